@@ -1,0 +1,189 @@
+//! Ids: short strings of a fixed form, made from random bytes that the caller passes in.
+
+use std::fmt;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use serde::{Deserialize, Serialize};
+
+/// Why a text is not an id.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("not a valid {what}")]
+pub struct InvalidId {
+    what: &'static str,
+}
+
+const ALPHANUMERIC: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+
+fn letters(bytes: &[u8], alphabet: &[u8]) -> String {
+    bytes
+        .iter()
+        .filter_map(|b| alphabet.get(usize::from(*b) % alphabet.len()))
+        .map(|b| char::from(*b))
+        .collect()
+}
+
+macro_rules! id {
+    ($(#[$doc:meta])* $name:ident, $what:literal, $legal:expr) => {
+        $(#[$doc])*
+        #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[serde(try_from = "String", into = "String")]
+        pub struct $name(String);
+
+        impl $name {
+            /// Reads an id that somebody handed in.
+            ///
+            /// # Errors
+            /// When the text does not have the form of this id.
+            pub fn parse(text: &str) -> Result<Self, InvalidId> {
+                let legal: fn(&str) -> bool = $legal;
+                if legal(text) {
+                    Ok(Self(text.to_owned()))
+                } else {
+                    Err(InvalidId { what: $what })
+                }
+            }
+
+            /// The id as text.
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl TryFrom<String> for $name {
+            type Error = InvalidId;
+            fn try_from(text: String) -> Result<Self, InvalidId> {
+                Self::parse(&text)
+            }
+        }
+
+        impl From<$name> for String {
+            fn from(id: $name) -> Self {
+                id.0
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(&self.0)
+            }
+        }
+    };
+}
+
+fn url_safe(text: &str) -> bool {
+    text.bytes()
+        .all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_')
+}
+
+fn lower(text: &str) -> bool {
+    text.bytes()
+        .all(|b| b.is_ascii_lowercase() || b.is_ascii_digit())
+}
+
+id!(
+    /// An account: a tenant, a subuser or a customer account. Ten lower-case letters and digits,
+    /// so that it survives inside the local part of a bounce address.
+    AccountId,
+    "account id",
+    |text| text.len() == 10 && lower(text)
+);
+id!(
+    /// The id of one accepted request, answered as `X-Message-Id`: 22 URL-safe characters.
+    MessageId,
+    "message id",
+    |text| text.len() == 22 && url_safe(text)
+);
+id!(
+    /// The id that groups scheduled sends (SPEC: `^[a-zA-Z0-9\-\_]`). Never empty, at most 100.
+    BatchId,
+    "batch id",
+    |text| (1..=100).contains(&text.len()) && url_safe(text)
+);
+id!(
+    /// The public half of an API key: 22 URL-safe characters.
+    KeyId,
+    "API key id",
+    |text| text.len() == 22 && url_safe(text)
+);
+id!(
+    /// An event webhook: a UUID in its usual form.
+    WebhookId,
+    "webhook id",
+    |text| text.len() == 36
+        && text.bytes().all(|b| b == b'-' || b.is_ascii_hexdigit() && !b.is_ascii_uppercase())
+);
+
+impl AccountId {
+    /// The id made of these random bytes.
+    pub fn from_bytes(bytes: [u8; 10]) -> Self {
+        Self(letters(&bytes, b"0123456789abcdefghijklmnopqrstuvwxyz"))
+    }
+}
+
+impl MessageId {
+    /// The id made of these random bytes: their URL-safe base64 without padding.
+    pub fn from_bytes(bytes: [u8; 16]) -> Self {
+        Self(URL_SAFE_NO_PAD.encode(bytes))
+    }
+
+    /// The sixteen bytes behind the id; `None` for an id that does not decode.
+    pub fn to_bytes(&self) -> Option<[u8; 16]> {
+        URL_SAFE_NO_PAD.decode(&self.0).ok()?.try_into().ok()
+    }
+}
+
+impl BatchId {
+    /// A batch id as the service makes them: 32 letters and digits.
+    pub fn from_bytes(bytes: [u8; 32]) -> Self {
+        Self(letters(&bytes, ALPHANUMERIC))
+    }
+}
+
+impl KeyId {
+    /// The id made of these random bytes.
+    pub fn from_bytes(bytes: [u8; 16]) -> Self {
+        Self(URL_SAFE_NO_PAD.encode(bytes))
+    }
+}
+
+impl WebhookId {
+    /// A version 4 UUID made of these random bytes (RFC 9562, section 5.4).
+    pub fn from_bytes(bytes: [u8; 16]) -> Self {
+        let bits =
+            (u128::from_be_bytes(bytes) & !(0xf << 76) & !(0x3 << 62)) | (0x4 << 76) | (0x2 << 62);
+        let hex = format!("{bits:032x}");
+        let parts =
+            [0..8, 8..12, 12..16, 16..20, 20..32].map(|range| hex.get(range).unwrap_or_default());
+        Self(parts.join("-"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn made_ids_have_their_own_form() {
+        for seed in 0..=255_u8 {
+            let message = MessageId::from_bytes([seed; 16]);
+            assert_eq!(MessageId::parse(message.as_str()), Ok(message.clone()));
+            assert_eq!(message.to_bytes(), Some([seed; 16]));
+            let account = AccountId::from_bytes([seed; 10]);
+            assert_eq!(AccountId::parse(account.as_str()), Ok(account));
+            let batch = BatchId::from_bytes([seed; 32]);
+            assert_eq!(BatchId::parse(batch.as_str()), Ok(batch));
+            let hook = WebhookId::from_bytes([seed; 16]);
+            assert_eq!(WebhookId::parse(hook.as_str()), Ok(hook.clone()));
+            assert_eq!(hook.as_str().get(14..15), Some("4"));
+        }
+    }
+
+    #[test]
+    fn a_batch_id_holds_only_url_safe_characters() {
+        for bad in ["", "a b", "a/b", "ä", "a\n", &"x".repeat(101)] {
+            assert!(BatchId::parse(bad).is_err(), "{bad:?}");
+        }
+        assert!(BatchId::parse("YOUR_BATCH-ID").is_ok());
+    }
+}

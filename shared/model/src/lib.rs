@@ -1,0 +1,31 @@
+//! The words and rules of sending mail: what a value may be and what happens next.
+//!
+//! No input or output, no async, no clock: time and randomness come in as arguments
+//! (see [`Clock`] and [`Entropy`], which only `runtime` can make).
+
+mod address;
+mod entropy;
+mod event;
+mod ids;
+mod mask;
+mod patch;
+mod problems;
+pub mod scope;
+mod send;
+mod time;
+mod verp;
+
+pub use address::{EmailAddress, InvalidAddress, Mailbox};
+pub use entropy::Entropy;
+pub use event::{BounceType, Category, Event, Kind, Pool, UrlOffset};
+pub use ids::{AccountId, BatchId, InvalidId, KeyId, MessageId, WebhookId};
+pub use mask::Masked;
+pub use patch::Patch;
+pub use problems::{Problem, Problems};
+pub use send::{
+    Asm, Attachment, ClickTracking, Content, Copy, Disposition, Footer, Ganalytics, Mail,
+    MailSettings, OpenTracking, Personalization, Role, Span, SubscriptionTracking, Toggle,
+    TrackingSettings,
+};
+pub use time::{Clock, HORIZON, Millis, TIMESTAMP_MAX, Timestamp, TooFarAhead, due};
+pub use verp::{InvalidVerp, Verp};

@@ -1,0 +1,397 @@
+//! A checked send: what mail/send accepted, before it is split into copies.
+//!
+//! This is the form that travels on the queue, so fields are only ever added, with a default.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{BatchId, EmailAddress, Mailbox, Timestamp};
+
+type Map = BTreeMap<String, String>;
+
+/// One accepted request to mail/send.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Mail {
+    pub from: Mailbox,
+    /// `reply_to`, or all of `reply_to_list`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub reply_to: Vec<Mailbox>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub subject: Option<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub content: Vec<Content>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub attachments: Vec<Attachment>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub template_id: Option<String>,
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub headers: Map,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub categories: Vec<String>,
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub custom_args: Map,
+    /// Deprecated section tags, reached through substitution values.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub sections: Map,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub send_at: Option<Timestamp>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub batch_id: Option<BatchId>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub asm: Option<Asm>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ip_pool_name: Option<String>,
+    #[serde(default, skip_serializing_if = "MailSettings::is_default")]
+    pub mail_settings: MailSettings,
+    #[serde(default, skip_serializing_if = "TrackingSettings::is_default")]
+    pub tracking_settings: TrackingSettings,
+    pub personalizations: Vec<Personalization>,
+}
+
+/// One envelope: who is written to together, and what differs for them.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Personalization {
+    pub to: Vec<Mailbox>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cc: Vec<Mailbox>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub bcc: Vec<Mailbox>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<Mailbox>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub subject: Option<String>,
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub headers: Map,
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub substitutions: Map,
+    /// The JSON object for a dynamic template, as its text: only the renderer reads it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dynamic_template_data: Option<String>,
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub custom_args: Map,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub send_at: Option<Timestamp>,
+}
+
+/// One body part: `text/plain`, `text/html`, `text/calendar; method=REQUEST`, ….
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Content {
+    #[serde(rename = "type")]
+    pub mime_type: String,
+    pub value: String,
+}
+
+/// One attached file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Attachment {
+    /// Standard base64, without white space.
+    pub content: String,
+    #[serde(rename = "type", default, skip_serializing_if = "Option::is_none")]
+    pub mime_type: Option<String>,
+    pub filename: String,
+    #[serde(default)]
+    pub disposition: Disposition,
+    /// Without angle brackets.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub content_id: Option<String>,
+}
+
+/// How a mail program shows an attachment.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Disposition {
+    #[default]
+    Attachment,
+    Inline,
+}
+
+/// The unsubscribe group of a send.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Asm {
+    pub group_id: i64,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub groups_to_display: Vec<i64>,
+}
+
+/// A setting with nothing but a switch.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Toggle {
+    #[serde(default)]
+    pub enable: bool,
+}
+
+/// `mail_settings`; an absent setting leaves the account's own in force.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MailSettings {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bypass_list_management: Option<Toggle>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bypass_spam_management: Option<Toggle>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bypass_bounce_management: Option<Toggle>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bypass_unsubscribe_management: Option<Toggle>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub footer: Option<Footer>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sandbox_mode: Option<Toggle>,
+}
+
+/// `mail_settings.footer`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Footer {
+    #[serde(default)]
+    pub enable: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub html: Option<String>,
+}
+
+/// `tracking_settings`; an absent setting leaves the account's own in force.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TrackingSettings {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub click_tracking: Option<ClickTracking>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub open_tracking: Option<OpenTracking>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub subscription_tracking: Option<SubscriptionTracking>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ganalytics: Option<Ganalytics>,
+}
+
+/// `tracking_settings.click_tracking`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ClickTracking {
+    #[serde(default)]
+    pub enable: bool,
+    /// Whether links of the text part count too.
+    #[serde(default)]
+    pub enable_text: bool,
+}
+
+/// `tracking_settings.open_tracking`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OpenTracking {
+    #[serde(default)]
+    pub enable: bool,
+    /// Where the pixel goes; at the end of the HTML when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub substitution_tag: Option<String>,
+}
+
+/// `tracking_settings.subscription_tracking`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SubscriptionTracking {
+    #[serde(default)]
+    pub enable: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub html: Option<String>,
+    /// Replaced by the bare URL; overrides `text` and `html`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub substitution_tag: Option<String>,
+}
+
+/// `tracking_settings.ganalytics`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ganalytics {
+    #[serde(default)]
+    pub enable: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub utm_source: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub utm_medium: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub utm_term: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub utm_content: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub utm_campaign: Option<String>,
+}
+
+impl MailSettings {
+    fn is_default(&self) -> bool {
+        self == &Self::default()
+    }
+
+    /// Whether this is a test send that is only checked.
+    pub fn is_sandbox(&self) -> bool {
+        self.sandbox_mode.is_some_and(|mode| mode.enable)
+    }
+}
+
+impl TrackingSettings {
+    fn is_default(&self) -> bool {
+        self == &Self::default()
+    }
+}
+
+/// Where in the header a recipient stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Role {
+    To,
+    Cc,
+    Bcc,
+}
+
+/// One recipient's copy of a mail: one claim, one hand-over, one stream of events.
+#[derive(Clone, Copy, Debug)]
+pub struct Copy<'a> {
+    /// Position within the whole request, counted over to, cc, bcc of each personalization in turn.
+    pub recipient: u32,
+    pub role: Role,
+    pub mailbox: &'a Mailbox,
+    pub personalization: &'a Personalization,
+}
+
+/// Recipients `from..to` of a mail.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Span {
+    pub from: u32,
+    pub to: u32,
+}
+
+impl Span {
+    /// Whether the recipient lies inside.
+    pub fn holds(self, recipient: u32) -> bool {
+        (self.from..self.to).contains(&recipient)
+    }
+}
+
+impl Personalization {
+    /// All recipients, in the order of [`Copy::recipient`].
+    pub fn recipients(&self) -> impl Iterator<Item = (Role, &Mailbox)> {
+        let to = self.to.iter().map(|m| (Role::To, m));
+        let cc = self.cc.iter().map(|m| (Role::Cc, m));
+        let bcc = self.bcc.iter().map(|m| (Role::Bcc, m));
+        to.chain(cc).chain(bcc)
+    }
+
+    /// How many recipients this envelope has.
+    pub fn count(&self) -> usize {
+        self.to.len() + self.cc.len() + self.bcc.len()
+    }
+}
+
+impl Mail {
+    /// Every recipient's copy, in order.
+    pub fn copies(&self) -> impl Iterator<Item = Copy<'_>> {
+        self.personalizations
+            .iter()
+            .flat_map(|p| {
+                p.recipients()
+                    .map(move |(role, mailbox)| (p, role, mailbox))
+            })
+            .zip(0_u32..)
+            .map(|((personalization, role, mailbox), recipient)| Copy {
+                recipient,
+                role,
+                mailbox,
+                personalization,
+            })
+    }
+
+    /// How many recipients the request has.
+    pub fn count(&self) -> usize {
+        self.personalizations
+            .iter()
+            .map(Personalization::count)
+            .sum()
+    }
+
+    /// Whether the template is a dynamic one (SPEC: its id starts with `d-`).
+    pub fn is_dynamic(&self) -> bool {
+        self.template_id
+            .as_deref()
+            .is_some_and(|id| id.starts_with("d-"))
+    }
+
+    /// Custom arguments of one envelope: its own win over those of the message.
+    pub fn merged_args(&self, p: &Personalization) -> Map {
+        merged(&self.custom_args, &p.custom_args)
+    }
+
+    /// Headers of one envelope: its own win over those of the message, whatever their case.
+    pub fn merged_headers(&self, p: &Personalization) -> Map {
+        let mut all = self.headers.clone();
+        all.retain(|name, _| !p.headers.keys().any(|own| own.eq_ignore_ascii_case(name)));
+        all.extend(p.headers.clone());
+        all
+    }
+
+    /// When one envelope leaves: its own `send_at` wins.
+    pub fn send_at_of(&self, p: &Personalization) -> Option<Timestamp> {
+        p.send_at.or(self.send_at)
+    }
+
+    /// The sender of one envelope.
+    pub fn from_of<'a>(&'a self, p: &'a Personalization) -> &'a Mailbox {
+        p.from.as_ref().unwrap_or(&self.from)
+    }
+
+    /// Every address the mail is sent from.
+    pub fn senders(&self) -> impl Iterator<Item = &EmailAddress> {
+        let own = self.personalizations.iter().filter_map(|p| p.from.as_ref());
+        std::iter::once(&self.from).chain(own).map(|m| &m.email)
+    }
+}
+
+fn merged(message: &Map, own: &Map) -> Map {
+    let mut all = message.clone();
+    all.extend(own.clone());
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn mail(json: &str) -> Mail {
+        serde_json::from_str(json).unwrap()
+    }
+
+    #[test]
+    fn recipients_are_counted_over_all_envelopes() {
+        let mail = mail(
+            r#"{"from":{"email":"f@x.co"},"personalizations":[
+              {"to":[{"email":"a@x.co"},{"email":"b@x.co"}],"bcc":[{"email":"c@x.co"}]},
+              {"to":[{"email":"d@x.co"}],"cc":[{"email":"e@x.co"}]}]}"#,
+        );
+        let seen: Vec<_> = mail
+            .copies()
+            .map(|c| (c.recipient, c.role, c.mailbox.email.as_str().to_owned()))
+            .collect();
+        let want = [
+            (Role::To, "a"),
+            (Role::To, "b"),
+            (Role::Bcc, "c"),
+            (Role::To, "d"),
+            (Role::Cc, "e"),
+        ];
+        let want: Vec<_> = want
+            .iter()
+            .zip(0..)
+            .map(|((r, n), i)| (i, *r, format!("{n}@x.co")))
+            .collect();
+        assert_eq!(seen, want);
+        assert_eq!(mail.count(), 5);
+    }
+
+    #[test]
+    fn an_envelope_overrides_headers_whatever_their_case() {
+        let mail = mail(
+            r#"{"from":{"email":"f@x.co"},"headers":{"X-A":"1","X-B":"2"},"personalizations":[
+              {"to":[{"email":"a@x.co"}],"headers":{"x-a":"3"}}]}"#,
+        );
+        let merged = mail.merged_headers(&mail.personalizations[0]);
+        assert_eq!(
+            merged,
+            Map::from([("X-B".into(), "2".into()), ("x-a".into(), "3".into())])
+        );
+    }
+}

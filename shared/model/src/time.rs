@@ -1,0 +1,177 @@
+//! Time as an argument: instants, the clock's type, the 72-hour horizon.
+
+use std::fmt;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+/// Seconds since the Unix epoch.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+#[serde(transparent)]
+pub struct Timestamp(pub i64);
+
+/// The last second that our dates and padded sort keys can hold (the library stops a day before the year 10000).
+pub const TIMESTAMP_MAX: Timestamp = Timestamp(253_402_207_200);
+
+/// Milliseconds since the Unix epoch, where a second is too coarse (order of events, delays).
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+#[serde(transparent)]
+pub struct Millis(pub i64);
+
+impl Millis {
+    /// The second this instant lies in.
+    pub fn seconds(self) -> Timestamp {
+        Timestamp(self.0.div_euclid(1000))
+    }
+}
+
+impl Timestamp {
+    /// The first millisecond of this second.
+    pub fn millis(self) -> Millis {
+        Millis(self.0.saturating_mul(1000))
+    }
+
+    /// `seconds` later.
+    #[must_use]
+    pub fn plus(self, seconds: i64) -> Self {
+        Self(self.0.saturating_add(seconds))
+    }
+
+    /// Seconds from `earlier` to here; negative when `earlier` is later.
+    pub fn since(self, earlier: Self) -> i64 {
+        self.0.saturating_sub(earlier.0)
+    }
+
+    /// `2026-11-27T23:01:22Z` (ISO 8601, UTC).
+    pub fn iso(self) -> String {
+        self.format("%Y-%m-%dT%H:%M:%SZ")
+    }
+
+    /// `2026-11-27`, the UTC day.
+    pub fn day(self) -> String {
+        self.format("%Y-%m-%d")
+    }
+
+    /// `2026-11-27 23:01:22`, the form of the templates API.
+    pub fn sql(self) -> String {
+        self.format("%Y-%m-%d %H:%M:%S")
+    }
+
+    /// `Fri, 27 Nov 2026 23:01:22 +0000` (RFC 5322, section 3.3).
+    pub fn rfc5322(self) -> String {
+        self.format("%a, %d %b %Y %H:%M:%S +0000")
+    }
+
+    fn format(self, form: &str) -> String {
+        let second = self.0.clamp(0, TIMESTAMP_MAX.0);
+        jiff::Timestamp::from_second(second)
+            .map(|t| {
+                t.to_zoned(jiff::tz::TimeZone::UTC)
+                    .strftime(form)
+                    .to_string()
+            })
+            .unwrap_or_default()
+    }
+}
+
+impl fmt::Display for Timestamp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// How far ahead a send may be scheduled, in seconds (SPEC, "Limits": 72 hours).
+pub const HORIZON: i64 = 72 * 3600;
+
+/// The send lies past the horizon.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the send lies more than {} hours ahead", .horizon / 3600)]
+pub struct TooFarAhead {
+    /// The horizon in force, in seconds.
+    pub horizon: i64,
+}
+
+/// When may this send leave? `None` means at once; a time in the past means the same.
+///
+/// # Errors
+/// When `send_at` lies more than `horizon` seconds after `now`.
+pub fn due(
+    send_at: Option<Timestamp>,
+    now: Timestamp,
+    horizon: i64,
+) -> Result<Option<Timestamp>, TooFarAhead> {
+    match send_at {
+        Some(at) if at.since(now) > horizon => Err(TooFarAhead { horizon }),
+        Some(at) if at > now => Ok(Some(at)),
+        Some(_) | None => Ok(None),
+    }
+}
+
+/// Tells the time. `runtime` makes the real one; tests pass a hand they can move.
+#[derive(Clone)]
+pub struct Clock(Arc<dyn Fn() -> Millis + Send + Sync>);
+
+impl Clock {
+    /// Wraps a function that tells the time.
+    pub fn new(tell: impl Fn() -> Millis + Send + Sync + 'static) -> Self {
+        Self(Arc::new(tell))
+    }
+
+    /// The current second.
+    pub fn now(&self) -> Timestamp {
+        (self.0)().seconds()
+    }
+
+    /// The current millisecond.
+    pub fn now_ms(&self) -> Millis {
+        (self.0)()
+    }
+}
+
+impl fmt::Debug for Clock {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Clock(…)")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_send_waits_only_for_a_future_within_the_horizon() {
+        let now = Timestamp(1_000_000);
+        for (send_at, want) in [
+            (None, Ok(None)),
+            (Some(now), Ok(None)),
+            (Some(now.plus(-1)), Ok(None)),
+            (Some(now.plus(1)), Ok(Some(now.plus(1)))),
+            (Some(now.plus(HORIZON)), Ok(Some(now.plus(HORIZON)))),
+            (
+                Some(now.plus(HORIZON + 1)),
+                Err(TooFarAhead { horizon: HORIZON }),
+            ),
+            (
+                Some(Timestamp(i64::MAX)),
+                Err(TooFarAhead { horizon: HORIZON }),
+            ),
+            (Some(Timestamp(i64::MIN)), Ok(None)),
+        ] {
+            assert_eq!(due(send_at, now, HORIZON), want, "{send_at:?}");
+        }
+    }
+
+    #[test]
+    fn dates_are_written_in_utc() {
+        let at = Timestamp(1_795_820_482);
+        assert_eq!(at.rfc5322(), "Fri, 27 Nov 2026 23:01:22 +0000");
+        assert_eq!(at.iso(), "2026-11-27T23:01:22Z");
+        assert_eq!(at.day(), "2026-11-27");
+        assert_eq!(Timestamp(0).rfc5322(), "Thu, 01 Jan 1970 00:00:00 +0000");
+        assert_eq!(Timestamp(i64::MAX).day(), "9999-12-30");
+    }
+}
