@@ -1,0 +1,1 @@
+//! `POST /v3/mail/send`: takes a mail, checks every rule, queues it durably.

@@ -1,0 +1,1 @@
+//! One test binary: the whole service, driven from outside.

@@ -1,0 +1,1 @@
+//! The service from outside. Everything is under `it/`; see README.md.
