@@ -47,7 +47,7 @@ impl EmailAddress {
         if !local.is_some_and(valid_local) {
             return Err(InvalidAddress::Local);
         }
-        if !domain.is_some_and(|domain| ascii_domain(domain).is_some()) {
+        if domain.is_none_or(|domain| ascii_domain(domain).is_none()) {
             return Err(InvalidAddress::Domain);
         }
         Ok(Self {

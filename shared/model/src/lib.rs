@@ -15,7 +15,7 @@ mod send;
 mod time;
 mod verp;
 
-pub use address::{EmailAddress, InvalidAddress, Mailbox};
+pub use address::{EmailAddress, InvalidAddress, LONGEST as LONGEST_ADDRESS, Mailbox};
 pub use entropy::Entropy;
 pub use event::{BounceType, Category, Event, Kind, Pool, UrlOffset};
 pub use ids::{AccountId, BatchId, InvalidId, KeyId, MessageId, WebhookId};
