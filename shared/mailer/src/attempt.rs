@@ -1,0 +1,96 @@
+//! What goes into a hand-over and what comes out.
+
+use posthaste_model::{AccountId, EmailAddress, MessageId};
+
+use crate::Status;
+
+/// The outside of one copy of a mail: one sender, one recipient.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Envelope {
+    /// The VERP address bounces come back to; empty is the null sender (RFC 5321 section 4.5.5).
+    /// SES ignores it: its bounces come as events.
+    pub from: String,
+    pub to: EmailAddress,
+    pub tags: Tags,
+}
+
+/// What SES repeats in its events, because it replaces the Message-ID.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tags {
+    pub account: AccountId,
+    pub message: MessageId,
+    /// Position of the recipient within the message.
+    pub recipient: u32,
+}
+
+/// The end of one hand-over.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[must_use]
+pub enum Attempt {
+    /// 2yz after the message: the relay took responsibility.
+    Accepted {
+        code: u16,
+        /// The reply on one line, its code first.
+        response: String,
+        /// Our own address on the connection; unknown with SES.
+        ip: Option<String>,
+        /// Whether the connection to the relay was encrypted; with SES its events say how the
+        /// mail went on.
+        tls: bool,
+    },
+    /// 4yz, a broken connection, or trouble of our own: to be tried again.
+    Deferred {
+        /// The reply on one line, or what broke in words of ours.
+        response: String,
+        status: Option<Status>,
+        cause: Cause,
+        ip: Option<String>,
+    },
+    /// 5yz about the recipient or the mail: never to be tried again.
+    Bounced {
+        code: u16,
+        /// The reply on one line, its code first.
+        response: String,
+        status: Option<Status>,
+        stage: Stage,
+        ip: Option<String>,
+        tls: bool,
+    },
+    /// The local part is not ASCII and the relay does not offer SMTPUTF8 (RFC 6531 section 3.3):
+    /// no attempt with this relay can succeed.
+    Unsupported,
+}
+
+/// Whose trouble a deferral is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cause {
+    /// The relay said 4yz about the recipient or the mail.
+    Recipient,
+    /// Our own: the connection, TLS, login, sender, account. For the operator; it must never
+    /// count against the recipient.
+    Relay,
+}
+
+/// What the relay had heard when it refused for good.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stage {
+    /// The recipient's address.
+    Rcpt,
+    /// The mail, or its announced size.
+    Data,
+}
+
+impl Attempt {
+    /// What to write for [`Attempt::Unsupported`] where a relay's reply is expected
+    /// (status from RFC 6531 section 3.7.4.1).
+    pub const UNSUPPORTED: &str = "553 5.6.7 the relay does not take addresses that need SMTPUTF8";
+
+    pub(crate) fn our_trouble(response: String) -> Self {
+        Self::Deferred {
+            response,
+            status: None,
+            cause: Cause::Relay,
+            ip: None,
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! Hands one mail to one relay, once, and says in the words of RFC 5321 what came of it.
+//!
+//! The only crate that speaks SMTP as a client or the SES API. It never retries and never
+//! decides what happens next: the delivery worker reads the [`Attempt`] and does.
+
+mod attempt;
+mod classify;
+mod phrases;
+mod relay_url;
+mod reply;
+mod ses;
+mod smtp;
+mod status;
+
+pub use attempt::{Attempt, Cause, Envelope, Stage, Tags};
+pub use classify::{Classification, bounce_type, classify};
+pub use relay_url::{InvalidRelayUrl, RelayUrl, Tls};
+pub use ses::{Ses, TAG_ACCOUNT, TAG_MESSAGE, TAG_RECIPIENT};
+pub use smtp::{Smtp, SmtpConfig, Timeouts};
+pub use status::Status;
+
+/// Where mail leaves to.
+#[derive(Clone, Debug)]
+pub enum Mailer {
+    /// Any SMTP relay, over pooled connections.
+    Smtp(Smtp),
+    /// Amazon SES, version 2 of its API.
+    Ses(Ses),
+}
+
+impl Mailer {
+    /// Offers the mail once. `message` is a whole RFC 5322 message; it leaves as it is, but for
+    /// line ends that are not CRLF.
+    ///
+    /// Dropping the future in the middle closes the connection: the outcome is then unknown.
+    pub async fn hand_over(&self, envelope: &Envelope, message: &[u8]) -> Attempt {
+        match self {
+            Self::Smtp(smtp) => smtp.hand_over(envelope, message).await,
+            Self::Ses(ses) => ses.hand_over(envelope, message).await,
+        }
+    }
+
+    /// Says goodbye on the idle connections; hand-overs under way are not disturbed.
+    pub async fn close(&self) {
+        match self {
+            Self::Smtp(smtp) => smtp.close().await,
+            Self::Ses(_) => {}
+        }
+    }
+}

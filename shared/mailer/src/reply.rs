@@ -1,0 +1,207 @@
+//! SMTP replies (RFC 5321 section 4.2): one code, one or more lines.
+
+use bytes::{Buf, BytesMut};
+
+use crate::Status;
+
+/// A longer reply is no reply.
+const LONGEST: usize = 64 * 1024;
+
+/// Characters kept of a reply's text in events and reasons.
+const KEPT: usize = 1000;
+
+/// What the server said.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Reply {
+    pub(crate) code: u16,
+    /// The text after the code, a line each. Bytes that are not UTF-8 are replaced: servers answer
+    /// in any charset.
+    pub(crate) lines: Vec<String>,
+}
+
+/// The server does not speak SMTP.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum Nonsense {
+    #[error("the relay's answer is no SMTP reply")]
+    NoReply,
+    #[error("the relay's answer does not end")]
+    Endless,
+}
+
+impl Reply {
+    /// Takes the first whole reply out of the buffer; `None` when it has not arrived yet.
+    pub(crate) fn take(buffer: &mut BytesMut) -> Result<Option<Self>, Nonsense> {
+        let mut lines = Vec::new();
+        let mut rest: &[u8] = buffer;
+        while let Some(end) = memchr::memchr(b'\n', rest) {
+            let (line, after) = rest.split_at(end + 1);
+            rest = after;
+            let (code, last, text) = line_of(line).ok_or(Nonsense::NoReply)?;
+            lines.push(text);
+            if last {
+                let used = buffer.len() - rest.len();
+                buffer.advance(used);
+                return Ok(Some(Self { code, lines }));
+            }
+        }
+        if buffer.len() > LONGEST {
+            return Err(Nonsense::Endless);
+        }
+        Ok(None)
+    }
+
+    /// The text, lines joined by a space; a status repeated at the start of each line is kept once.
+    pub(crate) fn text(&self) -> String {
+        let Some((first, more)) = self.lines.split_first() else {
+            return String::new();
+        };
+        let status = self.status().and(first.split_whitespace().next());
+        let mut text = first.trim().to_owned();
+        for line in more {
+            let line = status.and_then(|s| line.strip_prefix(s)).unwrap_or(line);
+            text.push(' ');
+            text.push_str(line.trim());
+        }
+        text.chars()
+            .map(|c| if c.is_control() { ' ' } else { c })
+            .take(KEPT)
+            .collect()
+    }
+
+    /// Code and text on one line.
+    pub(crate) fn line(&self) -> String {
+        format!("{} {}", self.code, self.text())
+            .trim_end()
+            .to_owned()
+    }
+
+    pub(crate) fn status(&self) -> Option<Status> {
+        Status::of_reply(self.code, self.lines.first()?)
+    }
+
+    pub(crate) fn is_positive(&self) -> bool {
+        (200..300).contains(&self.code)
+    }
+}
+
+/// Code, whether it is the last line, text. The code may stand alone (RFC 5321 section 4.2.1).
+fn line_of(line: &[u8]) -> Option<(u16, bool, String)> {
+    let line = line.trim_ascii_end();
+    let (code, rest) = line.split_at_checked(3)?;
+    let code = std::str::from_utf8(code).ok()?;
+    if !code.bytes().all(|b| b.is_ascii_digit()) {
+        return None;
+    }
+    let code: u16 = code.parse().ok()?;
+    let (last, text) = match rest.split_first() {
+        None => (true, &b""[..]),
+        Some((b' ', text)) => (true, text),
+        Some((b'-', text)) => (false, text),
+        Some(_) => return None,
+    };
+    let legal = (200..600).contains(&code);
+    legal.then(|| (code, last, String::from_utf8_lossy(text).into_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn take(bytes: &[u8]) -> (Result<Option<Reply>, Nonsense>, Vec<u8>) {
+        let mut buffer = BytesMut::from(bytes);
+        let reply = Reply::take(&mut buffer);
+        (reply, buffer.to_vec())
+    }
+
+    fn reply(code: u16, lines: &[&str]) -> Reply {
+        Reply {
+            code,
+            lines: lines.iter().map(|l| (*l).to_owned()).collect(),
+        }
+    }
+
+    #[test]
+    fn whole_replies_are_taken_one_by_one() {
+        for (bytes, want, left) in [
+            (
+                &b"250 OK\r\n354 go\r\n"[..],
+                reply(250, &["OK"]),
+                &b"354 go\r\n"[..],
+            ),
+            (b"250\r\n", reply(250, &[""]), b""),
+            (b"250 \r\n", reply(250, &[""]), b""),
+            (b"250 bare\n", reply(250, &["bare"]), b""),
+            (
+                b"250-a\r\n250-\r\n250 b\r\n",
+                reply(250, &["a", "", "b"]),
+                b"",
+            ),
+            (
+                b"550 gel\xf6scht\r\n",
+                reply(550, &["gel\u{fffd}scht"]),
+                b"",
+            ),
+            // The code of the last line counts: servers that disagree with themselves exist.
+            (b"250-a\r\n550 b\r\n", reply(550, &["a", "b"]), b""),
+        ] {
+            let (got, rest) = take(bytes);
+            assert_eq!(got, Ok(Some(want)), "{bytes:?}");
+            assert_eq!(rest, left);
+        }
+    }
+
+    #[test]
+    fn a_part_of_a_reply_waits_for_the_rest() {
+        for bytes in [
+            &b""[..],
+            b"25",
+            b"250 OK",
+            b"250 OK\r",
+            b"250-a\r\n",
+            b"250-a\r\n250 b",
+        ] {
+            let (got, rest) = take(bytes);
+            assert_eq!(got, Ok(None), "{bytes:?}");
+            assert_eq!(rest, bytes);
+        }
+    }
+
+    #[test]
+    fn nonsense_is_named() {
+        for bytes in [
+            &b"\r\n"[..],
+            b"HTTP/1.1 400 Bad\r\n",
+            b"25 OK\r\n",
+            b"250_OK\r\n",
+            b"999 x\r\n",
+            b"+50 x\r\n",
+            b"100 x\r\n",
+        ] {
+            assert_eq!(take(bytes).0, Err(Nonsense::NoReply), "{bytes:?}");
+        }
+        let endless = vec![b'2'; LONGEST + 1];
+        assert_eq!(take(&endless).0, Err(Nonsense::Endless));
+        let lines = b"250-x\r\n".repeat(LONGEST / 7 + 1);
+        assert_eq!(take(&lines).0, Err(Nonsense::Endless));
+    }
+
+    #[test]
+    fn the_line_of_an_event_has_no_line_ends_and_an_end() {
+        let gmail = reply(
+            550,
+            &[
+                "5.1.1 The account does not exist.",
+                "5.1.1 Try again.",
+                "5.1.1  See x",
+            ],
+        );
+        assert_eq!(
+            gmail.line(),
+            "550 5.1.1 The account does not exist. Try again. See x"
+        );
+        assert_eq!(gmail.status(), Some(Status::new(5, 1, 1)));
+        assert_eq!(reply(250, &[""]).line(), "250");
+        assert_eq!(reply(550, &["a\tb\u{7}c\rd"]).line(), "550 a b c d");
+        assert_eq!(reply(550, &[&"x".repeat(5000)]).line().len(), 4 + KEPT);
+    }
+}

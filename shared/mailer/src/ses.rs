@@ -1,0 +1,179 @@
+//! Amazon SES: the raw message in one `SendEmail` call (version 2 of the API).
+//!
+//! SES replaces Message-ID, Date and the envelope sender, so an accepted mail is found again by
+//! the message tags that its events repeat.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use aws_config::SdkConfig;
+use aws_sdk_sesv2::Client;
+use aws_sdk_sesv2::config::retry::RetryConfig;
+use aws_sdk_sesv2::config::timeout::TimeoutConfig;
+use aws_sdk_sesv2::error::{DisplayErrorContext, ProvideErrorMetadata, SdkError};
+use aws_sdk_sesv2::operation::send_email::SendEmailError;
+use aws_sdk_sesv2::operation::send_email::builders::SendEmailFluentBuilder;
+use aws_sdk_sesv2::primitives::Blob;
+use aws_sdk_sesv2::types::{Destination, EmailContent, MessageTag, RawMessage};
+use tokio::sync::OnceCell;
+
+use crate::{Attempt, Envelope, Stage, Status};
+
+/// Message tag with the account id.
+pub const TAG_ACCOUNT: &str = "posthaste-account";
+/// Message tag with the message id.
+pub const TAG_MESSAGE: &str = "posthaste-message";
+/// Message tag with the recipient's position.
+pub const TAG_RECIPIENT: &str = "posthaste-recipient";
+
+/// The account's SES in one region; clones share the client.
+#[derive(Clone)]
+pub struct Ses(Arc<Inner>);
+
+struct Inner {
+    aws: SdkConfig,
+    configuration_set: Option<String>,
+    client: OnceCell<Client>,
+}
+
+impl Ses {
+    /// Builds no client yet: that is done at the first mail.
+    pub fn new(aws: &SdkConfig, configuration_set: Option<String>) -> Self {
+        Self(Arc::new(Inner {
+            aws: aws.clone(),
+            configuration_set,
+            client: OnceCell::new(),
+        }))
+    }
+
+    pub(crate) async fn hand_over(&self, envelope: &Envelope, message: &[u8]) -> Attempt {
+        // "Amazon SES does not support the SMTPUTF8 extension": its documentation on addresses.
+        if envelope.to.needs_smtputf8() {
+            return Attempt::Unsupported;
+        }
+        let client = self.0.client.get_or_init(|| async { client(&self.0.aws) });
+        let call = self.call(client.await, envelope, message);
+        match call {
+            Ok(call) => match call.send().await {
+                Ok(sent) => accepted(sent.message_id().unwrap_or_default()),
+                Err(error) => refused(&error),
+            },
+            Err(error) => Attempt::our_trouble(format!("the call to SES was not built: {error}")),
+        }
+    }
+
+    fn call(
+        &self,
+        client: &Client,
+        envelope: &Envelope,
+        message: &[u8],
+    ) -> Result<SendEmailFluentBuilder, aws_sdk_sesv2::error::BuildError> {
+        let tag = |name: &str, value: String| MessageTag::builder().name(name).value(value).build();
+        let raw = RawMessage::builder().data(Blob::new(message)).build()?;
+        let to = Destination::builder().to_addresses(envelope.to.wire());
+        Ok(client
+            .send_email()
+            .destination(to.build())
+            .content(EmailContent::builder().raw(raw).build())
+            .set_configuration_set_name(self.0.configuration_set.clone())
+            .email_tags(tag(TAG_ACCOUNT, envelope.tags.account.to_string())?)
+            .email_tags(tag(TAG_MESSAGE, envelope.tags.message.to_string())?)
+            .email_tags(tag(TAG_RECIPIENT, envelope.tags.recipient.to_string())?))
+    }
+}
+
+fn client(aws: &SdkConfig) -> Client {
+    let timeouts = TimeoutConfig::builder()
+        .connect_timeout(Duration::from_secs(5))
+        .operation_timeout(Duration::from_secs(60))
+        .build();
+    let config = aws_sdk_sesv2::config::Builder::from(aws)
+        // A call that timed out may have sent the mail: whether to call again is for the worker.
+        .retry_config(RetryConfig::disabled())
+        .timeout_config(timeouts)
+        .build();
+    Client::from_conf(config)
+}
+
+fn accepted(message_id: &str) -> Attempt {
+    Attempt::Accepted {
+        code: 250,
+        response: format!("250 Ok {message_id}"),
+        ip: None,
+        tls: false,
+    }
+}
+
+/// An answer of SES in the words of a relay. No answer, or none we know: the mail may have left or
+/// not, and is deferred.
+fn refused(error: &SdkError<SendEmailError>) -> Attempt {
+    let Some(answer) = error.as_service_error() else {
+        return Attempt::our_trouble(format!(
+            "no answer from SES: {}",
+            DisplayErrorContext(error)
+        ));
+    };
+    let name = answer.code().unwrap_or("unknown error");
+    let text = answer.message().unwrap_or_default();
+    let (code, status, stage) = match judge(answer, text) {
+        Judgement::Ours => return Attempt::our_trouble(format!("SES answered {name}: {text}")),
+        Judgement::Address => (553, Status::new(5, 1, 3), Stage::Rcpt),
+        Judgement::Mail => (554, Status::new(5, 6, 0), Stage::Data),
+    };
+    Attempt::Bounced {
+        code,
+        response: format!("{code} {status} {name}: {text}"),
+        status: Some(status),
+        stage,
+        ip: None,
+        tls: false,
+    }
+}
+
+enum Judgement {
+    Ours,
+    Address,
+    Mail,
+}
+
+fn judge(answer: &SendEmailError, text: &str) -> Judgement {
+    let text = text.to_ascii_lowercase();
+    let says = |words: &[&str]| words.iter().any(|word| text.contains(word));
+    // The same exceptions stand for a bad mail and for an account that is not set up: an identity
+    // not verified, a region in the sandbox, a configuration set or tag that is wrong.
+    let setup = [
+        "not verified",
+        "sandbox",
+        "configuration set",
+        "identity",
+        "identities",
+        "tag ",
+    ];
+    let address = [
+        "missing final '@domain'",
+        "illegal address",
+        "illegal character",
+        "local address",
+        "domain starts with dot",
+        "domain ends with dot",
+        "domain contains",
+        "invalid email address",
+    ];
+    let about_the_mail = answer.is_message_rejected() || answer.is_bad_request_exception();
+    if !about_the_mail || says(&setup) {
+        return Judgement::Ours;
+    }
+    if says(&address) {
+        return Judgement::Address;
+    }
+    Judgement::Mail
+}
+
+impl fmt::Debug for Ses {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Ses")
+            .field("configuration_set", &self.0.configuration_set)
+            .finish_non_exhaustive()
+    }
+}

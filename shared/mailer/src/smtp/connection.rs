@@ -1,0 +1,272 @@
+//! One conversation with the relay, from the TCP connection to any number of mails.
+
+use tokio::time::Instant;
+
+use super::hello::Offers;
+use super::judge::{Step, Verdict, judge};
+use super::stuffing::Stuffing;
+use super::wire::{Io, Trouble, Wire};
+use super::{GRACE, Timeouts};
+use crate::reply::Reply;
+
+/// The message is written in pieces of about this many bytes.
+const PIECE: usize = 64 * 1024;
+
+/// An open, greeted and, where asked for, encrypted and logged-in connection.
+pub(super) struct Connection {
+    pub(super) wire: Wire<Box<dyn Io>>,
+    pub(super) offers: Offers,
+    pub(super) tls: bool,
+    /// Our own address on it.
+    pub(super) ip: Option<String>,
+    pub(super) timeouts: Timeouts,
+    /// Mails offered so far.
+    pub(super) served: u32,
+    pub(super) idle_since: Instant,
+    /// A mail was begun and not ended: RSET comes before the next.
+    unfinished: bool,
+    broken: bool,
+    out: Vec<u8>,
+}
+
+/// Why the relay did not take the mail.
+#[derive(Debug)]
+pub(super) struct Failure {
+    pub(super) step: Step,
+    pub(super) why: Why,
+    /// The connection was lost before the relay said anything about this mail.
+    pub(super) unheard: bool,
+}
+
+#[derive(Debug)]
+pub(super) enum Why {
+    Refused(Reply),
+    Trouble(Trouble),
+    /// What we will not do, or cannot.
+    Ours(String),
+}
+
+impl Failure {
+    pub(super) fn refused(step: Step, reply: Reply) -> Self {
+        Self::new(step, Why::Refused(reply))
+    }
+
+    pub(super) fn trouble(step: Step, trouble: Trouble) -> Self {
+        Self::new(step, Why::Trouble(trouble))
+    }
+
+    pub(super) fn ours(text: impl Into<String>) -> Self {
+        Self::new(Step::Connect, Why::Ours(text.into()))
+    }
+
+    fn new(step: Step, why: Why) -> Self {
+        Self {
+            step,
+            why,
+            unheard: false,
+        }
+    }
+}
+
+/// One mail as the relay is asked to take it.
+#[derive(Clone, Copy)]
+pub(super) struct Offer<'a> {
+    pub(super) from: &'a str,
+    pub(super) to: &'a str,
+    pub(super) utf8: bool,
+    pub(super) message: &'a [u8],
+}
+
+impl Connection {
+    pub(super) fn new(
+        wire: Wire<Box<dyn Io>>,
+        offers: Offers,
+        tls: bool,
+        timeouts: Timeouts,
+    ) -> Self {
+        Self {
+            wire,
+            offers,
+            tls,
+            ip: None,
+            timeouts,
+            served: 0,
+            idle_since: Instant::now(),
+            unfinished: false,
+            broken: false,
+            out: Vec::new(),
+        }
+    }
+
+    /// Whether it must not be used again.
+    pub(super) fn is_broken(&self) -> bool {
+        self.broken
+    }
+
+    /// Offers one mail and returns the reply that accepted it.
+    pub(super) async fn offer(&mut self, offer: &Offer<'_>) -> Result<Reply, Failure> {
+        let steps = self.steps(offer);
+        self.served += 1;
+        // Until a reply says otherwise; a future dropped half-way takes the connection with it.
+        self.broken = true;
+        self.unfinished = true;
+        if self.offers.pipelining {
+            self.pipelined(&steps).await?;
+        } else {
+            self.one_by_one(&steps).await?;
+        }
+        let reply = self.send_message(offer.message).await?;
+        // Whatever the answer, the transaction is over (RFC 5321 section 4.1.1.4).
+        self.unfinished = false;
+        match self.heard(Step::Message, &reply) {
+            Verdict::Good => Ok(reply),
+            Verdict::Deferred(_) | Verdict::Bounced(_) => {
+                Err(Failure::refused(Step::Message, reply))
+            }
+        }
+    }
+
+    fn steps(&self, offer: &Offer<'_>) -> Vec<(Step, String)> {
+        let mut mail = format!("MAIL FROM:<{}>", offer.from);
+        if self.offers.size {
+            mail.push_str(" SIZE=");
+            mail.push_str(&offer.message.len().to_string());
+        }
+        // A relay that does not offer 8BITMIME gets the bytes as they are: changing them would
+        // break signatures, and every server in use passes them on.
+        if self.offers.eight_bit && !offer.message.is_ascii() {
+            mail.push_str(" BODY=8BITMIME");
+        }
+        if offer.utf8 {
+            mail.push_str(" SMTPUTF8");
+        }
+        mail.push_str("\r\n");
+        let mut steps = Vec::with_capacity(4);
+        if self.unfinished {
+            steps.push((Step::Reset, "RSET\r\n".to_owned()));
+        }
+        steps.push((Step::MailFrom, mail));
+        steps.push((Step::RcptTo, format!("RCPT TO:<{}>\r\n", offer.to)));
+        steps.push((Step::Data, "DATA\r\n".to_owned()));
+        steps
+    }
+
+    /// All commands in one write, then all replies (RFC 2920).
+    async fn pipelined(&mut self, steps: &[(Step, String)]) -> Result<(), Failure> {
+        self.out.clear();
+        for (_, command) in steps {
+            self.out.extend_from_slice(command.as_bytes());
+        }
+        let first = steps.first().map_or(Step::MailFrom, |(step, _)| *step);
+        let sent = self.wire.write(&self.out, self.timeouts.command).await;
+        sent.map_err(|trouble| Failure {
+            unheard: true,
+            ..Failure::trouble(first, trouble)
+        })?;
+        let mut failure = None;
+        for (step, _) in steps {
+            let reply = match self.next(*step, first).await {
+                Ok(reply) => reply,
+                // What was refused before the connection broke is still the answer.
+                Err(lost) => return Err(failure.unwrap_or(lost)),
+            };
+            let verdict = self.heard(*step, &reply);
+            if *step == Step::Data && verdict == Verdict::Good && failure.is_some() {
+                self.call_off(failure.as_ref()).await;
+            } else if verdict != Verdict::Good && failure.is_none() {
+                failure = Some(self.refusal(*step, first, reply));
+            }
+        }
+        failure.map_or(Ok(()), Err)
+    }
+
+    /// A server may answer 354 though nobody is left to write to (RFC 2920 section 3.1): an empty
+    /// message ends it. When the refused one was the sender we rather hang up.
+    async fn call_off(&mut self, failure: Option<&Failure>) {
+        self.broken = true;
+        if failure.is_some_and(|failure| failure.step == Step::RcptTo) {
+            let ended = self.wire.ask(".\r\n", self.timeouts.command).await;
+            self.broken = !ended.is_ok_and(|reply| reply.code != 421);
+        }
+    }
+
+    async fn one_by_one(&mut self, steps: &[(Step, String)]) -> Result<(), Failure> {
+        let first = steps.first().map_or(Step::MailFrom, |(step, _)| *step);
+        for (step, command) in steps {
+            let sent = self
+                .wire
+                .write(command.as_bytes(), self.timeouts.command)
+                .await;
+            sent.map_err(|trouble| {
+                self.broken = true;
+                Failure {
+                    unheard: *step == first,
+                    ..Failure::trouble(*step, trouble)
+                }
+            })?;
+            let reply = self.next(*step, first).await?;
+            if self.heard(*step, &reply) != Verdict::Good {
+                return Err(self.refusal(*step, first, reply));
+            }
+        }
+        Ok(())
+    }
+
+    async fn next(&mut self, step: Step, first: Step) -> Result<Reply, Failure> {
+        let reply = self.wire.reply(self.timeouts.command).await;
+        reply.map_err(|trouble| {
+            self.broken = true;
+            let unheard = step == first && !matches!(trouble, Trouble::Silent(_));
+            Failure {
+                unheard,
+                ..Failure::trouble(step, trouble)
+            }
+        })
+    }
+
+    fn heard(&mut self, step: Step, reply: &Reply) -> Verdict {
+        self.broken = reply.code == 421;
+        judge(step, reply)
+    }
+
+    fn refusal(&self, step: Step, first: Step, reply: Reply) -> Failure {
+        Failure {
+            unheard: step == first && reply.code == 421,
+            ..Failure::refused(step, reply)
+        }
+    }
+
+    async fn send_message(&mut self, message: &[u8]) -> Result<Reply, Failure> {
+        self.broken = true;
+        if let Err(trouble) = self.write_message(message).await {
+            // A relay that hangs up in the middle may have said why.
+            return match self.wire.reply(GRACE).await {
+                Ok(reply) if !reply.is_positive() => Err(Failure::refused(Step::Message, reply)),
+                Ok(_) | Err(_) => Err(Failure::trouble(Step::Message, trouble)),
+            };
+        }
+        let reply = self.wire.reply(self.timeouts.accept).await;
+        reply.map_err(|trouble| Failure::trouble(Step::Message, trouble))
+    }
+
+    async fn write_message(&mut self, message: &[u8]) -> Result<(), Trouble> {
+        let limit = self.timeouts.block;
+        let mut out = std::mem::take(&mut self.out);
+        out.clear();
+        let mut stuffing = Stuffing::new();
+        for piece in message.chunks(PIECE) {
+            if out.len() >= PIECE {
+                self.wire.write(&out, limit).await?;
+                out.clear();
+            }
+            stuffing.push(piece, &mut out);
+        }
+        stuffing.finish(&mut out);
+        self.wire.write(&out, limit).await?;
+        // The room is used again, unless one long-lined message made it too large.
+        if out.capacity() <= 4 * PIECE {
+            self.out = out;
+        }
+        Ok(())
+    }
+}

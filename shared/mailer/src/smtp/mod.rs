@@ -1,0 +1,306 @@
+//! An SMTP client for one relay (RFC 5321), over a pool of persistent connections.
+//!
+//! Written here rather than taken from `lettre` 0.11, whose connection could not carry this
+//! crate's promises: it waits for the reply to every command, where pipelining (RFC 2920) saves
+//! two of four round trips; it does not set `TCP_NODELAY`; it forgets PIPELINING and SIZE; it fails
+//! on replies that are not UTF-8 or have a code only, so that a refusal in Latin-1 would be
+//! retried for three days; and its errors do not say at which command the relay refused, which is
+//! what tells a bounce from our own trouble.
+
+mod connection;
+mod hello;
+mod judge;
+mod open;
+mod stuffing;
+mod tls;
+mod wire;
+
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use posthaste_model::EmailAddress;
+use tokio::sync::Semaphore;
+use tokio::time::Instant;
+
+use self::connection::{Connection, Failure, Offer, Why};
+use self::judge::{Verdict, judge};
+use self::open::TlsCache;
+use crate::reply::Reply;
+use crate::{Attempt, Cause, Envelope, RelayUrl, Stage, Status};
+
+/// How long a relay that should have nothing more to say gets to say it.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// A connection idle for longer is asked with NOOP before it is used: a middlebox may have
+/// forgotten it without a word.
+const DOUBTFUL: Duration = Duration::from_secs(15);
+
+/// How the relay is used.
+#[derive(Clone, Debug)]
+pub struct SmtpConfig {
+    pub relay: RelayUrl,
+    /// The name given in EHLO; our address on the connection when absent.
+    pub hello: Option<String>,
+    /// Connections at one time; further hand-overs wait their turn. At least 1.
+    pub max_connections: usize,
+    /// A connection idle for longer is closed.
+    pub idle: Duration,
+    /// Mails per connection; relays tend to hang up after some number of their own.
+    pub mails_per_connection: u32,
+    pub timeouts: Timeouts,
+    /// Certificate authorities to trust beside the system's, in PEM.
+    pub authorities: Option<Vec<u8>>,
+}
+
+/// How long each step may take. Shorter than RFC 5321 section 4.5.3.2 asks for: the worker that
+/// waits is paid by the second and comes back later anyway.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Timeouts {
+    /// TCP, and the TLS handshake.
+    pub connect: Duration,
+    /// The greeting and the reply to each command.
+    pub command: Duration,
+    /// Writing 64 KB of the message.
+    pub block: Duration,
+    /// The reply to the final dot. When it runs out the mail may have been taken.
+    pub accept: Duration,
+}
+
+impl Default for Timeouts {
+    fn default() -> Self {
+        Self {
+            connect: Duration::from_secs(10),
+            command: Duration::from_secs(30),
+            block: Duration::from_secs(60),
+            accept: Duration::from_secs(120),
+        }
+    }
+}
+
+impl SmtpConfig {
+    /// Ten connections, kept for a minute, 1,000 mails each.
+    pub fn new(relay: RelayUrl) -> Self {
+        Self {
+            relay,
+            hello: None,
+            max_connections: 10,
+            idle: Duration::from_secs(60),
+            mails_per_connection: 1000,
+            timeouts: Timeouts::default(),
+            authorities: None,
+        }
+    }
+}
+
+/// A relay and the connections to it; clones share them.
+#[derive(Clone)]
+pub struct Smtp(Arc<Pool>);
+
+struct Pool {
+    config: SmtpConfig,
+    tls: TlsCache,
+    permits: Semaphore,
+    idle: Mutex<Vec<Connection>>,
+}
+
+impl Smtp {
+    /// Opens nothing yet: connections are made when there is mail.
+    pub fn new(config: SmtpConfig) -> Self {
+        let permits = Semaphore::new(config.max_connections.max(1));
+        Self(Arc::new(Pool {
+            config,
+            tls: TlsCache::default(),
+            permits,
+            idle: Mutex::new(Vec::new()),
+        }))
+    }
+
+    pub(crate) async fn hand_over(&self, envelope: &Envelope, message: &[u8]) -> Attempt {
+        let (from, utf8) = match sender(&envelope.from) {
+            Ok(sender) => sender,
+            Err(trouble) => return Attempt::our_trouble(trouble),
+        };
+        let pool = &self.0;
+        let Ok(_permit) = pool.permits.acquire().await else {
+            return Attempt::our_trouble("the connections to the relay are closed".to_owned());
+        };
+        let to = envelope.to.wire();
+        let offer = Offer {
+            from: &from,
+            to: &to,
+            utf8: utf8 || envelope.to.needs_smtputf8(),
+            message,
+        };
+        if let Some(mut connection) = pool.idle_connection().await {
+            let (attempt, unheard) = pool.offer(&mut connection, &offer).await;
+            pool.give_back(connection);
+            // The relay had closed it before the mail was mentioned: that was no attempt.
+            if !unheard {
+                return attempt;
+            }
+        }
+        match Box::pin(open::open(&pool.config, &pool.tls)).await {
+            Ok(mut connection) => {
+                let (attempt, _) = pool.offer(&mut connection, &offer).await;
+                pool.give_back(connection);
+                attempt
+            }
+            Err(failure) => attempt_of(failure, None, false),
+        }
+    }
+
+    pub(crate) async fn close(&self) {
+        let idle = std::mem::take(&mut *self.0.lock());
+        for mut connection in idle {
+            // Politeness: nothing depends on the answer.
+            let _ = connection.wire.ask("QUIT\r\n", GRACE).await;
+        }
+    }
+}
+
+impl Pool {
+    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Connection>> {
+        // Nothing panics while it is held; and a list of connections is never half-changed.
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The connection used last, if it still answers.
+    async fn idle_connection(&self) -> Option<Connection> {
+        loop {
+            let mut connection = self.lock().pop()?;
+            let rest = connection.idle_since.elapsed();
+            if rest > self.config.idle || !connection.wire.is_quiet().await {
+                continue;
+            }
+            if rest <= DOUBTFUL {
+                return Some(connection);
+            }
+            let answer = connection.wire.ask("NOOP\r\n", GRACE).await;
+            if answer.is_ok_and(|reply| reply.is_positive()) {
+                return Some(connection);
+            }
+        }
+    }
+
+    fn give_back(&self, mut connection: Connection) {
+        let worn = connection.served >= self.config.mails_per_connection;
+        if connection.is_broken() || worn {
+            return;
+        }
+        connection.idle_since = Instant::now();
+        let mut idle = self.lock();
+        idle.push(connection);
+        let limit = self.config.idle;
+        idle.retain(|connection| connection.idle_since.elapsed() <= limit);
+    }
+
+    /// The outcome, and whether the connection was lost before the relay heard of the mail.
+    async fn offer(&self, connection: &mut Connection, offer: &Offer<'_>) -> (Attempt, bool) {
+        let offers = connection.offers;
+        if offer.utf8 && !offers.smtputf8 {
+            return (Attempt::Unsupported, false);
+        }
+        // A header in UTF-8 wants the option too (RFC 6531 section 3.4), but is sent in any case.
+        let utf8_header = || !header(offer.message).is_ascii();
+        let offer = Offer {
+            utf8: offer.utf8 || (offers.smtputf8 && utf8_header()),
+            ..*offer
+        };
+        let (ip, tls) = (connection.ip.clone(), connection.tls);
+        let length = u64::try_from(offer.message.len()).unwrap_or(u64::MAX);
+        if let Some(longest) = offers.longest.filter(|longest| length > *longest) {
+            return (too_long(longest, ip, tls), false);
+        }
+        match connection.offer(&offer).await {
+            Ok(reply) => (accepted(&reply, ip, tls), false),
+            Err(failure) => {
+                let unheard = failure.unheard;
+                (attempt_of(failure, ip, tls), unheard)
+            }
+        }
+    }
+}
+
+/// The envelope sender on the wire, and whether it needs SMTPUTF8.
+fn sender(from: &str) -> Result<(String, bool), String> {
+    if from.is_empty() {
+        return Ok((String::new(), false));
+    }
+    let address = EmailAddress::parse(from);
+    let address = address.map_err(|e| format!("the envelope sender is not valid: {e}"))?;
+    Ok((address.wire(), address.needs_smtputf8()))
+}
+
+/// The message up to its first empty line.
+fn header(message: &[u8]) -> &[u8] {
+    let end = memchr::memmem::find(message, b"\r\n\r\n").unwrap_or(message.len());
+    message.get(..end).unwrap_or_default()
+}
+
+fn accepted(reply: &Reply, ip: Option<String>, tls: bool) -> Attempt {
+    Attempt::Accepted {
+        code: reply.code,
+        response: reply.line(),
+        ip,
+        tls,
+    }
+}
+
+/// What the relay would answer (RFC 1870 section 6.1), without sending the mail first.
+fn too_long(longest: u64, ip: Option<String>, tls: bool) -> Attempt {
+    Attempt::Bounced {
+        code: 552,
+        response: format!("552 5.3.4 the relay takes mails of at most {longest} octets"),
+        status: Some(Status::new(5, 3, 4)),
+        stage: Stage::Data,
+        ip,
+        tls,
+    }
+}
+
+fn attempt_of(failure: Failure, ip: Option<String>, tls: bool) -> Attempt {
+    let (reply, verdict) = match failure.why {
+        Why::Refused(reply) => {
+            let verdict = judge(failure.step, &reply);
+            (reply, verdict)
+        }
+        Why::Trouble(trouble) => return lost(trouble.to_string(), ip),
+        Why::Ours(text) => return lost(text, ip),
+    };
+    let cause = match verdict {
+        Verdict::Bounced(stage) => {
+            return Attempt::Bounced {
+                code: reply.code,
+                response: reply.line(),
+                status: reply.status(),
+                stage,
+                ip,
+                tls,
+            };
+        }
+        Verdict::Deferred(cause) => cause,
+        Verdict::Good => Cause::Relay,
+    };
+    Attempt::Deferred {
+        response: reply.line(),
+        status: reply.status(),
+        cause,
+        ip,
+    }
+}
+
+fn lost(response: String, ip: Option<String>) -> Attempt {
+    Attempt::Deferred {
+        response,
+        status: None,
+        cause: Cause::Relay,
+        ip,
+    }
+}
+
+impl fmt::Debug for Smtp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Smtp").field(&self.0.config.relay).finish()
+    }
+}

@@ -1,0 +1,214 @@
+//! From the relay's URL to a connection that can take mail.
+
+use std::net::IpAddr;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use rustls::pki_types::ServerName;
+use tokio::net::TcpStream;
+use tokio::time::timeout;
+use tokio_rustls::TlsConnector;
+
+use super::connection::{Connection, Failure};
+use super::hello::Offers;
+use super::judge::Step;
+use super::wire::{Io, Trouble, Wire};
+use super::{SmtpConfig, tls};
+use crate::Tls;
+use crate::relay_url::Login;
+use crate::reply::Reply;
+
+/// Connects, greets, encrypts and logs in.
+pub(super) async fn open(config: &SmtpConfig, tls: &TlsCache) -> Result<Connection, Failure> {
+    let stream = connect(config).await?;
+    let local = stream.local_addr().ok().map(|address| address.ip());
+    let door = Door {
+        config,
+        tls,
+        hello: config.hello.clone().unwrap_or_else(|| literal(local)),
+    };
+    let mut connection = match config.relay.tls {
+        Tls::Wrapped => door.wrapped(stream).await?,
+        Tls::Required | Tls::Opportunistic | Tls::None => door.clear(stream).await?,
+    };
+    if let Some(login) = &config.relay.login {
+        log_in(&mut connection, login).await?;
+    }
+    connection.ip = local.map(|ip| ip.to_string());
+    tracing::debug!(
+        relay = %config.relay,
+        tls = connection.tls,
+        pipelining = connection.offers.pipelining,
+        "connected to the relay"
+    );
+    Ok(connection)
+}
+
+async fn connect(config: &SmtpConfig) -> Result<TcpStream, Failure> {
+    let target = (config.relay.host.as_str(), config.relay.port);
+    let limit = config.timeouts.connect;
+    let trouble = match timeout(limit, TcpStream::connect(target)).await {
+        Ok(Ok(stream)) => {
+            // Without it the kernel holds small writes back until the relay has acknowledged the
+            // last one, and a connection carries some twenty mails a second.
+            stream
+                .set_nodelay(true)
+                .map_err(|e| Failure::trouble(Step::Connect, e.into()))?;
+            return Ok(stream);
+        }
+        Ok(Err(error)) => format!(
+            "cannot connect to the relay {}: {error}",
+            config.relay.authority()
+        ),
+        Err(_) => format!(
+            "cannot connect to the relay {} within {limit:?}",
+            config.relay.authority()
+        ),
+    };
+    Err(Failure::ours(trouble))
+}
+
+/// The name for EHLO of a host without one: its address (RFC 5321 section 4.1.4).
+fn literal(ip: Option<IpAddr>) -> String {
+    match ip {
+        Some(IpAddr::V4(ip)) => format!("[{ip}]"),
+        Some(IpAddr::V6(ip)) => format!("[IPv6:{ip}]"),
+        None => "[127.0.0.1]".to_owned(),
+    }
+}
+
+/// The two ways to encrypt, each made when first wanted: reading the system's authorities takes
+/// longer than a cold start should.
+#[derive(Default)]
+pub(super) struct TlsCache {
+    checked: tokio::sync::OnceCell<TlsConnector>,
+    unchecked: tokio::sync::OnceCell<TlsConnector>,
+}
+
+struct Door<'a> {
+    config: &'a SmtpConfig,
+    tls: &'a TlsCache,
+    hello: String,
+}
+
+impl Door<'_> {
+    async fn wrapped(&self, stream: TcpStream) -> Result<Connection, Failure> {
+        let mut wire = Wire::new(self.encrypt(stream).await?);
+        self.greeting(&mut wire).await?;
+        let offers = self.ehlo(&mut wire).await?;
+        Ok(Connection::new(wire, offers, true, self.config.timeouts))
+    }
+
+    async fn clear(&self, stream: TcpStream) -> Result<Connection, Failure> {
+        let mut wire = Wire::new(stream);
+        self.greeting(&mut wire).await?;
+        let offers = self.ehlo(&mut wire).await?;
+        let wanted = self.config.relay.tls;
+        if wanted != Tls::None && offers.starttls {
+            let reply = self.ask(&mut wire, "STARTTLS\r\n").await?;
+            if reply.code == 220 {
+                return self.started(wire).await;
+            }
+            if wanted == Tls::Required {
+                return Err(Failure::refused(Step::Connect, reply));
+            }
+        } else if wanted == Tls::Required {
+            return Err(Failure::ours("the relay does not offer STARTTLS"));
+        }
+        let (stream, _) = wire.into_stream();
+        let wire: Wire<Box<dyn Io>> = Wire::new(Box::new(stream));
+        Ok(Connection::new(wire, offers, false, self.config.timeouts))
+    }
+
+    async fn started(&self, wire: Wire<TcpStream>) -> Result<Connection, Failure> {
+        let (stream, read_ahead) = wire.into_stream();
+        if read_ahead {
+            return Err(Failure::ours("the relay spoke between STARTTLS and TLS"));
+        }
+        let mut wire = Wire::new(self.encrypt(stream).await?);
+        // What was offered in the clear may have been anybody's words.
+        let offers = self.ehlo(&mut wire).await?;
+        Ok(Connection::new(wire, offers, true, self.config.timeouts))
+    }
+
+    async fn encrypt(&self, stream: TcpStream) -> Result<Box<dyn Io>, Failure> {
+        let connector = match self.config.relay.tls {
+            Tls::Opportunistic => {
+                let make = || async { tls::unchecked() };
+                self.tls.unchecked.get_or_try_init(make).await
+            }
+            Tls::Wrapped | Tls::Required | Tls::None => {
+                let make = || async { tls::checked(self.config.authorities.as_deref()) };
+                self.tls.checked.get_or_try_init(make).await
+            }
+        }
+        .map_err(Failure::ours)?;
+        let name = ServerName::try_from(self.config.relay.host.clone())
+            .map_err(|_| Failure::ours("the relay's host is no name a certificate can have"))?;
+        let limit = self.config.timeouts.connect;
+        match timeout(limit, connector.connect(name, stream)).await {
+            Ok(Ok(stream)) => Ok(Box::new(stream)),
+            Ok(Err(error)) => Err(Failure::ours(format!("TLS with the relay failed: {error}"))),
+            Err(_) => Err(Failure::trouble(Step::Connect, Trouble::Silent(limit))),
+        }
+    }
+
+    async fn greeting<S: Io>(&self, wire: &mut Wire<S>) -> Result<(), Failure> {
+        let reply = wire.reply(self.config.timeouts.command).await;
+        let reply = reply.map_err(|trouble| Failure::trouble(Step::Connect, trouble))?;
+        if reply.code == 220 {
+            return Ok(());
+        }
+        Err(Failure::refused(Step::Connect, reply))
+    }
+
+    async fn ehlo<S: Io>(&self, wire: &mut Wire<S>) -> Result<Offers, Failure> {
+        let reply = self.ask(wire, &format!("EHLO {}\r\n", self.hello)).await?;
+        if reply.code == 250 {
+            return Ok(Offers::read(&reply));
+        }
+        // A server that knows no EHLO offers nothing (RFC 5321 section 3.2).
+        if matches!(reply.code, 500 | 502) {
+            let reply = self.ask(wire, &format!("HELO {}\r\n", self.hello)).await?;
+            if reply.code == 250 {
+                return Ok(Offers::default());
+            }
+            return Err(Failure::refused(Step::Connect, reply));
+        }
+        Err(Failure::refused(Step::Connect, reply))
+    }
+
+    async fn ask<S: Io>(&self, wire: &mut Wire<S>, command: &str) -> Result<Reply, Failure> {
+        let reply = wire.ask(command, self.config.timeouts.command).await;
+        reply.map_err(|trouble| Failure::trouble(Step::Connect, trouble))
+    }
+}
+
+/// AUTH PLAIN (RFC 4616) where offered, else LOGIN.
+async fn log_in(connection: &mut Connection, login: &Login) -> Result<(), Failure> {
+    let lines = if connection.offers.plain {
+        let secret = format!("\0{}\0{}", login.user, login.password);
+        vec![format!("AUTH PLAIN {}\r\n", STANDARD.encode(secret))]
+    } else if connection.offers.login {
+        vec![
+            "AUTH LOGIN\r\n".to_owned(),
+            format!("{}\r\n", STANDARD.encode(&login.user)),
+            format!("{}\r\n", STANDARD.encode(&login.password)),
+        ]
+    } else {
+        return Err(Failure::ours(
+            "the relay offers neither AUTH PLAIN nor LOGIN",
+        ));
+    };
+    let limit = connection.timeouts.command;
+    let last = lines.len();
+    for (at, line) in lines.iter().enumerate() {
+        let reply = connection.wire.ask(line, limit).await;
+        let reply = reply.map_err(|trouble| Failure::trouble(Step::Connect, trouble))?;
+        let wanted = if at + 1 == last { 235 } else { 334 };
+        if reply.code != wanted {
+            return Err(Failure::refused(Step::Connect, reply));
+        }
+    }
+    Ok(())
+}
