@@ -1,0 +1,135 @@
+//! One recipient's copy, from the request to what the mail is built of.
+
+use posthaste_model::{
+    AccountId, Content, Copy, InvalidAddress, Mail, Mailbox, MessageId, Timestamp,
+};
+
+use crate::settings::Effective;
+use crate::substitute::Substitutions;
+use crate::template::Compiled;
+use crate::token::KeyRing;
+
+/// All texts of one copy together, in bytes (SPEC: 30 MB is the limit for the whole email).
+pub const MAX_OUTPUT: usize = 30 << 20;
+
+/// Tags, template nodes and loop turns of one copy.
+pub(crate) const MAX_STEPS: usize = 1_000_000;
+
+/// What a copy is made from.
+#[derive(Clone, Copy, Debug)]
+pub struct Input<'a> {
+    pub mail: &'a Mail,
+    pub copy: Copy<'a>,
+    /// The active version of the mail's template, compiled.
+    pub template: Option<&'a Compiled>,
+    pub settings: &'a Effective,
+    /// Without it nothing is tracked and no unsubscribe link is made.
+    pub links: Option<Links<'a>>,
+}
+
+/// What signed links are made from.
+#[derive(Clone, Copy, Debug)]
+pub struct Links<'a> {
+    /// The tracking host with its scheme, `https://links.example.com`; a trailing slash is ignored.
+    pub base: &'a str,
+    pub keys: &'a KeyRing,
+    pub account: &'a AccountId,
+    pub message: &'a MessageId,
+    pub now: Timestamp,
+    /// Where unsubscribe mails are read, when anybody reads them: the second URI of List-Unsubscribe.
+    pub mailbox: Option<&'a str>,
+}
+
+/// What the mail of one recipient is built of.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Rendered {
+    pub subject: String,
+    /// In the order they are to stand in `multipart/alternative`.
+    pub parts: Vec<Content>,
+    pub reply_to: Vec<Mailbox>,
+    /// Headers of ours, beyond those of the request.
+    pub headers: Vec<(String, String)>,
+}
+
+/// Why one recipient's copy cannot be made. Another recipient's may well be.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum RenderError {
+    #[error("the content exceeds {MAX_OUTPUT} bytes")]
+    TooLarge,
+    #[error("the template takes more than {MAX_STEPS} steps")]
+    TooManySteps,
+    #[error("the substitution tags are too many or too long")]
+    TooManyTags,
+    #[error("dynamic_template_data is not a JSON object")]
+    Data,
+    #[error("reply_to after substitution: {0}")]
+    ReplyTo(#[from] InvalidAddress),
+}
+
+/// What one copy may still grow by.
+#[derive(Debug)]
+pub(crate) struct Budget {
+    bytes: usize,
+    steps: usize,
+}
+
+impl Default for Budget {
+    fn default() -> Self {
+        Self {
+            bytes: MAX_OUTPUT,
+            steps: MAX_STEPS,
+        }
+    }
+}
+
+impl Budget {
+    /// Appends, as long as the copy stays within its size.
+    pub(crate) fn push(&mut self, out: &mut String, text: &str) -> Result<(), RenderError> {
+        self.bytes = self
+            .bytes
+            .checked_sub(text.len())
+            .ok_or(RenderError::TooLarge)?;
+        out.push_str(text);
+        Ok(())
+    }
+
+    /// Counts one more thing done.
+    pub(crate) fn step(&mut self) -> Result<(), RenderError> {
+        self.steps = self.steps.checked_sub(1).ok_or(RenderError::TooManySteps)?;
+        Ok(())
+    }
+}
+
+/// Makes the copy of one recipient.
+///
+/// # Errors
+/// When the template fails with this recipient's data, substitution spoils a `reply_to`, or the
+/// content outgrows its bounds.
+pub fn render(input: &Input<'_>) -> Result<Rendered, RenderError> {
+    let mut budget = Budget::default();
+    let envelope = input.copy.personalization;
+    let tags = Substitutions::new(&envelope.substitutions, &input.mail.sections)?;
+    let subject = envelope.subject.as_ref().or(input.mail.subject.as_ref());
+    let subject = subject.map_or("", String::as_str);
+    Ok(Rendered {
+        subject: one_line(&tags.apply(subject, &mut budget)?),
+        parts: input
+            .mail
+            .content
+            .iter()
+            .map(|part| {
+                Ok(Content {
+                    mime_type: part.mime_type.clone(),
+                    value: tags.apply(&part.value, &mut budget)?.into_owned(),
+                })
+            })
+            .collect::<Result<_, RenderError>>()?,
+        reply_to: input.mail.reply_to.clone(),
+        headers: Vec::new(),
+    })
+}
+
+/// A text that goes into a header: line ends and other controls become spaces.
+fn one_line(text: &str) -> String {
+    text.replace(|c: char| c.is_control(), " ")
+}

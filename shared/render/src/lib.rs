@@ -1,0 +1,17 @@
+//! Makes each recipient's copy of a mail: what they see, and where its links lead.
+//!
+//! Pure: settings, template, data, keys and the time come in, text goes out. The order is fixed
+//! (API facts 7): substitutions or template, footer, unsubscribe tags, utm parameters, click
+//! tracking, open pixel. What no step is meant to touch leaves byte for byte as it came.
+
+mod copy;
+pub mod settings;
+mod substitute;
+mod template;
+mod token;
+mod wire;
+
+pub use copy::{Input, Links, MAX_OUTPUT, RenderError, Rendered, render};
+pub use settings::{AccountDefaults, Effective, effective};
+pub use template::{CompileError, Compiled, Field, Generation, TemplateVersion, missing_variables};
+pub use token::{Action, InvalidKey, InvalidToken, KeyRing, Part, Token};

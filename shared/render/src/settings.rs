@@ -1,0 +1,206 @@
+//! Which settings are in force for one send: the account's own, overridden by the request.
+
+use posthaste_model::{
+    ClickTracking, Footer, Ganalytics, Mail, OpenTracking, SubscriptionTracking,
+};
+use serde::{Deserialize, Serialize};
+
+/// The account's mail and tracking settings, as its owner left them. Everything is off by default.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct AccountDefaults {
+    pub footer: Footer,
+    pub click: ClickTracking,
+    pub open: OpenTracking,
+    pub subscription: SubscriptionTracking,
+    pub ganalytics: Ganalytics,
+    /// HTML put around every mail that uses no template, with `<% body %>` where its own goes.
+    pub wrapper: Option<String>,
+}
+
+/// The settings in force for one send. `enable` of each has been decided.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Effective {
+    pub footer: Footer,
+    pub click: ClickTracking,
+    pub open: OpenTracking,
+    pub subscription: SubscriptionTracking,
+    pub ganalytics: Ganalytics,
+    pub wrapper: Option<String>,
+}
+
+/// Merges the account's settings with those of a request (API facts 7, "settings precedence").
+///
+/// A setting the request leaves out is the account's. One it names is switched by the request;
+/// what it leaves empty is filled from the account, but only where the account has it switched on.
+pub fn effective(account: &AccountDefaults, mail: &Mail) -> Effective {
+    let own = &mail.tracking_settings;
+    Effective {
+        footer: footer(&account.footer, mail.mail_settings.footer.as_ref()),
+        click: own.click_tracking.unwrap_or(account.click),
+        open: open(&account.open, own.open_tracking.as_ref()),
+        subscription: subscription(&account.subscription, own.subscription_tracking.as_ref()),
+        ganalytics: ganalytics(&account.ganalytics, own.ganalytics.as_ref()),
+        wrapper: account.wrapper.clone(),
+    }
+}
+
+/// A text of the request, or else the account's if its switch is on. Empty texts count as absent.
+fn pick(own: Option<&String>, account: Option<&String>, on: bool) -> Option<String> {
+    let filled = |text: &&String| !text.is_empty();
+    own.filter(filled)
+        .or_else(|| account.filter(|_| on).filter(filled))
+        .cloned()
+}
+
+fn footer(account: &Footer, own: Option<&Footer>) -> Footer {
+    let Some(own) = own else {
+        return account.clone();
+    };
+    Footer {
+        enable: own.enable,
+        text: pick(own.text.as_ref(), account.text.as_ref(), account.enable),
+        html: pick(own.html.as_ref(), account.html.as_ref(), account.enable),
+    }
+}
+
+fn open(account: &OpenTracking, own: Option<&OpenTracking>) -> OpenTracking {
+    let Some(own) = own else {
+        return account.clone();
+    };
+    OpenTracking {
+        enable: own.enable,
+        substitution_tag: pick(
+            own.substitution_tag.as_ref(),
+            account.substitution_tag.as_ref(),
+            account.enable,
+        ),
+    }
+}
+
+fn subscription(
+    account: &SubscriptionTracking,
+    own: Option<&SubscriptionTracking>,
+) -> SubscriptionTracking {
+    let Some(own) = own else {
+        return account.clone();
+    };
+    let on = account.enable;
+    // A request that brings its own text must not lose it to the account's tag, which overrides text.
+    let speaks = [&own.text, &own.html]
+        .into_iter()
+        .flatten()
+        .any(|t| !t.is_empty());
+    SubscriptionTracking {
+        enable: own.enable,
+        text: pick(own.text.as_ref(), account.text.as_ref(), on),
+        html: pick(own.html.as_ref(), account.html.as_ref(), on),
+        substitution_tag: pick(
+            own.substitution_tag.as_ref(),
+            account.substitution_tag.as_ref(),
+            on && !speaks,
+        ),
+    }
+}
+
+fn ganalytics(account: &Ganalytics, own: Option<&Ganalytics>) -> Ganalytics {
+    let Some(own) = own else {
+        return account.clone();
+    };
+    let pick =
+        |own: &Option<String>, of: &Option<String>| pick(own.as_ref(), of.as_ref(), account.enable);
+    Ganalytics {
+        enable: own.enable,
+        utm_source: pick(&own.utm_source, &account.utm_source),
+        utm_medium: pick(&own.utm_medium, &account.utm_medium),
+        utm_term: pick(&own.utm_term, &account.utm_term),
+        utm_content: pick(&own.utm_content, &account.utm_content),
+        utm_campaign: pick(&own.utm_campaign, &account.utm_campaign),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn mail(settings: &str) -> Mail {
+        let json = format!(
+            r#"{{"from":{{"email":"f@x.co"}},"personalizations":[{{"to":[{{"email":"a@x.co"}}]}}],{settings}}}"#
+        );
+        serde_json::from_str(&json).unwrap()
+    }
+
+    fn account(enable: bool) -> AccountDefaults {
+        let text = |t: &str| Some(t.to_owned());
+        AccountDefaults {
+            footer: Footer {
+                enable,
+                text: text("account text"),
+                html: text("account html"),
+            },
+            click: ClickTracking {
+                enable,
+                enable_text: enable,
+            },
+            subscription: SubscriptionTracking {
+                enable,
+                substitution_tag: text("[out]"),
+                ..SubscriptionTracking::default()
+            },
+            ganalytics: Ganalytics {
+                enable,
+                utm_source: text("account"),
+                utm_medium: text("email"),
+                ..Ganalytics::default()
+            },
+            ..AccountDefaults::default()
+        }
+    }
+
+    #[test]
+    fn a_request_that_names_no_setting_gets_the_accounts() {
+        for on in [true, false] {
+            let got = effective(&account(on), &mail(r#""subject":"x""#));
+            assert_eq!(got.footer, account(on).footer);
+            assert_eq!(got.click, account(on).click);
+            assert_eq!(got.ganalytics, account(on).ganalytics);
+        }
+    }
+
+    #[test]
+    fn a_request_switches_off_what_the_account_has_on() {
+        let own = r#""mail_settings":{"footer":{"enable":false}},
+            "tracking_settings":{"click_tracking":{"enable":false},"ganalytics":{"enable":false}}"#;
+        let got = effective(&account(true), &mail(own));
+        assert!(!got.footer.enable && !got.click.enable && !got.ganalytics.enable);
+        assert!(got.subscription.enable);
+    }
+
+    #[test]
+    fn the_accounts_content_is_pulled_only_where_its_switch_is_on() {
+        let own = r#""mail_settings":{"footer":{"enable":true,"text":"mine"}},
+            "tracking_settings":{"ganalytics":{"enable":true,"utm_source":"mine"}}"#;
+        for (on, html, medium) in [
+            (true, Some("account html"), Some("email")),
+            (false, None, None),
+        ] {
+            let got = effective(&account(on), &mail(own));
+            assert!(got.footer.enable && got.ganalytics.enable);
+            assert_eq!(got.footer.text.as_deref(), Some("mine"));
+            assert_eq!(got.footer.html.as_deref(), html);
+            assert_eq!(got.ganalytics.utm_source.as_deref(), Some("mine"));
+            assert_eq!(got.ganalytics.utm_medium.as_deref(), medium);
+        }
+    }
+
+    #[test]
+    fn the_accounts_tag_does_not_override_the_requests_text() {
+        let own =
+            r#""tracking_settings":{"subscription_tracking":{"enable":true,"html":"<% go %>"}}"#;
+        let got = effective(&account(true), &mail(own)).subscription;
+        assert_eq!(
+            (got.html.as_deref(), got.substitution_tag),
+            (Some("<% go %>"), None)
+        );
+    }
+}

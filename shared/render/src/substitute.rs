@@ -1,0 +1,230 @@
+//! Substitutions and section tags (SPEC, "Personalization object"; API facts 2.5 and 2.6).
+//!
+//! Keys are plain strings without implied delimiters. The longest key that matches at the leftmost
+//! place wins. A value may hold further keys, four levels deep; sections are reached only through
+//! values and hold no sections.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use aho_corasick::{AhoCorasick, MatchKind};
+
+use crate::copy::{Budget, RenderError};
+
+/// How many values may stand inside one another (API facts 2.6).
+const DEPTH: usize = 4;
+
+/// The substitutions of one envelope, ready to be applied.
+pub(crate) struct Substitutions<'a> {
+    substitutions: Option<Finder<'a>>,
+    sections: Option<Finder<'a>>,
+}
+
+struct Finder<'a> {
+    automaton: AhoCorasick,
+    values: Vec<&'a str>,
+}
+
+impl<'a> Finder<'a> {
+    /// `None` when there is nothing to look for.
+    fn new(map: &'a BTreeMap<String, String>) -> Result<Option<Self>, RenderError> {
+        let pairs = map.iter().filter(|(key, _)| !key.is_empty());
+        let (keys, values): (Vec<_>, Vec<_>) = pairs.map(|(k, v)| (k.as_str(), v.as_str())).unzip();
+        if keys.is_empty() {
+            return Ok(None);
+        }
+        let automaton = AhoCorasick::builder()
+            .match_kind(MatchKind::LeftmostLongest)
+            .build(keys)
+            .map_err(|_| RenderError::TooManyTags)?;
+        Ok(Some(Self { automaton, values }))
+    }
+}
+
+impl<'a> Substitutions<'a> {
+    /// Prepares the tags of an envelope and the sections of its message.
+    ///
+    /// # Errors
+    /// When the tags are too many or too long to be searched for at once.
+    pub(crate) fn new(
+        substitutions: &'a BTreeMap<String, String>,
+        sections: &'a BTreeMap<String, String>,
+    ) -> Result<Self, RenderError> {
+        let substitutions = Finder::new(substitutions)?;
+        let sections = match substitutions {
+            Some(_) => Finder::new(sections)?,
+            None => None,
+        };
+        Ok(Self {
+            substitutions,
+            sections,
+        })
+    }
+
+    /// `text` with every tag replaced.
+    ///
+    /// # Errors
+    /// When the copy grows past what the budget allows.
+    pub(crate) fn apply<'t>(
+        &self,
+        text: &'t str,
+        budget: &mut Budget,
+    ) -> Result<Cow<'t, str>, RenderError> {
+        match &self.substitutions {
+            Some(finder) if finder.automaton.is_match(text) => {
+                let mut out = String::with_capacity(text.len());
+                self.expand(text, DEPTH, true, &mut out, budget)?;
+                Ok(Cow::Owned(out))
+            }
+            Some(_) | None => Ok(Cow::Borrowed(text)),
+        }
+    }
+
+    /// Writes `text` with substitution tags replaced, `depth` levels deep.
+    fn expand(
+        &self,
+        text: &str,
+        depth: usize,
+        sections: bool,
+        out: &mut String,
+        budget: &mut Budget,
+    ) -> Result<(), RenderError> {
+        let Some(finder) = self.substitutions.as_ref().filter(|_| depth > 0) else {
+            return budget.push(out, text);
+        };
+        let mut rest = 0;
+        for found in finder.automaton.find_iter(text) {
+            budget.step()?;
+            budget.push(out, text.get(rest..found.start()).unwrap_or_default())?;
+            rest = found.end();
+            let value = finder
+                .values
+                .get(found.pattern().as_usize())
+                .copied()
+                .unwrap_or_default();
+            if sections {
+                self.value(value, depth - 1, out, budget)?;
+            } else {
+                self.expand(value, depth - 1, false, out, budget)?;
+            }
+        }
+        budget.push(out, text.get(rest..).unwrap_or_default())
+    }
+
+    /// Writes a substitution value: section tags in it become their sections.
+    fn value(
+        &self,
+        value: &str,
+        depth: usize,
+        out: &mut String,
+        budget: &mut Budget,
+    ) -> Result<(), RenderError> {
+        let Some(finder) = &self.sections else {
+            return self.expand(value, depth, true, out, budget);
+        };
+        let mut rest = 0;
+        for found in finder.automaton.find_iter(value) {
+            budget.step()?;
+            let before = value.get(rest..found.start()).unwrap_or_default();
+            self.expand(before, depth, true, out, budget)?;
+            rest = found.end();
+            let section = finder
+                .values
+                .get(found.pattern().as_usize())
+                .copied()
+                .unwrap_or_default();
+            self.expand(section, depth.max(1), false, out, budget)?;
+        }
+        self.expand(
+            value.get(rest..).unwrap_or_default(),
+            depth,
+            true,
+            out,
+            budget,
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn map(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
+        pairs
+            .iter()
+            .map(|(k, v)| ((*k).to_owned(), (*v).to_owned()))
+            .collect()
+    }
+
+    #[track_caller]
+    fn check(tags: &[(&str, &str)], sections: &[(&str, &str)], text: &str, want: &str) {
+        let (tags, sections) = (map(tags), map(sections));
+        let got = Substitutions::new(&tags, &sections)
+            .unwrap()
+            .apply(text, &mut Budget::default())
+            .map(Cow::into_owned);
+        assert_eq!(got.as_deref(), Ok(want), "text: {text:?}");
+    }
+
+    #[test]
+    fn tags_are_plain_strings() {
+        check(&[], &[], "-name-", "-name-");
+        check(
+            &[("-name-", "Ann")],
+            &[],
+            "Hi -name-, -name-!",
+            "Hi Ann, Ann!",
+        );
+        check(
+            &[("{{name}}", "Ann")],
+            &[],
+            "Hi {{name}} {{ name }}",
+            "Hi Ann {{ name }}",
+        );
+        check(&[("$1", "a$1")], &[], "$1", "aaaaa$1".get(1..).unwrap());
+        check(&[("%a", "1"), ("%ab", "2")], &[], "%ab %a", "2 1");
+        check(&[("", "x")], &[], "abc", "abc");
+        check(&[("é", "ü")], &[], "caféé", "cafüü");
+        check(&[("x", "")], &[], "axb", "ab");
+    }
+
+    #[test]
+    fn values_nest_four_deep() {
+        let chain = [("A", "B"), ("B", "C"), ("C", "D"), ("D", "E"), ("E", "F")];
+        check(&chain, &[], "A", "E");
+    }
+
+    #[test]
+    fn a_section_is_reached_only_through_a_value() {
+        let tags = [("-greet-", ":male"), ("-name-", "Bob")];
+        let sections = [(":male", "Mr. -name- :female"), (":female", "Ms.")];
+        check(
+            &tags,
+            &sections,
+            "Dear -greet- :male",
+            "Dear Mr. Bob :female :male",
+        );
+    }
+
+    #[test]
+    fn growth_is_bounded() {
+        let bomb = format!("{}", "A".repeat(5_000));
+        let tags = map(&[("A", &bomb)]);
+        let none = BTreeMap::new();
+        let tags = Substitutions::new(&tags, &none).unwrap();
+        let got = tags.apply("A", &mut Budget::default());
+        assert_eq!(got, Err(RenderError::TooLarge));
+    }
+
+    proptest! {
+        #[test]
+        fn text_without_a_tag_is_untouched(text in "[a-z <>&]*", value in ".*") {
+            let tags = map(&[("%T%", &value)]);
+            let none = BTreeMap::new();
+            let tags = Substitutions::new(&tags, &none).unwrap();
+            let got = tags.apply(&text, &mut Budget::default()).unwrap();
+            prop_assert!(matches!(got, Cow::Borrowed(_)));
+        }
+    }
+}

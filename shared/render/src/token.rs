@@ -1,0 +1,469 @@
+//! Self-contained signed tokens: everything a tracking link has to know, and a proof that we wrote it.
+//!
+//! A token is `version and kind ‖ key id ‖ fields ‖ HMAC-SHA256 cut to 128 bits`, in URL-safe
+//! base64 without padding. It is signed, not sealed: whoever holds the mail can read it. The kind
+//! is under the signature, so an open token never passes for a click token. The key id lets an old
+//! secret verify while a new one signs.
+
+use std::fmt;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use hmac::{Hmac, Mac};
+use posthaste_model::{AccountId, MessageId, Timestamp};
+use sha2::Sha256;
+
+use crate::wire::{Reader, Writer};
+
+/// Octets of the signature: 128 bits, above the 80 that RFC 2104 section 5 asks for.
+const TAG: usize = 16;
+
+/// Secrets shorter than the hash weaken the signature (RFC 2104, section 3).
+const SHORTEST_SECRET: usize = 32;
+
+/// Parts our signatures from any other use of the same secret.
+const DOMAIN: &[u8] = b"posthaste tracking link 1\0";
+
+/// The form of the fields; a reader refuses forms it does not know.
+const VERSION: u8 = 1;
+
+/// The part of a mail that a link stands in; the `type` of `url_offset`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Part {
+    Html,
+    Text,
+    Amp,
+    Header,
+}
+
+/// What following a link means.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Action {
+    /// The mail was shown.
+    Open { part: Part },
+    /// A link was followed: the `index`th of its part, counted from 0.
+    Click { part: Part, index: u32, url: String },
+    /// Off every list of the account.
+    Unsubscribe,
+    /// Off one group.
+    GroupUnsubscribe { group: i64 },
+    /// The page that lists groups: `group` is the one of the mail, `display` what the sender shows.
+    Preferences { group: i64, display: Vec<i64> },
+}
+
+/// What one tracking link knows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Token {
+    pub account: AccountId,
+    pub message: MessageId,
+    /// Position of the recipient within the message.
+    pub recipient: u32,
+    /// The recipient's address, as the caller wrote it: an unsubscribe must work for as long as the
+    /// mail lies in a mailbox, which is longer than we keep the message.
+    pub email: String,
+    /// When the link was made.
+    pub issued: Timestamp,
+    pub action: Action,
+}
+
+/// Why a token is refused. The two are told apart for logs, never for the visitor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum InvalidToken {
+    /// Not a token, a token of another release, or cut short.
+    #[error("not a token")]
+    Form,
+    /// No key of the ring made this signature.
+    #[error("the signature does not match")]
+    Signature,
+}
+
+/// Why a key ring cannot be made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum InvalidKey {
+    #[error("a key ring needs a key")]
+    Empty,
+    #[error("the secret of key {id} has fewer than {SHORTEST_SECRET} bytes")]
+    Short { id: u8 },
+    #[error("key id {id} is used twice")]
+    Twice { id: u8 },
+}
+
+type Signer = Hmac<Sha256>;
+
+/// The secrets that sign and verify links. The first one signs; all of them verify.
+#[derive(Clone)]
+pub struct KeyRing {
+    current: (u8, Signer),
+    older: Vec<(u8, Signer)>,
+}
+
+impl fmt::Debug for KeyRing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "KeyRing(key {} signs, …)", self.current.0)
+    }
+}
+
+impl KeyRing {
+    /// A ring of `(key id, secret)`, the signing key first. To rotate, put the new secret in front
+    /// under an unused id and keep the old one for as long as its mails may be read.
+    ///
+    /// # Errors
+    /// When there is no key, a secret is shorter than 32 bytes, or an id comes twice.
+    pub fn new(keys: &[(u8, &[u8])]) -> Result<Self, InvalidKey> {
+        let mut signers: Vec<(u8, Signer)> = Vec::with_capacity(keys.len());
+        for (id, secret) in keys {
+            if secret.len() < SHORTEST_SECRET {
+                return Err(InvalidKey::Short { id: *id });
+            }
+            if signers.iter().any(|(other, _)| other == id) {
+                return Err(InvalidKey::Twice { id: *id });
+            }
+            let mut signer =
+                Signer::new_from_slice(secret).map_err(|_| InvalidKey::Short { id: *id })?;
+            signer.update(DOMAIN);
+            signers.push((*id, signer));
+        }
+        let mut signers = signers.into_iter();
+        let current = signers.next().ok_or(InvalidKey::Empty)?;
+        Ok(Self {
+            current,
+            older: signers.collect(),
+        })
+    }
+
+    /// The token as it stands in a link: letters, digits, `-` and `_`.
+    pub fn sign(&self, token: &Token) -> String {
+        let (id, signer) = &self.current;
+        let mut bytes = token.encode(*id);
+        let tag = signer.clone().chain_update(&bytes).finalize().into_bytes();
+        bytes.extend(tag.iter().take(TAG));
+        URL_SAFE_NO_PAD.encode(bytes)
+    }
+
+    /// Reads a token that came back. The comparison takes the same time for every wrong signature.
+    ///
+    /// # Errors
+    /// When the text is not a token, or no key of the ring signed it.
+    pub fn verify(&self, text: &str) -> Result<Token, InvalidToken> {
+        let bytes = URL_SAFE_NO_PAD
+            .decode(text)
+            .map_err(|_| InvalidToken::Form)?;
+        let (body, tag) = bytes
+            .len()
+            .checked_sub(TAG)
+            .and_then(|at| bytes.split_at_checked(at))
+            .ok_or(InvalidToken::Form)?;
+        let id = body.get(1).ok_or(InvalidToken::Form)?;
+        let (_, signer) = std::iter::once(&self.current)
+            .chain(&self.older)
+            .find(|(known, _)| known == id)
+            .ok_or(InvalidToken::Signature)?;
+        signer
+            .clone()
+            .chain_update(body)
+            .verify_truncated_left(tag)
+            .map_err(|_| InvalidToken::Signature)?;
+        Token::decode(body).ok_or(InvalidToken::Form)
+    }
+}
+
+impl Part {
+    /// The `type` of `url_offset` and the `sg_content_type` of an open.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Html => "html",
+            Self::Text => "text",
+            Self::Amp => "amp",
+            Self::Header => "header",
+        }
+    }
+
+    fn code(self) -> u8 {
+        match self {
+            Self::Html => 0,
+            Self::Text => 1,
+            Self::Amp => 2,
+            Self::Header => 3,
+        }
+    }
+
+    fn from_code(code: u8) -> Option<Self> {
+        [Self::Html, Self::Text, Self::Amp, Self::Header]
+            .into_iter()
+            .find(|part| part.code() == code)
+    }
+}
+
+impl Action {
+    fn code(&self) -> u8 {
+        match self {
+            Self::Open { .. } => 1,
+            Self::Click { .. } => 2,
+            Self::Unsubscribe => 3,
+            Self::GroupUnsubscribe { .. } => 4,
+            Self::Preferences { .. } => 5,
+        }
+    }
+
+    fn write(&self, out: &mut Writer) {
+        match self {
+            Self::Open { part } => out.byte(part.code()),
+            Self::Click { part, index, url } => {
+                out.byte(part.code());
+                out.number(u64::from(*index));
+                out.text(url);
+            }
+            Self::Unsubscribe => {}
+            Self::GroupUnsubscribe { group } => out.signed(*group),
+            Self::Preferences { group, display } => {
+                out.signed(*group);
+                for shown in display {
+                    out.signed(*shown);
+                }
+            }
+        }
+    }
+
+    fn read(code: u8, from: &mut Reader<'_>) -> Option<Self> {
+        Some(match code {
+            1 => Self::Open {
+                part: Part::from_code(from.byte()?)?,
+            },
+            2 => Self::Click {
+                part: Part::from_code(from.byte()?)?,
+                index: u32::try_from(from.number()?).ok()?,
+                url: from.text()?,
+            },
+            3 => Self::Unsubscribe,
+            4 => Self::GroupUnsubscribe {
+                group: from.signed()?,
+            },
+            5 => {
+                let group = from.signed()?;
+                let mut display = Vec::new();
+                while !from.is_empty() {
+                    display.push(from.signed()?);
+                }
+                Self::Preferences { group, display }
+            }
+            _ => return None,
+        })
+    }
+}
+
+impl Token {
+    fn encode(&self, key: u8) -> Vec<u8> {
+        let mut out = Writer::default();
+        out.byte(VERSION << 4 | self.action.code());
+        out.byte(key);
+        out.text(self.account.as_str());
+        // Ids we made are sixteen bytes; one that is not travels as its letters.
+        match self.message.to_bytes() {
+            Some(raw) => out.bytes(&raw),
+            None => out.bytes(self.message.as_str().as_bytes()),
+        }
+        out.number(u64::from(self.recipient));
+        out.text(&self.email);
+        out.signed(self.issued.0);
+        self.action.write(&mut out);
+        out.into_bytes()
+    }
+
+    fn decode(body: &[u8]) -> Option<Self> {
+        let mut from = Reader::new(body);
+        let head = from.byte()?;
+        from.byte()?;
+        if head >> 4 != VERSION {
+            return None;
+        }
+        let account = AccountId::parse(&from.text()?).ok()?;
+        let raw = from.bytes()?;
+        let message = match <[u8; 16]>::try_from(raw) {
+            Ok(raw) => MessageId::from_bytes(raw),
+            Err(_) => MessageId::parse(std::str::from_utf8(raw).ok()?).ok()?,
+        };
+        let token = Self {
+            account,
+            message,
+            recipient: u32::try_from(from.number()?).ok()?,
+            email: from.text()?,
+            issued: Timestamp(from.signed()?),
+            action: Action::read(head & 0xf, &mut from)?,
+        };
+        from.is_empty().then_some(token)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const OLD: [u8; 32] = [7; 32];
+    const NEW: [u8; 32] = [8; 32];
+
+    fn ring(keys: &[(u8, &[u8])]) -> KeyRing {
+        KeyRing::new(keys).unwrap()
+    }
+
+    fn any_action() -> impl Strategy<Value = Action> {
+        let part = prop_oneof![
+            Just(Part::Html),
+            Just(Part::Text),
+            Just(Part::Amp),
+            Just(Part::Header)
+        ];
+        prop_oneof![
+            part.clone().prop_map(|part| Action::Open { part }),
+            (part, any::<u32>(), ".*").prop_map(|(part, index, url)| Action::Click {
+                part,
+                index,
+                url
+            }),
+            Just(Action::Unsubscribe),
+            any::<i64>().prop_map(|group| Action::GroupUnsubscribe { group }),
+            (any::<i64>(), prop::collection::vec(any::<i64>(), 0..25))
+                .prop_map(|(group, display)| Action::Preferences { group, display }),
+        ]
+    }
+
+    fn any_token() -> impl Strategy<Value = Token> {
+        let message = prop_oneof![
+            any::<[u8; 16]>().prop_map(MessageId::from_bytes),
+            "[A-Za-z0-9_-]{22}".prop_map(|text| MessageId::parse(&text).unwrap()),
+        ];
+        (
+            any::<[u8; 10]>(),
+            message,
+            any::<u32>(),
+            ".*",
+            any::<i64>(),
+            any_action(),
+        )
+            .prop_map(
+                |(account, message, recipient, email, issued, action)| Token {
+                    account: AccountId::from_bytes(account),
+                    message,
+                    recipient,
+                    email,
+                    issued: Timestamp(issued),
+                    action,
+                },
+            )
+    }
+
+    proptest! {
+        #[test]
+        fn a_token_decodes_to_what_was_signed(token in any_token()) {
+            let keys = ring(&[(1, &NEW)]);
+            let text = keys.sign(&token);
+            prop_assert!(text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_'));
+            prop_assert_eq!(keys.verify(&text), Ok(token));
+        }
+
+        #[test]
+        fn a_changed_bit_is_refused(token in any_token(), at in any::<prop::sample::Index>(), bit in 0..8_u8) {
+            let keys = ring(&[(1, &NEW), (2, &OLD)]);
+            let mut bytes = URL_SAFE_NO_PAD.decode(keys.sign(&token)).unwrap();
+            let at = at.index(bytes.len());
+            bytes[at] ^= 1 << bit;
+            prop_assert!(keys.verify(&URL_SAFE_NO_PAD.encode(bytes)).is_err());
+        }
+
+        #[test]
+        fn a_changed_character_is_refused(token in any_token(), at in any::<prop::sample::Index>(), new in "[A-Za-z0-9_-]") {
+            let keys = ring(&[(1, &NEW)]);
+            let text = keys.sign(&token);
+            let at = at.index(text.len());
+            let changed = format!("{}{new}{}", &text[..at], &text[at + 1..]);
+            prop_assert_eq!(keys.verify(&changed).is_ok(), changed == text);
+        }
+
+        #[test]
+        fn no_text_makes_the_reader_panic(text in ".*|[A-Za-z0-9_-]{0,200}") {
+            prop_assert!(ring(&[(1, &NEW)]).verify(&text).is_err());
+        }
+
+        #[test]
+        fn a_signed_body_of_any_form_reads_or_is_refused(mut body in prop::collection::vec(any::<u8>(), 2..200)) {
+            let keys = ring(&[(1, &NEW)]);
+            body[0] = VERSION << 4 | body[0] & 0xf;
+            body[1] = 1;
+            let tag = keys.current.1.clone().chain_update(&body).finalize().into_bytes();
+            body.extend(&tag[..TAG]);
+            if let Ok(token) = keys.verify(&URL_SAFE_NO_PAD.encode(&body)) {
+                prop_assert_eq!(keys.verify(&keys.sign(&token)), Ok(token));
+            }
+        }
+    }
+
+    fn token(action: Action) -> Token {
+        Token {
+            account: AccountId::from_bytes([3; 10]),
+            message: MessageId::from_bytes([4; 16]),
+            recipient: 2,
+            email: "ann@example.com".to_owned(),
+            issued: Timestamp(1_795_820_482),
+            action,
+        }
+    }
+
+    #[test]
+    fn a_rotated_secret_keeps_old_links_alive() {
+        let old = ring(&[(1, &OLD)]);
+        let text = old.sign(&token(Action::Unsubscribe));
+
+        let rotated = ring(&[(2, &NEW), (1, &OLD)]);
+        assert!(rotated.verify(&text).is_ok());
+        assert!(
+            rotated
+                .verify(&rotated.sign(&token(Action::Unsubscribe)))
+                .is_ok()
+        );
+        assert_eq!(
+            ring(&[(2, &NEW)]).verify(&text),
+            Err(InvalidToken::Signature)
+        );
+        assert_eq!(
+            ring(&[(1, &NEW)]).verify(&text),
+            Err(InvalidToken::Signature)
+        );
+        assert_eq!(
+            old.verify(&rotated.sign(&token(Action::Unsubscribe))),
+            Err(InvalidToken::Signature)
+        );
+    }
+
+    #[test]
+    fn a_key_ring_refuses_weak_and_doubled_keys() {
+        assert_eq!(KeyRing::new(&[]).err(), Some(InvalidKey::Empty));
+        assert_eq!(
+            KeyRing::new(&[(1, &NEW[..31])]).err(),
+            Some(InvalidKey::Short { id: 1 })
+        );
+        assert_eq!(
+            KeyRing::new(&[(1, &NEW), (1, &OLD)]).err(),
+            Some(InvalidKey::Twice { id: 1 })
+        );
+    }
+
+    #[test]
+    fn a_key_ring_does_not_print_its_secrets() {
+        assert_eq!(
+            format!("{:?}", ring(&[(9, &NEW)])),
+            "KeyRing(key 9 signs, …)"
+        );
+    }
+
+    #[test]
+    fn a_link_made_by_the_first_release_still_works() {
+        let text = ring(&[(1, &OLD)]).sign(&token(Action::Click {
+            part: Part::Html,
+            index: 3,
+            url: "https://example.com/?a=1&b=2".to_owned(),
+        }));
+        assert_eq!(text, FIRST_RELEASE);
+    }
+
+    const FIRST_RELEASE: &str = "EgEKMzMzMzMzMzMzMxAEBAQEBAQEBAQEBAQEBAQEAg9hbm5AZXhhbXBsZS5jb22Er9CwDQADHGh0dHBzOi8vZXhhbXBsZS5jb20vP2E9MSZiPTKBPgw8J3X9FAYuEe1cJBLJ";
+}
