@@ -1,0 +1,9 @@
+//! Envelopes to RFC 5322 bytes and back.
+//!
+//! Pure: no input or output, no clock, no randomness. Whatever a message would invent for itself
+//! comes in as a [`Stamp`], so the same mail gives the same bytes.
+
+mod media_type;
+mod outgoing;
+
+pub use outgoing::{BuildError, Outgoing, Stamp, build, is_header_name, is_reserved};

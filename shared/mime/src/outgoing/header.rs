@@ -1,0 +1,220 @@
+//! The header of an outgoing mail.
+
+use std::borrow::Cow;
+
+use mail_builder::headers::Header;
+use mail_builder::headers::address::{Address, EmailAddress};
+use mail_builder::headers::raw::Raw;
+use mail_builder::headers::text::Text;
+use posthaste_model::Mailbox;
+
+use super::{BuildError, Outgoing, Stamp};
+
+/// Longest run without a place to fold that is still written as it is. RFC 5322, section 2.1.1,
+/// ends lines at 998 octets, and the name of the header stands before it.
+const LONGEST_RUN: usize = 900;
+
+/// Names a caller cannot set, in lower case: the reserved ones of the SPEC ("Reserved headers"),
+/// what the message says about itself, and what only a transport may write.
+const RESERVED: [&str; 26] = [
+    "arc-authentication-results",
+    "arc-message-signature",
+    "arc-seal",
+    "authentication-results",
+    "bcc",
+    "cc",
+    "content-description",
+    "content-disposition",
+    "content-id",
+    "content-transfer-encoding",
+    "content-type",
+    "date",
+    "delivered-to",
+    "dkim-signature",
+    "from",
+    "message-id",
+    "mime-version",
+    "received",
+    "received-spf",
+    "reply-to",
+    "return-path",
+    "subject",
+    "to",
+    "x-sg-eid",
+    "x-sg-id",
+    "x-original-to",
+];
+
+/// Whether a caller's header of this name is ignored, because the message writes it itself or
+/// only a transport may. Letter case does not count.
+pub fn is_reserved(name: &str) -> bool {
+    RESERVED
+        .iter()
+        .any(|reserved| name.eq_ignore_ascii_case(reserved))
+}
+
+/// RFC 5322 `field-name`, at most 76 characters so that a value fits on its line.
+pub fn is_header_name(name: &str) -> bool {
+    (1..=76).contains(&name.len()) && name.bytes().all(|b| b.is_ascii_graphic() && b != b':')
+}
+
+pub(super) fn write(
+    mail: &Outgoing<'_>,
+    stamp: &Stamp<'_>,
+    out: &mut Vec<u8>,
+) -> Result<(), BuildError> {
+    addresses("From", std::slice::from_ref(mail.from), out)?;
+    if mail.to.is_empty() {
+        out.extend_from_slice(b"To: undisclosed-recipients:;\r\n");
+    }
+    addresses("To", mail.to, out)?;
+    addresses("Cc", mail.cc, out)?;
+    addresses("Reply-To", mail.reply_to, out)?;
+    unstructured("Subject", mail.subject, out);
+    unstructured("Date", &stamp.date.rfc5322(), out);
+    unstructured("Message-ID", &format!("<{}>", stamp.message_id), out);
+    for (at, (name, value)) in mail.headers.iter().enumerate() {
+        if !is_header_name(name) {
+            return Err(BuildError::HeaderName(name.clone()));
+        }
+        let same = |other: &str| other.eq_ignore_ascii_case(name);
+        let ours = mail.extra.iter().any(|(other, _)| same(other));
+        let again = mail.headers.keys().take(at).any(|other| same(other));
+        if !is_reserved(name) && !ours && !again {
+            unstructured(name, value, out);
+        }
+    }
+    for (name, value) in mail.extra {
+        if !is_header_name(name) {
+            return Err(BuildError::HeaderName((*name).to_owned()));
+        }
+        unstructured(name, value, out);
+    }
+    out.extend_from_slice(b"MIME-Version: 1.0\r\n");
+    Ok(())
+}
+
+fn addresses(name: &str, list: &[Mailbox], out: &mut Vec<u8>) -> Result<(), BuildError> {
+    if list.is_empty() {
+        return Ok(());
+    }
+    let mut items = Vec::with_capacity(list.len());
+    for mailbox in list {
+        let email = mailbox.email.wire();
+        if email.len() > LONGEST_RUN {
+            return Err(BuildError::Address);
+        }
+        let name = mailbox.name.as_deref().map(one_line);
+        items.push(Address::Address(EmailAddress {
+            name: name.filter(|name| !name.is_empty()),
+            email: email.into(),
+        }));
+    }
+    out.extend_from_slice(name.as_bytes());
+    out.extend_from_slice(b": ");
+    Address::new_list(items).write_header(out, name.len() + 2);
+    Ok(())
+}
+
+/// Writes a header of free text. ASCII goes as it is, so that what a caller encoded, a URL or a
+/// list of ids stays what it was; anything else becomes encoded words (RFC 2047).
+fn unstructured(name: &str, value: &str, out: &mut Vec<u8>) {
+    let value = one_line(value);
+    if value.is_empty() {
+        return;
+    }
+    out.extend_from_slice(name.as_bytes());
+    out.extend_from_slice(b": ");
+    if value.is_ascii() && longest_run(&value) <= LONGEST_RUN {
+        Raw::new(value).write_header(out, name.len() + 2);
+    } else {
+        Text::new(value).write_header(out, name.len() + 2);
+    }
+}
+
+/// The longest word together with the white space before it, in octets.
+fn longest_run(value: &str) -> usize {
+    let (mut longest, mut run, mut in_word) = (0, 0, false);
+    for byte in value.bytes() {
+        let white = byte == b' ' || byte == b'\t';
+        if white && in_word {
+            run = 0;
+        }
+        in_word = !white;
+        run += 1;
+        longest = longest.max(run);
+    }
+    longest
+}
+
+/// The text on one line: control characters become a space, a run of them just one, and a folded
+/// line is unfolded. White space at the ends goes, because no reader would see it.
+pub(super) fn one_line(text: &str) -> Cow<'_, str> {
+    let text = text.trim();
+    if !text.contains(char::is_control) {
+        return Cow::Borrowed(text);
+    }
+    let mut line = String::with_capacity(text.len());
+    let mut broken = false;
+    for c in text.chars() {
+        // A fold is a line end and the white space after it, which stays.
+        let gap = broken && !c.is_control() && c != ' ';
+        if gap {
+            line.push(' ');
+        }
+        broken = c.is_control();
+        if !broken {
+            line.push(c);
+        }
+    }
+    Cow::Owned(line)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_text_fits_on_one_line() {
+        for (text, want) in [
+            ("plain", "plain"),
+            (" two  spaces ", "two  spaces"),
+            ("a\r\nBcc: b@example.com", "a Bcc: b@example.com"),
+            (
+                "=?utf-8?Q?a?=\r\n =?utf-8?Q?b?=",
+                "=?utf-8?Q?a?= =?utf-8?Q?b?=",
+            ),
+            ("a\n\n\nb", "a b"),
+            ("tab\tstop", "tab stop"),
+            ("nul\0byte\u{7f}\u{85}end", "nul byte end"),
+            ("\r\n", ""),
+        ] {
+            assert_eq!(one_line(text), want, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn runs_are_measured_with_the_white_space_before_them() {
+        for (text, want) in [("", 0), ("abc", 3), ("a bcd", 4), ("ab   c", 4), ("a b", 2)] {
+            assert_eq!(longest_run(text), want, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn reserved_names_are_lower_case_and_letter_case_does_not_count() {
+        assert!(RESERVED.iter().all(|name| *name == name.to_lowercase()));
+        assert!(is_reserved("SUBJECT"));
+        assert!(is_reserved("X-SG-EID"));
+        assert!(!is_reserved("X-Subject"));
+    }
+
+    #[test]
+    fn header_names_are_tokens() {
+        for name in ["X-A", "List-Unsubscribe", "a!b", &"x".repeat(76)] {
+            assert!(is_header_name(name), "{name:?}");
+        }
+        for name in ["", "a b", "a:", "a\r\n", "ä", "a\0", &"x".repeat(77)] {
+            assert!(!is_header_name(name), "{name:?}");
+        }
+    }
+}
