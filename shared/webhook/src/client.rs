@@ -1,0 +1,202 @@
+//! The HTTP client: one POST, bounded in time and in what is read back.
+
+use std::error::Error;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::{Bytes, BytesMut};
+use http::HeaderMap;
+use http::header::RETRY_AFTER;
+use tokio::time::Instant;
+use url::Url;
+
+use crate::link::{UrlProblem, judge_host};
+use crate::resolve::Judged;
+use crate::{Answer, Guard, Names, Outcome, Refusal, RetryAfter, Stage};
+
+/// Bounds of a request. `Config::default()` has those of SPEC.md's webhooks.
+#[derive(Clone, Debug)]
+pub struct Config {
+    pub guard: Guard,
+    /// Look-up, TCP and TLS together.
+    pub connect: Duration,
+    /// From the start to the answer's head, sending included.
+    pub total: Duration,
+    /// How long the answer's body may take once its head is here.
+    pub body: Duration,
+    /// How many bytes of the answer's body are read.
+    pub body_cap: usize,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            guard: Guard::default(),
+            connect: Duration::from_secs(5),
+            total: Duration::from_secs(10),
+            body: Duration::from_secs(2),
+            // A token answer is the longest body that means anything to us.
+            body_cap: 16 * 1024,
+        }
+    }
+}
+
+/// The client could not be made: TLS has no root certificates, or the system no resources.
+#[derive(Debug, thiserror::Error)]
+#[error("the webhook client could not be made")]
+pub struct ClientError(#[from] reqwest::Error);
+
+/// One request to make. Does not print: the URL and the headers may hold secrets.
+#[derive(Clone)]
+pub struct Post {
+    /// Read by [`crate::check_url`]; its `user:password@` becomes HTTP Basic.
+    pub url: Url,
+    /// An `Authorization` here wins over the one of the URL.
+    pub headers: HeaderMap,
+    pub body: Bytes,
+}
+
+impl std::fmt::Debug for Post {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Post({} bytes)", self.body.len())
+    }
+}
+
+/// Makes requests. Cheap to clone; clones share connections.
+#[derive(Clone, Debug)]
+pub struct Client {
+    http: reqwest::Client,
+    guard: Arc<Guard>,
+    total: Duration,
+    body: Duration,
+    body_cap: usize,
+}
+
+impl Client {
+    /// A client that asks the system for addresses.
+    ///
+    /// # Errors
+    /// When TLS cannot be set up.
+    pub fn open(config: Config) -> Result<Self, ClientError> {
+        Self::with_names(config, Names::system())
+    }
+
+    /// A client that asks `names` for addresses.
+    ///
+    /// # Errors
+    /// When TLS cannot be set up.
+    pub fn with_names(config: Config, names: Names) -> Result<Self, ClientError> {
+        let guard = Arc::new(config.guard);
+        let judged = Judged {
+            names,
+            guard: guard.clone(),
+        };
+        let http = reqwest::Client::builder()
+            .dns_resolver(judged)
+            // A redirect or a proxy would dial what the guard has not seen.
+            .redirect(reqwest::redirect::Policy::none())
+            .no_proxy()
+            .referer(false)
+            // Nothing is unpacked, so a small body cannot become a large one.
+            .no_gzip()
+            .no_brotli()
+            .no_deflate()
+            .no_zstd()
+            .http1_only()
+            .tcp_nodelay(true)
+            .connect_timeout(config.connect)
+            // A function that sleeps between events wakes up with dead connections.
+            .pool_idle_timeout(Duration::from_secs(20))
+            .pool_max_idle_per_host(8)
+            .build()?;
+        Ok(Self {
+            http,
+            guard,
+            total: config.total,
+            body: config.body,
+            body_cap: config.body_cap,
+        })
+    }
+
+    /// The guard in force, for [`crate::check_url`].
+    pub fn guard(&self) -> &Guard {
+        &self.guard
+    }
+
+    /// Makes one attempt. Never waits longer than the configured times together.
+    pub async fn post(&self, post: Post) -> Outcome {
+        // A host given as an address never reaches the resolver, so it is judged here, each time.
+        match judge_host(&post.url, &self.guard) {
+            Ok(()) => {}
+            Err(UrlProblem::Address(refusal)) => return Outcome::Refused(refusal),
+            Err(problem) => {
+                return Outcome::Unreachable {
+                    stage: Stage::Name,
+                    detail: problem.to_string(),
+                };
+            }
+        }
+        let start = Instant::now();
+        let request = self
+            .http
+            .post(post.url)
+            .headers(post.headers)
+            .body(post.body);
+        match tokio::time::timeout(self.total, request.send()).await {
+            Err(_) => Outcome::TimedOut,
+            Ok(Err(error)) => failed(error),
+            Ok(Ok(response)) => Outcome::Answered(self.read(response, start).await),
+        }
+    }
+
+    /// The status stands once the head is here; a body that stalls or breaks changes nothing.
+    async fn read(&self, mut response: reqwest::Response, start: Instant) -> Answer {
+        let retry_after = response.headers().get(RETRY_AFTER);
+        let retry_after = retry_after.and_then(|value| RetryAfter::read(value.to_str().ok()?));
+        let status = response.status();
+        let mut head = BytesMut::new();
+        let fill = async {
+            while let Ok(Some(chunk)) = response.chunk().await {
+                let room = self.body_cap.saturating_sub(head.len());
+                head.extend_from_slice(chunk.get(..room).unwrap_or(&chunk));
+                if chunk.len() >= room {
+                    break;
+                }
+            }
+        };
+        // Late is as good as short: what came so far is kept.
+        let _late = tokio::time::timeout(self.body, fill).await;
+        Answer {
+            status,
+            retry_after,
+            body_head: head.freeze(),
+            took_ms: start.elapsed().as_millis().try_into().unwrap_or(u64::MAX),
+        }
+    }
+}
+
+/// Sorts a failure of the HTTP client by where it happened.
+fn failed(error: reqwest::Error) -> Outcome {
+    // The URL may hold credentials.
+    let error = error.without_url();
+    if let Some(refusal) = causes(&error).find_map(|cause| cause.downcast_ref::<Refusal>()) {
+        return Outcome::Refused(*refusal);
+    }
+    if error.is_timeout() {
+        return Outcome::TimedOut;
+    }
+    let stage = match () {
+        () if error.is_dns() => Stage::Name,
+        () if error.is_connect() => Stage::Connect,
+        () => Stage::Exchange,
+    };
+    let detail = causes(&error).last().map(ToString::to_string);
+    Outcome::Unreachable {
+        stage,
+        detail: detail.unwrap_or_else(|| error.to_string()),
+    }
+}
+
+fn causes(error: &reqwest::Error) -> impl Iterator<Item = &(dyn Error + 'static)> {
+    std::iter::successors(error.source(), |&cause| cause.source())
+}

@@ -1,0 +1,27 @@
+//! One safe outgoing POST, and what travels in it.
+//!
+//! The address guard judges the address that is dialled, on every attempt; bodies are signed as
+//! they are sent; retries are decided here and carried out by the workers. No clock and no
+//! randomness of its own: both come in as arguments.
+
+pub mod batch;
+mod client;
+mod guard;
+mod link;
+mod oauth;
+mod outcome;
+mod resolve;
+mod retry;
+pub mod samples;
+mod sign;
+mod wire;
+
+pub use client::{Client, ClientError, Config, Post};
+pub use guard::{Guard, Refusal, Why};
+pub use link::{LONGEST_URL, UrlProblem, check_url};
+pub use oauth::{Credentials, TokenProblem, Tokens};
+pub use outcome::{Answer, Outcome, RetryAfter, Stage};
+pub use resolve::Names;
+pub use retry::{Attempted, Fate, Next, Schedule};
+pub use sign::{KeyPair, UnusableKey};
+pub use wire::event_json;

@@ -1,0 +1,307 @@
+//! OAuth client credentials (RFC 6749, section 4.4): a token fetched, kept, and renewed once.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use bytes::Bytes;
+use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
+use http::{HeaderMap, HeaderValue, StatusCode};
+use posthaste_model::{Clock, Timestamp};
+use serde::Deserialize;
+use url::Url;
+use url::form_urlencoded::byte_serialize;
+
+use crate::{Client, Outcome, Post};
+
+/// How long a token is kept whose lifetime is not told, in seconds.
+const UNTOLD: i64 = 600;
+/// A token is renewed this long before its end, in seconds, or at half of a shorter life.
+const MARGIN: i64 = 60;
+/// How long a failure speaks for all who ask, in seconds: a dead token URL is not asked per post.
+const PATIENCE: i64 = 5;
+
+/// What a webhook's owner gave us to get tokens with. The secret does not print.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Credentials {
+    pub client_id: String,
+    /// Empty when the owner gave none.
+    pub client_secret: String,
+    pub token_url: Url,
+}
+
+impl fmt::Debug for Credentials {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Credentials({})", self.client_id)
+    }
+}
+
+/// Why the token URL gave no token.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum TokenProblem {
+    #[error("the token URL answered {}", .0.as_u16())]
+    Status(StatusCode),
+    /// What the answer lacks or has wrong.
+    #[error("the token URL's answer {0}")]
+    Answer(&'static str),
+    /// The request got no answer; the words of its outcome.
+    #[error("the token URL could not be asked: {0}")]
+    Unanswered(String),
+}
+
+/// The tokens of one process, one per webhook.
+#[derive(Debug)]
+pub struct Tokens {
+    clock: Clock,
+    /// The inner lock is held while a token is fetched, so that many posts fetch it once.
+    slots: Mutex<HashMap<String, Arc<tokio::sync::Mutex<Option<Kept>>>>>,
+}
+
+struct Kept {
+    credentials: Credentials,
+    token: Result<HeaderValue, TokenProblem>,
+    until: Timestamp,
+}
+
+impl fmt::Debug for Kept {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Kept(until {})", self.until)
+    }
+}
+
+impl Tokens {
+    /// No tokens yet; `clock` says when one has run out.
+    pub fn new(clock: Clock) -> Self {
+        Self {
+            clock,
+            slots: Mutex::default(),
+        }
+    }
+
+    /// Posts with a token of `webhook`; a 401 is answered with a fresh token, once.
+    pub async fn post(
+        &self,
+        client: &Client,
+        webhook: &str,
+        credentials: &Credentials,
+        post: Post,
+    ) -> Outcome {
+        let token = match self.token(client, webhook, credentials, None).await {
+            Ok(token) => token,
+            Err(problem) => return Outcome::NoToken(problem),
+        };
+        let first = client.post(with_token(&post, &token)).await;
+        if first.status() != Some(StatusCode::UNAUTHORIZED) {
+            return first;
+        }
+        match self.token(client, webhook, credentials, Some(&token)).await {
+            Ok(fresh) => client.post(with_token(&post, &fresh)).await,
+            Err(problem) => Outcome::NoToken(problem),
+        }
+    }
+
+    /// Drops what is kept for a webhook: it was deleted or its credentials changed.
+    pub fn forget(&self, webhook: &str) {
+        let mut slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
+        slots.remove(webhook);
+    }
+
+    /// The kept token while it is good and not `refused`, or else a new one.
+    async fn token(
+        &self,
+        client: &Client,
+        webhook: &str,
+        credentials: &Credentials,
+        refused: Option<&HeaderValue>,
+    ) -> Result<HeaderValue, TokenProblem> {
+        let slot = self.slot(webhook);
+        let mut kept = slot.lock().await;
+        let now = self.clock.now();
+        if let Some(kept) = kept.as_ref().filter(|kept| {
+            now < kept.until
+                && kept.credentials == *credentials
+                && (refused.is_none() || kept.token.as_ref().ok() != refused)
+        }) {
+            return kept.token.clone();
+        }
+        let (token, life) = match fetch(client, credentials).await {
+            Ok((token, life)) => (Ok(token), life),
+            Err(problem) => (Err(problem), PATIENCE),
+        };
+        *kept = Some(Kept {
+            credentials: credentials.clone(),
+            token: token.clone(),
+            until: self.clock.now().plus(life),
+        });
+        token
+    }
+
+    fn slot(&self, webhook: &str) -> Arc<tokio::sync::Mutex<Option<Kept>>> {
+        let mut slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
+        slots.entry(webhook.to_owned()).or_default().clone()
+    }
+}
+
+fn with_token(post: &Post, token: &HeaderValue) -> Post {
+    let mut post = post.clone();
+    post.headers.insert(AUTHORIZATION, token.clone());
+    post
+}
+
+/// Asks the token URL: the form's grant type, the credentials as HTTP Basic (RFC 6749, 2.3.1).
+async fn fetch(
+    client: &Client,
+    credentials: &Credentials,
+) -> Result<(HeaderValue, i64), TokenProblem> {
+    let encoded = |text: &str| byte_serialize(text.as_bytes()).collect::<String>();
+    let (id, secret) = (&credentials.client_id, &credentials.client_secret);
+    let pair = STANDARD.encode(format!("{}:{}", encoded(id), encoded(secret)));
+    let mut headers = HeaderMap::new();
+    let form = HeaderValue::from_static("application/x-www-form-urlencoded");
+    headers.insert(CONTENT_TYPE, form);
+    headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
+    headers.insert(AUTHORIZATION, sensitive(&format!("Basic {pair}"))?);
+    let asked = Post {
+        url: credentials.token_url.clone(),
+        headers,
+        body: Bytes::from_static(b"grant_type=client_credentials"),
+    };
+    match client.post(asked).await {
+        Outcome::Answered(answer) if answer.status.is_success() => read(&answer.body_head),
+        Outcome::Answered(answer) => Err(TokenProblem::Status(answer.status)),
+        other @ (Outcome::Refused(_)
+        | Outcome::Unreachable { .. }
+        | Outcome::TimedOut
+        | Outcome::NoToken(_)) => Err(TokenProblem::Unanswered(other.to_string())),
+    }
+}
+
+/// The answer of RFC 6749, section 5.1. Some servers write the lifetime as text or a fraction.
+#[derive(Deserialize)]
+struct Granted {
+    access_token: Option<String>,
+    token_type: Option<String>,
+    expires_in: Option<serde_json::Value>,
+}
+
+/// The header that carries the token, and for how many seconds it may be used.
+fn read(body: &[u8]) -> Result<(HeaderValue, i64), TokenProblem> {
+    let granted: Granted = serde_json::from_slice(body)
+        .map_err(|_| TokenProblem::Answer("is not the JSON of RFC 6749, section 5.1"))?;
+    let kind = granted.token_type.as_deref().unwrap_or("bearer");
+    if !kind.eq_ignore_ascii_case("bearer") {
+        return Err(TokenProblem::Answer(
+            "has a token that is not a bearer token",
+        ));
+    }
+    let token = granted.access_token.filter(|token| !token.is_empty());
+    let token = token.ok_or(TokenProblem::Answer("has no access_token"))?;
+    let told = granted.expires_in.as_ref().and_then(seconds);
+    let life = told.unwrap_or(UNTOLD);
+    Ok((
+        sensitive(&format!("Bearer {token}"))?,
+        (life - MARGIN).max(life / 2),
+    ))
+}
+
+fn seconds(value: &serde_json::Value) -> Option<i64> {
+    let number = match value {
+        serde_json::Value::Number(number) => number.as_f64(),
+        serde_json::Value::String(text) => text.trim().parse().ok(),
+        serde_json::Value::Null
+        | serde_json::Value::Bool(_)
+        | serde_json::Value::Array(_)
+        | serde_json::Value::Object(_) => None,
+    };
+    // A year is longer than any process lives.
+    let year = f64::from(365 * 24 * 3600);
+    let bounded = number.filter(|n| n.is_finite())?.clamp(0.0, year);
+    format!("{bounded:.0}").parse().ok()
+}
+
+/// A header value that does not print.
+fn sensitive(text: &str) -> Result<HeaderValue, TokenProblem> {
+    let value = HeaderValue::try_from(text);
+    let mut value =
+        value.map_err(|_| TokenProblem::Answer("has a token that is no header value"))?;
+    value.set_sensitive(true);
+    Ok(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_token_answer_is_read_as_servers_write_it() {
+        for (body, want) in [
+            (
+                r#"{"access_token":"t","token_type":"Bearer","expires_in":3600}"#,
+                Ok(("Bearer t", 3540)),
+            ),
+            (
+                r#"{"access_token":"t","expires_in":"3600"}"#,
+                Ok(("Bearer t", 3540)),
+            ),
+            (
+                r#"{"access_token":"t","expires_in":3600.9,"x":1}"#,
+                Ok(("Bearer t", 3541)),
+            ),
+            (r#"{"access_token":"t"}"#, Ok(("Bearer t", 540))),
+            (
+                r#"{"access_token":"t","expires_in":null}"#,
+                Ok(("Bearer t", 540)),
+            ),
+            (
+                r#"{"access_token":"t","expires_in":30}"#,
+                Ok(("Bearer t", 15)),
+            ),
+            (
+                r#"{"access_token":"t","expires_in":0}"#,
+                Ok(("Bearer t", 0)),
+            ),
+            (
+                r#"{"access_token":"t","expires_in":-5}"#,
+                Ok(("Bearer t", 0)),
+            ),
+            (
+                r#"{"access_token":"t","expires_in":1e300}"#,
+                Ok(("Bearer t", 31_535_940)),
+            ),
+            (r#"{"access_token":""}"#, Err("has no access_token")),
+            (r#"{"expires_in":1}"#, Err("has no access_token")),
+            (
+                r#"{"access_token":"t","token_type":"mac"}"#,
+                Err("has a token that is not a bearer token"),
+            ),
+            (
+                r#"{"access_token":"a\r\nX: y"}"#,
+                Err("has a token that is no header value"),
+            ),
+            (
+                "access_token=t",
+                Err("is not the JSON of RFC 6749, section 5.1"),
+            ),
+            ("", Err("is not the JSON of RFC 6749, section 5.1")),
+        ] {
+            let found = read(body.as_bytes());
+            let found = found.map(|(value, life)| (value.to_str().unwrap().to_owned(), life));
+            let want = want.map(|(text, life)| (text.to_owned(), life));
+            assert_eq!(found, want.map_err(TokenProblem::Answer), "{body}");
+        }
+    }
+
+    #[test]
+    fn neither_a_secret_nor_a_token_prints() {
+        let credentials = Credentials {
+            client_id: "id".into(),
+            client_secret: "hush".into(),
+            token_url: Url::parse("https://u:hush@example.com/").unwrap(),
+        };
+        let (token, _) = read(br#"{"access_token":"hush"}"#).unwrap();
+        let printed = format!("{credentials:?} {token:?}");
+        assert!(!printed.contains("hush"), "{printed}");
+    }
+}

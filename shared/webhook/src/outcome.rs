@@ -1,0 +1,158 @@
+//! What became of one POST.
+
+use std::fmt;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::StatusCode;
+use posthaste_model::Timestamp;
+
+use crate::{Refusal, TokenProblem};
+
+/// When the receiver asks to be tried again (RFC 9110, section 10.2.3).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RetryAfter {
+    In(Duration),
+    At(Timestamp),
+}
+
+impl RetryAfter {
+    /// Reads the header: seconds, or a date in any of the three forms of HTTP. Nonsense is nothing.
+    pub(crate) fn read(value: &str) -> Option<Self> {
+        let value = value.trim();
+        if let Ok(seconds) = value.parse::<u32>() {
+            return Some(Self::In(Duration::from_secs(seconds.into())));
+        }
+        let date = httpdate::parse_http_date(value).ok()?;
+        let since = date.duration_since(std::time::UNIX_EPOCH).ok()?;
+        Some(Self::At(Timestamp(since.as_secs().try_into().ok()?)))
+    }
+
+    /// The first second at which the receiver wants to be tried.
+    pub fn from(self, now: Timestamp) -> Timestamp {
+        match self {
+            Self::In(wait) => now.plus(wait.as_secs().try_into().unwrap_or(i64::MAX)),
+            Self::At(at) => at,
+        }
+    }
+}
+
+/// How far a request got before it failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Stage {
+    /// The name has no address, or nobody could be asked.
+    Name,
+    /// TCP or TLS.
+    Connect,
+    /// The connection broke, or what came back is not HTTP.
+    Exchange,
+}
+
+/// What a receiver answered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Answer {
+    pub status: StatusCode,
+    pub retry_after: Option<RetryAfter>,
+    /// The beginning of the body as it came: nothing is unpacked.
+    pub body_head: Bytes,
+    pub took_ms: u64,
+}
+
+/// The end of one POST. The text says what happened in one line, without address or secret.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[must_use]
+pub enum Outcome {
+    Answered(Answer),
+    /// The guard does not let us go there.
+    Refused(Refusal),
+    Unreachable {
+        stage: Stage,
+        detail: String,
+    },
+    TimedOut,
+    /// The receiver wants OAuth and its token URL gave no token: nothing was posted.
+    NoToken(TokenProblem),
+}
+
+impl Outcome {
+    /// The status, when there was an answer.
+    pub fn status(&self) -> Option<StatusCode> {
+        match self {
+            Self::Answered(answer) => Some(answer.status),
+            Self::Refused(_) | Self::Unreachable { .. } | Self::TimedOut | Self::NoToken(_) => None,
+        }
+    }
+
+    /// Whether the receiver took the request: any 2xx (API facts 3.1).
+    pub fn is_success(&self) -> bool {
+        self.status().is_some_and(|status| status.is_success())
+    }
+
+    /// When the receiver asked to be tried again.
+    pub fn retry_after(&self) -> Option<RetryAfter> {
+        match self {
+            Self::Answered(answer) => answer.retry_after,
+            Self::Refused(_) | Self::Unreachable { .. } | Self::TimedOut | Self::NoToken(_) => None,
+        }
+    }
+}
+
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Answered(answer) => write!(f, "answered {}", answer.status.as_u16()),
+            Self::Refused(refusal) => write!(f, "refused: {refusal}"),
+            Self::Unreachable { stage, detail } => {
+                let stage = match stage {
+                    Stage::Name => "the host name does not resolve",
+                    Stage::Connect => "no connection",
+                    Stage::Exchange => "the connection broke",
+                };
+                write!(f, "{stage}: {detail}")
+            }
+            Self::TimedOut => f.write_str("no answer in time"),
+            Self::NoToken(problem) => write!(f, "no OAuth token: {problem}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn retry_after_is_seconds_or_a_date() {
+        let date = Some(RetryAfter::At(Timestamp(784_111_777)));
+        let seconds = |n| Some(RetryAfter::In(Duration::from_secs(n)));
+        for (value, want) in [
+            ("0", seconds(0)),
+            (" 120 ", seconds(120)),
+            ("4294967295", seconds(4_294_967_295)),
+            ("Sun, 06 Nov 1994 08:49:37 GMT", date),
+            ("Sunday, 06-Nov-94 08:49:37 GMT", date),
+            ("Sun Nov  6 08:49:37 1994", date),
+            ("", None),
+            ("-1", None),
+            ("1.5", None),
+            ("soon", None),
+            ("99999999999999999999", None),
+            ("Sun, 32 Nov 1994 08:49:37 GMT", None),
+        ] {
+            assert_eq!(RetryAfter::read(value), want, "{value:?}");
+        }
+    }
+
+    #[test]
+    fn only_two_hundreds_are_success() {
+        for code in 100..=599 {
+            let outcome = Outcome::Answered(Answer {
+                status: StatusCode::from_u16(code).unwrap(),
+                retry_after: None,
+                body_head: Bytes::new(),
+                took_ms: 1,
+            });
+            assert_eq!(outcome.is_success(), code / 100 == 2, "{code}");
+        }
+        assert!(!Outcome::TimedOut.is_success());
+    }
+}

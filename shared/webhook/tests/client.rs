@@ -1,0 +1,416 @@
+//! The client against a receiver that behaves, misbehaves, and hides behind names.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "a test fails by panicking"
+)]
+
+use std::io;
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use http::header::{AUTHORIZATION, CONTENT_TYPE};
+use http::{HeaderMap, HeaderValue, Method};
+use posthaste_model::Timestamp;
+use posthaste_testkit::{Receiver, Reply};
+use posthaste_webhook::{
+    Client, Config, Guard, Names, Outcome, Post, RetryAfter, Stage, Why, check_url,
+};
+use tokio::io::AsyncWriteExt as _;
+
+const SOON: Duration = Duration::from_secs(5);
+
+fn loopback() -> Config {
+    Config {
+        guard: Guard::with_loopback(),
+        ..Config::default()
+    }
+}
+
+fn impatient() -> Config {
+    Config {
+        total: Duration::from_millis(200),
+        body: Duration::from_millis(100),
+        ..loopback()
+    }
+}
+
+fn post(url: &str) -> Post {
+    Post {
+        url: check_url(url, &Guard::with_loopback()).unwrap(),
+        headers: HeaderMap::new(),
+        body: "[{}]\r\n".into(),
+    }
+}
+
+fn status(outcome: &Outcome) -> u16 {
+    outcome.status().map_or(0, |status| status.as_u16())
+}
+
+#[tokio::test]
+async fn a_post_arrives_as_it_was_handed_in() {
+    let receiver = Receiver::start().await.unwrap();
+    let client = Client::open(loopback()).unwrap();
+    let url = format!("{}hook/%C3%BC?a=1&b=#gone", receiver.url());
+    let mut sent = post(&url);
+    let kind = HeaderValue::from_static("application/json;charset=utf-8");
+    sent.headers.insert(CONTENT_TYPE, kind);
+    sent.body = vec![0, 255, 13, 10].into();
+
+    let outcome = client.post(sent.clone()).await;
+
+    assert_eq!(status(&outcome), 200, "{outcome:?}");
+    let got = receiver.next(SOON).await.unwrap();
+    assert_eq!(
+        (got.method, got.target.as_str()),
+        (Method::POST, "/hook/%C3%BC?a=1&b=")
+    );
+    assert_eq!(
+        got.headers["content-type"],
+        "application/json;charset=utf-8"
+    );
+    assert_eq!(got.headers["content-length"], "4");
+    assert_eq!(got.headers.get(AUTHORIZATION), None);
+    assert_eq!(got.body, sent.body);
+}
+
+#[tokio::test]
+async fn an_answer_is_kept_with_its_status_wait_and_beginning() {
+    let receiver = Receiver::start().await.unwrap();
+    let client = Client::open(loopback()).unwrap();
+    let date = RetryAfter::At(Timestamp(784_111_777));
+    let seconds = RetryAfter::In(Duration::from_secs(120));
+    for (reply, code, wait, body) in [
+        (Reply::with_body(500, "no\0pe"), 500, None, "no\0pe"),
+        (Reply::retry_after(429, "120"), 429, Some(seconds), ""),
+        (
+            Reply::retry_after(503, "Sun, 06 Nov 1994 08:49:37 GMT"),
+            503,
+            Some(date),
+            "",
+        ),
+        (Reply::retry_after(503, "later"), 503, None, ""),
+        (Reply::status(204), 204, None, ""),
+    ] {
+        receiver.script([reply]);
+        let Outcome::Answered(answer) = client.post(post(&receiver.url())).await else {
+            panic!("no answer for {code}");
+        };
+        assert_eq!(answer.status.as_u16(), code);
+        assert_eq!(
+            (answer.retry_after, answer.body_head.as_ref()),
+            (wait, body.as_bytes())
+        );
+    }
+}
+
+#[tokio::test]
+async fn credentials_of_the_url_become_basic_authentication() {
+    let receiver = Receiver::start().await.unwrap();
+    let client = Client::open(loopback()).unwrap();
+    let url = receiver.url().replace("://", "://user:p%40ss%3A@");
+
+    assert_eq!(status(&client.post(post(&url)).await), 200);
+    let got = receiver.next(SOON).await.unwrap();
+    // The base64 of `user:p@ss:`.
+    assert_eq!(got.header("authorization"), "Basic dXNlcjpwQHNzOg==");
+    assert_eq!(got.target, "/");
+
+    let mut bearer = post(&url);
+    let token = HeaderValue::from_static("Bearer t");
+    bearer.headers.insert(AUTHORIZATION, token);
+    assert_eq!(status(&client.post(bearer).await), 200);
+    let got = receiver.next(SOON).await.unwrap();
+    let all: Vec<_> = got.headers.get_all(AUTHORIZATION).iter().collect();
+    assert_eq!(all, ["Bearer t"]);
+}
+
+#[tokio::test]
+async fn a_redirect_is_an_answer_and_is_not_followed() {
+    let receiver = Receiver::start().await.unwrap();
+    let elsewhere = Receiver::start().await.unwrap();
+    let client = Client::open(loopback()).unwrap();
+    for code in [301, 302, 303, 307, 308] {
+        receiver.script([Reply::redirect(code, &elsewhere.url())]);
+        assert_eq!(status(&client.post(post(&receiver.url())).await), code);
+    }
+    assert_eq!(receiver.posts().len(), 5);
+    assert_eq!(elsewhere.posts().len(), 0);
+}
+
+#[tokio::test]
+async fn a_silent_receiver_costs_the_time_limit_and_no_more() {
+    let receiver = Receiver::start().await.unwrap();
+    receiver.always(Reply::Hang);
+    let client = Client::open(impatient()).unwrap();
+    assert_eq!(client.post(post(&receiver.url())).await, Outcome::TimedOut);
+}
+
+#[tokio::test]
+async fn a_body_that_stalls_or_never_ends_is_cut_and_the_status_stands() {
+    let receiver = Receiver::start().await.unwrap();
+    let client = Client::open(Config {
+        body_cap: 100,
+        ..impatient()
+    })
+    .unwrap();
+    for (reply, code, body) in [
+        (
+            Reply::Stall {
+                status: 200,
+                body: "begun".into(),
+            },
+            200,
+            "begun".to_owned(),
+        ),
+        (Reply::Flood { status: 202 }, 202, "x".repeat(100)),
+        (Reply::with_body(500, "y".repeat(100)), 500, "y".repeat(100)),
+        (Reply::with_body(500, "y".repeat(101)), 500, "y".repeat(100)),
+    ] {
+        receiver.script([reply]);
+        let Outcome::Answered(answer) = client.post(post(&receiver.url())).await else {
+            panic!("no answer for {code}");
+        };
+        assert_eq!(answer.status.as_u16(), code);
+        assert_eq!(answer.body_head, body);
+    }
+}
+
+#[tokio::test]
+async fn a_packed_body_stays_packed() {
+    let receiver = Receiver::start().await.unwrap();
+    let client = Client::open(loopback()).unwrap();
+    let packed: &[u8] = &[0x1f, 0x8b, 8, 0, 1, 2, 3];
+    receiver.script([Reply::Answer {
+        status: 200,
+        headers: vec![("content-encoding".into(), "gzip".into())],
+        body: packed.into(),
+    }]);
+    let Outcome::Answered(answer) = client.post(post(&receiver.url())).await else {
+        panic!("no answer");
+    };
+    assert_eq!(answer.body_head, packed);
+}
+
+#[tokio::test]
+async fn a_connection_that_breaks_or_never_comes_about_is_named() {
+    let mut receiver = Receiver::start().await.unwrap();
+    let client = Client::open(loopback()).unwrap();
+    receiver.always(Reply::Drop);
+    let broken = client.post(post(&receiver.url())).await;
+    assert!(
+        matches!(
+            broken,
+            Outcome::Unreachable {
+                stage: Stage::Exchange,
+                ..
+            }
+        ),
+        "{broken:?}"
+    );
+
+    let https = receiver.url().replace("http:", "https:");
+    let not_tls = client.post(post(&https)).await;
+    assert!(
+        matches!(
+            not_tls,
+            Outcome::Unreachable {
+                stage: Stage::Connect,
+                ..
+            }
+        ),
+        "{not_tls:?}"
+    );
+
+    receiver.stop().await;
+    let closed = client.post(post(&receiver.url())).await;
+    assert!(
+        matches!(
+            closed,
+            Outcome::Unreachable {
+                stage: Stage::Connect,
+                ..
+            }
+        ),
+        "{closed:?}"
+    );
+}
+
+#[tokio::test]
+async fn an_answer_that_is_not_http_is_named_without_the_secrets_of_the_url() {
+    let client = Client::open(loopback()).unwrap();
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://u:secret@{}/", listener.local_addr().unwrap());
+    let babble = tokio::spawn(async move {
+        let (mut stream, _) = listener.accept().await.unwrap();
+        stream
+            .write_all(b"220 mail.example.com ESMTP\r\n")
+            .await
+            .unwrap();
+        stream
+    });
+    let babbled = client.post(post(&url)).await;
+    assert!(
+        matches!(
+            babbled,
+            Outcome::Unreachable {
+                stage: Stage::Exchange,
+                ..
+            }
+        ),
+        "{babbled:?}"
+    );
+    assert!(
+        !format!("{babbled:?} {babbled}").contains("secret"),
+        "{babbled:?}"
+    );
+    drop(babble);
+}
+
+#[tokio::test]
+async fn posts_to_one_receiver_share_a_connection() {
+    let receiver = Receiver::start().await.unwrap();
+    let client = Client::open(loopback()).unwrap();
+    receiver.script([Reply::with_body(500, "read to its end")]);
+    for _ in 0..3 {
+        let _outcome = client.post(post(&receiver.url())).await;
+    }
+    let peers: Vec<_> = receiver.posts().iter().map(|post| post.peer).collect();
+    assert_eq!(peers, [peers[0]; 3]);
+}
+
+#[tokio::test]
+async fn an_address_in_the_url_is_judged_on_every_attempt() {
+    let receiver = Receiver::start().await.unwrap();
+    let client = Client::open(Config::default()).unwrap();
+    let port = receiver.address().port();
+    for host in [
+        "127.0.0.1",
+        "[::ffff:7f00:1]",
+        "localhost",
+        "2130706433",
+        "0x7f.1",
+    ] {
+        let url = format!("http://{host}:{port}/").parse().unwrap();
+        let sent = Post {
+            url,
+            ..post(&receiver.url())
+        };
+        let outcome = client.post(sent).await;
+        let Outcome::Refused(refusal) = outcome else {
+            panic!("{host}: {outcome:?}");
+        };
+        assert_eq!(refusal.why, Why::Loopback, "{host}");
+    }
+    assert_eq!(receiver.posts().len(), 0);
+}
+
+/// Answers the n-th look-up with the n-th list, then with the last.
+fn changing(answers: &'static [&'static [&'static str]]) -> (Names, Arc<AtomicUsize>) {
+    let asked = Arc::new(AtomicUsize::new(0));
+    let count = asked.clone();
+    let names = Names::new(move |_| {
+        let n = count.fetch_add(1, Ordering::SeqCst).min(answers.len() - 1);
+        let found: Vec<IpAddr> = answers[n].iter().map(|ip| ip.parse().unwrap()).collect();
+        async move { Ok(found) }
+    });
+    (names, asked)
+}
+
+#[tokio::test]
+async fn a_name_that_turns_to_a_private_address_gains_nothing() {
+    // Loopback plays the public internet here: it is the only place the test can dial.
+    let mut receiver = Receiver::start().await.unwrap();
+    let (names, asked) = changing(&[&["127.0.0.1"], &["169.254.169.254"], &["10.0.0.1", "::1"]]);
+    let client = Client::with_names(loopback(), names).unwrap();
+    let url = format!("http://hook.example.com:{}/", receiver.address().port());
+
+    assert_eq!(status(&client.post(post(&url)).await), 200);
+    // While the connection lives it leads to the address that was judged.
+    assert_eq!(status(&client.post(post(&url)).await), 200);
+    assert_eq!(asked.load(Ordering::SeqCst), 1);
+    receiver.stop().await;
+
+    let second = client.post(post(&url)).await;
+    let Outcome::Refused(refusal) = second else {
+        panic!("{second:?}");
+    };
+    assert_eq!(refusal.why, Why::Metadata);
+    assert_eq!(refusal.address.to_string(), "169.254.169.254");
+
+    receiver.restart().await.unwrap();
+    // One of the two is permitted, and only that one is dialled: nobody listens on [::1].
+    let third = client.post(post(&url)).await;
+    assert!(
+        matches!(
+            third,
+            Outcome::Unreachable {
+                stage: Stage::Connect,
+                ..
+            }
+        ),
+        "{third:?}"
+    );
+    assert_eq!(asked.load(Ordering::SeqCst), 3);
+    assert_eq!(receiver.posts().len(), 2);
+}
+
+#[tokio::test]
+async fn a_name_without_an_address_is_said_to_have_none() {
+    let nobody = Names::new(|_| async { Err(io::Error::other("no such host")) });
+    let client = Client::with_names(loopback(), nobody).unwrap();
+    let outcome = client
+        .post(post("http://u:secret@nowhere.example.com/"))
+        .await;
+    let Outcome::Unreachable { stage, detail } = &outcome else {
+        panic!("{outcome:?}");
+    };
+    assert_eq!((*stage, detail.as_str()), (Stage::Name, "no such host"));
+
+    let (names, _) = changing(&[&[]]);
+    let client = Client::with_names(loopback(), names).unwrap();
+    let outcome = client.post(post("http://empty.example.com/")).await;
+    assert!(
+        matches!(outcome, Outcome::Unreachable { .. }),
+        "{outcome:?}"
+    );
+}
+
+#[tokio::test]
+async fn a_look_up_that_hangs_is_bounded() {
+    let stuck = Names::new(|_| std::future::pending());
+    let config = Config {
+        connect: Duration::from_millis(50),
+        ..loopback()
+    };
+    let client = Client::with_names(config, stuck).unwrap();
+    let outcome = client.post(post("http://slow.example.com/")).await;
+    assert_eq!(outcome, Outcome::TimedOut);
+}
+
+#[tokio::test]
+async fn a_dead_receiver_does_not_delay_a_live_one() {
+    let dead = Receiver::start().await.unwrap();
+    dead.always(Reply::Hang);
+    let live = Receiver::start().await.unwrap();
+    let client = Client::open(loopback()).unwrap();
+    let waiting: Vec<_> = (0..50)
+        .map(|_| {
+            tokio::spawn({
+                let (client, sent) = (client.clone(), post(&dead.url()));
+                async move { client.post(sent).await }
+            })
+        })
+        .collect();
+    assert!(dead.wait_for(50, SOON).await);
+
+    let Outcome::Answered(answer) = client.post(post(&live.url())).await else {
+        panic!("no answer");
+    };
+
+    assert!(answer.took_ms < 1000, "{} ms", answer.took_ms);
+    waiting.iter().for_each(|task| task.abort());
+}
