@@ -1,0 +1,141 @@
+//! Large bodies and raw inbound mail: S3 in the cloud, a folder locally.
+//!
+//! Names are made by the callers, `<kind>/<account>/<id>`, and never hold what a stranger wrote.
+
+use std::path::Path as FsPath;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use object_store::aws::AmazonS3Builder;
+use object_store::local::LocalFileSystem;
+use object_store::path::Path;
+use object_store::{ObjectStore, ObjectStoreExt as _};
+
+/// Where large things lie. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Blob(Arc<dyn ObjectStore>);
+
+/// The blob could not be kept or found.
+#[derive(Debug, thiserror::Error)]
+pub enum BlobError {
+    #[error("there is no blob {0}")]
+    Missing(String),
+    #[error("blobs cannot be reached: {0}")]
+    Unreachable(String),
+}
+
+impl From<object_store::Error> for BlobError {
+    fn from(error: object_store::Error) -> Self {
+        match error {
+            object_store::Error::NotFound { path, .. } => Self::Missing(path),
+            other => Self::Unreachable(other.to_string()),
+        }
+    }
+}
+
+impl Blob {
+    /// A folder, made when it is not there; what is kept is synced to disk.
+    ///
+    /// # Errors
+    /// When the folder cannot be made or read.
+    pub fn folder(root: &FsPath) -> Result<Self, BlobError> {
+        let unreachable = |e: std::io::Error| BlobError::Unreachable(e.to_string());
+        std::fs::create_dir_all(root).map_err(unreachable)?;
+        let folder = LocalFileSystem::new_with_prefix(root)?.with_fsync(true);
+        Ok(Self(Arc::new(folder)))
+    }
+
+    /// Nothing but memory, for tests and `--memory`.
+    pub fn memory() -> Self {
+        Self(Arc::new(object_store::memory::InMemory::new()))
+    }
+
+    /// An S3 bucket. `setting` gives the AWS settings by their variables' names
+    /// (`AWS_REGION`, `AWS_ACCESS_KEY_ID`, `AWS_ENDPOINT_URL`, …).
+    ///
+    /// # Errors
+    /// When a setting cannot be read.
+    pub fn bucket(
+        bucket: &str,
+        setting: impl Fn(&str) -> Option<String>,
+    ) -> Result<Self, BlobError> {
+        let mut builder = AmazonS3Builder::new().with_bucket_name(bucket);
+        if let Some(region) = setting("AWS_REGION") {
+            builder = builder.with_region(region);
+        }
+        if let (Some(id), Some(secret)) = (
+            setting("AWS_ACCESS_KEY_ID"),
+            setting("AWS_SECRET_ACCESS_KEY"),
+        ) {
+            builder = builder
+                .with_access_key_id(id)
+                .with_secret_access_key(secret);
+        }
+        if let Some(token) = setting("AWS_SESSION_TOKEN") {
+            builder = builder.with_token(token);
+        }
+        if let Some(endpoint) =
+            setting("AWS_ENDPOINT_URL_S3").or_else(|| setting("AWS_ENDPOINT_URL"))
+        {
+            // Only emulators are named by an endpoint, and they may speak plain HTTP.
+            builder = builder.with_endpoint(endpoint).with_allow_http(true);
+        }
+        Ok(Self(Arc::new(builder.build()?)))
+    }
+
+    /// Keeps bytes under a name; durable once this returns.
+    ///
+    /// # Errors
+    /// When they could not be kept.
+    pub async fn put(&self, name: &str, bytes: Bytes) -> Result<(), BlobError> {
+        self.0.put(&Path::from(name), bytes.into()).await?;
+        Ok(())
+    }
+
+    /// What is kept under a name.
+    ///
+    /// # Errors
+    /// When there is nothing, or it cannot be reached.
+    pub async fn get(&self, name: &str) -> Result<Bytes, BlobError> {
+        Ok(self.0.get(&Path::from(name)).await?.bytes().await?)
+    }
+
+    /// Forgets a name; one that is not there is forgotten already.
+    ///
+    /// # Errors
+    /// When the blobs cannot be reached.
+    pub async fn delete(&self, name: &str) -> Result<(), BlobError> {
+        match self.0.delete(&Path::from(name)).await {
+            Ok(()) | Err(object_store::Error::NotFound { .. }) => Ok(()),
+            Err(e) => Err(e.into()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn what_is_kept_is_found_until_it_is_forgotten() {
+        let folder = tempfile::tempdir().unwrap();
+        for blob in [Blob::folder(folder.path()).unwrap(), Blob::memory()] {
+            blob.put("mail/abcdefghij/x", Bytes::from_static(b"body"))
+                .await
+                .unwrap();
+            assert_eq!(blob.get("mail/abcdefghij/x").await.unwrap(), "body");
+            blob.delete("mail/abcdefghij/x").await.unwrap();
+            blob.delete("mail/abcdefghij/x").await.unwrap();
+            assert!(matches!(
+                blob.get("mail/abcdefghij/x").await,
+                Err(BlobError::Missing(_))
+            ));
+        }
+    }
+
+    #[test]
+    fn a_folder_that_cannot_be_made_is_an_error() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        assert!(Blob::folder(&file.path().join("under")).is_err());
+    }
+}

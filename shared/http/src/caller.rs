@@ -1,0 +1,42 @@
+//! Who is calling.
+
+use axum::extract::FromRequestParts;
+use axum::http::request::Parts;
+use posthaste_model::AccountId;
+use posthaste_store::{Account, ApiKey};
+
+use crate::Rejection;
+
+/// The authenticated caller of a request; the guard of the route puts it there.
+#[derive(Clone, Debug)]
+pub struct Caller {
+    /// The account that is acted for: the key's own, or the one named by on-behalf-of.
+    pub account: Account,
+    /// The key that was presented.
+    pub key: ApiKey,
+}
+
+impl Caller {
+    /// The id of the account that is acted for.
+    pub fn id(&self) -> &AccountId {
+        &self.account.id
+    }
+
+    /// Whether the key belongs to another account that acts for this one.
+    pub fn is_on_behalf(&self) -> bool {
+        self.account.id != self.key.account
+    }
+}
+
+impl<S: Sync> FromRequestParts<S> for Caller {
+    type Rejection = Rejection;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Rejection> {
+        // Only a public route has no caller, and none of them asks for one.
+        parts
+            .extensions
+            .get::<Self>()
+            .cloned()
+            .ok_or_else(Rejection::unauthorized)
+    }
+}

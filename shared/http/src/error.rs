@@ -1,0 +1,169 @@
+//! The only error a handler returns, and the one shape a caller sees (SPEC, "Errors").
+
+use std::fmt;
+
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use posthaste_model::{Problem, Problems};
+use posthaste_store::StoreError;
+use serde_json::{Map, Value, json};
+
+/// Two forms of an error item (API facts, section 0).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Dialect {
+    /// `field`, `message`.
+    #[default]
+    General,
+    /// mail/send: `message`, `field`, `help`, all three always there.
+    Mail,
+}
+
+/// A refused request: a status and the public reasons.
+#[derive(Debug)]
+pub struct Rejection {
+    pub status: StatusCode,
+    pub problems: Vec<Problem>,
+    pub dialect: Dialect,
+    /// Members some endpoints add beside `message` (a webhook's `id` and `url`).
+    pub extra: Map<String, Value>,
+}
+
+impl Rejection {
+    /// A status with one reason about the whole request.
+    pub fn plain(status: StatusCode, message: impl Into<String>) -> Self {
+        Self::all(status, vec![Problem::plain(message)])
+    }
+
+    /// A status with reasons.
+    pub fn all(status: StatusCode, problems: Vec<Problem>) -> Self {
+        Self {
+            status,
+            problems,
+            dialect: Dialect::General,
+            extra: Map::new(),
+        }
+    }
+
+    /// 400 about one field.
+    pub fn on(field: &str, message: impl Into<String>) -> Self {
+        Self::all(StatusCode::BAD_REQUEST, vec![Problem::on(field, message)])
+    }
+
+    /// 400 about the whole request.
+    pub fn bad(message: impl Into<String>) -> Self {
+        Self::plain(StatusCode::BAD_REQUEST, message)
+    }
+
+    /// 401, the generic body.
+    pub fn unauthorized() -> Self {
+        Self::plain(StatusCode::UNAUTHORIZED, "authorization required")
+    }
+
+    /// 403, the generic body.
+    pub fn forbidden() -> Self {
+        Self::plain(StatusCode::FORBIDDEN, "access forbidden")
+    }
+
+    /// 404, the generic body.
+    pub fn not_found() -> Self {
+        Self::plain(StatusCode::NOT_FOUND, "not found")
+    }
+
+    /// 500. Logs the cause and tells the caller nothing about it.
+    pub fn internal(cause: &dyn fmt::Display) -> Self {
+        tracing::error!(error = %cause, "request failed: {cause}");
+        Self::plain(StatusCode::INTERNAL_SERVER_ERROR, "internal server error")
+    }
+
+    /// 503, for trouble that a later call may not meet. Logs the cause.
+    pub fn unavailable(cause: &dyn fmt::Display) -> Self {
+        tracing::error!(error = %cause, "request could not be served now: {cause}");
+        Self::plain(StatusCode::SERVICE_UNAVAILABLE, "service unavailable")
+    }
+
+    /// The same refusal in another form.
+    #[must_use]
+    pub fn in_dialect(mut self, dialect: Dialect) -> Self {
+        self.dialect = dialect;
+        self
+    }
+
+    /// With a member beside `message` in every item.
+    #[must_use]
+    pub fn with(mut self, name: &str, value: impl Into<Value>) -> Self {
+        self.extra.insert(name.to_owned(), value.into());
+        self
+    }
+
+    /// The body, with the members in the order that clients have always seen. Written by hand,
+    /// because the order would otherwise cost every user of `serde_json` a feature.
+    fn body(&self) -> String {
+        let items: Vec<String> = self.problems.iter().map(|p| self.item(p)).collect();
+        format!("{{\"errors\":[{}]}}", items.join(","))
+    }
+
+    fn item(&self, problem: &Problem) -> String {
+        let field = json!(problem.field);
+        let message = json!(problem.message);
+        let mut item = match self.dialect {
+            Dialect::General => format!("{{\"field\":{field},\"message\":{message}"),
+            Dialect::Mail => {
+                let help = json!(problem.help);
+                format!("{{\"message\":{message},\"field\":{field},\"help\":{help}")
+            }
+        };
+        for (name, value) in &self.extra {
+            item.push_str(&format!(",{}:{value}", json!(name)));
+        }
+        item.push('}');
+        item
+    }
+}
+
+impl From<StoreError> for Rejection {
+    fn from(error: StoreError) -> Self {
+        match error {
+            StoreError::Throttled(_) | StoreError::Contended(_) => Self::unavailable(&error),
+            StoreError::Unreadable(_) | StoreError::Unreachable(_) => Self::internal(&error),
+        }
+    }
+}
+
+impl From<Problems> for Rejection {
+    fn from(problems: Problems) -> Self {
+        Self::all(StatusCode::BAD_REQUEST, problems.into_vec())
+    }
+}
+
+impl IntoResponse for Rejection {
+    fn into_response(self) -> Response {
+        let json = HeaderValue::from_static("application/json");
+        let mut response = (self.status, self.body()).into_response();
+        response.headers_mut().insert(header::CONTENT_TYPE, json);
+        response
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_dialect_has_its_members_in_its_order() {
+        let general = Rejection::on("name", "missing required argument");
+        assert_eq!(
+            general.body(),
+            r#"{"errors":[{"field":"name","message":"missing required argument"}]}"#
+        );
+        let mail = Rejection::bad("Bad Request").in_dialect(Dialect::Mail);
+        assert_eq!(
+            mail.body(),
+            r#"{"errors":[{"message":"Bad Request","field":null,"help":null}]}"#
+        );
+        let hook = Rejection::bad("taken \"here\"").with("id", "x");
+        assert_eq!(
+            hook.body(),
+            r#"{"errors":[{"field":null,"message":"taken \"here\"","id":"x"}]}"#
+        );
+    }
+}

@@ -1,0 +1,25 @@
+//! Callers: the edge of both hosts, authentication, scopes, the allow list, rate limits, and the
+//! one shape of every error.
+//!
+//! A function declares its routes with [`Routes`]: method, path and scope stand side by side,
+//! and the guard of the route does the rest before a handler runs.
+
+mod cache;
+mod caller;
+mod edge;
+mod error;
+mod gate;
+mod gzip;
+mod json;
+mod limit;
+mod routes;
+
+pub use cache::Cache;
+pub use caller::Caller;
+pub use edge::{ClientIp, RequestId, finish};
+pub use error::{Dialect, Rejection};
+pub use gate::Gate;
+pub use gzip::{Inflated, inflate};
+pub use json::{Body, body_is_json, parse};
+pub use limit::{Limits, Permit};
+pub use routes::{Access, Route, Routes};

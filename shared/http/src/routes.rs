@@ -1,0 +1,161 @@
+//! Routes with their scope beside them, each behind its own guard.
+
+use axum::Router;
+use axum::extract::{Request, State};
+use axum::handler::Handler;
+use axum::http::Method;
+use axum::middleware::{Next, from_fn_with_state};
+use axum::response::{IntoResponse as _, Response};
+use axum::routing::{MethodFilter, MethodRouter, on};
+
+use crate::edge::client_ip;
+use crate::{Dialect, Gate};
+
+/// Who may call a route.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// A key that holds this scope.
+    Scope(&'static str),
+    /// Any valid key.
+    AnyKey,
+    /// Everybody: pages and pixels that recipients of mail open.
+    Public,
+}
+
+/// One route as it was declared.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Route {
+    pub method: Method,
+    pub path: &'static str,
+    pub access: Access,
+}
+
+/// The routes of one function.
+pub struct Routes<S = ()> {
+    gate: Gate,
+    dialect: Dialect,
+    router: Router<S>,
+    list: Vec<Route>,
+}
+
+impl<S: Clone + Send + Sync + 'static> Routes<S> {
+    /// No routes yet.
+    pub fn new(gate: Gate) -> Self {
+        Self {
+            gate,
+            dialect: Dialect::General,
+            router: Router::new(),
+            list: Vec::new(),
+        }
+    }
+
+    /// The form in which the guards of the following routes refuse.
+    #[must_use]
+    pub fn dialect(mut self, dialect: Dialect) -> Self {
+        self.dialect = dialect;
+        self
+    }
+
+    /// Adds a route. The method must be one of GET, POST, PUT, PATCH, DELETE.
+    #[must_use]
+    pub fn at<H, T>(
+        mut self,
+        method: Method,
+        path: &'static str,
+        access: Access,
+        handler: H,
+    ) -> Self
+    where
+        H: Handler<T, S>,
+        T: 'static,
+    {
+        let filter = MethodFilter::try_from(method.clone()).unwrap_or(MethodFilter::GET);
+        let guard = Guard {
+            gate: self.gate.clone(),
+            path,
+            access,
+            dialect: self.dialect,
+        };
+        let method_router: MethodRouter<S> = on(filter, handler);
+        let guarded = method_router.layer(from_fn_with_state(guard, admit));
+        self.router = self.router.route(path, guarded);
+        self.list.push(Route {
+            method,
+            path,
+            access,
+        });
+        self
+    }
+
+    /// Gives the handlers their state.
+    #[must_use]
+    pub fn with_state(self, state: S) -> Routes {
+        Routes {
+            gate: self.gate,
+            dialect: self.dialect,
+            router: self.router.with_state(state),
+            list: self.list,
+        }
+    }
+}
+
+impl Routes {
+    /// Every route, as declared.
+    pub fn list(&self) -> &[Route] {
+        &self.list
+    }
+
+    /// The gate in front of these routes.
+    pub fn gate(&self) -> &Gate {
+        &self.gate
+    }
+
+    /// Joins the routes of several functions, for the local host.
+    #[must_use]
+    pub fn merge(mut self, other: Self) -> Self {
+        self.router = self.router.merge(other.router);
+        self.list.extend(other.list);
+        self
+    }
+
+    /// The finished service, with the edge around it.
+    pub fn into_router(self) -> Router {
+        crate::edge::finish(self.router, &self.gate)
+    }
+}
+
+#[derive(Clone)]
+struct Guard {
+    gate: Gate,
+    path: &'static str,
+    access: Access,
+    dialect: Dialect,
+}
+
+/// Runs before every handler: who calls, from where, how often, and may they.
+async fn admit(State(guard): State<Guard>, mut req: Request, next: Next) -> Response {
+    let ip = client_ip(&req);
+    if guard.access == Access::Public {
+        let permit = guard.gate.permit_for_stranger(ip);
+        let mut response = next.run(req).await;
+        permit.write(response.headers_mut());
+        return response;
+    }
+    let admitted = guard
+        .gate
+        .admit(guard.path, guard.access, guard.dialect, req.headers(), ip)
+        .await;
+    match admitted {
+        Err(refused) => {
+            let mut response = refused.rejection.in_dialect(guard.dialect).into_response();
+            refused.permit.write(response.headers_mut());
+            response
+        }
+        Ok((caller, permit)) => {
+            req.extensions_mut().insert(caller);
+            let mut response = next.run(req).await;
+            permit.write(response.headers_mut());
+            response
+        }
+    }
+}

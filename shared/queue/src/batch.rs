@@ -1,0 +1,88 @@
+//! From "handle one job" to "handle a batch": only the jobs that want another try are returned,
+//! and one that panics does not take the others with it.
+
+use std::panic::AssertUnwindSafe;
+
+use aws_lambda_events::event::sqs::{BatchItemFailure, SqsBatchResponse, SqsEvent, SqsMessage};
+use futures_util::{FutureExt as _, StreamExt as _};
+
+/// What becomes of a job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use]
+pub enum Verdict {
+    /// Handled, or never to be handled: the queue forgets it.
+    Done,
+    /// Hand it out again after its visibility time; after enough of that it is a dead letter.
+    Again,
+}
+
+/// Runs `work` on the records of a batch, at most `at_once` at a time.
+pub async fn each<'a, F>(
+    event: &'a SqsEvent,
+    at_once: usize,
+    work: impl Fn(&'a SqsMessage) -> F,
+) -> SqsBatchResponse
+where
+    F: Future<Output = Verdict>,
+{
+    let failed = futures_util::stream::iter(&event.records)
+        .map(|record| {
+            let running = AssertUnwindSafe(work(record)).catch_unwind();
+            async move { (record, running.await) }
+        })
+        .buffer_unordered(at_once.max(1))
+        .filter_map(|(record, end)| async move {
+            let id = record.message_id.clone().unwrap_or_default();
+            match end {
+                Ok(Verdict::Done) => None,
+                Ok(Verdict::Again) => Some(id),
+                Err(_) => {
+                    tracing::error!(job.id = %id, "job {id} panicked; it will be tried again");
+                    Some(id)
+                }
+            }
+        })
+        .map(|id| {
+            let mut failure = BatchItemFailure::default();
+            failure.item_identifier = id;
+            failure
+        })
+        .collect()
+        .await;
+    let mut response = SqsBatchResponse::default();
+    response.batch_item_failures = failed;
+    response
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn only_jobs_that_want_another_try_come_back_even_when_one_panics() {
+        let mut event = SqsEvent::default();
+        for body in ["done", "again", "panic", "done"] {
+            let mut record = SqsMessage::default();
+            record.message_id = Some(format!("{body}-{}", event.records.len()));
+            record.body = Some(body.to_owned());
+            event.records.push(record);
+        }
+
+        let response = each(&event, 2, |record| async move {
+            match record.body.as_deref() {
+                Some("done") => Verdict::Done,
+                Some("again") => Verdict::Again,
+                other => panic!("a job nobody foresaw: {other:?}"),
+            }
+        })
+        .await;
+
+        let mut failed: Vec<_> = response
+            .batch_item_failures
+            .iter()
+            .map(|f| f.item_identifier.as_str())
+            .collect();
+        failed.sort_unstable();
+        assert_eq!(failed, ["again-1", "panic-2"]);
+    }
+}

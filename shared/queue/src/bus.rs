@@ -1,0 +1,86 @@
+//! What the owner's other systems may hear of: notices on an EventBridge bus.
+
+use aws_sdk_eventbridge::Client;
+use aws_sdk_eventbridge::error::DisplayErrorContext;
+use aws_sdk_eventbridge::types::PutEventsRequestEntry;
+use posthaste_model::AccountId;
+
+use crate::QueueError;
+
+/// One thing worth telling.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Notice {
+    pub account: AccountId,
+    /// The detail type: `Webhook Disabled`, `Account Suspended`, `Email Event`.
+    pub kind: String,
+    /// A JSON object.
+    pub detail: serde_json::Value,
+}
+
+/// Where notices go.
+#[derive(Clone, Debug)]
+pub enum Bus {
+    EventBridge {
+        client: Client,
+        name: String,
+    },
+    /// Nobody listens on a laptop: notices are lines in the log.
+    Log,
+}
+
+impl Bus {
+    /// The EventBridge bus of this name.
+    pub fn event_bridge(config: &aws_config::SdkConfig, name: &str) -> Self {
+        Self::EventBridge {
+            client: Client::new(config),
+            name: name.to_owned(),
+        }
+    }
+
+    /// Publishes notices.
+    ///
+    /// # Errors
+    /// When the bus did not take all of them.
+    pub async fn publish(&self, notices: &[Notice]) -> Result<(), QueueError> {
+        // EventBridge takes ten entries in one call.
+        const BATCH: usize = 10;
+        for chunk in notices.chunks(BATCH) {
+            match self {
+                Self::Log => {
+                    for notice in chunk {
+                        tracing::info!(account.id = %notice.account, "notice: {} {}", notice.kind, notice.detail);
+                    }
+                }
+                Self::EventBridge { client, name } => put(client, name, chunk).await?,
+            }
+        }
+        Ok(())
+    }
+}
+
+async fn put(client: &Client, bus: &str, notices: &[Notice]) -> Result<(), QueueError> {
+    let mut put = client.put_events();
+    for notice in notices {
+        let mut detail = notice.detail.clone();
+        if let Some(object) = detail.as_object_mut() {
+            object.insert("account".to_owned(), notice.account.as_str().into());
+        }
+        let entry = PutEventsRequestEntry::builder()
+            .event_bus_name(bus)
+            .source("posthaste")
+            .detail_type(&notice.kind)
+            .detail(detail.to_string());
+        put = put.entries(entry.build());
+    }
+    let done = put
+        .send()
+        .await
+        .map_err(|e| QueueError(DisplayErrorContext(e).to_string()))?;
+    match done.failed_entry_count() {
+        0 => Ok(()),
+        failed => Err(QueueError(format!(
+            "{failed} of {} notices were refused",
+            notices.len()
+        ))),
+    }
+}

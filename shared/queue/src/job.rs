@@ -1,0 +1,223 @@
+//! What travels on the send queue: one accepted mail, or a range of its recipients.
+//!
+//! Old jobs still read: new fields carry a default, and a test holds a literal of the first
+//! release. SQS bills each 64 KB, so a mail past [`LARGEST_INLINE`] is packed, and one that stays
+//! large lies in `blob` and the job names it.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use posthaste_model::{AccountId, KeyId, Mail, MessageId, Millis, Span, Timestamp};
+use serde::{Deserialize, Serialize};
+
+/// A mail whose JSON is at most this many bytes travels as it is: packing it would cost more
+/// time than the bytes cost money.
+pub const LARGEST_INLINE: usize = 16 * 1024;
+
+/// A packed mail may be this large before it moves to `blob`: with the rest of the job it stays
+/// under 256 KB, which every SQS queue takes, and under DynamoDB's 400 KB for a due row.
+const LARGEST_PACKED: usize = 240 * 1024;
+
+/// One piece of delivery work.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Job {
+    /// Form of this record; 1.
+    #[serde(default = "first_version")]
+    pub v: u8,
+    pub account: AccountId,
+    pub message: MessageId,
+    /// When the request was accepted.
+    pub accepted: Millis,
+    /// Which recipients; all of them when empty.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub spans: Vec<Span>,
+    /// Number of the attempt, from 0.
+    #[serde(default)]
+    pub attempt: u32,
+    /// Second this piece was to leave, for a later send.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub due: Option<Timestamp>,
+    /// The key that sent it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key: Option<KeyId>,
+    pub body: Body,
+}
+
+fn first_version() -> u8 {
+    1
+}
+
+/// Where the mail is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Body {
+    /// Here, as JSON.
+    Mail(Box<Mail>),
+    /// Here, as JSON compressed by zstd, in base64.
+    Packed(Packed),
+    /// In `blob` under this name, as JSON compressed by zstd.
+    Blob(String),
+}
+
+/// The compressed text of a mail.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Packed(String);
+
+/// A job or mail that cannot be read. Trying again will not help.
+#[derive(Debug, thiserror::Error)]
+pub enum JobError {
+    #[error("job is of form {0}, newer than this release")]
+    TooNew(u8),
+    #[error("job is not JSON of the known form: {0}")]
+    Json(#[from] serde_json::Error),
+    #[error("packed mail cannot be unpacked: {0}")]
+    Packed(String),
+}
+
+/// A mail ready to travel.
+#[derive(Debug)]
+pub enum Packing {
+    /// Goes into the job.
+    Inline(Body),
+    /// Too large: these compressed bytes go to `blob` first.
+    Large(Vec<u8>),
+}
+
+impl Body {
+    /// Chooses how a mail travels.
+    ///
+    /// # Errors
+    /// Never for a mail that was read from JSON.
+    pub fn pack(mail: Mail, size: usize) -> Result<Packing, JobError> {
+        if size <= LARGEST_INLINE {
+            return Ok(Packing::Inline(Self::Mail(Box::new(mail))));
+        }
+        let json = serde_json::to_vec(&mail)?;
+        let small = compress(&json)?;
+        if small.len() / 3 * 4 > LARGEST_PACKED {
+            return Ok(Packing::Large(small));
+        }
+        Ok(Packing::Inline(Self::Packed(Packed(
+            STANDARD.encode(small),
+        ))))
+    }
+}
+
+/// zstd's level 1: a mail of 100 KB takes well under a millisecond.
+fn compress(json: &[u8]) -> Result<Vec<u8>, JobError> {
+    zstd::bulk::compress(json, 1).map_err(|e| JobError::Packed(e.to_string()))
+}
+
+/// Reads the compressed text of a mail, as `blob` keeps it.
+///
+/// # Errors
+/// When the bytes are not what [`Body::pack`] made.
+pub fn unpack(bytes: &[u8]) -> Result<Mail, JobError> {
+    // The unpacked request is capped at 48 MiB when it is accepted; our own form is no larger
+    // than twice that. The decoder reads as a stream, so the cap is not allocated up front.
+    const MOST: u64 = 96 << 20;
+    let reader =
+        zstd::stream::read::Decoder::new(bytes).map_err(|e| JobError::Packed(e.to_string()))?;
+    let mut json = Vec::new();
+    std::io::Read::read_to_end(&mut std::io::Read::take(reader, MOST), &mut json)
+        .map_err(|e| JobError::Packed(e.to_string()))?;
+    Ok(serde_json::from_slice(&json)?)
+}
+
+impl Packed {
+    /// The mail inside.
+    ///
+    /// # Errors
+    /// When the text is not what [`Body::pack`] made.
+    pub fn unpack(&self) -> Result<Mail, JobError> {
+        let bytes = STANDARD.decode(&self.0);
+        unpack(&bytes.map_err(|e| JobError::Packed(e.to_string()))?)
+    }
+}
+
+impl Job {
+    /// The job as it travels.
+    ///
+    /// # Errors
+    /// Never for a job that holds a mail read from JSON.
+    pub fn to_text(&self) -> Result<String, JobError> {
+        Ok(serde_json::to_string(self)?)
+    }
+
+    /// Reads a job.
+    ///
+    /// # Errors
+    /// When it is not one, or of a form newer than this release.
+    pub fn from_text(text: &str) -> Result<Self, JobError> {
+        let job: Self = serde_json::from_str(text)?;
+        match job.v {
+            0 | 1 => Ok(job),
+            newer => Err(JobError::TooNew(newer)),
+        }
+    }
+
+    /// Whether the job is about this recipient.
+    pub fn holds(&self, recipient: u32) -> bool {
+        self.spans.is_empty() || self.spans.iter().any(|span| span.holds(recipient))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn mail(text: &str) -> Mail {
+        let json = serde_json::json!({
+            "from": {"email": "f@example.com"},
+            "content": [{"type": "text/plain", "value": text}],
+            "personalizations": [{"to": [{"email": "a@example.com"}]}],
+        });
+        serde_json::from_value(json).unwrap()
+    }
+
+    #[test]
+    fn a_job_written_by_the_first_release_still_reads() {
+        let old = r#"{"account":"abcdefghij","message":"AAAAAAAAAAAAAAAAAAAAAA","accepted":1,
+            "body":{"mail":{"from":{"email":"f@example.com"},"personalizations":[{"to":[{"email":"a@example.com"}]}]}}}"#;
+        let job = Job::from_text(old).unwrap();
+        assert_eq!((job.v, job.attempt, job.holds(7)), (1, 0, true));
+    }
+
+    #[test]
+    fn a_job_from_the_future_is_not_guessed_at() {
+        let new = r#"{"v":2,"account":"abcdefghij","message":"AAAAAAAAAAAAAAAAAAAAAA","accepted":1,"body":{"blob":"x"}}"#;
+        assert!(matches!(Job::from_text(new), Err(JobError::TooNew(2))));
+    }
+
+    #[test]
+    fn a_mail_travels_plain_packed_or_beside_by_its_size() {
+        let small = mail("hello");
+        let Packing::Inline(Body::Mail(kept)) = Body::pack(small.clone(), 2000).unwrap() else {
+            unreachable!("a small mail travels as it is");
+        };
+        assert_eq!(*kept, small);
+
+        let middle = mail(&"hello ".repeat(20_000));
+        let Packing::Inline(Body::Packed(packed)) = Body::pack(middle.clone(), 120_000).unwrap()
+        else {
+            unreachable!("a compressible mail is packed");
+        };
+        assert_eq!(packed.unpack().unwrap(), middle);
+
+        let mut state = 1_u64;
+        let noise: String = std::iter::repeat_with(|| {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1);
+            char::from(b'a' + u8::try_from(state >> 60).unwrap())
+        })
+        .take(1_000_000)
+        .collect();
+        let large = mail(&noise);
+        let Packing::Large(bytes) = Body::pack(large.clone(), 1_000_000).unwrap() else {
+            unreachable!("a mail that does not compress goes to blob");
+        };
+        assert_eq!(unpack(&bytes).unwrap(), large);
+        assert!(unpack(b"not zstd").is_err());
+    }
+}

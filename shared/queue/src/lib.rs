@@ -1,0 +1,19 @@
+//! The only crate that knows SQS and EventBridge: the form of every job, sending, and lifting
+//! "handle one job" to "handle a batch".
+//!
+//! Two ways, both known here: SQS in the cloud, and a durable local engine that
+//! `infra/local` runs, which hands workers real SQS events.
+
+mod batch;
+mod bus;
+mod job;
+mod local;
+mod queue;
+
+pub use batch::{Verdict, each};
+pub use bus::{Bus, Notice};
+pub use job::{Body, Job, JobError, LARGEST_INLINE, Packed, Packing, unpack};
+pub use local::{Command, Local, Received};
+pub use queue::{LONGEST_DELAY, Queue, QueueError};
+
+pub use aws_lambda_events::event::sqs::{BatchItemFailure, SqsBatchResponse, SqsEvent, SqsMessage};

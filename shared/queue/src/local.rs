@@ -1,0 +1,132 @@
+//! The handle of the durable local queues. The engine itself runs in `infra/local`; what
+//! crosses between them is defined here, so that no function links a database it does not use.
+
+use std::time::Duration;
+
+use tokio::sync::{mpsc, oneshot};
+
+use crate::QueueError;
+
+type Done<T> = oneshot::Sender<Result<T, String>>;
+
+/// What the engine is asked.
+#[derive(Debug)]
+pub enum Command {
+    /// Keep these messages; answered once they are on disk.
+    Send {
+        queue: String,
+        messages: Vec<(String, Duration)>,
+        done: Done<()>,
+    },
+    /// Hand out up to `most` messages, waiting until there is one.
+    Receive {
+        queue: String,
+        most: usize,
+        visibility: Duration,
+        done: Done<Vec<Received>>,
+    },
+    /// Forget messages that were handled.
+    Delete {
+        queue: String,
+        ids: Vec<i64>,
+        done: Done<()>,
+    },
+    /// Hand messages out again after a while.
+    Return {
+        queue: String,
+        ids: Vec<i64>,
+        after: Duration,
+        done: Done<()>,
+    },
+}
+
+/// A message handed out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Received {
+    pub id: i64,
+    pub body: String,
+    /// How often it has been handed out, this time included.
+    pub count: u32,
+}
+
+/// One local queue.
+#[derive(Clone, Debug)]
+pub struct Local {
+    name: String,
+    engine: mpsc::UnboundedSender<Command>,
+}
+
+impl Local {
+    /// The queue `name` of an engine.
+    pub fn new(name: &str, engine: mpsc::UnboundedSender<Command>) -> Self {
+        Self {
+            name: name.to_owned(),
+            engine,
+        }
+    }
+
+    /// The queue's name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    async fn ask<T>(&self, make: impl FnOnce(Done<T>) -> Command) -> Result<T, QueueError> {
+        let (done, answer) = oneshot::channel();
+        let closed = || QueueError("the local queue engine has stopped".to_owned());
+        self.engine.send(make(done)).map_err(|_| closed())?;
+        answer.await.map_err(|_| closed())?.map_err(QueueError)
+    }
+
+    pub(crate) async fn send(&self, messages: Vec<(String, Duration)>) -> Result<(), QueueError> {
+        let queue = self.name.clone();
+        let make = |done| Command::Send {
+            queue,
+            messages,
+            done,
+        };
+        self.ask(make).await
+    }
+
+    /// Takes up to `most` messages, waiting for the first; each is hidden for `visibility`.
+    ///
+    /// # Errors
+    /// When the engine fails or has stopped.
+    pub async fn receive(
+        &self,
+        most: usize,
+        visibility: Duration,
+    ) -> Result<Vec<Received>, QueueError> {
+        let queue = self.name.clone();
+        let make = |done| Command::Receive {
+            queue,
+            most,
+            visibility,
+            done,
+        };
+        self.ask(make).await
+    }
+
+    /// Forgets messages that were handled.
+    ///
+    /// # Errors
+    /// When the engine fails or has stopped.
+    pub async fn delete(&self, ids: Vec<i64>) -> Result<(), QueueError> {
+        let queue = self.name.clone();
+        self.ask(|done| Command::Delete { queue, ids, done }).await
+    }
+
+    /// Makes messages visible again after a while.
+    ///
+    /// # Errors
+    /// When the engine fails or has stopped.
+    pub async fn give_back(&self, ids: Vec<i64>, after: Duration) -> Result<(), QueueError> {
+        let queue = self.name.clone();
+        let make = |done| Command::Return {
+            queue,
+            ids,
+            after,
+            done,
+        };
+        self.ask(make).await
+    }
+}

@@ -1,0 +1,156 @@
+//! Sending to a queue.
+
+use std::time::Duration;
+
+use aws_sdk_sqs::Client;
+use aws_sdk_sqs::error::DisplayErrorContext;
+use aws_sdk_sqs::types::SendMessageBatchRequestEntry;
+
+use crate::Local;
+
+/// SQS delays a message by at most fifteen minutes; what waits longer is a due row.
+pub const LONGEST_DELAY: Duration = Duration::from_secs(900);
+
+/// SQS takes this many messages, and this many bytes of bodies, in one call.
+const BATCH: usize = 10;
+const BATCH_BYTES: usize = 256 * 1024;
+
+/// The queue did not take it. The same call may succeed later.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the queue cannot be reached: {0}")]
+pub struct QueueError(pub String);
+
+/// One queue, to send to.
+#[derive(Clone, Debug)]
+pub enum Queue {
+    Sqs { client: Client, url: String },
+    Local(Local),
+}
+
+impl Queue {
+    /// The SQS queue at this URL.
+    pub fn sqs(config: &aws_config::SdkConfig, url: &str) -> Self {
+        Self::Sqs {
+            client: Client::new(config),
+            url: url.to_owned(),
+        }
+    }
+
+    /// Sends one message, to be handed out after `delay`; durable once this returns.
+    ///
+    /// # Errors
+    /// When the queue does not answer that it took it.
+    pub async fn send(&self, body: String, delay: Duration) -> Result<(), QueueError> {
+        match self {
+            Self::Local(local) => local.send(vec![(body, delay)]).await,
+            Self::Sqs { client, url } => {
+                let send = client.send_message().queue_url(url).message_body(body);
+                let send = send.delay_seconds(seconds(delay)).send().await;
+                let explain = |e| QueueError(DisplayErrorContext(e).to_string());
+                send.map(drop).map_err(explain)
+            }
+        }
+    }
+
+    /// Sends many messages. After an error some may have been taken, so callers repeat all of
+    /// them or none; every job may run twice.
+    ///
+    /// # Errors
+    /// When the queue did not take all of them.
+    pub async fn send_all(&self, messages: Vec<(String, Duration)>) -> Result<(), QueueError> {
+        match self {
+            Self::Local(_) if messages.is_empty() => Ok(()),
+            Self::Local(local) => local.send(messages).await,
+            Self::Sqs { client, url } => {
+                for chunk in chunks(messages) {
+                    send_chunk(client, url, chunk).await?;
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+fn seconds(delay: Duration) -> i32 {
+    // Rounded up: a message must not appear before its second.
+    let whole = delay.min(LONGEST_DELAY).as_millis().div_ceil(1000);
+    i32::try_from(whole).unwrap_or(0)
+}
+
+/// Cuts messages so that each call stays inside SQS's limits.
+fn chunks(messages: Vec<(String, Duration)>) -> Vec<Vec<(String, Duration)>> {
+    let mut chunks: Vec<Vec<(String, Duration)>> = Vec::new();
+    let mut bytes = 0;
+    for message in messages {
+        let size = message.0.len();
+        match chunks.last_mut() {
+            Some(last) if last.len() < BATCH && bytes + size <= BATCH_BYTES => {
+                bytes += size;
+                last.push(message);
+            }
+            Some(_) | None => {
+                bytes = size;
+                chunks.push(vec![message]);
+            }
+        }
+    }
+    chunks
+}
+
+async fn send_chunk(
+    client: &Client,
+    url: &str,
+    chunk: Vec<(String, Duration)>,
+) -> Result<(), QueueError> {
+    let mut send = client.send_message_batch().queue_url(url);
+    for (i, (body, delay)) in chunk.into_iter().enumerate() {
+        let entry = SendMessageBatchRequestEntry::builder()
+            .id(i.to_string())
+            .message_body(body)
+            .delay_seconds(seconds(delay))
+            .build()
+            .map_err(|e| QueueError(e.to_string()))?;
+        send = send.entries(entry);
+    }
+    let sent = send.send().await;
+    let sent = sent.map_err(|e| QueueError(DisplayErrorContext(e).to_string()))?;
+    match sent.failed.first() {
+        None => Ok(()),
+        Some(failed) => Err(QueueError(
+            failed.message().unwrap_or(failed.code()).to_owned(),
+        )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_delay_is_rounded_up_and_capped() {
+        for (millis, want) in [
+            (0, 0),
+            (1, 1),
+            (1000, 1),
+            (1001, 2),
+            (899_001, 900),
+            (10_000_000, 900),
+        ] {
+            assert_eq!(seconds(Duration::from_millis(millis)), want, "{millis} ms");
+        }
+    }
+
+    #[test]
+    fn a_call_holds_ten_messages_and_256_kilobytes() {
+        let sizes = |lengths: &[usize]| {
+            let messages = lengths
+                .iter()
+                .map(|n| ("x".repeat(*n), Duration::ZERO))
+                .collect();
+            chunks(messages).iter().map(Vec::len).collect::<Vec<_>>()
+        };
+        assert_eq!(sizes(&[1; 21]), [10, 10, 1]);
+        assert_eq!(sizes(&[BATCH_BYTES, 1, BATCH_BYTES - 1, 1]), [1, 2, 1]);
+        assert_eq!(sizes(&[]), [0_usize; 0]);
+    }
+}

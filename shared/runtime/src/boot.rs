@@ -1,0 +1,110 @@
+//! What a function is built from: variables, clock, randomness, and the AWS rooms by name.
+
+use aws_config::{BehaviorVersion, SdkConfig};
+use posthaste_blob::{Blob, BlobError};
+use posthaste_http::{Gate, Limits};
+use posthaste_model::{Clock, Entropy};
+use posthaste_queue::{Bus, Queue};
+use posthaste_store::Store;
+
+use crate::{ConfigError, Variables};
+
+/// Read once at cold start.
+pub struct Boot {
+    vars: Variables,
+    aws: SdkConfig,
+    clock: Clock,
+    entropy: Entropy,
+}
+
+impl Boot {
+    /// Reads the environment. Opens no connection.
+    pub(crate) async fn load() -> Self {
+        Self::with(crate::variables()).await
+    }
+
+    /// The same over other variables.
+    pub async fn with(vars: Variables) -> Self {
+        let mut loader = aws_config::defaults(BehaviorVersion::latest());
+        if let Some(endpoint) = vars.get("AWS_ENDPOINT_URL") {
+            loader = loader.endpoint_url(endpoint);
+        }
+        Self {
+            vars,
+            aws: loader.load().await,
+            clock: crate::clock(),
+            entropy: crate::entropy(),
+        }
+    }
+
+    /// The variables of this function.
+    pub fn vars(&self) -> &Variables {
+        &self.vars
+    }
+
+    /// The AWS configuration, for the rooms that own an SDK.
+    pub fn aws(&self) -> &SdkConfig {
+        &self.aws
+    }
+
+    /// The clock.
+    pub fn clock(&self) -> Clock {
+        self.clock.clone()
+    }
+
+    /// Randomness.
+    pub fn entropy(&self) -> Entropy {
+        self.entropy.clone()
+    }
+
+    /// The table named by `TABLE_NAME`.
+    ///
+    /// # Errors
+    /// When the variable is not set.
+    pub fn store(&self) -> Result<Store, ConfigError> {
+        Ok(Store::open(&self.aws, &self.vars.need("TABLE_NAME")?))
+    }
+
+    /// The queue whose URL is in the variable `name`.
+    ///
+    /// # Errors
+    /// When the variable is not set.
+    pub fn queue(&self, name: &str) -> Result<Queue, ConfigError> {
+        Ok(Queue::sqs(&self.aws, &self.vars.need(name)?))
+    }
+
+    /// The bus named by `BUS_NAME`.
+    ///
+    /// # Errors
+    /// When the variable is not set.
+    pub fn bus(&self) -> Result<Bus, ConfigError> {
+        Ok(Bus::event_bridge(&self.aws, &self.vars.need("BUS_NAME")?))
+    }
+
+    /// The bucket named by `BUCKET_NAME`.
+    ///
+    /// # Errors
+    /// When the variable is not set or the AWS settings cannot be read.
+    pub fn blob(&self) -> Result<Blob, ConfigError> {
+        let bucket = self.vars.need("BUCKET_NAME")?;
+        let vars = self.vars.clone();
+        Blob::bucket(&bucket, move |name| vars.get(name)).map_err(|e: BlobError| {
+            ConfigError::Unreadable("BUCKET_NAME".to_owned(), e.to_string())
+        })
+    }
+
+    /// The gate in front of the routes, with limits from `RATE_LIMIT`, `RATE_LIMIT_MAIL_SEND`
+    /// (requests) and `RATE_LIMIT_PERIOD` (seconds).
+    ///
+    /// # Errors
+    /// When a variable cannot be read.
+    pub fn gate(&self) -> Result<Gate, ConfigError> {
+        let default = Limits::default();
+        let limits = Limits {
+            requests: self.vars.or("RATE_LIMIT", default.requests)?,
+            mail_send: self.vars.or("RATE_LIMIT_MAIL_SEND", default.mail_send)?,
+            period: self.vars.or("RATE_LIMIT_PERIOD", default.period)?,
+        };
+        Ok(Gate::new(self.store()?, self.clock(), limits))
+    }
+}

@@ -1,0 +1,78 @@
+//! The two entry points: an HTTP function and a worker.
+
+use axum::extract::Request;
+use axum::middleware::{Next, from_fn};
+use axum::response::Response;
+use lambda_http::request::RequestContext;
+use lambda_http::{RequestExt as _, tower::ServiceBuilder};
+use lambda_runtime::{LambdaEvent, service_fn};
+use posthaste_http::{ClientIp, RequestId, Routes};
+use serde::{Serialize, de::DeserializeOwned};
+
+use crate::Boot;
+
+/// Why a function stopped.
+pub type Error = lambda_runtime::Error;
+
+fn block_on(life: impl Future<Output = Result<(), Error>>) -> Result<(), Error> {
+    crate::to_cloudwatch(&crate::variables());
+    // One thread is what a small Lambda has; futures of one request still overlap.
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
+    runtime.block_on(life)
+}
+
+/// Runs an HTTP function until Lambda stops it.
+///
+/// # Errors
+/// When the function cannot start or the runtime ends it.
+pub fn http(build: impl FnOnce(&Boot) -> Result<Routes, Error>) -> Result<(), Error> {
+    block_on(async move {
+        let router = build(&Boot::load().await)?.into_router();
+        let service = ServiceBuilder::new().service(router.layer(from_fn(gateway)));
+        lambda_http::run(service).await
+    })
+}
+
+/// Runs a worker until Lambda stops it: `handle` gets each event.
+///
+/// # Errors
+/// When the function cannot start or the runtime ends it.
+pub fn worker<A, I, O, F>(
+    build: impl FnOnce(&Boot) -> Result<A, Error>,
+    handle: impl Fn(&'static A, I) -> F,
+) -> Result<(), Error>
+where
+    A: Sync + 'static,
+    I: DeserializeOwned + 'static,
+    O: Serialize,
+    F: Future<Output = Result<O, Error>>,
+{
+    block_on(async move {
+        // The app lives as long as the process; leaking it once spares every event a clone.
+        let app: &'static A = Box::leak(Box::new(build(&Boot::load().await)?));
+        let service = service_fn(|event: LambdaEvent<I>| handle(app, event.payload));
+        lambda_runtime::run(service).await
+    })
+}
+
+/// The edge under API Gateway: the caller's address is what the gateway saw, never a header.
+async fn gateway(mut req: Request, next: Next) -> Response {
+    let (ip, id) = match req.request_context_ref() {
+        Some(RequestContext::ApiGatewayV2(context)) => (
+            context
+                .http
+                .source_ip
+                .as_deref()
+                .and_then(|text| text.parse().ok()),
+            context.request_id.clone(),
+        ),
+        _ => (None, None),
+    };
+    req.extensions_mut().insert(ClientIp(ip));
+    if let Some(id) = id {
+        req.extensions_mut().insert(RequestId(id.into()));
+    }
+    next.run(req).await
+}

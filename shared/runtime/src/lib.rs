@@ -1,0 +1,16 @@
+//! Process life: configuration, clock, entropy, logs, and the two Lambda entry points.
+//!
+//! The only crate that reads the environment, the time and the system's randomness; all of them
+//! go on as arguments.
+
+mod boot;
+mod config;
+mod lambda;
+mod logs;
+mod system;
+
+pub use boot::Boot;
+pub use config::{ConfigError, Variables};
+pub use lambda::{Error, http, worker};
+pub use logs::{to_cloudwatch, to_terminal};
+pub use system::{clock, entropy, variables};

@@ -1,0 +1,39 @@
+//! The real clock, randomness and environment.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use posthaste_model::{Clock, Entropy, Millis};
+
+use crate::Variables;
+
+/// The system's clock.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the one place that reads the clock"
+)]
+pub fn clock() -> Clock {
+    Clock::new(|| {
+        let since = SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .unwrap_or_default();
+        Millis(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
+    })
+}
+
+/// The operating system's random bytes.
+pub fn entropy() -> Entropy {
+    Entropy::new(|bytes| {
+        // A system without randomness cannot make keys or ids; there is nothing sensible to go on with.
+        #[expect(clippy::expect_used, reason = "no id or key may ever be predictable")]
+        getrandom::fill(bytes).expect("the operating system gives random bytes");
+    })
+}
+
+/// The process's environment.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the one place that reads the environment"
+)]
+pub fn variables() -> Variables {
+    Variables::new(|name| std::env::var(name).ok())
+}

@@ -1,0 +1,221 @@
+//! API keys: the secret is shown once and kept only as a hash.
+//!
+//! A key stands in two rows: in its account's partition, where it is listed and counted, and
+//! under its own id, where a request finds it. Both are written in one transaction.
+
+use std::fmt;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use posthaste_model::{AccountId, Entropy, KeyId, Timestamp, scope};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+use subtle::ConstantTimeEq as _;
+
+use crate::{Key, Page, Store, StoreError, Transact};
+
+/// A full API key as the caller sent it: `SG.<22>.<43>`, 69 characters (SPEC, "API key").
+/// Hash it, compare it, never print it.
+#[derive(Clone)]
+pub struct Secret {
+    id: KeyId,
+    text: String,
+}
+
+impl Secret {
+    /// A new key.
+    pub fn generate(entropy: &Entropy) -> Self {
+        let id = entropy.key_id();
+        let secret = URL_SAFE_NO_PAD.encode(entropy.bytes::<32>());
+        Self {
+            text: format!("SG.{id}.{secret}"),
+            id,
+        }
+    }
+
+    /// Reads a key from a header; `None` when it has not the form of one.
+    pub fn parse(text: &str) -> Option<Self> {
+        let (id, secret) = text.strip_prefix("SG.")?.split_once('.')?;
+        let url_safe = |b: u8| b.is_ascii_alphanumeric() || b == b'-' || b == b'_';
+        (secret.len() == 43 && secret.bytes().all(url_safe)).then_some(())?;
+        Some(Self {
+            id: KeyId::parse(id).ok()?,
+            text: text.to_owned(),
+        })
+    }
+
+    /// The public half.
+    pub fn id(&self) -> &KeyId {
+        &self.id
+    }
+
+    /// The key in clear, for the one time it is shown.
+    pub fn expose(&self) -> &str {
+        &self.text
+    }
+
+    /// What is stored. The secret has 256 random bits, so a plain hash cannot be searched.
+    pub fn hash(&self) -> String {
+        URL_SAFE_NO_PAD.encode(Sha256::digest(self.text.as_bytes()))
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Secret({}.…)", self.id)
+    }
+}
+
+/// What a key may do at large (SPEC, "Authentication").
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    Full,
+    Restricted,
+    Billing,
+}
+
+/// One API key, without its secret.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ApiKey {
+    pub id: KeyId,
+    pub account: AccountId,
+    pub name: String,
+    pub kind: Kind,
+    /// What a restricted or billing key may do; empty for a full one.
+    #[serde(default)]
+    pub scopes: Vec<String>,
+    pub hash: String,
+    pub created_at: Timestamp,
+}
+
+impl ApiKey {
+    /// Whether the secret is this key's, compared in constant time.
+    pub fn is_opened_by(&self, secret: &Secret) -> bool {
+        bool::from(self.hash.as_bytes().ct_eq(secret.hash().as_bytes()))
+    }
+
+    /// Whether the key holds the scope.
+    pub fn holds(&self, name: &str) -> bool {
+        match self.kind {
+            Kind::Full => scope::in_full_access(name),
+            Kind::Restricted | Kind::Billing => self.scopes.iter().any(|held| held == name),
+        }
+    }
+
+    /// Every scope the key holds, sorted.
+    pub fn all_scopes(&self) -> Vec<String> {
+        match self.kind {
+            Kind::Full => scope::full_access()
+                .into_iter()
+                .map(str::to_owned)
+                .collect(),
+            Kind::Restricted | Kind::Billing => {
+                let mut scopes = self.scopes.clone();
+                scopes.sort_unstable();
+                scopes.dedup();
+                scopes
+            }
+        }
+    }
+}
+
+impl Store {
+    /// Writes a new key unless the account holds `limit` already; `false` then. Race-free: two
+    /// creates at one below the limit give one key.
+    ///
+    /// # Errors
+    /// When the table fails.
+    pub async fn create_key(&self, key: &ApiKey, limit: i64) -> Result<bool, StoreError> {
+        let steps = vec![
+            self.write_take(&Key::count(&key.account, "KEYS"), limit)?,
+            self.write_new(&Key::api_key(&key.account, &key.id), key, None)?,
+            self.write_new(&Key::api_key_by_id(&key.id), key, None)?,
+        ];
+        match self.transact(steps).await? {
+            Transact::Done => Ok(true),
+            Transact::Refused(0) => Ok(false),
+            Transact::Refused(_) => Err(StoreError::Contended(key.id.to_string())),
+        }
+    }
+
+    /// The key with this id, of whatever account.
+    ///
+    /// # Errors
+    /// When the table fails.
+    pub async fn key_by_id(&self, id: &KeyId) -> Result<Option<ApiKey>, StoreError> {
+        let row = self.get(&Key::api_key_by_id(id)).await?;
+        Ok(row.map(|row| row.value))
+    }
+
+    /// The keys of an account, by id.
+    ///
+    /// # Errors
+    /// When the table fails.
+    pub async fn keys(&self, account: &AccountId) -> Result<Vec<ApiKey>, StoreError> {
+        let pk = Key::account_pk(account);
+        let rows = self.list(&pk, "KEY#", &Page::all()).await?;
+        Ok(rows.into_iter().map(|row| row.value).collect())
+    }
+
+    /// Overwrites a key of this account; `false` when there is none.
+    ///
+    /// # Errors
+    /// When the table fails.
+    pub async fn save_key(&self, key: &ApiKey) -> Result<bool, StoreError> {
+        let own = Key::api_key(&key.account, &key.id);
+        let steps = vec![
+            self.write_existing(&own, key, None)?,
+            self.write_existing(&Key::api_key_by_id(&key.id), key, None)?,
+        ];
+        Ok(self.transact(steps).await? == Transact::Done)
+    }
+
+    /// Deletes a key of this account; `false` when there is none.
+    ///
+    /// # Errors
+    /// When the table fails.
+    pub async fn delete_key(&self, account: &AccountId, id: &KeyId) -> Result<bool, StoreError> {
+        let steps = vec![
+            self.write_give(&Key::count(account, "KEYS"))?,
+            self.write_delete(&Key::api_key(account, id))?,
+            self.write_delete(&Key::api_key_by_id(id))?,
+        ];
+        Ok(self.transact(steps).await? == Transact::Done)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_has_69_characters_and_does_not_print() {
+        let secret = Secret::generate(&Entropy::counting());
+        assert_eq!(secret.expose().len(), 69);
+        let read = Secret::parse(secret.expose()).unwrap();
+        assert_eq!(read.hash(), secret.hash());
+        let printed = format!("{secret:?}");
+        let hidden = secret.expose().rsplit('.').next().unwrap();
+        assert!(!printed.contains(hidden), "{printed}");
+    }
+
+    #[test]
+    fn what_has_not_the_form_of_a_key_is_none() {
+        let good = Secret::generate(&Entropy::counting()).expose().to_owned();
+        let quoted = format!("\"{good}\"");
+        let longer = format!("{good}a");
+        let other = good.replacen("SG", "XX", 1);
+        for bad in [
+            "",
+            "SG.",
+            "SG.a.b",
+            &quoted,
+            &longer,
+            &other,
+            good.get(..68).unwrap(),
+        ] {
+            assert!(Secret::parse(bad).is_none(), "{bad:?}");
+        }
+    }
+}

@@ -1,0 +1,38 @@
+//! What can go wrong with the table, in three words a caller can act on.
+
+use aws_sdk_dynamodb::error::{DisplayErrorContext, ProvideErrorMetadata, SdkError};
+
+/// The table did not do what was asked. Nothing of it is for a caller's eyes.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum StoreError {
+    /// Too much at once: the same call may succeed in a moment.
+    #[error("the table is throttled: {0}")]
+    Throttled(String),
+    /// Someone else kept changing the same row.
+    #[error("row {0} changed under us too often")]
+    Contended(String),
+    /// A row does not have the form this release reads.
+    #[error("row cannot be read: {0}")]
+    Unreadable(String),
+    /// Anything else: no network, no table, no permission.
+    #[error("the table cannot be reached: {0}")]
+    Unreachable(String),
+}
+
+impl StoreError {
+    pub(crate) fn from_sdk<E, R>(error: SdkError<E, R>) -> Self
+    where
+        E: ProvideErrorMetadata + std::error::Error + 'static,
+        R: std::fmt::Debug + 'static,
+    {
+        let code = error.code().unwrap_or_default().to_owned();
+        let text = DisplayErrorContext(error).to_string();
+        match code.as_str() {
+            "ThrottlingException"
+            | "ProvisionedThroughputExceededException"
+            | "RequestLimitExceeded"
+            | "TransactionInProgressException" => Self::Throttled(text),
+            _ => Self::Unreachable(text),
+        }
+    }
+}

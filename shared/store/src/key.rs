@@ -1,0 +1,75 @@
+//! Every primary key of the single table, built here and nowhere else.
+//!
+//! | row                  | pk                          | sk                               |
+//! |----------------------|-----------------------------|----------------------------------|
+//! | account              | `A#<account>`               | `ACCOUNT`                        |
+//! | account, all of them | `ACCOUNTS`                  | `<account>`                      |
+//! | counter of a limit   | `A#<account>`               | `COUNT#<what>`                   |
+//! | API key              | `A#<account>`               | `KEY#<key id>`                   |
+//! | API key, by its id   | `KEY#<key id>`              | `KEY`                            |
+//! | recipient's copy     | `M#<account>#<message>`     | `R#<recipient, 5 digits>`        |
+//!
+//! Numbers in sort keys are padded. A row that must be found before the account is known (a key
+//! by its id) names the account inside.
+
+use posthaste_model::{AccountId, KeyId, MessageId};
+
+/// A primary key of the table.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Key {
+    pub pk: String,
+    pub sk: String,
+}
+
+impl Key {
+    pub(crate) fn new(pk: impl Into<String>, sk: impl Into<String>) -> Self {
+        Self {
+            pk: pk.into(),
+            sk: sk.into(),
+        }
+    }
+
+    pub(crate) fn account_pk(account: &AccountId) -> String {
+        format!("A#{account}")
+    }
+
+    /// A row of an account's own partition.
+    pub(crate) fn of_account(account: &AccountId, sk: impl Into<String>) -> Self {
+        Self::new(Self::account_pk(account), sk)
+    }
+
+    pub(crate) fn account(account: &AccountId) -> Self {
+        Self::of_account(account, "ACCOUNT")
+    }
+
+    pub(crate) fn account_entry(account: &AccountId) -> Self {
+        Self::new(Self::account_entries(), account.as_str())
+    }
+
+    pub(crate) fn account_entries() -> &'static str {
+        "ACCOUNTS"
+    }
+
+    pub(crate) fn count(account: &AccountId, what: &str) -> Self {
+        Self::of_account(account, format!("COUNT#{what}"))
+    }
+
+    pub(crate) fn api_key(account: &AccountId, key: &KeyId) -> Self {
+        Self::of_account(account, format!("KEY#{key}"))
+    }
+
+    pub(crate) fn api_key_by_id(key: &KeyId) -> Self {
+        Self::new(format!("KEY#{key}"), "KEY")
+    }
+
+    pub(crate) fn message_pk(account: &AccountId, message: &MessageId) -> String {
+        format!("M#{account}#{message}")
+    }
+
+    pub(crate) fn recipient(account: &AccountId, message: &MessageId, recipient: u32) -> Self {
+        Self::new(
+            Self::message_pk(account, message),
+            format!("R#{recipient:05}"),
+        )
+    }
+}

@@ -1,0 +1,272 @@
+//! Recipients' copies: who may hand one over (the claim), how it ended (the outcome), its events.
+//!
+//! The row of a copy is written twice on the ordinary path: by the claim before the relay is
+//! called, by the outcome after it. A claim is a lease: one that ran out without an outcome may be
+//! taken again, so nothing is lost; a live one keeps a repeated job from sending twice.
+
+use aws_sdk_dynamodb::types::{AttributeValue, ReturnValuesOnConditionCheckFailure};
+use posthaste_model::{AccountId, Event, MessageId, Timestamp};
+use serde::{Deserialize, Serialize};
+
+use crate::table::{from_item, number, text};
+use crate::{Key, Page, Store, StoreError};
+
+/// Where a copy stands.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum State {
+    /// Somebody is handing it over, until the lease ends.
+    #[default]
+    Claimed,
+    /// The relay asked to come again.
+    Deferred,
+    Delivered,
+    Bounced,
+    Dropped,
+}
+
+impl State {
+    fn word(self) -> &'static str {
+        match self {
+            Self::Claimed => "claimed",
+            Self::Deferred => "deferred",
+            Self::Delivered => "delivered",
+            Self::Bounced => "bounced",
+            Self::Dropped => "dropped",
+        }
+    }
+}
+
+/// One recipient's copy as the table keeps it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Recipient {
+    pub email: String,
+    #[serde(default)]
+    pub from: String,
+    #[serde(default)]
+    pub subject: String,
+    #[serde(default)]
+    pub state: State,
+    #[serde(default)]
+    pub attempt: u32,
+    #[serde(default)]
+    pub lease: Timestamp,
+    #[serde(default)]
+    pub accepted_at: Timestamp,
+    #[serde(default)]
+    pub updated_at: Timestamp,
+    /// What happened on the way to the relay, oldest first, each a JSON text of [`Event`].
+    #[serde(default)]
+    pub events: Vec<String>,
+}
+
+impl Recipient {
+    /// The events that can be read.
+    pub fn events(&self) -> Vec<Event> {
+        let read = |text: &String| serde_json::from_str(text).ok();
+        self.events.iter().filter_map(read).collect()
+    }
+}
+
+/// What a claim writes about the copy, for those who look it up later.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Described<'a> {
+    pub email: &'a str,
+    pub from: &'a str,
+    pub subject: &'a str,
+    pub accepted_at: Timestamp,
+}
+
+/// Who claims, and for how long.
+#[derive(Clone, Copy, Debug)]
+pub struct Claimant<'a> {
+    /// Names the process. Where only one process can exist (the local host), claims of another
+    /// name are dead whatever their lease says: see `exclusive`.
+    pub owner: &'a str,
+    pub exclusive: bool,
+    pub now: Timestamp,
+    /// Seconds until somebody else may try.
+    pub lease: i64,
+    /// Seconds until the row may be deleted, from now.
+    pub retention: i64,
+}
+
+/// What a claim found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use]
+pub enum Claim {
+    /// Ours: hand it over, then record the outcome.
+    Won,
+    /// Somebody is at it; come back when the lease is over.
+    Busy { until: Timestamp },
+    /// It has an outcome for this attempt or a later one.
+    Done,
+}
+
+/// How one attempt ended.
+#[derive(Clone, Debug)]
+pub struct Outcome<'a> {
+    pub state: State,
+    pub now: Timestamp,
+    pub events: &'a [Event],
+}
+
+impl Store {
+    /// Claims attempt `attempt` of one copy.
+    ///
+    /// # Errors
+    /// When the table fails.
+    pub async fn claim(
+        &self,
+        copy: (&AccountId, &MessageId, u32),
+        attempt: u32,
+        who: Claimant<'_>,
+        what: &Described<'_>,
+    ) -> Result<Claim, StoreError> {
+        // Free when nobody was here, when an earlier attempt was deferred, or when the claim on
+        // this very attempt died: its lease ran out, or its process did.
+        let dead = if who.exclusive {
+            "(#lease < :now OR #owner <> :owner)"
+        } else {
+            "#lease < :now"
+        };
+        let free = format!(
+            "attribute_not_exists(pk) OR (#state = :deferred AND #attempt < :attempt) \
+             OR (#state = :claimed AND #attempt = :attempt AND {dead})"
+        );
+        let mut update = self
+            .client
+            .update_item()
+            .table_name(&*self.table)
+            .key("pk", text(Key::message_pk(copy.0, copy.1)))
+            .key("sk", text(Key::recipient(copy.0, copy.1, copy.2).sk))
+            .update_expression(
+                "SET #state = :claimed, #attempt = :attempt, #lease = :lease, #owner = :owner, \
+                 #email = :email, #from = :from, #subject = :subject, accepted_at = :accepted, \
+                 updated_at = :now, #exp = :exp, #v = :one, \
+                 #events = if_not_exists(#events, :none)",
+            )
+            .condition_expression(free)
+            .return_values_on_condition_check_failure(ReturnValuesOnConditionCheckFailure::AllOld);
+        for name in [
+            "state", "attempt", "lease", "owner", "email", "from", "subject", "exp", "v", "events",
+        ] {
+            update = update.expression_attribute_names(format!("#{name}"), name);
+        }
+        for (name, value) in [
+            (":claimed", text(State::Claimed.word())),
+            (":deferred", text(State::Deferred.word())),
+            (":attempt", number(attempt)),
+            (":lease", number(who.now.0 + who.lease)),
+            (":owner", text(who.owner)),
+            (":email", text(what.email)),
+            (":from", text(what.from)),
+            (":subject", text(what.subject)),
+            (":accepted", number(what.accepted_at.0)),
+            (":now", number(who.now.0)),
+            (":exp", number(who.now.0 + who.retention)),
+            (":one", number(1)),
+            (":none", AttributeValue::L(Vec::new())),
+        ] {
+            update = update.expression_attribute_values(name, value);
+        }
+        use aws_sdk_dynamodb::operation::update_item::UpdateItemError::ConditionalCheckFailedException as Refused;
+        let error = match update.send().await {
+            Ok(_) => return Ok(Claim::Won),
+            Err(error) => error,
+        };
+        let Some(Refused(refused)) = error.as_service_error() else {
+            return Err(StoreError::from_sdk(error));
+        };
+        let Some(old) = refused.item.clone() else {
+            return Ok(Claim::Busy { until: who.now });
+        };
+        let old = from_item::<Recipient>(old)?.value;
+        Ok(match old.state {
+            State::Claimed if old.attempt <= attempt => Claim::Busy { until: old.lease },
+            State::Claimed
+            | State::Deferred
+            | State::Delivered
+            | State::Bounced
+            | State::Dropped => Claim::Done,
+        })
+    }
+
+    /// Records how attempt `attempt` of one copy ended, if no later attempt did so before.
+    /// Recording the same outcome twice changes nothing the second time.
+    ///
+    /// # Errors
+    /// When the table fails.
+    pub async fn record(
+        &self,
+        copy: (&AccountId, &MessageId, u32),
+        attempt: u32,
+        outcome: &Outcome<'_>,
+    ) -> Result<bool, StoreError> {
+        let events = outcome
+            .events
+            .iter()
+            .map(|event| serde_json::to_string(event).map(AttributeValue::S))
+            .collect::<Result<Vec<_>, _>>()
+            .map_err(|e| StoreError::Unreadable(e.to_string()))?;
+        let mut update = self
+            .client
+            .update_item()
+            .table_name(&*self.table)
+            .key("pk", text(Key::message_pk(copy.0, copy.1)))
+            .key("sk", text(Key::recipient(copy.0, copy.1, copy.2).sk))
+            .update_expression(
+                "SET #state = :state, updated_at = :now, \
+                 #events = list_append(if_not_exists(#events, :none), :events) REMOVE #lease",
+            )
+            .condition_expression("#state = :claimed AND #attempt = :attempt");
+        for name in ["state", "attempt", "lease", "events"] {
+            update = update.expression_attribute_names(format!("#{name}"), name);
+        }
+        for (name, value) in [
+            (":claimed", text(State::Claimed.word())),
+            (":state", text(outcome.state.word())),
+            (":attempt", number(attempt)),
+            (":now", number(outcome.now.0)),
+            (":events", AttributeValue::L(events)),
+            (":none", AttributeValue::L(Vec::new())),
+        ] {
+            update = update.expression_attribute_values(name, value);
+        }
+        match update.send().await {
+            Ok(_) => Ok(true),
+            Err(e) if crate::table::is_conflict(&e) => Ok(false),
+            Err(e) => Err(StoreError::from_sdk(e)),
+        }
+    }
+
+    /// One copy.
+    ///
+    /// # Errors
+    /// When the table fails.
+    pub async fn recipient(
+        &self,
+        account: &AccountId,
+        message: &MessageId,
+        recipient: u32,
+    ) -> Result<Option<Recipient>, StoreError> {
+        let row = self
+            .get(&Key::recipient(account, message, recipient))
+            .await?;
+        Ok(row.map(|row| row.value))
+    }
+
+    /// Every copy of a message that has been claimed so far, in order.
+    ///
+    /// # Errors
+    /// When the table fails.
+    pub async fn recipients(
+        &self,
+        account: &AccountId,
+        message: &MessageId,
+    ) -> Result<Vec<Recipient>, StoreError> {
+        let pk = Key::message_pk(account, message);
+        let rows = self.list(&pk, "R#", &Page::all()).await?;
+        Ok(rows.into_iter().map(|row| row.value).collect())
+    }
+}

@@ -1,0 +1,181 @@
+//! All or nothing over several rows (at most 100), with counters that hold a limit.
+
+use aws_sdk_dynamodb::types::{
+    Delete, Put as PutOp, TransactWriteItem, Update, builders::UpdateBuilder,
+};
+use posthaste_model::Timestamp;
+use serde::Serialize;
+
+use crate::table::{Item, number, text, to_item};
+use crate::{Key, Store, StoreError};
+
+/// One step of a transaction.
+pub struct Write {
+    item: TransactWriteItem,
+}
+
+/// How a transaction ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[must_use]
+pub enum Transact {
+    Done,
+    /// The condition of the step with this index did not hold; nothing was written.
+    Refused(usize),
+}
+
+fn unbuilt(error: aws_sdk_dynamodb::error::BuildError) -> StoreError {
+    StoreError::Unreachable(error.to_string())
+}
+
+fn keys(key: &Key) -> Item {
+    Item::from([
+        ("pk".to_owned(), text(&key.pk)),
+        ("sk".to_owned(), text(&key.sk)),
+    ])
+}
+
+impl Store {
+    /// A step that writes a row where none is.
+    ///
+    /// # Errors
+    /// When the value has no form in the table.
+    pub fn write_new<T: Serialize>(
+        &self,
+        key: &Key,
+        value: &T,
+        expires: Option<Timestamp>,
+    ) -> Result<Write, StoreError> {
+        let put = PutOp::builder()
+            .table_name(&*self.table)
+            .set_item(Some(to_item(key, value, 1, expires)?))
+            .condition_expression("attribute_not_exists(pk)")
+            .build()
+            .map_err(unbuilt)?;
+        let item = TransactWriteItem::builder().put(put).build();
+        Ok(Write { item })
+    }
+
+    /// A step that writes a row, whatever was there.
+    ///
+    /// # Errors
+    /// When the value has no form in the table.
+    pub fn write<T: Serialize>(
+        &self,
+        key: &Key,
+        value: &T,
+        expires: Option<Timestamp>,
+    ) -> Result<Write, StoreError> {
+        let put = PutOp::builder()
+            .table_name(&*self.table)
+            .set_item(Some(to_item(key, value, 1, expires)?))
+            .build()
+            .map_err(unbuilt)?;
+        let item = TransactWriteItem::builder().put(put).build();
+        Ok(Write { item })
+    }
+
+    /// A step that overwrites a row which must be there.
+    ///
+    /// # Errors
+    /// When the value has no form in the table.
+    pub fn write_existing<T: Serialize>(
+        &self,
+        key: &Key,
+        value: &T,
+        expires: Option<Timestamp>,
+    ) -> Result<Write, StoreError> {
+        let put = PutOp::builder()
+            .table_name(&*self.table)
+            .set_item(Some(to_item(key, value, 1, expires)?))
+            .condition_expression("attribute_exists(pk)")
+            .build()
+            .map_err(unbuilt)?;
+        let item = TransactWriteItem::builder().put(put).build();
+        Ok(Write { item })
+    }
+
+    /// A step that deletes a row which must be there.
+    ///
+    /// # Errors
+    /// Never for a key of ours.
+    pub fn write_delete(&self, key: &Key) -> Result<Write, StoreError> {
+        let delete = Delete::builder()
+            .table_name(&*self.table)
+            .set_key(Some(keys(key)))
+            .condition_expression("attribute_exists(pk)")
+            .build()
+            .map_err(unbuilt)?;
+        let item = TransactWriteItem::builder().delete(delete).build();
+        Ok(Write { item })
+    }
+
+    /// A step that takes one of `limit` places of a counter row.
+    ///
+    /// # Errors
+    /// Never for a key of ours.
+    pub fn write_take(&self, counter: &Key, limit: i64) -> Result<Write, StoreError> {
+        let update = self
+            .counting(counter, 1)
+            .condition_expression("attribute_not_exists(#n) OR #n < :limit");
+        let update = update.expression_attribute_values(":limit", number(limit));
+        let item = TransactWriteItem::builder()
+            .update(update.build().map_err(unbuilt)?)
+            .build();
+        Ok(Write { item })
+    }
+
+    /// A step that gives a place of a counter row back.
+    ///
+    /// # Errors
+    /// Never for a key of ours.
+    pub fn write_give(&self, counter: &Key) -> Result<Write, StoreError> {
+        let update = self.counting(counter, -1);
+        let item = TransactWriteItem::builder()
+            .update(update.build().map_err(unbuilt)?)
+            .build();
+        Ok(Write { item })
+    }
+
+    fn counting(&self, counter: &Key, by: i64) -> UpdateBuilder {
+        Update::builder()
+            .table_name(&*self.table)
+            .set_key(Some(keys(counter)))
+            .update_expression("ADD #n :by")
+            .expression_attribute_names("#n", "n")
+            .expression_attribute_values(":by", number(by))
+    }
+
+    /// Runs the steps, all or nothing. A transaction that collides with another is tried again.
+    ///
+    /// # Errors
+    /// When the table fails; a condition that does not hold is an outcome.
+    pub async fn transact(&self, steps: Vec<Write>) -> Result<Transact, StoreError> {
+        const TRIES: u32 = 12;
+        let items: Vec<_> = steps.into_iter().map(|step| step.item).collect();
+        for _ in 0..TRIES {
+            let run = self.client.transact_write_items();
+            let error = match run.set_transact_items(Some(items.clone())).send().await {
+                Ok(_) => return Ok(Transact::Done),
+                Err(error) => error,
+            };
+            let reasons = error
+                .as_service_error()
+                .filter(|e| e.is_transaction_canceled_exception())
+                .and_then(|e| match e {
+                    aws_sdk_dynamodb::operation::transact_write_items::TransactWriteItemsError::TransactionCanceledException(e) => Some(e.cancellation_reasons().to_vec()),
+                    _ => None,
+                });
+            let Some(reasons) = reasons else {
+                return Err(StoreError::from_sdk(error));
+            };
+            let failed = |code: &str| reasons.iter().position(|r| r.code() == Some(code));
+            if let Some(step) = failed("ConditionalCheckFailed") {
+                return Ok(Transact::Refused(step));
+            }
+            if failed("TransactionConflict").is_none() {
+                return Err(StoreError::from_sdk(error));
+            }
+        }
+        Err(StoreError::Contended("transaction".to_owned()))
+    }
+}
