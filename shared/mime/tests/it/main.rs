@@ -1,0 +1,12 @@
+//! Composed mails from outside: exact bytes, laws for any input, and parsed back.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "a test that cannot go on fails"
+)]
+
+mod golden;
+mod laws;
+mod refusals;
+mod samples;
