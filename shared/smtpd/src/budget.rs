@@ -1,0 +1,64 @@
+//! The memory that all messages under way share.
+
+use std::sync::Arc;
+
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+/// Counted in pieces of this many octets.
+const PIECE: usize = 64 * 1024;
+
+/// The shared amount; clones share it.
+#[derive(Clone, Debug)]
+pub(crate) struct Budget(Arc<Semaphore>);
+
+/// One message's part of it, given back when dropped.
+#[derive(Debug, Default)]
+pub(crate) struct Grant {
+    held: usize,
+    permit: Option<OwnedSemaphorePermit>,
+}
+
+impl Budget {
+    pub(crate) fn new(octets: usize) -> Self {
+        let pieces = octets.div_ceil(PIECE).clamp(1, Semaphore::MAX_PERMITS);
+        Self(Arc::new(Semaphore::new(pieces)))
+    }
+
+    /// Makes the grant cover so many octets; `false` when there is not enough left.
+    pub(crate) fn cover(&self, grant: &mut Grant, octets: usize) -> bool {
+        let wanted = octets.div_ceil(PIECE);
+        let Some(missing) = wanted.checked_sub(grant.held).filter(|n| *n > 0) else {
+            return true;
+        };
+        let more = u32::try_from(missing).ok();
+        let more = more.and_then(|n| Arc::clone(&self.0).try_acquire_many_owned(n).ok());
+        let Some(more) = more else {
+            return false;
+        };
+        match &mut grant.permit {
+            Some(permit) => permit.merge(more),
+            None => grant.permit = Some(more),
+        }
+        grant.held = wanted;
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn grants_grow_until_nothing_is_left_and_come_back() {
+        let budget = Budget::new(4 * PIECE);
+        let (mut one, mut two) = (Grant::default(), Grant::default());
+        assert!(budget.cover(&mut one, 1));
+        assert!(budget.cover(&mut one, PIECE), "already covered");
+        assert!(budget.cover(&mut one, 3 * PIECE));
+        assert!(budget.cover(&mut two, PIECE));
+        assert!(!budget.cover(&mut two, PIECE + 1));
+        drop(one);
+        assert!(budget.cover(&mut two, 4 * PIECE));
+        assert!(!budget.cover(&mut Grant::default(), 1));
+    }
+}

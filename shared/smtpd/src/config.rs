@@ -1,0 +1,148 @@
+//! What a server is told once.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// One listening port.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// The name in the greeting.
+    pub hostname: String,
+    /// Longest message in octets, as received, without dot-stuffing (RFC 1870).
+    pub max_size: usize,
+    /// Recipients of one mail.
+    pub max_recipients: usize,
+    pub auth: Auth,
+    pub tls: Tls,
+    pub offers: Offers,
+    pub bare_line_ends: BareLineEnds,
+    pub limits: Limits,
+}
+
+/// Whether clients log in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Auth {
+    /// AUTH is not known.
+    Off,
+    /// Who wants may log in.
+    Optional,
+    /// No mail without a login.
+    Required,
+}
+
+/// How connections are encrypted. Where they can be, AUTH is offered only once they are
+/// (RFC 4954 section 4).
+#[derive(Clone, Default)]
+pub enum Tls {
+    #[default]
+    Off,
+    /// When the client asks for it (RFC 3207).
+    StartTls(Arc<rustls::ServerConfig>),
+    /// From the first byte (RFC 8314).
+    Wrapped(Arc<rustls::ServerConfig>),
+}
+
+/// The extensions named in the answer to EHLO; all unless switched off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Offers {
+    pub pipelining: bool,
+    pub size: bool,
+    pub eight_bit: bool,
+    pub smtputf8: bool,
+}
+
+/// What happens to a message with a CR or LF that is not part of a CRLF.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BareLineEnds {
+    /// Kept byte for byte; they end neither a line nor the message.
+    Keep,
+    /// The message is read to its end and refused with 554.
+    Refuse,
+}
+
+/// How much of everything.
+#[derive(Clone, Debug)]
+pub struct Limits {
+    /// Connections at one time; further ones hear 421.
+    pub connections: usize,
+    /// Connections of one address.
+    pub connections_per_peer: usize,
+    /// Octets of a command with its CRLF (RFC 5321 section 4.5.3.1.4 and the extensions' own).
+    pub line: usize,
+    /// From the wait for a command to its last byte.
+    pub command: Duration,
+    /// A pause within a message, and any write.
+    pub pause: Duration,
+    /// A whole message.
+    pub message: Duration,
+    /// The TLS handshake.
+    pub handshake: Duration,
+    /// Refused commands since the last accepted mail.
+    pub errors: u32,
+    pub failed_logins: u32,
+    /// Commands such as NOOP and RSET since the last accepted mail.
+    pub idle_commands: u32,
+    /// Octets of messages being received, over all connections; a message that does not fit any
+    /// more hears 452.
+    pub buffered: usize,
+    /// How long mails under way may take when the server is told to stop.
+    pub farewell: Duration,
+}
+
+impl Config {
+    /// 30 MiB, 1,000 recipients, no login, no TLS, all extensions.
+    pub fn new(hostname: impl Into<String>) -> Self {
+        Self {
+            hostname: hostname.into(),
+            max_size: 30 * 1024 * 1024,
+            max_recipients: 1000,
+            auth: Auth::Off,
+            tls: Tls::Off,
+            offers: Offers::default(),
+            bare_line_ends: BareLineEnds::Keep,
+            limits: Limits::default(),
+        }
+    }
+}
+
+impl Default for Offers {
+    fn default() -> Self {
+        Self {
+            pipelining: true,
+            size: true,
+            eight_bit: true,
+            smtputf8: true,
+        }
+    }
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            connections: 256,
+            connections_per_peer: 64,
+            line: 2048,
+            // RFC 5321 section 4.5.3.2.7.
+            command: Duration::from_secs(300),
+            pause: Duration::from_secs(120),
+            message: Duration::from_secs(1800),
+            handshake: Duration::from_secs(20),
+            errors: 20,
+            failed_logins: 3,
+            idle_commands: 100,
+            buffered: 256 * 1024 * 1024,
+            farewell: Duration::from_secs(10),
+        }
+    }
+}
+
+impl fmt::Debug for Tls {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Off => "Off",
+            Self::StartTls(_) => "StartTls",
+            Self::Wrapped(_) => "Wrapped",
+        })
+    }
+}

@@ -1,0 +1,380 @@
+//! One client, from the greeting to the goodbye.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::{Buf, BytesMut};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::sync::watch;
+use tokio::time::{Instant, timeout, timeout_at};
+use tokio_rustls::TlsAcceptor;
+
+use crate::budget::{Budget, Grant};
+use crate::command;
+use crate::data::Message;
+use crate::lines::{Line, Lines};
+use crate::protocol::{Next, Protocol, too_long};
+use crate::reply::{End, Reply};
+use crate::sasl::{self, Step};
+use crate::{BareLineEnds, Config, Handler, Session, Tls};
+
+/// Octets read at a time.
+const PIECE: usize = 16 * 1024;
+
+/// A response to AUTH may be this long (RFC 4954 section 4).
+const AUTH_LINE: usize = 12_288;
+
+/// Replies waiting for the end of a pipelined group are sent when there is more.
+const OUTBOX: usize = 16 * 1024;
+
+/// How long the goodbye may wait for the client to hang up.
+const LINGER: Duration = Duration::from_secs(1);
+
+pub(crate) trait Io: AsyncRead + AsyncWrite + Send + Unpin {}
+impl<T: AsyncRead + AsyncWrite + Send + Unpin> Io for T {}
+
+/// What all connections of a server share.
+pub(crate) struct Shared<H> {
+    pub(crate) config: Config,
+    pub(crate) handler: Arc<H>,
+    pub(crate) budget: Budget,
+}
+
+pub(crate) struct Connection<H: Handler> {
+    stream: Box<dyn Io>,
+    inbox: BytesMut,
+    outbox: Vec<u8>,
+    lines: Lines,
+    protocol: Protocol,
+    session: Session<H::Identity>,
+    shared: Arc<Shared<H>>,
+    stop: watch::Receiver<bool>,
+}
+
+/// Why a conversation is over.
+enum Gone {
+    /// The client went, or the connection broke: nobody hears a goodbye.
+    Lost,
+    /// With these words.
+    Farewell(Reply),
+}
+
+type Talk<T> = Result<T, Gone>;
+
+impl<H: Handler> Connection<H> {
+    pub(crate) fn new(
+        stream: Box<dyn Io>,
+        session: Session<H::Identity>,
+        shared: Arc<Shared<H>>,
+        stop: watch::Receiver<bool>,
+    ) -> Self {
+        Self {
+            stream,
+            inbox: BytesMut::new(),
+            outbox: Vec::new(),
+            lines: Lines::default(),
+            protocol: Protocol::new(false),
+            session,
+            shared,
+            stop,
+        }
+    }
+
+    /// Talks until one side is done.
+    pub(crate) async fn run(mut self) {
+        if let Err(Gone::Farewell(reply)) = self.talk().await {
+            reply.write(&mut self.outbox);
+            if self.flush().await.is_ok() && reply.end != End::HangUp {
+                self.linger().await;
+            }
+        }
+    }
+
+    async fn talk(&mut self) -> Talk<()> {
+        let shared = Arc::clone(&self.shared);
+        if let Tls::Wrapped(tls) = &shared.config.tls {
+            self.encrypt(tls).await?;
+        }
+        if let Err(reply) = shared.handler.connected(&self.session).await {
+            return Err(Gone::Farewell(reply.closing_unless_silent()));
+        }
+        let name = &shared.config.hostname;
+        self.say(Reply::new(220, "", format!("{name} ESMTP")))?;
+        loop {
+            let command = match self.line(shared.config.limits.line).await? {
+                Line::Text(line) => command::parse(&line),
+                other @ (Line::Bare | Line::TooLong | Line::Flood) => Err(complaint(&other)),
+            };
+            let next = self.protocol.next(&shared.config, command);
+            self.act(&shared, next).await?;
+        }
+    }
+
+    async fn act(&mut self, shared: &Shared<H>, next: Next) -> Talk<()> {
+        match next {
+            Next::Say(reply) => self.say(reply),
+            Next::Hello { name, extended } => self.hello(shared, name, extended).await,
+            Next::Mail(envelope) => {
+                let answer = shared.handler.mail(&self.session, &envelope).await;
+                if answer.is_ok() {
+                    self.protocol.open(envelope);
+                }
+                self.answer(answer, "2.1.0", "sender ok")
+            }
+            Next::Rcpt(to) => {
+                let Some(envelope) = self.protocol.envelope() else {
+                    return Ok(());
+                };
+                let answer = shared.handler.rcpt(&self.session, envelope, &to).await;
+                if answer.is_ok() {
+                    self.protocol.add(to);
+                }
+                self.answer(answer, "2.1.5", "recipient ok")
+            }
+            Next::Data => self.data(shared).await,
+            Next::StartTls => self.start_tls(shared).await,
+            Next::Auth { mechanism, initial } => self.auth(shared, &mechanism, initial).await,
+        }
+    }
+
+    async fn hello(&mut self, shared: &Shared<H>, name: String, extended: bool) -> Talk<()> {
+        self.session.hello = name;
+        self.session.esmtp = extended;
+        match shared.handler.hello(&self.session).await {
+            Ok(()) => {
+                let reply = self.protocol.greet(&shared.config, extended);
+                self.say(reply)
+            }
+            Err(reply) => self.say(reply),
+        }
+    }
+
+    async fn data(&mut self, shared: &Shared<H>) -> Talk<()> {
+        let Some(envelope) = self.protocol.take() else {
+            return Ok(());
+        };
+        if let Err(reply) = shared.handler.begin(&self.session, &envelope).await {
+            return self.say(reply);
+        }
+        self.say(Reply::new(354, "", "go ahead, end with <CRLF>.<CRLF>"))?;
+        let mut grant = Grant::default();
+        let reply = match self.receive(shared, &mut grant).await? {
+            Ok(message) => shared.handler.data(&self.session, envelope, message).await,
+            Err(reply) => reply,
+        };
+        if reply.is_positive() {
+            self.protocol.forgive();
+        }
+        self.say(reply)
+    }
+
+    /// Reads a message to its end; `Err` within is why it is not taken.
+    async fn receive(
+        &mut self,
+        shared: &Shared<H>,
+        grant: &mut Grant,
+    ) -> Talk<Result<Vec<u8>, Reply>> {
+        let config = &shared.config;
+        let end = Instant::now() + config.limits.message;
+        let mut message = Message::new(config.max_size);
+        let mut room = true;
+        loop {
+            let ahead = message.length() + self.inbox.len();
+            room &= !message.is_kept() || shared.budget.cover(grant, ahead);
+            if !room {
+                message.discard();
+            }
+            let ended = message.push(&self.inbox);
+            self.inbox.advance(ended.unwrap_or(self.inbox.len()));
+            room &= shared.budget.cover(grant, message.capacity());
+            if ended.is_some() {
+                break;
+            }
+            if !message.is_kept() {
+                *grant = Grant::default();
+            }
+            if message.length() > config.max_size.saturating_mul(3) {
+                return Err(Gone::Farewell(too_long(config).closing()));
+            }
+            self.flush().await?;
+            let pause = Instant::now() + config.limits.pause;
+            self.read(pause.min(end)).await?;
+        }
+        Ok(if message.is_too_long() {
+            Err(too_long(config))
+        } else if !room {
+            Err(Reply::new(452, "4.3.1", "no room for the message now"))
+        } else if message.has_bare_line_ends() && config.bare_line_ends == BareLineEnds::Refuse {
+            Err(Reply::new(554, "5.6.0", "the message has bare CR or LF"))
+        } else {
+            Ok(message.into_body())
+        })
+    }
+
+    async fn start_tls(&mut self, shared: &Shared<H>) -> Talk<()> {
+        let Tls::StartTls(tls) = &shared.config.tls else {
+            return Ok(());
+        };
+        if !self.inbox.is_empty() {
+            // Whoever put it there wants it read as if it had been encrypted (RFC 3207 section 6).
+            let reply = Reply::new(421, "4.7.0", "no text between STARTTLS and TLS");
+            return Err(Gone::Farewell(reply));
+        }
+        self.say(Reply::new(220, "2.0.0", "go ahead"))?;
+        self.flush().await?;
+        self.encrypt(tls).await
+    }
+
+    async fn encrypt(&mut self, tls: &Arc<rustls::ServerConfig>) -> Talk<()> {
+        let stream = std::mem::replace(&mut self.stream, Box::new(tokio::io::empty()));
+        let handshake = TlsAcceptor::from(Arc::clone(tls)).accept(stream);
+        let limit = self.shared.config.limits.handshake;
+        match timeout(limit, handshake).await {
+            Ok(Ok(stream)) => self.stream = Box::new(stream),
+            Ok(Err(error)) => {
+                tracing::debug!(connection = self.session.id, %error, "TLS handshake failed");
+                return Err(Gone::Lost);
+            }
+            Err(_) => return Err(Gone::Lost),
+        }
+        self.protocol.encrypted();
+        self.session.tls = true;
+        self.session.hello = String::new();
+        self.session.identity = None;
+        Ok(())
+    }
+
+    async fn auth(
+        &mut self,
+        shared: &Shared<H>,
+        mechanism: &str,
+        initial: Option<String>,
+    ) -> Talk<()> {
+        let mut step = sasl::start(mechanism, initial.as_deref());
+        loop {
+            match step {
+                Step::Ask(exchange, challenge) => {
+                    self.say(Reply::new(334, "", challenge))?;
+                    step = match self.line(AUTH_LINE).await? {
+                        Line::Text(line) => exchange.answer(&line),
+                        other @ (Line::Bare | Line::TooLong | Line::Flood) => {
+                            Step::Failed(complaint(&other))
+                        }
+                    };
+                }
+                Step::Failed(reply) => return self.say(reply),
+                Step::Done(login) => {
+                    let answer = shared.handler.authenticate(&self.session, login).await;
+                    return self.logged_in(shared, answer);
+                }
+            }
+        }
+    }
+
+    fn logged_in(&mut self, shared: &Shared<H>, answer: Result<H::Identity, Reply>) -> Talk<()> {
+        match answer {
+            Ok(identity) => {
+                self.session.identity = Some(identity);
+                self.protocol.logged_in();
+                self.say(Reply::new(235, "2.7.0", "welcome"))
+            }
+            Err(reply) => {
+                let reply = self.protocol.login_failed(&shared.config, reply);
+                self.say(reply)
+            }
+        }
+    }
+
+    fn answer(&mut self, answer: Result<(), Reply>, status: &'static str, text: &str) -> Talk<()> {
+        match answer {
+            Ok(()) => self.say(Reply::new(250, status, text)),
+            Err(reply) => self.say(reply),
+        }
+    }
+
+    /// Puts a reply beside those waiting, or ends the conversation with it.
+    fn say(&mut self, reply: Reply) -> Talk<()> {
+        let reply = self.protocol.weigh(&self.shared.config, reply);
+        if reply.end != End::Open {
+            return Err(Gone::Farewell(reply));
+        }
+        reply.write(&mut self.outbox);
+        Ok(())
+    }
+
+    /// The next line. What was said goes out before anything is waited for.
+    async fn line(&mut self, longest: usize) -> Talk<Line> {
+        let end = Instant::now() + self.shared.config.limits.command;
+        loop {
+            if let Some(line) = self.lines.take(&mut self.inbox, longest) {
+                if self.outbox.len() > OUTBOX {
+                    self.flush().await?;
+                }
+                return Ok(line);
+            }
+            self.flush().await?;
+            let mut stop = self.stop.clone();
+            tokio::select! {
+                read = self.read(end) => read?,
+                _ = stop.wait_for(|stop| *stop) => {
+                    let reply = Reply::new(421, "4.3.2", "the server is stopping");
+                    return Err(Gone::Farewell(reply));
+                }
+            }
+        }
+    }
+
+    async fn read(&mut self, end: Instant) -> Talk<()> {
+        self.inbox.reserve(PIECE);
+        match timeout_at(end, self.stream.read_buf(&mut self.inbox)).await {
+            Ok(Ok(0) | Err(_)) => Err(Gone::Lost),
+            Ok(Ok(_)) => Ok(()),
+            Err(_) => {
+                let reply = Reply::new(421, "4.4.2", "you took too long");
+                Err(Gone::Farewell(reply))
+            }
+        }
+    }
+
+    async fn flush(&mut self) -> Talk<()> {
+        if self.outbox.is_empty() {
+            return Ok(());
+        }
+        let limit = self.shared.config.limits.pause;
+        let write = async {
+            self.stream.write_all(&self.outbox).await?;
+            self.stream.flush().await
+        };
+        let written = timeout(limit, write).await;
+        self.outbox.clear();
+        match written {
+            Ok(Ok(())) => Ok(()),
+            Ok(Err(_)) | Err(_) => Err(Gone::Lost),
+        }
+    }
+
+    /// Closes our half and reads on for a moment: closing a socket with unread bytes in it would
+    /// take the goodbye back.
+    async fn linger(&mut self) {
+        let end = Instant::now() + LINGER;
+        if timeout_at(end, self.stream.shutdown()).await.is_err() {
+            return;
+        }
+        let mut rest = 256 * 1024_usize;
+        while rest > 0 {
+            self.inbox.clear();
+            if self.read(end).await.is_err() {
+                return;
+            }
+            rest = rest.saturating_sub(self.inbox.len());
+        }
+    }
+}
+
+fn complaint(line: &Line) -> Reply {
+    match line {
+        Line::TooLong => Reply::new(500, "5.5.2", "line too long"),
+        Line::Flood => Reply::new(421, "4.7.0", "line too long"),
+        Line::Text(_) | Line::Bare => Reply::new(500, "5.5.2", "lines end with CRLF"),
+    }
+}

@@ -1,0 +1,250 @@
+//! The message after DATA: undoes dot-stuffing and finds the end (RFC 5321 section 4.5.2).
+//!
+//! Only CRLF is a line end. `LF . LF`, `LF . CR LF`, `CR . CR` and their like are bytes of the
+//! message, whatever other servers take them for.
+
+/// Reads a message in pieces of any size.
+#[derive(Debug)]
+pub(crate) struct Message {
+    body: Vec<u8>,
+    state: State,
+    longest: usize,
+    /// Octets of the message so far, kept or not.
+    length: usize,
+    keeping: bool,
+    bare: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    LineStart,
+    Line,
+    /// A CR that may be the first half of a line end.
+    Cr,
+    /// A dot at the start of a line.
+    Dot,
+    /// A dot at the start of a line, and a CR.
+    DotCr,
+    End,
+}
+
+impl Message {
+    pub(crate) fn new(longest: usize) -> Self {
+        Self {
+            body: Vec::new(),
+            state: State::LineStart,
+            longest,
+            length: 0,
+            keeping: true,
+            bare: false,
+        }
+    }
+
+    /// Reads a piece. `Some(n)` when the message ended with the first `n` bytes of it.
+    pub(crate) fn push(&mut self, piece: &[u8]) -> Option<usize> {
+        let mut rest = piece;
+        while let Some((byte, after)) = rest.split_first() {
+            if self.state == State::Line {
+                // The common case, many bytes at a time.
+                let end = memchr::memchr2(b'\r', b'\n', rest).unwrap_or(rest.len());
+                if end > 0 {
+                    let (line, after) = rest.split_at(end);
+                    self.keep(line);
+                    rest = after;
+                    continue;
+                }
+            }
+            self.step(*byte);
+            rest = after;
+            if self.state == State::End {
+                return Some(piece.len() - rest.len());
+            }
+        }
+        None
+    }
+
+    fn step(&mut self, byte: u8) {
+        self.state = match (self.state, byte) {
+            (State::LineStart, b'.') => State::Dot,
+            (State::Dot, b'\r') => State::DotCr,
+            (State::DotCr, b'\n') => State::End,
+            (State::Cr, b'\n') => {
+                self.keep(b"\r\n");
+                State::LineStart
+            }
+            (State::Cr | State::DotCr, _) => {
+                self.bare = true;
+                self.keep(b"\r");
+                self.within(byte)
+            }
+            (State::LineStart | State::Line | State::Dot, _) => self.within(byte),
+            (State::End, _) => State::End,
+        };
+    }
+
+    fn within(&mut self, byte: u8) -> State {
+        if byte == b'\r' {
+            return State::Cr;
+        }
+        self.bare |= byte == b'\n';
+        self.keep(&[byte]);
+        State::Line
+    }
+
+    fn keep(&mut self, bytes: &[u8]) {
+        self.length = self.length.saturating_add(bytes.len());
+        if self.length > self.longest {
+            self.discard();
+        }
+        if self.keeping {
+            self.body.extend_from_slice(bytes);
+        }
+    }
+
+    /// Frees the memory and keeps nothing more; the end is still found.
+    pub(crate) fn discard(&mut self) {
+        self.keeping = false;
+        self.body = Vec::new();
+    }
+
+    pub(crate) fn is_kept(&self) -> bool {
+        self.keeping
+    }
+
+    /// Octets of the message so far.
+    pub(crate) fn length(&self) -> usize {
+        self.length
+    }
+
+    /// Whether it is longer than allowed.
+    pub(crate) fn is_too_long(&self) -> bool {
+        self.length > self.longest
+    }
+
+    /// Whether it holds a CR or LF that is not part of a CRLF.
+    pub(crate) fn has_bare_line_ends(&self) -> bool {
+        self.bare
+    }
+
+    /// Octets of memory held.
+    pub(crate) fn capacity(&self) -> usize {
+        self.body.capacity()
+    }
+
+    pub(crate) fn into_body(self) -> Vec<u8> {
+        self.body
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// The message, whether it had bare line ends, and what was left after its end.
+    fn read(stream: &[u8], size: usize) -> Option<(Vec<u8>, bool, Vec<u8>)> {
+        let mut message = Message::new(usize::MAX);
+        let mut used = 0;
+        for piece in stream.chunks(size.max(1)) {
+            if let Some(n) = message.push(piece) {
+                let bare = message.has_bare_line_ends();
+                return Some((message.into_body(), bare, stream[used + n..].to_vec()));
+            }
+            used += piece.len();
+        }
+        None
+    }
+
+    #[track_caller]
+    fn check(stream: &[u8], body: &[u8], bare: bool, left: &[u8]) {
+        for size in [1, 2, 3, stream.len()] {
+            let want = Some((body.to_vec(), bare, left.to_vec()));
+            assert_eq!(read(stream, size), want, "{stream:?} by {size}");
+        }
+    }
+
+    #[test]
+    fn messages_end_and_lose_their_stuffing() {
+        check(b".\r\n", b"", false, b"");
+        check(b"a\r\n.\r\nQUIT\r\n", b"a\r\n", false, b"QUIT\r\n");
+        check(
+            b"..\r\n...\r\n..a\r\n.a\r\n.\r\n",
+            b".\r\n..\r\n.a\r\na\r\n",
+            false,
+            b"",
+        );
+        check(b"a.\r\n.b.\r\n.\r\n", b"a.\r\nb.\r\n", false, b"");
+    }
+
+    #[test]
+    fn nothing_else_ends_a_message() {
+        for smuggled in [
+            &b"\n.\n"[..],
+            b"\n.\r\n",
+            b"\r.\r",
+            b"\r.\r\n",
+            b"\r\n.\n",
+            b"\r\n.\r",
+            b"\n.\r",
+            b"\r.\n",
+            b"\r\r\n.\r",
+            b"\0\r\n.\n",
+            b"\r\n\x00.\r\n",
+            b"\r\n. \r\n",
+            b"\r\n.\x00\r\n",
+        ] {
+            let mut stream = b"a".to_vec();
+            stream.extend_from_slice(smuggled);
+            stream.extend_from_slice(b"MAIL FROM:<evil@example.com>\r\n.\r\n");
+            for size in [1, 2, 3, stream.len()] {
+                let (body, _, left) = read(&stream, size).unwrap();
+                assert!(
+                    body.ends_with(b"MAIL FROM:<evil@example.com>\r\n"),
+                    "{smuggled:?}"
+                );
+                assert_eq!(left, b"", "{smuggled:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn bare_line_ends_are_kept_and_seen() {
+        check(b"a\nb\r\n.\r\n", b"a\nb\r\n", true, b"");
+        check(b"a\rb\r\n.\r\n", b"a\rb\r\n", true, b"");
+        check(b"a\n.b\r\n.\r\n", b"a\n.b\r\n", true, b"");
+        check(b".\rb\r\n.\r\n", b"\rb\r\n", true, b"");
+        check(b".\nb\r\n.\r\n", b"\nb\r\n", true, b"");
+        check(b"a\r\r\n.\r\n", b"a\r\r\n", true, b"");
+    }
+
+    #[test]
+    fn a_message_too_long_is_not_kept_but_read_to_its_end() {
+        let mut message = Message::new(5);
+        assert_eq!(message.push(b"abc\r\n"), None);
+        assert!(!message.is_too_long() && message.is_kept());
+        assert_eq!(message.push(b"d\r\n.\r\nX"), Some(6));
+        assert!(message.is_too_long() && !message.is_kept());
+        assert_eq!((message.length(), message.capacity()), (8, 0));
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_stuffed_is_read_back(lines in proptest::collection::vec("[a.\\x00]{0,4}", 0..8), size in 1_usize..9, next in "[A-Z]{0,5}") {
+            let message: String = lines.iter().map(|line| format!("{line}\r\n")).collect();
+            let stuffed: String = lines.iter().map(|line| {
+                let dot = if line.starts_with('.') { "." } else { "" };
+                format!("{dot}{line}\r\n")
+            }).collect();
+            let stream = format!("{stuffed}.\r\n{next}");
+            let want = Some((message.into_bytes(), false, next.into_bytes()));
+            prop_assert_eq!(read(stream.as_bytes(), size), want);
+        }
+
+        #[test]
+        fn how_it_was_cut_changes_nothing(stream in "[a.\r\n]{0,40}", size in 1_usize..9) {
+            let whole = read(stream.as_bytes(), stream.len());
+            prop_assert_eq!(read(stream.as_bytes(), size), whole.clone());
+            prop_assert_eq!(whole.is_some(), format!("\r\n{stream}").contains("\r\n.\r\n"));
+        }
+    }
+}

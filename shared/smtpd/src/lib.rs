@@ -1,0 +1,41 @@
+//! Being an SMTP server: the one session engine behind the recording relay of the local host, the
+//! inbound port and the submission port.
+//!
+//! ESMTP of RFC 5321 with PIPELINING, SIZE, 8BITMIME, SMTPUTF8, ENHANCEDSTATUSCODES, STARTTLS and
+//! AUTH PLAIN and LOGIN. Who may connect, log in and write to whom, and what becomes of a mail, is
+//! the [`Handler`]'s.
+//!
+//! Written here because no crate fits: `mailin-embedded` blocks a thread per connection and has no
+//! deadlines, `samotop` stands on the abandoned async-std, `rs-smtp`, `rust-smtp-server`,
+//! `minismtp` and `smtpd` had no release since 2023 or only a first one, and none bounds memory
+//! over all connections.
+//!
+//! Against abuse:
+//! * Only CRLF `.` CRLF ends a message. A bare CR or LF never ends a line, so nothing can be
+//!   smuggled past a relay that sees line ends elsewhere; [`BareLineEnds`] says whether such a
+//!   message is kept as it is or refused. Commands must end with CRLF.
+//! * Text between STARTTLS and TLS closes the connection.
+//! * Everything has a limit: the length of a line, of what is skipped after a line too long, the
+//!   time for a line and for a message, errors, failed logins, commands that lead nowhere,
+//!   connections, connections of one address, and the bytes held for messages not yet handed on,
+//!   over all connections together.
+//! * Replies are written in one go after a pipelined group, and a client that does not read them
+//!   is left when a write takes too long.
+
+mod budget;
+mod command;
+mod config;
+mod connection;
+mod data;
+mod handler;
+mod lines;
+mod path;
+mod protocol;
+mod reply;
+mod sasl;
+mod server;
+
+pub use config::{Auth, BareLineEnds, Config, Limits, Offers, Tls};
+pub use handler::{Envelope, Handler, Login, Session};
+pub use reply::Reply;
+pub use server::serve;
