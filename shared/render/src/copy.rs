@@ -4,10 +4,13 @@ use posthaste_model::{
     AccountId, Content, Copy, InvalidAddress, Mail, Mailbox, MessageId, Timestamp,
 };
 
+use crate::content;
+use crate::finish::Finish;
+use crate::link::Maker;
 use crate::settings::Effective;
-use crate::substitute::Substitutions;
 use crate::template::Compiled;
 use crate::token::KeyRing;
+use crate::unsubscribe::Unsubscribe;
 
 /// All texts of one copy together, in bytes (SPEC: 30 MB is the limit for the whole email).
 pub const MAX_OUTPUT: usize = 30 << 20;
@@ -93,9 +96,12 @@ impl Budget {
         Ok(())
     }
 
-    /// Counts one more thing done.
-    pub(crate) fn step(&mut self) -> Result<(), RenderError> {
-        self.steps = self.steps.checked_sub(1).ok_or(RenderError::TooManySteps)?;
+    /// Counts things done.
+    pub(crate) fn step(&mut self, count: usize) -> Result<(), RenderError> {
+        self.steps = self
+            .steps
+            .checked_sub(count)
+            .ok_or(RenderError::TooManySteps)?;
         Ok(())
     }
 }
@@ -106,30 +112,38 @@ impl Budget {
 /// When the template fails with this recipient's data, substitution spoils a `reply_to`, or the
 /// content outgrows its bounds.
 pub fn render(input: &Input<'_>) -> Result<Rendered, RenderError> {
+    let Input {
+        mail,
+        copy,
+        settings,
+        ..
+    } = *input;
+    let maker = input
+        .links
+        .map(|links| Maker::new(links, copy, mail.asm.as_ref()));
     let mut budget = Budget::default();
-    let envelope = input.copy.personalization;
-    let tags = Substitutions::new(&envelope.substitutions, &input.mail.sections)?;
-    let subject = envelope.subject.as_ref().or(input.mail.subject.as_ref());
-    let subject = subject.map_or("", String::as_str);
+    let draft = content::draft(input, maker, &mut budget)?;
+
+    let unsubscribe =
+        maker.map(|maker| Unsubscribe::new(maker, mail.asm.is_some(), &settings.subscription));
+    let mut finish = Finish::new(settings, maker, unsubscribe);
+    let own = mail.merged_headers(copy.personalization);
+    let has_own = own
+        .keys()
+        .any(|name| name.to_ascii_lowercase().starts_with("list-unsubscribe"));
     Ok(Rendered {
-        subject: one_line(&tags.apply(subject, &mut budget)?),
-        parts: input
-            .mail
-            .content
-            .iter()
-            .map(|part| {
-                Ok(Content {
-                    mime_type: part.mime_type.clone(),
-                    value: tags.apply(&part.value, &mut budget)?.into_owned(),
-                })
-            })
-            .collect::<Result<_, RenderError>>()?,
-        reply_to: input.mail.reply_to.clone(),
-        headers: Vec::new(),
+        subject: one_line(&draft.subject),
+        parts: finish.parts(draft.parts),
+        reply_to: draft.reply_to,
+        // What the caller says about leaving the list is not contradicted.
+        headers: unsubscribe
+            .filter(|_| !has_own)
+            .map(|unsubscribe| unsubscribe.headers())
+            .unwrap_or_default(),
     })
 }
 
 /// A text that goes into a header: line ends and other controls become spaces.
-fn one_line(text: &str) -> String {
+pub(crate) fn one_line(text: &str) -> String {
     text.replace(|c: char| c.is_control(), " ")
 }

@@ -4,14 +4,28 @@
 //! (API facts 7): substitutions or template, footer, unsubscribe tags, utm parameters, click
 //! tracking, open pixel. What no step is meant to touch leaves byte for byte as it came.
 
+mod content;
 mod copy;
+mod entity;
+mod finish;
+mod html;
+mod link;
+mod plain;
+mod rewrite;
 pub mod settings;
 mod substitute;
+mod tags;
 mod template;
 mod token;
+mod unsubscribe;
 mod wire;
 
 pub use copy::{Input, Links, MAX_OUTPUT, RenderError, Rendered, render};
+pub use link::{CLICK_PATH, OPEN_PATH, PREFERENCES_PATH, TOKEN_PARAMETER, UNSUBSCRIBE_PATH};
+pub use plain::from_html as plain_from_html;
 pub use settings::{AccountDefaults, Effective, effective};
-pub use template::{CompileError, Compiled, Field, Generation, TemplateVersion, missing_variables};
+pub use template::{
+    CompileError, Compiled, Field, Generation, LARGEST as LARGEST_TEMPLATE, TemplateVersion,
+    missing_variables,
+};
 pub use token::{Action, InvalidKey, InvalidToken, KeyRing, Part, Token};

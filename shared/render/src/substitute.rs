@@ -39,6 +39,11 @@ impl<'a> Finder<'a> {
             .map_err(|_| RenderError::TooManyTags)?;
         Ok(Some(Self { automaton, values }))
     }
+
+    fn value(&self, found: aho_corasick::Match) -> &'a str {
+        let value = self.values.get(found.pattern().as_usize());
+        value.copied().unwrap_or_default()
+    }
 }
 
 impl<'a> Substitutions<'a> {
@@ -72,76 +77,65 @@ impl<'a> Substitutions<'a> {
     ) -> Result<Cow<'t, str>, RenderError> {
         match &self.substitutions {
             Some(finder) if finder.automaton.is_match(text) => {
-                let mut out = String::with_capacity(text.len());
-                self.expand(text, DEPTH, true, &mut out, budget)?;
-                Ok(Cow::Owned(out))
+                let mut expansion = Expansion {
+                    tags: self,
+                    out: String::with_capacity(text.len()),
+                    budget,
+                };
+                expansion.expand(text, DEPTH, true)?;
+                Ok(Cow::Owned(expansion.out))
             }
             Some(_) | None => Ok(Cow::Borrowed(text)),
         }
     }
+}
 
-    /// Writes `text` with substitution tags replaced, `depth` levels deep.
-    fn expand(
-        &self,
-        text: &str,
-        depth: usize,
-        sections: bool,
-        out: &mut String,
-        budget: &mut Budget,
-    ) -> Result<(), RenderError> {
-        let Some(finder) = self.substitutions.as_ref().filter(|_| depth > 0) else {
-            return budget.push(out, text);
+/// A text being written with its tags replaced.
+struct Expansion<'s, 'a, 'b> {
+    tags: &'s Substitutions<'a>,
+    out: String,
+    budget: &'b mut Budget,
+}
+
+impl Expansion<'_, '_, '_> {
+    /// Writes `text`; `depth` more values may stand inside one another, and `sections` says
+    /// whether they may name sections.
+    fn expand(&mut self, text: &str, depth: usize, sections: bool) -> Result<(), RenderError> {
+        let Some(finder) = self.tags.substitutions.as_ref().filter(|_| depth > 0) else {
+            return self.budget.push(&mut self.out, text);
         };
         let mut rest = 0;
         for found in finder.automaton.find_iter(text) {
-            budget.step()?;
-            budget.push(out, text.get(rest..found.start()).unwrap_or_default())?;
+            self.budget.step(1)?;
+            let before = text.get(rest..found.start()).unwrap_or_default();
+            self.budget.push(&mut self.out, before)?;
             rest = found.end();
-            let value = finder
-                .values
-                .get(found.pattern().as_usize())
-                .copied()
-                .unwrap_or_default();
+            let value = finder.value(found);
             if sections {
-                self.value(value, depth - 1, out, budget)?;
+                self.value(value, depth - 1)?;
             } else {
-                self.expand(value, depth - 1, false, out, budget)?;
+                self.expand(value, depth - 1, false)?;
             }
         }
-        budget.push(out, text.get(rest..).unwrap_or_default())
+        let after = text.get(rest..).unwrap_or_default();
+        self.budget.push(&mut self.out, after)
     }
 
     /// Writes a substitution value: section tags in it become their sections.
-    fn value(
-        &self,
-        value: &str,
-        depth: usize,
-        out: &mut String,
-        budget: &mut Budget,
-    ) -> Result<(), RenderError> {
-        let Some(finder) = &self.sections else {
-            return self.expand(value, depth, true, out, budget);
+    fn value(&mut self, value: &str, depth: usize) -> Result<(), RenderError> {
+        let Some(finder) = &self.tags.sections else {
+            return self.expand(value, depth, true);
         };
         let mut rest = 0;
         for found in finder.automaton.find_iter(value) {
-            budget.step()?;
+            self.budget.step(1)?;
             let before = value.get(rest..found.start()).unwrap_or_default();
-            self.expand(before, depth, true, out, budget)?;
+            self.expand(before, depth, true)?;
             rest = found.end();
-            let section = finder
-                .values
-                .get(found.pattern().as_usize())
-                .copied()
-                .unwrap_or_default();
-            self.expand(section, depth.max(1), false, out, budget)?;
+            // The text of a section may hold tags however deep its own tag stood.
+            self.expand(finder.value(found), depth.max(1), false)?;
         }
-        self.expand(
-            value.get(rest..).unwrap_or_default(),
-            depth,
-            true,
-            out,
-            budget,
-        )
+        self.expand(value.get(rest..).unwrap_or_default(), depth, true)
     }
 }
 
@@ -209,7 +203,7 @@ mod tests {
 
     #[test]
     fn growth_is_bounded() {
-        let bomb = format!("{}", "A".repeat(5_000));
+        let bomb = "A".repeat(5_000);
         let tags = map(&[("A", &bomb)]);
         let none = BTreeMap::new();
         let tags = Substitutions::new(&tags, &none).unwrap();

@@ -1,9 +1,27 @@
-//! Templates.
+//! Templates of both generations: compiled once, rendered for every recipient.
 
+mod data;
+mod date;
+pub(crate) mod legacy;
+mod missing;
+mod parse;
+mod run;
+mod scope;
+mod tree;
+mod value;
+mod words;
+
+use std::collections::BTreeSet;
 use std::fmt;
 
-use posthaste_model::Content;
-use serde_json::Value;
+pub(crate) use data::Data;
+pub(crate) use legacy::Legacy;
+use tree::Node;
+
+use crate::copy::{Budget, RenderError};
+
+/// The largest text of a template, in bytes (1 MB of HTML is what the templates API takes).
+pub const LARGEST: usize = 1 << 20;
 
 /// Which language a template is written in (API facts 2.6).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,7 +39,7 @@ pub struct TemplateVersion<'a> {
     pub subject: &'a str,
     pub html_content: &'a str,
     pub plain_content: &'a str,
-    /// Whether the text part is made from the HTML.
+    /// Whether the text part is always made from the HTML.
     pub generate_plain_content: bool,
 }
 
@@ -53,41 +71,121 @@ pub struct CompileError {
     pub reason: String,
 }
 
-/// A template version ready to be rendered many times.
+/// A template version ready to be rendered many times. Cheap to share behind an `Arc`.
 #[derive(Clone, Debug)]
 pub struct Compiled {
-    generation: Generation,
-    subject: String,
-    parts: Vec<Content>,
+    pub(crate) body: Body,
+    pub(crate) generate_plain: bool,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum Body {
+    Legacy(Legacy),
+    Dynamic(Dynamic),
+}
+
+/// The three texts of a Handlebars template; `None` for an absent one.
+#[derive(Clone, Debug)]
+pub(crate) struct Dynamic {
+    subject: Option<Vec<Node>>,
+    html: Option<Vec<Node>>,
+    plain: Option<Vec<Node>>,
 }
 
 impl Compiled {
     /// Compiles a version.
     ///
     /// # Errors
-    /// The first fault, with its line.
+    /// The first fault, with its line. A legacy template has no faults but its size.
     pub fn compile(version: &TemplateVersion<'_>) -> Result<Self, CompileError> {
-        let part = |mime_type: &str, value: &str| Content {
-            mime_type: mime_type.to_owned(),
-            value: value.to_owned(),
-        };
+        let texts = [
+            (Field::Subject, version.subject),
+            (Field::Html, version.html_content),
+            (Field::Plain, version.plain_content),
+        ];
+        for (field, text) in texts {
+            if text.len() > LARGEST {
+                return Err(CompileError {
+                    field,
+                    line: 1,
+                    reason: format!("the text exceeds {LARGEST} bytes"),
+                });
+            }
+        }
         Ok(Self {
-            generation: version.generation,
-            subject: version.subject.to_owned(),
-            parts: vec![
-                part("text/plain", version.plain_content),
-                part("text/html", version.html_content),
-            ],
+            body: match version.generation {
+                Generation::Legacy => Body::Legacy(Legacy::new(version)),
+                Generation::Dynamic => Body::Dynamic(Dynamic {
+                    subject: parse(Field::Subject, version.subject)?,
+                    html: parse(Field::Html, version.html_content)?,
+                    plain: parse(Field::Plain, version.plain_content)?,
+                }),
+            },
+            generate_plain: version.generate_plain_content,
         })
     }
 
     /// The language it is written in.
     pub fn generation(&self) -> Generation {
-        self.generation
+        match self.body {
+            Body::Legacy(_) => Generation::Legacy,
+            Body::Dynamic(_) => Generation::Dynamic,
+        }
     }
 }
 
-/// The variables a template names and the data lacks.
-pub fn missing_variables(_: &Compiled, _: &Value) -> Vec<String> {
-    Vec::new()
+fn parse(field: Field, text: &str) -> Result<Option<Vec<Node>>, CompileError> {
+    if text.is_empty() {
+        return Ok(None);
+    }
+    match parse::parse(text) {
+        Ok(nodes) => Ok(Some(nodes)),
+        Err(parse::Fault { line, reason }) => Err(CompileError {
+            field,
+            line,
+            reason,
+        }),
+    }
+}
+
+/// The texts a template made; `None` where it has none.
+#[derive(Debug, Default)]
+pub(crate) struct Texts {
+    pub(crate) subject: Option<String>,
+    pub(crate) html: Option<String>,
+    pub(crate) plain: Option<String>,
+}
+
+impl Dynamic {
+    /// # Errors
+    /// When the texts take more than the budget has.
+    pub(crate) fn run(&self, data: &Data, budget: &mut Budget) -> Result<Texts, RenderError> {
+        let mut text = |nodes: &Option<Vec<Node>>| {
+            nodes
+                .as_ref()
+                .map(|nodes| run::run(nodes, data, budget))
+                .transpose()
+        };
+        Ok(Texts {
+            subject: text(&self.subject)?,
+            html: text(&self.html)?,
+            plain: text(&self.plain)?,
+        })
+    }
+}
+
+/// The variables a dynamic template names and `data`, a JSON object, lacks: sorted, as they are
+/// written. Branches that are not taken count; a variable with a default (`insert`) does not.
+///
+/// # Errors
+/// When `data` is not a JSON object.
+pub fn missing_variables(template: &Compiled, data: &str) -> Result<Vec<String>, RenderError> {
+    let data = Data::Map(Data::object(data).ok_or(RenderError::Data)?);
+    let mut found = BTreeSet::new();
+    if let Body::Dynamic(texts) = &template.body {
+        for nodes in [&texts.subject, &texts.html, &texts.plain] {
+            missing::missing(nodes.as_deref().unwrap_or_default(), &data, &mut found);
+        }
+    }
+    Ok(found.into_iter().collect())
 }

@@ -86,6 +86,8 @@ pub enum InvalidKey {
     Short { id: u8 },
     #[error("key id {id} is used twice")]
     Twice { id: u8 },
+    #[error("a key ring reads `<id>:<base64>`, several joined by commas")]
+    Form,
 }
 
 type Signer = Hmac<Sha256>;
@@ -95,6 +97,38 @@ type Signer = Hmac<Sha256>;
 pub struct KeyRing {
     current: (u8, Signer),
     older: Vec<(u8, Signer)>,
+}
+
+/// `<id>:<URL-safe base64>`, several joined by commas, the signing key first: the form of the
+/// stack's secret.
+impl std::str::FromStr for KeyRing {
+    type Err = InvalidKey;
+
+    fn from_str(text: &str) -> Result<Self, InvalidKey> {
+        let mut keys = Vec::new();
+        for part in text.split(',') {
+            let (id, secret) = part.trim().split_once(':').ok_or(InvalidKey::Form)?;
+            let id: u8 = id.parse().map_err(|_| InvalidKey::Form)?;
+            let secret = URL_SAFE_NO_PAD
+                .decode(secret)
+                .map_err(|_| InvalidKey::Form)?;
+            keys.push((id, secret));
+        }
+        let keys: Vec<(u8, &[u8])> = keys.iter().map(|(id, s)| (*id, s.as_slice())).collect();
+        Self::new(&keys)
+    }
+}
+
+fn marked(signer: &Signer, text: &str) -> u32 {
+    let tag = signer
+        .clone()
+        .chain_update(b"mark:")
+        .chain_update(text.as_bytes())
+        .finalize()
+        .into_bytes();
+    tag.iter()
+        .take(4)
+        .fold(0, |mark, byte| (mark << 8) | u32::from(*byte))
 }
 
 impl fmt::Debug for KeyRing {
@@ -129,6 +163,18 @@ impl KeyRing {
             current,
             older: signers.collect(),
         })
+    }
+
+    /// A keyed hash of 32 bits, for a bounce address: short, because a local part holds 64 octets.
+    pub fn mark(&self, text: &str) -> u32 {
+        marked(&self.current.1, text)
+    }
+
+    /// Whether one key of the ring made this mark of the text.
+    pub fn has_marked(&self, text: &str, mark: u32) -> bool {
+        std::iter::once(&self.current)
+            .chain(&self.older)
+            .any(|(_, signer)| marked(signer, text) == mark)
     }
 
     /// The token as it stands in a link: letters, digits, `-` and `_`.

@@ -1,0 +1,185 @@
+//! The first step: what the request and its template say, with this recipient's data in it.
+
+use std::borrow::Cow;
+
+use posthaste_model::{Content, EmailAddress, Mailbox};
+
+use crate::copy::{Budget, Input, RenderError, one_line};
+use crate::link::Maker;
+use crate::plain;
+use crate::substitute::Substitutions;
+use crate::template::legacy::{self, Brought};
+use crate::template::{Body, Data, Dynamic, Texts};
+
+/// A copy before anything of ours is added.
+#[derive(Debug)]
+pub(crate) struct Draft {
+    pub(crate) subject: String,
+    pub(crate) parts: Vec<Content>,
+    pub(crate) reply_to: Vec<Mailbox>,
+}
+
+/// The media type of a part, without parameters.
+pub(crate) fn essence(mime_type: &str) -> String {
+    let essence = mime_type.split(';').next().unwrap_or_default();
+    essence.trim().to_ascii_lowercase()
+}
+
+pub(crate) fn draft(
+    input: &Input<'_>,
+    maker: Option<Maker<'_>>,
+    budget: &mut Budget,
+) -> Result<Draft, RenderError> {
+    let envelope = input.copy.personalization;
+    let subject = envelope.subject.as_ref().or(input.mail.subject.as_ref());
+    let subject = subject.map_or("", String::as_str);
+    match input.template.map(|template| (&template.body, template)) {
+        Some((Body::Dynamic(texts), template)) => {
+            let mut texts = dynamic(texts, input, maker, budget)?;
+            if let Some(html) = texts.html.as_ref().filter(|_| template.generate_plain) {
+                texts.plain = Some(plain::from_html(html));
+            }
+            Ok(Draft {
+                subject: texts.subject.take().unwrap_or_else(|| subject.to_owned()),
+                parts: assemble(&input.mail.content, texts),
+                reply_to: input.mail.reply_to.clone(),
+            })
+        }
+        Some((Body::Legacy(template), _)) => {
+            let texts = template.fill(brought(input, subject), budget)?;
+            substituted(input, subject, texts, budget)
+        }
+        None => {
+            let texts = wrapped(input, subject, budget)?;
+            substituted(input, subject, texts, budget)
+        }
+    }
+}
+
+fn dynamic(
+    texts: &Dynamic,
+    input: &Input<'_>,
+    maker: Option<Maker<'_>>,
+    budget: &mut Budget,
+) -> Result<Texts, RenderError> {
+    let json = input.copy.personalization.dynamic_template_data.as_deref();
+    let mut data = Data::object(json.unwrap_or("{}")).ok_or(RenderError::Data)?;
+    if let Some(maker) = maker {
+        // Names that the service gives (API facts 2.7); the caller's own win.
+        for (name, url) in [
+            ("unsubscribe", maker.unsubscribe()),
+            ("unsubscribe_preferences", maker.preferences()),
+        ] {
+            data.entry(name.to_owned()).or_insert(Data::Text(url));
+        }
+    }
+    texts.run(&Data::Map(data), budget)
+}
+
+fn brought<'a>(input: &Input<'a>, subject: &'a str) -> Brought<'a> {
+    let part = |wanted: &str| {
+        let mut parts = input.mail.content.iter();
+        parts
+            .find(|part| essence(&part.mime_type) == wanted)
+            .map(|part| part.value.as_str())
+    };
+    Brought {
+        subject,
+        html: part("text/html"),
+        plain: part("text/plain"),
+    }
+}
+
+/// The account's own HTML around the mail's, where it has one.
+fn wrapped(input: &Input<'_>, subject: &str, budget: &mut Budget) -> Result<Texts, RenderError> {
+    let brought = brought(input, subject);
+    let html = match (&input.settings.wrapper, brought.html) {
+        (Some(wrapper), Some(html)) if !wrapper.is_empty() => {
+            Some(legacy::fill(wrapper, subject, &|| html.to_owned(), budget)?)
+        }
+        _ => None,
+    };
+    Ok(Texts {
+        html,
+        ..Texts::default()
+    })
+}
+
+/// The template's texts in place of the request's of the same type; what else the request has
+/// stays. Ordered as `multipart/alternative` wants it: plain first, AMP before HTML (AMP for
+/// Email), calendars and the rest last.
+fn assemble(content: &[Content], texts: Texts) -> Vec<Content> {
+    let rank = |part: &Content| match essence(&part.mime_type).as_str() {
+        "text/plain" => 0,
+        "text/x-amp-html" => 1,
+        "text/html" => 2,
+        _ => 3,
+    };
+    let mut parts = Vec::with_capacity(content.len() + 2);
+    for (mime_type, text) in [("text/plain", texts.plain), ("text/html", texts.html)] {
+        let mut own = content
+            .iter()
+            .filter(|part| essence(&part.mime_type) == mime_type);
+        match text {
+            Some(value) => parts.push(Content {
+                mime_type: own
+                    .next()
+                    .map_or(mime_type, |own| &own.mime_type)
+                    .to_owned(),
+                value,
+            }),
+            None => parts.extend(own.cloned()),
+        }
+    }
+    let others = content.iter().filter(|part| {
+        !matches!(
+            essence(&part.mime_type).as_str(),
+            "text/plain" | "text/html"
+        )
+    });
+    parts.extend(others.cloned());
+    parts.sort_by_key(rank);
+    parts
+}
+
+/// The texts with the envelope's substitutions made: in subject, content and `reply_to` (SPEC).
+fn substituted(
+    input: &Input<'_>,
+    subject: &str,
+    mut texts: Texts,
+    budget: &mut Budget,
+) -> Result<Draft, RenderError> {
+    let envelope = input.copy.personalization;
+    let tags = Substitutions::new(&envelope.substitutions, &input.mail.sections)?;
+    let subject = texts.subject.take().unwrap_or_else(|| subject.to_owned());
+    let mut parts = assemble(&input.mail.content, texts);
+    for part in &mut parts {
+        if let Cow::Owned(new) = tags.apply(&part.value, budget)? {
+            part.value = new;
+        }
+    }
+    let reply_to = input.mail.reply_to.iter();
+    Ok(Draft {
+        subject: tags.apply(&subject, budget)?.into_owned(),
+        parts,
+        reply_to: reply_to
+            .map(|mailbox| reply(mailbox, &tags, budget))
+            .collect::<Result<_, _>>()?,
+    })
+}
+
+fn reply(
+    mailbox: &Mailbox,
+    tags: &Substitutions<'_>,
+    budget: &mut Budget,
+) -> Result<Mailbox, RenderError> {
+    let email = match tags.apply(mailbox.email.as_str(), budget)? {
+        Cow::Borrowed(_) => mailbox.email.clone(),
+        Cow::Owned(new) => EmailAddress::parse(&new)?,
+    };
+    let name = match &mailbox.name {
+        Some(name) => Some(one_line(&tags.apply(name, budget)?)),
+        None => None,
+    };
+    Ok(Mailbox { email, name })
+}

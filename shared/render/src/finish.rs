@@ -1,0 +1,184 @@
+//! The later steps: footer, unsubscribe line, links, pixel, in this order.
+
+use posthaste_model::Content;
+
+use crate::content::essence;
+use crate::html;
+use crate::link::Maker;
+use crate::rewrite::Links;
+use crate::settings::Effective;
+use crate::token::Part;
+use crate::unsubscribe::{Form, Unsubscribe};
+
+/// Adds what the settings ask for to the parts of one copy.
+pub(crate) struct Finish<'a> {
+    settings: &'a Effective,
+    maker: Option<Maker<'a>>,
+    unsubscribe: Option<Unsubscribe<'a>>,
+    links: Links<'a>,
+}
+
+impl<'a> Finish<'a> {
+    pub(crate) fn new(
+        settings: &'a Effective,
+        maker: Option<Maker<'a>>,
+        unsubscribe: Option<Unsubscribe<'a>>,
+    ) -> Self {
+        Self {
+            settings,
+            maker,
+            unsubscribe,
+            links: Links::new(maker, settings.click.enable, &settings.ganalytics),
+        }
+    }
+
+    /// The parts, finished. HTML goes first, so that the links of a mail with more than may be
+    /// tracked are counted where people click.
+    pub(crate) fn parts(&mut self, mut parts: Vec<Content>) -> Vec<Content> {
+        for wanted in ["text/html", "text/x-amp-html", "text/plain"] {
+            for part in &mut parts {
+                if essence(&part.mime_type) != wanted {
+                    continue;
+                }
+                let value = std::mem::take(&mut part.value);
+                part.value = match wanted {
+                    "text/html" => self.html(value),
+                    "text/x-amp-html" => self.amp(value),
+                    _ => self.text(value),
+                };
+            }
+        }
+        parts
+    }
+
+    fn html(&mut self, value: String) -> String {
+        let mut body = self.fill(value, Form::Html);
+        let mut tail = self.footer(Form::Html);
+        if let Some(unsubscribe) = self.unsubscribe {
+            tail.push_str(&unsubscribe.line(&format!("{body}{tail}"), Form::Html));
+        }
+        let mut pixel = self.pixel(Part::Html);
+        if let Some(tag) = self.pixel_tag()
+            && !pixel.is_empty()
+        {
+            for text in [&mut body, &mut tail] {
+                place(text, tag, &mut pixel);
+            }
+        }
+        if tail.is_empty() && pixel.is_empty() && self.links.is_idle() {
+            return body;
+        }
+        let places = html::look(&body);
+        let mut index = 0;
+        let mut edits = self
+            .links
+            .anchors(&body, &places.anchors, Part::Html, &mut index);
+        let more = html::look(&tail).anchors;
+        let more = self.links.anchors(&tail, &more, Part::Html, &mut index);
+        let mut end = html::splice(&tail, &more);
+        end.push_str(&pixel);
+        if !end.is_empty() {
+            edits.push((places.end..places.end, end));
+            // Broken markup may have links behind its end.
+            edits.sort_by_key(|(range, _)| range.start);
+        }
+        html::splice(&body, &edits)
+    }
+
+    /// AMP takes no free HTML, so it gets no footer and no unsubscribe line: a part that does not
+    /// validate is not shown at all.
+    fn amp(&mut self, value: String) -> String {
+        let body = self.fill(value, Form::Amp);
+        let pixel = match self.maker {
+            Some(maker) if maker.is_https() => self.pixel(Part::Amp),
+            Some(_) | None => String::new(),
+        };
+        if pixel.is_empty() && self.links.is_idle() {
+            return body;
+        }
+        let places = html::look(&body);
+        let mut edits = self
+            .links
+            .anchors(&body, &places.anchors, Part::Amp, &mut 0);
+        if !pixel.is_empty() {
+            edits.push((places.end..places.end, pixel));
+            edits.sort_by_key(|(range, _)| range.start);
+        }
+        html::splice(&body, &edits)
+    }
+
+    fn text(&mut self, value: String) -> String {
+        let mut body = self.fill(value, Form::Text);
+        let footer = self.footer(Form::Text);
+        append(&mut body, &footer);
+        if let Some(unsubscribe) = self.unsubscribe {
+            let line = unsubscribe.line(&body, Form::Text);
+            append(&mut body, &line);
+        }
+        if self.links.tracks() && self.settings.click.enable_text {
+            body = self.links.text(&body);
+        }
+        body
+    }
+
+    fn fill(&self, value: String, form: Form) -> String {
+        match self.unsubscribe {
+            Some(unsubscribe) => unsubscribe.fill(&value, form),
+            None => value,
+        }
+    }
+
+    fn footer(&self, form: Form) -> String {
+        let footer = &self.settings.footer;
+        if !footer.enable {
+            return String::new();
+        }
+        let text = match form {
+            Form::Html | Form::Amp => footer.html.clone(),
+            Form::Text => footer.text.clone(),
+        };
+        self.fill(text.unwrap_or_default(), form)
+    }
+
+    fn pixel_tag(&self) -> Option<&'a str> {
+        let tag = self.settings.open.substitution_tag.as_deref();
+        tag.filter(|tag| !tag.is_empty())
+    }
+
+    /// The image that tells us the mail is shown; empty when opens are not tracked.
+    fn pixel(&self, part: Part) -> String {
+        match self.maker.filter(|_| self.settings.open.enable) {
+            None => String::new(),
+            Some(maker) => {
+                let url = maker.open(part);
+                match part {
+                    Part::Amp => format!(
+                        "<amp-img src=\"{url}\" width=\"1\" height=\"1\" alt=\"\"></amp-img>"
+                    ),
+                    Part::Html | Part::Text | Part::Header => format!(
+                        "<img src=\"{url}\" alt=\"\" width=\"1\" height=\"1\" border=\"0\" style=\"height:1px;width:1px;border:0;margin:0;padding:0\">"
+                    ),
+                }
+            }
+        }
+    }
+}
+
+/// Puts the pixel, which is then used up, at the first tag; other tags vanish.
+fn place(text: &mut String, tag: &str, pixel: &mut String) {
+    if text.contains(tag) {
+        let once = text.replacen(tag, &std::mem::take(pixel), 1);
+        *text = once.replace(tag, "");
+    }
+}
+
+/// A new paragraph of a plain text.
+fn append(body: &mut String, paragraph: &str) {
+    if paragraph.is_empty() {
+        return;
+    }
+    if !body.is_empty() {
+        body.push_str("\n\n");
+    }
+    body.push_str(paragraph);
+}

@@ -1,0 +1,166 @@
+//! utm parameters and click tracking: what becomes of each link.
+
+use posthaste_model::Ganalytics;
+use url::Url;
+
+use crate::entity::{self, Place};
+use crate::html::{self, Edit};
+use crate::link::Maker;
+use crate::token::Part;
+
+/// Links tracked in one mail (API facts 7).
+const MOST: usize = 1_000;
+
+/// A longer target makes a link that API Gateway refuses (10,240 bytes of request line and headers).
+const LONGEST_TARGET: usize = 4_096;
+
+/// Rewrites the links of one copy, part after part.
+pub(crate) struct Links<'a> {
+    maker: Option<Maker<'a>>,
+    click: bool,
+    utm: Vec<(&'static str, &'a str)>,
+    left: usize,
+}
+
+impl<'a> Links<'a> {
+    /// `maker` signs the links when clicks are tracked.
+    pub(crate) fn new(maker: Option<Maker<'a>>, click: bool, ganalytics: &'a Ganalytics) -> Self {
+        let utm = [
+            ("utm_source", &ganalytics.utm_source),
+            ("utm_medium", &ganalytics.utm_medium),
+            ("utm_term", &ganalytics.utm_term),
+            ("utm_content", &ganalytics.utm_content),
+            ("utm_campaign", &ganalytics.utm_campaign),
+        ];
+        let filled = |(key, value): (&'static str, &'a Option<String>)| {
+            value
+                .as_deref()
+                .filter(|v| !v.is_empty())
+                .map(|value| (key, value))
+        };
+        Self {
+            maker,
+            click: click && maker.is_some(),
+            utm: match ganalytics.enable {
+                true => utm.into_iter().filter_map(filled).collect(),
+                false => Vec::new(),
+            },
+            left: MOST,
+        }
+    }
+
+    /// Whether no link would change.
+    pub(crate) fn is_idle(&self) -> bool {
+        !self.click && self.utm.is_empty()
+    }
+
+    /// Whether clicks are tracked.
+    pub(crate) fn tracks(&self) -> bool {
+        self.click
+    }
+
+    /// The edits that rewrite the anchors of an HTML text. `index` counts the links of the part.
+    pub(crate) fn anchors(
+        &mut self,
+        html: &str,
+        anchors: &[html::Anchor],
+        part: Part,
+        index: &mut u32,
+    ) -> Vec<Edit> {
+        if self.is_idle() {
+            return Vec::new();
+        }
+        let mut edits = Vec::new();
+        for anchor in anchors {
+            let raw = html.get(anchor.range.clone()).unwrap_or_default();
+            let target = entity::decode(raw, Place::Attribute);
+            if let Some(new) = self.link(&target, part, index) {
+                edits.push((
+                    anchor.range.clone(),
+                    entity::encode_attribute(&new, anchor.quote),
+                ));
+            }
+        }
+        edits
+    }
+
+    /// A plain text with its http and https URLs rewritten.
+    pub(crate) fn text(&mut self, text: &str) -> String {
+        let mut finder = linkify::LinkFinder::new();
+        finder.kinds(&[linkify::LinkKind::Url]);
+        let mut index = 0;
+        let mut edits = Vec::new();
+        for link in finder.links(text) {
+            if let Some(new) = self.link(link.as_str(), Part::Text, &mut index) {
+                edits.push((link.start()..link.end(), new));
+            }
+        }
+        html::splice(text, &edits)
+    }
+
+    /// What stands in the place of a link; `None` leaves it alone.
+    fn link(&mut self, target: &str, part: Part, index: &mut u32) -> Option<String> {
+        let target = target.trim_end();
+        if !self.is_target(target, part) {
+            return None;
+        }
+        let this = *index;
+        *index += 1;
+        let tagged = self.tagged(target);
+        let fits = |maker: &Maker<'_>| part != Part::Amp || maker.is_https();
+        let maker = self.maker.filter(|_| self.click && self.left > 0);
+        match maker.filter(fits) {
+            Some(maker) => {
+                self.left -= 1;
+                let target = tagged.unwrap_or_else(|| target.to_owned());
+                Some(maker.click(part, this, target))
+            }
+            None => tagged,
+        }
+    }
+
+    /// Whether a link leads to a web page that is not ours.
+    fn is_target(&self, target: &str, part: Part) -> bool {
+        let starts = |scheme: &str| {
+            target
+                .get(..scheme.len())
+                .is_some_and(|start| start.eq_ignore_ascii_case(scheme))
+        };
+        (starts("http://") || starts("https://"))
+            && target.len() <= LONGEST_TARGET
+            && !target.contains(char::is_control)
+            // In AMP the mail program fills these in when the mail is read.
+            && !(part == Part::Amp && target.contains("{{"))
+            && Url::parse(target).is_ok()
+            && !self.maker.is_some_and(|maker| maker.is_ours(target))
+    }
+
+    /// The URL with the utm parameters that it lacks, otherwise spelled as it was.
+    fn tagged(&self, target: &str) -> Option<String> {
+        let (page, fragment) = match target.split_once('#') {
+            Some((page, fragment)) => (page, Some(fragment)),
+            None => (target, None),
+        };
+        let (_, query) = page.split_once('?').unwrap_or((page, ""));
+        let has = |key: &str| {
+            query
+                .split('&')
+                .any(|pair| pair.split('=').next() == Some(key))
+        };
+        let mut added = url::form_urlencoded::Serializer::new(String::new());
+        added.extend_pairs(self.utm.iter().filter(|(key, _)| !has(key)));
+        let added = added.finish();
+        if added.is_empty() {
+            return None;
+        }
+        let between = match page.split_once('?') {
+            None => "?",
+            Some((_, query)) if query.is_empty() || query.ends_with('&') => "",
+            Some(_) => "&",
+        };
+        let fragment = fragment
+            .map(|fragment| format!("#{fragment}"))
+            .unwrap_or_default();
+        Some(format!("{page}{between}{added}{fragment}"))
+    }
+}

@@ -1,0 +1,94 @@
+//! Legacy templates: `<%body%>` and `<%subject%>` stand for what the request brings.
+
+use super::{TemplateVersion, Texts};
+use crate::copy::{Budget, RenderError};
+use crate::plain;
+use crate::tags::{self, Tag};
+
+#[derive(Clone, Debug)]
+pub(crate) struct Legacy {
+    subject: String,
+    html: String,
+    plain: String,
+}
+
+/// What the request brings.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Brought<'a> {
+    pub(crate) subject: &'a str,
+    pub(crate) html: Option<&'a str>,
+    pub(crate) plain: Option<&'a str>,
+}
+
+impl Legacy {
+    pub(crate) fn new(version: &TemplateVersion<'_>) -> Self {
+        Self {
+            subject: version.subject.to_owned(),
+            html: version.html_content.to_owned(),
+            plain: match version.generate_plain_content && !version.html_content.is_empty() {
+                // The tags of the HTML are text to it and come through.
+                true => plain::from_html(version.html_content),
+                false => version.plain_content.to_owned(),
+            },
+        }
+    }
+
+    /// The texts with their tags filled. A body that the request has only in the other form is
+    /// made from that (API facts 2.6: HTML from the text part).
+    ///
+    /// # Errors
+    /// When the copy outgrows its bounds.
+    pub(crate) fn fill(
+        &self,
+        brought: Brought<'_>,
+        budget: &mut Budget,
+    ) -> Result<Texts, RenderError> {
+        let html = || match (brought.html, brought.plain) {
+            (Some(html), _) => html.to_owned(),
+            (None, Some(text)) => plain::to_html(text),
+            (None, None) => String::new(),
+        };
+        let text = || match (brought.plain, brought.html) {
+            (Some(text), _) => text.to_owned(),
+            (None, Some(html)) => plain::from_html(html),
+            (None, None) => String::new(),
+        };
+        let mut fill = |template: &str, body: &dyn Fn() -> String| {
+            (!template.is_empty())
+                .then(|| fill(template, brought.subject, body, budget))
+                .transpose()
+        };
+        Ok(Texts {
+            subject: fill(&self.subject, &|| brought.subject.to_owned())?,
+            html: fill(&self.html, &html)?,
+            plain: fill(&self.plain, &text)?,
+        })
+    }
+}
+
+/// `template` with its two tags replaced.
+pub(crate) fn fill(
+    template: &str,
+    subject: &str,
+    body: &dyn Fn() -> String,
+    budget: &mut Budget,
+) -> Result<String, RenderError> {
+    let mut made: Option<String> = None;
+    let mut out = String::with_capacity(template.len());
+    let mut rest = 0;
+    for Tag { name, range, .. } in tags::find(template) {
+        let value = match name {
+            "body" => made.get_or_insert_with(body).as_str(),
+            "subject" => subject,
+            _ => continue,
+        };
+        budget.push(
+            &mut out,
+            template.get(rest..range.start).unwrap_or_default(),
+        )?;
+        budget.push(&mut out, value)?;
+        rest = range.end;
+    }
+    budget.push(&mut out, template.get(rest..).unwrap_or_default())?;
+    Ok(out)
+}

@@ -1,0 +1,225 @@
+//! Runs a compiled text over data.
+
+use std::borrow::Cow;
+
+use super::data::Data;
+use super::date;
+use super::scope::{Scope, Turn};
+use super::tree::{Arm, Condition, Expr, Node, Scoped};
+use super::value::Value;
+use crate::copy::{Budget, RenderError};
+
+/// Bytes of a text that cost as much to look at as one step.
+const BYTES_PER_STEP: usize = 1024;
+
+/// Segments of a path that cost as much to follow as one step.
+const SEGMENTS_PER_STEP: usize = 16;
+
+/// The text that `nodes` make of `data`.
+///
+/// # Errors
+/// When the budget is used up; nothing else can go wrong, a missing variable is empty.
+pub(crate) fn run(nodes: &[Node], data: &Data, budget: &mut Budget) -> Result<String, RenderError> {
+    let mut run = Run {
+        scope: Scope::new(data),
+        out: String::new(),
+        budget,
+    };
+    run.nodes(nodes)?;
+    Ok(run.out)
+}
+
+struct Run<'a, 'b> {
+    scope: Scope<'a>,
+    out: String,
+    budget: &'b mut Budget,
+}
+
+impl<'a> Run<'a, '_> {
+    fn nodes(&mut self, nodes: &'a [Node]) -> Result<(), RenderError> {
+        nodes.iter().try_for_each(|node| self.node(node))
+    }
+
+    fn node(&mut self, node: &'a Node) -> Result<(), RenderError> {
+        self.budget.step(1)?;
+        match node {
+            Node::Text(text) => self.budget.push(&mut self.out, text),
+            Node::Value { value, raw } => {
+                let value = self.eval(value)?;
+                let text = value.text();
+                if *raw {
+                    self.budget.push(&mut self.out, &text)
+                } else {
+                    escape(&text, &mut self.out, self.budget)
+                }
+            }
+            Node::If { arms, otherwise } => self.arms(arms, otherwise),
+            Node::Each(block) => match self.eval(&block.value)? {
+                Value::Data(Data::List(items)) if !items.is_empty() => self.list(block, items),
+                Value::Data(Data::Map(map)) if !map.is_empty() => self.map(block, map),
+                _ => self.nodes(&block.otherwise),
+            },
+            Node::With(block) => match self.eval(&block.value)? {
+                value if value.is_true() => self.within(block, value, None),
+                _ => self.nodes(&block.otherwise),
+            },
+            Node::Section(block) => match self.eval(&block.value)? {
+                Value::Data(Data::List(items)) if !items.is_empty() => self.list(block, items),
+                // `true` leaves `this` alone.
+                Value::Data(Data::Bool(true)) | Value::Bool(true) => self.nodes(&block.body),
+                value if value.is_true() => self.within(block, value, None),
+                _ => self.nodes(&block.otherwise),
+            },
+        }
+    }
+
+    fn arms(&mut self, arms: &'a [Arm], otherwise: &'a [Node]) -> Result<(), RenderError> {
+        for arm in arms {
+            self.budget.step(1)?;
+            if self.holds(&arm.condition)? {
+                return self.nodes(&arm.body);
+            }
+        }
+        self.nodes(otherwise)
+    }
+
+    fn list(&mut self, block: &'a Scoped, items: &'a [Data]) -> Result<(), RenderError> {
+        for (index, item) in items.iter().enumerate() {
+            let turn = Turn {
+                index,
+                last: index + 1 == items.len(),
+                key: None,
+            };
+            self.within(block, Value::Data(item), Some(turn))?;
+        }
+        Ok(())
+    }
+
+    fn map(
+        &mut self,
+        block: &'a Scoped,
+        map: &'a indexmap::IndexMap<String, Data>,
+    ) -> Result<(), RenderError> {
+        for (index, (key, item)) in map.iter().enumerate() {
+            let turn = Turn {
+                index,
+                last: index + 1 == map.len(),
+                key: Some(key),
+            };
+            self.within(block, Value::Data(item), Some(turn))?;
+        }
+        Ok(())
+    }
+
+    fn within(
+        &mut self,
+        block: &'a Scoped,
+        this: Value<'a>,
+        turn: Option<Turn<'a>>,
+    ) -> Result<(), RenderError> {
+        self.budget.step(1)?;
+        self.scope.enter(this, turn, &block.names);
+        self.nodes(&block.body)?;
+        self.scope.leave();
+        Ok(())
+    }
+
+    fn holds(&mut self, condition: &'a Condition) -> Result<bool, RenderError> {
+        Ok(match condition {
+            Condition::True(value) => self.eval(value)?.is_true(),
+            Condition::False(value) => !self.eval(value)?.is_true(),
+            Condition::Equals(a, b) => self.eval(a)?.equals(&self.eval(b)?),
+            Condition::NotEquals(a, b) => !self.eval(a)?.equals(&self.eval(b)?),
+            Condition::Greater(a, b) => self
+                .eval(a)?
+                .compare(&self.eval(b)?)
+                .is_some_and(|o| o.is_gt()),
+            Condition::Less(a, b) => self
+                .eval(a)?
+                .compare(&self.eval(b)?)
+                .is_some_and(|o| o.is_lt()),
+            Condition::All(values) => {
+                for value in values {
+                    if !self.eval(value)?.is_true() {
+                        return Ok(false);
+                    }
+                }
+                true
+            }
+            Condition::Any(values) => {
+                for value in values {
+                    if self.eval(value)?.is_true() {
+                        return Ok(true);
+                    }
+                }
+                false
+            }
+        })
+    }
+
+    fn eval(&mut self, expr: &'a Expr) -> Result<Value<'a>, RenderError> {
+        eval(&self.scope, expr, self.budget)
+    }
+}
+
+/// The value of an expression. Parentheses nest no deeper than the parser lets them.
+///
+/// # Errors
+/// When the budget is used up.
+pub(crate) fn eval<'a>(
+    scope: &Scope<'a>,
+    expr: &'a Expr,
+    budget: &mut Budget,
+) -> Result<Value<'a>, RenderError> {
+    let value = match expr {
+        Expr::Path(path) => {
+            budget.step(path.segments.len() / SEGMENTS_PER_STEP)?;
+            scope.find(path)
+        }
+        Expr::Text(text) => Value::Text(Cow::Borrowed(text)),
+        Expr::Number { value, .. } => Value::Number(*value),
+        Expr::Bool(value) => Value::Bool(*value),
+        Expr::Null => Value::Missing,
+        Expr::Length(of) => u32::try_from(eval(scope, of, budget)?.length())
+            .map_or(Value::Missing, |length| Value::Number(length.into())),
+        Expr::Insert { value, default } => match eval(scope, value, budget)? {
+            value if value.is_blank() => eval(scope, default, budget)?,
+            value => value,
+        },
+        Expr::FormatDate { at, form, offset } => {
+            let at = eval(scope, at, budget)?;
+            let form = match form {
+                Some(form) => Some(eval(scope, form, budget)?),
+                None => None,
+            };
+            let offset = match offset.as_deref() {
+                Some(Expr::Number { text, .. }) => Some(Value::Text(Cow::Borrowed(text.as_str()))),
+                Some(other) => Some(eval(scope, other, budget)?),
+                None => None,
+            };
+            Value::Text(date::format(&at, form.as_ref(), offset.as_ref()).into())
+        }
+    };
+    budget.step(1 + value.weight() / BYTES_PER_STEP)?;
+    Ok(value)
+}
+
+/// Appends `text` with `& < > " '` as character references that every mail program reads:
+/// `&apos;` is not among them.
+fn escape(text: &str, out: &mut String, budget: &mut Budget) -> Result<(), RenderError> {
+    let mut rest = text;
+    while let Some(at) = rest.find(['&', '<', '>', '"', '\'']) {
+        let (before, special) = rest.split_at(at);
+        budget.push(out, before)?;
+        let reference = match special.as_bytes().first() {
+            Some(b'&') => "&amp;",
+            Some(b'<') => "&lt;",
+            Some(b'>') => "&gt;",
+            Some(b'"') => "&quot;",
+            Some(_) | None => "&#x27;",
+        };
+        budget.push(out, reference)?;
+        rest = special.get(1..).unwrap_or_default();
+    }
+    budget.push(out, rest)
+}

@@ -1,0 +1,181 @@
+//! How a recipient gets off the list: tags in the content, a line of our own, two headers.
+//!
+//! With an unsubscribe group the group's tags count and subscription tracking adds nothing
+//! (API facts 7, "order with asm").
+
+use posthaste_model::SubscriptionTracking;
+
+use crate::link::Maker;
+use crate::tags;
+
+/// What subscription tracking says when it is switched on and brings no text.
+const DEFAULT_HTML: &str =
+    "<p>If you would rather not receive these emails, <% unsubscribe here %>.</p>";
+const DEFAULT_TEXT: &str = "If you would rather not receive these emails, unsubscribe here: <% %>";
+
+/// Which form a part has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Form {
+    Html,
+    Amp,
+    Text,
+}
+
+/// The unsubscribe links of one copy.
+#[derive(Clone, Copy)]
+pub(crate) struct Unsubscribe<'a> {
+    maker: Maker<'a>,
+    /// Whether the mail has an unsubscribe group.
+    grouped: bool,
+    subscription: Option<&'a SubscriptionTracking>,
+}
+
+impl<'a> Unsubscribe<'a> {
+    pub(crate) fn new(
+        maker: Maker<'a>,
+        grouped: bool,
+        subscription: &'a SubscriptionTracking,
+    ) -> Self {
+        Self {
+            maker,
+            grouped,
+            subscription: Some(subscription).filter(|s| s.enable && !grouped),
+        }
+    }
+
+    /// The part with its tags replaced.
+    pub(crate) fn fill(&self, text: &str, form: Form) -> String {
+        let mut out = String::with_capacity(text.len());
+        let mut rest = 0;
+        for tag in tags::find(text) {
+            let Some((url, words)) = self.tag(tag.name) else {
+                continue;
+            };
+            out.push_str(text.get(rest..tag.range.start).unwrap_or_default());
+            out.push_str(&match words {
+                Some(words) if !tag.in_attribute => link(&url, words, form),
+                Some(_) | None => url,
+            });
+            rest = tag.range.end;
+        }
+        out.push_str(text.get(rest..).unwrap_or_default());
+        match self.own_tag() {
+            Some(tag) if out.contains(tag) => out.replace(tag, &self.maker.unsubscribe()),
+            Some(_) | None => out,
+        }
+    }
+
+    /// What the recipient gets for an asm tag: a bare URL, or one with words for it.
+    fn tag(&self, name: &str) -> Option<(String, Option<&'static str>)> {
+        Some(match name {
+            "asm_group_unsubscribe_url" => {
+                (self.maker.unsubscribe(), Some("Unsubscribe From This List"))
+            }
+            "asm_group_unsubscribe_raw_url" => (self.maker.unsubscribe(), None),
+            "asm_global_unsubscribe_url" => {
+                (self.maker.global(), Some("Unsubscribe From All Emails"))
+            }
+            "asm_global_unsubscribe_raw_url" => (self.maker.global(), None),
+            "asm_preferences_url" => (self.maker.preferences(), Some("Manage Email Preferences")),
+            "asm_preferences_raw_url" => (self.maker.preferences(), None),
+            _ => return None,
+        })
+    }
+
+    /// The tag of subscription tracking, which overrides its texts (SPEC, tracking settings).
+    fn own_tag(&self) -> Option<&'a str> {
+        let tag = self.subscription?.substitution_tag.as_deref();
+        tag.filter(|tag| !tag.is_empty())
+    }
+
+    /// Whether the part, filled, has a way out already.
+    fn offers(&self, filled: &str) -> bool {
+        [
+            self.maker.unsubscribe(),
+            self.maker.global(),
+            self.maker.preferences(),
+        ]
+        .iter()
+        .any(|url| filled.contains(url))
+    }
+
+    /// What goes under a filled part; nothing when it has a way out.
+    pub(crate) fn line(&self, filled: &str, form: Form) -> String {
+        match self.subscription {
+            None if self.grouped && !self.offers(filled) => self.group_line(form),
+            Some(own) if self.own_tag().is_none() => self.subscription_line(own, form),
+            None | Some(_) => String::new(),
+        }
+    }
+
+    fn group_line(&self, form: Form) -> String {
+        let leave = link(
+            &self.maker.unsubscribe(),
+            "Unsubscribe From This List",
+            form,
+        );
+        let manage = link(&self.maker.preferences(), "Manage Email Preferences", form);
+        match form {
+            Form::Html | Form::Amp => format!(
+                "<p style=\"font-size:12px;line-height:20px;text-align:center\">{leave} | {manage}</p>"
+            ),
+            Form::Text => format!("{leave}\n{manage}"),
+        }
+    }
+
+    fn subscription_line(&self, own: &SubscriptionTracking, form: Form) -> String {
+        let (text, default) = match form {
+            Form::Html | Form::Amp => (&own.html, DEFAULT_HTML),
+            Form::Text => (&own.text, DEFAULT_TEXT),
+        };
+        let text = text.as_deref().filter(|t| !t.is_empty()).unwrap_or(default);
+        let url = self.maker.unsubscribe();
+        let mut out = String::with_capacity(text.len() + url.len());
+        let mut rest = 0;
+        let mut placed = false;
+        for tag in tags::find(text) {
+            out.push_str(text.get(rest..tag.range.start).unwrap_or_default());
+            out.push_str(&match (tag.name, form) {
+                _ if tag.in_attribute => url.clone(),
+                ("", Form::Text) => url.clone(),
+                ("", Form::Html | Form::Amp) => link(&url, "Unsubscribe", form),
+                (words, _) => link(&url, words, form),
+            });
+            rest = tag.range.end;
+            placed = true;
+        }
+        out.push_str(text.get(rest..).unwrap_or_default());
+        // A text that forgot its tag still has to offer the way out.
+        if !placed {
+            out.push(' ');
+            out.push_str(&link(&url, "Unsubscribe", form));
+        }
+        out
+    }
+
+    /// List-Unsubscribe and List-Unsubscribe-Post (RFC 2369, RFC 8058), when the mail has a group
+    /// or subscription tracking.
+    pub(crate) fn headers(&self) -> Vec<(String, String)> {
+        if !self.grouped && self.subscription.is_none() {
+            return Vec::new();
+        }
+        let mut uris = format!("<{}>", self.maker.unsubscribe());
+        if let Some(mailto) = self.maker.mailto() {
+            uris.push_str(&format!(", <{mailto}>"));
+        }
+        vec![
+            ("List-Unsubscribe".to_owned(), uris),
+            (
+                "List-Unsubscribe-Post".to_owned(),
+                "List-Unsubscribe=One-Click".to_owned(),
+            ),
+        ]
+    }
+}
+
+fn link(url: &str, words: &str, form: Form) -> String {
+    match form {
+        Form::Html | Form::Amp => format!("<a href=\"{url}\">{words}</a>"),
+        Form::Text => format!("{words}: {url}"),
+    }
+}
