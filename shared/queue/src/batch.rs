@@ -16,7 +16,34 @@ pub enum Verdict {
     Again,
 }
 
-/// Runs `work` on the records of a batch, at most `at_once` at a time.
+/// Runs `work` on the records of a batch, at most `at_once` at a time, and gives back what each
+/// made of it, `None` for one that panicked.
+pub async fn gather<'a, F, T>(
+    event: &'a SqsEvent,
+    at_once: usize,
+    work: impl Fn(&'a SqsMessage) -> F,
+) -> Vec<(String, Option<T>)>
+where
+    F: Future<Output = T>,
+{
+    futures_util::stream::iter(&event.records)
+        .map(|record| {
+            let running = AssertUnwindSafe(work(record)).catch_unwind();
+            async move {
+                let id = record.message_id.clone().unwrap_or_default();
+                let end = running.await.ok();
+                if end.is_none() {
+                    tracing::error!(job.id = %id, "job {id} panicked; it will be tried again");
+                }
+                (id, end)
+            }
+        })
+        .buffer_unordered(at_once.max(1))
+        .collect()
+        .await
+}
+
+/// Runs `work` on the records of a batch; those that want another try come back.
 pub async fn each<'a, F>(
     event: &'a SqsEvent,
     at_once: usize,
@@ -25,32 +52,21 @@ pub async fn each<'a, F>(
 where
     F: Future<Output = Verdict>,
 {
-    let failed = futures_util::stream::iter(&event.records)
-        .map(|record| {
-            let running = AssertUnwindSafe(work(record)).catch_unwind();
-            async move { (record, running.await) }
-        })
-        .buffer_unordered(at_once.max(1))
-        .filter_map(|(record, end)| async move {
-            let id = record.message_id.clone().unwrap_or_default();
-            match end {
-                Ok(Verdict::Done) => None,
-                Ok(Verdict::Again) => Some(id),
-                Err(_) => {
-                    tracing::error!(job.id = %id, "job {id} panicked; it will be tried again");
-                    Some(id)
-                }
-            }
-        })
-        .map(|id| {
-            let mut failure = BatchItemFailure::default();
-            failure.item_identifier = id;
-            failure
-        })
-        .collect()
-        .await;
+    let ends = gather(event, at_once, work).await;
+    let again = ends
+        .into_iter()
+        .filter(|(_, end)| *end != Some(Verdict::Done));
+    returned(again.map(|(id, _)| id))
+}
+
+/// The answer that hands these jobs back to the queue.
+pub fn returned(ids: impl IntoIterator<Item = String>) -> SqsBatchResponse {
     let mut response = SqsBatchResponse::default();
-    response.batch_item_failures = failed;
+    for id in ids {
+        let mut failure = BatchItemFailure::default();
+        failure.item_identifier = id;
+        response.batch_item_failures.push(failure);
+    }
     response
 }
 

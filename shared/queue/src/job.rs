@@ -104,7 +104,7 @@ impl Body {
 }
 
 /// zstd's level 1: a mail of 100 KB takes well under a millisecond.
-fn compress(json: &[u8]) -> Result<Vec<u8>, JobError> {
+pub(crate) fn compress(json: &[u8]) -> Result<Vec<u8>, JobError> {
     zstd::bulk::compress(json, 1).map_err(|e| JobError::Packed(e.to_string()))
 }
 
@@ -116,12 +116,17 @@ pub fn unpack(bytes: &[u8]) -> Result<Mail, JobError> {
     // The unpacked request is capped at 48 MiB when it is accepted; our own form is no larger
     // than twice that. The decoder reads as a stream, so the cap is not allocated up front.
     const MOST: u64 = 96 << 20;
+    Ok(serde_json::from_slice(&unzip(bytes, MOST)?)?)
+}
+
+/// Decompresses at most `most` bytes; what is longer is cut and does not read.
+pub(crate) fn unzip(bytes: &[u8], most: u64) -> Result<Vec<u8>, JobError> {
     let reader =
         zstd::stream::read::Decoder::new(bytes).map_err(|e| JobError::Packed(e.to_string()))?;
     let mut json = Vec::new();
-    std::io::Read::read_to_end(&mut std::io::Read::take(reader, MOST), &mut json)
+    std::io::Read::read_to_end(&mut std::io::Read::take(reader, most), &mut json)
         .map_err(|e| JobError::Packed(e.to_string()))?;
-    Ok(serde_json::from_slice(&json)?)
+    Ok(json)
 }
 
 impl Packed {

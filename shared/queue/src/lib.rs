@@ -6,14 +6,18 @@
 
 mod batch;
 mod bus;
+mod happened;
 mod job;
 mod local;
 mod queue;
+mod undelivered;
 
-pub use batch::{Verdict, each};
+pub use batch::{Verdict, each, gather, returned};
 pub use bus::{Bus, Notice};
+pub use happened::Happened;
 pub use job::{Body, Job, JobError, LARGEST_INLINE, Packed, Packing, unpack};
 pub use local::{Command, Local, Received};
 pub use queue::{LONGEST_DELAY, Queue, QueueError};
+pub use undelivered::{Retry, Undelivered};
 
 pub use aws_lambda_events::event::sqs::{BatchItemFailure, SqsBatchResponse, SqsEvent, SqsMessage};

@@ -14,7 +14,9 @@ pub enum ConfigError {
 
 /// Where variables come from: the environment in `main`, a map in tests.
 #[derive(Clone)]
-pub struct Variables(Arc<dyn Fn(&str) -> Option<String> + Send + Sync>);
+pub struct Variables(Arc<Read>);
+
+type Read = dyn Fn(&str) -> Option<String> + Send + Sync;
 
 impl Variables {
     /// Wraps a function that knows variables by name.
@@ -34,6 +36,16 @@ impl Variables {
     pub fn need(&self, name: &str) -> Result<String, ConfigError> {
         self.get(name)
             .ok_or_else(|| ConfigError::Missing(name.to_owned()))
+    }
+
+    /// A variable that must be there and be readable. Its text is not part of the error, for it
+    /// may be a secret.
+    ///
+    /// # Errors
+    /// When it is not set or cannot be read.
+    pub fn parsed<T: FromStr<Err: std::fmt::Display>>(&self, name: &str) -> Result<T, ConfigError> {
+        let read = self.need(name)?.parse::<T>();
+        read.map_err(|e| ConfigError::Unreadable(name.to_owned(), e.to_string()))
     }
 
     /// A variable that has a default.

@@ -1,0 +1,69 @@
+//! What the worker needs.
+
+use posthaste_blob::Blob;
+use posthaste_mailer::Mailer;
+use posthaste_model::{AccountId, Clock, Entropy, MessageId, Verp};
+use posthaste_queue::Queue;
+use posthaste_render::KeyRing;
+use posthaste_store::Store;
+
+/// Everything `delivery` works with.
+#[derive(Clone)]
+pub struct App {
+    pub store: Store,
+    /// The send queue: for ranges of large jobs, and for later attempts.
+    pub send: Queue,
+    /// The event queue.
+    pub events: Queue,
+    pub blob: Blob,
+    pub mailer: Mailer,
+    pub clock: Clock,
+    pub entropy: Entropy,
+    pub keys: KeyRing,
+    pub identity: Identity,
+    /// Names this process in claims.
+    pub owner: String,
+    /// Whether no other process can deliver from this table (the local host), so that claims of
+    /// an earlier process are dead at once.
+    pub exclusive: bool,
+    /// How many copies are in the works at once.
+    pub at_once: usize,
+    /// Base address of the tracking host; without one nothing is tracked.
+    pub tracking: Option<String>,
+    /// Seconds the table keeps a copy's row.
+    pub retention: i64,
+}
+
+/// The names the service goes by.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Identity {
+    /// The right side of every Message-ID.
+    pub hostname: String,
+    /// Where bounces come back to. Without one the sender's own address is the envelope sender.
+    pub bounce_domain: Option<String>,
+}
+
+impl App {
+    /// The Message-ID of a copy, without angle brackets.
+    pub(crate) fn message_id(&self, message: &MessageId, recipient: u32) -> String {
+        format!("{message}.{recipient}@{}", self.identity.hostname)
+    }
+
+    /// The envelope sender of a copy: one per recipient, so that a bounce by mail finds it.
+    pub(crate) fn envelope_sender(
+        &self,
+        (account, message, recipient): (&AccountId, &MessageId, u32),
+        from: &str,
+    ) -> String {
+        let Some(domain) = &self.identity.bounce_domain else {
+            return from.to_owned();
+        };
+        let verp = Verp {
+            account: account.clone(),
+            message: message.clone(),
+            recipient,
+        };
+        let mark = self.keys.mark(&verp.claim());
+        format!("{}@{domain}", verp.local(mark))
+    }
+}

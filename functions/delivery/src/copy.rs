@@ -1,0 +1,196 @@
+//! One recipient's copy: claim, render, compose, hand over, record.
+
+use posthaste_mailer::{Envelope, Tags};
+use posthaste_mime::{Outgoing, Stamp};
+use posthaste_model::{Copy, Event, Mail, Masked, Span};
+use posthaste_queue::{Job, LONGEST_DELAY, QueueError};
+use posthaste_render::{AccountDefaults, Input, Links, Rendered, effective};
+use posthaste_store::{Claim, Claimant, Described, Outcome, StoreError};
+
+use crate::outcome::{About, End};
+use crate::retry::pause;
+use crate::{App, Patience};
+
+/// Seconds a claim keeps others away: longer than the longest hand-over can take.
+const LEASE: i64 = 900;
+
+/// Trouble that only a later run of the same job can mend.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Trouble {
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error(transparent)]
+    Queue(#[from] QueueError),
+    #[error("the next attempt has no form on the queue: {0}")]
+    Job(#[from] posthaste_queue::JobError),
+    #[error("somebody else is handing this copy over")]
+    Busy,
+}
+
+/// Brings one copy one step further and gives back what happened.
+pub(crate) async fn deliver(
+    app: &App,
+    job: &Job,
+    mail: &Mail,
+    copy: Copy<'_>,
+) -> Result<Vec<Event>, Trouble> {
+    let which = (&job.account, &job.message, copy.recipient);
+    let rendered = render(app, job, mail, copy);
+    let subject = rendered.as_ref().map_or("", |r| &r.subject);
+    let email = copy.mailbox.email.as_str();
+    let message_id = app.message_id(&job.message, copy.recipient);
+    let described = Described {
+        email,
+        from: mail.from_of(copy.personalization).email.as_str(),
+        subject,
+        accepted_at: job.accepted.seconds(),
+    };
+    let who = Claimant {
+        owner: &app.owner,
+        exclusive: app.exclusive,
+        now: app.clock.now(),
+        lease: LEASE,
+        retention: app.retention,
+    };
+    match app.store.claim(which, job.attempt, who, &described).await? {
+        Claim::Won => {}
+        Claim::Busy { .. } => return Err(Trouble::Busy),
+        Claim::Done => return told_before(app, job, copy.recipient).await,
+    }
+    let about = |now| About {
+        job,
+        recipient: copy.recipient,
+        email,
+        message_id: &message_id,
+        mail,
+        personalization: copy.personalization,
+        now,
+    };
+    let processed = (job.attempt == 0).then(|| about(app.clock.now_ms()).processed());
+    let end = match rendered {
+        Err(reason) => about(app.clock.now_ms()).dropped(&reason),
+        Ok(rendered) => hand_over(app, job, mail, copy, (&message_id, rendered), about).await,
+    };
+    let processed = processed.filter(|_| end.state != posthaste_store::State::Dropped);
+    finish(app, job, copy.recipient, processed, end).await
+}
+
+/// The copy was brought this far by an earlier run: what it told may not have been published.
+async fn told_before(app: &App, job: &Job, recipient: u32) -> Result<Vec<Event>, Trouble> {
+    let row = app.store.recipient(&job.account, &job.message, recipient).await?;
+    let events = row.map(|row| row.events()).unwrap_or_default();
+    let mine = |event: &Event| event.id.contains(&format!("-{}-{}", job.attempt, job.message));
+    Ok(events.into_iter().filter(mine).collect())
+}
+
+fn render(app: &App, job: &Job, mail: &Mail, copy: Copy<'_>) -> Result<Rendered, String> {
+    let settings = effective(&AccountDefaults::default(), mail);
+    let links = app.tracking.as_deref().map(|base| Links {
+        base,
+        keys: &app.keys,
+        account: &job.account,
+        message: &job.message,
+        now: job.accepted.seconds(),
+        mailbox: None,
+    });
+    let input = Input {
+        mail,
+        copy,
+        template: None,
+        settings: &settings,
+        links,
+    };
+    posthaste_render::render(&input).map_err(|e| e.to_string())
+}
+
+async fn hand_over<'a>(
+    app: &App,
+    job: &Job,
+    mail: &Mail,
+    copy: Copy<'_>,
+    (message_id, rendered): (&str, Rendered),
+    about: impl Fn(posthaste_model::Millis) -> About<'a>,
+) -> End {
+    let from = mail.from_of(copy.personalization);
+    let boundary = format!("{}.{}", job.message, copy.recipient);
+    let extra: Vec<(&str, String)> = rendered
+        .headers
+        .iter()
+        .map(|(name, value)| (name.as_str(), value.clone()))
+        .collect();
+    let outgoing = Outgoing {
+        from,
+        to: &copy.personalization.to,
+        cc: &copy.personalization.cc,
+        reply_to: &rendered.reply_to,
+        subject: &rendered.subject,
+        contents: &rendered.parts,
+        attachments: &mail.attachments,
+        headers: &mail.merged_headers(copy.personalization),
+        extra: &extra,
+    };
+    let stamp = Stamp {
+        message_id,
+        date: job.due.unwrap_or_else(|| job.accepted.seconds()),
+        boundary: &boundary,
+    };
+    let bytes = match posthaste_mime::build(&outgoing, &stamp) {
+        Ok(bytes) => bytes,
+        Err(error) => return about(app.clock.now_ms()).dropped(&error.to_string()),
+    };
+    let which = (&job.account, &job.message, copy.recipient);
+    let envelope = Envelope {
+        from: app.envelope_sender(which, &from.email.wire()),
+        to: copy.mailbox.email.clone(),
+        tags: Tags {
+            account: job.account.clone(),
+            message: job.message.clone(),
+            recipient: copy.recipient,
+        },
+    };
+    let attempt = app.mailer.hand_over(&envelope, &bytes).await;
+    about(app.clock.now_ms()).end(attempt)
+}
+
+/// Queues the next attempt, then records this one: in the other order a crash in between would
+/// lose the copy, in this one the claim absorbs the second job.
+async fn finish(
+    app: &App,
+    job: &Job,
+    recipient: u32,
+    processed: Option<Event>,
+    end: End,
+) -> Result<Vec<Event>, Trouble> {
+    let email = Masked(&end.event.email).to_string();
+    let message = &job.message;
+    let state = end.state;
+    if let Some(cause) = end.retry {
+        let patience = Patience::from(cause);
+        let wait = pause(patience, job.attempt, app.entropy.below(100));
+        let why = end.event.response.as_deref().unwrap_or_default();
+        match patience {
+            Patience::Relay => tracing::error!(message.id = %message, attempt.no = job.attempt, "the relay does not take message {message}: {why}"),
+            Patience::Recipient => tracing::info!(message.id = %message, attempt.no = job.attempt, "message {message} to {email} was deferred"),
+        }
+        let next = Job {
+            attempt: job.attempt + 1,
+            spans: vec![Span {
+                from: recipient,
+                to: recipient + 1,
+            }],
+            ..job.clone()
+        };
+        app.send.send(next.to_text()?, wait.min(LONGEST_DELAY)).await?;
+    } else {
+        tracing::debug!(message.id = %message, attempt.no = job.attempt, "message {message} to {email}: {state:?}");
+    }
+    let events: Vec<Event> = processed.into_iter().chain([end.event]).collect();
+    let outcome = Outcome {
+        state,
+        now: app.clock.now(),
+        events: &events,
+    };
+    let which = (&job.account, &job.message, recipient);
+    app.store.record(which, job.attempt, &outcome).await?;
+    Ok(events)
+}

@@ -1,0 +1,18 @@
+//! Takes jobs from the send queue and makes of each recipient one copy, one claim, one attempt
+//! at the relay and one stream of events.
+//!
+//! Every job may run twice. What keeps the second run from sending is the claim (see
+//! `posthaste_store::Store::claim`); what keeps the first from losing anything is the order:
+//! claim, hand over, queue the retry if one is due, record the outcome, publish the events, and
+//! only then is the job forgotten.
+
+mod app;
+mod copy;
+mod open;
+mod outcome;
+mod retry;
+mod work;
+
+pub use app::{App, Identity};
+pub use retry::{Patience, pause};
+pub use work::handle;

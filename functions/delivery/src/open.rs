@@ -1,0 +1,46 @@
+//! The worker under Lambda, out of its variables.
+
+use posthaste_mailer::{Mailer, RelayUrl, Ses, Smtp, SmtpConfig};
+use posthaste_render::KeyRing;
+use posthaste_runtime::{Boot, ConfigError};
+
+use crate::{App, Identity};
+
+impl App {
+    /// Reads `TABLE_NAME`, `SEND_QUEUE_URL`, `EVENTS_QUEUE_URL`, `BUCKET_NAME`, `DELIVERY`
+    /// (`ses` or a relay URL), `CONFIGURATION_SET`, `STACK_SECRET`, `HOSTNAME_OF_SERVICE`,
+    /// `BOUNCE_DOMAIN`, `TRACKING_URL`, `RETENTION_DAYS`.
+    ///
+    /// # Errors
+    /// When one that must be there is not, or one cannot be read.
+    pub fn open(boot: &Boot) -> Result<Self, ConfigError> {
+        let vars = boot.vars();
+        let delivery = vars.need("DELIVERY")?;
+        let mailer = if delivery == "ses" {
+            Mailer::Ses(Ses::new(boot.aws(), vars.get("CONFIGURATION_SET")))
+        } else {
+            let relay: RelayUrl = vars.parsed("DELIVERY")?;
+            Mailer::Smtp(Smtp::new(SmtpConfig::new(relay)))
+        };
+        let days: i64 = vars.or("RETENTION_DAYS", 30)?;
+        Ok(Self {
+            store: boot.store()?,
+            send: boot.queue("SEND_QUEUE_URL")?,
+            events: boot.queue("EVENTS_QUEUE_URL")?,
+            blob: boot.blob()?,
+            mailer,
+            clock: boot.clock(),
+            entropy: boot.entropy(),
+            keys: vars.parsed::<KeyRing>("STACK_SECRET")?,
+            identity: Identity {
+                hostname: vars.need("HOSTNAME_OF_SERVICE")?,
+                bounce_domain: vars.get("BOUNCE_DOMAIN"),
+            },
+            owner: format!("lambda-{:016x}", boot.entropy().below(u64::MAX)),
+            exclusive: false,
+            at_once: vars.or("AT_ONCE", 10)?,
+            tracking: vars.get("TRACKING_URL"),
+            retention: days.saturating_mul(86_400),
+        })
+    }
+}

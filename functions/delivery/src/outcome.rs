@@ -1,0 +1,143 @@
+//! From the relay's answer to the state of a copy and its events.
+
+use posthaste_mailer::{Attempt, Cause, bounce_type, classify};
+use posthaste_model::{BounceType, Category, Event, Kind, Millis, Timestamp};
+use posthaste_queue::Job;
+use posthaste_store::State;
+
+use crate::retry::SHELF_LIFE;
+
+/// What every event of a copy says.
+pub(crate) struct About<'a> {
+    pub job: &'a Job,
+    pub recipient: u32,
+    pub email: &'a str,
+    pub message_id: &'a str,
+    pub mail: &'a posthaste_model::Mail,
+    pub personalization: &'a posthaste_model::Personalization,
+    pub now: Millis,
+}
+
+/// How an attempt ends for a copy.
+#[derive(Debug)]
+pub(crate) struct End {
+    pub state: State,
+    pub event: Event,
+    /// Whose trouble a deferral is.
+    pub retry: Option<Cause>,
+}
+
+impl About<'_> {
+    /// An event of this copy with what all of them carry.
+    pub(crate) fn event(&self, kind: Kind) -> Event {
+        let job = self.job;
+        let id = Event::derived_id(&job.message, self.recipient, kind, job.attempt);
+        let at = self.now.seconds();
+        let mut event = Event::new(id, job.account.clone(), kind, at, self.email.to_owned());
+        event.message = Some(job.message.clone());
+        event.recipient = self.recipient;
+        event.smtp_id = Some(self.message_id.to_owned());
+        event.custom_args = self.mail.merged_args(self.personalization);
+        event.asm_group_id = self.mail.asm.as_ref().map(|asm| asm.group_id);
+        event.template_id = self.mail.template_id.clone();
+        if !self.mail.categories.is_empty() {
+            event.category = Some(Category::Many(self.mail.categories.clone()));
+        }
+        event
+    }
+
+    /// `processed`: the copy is ready for the relay. Told once, with the first attempt.
+    pub(crate) fn processed(&self) -> Event {
+        let mut event = self.event(Kind::Processed);
+        let planned = self.mail.send_at_of(self.personalization);
+        event.send_at = Some(planned.unwrap_or(Timestamp(0)));
+        event.pool = self.mail.ip_pool_name.as_ref().map(|name| posthaste_model::Pool {
+            name: name.clone(),
+            id: 0,
+        });
+        event
+    }
+
+    /// The copy is not handed over.
+    pub(crate) fn dropped(&self, reason: &str) -> End {
+        let mut event = self.event(Kind::Dropped);
+        event.reason = Some(reason.to_owned());
+        event.status = Some("5.0.0".to_owned());
+        End {
+            state: State::Dropped,
+            event,
+            retry: None,
+        }
+    }
+
+    /// What the relay's answer means.
+    pub(crate) fn end(&self, attempt: Attempt) -> End {
+        match attempt {
+            Attempt::Accepted { response, ip, tls, .. } => {
+                let mut event = self.event(Kind::Delivered);
+                event.response = Some(response);
+                event.ip = ip;
+                event.tls = Some(tls);
+                End {
+                    state: State::Delivered,
+                    event,
+                    retry: None,
+                }
+            }
+            Attempt::Unsupported => self.dropped("Invalid"),
+            Attempt::Deferred { response, status, cause, ip } => {
+                let status = status.map(|status| status.to_string());
+                self.deferred(response, status, cause, ip)
+            }
+            Attempt::Bounced { code, response, status, stage, ip, tls } => {
+                let mut event = self.event(Kind::Bounce);
+                let kind = bounce_type(code, status, &response, stage);
+                let class = classify(code, status, &response);
+                event.bounce_type = Some(kind);
+                event.bounce_classification = Some(class.as_str().to_owned());
+                event.status = Some(status.map_or_else(|| "5.0.0".to_owned(), |s| s.to_string()));
+                event.reason = Some(response);
+                event.ip = ip;
+                event.tls = Some(tls);
+                End {
+                    state: State::Bounced,
+                    event,
+                    retry: None,
+                }
+            }
+        }
+    }
+
+    fn deferred(
+        &self,
+        response: String,
+        status: Option<String>,
+        cause: Cause,
+        ip: Option<String>,
+    ) -> End {
+        let start = self.job.due.unwrap_or_else(|| self.job.accepted.seconds());
+        if self.now.seconds().since(start) >= SHELF_LIFE {
+            let mut event = self.event(Kind::Bounce);
+            event.bounce_type = Some(BounceType::Expired);
+            event.bounce_classification = Some("Unclassified".to_owned());
+            event.status = status.or_else(|| Some("4.4.7".to_owned()));
+            event.reason = Some(response);
+            event.ip = ip;
+            return End {
+                state: State::Bounced,
+                event,
+                retry: None,
+            };
+        }
+        let mut event = self.event(Kind::Deferred);
+        event.response = Some(response);
+        event.status = status;
+        event.attempt = Some(self.job.attempt + 1);
+        event.ip = ip;
+        End {
+            state: State::Deferred,
+            event,
+            retry: Some(cause),
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! From a batch of queue messages to copies.
+
+use std::time::Duration;
+
+use futures_util::StreamExt as _;
+use posthaste_blob::BlobError;
+use posthaste_model::{Event, Mail, Span};
+use posthaste_queue::{
+    Body, Happened, Job, JobError, SqsBatchResponse, SqsEvent, SqsMessage, Verdict, gather, returned,
+    unpack,
+};
+
+use crate::App;
+use crate::copy::{Trouble, deliver};
+
+/// A job with more recipients than this is cut into ranges first, so that no invocation runs
+/// past half its timeout.
+const RANGE: u32 = 50;
+
+/// Handles a batch of the send queue.
+pub async fn handle(app: &App, event: SqsEvent) -> SqsBatchResponse {
+    let ends = gather(&event, app.at_once, |record| work(app, record)).await;
+    let mut again = Vec::new();
+    let mut done = Vec::new();
+    let mut events = Vec::new();
+    for (id, end) in ends {
+        match end {
+            Some((Verdict::Done, told)) => {
+                events.extend(told);
+                done.push(id);
+            }
+            Some((Verdict::Again, told)) => {
+                events.extend(told);
+                again.push(id);
+            }
+            None => again.push(id),
+        }
+    }
+    // Published once for the whole batch. If that fails, the jobs come back and tell it again.
+    if let Err(error) = publish(app, &events).await {
+        tracing::error!(error = %error, "events could not be queued: {error}");
+        again.append(&mut done);
+    }
+    returned(again)
+}
+
+async fn publish(app: &App, events: &[Event]) -> Result<(), Trouble> {
+    let texts = Happened::to_texts(events)?;
+    let messages = texts.into_iter().map(|text| (text, Duration::ZERO));
+    app.events.send_all(messages.collect()).await?;
+    Ok(())
+}
+
+/// One job: cut it, or deliver its copies.
+async fn work(app: &App, record: &SqsMessage) -> (Verdict, Vec<Event>) {
+    let text = record.body.as_deref().unwrap_or_default();
+    let (job, mail) = match load(app, text).await {
+        Ok(loaded) => loaded,
+        Err(Unloadable::Buried(reason)) => {
+            // Trying again would only bring it back for ever.
+            tracing::error!("a send job cannot be read and is dropped: {reason}");
+            return (Verdict::Done, Vec::new());
+        }
+        Err(Unloadable::Later(reason)) => {
+            tracing::error!("a send job must wait: {reason}");
+            return (Verdict::Again, Vec::new());
+        }
+    };
+    let copies: Vec<_> = mail.copies().filter(|copy| job.holds(copy.recipient)).collect();
+    if copies.len() > usize::try_from(RANGE).unwrap_or(usize::MAX) {
+        let recipients: Vec<u32> = copies.iter().map(|copy| copy.recipient).collect();
+        return match cut(app, &job, &recipients).await {
+            Ok(()) => (Verdict::Done, Vec::new()),
+            Err(error) => {
+                tracing::error!(message.id = %job.message, "message {} could not be cut: {error}", job.message);
+                (Verdict::Again, Vec::new())
+            }
+        };
+    }
+    let ends: Vec<_> = futures_util::stream::iter(copies)
+        .map(|copy| deliver(app, &job, &mail, copy))
+        .buffer_unordered(app.at_once.max(1))
+        .collect()
+        .await;
+    let mut events = Vec::new();
+    let mut verdict = Verdict::Done;
+    for end in ends {
+        match end {
+            Ok(told) => events.extend(told),
+            Err(trouble) => {
+                tracing::warn!(message.id = %job.message, "a copy of message {} must wait: {trouble}", job.message);
+                verdict = Verdict::Again;
+            }
+        }
+    }
+    (verdict, events)
+}
+
+enum Unloadable {
+    Buried(String),
+    Later(String),
+}
+
+impl From<JobError> for Unloadable {
+    fn from(error: JobError) -> Self {
+        Self::Buried(error.to_string())
+    }
+}
+
+async fn load(app: &App, text: &str) -> Result<(Job, Mail), Unloadable> {
+    let mut job = Job::from_text(text)?;
+    let mail = match &mut job.body {
+        Body::Packed(packed) => packed.unpack()?,
+        Body::Blob(name) => match app.blob.get(name).await {
+            Ok(bytes) => unpack(&bytes)?,
+            Err(BlobError::Missing(name)) => {
+                return Err(Unloadable::Buried(format!("its blob {name} is gone")));
+            }
+            Err(error @ BlobError::Unreachable(_)) => {
+                return Err(Unloadable::Later(error.to_string()));
+            }
+        },
+        Body::Mail(mail) => (**mail).clone(),
+    };
+    Ok((job, mail))
+}
+
+/// Replaces a large job by jobs of at most [`RANGE`] recipients. Running twice makes each range
+/// twice, which the claims absorb.
+async fn cut(app: &App, job: &Job, recipients: &[u32]) -> Result<(), Trouble> {
+    let range = usize::try_from(RANGE).unwrap_or(usize::MAX);
+    let mut messages = Vec::new();
+    for chunk in recipients.chunks(range) {
+        let part = Job {
+            spans: spans(chunk),
+            ..job.clone()
+        };
+        messages.push((part.to_text()?, Duration::ZERO));
+    }
+    app.send.send_all(messages).await?;
+    Ok(())
+}
+
+/// The ascending numbers as ranges.
+fn spans(recipients: &[u32]) -> Vec<Span> {
+    let mut spans: Vec<Span> = Vec::new();
+    for &recipient in recipients {
+        match spans.last_mut() {
+            Some(last) if last.to == recipient => last.to += 1,
+            Some(_) | None => spans.push(Span {
+                from: recipient,
+                to: recipient + 1,
+            }),
+        }
+    }
+    spans
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_become_ranges() {
+        let span = |from, to| Span { from, to };
+        assert_eq!(spans(&[0, 1, 2, 5, 7, 8]), [span(0, 3), span(5, 6), span(7, 9)]);
+        assert!(spans(&[]).is_empty());
+    }
+}
