@@ -1,0 +1,265 @@
+//! The REST calls that Mailpit's users know, for automated tests.
+//!
+//! Where this is stricter: a body that is not JSON deletes nothing, where Mailpit deletes all.
+
+use axum::Json;
+use axum::extract::{Path, RawQuery, State};
+use axum::http::header;
+use axum::response::{IntoResponse, Response};
+use serde_json::{Value, json};
+
+use crate::message::{self, Full};
+use crate::params::Params;
+use crate::query::{self, Term, Test};
+use crate::refusal::Refusal;
+use crate::routes::App;
+use crate::rows::{Slice, Totals};
+use crate::sources::Trace;
+use crate::store::Kept;
+use crate::{Summary, download, headers, parse, sql};
+
+type Answer<T> = Result<T, Refusal>;
+
+const OK: ([(header::HeaderName, &str); 1], &str) = ([(header::CONTENT_TYPE, "text/plain")], "ok");
+
+/// `GET /api/v1/messages`: the newest first.
+pub(crate) async fn list(State(app): State<App>, RawQuery(query): RawQuery) -> Answer<Json<Value>> {
+    let params = Params::read(&query.unwrap_or_default());
+    let slice = app
+        .mailbox
+        .list(before(&params), params.start, params.limit())
+        .await?;
+    let all = slice.totals;
+    Ok(page(params.start, slice, all))
+}
+
+/// `GET /api/v1/search`.
+pub(crate) async fn search(
+    State(app): State<App>,
+    RawQuery(query): RawQuery,
+) -> Answer<Json<Value>> {
+    let params = Params::read(&query.unwrap_or_default());
+    let mut terms = searched(&params.query)?;
+    terms.extend(before(&params));
+    let slice = app
+        .mailbox
+        .list(terms, params.start, params.limit())
+        .await?;
+    let matching = slice.matching;
+    Ok(page(params.start, slice, matching))
+}
+
+/// `DELETE /api/v1/search`.
+pub(crate) async fn delete_search(
+    State(app): State<App>,
+    RawQuery(query): RawQuery,
+) -> Answer<impl IntoResponse> {
+    let params = Params::read(&query.unwrap_or_default());
+    let terms = searched(&params.query)?;
+    app.mailbox.delete(sql::matching(&terms)).await?;
+    Ok(OK)
+}
+
+/// `DELETE /api/v1/messages`: those of `IDs`, or all.
+pub(crate) async fn delete(State(app): State<App>, body: String) -> Answer<impl IntoResponse> {
+    let order = Order::read(&body)?;
+    app.mailbox.delete(order.which()).await?;
+    Ok(OK)
+}
+
+/// `PUT /api/v1/messages`: marks those of `IDs`, those that match `Search`, or all.
+pub(crate) async fn mark(State(app): State<App>, body: String) -> Answer<impl IntoResponse> {
+    let order = Order::read(&body)?;
+    if body.trim().is_empty() {
+        return Err(Refusal::Bad("EOF".to_owned()));
+    }
+    if !order.ids.is_empty() && !order.search.is_empty() {
+        let why = "You may specify either IDs or a search query, not both";
+        return Err(Refusal::Bad(why.to_owned()));
+    }
+    app.mailbox.mark(order.which(), order.read).await?;
+    Ok(OK)
+}
+
+/// `GET /api/v1/message/{id}`: marks it as read.
+pub(crate) async fn message(
+    State(app): State<App>,
+    Path(id): Path<String>,
+    RawQuery(query): RawQuery,
+) -> Answer<Json<Full>> {
+    let kept = find(&app, &id, query).await?;
+    app.mailbox.mark_read(&kept.summary.id).await?;
+    Ok(Json(apart(move || Full::of(&kept)).await?))
+}
+
+/// `GET /api/v1/message/{id}/headers`.
+pub(crate) async fn heads(
+    State(app): State<App>,
+    Path(id): Path<String>,
+    RawQuery(query): RawQuery,
+) -> Answer<Response> {
+    let kept = find(&app, &id, query).await?;
+    let names = parse::with(&kept.raw, headers::by_name).unwrap_or_default();
+    Ok(Json(names).into_response())
+}
+
+/// `GET /api/v1/message/{id}/raw`: the bytes as they came.
+pub(crate) async fn raw(
+    State(app): State<App>,
+    Path(id): Path<String>,
+    RawQuery(query): RawQuery,
+) -> Answer<Response> {
+    let params = Params::read(query.as_deref().unwrap_or_default());
+    let kept = find(&app, &id, query).await?;
+    Ok(download::raw(&kept.summary.id, params.download, kept.raw))
+}
+
+/// `GET /api/v1/message/{id}/part/{part}`.
+pub(crate) async fn part(
+    State(app): State<App>,
+    Path((id, part)): Path<(String, String)>,
+    RawQuery(query): RawQuery,
+) -> Answer<Response> {
+    let kept = find(&app, &id, query).await?;
+    let found = apart(move || message::fetch(&kept.raw, &part)).await?;
+    let found = found.ok_or(Refusal::NotFound)?;
+    let charset = found.charset.as_deref();
+    Ok(download::part(
+        &found.kind,
+        charset,
+        &found.name,
+        found.bytes,
+    ))
+}
+
+/// `GET /api/v1/message/{id}/events`, which Mailpit does not have: the envelope, the events of
+/// this copy and what the webhooks answered.
+pub(crate) async fn events(
+    State(app): State<App>,
+    Path(id): Path<String>,
+    RawQuery(query): RawQuery,
+) -> Answer<Json<Value>> {
+    let kept = find(&app, &id, query).await?;
+    let trace = Trace::new(&kept.summary.message_id, &kept.envelope);
+    let told = app.sources.about(trace).await;
+    Ok(Json(json!({
+        "Envelope": kept.envelope,
+        "Events": told.events,
+        "Webhooks": told.webhooks,
+    })))
+}
+
+/// `GET /api/v1/info`.
+pub(crate) async fn info(State(app): State<App>) -> Answer<Json<Value>> {
+    let counts = app.mailbox.counts().await?;
+    let file = app.mailbox.file().map(|file| file.display().to_string());
+    Ok(Json(json!({
+        "Version": concat!("posthaste/", env!("CARGO_PKG_VERSION")),
+        "LatestVersion": "disabled",
+        "Database": file.unwrap_or_else(|| ":memory:".to_owned()),
+        "DatabaseSize": counts.footprint,
+        "Messages": counts.totals.total,
+        "Unread": counts.totals.unread,
+        "Tags": {},
+        "RuntimeStats": {
+            "Uptime": app.mailbox.uptime(),
+            "MessagesDeleted": counts.gone,
+            "SMTPAccepted": counts.taken,
+            "SMTPAcceptedSize": counts.taken_bytes,
+        },
+    })))
+}
+
+/// What a body says; field names in any case, as Go reads them.
+#[derive(Debug, Default)]
+struct Order {
+    ids: Vec<String>,
+    search: String,
+    read: bool,
+}
+
+impl Order {
+    fn read(body: &str) -> Answer<Self> {
+        if body.trim().is_empty() {
+            return Ok(Self::default());
+        }
+        let bad = |why: String| Refusal::Bad(format!("the body is not understood: {why}"));
+        let value: Value = serde_json::from_str(body).map_err(|e| bad(e.to_string()))?;
+        let mut order = Self::default();
+        let fields = match value {
+            Value::Object(fields) => fields,
+            Value::Null => return Ok(order),
+            _ => return Err(bad("an object is expected".to_owned())),
+        };
+        for (name, value) in fields {
+            let wrong = |e: serde_json::Error| bad(format!("{name}: {e}"));
+            match name.to_ascii_lowercase().as_str() {
+                _ if value.is_null() => {}
+                "ids" => order.ids = serde_json::from_value(value).map_err(wrong)?,
+                "search" => order.search = serde_json::from_value(value).map_err(wrong)?,
+                "read" => order.read = serde_json::from_value(value).map_err(wrong)?,
+                _ => {}
+            }
+        }
+        Ok(order)
+    }
+
+    fn which(&self) -> sql::Clause {
+        if self.ids.is_empty() {
+            sql::matching(&query::parse(&self.search))
+        } else {
+            sql::named(&self.ids)
+        }
+    }
+}
+
+/// The mail of this id, or the newest (that matches `query`) for `latest`.
+pub(crate) async fn find(app: &App, id: &str, query: Option<String>) -> Answer<Kept> {
+    if id != "latest" {
+        let found = app.mailbox.get(id.to_owned()).await?;
+        return found.ok_or(Refusal::NotFound);
+    }
+    let params = Params::read(&query.unwrap_or_default());
+    let terms = query::parse(&params.query);
+    let newest = app.mailbox.list(terms, 0, Some(1)).await?;
+    let row = newest.rows.into_iter().next().ok_or(Refusal::NoMail)?;
+    let found = app.mailbox.get(row.summary.id).await?;
+    found.ok_or(Refusal::NoMail)
+}
+
+/// Work that takes as long as the mail is large, away from the threads that serve.
+pub(crate) async fn apart<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Answer<T> {
+    let done = tokio::task::spawn_blocking(work).await;
+    done.map_err(|cause| Refusal::Internal(crate::Error::Store(cause.to_string())))
+}
+
+fn searched(search: &str) -> Answer<Vec<Term>> {
+    if search.is_empty() {
+        return Err(Refusal::Bad("Error: no search query".to_owned()));
+    }
+    Ok(query::parse(search))
+}
+
+fn before(params: &Params) -> Vec<Term> {
+    let at = query::instant(&params.before);
+    let test = at.map(Test::Before);
+    test.map(|test| Term { not: false, test })
+        .into_iter()
+        .collect()
+}
+
+fn page(start: usize, slice: Slice, matching: Totals) -> Json<Value> {
+    let messages: Vec<Summary> = slice.rows.into_iter().map(|row| row.summary).collect();
+    Json(json!({
+        "total": slice.totals.total,
+        "unread": slice.totals.unread,
+        "count": messages.len(),
+        "messages_count": matching.total,
+        "messages_unread": matching.unread,
+        "start": start,
+        "tags": [],
+        "messages": messages,
+    }))
+}

@@ -1,0 +1,15 @@
+//! What the SMTP dialogue said, as opposed to what the headers claim.
+
+use serde::{Deserialize, Serialize};
+
+/// The envelope a mail arrived in.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "PascalCase")]
+pub struct Envelope {
+    /// The address of `MAIL FROM`, without angle brackets; empty for the null sender.
+    pub from: String,
+    /// The addresses of `RCPT TO`, in their order.
+    pub to: Vec<String>,
+    /// Who connected, as `address:port`; empty when unknown.
+    pub peer: String,
+}

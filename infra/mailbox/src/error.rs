@@ -1,0 +1,31 @@
+//! Why the mailbox could not do its work.
+
+use std::path::PathBuf;
+
+/// Trouble with the mailbox's own file; nothing a mail holds leads here.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The folder cannot be made or its file not opened.
+    #[error("the mailbox file {path} cannot be opened: {cause}")]
+    Open { path: PathBuf, cause: String },
+    /// The file has a form this version does not know.
+    #[error(
+        "the mailbox file {path} was written by another version; delete it to start with an empty one"
+    )]
+    Version { path: PathBuf },
+    /// The store under the mailbox failed.
+    #[error("the mailbox cannot be read or written: {0}")]
+    Store(String),
+}
+
+impl From<rusqlite::Error> for Error {
+    fn from(cause: rusqlite::Error) -> Self {
+        Self::Store(cause.to_string())
+    }
+}
+
+impl From<serde_json::Error> for Error {
+    fn from(cause: serde_json::Error) -> Self {
+        Self::Store(cause.to_string())
+    }
+}

@@ -1,0 +1,81 @@
+//! Opening the database, in a file or in memory, and the ids it makes.
+
+use std::fs::OpenOptions;
+use std::path::Path;
+
+use rusqlite::Connection;
+
+use crate::{Error, sql};
+
+/// Opens the database and makes the tables in a new one.
+pub(crate) fn connect(file: Option<&Path>) -> Result<Connection, Error> {
+    let Some(path) = file else {
+        let db = Connection::open_in_memory()?;
+        db.execute_batch(sql::SCHEMA)?;
+        return Ok(db);
+    };
+    let failed = |cause: &dyn std::error::Error| Error::Open {
+        path: path.to_owned(),
+        cause: cause.to_string(),
+    };
+    private(path).map_err(|cause| failed(&cause))?;
+    let db = Connection::open(path).map_err(|cause| failed(&cause))?;
+    // Exclusive: a second host on the same folder is told so instead of mixing its mails in.
+    db.execute_batch(
+        "PRAGMA locking_mode = EXCLUSIVE;
+         PRAGMA auto_vacuum = INCREMENTAL;
+         PRAGMA journal_mode = WAL;
+         PRAGMA synchronous = NORMAL;
+         BEGIN IMMEDIATE; COMMIT;",
+    )
+    .map_err(|cause| failed(&cause))?;
+    let version = db
+        .query_row("PRAGMA user_version", [], |row| row.get::<_, i64>(0))
+        .map_err(|cause| failed(&cause))?;
+    match version {
+        0 => db
+            .execute_batch(sql::SCHEMA)
+            .map_err(|cause| failed(&cause))?,
+        sql::VERSION => {}
+        _ => {
+            let path = path.to_owned();
+            return Err(Error::Version { path });
+        }
+    }
+    Ok(db)
+}
+
+/// Makes the folder and the file; the file is for its owner alone, as SQLite's log beside it then
+/// is too.
+fn private(path: &Path) -> std::io::Result<()> {
+    if let Some(folder) = path.parent() {
+        std::fs::create_dir_all(folder)?;
+    }
+    let mut options = OpenOptions::new();
+    options.create(true).append(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path).map(drop)
+}
+
+/// 22 letters and digits, as Mailpit's ids are.
+///
+/// SQLite's generator is seeded by the operating system. Whoever could guess an id could show a
+/// picture out of somebody's mail on a page of his own.
+pub(crate) fn fresh_id(db: &Connection) -> Result<String, Error> {
+    let bytes: [u8; 16] = db
+        .prepare_cached("SELECT randomblob(16)")?
+        .query_row([], |row| row.get(0))?;
+    let mut number = u128::from_be_bytes(bytes);
+    let mut id = String::with_capacity(22);
+    for _ in 0..22 {
+        let digit = u32::try_from(number % 62).unwrap_or_default();
+        let letter = match digit {
+            0..=35 => char::from_digit(digit, 36),
+            _ => char::from_digit(digit - 26, 36).map(|c| c.to_ascii_uppercase()),
+        };
+        id.extend(letter);
+        number /= 62;
+    }
+    Ok(id)
+}

@@ -1,0 +1,261 @@
+//! The HTML of a mail as a document that can neither run anything nor phone home.
+//!
+//! What holds is the policy sent with it: no scripts, no origin, no forms, no remote loads
+//! (pictures only when the reader asks). The rewriting serves the reader: pictures of the mail
+//! itself are found, and links open beside the page. Removing scripts is only a second fence.
+
+use std::borrow::Cow;
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+
+use lol_html::html_content::{ContentType, Element, TextChunk};
+use lol_html::{HandlerResult, RewriteStrSettings, element, rewrite_str, text};
+
+/// Attributes that a browser loads pictures from without being asked.
+const LOADS: [&str; 5] = ["src", "srcset", "background", "poster", "style"];
+
+/// A document to put into the frame.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Document {
+    pub html: String,
+    /// Whether the mail asks for pictures from elsewhere.
+    pub remote: bool,
+}
+
+/// The `Content-Security-Policy` of the frame's document.
+pub(crate) fn policy(images: bool) -> String {
+    let remote = if images { " http: https:" } else { "" };
+    format!(
+        "default-src 'none'; img-src 'self' data:{remote}; style-src 'unsafe-inline'; font-src data:; \
+         base-uri 'none'; form-action 'none'; frame-ancestors 'self'; \
+         sandbox allow-popups allow-popups-to-escape-sandbox"
+    )
+}
+
+/// Rewrites a mail's HTML. `cids` tells the URL of each content id; `embed` makes links open in
+/// a window of their own.
+pub(crate) fn document(html: &str, cids: &HashMap<String, String>, embed: bool) -> Document {
+    let remote = Cell::new(false);
+    let style = RefCell::new(String::new());
+    let settings = RewriteStrSettings::new()
+        .append_element_content_handler(element!("*", |el: &mut Element<'_, '_>| {
+            tag(el, cids, embed, &remote)
+        }))
+        .append_element_content_handler(text!("style", |chunk: &mut TextChunk<'_>| {
+            sheet(chunk, &style, cids, &remote)
+        }));
+    let html = match rewrite_str(html, settings) {
+        Ok(html) => html,
+        Err(_) => escaped(html),
+    };
+    Document {
+        html,
+        remote: remote.get(),
+    }
+}
+
+fn tag(
+    el: &mut Element<'_, '_>,
+    cids: &HashMap<String, String>,
+    embed: bool,
+    remote: &Cell<bool>,
+) -> HandlerResult {
+    let name = el.tag_name();
+    if matches!(name.as_str(), "script" | "base")
+        || name == "meta" && el.has_attribute("http-equiv")
+    {
+        el.remove();
+        return Ok(());
+    }
+    let attributes: Vec<_> = el
+        .attributes()
+        .iter()
+        .map(|attribute| (attribute.name(), attribute.value()))
+        .collect();
+    for (name, value) in attributes {
+        if LOADS.contains(&name.as_str()) && elsewhere(&name, &value) {
+            remote.set(true);
+        }
+        if let Cow::Owned(value) = with_urls(&value, cids) {
+            el.set_attribute(&name, &value)?;
+        }
+    }
+    if embed && matches!(name.as_str(), "a" | "area") && el.has_attribute("href") {
+        el.set_attribute("target", "_blank")?;
+        el.set_attribute("rel", "noopener noreferrer")?;
+    }
+    Ok(())
+}
+
+fn sheet(
+    chunk: &mut TextChunk<'_>,
+    style: &RefCell<String>,
+    cids: &HashMap<String, String>,
+    remote: &Cell<bool>,
+) -> HandlerResult {
+    style.borrow_mut().push_str(chunk.as_str());
+    if !chunk.last_in_text_node() {
+        chunk.remove();
+        return Ok(());
+    }
+    let sheet = style.take();
+    if elsewhere("style", &sheet) {
+        remote.set(true);
+    }
+    chunk.replace(&with_urls(&sheet, cids), ContentType::Html);
+    Ok(())
+}
+
+fn elsewhere(attribute: &str, value: &str) -> bool {
+    let value = value.trim().to_ascii_lowercase();
+    let remote = |url: &str| {
+        let url = url.trim_start_matches(['"', '\'', ' ']);
+        url.starts_with("http:") || url.starts_with("https:") || url.starts_with("//")
+    };
+    match attribute {
+        "style" => value.split("url(").skip(1).any(remote),
+        "srcset" => value.split(',').any(remote),
+        _ => remote(&value),
+    }
+}
+
+/// Replaces every `cid:…` that names a part of the mail (RFC 2392).
+fn with_urls<'a>(value: &'a str, cids: &HashMap<String, String>) -> Cow<'a, str> {
+    if cids.is_empty() || !value.to_ascii_lowercase().contains("cid:") {
+        return Cow::Borrowed(value);
+    }
+    let mut out = String::with_capacity(value.len());
+    let mut rest = value;
+    while let Some(at) = rest.to_ascii_lowercase().find("cid:") {
+        let (before, from) = rest.split_at(at);
+        let name = from.get(4..).unwrap_or_default();
+        let end = name
+            .find(|c: char| c.is_whitespace() || "\"'()<>,;".contains(c))
+            .unwrap_or(name.len());
+        let (name, after) = name.split_at(end);
+        out.push_str(before);
+        let url = cids.get(name).or_else(|| cids.get(&decoded(name)));
+        match url {
+            Some(url) => out.push_str(url),
+            None => out.push_str(from.get(..4 + end).unwrap_or_default()),
+        }
+        rest = after;
+    }
+    out.push_str(rest);
+    Cow::Owned(out)
+}
+
+/// A content id out of a URL: `%40` is `@` (RFC 2392), `&amp;` is `&` (HTML).
+fn decoded(name: &str) -> String {
+    let name = name.replace("&amp;", "&");
+    let mut bytes = Vec::with_capacity(name.len());
+    let mut rest = name.as_bytes();
+    while let [first, after @ ..] = rest {
+        let coded = after.get(..2).filter(|_| *first == b'%');
+        let byte = coded.and_then(|hex| u8::from_str_radix(str::from_utf8(hex).ok()?, 16).ok());
+        bytes.push(byte.unwrap_or(*first));
+        rest = after
+            .get(if byte.is_some() { 2 } else { 0 }..)
+            .unwrap_or_default();
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// HTML that cannot be read is shown as what it is: text.
+fn escaped(html: &str) -> String {
+    let text = html.replace('&', "&amp;").replace('<', "&lt;");
+    format!("<!doctype html><pre>{text}</pre>")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cids() -> HashMap<String, String> {
+        HashMap::from([
+            ("logo@x".to_owned(), "/p/1".to_owned()),
+            ("b".to_owned(), "/p/2".to_owned()),
+        ])
+    }
+
+    #[track_caller]
+    fn check(html: &str, want: &str, remote: bool) {
+        let got = document(html, &cids(), true);
+        assert_eq!((got.html.as_str(), got.remote), (want, remote), "{html}");
+    }
+
+    #[test]
+    fn pictures_of_the_mail_are_found_wherever_they_are_named() {
+        check("<img src=\"cid:logo@x\">", "<img src=\"/p/1\">", false);
+        check("<img src=CID:logo%40x>", "<img src=\"/p/1\">", false);
+        check("<img src='cid:none'>", "<img src=\"cid:none\">", false);
+        check(
+            "<td background=cid:b style=\"background:url('cid:logo@x') cid:b\">",
+            "<td background=\"/p/2\" style=\"background:url('/p/1') /p/2\">",
+            false,
+        );
+        check(
+            "<style>a{background:url(cid:b)}</style>",
+            "<style>a{background:url(/p/2)}</style>",
+            false,
+        );
+    }
+
+    #[test]
+    fn what_runs_or_redirects_is_taken_out() {
+        check("a<script>alert(1)</script>b", "ab", false);
+        check("<base href=http://e.vil><p>", "<p>", false);
+        check(
+            "<meta http-equiv=refresh content='0;url=http://e.vil'>x",
+            "x",
+            false,
+        );
+        check("<meta charset=latin1>", "<meta charset=latin1>", false);
+    }
+
+    #[test]
+    fn links_open_beside_the_page() {
+        check(
+            "<a href=\"http://x.co\" target=_top>x</a><a name=y>",
+            "<a href=\"http://x.co\" target=\"_blank\" rel=\"noopener noreferrer\">x</a><a name=y>",
+            false,
+        );
+        let plain = document("<a href=http://x.co>", &cids(), false);
+        assert_eq!(plain.html, "<a href=http://x.co>");
+    }
+
+    #[test]
+    fn remote_loads_are_noticed() {
+        for html in [
+            "<img src=http://x.co/a>",
+            "<img src=' https://x.co/a'>",
+            "<img src=//x.co/a>",
+            "<img srcset='a 1x, https://x.co/a 2x'>",
+            "<p style=\"background:URL( 'http://x.co')\">",
+            "<style>p{background:url(http://x.co)}</style>",
+            "<table background=http://x.co>",
+        ] {
+            assert!(document(html, &cids(), true).remote, "{html}");
+        }
+        for html in [
+            "<a href=http://x.co>",
+            "<img src=data:image/png;base64,x>",
+            "http://x.co",
+        ] {
+            assert!(!document(html, &cids(), true).remote, "{html}");
+        }
+    }
+
+    #[test]
+    fn remote_pictures_are_loaded_only_when_asked() {
+        assert!(!policy(false).contains("http"));
+        assert!(policy(true).contains("img-src 'self' data: http: https:;"));
+        for images in [false, true] {
+            let policy = policy(images);
+            assert!(policy.starts_with("default-src 'none';"));
+            assert!(policy.contains("; sandbox allow-popups"));
+            assert!(!policy.contains("script"), "{policy}");
+            assert!(!policy.contains("same-origin"));
+        }
+    }
+}

@@ -1,0 +1,41 @@
+//! The mailbox of the local host: keeps what the recording relay received, shows it on a page and
+//! answers the REST calls that users of Mailpit know.
+//!
+//! It is for one person's machine: no login, loopback by default, capped in number and in bytes.
+//! A mail is hostile until proven otherwise, so nothing of it reaches the page but as text, and
+//! its HTML only inside a frame that has neither scripts nor an origin.
+
+mod address;
+mod api;
+mod download;
+mod envelope;
+mod error;
+mod events;
+mod file;
+mod frame;
+mod guard;
+mod headers;
+mod live;
+mod mailbox;
+mod message;
+mod page;
+mod params;
+mod parse;
+mod parts;
+mod prose;
+mod query;
+mod reader;
+mod refusal;
+mod routes;
+mod rows;
+mod sources;
+mod sql;
+mod store;
+mod unsubscribe;
+
+pub use address::Address;
+pub use envelope::Envelope;
+pub use error::Error;
+pub use mailbox::{DEFAULT_LIMIT, Mailbox};
+pub use rows::Summary;
+pub use sources::{Lookup, Sources, Trace};

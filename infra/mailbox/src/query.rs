@@ -1,0 +1,248 @@
+//! The search language: words, quoted phrases and `field:value` terms, as in Mailpit.
+//!
+//! Every term must hold; a leading `-` or `!` turns one round. Beyond Mailpit, `rcpt:` looks at
+//! the envelope: each recipient of a send gets a copy of its own, and this finds the right one.
+
+use posthaste_model::Millis;
+
+/// Where a text is looked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Field {
+    From,
+    To,
+    Cc,
+    Bcc,
+    ReplyTo,
+    /// Any of the five above.
+    Addressed,
+    Recipient,
+    Subject,
+    MessageId,
+    /// Everything above, names of files and the text of the body.
+    All,
+}
+
+/// One condition on a mail.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Test {
+    /// The field holds this text, which is in lower case.
+    Holds(Field, String),
+    Read,
+    Files,
+    Inlines,
+    Before(Millis),
+    After(Millis),
+    Larger(i64),
+    Smaller(i64),
+    /// Holds for no mail: there are no tags here.
+    Tagged,
+}
+
+/// A condition, or its opposite.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Term {
+    pub not: bool,
+    pub test: Test,
+}
+
+/// The terms of a search; one that says nothing (a date that is none) is left out.
+pub(crate) fn parse(search: &str) -> Vec<Term> {
+    words(search).iter().filter_map(|word| term(word)).collect()
+}
+
+/// Splits at white space outside double quotes, and drops the quotes.
+fn words(search: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut quoted = false;
+    for c in search.chars() {
+        match c {
+            '"' => quoted = !quoted,
+            c if c.is_whitespace() && !quoted => words.push(String::new()),
+            c => {
+                if let Some(word) = words.last_mut() {
+                    word.push(c);
+                }
+            }
+        }
+    }
+    words.retain(|word| !word.trim().is_empty());
+    words
+}
+
+fn term(word: &str) -> Option<Term> {
+    let lower = word.to_lowercase();
+    let (not, rest) = match lower.strip_prefix(['-', '!']) {
+        Some(rest) if !rest.is_empty() => (true, rest),
+        Some(_) | None => (false, lower.as_str()),
+    };
+    let test = match rest {
+        "is:read" => Test::Read,
+        "is:unread" => {
+            let test = Test::Read;
+            return Some(Term { not: !not, test });
+        }
+        "is:tagged" => Test::Tagged,
+        "has:attachment" | "has:attachments" => Test::Files,
+        "has:inline" | "has:inlines" => Test::Inlines,
+        rest => named(rest)?,
+    };
+    Some(Term { not, test })
+}
+
+/// `field:value`, or a text without a field we know.
+fn named(rest: &str) -> Option<Test> {
+    let (name, value) = rest.split_once(':').unwrap_or((rest, ""));
+    let value = crate::parse::collapse(value, usize::MAX);
+    let field = match name {
+        "from" => Field::From,
+        "to" => Field::To,
+        "cc" => Field::Cc,
+        "bcc" => Field::Bcc,
+        "reply-to" => Field::ReplyTo,
+        "addressed" => Field::Addressed,
+        "rcpt" => Field::Recipient,
+        "subject" => Field::Subject,
+        "message-id" => Field::MessageId,
+        "tag" => return Some(Test::Tagged),
+        "before" => return instant(&value).map(Test::Before),
+        "after" => return instant(&value).map(Test::After),
+        "larger" => return bytes(&value).map(Test::Larger),
+        "smaller" => return bytes(&value).map(Test::Smaller),
+        _ => {
+            let text = crate::parse::collapse(rest, usize::MAX);
+            return Some(Test::Holds(Field::All, text));
+        }
+    };
+    (!value.is_empty()).then_some(Test::Holds(field, value))
+}
+
+/// A day, a day and a time (both UTC), RFC 3339, or Unix seconds or milliseconds.
+pub(crate) fn instant(text: &str) -> Option<Millis> {
+    if let Ok(number) = text.parse::<i64>() {
+        // As Mailpit: more than 10^12 can only be milliseconds.
+        let scale = if number > 1_000_000_000_000 { 1 } else { 1000 };
+        return number.checked_mul(scale).map(Millis);
+    }
+    let text = text.to_uppercase();
+    let utc = |civil: jiff::civil::DateTime| {
+        let zoned = civil.to_zoned(jiff::tz::TimeZone::UTC).ok()?;
+        Some(zoned.timestamp())
+    };
+    let found = text
+        .parse::<jiff::Timestamp>()
+        .ok()
+        .or_else(|| utc(text.parse::<jiff::civil::DateTime>().ok()?))
+        .or_else(|| utc(text.parse::<jiff::civil::Date>().ok()?.into()))?;
+    Some(Millis(found.as_millisecond()))
+}
+
+/// `1500`, `2k`, `1.5mb`: bytes, in units of 1024.
+fn bytes(text: &str) -> Option<i64> {
+    let number = text.trim_end_matches(|c: char| c.is_ascii_alphabetic() || c == ' ');
+    let scale = match text.get(number.len()..)?.trim() {
+        "" | "b" => 1.0,
+        "k" | "kb" => 1024.0,
+        "m" | "mb" => 1024.0 * 1024.0,
+        _ => return None,
+    };
+    let size = number.parse::<f64>().ok()? * scale;
+    let sane = (0.0..1e15).contains(&size);
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "the range is checked, and a fraction of a byte means nothing"
+    )]
+    sane.then_some(size as i64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn holds(field: Field, text: &str) -> Test {
+        Test::Holds(field, text.to_owned())
+    }
+
+    #[track_caller]
+    fn check(search: &str, want: &[(bool, Test)]) {
+        let got: Vec<_> = parse(search).into_iter().map(|t| (t.not, t.test)).collect();
+        assert_eq!(got, want, "search: {search:?}");
+    }
+
+    #[test]
+    fn words_phrases_and_fields_are_told_apart() {
+        check("", &[]);
+        check(" \t \"\" ", &[]);
+        check(
+            "Hello  wörld",
+            &[
+                (false, holds(Field::All, "hello")),
+                (false, holds(Field::All, "wörld")),
+            ],
+        );
+        check(
+            "\"Hello  World\"",
+            &[(false, holds(Field::All, "hello world"))],
+        );
+        check("\"open end", &[(false, holds(Field::All, "open end"))]);
+        check(
+            "To:Ann@x.co from:\"Bob B\" -subject:\"a b\" !rcpt:c",
+            &[
+                (false, holds(Field::To, "ann@x.co")),
+                (false, holds(Field::From, "bob b")),
+                (true, holds(Field::Subject, "a b")),
+                (true, holds(Field::Recipient, "c")),
+            ],
+        );
+        check(
+            "is:read is:unread -is:unread",
+            &[(false, Test::Read), (true, Test::Read), (false, Test::Read)],
+        );
+        check(
+            "-has:attachments has:inline tag:x",
+            &[
+                (true, Test::Files),
+                (false, Test::Inlines),
+                (false, Test::Tagged),
+            ],
+        );
+        check("to: before:never larger:x", &[]);
+        check(
+            "http://x.co - 🎉",
+            &[
+                (false, holds(Field::All, "http://x.co")),
+                (false, holds(Field::All, "-")),
+                (false, holds(Field::All, "🎉")),
+            ],
+        );
+    }
+
+    #[test]
+    fn times_and_sizes_are_read_in_their_usual_forms() {
+        let noon = Some(Millis(1_795_780_800_000));
+        for text in [
+            "1795780800",
+            "1795780800000",
+            "2026-11-27t12:00:00z",
+            "2026-11-27 12:00",
+            "2026-11-27T14:00:00+02:00",
+        ] {
+            assert_eq!(instant(text), noon, "{text}");
+        }
+        let midnight = Some(Millis(1_795_737_600_000));
+        assert_eq!(instant("2026-11-27"), midnight);
+        assert_eq!(instant("yesterday"), None);
+        assert_eq!(instant("-9223372036854775808"), None);
+        for (text, want) in [
+            ("10", Some(10)),
+            ("2k", Some(2048)),
+            ("1.5 mb", Some(1_572_864)),
+            ("-1", None),
+            ("1e300", None),
+            ("nan", None),
+            ("", None),
+            ("k", None),
+        ] {
+            assert_eq!(bytes(text), want, "{text:?}");
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! What the page shows but the relay cannot know: a copy's events and the webhooks' answers.
+
+use std::sync::Arc;
+
+use futures_util::future::BoxFuture;
+use posthaste_model::Verp;
+use serde_json::Value;
+
+use crate::Envelope;
+
+/// Which copy of which message is asked about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Trace {
+    /// The `Message-ID` header, without angle brackets; empty when the mail has none.
+    pub message_id: String,
+    /// What the envelope sender says: account, message and number of the recipient. `None` for a
+    /// mail that some other program sent.
+    pub verp: Option<Verp>,
+    /// The recipients of the envelope.
+    pub recipients: Vec<String>,
+}
+
+impl Trace {
+    pub(crate) fn new(message_id: &str, envelope: &Envelope) -> Self {
+        let local = envelope.from.rsplit_once('@').map(|(local, _)| local);
+        Self {
+            message_id: message_id.to_owned(),
+            verp: local
+                .and_then(|local| Verp::parse(local).ok())
+                .map(|(verp, _)| verp),
+            recipients: envelope.to.clone(),
+        }
+    }
+}
+
+/// Finds JSON objects about a copy, oldest first.
+pub type Lookup = Arc<dyn Fn(Trace) -> BoxFuture<'static, Vec<Value>> + Send + Sync>;
+
+/// Where the page learns more about a copy; without a source it shows nothing of that kind.
+///
+/// Events may have the form of the store (`kind`, `at`) or of a webhook post (`event`,
+/// `timestamp`); besides those the page shows `email`, `reason` or `response`, `status` and
+/// `attempt`. Answers of webhooks show `url`, `status`, `at`, `attempt`, and `answer` or `error`.
+/// Whatever else an object holds can be unfolded.
+#[derive(Clone, Default)]
+pub struct Sources {
+    pub events: Option<Lookup>,
+    pub webhooks: Option<Lookup>,
+}
+
+/// What the sources say about one copy.
+#[derive(Debug, Default, serde::Serialize)]
+#[serde(rename_all = "PascalCase")]
+pub(crate) struct Told {
+    pub events: Vec<Value>,
+    pub webhooks: Vec<Value>,
+}
+
+impl Sources {
+    pub(crate) async fn about(&self, trace: Trace) -> Told {
+        let ask = async |source: &Option<Lookup>| match source {
+            Some(source) => source(trace.clone()).await,
+            None => Vec::new(),
+        };
+        Told {
+            events: ask(&self.events).await,
+            webhooks: ask(&self.webhooks).await,
+        }
+    }
+}

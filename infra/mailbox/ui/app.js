@@ -1,0 +1,178 @@
+// The page works without this file. With it, links change only a part of the page, new mail
+// shows by itself, times are local, and the keys j, k and / do something.
+"use strict";
+
+const page = document;
+const one = (selector, root = page) => root.querySelector(selector);
+
+/** Writes every UTC time as local time, short in lists and long elsewhere. */
+function localTimes(root) {
+  const now = new Date();
+  for (const time of root.querySelectorAll("time[datetime]")) {
+    const at = new Date(time.dateTime);
+    if (Number.isNaN(at.getTime())) continue;
+    const clock = { hour: "2-digit", minute: "2-digit" };
+    const day = { day: "numeric", month: "short" };
+    const today = at.toDateString() === now.toDateString();
+    const year = at.getFullYear() === now.getFullYear() ? {} : { year: "numeric" };
+    const long = { ...day, year: "numeric", ...clock, second: "2-digit" };
+    const form = "long" in time.dataset ? long : today ? clock : { ...day, ...year };
+    time.textContent = new Intl.DateTimeFormat(undefined, form).format(at);
+    time.title = at.toLocaleString();
+  }
+}
+
+/** Fetches a page of this mailbox; null when there is none or it is not one. */
+async function load(url) {
+  try {
+    const answer = await fetch(url, { cache: "no-store" });
+    if (!answer.ok) return null;
+    return new DOMParser().parseFromString(await answer.text(), "text/html");
+  } catch {
+    return null;
+  }
+}
+
+/** Puts the new element of this id in the place of the old one; focus and place stay. */
+function swap(id, fresh) {
+  const [old, next] = [page.getElementById(id), fresh.getElementById(id)];
+  if (!old || !next) return;
+  const focus = old.contains(page.activeElement) ? page.activeElement.getAttribute("href") : null;
+  const top = old.scrollTop;
+  const open = one("details.menu[open]", old) !== null;
+  localTimes(next);
+  old.replaceWith(page.adoptNode(next));
+  if (id === "list") {
+    next.scrollTop = top;
+    const menu = one("details.menu", next);
+    if (menu && open) menu.open = true;
+  }
+  if (focus) one(`a[href="${CSS.escape(focus)}"]`, next)?.focus({ preventScroll: true });
+}
+
+let visits = 0;
+
+/** Goes to a page without loading it anew. */
+async function visit(url, remember) {
+  const turn = ++visits;
+  const fresh = await load(url);
+  if (turn !== visits) return;
+  if (!fresh) {
+    location.assign(url);
+    return;
+  }
+  if (remember) history.pushState(null, "", url);
+  page.title = fresh.title;
+  page.body.className = fresh.body.className;
+  swap("list", fresh);
+  swap("reader", fresh);
+  one("#q").value = one("#q", fresh).value;
+  showCurrent();
+}
+
+/** The chosen line and tab are in sight, also on a narrow screen. */
+function showCurrent() {
+  for (const chosen of page.querySelectorAll(".mails [aria-current], .tabs [aria-current]")) {
+    chosen.scrollIntoView({ block: "nearest", inline: "nearest" });
+  }
+}
+
+page.addEventListener("click", (event) => {
+  const link = event.target.closest?.("#list a, #reader a");
+  const plain = !(event.metaKey || event.ctrlKey || event.shiftKey || event.altKey || event.button);
+  if (!link || !plain || link.hasAttribute("download") || link.target) return;
+  const path = link.pathname;
+  if (link.origin !== location.origin || !(path === "/" || path.startsWith("/message/"))) return;
+  event.preventDefault();
+  visit(link.href, true);
+});
+addEventListener("popstate", () => visit(location.href, false));
+
+/** The next older (1) or newer (-1) message of the list. */
+function step(by) {
+  const links = [...page.querySelectorAll(".mails a")];
+  const at = links.findIndex((link) => link.getAttribute("aria-current"));
+  const link = links[at < 0 ? 0 : at + by];
+  if (link) visit(link.href, true);
+}
+
+page.addEventListener("keydown", (event) => {
+  const typing = event.target.closest?.("input, textarea, select");
+  if (typing && event.key === "Escape") event.target.blur();
+  if (typing || event.metaKey || event.ctrlKey || event.altKey) return;
+  if (event.key === "Escape") {
+    const menu = one("details.menu[open]");
+    if (menu) menu.open = false;
+    return;
+  }
+  const act = { j: () => step(1), k: () => step(-1), "/": () => one("#q").focus() }[event.key];
+  if (!act) return;
+  event.preventDefault();
+  act();
+});
+page.addEventListener("click", (event) => {
+  const menu = one("details.menu[open]");
+  if (menu && !menu.contains(event.target)) menu.open = false;
+});
+
+/** Brings the list, and what is told about the open message, up to date. */
+async function refresh() {
+  const turn = visits;
+  const fresh = await load(location.href);
+  if (turn !== visits) return;
+  if (!fresh) {
+    // The open message is gone: somebody deleted it, or the mailbox was cleared.
+    const home = one("#reader .back")?.getAttribute("href") ?? "/";
+    if (navigator.onLine && (await load(home))) visit(home, true);
+    return;
+  }
+  swap("list", fresh);
+  if (one("#reader .empty")) {
+    swap("reader", fresh);
+    page.title = fresh.title;
+    page.body.className = fresh.body.className;
+  }
+  swap("status", fresh);
+  if (!one("#told details[open]")) swap("told", fresh);
+}
+
+/** While the page is seen, it hears of changes; a browser has few connections to give. */
+const live = one("#live");
+let source = null;
+let waiting = 0;
+
+function soon() {
+  clearTimeout(waiting);
+  waiting = setTimeout(refresh, 250);
+}
+
+function listen() {
+  if (page.hidden) {
+    source?.close();
+    source = null;
+    return;
+  }
+  if (source) return;
+  source = new EventSource("/live");
+  const say = (text, off) => {
+    live.hidden = false;
+    live.textContent = text;
+    live.classList.toggle("off", off);
+  };
+  source.addEventListener("open", () => {
+    say("Live", false);
+    soon();
+  });
+  source.addEventListener("change", soon);
+  source.addEventListener("error", () => say("Offline", true));
+}
+
+// Events come after the mail, and from elsewhere than the relay: ask while they can be seen.
+setInterval(() => {
+  if (!page.hidden && one("#told, #status")) soon();
+}, 3000);
+
+page.addEventListener("visibilitychange", listen);
+localTimes(page);
+showCurrent();
+listen();
