@@ -1,0 +1,123 @@
+//! Turns the wire's request into a [`Mail`], or says everything that is wrong with it.
+//!
+//! Stage 0 and 1 (is it JSON, are the types right) are `decode`'s. Here is stage 2: every rule that
+//! the request alone decides, all of them in one answer, in the order of the contract's field
+//! table. Stage 3, what only the account can tell (sender identity, template, groups, batch), comes
+//! after and elsewhere. `ERRORS.md` lists every message.
+
+mod args;
+mod content;
+mod envelope;
+mod files;
+mod findings;
+mod headers;
+mod labels;
+mod path;
+mod people;
+mod settings;
+mod when;
+
+use posthaste_model::{HORIZON, Mail, Personalization, Problem, Timestamp};
+
+pub(crate) use findings::Findings;
+pub(crate) use path::Path;
+
+use crate::decode::decode;
+use crate::wire;
+use when::When;
+
+/// The limits that an operator may move. The others are the contract's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// How far ahead a send may be scheduled, in seconds.
+    pub horizon: i64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { horizon: HORIZON }
+    }
+}
+
+/// A request that breaks no rule which can be judged without the account.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Checked {
+    pub mail: Mail,
+}
+
+/// Reads the (unpacked) body of mail/send and checks it.
+///
+/// # Errors
+/// Every problem of the first stage that has one, in a stable order; never empty.
+pub fn decode_and_check(
+    body: &[u8],
+    now: Timestamp,
+    limits: &Limits,
+) -> Result<Checked, Vec<Problem>> {
+    let wire = decode(body)?;
+    let mut found = Findings::default();
+    let when = When {
+        now,
+        horizon: limits.horizon,
+    };
+    match check(wire, when, &mut found) {
+        Some(mail) if found.is_empty() => Ok(Checked { mail }),
+        Some(_) | None => Err(found.into_vec()),
+    }
+}
+
+/// `None` only when something was found.
+fn check(wire: wire::Mail<'_>, when: When, found: &mut Findings) -> Option<Mail> {
+    let root = &Path::Root;
+    let template_id = labels::template_id(wire.template_id);
+    let dynamic = template_id
+        .as_deref()
+        .is_some_and(|id| id.starts_with("d-"));
+
+    let personalizations = envelope::all(wire.personalizations, when, dynamic, found);
+    let from = people::from(wire.from, root, found);
+    let reply_to = people::reply_to(wire.reply_to, wire.reply_to_list, found);
+    let subject = content::subject(wire.subject, root, found);
+    if template_id.is_none() {
+        content::subject_is_there(subject.as_deref(), &personalizations, found);
+    }
+    let content = content::parts(wire.content, template_id.is_some(), found);
+    let attachments = files::all(wire.attachments, found);
+    let headers = headers::check(wire.headers, root, &headers::MESSAGE, found);
+    let categories = labels::categories(wire.categories, found);
+    let custom_args = args::of_message(wire.custom_args, found);
+    check_merged_args(&custom_args, &personalizations, found);
+    let send_at = when.check(wire.send_at, root, found);
+    let batch_id = labels::batch_id(wire.batch_id, found);
+    let asm = settings::asm(wire.asm, found);
+    let ip_pool_name = labels::ip_pool_name(wire.ip_pool_name, found);
+    let mail_settings = settings::mail(wire.mail_settings, found);
+
+    Some(Mail {
+        from: from?,
+        reply_to,
+        subject,
+        content,
+        attachments,
+        template_id,
+        headers,
+        categories,
+        custom_args,
+        sections: wire.sections.map(|s| s.0).unwrap_or_default(),
+        send_at,
+        batch_id,
+        asm,
+        ip_pool_name,
+        mail_settings,
+        tracking_settings: settings::tracking(wire.tracking_settings),
+        personalizations,
+    })
+}
+
+/// Custom arguments of the message count in every envelope that does not override them.
+fn check_merged_args(message: &args::Map, envelopes: &[Personalization], found: &mut Findings) {
+    let all = Path::Root.key("personalizations");
+    for (i, envelope) in envelopes.iter().enumerate() {
+        args::check_merged(message, &envelope.custom_args, &all.index(i), found);
+    }
+}

@@ -1,0 +1,156 @@
+//! Subject and body parts.
+
+use posthaste_model::{Content, Personalization};
+
+use super::{Findings, Path};
+use crate::wire;
+
+/// Own limit: more alternatives than any mail program looks at.
+const PARTS: usize = 100;
+
+/// The one type with a parameter that is taken (API facts 2.5 and trap 12).
+const INVITATION: &str = "text/calendar; method=REQUEST";
+
+/// A subject, of the message or of one envelope: not empty.
+pub(super) fn subject(
+    given: Option<wire::Text<'_>>,
+    at: &Path<'_>,
+    found: &mut Findings,
+) -> Option<String> {
+    let subject = given?.into_string();
+    if subject.is_empty() {
+        found.add(
+            &at.key("subject"),
+            "The subject of your email must be a string at least one character in length.",
+        );
+    }
+    Some(subject)
+}
+
+/// Without a template, the message or else every envelope brings the subject.
+pub(super) fn subject_is_there(
+    message: Option<&str>,
+    envelopes: &[Personalization],
+    found: &mut Findings,
+) {
+    let in_all = !envelopes.is_empty() && envelopes.iter().all(|e| e.subject.is_some());
+    if message.is_none() && !in_all {
+        found.add(
+            &Path::Root.key("subject"),
+            "The subject is required. You can get around this requirement if you use a template with a subject defined or if every personalization has a subject defined.",
+        );
+    }
+}
+
+/// The body parts; only a template makes them optional.
+pub(super) fn parts(
+    given: Option<wire::List<wire::Content<'_>, 101>>,
+    has_template: bool,
+    found: &mut Findings,
+) -> Vec<Content> {
+    let root = Path::Root;
+    let at = &root.key("content");
+    let Some(given) = given.filter(|given| given.count > 0 || has_template) else {
+        if !has_template {
+            found.add(
+                at,
+                "Unless a valid template_id is provided, the content parameter is required. There must be at least one defined content block. We typically suggest both text/plain and text/html blocks are included, but only one block is required.",
+            );
+        }
+        return Vec::new();
+    };
+    if given.count == 0 {
+        found.add(
+            at,
+            "There must be at least one defined content block. We typically suggest both text/plain and text/html blocks are included, but only one block is required.",
+        );
+    }
+    if given.count > PARTS {
+        found.add(
+            at,
+            format!("There is a limit of {PARTS} content blocks per request."),
+        );
+    }
+    let numbered = given.items.into_iter().enumerate();
+    let parts: Vec<_> = numbered
+        .map(|(i, part)| Content {
+            mime_type: mime_type(part.mime_type, &at.index(i).key("type"), found),
+            value: value(part.value, &at.index(i).key("value"), found),
+        })
+        .collect();
+    if !parts.is_sorted_by_key(rank) {
+        found.add(
+            at,
+            "Following RFC 1341, section 7.2, if either text/html or text/plain are to be sent in your email: text/plain needs to be first, followed by text/html, followed by any other content.",
+        );
+    }
+    parts
+}
+
+fn rank(part: &Content) -> u8 {
+    match part.mime_type.to_ascii_lowercase().as_str() {
+        "text/plain" => 0,
+        "text/html" => 1,
+        _ => 2,
+    }
+}
+
+fn mime_type(given: Option<wire::Text<'_>>, at: &Path<'_>, found: &mut Findings) -> String {
+    let Some(given) = given else {
+        found.add(
+            at,
+            "A content type is required, this tells email clients how to display the email.",
+        );
+        return String::new();
+    };
+    let message = match flaw(&given) {
+        None => return given.into_string(),
+        Some(Flaw::Empty) => {
+            "Your content type must be a string with length of at least one character."
+        }
+        Some(Flaw::Forbidden) => "The content type cannot contain ';', or CRLF characters.",
+        Some(Flaw::Unprintable) => "The content type can only contain printable ASCII characters.",
+    };
+    found.add(at, message);
+    String::new()
+}
+
+fn value(given: Option<wire::Text<'_>>, at: &Path<'_>, found: &mut Findings) -> String {
+    let Some(given) = given else {
+        found.add(
+            at,
+            "A content value is required, this is the content of the email you are sending.",
+        );
+        return String::new();
+    };
+    if given.is_empty() {
+        found.add(
+            at,
+            "The content value must be a string at least one character in length.",
+        );
+    }
+    given.into_string()
+}
+
+/// What can be wrong with a MIME type. That it is one is not asked: `gif` passes (trap 18).
+pub(super) enum Flaw {
+    Empty,
+    /// A semicolon or a line end.
+    Forbidden,
+    /// Anything else that would break a header line.
+    Unprintable,
+}
+
+pub(super) fn flaw(mime_type: &str) -> Option<Flaw> {
+    if mime_type.is_empty() {
+        Some(Flaw::Empty)
+    } else if mime_type == INVITATION {
+        None
+    } else if mime_type.contains([';', '\r', '\n']) {
+        Some(Flaw::Forbidden)
+    } else if !mime_type.bytes().all(|b| (b' '..=b'~').contains(&b)) {
+        Some(Flaw::Unprintable)
+    } else {
+        None
+    }
+}

@@ -1,0 +1,135 @@
+//! Personalizations: each an envelope with its own recipients and overrides.
+
+use posthaste_model::{Mailbox, Personalization, Role};
+
+use super::people::{self, Words};
+use super::when::When;
+use super::{Findings, Path, args, content, headers};
+use crate::check::findings::echo;
+use crate::wire;
+
+const ENVELOPES: usize = 1_000;
+const RECIPIENTS: usize = 1_000;
+/// Of one `cc` or `bcc` (SPEC, "Limits").
+const COPIES: usize = 1_000;
+
+/// Every personalization of the request.
+pub(super) fn all(
+    given: Option<wire::List<wire::Personalization<'_>, 1_001>>,
+    when: When,
+    dynamic: bool,
+    found: &mut Findings,
+) -> Vec<Personalization> {
+    let (root, given) = (Path::Root, given.unwrap_or_default());
+    let at = &root.key("personalizations");
+    let count = given.count;
+    if count == 0 {
+        found.add(
+            at,
+            "The personalizations field is required and must have at least one personalization.",
+        );
+    }
+    if count > ENVELOPES {
+        found.add(
+            at,
+            format!(
+                "The personalization block is limited to {ENVELOPES} personalizations per API request. You have provided {count} personalizations. Please consider splitting this into multiple requests and resending your request."
+            ),
+        );
+    }
+    let recipients: usize = given.items.iter().map(recipients).sum();
+    if recipients > RECIPIENTS {
+        found.add(
+            at,
+            format!(
+                "There is a limit of {RECIPIENTS} total recipients (to + cc + bcc) per request."
+            ),
+        );
+    }
+    let numbered = given.items.into_iter().enumerate();
+    numbered
+        .map(|(i, given)| one(given, &at.index(i), (when, dynamic), found))
+        .collect()
+}
+
+fn recipients(given: &wire::Personalization<'_>) -> usize {
+    let lists = [&given.to, &given.cc, &given.bcc];
+    lists.into_iter().flatten().map(|list| list.count).sum()
+}
+
+fn one(
+    given: wire::Personalization<'_>,
+    at: &Path<'_>,
+    (when, dynamic): (When, bool),
+    found: &mut Findings,
+) -> Personalization {
+    let envelope = Personalization {
+        to: to(given.to, &at.key("to"), found),
+        cc: copies(given.cc, &at.key("cc"), &people::CC, found),
+        bcc: copies(given.bcc, &at.key("bcc"), &people::BCC, found),
+        from: given
+            .from
+            .and_then(|from| people::from(Some(from), at, found)),
+        subject: content::subject(given.subject, at, found),
+        headers: headers::check(given.headers, at, &headers::ENVELOPE, found),
+        substitutions: args::substitutions(given.substitutions, at, dynamic, found),
+        dynamic_template_data: given.dynamic_template_data.map(|data| data.0),
+        custom_args: args::of_envelope(given.custom_args, at, found),
+        send_at: when.check(given.send_at, at, found),
+    };
+    check_unique(&envelope, at, found);
+    envelope
+}
+
+fn to(given: Option<wire::Mailboxes<'_>>, at: &Path<'_>, found: &mut Findings) -> Vec<Mailbox> {
+    let given = given.unwrap_or_default();
+    if given.count == 0 {
+        found.add(
+            at,
+            "The to array is required for all personalization objects, and must have at least one email object with a valid email address.",
+        );
+    }
+    people::mailboxes(given, at, &people::TO, found)
+}
+
+/// `cc` or `bcc`: may be left out, but not be empty (API facts 2.5).
+fn copies(
+    given: Option<wire::Mailboxes<'_>>,
+    at: &Path<'_>,
+    words: &Words,
+    found: &mut Findings,
+) -> Vec<Mailbox> {
+    let Some(given) = given else {
+        return Vec::new();
+    };
+    if given.count == 0 {
+        found.add(at, words.missing);
+    }
+    if given.count > COPIES {
+        let name = at.last();
+        found.add(
+            at,
+            format!("There is a limit of {COPIES} {name} emails per personalization."),
+        );
+    }
+    people::mailboxes(given, at, words, found)
+}
+
+/// No address twice in one envelope, in whatever case and in whichever list. Between envelopes it
+/// may repeat.
+fn check_unique(envelope: &Personalization, at: &Path<'_>, found: &mut Findings) {
+    let repeated = people::repeated(envelope.recipients().map(|(_, mailbox)| mailbox));
+    let Some((role, mailbox)) = repeated.and_then(|i| envelope.recipients().nth(i)) else {
+        return;
+    };
+    let list = match role {
+        Role::To => "to",
+        Role::Cc => "cc",
+        Role::Bcc => "bcc",
+    };
+    let address = echo(mailbox.email.as_str());
+    let message = format!(
+        "Each email address in the personalization block should be unique between to, cc, and bcc. We found the first duplicate instance of {address} in the {at}.{list} field."
+    );
+    found.add_about(at, message, Some("message.recipient-errors".to_owned()));
+}

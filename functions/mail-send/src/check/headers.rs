@@ -1,0 +1,95 @@
+//! Custom headers: names that can stand on a header line, and are not ours to write.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{Findings, Path};
+use crate::wire;
+
+/// SPEC, "Reserved headers": its vendor's own, and ours.
+const RESERVED: [&str; 14] = [
+    "x-sg-id",
+    "x-sg-eid",
+    "x-posthaste-id",
+    "x-posthaste-eid",
+    "received",
+    "dkim-signature",
+    "content-type",
+    "content-transfer-encoding",
+    "to",
+    "from",
+    "subject",
+    "reply-to",
+    "cc",
+    "bcc",
+];
+
+/// Own limit. RFC 5322, section 2.1.1, ends a line after 998 bytes, and a name can't be folded.
+const NAME: usize = 255;
+
+/// What differs between the headers of the message and those of an envelope.
+pub(super) struct Words {
+    letters: &'static str,
+    reserved: &'static str,
+}
+
+pub(super) const MESSAGE: Words = Words {
+    letters: "Header keys cannot contain non-ASCII characters and empty spaces.",
+    reserved: "Header can not be one of the reserved keys.",
+};
+
+pub(super) const ENVELOPE: Words = Words {
+    letters: "Header keys cannot contain non-ASCII characters or empty spaces.",
+    reserved: "Header cannot be one of the reserved keys.",
+};
+
+/// The headers below `at`. A value may be anything that has no line end; the composer encodes it.
+pub(super) fn check(
+    given: Option<wire::Headers>,
+    at: &Path<'_>,
+    words: &Words,
+    found: &mut Findings,
+) -> BTreeMap<String, String> {
+    let Some(given) = given else {
+        return BTreeMap::new();
+    };
+    let (headers, at) = (given.entries, &at.key("headers"));
+    let any = |rule: fn(&str) -> bool| headers.keys().any(|name| rule(name));
+    let mut unless = |broken: bool, message: &str| {
+        if broken {
+            found.add(at, message);
+        }
+    };
+    unless(given.too_big, "The headers may not exceed 100,000 bytes.");
+    unless(
+        any(|name| name.is_empty() || !name.bytes().all(|b| b.is_ascii_graphic())),
+        words.letters,
+    );
+    unless(
+        any(|name| name.contains(':')),
+        "Header keys cannot contain a colon.",
+    );
+    unless(
+        any(|name| name.len() > NAME),
+        "Header keys cannot be longer than 255 characters.",
+    );
+    unless(any(is_reserved), words.reserved);
+    unless(
+        repeated(&headers),
+        "The headers cannot contain duplicate keys.",
+    );
+    unless(
+        headers.values().any(|v| v.contains(['\r', '\n', '\0'])),
+        "Header values cannot contain CRLF or NUL characters.",
+    );
+    headers
+}
+
+fn is_reserved(name: &str) -> bool {
+    RESERVED.iter().any(|r| r.eq_ignore_ascii_case(name))
+}
+
+/// Whether two names differ only in case. (The same name twice is one JSON key: the last wins.)
+fn repeated(headers: &BTreeMap<String, String>) -> bool {
+    let mut seen = BTreeSet::new();
+    headers.len() > 1 && !headers.keys().all(|n| seen.insert(n.to_ascii_lowercase()))
+}

@@ -1,0 +1,137 @@
+//! Where in the request a value stands, written out only when something is wrong with it.
+
+use std::fmt;
+
+/// A JSON path that lives on the stack: each step borrows the one before.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Path<'a> {
+    Root,
+    Key(&'a Path<'a>, &'a str),
+    Index(&'a Path<'a>, usize),
+}
+
+/// Under these keys stand the caller's own keys, which have no anchor.
+const OPEN: [&str; 5] = [
+    "custom_args",
+    "dynamic_template_data",
+    "headers",
+    "sections",
+    "substitutions",
+];
+
+/// Under these keys stands a mailbox; its parts are explained together.
+const PEOPLE: [&str; 6] = ["from", "to", "cc", "bcc", "reply_to", "reply_to_list"];
+
+impl Path<'_> {
+    pub(crate) fn key<'b>(&'b self, key: &'b str) -> Path<'b> {
+        Path::Key(self, key)
+    }
+
+    pub(crate) fn index(&self, index: usize) -> Path<'_> {
+        Path::Index(self, index)
+    }
+
+    /// The last step as text; empty for the root and for an index.
+    pub(crate) fn last(&self) -> &str {
+        match self {
+            Self::Key(_, key) => key,
+            Self::Root | Self::Index(..) => "",
+        }
+    }
+
+    /// Where the catalogue explains this field: its path without indexes. An envelope as such has
+    /// none, and then `help` is null (API facts 2.3).
+    pub(crate) fn anchor(&self) -> Option<String> {
+        let mut keys = self.keys();
+        if let Some(open) = keys.iter().position(|key| OPEN.contains(key)) {
+            keys.truncate(open + 1);
+        }
+        if let [.., parent, "email" | "name"] = keys.as_slice()
+            && PEOPLE.contains(parent)
+        {
+            keys.pop();
+        }
+        match (keys.as_slice(), self) {
+            ([], _) => Some("-Request-Body-Parameters".to_owned()),
+            (["personalizations"], Path::Index(..)) => None,
+            (["personalizations"], _) => Some("-Personalizations-Errors".to_owned()),
+            (keys, _) => Some(format!("message.{}", keys.join("."))),
+        }
+    }
+
+    fn keys(&self) -> Vec<&str> {
+        match self {
+            Self::Root => Vec::new(),
+            Self::Index(parent, _) => parent.keys(),
+            Self::Key(parent, key) => {
+                let mut keys = parent.keys();
+                keys.push(key);
+                keys
+            }
+        }
+    }
+}
+
+impl fmt::Display for Path<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (parent, step): (&Path<'_>, &dyn fmt::Display) = match self {
+            Self::Root => return f.write_str("(root)"),
+            Self::Key(parent, key) => (parent, key),
+            Self::Index(parent, index) => (parent, index),
+        };
+        match parent {
+            Path::Root => step.fmt(f),
+            Path::Key(..) | Path::Index(..) => write!(f, "{parent}.{step}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Path;
+
+    #[track_caller]
+    fn check(path: &Path<'_>, text: &str, anchor: Option<&str>) {
+        assert_eq!(path.to_string(), text);
+        assert_eq!(path.anchor().as_deref(), anchor, "{text}");
+    }
+
+    #[test]
+    fn a_path_has_indexes_and_its_anchor_has_none() {
+        let root = Path::Root;
+        let all = root.key("personalizations");
+        let first = all.index(0);
+        let to = first.key("to");
+        check(&root, "(root)", Some("-Request-Body-Parameters"));
+        check(&all, "personalizations", Some("-Personalizations-Errors"));
+        check(&first, "personalizations.0", None);
+        let anchor = Some("message.personalizations.to");
+        check(&to, "personalizations.0.to", anchor);
+        check(&to.index(3), "personalizations.0.to.3", anchor);
+        check(
+            &to.index(3).key("email"),
+            "personalizations.0.to.3.email",
+            anchor,
+        );
+        check(
+            &root.key("from").key("name"),
+            "from.name",
+            Some("message.from"),
+        );
+        check(
+            &root.key("attachments").index(2).key("type"),
+            "attachments.2.type",
+            Some("message.attachments.type"),
+        );
+        check(
+            &root.key("mail_settings").key("bcc").key("enable"),
+            "mail_settings.bcc.enable",
+            Some("message.mail_settings.bcc.enable"),
+        );
+        check(
+            &root.key("sections").key("email"),
+            "sections.email",
+            Some("message.sections"),
+        );
+    }
+}

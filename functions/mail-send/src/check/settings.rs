@@ -1,0 +1,101 @@
+//! Unsubscribe group, mail settings, tracking settings.
+
+use posthaste_model::{
+    Asm, ClickTracking, Footer, Ganalytics, MailSettings, OpenTracking, SubscriptionTracking,
+    Toggle, TrackingSettings,
+};
+
+use super::{Findings, Path};
+use crate::wire::{self, Text};
+
+const GROUPS: usize = 25;
+
+/// `asm`: a group is required; the display list is optional.
+pub(super) fn asm(given: Option<wire::Asm>, found: &mut Findings) -> Option<Asm> {
+    let (root, given) = (Path::Root, given?);
+    let at = &root.key("asm");
+    let groups = given.groups_to_display.unwrap_or_default();
+    if given.group_id.is_none() {
+        found.add(&at.key("group_id"), "The ASM group ID must be an integer.");
+    }
+    if groups.count > GROUPS {
+        found.add(
+            &at.key("groups_to_display"),
+            format!(
+                "There is a limit of {GROUPS} unsubscribe groups that can be displayed to a user at a time."
+            ),
+        );
+    }
+    Some(Asm {
+        group_id: given.group_id?,
+        groups_to_display: groups.items,
+    })
+}
+
+/// `mail_settings`: the bypass of everything excludes the single ones (SPEC, "Mail Send").
+pub(super) fn mail(given: Option<wire::MailSettings<'_>>, found: &mut Findings) -> MailSettings {
+    let given = given.unwrap_or_default();
+    let on = |toggle: &Option<wire::Toggle>| toggle.as_ref().is_some_and(is_on);
+    let single = on(&given.bypass_spam_management)
+        || on(&given.bypass_bounce_management)
+        || on(&given.bypass_unsubscribe_management);
+    if single && on(&given.bypass_list_management) {
+        found.add(
+            &Path::Root
+                .key("mail_settings")
+                .key("bypass_list_management"),
+            "bypass_list_management cannot be combined with other bypass filters.",
+        );
+    }
+    MailSettings {
+        bypass_list_management: given.bypass_list_management.map(toggle),
+        bypass_spam_management: given.bypass_spam_management.map(toggle),
+        bypass_bounce_management: given.bypass_bounce_management.map(toggle),
+        bypass_unsubscribe_management: given.bypass_unsubscribe_management.map(toggle),
+        footer: given.footer.map(|footer| Footer {
+            enable: footer.enable.unwrap_or_default(),
+            text: footer.text.map(Text::into_string),
+            html: footer.html.map(Text::into_string),
+        }),
+        sandbox_mode: given.sandbox_mode.map(toggle),
+    }
+}
+
+fn is_on(toggle: &wire::Toggle) -> bool {
+    toggle.enable.unwrap_or_default()
+}
+
+fn toggle(given: wire::Toggle) -> Toggle {
+    Toggle {
+        enable: is_on(&given),
+    }
+}
+
+/// `tracking_settings`: no rule but the types.
+pub(super) fn tracking(given: Option<wire::TrackingSettings<'_>>) -> TrackingSettings {
+    let given = given.unwrap_or_default();
+    TrackingSettings {
+        click_tracking: given.click_tracking.map(|click| ClickTracking {
+            enable: click.enable.unwrap_or_default(),
+            enable_text: click.enable_text.unwrap_or_default(),
+        }),
+        open_tracking: given.open_tracking.map(|open| OpenTracking {
+            enable: open.enable.unwrap_or_default(),
+            substitution_tag: open.substitution_tag.map(Text::into_string),
+        }),
+        subscription_tracking: given.subscription_tracking.map(|sub| SubscriptionTracking {
+            enable: sub.enable.unwrap_or_default(),
+            text: sub.text.map(Text::into_string),
+            html: sub.html.map(Text::into_string),
+            substitution_tag: sub.substitution_tag.map(Text::into_string),
+        }),
+        ganalytics: given.ganalytics.map(|ganalytics| Ganalytics {
+            enable: ganalytics.enable.unwrap_or_default(),
+            utm_source: ganalytics.utm_source.map(Text::into_string),
+            utm_medium: ganalytics.utm_medium.map(Text::into_string),
+            utm_term: ganalytics.utm_term.map(Text::into_string),
+            utm_content: ganalytics.utm_content.map(Text::into_string),
+            utm_campaign: ganalytics.utm_campaign.map(Text::into_string),
+        }),
+    }
+}

@@ -1,0 +1,163 @@
+//! The body of mail/send as JSON has it: every field optional, nothing judged but its type.
+//!
+//! Each struct is declared once and serves twice: as the target of one fast typed parse, and as a
+//! [`Shape`] that names every wrong type when that parse fails. A repeated key wins over the
+//! earlier one, unknown keys are ignored (API facts 2.5), `null` is a wrong type but for names.
+
+mod data;
+#[macro_use]
+mod object;
+mod shape;
+mod value;
+
+pub(crate) use data::Data;
+pub(crate) use shape::{Shape, Shaped, wrong_types};
+pub(crate) use value::{Args, List, Nullable, Sections, Strings, Text};
+
+/// Items beyond a limit are counted and type-checked, but not kept: a request cannot make us hold
+/// millions of them. Each bound is one above the limit of its rule.
+pub(crate) type Mailboxes<'a> = List<Mailbox<'a>, 1_001>;
+/// Substitutions and custom arguments: dropped as soon as they exceed 10,000 bytes.
+pub(crate) type SmallStrings = Strings<10_000>;
+/// Headers: dropped as soon as they exceed 100,000 bytes.
+pub(crate) type Headers = Strings<100_000>;
+
+object! {
+    /// The whole request.
+    Mail<'a> {
+        personalizations: List<Personalization<'a>, 1_001>,
+        from: Mailbox<'a>,
+        reply_to: Mailbox<'a>,
+        reply_to_list: Mailboxes<'a>,
+        subject: Text<'a>,
+        content: List<Content<'a>, 101>,
+        attachments: List<Attachment<'a>, 1_001>,
+        template_id: Text<'a>,
+        headers: Headers,
+        categories: List<Text<'a>, 11>,
+        custom_args: Args<'a>,
+        sections: Sections,
+        send_at: i64,
+        batch_id: Text<'a>,
+        asm: Asm,
+        ip_pool_name: Text<'a>,
+        mail_settings: MailSettings<'a>,
+        tracking_settings: TrackingSettings<'a>,
+    }
+
+    /// One envelope.
+    Personalization<'a> {
+        to: Mailboxes<'a>,
+        cc: Mailboxes<'a>,
+        bcc: Mailboxes<'a>,
+        from: Mailbox<'a>,
+        subject: Text<'a>,
+        headers: Headers,
+        substitutions: SmallStrings,
+        dynamic_template_data: Data,
+        custom_args: SmallStrings,
+        send_at: i64,
+    }
+
+    /// An address and the name beside it. Real clients send `"name": null`.
+    Mailbox<'a> {
+        email: Text<'a>,
+        name: Nullable<Text<'a>>,
+    }
+
+    /// One body part.
+    Content<'a> {
+        mime_type as "type": Text<'a>,
+        value: Text<'a>,
+    }
+
+    /// One attached file.
+    Attachment<'a> {
+        content: Text<'a>,
+        mime_type as "type": Text<'a>,
+        filename: Text<'a>,
+        disposition: Text<'a>,
+        content_id: Text<'a>,
+    }
+
+    /// The unsubscribe group.
+    Asm {
+        group_id: i64,
+        groups_to_display: List<i64, 26>,
+    }
+
+    /// `mail_settings`; `bcc` and `spam_check` are retired: typed, then ignored (API facts 2.5).
+    MailSettings<'a> {
+        bypass_list_management: Toggle,
+        bypass_spam_management: Toggle,
+        bypass_bounce_management: Toggle,
+        bypass_unsubscribe_management: Toggle,
+        footer: Footer<'a>,
+        sandbox_mode: Toggle,
+        bcc: RetiredBcc<'a>,
+        spam_check: RetiredSpamCheck<'a>,
+    }
+
+    /// A setting with nothing but a switch.
+    Toggle {
+        enable: bool,
+    }
+
+    /// `mail_settings.footer`.
+    Footer<'a> {
+        enable: bool,
+        text: Text<'a>,
+        html: Text<'a>,
+    }
+
+    /// `mail_settings.bcc`.
+    RetiredBcc<'a> {
+        enable: bool,
+        email: Text<'a>,
+    }
+
+    /// `mail_settings.spam_check`.
+    RetiredSpamCheck<'a> {
+        enable: bool,
+        threshold: i64,
+        post_to_url: Text<'a>,
+    }
+
+    /// `tracking_settings`.
+    TrackingSettings<'a> {
+        click_tracking: ClickTracking,
+        open_tracking: OpenTracking<'a>,
+        subscription_tracking: SubscriptionTracking<'a>,
+        ganalytics: Ganalytics<'a>,
+    }
+
+    /// `tracking_settings.click_tracking`.
+    ClickTracking {
+        enable: bool,
+        enable_text: bool,
+    }
+
+    /// `tracking_settings.open_tracking`.
+    OpenTracking<'a> {
+        enable: bool,
+        substitution_tag: Text<'a>,
+    }
+
+    /// `tracking_settings.subscription_tracking`.
+    SubscriptionTracking<'a> {
+        enable: bool,
+        text: Text<'a>,
+        html: Text<'a>,
+        substitution_tag: Text<'a>,
+    }
+
+    /// `tracking_settings.ganalytics`.
+    Ganalytics<'a> {
+        enable: bool,
+        utm_source: Text<'a>,
+        utm_medium: Text<'a>,
+        utm_term: Text<'a>,
+        utm_content: Text<'a>,
+        utm_campaign: Text<'a>,
+    }
+}
