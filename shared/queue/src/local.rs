@@ -31,6 +31,8 @@ pub enum Command {
         ids: Vec<i64>,
         done: Done<()>,
     },
+    /// Look at the clock again: somebody moved it.
+    Tick,
     /// Hand messages out again after a while.
     Return {
         queue: String,
@@ -113,6 +115,15 @@ impl Local {
     pub async fn delete(&self, ids: Vec<i64>) -> Result<(), QueueError> {
         let queue = self.name.clone();
         self.ask(|done| Command::Delete { queue, ids, done }).await
+    }
+
+    /// Tells the engine that the clock was moved by hand.
+    ///
+    /// # Errors
+    /// When the engine has stopped.
+    pub fn tick(&self) -> Result<(), QueueError> {
+        let closed = |_| QueueError("the local queue engine has stopped".to_owned());
+        self.engine.send(Command::Tick).map_err(closed)
     }
 
     /// Makes messages visible again after a while.
