@@ -3,7 +3,10 @@
 //! Pure: no input or output, no clock, no randomness. Whatever a message would invent for itself
 //! comes in as a [`Stamp`], so the same mail gives the same bytes.
 
+pub mod inbound;
 mod media_type;
 mod outgoing;
+mod parse;
+pub mod report;
 
 pub use outgoing::{BuildError, Outgoing, Stamp, build, is_header_name, is_reserved};

@@ -1,0 +1,372 @@
+//! Which part of a mail is its text, which its HTML, and which are files.
+
+use std::borrow::Cow;
+
+use serde_json::{Map, Value, json};
+
+use crate::media_type::is_token;
+use crate::parse::{Entity, Fields, Parameterised, Parts, charset, decoded};
+
+/// Multiparts inside multiparts.
+const DEEPEST: usize = 32;
+
+/// Parts that are read, multiparts included.
+const MOST_PARTS: usize = 1_100;
+
+/// Longest name of a file, in bytes: what file systems take, several times over.
+const LONGEST_NAME: usize = 1_000;
+
+/// The mail's content in the three kinds a form has.
+#[derive(Debug, Default)]
+pub(super) struct Sorted<'a> {
+    pub text: Option<Body<'a>>,
+    pub html: Option<Body<'a>>,
+    pub files: Vec<File<'a>>,
+}
+
+/// A text in its own bytes.
+#[derive(Debug)]
+pub(super) struct Body<'a> {
+    /// Joined only once: there may be a thousand.
+    pieces: Vec<Cow<'a, [u8]>>,
+    pub charset: String,
+}
+
+/// An attachment.
+#[derive(Debug)]
+pub(super) struct File<'a> {
+    pub filename: String,
+    /// `image/png`.
+    pub media_type: String,
+    /// With its charset for text.
+    pub content_type: String,
+    pub content_id: Option<String>,
+    pub bytes: Cow<'a, [u8]>,
+}
+
+/// A multipart that is being read.
+struct Level<'a> {
+    parts: Parts<'a>,
+    kind: Kind,
+    /// Parts begun so far.
+    read: usize,
+    /// Which texts this level has given.
+    has_text: bool,
+    has_html: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Alternative,
+    Related,
+    Digest,
+    Other,
+}
+
+/// What the header of a part says.
+struct Part<'a> {
+    kind: Parameterised,
+    media_type: String,
+    is_attachment: bool,
+    filename: Option<String>,
+    content_id: Option<String>,
+    encoding: Option<&'a [u8]>,
+}
+
+impl<'a> Sorted<'a> {
+    pub(super) fn read(mail: Entity<'a>) -> Self {
+        let mut sorted = Self::default();
+        let mut stack = Vec::new();
+        stack.extend(sorted.entity(mail, None, true));
+        let mut read = 1;
+        while let Some(level) = stack.last_mut() {
+            if read == MOST_PARTS {
+                sorted.give_up(&stack);
+                break;
+            }
+            let Some(part) = level.parts.next() else {
+                stack.pop();
+                continue;
+            };
+            read += 1;
+            let may_nest = stack.len() < DEEPEST;
+            let level = stack.last_mut();
+            let next = sorted.entity(Entity::read(part), level, may_nest);
+            stack.extend(next);
+        }
+        sorted
+    }
+
+    /// Takes a part in, or opens it when it is a multipart.
+    fn entity(
+        &mut self,
+        entity: Entity<'a>,
+        mut level: Option<&mut Level<'a>>,
+        may_nest: bool,
+    ) -> Option<Level<'a>> {
+        let in_digest = level.as_ref().is_some_and(|l| l.kind == Kind::Digest);
+        if let Some(level) = &mut level {
+            level.read += 1;
+        }
+        let part = Part::read(&entity.fields(), in_digest, self.fallback_charset());
+        if let Some(subtype) = part.media_type.strip_prefix("multipart/") {
+            let boundary = part.kind.raw("boundary").unwrap_or_default();
+            let parts = Parts::read(entity.body, &boundary);
+            return match parts {
+                Some(parts) if may_nest => Some(Level::new(parts, subtype)),
+                Some(_) => {
+                    self.file(entity.body, part);
+                    None
+                }
+                // Without its boundary it is text that calls itself a multipart.
+                None => {
+                    self.leaf(entity.body, Part::plain(), level);
+                    None
+                }
+            };
+        }
+        self.leaf(entity.body, part, level);
+        None
+    }
+
+    fn leaf(&mut self, body: &'a [u8], part: Part<'a>, level: Option<&mut Level<'a>>) {
+        let is_html = match part.media_type.as_str() {
+            "text/plain" => false,
+            "text/html" => true,
+            _ => return self.file(body, part),
+        };
+        let is_root = level.is_none();
+        let mut is_body = is_root || part.filename.is_none();
+        if let Some(level) = level {
+            // What a related part shows has an id; its texts are in the first part.
+            let is_shown = level.kind == Kind::Related && level.read > 1;
+            is_body &= !(is_shown && part.content_id.is_some());
+            let given = if is_html {
+                &mut level.has_html
+            } else {
+                &mut level.has_text
+            };
+            is_body &= !(level.kind == Kind::Alternative && *given);
+            *given |= is_body;
+        }
+        if part.is_attachment || !is_body {
+            return self.file(body, part);
+        }
+        let bytes = decoded(part.encoding, body);
+        let charset = charset::name(part.kind.get("charset", "").as_deref(), &bytes);
+        let slot = if is_html {
+            &mut self.html
+        } else {
+            &mut self.text
+        };
+        match slot {
+            None => {
+                let pieces = vec![bytes];
+                *slot = Some(Body { pieces, charset });
+            }
+            Some(first) if first.takes(&charset, &bytes) => first.pieces.push(bytes),
+            Some(_) => self.file(body, part),
+        }
+    }
+
+    fn file(&mut self, body: &'a [u8], part: Part<'a>) {
+        let bytes = match part.media_type.starts_with("multipart/") {
+            // Its own header says how its parts are encoded.
+            true => Cow::Borrowed(body),
+            false => decoded(part.encoding, body),
+        };
+        let mut media_type = part.media_type;
+        let mut content_type = media_type.clone();
+        if media_type.starts_with("text/") {
+            let charset = charset::name(part.kind.get("charset", "").as_deref(), &bytes);
+            content_type = format!("{media_type}; charset={charset}");
+        } else if media_type.starts_with("multipart/") {
+            media_type = "application/octet-stream".to_owned();
+            content_type.clone_from(&media_type);
+        }
+        let n = self.files.len() + 1;
+        let filename = part.filename.unwrap_or_else(|| invented(n, &media_type));
+        self.files.push(File {
+            filename,
+            media_type,
+            content_type,
+            content_id: part.content_id,
+            bytes,
+        });
+    }
+
+    /// There are too many parts: the rest of each open level becomes one file.
+    fn give_up(&mut self, stack: &[Level<'a>]) {
+        for level in stack.iter().rev() {
+            let rest = level.parts.rest();
+            if !rest.is_empty() {
+                let mut part = Part::plain();
+                part.media_type = "application/octet-stream".to_owned();
+                self.file(rest, part);
+            }
+        }
+    }
+
+    /// The charset that undeclared bytes of this mail are probably in; empty for no idea.
+    pub(super) fn fallback_charset(&self) -> &str {
+        let body = self.text.as_ref().or(self.html.as_ref());
+        let charset = body.map_or("", |body| body.charset.as_str());
+        // Bytes that are UTF-8 need no fallback.
+        if charset.eq_ignore_ascii_case("utf-8") {
+            ""
+        } else {
+            charset
+        }
+    }
+
+    /// `{"cid": "attachment1"}`.
+    pub(super) fn content_ids(&self) -> Map<String, Value> {
+        let numbered = self.files.iter().zip(1_usize..);
+        numbered
+            .filter_map(|(file, n)| {
+                Some((file.content_id.clone()?, format!("attachment{n}").into()))
+            })
+            .collect()
+    }
+
+    /// `{"attachment1": {"filename": …, "name": …, "type": …, "content-id": …}}`.
+    pub(super) fn info(&self) -> Map<String, Value> {
+        let numbered = self.files.iter().zip(1_usize..);
+        numbered
+            .map(|(file, n)| {
+                let mut info = json!({
+                    "filename": file.filename,
+                    "name": file.filename,
+                    "type": file.media_type,
+                });
+                if let (Some(id), Some(info)) = (&file.content_id, info.as_object_mut()) {
+                    info.insert("content-id".to_owned(), id.as_str().into());
+                }
+                (format!("attachment{n}"), info)
+            })
+            .collect()
+    }
+}
+
+impl<'a> Body<'a> {
+    /// Whether a further text can be joined to this one.
+    fn takes(&self, charset: &str, more: &[u8]) -> bool {
+        let same = self.charset.eq_ignore_ascii_case(charset);
+        // Pure ASCII fits anything that begins like ASCII.
+        (same || more.is_ascii()) && charset::can_be_joined(&self.charset)
+    }
+
+    /// The pieces, each on lines of its own.
+    pub(super) fn into_bytes(self) -> Cow<'a, [u8]> {
+        let mut pieces = self.pieces.into_iter();
+        let first = pieces.next().unwrap_or_default();
+        if pieces.len() == 0 {
+            return first;
+        }
+        let size: usize = pieces.as_slice().iter().map(|piece| piece.len() + 2).sum();
+        let mut bytes = Vec::with_capacity(first.len() + size);
+        bytes.extend_from_slice(&first);
+        for piece in pieces {
+            if !bytes.is_empty() && !bytes.ends_with(b"\n") {
+                bytes.extend_from_slice(b"\r\n");
+            }
+            bytes.extend_from_slice(&piece);
+        }
+        Cow::Owned(bytes)
+    }
+}
+
+impl<'a> Level<'a> {
+    fn new(parts: Parts<'a>, subtype: &str) -> Self {
+        Self {
+            parts,
+            kind: match subtype {
+                "alternative" => Kind::Alternative,
+                "related" => Kind::Related,
+                "digest" => Kind::Digest,
+                _ => Kind::Other,
+            },
+            read: 0,
+            has_text: false,
+            has_html: false,
+        }
+    }
+}
+
+impl<'a> Part<'a> {
+    fn read(fields: &Fields<'a>, in_digest: bool, fallback: &str) -> Self {
+        let kind = Parameterised::read(fields.get("Content-Type").unwrap_or_default());
+        let value = fields.get("Content-Disposition").unwrap_or_default();
+        let disposition = Parameterised::read(value);
+        let mut names = kind.value.split('/');
+        // RFC 6838, section 4.2: 127 characters on either side of the slash.
+        let legal = names.clone().count() == 2 && names.all(|n| n.len() <= 127 && is_token(n));
+        let media_type = if legal {
+            kind.value.clone()
+        } else if in_digest && kind.value.is_empty() {
+            "message/rfc822".to_owned()
+        } else {
+            // RFC 2045, section 5.2: also for a type that cannot be read.
+            "text/plain".to_owned()
+        };
+        let filename = disposition
+            .get("filename", fallback)
+            .or_else(|| kind.get("name", fallback));
+        Self {
+            media_type,
+            is_attachment: disposition.value == "attachment",
+            filename: filename
+                .map(|name| clean(&name))
+                .filter(|name| !name.is_empty()),
+            content_id: fields
+                .get("Content-ID")
+                .map(content_id)
+                .filter(|id| !id.is_empty()),
+            encoding: fields.get("Content-Transfer-Encoding"),
+            kind,
+        }
+    }
+
+    /// Text without a header.
+    fn plain() -> Self {
+        Self {
+            kind: Parameterised::default(),
+            media_type: "text/plain".to_owned(),
+            is_attachment: false,
+            filename: None,
+            content_id: None,
+            encoding: None,
+        }
+    }
+}
+
+fn clean(name: &str) -> String {
+    let visible = |c: char| if c.is_control() { ' ' } else { c };
+    let mut name: String = name.trim().chars().map(visible).collect();
+    name.truncate(name.floor_char_boundary(LONGEST_NAME));
+    name
+}
+
+fn content_id(value: &[u8]) -> String {
+    let value = value.get(..LONGEST_NAME).unwrap_or(value);
+    let id = clean(&String::from_utf8_lossy(value));
+    let id = id.strip_prefix('<').unwrap_or(&id);
+    id.strip_suffix('>').unwrap_or(id).to_owned()
+}
+
+/// Receivers tell files from fields by their name, so a file always has one.
+fn invented(n: usize, media_type: &str) -> String {
+    let ending = match media_type {
+        "message/rfc822" | "message/global" => "eml",
+        "text/calendar" => "ics",
+        "text/html" => "html",
+        "text/csv" => "csv",
+        "application/pdf" => "pdf",
+        "image/jpeg" => "jpg",
+        "image/png" => "png",
+        "image/gif" => "gif",
+        other if other.starts_with("text/") || other.starts_with("message/") => "txt",
+        _ => "bin",
+    };
+    format!("attachment{n}.{ending}")
+}

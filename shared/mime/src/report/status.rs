@@ -1,0 +1,132 @@
+//! The machine-readable part of a delivery report (RFC 3464, section 2).
+
+use super::{MOST, Original};
+use crate::parse::{Fields, Place, text};
+
+/// A delivery report.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Delivery {
+    /// Who reports.
+    pub reporting_mta: Option<String>,
+    pub recipients: Vec<Recipient>,
+    pub original: Original,
+}
+
+/// What became of the mail for one recipient.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Recipient {
+    /// The address it was last sent to.
+    pub address: String,
+    /// The address the sender wrote, where forwarding has changed it.
+    pub original: Option<String>,
+    pub action: Action,
+    /// `5.1.1` (RFC 3463).
+    pub status: Option<String>,
+    /// What the other server said, on one line: `550 5.1.1 User unknown`.
+    pub diagnostic: Option<String>,
+    pub remote_mta: Option<String>,
+}
+
+/// RFC 3464, section 2.3.3.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Action {
+    Failed,
+    Delayed,
+    Delivered,
+    Relayed,
+    Expanded,
+}
+
+impl Action {
+    fn read(text: &str) -> Option<Self> {
+        let word = text.split([' ', '(', ';']).next().unwrap_or_default();
+        match word.to_ascii_lowercase().as_str() {
+            "failed" => Some(Self::Failed),
+            "delayed" => Some(Self::Delayed),
+            "delivered" => Some(Self::Delivered),
+            "relayed" => Some(Self::Relayed),
+            "expanded" => Some(Self::Expanded),
+            _ => None,
+        }
+    }
+}
+
+/// Reads the groups of fields: the first is about the report, each other about one recipient.
+/// Some servers leave the empty line between them out.
+pub(super) fn read(body: &[u8]) -> Delivery {
+    let mut delivery = Delivery::default();
+    for group in groups(body).take(MOST + 1) {
+        let fields = Fields::new(group);
+        let one = |name| fields.get(name).map(|value| text(value, Place::Text, ""));
+        let reporting = one("Reporting-MTA").map(|mta| typed(&mta));
+        delivery.reporting_mta = delivery.reporting_mta.or(reporting);
+        let original = one("Original-Recipient").map(|who| address(&typed(&who)));
+        let last = one("Final-Recipient").map(|who| address(&typed(&who)));
+        let action = one("Action").as_deref().and_then(Action::read);
+        let (Some(address), Some(action)) = (last.or_else(|| original.clone()), action) else {
+            continue;
+        };
+        delivery.recipients.push(Recipient {
+            address,
+            original,
+            action,
+            status: one("Status").as_deref().and_then(status),
+            diagnostic: one("Diagnostic-Code").map(|code| typed(&code)),
+            remote_mta: one("Remote-MTA").map(|mta| typed(&mta)),
+        });
+    }
+    delivery
+}
+
+fn groups(body: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let mut rest = body;
+    std::iter::from_fn(move || {
+        while let Some(end) = memchr::memchr(b'\n', rest) {
+            if !rest.get(..end)?.trim_ascii().is_empty() {
+                break;
+            }
+            rest = rest.get(end + 1..)?;
+        }
+        if rest.trim_ascii().is_empty() {
+            return None;
+        }
+        let mut end = rest.len();
+        let mut from = 0;
+        for at in memchr::memchr_iter(b'\n', rest) {
+            if rest.get(from..at)?.trim_ascii().is_empty() {
+                end = from;
+                break;
+            }
+            from = at + 1;
+        }
+        let (group, next) = rest.split_at_checked(end)?;
+        rest = next;
+        Some(group)
+    })
+}
+
+/// `rfc822; ann@example.com` without its type.
+fn typed(value: &str) -> String {
+    let (kind, text) = value.split_once(';').unwrap_or(("", value));
+    // A diagnostic without a type may hold a semicolon of its own.
+    let is_type = kind
+        .chars()
+        .all(|c| c.is_ascii_alphanumeric() || c == '-' || c == ' ');
+    (if is_type { text } else { value }).trim().to_owned()
+}
+
+pub(super) fn address(text: &str) -> String {
+    let text = text.trim();
+    let inner = text
+        .rsplit_once('<')
+        .and_then(|(_, tail)| tail.split_once('>'));
+    inner.map_or(text, |(address, _)| address).to_owned()
+}
+
+/// `class.subject.detail`, at the start.
+fn status(text: &str) -> Option<String> {
+    let word = text.split([' ', '(', ';']).next()?;
+    let numbers: Vec<_> = word.split('.').collect();
+    let number = |n: &&str| (1..=3).contains(&n.len()) && n.bytes().all(|b| b.is_ascii_digit());
+    (numbers.len() == 3 && numbers.iter().all(number)).then(|| word.to_owned())
+}
