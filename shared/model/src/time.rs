@@ -66,6 +66,36 @@ impl Timestamp {
         self.format("%a, %d %b %Y %H:%M:%S +0000")
     }
 
+    /// The midnight (UTC) after this second.
+    #[must_use]
+    pub fn next_day(self) -> Self {
+        const DAY: i64 = 86_400;
+        Self((self.0.div_euclid(DAY) + 1) * DAY)
+    }
+
+    /// The Monday (UTC) after this second.
+    #[must_use]
+    pub fn next_week(self) -> Self {
+        const WEEK: i64 = 7 * 86_400;
+        // The epoch was a Thursday: its week began three days before it.
+        const MONDAY: i64 = 4 * 86_400;
+        Self(((self.0 - MONDAY).div_euclid(WEEK) + 1) * WEEK + MONDAY)
+    }
+
+    /// The first of the month (UTC) after this second.
+    #[must_use]
+    pub fn next_month(self) -> Self {
+        let second = self.0.clamp(0, TIMESTAMP_MAX.0);
+        let utc = jiff::tz::TimeZone::UTC;
+        let next = || {
+            let today = jiff::Timestamp::from_second(second).ok()?;
+            let first = today.to_zoned(utc.clone()).date().first_of_month();
+            let first = first.checked_add(jiff::Span::new().months(1)).ok()?;
+            Some(Self(first.to_zoned(utc).ok()?.timestamp().as_second()))
+        };
+        next().unwrap_or(TIMESTAMP_MAX)
+    }
+
     fn format(self, form: &str) -> String {
         let second = self.0.clamp(0, TIMESTAMP_MAX.0);
         jiff::Timestamp::from_second(second)
@@ -163,6 +193,27 @@ mod tests {
         ] {
             assert_eq!(due(send_at, now, HORIZON), want, "{send_at:?}");
         }
+    }
+
+    #[test]
+    fn the_next_day_week_and_month_begin_at_midnight_utc() {
+        // A Friday, the last day of a month, and the first second of a month that is a Monday.
+        for (at, day, week, month) in [
+            ("2026-11-27", "2026-11-28", "2026-11-30", "2026-12-01"),
+            ("2028-02-29", "2028-03-01", "2028-03-06", "2028-03-01"),
+            ("2027-02-01", "2027-02-02", "2027-02-08", "2027-03-01"),
+            ("2026-12-31", "2027-01-01", "2027-01-04", "2027-01-01"),
+        ] {
+            let midnight: jiff::civil::Date = at.parse().unwrap();
+            let midnight = midnight.to_zoned(jiff::tz::TimeZone::UTC).unwrap();
+            let midnight = Timestamp(midnight.timestamp().as_second());
+            for at in [midnight, midnight.plus(86_399)] {
+                assert_eq!(at.next_day().iso(), format!("{day}T00:00:00Z"));
+                assert_eq!(at.next_week().iso(), format!("{week}T00:00:00Z"));
+                assert_eq!(at.next_month().iso(), format!("{month}T00:00:00Z"));
+            }
+        }
+        assert_eq!(Timestamp(i64::MAX).next_month(), TIMESTAMP_MAX);
     }
 
     #[test]

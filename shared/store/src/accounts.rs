@@ -1,4 +1,7 @@
 //! Accounts: tenants, their subusers and customer accounts.
+//!
+//! An account stands in its own partition. One more row lists it for the operator, and a subuser
+//! has a row under its parent, where on-behalf-of finds it by name.
 
 use posthaste_model::{AccountId, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -30,7 +33,7 @@ pub enum Status {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Account {
     pub id: AccountId,
-    /// The user name: unique among the subusers of one parent.
+    /// The user name: unique among the subusers of one parent, whatever its case.
     pub username: String,
     #[serde(default)]
     pub email: String,
@@ -40,6 +43,10 @@ pub struct Account {
     /// The account that may act for this one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<AccountId>,
+    /// Whether it stands under its parent as a customer account (acted for by its id) rather
+    /// than as a subuser (acted for by its name).
+    #[serde(default)]
+    pub customer: bool,
     #[serde(default)]
     pub status: Status,
     #[serde(default)]
@@ -47,6 +54,19 @@ pub struct Account {
     /// Whether compressed request bodies are taken (SPEC: "enabled by support").
     #[serde(default = "yes")]
     pub gzip: bool,
+    /// Changes with every change of the allow list; 0 while there has never been an entry, so
+    /// that an account without a list costs no read.
+    #[serde(default)]
+    pub allow_list: u64,
+    /// Whether the account has a sending allowance ([`Store::spend_credits`]).
+    #[serde(default)]
+    pub metered: bool,
+    /// Whether its parent shut it out of the web application, which we do not have.
+    #[serde(default)]
+    pub website_disabled: bool,
+    /// The sending addresses its parent gave it, as they were named.
+    #[serde(default)]
+    pub ips: Vec<String>,
     pub created_at: Timestamp,
 }
 
@@ -67,24 +87,51 @@ impl Account {
             email: String::new(),
             user_id: user_id & 0x7fff_ffff,
             parent: None,
+            customer: false,
             status: Status::Active,
             region: Region::Global,
             gzip: true,
+            allow_list: 0,
+            metered: false,
+            website_disabled: false,
+            ips: Vec::new(),
             created_at: now,
         }
     }
+
+    /// Whether it is a subuser: it has a name under its parent.
+    pub fn is_subuser(&self) -> bool {
+        self.parent.is_some() && !self.customer
+    }
+
+    fn name_under_parent(&self) -> Option<Key> {
+        let parent = self.parent.as_ref().filter(|_| !self.customer)?;
+        Some(Key::subuser(parent, &self.username))
+    }
+}
+
+/// A row that only names an account.
+#[derive(Serialize, Deserialize)]
+struct Named {
+    id: AccountId,
 }
 
 impl Store {
-    /// Writes a new account; `false` when the id is taken.
+    /// Writes a new account; `false` when the id, or the name under its parent, is taken.
     ///
     /// # Errors
     /// When the table fails.
     pub async fn create_account(&self, account: &Account) -> Result<bool, StoreError> {
-        let steps = vec![
+        let named = Named {
+            id: account.id.clone(),
+        };
+        let mut steps = vec![
             self.write_new(&Key::account(&account.id), account, None)?,
-            self.write(&Key::account_entry(&account.id), account, None)?,
+            self.write_new(&Key::account_entry(&account.id), &named, None)?,
         ];
+        if let Some(name) = account.name_under_parent() {
+            steps.push(self.write_new(&name, &named, None)?);
+        }
         Ok(self.transact(steps).await? == Transact::Done)
     }
 
@@ -96,27 +143,99 @@ impl Store {
         Ok(self.get(&Key::account(id)).await?.map(|row| row.value))
     }
 
-    /// Every account, by id. For the operator; no request does this.
+    /// Every account, oldest first. For the operator; no request does this.
     ///
     /// # Errors
     /// When the table fails.
     pub async fn accounts(&self) -> Result<Vec<Account>, StoreError> {
-        let rows = self.list(Key::account_entries(), "", &Page::all()).await?;
-        Ok(rows.into_iter().map(|row| row.value).collect())
+        self.named(Key::account_entries(), "").await
     }
 
-    /// Overwrites an account that exists.
+    /// The subusers of an account, oldest first.
     ///
     /// # Errors
     /// When the table fails.
-    pub async fn save_account(&self, account: &Account) -> Result<(), StoreError> {
-        let steps = vec![
-            self.write(&Key::account(&account.id), account, None)?,
-            self.write(&Key::account_entry(&account.id), account, None)?,
+    pub async fn subusers(&self, parent: &AccountId) -> Result<Vec<Account>, StoreError> {
+        self.named(&Key::account_pk(parent), "SUB#").await
+    }
+
+    async fn named(&self, pk: &str, prefix: &str) -> Result<Vec<Account>, StoreError> {
+        let names = self.list::<Named>(pk, prefix, &Page::all()).await?;
+        let keys: Vec<_> = names
+            .iter()
+            .map(|row| Key::account(&row.value.id))
+            .collect();
+        let rows = self.get_many::<Account>(&keys).await?;
+        let mut accounts: Vec<_> = rows.into_iter().map(|row| row.value).collect();
+        accounts.sort_by(|a, b| (a.created_at, &a.id).cmp(&(b.created_at, &b.id)));
+        Ok(accounts)
+    }
+
+    /// The id of the subuser that `parent` knows by this name.
+    ///
+    /// # Errors
+    /// When the table fails.
+    pub async fn subuser_id(
+        &self,
+        parent: &AccountId,
+        username: &str,
+    ) -> Result<Option<AccountId>, StoreError> {
+        let row = self.get::<Named>(&Key::subuser(parent, username)).await?;
+        Ok(row.map(|row| row.value.id))
+    }
+
+    /// Changes an account; `change` may run several times, each time on what the row is then.
+    /// The account as it is now, or `None` when there is none.
+    ///
+    /// Name, parent and kind stay as they are: other rows are found by them.
+    ///
+    /// # Errors
+    /// When the table fails or the row keeps changing.
+    pub async fn update_account(
+        &self,
+        id: &AccountId,
+        mut change: impl FnMut(&mut Account),
+    ) -> Result<Option<Account>, StoreError> {
+        let done = self
+            .modify::<Account, ()>(&Key::account(id), None, |row| {
+                let mut account = row.ok_or(())?.clone();
+                change(&mut account);
+                Ok(crate::Change::Put(account))
+            })
+            .await?;
+        Ok(done.unwrap_or_default())
+    }
+
+    /// Deletes an account: first its keys, so that nobody acts for it any more, then all rows of
+    /// its partition, then the account itself. A repeat after a failure goes on where it stopped.
+    ///
+    /// # Errors
+    /// When the table fails.
+    pub async fn delete_account(&self, account: &Account) -> Result<(), StoreError> {
+        self.empty_account(account).await?;
+        let mut steps = vec![
+            self.write_absent(&Key::account_entry(&account.id))?,
+            self.write_absent(&Key::account(&account.id))?,
         ];
-        let Transact::Done = self.transact(steps).await? else {
-            return Err(StoreError::Contended(account.id.to_string()));
-        };
-        Ok(())
+        if let Some(name) = account.name_under_parent() {
+            steps.push(self.write_absent(&name)?);
+        }
+        let _done = self.transact(steps).await?;
+        // What was written while the rows were being deleted.
+        self.empty_account(account).await
+    }
+
+    async fn empty_account(&self, account: &Account) -> Result<(), StoreError> {
+        let pk = Key::account_pk(&account.id);
+        let by_id = self.keys(&account.id).await?;
+        let by_id: Vec<_> = by_id
+            .iter()
+            .map(|key| Key::api_key_by_id(&key.id))
+            .collect();
+        self.delete_many(&by_id).await?;
+        let rows = self.row_keys(&pk).await?;
+        let own = Key::account(&account.id);
+        let rest: Vec<_> = rows.into_iter().filter(|key| *key != own).collect();
+        self.delete_many(&rest).await
     }
 }

@@ -148,27 +148,56 @@ impl Store {
         Ok(row.map(|row| row.value))
     }
 
-    /// The keys of an account, by id.
+    /// The keys of an account, oldest first.
     ///
     /// # Errors
     /// When the table fails.
     pub async fn keys(&self, account: &AccountId) -> Result<Vec<ApiKey>, StoreError> {
         let pk = Key::account_pk(account);
-        let rows = self.list(&pk, "KEY#", &Page::all()).await?;
-        Ok(rows.into_iter().map(|row| row.value).collect())
+        let rows = self.list::<ApiKey>(&pk, "KEY#", &Page::all()).await?;
+        let mut keys: Vec<_> = rows.into_iter().map(|row| row.value).collect();
+        keys.sort_by(|a, b| (a.created_at, &a.id).cmp(&(b.created_at, &b.id)));
+        Ok(keys)
     }
 
-    /// Overwrites a key of this account; `false` when there is none.
+    /// Changes a key of this account; `change` may run several times, each time on what the row
+    /// is then, so a narrowing is never undone by a rename that read the key before it.
+    /// The key as it is now, or `None` when there is none.
+    ///
+    /// # Errors
+    /// When the table fails or the row keeps changing.
+    pub async fn update_key(
+        &self,
+        account: &AccountId,
+        id: &KeyId,
+        mut change: impl FnMut(&mut ApiKey),
+    ) -> Result<Option<ApiKey>, StoreError> {
+        const TRIES: u32 = 12;
+        let own = Key::api_key(account, id);
+        for _ in 0..TRIES {
+            let Some(row) = self.get::<ApiKey>(&own).await? else {
+                return Ok(None);
+            };
+            let mut key = row.value;
+            change(&mut key);
+            let steps = vec![
+                self.write_unchanged(&own, &key, row.rev)?,
+                self.write_existing(&Key::api_key_by_id(id), &key, None)?,
+            ];
+            if self.transact(steps).await? == Transact::Done {
+                return Ok(Some(key));
+            }
+        }
+        Err(StoreError::Contended(id.to_string()))
+    }
+
+    /// One key of this account.
     ///
     /// # Errors
     /// When the table fails.
-    pub async fn save_key(&self, key: &ApiKey) -> Result<bool, StoreError> {
-        let own = Key::api_key(&key.account, &key.id);
-        let steps = vec![
-            self.write_existing(&own, key, None)?,
-            self.write_existing(&Key::api_key_by_id(&key.id), key, None)?,
-        ];
-        Ok(self.transact(steps).await? == Transact::Done)
+    pub async fn key(&self, account: &AccountId, id: &KeyId) -> Result<Option<ApiKey>, StoreError> {
+        let row = self.get(&Key::api_key(account, id)).await?;
+        Ok(row.map(|row| row.value))
     }
 
     /// Deletes a key of this account; `false` when there is none.

@@ -4,7 +4,12 @@
 //! |----------------------|-----------------------------|----------------------------------|
 //! | account              | `A#<account>`               | `ACCOUNT`                        |
 //! | account, all of them | `ACCOUNTS`                  | `<account>`                      |
+//! | subuser, by its name | `A#<parent>`                | `SUB#<name, lower case>`         |
 //! | counter of a limit   | `A#<account>`               | `COUNT#<what>`                   |
+//! | allowed IP           | `A#<account>`               | `IP#<CIDR>`                      |
+//! | sending allowance    | `A#<account>`               | `CREDITS`                        |
+//! | access attempt       | `SEEN#<account>`            | `<allowed>#<method>#<address>`   |
+//! | rate-limit window    | `RATE#<account>#<endpoint>` | `<window, 12 digits>`            |
 //! | API key              | `A#<account>`               | `KEY#<key id>`                   |
 //! | API key, by its id   | `KEY#<key id>`              | `KEY`                            |
 //! | recipient's copy     | `M#<account>#<message>`     | `R#<recipient, 5 digits>`        |
@@ -12,6 +17,7 @@
 //! Numbers in sort keys are padded. A row that must be found before the account is known (a key
 //! by its id) names the account inside.
 
+use ipnet::IpNet;
 use posthaste_model::{AccountId, KeyId, MessageId};
 
 /// A primary key of the table.
@@ -48,6 +54,29 @@ impl Key {
 
     pub(crate) fn account_entries() -> &'static str {
         "ACCOUNTS"
+    }
+
+    pub(crate) fn subuser(parent: &AccountId, username: &str) -> Self {
+        Self::of_account(parent, format!("SUB#{}", username.to_lowercase()))
+    }
+
+    pub(crate) fn allowed_ip(account: &AccountId, net: &IpNet) -> Self {
+        Self::of_account(account, format!("IP#{net}"))
+    }
+
+    pub(crate) fn credits(account: &AccountId) -> Self {
+        Self::of_account(account, "CREDITS")
+    }
+
+    pub(crate) fn attempts_pk(account: &AccountId) -> String {
+        format!("SEEN#{account}")
+    }
+
+    pub(crate) fn rate(account: &AccountId, endpoint: &str, window: i64) -> Self {
+        Self::new(
+            format!("RATE#{account}#{endpoint}"),
+            format!("{window:012}"),
+        )
     }
 
     pub(crate) fn count(account: &AccountId, what: &str) -> Self {

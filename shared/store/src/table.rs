@@ -373,6 +373,41 @@ impl Store {
         }
     }
 
+    /// The keys of every row of a partition, whatever the rows hold.
+    ///
+    /// # Errors
+    /// When the table fails.
+    pub(crate) async fn row_keys(&self, pk: &str) -> Result<Vec<Key>, StoreError> {
+        let mut keys = Vec::new();
+        let mut start = None;
+        loop {
+            let query = self
+                .client
+                .query()
+                .table_name(&*self.table)
+                .consistent_read(true)
+                .key_condition_expression("#pk = :pk")
+                .projection_expression("#pk, #sk")
+                .expression_attribute_names("#pk", "pk")
+                .expression_attribute_names("#sk", "sk")
+                .expression_attribute_values(":pk", text(pk));
+            let got = query
+                .set_exclusive_start_key(start.take())
+                .send()
+                .await
+                .map_err(StoreError::from_sdk)?;
+            for item in got.items.unwrap_or_default() {
+                if let Some(sk) = item.get("sk").and_then(|sk| sk.as_s().ok()) {
+                    keys.push(Key::new(pk, sk));
+                }
+            }
+            start = got.last_evaluated_key.filter(|key| !key.is_empty());
+            if start.is_none() {
+                return Ok(keys);
+            }
+        }
+    }
+
     /// Adds to counters of one row and gives back their new values, in the same order.
     ///
     /// # Errors

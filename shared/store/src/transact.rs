@@ -94,6 +94,69 @@ impl Store {
         Ok(Write { item })
     }
 
+    /// A step that overwrites a row which must still be as it was read.
+    ///
+    /// # Errors
+    /// When the value has no form in the table.
+    pub fn write_unchanged<T: Serialize>(
+        &self,
+        key: &Key,
+        value: &T,
+        rev: u64,
+    ) -> Result<Write, StoreError> {
+        let put = PutOp::builder()
+            .table_name(&*self.table)
+            .set_item(Some(to_item(key, value, rev + 1, None)?))
+            .condition_expression("#rev = :rev")
+            .expression_attribute_names("#rev", "rev")
+            .expression_attribute_values(":rev", number(rev))
+            .build()
+            .map_err(unbuilt)?;
+        let item = TransactWriteItem::builder().put(put).build();
+        Ok(Write { item })
+    }
+
+    /// A step that writes a row, whatever was there, under a revision that nobody can have read
+    /// who read the row at `rev` or a few changes later.
+    ///
+    /// # Errors
+    /// When the value has no form in the table.
+    pub fn write_afresh<T: Serialize>(
+        &self,
+        key: &Key,
+        value: &T,
+        rev: u64,
+    ) -> Result<Write, StoreError> {
+        const FAR: u64 = 1 << 32;
+        let put = PutOp::builder()
+            .table_name(&*self.table)
+            .set_item(Some(to_item(key, value, rev + FAR, None)?))
+            .build()
+            .map_err(unbuilt)?;
+        let item = TransactWriteItem::builder().put(put).build();
+        Ok(Write { item })
+    }
+
+    /// A step that adds one to a number of a row which must be there, and to its revision, so
+    /// that whoever read the row before sees that it changed.
+    ///
+    /// # Errors
+    /// Never for a key of ours.
+    pub fn write_bump(&self, key: &Key, name: &str) -> Result<Write, StoreError> {
+        let update = Update::builder()
+            .table_name(&*self.table)
+            .set_key(Some(keys(key)))
+            .update_expression("ADD #n :one, #rev :one")
+            .condition_expression("attribute_exists(pk)")
+            .expression_attribute_names("#n", name)
+            .expression_attribute_names("#rev", "rev")
+            .expression_attribute_values(":one", number(1))
+            .build()
+            .map_err(unbuilt)?;
+        let item = TransactWriteItem::builder().update(update).build();
+        Ok(Write { item })
+    }
+
     /// A step that deletes a row which must be there.
     ///
     /// # Errors
@@ -103,6 +166,37 @@ impl Store {
             .table_name(&*self.table)
             .set_key(Some(keys(key)))
             .condition_expression("attribute_exists(pk)")
+            .build()
+            .map_err(unbuilt)?;
+        let item = TransactWriteItem::builder().delete(delete).build();
+        Ok(Write { item })
+    }
+
+    /// A step that deletes a row which must still be as it was read.
+    ///
+    /// # Errors
+    /// Never for a key of ours.
+    pub fn write_delete_unchanged(&self, key: &Key, rev: u64) -> Result<Write, StoreError> {
+        let delete = Delete::builder()
+            .table_name(&*self.table)
+            .set_key(Some(keys(key)))
+            .condition_expression("#rev = :rev")
+            .expression_attribute_names("#rev", "rev")
+            .expression_attribute_values(":rev", number(rev))
+            .build()
+            .map_err(unbuilt)?;
+        let item = TransactWriteItem::builder().delete(delete).build();
+        Ok(Write { item })
+    }
+
+    /// A step that deletes a row, whether it is there or not.
+    ///
+    /// # Errors
+    /// Never for a key of ours.
+    pub fn write_absent(&self, key: &Key) -> Result<Write, StoreError> {
+        let delete = Delete::builder()
+            .table_name(&*self.table)
+            .set_key(Some(keys(key)))
             .build()
             .map_err(unbuilt)?;
         let item = TransactWriteItem::builder().delete(delete).build();

@@ -1,0 +1,250 @@
+//! Sending allowances. An account without one may send as much as it likes and costs no row.
+//!
+//! Spending is one conditional write while credits are left; a new period, or the last few
+//! credits, take a read and a guarded write. One allowance is one row, so a metered account spends
+//! at most about a thousand times a second (DynamoDB's limit for a partition).
+
+use posthaste_model::{AccountId, TIMESTAMP_MAX, Timestamp};
+use serde::{Deserialize, Serialize};
+
+use crate::table::{is_conflict, number, text};
+use crate::{Account, Change, Key, Store, StoreError, Transact};
+
+/// How often an allowance is filled up again, always at midnight UTC.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Frequency {
+    Daily,
+    /// On Mondays.
+    Weekly,
+    /// On the first of the month.
+    Monthly,
+}
+
+/// How much an account may send.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Allowance {
+    /// `None`: given once.
+    pub frequency: Option<Frequency>,
+    /// Copies of mail per period.
+    pub total: u32,
+}
+
+/// What is left of an allowance.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Credits {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub frequency: Option<Frequency>,
+    pub total: i64,
+    pub remain: i64,
+    pub used: i64,
+    /// When the period ends.
+    pub until: Timestamp,
+}
+
+impl Credits {
+    fn begin(allowance: Allowance, now: Timestamp) -> Self {
+        Self {
+            frequency: allowance.frequency,
+            total: allowance.total.into(),
+            remain: allowance.total.into(),
+            used: 0,
+            until: match allowance.frequency {
+                None => TIMESTAMP_MAX,
+                Some(Frequency::Daily) => now.next_day(),
+                Some(Frequency::Weekly) => now.next_week(),
+                Some(Frequency::Monthly) => now.next_month(),
+            },
+        }
+    }
+
+    /// The allowance as it stands at `now`: filled up again when its period is over.
+    #[must_use]
+    pub fn at(self, now: Timestamp) -> Self {
+        if now < self.until {
+            return self;
+        }
+        let allowance = Allowance {
+            frequency: self.frequency,
+            total: u32::try_from(self.total).unwrap_or(u32::MAX),
+        };
+        Self::begin(allowance, now)
+    }
+
+    /// Takes up to `n`; says how many.
+    fn take(&mut self, n: u32) -> u32 {
+        let granted = i64::from(n).min(self.remain).max(0);
+        self.remain -= granted;
+        self.used += granted;
+        u32::try_from(granted).unwrap_or(0)
+    }
+}
+
+impl Store {
+    /// Takes up to `n` credits and says how many the account had; `n` when it has no allowance.
+    /// Whoever sends past the answer is over its quota.
+    ///
+    /// # Errors
+    /// When the table fails.
+    pub async fn spend_credits(
+        &self,
+        account: &Account,
+        n: u32,
+        now: Timestamp,
+    ) -> Result<u32, StoreError> {
+        if !account.metered || self.spend_whole(&account.id, n, now).await? {
+            return Ok(n);
+        }
+        let mut granted = n;
+        let spent = self
+            .modify::<Credits, std::convert::Infallible>(&Key::credits(&account.id), None, |row| {
+                let Some(credits) = row else {
+                    granted = n;
+                    return Ok(Change::Keep);
+                };
+                let mut credits = credits.at(now);
+                granted = credits.take(n);
+                Ok(Change::Put(credits))
+            })
+            .await?;
+        spent.map(|_| granted).map_err(|never| match never {})
+    }
+
+    /// The ordinary path: enough is left, in the period that runs.
+    async fn spend_whole(
+        &self,
+        account: &AccountId,
+        n: u32,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let key = Key::credits(account);
+        let update = self
+            .client
+            .update_item()
+            .table_name(&*self.table)
+            .key("pk", text(&key.pk))
+            .key("sk", text(&key.sk))
+            .update_expression("ADD #remain :less, #used :n, #rev :one")
+            .condition_expression("#remain >= :n AND #until > :now")
+            .expression_attribute_names("#remain", "remain")
+            .expression_attribute_names("#used", "used")
+            .expression_attribute_names("#until", "until")
+            .expression_attribute_names("#rev", "rev")
+            .expression_attribute_values(":less", number(-i64::from(n)))
+            .expression_attribute_values(":n", number(n))
+            .expression_attribute_values(":one", number(1))
+            .expression_attribute_values(":now", number(now.0));
+        match update.send().await {
+            Ok(_) => Ok(true),
+            Err(e) if is_conflict(&e) => Ok(false),
+            Err(e) => Err(StoreError::from_sdk(e)),
+        }
+    }
+
+    /// Gives credits back that were taken for a mail which was then not accepted.
+    ///
+    /// # Errors
+    /// When the table fails.
+    pub async fn return_credits(
+        &self,
+        account: &Account,
+        n: u32,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        if !account.metered || n == 0 {
+            return Ok(());
+        }
+        let key = Key::credits(&account.id);
+        self.modify::<Credits, std::convert::Infallible>(&key, None, |row| {
+            let Some(credits) = row else {
+                return Ok(Change::Keep);
+            };
+            let mut credits = credits.at(now);
+            // Never more than was spent: the period may have ended in between.
+            let back = i64::from(n).min(credits.used);
+            credits.remain += back;
+            credits.used -= back;
+            Ok(Change::Put(credits))
+        })
+        .await?
+        .map(drop)
+        .map_err(|never| match never {})
+    }
+
+    /// The allowance of an account; `None` when it has none.
+    ///
+    /// # Errors
+    /// When the table fails.
+    pub async fn credits(
+        &self,
+        account: &AccountId,
+        now: Timestamp,
+    ) -> Result<Option<Credits>, StoreError> {
+        let row = self.get::<Credits>(&Key::credits(account)).await?;
+        Ok(row.map(|row| row.value.at(now)))
+    }
+
+    /// Gives an account a fresh allowance, or takes it away. `false` when there is no account.
+    ///
+    /// # Errors
+    /// When the table fails or the account keeps changing.
+    pub async fn set_credits(
+        &self,
+        account: &AccountId,
+        allowance: Option<Allowance>,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        const TRIES: u32 = 12;
+        let key = Key::account(account);
+        for _ in 0..TRIES {
+            let Some(row) = self.get::<Account>(&key).await? else {
+                return Ok(false);
+            };
+            let mut changed = row.value;
+            changed.metered = allowance.is_some();
+            let credits = Key::credits(account);
+            let old = self.get::<Credits>(&credits).await?.map(|row| row.rev);
+            let steps = vec![
+                self.write_unchanged(&key, &changed, row.rev)?,
+                match allowance {
+                    Some(allowance) => {
+                        let fresh = Credits::begin(allowance, now);
+                        self.write_afresh(&credits, &fresh, old.unwrap_or(0))?
+                    }
+                    None => self.write_absent(&credits)?,
+                },
+            ];
+            if self.transact(steps).await? == Transact::Done {
+                return Ok(true);
+            }
+        }
+        Err(StoreError::Contended(account.to_string()))
+    }
+
+    /// Adds to what is left, or takes away, but not below zero. An allowance given once grows or
+    /// shrinks with it; a recurring one is as large as before in the next period.
+    ///
+    /// # Errors
+    /// When the table fails.
+    pub async fn adjust_credits(
+        &self,
+        account: &AccountId,
+        by: i64,
+        now: Timestamp,
+    ) -> Result<Option<Credits>, StoreError> {
+        let changed = self
+            .modify::<Credits, std::convert::Infallible>(&Key::credits(account), None, |row| {
+                let Some(credits) = row else {
+                    return Ok(Change::Keep);
+                };
+                let mut credits = credits.at(now);
+                credits.remain = credits.remain.saturating_add(by).max(0);
+                if credits.frequency.is_none() {
+                    credits.total = credits.remain.saturating_add(credits.used);
+                }
+                Ok(Change::Put(credits))
+            })
+            .await?;
+        changed.map_err(|never| match never {})
+    }
+}

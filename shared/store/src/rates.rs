@@ -1,0 +1,38 @@
+//! Counter rows of the rate limits: instances lease permits from them in blocks.
+
+use posthaste_model::{AccountId, Timestamp};
+
+use crate::{Key, Store, StoreError};
+
+/// Which requests are counted together.
+#[derive(Clone, Copy, Debug)]
+pub struct Window<'a> {
+    pub account: &'a AccountId,
+    /// Method and path template.
+    pub endpoint: &'a str,
+    /// The number of the period since the epoch.
+    pub number: i64,
+    /// The second the period ends.
+    pub end: Timestamp,
+}
+
+impl Store {
+    /// Takes `block` permits out of a window and gives back how many were taken by everybody,
+    /// this block included. What lies past the limit is not granted; the caller works that out.
+    ///
+    /// # Errors
+    /// When the table fails.
+    pub async fn lease(&self, window: Window<'_>, block: u32) -> Result<i64, StoreError> {
+        // A little past the end, so that a slow clock never meets a deleted row.
+        const KEEP: i64 = 300;
+        let key = Key::rate(window.account, window.endpoint, window.number);
+        let taken = self
+            .add(
+                &key,
+                &[("n", i64::from(block))],
+                Some(window.end.plus(KEEP)),
+            )
+            .await?;
+        Ok(taken.first().copied().unwrap_or_default())
+    }
+}
