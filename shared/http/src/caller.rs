@@ -1,5 +1,7 @@
 //! Who is calling.
 
+use std::sync::Arc;
+
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use posthaste_model::AccountId;
@@ -11,9 +13,9 @@ use crate::Rejection;
 #[derive(Clone, Debug)]
 pub struct Caller {
     /// The account that is acted for: the key's own, or the one named by on-behalf-of.
-    pub account: Account,
+    pub account: Arc<Account>,
     /// The key that was presented.
-    pub key: ApiKey,
+    pub key: Arc<ApiKey>,
 }
 
 impl Caller {

@@ -1,13 +1,15 @@
 //! What must exist once per host: the caller's address, a request id, the body limit, the
 //! answers for what no route takes, and the safe headers of every response.
 
+use std::convert::Infallible;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use axum::Router;
-use axum::extract::{ConnectInfo, DefaultBodyLimit, Request};
-use axum::http::{HeaderValue, StatusCode, header};
+use axum::extract::{ConnectInfo, DefaultBodyLimit, FromRequestParts, Request};
+use axum::http::request::Parts;
+use axum::http::{HeaderValue, StatusCode, Uri, header};
 use axum::middleware::{Next, from_fn};
 use axum::response::{IntoResponse as _, Response};
 
@@ -16,6 +18,14 @@ use crate::{Gate, Rejection};
 /// The address of whoever called; absent when the host does not know. Never taken from a header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClientIp(pub Option<IpAddr>);
+
+impl<S: Sync> FromRequestParts<S> for ClientIp {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
+        Ok(Self(canonical(parts.extensions.get())))
+    }
+}
 
 /// Names a request in the log.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,22 +40,26 @@ pub(crate) const LARGEST: usize = 30 << 20;
 /// address of the peer.
 pub fn finish(router: Router, gate: &Gate) -> Router {
     let (missing, method) = (gate.clone(), gate.clone());
-    router
+    let routes = router
         .method_not_allowed_fallback(move |req: Request| {
             refuse(method, req, StatusCode::METHOD_NOT_ALLOWED)
         })
         .fallback(move |req: Request| refuse(missing, req, StatusCode::NOT_FOUND))
-        .layer(DefaultBodyLimit::max(LARGEST))
+        .layer(DefaultBodyLimit::max(LARGEST));
+    // A layer of the router itself would run after a route was chosen, too late for the path.
+    Router::new()
+        .fallback_service(routes)
         .layer(from_fn(around))
 }
 
 /// Answers what no route takes; counted by address like every call without a key.
 async fn refuse(gate: Gate, req: Request, status: StatusCode) -> Response {
-    let message = match status {
-        StatusCode::METHOD_NOT_ALLOWED => "method not allowed",
-        _ => "not found",
-    };
     let permit = gate.permit_for_stranger(client_ip(&req));
+    let (status, message) = match status {
+        _ if !permit.allowed => (StatusCode::TOO_MANY_REQUESTS, "too many requests"),
+        StatusCode::METHOD_NOT_ALLOWED => (status, "method not allowed"),
+        _ => (status, "not found"),
+    };
     let mut response = Rejection::plain(status, message).into_response();
     permit.write(response.headers_mut());
     response
@@ -53,9 +67,12 @@ async fn refuse(gate: Gate, req: Request, status: StatusCode) -> Response {
 
 /// The address of whoever called, from the request's extensions.
 pub(crate) fn client_ip(req: &Request) -> Option<IpAddr> {
-    let ip = req.extensions().get::<ClientIp>().and_then(|ip| ip.0);
-    // An IPv4 caller on a dual-stack socket is an IPv4 caller.
-    ip.map(|ip| ip.to_canonical())
+    canonical(req.extensions().get())
+}
+
+/// An IPv4 caller on a dual-stack socket is an IPv4 caller.
+fn canonical(ip: Option<&ClientIp>) -> Option<IpAddr> {
+    Some(ip?.0?.to_canonical())
 }
 
 async fn around(mut req: Request, next: Next) -> Response {
@@ -69,27 +86,47 @@ async fn around(mut req: Request, next: Next) -> Response {
         let id = format!("local-{}", NEXT.fetch_add(1, Ordering::Relaxed));
         req.extensions_mut().insert(RequestId(id.into()));
     }
-    // Node's client joins a base address with and without a trailing slash; `//v3` is `/v3`.
-    if let Some(path) = req
-        .uri()
-        .path_and_query()
-        .map(|p| p.as_str())
-        .filter(|p| p.starts_with("//"))
-    {
-        let plain = format!("/{}", path.trim_start_matches('/'));
-        if let Ok(uri) = plain.parse() {
-            *req.uri_mut() = uri;
-        }
+    if let Some(uri) = without_double_slash(req.uri()) {
+        *req.uri_mut() = uri;
     }
     let mut response = next.run(req).await;
     let headers = response.headers_mut();
     for (name, value) in [
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
         (header::REFERRER_POLICY, "strict-origin-when-cross-origin"),
+        // Answers hold addresses and secrets; pages that may be kept say so themselves.
+        (header::CACHE_CONTROL, "no-store"),
     ] {
         headers
             .entry(name)
             .or_insert(HeaderValue::from_static(value));
     }
     response
+}
+
+/// `//v3/…` as `/v3/…`: some clients join a base address that ends in a slash with a path that
+/// begins with one. Slashes elsewhere are part of the path and match nothing.
+fn without_double_slash(uri: &Uri) -> Option<Uri> {
+    let path = uri.path_and_query()?.as_str();
+    let rest = path.strip_prefix("//")?;
+    format!("/{}", rest.trim_start_matches('/')).parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slashes_before_the_version_are_one() {
+        for (path, want) in [
+            ("//v3/scopes?a=//b", Some("/v3/scopes?a=//b")),
+            ("///v3/scopes", Some("/v3/scopes")),
+            ("/v3//scopes", None),
+            ("/v3/scopes", None),
+            ("/", None),
+        ] {
+            let got = without_double_slash(&path.parse().unwrap());
+            assert_eq!(got.map(|uri| uri.to_string()).as_deref(), want, "{path}");
+        }
+    }
 }

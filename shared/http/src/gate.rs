@@ -3,109 +3,259 @@
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::http::{HeaderMap, StatusCode};
 use posthaste_model::{AccountId, Clock, KeyId};
-use posthaste_store::{Account, ApiKey, Secret, Status, Store};
+use posthaste_store::{Account, ApiKey, Secret, Seen, Status, Store};
 
-use crate::limit::{Counters, Who};
-use crate::{Access, Cache, Caller, Dialect, Limits, Permit, Rejection};
+use crate::allow_list::Lists;
+use crate::known::Known;
+use crate::lease::Leases;
+use crate::limit::Period;
+use crate::notes::{Note, Notes};
+use crate::strangers::Strangers;
+use crate::{Access, Caller, Dialect, Limits, Permit, Rejection};
+
+/// The scope of everything that sends: an account that may not send is told so.
+const SENDING: &str = "mail.send";
 
 /// What the gate knows. Cheap to clone; its caches are shared by the clones.
 #[derive(Clone)]
 pub struct Gate(Arc<Inner>);
 
-struct Inner {
-    store: Store,
-    clock: Clock,
+pub(crate) struct Inner {
+    pub(crate) store: Store,
+    pub(crate) clock: Clock,
     limits: Limits,
-    keys: Cache<KeyId, ApiKey>,
-    accounts: Cache<AccountId, Account>,
-    counters: Counters,
+    known: Known,
+    lists: Lists,
+    leases: Leases,
+    strangers: Strangers,
+    notes: Notes,
+}
+
+/// What a request is judged by.
+pub(crate) struct Asked<'a> {
+    /// Method and path template.
+    pub(crate) endpoint: &'a Arc<str>,
+    pub(crate) access: Access,
+    pub(crate) dialect: Dialect,
+    pub(crate) headers: &'a HeaderMap,
+    pub(crate) ip: Option<IpAddr>,
+}
+
+/// A request that gets in.
+pub(crate) struct Admitted {
+    pub(crate) caller: Caller,
+    pub(crate) permit: Permit,
+    pub(crate) note: Option<Note>,
 }
 
 /// A request that does not get in.
 pub(crate) struct Refused {
     pub(crate) rejection: Rejection,
     pub(crate) permit: Permit,
+    pub(crate) note: Option<Note>,
+}
+
+/// A key that opens, and its account.
+pub(crate) struct Presented {
+    pub(crate) key: Arc<ApiKey>,
+    pub(crate) account: Arc<Account>,
 }
 
 impl Gate {
     /// A gate over this table.
     pub fn new(store: Store, clock: Clock, limits: Limits) -> Self {
         Self(Arc::new(Inner {
+            known: Known::default(),
+            lists: Lists::default(),
+            leases: Leases::default(),
+            strangers: Strangers::default(),
+            notes: Notes::default(),
             store,
             clock,
             limits,
-            keys: Cache::default(),
-            accounts: Cache::default(),
-            counters: Counters::default(),
         }))
     }
 
     /// Forgets a key that this instance changed, so that the change is felt here at once.
     pub fn forget_key(&self, id: &KeyId) {
-        self.0.keys.forget(id);
+        self.0.known.keys.forget(id);
     }
 
     /// Forgets an account that this instance changed.
     pub fn forget_account(&self, id: &AccountId) {
-        self.0.accounts.forget(id);
+        self.0.known.accounts.forget(id);
     }
 
     /// Counts a call without a key, by address.
     pub(crate) fn permit_for_stranger(&self, ip: Option<IpAddr>) -> Permit {
-        let limits = self.0.limits;
-        let now = self.0.clock.now();
-        self.0
-            .counters
-            .take(Who::Stranger(ip), limits.requests, limits.period, now)
+        let period = Period::at(self.0.clock.now(), self.0.limits.period);
+        self.0.strangers.count(ip, self.0.limits.requests, period)
     }
 
     /// Decides about one request.
-    pub(crate) async fn admit(
-        &self,
-        path: &'static str,
-        access: Access,
-        dialect: Dialect,
-        headers: &HeaderMap,
-        ip: Option<IpAddr>,
-    ) -> Result<(Caller, Permit), Refused> {
-        let caller = match self.authenticate(headers, dialect).await {
-            Ok(caller) => caller,
-            Err(rejection) => return Err(self.refuse_stranger(rejection, ip)),
+    pub(crate) async fn admit(&self, asked: &Asked<'_>) -> Result<Admitted, Refused> {
+        let held = match self.authenticate(asked.headers, asked.dialect).await {
+            Ok(held) => held,
+            Err(rejection) => return Err(self.refuse_stranger(rejection, asked.ip, None)),
         };
-        let limits = self.0.limits;
-        let limit = match dialect {
-            Dialect::Mail => limits.mail_send,
-            Dialect::General => limits.requests,
+        let lets_in = match self.lets_in(&held.account, asked.ip).await {
+            Ok(lets_in) => lets_in,
+            Err(rejection) => return Err(self.refuse_stranger(rejection, asked.ip, None)),
         };
-        let who = Who::Account(caller.account.id.clone(), path);
-        let permit = self
-            .0
-            .counters
-            .take(who, limit, limits.period, self.0.clock.now());
-        let refuse = |rejection| Err(Refused { rejection, permit });
-        if !permit.allowed {
-            let message = "too many requests";
-            return refuse(Rejection::plain(StatusCode::TOO_MANY_REQUESTS, message));
+        let note = self.note(&held.account, asked.ip, "bearer", lets_in);
+        if !lets_in {
+            // Counted by address: who found a key must not use up its owner's permits.
+            return Err(self.refuse_stranger(barred(asked.access), asked.ip, note));
         }
-        if let Access::Scope(scope) = access
-            && !caller.key.holds(scope)
-        {
-            return refuse(Rejection::forbidden());
+        let account = self.acted_for(&held.account, asked.headers).await;
+        let counted = account.as_ref().unwrap_or(&held.account);
+        let permit = self.take(&counted.id, asked.endpoint).await;
+        let account = match account {
+            _ if !permit.allowed => Err(too_many()),
+            Err(rejection) => Err(rejection),
+            Ok(account) => self.may(&held.key, account, asked.access).await,
+        };
+        match account {
+            Err(rejection) => Err(Refused {
+                rejection,
+                permit,
+                note,
+            }),
+            Ok(account) => {
+                let key = held.key;
+                let caller = Caller { account, key };
+                Ok(Admitted {
+                    caller,
+                    permit,
+                    note,
+                })
+            }
         }
-        Ok((caller, permit))
     }
 
-    fn refuse_stranger(&self, rejection: Rejection, ip: Option<IpAddr>) -> Refused {
-        let permit = self.permit_for_stranger(ip);
-        if permit.allowed {
-            return Refused { rejection, permit };
+    /// The account, when the key holds the scope and the account may use it.
+    async fn may(
+        &self,
+        key: &ApiKey,
+        account: Arc<Account>,
+        access: Access,
+    ) -> Result<Arc<Account>, Rejection> {
+        let Access::Scope(scope) = access else {
+            return Ok(account);
+        };
+        if !key.holds(scope) {
+            return Err(Rejection::forbidden());
         }
-        let message = "too many requests";
+        if scope == SENDING && !self.may_send(&account).await? {
+            return Err(not_authorized_to_send());
+        }
+        Ok(account)
+    }
+
+    /// Whether neither this account nor its parent is switched off.
+    pub async fn may_send(&self, account: &Account) -> Result<bool, Rejection> {
+        if account.status != Status::Active {
+            return Ok(false);
+        }
+        let Some(parent) = &account.parent else {
+            return Ok(true);
+        };
+        let parent = self.0.account(parent).await?;
+        Ok(parent.is_none_or(|parent| parent.status == Status::Active))
+    }
+
+    /// Lets in somebody who presents a key elsewhere than in a header, to send: SMTP submission.
+    /// Key, allow list, scope and standing of the account are judged as for mail/send.
+    ///
+    /// # Errors
+    /// The rejection that mail/send would answer with.
+    pub async fn log_in(&self, key: &str, ip: Option<IpAddr>) -> Result<Caller, Rejection> {
+        let wrong = || wrong_key(Dialect::Mail);
+        let secret = Secret::parse(key).ok_or_else(wrong);
+        let held = match secret {
+            Ok(secret) => self.0.open(&secret).await?.ok_or_else(wrong),
+            Err(rejection) => Err(rejection),
+        };
+        let held = held.map_err(|rejection| self.refuse_stranger(rejection, ip, None).rejection)?;
+        let lets_in = self.lets_in(&held.account, ip).await?;
+        let note = self.note(&held.account, ip, "basic", lets_in);
+        self.record(note).await;
+        if !lets_in {
+            return Err(not_authorized_to_send());
+        }
+        let account = Arc::clone(&held.account);
+        let account = self.may(&held.key, account, Access::Scope(SENDING)).await?;
+        let key = held.key;
+        Ok(Caller { account, key })
+    }
+
+    /// Takes one permit of an account at an endpoint, named by method and path template.
+    pub async fn take(&self, account: &AccountId, endpoint: &Arc<str>) -> Permit {
+        let now = self.0.clock.now_ms();
+        let period = Period::at(now.seconds(), self.0.limits.period);
+        let limit = self.0.limits.of(endpoint);
+        let who = (account.clone(), Arc::clone(endpoint));
+        self.0
+            .leases
+            .take(&self.0.store, who, limit, period, now)
+            .await
+    }
+
+    async fn lets_in(&self, account: &Account, ip: Option<IpAddr>) -> Result<bool, Rejection> {
+        let list = self.0.lists.of(&self.0.store, account).await?;
+        Ok(list.lets_in(ip))
+    }
+
+    /// The attempt, if it is worth a row.
+    fn note(
+        &self,
+        account: &Account,
+        ip: Option<IpAddr>,
+        auth_method: &'static str,
+        allowed: bool,
+    ) -> Option<Note> {
+        let note = Note {
+            account: account.id.clone(),
+            ip: ip?,
+            auth_method,
+            allowed,
+        };
+        let news = self.0.notes.is_news(&note, self.0.clock.now());
+        news.then_some(note)
+    }
+
+    /// Writes an attempt down. A request is not refused because that failed.
+    pub(crate) async fn record(&self, note: Option<Note>) {
+        let Some(note) = note else { return };
+        let seen = Seen {
+            ip: note.ip,
+            auth_method: note.auth_method,
+            allowed: note.allowed,
+            at: self.0.clock.now(),
+        };
+        if let Err(error) = self.0.store.record_attempt(&note.account, seen).await {
+            tracing::warn!(%error, account.id = %note.account, "access to {} was not noted: {error}", note.account);
+        }
+    }
+
+    fn refuse_stranger(
+        &self,
+        rejection: Rejection,
+        ip: Option<IpAddr>,
+        note: Option<Note>,
+    ) -> Refused {
+        let permit = self.permit_for_stranger(ip);
+        let rejection = if permit.allowed {
+            rejection
+        } else {
+            too_many()
+        };
         Refused {
-            rejection: Rejection::plain(StatusCode::TOO_MANY_REQUESTS, message),
+            rejection,
             permit,
+            note,
         }
     }
 
@@ -113,66 +263,66 @@ impl Gate {
         &self,
         headers: &HeaderMap,
         dialect: Dialect,
-    ) -> Result<Caller, Rejection> {
-        let unknown = || match dialect {
-            Dialect::General => Rejection::unauthorized(),
-            Dialect::Mail => Rejection::plain(
-                StatusCode::UNAUTHORIZED,
-                "The provided authorization grant is invalid, expired, or revoked",
-            ),
-        };
-        let Some(token) = bearer(headers) else {
-            return Err(match dialect {
-                Dialect::General => Rejection::unauthorized(),
-                Dialect::Mail => Rejection::plain(
-                    StatusCode::UNAUTHORIZED,
-                    "Permission denied, wrong credentials",
-                ),
-            });
-        };
-        let secret = Secret::parse(token).ok_or_else(unknown)?;
-        let key = self.key(secret.id()).await?.ok_or_else(unknown)?;
-        if !key.is_opened_by(&secret) {
-            return Err(unknown());
-        }
-        let account = self.account(&key.account).await?.ok_or_else(unknown)?;
-        if account.status != Status::Active && dialect == Dialect::Mail {
-            return Err(Rejection::plain(
-                StatusCode::UNAUTHORIZED,
-                "Authenticated user is not authorized to send mail",
-            ));
-        }
-        Ok(Caller { account, key })
+    ) -> Result<Presented, Rejection> {
+        let token = crate::known::bearer(headers).ok_or_else(|| no_key(dialect))?;
+        let wrong = || wrong_key(dialect);
+        let secret = Secret::parse(token).ok_or_else(wrong)?;
+        self.0.open(&secret).await?.ok_or_else(wrong)
     }
 
-    async fn key(&self, id: &KeyId) -> Result<Option<ApiKey>, Rejection> {
-        let now = self.0.clock.now_ms();
-        if let Some(key) = self.0.keys.get(id, now) {
-            return Ok(Some(key));
-        }
-        let key = self.0.store.key_by_id(id).await?;
-        if let Some(key) = &key {
-            self.0.keys.put(id.clone(), key.clone(), now);
-        }
-        Ok(key)
-    }
-
-    async fn account(&self, id: &AccountId) -> Result<Option<Account>, Rejection> {
-        let now = self.0.clock.now_ms();
-        if let Some(account) = self.0.accounts.get(id, now) {
-            return Ok(Some(account));
-        }
-        let account = self.0.store.account(id).await?;
-        if let Some(account) = &account {
-            self.0.accounts.put(id.clone(), account.clone(), now);
-        }
-        Ok(account)
+    async fn acted_for(
+        &self,
+        own: &Arc<Account>,
+        headers: &HeaderMap,
+    ) -> Result<Arc<Account>, Rejection> {
+        let named = crate::known::on_behalf_of(headers).ok_or_else(Rejection::forbidden)?;
+        let Some(named) = named else {
+            return Ok(Arc::clone(own));
+        };
+        let found = self.0.under(&own.id, named).await?;
+        found.ok_or_else(Rejection::forbidden)
     }
 }
 
-/// The token out of `Authorization: Bearer <token>`; the scheme's case does not matter (RFC 9110).
-fn bearer(headers: &HeaderMap) -> Option<&str> {
-    let value = headers.get(header::AUTHORIZATION)?.to_str().ok()?;
-    let (scheme, token) = value.split_once(' ')?;
-    scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
+impl Inner {
+    pub(crate) fn known(&self) -> &Known {
+        &self.known
+    }
+}
+
+fn too_many() -> Rejection {
+    Rejection::plain(StatusCode::TOO_MANY_REQUESTS, "too many requests")
+}
+
+fn not_authorized_to_send() -> Rejection {
+    let message = "Authenticated user is not authorized to send mail";
+    Rejection::plain(StatusCode::UNAUTHORIZED, message)
+}
+
+/// What a caller outside the allow list is told.
+fn barred(access: Access) -> Rejection {
+    match access {
+        Access::Scope(SENDING) => not_authorized_to_send(),
+        Access::Scope(_) | Access::AnyKey | Access::Public => Rejection::forbidden(),
+    }
+}
+
+fn no_key(dialect: Dialect) -> Rejection {
+    match dialect {
+        Dialect::General => Rejection::unauthorized(),
+        Dialect::Mail => Rejection::plain(
+            StatusCode::UNAUTHORIZED,
+            "Permission denied, wrong credentials",
+        ),
+    }
+}
+
+fn wrong_key(dialect: Dialect) -> Rejection {
+    match dialect {
+        Dialect::General => Rejection::unauthorized(),
+        Dialect::Mail => Rejection::plain(
+            StatusCode::UNAUTHORIZED,
+            "The provided authorization grant is invalid, expired, or revoked",
+        ),
+    }
 }

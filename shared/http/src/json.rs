@@ -27,19 +27,47 @@ pub(crate) fn too_large() -> Rejection {
     Rejection::plain(StatusCode::PAYLOAD_TOO_LARGE, "content too large")
 }
 
-/// Reads JSON, naming the field that does not fit where the decoder knows it.
+/// Reads JSON, naming the field that does not fit.
 ///
 /// # Errors
 /// 400 in the contract's shape.
 pub fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Rejection> {
-    serde_json::from_slice(bytes).map_err(|e| {
-        let text = e.to_string();
-        let message = match e.classify() {
-            serde_json::error::Category::Data => text.split(" at line").next().unwrap_or(&text),
-            _ => "request body is not valid JSON",
-        };
-        Rejection::bad(message)
-    })
+    let mut json = serde_json::Deserializer::from_slice(bytes);
+    let value = serde_path_to_error::deserialize(&mut json).map_err(|e| {
+        let field = dotted(e.path());
+        let text = e.inner().to_string();
+        match e.inner().classify() {
+            serde_json::error::Category::Data => {
+                let message = text.split(" at line").next().unwrap_or(&text);
+                match field {
+                    Some(field) => Rejection::on(&field, message),
+                    None => Rejection::bad(message),
+                }
+            }
+            serde_json::error::Category::Io
+            | serde_json::error::Category::Syntax
+            | serde_json::error::Category::Eof => invalid(),
+        }
+    })?;
+    json.end().map_err(|_| invalid())?;
+    Ok(value)
+}
+
+fn invalid() -> Rejection {
+    Rejection::bad("request body is not valid JSON")
+}
+
+/// `ips.0.ip`; `None` for the whole body.
+fn dotted(path: &serde_path_to_error::Path) -> Option<String> {
+    use serde_path_to_error::Segment;
+    let part = |segment: &Segment| match segment {
+        Segment::Seq { index } => Some(index.to_string()),
+        Segment::Map { key } => Some(key.clone()),
+        Segment::Enum { variant } => Some(variant.clone()),
+        Segment::Unknown => None,
+    };
+    let parts: Vec<_> = path.iter().filter_map(part).collect();
+    (!parts.is_empty()).then(|| parts.join("."))
 }
 
 /// Whether the request says its body is JSON; parameters such as `charset=utf-8` are fine.
@@ -52,4 +80,62 @@ pub fn body_is_json(headers: &HeaderMap) -> bool {
     };
     let essence = value.split(';').next().unwrap_or_default().trim();
     essence.eq_ignore_ascii_case("application/json")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Debug, serde::Deserialize)]
+    struct Outer {
+        #[serde(default)]
+        ips: Vec<Inner>,
+    }
+
+    #[derive(Debug, serde::Deserialize)]
+    struct Inner {
+        ip: String,
+    }
+
+    fn refused(body: &str) -> (Option<String>, String) {
+        let mut problems = parse::<Outer>(body.as_bytes()).unwrap_err().problems;
+        let problem = problems.remove(0);
+        (problem.field, problem.message)
+    }
+
+    #[test]
+    fn the_field_that_does_not_fit_is_named() {
+        for (body, field) in [
+            (r#"{"ips":[{"ip":"a"},{"ip":7}]}"#, Some("ips.1.ip")),
+            (r#"{"ips":"a"}"#, Some("ips")),
+            (r#"{"ips":[{"ip":"a","ip":"b"}]}"#, Some("ips.0")),
+            ("7", None),
+        ] {
+            assert_eq!(refused(body).0.as_deref(), field, "{body}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_json_is_said_to_be_so() {
+        let deep = format!("{{\"ips\":{}", "[".repeat(100_000));
+        for body in [
+            "",
+            "{",
+            "{}x",
+            "nul",
+            "{'ips':[]}",
+            "{\"ips\":[{\"ip\":1e999}]}",
+            "{\"a\":\"\u{1}\"}",
+            deep.as_str(),
+        ] {
+            let short: String = body.chars().take(30).collect();
+            let want = "request body is not valid JSON";
+            assert_eq!(refused(body), (None, want.to_owned()), "{short}");
+        }
+        // An unknown member may be as deep as it likes, until it is a bomb.
+        let bomb = format!("{{\"x\":{}{}}}", "[".repeat(200), "]".repeat(200));
+        assert_eq!(refused(&bomb).0, None);
+        assert!(parse::<Outer>(b"{\"x\":[[[[1]]]]}").is_ok_and(|body| body.ips.is_empty()));
+        assert!(parse::<Outer>(b"{\"ips\":[{\"ip\":\"a\"}]}").is_ok_and(|b| b.ips[0].ip == "a"));
+    }
 }

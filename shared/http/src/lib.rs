@@ -4,6 +4,7 @@
 //! A function declares its routes with [`Routes`]: method, path and scope stand side by side,
 //! and the guard of the route does the rest before a handler runs.
 
+mod allow_list;
 mod cache;
 mod caller;
 mod edge;
@@ -11,9 +12,14 @@ mod error;
 mod gate;
 mod gzip;
 mod json;
+mod known;
+mod lease;
 mod limit;
+mod notes;
 mod routes;
+mod strangers;
 
+pub use allow_list::AllowList;
 pub use cache::Cache;
 pub use caller::Caller;
 pub use edge::{ClientIp, RequestId, finish};
@@ -21,5 +27,5 @@ pub use error::{Dialect, Rejection};
 pub use gate::Gate;
 pub use gzip::{Inflated, inflate};
 pub use json::{Body, body_is_json, parse};
-pub use limit::{Limits, Permit};
+pub use limit::{Endpoints, InvalidEndpoints, Limits, Permit};
 pub use routes::{Access, Route, Routes};

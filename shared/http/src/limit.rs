@@ -1,22 +1,26 @@
 //! Rate limits: how many requests an account may make to an endpoint in a period, and the three
 //! headers that say so on every response (SPEC, "Limits").
 
-use std::collections::HashMap;
-use std::net::IpAddr;
-use std::sync::Mutex;
+use std::collections::BTreeMap;
+use std::str::FromStr;
 
 use axum::http::{HeaderMap, HeaderValue};
-use posthaste_model::{AccountId, Timestamp};
+use posthaste_model::Timestamp;
+
+/// The endpoint with a limit of its own in the configuration.
+const MAIL_SEND: &str = "POST /v3/mail/send";
 
 /// How many requests are allowed, and in how long.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Requests per period, endpoint and account.
+    /// Requests per period, endpoint and account; and per address without a key.
     pub requests: u32,
     /// The same for mail/send.
     pub mail_send: u32,
     /// Seconds of a period.
     pub period: i64,
+    /// Endpoints with a limit of their own.
+    pub endpoints: Endpoints,
 }
 
 impl Default for Limits {
@@ -27,6 +31,69 @@ impl Default for Limits {
             requests: 600,
             mail_send: 600_000,
             period: 60,
+            endpoints: Endpoints::default(),
+        }
+    }
+}
+
+impl Limits {
+    /// The limit of an endpoint, named by method and path template.
+    pub fn of(&self, endpoint: &str) -> u32 {
+        match self.endpoints.0.get(endpoint) {
+            Some(own) => *own,
+            None if endpoint == MAIL_SEND => self.mail_send,
+            None => self.requests,
+        }
+    }
+}
+
+/// Limits of single endpoints, read from
+/// `POST /v3/api_keys=30, GET /v3/subusers/{subuser_name}/credits=1200`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Endpoints(BTreeMap<String, u32>);
+
+/// Why a text does not name limits.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is not of the form `METHOD /path=number`")]
+pub struct InvalidEndpoints(String);
+
+impl FromStr for Endpoints {
+    type Err = InvalidEndpoints;
+
+    fn from_str(text: &str) -> Result<Self, InvalidEndpoints> {
+        let mut map = BTreeMap::new();
+        for part in text.split(',').map(str::trim).filter(|p| !p.is_empty()) {
+            let invalid = || InvalidEndpoints(part.to_owned());
+            let (endpoint, limit) = part.rsplit_once('=').ok_or_else(invalid)?;
+            let (method, path) = endpoint.trim().split_once(' ').ok_or_else(invalid)?;
+            let known = ["GET", "POST", "PUT", "PATCH", "DELETE"].contains(&method);
+            if !known || !path.starts_with('/') {
+                return Err(invalid());
+            }
+            let limit = limit.trim().parse().map_err(|_| invalid())?;
+            map.insert(endpoint.trim().to_owned(), limit);
+        }
+        Ok(Self(map))
+    }
+}
+
+/// One of the stretches of time that requests are counted in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Period {
+    /// Counts periods since the epoch.
+    pub(crate) number: i64,
+    /// The second the next one begins.
+    pub(crate) end: Timestamp,
+}
+
+impl Period {
+    /// The period of so many seconds that `now` lies in.
+    pub(crate) fn at(now: Timestamp, seconds: i64) -> Self {
+        let seconds = seconds.max(1);
+        let number = now.0.div_euclid(seconds);
+        Self {
+            number,
+            end: Timestamp((number + 1) * seconds),
         }
     }
 }
@@ -50,59 +117,54 @@ impl Permit {
     }
 }
 
-/// Who is counted: an account at an endpoint, or an address without a key.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Who {
-    Account(AccountId, &'static str),
-    Stranger(Option<IpAddr>),
-}
-
-/// The counters of this instance.
-#[derive(Debug, Default)]
-pub(crate) struct Counters(Mutex<HashMap<Who, (i64, u32)>>);
-
-impl Counters {
-    /// Takes one permit.
-    pub(crate) fn take(&self, who: Who, limit: u32, period: i64, now: Timestamp) -> Permit {
-        let window = now.0.div_euclid(period.max(1));
-        let reset = Timestamp((window + 1) * period.max(1));
-        let used = match self.0.lock() {
-            Err(_) => 1,
-            Ok(mut map) => {
-                // Old windows are of no use to anybody; they go when there are many.
-                if map.len() > 10_000 {
-                    map.retain(|_, (seen, _)| *seen == window);
-                }
-                let slot = map.entry(who).or_insert((window, 0));
-                if slot.0 != window {
-                    *slot = (window, 0);
-                }
-                slot.1 = slot.1.saturating_add(1);
-                slot.1
-            }
-        };
-        Permit {
-            allowed: used <= limit,
-            limit,
-            remaining: limit.saturating_sub(used),
-            reset,
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn a_period_allows_its_number_and_then_starts_over() {
-        let counters = Counters::default();
-        let take = |now| counters.take(Who::Stranger(None), 2, 60, Timestamp(now));
-        let seen: Vec<_> = [60, 61, 119, 120]
-            .into_iter()
-            .map(|now| (take(now).allowed, now))
-            .collect();
-        assert_eq!(seen, [(true, 60), (true, 61), (false, 119), (true, 120)]);
-        assert_eq!(take(121).reset, Timestamp(180));
+    fn an_endpoint_has_its_own_limit_or_the_common_one() {
+        let limits = Limits {
+            endpoints: "POST /v3/api_keys=30, GET /v3/scopes = 0 ,"
+                .parse()
+                .unwrap(),
+            ..Limits::default()
+        };
+        for (endpoint, want) in [
+            ("POST /v3/api_keys", 30),
+            ("GET /v3/scopes", 0),
+            ("GET /v3/api_keys", 600),
+            ("POST /v3/mail/send", 600_000),
+        ] {
+            assert_eq!(limits.of(endpoint), want, "{endpoint}");
+        }
+    }
+
+    #[test]
+    fn a_limit_that_cannot_be_read_is_refused() {
+        for bad in [
+            "POST /v3/api_keys",
+            "POST=5",
+            "/v3/api_keys=5",
+            "POST /v3/api_keys=many",
+            "POST /v3/api_keys=-1",
+            "SEND /v3/api_keys=5",
+            "POST v3=5",
+        ] {
+            assert!(bad.parse::<Endpoints>().is_err(), "{bad}");
+        }
+        assert_eq!("".parse(), Ok(Endpoints::default()));
+    }
+
+    #[test]
+    fn a_period_ends_after_every_second_in_it() {
+        for (now, number, end) in [(0, 0, 60), (59, 0, 60), (60, 1, 120), (-1, -1, 0)] {
+            let period = Period::at(Timestamp(now), 60);
+            assert_eq!(
+                (period.number, period.end),
+                (number, Timestamp(end)),
+                "{now}"
+            );
+        }
+        assert_eq!(Period::at(Timestamp(7), 0).end, Timestamp(8));
     }
 }

@@ -1,5 +1,8 @@
 //! Routes with their scope beside them, each behind its own guard.
 
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+
 use axum::Router;
 use axum::extract::{Request, State};
 use axum::handler::Handler;
@@ -7,9 +10,12 @@ use axum::http::Method;
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::{MethodFilter, MethodRouter, on};
+use futures_util::FutureExt as _;
+use futures_util::future::join;
 
 use crate::edge::client_ip;
-use crate::{Dialect, Gate};
+use crate::gate::Asked;
+use crate::{Dialect, Gate, Rejection};
 
 /// Who may call a route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,7 +78,7 @@ impl<S: Clone + Send + Sync + 'static> Routes<S> {
         let filter = MethodFilter::try_from(method.clone()).unwrap_or(MethodFilter::GET);
         let guard = Guard {
             gate: self.gate.clone(),
-            path,
+            endpoint: format!("{method} {path}").into(),
             access,
             dialect: self.dialect,
         };
@@ -127,7 +133,7 @@ impl Routes {
 #[derive(Clone)]
 struct Guard {
     gate: Gate,
-    path: &'static str,
+    endpoint: Arc<str>,
     access: Access,
     dialect: Dialect,
 }
@@ -135,27 +141,42 @@ struct Guard {
 /// Runs before every handler: who calls, from where, how often, and may they.
 async fn admit(State(guard): State<Guard>, mut req: Request, next: Next) -> Response {
     let ip = client_ip(&req);
-    if guard.access == Access::Public {
+    let (mut response, permit) = if guard.access == Access::Public {
         let permit = guard.gate.permit_for_stranger(ip);
-        let mut response = next.run(req).await;
-        permit.write(response.headers_mut());
-        return response;
-    }
-    let admitted = guard
-        .gate
-        .admit(guard.path, guard.access, guard.dialect, req.headers(), ip)
-        .await;
-    match admitted {
-        Err(refused) => {
-            let mut response = refused.rejection.in_dialect(guard.dialect).into_response();
-            refused.permit.write(response.headers_mut());
-            response
+        (answer(next, req, guard.dialect).await, permit)
+    } else {
+        let asked = Asked {
+            endpoint: &guard.endpoint,
+            access: guard.access,
+            dialect: guard.dialect,
+            headers: req.headers(),
+            ip,
+        };
+        match guard.gate.admit(&asked).await {
+            Err(refused) => {
+                guard.gate.record(refused.note).await;
+                let rejection = refused.rejection.in_dialect(guard.dialect);
+                (rejection.into_response(), refused.permit)
+            }
+            Ok(admitted) => {
+                req.extensions_mut().insert(admitted.caller);
+                // The note is written while the handler works.
+                let note = guard.gate.record(admitted.note);
+                let (response, ()) = join(answer(next, req, guard.dialect), note).await;
+                (response, admitted.permit)
+            }
         }
-        Ok((caller, permit)) => {
-            req.extensions_mut().insert(caller);
-            let mut response = next.run(req).await;
-            permit.write(response.headers_mut());
-            response
-        }
-    }
+    };
+    permit.write(response.headers_mut());
+    response
+}
+
+/// The handler's answer. One that panics answers like any other failure of ours.
+async fn answer(next: Next, req: Request, dialect: Dialect) -> Response {
+    let answer = AssertUnwindSafe(next.run(req)).catch_unwind().await;
+    answer.unwrap_or_else(|_| {
+        Rejection::internal(&"a handler panicked")
+            .in_dialect(dialect)
+            .into_response()
+    })
 }

@@ -94,7 +94,8 @@ impl Boot {
     }
 
     /// The gate in front of the routes, with limits from `RATE_LIMIT`, `RATE_LIMIT_MAIL_SEND`
-    /// (requests) and `RATE_LIMIT_PERIOD` (seconds).
+    /// (requests), `RATE_LIMIT_PERIOD` (seconds) and `RATE_LIMIT_ENDPOINTS` (see
+    /// [`posthaste_http::Endpoints`]).
     ///
     /// # Errors
     /// When a variable cannot be read.
@@ -104,6 +105,7 @@ impl Boot {
             requests: self.vars.or("RATE_LIMIT", default.requests)?,
             mail_send: self.vars.or("RATE_LIMIT_MAIL_SEND", default.mail_send)?,
             period: self.vars.or("RATE_LIMIT_PERIOD", default.period)?,
+            endpoints: self.vars.or("RATE_LIMIT_ENDPOINTS", default.endpoints)?,
         };
         Ok(Gate::new(self.store()?, self.clock(), limits))
     }
