@@ -48,9 +48,9 @@ fn one(given: wire::Attachment<'_>, at: &Path<'_>, found: &mut Findings) -> Atta
 /// Standard base64; white space in it, as encoders that fold lines leave it, is taken out.
 fn content(given: Option<wire::Text<'_>>, at: &Path<'_>, found: &mut Findings) -> String {
     let mut text = given.map(wire::Text::into_string).unwrap_or_default();
-    let white = |c: char| c.is_ascii_whitespace();
-    if text.contains(white) {
-        text.retain(|c| !white(c));
+    // By bytes: a search by characters takes five times as long as all the rest.
+    if text.bytes().any(|b| b.is_ascii_whitespace()) {
+        text.retain(|c| !c.is_ascii_whitespace());
     }
     if text.is_empty() {
         found.add(
@@ -66,10 +66,9 @@ fn content(given: Option<wire::Text<'_>>, at: &Path<'_>, found: &mut Findings) -
 /// Whether the whole text decodes, without holding the decoded bytes.
 fn is_base64(text: &str) -> bool {
     const STEP: usize = 4096;
-    let padding = text.bytes().rev().take_while(|b| *b == b'=').count();
-    let early = text.len() - padding.min(2);
     let mut decoded = [0; STEP / 4 * 3];
-    !text.bytes().take(early).any(|b| b == b'=')
+    // The decoder takes padding at the end of each chunk; only the last may have it.
+    text.find('=').is_none_or(|first| text.len() - first <= 2)
         && text
             .as_bytes()
             .chunks(STEP)
