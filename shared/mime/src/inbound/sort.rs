@@ -110,9 +110,7 @@ impl<'a> Sorted<'a> {
         }
         let part = Part::read(&entity.fields(), in_digest, self.fallback_charset());
         if let Some(subtype) = part.media_type.strip_prefix("multipart/") {
-            let boundary = part.kind.raw("boundary").unwrap_or_default();
-            let parts = Parts::read(entity.body, &boundary);
-            return match parts {
+            return match part.parts(entity.body) {
                 Some(parts) if may_nest => Some(Level::new(parts, subtype)),
                 Some(_) => {
                     self.file(entity.body, part);
@@ -153,7 +151,7 @@ impl<'a> Sorted<'a> {
             return self.file(body, part);
         }
         let bytes = decoded(part.encoding, body);
-        let charset = charset::name(part.kind.get("charset", "").as_deref(), &bytes);
+        let charset = part.charset(&bytes);
         let slot = if is_html {
             &mut self.html
         } else {
@@ -175,15 +173,14 @@ impl<'a> Sorted<'a> {
             true => Cow::Borrowed(body),
             false => decoded(part.encoding, body),
         };
-        let mut media_type = part.media_type;
-        let mut content_type = media_type.clone();
-        if media_type.starts_with("text/") {
-            let charset = charset::name(part.kind.get("charset", "").as_deref(), &bytes);
-            content_type = format!("{media_type}; charset={charset}");
-        } else if media_type.starts_with("multipart/") {
+        let mut media_type = part.media_type.clone();
+        if media_type.starts_with("multipart/") {
             media_type = "application/octet-stream".to_owned();
-            content_type.clone_from(&media_type);
         }
+        let content_type = match media_type.starts_with("text/") {
+            true => format!("{media_type}; charset={}", part.charset(&bytes)),
+            false => media_type.clone(),
+        };
         let n = self.files.len() + 1;
         let filename = part.filename.unwrap_or_else(|| invented(n, &media_type));
         self.files.push(File {
@@ -325,6 +322,22 @@ impl<'a> Part<'a> {
             encoding: fields.get("Content-Transfer-Encoding"),
             kind,
         }
+    }
+
+    /// The parts of a multipart. A boundary with white space in it, that never occurs, has
+    /// swallowed the next parameter: the semicolon is missing, as in an example of RFC 2387.
+    fn parts(&self, body: &'a [u8]) -> Option<Parts<'a>> {
+        let boundary = self.kind.raw("boundary")?;
+        let first = boundary.split(u8::is_ascii_whitespace).next();
+        Parts::read(body, &boundary).or_else(|| Parts::read(body, first?))
+    }
+
+    fn charset(&self, bytes: &[u8]) -> String {
+        let declared = self.kind.get("charset", "");
+        let first = declared
+            .as_deref()
+            .and_then(|label| label.split_whitespace().next());
+        charset::name(first, bytes)
     }
 
     /// Text without a header.

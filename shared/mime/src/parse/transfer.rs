@@ -24,23 +24,16 @@ pub(crate) fn decoded<'a>(encoding: Option<&[u8]>, body: &'a [u8]) -> Cow<'a, [u
     Cow::Borrowed(body)
 }
 
-const SKIP: u8 = 64;
-
-const fn values() -> [u8; 256] {
-    let alphabet = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let mut values = [SKIP; 256];
-    let mut at = 0;
-    while at < 64 {
-        values[alphabet[at] as usize] = at as u8;
-        at += 1;
+/// What a character of the alphabet stands for.
+fn value(byte: u8) -> Option<u8> {
+    match byte {
+        b'A'..=b'Z' => Some(byte - b'A'),
+        b'a'..=b'z' => Some(byte - b'a' + 26),
+        b'0'..=b'9' => Some(byte - b'0' + 52),
+        b'+' => Some(62),
+        b'/' => Some(63),
+        _ => None,
     }
-    values
-}
-
-static VALUES: [u8; 256] = values();
-
-fn value(byte: u8) -> u8 {
-    VALUES.get(usize::from(byte)).copied().unwrap_or(SKIP)
 }
 
 /// Decodes with foreign characters skipped. Padding ends a piece, and another may follow, as some
@@ -55,8 +48,7 @@ pub(crate) fn base64(body: &[u8]) -> Vec<u8> {
             break;
         }
         for &byte in line {
-            let value = value(byte);
-            if value != SKIP {
+            if let Some(value) = value(byte) {
                 bits = bits << 6 | u32::from(value);
                 count += 1;
             } else if byte == b'=' {
@@ -86,7 +78,7 @@ fn flush(bits: &mut u32, count: &mut u32, out: &mut Vec<u8>) {
 
 fn is_base64(line: &[u8]) -> bool {
     let line = line.trim_ascii();
-    line.len().is_multiple_of(4) && line.iter().all(|b| value(*b) != SKIP || *b == b'=')
+    line.len().is_multiple_of(4) && line.iter().all(|b| value(*b).is_some() || *b == b'=')
 }
 
 #[cfg(test)]

@@ -108,10 +108,10 @@ fn groups(body: &[u8]) -> impl Iterator<Item = &[u8]> {
 /// `rfc822; ann@example.com` without its type.
 fn typed(value: &str) -> String {
     let (kind, text) = value.split_once(';').unwrap_or(("", value));
+    let kind = kind.trim();
     // A diagnostic without a type may hold a semicolon of its own.
-    let is_type = kind
-        .chars()
-        .all(|c| c.is_ascii_alphanumeric() || c == '-' || c == ' ');
+    let is_type = kind.starts_with(|c: char| c.is_ascii_alphabetic())
+        && kind.chars().all(|c| c.is_ascii_alphanumeric() || c == '-');
     (if is_type { text } else { value }).trim().to_owned()
 }
 

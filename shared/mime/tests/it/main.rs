@@ -6,7 +6,9 @@
     reason = "a test that cannot go on fails"
 )]
 
+mod corpus;
 mod golden;
+mod hostile;
 mod laws;
 mod refusals;
 mod samples;
