@@ -48,8 +48,15 @@ pub async fn serve<H: Handler>(
             accepted = listener.accept() => match accepted {
                 Ok((stream, peer)) => {
                     id += 1;
-                    let seat = seats.take(peer.ip(), &shared.config.limits);
-                    connections.spawn(attend(stream, peer, id, seat, Arc::clone(&shared), stopped.clone()));
+                    match seats.take(peer.ip(), &shared.config.limits) {
+                        Some(seat) => {
+                            let guest = Guest { stream, peer, id, _seat: seat };
+                            connections.spawn(attend(guest, Arc::clone(&shared), stopped.clone()));
+                        }
+                        None => {
+                            connections.spawn(turn_away(stream));
+                        }
+                    }
                 }
                 Err(error) => {
                     tracing::warn!(%error, "cannot accept SMTP connections");
@@ -70,35 +77,36 @@ pub async fn serve<H: Handler>(
     }
 }
 
-async fn attend<H: Handler>(
-    mut stream: TcpStream,
+/// A client who has a seat.
+struct Guest {
+    stream: TcpStream,
     peer: SocketAddr,
+    /// Number of the connection.
     id: u64,
-    seat: Option<Seat>,
-    shared: Arc<Shared<H>>,
-    stop: watch::Receiver<bool>,
-) {
-    let Some(_seat) = seat else {
-        let sorry = b"421 4.7.0 too many connections\r\n";
-        // Whether it is heard or not, the connection ends.
-        let _ = timeout(NO_ROOM, stream.write_all(sorry)).await;
-        return;
-    };
+    _seat: Seat,
+}
+
+async fn attend<H: Handler>(guest: Guest, shared: Arc<Shared<H>>, stop: watch::Receiver<bool>) {
     // Replies are written whole: there is nothing to wait for before sending them.
-    if stream.set_nodelay(true).is_err() {
+    if guest.stream.set_nodelay(true).is_err() {
         return;
     }
     let session = Session {
-        id,
-        peer,
+        id: guest.id,
+        peer: guest.peer,
         tls: false,
         hello: String::new(),
         esmtp: false,
         identity: None,
     };
-    Connection::new(Box::new(stream), session, shared, stop)
-        .run()
-        .await;
+    let stream = Box::new(guest.stream);
+    Connection::new(stream, session, shared, stop).run().await;
+}
+
+async fn turn_away(mut stream: TcpStream) {
+    let sorry = b"421 4.7.0 too many connections\r\n";
+    // Whether it is heard or not, the connection ends.
+    let _ = timeout(NO_ROOM, stream.write_all(sorry)).await;
 }
 
 fn report(ended: Result<(), JoinError>) {
