@@ -4,6 +4,7 @@
 //! (see [`Clock`] and [`Entropy`], which only `runtime` can make).
 
 mod address;
+pub mod batch;
 mod entropy;
 mod event;
 mod ids;

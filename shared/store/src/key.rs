@@ -12,13 +12,27 @@
 //! | rate-limit window    | `RATE#<account>#<endpoint>` | `<window, 12 digits>`            |
 //! | API key              | `A#<account>`               | `KEY#<key id>`                   |
 //! | API key, by its id   | `KEY#<key id>`              | `KEY`                            |
+//! | event webhook        | `A#<account>`               | `HOOK#<webhook>`                 |
+//! | its URL, held once   | `A#<account>`               | `HOOKURL#<hash of the URL>`      |
+//! | events nobody took   | `DEAD#<account>`            | `<time, 12>#<webhook>#<hash>`    |
 //! | recipient's copy     | `M#<account>#<message>`     | `R#<recipient, 5 digits>`        |
+//! | batch id             | `A#<account>`               | `BATCH#<batch>`                  |
+//! | holds of an account  | `A#<account>`               | `HOLDS`                          |
+//! | piece of a later mail| `M#<account>#<message>`     | `LATER#<first recipient>`        |
+//! | listing of a batch   | `B#<account>#<batch>#<p>`   | `<at>#<message>#<first>`         |
+//! | held message         | `HELD#<account>#<batch>#<p>`| `<at>#<message>#<first>`         |
+//! | due row              | `DUE#<minute>#<shard>`      | `<account>#<at>#<lane>#<id>`     |
+//! | minute with due rows | `DUES#<p>`                  | `<minute>#<shards>`              |
 //!
-//! Numbers in sort keys are padded. A row that must be found before the account is known (a key
+//! `<p>` is one of a fixed number of partitions. Numbers in sort keys are padded. A row that must be found before the account is known (a key
 //! by its id) names the account inside.
 
+mod later;
+
 use ipnet::IpNet;
-use posthaste_model::{AccountId, KeyId, MessageId};
+use posthaste_model::{AccountId, KeyId, MessageId, WebhookId};
+
+pub(crate) use later::{LAST, Place, SPREAD, minute, padded, share};
 
 /// A primary key of the table.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -89,6 +103,18 @@ impl Key {
 
     pub(crate) fn api_key_by_id(key: &KeyId) -> Self {
         Self::new(format!("KEY#{key}"), "KEY")
+    }
+
+    pub(crate) fn webhook(account: &AccountId, webhook: &WebhookId) -> Self {
+        Self::of_account(account, format!("HOOK#{webhook}"))
+    }
+
+    pub(crate) fn webhook_url(account: &AccountId, hash: &str) -> Self {
+        Self::of_account(account, format!("HOOKURL#{hash}"))
+    }
+
+    pub(crate) fn dead_letters_pk(account: &AccountId) -> String {
+        format!("DEAD#{account}")
     }
 
     pub(crate) fn message_pk(account: &AccountId, message: &MessageId) -> String {

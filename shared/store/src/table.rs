@@ -16,7 +16,12 @@ use posthaste_model::Timestamp;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use crate::due::Dues;
 use crate::{Key, StoreError};
+
+/// Partitions for the due rows of one minute, unless the operator says otherwise: enough for some
+/// 4,000 of them a second.
+const DUE_SHARDS: u16 = 4;
 
 pub(crate) type Item = HashMap<String, AttributeValue>;
 
@@ -25,6 +30,7 @@ pub(crate) type Item = HashMap<String, AttributeValue>;
 pub struct Store {
     pub(crate) client: Client,
     pub(crate) table: Arc<str>,
+    pub(crate) dues: Arc<Dues>,
 }
 
 /// A row as it was read.
@@ -134,6 +140,30 @@ impl Store {
         Self {
             client: Client::new(config),
             table: table.into(),
+            dues: Arc::new(Dues::new(DUE_SHARDS)),
+        }
+    }
+
+    /// With another number of partitions for the due rows of one minute. It may change at any
+    /// time: the sweep reads what was written, not what is configured.
+    #[must_use]
+    pub fn with_due_shards(self, shards: u16) -> Self {
+        let dues = Arc::new(Dues::new(shards));
+        Self { dues, ..self }
+    }
+
+    /// A table behind an embedded DynamoDB at this endpoint, which asks for no credentials.
+    pub fn embedded(endpoint: &str, table: &str) -> Self {
+        use aws_sdk_dynamodb::config::{BehaviorVersion, Config, Credentials, Region};
+        let config = Config::builder()
+            .behavior_version(BehaviorVersion::latest())
+            .region(Region::new("us-east-1"))
+            .credentials_provider(Credentials::new("local", "local", None, None, "embedded"))
+            .endpoint_url(endpoint);
+        Self {
+            client: Client::from_conf(config.build()),
+            table: table.into(),
+            dues: Arc::new(Dues::new(DUE_SHARDS)),
         }
     }
 
@@ -229,7 +259,7 @@ impl Store {
     }
 
     /// Writes an item where none is (`rev` `None`) or where the revision is still the one read.
-    async fn put_if(&self, item: Item, rev: Option<u64>) -> Result<Put, StoreError> {
+    pub(crate) async fn put_if(&self, item: Item, rev: Option<u64>) -> Result<Put, StoreError> {
         let mut put = self
             .client
             .put_item()
@@ -287,7 +317,7 @@ impl Store {
         Err(StoreError::Contended(format!("{} {}", key.pk, key.sk)))
     }
 
-    async fn delete_if(&self, key: &Key, rev: u64) -> Result<Put, StoreError> {
+    pub(crate) async fn delete_if(&self, key: &Key, rev: u64) -> Result<Put, StoreError> {
         let delete = self
             .client
             .delete_item()
@@ -522,7 +552,7 @@ impl Store {
         self.write_many(writes).await
     }
 
-    async fn write_many(&self, writes: Vec<WriteRequest>) -> Result<(), StoreError> {
+    pub(crate) async fn write_many(&self, writes: Vec<WriteRequest>) -> Result<(), StoreError> {
         // DynamoDB's limit for one BatchWriteItem.
         const MOST: usize = 25;
         for chunk in writes.chunks(MOST) {

@@ -1,0 +1,269 @@
+//! Later sends in batches: how far a hold reaches, and what becomes of a piece of a mail when its
+//! second comes (SPEC, "States and transitions").
+//!
+//! Pure: `store` keeps the rows, `delivery` acts on the answer.
+
+use serde::{Deserialize, Serialize};
+
+use crate::Timestamp;
+
+/// Seconds before its time from which a message can no longer be cancelled or paused
+/// (SPEC, "Limits": up to 10 minutes before send time).
+pub const NOTICE: i64 = 600;
+
+/// Seconds a paused message is kept past its time (SPEC, "Limits": 72 hours).
+pub const SHELF_LIFE: i64 = 72 * 3600;
+
+/// Seconds a batch id is valid (API facts, "Batches": 10 days).
+pub const BATCH_LIFE: i64 = 864_000;
+
+/// How many batches of an account may be paused or cancelled at once (API facts, "Batches").
+pub const MOST_HELD: usize = 100;
+
+/// What an owner may put on a batch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Status {
+    Pause,
+    Cancel,
+}
+
+impl Status {
+    /// The word of the API.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Pause => "pause",
+            Self::Cancel => "cancel",
+        }
+    }
+
+    /// Reads the word of the API.
+    pub fn from_word(word: &str) -> Option<Self> {
+        match word {
+            "pause" => Some(Self::Pause),
+            "cancel" => Some(Self::Cancel),
+            _ => None,
+        }
+    }
+}
+
+/// A status together with the moment it was asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Hold {
+    pub status: Status,
+    /// Only messages whose time lies at least [`NOTICE`] after this are held.
+    pub since: Timestamp,
+}
+
+impl Hold {
+    /// Whether a message that leaves at `at` is held: the others had less than ten minutes left
+    /// when the owner asked, and go all the same.
+    pub fn reaches(self, at: Timestamp) -> bool {
+        at >= self.first_reached()
+    }
+
+    /// The first second at which messages are held.
+    pub fn first_reached(self) -> Timestamp {
+        self.since.plus(NOTICE)
+    }
+
+    /// The same hold with another status. What was held stays held: a cancel after a pause also
+    /// discards what waits past its time.
+    #[must_use]
+    pub fn turned(self, status: Status) -> Self {
+        Self { status, ..self }
+    }
+}
+
+/// How far a piece of a later mail has come. Everything but `Waiting` is final.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Stage {
+    /// It has not left yet and can be cancelled or moved.
+    #[default]
+    Waiting,
+    /// Its delivery began; from here on a repeated job finishes it, whatever the batch says.
+    Gone,
+    /// It is dropped when its job comes.
+    Cancelled,
+    /// It was paused for too long and dropped.
+    Expired,
+}
+
+/// What is known of a piece when its job comes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Plan<'a> {
+    /// When it is to leave.
+    pub at: Timestamp,
+    pub stage: Stage,
+    /// Seconds it was to leave before it was moved: a job that names one of them may still carry
+    /// it.
+    pub was: &'a [Timestamp],
+}
+
+/// Why a piece is dropped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reason {
+    Cancelled,
+    Expired,
+}
+
+impl Reason {
+    /// The `reason` of the dropped event (SPEC, "States": `Expired`).
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Cancelled => "Cancelled",
+            Self::Expired => "Expired",
+        }
+    }
+
+    /// The stage of a piece that was dropped for this reason.
+    pub fn stage(self) -> Stage {
+        match self {
+            Self::Cancelled => Stage::Cancelled,
+            Self::Expired => Stage::Expired,
+        }
+    }
+}
+
+/// What becomes of a piece whose job has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use]
+pub enum Fate {
+    /// It leaves.
+    Deliver,
+    /// It stays, past its time, until the pause is removed or it expires.
+    Hold,
+    /// Every copy in it ends as dropped.
+    Discard(Reason),
+    /// It was moved to a later second: the job waits again.
+    Move(Timestamp),
+    /// Another job carries it.
+    Ignore,
+}
+
+/// What becomes of a piece whose job, made for the second `due`, has come.
+///
+/// `plan` is `None` for a piece nobody wrote down (or whose row expired); then only the hold on its
+/// batch decides.
+pub fn fate(plan: Option<Plan<'_>>, hold: Option<Hold>, due: Timestamp, now: Timestamp) -> Fate {
+    let Some(plan) = plan else {
+        return under(hold, due, now);
+    };
+    let current = plan.at == due;
+    if !current && !plan.was.contains(&due) {
+        return Fate::Ignore;
+    }
+    match plan.stage {
+        Stage::Cancelled => Fate::Discard(Reason::Cancelled),
+        Stage::Expired => Fate::Discard(Reason::Expired),
+        Stage::Gone if current => Fate::Deliver,
+        Stage::Gone => Fate::Ignore,
+        Stage::Waiting if current => under(hold, due, now),
+        Stage::Waiting => Fate::Move(plan.at),
+    }
+}
+
+/// What the hold on its batch does to a waiting message that was to leave at `at`.
+pub fn under(hold: Option<Hold>, at: Timestamp, now: Timestamp) -> Fate {
+    let Some(hold) = hold.filter(|hold| hold.reaches(at)) else {
+        return Fate::Deliver;
+    };
+    match hold.status {
+        Status::Cancel => Fate::Discard(Reason::Cancelled),
+        Status::Pause if now >= expiry(at) => Fate::Discard(Reason::Expired),
+        Status::Pause => Fate::Hold,
+    }
+}
+
+/// The first second at which a paused message is older than its shelf life.
+pub fn expiry(at: Timestamp) -> Timestamp {
+    at.plus(SHELF_LIFE + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const T: Timestamp = Timestamp(1_000_000);
+
+    fn held(status: Status, since: i64) -> Option<Hold> {
+        let since = T.plus(since);
+        Some(Hold { status, since })
+    }
+
+    #[test]
+    fn a_hold_reaches_what_leaves_ten_minutes_later_or_after() {
+        use Reason::{Cancelled, Expired};
+        use Status::{Cancel, Pause};
+        // The message leaves at T; the hold was asked for at T + `since`; its job comes at T + `late`.
+        for (hold, late, want) in [
+            (None, 0, Fate::Deliver),
+            (None, 1_000_000, Fate::Deliver),
+            (held(Cancel, -600), 0, Fate::Discard(Cancelled)),
+            (held(Cancel, -601), 0, Fate::Discard(Cancelled)),
+            (held(Cancel, -600), 1_000_000, Fate::Discard(Cancelled)),
+            (held(Cancel, -599), 0, Fate::Deliver),
+            (held(Cancel, 0), 0, Fate::Deliver),
+            (held(Cancel, 1), 2, Fate::Deliver),
+            (held(Pause, -600), 0, Fate::Hold),
+            (held(Pause, -599), 0, Fate::Deliver),
+            (held(Pause, -600), SHELF_LIFE, Fate::Hold),
+            (held(Pause, -600), SHELF_LIFE + 1, Fate::Discard(Expired)),
+            (held(Pause, -599), SHELF_LIFE + 1, Fate::Deliver),
+        ] {
+            assert_eq!(fate(None, hold, T, T.plus(late)), want, "{hold:?} {late}");
+        }
+    }
+
+    #[test]
+    fn a_turned_hold_reaches_as_far_as_before() {
+        let hold = held(Status::Pause, -600).unwrap();
+        let turned = hold.turned(Status::Cancel);
+        assert_eq!(turned.since, hold.since);
+        let now = T.plus(5);
+        assert_eq!(
+            under(Some(turned), T, now),
+            Fate::Discard(Reason::Cancelled)
+        );
+    }
+
+    #[test]
+    fn only_the_job_of_the_present_plan_moves_a_piece() {
+        use Stage::{Cancelled, Expired, Gone, Waiting};
+        let pause = held(Status::Pause, -700);
+        let (now, old, other) = (T.plus(3), T.plus(-50), T.plus(-1));
+        let drop = |reason| Fate::Discard(reason);
+        for (stage, due, hold, want) in [
+            (Waiting, T, None, Fate::Deliver),
+            (Waiting, T, pause, Fate::Hold),
+            (Waiting, old, pause, Fate::Move(T)),
+            (Waiting, other, None, Fate::Ignore),
+            // Once begun, it is finished, even if the batch is held again.
+            (Gone, T, pause, Fate::Deliver),
+            (Gone, old, None, Fate::Ignore),
+            (Gone, other, None, Fate::Ignore),
+            (Cancelled, T, None, drop(Reason::Cancelled)),
+            (Cancelled, old, None, drop(Reason::Cancelled)),
+            (Cancelled, other, None, Fate::Ignore),
+            (Expired, T, None, drop(Reason::Expired)),
+            (Expired, other, None, Fate::Ignore),
+        ] {
+            let was = &[old];
+            let plan = Plan { at: T, stage, was };
+            assert_eq!(fate(Some(plan), hold, due, now), want, "{stage:?} {due:?}");
+        }
+    }
+
+    #[test]
+    fn words_are_read_as_they_are_written() {
+        for status in [Status::Pause, Status::Cancel] {
+            assert_eq!(Status::from_word(status.word()), Some(status));
+            let json = serde_json::to_string(&status).unwrap();
+            assert_eq!(json, format!("\"{}\"", status.word()));
+        }
+        for bad in ["", "Pause", "resume", "cancelled"] {
+            assert_eq!(Status::from_word(bad), None, "{bad}");
+        }
+    }
+}

@@ -1,0 +1,271 @@
+//! Batches of later sends, and the holds (pause, cancel) that owners put on them.
+//!
+//! All holds of an account stand in one row: there are at most a hundred, so the limit is a
+//! condition on that row, listing them is one read, and a hold that is past any use is forgotten
+//! whenever the row is written.
+
+use std::collections::BTreeMap;
+
+use posthaste_model::batch::{BATCH_LIFE, Fate, Hold, MOST_HELD, SHELF_LIFE, Status, under};
+use posthaste_model::{AccountId, BatchId, Clock, Timestamp};
+use serde::{Deserialize, Serialize};
+
+use crate::{Change, Due, Key, Lane, Put, Store, StoreError};
+
+/// A batch id that was given out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Batch {
+    pub created_at: Timestamp,
+}
+
+impl Batch {
+    /// Whether the id may still be used.
+    pub fn is_valid(self, now: Timestamp) -> bool {
+        now.since(self.created_at) < BATCH_LIFE
+    }
+
+    /// When nothing can be held under it any more: the last message taken in its life, scheduled
+    /// `horizon` seconds ahead and paused, has outlived its shelf life. A day is to spare.
+    fn end(self, horizon: i64) -> Timestamp {
+        self.created_at
+            .plus(BATCH_LIFE + horizon + SHELF_LIFE + 86_400)
+    }
+}
+
+/// The holds of one account.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+struct Holds {
+    #[serde(default)]
+    batches: BTreeMap<String, Held>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Held {
+    status: Status,
+    since: Timestamp,
+    until: Timestamp,
+}
+
+impl Held {
+    fn hold(self) -> Hold {
+        Hold {
+            status: self.status,
+            since: self.since,
+        }
+    }
+}
+
+/// Why a batch was not held.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum HoldError {
+    #[error("no such batch id is valid")]
+    Unknown,
+    #[error("the batch has a status already")]
+    Exists,
+    #[error("the account holds {MOST_HELD} batches already")]
+    Full,
+}
+
+impl Store {
+    /// Writes a new batch id; `Taken` when it exists.
+    ///
+    /// # Errors
+    /// When the table fails.
+    pub async fn create_batch(
+        &self,
+        account: &AccountId,
+        batch: &BatchId,
+        now: Timestamp,
+    ) -> Result<Put, StoreError> {
+        let row = Batch { created_at: now };
+        // Kept longer than it is valid, so that its end can be told from a slip of the pen.
+        let expires = Some(now.plus(4 * BATCH_LIFE));
+        self.put_new(&Key::batch(account, batch), &row, expires)
+            .await
+    }
+
+    /// A batch of this account, valid or not.
+    ///
+    /// # Errors
+    /// When the table fails.
+    pub async fn batch(
+        &self,
+        account: &AccountId,
+        batch: &BatchId,
+    ) -> Result<Option<Batch>, StoreError> {
+        let row = self.get(&Key::batch(account, batch)).await?;
+        Ok(row.map(|row| row.value))
+    }
+
+    /// Whether this account may use the batch id now.
+    ///
+    /// # Errors
+    /// When the table fails.
+    pub async fn batch_exists(
+        &self,
+        account: &AccountId,
+        batch: &BatchId,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let batch = self.batch(account, batch).await?;
+        Ok(batch.is_some_and(|batch| batch.is_valid(now)))
+    }
+
+    async fn holds_row(&self, account: &AccountId) -> Result<Holds, StoreError> {
+        let row = self.get::<Holds>(&Key::holds(account)).await?;
+        Ok(row.map(|row| row.value).unwrap_or_default())
+    }
+
+    /// The holds of an account, by batch id.
+    ///
+    /// # Errors
+    /// When the table fails.
+    pub async fn holds(
+        &self,
+        account: &AccountId,
+        now: Timestamp,
+    ) -> Result<Vec<(String, Hold)>, StoreError> {
+        let holds = self.holds_row(account).await?.batches.into_iter();
+        let live = holds.filter(|(_, held)| now < held.until);
+        Ok(live.map(|(batch, held)| (batch, held.hold())).collect())
+    }
+
+    /// The hold on a batch, read consistently.
+    ///
+    /// # Errors
+    /// When the table fails.
+    pub async fn hold_on(
+        &self,
+        account: &AccountId,
+        batch: &BatchId,
+        now: Timestamp,
+    ) -> Result<Option<Hold>, StoreError> {
+        let holds = self.holds_row(account).await?;
+        let held = holds.batches.get(batch.as_str()).copied();
+        Ok(held.filter(|held| now < held.until).map(Held::hold))
+    }
+
+    /// What becomes of a message of this batch that was to leave at `at`: deliver it, hold it,
+    /// discard it. Workers call [`Store::depart`], which asks this and more.
+    ///
+    /// # Errors
+    /// When the table fails.
+    pub async fn batch_fate(
+        &self,
+        account: &AccountId,
+        batch: &BatchId,
+        at: Timestamp,
+        now: Timestamp,
+    ) -> Result<Fate, StoreError> {
+        let hold = self.hold_on(account, batch, now).await?;
+        Ok(under(hold, at, now))
+    }
+
+    /// Puts a hold on a batch that has none. Race-free: the hundred and first is refused.
+    ///
+    /// # Errors
+    /// When the table fails; a refusal is the inner error.
+    pub async fn hold_batch(
+        &self,
+        account: &AccountId,
+        batch: &BatchId,
+        hold: Hold,
+        horizon: i64,
+    ) -> Result<Result<(), HoldError>, StoreError> {
+        let now = hold.since;
+        let known = self.batch(account, batch).await?;
+        let Some(known) = known.filter(|batch| batch.is_valid(now)) else {
+            return Ok(Err(HoldError::Unknown));
+        };
+        let Hold { status, since } = hold;
+        let until = known.end(horizon);
+        let held = Held {
+            status,
+            since,
+            until,
+        };
+        let change = |row: Option<&Holds>| {
+            let mut holds = row.cloned().unwrap_or_default();
+            holds.batches.retain(|_, held| now < held.until);
+            if holds.batches.contains_key(batch.as_str()) {
+                return Err(HoldError::Exists);
+            }
+            if holds.batches.len() >= MOST_HELD {
+                return Err(HoldError::Full);
+            }
+            holds.batches.insert(batch.as_str().to_owned(), held);
+            Ok(Change::Put(holds))
+        };
+        let done = self.modify(&Key::holds(account), None, change).await?;
+        Ok(done.map(drop))
+    }
+
+    /// Turns the hold on a batch into another; `false` when it has none. What it held back moves on
+    /// through [`Store::released`].
+    ///
+    /// # Errors
+    /// When the table fails.
+    pub async fn turn_hold(
+        &self,
+        account: &AccountId,
+        batch: &BatchId,
+        status: Status,
+        clock: &Clock,
+    ) -> Result<bool, StoreError> {
+        let turn = |held: Held| Some(Held { status, ..held });
+        self.change_hold(account, batch, clock, turn).await
+    }
+
+    /// Takes the hold off a batch; `false` when it has none. What it held back moves on through
+    /// [`Store::released`].
+    ///
+    /// # Errors
+    /// When the table fails.
+    pub async fn lift_hold(
+        &self,
+        account: &AccountId,
+        batch: &BatchId,
+        clock: &Clock,
+    ) -> Result<bool, StoreError> {
+        self.change_hold(account, batch, clock, |_| None).await
+    }
+
+    async fn change_hold(
+        &self,
+        account: &AccountId,
+        batch: &BatchId,
+        clock: &Clock,
+        new: impl Fn(Held) -> Option<Held>,
+    ) -> Result<bool, StoreError> {
+        let now = clock.now();
+        if self.hold_on(account, batch, now).await?.is_none() {
+            return Ok(false);
+        }
+        // The work order comes first: if we die after the change, the sweep still finds it.
+        self.put_due(&[release(account, batch, now)], clock).await?;
+        let change = |row: Option<&Holds>| {
+            let mut holds = row.cloned().unwrap_or_default();
+            let Some(held) = holds.batches.remove(batch.as_str()) else {
+                return Err(());
+            };
+            holds.batches.retain(|_, held| now < held.until);
+            if let Some(held) = new(held) {
+                holds.batches.insert(batch.as_str().to_owned(), held);
+            }
+            Ok(Change::Put(holds))
+        };
+        let done = self.modify(&Key::holds(account), None, change).await?;
+        Ok(done.is_ok())
+    }
+}
+
+/// The order to move on what a batch holds back.
+pub(crate) fn release(account: &AccountId, batch: &BatchId, at: Timestamp) -> Due {
+    Due {
+        lane: Lane::Release,
+        account: account.clone(),
+        at,
+        id: batch.to_string(),
+        body: batch.to_string(),
+    }
+}

@@ -1,0 +1,203 @@
+//! Messages that stay past their time because their batch is paused, and how they move on.
+//!
+//! # Why none is forgotten
+//!
+//! A worker writes the held row first and asks for the fate again afterwards; whoever removes the
+//! pause does that first and looks for held rows afterwards. So at least one of the two sees the
+//! other, and if both do, the job runs twice, which the claim of `delivery` absorbs. The order to
+//! look for held rows is a due row written before the pause is removed.
+
+use posthaste_model::batch::{Fate, Hold, Status, expiry};
+use posthaste_model::{AccountId, BatchId, Clock, MessageId, Timestamp};
+use serde::{Deserialize, Serialize};
+
+use crate::due::put_request;
+use crate::key::{Place, padded};
+use crate::slice::Range;
+use crate::{Due, Key, Lane, Later, Page, Piece, Row, Slice, Store, StoreError};
+
+/// Seconds for which an order to move held messages on is believed although the pause still
+/// stands: more than a request that removes one can take.
+const PATIENCE: i64 = 900;
+
+/// A held message.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Held {
+    pub message: MessageId,
+    pub first: u32,
+    /// When it was to leave.
+    pub at: Timestamp,
+    /// Its job, word for word.
+    pub job: String,
+}
+
+/// What the order to let a held message expire says.
+#[derive(Debug, Serialize, Deserialize)]
+struct Expiring {
+    batch: BatchId,
+    message: MessageId,
+    first: u32,
+    at: Timestamp,
+}
+
+/// What an order to move held messages on has come to.
+#[derive(Clone, Debug)]
+pub struct Released {
+    /// Send their jobs to the send queue, then [`forget_held`](Store::forget_held) them, then ask
+    /// again.
+    pub rows: Vec<Row<Held>>,
+    /// Whether nothing is left to do for the order.
+    pub done: bool,
+}
+
+impl Store {
+    /// Keeps a job with its batch until the pause is removed or the message expires. The answer is
+    /// `Hold`, or what became of the piece in the meantime.
+    ///
+    /// # Errors
+    /// When the table fails.
+    pub(crate) async fn keep_held(
+        &self,
+        later: &Later<'_>,
+        clock: &Clock,
+    ) -> Result<Fate, StoreError> {
+        let Some(batch) = later.batch else {
+            return Ok(Fate::Deliver);
+        };
+        let held = Held {
+            message: later.message.clone(),
+            first: later.first,
+            at: later.at,
+            job: later.job.to_owned(),
+        };
+        let key = Key::held(later.account, batch, &later.place());
+        let rows = vec![put_request(&key, &held, None)?];
+        let end = expiring(later.account, batch, &held)?;
+        self.put_due_with(rows, &[end], clock).await?;
+        let (fate, _) = self.fate_of(later, clock.now()).await?;
+        if fate != Fate::Hold {
+            self.delete(&key).await?;
+        }
+        Ok(fate)
+    }
+
+    /// Messages of a batch that nothing holds back any more, in the order of their time, at most
+    /// `limit`. An order of the time `ordered` is done when there are none and none can come.
+    ///
+    /// # Errors
+    /// When the table fails.
+    pub async fn released(
+        &self,
+        account: &AccountId,
+        batch: &BatchId,
+        (ordered, now): (Timestamp, Timestamp),
+        limit: usize,
+    ) -> Result<Released, StoreError> {
+        let hold = self.hold_on(account, batch, now).await?;
+        let pause = hold.filter(|hold| hold.status == Status::Pause);
+        let range = match pause.map(Hold::first_reached) {
+            None => Range::all(),
+            Some(first) => Range {
+                to: padded(first),
+                ..Range::all()
+            },
+        };
+        let pk = |part| Key::held_pk(account, batch, part);
+        let slice: Slice<Held> = self.gather(pk, &range, limit).await?;
+        // An order is written before the pause it speaks of is removed.
+        let heeded = pause.is_none() || now.since(ordered) > PATIENCE;
+        Ok(Released {
+            done: slice.rows.is_empty() && heeded,
+            rows: slice.rows,
+        })
+    }
+
+    /// The order to move on what a batch holds back is done.
+    ///
+    /// # Errors
+    /// When the table fails; the sweep finds that it is done, then.
+    pub async fn forget_release(
+        &self,
+        account: &AccountId,
+        batch: &BatchId,
+        ordered: Timestamp,
+    ) -> Result<(), StoreError> {
+        let order = crate::batches::release(account, batch, ordered);
+        let key = order.key(order.shard(self.dues.shards));
+        self.delete(&key).await.map(drop)
+    }
+
+    /// Forgets held messages whose jobs a queue took.
+    ///
+    /// # Errors
+    /// When the table fails; they are taken again, then.
+    pub async fn forget_held(&self, rows: &[Row<Held>]) -> Result<(), StoreError> {
+        let keys: Vec<Key> = rows.iter().map(|row| row.key.clone()).collect();
+        self.delete_many(&keys).await
+    }
+
+    /// The held message that a due row of [`Lane::Expire`] speaks of, if it is still held.
+    ///
+    /// # Errors
+    /// When the table fails or the row is not of this lane.
+    pub async fn expired(&self, due: &Due) -> Result<Option<Row<Held>>, StoreError> {
+        let order: Expiring = serde_json::from_str(&due.body)
+            .map_err(|e| StoreError::Unreadable(format!("{}: {e}", due.id)))?;
+        let place = Place {
+            at: order.at,
+            message: &order.message,
+            first: order.first,
+        };
+        self.get(&Key::held(&due.account, &order.batch, &place))
+            .await
+    }
+
+    /// The held rows of one piece: at the second it was to leave, and at those before it was moved.
+    pub(crate) async fn held_rows(
+        &self,
+        account: &AccountId,
+        piece: &Piece,
+    ) -> Result<Vec<Row<Held>>, StoreError> {
+        let Some(batch) = &piece.batch else {
+            return Ok(Vec::new());
+        };
+        let places = piece.places();
+        let keys: Vec<Key> = places
+            .map(|place| Key::held(account, batch, &place))
+            .collect();
+        self.get_many(&keys).await
+    }
+
+    /// Every held message of a batch, in no order.
+    ///
+    /// # Errors
+    /// When the table fails.
+    pub async fn held(
+        &self,
+        account: &AccountId,
+        batch: &BatchId,
+    ) -> Result<Vec<Row<Held>>, StoreError> {
+        let mut rows = Vec::new();
+        for part in 0..crate::key::SPREAD {
+            let pk = Key::held_pk(account, batch, part);
+            rows.extend(self.list(&pk, "", &Page::all()).await?);
+        }
+        Ok(rows)
+    }
+}
+
+fn expiring(account: &AccountId, batch: &BatchId, held: &Held) -> Result<Due, StoreError> {
+    let order = Expiring {
+        batch: batch.clone(),
+        message: held.message.clone(),
+        first: held.first,
+        at: held.at,
+    };
+    Ok(Due {
+        lane: Lane::Expire,
+        account: account.clone(),
+        at: expiry(held.at),
+        id: format!("{}#{:05}", held.message, held.first),
+        body: serde_json::to_string(&order).map_err(|e| StoreError::Unreadable(e.to_string()))?,
+    })
+}

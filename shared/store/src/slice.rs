@@ -1,0 +1,173 @@
+//! Reading a range of sort keys, from one partition or from a collection that is spread over
+//! several.
+
+use aws_sdk_dynamodb::types::AttributeValue;
+use futures_util::future::try_join_all;
+use serde::de::DeserializeOwned;
+
+use crate::key::SPREAD;
+use crate::table::{Item, from_item, text};
+use crate::{Row, Store, StoreError};
+
+/// Which sort keys to read; both ends belong to it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Range {
+    pub(crate) from: String,
+    pub(crate) to: String,
+    /// Only rows after this key, which need not exist.
+    pub(crate) after: Option<String>,
+}
+
+impl Range {
+    /// Every sort key that our ids can make.
+    pub(crate) fn all() -> Self {
+        Self {
+            from: "!".to_owned(),
+            to: "~".to_owned(),
+            after: None,
+        }
+    }
+
+    /// The same range from after a key on.
+    pub(crate) fn after(self, after: Option<String>) -> Self {
+        Self { after, ..self }
+    }
+}
+
+/// Some rows in the order of their sort keys.
+#[derive(Clone, Debug)]
+pub struct Slice<T> {
+    pub rows: Vec<Row<T>>,
+    /// Whether there may be more rows after these.
+    pub more: bool,
+}
+
+impl Store {
+    /// The items of one partition within a range, at most `limit`, in one call: a slice may be
+    /// shorter than `limit` and still have more behind it.
+    pub(crate) async fn items(
+        &self,
+        pk: &str,
+        range: &Range,
+        limit: usize,
+    ) -> Result<(Vec<Item>, bool), StoreError> {
+        let key = |sk: &String| {
+            let pk = ("pk".to_owned(), text(pk));
+            Item::from([pk, ("sk".to_owned(), text(sk))])
+        };
+        let got = self
+            .client
+            .query()
+            .table_name(&*self.table)
+            .consistent_read(true)
+            .key_condition_expression("#pk = :pk AND #sk BETWEEN :from AND :to")
+            .expression_attribute_names("#pk", "pk")
+            .expression_attribute_names("#sk", "sk")
+            .expression_attribute_values(":pk", text(pk))
+            .expression_attribute_values(":from", AttributeValue::S(range.from.clone()))
+            .expression_attribute_values(":to", AttributeValue::S(range.to.clone()))
+            .set_exclusive_start_key(range.after.as_ref().map(key))
+            .limit(i32::try_from(limit.max(1)).unwrap_or(i32::MAX))
+            .send()
+            .await
+            .map_err(StoreError::from_sdk)?;
+        let more = got.last_evaluated_key.is_some_and(|key| !key.is_empty());
+        Ok((got.items.unwrap_or_default(), more))
+    }
+
+    /// Rows of one partition within a range.
+    pub(crate) async fn slice<T: DeserializeOwned>(
+        &self,
+        pk: &str,
+        range: &Range,
+        limit: usize,
+    ) -> Result<Slice<T>, StoreError> {
+        let (items, more) = self.items(pk, range, limit).await?;
+        let rows = items.into_iter().map(from_item).collect::<Result<_, _>>()?;
+        Ok(Slice { rows, more })
+    }
+
+    /// Rows of a collection that is spread over [`SPREAD`] partitions, in one order, at most
+    /// `limit`. A slice with more behind it is never empty.
+    pub(crate) async fn gather<T: DeserializeOwned>(
+        &self,
+        pk: impl Fn(u16) -> String,
+        range: &Range,
+        limit: usize,
+    ) -> Result<Slice<T>, StoreError> {
+        let pks: Vec<String> = (0..SPREAD).map(pk).collect();
+        // Twice its even share of each, so that a slice is mostly as long as was asked for.
+        let each = (limit * 2).div_ceil(usize::from(SPREAD)).min(limit);
+        let reads = pks.iter().map(|pk| self.slice::<T>(pk, range, each));
+        Ok(merge(try_join_all(reads).await?, limit))
+    }
+}
+
+/// Puts slices of several partitions in one order, up to where all of them were read.
+fn merge<T>(slices: Vec<Slice<T>>, limit: usize) -> Slice<T> {
+    let ends = slices.iter().filter(|slice| slice.more);
+    let end = ends
+        .filter_map(|slice| Some(slice.rows.last()?.key.sk.clone()))
+        .min();
+    let mut rows: Vec<Row<T>> = slices.into_iter().flat_map(|slice| slice.rows).collect();
+    rows.sort_by(|a, b| a.key.sk.cmp(&b.key.sk));
+    let read = rows.len();
+    if let Some(end) = &end {
+        rows.retain(|row| row.key.sk <= *end);
+    }
+    rows.truncate(limit);
+    let more = end.is_some() || rows.len() < read;
+    Slice { rows, more }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Key;
+
+    fn slice(keys: &[&str], more: bool) -> Slice<()> {
+        let row = |sk: &&str| Row {
+            key: Key::new("p", *sk),
+            value: (),
+            rev: 1,
+        };
+        let rows = keys.iter().map(row).collect();
+        Slice { rows, more }
+    }
+
+    #[test]
+    fn slices_are_merged_up_to_where_all_were_read() {
+        for (slices, limit, want, more) in [
+            (
+                vec![slice(&["1", "4"], false), slice(&["2"], false)],
+                9,
+                "124",
+                false,
+            ),
+            // After 4 the first partition may hold a 5, so the 7 has to wait.
+            (
+                vec![slice(&["1", "4"], true), slice(&["2", "7"], false)],
+                9,
+                "124",
+                true,
+            ),
+            (
+                vec![slice(&["1", "4"], true), slice(&["2", "3"], true)],
+                9,
+                "123",
+                true,
+            ),
+            (
+                vec![slice(&["1", "4"], false), slice(&["2", "3"], false)],
+                2,
+                "12",
+                true,
+            ),
+            (vec![slice(&[], false), slice(&[], false)], 2, "", false),
+        ] {
+            let merged = merge(slices.clone(), limit);
+            let keys: String = merged.rows.into_iter().map(|row| row.key.sk).collect();
+            assert_eq!((keys.as_str(), merged.more), (want, more), "{slices:?}");
+        }
+    }
+}
