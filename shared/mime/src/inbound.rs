@@ -9,7 +9,7 @@ use std::net::IpAddr;
 use serde_json::{Map, Value, json};
 
 use crate::parse::charset::UTF8;
-use crate::parse::{Entity, Place, text};
+use crate::parse::{Entity, LONGEST, Place, text};
 use sort::{Body, File, Sorted};
 
 /// What is known about a mail besides its bytes.
@@ -180,25 +180,25 @@ struct People {
 
 impl People {
     fn read(mail: Entity<'_>, fallback: &str) -> Self {
-        let fields = mail.fields();
-        // A second `To` is wrong (RFC 5322, section 3.6), but nobody on it should be lost.
-        let list = |name| {
-            let all: Vec<_> = fields
-                .all(name)
-                .map(|value| text(value, Place::Addresses, fallback))
-                .filter(|text| !text.is_empty())
-                .collect();
-            (!all.is_empty()).then(|| all.join(", "))
-        };
-        let first = |name, place| {
-            let value = fields.get(name).unwrap_or_default();
-            text(value, place, fallback)
-        };
+        let (mut to, mut cc) = (String::new(), String::new());
+        let (mut from, mut subject) = (None, None);
+        for (name, value) in mail.fields().iter() {
+            // A second `To` is wrong (RFC 5322, section 3.6), but nobody on it should be lost.
+            if name.eq_ignore_ascii_case(b"to") {
+                append(&mut to, value, fallback);
+            } else if name.eq_ignore_ascii_case(b"cc") {
+                append(&mut cc, value, fallback);
+            } else if name.eq_ignore_ascii_case(b"from") {
+                from = from.or(Some(value));
+            } else if name.eq_ignore_ascii_case(b"subject") {
+                subject = subject.or(Some(value));
+            }
+        }
         Self {
-            to: list("To").unwrap_or_default(),
-            cc: list("Cc"),
-            from: first("From", Place::Addresses),
-            subject: first("Subject", Place::Text),
+            to,
+            cc: (!cc.is_empty()).then_some(cc),
+            from: text(from.unwrap_or_default(), Place::Addresses, fallback),
+            subject: text(subject.unwrap_or_default(), Place::Text, fallback),
         }
     }
 
@@ -207,6 +207,18 @@ impl People {
         let names = names.chain(self.cc.is_some().then_some("cc"));
         names.map(|name| (name.to_owned(), UTF8.into())).collect()
     }
+}
+
+/// Adds the addresses of one field to those of the fields before it.
+fn append(list: &mut String, value: &[u8], fallback: &str) {
+    if list.len() >= LONGEST {
+        return;
+    }
+    let more = text(value, Place::Addresses, fallback);
+    if !list.is_empty() && !more.is_empty() {
+        list.push_str(", ");
+    }
+    list.push_str(&more);
 }
 
 /// `{@example.com : pass}`, or `none`.
@@ -294,5 +306,83 @@ impl<'a> Form<'a> {
                 content_type: file.content_type,
             }),
         });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MAIL: &[u8] = b"From: a@b\r\nTo: c@d\r\nSubject: x\r\n\r\nHi";
+
+    fn facts<'a>(dkim: &'a [Signature], spam: Option<&'a Spam>) -> Facts<'a> {
+        Facts {
+            envelope_from: "",
+            envelope_to: "c@d",
+            sender_ip: Some([0x2001, 0xdb8, 0, 0, 0, 0, 0, 1].into()),
+            spf: Spf::SoftFail,
+            dkim,
+            spam,
+        }
+    }
+
+    fn signature(domain: &str, passed: bool) -> Signature {
+        Signature {
+            domain: domain.to_owned(),
+            passed,
+        }
+    }
+
+    #[track_caller]
+    fn check(form: &Form<'_>, name: &str, want: Option<&str>) {
+        assert_eq!(form.get(name), want.map(str::as_bytes), "{name}");
+    }
+
+    #[test]
+    fn facts_become_fields_in_both_modes() {
+        let spam = Spam {
+            score: 2.597,
+            report: "Content analysis details:\n 0.0 X\n".to_owned(),
+        };
+        let dkim = [signature("a.example", true), signature("b.example", false)];
+        for mode in [Mode::Parsed, Mode::Raw] {
+            let form = form(MAIL, &facts(&dkim, Some(&spam)), mode);
+            check(
+                &form,
+                "dkim",
+                Some("{@a.example : pass, @b.example : fail}"),
+            );
+            check(&form, "SPF", Some("softfail"));
+            check(&form, "spf", None);
+            check(&form, "sender_ip", Some("2001:db8::1"));
+            check(&form, "spam_score", Some("2.597"));
+            check(&form, "spam_report", Some(&spam.report));
+            check(&form, "envelope", Some(r#"{"from":"","to":["c@d"]}"#));
+        }
+    }
+
+    #[test]
+    fn what_was_not_checked_is_not_claimed() {
+        let mut facts = facts(&[], None);
+        facts.sender_ip = None;
+        let form = form(MAIL, &facts, Mode::Parsed);
+        check(&form, "dkim", Some("none"));
+        for name in [
+            "spam_score",
+            "spam_report",
+            "sender_ip",
+            "cc",
+            "html",
+            "content-ids",
+        ] {
+            check(&form, name, None);
+        }
+        check(&form, "attachments", Some("0"));
+        check(&form, "attachment-info", None);
+        check(
+            &form,
+            "charsets",
+            Some(r#"{"from":"UTF-8","subject":"UTF-8","text":"us-ascii","to":"UTF-8"}"#),
+        );
     }
 }

@@ -77,7 +77,8 @@ impl Original {
 /// bounce is none.
 pub fn read(raw: &[u8]) -> Option<Report> {
     let mail = Entity::read(raw);
-    let kind = Parameterised::read(mail.fields().get("Content-Type")?);
+    let [kind] = mail.fields().pick(["Content-Type"]);
+    let kind = Parameterised::read(kind?);
     if !kind.value.starts_with("multipart/") {
         return None;
     }
@@ -86,9 +87,10 @@ pub fn read(raw: &[u8]) -> Option<Report> {
     let mut original = Original::default();
     for part in parts.take(MOST_PARTS) {
         let part = Entity::read(part);
-        let fields = part.fields();
-        let kind = Parameterised::read(fields.get("Content-Type").unwrap_or_default());
-        let body = || decoded(fields.get("Content-Transfer-Encoding"), part.body);
+        let names = ["Content-Type", "Content-Transfer-Encoding"];
+        let [kind, encoding] = part.fields().pick(names);
+        let kind = Parameterised::read(kind.unwrap_or_default());
+        let body = || decoded(encoding, part.body);
         match kind.value.as_str() {
             "message/delivery-status" | "message/global-delivery-status" => {
                 report = report.or(Some(Report::Delivery(status::read(&body()))));
@@ -115,17 +117,24 @@ pub fn read(raw: &[u8]) -> Option<Report> {
 
 fn complaint(body: &[u8]) -> Complaint {
     let fields = Fields::new(body);
-    let one = |name| fields.get(name).map(|value| text(value, Place::Text, ""));
+    let one = |value: &[u8]| text(value, Place::Text, "");
+    let [kind, from, ip, agent] = fields.pick([
+        "Feedback-Type",
+        "Original-Mail-From",
+        "Source-IP",
+        "User-Agent",
+    ]);
     Complaint {
-        feedback_type: one("Feedback-Type").unwrap_or_default().to_lowercase(),
+        feedback_type: kind.map(one).unwrap_or_default().to_lowercase(),
         recipients: fields
-            .all("Original-Rcpt-To")
+            .iter()
+            .filter(|(name, _)| name.eq_ignore_ascii_case(b"Original-Rcpt-To"))
             .take(MOST)
-            .map(|value| status::address(&text(value, Place::Text, "")))
+            .map(|(_, value)| status::address(&one(value)))
             .collect(),
-        mail_from: one("Original-Mail-From").map(|from| status::address(&from)),
-        source_ip: one("Source-IP"),
-        user_agent: one("User-Agent"),
+        mail_from: from.map(|from| status::address(&one(from))),
+        source_ip: ip.map(one),
+        user_agent: agent.map(one),
         original: Original::default(),
     }
 }
@@ -138,28 +147,24 @@ pub fn is_auto_reply(raw: &[u8], envelope_from: &str) -> bool {
         return true;
     }
     let fields = Entity::read(raw).fields();
-    let word = |name: &'static str| {
-        let value = fields.get(name).map(Parameterised::read);
-        value.map(|v| {
-            v.value
-                .split(['(', ' '])
-                .next()
-                .unwrap_or_default()
-                .to_owned()
-        })
-    };
-    let submitted = word("Auto-Submitted").is_some_and(|word| word != "no");
-    let precedence = word("Precedence").is_some_and(|word| {
-        ["bulk", "junk", "list", "auto_reply", "auto-reply"].contains(&word.as_str())
-    });
-    let report = word("Content-Type").is_some_and(|kind| kind == "multipart/report");
-    let marked = [
+    let [submitted, precedence, kind] = fields
+        .pick(["Auto-Submitted", "Precedence", "Content-Type"])
+        .map(word);
+    let marks = fields.pick([
         "X-Autoreply",
         "X-Autorespond",
         "X-Auto-Reply-From",
         "List-Id",
-    ]
-    .iter()
-    .any(|name| fields.get(name).is_some());
-    submitted || precedence || report || marked
+    ]);
+    let bulk = ["bulk", "junk", "list", "auto_reply", "auto-reply"];
+    submitted.is_some_and(|word| word != "no")
+        || precedence.is_some_and(|word| bulk.contains(&word.as_str()))
+        || kind.is_some_and(|kind| kind == "multipart/report")
+        || marks.iter().any(Option::is_some)
+}
+
+/// The first word of a value, in lower case.
+fn word(value: Option<&[u8]>) -> Option<String> {
+    let value = Parameterised::read(value?).value;
+    value.split(['(', ' ']).next().map(str::to_owned)
 }

@@ -85,7 +85,7 @@ def others():
     bulk = "List-Id: News <news.lists.example>\nList-Unsubscribe: <https://lists.example/u>\nList-Unsubscribe-Post: List-Unsubscribe=One-Click\nPrecedence: list"
     yield example("2369", "RFC 2369 and 8058: a mailing list", f"{base}\nSubject: Hello\n{bulk}", "Hi\n", auto_reply=True)
     related = multi(part("Content-Type: Application/X-FixedRecord\nContent-ID: <950120.aaCC@XIson.example>", "25\n10\n34"), part("Content-Type: Application/octet-stream\nContent-Transfer-Encoding: base64\nContent-ID: <950120.aaCB@XIson.example>", b"T2xkIE1hY0RvbmFsZA==\r\n"), boundary="example-1")
-    yield example("2387", "RFC 2387: related parts without HTML", f"{base}\nSubject: Hello\nContent-Type: Multipart/Related; boundary=example-1\n start=\"<950120.aaCC@XIson.example>\"; type=\"Application/X-FixedRecord\"", related, text=None, files=[File(crlf("25\n10\n34"), "attachment1.bin", "application/x-fixedrecord", "950120.aaCC@XIson.example"), File(b"Old MacDonald", "attachment2.bin", cid="950120.aaCB@XIson.example")])
+    yield example("2387", "RFC 2387: related parts without HTML", f"{base}\nSubject: Hello\nContent-Type: Multipart/Related; boundary=example-1\n start=\"<950120.aaCC@XIson.example>\"; type=\"Application/X-FixedRecord\"", related, text=None, files=[File(crlf("25\n10\n34"), "attachment1.bin", "application/x-fixedrecord", "950120.aaCC@XIson.example"), File(b"Old MacDonald", "attachment2.bin", cid="950120.aaCB@XIson.example")], python="Python takes the next parameter into the boundary")
 
 
 def cases():

@@ -292,9 +292,14 @@ impl<'a> Level<'a> {
 
 impl<'a> Part<'a> {
     fn read(fields: &Fields<'a>, in_digest: bool, fallback: &str) -> Self {
-        let kind = Parameterised::read(fields.get("Content-Type").unwrap_or_default());
-        let value = fields.get("Content-Disposition").unwrap_or_default();
-        let disposition = Parameterised::read(value);
+        let [kind, disposition, id, encoding] = fields.pick([
+            "Content-Type",
+            "Content-Disposition",
+            "Content-ID",
+            "Content-Transfer-Encoding",
+        ]);
+        let kind = Parameterised::read(kind.unwrap_or_default());
+        let disposition = Parameterised::read(disposition.unwrap_or_default());
         let mut names = kind.value.split('/');
         // RFC 6838, section 4.2: 127 characters on either side of the slash.
         let legal = names.clone().count() == 2 && names.all(|n| n.len() <= 127 && is_token(n));
@@ -315,11 +320,8 @@ impl<'a> Part<'a> {
             filename: filename
                 .map(|name| clean(&name))
                 .filter(|name| !name.is_empty()),
-            content_id: fields
-                .get("Content-ID")
-                .map(content_id)
-                .filter(|id| !id.is_empty()),
-            encoding: fields.get("Content-Transfer-Encoding"),
+            content_id: id.map(content_id).filter(|id| !id.is_empty()),
+            encoding,
             kind,
         }
     }

@@ -35,16 +35,23 @@ impl<'a> Fields<'a> {
         })
     }
 
-    /// The values of every field of this name, whose letter case does not count.
-    pub(crate) fn all(&self, name: &'static str) -> impl Iterator<Item = &'a [u8]> + use<'a> {
-        self.iter()
-            .filter(move |(other, _)| other.eq_ignore_ascii_case(name.as_bytes()))
-            .map(|(_, value)| value)
-    }
-
-    /// The first field's value. RFC 5322 allows one of most; of several, readers show the first.
-    pub(crate) fn get(&self, name: &'static str) -> Option<&'a [u8]> {
-        self.all(name).next()
+    /// The first value of each name, whose letter case does not count, in one pass. RFC 5322
+    /// allows one field of most names; of several, readers show the first.
+    pub(crate) fn pick<const N: usize>(&self, names: [&str; N]) -> [Option<&'a [u8]>; N] {
+        let mut found = [None; N];
+        let mut missing = N;
+        for (name, value) in self.iter() {
+            for (slot, wanted) in found.iter_mut().zip(names) {
+                if slot.is_none() && name.eq_ignore_ascii_case(wanted.as_bytes()) {
+                    *slot = Some(value);
+                    missing -= 1;
+                }
+            }
+            if missing == 0 {
+                break;
+            }
+        }
+        found
     }
 }
 
@@ -93,11 +100,10 @@ mod tests {
     fn fields_are_found_whatever_their_case_and_folding() {
         let header = b"From x\r\nSubject: one\r\n two\r\nX:\r\n: empty\r\nsubject : again\r\nA:b:c";
         let fields = Fields::new(header);
-        let subjects: Vec<_> = fields.all("Subject").map(unfolded).collect();
-        assert_eq!(subjects, [&b"one two"[..], b"again"]);
-        assert_eq!(fields.get("x"), Some(&b""[..]));
-        assert_eq!(fields.get("a"), Some(&b"b:c"[..]));
-        assert_eq!(fields.get("none"), None);
+        let found = fields.pick(["SUBJECT", "x", "none", "a"]);
+        let want = [Some(&b"one\r\n two"[..]), Some(b""), None, Some(b"b:c")];
+        assert_eq!(found, want);
+        assert_eq!(*unfolded(b"one\r\n two"), *b"one two");
         assert_eq!(fields.iter().count(), 5);
     }
 }

@@ -10,7 +10,7 @@ use super::transfer::base64;
 
 /// Longest header text that is decoded, in bytes. More is a mistake or an attack; the raw header
 /// still has all of it.
-const LONGEST: usize = 1 << 20;
+pub(crate) const LONGEST: usize = 1 << 20;
 
 /// Longest encoded word, in bytes. RFC 2047 ends them at 75; without an end, a header of words
 /// that never end would be searched to its end for each of them.

@@ -56,13 +56,22 @@ impl Action {
 pub(super) fn read(body: &[u8]) -> Delivery {
     let mut delivery = Delivery::default();
     for group in groups(body).take(MOST + 1) {
-        let fields = Fields::new(group);
-        let one = |name| fields.get(name).map(|value| text(value, Place::Text, ""));
-        let reporting = one("Reporting-MTA").map(|mta| typed(&mta));
+        let [reporting, original, last, action, code, diagnostic, remote] = Fields::new(group)
+            .pick([
+                "Reporting-MTA",
+                "Original-Recipient",
+                "Final-Recipient",
+                "Action",
+                "Status",
+                "Diagnostic-Code",
+                "Remote-MTA",
+            ])
+            .map(|value| value.map(|value| text(value, Place::Text, "")));
+        let reporting = reporting.as_deref().map(typed);
         delivery.reporting_mta = delivery.reporting_mta.or(reporting);
-        let original = one("Original-Recipient").map(|who| address(&typed(&who)));
-        let last = one("Final-Recipient").map(|who| address(&typed(&who)));
-        let action = one("Action").as_deref().and_then(Action::read);
+        let original = original.map(|who| address(&typed(&who)));
+        let last = last.map(|who| address(&typed(&who)));
+        let action = action.as_deref().and_then(Action::read);
         let (Some(address), Some(action)) = (last.or_else(|| original.clone()), action) else {
             continue;
         };
@@ -70,9 +79,9 @@ pub(super) fn read(body: &[u8]) -> Delivery {
             address,
             original,
             action,
-            status: one("Status").as_deref().and_then(status),
-            diagnostic: one("Diagnostic-Code").map(|code| typed(&code)),
-            remote_mta: one("Remote-MTA").map(|mta| typed(&mta)),
+            status: code.as_deref().and_then(status),
+            diagnostic: diagnostic.as_deref().map(typed),
+            remote_mta: remote.as_deref().map(typed),
         });
     }
     delivery
