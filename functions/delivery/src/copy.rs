@@ -77,9 +77,16 @@ pub(crate) async fn deliver(
 
 /// The copy was brought this far by an earlier run: what it told may not have been published.
 async fn told_before(app: &App, job: &Job, recipient: u32) -> Result<Vec<Event>, Trouble> {
-    let row = app.store.recipient(&job.account, &job.message, recipient).await?;
+    let row = app
+        .store
+        .recipient(&job.account, &job.message, recipient)
+        .await?;
     let events = row.map(|row| row.events()).unwrap_or_default();
-    let mine = |event: &Event| event.id.contains(&format!("-{}-{}", job.attempt, job.message));
+    let mine = |event: &Event| {
+        event
+            .id
+            .contains(&format!("-{}-{}", job.attempt, job.message))
+    };
     Ok(events.into_iter().filter(mine).collect())
 }
 
@@ -169,8 +176,12 @@ async fn finish(
         let wait = pause(patience, job.attempt, app.entropy.below(100));
         let why = end.event.response.as_deref().unwrap_or_default();
         match patience {
-            Patience::Relay => tracing::error!(message.id = %message, attempt.no = job.attempt, "the relay does not take message {message}: {why}"),
-            Patience::Recipient => tracing::info!(message.id = %message, attempt.no = job.attempt, "message {message} to {email} was deferred"),
+            Patience::Relay => {
+                tracing::error!(message.id = %message, attempt.no = job.attempt, "the relay does not take message {message}: {why}")
+            }
+            Patience::Recipient => {
+                tracing::info!(message.id = %message, attempt.no = job.attempt, "message {message} to {email} was deferred")
+            }
         }
         let next = Job {
             attempt: job.attempt + 1,
@@ -180,7 +191,9 @@ async fn finish(
             }],
             ..job.clone()
         };
-        app.send.send(next.to_text()?, wait.min(LONGEST_DELAY)).await?;
+        app.send
+            .send(next.to_text()?, wait.min(LONGEST_DELAY))
+            .await?;
     } else {
         tracing::debug!(message.id = %message, attempt.no = job.attempt, "message {message} to {email}: {state:?}");
     }

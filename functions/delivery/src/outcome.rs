@@ -51,10 +51,14 @@ impl About<'_> {
         let mut event = self.event(Kind::Processed);
         let planned = self.mail.send_at_of(self.personalization);
         event.send_at = Some(planned.unwrap_or(Timestamp(0)));
-        event.pool = self.mail.ip_pool_name.as_ref().map(|name| posthaste_model::Pool {
-            name: name.clone(),
-            id: 0,
-        });
+        event.pool = self
+            .mail
+            .ip_pool_name
+            .as_ref()
+            .map(|name| posthaste_model::Pool {
+                name: name.clone(),
+                id: 0,
+            });
         event
     }
 
@@ -73,7 +77,9 @@ impl About<'_> {
     /// What the relay's answer means.
     pub(crate) fn end(&self, attempt: Attempt) -> End {
         match attempt {
-            Attempt::Accepted { response, ip, tls, .. } => {
+            Attempt::Accepted {
+                response, ip, tls, ..
+            } => {
                 let mut event = self.event(Kind::Delivered);
                 event.response = Some(response);
                 event.ip = ip;
@@ -85,11 +91,23 @@ impl About<'_> {
                 }
             }
             Attempt::Unsupported => self.dropped("Invalid"),
-            Attempt::Deferred { response, status, cause, ip } => {
+            Attempt::Deferred {
+                response,
+                status,
+                cause,
+                ip,
+            } => {
                 let status = status.map(|status| status.to_string());
                 self.deferred(response, status, cause, ip)
             }
-            Attempt::Bounced { code, response, status, stage, ip, tls } => {
+            Attempt::Bounced {
+                code,
+                response,
+                status,
+                stage,
+                ip,
+                tls,
+            } => {
                 let mut event = self.event(Kind::Bounce);
                 let kind = bounce_type(code, status, &response, stage);
                 let class = classify(code, status, &response);

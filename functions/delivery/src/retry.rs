@@ -55,6 +55,9 @@ mod tests {
     #[test]
     fn jitter_adds_less_than_a_tenth() {
         let most = pause(Patience::Recipient, 0, u64::MAX);
-        assert!(most > Duration::from_secs(65) && most < Duration::from_secs(66), "{most:?}");
+        assert!(
+            most > Duration::from_secs(65) && most < Duration::from_secs(66),
+            "{most:?}"
+        );
     }
 }

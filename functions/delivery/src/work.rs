@@ -6,8 +6,8 @@ use futures_util::StreamExt as _;
 use posthaste_blob::BlobError;
 use posthaste_model::{Event, Mail, Span};
 use posthaste_queue::{
-    Body, Happened, Job, JobError, SqsBatchResponse, SqsEvent, SqsMessage, Verdict, gather, returned,
-    unpack,
+    Body, Happened, Job, JobError, SqsBatchResponse, SqsEvent, SqsMessage, Verdict, gather,
+    returned, unpack,
 };
 
 use crate::App;
@@ -66,7 +66,10 @@ async fn work(app: &App, record: &SqsMessage) -> (Verdict, Vec<Event>) {
             return (Verdict::Again, Vec::new());
         }
     };
-    let copies: Vec<_> = mail.copies().filter(|copy| job.holds(copy.recipient)).collect();
+    let copies: Vec<_> = mail
+        .copies()
+        .filter(|copy| job.holds(copy.recipient))
+        .collect();
     if copies.len() > usize::try_from(RANGE).unwrap_or(usize::MAX) {
         let recipients: Vec<u32> = copies.iter().map(|copy| copy.recipient).collect();
         return match cut(app, &job, &recipients).await {
@@ -77,8 +80,11 @@ async fn work(app: &App, record: &SqsMessage) -> (Verdict, Vec<Event>) {
             }
         };
     }
-    let ends: Vec<_> = futures_util::stream::iter(copies)
+    let running: Vec<_> = copies
+        .into_iter()
         .map(|copy| deliver(app, &job, &mail, copy))
+        .collect();
+    let ends: Vec<_> = futures_util::stream::iter(running)
         .buffer_unordered(app.at_once.max(1))
         .collect()
         .await;
@@ -163,7 +169,10 @@ mod tests {
     #[test]
     fn numbers_become_ranges() {
         let span = |from, to| Span { from, to };
-        assert_eq!(spans(&[0, 1, 2, 5, 7, 8]), [span(0, 3), span(5, 6), span(7, 9)]);
+        assert_eq!(
+            spans(&[0, 1, 2, 5, 7, 8]),
+            [span(0, 3), span(5, 6), span(7, 9)]
+        );
         assert!(spans(&[]).is_empty());
     }
 }

@@ -1,1 +1,39 @@
 //! `POST /v3/mail/send`: takes a mail, checks every rule, queues it durably.
+
+mod accept;
+mod account;
+mod check;
+mod decode;
+mod later;
+mod wire;
+
+use axum::http::Method;
+use posthaste_blob::Blob;
+use posthaste_http::{Access, Dialect, Gate, Routes};
+use posthaste_model::{Clock, Entropy};
+use posthaste_queue::Queue;
+use posthaste_store::Store;
+
+pub use check::{Checked, Limits, decode_and_check};
+
+/// What the function works with.
+#[derive(Clone)]
+pub struct App {
+    pub store: Store,
+    /// The send queue.
+    pub queue: Queue,
+    /// For mails too large for the queue.
+    pub blob: Blob,
+    pub clock: Clock,
+    pub entropy: Entropy,
+    pub limits: Limits,
+}
+
+/// The routes of this function.
+pub fn routes(app: App, gate: Gate) -> Routes {
+    let send = Access::Scope("mail.send");
+    Routes::new(gate)
+        .dialect(Dialect::Mail)
+        .at(Method::POST, "/v3/mail/send", send, accept::accept)
+        .with_state(app)
+}

@@ -1,1 +1,107 @@
-fn main() {}
+//! The binary `posthaste`: the local host, and the operator's commands.
+
+use std::process::ExitCode;
+
+use clap::Parser as _;
+use posthaste::{Args, Cli, Command, Host, Settings};
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    posthaste_runtime::to_terminal(&posthaste_runtime::variables());
+    let args = match cli.command {
+        None => cli.run,
+        Some(Command::Run(args)) => args,
+    };
+    match run(&args) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            complain(&error.to_string());
+            ExitCode::FAILURE
+        }
+    }
+}
+
+#[expect(
+    clippy::print_stderr,
+    reason = "the one line a person reads when nothing started"
+)]
+fn complain(error: &str) {
+    eprintln!("posthaste: {error}");
+}
+
+fn run(args: &Args) -> Result<(), Box<dyn std::error::Error>> {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()?;
+    runtime.block_on(async {
+        let settings = Settings::from_args(
+            args,
+            posthaste_runtime::clock(),
+            posthaste_runtime::entropy(),
+        );
+        let host = Host::start(&settings).await?;
+        greet(&host, &settings);
+        ctrl_c().await?;
+        say("\nStopping …");
+        host.stop().await;
+        Ok(())
+    })
+}
+
+/// Ctrl-C, or the signal a container is stopped with.
+async fn ctrl_c() -> std::io::Result<()> {
+    use tokio::signal::unix::{SignalKind, signal};
+    let mut terminate = signal(SignalKind::terminate())?;
+    tokio::select! {
+        pressed = tokio::signal::ctrl_c() => pressed,
+        _ = terminate.recv() => Ok(()),
+    }
+}
+
+#[expect(
+    clippy::print_stdout,
+    reason = "what the person at the terminal came for"
+)]
+fn say(text: &str) {
+    println!("{text}");
+}
+
+fn greet(host: &Host, settings: &Settings) {
+    let scheme = if host.https { "https" } else { "http" };
+    let (api, key) = (host.api, &host.key);
+    let relay = match settings.relay {
+        None => "recorded by the embedded relay".to_owned(),
+        Some(_) => "handed to the relay you named".to_owned(),
+    };
+    let kept = match &settings.data {
+        None => "in memory, gone at the end".to_owned(),
+        Some(data) => format!("in {}", data.display()),
+    };
+    let senders = if settings.strict_senders {
+        "only verified senders and authenticated domains"
+    } else {
+        "any sender (use --strict-senders to try as on AWS)"
+    };
+    say(&format!(
+        "Posthaste {version}
+
+  API       {scheme}://{api}
+  API key   {key}
+  Mailbox   http://{mailbox}
+  Inbound   smtp://{smtp}
+  Mail is   {relay}
+  Senders   {senders}
+  Data      {kept}
+
+Send the first mail:
+
+  curl -i {scheme}://{api}/v3/mail/send \\
+    -H 'Authorization: Bearer {key}' -H 'Content-Type: application/json' \\
+    -d '{{\"personalizations\":[{{\"to\":[{{\"email\":\"you@example.com\"}}]}}],\"from\":{{\"email\":\"me@example.com\"}},\"subject\":\"Hello\",\"content\":[{{\"type\":\"text/plain\",\"value\":\"It works.\"}}]}}'
+
+Ctrl-C stops.",
+        version = env!("CARGO_PKG_VERSION"),
+        mailbox = host.mailbox,
+        smtp = host.smtp,
+    ));
+}

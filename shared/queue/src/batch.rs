@@ -26,7 +26,10 @@ pub async fn gather<'a, F, T>(
 where
     F: Future<Output = T>,
 {
-    futures_util::stream::iter(&event.records)
+    // Made up front: a stream that makes them as it goes has no type a caller could send.
+    let running: Vec<_> = event
+        .records
+        .iter()
         .map(|record| {
             let running = AssertUnwindSafe(work(record)).catch_unwind();
             async move {
@@ -38,6 +41,8 @@ where
                 (id, end)
             }
         })
+        .collect();
+    futures_util::stream::iter(running)
         .buffer_unordered(at_once.max(1))
         .collect()
         .await

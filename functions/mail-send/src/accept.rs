@@ -1,0 +1,165 @@
+//! The order of steps: edge checks, decode and check, account, durable, `202`.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use axum::extract::State;
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse as _, Response};
+use bytes::Bytes;
+use posthaste_http::{Caller, Dialect, Inflated, Rejection, body_is_json, inflate};
+use posthaste_model::{Mail, MessageId, Span, Timestamp, due};
+use posthaste_queue::{Body, Job, Packing};
+
+use crate::{App, decode_and_check};
+
+/// An unpacked body may be this large (30 MiB is the cap of what arrives).
+const LARGEST_UNPACKED: usize = 48 << 20;
+
+/// `POST /v3/mail/send`.
+pub(crate) async fn accept(
+    State(app): State<App>,
+    caller: Caller,
+    headers: HeaderMap,
+    body: Result<Bytes, axum::extract::rejection::BytesRejection>,
+) -> Response {
+    let taken = match body {
+        Ok(body) => take(&app, &caller, &headers, body).await,
+        Err(_) => Err(too_large()),
+    };
+    match taken {
+        Ok(response) => response,
+        Err(rejection) => rejection.in_dialect(Dialect::Mail).into_response(),
+    }
+}
+
+async fn take(
+    app: &App,
+    caller: &Caller,
+    headers: &HeaderMap,
+    body: Bytes,
+) -> Result<Response, Rejection> {
+    let body = unpack(caller, headers, body)?;
+    let now = app.clock.now();
+    let checked = decode_and_check(&body, now, &app.limits)
+        .map_err(|problems| Rejection::all(StatusCode::BAD_REQUEST, problems))?;
+    let mail = checked.mail;
+    crate::account::check(app, caller, &mail).await?;
+    if mail.mail_settings.is_sandbox() {
+        return Ok(StatusCode::OK.into_response());
+    }
+    let message = app.entropy.message_id();
+    keep(app, caller, &message, mail, body.len()).await?;
+    tracing::debug!(account.id = %caller.id(), message.id = %message, "accepted message {message}");
+    Ok(accepted(&message))
+}
+
+fn accepted(message: &MessageId) -> Response {
+    let mut response = StatusCode::ACCEPTED.into_response();
+    if let Ok(id) = HeaderValue::from_str(message.as_str()) {
+        let name = HeaderName::from_static("x-message-id");
+        response.headers_mut().insert(name, id);
+    }
+    response
+}
+
+fn too_large() -> Rejection {
+    Rejection::plain(StatusCode::PAYLOAD_TOO_LARGE, "content too large")
+}
+
+/// The JSON of the request: of the right type, unpacked, UTF-8.
+fn unpack(caller: &Caller, headers: &HeaderMap, body: Bytes) -> Result<Bytes, Rejection> {
+    let unsupported = |message: &str| Rejection::plain(StatusCode::UNSUPPORTED_MEDIA_TYPE, message);
+    if !body_is_json(headers) {
+        return Err(unsupported("Content-Type should be application/json."));
+    }
+    let encoding = headers.get(header::CONTENT_ENCODING);
+    let body = match encoding.map(|value| value.to_str().unwrap_or_default().trim()) {
+        None => body,
+        Some(name) if name.is_empty() || name.eq_ignore_ascii_case("identity") => body,
+        Some(name) if name.eq_ignore_ascii_case("gzip") && caller.account.gzip => {
+            match inflate(&body, LARGEST_UNPACKED) {
+                Inflated::Whole(whole) => whole,
+                Inflated::TooLarge => return Err(too_large()),
+                Inflated::Broken => return Err(Rejection::bad("Bad Request")),
+            }
+        }
+        Some(_) => return Err(unsupported("Content-Encoding is not supported.")),
+    };
+    match std::str::from_utf8(&body) {
+        Ok(_) => Ok(body),
+        Err(_) => Err(unsupported("Invalid UTF8 in request")),
+    }
+}
+
+/// Makes the mail durable: on the queue what leaves now, as due rows what leaves later.
+async fn keep(
+    app: &App,
+    caller: &Caller,
+    message: &MessageId,
+    mail: Mail,
+    size: usize,
+) -> Result<(), Rejection> {
+    let groups = groups(&mail, app.clock.now(), app.limits.horizon);
+    let batch = mail.batch_id.clone();
+    let body = match Body::pack(mail, size).map_err(|e| Rejection::internal(&e))? {
+        Packing::Inline(body) => body,
+        Packing::Large(bytes) => {
+            let name = format!("mail/{}/{message}", caller.id());
+            let put = app.blob.put(&name, bytes.into()).await;
+            put.map_err(|e| Rejection::unavailable(&e))?;
+            Body::Blob(name)
+        }
+    };
+    let whole = groups.len() == 1;
+    let job = Job {
+        v: 1,
+        account: caller.id().clone(),
+        message: message.clone(),
+        accepted: app.clock.now_ms(),
+        spans: Vec::new(),
+        attempt: 0,
+        due: None,
+        key: Some(caller.key.id.clone()),
+        body,
+    };
+    for (due, spans) in groups {
+        let part = Job {
+            due,
+            spans: if whole { Vec::new() } else { spans },
+            ..job.clone()
+        };
+        match due {
+            None => now(app, &part).await?,
+            Some(at) => crate::later::keep(app, &part, at, batch.as_ref()).await?,
+        }
+    }
+    Ok(())
+}
+
+async fn now(app: &App, job: &Job) -> Result<(), Rejection> {
+    let text = job.to_text().map_err(|e| Rejection::internal(&e))?;
+    let sent = app.queue.send(text, Duration::ZERO).await;
+    sent.map_err(|e| Rejection::unavailable(&e))
+}
+
+/// The recipients by the second they leave; what leaves at once comes last, so that a later part
+/// which cannot be kept refuses the request before anything was sent.
+fn groups(mail: &Mail, now: Timestamp, horizon: i64) -> Vec<(Option<Timestamp>, Vec<Span>)> {
+    let mut groups: BTreeMap<Timestamp, Vec<Span>> = BTreeMap::new();
+    let mut at_once = Vec::new();
+    let mut next = 0_u32;
+    for p in &mail.personalizations {
+        let to = next.saturating_add(u32::try_from(p.count()).unwrap_or(u32::MAX));
+        let span = Span { from: next, to };
+        next = to;
+        // The horizon was checked with every other rule.
+        match due(mail.send_at_of(p), now, horizon).unwrap_or(None) {
+            None => at_once.push(span),
+            Some(at) => groups.entry(at).or_default().push(span),
+        }
+    }
+    let later = groups.into_iter().map(|(at, spans)| (Some(at), spans));
+    let now = (!at_once.is_empty()).then_some((None, at_once));
+    later.chain(now).collect()
+}

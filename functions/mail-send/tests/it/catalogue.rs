@@ -1,0 +1,147 @@
+//! `ERRORS.md` and the code say the same: each message that the tests provoke has its row, each row
+//! is provoked, each help link has its anchor.
+
+use std::collections::BTreeSet;
+
+use posthaste_model::Problem;
+use serde_json::{Value, json};
+
+use crate::{refuse, rules, with};
+
+const CATALOGUE: &str = include_str!("../../ERRORS.md");
+
+/// A row of the messages: field and message, with `N` for an index and `«…»` for what varies.
+struct Row {
+    field: &'static str,
+    message: &'static str,
+}
+
+impl Row {
+    fn fits(&self, problem: &Problem) -> bool {
+        let field: Vec<_> = problem
+            .field
+            .as_deref()
+            .unwrap_or("null")
+            .split('.')
+            .collect();
+        let field = field.iter().map(|step| match step.parse::<u32>() {
+            Ok(_) => "N",
+            Err(_) => step,
+        });
+        let field: Vec<_> = field.collect();
+        (self.field == "any" || field.join(".") == self.field)
+            && matches(self.message, &problem.message)
+    }
+}
+
+fn matches(pattern: &str, text: &str) -> bool {
+    let Some((before, rest)) = pattern.split_once('«') else {
+        return pattern == text;
+    };
+    let (_, after) = rest.split_once('»').unwrap();
+    let Some(text) = text.strip_prefix(before) else {
+        return false;
+    };
+    (0..=text.len())
+        .filter_map(|i| text.get(i..))
+        .any(|rest| matches(after, rest))
+}
+
+/// The first two code spans of each row of the tables below `## Messages`.
+fn rows() -> Vec<Row> {
+    let (_, messages) = CATALOGUE.split_once("## Messages").unwrap();
+    let rows = messages.lines().filter(|line| line.starts_with("| "));
+    rows.filter_map(|line| {
+        let mut cells = line.split(" | ").map(|cell| cell.trim_start_matches("| "));
+        let mut span = || {
+            let cell = cells.next()?.trim();
+            cell.strip_prefix('`')?.strip_suffix('`')
+        };
+        Some(Row {
+            field: span()?,
+            message: span()?,
+        })
+    })
+    .collect()
+}
+
+fn provoked() -> Vec<Problem> {
+    let mut problems: Vec<_> = rules::cases()
+        .iter()
+        .flat_map(|(changes, _)| refuse(&with(changes)))
+        .collect();
+    problems.extend(refuse(&with(&[("custom_args", json!({"a": 1}))])));
+    problems.extend(refuse(&every_type_wrong()));
+    problems
+}
+
+/// A request in which each field there is has a wrong type. `true` is wrong for all but booleans.
+fn every_type_wrong() -> Value {
+    let fields = CATALOGUE.split("## Messages").next().unwrap();
+    let fields = fields.lines().filter_map(|line| line.strip_prefix("| `"));
+    let mut body = json!({});
+    for row in fields {
+        let (path, rest) = row.split_once('`').unwrap();
+        let wrong = match rest.contains("boolean") {
+            true => json!(1),
+            false => json!(true),
+        };
+        let mut at = &mut body;
+        for step in path.split('.') {
+            // A child makes its parent what it has to be.
+            at = match step {
+                "N" => {
+                    if !at.is_array() {
+                        *at = json!([true]);
+                    }
+                    &mut at[0]
+                }
+                key => {
+                    if !at.is_object() {
+                        *at = json!({});
+                    }
+                    &mut at[key]
+                }
+            };
+        }
+        *at = wrong;
+    }
+    body
+}
+
+#[test]
+fn every_message_has_its_row_and_every_row_its_message() {
+    let (rows, problems) = (rows(), provoked());
+    for problem in &problems {
+        let known = rows.iter().any(|row| row.fits(problem));
+        assert!(known, "not in ERRORS.md: {problem:?}");
+    }
+    for row in &rows {
+        let provoked = problems.iter().any(|problem| row.fits(problem));
+        assert!(provoked, "nothing answers {}: {}", row.field, row.message);
+    }
+    assert!(rows.len() > 70, "{} rows", rows.len());
+}
+
+#[test]
+fn every_help_link_has_an_anchor() {
+    for problem in provoked() {
+        let Some(help) = problem.help else { continue };
+        let anchor = help.strip_prefix("ERRORS.md#").unwrap();
+        let id = format!("<a id=\"{anchor}\"></a>");
+        assert!(CATALOGUE.contains(&id), "no {id}");
+    }
+}
+
+#[test]
+fn every_field_of_the_catalogue_has_a_type_that_is_checked() {
+    let leaves = refuse(&every_type_wrong());
+    let fields: BTreeSet<_> = leaves.iter().filter_map(|p| p.field.clone()).collect();
+    assert_eq!(fields.len(), leaves.len());
+    assert!(
+        leaves
+            .iter()
+            .all(|p| p.message.starts_with("Invalid type."))
+    );
+    assert!(leaves.len() > 55, "{} fields", leaves.len());
+}

@@ -1,0 +1,78 @@
+//! The command line.
+
+use std::net::IpAddr;
+use std::path::PathBuf;
+
+use clap::{Parser, Subcommand};
+use posthaste_mailer::RelayUrl;
+
+/// A self-hosted email delivery service. Without a subcommand: run the whole of it here.
+#[derive(Debug, Parser)]
+#[command(
+    name = "posthaste",
+    version,
+    about,
+    args_conflicts_with_subcommands = true
+)]
+pub struct Cli {
+    #[command(subcommand)]
+    pub command: Option<Command>,
+    #[command(flatten)]
+    pub run: Args,
+}
+
+/// What else the binary can do.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Run the service on this machine (the same as no subcommand).
+    Run(Args),
+}
+
+/// Flags of the local host.
+#[derive(Clone, Debug, clap::Args)]
+pub struct Args {
+    /// Address to listen on; anything but loopback opens the service to your network
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1")]
+    pub host: IpAddr,
+    /// Port of the API (0: any free one)
+    #[arg(long, value_name = "PORT", default_value_t = 3000)]
+    pub port: u16,
+    /// Port of the mailbox page and its REST calls
+    #[arg(long, value_name = "PORT", default_value_t = 8025)]
+    pub mailbox_port: u16,
+    /// SMTP port for inbound mail
+    #[arg(long, value_name = "PORT", default_value_t = 2525)]
+    pub smtp_port: u16,
+    /// Folder that keeps accounts, queues and mails between runs
+    #[arg(long, value_name = "DIR", default_value = ".posthaste")]
+    pub data: PathBuf,
+    /// Keep everything in memory and forget it at the end
+    #[arg(long, conflicts_with = "data")]
+    pub memory: bool,
+    /// Relay that mail leaves to: smtp[s]://user:pass@host:port[?tls=required|opportunistic|none]
+    /// (default: an embedded one that only records)
+    #[arg(long, value_name = "URL")]
+    pub relay: Option<RelayUrl>,
+    /// Domain of the envelope senders, so that bounces find their message; its MX must lead here
+    /// (default: the sender's own address with --relay)
+    #[arg(long, value_name = "DOMAIN")]
+    pub bounce_domain: Option<String>,
+    /// Name this host goes by in Message-IDs and SMTP greetings
+    #[arg(long, value_name = "NAME", default_value = "posthaste.localhost")]
+    pub hostname: String,
+    /// Address under which recipients reach this host, for links and pixels (default: the API's own)
+    #[arg(long, value_name = "URL")]
+    pub public_url: Option<String>,
+    /// Certificate chain (PEM): the API then speaks HTTPS, which the Java client insists on
+    #[arg(long, value_name = "FILE", requires = "tls_key")]
+    pub tls_cert: Option<PathBuf>,
+    /// Private key (PEM) of the certificate
+    #[arg(long, value_name = "FILE", requires = "tls_cert")]
+    pub tls_key: Option<PathBuf>,
+    /// Only send from verified senders and authenticated domains, as on AWS
+    #[arg(long)]
+    pub strict_senders: bool,
+    /// Requests an account may make to one endpoint in a minute (mail/send has its own)
+    #[arg(long, value_name = "N", default_value_t = 600)]
+    pub rate_limit: u32,
+}

@@ -1,0 +1,76 @@
+//! The durable local queues: what SQS is in the cloud, on one SQLite file.
+//!
+//! One thread owns the file. It takes every command that is waiting, runs them in one
+//! transaction and answers all of them after the commit, so that many senders share one sync of
+//! the disk (group commit). Messages have delay, visibility, a receive count and dead letters,
+//! as in SQS. What was handed out but not deleted when the process died is handed out again at
+//! the next start, at once.
+
+mod commands;
+mod schema;
+
+use std::path::{Path, PathBuf};
+use std::thread::JoinHandle;
+
+use posthaste_model::Clock;
+use posthaste_queue::{Command, Local, Queue};
+use tokio::sync::mpsc;
+
+/// Why the queues did not start.
+#[derive(Debug, thiserror::Error)]
+pub enum EngineError {
+    #[error("the queue file {0} cannot be opened: {1}")]
+    Open(PathBuf, rusqlite::Error),
+    #[error("the queue file {0} was written by a newer posthaste")]
+    Newer(PathBuf),
+    #[error("no thread for the queues: {0}")]
+    Thread(std::io::Error),
+}
+
+/// A running engine.
+#[derive(Debug)]
+pub struct Engine {
+    commands: mpsc::UnboundedSender<Command>,
+    thread: JoinHandle<()>,
+}
+
+impl Engine {
+    /// Starts the queues on a file, or in memory.
+    ///
+    /// # Errors
+    /// When the file cannot be opened.
+    pub fn start(file: Option<&Path>, clock: Clock) -> Result<Self, EngineError> {
+        let database = schema::open(file, clock.now_ms())?;
+        let (commands, inbox) = mpsc::unbounded_channel();
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_time()
+            .build();
+        let runtime = runtime.map_err(EngineError::Thread)?;
+        let thread = std::thread::Builder::new()
+            .name("queues".to_owned())
+            .spawn(move || runtime.block_on(commands::run(database, inbox, clock)))
+            .map_err(EngineError::Thread)?;
+        Ok(Self { commands, thread })
+    }
+
+    /// The queue of this name; made by its first message.
+    pub fn local(&self, name: &str) -> Local {
+        Local::new(name, self.commands.clone())
+    }
+
+    /// The same, to send to.
+    pub fn queue(&self, name: &str) -> Queue {
+        Queue::Local(self.local(name))
+    }
+
+    /// Ends the engine once every handle is gone, and waits for that.
+    pub fn stop(self) {
+        drop(self.commands);
+        if self.thread.join().is_err() {
+            tracing::error!("the queue engine panicked");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

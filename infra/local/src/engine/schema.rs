@@ -1,0 +1,61 @@
+//! The file of the queues.
+
+use std::path::{Path, PathBuf};
+
+use posthaste_model::Millis;
+use rusqlite::Connection;
+
+use super::EngineError;
+
+/// Form of the file; kept in SQLite's `user_version`.
+const VERSION: i64 = 1;
+
+const TABLES: &str = "
+CREATE TABLE IF NOT EXISTS message (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    queue TEXT NOT NULL,
+    visible INTEGER NOT NULL,  -- milliseconds; handed out from then on
+    taken INTEGER NOT NULL DEFAULT 0,  -- handed out and not yet deleted or returned
+    count INTEGER NOT NULL DEFAULT 0,  -- how often it was handed out
+    body TEXT NOT NULL
+);
+CREATE INDEX IF NOT EXISTS message_visible ON message (queue, visible, id);
+CREATE TABLE IF NOT EXISTS dead (
+    id INTEGER PRIMARY KEY,
+    queue TEXT NOT NULL,
+    at INTEGER NOT NULL,
+    count INTEGER NOT NULL,
+    body TEXT NOT NULL
+);";
+
+/// Opens the file and makes what an earlier process held visible at once.
+pub(super) fn open(file: Option<&Path>, now: Millis) -> Result<Connection, EngineError> {
+    let path = file.map_or_else(|| PathBuf::from(":memory:"), Path::to_owned);
+    let prepare = || -> rusqlite::Result<Option<Connection>> {
+        let database = match file {
+            None => Connection::open_in_memory()?,
+            Some(file) => Connection::open(file)?,
+        };
+        database.pragma_update(None, "journal_mode", "WAL")?;
+        database.pragma_update(None, "synchronous", "FULL")?;
+        // A larger log before a checkpoint: most messages are gone again by then.
+        database.pragma_update(None, "wal_autocheckpoint", 4000)?;
+        let version: i64 = database.pragma_query_value(None, "user_version", |row| row.get(0))?;
+        if version > VERSION {
+            return Ok(None);
+        }
+        database.execute_batch(TABLES)?;
+        database.pragma_update(None, "user_version", VERSION)?;
+        database.execute(
+            "UPDATE message SET taken = 0, visible = min(visible, ?1) WHERE taken = 1",
+            [now.0],
+        )?;
+        database.set_prepared_statement_cache_capacity(32);
+        Ok(Some(database))
+    };
+    match prepare() {
+        Ok(Some(database)) => Ok(database),
+        Ok(None) => Err(EngineError::Newer(path)),
+        Err(error) => Err(EngineError::Open(path, error)),
+    }
+}

@@ -1,0 +1,359 @@
+//! Starts everything in one process, and stops it in the order that loses nothing.
+
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use posthaste_blob::{Blob, BlobError};
+use posthaste_mailbox::{DEFAULT_LIMIT, Mailbox, Sources};
+use posthaste_mailer::{Mailer, RelayUrl, Smtp, SmtpConfig};
+use posthaste_model::AccountId;
+use posthaste_queue::SqsEvent;
+use posthaste_render::KeyRing;
+use posthaste_store::{Account, ApiKey, KeyKind, Secret, Store, StoreError};
+use tokio::net::TcpListener;
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+
+use crate::deps::{Deps, EVENTS, Parts, SEND};
+use crate::engine::{Engine, EngineError};
+use crate::folder::{Folder, FolderError};
+use crate::poll::{self, Pace};
+use crate::serve::{self, TlsError};
+use crate::start::Settings;
+use crate::table::{Table, TableError};
+use crate::{inbound, relay};
+
+/// Why the host did not start: one line each.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    #[error("the {0} cannot listen on {1}: {2}")]
+    Port(&'static str, SocketAddr, io::Error),
+    #[error(transparent)]
+    Folder(#[from] FolderError),
+    #[error(transparent)]
+    Queues(#[from] EngineError),
+    #[error(transparent)]
+    Table(#[from] TableError),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error(transparent)]
+    Blob(#[from] BlobError),
+    #[error(transparent)]
+    Mailbox(#[from] posthaste_mailbox::Error),
+    #[error(transparent)]
+    Tls(#[from] TlsError),
+    #[error("a secret of the data folder cannot be read: {0}")]
+    Secret(String),
+}
+
+/// A running host.
+pub struct Host {
+    pub api: SocketAddr,
+    pub mailbox: SocketAddr,
+    pub smtp: SocketAddr,
+    /// The key of the first account, in clear.
+    pub key: String,
+    pub account: AccountId,
+    /// Whether the API speaks HTTPS.
+    pub https: bool,
+    store: Store,
+    stop: Stop,
+}
+
+struct Stop {
+    signal: watch::Sender<bool>,
+    servers: Vec<JoinHandle<()>>,
+    pollers: Vec<JoinHandle<()>>,
+    relay: (watch::Sender<bool>, JoinHandle<()>),
+    mailer: Mailer,
+    mailbox: Mailbox,
+    engine: Engine,
+    table: Table,
+    _folder: Option<Folder>,
+}
+
+/// Waits until the switch is thrown (or its owner is gone).
+async fn stopped(mut stop: watch::Receiver<bool>) {
+    let _ = stop.wait_for(|stop| *stop).await;
+}
+
+async fn listen(
+    what: &'static str,
+    address: SocketAddr,
+) -> Result<(TcpListener, SocketAddr), StartError> {
+    let port = |e| StartError::Port(what, address, e);
+    let listener = TcpListener::bind(address).await.map_err(port)?;
+    let address = listener.local_addr().map_err(port)?;
+    Ok((listener, address))
+}
+
+impl Host {
+    /// Starts the whole service.
+    ///
+    /// # Errors
+    /// When a port is in use, the data folder cannot be used, or a file cannot be read.
+    pub async fn start(settings: &Settings) -> Result<Self, StartError> {
+        // Ports first: what most often goes wrong should leave nothing behind.
+        let (api_listener, api) = listen("API", settings.api).await?;
+        let (mailbox_listener, mailbox_address) = listen("mailbox", settings.mailbox).await?;
+        let (smtp_listener, smtp) = listen("inbound SMTP port", settings.smtp).await?;
+        let loopback = SocketAddr::from(([127, 0, 0, 1], 0));
+        let (relay_listener, relay_address) = listen("embedded relay", loopback).await?;
+        let tls = match &settings.tls {
+            None => None,
+            Some((cert, key)) => Some(serve::tls(cert, key)?),
+        };
+        let folder = settings.data.as_deref().map(Folder::open).transpose()?;
+        let file = |name: &str| folder.as_ref().map(|folder| folder.path(name));
+
+        let table = Table::start(file("table.db").as_deref()).await?;
+        let engine = Engine::start(file("queue.db").as_deref(), settings.clock.clone())?;
+        let blob = match file("blobs") {
+            None => Blob::memory(),
+            Some(path) => Blob::folder(&path)?,
+        };
+        let mailbox = Mailbox::open(
+            folder.as_ref().map(|f| f.path("")),
+            DEFAULT_LIMIT,
+            settings.clock.clone(),
+        )?;
+        let mailer = mailer(settings, relay_address)?;
+        let (key, account) = first_account(settings, folder.as_ref(), &table.store).await?;
+        let scheme = if tls.is_some() { "https" } else { "http" };
+        let public_url = settings.public_url.clone();
+        let deps = Deps::new(
+            settings,
+            Parts {
+                store: table.store.clone(),
+                engine,
+                blob,
+                mailer: mailer.clone(),
+                keys: key_ring(settings, folder.as_ref())?,
+                public_url: public_url.unwrap_or_else(|| format!("{scheme}://{api}")),
+            },
+        );
+
+        let (signal, stop) = watch::channel(false);
+        let (relay_signal, relay_stop) = watch::channel(false);
+        let hostname = settings.hostname.clone();
+        let recorder = mailbox.clone();
+        let relay = tokio::spawn(async move {
+            relay::serve(relay_listener, &hostname, recorder, stopped(relay_stop)).await;
+        });
+        let hostname = settings.hostname.clone();
+        let until = stop.clone();
+        let inbound = tokio::spawn(async move {
+            inbound::serve(smtp_listener, &hostname, stopped(until)).await;
+        });
+        let https = tls.is_some();
+        let servers = vec![
+            serving("API", api_listener, tls, deps.routes().into_router(), &stop),
+            serving(
+                "mailbox",
+                mailbox_listener,
+                None,
+                mailbox.clone().router(sources(&table.store)),
+                &stop,
+            ),
+            inbound,
+        ];
+        let pollers = workers(&deps, &stop);
+        let store = table.store.clone();
+        Ok(Self {
+            api,
+            mailbox: mailbox_address,
+            smtp,
+            key,
+            account,
+            https,
+            store,
+            stop: Stop {
+                signal,
+                servers,
+                pollers,
+                relay: (relay_signal, relay),
+                mailer,
+                mailbox,
+                engine: deps.engine,
+                table,
+                _folder: folder,
+            },
+        })
+    }
+
+    /// The table, for tests and operators.
+    pub fn store(&self) -> &Store {
+        &self.store
+    }
+
+    /// Stops accepting, lets what is under way finish, and closes the files. What is left on the
+    /// queues goes on at the next start.
+    pub async fn stop(self) {
+        const PATIENCE: Duration = Duration::from_secs(10);
+        let Stop {
+            signal,
+            servers,
+            pollers,
+            relay,
+            mailer,
+            mailbox,
+            engine,
+            table,
+            _folder,
+        } = self.stop;
+        signal.send_replace(true);
+        mailbox.close();
+        for task in servers.into_iter().chain(pollers) {
+            // A hand-over that hangs is given up; its claim is taken again at the next start.
+            let abort = task.abort_handle();
+            if tokio::time::timeout(PATIENCE, task).await.is_err() {
+                abort.abort();
+            }
+        }
+        mailer.close().await;
+        relay.0.send_replace(true);
+        let _ = tokio::time::timeout(PATIENCE, relay.1).await;
+        drop(self.store);
+        let engine = tokio::task::spawn_blocking(move || engine.stop());
+        let _ = tokio::time::timeout(PATIENCE, engine).await;
+        table.stop().await;
+    }
+}
+
+fn serving(
+    what: &'static str,
+    listener: TcpListener,
+    tls: Option<Arc<rustls::ServerConfig>>,
+    router: axum::Router,
+    stop: &watch::Receiver<bool>,
+) -> JoinHandle<()> {
+    let until = stopped(stop.clone());
+    tokio::spawn(async move {
+        if let Err(error) = serve::http(listener, tls, router, until).await {
+            tracing::error!(error = %error, "the {what} stopped: {error}");
+        }
+    })
+}
+
+fn mailer(settings: &Settings, embedded: SocketAddr) -> Result<Mailer, StartError> {
+    let relay = match &settings.relay {
+        Some(relay) => relay.clone(),
+        None => format!("smtp://{embedded}?tls=none")
+            .parse::<RelayUrl>()
+            .map_err(|e| StartError::Secret(e.to_string()))?,
+    };
+    let mut config = SmtpConfig::new(relay);
+    config.hello = Some(settings.hostname.clone());
+    config.max_connections = 16;
+    Ok(Mailer::Smtp(Smtp::new(config)))
+}
+
+/// Starts every worker on its queue.
+fn workers(deps: &Deps, stop: &watch::Receiver<bool>) -> Vec<JoinHandle<()>> {
+    let delivery = Arc::new(deps.delivery());
+    let pace = Pace {
+        pollers: 4,
+        batch: 10,
+        visibility: Duration::from_secs(900),
+        again: Duration::from_secs(5),
+    };
+    let mut all = poll::start(
+        &deps.engine.local(SEND),
+        pace,
+        stop,
+        move |event: SqsEvent| {
+            let app = delivery.clone();
+            async move { delivery::handle(&app, event).await }
+        },
+    );
+    let pace = Pace { pollers: 1, ..pace };
+    all.extend(poll::start(
+        &deps.engine.local(EVENTS),
+        pace,
+        stop,
+        |_| async {
+            // Nobody subscribes yet.
+            posthaste_queue::returned([])
+        },
+    ));
+    all
+}
+
+/// What the mailbox page asks about a copy.
+fn sources(store: &Store) -> Sources {
+    let store = store.clone();
+    Sources {
+        events: Some(Arc::new(move |trace| {
+            let store = store.clone();
+            Box::pin(async move {
+                let Some(verp) = trace.verp else {
+                    return Vec::new();
+                };
+                let row = store
+                    .recipient(&verp.account, &verp.message, verp.recipient)
+                    .await;
+                let events = row
+                    .ok()
+                    .flatten()
+                    .map(|row| row.events())
+                    .unwrap_or_default();
+                let values = events.iter().map(serde_json::to_value);
+                values.filter_map(Result::ok).collect()
+            })
+        })),
+        webhooks: None,
+    }
+}
+
+fn key_ring(settings: &Settings, folder: Option<&Folder>) -> Result<KeyRing, StartError> {
+    let make = || {
+        format!(
+            "1:{}",
+            URL_SAFE_NO_PAD.encode(settings.entropy.bytes::<32>())
+        )
+    };
+    let text = match folder {
+        None => make(),
+        Some(folder) => folder.secret("stack-secret", make)?,
+    };
+    text.parse()
+        .map_err(|e: posthaste_render::InvalidKey| StartError::Secret(e.to_string()))
+}
+
+/// The account and key that a developer finds ready; the same in every run of a data folder.
+async fn first_account(
+    settings: &Settings,
+    folder: Option<&Folder>,
+    store: &Store,
+) -> Result<(String, AccountId), StartError> {
+    let make = || Secret::generate(&settings.entropy).expose().to_owned();
+    let text = match folder {
+        None => make(),
+        Some(folder) => folder.secret("api-key", make)?,
+    };
+    let secret = Secret::parse(&text)
+        .ok_or_else(|| StartError::Secret("api-key is not a key".to_owned()))?;
+    if let Some(known) = store.key_by_id(secret.id()).await?
+        && known.is_opened_by(&secret)
+    {
+        return Ok((text, known.account));
+    }
+    let now = settings.clock.now();
+    let account = Account::new(settings.entropy.account_id(), "local", now);
+    store.create_account(&account).await?;
+    let key = ApiKey {
+        id: secret.id().clone(),
+        account: account.id.clone(),
+        name: "made by the local host".to_owned(),
+        kind: KeyKind::Full,
+        scopes: Vec::new(),
+        hash: secret.hash(),
+        created_at: now,
+    };
+    store.create_key(&key, 100).await?;
+    Ok((text, account.id))
+}

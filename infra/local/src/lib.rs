@@ -1,0 +1,23 @@
+//! The local host: every router and every worker in one process, on embedded parts.
+//!
+//! It holds no behaviour of its own. The table is an embedded DynamoDB reached through the same
+//! SDK as in the cloud; the queues are durable and hand workers real SQS events; mail leaves by
+//! real SMTP, by default to a recording relay whose catch the mailbox page shows.
+
+mod args;
+mod deps;
+mod engine;
+mod folder;
+mod host;
+mod inbound;
+mod poll;
+mod relay;
+mod serve;
+mod start;
+mod table;
+
+pub use args::{Args, Cli, Command};
+pub use engine::{Engine, EngineError};
+pub use folder::FolderError;
+pub use host::{Host, StartError};
+pub use start::Settings;

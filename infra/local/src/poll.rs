@@ -1,0 +1,101 @@
+//! Runs a worker on a local queue the way Lambda runs it on SQS: real events, partial failures.
+
+use std::time::Duration;
+
+use posthaste_queue::{Local, Received, SqsBatchResponse, SqsEvent, SqsMessage};
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+
+/// How a queue is polled; the figures of `template.yaml` in small.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Pace {
+    /// Batches in the works at once.
+    pub(crate) pollers: usize,
+    /// Messages in a batch.
+    pub(crate) batch: usize,
+    /// How long a message is hidden while it is worked on.
+    pub(crate) visibility: Duration,
+    /// How long a message that failed is hidden.
+    pub(crate) again: Duration,
+}
+
+/// Starts pollers that end, after the batch they hold, once `stop` says so.
+pub(crate) fn start<W, F>(
+    queue: &Local,
+    pace: Pace,
+    stop: &watch::Receiver<bool>,
+    work: W,
+) -> Vec<JoinHandle<()>>
+where
+    W: Fn(SqsEvent) -> F + Clone + Send + Sync + 'static,
+    F: Future<Output = SqsBatchResponse> + Send + 'static,
+{
+    (0..pace.pollers)
+        .map(|_| {
+            let (queue, stop, work) = (queue.clone(), stop.clone(), work.clone());
+            tokio::spawn(poll(queue, pace, stop, work))
+        })
+        .collect()
+}
+
+async fn poll<W, F>(queue: Local, pace: Pace, mut stop: watch::Receiver<bool>, work: W)
+where
+    W: Fn(SqsEvent) -> F,
+    F: Future<Output = SqsBatchResponse>,
+{
+    loop {
+        let received = tokio::select! {
+            biased;
+            _ = stop.wait_for(|stop| *stop) => return,
+            received = queue.receive(pace.batch, pace.visibility) => received,
+        };
+        let Ok(messages) = received else { return };
+        if messages.is_empty() {
+            continue;
+        }
+        let response = work(event(&messages)).await;
+        if let Err(error) = settle(&queue, &messages, &response, pace.again).await {
+            tracing::error!(queue.name = queue.name(), "queue {}: {error}", queue.name());
+        }
+    }
+}
+
+/// The messages as Lambda would hand them to a function.
+fn event(messages: &[Received]) -> SqsEvent {
+    let mut event = SqsEvent::default();
+    for message in messages {
+        let mut record = SqsMessage::default();
+        record.message_id = Some(message.id.to_string());
+        record.body = Some(message.body.clone());
+        let count = message.count.to_string();
+        record
+            .attributes
+            .insert("ApproximateReceiveCount".to_owned(), count);
+        event.records.push(record);
+    }
+    event
+}
+
+/// Deletes what was handled and hides what failed for a while.
+async fn settle(
+    queue: &Local,
+    messages: &[Received],
+    response: &SqsBatchResponse,
+    again: Duration,
+) -> Result<(), posthaste_queue::QueueError> {
+    let failed: Vec<&str> = response
+        .batch_item_failures
+        .iter()
+        .map(|failure| failure.item_identifier.as_str())
+        .collect();
+    let ids = messages.iter().map(|message| message.id);
+    let (again_ids, done): (Vec<i64>, Vec<i64>) =
+        ids.partition(|id| failed.contains(&id.to_string().as_str()));
+    if !done.is_empty() {
+        queue.delete(done).await?;
+    }
+    if !again_ids.is_empty() {
+        queue.give_back(again_ids, again).await?;
+    }
+    Ok(())
+}

@@ -1,0 +1,56 @@
+//! The embedded relay: takes every mail by real SMTP and keeps it in the mailbox.
+
+use std::sync::Arc;
+
+use posthaste_mailbox::{Envelope, Mailbox};
+use posthaste_smtpd::{Config, Handler, Reply, Session};
+use tokio::net::TcpListener;
+
+struct Recorder(Mailbox);
+
+impl Handler for Recorder {
+    type Identity = ();
+
+    async fn rcpt(
+        &self,
+        _: &Session<()>,
+        _: &posthaste_smtpd::Envelope,
+        _: &str,
+    ) -> Result<(), Reply> {
+        Ok(())
+    }
+
+    async fn data(
+        &self,
+        session: &Session<()>,
+        envelope: posthaste_smtpd::Envelope,
+        message: Vec<u8>,
+    ) -> Reply {
+        let envelope = Envelope {
+            from: envelope.from,
+            to: envelope.to,
+            peer: session.peer.to_string(),
+        };
+        match self.0.deliver(envelope, message.into()).await {
+            Ok(id) => Reply::new(250, "2.0.0", format!("recorded as {id}")),
+            Err(error) => {
+                tracing::error!(error = %error, "a mail could not be recorded: {error}");
+                Reply::new(451, "4.3.0", "the mailbox does not work")
+            }
+        }
+    }
+}
+
+/// Serves the relay until `stop` resolves.
+pub(crate) async fn serve(
+    listener: TcpListener,
+    hostname: &str,
+    mailbox: Mailbox,
+    stop: impl Future<Output = ()>,
+) {
+    let mut config = Config::new(hostname);
+    // Composed mails may be larger than the request they came in, by their base64.
+    config.max_size = 48 << 20;
+    config.limits.connections_per_peer = config.limits.connections;
+    posthaste_smtpd::serve(listener, config, Arc::new(Recorder(mailbox)), stop).await;
+}

@@ -1,0 +1,80 @@
+//! What the host is started with: the command line in `main`, chosen values in tests.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use posthaste_http::Limits;
+use posthaste_mailer::RelayUrl;
+use posthaste_model::{Clock, Entropy, HORIZON};
+
+use crate::Args;
+
+/// Everything the host is started with.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    pub api: SocketAddr,
+    pub mailbox: SocketAddr,
+    pub smtp: SocketAddr,
+    /// Nothing: everything in memory.
+    pub data: Option<PathBuf>,
+    pub relay: Option<RelayUrl>,
+    pub bounce_domain: Option<String>,
+    pub hostname: String,
+    pub public_url: Option<String>,
+    /// Certificate and key.
+    pub tls: Option<(PathBuf, PathBuf)>,
+    pub strict_senders: bool,
+    pub limits: Limits,
+    /// How far ahead a send may be scheduled, in seconds.
+    pub horizon: i64,
+    pub clock: Clock,
+    pub entropy: Entropy,
+}
+
+impl Settings {
+    /// The settings of a command line.
+    pub fn from_args(args: &Args, clock: Clock, entropy: Entropy) -> Self {
+        let at = |port| SocketAddr::new(args.host, port);
+        let limits = Limits {
+            requests: args.rate_limit,
+            ..Limits::default()
+        };
+        Self {
+            api: at(args.port),
+            mailbox: at(args.mailbox_port),
+            smtp: at(args.smtp_port),
+            data: (!args.memory).then(|| args.data.clone()),
+            relay: args.relay.clone(),
+            bounce_domain: args.bounce_domain.clone(),
+            hostname: args.hostname.clone(),
+            public_url: args.public_url.clone(),
+            tls: args.tls_cert.clone().zip(args.tls_key.clone()),
+            strict_senders: args.strict_senders,
+            limits,
+            horizon: HORIZON,
+            clock,
+            entropy,
+        }
+    }
+
+    /// Free ports, nothing on disk: for tests.
+    pub fn in_memory(clock: Clock, entropy: Entropy) -> Self {
+        let free = SocketAddr::from(([127, 0, 0, 1], 0));
+        Self {
+            api: free,
+            mailbox: free,
+            smtp: free,
+            data: None,
+            relay: None,
+            bounce_domain: None,
+            hostname: "posthaste.localhost".to_owned(),
+            public_url: None,
+            tls: None,
+            strict_senders: false,
+            limits: Limits::default(),
+            horizon: HORIZON,
+            clock,
+            entropy,
+        }
+    }
+}
