@@ -200,8 +200,8 @@ impl Store {
         Ok(done.map(drop))
     }
 
-    /// Turns the hold on a batch into another; `false` when it has none. What it held back moves on
-    /// through [`Store::released`].
+    /// Turns the hold on a batch into another; `None` when it has none. What it held back moves on
+    /// through [`Store::released`], by an order of the time that is given back.
     ///
     /// # Errors
     /// When the table fails.
@@ -211,13 +211,13 @@ impl Store {
         batch: &BatchId,
         status: Status,
         clock: &Clock,
-    ) -> Result<bool, StoreError> {
+    ) -> Result<Option<Timestamp>, StoreError> {
         let turn = |held: Held| Some(Held { status, ..held });
         self.change_hold(account, batch, clock, turn).await
     }
 
-    /// Takes the hold off a batch; `false` when it has none. What it held back moves on through
-    /// [`Store::released`].
+    /// Takes the hold off a batch; `None` when it has none. What it held back moves on through
+    /// [`Store::released`], by an order of the time that is given back.
     ///
     /// # Errors
     /// When the table fails.
@@ -226,7 +226,7 @@ impl Store {
         account: &AccountId,
         batch: &BatchId,
         clock: &Clock,
-    ) -> Result<bool, StoreError> {
+    ) -> Result<Option<Timestamp>, StoreError> {
         self.change_hold(account, batch, clock, |_| None).await
     }
 
@@ -236,10 +236,10 @@ impl Store {
         batch: &BatchId,
         clock: &Clock,
         new: impl Fn(Held) -> Option<Held>,
-    ) -> Result<bool, StoreError> {
+    ) -> Result<Option<Timestamp>, StoreError> {
         let now = clock.now();
         if self.hold_on(account, batch, now).await?.is_none() {
-            return Ok(false);
+            return Ok(None);
         }
         // The work order comes first: if we die after the change, the sweep still finds it.
         self.put_due(&[release(account, batch, now)], clock).await?;
@@ -255,7 +255,7 @@ impl Store {
             Ok(Change::Put(holds))
         };
         let done = self.modify(&Key::holds(account), None, change).await?;
-        Ok(done.is_ok())
+        Ok(done.is_ok().then_some(now))
     }
 }
 

@@ -1,0 +1,57 @@
+//! `/v3/mail/batch…` and `/v3/user/scheduled_sends…`: batches of later sends, and what their owners
+//! want of them.
+//!
+//! The contract knows whole batches. Beyond it, and documented in this room's README: what a batch
+//! holds, and cancelling or moving one mail by its `X-Message-Id`.
+
+mod app;
+mod batch;
+mod fail;
+mod listing;
+mod message;
+mod moving;
+mod release;
+mod scheduled;
+mod wire;
+
+use http::Method;
+use posthaste_http::{Access, Gate, Routes};
+
+pub use app::App;
+
+/// The routes of this function.
+pub fn routes(app: App, gate: Gate) -> Routes {
+    const BATCHES: &str = "/v3/mail/batch";
+    const BATCH: &str = "/v3/mail/batch/{batch_id}";
+    const HOLDS: &str = "/v3/user/scheduled_sends";
+    const HOLD: &str = "/v3/user/scheduled_sends/{batch_id}";
+    const HELD: &str = "/v3/user/scheduled_sends/{batch_id}/messages";
+    const MESSAGE: &str = "/v3/user/scheduled_sends/messages/{message_id}";
+    let read = Access::Scope("user.scheduled_sends.read");
+    let create = Access::Scope("user.scheduled_sends.create");
+    let update = Access::Scope("user.scheduled_sends.update");
+    let delete = Access::Scope("user.scheduled_sends.delete");
+    Routes::new(gate)
+        .at(
+            Method::POST,
+            BATCHES,
+            Access::Scope("mail.batch.create"),
+            batch::create,
+        )
+        .at(
+            Method::GET,
+            BATCH,
+            Access::Scope("mail.batch.read"),
+            batch::validate,
+        )
+        .at(Method::POST, HOLDS, create, scheduled::create)
+        .at(Method::GET, HOLDS, read, scheduled::list)
+        .at(Method::GET, HOLD, read, scheduled::one)
+        .at(Method::PATCH, HOLD, update, scheduled::update)
+        .at(Method::DELETE, HOLD, delete, scheduled::delete)
+        .at(Method::GET, HELD, read, listing::list)
+        .at(Method::GET, MESSAGE, read, message::one)
+        .at(Method::PATCH, MESSAGE, update, message::shift)
+        .at(Method::DELETE, MESSAGE, delete, message::cancel)
+        .with_state(app)
+}

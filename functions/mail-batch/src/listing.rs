@@ -1,0 +1,71 @@
+//! What a batch holds. An extension: the contract has nothing like it.
+
+use axum::Json;
+use axum::extract::{Path, Query, State};
+use posthaste_http::{Caller, Rejection};
+use posthaste_model::{BatchId, Problems};
+use serde::Deserialize;
+
+use crate::wire::{Listed, Listing};
+use crate::{App, fail};
+
+/// As in the contract's other lists.
+const MOST: usize = 500;
+
+/// Which part of the list.
+#[derive(Deserialize)]
+pub(crate) struct Part {
+    limit: Option<String>,
+    after: Option<String>,
+}
+
+impl Part {
+    fn check(self) -> Result<(usize, Option<String>), Problems> {
+        let mut found = Problems::default();
+        let limit = self.limit.map_or(Some(MOST), |text| text.parse().ok());
+        let limit = limit.filter(|limit| (1..=MOST).contains(limit));
+        found.unless(
+            limit.is_some(),
+            "limit",
+            "limit must be a number from 1 to 500",
+        );
+        let after = self.after.filter(|after| !after.is_empty());
+        let known = after.as_deref().is_none_or(is_place);
+        found.unless(known, "after", "after must be the next of a page before");
+        found.into_result()?;
+        Ok((limit.unwrap_or(MOST), after))
+    }
+}
+
+/// `<second>#<message id>#<first recipient>`.
+fn is_place(text: &str) -> bool {
+    let of_an_id = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'#' | b'-' | b'_');
+    text.len() == 39 && text.bytes().all(of_an_id)
+}
+
+/// `GET /v3/user/scheduled_sends/{batch_id}/messages`: what has not left yet, in the order in which
+/// it leaves.
+pub(crate) async fn list(
+    State(app): State<App>,
+    caller: Caller,
+    Path(batch_id): Path<String>,
+    Query(part): Query<Part>,
+) -> Result<Json<Listing>, Rejection> {
+    let (limit, after) = part.check()?;
+    let batch = BatchId::parse(&batch_id).map_err(|_| fail::unknown_batch())?;
+    if app.store.batch(caller.id(), &batch).await?.is_none() {
+        return Err(fail::unknown_batch());
+    }
+    let now = app.clock.now();
+    let hold = app.store.hold_on(caller.id(), &batch, now).await?;
+    let held = app.store.entries(caller.id(), &batch, after, limit).await?;
+    let messages = held
+        .entries
+        .into_iter()
+        .map(|entry| Listed::new(entry, hold, now));
+    Ok(Json(Listing {
+        batch_id,
+        messages: messages.collect(),
+        next: held.next,
+    }))
+}

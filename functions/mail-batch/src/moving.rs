@@ -1,0 +1,91 @@
+//! Moving the pieces of a mail to another second.
+
+use posthaste_http::Rejection;
+use posthaste_model::batch::Stage;
+use posthaste_model::{AccountId, MessageId, Timestamp};
+use posthaste_queue::Job;
+use posthaste_store::{Carried, Piece};
+
+use crate::{App, fail};
+
+/// Moves everything of a mail that has not left. Every rule is checked before anything is changed.
+pub(crate) async fn run(
+    app: &App,
+    account: &AccountId,
+    message: &MessageId,
+    to: Timestamp,
+) -> Result<(), Rejection> {
+    let pieces = app.store.pieces(account, message).await?;
+    if pieces.is_empty() {
+        return Err(fail::unknown_message());
+    }
+    let mut moves = Vec::new();
+    for row in pieces {
+        if row.value.stage == Stage::Waiting {
+            let carried = app.store.carried(account, &row.value).await?;
+            check(app, account, &row.value, &carried, to).await?;
+            moves.push((row.value, carried));
+        }
+    }
+    if moves.is_empty() {
+        return Err(fail::left());
+    }
+    for (piece, carried) in moves {
+        shift(app, account, &piece, &carried, to).await?;
+    }
+    Ok(())
+}
+
+async fn check(
+    app: &App,
+    account: &AccountId,
+    piece: &Piece,
+    carried: &Carried,
+    to: Timestamp,
+) -> Result<(), Rejection> {
+    // A job in the queue cannot be called back: it comes at its second, and can only be put off.
+    if carried.job().is_none() && to < piece.at {
+        return Err(Rejection::on(
+            "send_at",
+            "the message leaves within minutes: it can be cancelled or put off, but not brought \
+             forward",
+        ));
+    }
+    let Some(batch) = &piece.batch else {
+        return Ok(());
+    };
+    let hold = app.store.hold_on(account, batch, app.clock.now()).await?;
+    match hold {
+        // Moving must not be a way around a pause.
+        Some(hold) if hold.reaches(piece.at) && !hold.reaches(to) => Err(Rejection::on(
+            "send_at",
+            "the batch of the message is paused or cancelled: it cannot be moved to before that \
+             takes effect",
+        )),
+        Some(_) | None => Ok(()),
+    }
+}
+
+/// The row of the piece is changed first: from then on the old job waits for the new second, too,
+/// so dying in between loses nothing.
+async fn shift(
+    app: &App,
+    account: &AccountId,
+    piece: &Piece,
+    carried: &Carried,
+    to: Timestamp,
+) -> Result<(), Rejection> {
+    let moved = app.store.move_piece(account, piece, to).await?;
+    let moved = moved.map_err(fail::not_moved)?;
+    let Some(text) = carried.job() else {
+        return Ok(());
+    };
+    let mut job = Job::from_text(text).map_err(|e| Rejection::internal(&e))?;
+    job.due = Some(to);
+    let text = job.to_text().map_err(|e| Rejection::internal(&e))?;
+    let now = app.store.carry(account, &moved, text, &app.clock).await?;
+    let sent = app.send.send_all(now).await;
+    sent.map_err(|e| fail::queue(&e))?;
+    app.store.forget_carried(carried, to).await?;
+    Ok(())
+}

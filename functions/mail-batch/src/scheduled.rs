@@ -1,0 +1,135 @@
+//! Cancelling and pausing batches, and taking that back.
+
+use axum::Json;
+use axum::extract::{Path, State};
+use axum::http::StatusCode;
+use posthaste_http::{Body, Caller, Rejection};
+use posthaste_model::BatchId;
+use posthaste_model::batch::Hold;
+use posthaste_store::{HoldError, Reach};
+
+use crate::wire::{Create, Scheduled, Update};
+use crate::{App, fail, release};
+
+/// `POST /v3/user/scheduled_sends`: cancels or pauses a batch that has no status yet.
+///
+/// Decided per message: those with less than ten minutes to go leave all the same. Refused only
+/// when the batch holds messages and none of them would be reached.
+pub(crate) async fn create(
+    State(app): State<App>,
+    caller: Caller,
+    Body(wire): Body<Create>,
+) -> Result<(StatusCode, Json<Scheduled>), Rejection> {
+    let (batch_id, status) = wire.check()?;
+    let invalid = || Rejection::on("batch_id", fail::INVALID);
+    let batch = BatchId::parse(&batch_id).map_err(|_| invalid())?;
+    let since = app.clock.now();
+    if !app.store.batch_exists(caller.id(), &batch, since).await? {
+        return Err(invalid());
+    }
+    let hold = Hold { status, since };
+    check_reach(&app, &caller, &batch, hold).await?;
+    let held = app
+        .store
+        .hold_batch(caller.id(), &batch, hold, app.horizon)
+        .await?;
+    match held {
+        Ok(()) => {}
+        Err(HoldError::Unknown) => return Err(invalid()),
+        Err(HoldError::Exists) => return Err(fail::exists()),
+        Err(HoldError::Full) => return Err(fail::full()),
+    }
+    let word = status.word();
+    tracing::info!(account.id = %caller.id(), batch.id = %batch, "set batch {batch} to {word}");
+    Ok((StatusCode::CREATED, Json(Scheduled { batch_id, status })))
+}
+
+/// A status that reaches none of the messages there are is refused, not taken and ignored.
+async fn check_reach(
+    app: &App,
+    caller: &Caller,
+    batch: &BatchId,
+    hold: Hold,
+) -> Result<(), Rejection> {
+    let first = hold.first_reached();
+    match app.store.reach(caller.id(), batch, first).await? {
+        Reach::Empty | Reach::Some => Ok(()),
+        Reach::None => Err(fail::too_late()),
+    }
+}
+
+/// `GET /v3/user/scheduled_sends`: every batch that has a status.
+pub(crate) async fn list(
+    State(app): State<App>,
+    caller: Caller,
+) -> Result<Json<Vec<Scheduled>>, Rejection> {
+    let holds = app.store.holds(caller.id(), app.clock.now()).await?;
+    let scheduled = holds.into_iter().map(|(batch_id, hold)| Scheduled {
+        batch_id,
+        status: hold.status,
+    });
+    Ok(Json(scheduled.collect()))
+}
+
+/// `GET /v3/user/scheduled_sends/{batch_id}`: an array of one, or of none for a batch without a
+/// status.
+pub(crate) async fn one(
+    State(app): State<App>,
+    caller: Caller,
+    Path(batch_id): Path<String>,
+) -> Result<Json<Vec<Scheduled>>, Rejection> {
+    let hold = match BatchId::parse(&batch_id) {
+        Ok(batch) => {
+            app.store
+                .hold_on(caller.id(), &batch, app.clock.now())
+                .await?
+        }
+        Err(_) => None,
+    };
+    let scheduled = hold.map(|hold| Scheduled {
+        batch_id,
+        status: hold.status,
+    });
+    Ok(Json(scheduled.into_iter().collect()))
+}
+
+/// `PATCH /v3/user/scheduled_sends/{batch_id}`: turns a cancel into a pause or the other way
+/// round. What was reached stays reached, so a cancel also discards what a pause kept past its time.
+pub(crate) async fn update(
+    State(app): State<App>,
+    caller: Caller,
+    Path(batch_id): Path<String>,
+    Body(wire): Body<Update>,
+) -> Result<StatusCode, Rejection> {
+    let status = wire.check()?;
+    let batch = BatchId::parse(&batch_id).map_err(|_| fail::unknown_batch())?;
+    let now = app.clock.now();
+    let Some(hold) = app.store.hold_on(caller.id(), &batch, now).await? else {
+        return Err(fail::unknown_batch());
+    };
+    check_reach(&app, &caller, &batch, hold).await?;
+    let turned = app
+        .store
+        .turn_hold(caller.id(), &batch, status, &app.clock)
+        .await?;
+    let ordered = turned.ok_or_else(fail::unknown_batch)?;
+    release::begin(&app, caller.id(), &batch, ordered).await;
+    let word = status.word();
+    tracing::info!(account.id = %caller.id(), batch.id = %batch, "turned batch {batch} to {word}");
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// `DELETE /v3/user/scheduled_sends/{batch_id}`: takes the status off. What waited past its time
+/// leaves at once; what was cancelled and is past its time stays dropped.
+pub(crate) async fn delete(
+    State(app): State<App>,
+    caller: Caller,
+    Path(batch_id): Path<String>,
+) -> Result<StatusCode, Rejection> {
+    let batch = BatchId::parse(&batch_id).map_err(|_| fail::unknown_batch())?;
+    let lifted = app.store.lift_hold(caller.id(), &batch, &app.clock).await?;
+    let ordered = lifted.ok_or_else(fail::unknown_batch)?;
+    release::begin(&app, caller.id(), &batch, ordered).await;
+    tracing::info!(account.id = %caller.id(), batch.id = %batch, "took the status off batch {batch}");
+    Ok(StatusCode::NO_CONTENT)
+}

@@ -1,0 +1,52 @@
+//! What the worker needs.
+
+use std::time::Duration;
+
+use posthaste_model::Clock;
+use posthaste_queue::Queue;
+use posthaste_runtime::{Boot, Error};
+use posthaste_store::{NEAR, Store};
+
+/// How far a sweep looks ahead, in seconds: two calls may fail or be missed before anything is
+/// late. Less than [`NEAR`], so that a minute is complete when it is first read.
+pub const AHEAD: i64 = 180;
+const _: () = assert!(AHEAD < NEAR);
+
+/// Everything the sweep works with.
+#[derive(Clone)]
+pub struct App {
+    pub store: Store,
+    /// The send queue.
+    pub send: Queue,
+    /// The queue of what webhooks have not taken yet.
+    pub retries: Queue,
+    /// The queue of received mail that was not taken yet.
+    pub inbound: Queue,
+    pub clock: Clock,
+    /// After so long a sweep begins nothing new and leaves the rest to the next.
+    pub budget: Duration,
+    /// How many partitions are read at once.
+    pub at_once: usize,
+}
+
+impl App {
+    /// Reads `TABLE_NAME`, `SEND_QUEUE_URL`, `RETRIES_QUEUE_URL`, `INBOUND_QUEUE_URL`,
+    /// `SWEEP_SECONDS` (of work per call, 45) and `SWEEP_AT_ONCE` (16).
+    ///
+    /// # Errors
+    /// When one that must be there is not, or one cannot be read.
+    pub fn open(boot: &Boot) -> Result<Self, Error> {
+        let vars = boot.vars();
+        Ok(Self {
+            store: boot.store()?,
+            send: boot.queue("SEND_QUEUE_URL")?,
+            retries: boot.queue("RETRIES_QUEUE_URL")?,
+            inbound: boot.queue("INBOUND_QUEUE_URL")?,
+            clock: boot.clock(),
+            // The rule fires every minute: a sweep that ends before the next one begins does not
+            // read the same rows at the same time.
+            budget: Duration::from_secs(vars.or("SWEEP_SECONDS", 45)?),
+            at_once: vars.or("SWEEP_AT_ONCE", 16)?,
+        })
+    }
+}

@@ -1,0 +1,170 @@
+//! The order in which partitions have their turn.
+
+use std::collections::VecDeque;
+
+use futures_util::StreamExt as _;
+use futures_util::stream::FuturesUnordered;
+use posthaste_model::Timestamp;
+use posthaste_store::{Minute, Place, StoreError};
+use serde::Serialize;
+
+use crate::turn::{End, Turn, Work, take};
+use crate::{AHEAD, App, Share};
+
+/// What a sweep came to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Swept {
+    /// Due rows given to their queues.
+    pub sent: usize,
+    /// Messages let go because the pause on their batch was removed.
+    pub released: usize,
+    /// Messages that outlived their shelf life.
+    pub expired: usize,
+    /// Rows that this release cannot read; they stay.
+    pub unreadable: usize,
+    /// Turns that failed; their rows stay for the next sweep.
+    pub failed: usize,
+    /// Minutes found empty and struck off.
+    pub closed: usize,
+    /// Whether time ran out before everything was moved.
+    pub unfinished: bool,
+}
+
+/// Moves what is due within [`AHEAD`] seconds, and everything older that is still there.
+///
+/// Partitions have their turn oldest minute first. An account that fills a page alone goes to the
+/// end of the line with the rest of its rows, so that the others wait for one page of it, not for
+/// all.
+///
+/// # Errors
+/// When the list of minutes cannot be read. Everything later is counted as failed.
+pub async fn sweep(app: &App, share: Share) -> Result<Swept, StoreError> {
+    let begin = app.clock.now_ms();
+    let minutes = app.store.due_minutes(begin.seconds().plus(AHEAD)).await?;
+    let budget = i64::try_from(app.budget.as_millis()).unwrap_or(i64::MAX);
+    let end = begin.0.saturating_add(budget);
+
+    let mut line = line(&minutes, share);
+    let mut full = vec![false; minutes.len()];
+    let mut swept = Swept::default();
+    let mut running = FuturesUnordered::new();
+    loop {
+        while running.len() < app.at_once.max(1) && app.clock.now_ms().0 < end {
+            let Some(turn) = line.pop_front() else { break };
+            running.push(take(app, turn));
+        }
+        let Some((turn, ended)) = running.next().await else {
+            break;
+        };
+        let stays = match ended {
+            Ok(ended) => {
+                let stays = ended.rows > 0;
+                ended.note(&turn, &mut swept, &mut line);
+                stays
+            }
+            Err(error) => {
+                let start = turn.minute.start();
+                tracing::error!(error = %error, "due rows of {start} could not be moved: {error}");
+                swept.failed += 1;
+                true
+            }
+        };
+        if let Some(full) = full.get_mut(turn.index) {
+            *full |= stays;
+        }
+    }
+    swept.unfinished = !line.is_empty();
+    for turn in &line {
+        if let Some(full) = full.get_mut(turn.index) {
+            *full = true;
+        }
+    }
+    let empty = minutes.iter().zip(full).filter(|(_, full)| !full);
+    let empty: Vec<&Minute> = empty.map(|(minute, _)| minute).collect();
+    close(app, share, begin.seconds(), &empty, &mut swept).await;
+    tell(&swept);
+    Ok(swept)
+}
+
+fn line(minutes: &[Minute], share: Share) -> VecDeque<Turn<'_>> {
+    let mut line = VecDeque::new();
+    for (index, minute) in minutes.iter().enumerate() {
+        for shard in (0..minute.shards).filter(|shard| share.holds(*shard)) {
+            line.push_back(Turn {
+                index,
+                minute,
+                work: Work::Page {
+                    shard,
+                    place: Place::default(),
+                },
+            });
+        }
+    }
+    line
+}
+
+impl End {
+    /// Counts what a turn did and queues what it leaves: at once what goes on where it stopped,
+    /// at the end of the line what has to wait.
+    fn note<'a>(self, turn: &Turn<'a>, swept: &mut Swept, line: &mut VecDeque<Turn<'a>>) {
+        swept.sent += self.sent;
+        swept.released += self.released;
+        swept.expired += self.expired;
+        swept.unreadable += self.unreadable;
+        let again = |work| Turn { work, ..*turn };
+        if let Some(next) = self.next {
+            line.push_front(again(next));
+        }
+        line.extend(self.rest.into_iter().map(again));
+    }
+}
+
+/// Strikes off minutes that were over when the sweep began and had no rows then.
+async fn close(app: &App, share: Share, begin: Timestamp, empty: &[&Minute], swept: &mut Swept) {
+    // One part speaks for all, and looks at the partitions of the others before it does.
+    if share.part != 0 {
+        return;
+    }
+    for minute in empty.iter().filter(|minute| minute.is_over(begin)) {
+        match close_one(app, share, minute).await {
+            Ok(closed) => swept.closed += usize::from(closed),
+            Err(error) => {
+                let start = minute.start();
+                tracing::error!(error = %error, "minute {start} could not be closed: {error}");
+                swept.failed += 1;
+            }
+        }
+    }
+}
+
+async fn close_one(app: &App, share: Share, minute: &Minute) -> Result<bool, StoreError> {
+    for shard in (0..minute.shards).filter(|shard| !share.holds(*shard)) {
+        let page = app
+            .store
+            .due_page(minute, shard, &Place::default(), 1)
+            .await?;
+        if !page.rows.is_empty() || page.unreadable > 0 {
+            return Ok(false);
+        }
+    }
+    app.store.close_minute(minute).await
+}
+
+fn tell(swept: &Swept) {
+    if swept.unreadable > 0 {
+        tracing::error!(
+            "{} due rows are of a form this release cannot read; they stay where they are",
+            swept.unreadable
+        );
+    }
+    let moved = swept.sent + swept.released + swept.expired;
+    if moved > 0 || swept.unfinished {
+        tracing::info!(
+            sweep.sent = swept.sent,
+            sweep.released = swept.released,
+            sweep.expired = swept.expired,
+            sweep.unfinished = swept.unfinished,
+            "swept {moved} due rows"
+        );
+    }
+}

@@ -1,0 +1,157 @@
+//! One turn: a page of due rows, or a page of messages that a batch let go.
+
+use std::time::Duration;
+
+use posthaste_model::BatchId;
+use posthaste_queue::{Queue, QueueError};
+use posthaste_store::{Due, Lane, Minute, Place, Row, StoreError};
+
+use crate::App;
+
+/// Rows of one read. A page of small jobs stays under DynamoDB's 1 MB.
+const PAGE: usize = 100;
+
+/// Something to do for one partition of a minute.
+#[derive(Debug)]
+pub(crate) struct Turn<'a> {
+    /// Position of the minute in the list of this sweep.
+    pub(crate) index: usize,
+    pub(crate) minute: &'a Minute,
+    pub(crate) work: Work,
+}
+
+#[derive(Debug)]
+pub(crate) enum Work {
+    /// Take rows from here on.
+    Page { shard: u16, place: Place },
+    /// Go on with an order to let messages go.
+    Release(Box<Row<Due>>),
+}
+
+/// What a turn came to.
+#[derive(Debug, Default)]
+pub(crate) struct End {
+    /// Rows it saw, moved or not.
+    pub(crate) rows: usize,
+    pub(crate) sent: usize,
+    pub(crate) released: usize,
+    pub(crate) expired: usize,
+    pub(crate) unreadable: usize,
+    /// What goes on where this turn stopped.
+    pub(crate) next: Option<Work>,
+    /// What waits until the others had their turn.
+    pub(crate) rest: Vec<Work>,
+}
+
+/// A turn that failed. Its rows are still there.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Trouble {
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error(transparent)]
+    Queue(#[from] QueueError),
+}
+
+/// Takes one turn.
+pub(crate) async fn take<'a>(app: &App, turn: Turn<'a>) -> (Turn<'a>, Result<End, Trouble>) {
+    let end = match &turn.work {
+        Work::Page { shard, place } => page(app, turn.minute, *shard, place).await,
+        Work::Release(order) => {
+            let mut end = End::default();
+            release(app, order, &mut end).await.map(|()| end)
+        }
+    };
+    (turn, end)
+}
+
+async fn page(app: &App, minute: &Minute, shard: u16, place: &Place) -> Result<End, Trouble> {
+    let page = app.store.due_page(minute, shard, place, PAGE).await?;
+    let goes_on = |place| Work::Page { shard, place };
+    let mut end = End {
+        rows: page.rows.len() + page.unreadable,
+        unreadable: page.unreadable,
+        next: page.next.map(goes_on),
+        rest: page.rest.map(goes_on).into_iter().collect(),
+        ..End::default()
+    };
+    let (mut send, mut retries, mut inbound) = (Vec::new(), Vec::new(), Vec::new());
+    let mut own = Vec::new();
+    for row in page.rows {
+        match row.value.lane {
+            Lane::Send => send.push(row),
+            Lane::Webhook => retries.push(row),
+            Lane::Inbound => inbound.push(row),
+            // Ours to do, and not before its time.
+            Lane::Expire | Lane::Release => own.push(row),
+        }
+    }
+    for (queue, rows) in [
+        (&app.send, send),
+        (&app.retries, retries),
+        (&app.inbound, inbound),
+    ] {
+        pass_on(app, queue, &rows).await?;
+        end.sent += rows.len();
+    }
+    let now = app.clock.now();
+    for row in own.into_iter().filter(|row| row.value.at <= now) {
+        match row.value.lane {
+            Lane::Release => release(app, &row, &mut end).await?,
+            Lane::Expire => expire(app, &row, &mut end).await?,
+            Lane::Send | Lane::Webhook | Lane::Inbound => {}
+        }
+    }
+    Ok(end)
+}
+
+/// Gives rows to their queue, and only then deletes them.
+async fn pass_on(app: &App, queue: &Queue, rows: &[Row<Due>]) -> Result<(), Trouble> {
+    if rows.is_empty() {
+        return Ok(());
+    }
+    let now = app.clock.now_ms();
+    let message = |row: &Row<Due>| (row.value.body.clone(), row.value.wait(now));
+    queue.send_all(rows.iter().map(message).collect()).await?;
+    app.store.forget_due(rows).await?;
+    Ok(())
+}
+
+/// Lets go a page of what a batch held back.
+async fn release(app: &App, order: &Row<Due>, end: &mut End) -> Result<(), Trouble> {
+    let due = &order.value;
+    let Ok(batch) = BatchId::parse(&due.body) else {
+        end.unreadable += 1;
+        return Ok(());
+    };
+    let times = (due.at, app.clock.now());
+    let released = app
+        .store
+        .released(&due.account, &batch, times, PAGE)
+        .await?;
+    if released.done {
+        app.store.forget_due(std::slice::from_ref(order)).await?;
+    }
+    if released.rows.is_empty() {
+        return Ok(());
+    }
+    let message = |job: &String| (job.clone(), Duration::ZERO);
+    let jobs = released.rows.iter().map(|row| message(&row.value.job));
+    app.send.send_all(jobs.collect()).await?;
+    app.store.forget_held(&released.rows).await?;
+    end.released += released.rows.len();
+    end.rest.push(Work::Release(Box::new(order.clone())));
+    Ok(())
+}
+
+/// Sends a held message that is too old to where it is dropped.
+async fn expire(app: &App, order: &Row<Due>, end: &mut End) -> Result<(), Trouble> {
+    if let Some(held) = app.store.expired(&order.value).await? {
+        app.send
+            .send(held.value.job.clone(), Duration::ZERO)
+            .await?;
+        app.store.forget_held(&[held]).await?;
+        end.expired += 1;
+    }
+    app.store.forget_due(std::slice::from_ref(order)).await?;
+    Ok(())
+}
