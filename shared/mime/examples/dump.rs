@@ -1,7 +1,7 @@
 //! Writes every sample mail into a folder, each with a description of what went in:
 //! `cargo run -p posthaste-mime --example dump FOLDER`. For `tests/mime/parse_back.py`.
 
-#[path = "../tests/it/samples.rs"]
+#[path = "../tests/it/samples/mod.rs"]
 mod samples;
 
 use std::error::Error;

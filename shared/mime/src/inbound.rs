@@ -1,76 +1,22 @@
 //! A received mail as the fields of an inbound POST (API facts, section 4).
 
 mod encode;
+mod facts;
+mod part;
+mod people;
 mod sort;
 
 use std::borrow::Cow;
-use std::net::IpAddr;
 
 use serde_json::{Map, Value, json};
 
+use crate::parse::Entity;
 use crate::parse::charset::UTF8;
-use crate::parse::{Entity, LONGEST, Place, text};
+use facts::dkim;
+use people::People;
 use sort::{Body, File, Sorted};
 
-/// What is known about a mail besides its bytes.
-#[derive(Clone, Copy, Debug)]
-pub struct Facts<'a> {
-    /// The return path; empty for the null sender of bounces.
-    pub envelope_from: &'a str,
-    /// The one recipient this POST is for.
-    pub envelope_to: &'a str,
-    /// Who handed the mail in; unknown for mails read back from a store without it.
-    pub sender_ip: Option<IpAddr>,
-    pub spf: Spf,
-    /// One per checked signature.
-    pub dkim: &'a [Signature],
-    /// Only with `spam_check`.
-    pub spam: Option<&'a Spam>,
-}
-
-/// Result of the SPF check (RFC 7208, section 2.6).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Spf {
-    Pass,
-    Fail,
-    SoftFail,
-    Neutral,
-    #[default]
-    None,
-    TempError,
-    PermError,
-}
-
-impl Spf {
-    /// As it is sent.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Pass => "pass",
-            Self::Fail => "fail",
-            Self::SoftFail => "softfail",
-            Self::Neutral => "neutral",
-            Self::None => "none",
-            Self::TempError => "temperror",
-            Self::PermError => "permerror",
-        }
-    }
-}
-
-/// One DKIM signature after its check.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Signature {
-    /// The signing domain, `d=`.
-    pub domain: String,
-    pub passed: bool,
-}
-
-/// What the spam filter found.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Spam {
-    pub score: f64,
-    /// Several lines, as the filter wrote them.
-    pub report: String,
-}
+pub use facts::{Facts, Signature, Spam, Spf};
 
 /// Which fields a POST has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -168,69 +114,6 @@ fn whole<'a>(raw: &'a [u8], facts: &Facts<'_>) -> Form<'a> {
     form.text("charsets", Value::Object(charsets).to_string());
     form.text("SPF", facts.spf.as_str().to_owned());
     form
-}
-
-/// The decoded headers of a form.
-struct People {
-    to: String,
-    cc: Option<String>,
-    from: String,
-    subject: String,
-}
-
-impl People {
-    fn read(mail: Entity<'_>, fallback: &str) -> Self {
-        let (mut to, mut cc) = (String::new(), String::new());
-        let (mut from, mut subject) = (None, None);
-        for (name, value) in mail.fields().iter() {
-            // A second `To` is wrong (RFC 5322, section 3.6), but nobody on it should be lost.
-            if name.eq_ignore_ascii_case(b"to") {
-                append(&mut to, value, fallback);
-            } else if name.eq_ignore_ascii_case(b"cc") {
-                append(&mut cc, value, fallback);
-            } else if name.eq_ignore_ascii_case(b"from") {
-                from = from.or(Some(value));
-            } else if name.eq_ignore_ascii_case(b"subject") {
-                subject = subject.or(Some(value));
-            }
-        }
-        Self {
-            to,
-            cc: (!cc.is_empty()).then_some(cc),
-            from: text(from.unwrap_or_default(), Place::Addresses, fallback),
-            subject: text(subject.unwrap_or_default(), Place::Text, fallback),
-        }
-    }
-
-    fn charsets(&self) -> Map<String, Value> {
-        let names = ["to", "from", "subject"].into_iter();
-        let names = names.chain(self.cc.is_some().then_some("cc"));
-        names.map(|name| (name.to_owned(), UTF8.into())).collect()
-    }
-}
-
-/// Adds the addresses of one field to those of the fields before it.
-fn append(list: &mut String, value: &[u8], fallback: &str) {
-    if list.len() >= LONGEST {
-        return;
-    }
-    let more = text(value, Place::Addresses, fallback);
-    if !list.is_empty() && !more.is_empty() {
-        list.push_str(", ");
-    }
-    list.push_str(&more);
-}
-
-/// `{@example.com : pass}`, or `none`.
-fn dkim(signatures: &[Signature]) -> String {
-    if signatures.is_empty() {
-        return "none".to_owned();
-    }
-    let results: Vec<_> = signatures
-        .iter()
-        .map(|s| format!("@{} : {}", s.domain, if s.passed { "pass" } else { "fail" }))
-        .collect();
-    format!("{{{}}}", results.join(", "))
 }
 
 impl<'a> Form<'a> {

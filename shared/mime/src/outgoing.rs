@@ -60,9 +60,9 @@ pub struct Outgoing<'a> {
 pub enum BuildError {
     #[error("the stamp's {0} is not valid")]
     Stamp(&'static str),
-    #[error("`{0}` is not a header name")]
+    #[error("{0:?} is not a header name")]
     HeaderName(String),
-    #[error("`{0}` is not a media type that can be sent")]
+    #[error("{0:?} is not a media type that can be sent")]
     MediaType(String),
     /// Counted from zero.
     #[error("attachment {0} is not base64")]

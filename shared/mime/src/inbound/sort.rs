@@ -4,17 +4,14 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value, json};
 
-use crate::media_type::is_token;
-use crate::parse::{Entity, Fields, Parameterised, Parts, charset, decoded};
+use super::part::{Part, invented};
+use crate::parse::{Entity, Parts, charset, decoded};
 
 /// Multiparts inside multiparts.
 const DEEPEST: usize = 32;
 
 /// Parts that are read, multiparts included.
 const MOST_PARTS: usize = 1_100;
-
-/// Longest name of a file, in bytes: what file systems take, several times over.
-const LONGEST_NAME: usize = 1_000;
 
 /// The mail's content in the three kinds a form has.
 #[derive(Debug, Default)]
@@ -61,16 +58,6 @@ enum Kind {
     Related,
     Digest,
     Other,
-}
-
-/// What the header of a part says.
-struct Part<'a> {
-    kind: Parameterised,
-    media_type: String,
-    is_attachment: bool,
-    filename: Option<String>,
-    content_id: Option<String>,
-    encoding: Option<&'a [u8]>,
 }
 
 impl<'a> Sorted<'a> {
@@ -288,100 +275,4 @@ impl<'a> Level<'a> {
             has_html: false,
         }
     }
-}
-
-impl<'a> Part<'a> {
-    fn read(fields: &Fields<'a>, in_digest: bool, fallback: &str) -> Self {
-        let [kind, disposition, id, encoding] = fields.pick([
-            "Content-Type",
-            "Content-Disposition",
-            "Content-ID",
-            "Content-Transfer-Encoding",
-        ]);
-        let kind = Parameterised::read(kind.unwrap_or_default());
-        let disposition = Parameterised::read(disposition.unwrap_or_default());
-        let mut names = kind.value.split('/');
-        // RFC 6838, section 4.2: 127 characters on either side of the slash.
-        let legal = names.clone().count() == 2 && names.all(|n| n.len() <= 127 && is_token(n));
-        let media_type = if legal {
-            kind.value.clone()
-        } else if in_digest && kind.value.is_empty() {
-            "message/rfc822".to_owned()
-        } else {
-            // RFC 2045, section 5.2: also for a type that cannot be read.
-            "text/plain".to_owned()
-        };
-        let filename = disposition
-            .get("filename", fallback)
-            .or_else(|| kind.get("name", fallback));
-        Self {
-            media_type,
-            is_attachment: disposition.value == "attachment",
-            filename: filename
-                .map(|name| clean(&name))
-                .filter(|name| !name.is_empty()),
-            content_id: id.map(content_id).filter(|id| !id.is_empty()),
-            encoding,
-            kind,
-        }
-    }
-
-    /// The parts of a multipart. A boundary with white space in it, that never occurs, has
-    /// swallowed the next parameter: the semicolon is missing, as in an example of RFC 2387.
-    fn parts(&self, body: &'a [u8]) -> Option<Parts<'a>> {
-        let boundary = self.kind.raw("boundary")?;
-        let first = boundary.split(u8::is_ascii_whitespace).next();
-        Parts::read(body, &boundary).or_else(|| Parts::read(body, first?))
-    }
-
-    fn charset(&self, bytes: &[u8]) -> String {
-        let declared = self.kind.get("charset", "");
-        let first = declared
-            .as_deref()
-            .and_then(|label| label.split_whitespace().next());
-        charset::name(first, bytes)
-    }
-
-    /// Text without a header.
-    fn plain() -> Self {
-        Self {
-            kind: Parameterised::default(),
-            media_type: "text/plain".to_owned(),
-            is_attachment: false,
-            filename: None,
-            content_id: None,
-            encoding: None,
-        }
-    }
-}
-
-fn clean(name: &str) -> String {
-    let visible = |c: char| if c.is_control() { ' ' } else { c };
-    let mut name: String = name.trim().chars().map(visible).collect();
-    name.truncate(name.floor_char_boundary(LONGEST_NAME));
-    name
-}
-
-fn content_id(value: &[u8]) -> String {
-    let value = value.get(..LONGEST_NAME).unwrap_or(value);
-    let id = clean(&String::from_utf8_lossy(value));
-    let id = id.strip_prefix('<').unwrap_or(&id);
-    id.strip_suffix('>').unwrap_or(id).to_owned()
-}
-
-/// Receivers tell files from fields by their name, so a file always has one.
-fn invented(n: usize, media_type: &str) -> String {
-    let ending = match media_type {
-        "message/rfc822" | "message/global" => "eml",
-        "text/calendar" => "ics",
-        "text/html" => "html",
-        "text/csv" => "csv",
-        "application/pdf" => "pdf",
-        "image/jpeg" => "jpg",
-        "image/png" => "png",
-        "image/gif" => "gif",
-        other if other.starts_with("text/") || other.starts_with("message/") => "txt",
-        _ => "bin",
-    };
-    format!("attachment{n}.{ending}")
 }

@@ -120,8 +120,6 @@ mod tests {
         fn base64_survives_any_line_length(bytes: Vec<u8>, width in 1_usize..90) {
             let text = BASE64_STANDARD.encode(&bytes);
             let lines: Vec<_> = text.as_bytes().chunks(width).map(<[u8]>::to_vec).collect();
-            // A line after padding must be whole groups to count, and padding comes last here.
-            prop_assume!(!text.contains('=') || text.len() <= width || width % 4 == 0);
             prop_assert_eq!(base64(&lines.join(&b"\r\n"[..])), bytes);
         }
 

@@ -1,0 +1,75 @@
+//! What a receiver is told about a mail besides its content.
+
+use std::net::IpAddr;
+
+/// What is known about a mail besides its bytes.
+#[derive(Clone, Copy, Debug)]
+pub struct Facts<'a> {
+    /// The return path; empty for the null sender of bounces.
+    pub envelope_from: &'a str,
+    /// The one recipient this POST is for.
+    pub envelope_to: &'a str,
+    /// Who handed the mail in; unknown for mails read back from a store without it.
+    pub sender_ip: Option<IpAddr>,
+    pub spf: Spf,
+    /// One per checked signature.
+    pub dkim: &'a [Signature],
+    /// Only with `spam_check`.
+    pub spam: Option<&'a Spam>,
+}
+
+/// Result of the SPF check (RFC 7208, section 2.6).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Spf {
+    Pass,
+    Fail,
+    SoftFail,
+    Neutral,
+    #[default]
+    None,
+    TempError,
+    PermError,
+}
+
+impl Spf {
+    /// As it is sent.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Pass => "pass",
+            Self::Fail => "fail",
+            Self::SoftFail => "softfail",
+            Self::Neutral => "neutral",
+            Self::None => "none",
+            Self::TempError => "temperror",
+            Self::PermError => "permerror",
+        }
+    }
+}
+
+/// One DKIM signature after its check.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Signature {
+    /// The signing domain, `d=`.
+    pub domain: String,
+    pub passed: bool,
+}
+
+/// What the spam filter found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Spam {
+    pub score: f64,
+    /// Several lines, as the filter wrote them.
+    pub report: String,
+}
+
+/// `{@example.com : pass}`, or `none`.
+pub(super) fn dkim(signatures: &[Signature]) -> String {
+    if signatures.is_empty() {
+        return "none".to_owned();
+    }
+    let results: Vec<_> = signatures
+        .iter()
+        .map(|s| format!("@{} : {}", s.domain, if s.passed { "pass" } else { "fail" }))
+        .collect();
+    format!("{{{}}}", results.join(", "))
+}
