@@ -52,8 +52,9 @@ struct Page {
     query: String,
     start: usize,
     total: usize,
-    unread: usize,
+    /// How many mails match the search, and how many of these nobody has read.
     matching: usize,
+    unread: usize,
     /// Which lines are shown, `51–100`; empty when there are none.
     range: String,
     newer: Option<String>,
@@ -183,7 +184,7 @@ impl Page {
         let (start, shown) = (params.start, slice.rows.len());
         let matching = slice.matching.total;
         let link = |start: usize| format!("/{}", params.place(start, &[]));
-        let unread = slice.totals.unread;
+        let unread = slice.matching.unread;
         let title = match &reader {
             Some(reader) => reader.subject.clone(),
             None if unread > 0 => format!("({unread}) Mailbox"),

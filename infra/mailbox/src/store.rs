@@ -182,7 +182,12 @@ impl Store {
     pub(crate) fn delete(&mut self, which: &Clause) -> Result<bool, Error> {
         let some = self.drop_where(which)?;
         if some {
-            self.db.execute_batch("PRAGMA incremental_vacuum")?;
+            // Both give their room back only when read to the end.
+            for pragma in ["incremental_vacuum", "wal_checkpoint(TRUNCATE)"] {
+                let mut statement = self.db.prepare_cached(&format!("PRAGMA {pragma}"))?;
+                let mut steps = statement.query([])?;
+                while steps.next()?.is_some() {}
+            }
         }
         Ok(some)
     }

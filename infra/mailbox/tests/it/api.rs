@@ -1,0 +1,332 @@
+//! The REST calls against what Mailpit's users expect of them.
+
+use std::sync::{Arc, Mutex};
+
+use axum::http::StatusCode;
+use futures_util::FutureExt as _;
+use posthaste_mailbox::{Envelope, Lookup, Sources, Trace};
+use posthaste_model::{AccountId, MessageId, Verp};
+use serde_json::{Value, json};
+
+use crate::support::{Box, mail, rich};
+
+fn keys(value: &Value) -> Vec<&str> {
+    value
+        .as_object()
+        .unwrap()
+        .keys()
+        .map(String::as_str)
+        .collect()
+}
+
+#[tokio::test]
+async fn an_empty_mailbox_has_an_empty_list() {
+    let list = Box::new().get("/api/v1/messages").await.json();
+    let want = json!({"total": 0, "unread": 0, "count": 0, "messages_count": 0,
+        "messages_unread": 0, "start": 0, "tags": [], "messages": []});
+    assert_eq!(list, want);
+}
+
+#[tokio::test]
+async fn the_list_is_newest_first_in_pages() {
+    let b = Box::new();
+    for n in 0..60 {
+        b.deliver(
+            &["a@x.example"],
+            mail("f@x.example", "a@x.example", &format!("m{n}"), "hi"),
+        )
+        .await;
+    }
+    let first = b.get("/api/v1/messages").await.json();
+    assert_eq!(first["messages"].as_array().unwrap().len(), 50);
+    assert_eq!((&first["total"], &first["count"]), (&json!(60), &json!(50)));
+    assert_eq!(first["messages"][0]["Subject"], "m59");
+    assert_eq!(b.subjects("/api/v1/messages?start=58").await, ["m1", "m0"]);
+    assert_eq!(
+        b.subjects("/api/v1/messages?start=1&limit=2").await,
+        ["m58", "m57"]
+    );
+    assert_eq!(b.subjects("/api/v1/messages?limit=0").await.len(), 60);
+    assert_eq!(
+        b.subjects("/api/v1/messages?limit=-3&start=zzz")
+            .await
+            .len(),
+        50
+    );
+    assert_eq!(
+        b.subjects("/api/v1/messages?start=99999999999").await,
+        [""; 0]
+    );
+    // The clock stood at noon when the first came and a second later with each of the others.
+    let early = b
+        .subjects("/api/v1/messages?before=2026-11-27T12:00:03Z")
+        .await;
+    assert_eq!(early.first().map(String::as_str), Some("m1"));
+}
+
+#[tokio::test]
+async fn a_line_of_the_list_has_mailpits_fields() {
+    let b = Box::new();
+    let id = b.deliver(&["bob@y.example", "HID@y.example"], rich()).await;
+    let list = b.get("/api/v1/messages").await.json();
+    let line = &list["messages"][0];
+    let want = json!({
+        "ID": id, "MessageID": "rich.1@x.example", "Read": false,
+        "From": {"Name": "Ferro, Ann", "Address": "ann@x.example"},
+        "To": [{"Name": "Bob", "Address": "bob@y.example"}, {"Name": "", "Address": "carl@y.example"}],
+        "Cc": [{"Name": "Zoë", "Address": "zoe@y.example"}],
+        "Bcc": [{"Name": "", "Address": "HID@y.example"}],
+        "ReplyTo": [{"Name": "", "Address": "desk@x.example"}],
+        "Subject": "Grüße 🎉", "Created": "2026-11-27T12:00:01Z", "Username": "", "Tags": [],
+        "Size": rich().len(), "Attachments": 3, "Snippet": "Hello plain",
+    });
+    assert_eq!(*line, want);
+    assert_eq!(id.len(), 22);
+    assert!(id.bytes().all(|b| b.is_ascii_alphanumeric()));
+}
+
+#[tokio::test]
+async fn a_message_has_mailpits_fields_and_is_read_by_asking() {
+    let b = Box::new();
+    let id = b.deliver(&["bob@y.example"], rich()).await;
+    let message = b.get(&format!("/api/v1/message/{id}")).await.json();
+    assert_eq!(
+        keys(&message),
+        [
+            "Attachments",
+            "Bcc",
+            "Cc",
+            "Date",
+            "From",
+            "HTML",
+            "ID",
+            "Inline",
+            "ListUnsubscribe",
+            "MessageID",
+            "ReplyTo",
+            "ReturnPath",
+            "Size",
+            "Subject",
+            "Tags",
+            "Text",
+            "To",
+            "Username",
+        ]
+    );
+    assert_eq!(message["Date"], "2026-11-27T13:00:00+02:00");
+    assert_eq!(message["ReturnPath"], "bounce@sender.example");
+    assert_eq!(message["Text"], "Hello plain");
+    assert_eq!(message["HTML"], "<p>Hello <img src=\"cid:pic@x\"></p>");
+    let unsubscribe = json!({"Header": "<https://x.example/u>", "Links": ["https://x.example/u"],
+        "Errors": "", "HeaderPost": "List-Unsubscribe=One-Click"});
+    assert_eq!(message["ListUnsubscribe"], unsubscribe);
+    let file = |part: &str, name: &str, kind: &str, cid: &str, size: usize| {
+        json!({"PartID": part, "FileName": name, "ContentType": kind, "ContentID": cid,
+            "Size": size})
+    };
+    let inline = json!([
+        file("1.1.2", "", "text/x-amp-html", "", 23),
+        file("1.2", "pic.png", "image/png", "pic@x", 8),
+    ]);
+    assert_eq!(message["Inline"], inline);
+    let attachments = json!([
+        file("2", "größe.csv", "text/csv", "", 9),
+        file("3", "a b.pdf", "application/pdf", "", 10),
+        file("4", "", "message/rfc822", "", 28),
+    ]);
+    assert_eq!(message["Attachments"], attachments);
+    let list = b.get("/api/v1/messages").await.json();
+    assert_eq!(list["messages"][0]["Read"], true);
+    assert_eq!(list["unread"], 0);
+}
+
+#[tokio::test]
+async fn latest_stands_for_the_newest_or_the_newest_that_matches() {
+    let b = Box::new();
+    let none = b.get("/api/v1/message/latest").await;
+    assert_eq!(
+        (none.status, none.text()),
+        (StatusCode::NOT_FOUND, "Message not found".into())
+    );
+    b.deliver(
+        &["a@x.example"],
+        mail("f@x.example", "a@x.example", "one", "hi"),
+    )
+    .await;
+    b.deliver(
+        &["b@x.example"],
+        mail("f@x.example", "b@x.example", "two", "hi"),
+    )
+    .await;
+    let latest = b.get("/api/v1/message/latest").await.json();
+    assert_eq!(latest["Subject"], "two");
+    let latest = b
+        .get("/api/v1/message/latest?query=to%3Aa%40x.example")
+        .await
+        .json();
+    assert_eq!(latest["Subject"], "one");
+    let raw = b.get("/api/v1/message/latest/raw").await;
+    assert!(raw.text().contains("Subject: two"));
+}
+
+#[tokio::test]
+async fn what_is_not_there_is_told_as_mailpit_tells_it() {
+    let b = Box::new();
+    let id = b.deliver(&["bob@y.example"], rich()).await;
+    for path in [
+        "/api/v1/message/nope",
+        "/api/v1/message/nope/raw",
+        "/api/v1/message/nope/headers",
+        "/api/v1/message/nope/part/1",
+        "/api/v1/message/nope/events",
+        &format!("/api/v1/message/{id}/part/9"),
+        &format!("/api/v1/message/{id}/part/1"),
+        &format!("/api/v1/message/{id}/part/x"),
+        "/api/v1/nothing",
+        "/nothing",
+        "/message/nope",
+        "/view/nope.html",
+        &format!("/view/{id}"),
+        &format!("/view/{id}.exe"),
+    ] {
+        let answer = b.get(path).await;
+        assert_eq!(answer.status, StatusCode::NOT_FOUND, "{path}");
+        assert_eq!(answer.text(), "404 page not found", "{path}");
+        assert_eq!(answer.header("content-type"), "text/plain; charset=utf-8");
+    }
+    let wrong = b.ask("POST", "/api/v1/messages", &[], "{}").await;
+    assert_eq!(wrong.status, StatusCode::METHOD_NOT_ALLOWED);
+}
+
+#[tokio::test]
+async fn raw_and_parts_come_out_as_they_went_in() {
+    let b = Box::new();
+    let mut bytes = rich().into_bytes();
+    bytes.extend(b"\xff\xfe epilogue");
+    let id = b.deliver(&["bob@y.example"], bytes.clone()).await;
+    let raw = b.get(&format!("/api/v1/message/{id}/raw")).await;
+    assert_eq!(raw.body, bytes);
+    assert_eq!(raw.header("content-type"), "text/plain; charset=utf-8");
+    assert!(raw.headers.get("content-disposition").is_none());
+    let file = b.get(&format!("/api/v1/message/{id}/raw?dl=1")).await;
+    let name = format!("attachment; filename=\"{id}.eml\"; filename*=UTF-8''{id}.eml");
+    assert_eq!(file.header("content-disposition"), name);
+
+    let csv = "attachment; filename=\"gr__e.csv\"; filename*=UTF-8''gr%C3%B6%C3%9Fe.csv";
+    let pdf = "attachment; filename=\"a b.pdf\"; filename*=UTF-8''a%20b.pdf";
+    let pic = "inline; filename=\"pic.png\"; filename*=UTF-8''pic.png";
+    for (part, kind, disposition, body) in [
+        (
+            "2",
+            "text/csv; charset=iso-8859-1",
+            csv,
+            &b"gr\xf6\xdfe;1\r\n"[..],
+        ),
+        ("3", "application/pdf", pdf, b"%PDF-1.4\0\xff"),
+        ("1.2", "image/png", pic, b"\x89PNG\r\n\x1a\n"),
+    ] {
+        let got = b.get(&format!("/api/v1/message/{id}/part/{part}")).await;
+        assert_eq!(got.body, body, "{part}");
+        assert_eq!(got.header("content-type"), kind);
+        assert_eq!(got.header("content-disposition"), disposition);
+        assert_eq!(got.header("x-content-type-options"), "nosniff");
+        assert!(got.header("content-security-policy").contains("sandbox"));
+    }
+    let inner = b.get(&format!("/api/v1/message/{id}/part/4")).await;
+    assert_eq!(inner.text(), "Subject: inner\r\n\r\ninner body");
+}
+
+#[tokio::test]
+async fn headers_are_sorted_under_their_canonical_names() {
+    let b = Box::new();
+    let raw = "received: b\r\nReceived: a\r\nX-lower-CASE: 1\r\nsubject: s\r\n\r\n";
+    let id = b.deliver(&["a@x.example"], raw).await;
+    let headers = b.get(&format!("/api/v1/message/{id}/headers")).await.json();
+    let want = json!({"Received": ["b", "a"], "Subject": ["s"], "X-Lower-Case": ["1"]});
+    assert_eq!(headers, want);
+}
+
+#[tokio::test]
+async fn the_sources_are_asked_about_the_right_copy() {
+    let asked: Arc<Mutex<Vec<Trace>>> = Arc::default();
+    let log = Arc::clone(&asked);
+    let events: Lookup = Arc::new(move |trace: Trace| {
+        log.lock().unwrap().push(trace);
+        async { vec![json!({"event": "delivered"})] }.boxed()
+    });
+    let sources = Sources {
+        events: Some(events),
+        webhooks: None,
+    };
+    let b = Box::with(sources, 10);
+    let verp = Verp {
+        account: AccountId::parse("abcdefghij").unwrap(),
+        message: MessageId::from_bytes([7; 16]),
+        recipient: 3,
+    };
+    let envelope = Envelope {
+        from: format!("{}@bounce.example", verp.local(9)),
+        to: vec!["ann@x.example".to_owned()],
+        peer: "127.0.0.1:1".to_owned(),
+    };
+    let raw = mail("f@x.example", "ann@x.example", "one", "hi");
+    b.mailbox
+        .deliver(envelope.clone(), raw.into())
+        .await
+        .unwrap();
+    let told = b.get("/api/v1/message/latest/events").await.json();
+    let want = json!({"Envelope": {"From": envelope.from, "To": envelope.to, "Peer": "127.0.0.1:1"},
+        "Events": [{"event": "delivered"}], "Webhooks": []});
+    assert_eq!(told, want);
+    let trace = asked.lock().unwrap().pop().unwrap();
+    assert_eq!(trace.message_id, "one@sender.example");
+    assert_eq!(trace.verp, Some(verp));
+    assert_eq!(trace.recipients, ["ann@x.example"]);
+}
+
+#[tokio::test]
+async fn info_counts_what_came_and_went() {
+    let b = Box::with(Sources::default(), 2);
+    for n in 0..3 {
+        b.deliver(
+            &["a@x.example"],
+            mail("f@x.example", "a@x.example", &format!("m{n}"), "hi"),
+        )
+        .await;
+    }
+    let info = b.get("/api/v1/info").await.json();
+    assert_eq!(info["Messages"], 2);
+    assert_eq!(info["Unread"], 2);
+    assert_eq!(info["Database"], ":memory:");
+    assert!(info["DatabaseSize"].as_u64().unwrap() > 0);
+    assert_eq!(info["RuntimeStats"]["SMTPAccepted"], 3);
+    assert_eq!(info["RuntimeStats"]["MessagesDeleted"], 1);
+    for path in ["/livez", "/readyz"] {
+        assert_eq!(b.get(path).await.text(), "ok");
+    }
+}
+
+#[tokio::test]
+async fn the_body_alone_is_served_for_tests() {
+    let b = Box::new();
+    let id = b.deliver(&["bob@y.example"], rich()).await;
+    let html = b.get(&format!("/view/{id}.html")).await;
+    let want = format!("<p>Hello <img src=\"/api/v1/message/{id}/part/1.2\"></p>");
+    assert_eq!(html.text(), want);
+    assert_eq!(html.header("content-type"), "text/html; charset=utf-8");
+    assert_eq!(html.header("referrer-policy"), "no-referrer");
+    let text = b.get("/view/latest.txt").await;
+    assert_eq!(text.text(), "Hello plain");
+    assert_eq!(text.header("content-type"), "text/plain; charset=utf-8");
+    b.deliver(
+        &["bob@y.example"],
+        mail("f@x.example", "bob@y.example", "plain", "hi"),
+    )
+    .await;
+    let none = b.get("/view/latest.html").await;
+    let why = "This message does not contain a HTML part";
+    assert_eq!(
+        (none.status, none.text()),
+        (StatusCode::NOT_FOUND, why.to_owned())
+    );
+}

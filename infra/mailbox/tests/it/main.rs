@@ -1,0 +1,17 @@
+//! The mailbox from outside: deliver mails, ask over HTTP.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test that cannot go on fails"
+)]
+
+mod api;
+mod change;
+mod guard;
+mod hostile;
+mod keep;
+mod page;
+mod search;
+mod support;
