@@ -1,0 +1,74 @@
+//! Accounts to test with.
+
+use std::sync::LazyLock;
+
+use posthaste_model::{AccountId, Entropy, Timestamp};
+use posthaste_store::{Account, ApiKey, KeyKind, Secret, Store};
+
+static ENTROPY: LazyLock<Entropy> = LazyLock::new(Entropy::counting);
+
+/// Randomness that no two users of one process share: what one test makes, no other makes again.
+pub fn entropy() -> Entropy {
+    ENTROPY.clone()
+}
+
+/// An account and its first key, which may do everything.
+#[derive(Clone, Debug)]
+pub struct Tenant {
+    pub account: Account,
+    /// The key in clear, as the header carries it.
+    pub key: String,
+}
+
+impl Tenant {
+    /// A new account without a parent.
+    ///
+    /// # Panics
+    /// When the table fails, which no test can go on from.
+    pub async fn new(store: &Store, username: &str, now: Timestamp) -> Self {
+        let account = Account::new(entropy().account_id(), username, now);
+        Self::open(store, account).await
+    }
+
+    /// A new subuser of this account, with a key of its own.
+    ///
+    /// # Panics
+    /// When the table fails or the name is taken.
+    pub async fn subuser(&self, store: &Store, username: &str) -> Self {
+        let now = self.account.created_at;
+        let mut account = Account::new(entropy().account_id(), username, now);
+        account.parent = Some(self.account.id.clone());
+        Self::open(store, account).await
+    }
+
+    async fn open(store: &Store, account: Account) -> Self {
+        let created = store.create_account(&account).await;
+        assert!(created.expect("a table that works"), "name taken");
+        let key = key(store, &account.id, KeyKind::Full, &[]).await;
+        Self { account, key }
+    }
+
+    /// A further key of this account, with exactly these scopes.
+    ///
+    /// # Panics
+    /// When the table fails, which no test can go on from.
+    pub async fn restricted(&self, store: &Store, scopes: &[&str]) -> String {
+        key(store, &self.account.id, KeyKind::Restricted, scopes).await
+    }
+}
+
+async fn key(store: &Store, account: &AccountId, kind: KeyKind, scopes: &[&str]) -> String {
+    let secret = Secret::generate(&entropy());
+    let key = ApiKey {
+        id: secret.id().clone(),
+        account: account.clone(),
+        name: "test".to_owned(),
+        kind,
+        scopes: scopes.iter().map(|&scope| scope.to_owned()).collect(),
+        hash: secret.hash(),
+        created_at: Timestamp(0),
+    };
+    let created = store.create_key(&key, 100).await;
+    assert!(created.expect("a table that works"), "too many keys");
+    secret.expose().to_owned()
+}
