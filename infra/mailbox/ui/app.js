@@ -33,10 +33,15 @@ async function load(url) {
   }
 }
 
-/** Puts the new element of this id in the place of the old one; focus and place stay. */
+/** What each element was as it came, before times were made local. */
+const cameAs = new WeakMap();
+
+/** Puts the new element of this id in the place of the old one, if it is another; focus and
+ * place stay. */
 function swap(id, fresh) {
   const [old, next] = [page.getElementById(id), fresh.getElementById(id)];
-  if (!old || !next) return;
+  if (!old || !next || cameAs.get(old) === next.outerHTML) return;
+  cameAs.set(next, next.outerHTML);
   const focus = old.contains(page.activeElement) ? page.activeElement.getAttribute("href") : null;
   const top = old.scrollTop;
   const open = one("details.menu[open]", old) !== null;

@@ -7,6 +7,7 @@
     reason = "a test that cannot go on fails"
 )]
 
+mod about;
 mod api;
 mod change;
 mod guard;
