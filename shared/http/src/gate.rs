@@ -154,16 +154,28 @@ impl Gate {
         Ok(account)
     }
 
-    /// Whether neither this account nor its parent is switched off.
+    /// Whether neither this account nor one above it is switched off.
+    ///
+    /// # Errors
+    /// When the table fails.
     pub async fn may_send(&self, account: &Account) -> Result<bool, Rejection> {
+        // A subuser, under a customer account, under its parent.
+        const DEPTH: usize = 3;
         if account.status != Status::Active {
             return Ok(false);
         }
-        let Some(parent) = &account.parent else {
-            return Ok(true);
-        };
-        let parent = self.0.account(parent).await?;
-        Ok(parent.is_none_or(|parent| parent.status == Status::Active))
+        let mut above = account.parent.clone();
+        for _ in 0..DEPTH {
+            let Some(id) = above else { break };
+            let Some(parent) = self.0.account(&id).await? else {
+                break;
+            };
+            if parent.status != Status::Active {
+                return Ok(false);
+            }
+            above = parent.parent.clone();
+        }
+        Ok(true)
     }
 
     /// Lets in somebody who presents a key elsewhere than in a header, to send: SMTP submission.

@@ -3,7 +3,8 @@
 use axum::extract::{FromRequest, Request};
 use axum::http::{HeaderMap, StatusCode, header};
 use bytes::Bytes;
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, Visitor};
+use serde::{Deserializer, forward_to_deserialize_any};
 
 use crate::Rejection;
 
@@ -33,12 +34,11 @@ pub(crate) fn too_large() -> Rejection {
 /// 400 in the contract's shape.
 pub fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Rejection> {
     let mut json = serde_json::Deserializer::from_slice(bytes);
-    let value = serde_path_to_error::deserialize(&mut json).map_err(|e| {
+    let value = serde_path_to_error::deserialize(Whole(&mut json)).map_err(|e| {
         let field = dotted(e.path());
-        let text = e.inner().to_string();
         match e.inner().classify() {
             serde_json::error::Category::Data => {
-                let message = text.split(" at line").next().unwrap_or(&text);
+                let message = first_words(&e.inner().to_string());
                 match field {
                     Some(field) => Rejection::on(&field, message),
                     None => Rejection::bad(message),
@@ -51,6 +51,69 @@ pub fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Rejection> {
     })?;
     json.end().map_err(|_| invalid())?;
     Ok(value)
+}
+
+/// The decoder's reason without the position, and without repeating a long value.
+fn first_words(text: &str) -> String {
+    const MOST: usize = 200;
+    let reason = text
+        .rsplit_once(" at line ")
+        .map_or(text, |(reason, _)| reason);
+    match reason.char_indices().nth(MOST) {
+        None => reason.to_owned(),
+        Some((end, _)) => format!("{}…", reason.get(..end).unwrap_or_default()),
+    }
+}
+
+/// A whole body. An object is asked for where a struct is: the decoder would also take the
+/// members of a struct out of an array, in their order.
+struct Whole<D>(D);
+
+impl<'de, D: Deserializer<'de>> Deserializer<'de> for Whole<D> {
+    type Error = D::Error;
+
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, D::Error> {
+        self.0.deserialize_any(visitor)
+    }
+
+    fn deserialize_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        _: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, D::Error> {
+        self.0.deserialize_map(visitor)
+    }
+
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, D::Error> {
+        self.0.deserialize_option(visitor)
+    }
+
+    fn deserialize_newtype_struct<V: Visitor<'de>>(
+        self,
+        name: &'static str,
+        visitor: V,
+    ) -> Result<V::Value, D::Error> {
+        self.0.deserialize_newtype_struct(name, visitor)
+    }
+
+    fn deserialize_enum<V: Visitor<'de>>(
+        self,
+        name: &'static str,
+        variants: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, D::Error> {
+        self.0.deserialize_enum(name, variants, visitor)
+    }
+
+    fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, D::Error> {
+        self.0.deserialize_ignored_any(visitor)
+    }
+
+    forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf unit
+        unit_struct seq tuple tuple_struct map identifier
+    }
 }
 
 fn invalid() -> Rejection {
@@ -110,9 +173,18 @@ mod tests {
             (r#"{"ips":"a"}"#, Some("ips")),
             (r#"{"ips":[{"ip":"a","ip":"b"}]}"#, Some("ips.0")),
             ("7", None),
+            (r#"[[{"ip":"a"}]]"#, None),
+            ("[]", None),
         ] {
             assert_eq!(refused(body).0.as_deref(), field, "{body}");
         }
+    }
+
+    #[test]
+    fn a_long_value_is_not_repeated() {
+        let (_, message) = refused(&format!("{{\"ips\":\"{}\"}}", "ä".repeat(10_000)));
+        assert!(message.starts_with("invalid type: string"), "{message}");
+        assert_eq!(message.chars().count(), 201, "{message}");
     }
 
     #[test]

@@ -18,6 +18,7 @@ mod limit;
 mod notes;
 mod routes;
 mod strangers;
+mod uri;
 
 pub use allow_list::AllowList;
 pub use cache::Cache;
@@ -29,3 +30,4 @@ pub use gzip::{Inflated, inflate};
 pub use json::{Body, body_is_json, parse};
 pub use limit::{Endpoints, InvalidEndpoints, Limits, Permit};
 pub use routes::{Access, Route, Routes};
+pub use uri::{Captures, Path, Query};
