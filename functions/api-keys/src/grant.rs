@@ -1,0 +1,168 @@
+//! What a key may be given: never more than its maker holds.
+//!
+//! Full Access comes from leaving the scopes out; a list makes a restricted key, or a billing key
+//! when it names billing alone (API facts, section 1: a key has billing scopes or others, never
+//! both).
+
+use axum::http::StatusCode;
+use posthaste_http::Rejection;
+use posthaste_model::{Problem, Problems, scope};
+use posthaste_store::{ApiKey, KeyKind};
+
+/// More names than there are scopes.
+const MOST: usize = 1_000;
+
+/// What a key will hold.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Grant {
+    pub(crate) kind: KeyKind,
+    pub(crate) scopes: Vec<String>,
+}
+
+impl Grant {
+    /// What a maker who names no scopes hands on: everything he holds himself.
+    pub(crate) fn of_maker(maker: &ApiKey) -> Self {
+        Self {
+            kind: maker.kind,
+            scopes: maker.scopes.clone(),
+        }
+    }
+
+    /// What a list of names grants.
+    ///
+    /// # Errors
+    /// 400 for a list that makes no sense, 403 for one that goes beyond the maker.
+    pub(crate) fn named(maker: &ApiKey, names: &[String]) -> Result<Self, Rejection> {
+        check_names(names)?;
+        let beyond = |name: &str| !maker.holds(name) && !scope::is_mark(name);
+        let beyond = (0..).zip(names).filter(|(_, name)| beyond(name));
+        let beyond: Vec<_> = beyond
+            .map(|(i, name)| {
+                let message = format!("your own key does not hold {name}");
+                Problem::on(format!("scopes.{i}"), message)
+            })
+            .collect();
+        if !beyond.is_empty() {
+            return Err(Rejection::all(StatusCode::FORBIDDEN, beyond));
+        }
+        let mut scopes = names.to_vec();
+        scopes.sort_unstable();
+        scopes.dedup();
+        let billing = scopes.iter().any(|name| scope::is_billing(name));
+        let kind = if billing {
+            KeyKind::Billing
+        } else {
+            KeyKind::Restricted
+        };
+        Ok(Self { kind, scopes })
+    }
+}
+
+fn check_names(names: &[String]) -> Result<(), Rejection> {
+    if names.is_empty() {
+        return Err(Rejection::on("scopes", "name at least one scope"));
+    }
+    if names.len() > MOST {
+        let message = format!("name at most {MOST} scopes");
+        return Err(Rejection::on("scopes", message));
+    }
+    let mut found = Problems::default();
+    for (i, name) in names.iter().enumerate() {
+        let field = format!("scopes.{i}");
+        found.unless(scope::is_known(name), &field, "there is no such scope");
+    }
+    let billing = names.iter().filter(|name| scope::is_billing(name)).count();
+    found.unless(
+        billing == 0 || billing == names.len(),
+        "scopes",
+        "a key holds billing scopes or others, never both",
+    );
+    Ok(found.into_result()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use posthaste_model::{AccountId, KeyId, Timestamp};
+
+    fn maker(kind: KeyKind, scopes: &[&str]) -> ApiKey {
+        ApiKey {
+            id: KeyId::from_bytes([1; 16]),
+            account: AccountId::from_bytes([1; 10]),
+            name: "maker".to_owned(),
+            kind,
+            scopes: scopes.iter().map(|&name| name.to_owned()).collect(),
+            hash: String::new(),
+            created_at: Timestamp(0),
+        }
+    }
+
+    fn named(maker: &ApiKey, names: &[&str]) -> Result<Grant, (u16, Vec<Option<String>>)> {
+        let names: Vec<_> = names.iter().map(|&name| name.to_owned()).collect();
+        Grant::named(maker, &names).map_err(|e| {
+            let fields = e.problems.into_iter().map(|p| p.field).collect();
+            (e.status.as_u16(), fields)
+        })
+    }
+
+    fn on(field: &str) -> Vec<Option<String>> {
+        vec![Some(field.to_owned())]
+    }
+
+    #[test]
+    fn a_full_key_grants_every_scope_but_billing_and_validation() {
+        let full = maker(KeyKind::Full, &[]);
+        for name in scope::ALL.iter().chain(&scope::EXTRA) {
+            let got = named(&full, &[name]);
+            if scope::is_billing(name) || scope::is_validation(name) {
+                assert_eq!(got, Err((403, on("scopes.0"))), "{name}");
+            } else {
+                assert_eq!(
+                    got.map(|grant| grant.kind),
+                    Ok(KeyKind::Restricted),
+                    "{name}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn a_restricted_key_grants_what_it_holds() {
+        let few = maker(KeyKind::Restricted, &["api_keys.create", "mail.send"]);
+        let grant = named(&few, &["mail.send", "mail.send"]).unwrap();
+        assert_eq!(grant.scopes, ["mail.send"]);
+        let refused = named(&few, &["mail.send", "templates.read", "alerts.read"]);
+        let both = [on("scopes.1"), on("scopes.2")].concat();
+        assert_eq!(refused, Err((403, both)));
+        assert_eq!(Grant::of_maker(&few).scopes, few.scopes);
+        assert_eq!(Grant::of_maker(&few).kind, KeyKind::Restricted);
+    }
+
+    #[test]
+    fn a_billing_key_grants_billing_alone() {
+        let billing = maker(KeyKind::Billing, &["billing.read", "billing.update"]);
+        let grant = named(&billing, &["billing.read"]).unwrap();
+        assert_eq!(grant.kind, KeyKind::Billing);
+        let refused = named(&billing, &["billing.delete"]);
+        assert_eq!(refused, Err((403, on("scopes.0"))));
+        let mixed = named(&billing, &["billing.read", "mail.send"]);
+        assert_eq!(mixed, Err((400, on("scopes"))));
+    }
+
+    #[test]
+    fn a_list_that_makes_no_sense_is_refused_before_anything_else() {
+        let full = maker(KeyKind::Full, &[]);
+        assert_eq!(named(&full, &[]), Err((400, on("scopes"))));
+        assert_eq!(named(&full, &["mail.send"; 1001]), Err((400, on("scopes"))));
+        for bad in ["", "mail", "MAIL.SEND", "mail.send ", "admin", "*"] {
+            assert_eq!(named(&full, &[bad]), Err((400, on("scopes.0"))), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn marks_of_the_service_are_taken_from_everybody() {
+        let few = maker(KeyKind::Restricted, &["mail.send"]);
+        let names = ["2fa_required", "mail.send", "sender_verification_eligible"];
+        assert_eq!(named(&few, &names).unwrap().scopes, names);
+    }
+}

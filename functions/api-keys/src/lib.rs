@@ -1,0 +1,76 @@
+//! `/v3/api_keys…` and `/v3/scopes`: an account's keys, and what they may do.
+
+mod create;
+mod delete;
+mod grant;
+mod read;
+mod update;
+mod wire;
+
+use axum::http::Method;
+use posthaste_http::{Access, Gate, Routes};
+use posthaste_model::{Clock, Entropy};
+use posthaste_store::Store;
+
+/// What the function works with.
+#[derive(Clone)]
+pub struct App {
+    pub store: Store,
+    pub clock: Clock,
+    pub entropy: Entropy,
+}
+
+/// The function's routes, each with its scope.
+pub fn routes(app: App, gate: Gate) -> Routes {
+    let desk = Desk {
+        app,
+        gate: gate.clone(),
+    };
+    Routes::new(gate)
+        .at(
+            Method::POST,
+            "/v3/api_keys",
+            Access::Scope("api_keys.create"),
+            create::create,
+        )
+        .at(
+            Method::GET,
+            "/v3/api_keys",
+            Access::Scope("api_keys.read"),
+            read::list,
+        )
+        .at(
+            Method::GET,
+            "/v3/api_keys/{api_key_id}",
+            Access::Scope("api_keys.read"),
+            read::get,
+        )
+        .at(
+            Method::PUT,
+            "/v3/api_keys/{api_key_id}",
+            Access::Scope("api_keys.update"),
+            update::put,
+        )
+        .at(
+            Method::PATCH,
+            "/v3/api_keys/{api_key_id}",
+            Access::Scope("api_keys.update"),
+            update::patch,
+        )
+        .at(
+            Method::DELETE,
+            "/v3/api_keys/{api_key_id}",
+            Access::Scope("api_keys.delete"),
+            delete::delete,
+        )
+        .at(Method::GET, "/v3/scopes", Access::AnyKey, read::scopes)
+        .with_state(desk)
+}
+
+/// What the handlers share.
+#[derive(Clone)]
+struct Desk {
+    app: App,
+    /// Forgets at once what this instance changes.
+    gate: Gate,
+}

@@ -1,0 +1,70 @@
+//! The key endpoints over an embedded table.
+
+mod grants;
+mod keys;
+mod races;
+mod secrets;
+
+use api_keys::{App, routes};
+use posthaste_http::{Gate, Limits};
+use posthaste_store::Store;
+use posthaste_testkit::{Answer, Api, Hand, Tenant, entropy, table};
+use serde_json::{Value, json};
+
+/// One account, its full key, and an instance that serves it.
+pub(crate) struct Desk {
+    pub(crate) store: Store,
+    pub(crate) hand: Hand,
+    pub(crate) api: Api,
+    pub(crate) tenant: Tenant,
+}
+
+impl Desk {
+    pub(crate) async fn new() -> Self {
+        let (store, hand) = (table().await, Hand::default());
+        let tenant = Tenant::new(&store, "parent", hand.now()).await;
+        Self {
+            api: instance(&store, &hand),
+            store,
+            hand,
+            tenant,
+        }
+    }
+
+    pub(crate) async fn create(&self, key: &str, body: &Value) -> Answer {
+        self.api
+            .post("/v3/api_keys")
+            .key(key)
+            .json(body)
+            .send()
+            .await
+    }
+
+    /// A new key with these scopes: its id and the key itself.
+    pub(crate) async fn made(&self, scopes: &[&str]) -> (String, String) {
+        let body = json!({"name": "made", "scopes": scopes});
+        let made = self
+            .create(&self.tenant.key, &body)
+            .await
+            .expect(201)
+            .json();
+        let text = |name: &str| made[name].as_str().unwrap().to_owned();
+        (text("api_key_id"), text("api_key"))
+    }
+
+    pub(crate) async fn scopes_of(&self, key: &str) -> Vec<String> {
+        let answer = self.api.get("/v3/scopes").key(key).send().await.expect(200);
+        serde_json::from_value(answer.json()["scopes"].clone()).unwrap()
+    }
+}
+
+/// One more instance over the same table, with caches of its own.
+pub(crate) fn instance(store: &Store, hand: &Hand) -> Api {
+    let app = App {
+        store: store.clone(),
+        clock: hand.clock(),
+        entropy: entropy(),
+    };
+    let gate = Gate::new(store.clone(), hand.clock(), Limits::default());
+    Api::new(routes(app, gate))
+}

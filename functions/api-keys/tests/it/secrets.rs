@@ -1,0 +1,129 @@
+//! A secret is shown once, stored hashed, printed never.
+
+use std::io::Write;
+use std::sync::{Arc, Mutex};
+
+use serde_json::json;
+use tracing_subscriber::fmt::MakeWriter;
+
+use crate::Desk;
+
+/// Log lines, kept.
+#[derive(Clone, Default)]
+struct Lines(Arc<Mutex<Vec<u8>>>);
+
+impl Write for Lines {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.lock().unwrap().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+impl<'a> MakeWriter<'a> for Lines {
+    type Writer = Self;
+
+    fn make_writer(&'a self) -> Self {
+        self.clone()
+    }
+}
+
+#[tokio::test]
+async fn no_log_line_and_no_row_holds_a_secret() {
+    let lines = Lines::default();
+    // Everything that anybody says, at the loudest level, the AWS SDK's own lines included.
+    let all = tracing_subscriber::fmt()
+        .with_max_level(tracing::Level::TRACE)
+        .with_writer(lines.clone())
+        .finish();
+    let _guard = tracing::subscriber::set_default(all);
+
+    let desk = Desk::new().await;
+    let (id, made) = desk.made(&["mail.send", "api_keys.read"]).await;
+    let path = format!("/v3/api_keys/{id}");
+    let wrong = format!("{}X", made.get(..68).unwrap());
+    for key in [&made, &wrong] {
+        desk.api.get(&path).key(key).send().await;
+        let smuggled = desk
+            .api
+            .get(&path)
+            .key(key)
+            .header("authorization", "Bearer x");
+        smuggled.send().await.expect(401);
+        desk.api
+            .get(&format!("/v3/scopes?key={key}"))
+            .key(key)
+            .send()
+            .await;
+    }
+    let body = json!({"name": "x"});
+    desk.api
+        .put(&path)
+        .key(&desk.tenant.key)
+        .json(&body)
+        .send()
+        .await
+        .expect(200);
+    let list = desk
+        .api
+        .get("/v3/api_keys")
+        .key(&made)
+        .send()
+        .await
+        .expect(200);
+    let one = desk.api.get(&path).key(&made).send().await.expect(200);
+    desk.api
+        .delete(&path)
+        .key(&desk.tenant.key)
+        .send()
+        .await
+        .expect(204);
+
+    let row = desk.store.keys(&desk.tenant.account.id).await.unwrap();
+    let printed = String::from_utf8(lines.0.lock().unwrap().clone()).unwrap();
+    assert!(printed.contains("revoked"), "the lines are really kept");
+    for key in [&made, &wrong, &desk.tenant.key] {
+        let secret = key.rsplit('.').next().unwrap().get(..42).unwrap();
+        assert!(!printed.contains(secret), "a log line holds a secret");
+        assert!(!format!("{row:?}").contains(secret), "a row holds a secret");
+        for answer in [&list, &one] {
+            assert!(!String::from_utf8_lossy(&answer.body).contains(secret));
+        }
+    }
+}
+
+#[tokio::test]
+async fn no_answer_tells_which_part_of_a_key_was_wrong() {
+    let desk = Desk::new().await;
+    let key = &desk.tenant.key;
+    let (id, secret) = (key.get(3..25).unwrap(), key.get(26..).unwrap());
+    let mut answers = Vec::new();
+    for wrong in [
+        format!("SG.{id}.{}", "A".repeat(43)),
+        format!("SG.{}.{secret}", "A".repeat(22)),
+        format!("SG.{}.{}", "A".repeat(22), "A".repeat(43)),
+        id.to_owned(),
+        secret.to_owned(),
+        key.to_lowercase(),
+        format!("{key}="),
+        format!("\"{key}\""),
+        String::new(),
+        "A".repeat(8_000),
+    ] {
+        let answer = desk
+            .api
+            .get("/v3/scopes")
+            .key(&wrong)
+            .send()
+            .await
+            .expect(401);
+        answers.push(answer.body);
+    }
+    answers.dedup();
+    assert_eq!(answers.len(), 1, "{answers:?}");
+    let want = r#"{"errors":[{"field":null,"message":"authorization required"}]}"#;
+    assert_eq!(answers[0], want);
+}
