@@ -1,0 +1,54 @@
+//! `/v3/access_settings/…`: which addresses may use the account, and which did.
+
+mod activity;
+mod add;
+mod lockout;
+mod net;
+mod read;
+mod remove;
+mod wire;
+
+use axum::http::Method;
+use posthaste_http::{Access, Gate, Routes};
+use posthaste_model::Clock;
+use posthaste_store::Store;
+
+/// What the function works with.
+#[derive(Clone)]
+pub struct App {
+    pub store: Store,
+    pub clock: Clock,
+}
+
+const LIST: &str = "/v3/access_settings/whitelist";
+const RULE: &str = "/v3/access_settings/whitelist/{rule_id}";
+const ACTIVITY: &str = "/v3/access_settings/activity";
+
+const CREATE: Access = Access::Scope("access_settings.whitelist.create");
+const READ: Access = Access::Scope("access_settings.whitelist.read");
+const DELETE: Access = Access::Scope("access_settings.whitelist.delete");
+
+/// The function's routes, each with its scope.
+pub fn routes(app: App, gate: Gate) -> Routes {
+    let desk = Desk {
+        app,
+        gate: gate.clone(),
+    };
+    let seen = Access::Scope("access_settings.activity.read");
+    Routes::new(gate)
+        .at(Method::POST, LIST, CREATE, add::add)
+        .at(Method::GET, LIST, READ, read::list)
+        .at(Method::DELETE, LIST, DELETE, remove::many)
+        .at(Method::GET, RULE, READ, read::one)
+        .at(Method::DELETE, RULE, DELETE, remove::one)
+        .at(Method::GET, ACTIVITY, seen, activity::list)
+        .with_state(desk)
+}
+
+/// What the handlers share.
+#[derive(Clone)]
+struct Desk {
+    app: App,
+    /// Forgets at once what this instance changes.
+    gate: Gate,
+}

@@ -1,0 +1,11 @@
+//! Lambda entry point of `access-settings`.
+
+fn main() -> Result<(), posthaste_runtime::Error> {
+    posthaste_runtime::http(|boot| {
+        let app = access_settings::App {
+            store: boot.store()?,
+            clock: boot.clock(),
+        };
+        Ok(access_settings::routes(app, boot.gate()?))
+    })
+}
