@@ -1,0 +1,87 @@
+//! `POST /v3/subusers`.
+
+use axum::Json;
+use axum::extract::State;
+use posthaste_http::{Body, Caller, Rejection};
+use posthaste_model::{EmailAddress, Problems};
+use posthaste_store::Account;
+
+use crate::wire::{Allocation, Create, Created, CreditKind};
+use crate::{Desk, settings, under};
+
+/// Names that stand in a path where a user name could.
+const RESERVED: [&str; 2] = ["reputations", "stats"];
+
+/// Makes a subuser. It gets its keys from its parent, who acts for it.
+pub(crate) async fn create(
+    State(desk): State<Desk>,
+    caller: Caller,
+    Body(body): Body<Create>,
+) -> Result<Json<Created>, Rejection> {
+    under::check_parent(&caller)?;
+    check(&body).into_result()?;
+    let username = body.username.unwrap_or_default();
+    let id = desk.app.entropy.account_id();
+    let account = Account {
+        email: body.email.unwrap_or_default(),
+        parent: Some(caller.id().clone()),
+        region: body.region.unwrap_or(caller.account.region),
+        ips: body.ips.unwrap_or_default(),
+        ..Account::new(id, &username, desk.app.clock.now())
+    };
+    if !desk.app.store.create_account(&account).await? {
+        return Err(Rejection::on("username", "username exists"));
+    }
+    tracing::info!(account.id = %account.id, "subuser {} of account {} created", account.id, caller.id());
+    let region = body.include_region.unwrap_or(false);
+    Ok(Json(Created {
+        user_id: account.user_id,
+        email: account.email,
+        credit_allocation: Allocation {
+            kind: CreditKind::Unlimited,
+        },
+        region: region.then_some(account.region),
+        username,
+    }))
+}
+
+fn check(body: &Create) -> Problems {
+    const MISSING: &str = "missing required argument";
+    let mut found = Problems::default();
+    match body.username.as_deref().unwrap_or_default() {
+        "" => found.add("username", MISSING),
+        name => found.unless(is_username(name), "username", "invalid username"),
+    }
+    match body.email.as_deref().unwrap_or_default() {
+        "" => found.add("email", MISSING),
+        email => found.unless(EmailAddress::parse(email).is_ok(), "email", "invalid email"),
+    }
+    let password = body.password.as_deref().unwrap_or_default();
+    found.unless(!password.is_empty(), "password", MISSING);
+    settings::check_ips(body.ips.as_deref().unwrap_or_default(), "ips.", &mut found);
+    found
+}
+
+/// A name can stand in a header, where on-behalf-of carries it, and in a path.
+fn is_username(name: &str) -> bool {
+    const LONGEST: usize = 64;
+    let visible = |b: u8| b.is_ascii_graphic() && b != b'/';
+    name.len() <= LONGEST
+        && name.bytes().all(visible)
+        && !RESERVED.contains(&name.to_ascii_lowercase().as_str())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_username_can_stand_in_a_header_and_in_a_path() {
+        for good in ["a", "ann@example.com", "A.b-c_1", &"x".repeat(64)] {
+            assert!(is_username(good), "{good}");
+        }
+        for bad in ["a b", " a", "ä", "a/b", "a\n", "Stats", &"x".repeat(65)] {
+            assert!(!is_username(bad), "{bad:?}");
+        }
+    }
+}

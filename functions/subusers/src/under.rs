@@ -1,0 +1,31 @@
+//! The subusers of the caller, and whether he may have any.
+
+use axum::http::StatusCode;
+use posthaste_http::{Caller, Rejection};
+use posthaste_store::Account;
+
+use crate::Desk;
+
+/// Refuses a subuser: it has none under it.
+pub(crate) fn check_parent(caller: &Caller) -> Result<(), Rejection> {
+    if caller.account.is_subuser() {
+        let message = "you dont have permission to access this resource";
+        return Err(Rejection::plain(StatusCode::FORBIDDEN, message));
+    }
+    Ok(())
+}
+
+/// The subuser of this name under the caller; `None` for anybody else's.
+pub(crate) async fn named(
+    desk: &Desk,
+    caller: &Caller,
+    username: &str,
+) -> Result<Option<Account>, Rejection> {
+    check_parent(caller)?;
+    let store = &desk.app.store;
+    let Some(id) = store.subuser_id(caller.id(), username).await? else {
+        return Ok(None);
+    };
+    let account = store.account(&id).await?;
+    Ok(account.filter(|account| account.parent.as_ref() == Some(caller.id())))
+}
