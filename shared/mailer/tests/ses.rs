@@ -1,0 +1,258 @@
+//! The SES client against a server on loopback that records the calls.
+
+use std::sync::{Arc, Mutex};
+
+use aws_config::{BehaviorVersion, Region, SdkConfig};
+use aws_sdk_sesv2::config::{Credentials, SharedCredentialsProvider};
+use axum::Router;
+use axum::http::StatusCode;
+use axum::routing::post;
+use posthaste_mailer::{
+    Attempt, Cause, Envelope, Mailer, Ses, Stage, TAG_ACCOUNT, TAG_MESSAGE, TAG_RECIPIENT, Tags,
+};
+use posthaste_model::{AccountId, EmailAddress, MessageId};
+use serde_json::{Value, json};
+
+type Calls = Arc<Mutex<Vec<Value>>>;
+
+/// Answers every call the same; the calls, and the client.
+async fn ses(status: u16, kind: &'static str, body: &'static str) -> (Mailer, Calls) {
+    let calls = Calls::default();
+    let log = Arc::clone(&calls);
+    let answer = move |request: String| {
+        let log = Arc::clone(&log);
+        async move {
+            log.lock()
+                .unwrap()
+                .push(serde_json::from_str(&request).unwrap());
+            (
+                StatusCode::from_u16(status).unwrap(),
+                [("x-amzn-errortype", kind)],
+                body,
+            )
+        }
+    };
+    let app = Router::new().route("/v2/email/outbound-emails", post(answer));
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    tokio::spawn(async move { axum::serve(listener, app).await.unwrap() });
+    (client(url), calls)
+}
+
+fn client(url: String) -> Mailer {
+    let credentials = Credentials::new("id", "secret", None, None, "test");
+    let aws = SdkConfig::builder()
+        .behavior_version(BehaviorVersion::latest())
+        .region(Region::new("eu-west-1"))
+        .credentials_provider(SharedCredentialsProvider::new(credentials))
+        .endpoint_url(url)
+        .build();
+    Mailer::Ses(Ses::new(&aws, Some("posthaste".to_owned())))
+}
+
+fn envelope(to: &str) -> Envelope {
+    Envelope {
+        from: "b-1@bounce.test".to_owned(),
+        to: EmailAddress::parse(to).unwrap(),
+        tags: Tags {
+            account: AccountId::from_bytes([1; 10]),
+            message: MessageId::from_bytes([2; 16]),
+            recipient: 7,
+        },
+    }
+}
+
+#[tokio::test]
+async fn a_mail_is_one_raw_call_for_one_recipient_with_its_tags() {
+    let (mailer, calls) = ses(200, "", r#"{"MessageId":"0100-abc"}"#).await;
+    let envelope = envelope("ann@m\u{fc}ller.de");
+    let attempt = mailer
+        .hand_over(&envelope, b"Subject: hi\r\n\r\nhi\r\n")
+        .await;
+    let want = Attempt::Accepted {
+        code: 250,
+        response: "250 Ok 0100-abc".to_owned(),
+        ip: None,
+        tls: false,
+    };
+    assert_eq!(attempt, want);
+    let calls = calls.lock().unwrap();
+    let want = json!({
+        "ConfigurationSetName": "posthaste",
+        "Content": { "Raw": { "Data": "U3ViamVjdDogaGkNCg0KaGkNCg==" } },
+        "Destination": { "ToAddresses": ["ann@xn--mller-kva.de"] },
+        "EmailTags": [
+            { "Name": TAG_ACCOUNT, "Value": envelope.tags.account.to_string() },
+            { "Name": TAG_MESSAGE, "Value": envelope.tags.message.to_string() },
+            { "Name": TAG_RECIPIENT, "Value": "7" },
+        ],
+    });
+    assert_eq!(*calls, [want]);
+}
+
+/// SES allows `A-Za-z0-9_-` in tags, 256 characters.
+#[test]
+fn tags_are_what_ses_allows() {
+    let tags = envelope("ann@example.com").tags;
+    let values = [
+        tags.account.to_string(),
+        tags.message.to_string(),
+        tags.recipient.to_string(),
+    ];
+    for text in values
+        .iter()
+        .map(String::as_str)
+        .chain([TAG_ACCOUNT, TAG_MESSAGE, TAG_RECIPIENT])
+    {
+        assert!(
+            text.len() <= 256
+                && text
+                    .bytes()
+                    .all(|b| b.is_ascii_alphanumeric() || b"_-".contains(&b)),
+            "{text}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn what_ses_answers_becomes_an_attempt_after_one_call() {
+    let ours = "deferred by our trouble";
+    for (status, kind, body, want) in [
+        (
+            429,
+            "TooManyRequestsException",
+            r#"{"message":"Maximum sending rate exceeded."}"#,
+            ours,
+        ),
+        (
+            400,
+            "LimitExceededException",
+            r#"{"message":"Daily message quota exceeded."}"#,
+            ours,
+        ),
+        (400, "AccountSuspendedException", "{}", ours),
+        (400, "SendingPausedException", "{}", ours),
+        (400, "MailFromDomainNotVerifiedException", "{}", ours),
+        (
+            404,
+            "NotFoundException",
+            r#"{"message":"Configuration set <posthaste> does not exist."}"#,
+            ours,
+        ),
+        (
+            400,
+            "MessageRejected",
+            r#"{"message":"Email address is not verified. The following identities failed the check in region EU-WEST-1: a@b.c"}"#,
+            ours,
+        ),
+        (
+            400,
+            "MessageRejected",
+            r#"{"message":"Message contains a virus"}"#,
+            "bounced 554 at data",
+        ),
+        (
+            400,
+            "BadRequestException",
+            r#"{"message":"Missing final '@domain'"}"#,
+            "bounced 553 at rcpt",
+        ),
+        (
+            400,
+            "BadRequestException",
+            r#"{"message":"Duplicate header 'From'."}"#,
+            "bounced 554 at data",
+        ),
+        (
+            400,
+            "BadRequestException",
+            r#"{"message":"The tag name is not valid"}"#,
+            ours,
+        ),
+        (
+            403,
+            "AccessDeniedException",
+            r#"{"message":"not authorized to perform ses:SendRawEmail"}"#,
+            ours,
+        ),
+        (403, "ExpiredTokenException", "{}", ours),
+        (500, "InternalFailure", "{}", ours),
+        (503, "ServiceUnavailable", "", ours),
+        (200, "", "no json", ours),
+    ] {
+        let (mailer, calls) = ses(status, kind, body).await;
+        let attempt = mailer
+            .hand_over(&envelope("ann@example.com"), b"hi\r\n")
+            .await;
+        let got = match &attempt {
+            Attempt::Deferred {
+                cause: Cause::Relay,
+                ..
+            } => ours.to_owned(),
+            Attempt::Bounced {
+                code,
+                stage: Stage::Rcpt,
+                ..
+            } => format!("bounced {code} at rcpt"),
+            Attempt::Bounced {
+                code,
+                stage: Stage::Data,
+                ..
+            } => format!("bounced {code} at data"),
+            other
+            @ (Attempt::Accepted { .. } | Attempt::Deferred { .. } | Attempt::Unsupported) => {
+                format!("{other:?}")
+            }
+        };
+        assert_eq!(got, want, "{status} {kind} {body}: {attempt:?}");
+        assert_eq!(calls.lock().unwrap().len(), 1, "never retried: {kind}");
+    }
+}
+
+#[tokio::test]
+async fn a_bounce_reads_like_a_reply() {
+    let (mailer, _) = ses(
+        400,
+        "MessageRejected",
+        r#"{"message":"Message contains a virus"}"#,
+    )
+    .await;
+    let Attempt::Bounced {
+        response, status, ..
+    } = mailer
+        .hand_over(&envelope("ann@example.com"), b"hi\r\n")
+        .await
+    else {
+        panic!("not a bounce");
+    };
+    assert_eq!(
+        response,
+        "554 5.6.0 MessageRejected: Message contains a virus"
+    );
+    assert_eq!(status.unwrap().to_string(), "5.6.0");
+}
+
+#[tokio::test]
+async fn no_answer_is_our_trouble_and_a_foreign_name_is_not_for_ses() {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    drop(listener);
+    let mailer = client(url);
+    let attempt = mailer
+        .hand_over(&envelope("ann@example.com"), b"hi\r\n")
+        .await;
+    let Attempt::Deferred {
+        response, cause, ..
+    } = attempt
+    else {
+        panic!("{attempt:?}")
+    };
+    assert_eq!(cause, Cause::Relay);
+    assert!(response.starts_with("no answer from SES: "), "{response}");
+    assert_eq!(
+        mailer
+            .hand_over(&envelope("pep\u{e9}@example.com"), b"hi\r\n")
+            .await,
+        Attempt::Unsupported
+    );
+}

@@ -1,0 +1,94 @@
+//! The SMTP client against relays that behave, refuse, hang, break and lie.
+
+mod delivers;
+mod encrypts;
+mod pools;
+mod raw;
+mod refusals;
+
+use std::time::Duration;
+
+use posthaste_mailer::{Attempt, Cause, Envelope, Mailer, Smtp, SmtpConfig, Stage, Tags, Timeouts};
+use posthaste_model::{AccountId, EmailAddress, MessageId};
+use posthaste_testkit::relay::Relay;
+
+const SOON: Duration = Duration::from_secs(10);
+
+fn envelope(to: &str) -> Envelope {
+    Envelope {
+        from: "b-1@bounce.test".to_owned(),
+        to: EmailAddress::parse(to).unwrap(),
+        tags: Tags {
+            account: AccountId::from_bytes([1; 10]),
+            message: MessageId::from_bytes([2; 16]),
+            recipient: 0,
+        },
+    }
+}
+
+fn config(url: &str) -> SmtpConfig {
+    SmtpConfig::new(url.parse().unwrap())
+}
+
+/// A client that loses patience soon.
+fn hasty(url: &str) -> SmtpConfig {
+    let soon = Duration::from_millis(300);
+    SmtpConfig {
+        timeouts: Timeouts {
+            connect: soon,
+            command: soon,
+            block: soon,
+            accept: soon,
+        },
+        ..config(url)
+    }
+}
+
+fn mailer(config: SmtpConfig) -> Mailer {
+    Mailer::Smtp(Smtp::new(config))
+}
+
+fn to_relay(relay: &Relay) -> Mailer {
+    mailer(config(&relay.url()))
+}
+
+async fn hand_over(mailer: &Mailer, to: &str) -> Attempt {
+    mailer
+        .hand_over(&envelope(to), b"Subject: hi\r\n\r\nhi\r\n")
+        .await
+}
+
+/// The attempt in one word or three.
+fn outcome(attempt: &Attempt) -> String {
+    match attempt {
+        Attempt::Accepted { code, .. } => format!("accepted {code}"),
+        Attempt::Deferred {
+            cause: Cause::Recipient,
+            ..
+        } => "deferred by the recipient".to_owned(),
+        Attempt::Deferred {
+            cause: Cause::Relay,
+            ..
+        } => "deferred by our trouble".to_owned(),
+        Attempt::Bounced {
+            code,
+            stage: Stage::Rcpt,
+            ..
+        } => format!("bounced {code} at rcpt"),
+        Attempt::Bounced {
+            code,
+            stage: Stage::Data,
+            ..
+        } => format!("bounced {code} at data"),
+        Attempt::Unsupported => "unsupported".to_owned(),
+    }
+}
+
+fn response(attempt: &Attempt) -> &str {
+    match attempt {
+        Attempt::Accepted { response, .. }
+        | Attempt::Deferred { response, .. }
+        | Attempt::Bounced { response, .. } => response,
+        Attempt::Unsupported => Attempt::UNSUPPORTED,
+    }
+}
