@@ -1,0 +1,112 @@
+//! Events that a webhook did not take in their time, kept until somebody replays them.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use posthaste_model::{AccountId, Timestamp, WebhookId};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+
+use crate::{Key, Page, Row, Store, StoreError};
+
+/// Some events of one webhook, in the form in which they travel to it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DeadLetter {
+    pub account: AccountId,
+    pub webhook: WebhookId,
+    /// When the first and the last of the events happened.
+    pub first: Timestamp,
+    pub last: Timestamp,
+    pub events: u32,
+    /// When nobody tried any more, after how many attempts, and how the last one ended.
+    pub died_at: Timestamp,
+    pub attempts: u32,
+    pub reason: String,
+    /// The message of the queue that carries them; at most 60 KB but for one huge event.
+    pub message: String,
+}
+
+/// Which dead letters are asked for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Wanted {
+    /// The first event happened at or after this second.
+    pub since: Option<Timestamp>,
+    /// The first event happened at or before this second.
+    pub until: Option<Timestamp>,
+    pub webhook: Option<WebhookId>,
+    /// Only letters after this key, as given back with an earlier page.
+    pub after: Option<String>,
+    /// At most this many letters.
+    pub limit: usize,
+}
+
+impl DeadLetter {
+    /// The same events of the same webhook have the same key, so burying twice keeps one.
+    fn key(&self) -> Key {
+        let hash = URL_SAFE_NO_PAD.encode(Sha256::digest(self.message.as_bytes()));
+        let hash = hash.get(..16).unwrap_or_default();
+        let first = self.first.0.max(0);
+        Key::new(
+            Key::dead_letters_pk(&self.account),
+            format!("{first:012}#{}#{hash}", self.webhook),
+        )
+    }
+}
+
+impl Store {
+    /// Keeps a letter until `expires`.
+    ///
+    /// # Errors
+    /// When the table fails.
+    pub async fn bury(&self, letter: &DeadLetter, expires: Timestamp) -> Result<(), StoreError> {
+        self.put(&letter.key(), letter, Some(expires)).await
+    }
+
+    /// Letters of an account, those with the oldest events first.
+    ///
+    /// # Errors
+    /// When the table fails.
+    pub async fn dead_letters(
+        &self,
+        account: &AccountId,
+        wanted: &Wanted,
+    ) -> Result<Vec<Row<DeadLetter>>, StoreError> {
+        // Read in pages: a filter may leave out most of what is there.
+        const PAGE: usize = 100;
+        let pk = Key::dead_letters_pk(account);
+        let since = wanted.since.map(|at| format!("{:012}", at.0.max(0)));
+        let mut after = wanted.after.clone().max(since);
+        let mut found = Vec::new();
+        loop {
+            let page = Page {
+                limit: PAGE,
+                after: after.take(),
+                backwards: false,
+            };
+            let rows: Vec<Row<DeadLetter>> = self.list(&pk, "", &page).await?;
+            let last = rows.len() < PAGE;
+            after = rows.last().map(|row| row.key.sk.clone());
+            for row in rows {
+                if wanted.until.is_some_and(|until| row.value.first > until) {
+                    return Ok(found);
+                }
+                if wanted.webhook.as_ref().is_none_or(|id| *id == row.value.webhook) {
+                    found.push(row);
+                }
+                if found.len() >= wanted.limit {
+                    return Ok(found);
+                }
+            }
+            if last {
+                return Ok(found);
+            }
+        }
+    }
+
+    /// Forgets letters that were replayed.
+    ///
+    /// # Errors
+    /// When the table fails.
+    pub async fn unbury(&self, keys: &[Key]) -> Result<(), StoreError> {
+        self.delete_many(keys).await
+    }
+}

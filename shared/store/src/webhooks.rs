@@ -1,0 +1,238 @@
+//! Event webhooks: at most a few per account, no two with the same URL.
+//!
+//! The URL is held by a row of its own, written in the same transaction as the webhook, so that
+//! two requests at once cannot both take it. Everything else changes under the row's revision.
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use posthaste_model::{AccountId, Kind, Millis, Timestamp, WebhookId};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+
+use crate::{Key, Page, Row, Store, StoreError, Transact};
+
+/// One event webhook. What is secret here is sealed before it comes.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Webhook {
+    pub id: WebhookId,
+    pub account: AccountId,
+    pub enabled: bool,
+    /// The URL as the owner wrote it.
+    pub url: String,
+    /// The same URL in its standard form: what is posted to, and what must be unique.
+    pub target: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub friendly_name: Option<String>,
+    /// `None` marks a webhook from before there could be several: the oldest one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub created_at: Option<Millis>,
+    pub updated_at: Timestamp,
+    /// The events it asks for.
+    #[serde(default)]
+    pub kinds: BTreeSet<Kind>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub oauth_client_id: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub oauth_token_url: Option<String>,
+    /// Sealed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub oauth_client_secret: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub signing: Option<Signing>,
+    /// Since when every post has failed; `None` while posts arrive.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failing_since: Option<Timestamp>,
+}
+
+/// The key pair of a webhook whose posts are signed.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Signing {
+    /// As receivers get it.
+    pub public_key: String,
+    /// Sealed.
+    pub private_key: String,
+}
+
+// The URL may hold credentials.
+impl fmt::Debug for Webhook {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Webhook({})", self.id)
+    }
+}
+
+impl Webhook {
+    /// Sorts the oldest first; one without a date is older than any.
+    fn age(&self) -> (Option<Millis>, &WebhookId) {
+        (self.created_at, &self.id)
+    }
+}
+
+/// What holds a URL.
+#[derive(Debug, Serialize, Deserialize)]
+struct Holder {
+    webhook: WebhookId,
+}
+
+fn url_key(account: &AccountId, target: &str) -> Key {
+    let hash = URL_SAFE_NO_PAD.encode(Sha256::digest(target.as_bytes()));
+    Key::webhook_url(account, &hash)
+}
+
+/// What became of a new webhook.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[must_use]
+pub enum Created {
+    Done,
+    /// The account holds as many as it may.
+    Full,
+    /// This webhook has the URL.
+    UrlTaken(WebhookId),
+}
+
+/// What became of a change.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[must_use]
+pub enum Saved {
+    Done(Box<Webhook>),
+    Missing,
+    /// This webhook has the URL.
+    UrlTaken(WebhookId),
+}
+
+impl Store {
+    /// The webhooks of an account, the oldest first.
+    ///
+    /// # Errors
+    /// When the table fails.
+    pub async fn webhooks(&self, account: &AccountId) -> Result<Vec<Webhook>, StoreError> {
+        let pk = Key::account_pk(account);
+        let rows: Vec<Row<Webhook>> = self.list(&pk, "HOOK#", &Page::all()).await?;
+        let mut webhooks: Vec<_> = rows.into_iter().map(|row| row.value).collect();
+        webhooks.sort_by(|a, b| a.age().cmp(&b.age()));
+        Ok(webhooks)
+    }
+
+    /// One webhook of an account.
+    ///
+    /// # Errors
+    /// When the table fails.
+    pub async fn webhook(
+        &self,
+        account: &AccountId,
+        id: &WebhookId,
+    ) -> Result<Option<Webhook>, StoreError> {
+        let row = self.get(&Key::webhook(account, id)).await?;
+        Ok(row.map(|row| row.value))
+    }
+
+    /// Writes a new webhook unless the account holds `limit` already or its URL is taken.
+    ///
+    /// # Errors
+    /// When the table fails.
+    pub async fn create_webhook(
+        &self,
+        webhook: &Webhook,
+        limit: i64,
+    ) -> Result<Created, StoreError> {
+        let url = url_key(&webhook.account, &webhook.target);
+        let holder = Holder {
+            webhook: webhook.id.clone(),
+        };
+        // A URL that is let go between the refusal and the look is tried for again.
+        for _ in 0..3 {
+            let steps = vec![
+                self.write_new(&url, &holder, None)?,
+                self.write_take(&Key::count(&webhook.account, "HOOKS"), limit)?,
+                self.write_new(&Key::webhook(&webhook.account, &webhook.id), webhook, None)?,
+            ];
+            match self.transact(steps).await? {
+                Transact::Done => return Ok(Created::Done),
+                Transact::Refused(0) => {
+                    if let Some(holder) = self.get::<Holder>(&url).await? {
+                        return Ok(Created::UrlTaken(holder.value.webhook));
+                    }
+                }
+                Transact::Refused(1) => return Ok(Created::Full),
+                Transact::Refused(_) => break,
+            }
+        }
+        Err(StoreError::Contended(webhook.id.to_string()))
+    }
+
+    /// Reads a webhook, lets `change` make the new one of it, and writes that if nobody wrote in
+    /// between; otherwise starts over. `change` may run several times.
+    ///
+    /// # Errors
+    /// When the table fails; `E` is whatever `change` refused with.
+    pub async fn change_webhook<E>(
+        &self,
+        account: &AccountId,
+        id: &WebhookId,
+        mut change: impl FnMut(Webhook) -> Result<Webhook, E>,
+    ) -> Result<Result<Saved, E>, StoreError> {
+        const TRIES: u32 = 12;
+        let key = Key::webhook(account, id);
+        for _ in 0..TRIES {
+            let Some(row) = self.get::<Webhook>(&key).await? else {
+                return Ok(Ok(Saved::Missing));
+            };
+            let old = row.value.clone();
+            let new = match change(row.value) {
+                Ok(new) => new,
+                Err(refused) => return Ok(Err(refused)),
+            };
+            if new == old {
+                return Ok(Ok(Saved::Done(Box::new(new))));
+            }
+            let mut steps = vec![self.write_unchanged(&key, &new, row.rev)?];
+            let url = url_key(account, &new.target);
+            if new.target != old.target {
+                let holder = Holder {
+                    webhook: id.clone(),
+                };
+                steps.push(self.write_new(&url, &holder, None)?);
+                steps.push(self.write_absent(&url_key(account, &old.target))?);
+            }
+            match self.transact(steps).await? {
+                Transact::Done => return Ok(Ok(Saved::Done(Box::new(new)))),
+                Transact::Refused(1) => {
+                    if let Some(holder) = self.get::<Holder>(&url).await? {
+                        return Ok(Ok(Saved::UrlTaken(holder.value.webhook)));
+                    }
+                }
+                Transact::Refused(_) => {}
+            }
+        }
+        Err(StoreError::Contended(id.to_string()))
+    }
+
+    /// Deletes a webhook of this account; `false` when there is none.
+    ///
+    /// # Errors
+    /// When the table fails.
+    pub async fn delete_webhook(
+        &self,
+        account: &AccountId,
+        id: &WebhookId,
+    ) -> Result<bool, StoreError> {
+        const TRIES: u32 = 12;
+        let key = Key::webhook(account, id);
+        for _ in 0..TRIES {
+            let Some(row) = self.get::<Webhook>(&key).await? else {
+                return Ok(false);
+            };
+            let steps = vec![
+                self.write_delete_unchanged(&key, row.rev)?,
+                self.write_absent(&url_key(account, &row.value.target))?,
+                self.write_give(&Key::count(account, "HOOKS"))?,
+            ];
+            if self.transact(steps).await? == Transact::Done {
+                return Ok(true);
+            }
+        }
+        Err(StoreError::Contended(id.to_string()))
+    }
+}
