@@ -14,7 +14,6 @@ use crate::query::{self, Term, Test};
 use crate::refusal::Refusal;
 use crate::routes::App;
 use crate::rows::{Slice, Totals};
-use crate::sources::Trace;
 use crate::store::Kept;
 use crate::{Summary, download, headers, parse, sql};
 
@@ -140,8 +139,7 @@ pub(crate) async fn events(
     RawQuery(query): RawQuery,
 ) -> Answer<Json<Value>> {
     let kept = find(&app, &id, query).await?;
-    let trace = Trace::new(&kept.summary.message_id, &kept.envelope);
-    let told = app.sources.about(trace).await;
+    let told = app.told(&kept.summary, &kept.envelope).await;
     Ok(Json(json!({
         "Envelope": kept.envelope,
         "Events": told.events,

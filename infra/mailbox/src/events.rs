@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use crate::query::instant;
 use crate::rows::rfc3339;
+use crate::sources::Told;
 
 /// One line: what happened, when, to whom, and why.
 #[derive(Debug, PartialEq, Eq, Serialize)]
@@ -25,8 +26,27 @@ pub(crate) struct Line {
     pub json: String,
 }
 
+/// Everything told about one copy.
+#[derive(Debug, PartialEq, Eq, Serialize)]
+pub(crate) struct Lines {
+    /// The last event.
+    pub status: Option<Line>,
+    pub events: Vec<Line>,
+    pub webhooks: Vec<Line>,
+}
+
+impl Lines {
+    pub(crate) fn of(told: &Told) -> Self {
+        Self {
+            status: told.events.last().map(event),
+            events: told.events.iter().map(event).collect(),
+            webhooks: told.webhooks.iter().map(answer).collect(),
+        }
+    }
+}
+
 /// A delivery event, in the form of the store or of a webhook post.
-pub(crate) fn event(value: &Value) -> Line {
+fn event(value: &Value) -> Line {
     let pill = first(value, &["event", "kind", "type"]);
     let tone = match pill.as_str() {
         "delivered" | "open" | "click" | "group_resubscribe" => "good",
@@ -45,7 +65,7 @@ pub(crate) fn event(value: &Value) -> Line {
 }
 
 /// What a webhook answered.
-pub(crate) fn answer(value: &Value) -> Line {
+fn answer(value: &Value) -> Line {
     let status = first(value, &["status"]);
     let tone = match status.parse::<u16>() {
         Ok(200..=299) => "good",

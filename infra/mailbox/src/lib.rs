@@ -32,6 +32,7 @@ mod sources;
 mod sql;
 mod store;
 mod unsubscribe;
+mod view;
 
 pub use address::Address;
 pub use envelope::Envelope;

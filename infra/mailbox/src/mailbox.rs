@@ -9,7 +9,7 @@ use tokio::sync::watch;
 
 use crate::parse;
 use crate::query::Term;
-use crate::rows::{Slice, Totals};
+use crate::rows::{Row, Slice, Totals};
 use crate::sql::{self, Clause};
 use crate::store::{Kept, Store};
 use crate::{Envelope, Error, Sources, routes};
@@ -127,6 +127,10 @@ impl Mailbox {
     ) -> Result<Slice, Error> {
         self.ask(move |store| store.list(&terms, start, limit))
             .await
+    }
+
+    pub(crate) async fn head(&self, id: String) -> Result<Option<Row>, Error> {
+        self.ask(move |store| store.head(&id)).await
     }
 
     pub(crate) async fn get(&self, id: String) -> Result<Option<Kept>, Error> {

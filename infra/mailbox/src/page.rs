@@ -1,12 +1,9 @@
-//! The page: the list, its forms, and the documents shown in frames.
-
-use std::collections::HashMap;
+//! The page: the list and its forms.
 
 use axum::extract::{Path, RawQuery, State};
-use axum::http::{HeaderValue, header};
+use axum::http::header;
 use axum::response::{Html, IntoResponse, Redirect, Response};
-use handlebars::Handlebars;
-use mail_parser::Message;
+use handlebars::{Handlebars, handlebars_helper};
 use serde::Serialize;
 
 use crate::params::{PAGE, Params};
@@ -14,7 +11,7 @@ use crate::reader::Reader;
 use crate::refusal::Refusal;
 use crate::routes::App;
 use crate::rows::{Row, Slice};
-use crate::{Address, api, frame, parse, parts, query, sql};
+use crate::{Address, query, rows, sql};
 
 type Answer<T> = Result<T, Refusal>;
 
@@ -31,12 +28,19 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; i
 pub(crate) fn templates() -> Handlebars<'static> {
     let mut pages = Handlebars::new();
     pages.set_strict_mode(true);
+    handlebars_helper!(brief: |at: str| rows::utc(at, "%-d %b, %H:%M"));
+    handlebars_helper!(full: |at: str| rows::utc(at, "%-d %b %Y, %H:%M:%S UTC"));
+    pages.register_helper("brief", Box::new(brief));
+    pages.register_helper("full", Box::new(full));
     for (name, text) in [
         ("page", include_str!("../ui/page.html")),
         ("list", include_str!("../ui/list.html")),
         ("reader", include_str!("../ui/reader.html")),
         ("panel", include_str!("../ui/panel.html")),
+        ("status", include_str!("../ui/status.html")),
+        ("events", include_str!("../ui/events.html")),
         ("told", include_str!("../ui/told.html")),
+        ("fragment", include_str!("../ui/fragment.html")),
     ] {
         pages
             .register_template_string(name, text)
@@ -87,15 +91,34 @@ pub(crate) async fn list(State(app): State<App>, RawQuery(query): RawQuery) -> A
     show(&app, &params, None).await
 }
 
+/// `GET /list`: the list alone, with the message `open` chosen in it. What a page that is already
+/// open asks for when something changed.
+pub(crate) async fn lines(State(app): State<App>, RawQuery(query): RawQuery) -> Answer<Response> {
+    let params = Params::read(&query.unwrap_or_default());
+    let page = page(&app, &params, None).await?;
+    app.render("list", &page)
+}
+
 /// The whole page: the list, and beside it the open message.
 pub(crate) async fn show(app: &App, params: &Params, reader: Option<Reader>) -> Answer<Response> {
+    let page = page(app, params, reader).await?;
+    app.render("page", &page)
+}
+
+async fn page(app: &App, params: &Params, reader: Option<Reader>) -> Answer<Page> {
     let terms = query::parse(&params.query);
     let slice = app.mailbox.list(terms, params.start, Some(PAGE)).await?;
-    let page = Page::new(params, &slice, reader);
-    let html = app.pages.render("page", &page);
-    let html = html.map_err(|cause| crate::Error::Store(cause.to_string()))?;
-    let policy = [(header::CONTENT_SECURITY_POLICY, POLICY)];
-    Ok((policy, Html(html)).into_response())
+    Ok(Page::new(params, &slice, reader))
+}
+
+impl App {
+    /// A page, or a piece of one, from a template.
+    pub(crate) fn render(&self, template: &str, data: &impl Serialize) -> Answer<Response> {
+        let html = self.pages.render(template, data);
+        let html = html.map_err(|cause| crate::Error::Store(cause.to_string()))?;
+        let policy = [(header::CONTENT_SECURITY_POLICY, POLICY)];
+        Ok((policy, Html(html)).into_response())
+    }
 }
 
 /// `POST /message/{id}/delete`.
@@ -127,58 +150,6 @@ fn home(body: &str) -> Redirect {
     Redirect::to(&format!("/{}", params.place(params.start, &[])))
 }
 
-/// `GET /view/{id}.html` and `.txt`: the body alone. `embed=1` makes links open in a new window,
-/// `images=1` lets remote pictures load.
-pub(crate) async fn view(
-    State(app): State<App>,
-    Path(file): Path<String>,
-    RawQuery(query): RawQuery,
-) -> Answer<Response> {
-    let params = Params::read(query.as_deref().unwrap_or_default());
-    let (id, kind) = file.rsplit_once('.').ok_or(Refusal::NotFound)?;
-    let kept = api::find(&app, id, query).await?;
-    match kind {
-        "html" => {
-            let embed = params.embed;
-            let id = kept.summary.id.clone();
-            let html = api::apart(move || {
-                parse::with(&kept.raw, |message| document(&id, message, embed).html)
-            });
-            let html = html.await?.filter(|html| !html.is_empty());
-            Ok(framed(html.ok_or(Refusal::NoHtml)?, params.images))
-        }
-        "txt" => {
-            let text = api::apart(move || parse::with(&kept.raw, parse::text)).await?;
-            Ok(text.unwrap_or_default().into_response())
-        }
-        _ => Err(Refusal::NotFound),
-    }
-}
-
-/// A mail's HTML, rewritten for a frame; empty when it has none.
-pub(crate) fn document(id: &str, message: &Message<'_>, embed: bool) -> frame::Document {
-    let cids: HashMap<_, _> = parts::files(message)
-        .iter()
-        .filter(|leaf| !leaf.content_id().is_empty())
-        .map(|leaf| {
-            let url = format!("/api/v1/message/{id}/part/{}", leaf.id);
-            (leaf.content_id().to_owned(), url)
-        })
-        .collect();
-    frame::document(&parse::html(message), &cids, embed)
-}
-
-fn framed(html: String, images: bool) -> Response {
-    let mut response = Html(html).into_response();
-    let headers = response.headers_mut();
-    if let Ok(policy) = frame::policy(images).parse() {
-        headers.insert(header::CONTENT_SECURITY_POLICY, policy);
-    }
-    let none = HeaderValue::from_static("no-referrer");
-    headers.insert(header::REFERRER_POLICY, none);
-    response
-}
-
 impl Page {
     fn new(params: &Params, slice: &Slice, reader: Option<Reader>) -> Self {
         let (start, shown) = (params.start, slice.rows.len());
@@ -190,7 +161,7 @@ impl Page {
             None if unread > 0 => format!("({unread}) Mailbox"),
             None => "Mailbox".to_owned(),
         };
-        let open = reader.as_ref().map(|reader| reader.id.as_str());
+        let open = reader.as_ref().map_or(params.open.as_str(), |r| &r.id);
         Self {
             title,
             query: params.query.clone(),
@@ -216,16 +187,16 @@ impl Page {
 }
 
 impl Line {
-    fn new(row: &Row, params: &Params, open: Option<&str>) -> Self {
+    fn new(row: &Row, params: &Params, open: &str) -> Self {
         let mail = &row.summary;
         let place = params.place(params.start, &[]);
         Self {
             href: format!("/message/{}{place}", mail.id),
-            current: open == Some(&mail.id),
+            current: open == mail.id,
             unread: !mail.read,
             from: mail.from.short().to_owned(),
             to: recipient(row),
-            more: row.recipients.len().saturating_sub(1),
+            more: row.envelope.to.len().saturating_sub(1),
             subject: mail.subject.clone(),
             snippet: mail.snippet.clone(),
             at: mail.created.clone(),
@@ -238,7 +209,7 @@ impl Line {
 /// Whom this copy went to: every recipient gets one, and the headers are the same in all.
 fn recipient(row: &Row) -> String {
     let mail = &row.summary;
-    match row.recipients.first() {
+    match row.envelope.to.first() {
         Some(to) => to.clone(),
         None => mail.to.first().map(Address::shown).unwrap_or_default(),
     }

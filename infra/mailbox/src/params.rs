@@ -14,6 +14,8 @@ pub(crate) struct Params {
     /// `query` of the REST calls, `q` of the page.
     pub query: String,
     pub view: String,
+    /// The id of the open message.
+    pub open: String,
     pub width: String,
     pub images: bool,
     pub embed: bool,
@@ -30,6 +32,7 @@ impl Params {
                 "limit" => params.limit = value.parse().ok(),
                 "before" => params.before = value.into_owned(),
                 "query" | "q" => value.trim().clone_into(&mut params.query),
+                "open" => params.open = value.into_owned(),
                 "view" => params.view = value.into_owned(),
                 "width" => params.width = value.into_owned(),
                 "images" => params.images = value == "1",

@@ -4,14 +4,14 @@ use axum::extract::{Path, RawQuery, State};
 use axum::response::Response;
 use serde::Serialize;
 
-use crate::events::{self, Line};
+use crate::events::{Line, Lines};
 use crate::message::{File, Full};
 use crate::params::Params;
 use crate::refusal::Refusal;
 use crate::routes::App;
-use crate::sources::{Told, Trace};
+use crate::sources::Told;
 use crate::store::Kept;
-use crate::{Address, api, headers, page, parse};
+use crate::{Address, api, headers, page, parse, view};
 
 /// Bytes of source shown on the page; the rest is a download.
 const SHOWN: usize = 256 * 1024;
@@ -85,12 +85,6 @@ struct Attached {
     note: &'static str,
 }
 
-#[derive(Serialize)]
-struct Lines {
-    events: Vec<Line>,
-    webhooks: Vec<Line>,
-}
-
 const VIEWS: [(&str, &str); 7] = [
     ("html", "HTML"),
     ("text", "Text"),
@@ -110,13 +104,23 @@ pub(crate) async fn open(
     let params = Params::read(query.as_deref().unwrap_or_default());
     let kept = app.mailbox.get(id).await?.ok_or(Refusal::NotFound)?;
     app.mailbox.mark_read(&kept.summary.id).await?;
-    let trace = Trace::new(&kept.summary.message_id, &kept.envelope);
-    let told = app.sources.about(trace).await;
+    let told = app.told(&kept.summary, &kept.envelope).await;
     let reader = {
         let params = params.clone();
         api::apart(move || Reader::new(&kept, &told, &params)).await?
     };
     page::show(&app, &params, Some(reader)).await
+}
+
+/// `GET /message/{id}/told`: what was last told about this copy. A page that is already open asks
+/// for it again and again, so the mail itself stays unread.
+pub(crate) async fn told(
+    State(app): State<App>,
+    Path(id): Path<String>,
+) -> Result<Response, Refusal> {
+    let row = app.mailbox.head(id).await?.ok_or(Refusal::NotFound)?;
+    let told = app.told(&row.summary, &row.envelope).await;
+    app.render("fragment", &Lines::of(&told))
 }
 
 impl Reader {
@@ -134,7 +138,10 @@ impl Reader {
         Self {
             id: full.id.clone(),
             subject: full.subject.clone(),
-            people: people.into_iter().filter(|p| !p.1.is_empty()).collect(),
+            people: people
+                .into_iter()
+                .filter(|(_, shown)| !shown.concat().is_empty())
+                .collect(),
             at: kept.summary.created.clone(),
             date: full.date.clone(),
             size: page::bytes(full.size),
@@ -142,7 +149,7 @@ impl Reader {
             sender: kept.envelope.from.clone(),
             recipients: kept.envelope.to.clone(),
             peer: kept.envelope.peer.clone(),
-            status: told.events.last().map(events::event),
+            status: Lines::of(told).status,
             tabs: tabs(&full, told, params, view),
             panel: Panel::new(kept, &full, told, params, view),
         }
@@ -194,7 +201,7 @@ impl Panel {
         let api = format!("/api/v1/message/{}", full.id);
         let mut panel = Self::default();
         match view {
-            "html" => panel.frame = Some(Frame::new(kept, full, params)),
+            "html" => panel.frame = Some(Frame::new(full, params)),
             "text" => {
                 let whole = format!("/view/{}.txt", full.id);
                 panel.source = Some(Source::new(&full.text, whole, true));
@@ -212,20 +219,14 @@ impl Panel {
                 let all = files.chain(inline);
                 panel.files = Some(all.map(|(f, note)| Attached::new(&api, f, note)).collect());
             }
-            _ => {
-                panel.told = Some(Lines {
-                    events: told.events.iter().map(events::event).collect(),
-                    webhooks: told.webhooks.iter().map(events::answer).collect(),
-                });
-            }
+            _ => panel.told = Some(Lines::of(told)),
         }
         panel
     }
 }
 
 impl Frame {
-    fn new(kept: &Kept, full: &Full, params: &Params) -> Self {
-        let document = parse::with(&kept.raw, |m| page::document(&full.id, m, true));
+    fn new(full: &Full, params: &Params) -> Self {
         let (images, phone) = (params.images, params.width == "phone");
         let href = |images: bool, phone: bool| {
             let images = images.then_some(("images", "1"));
@@ -237,7 +238,7 @@ impl Frame {
         let remote = if images { "&images=1" } else { "" };
         Self {
             src: format!("/view/{}.html?embed=1{remote}", full.id),
-            remote: document.is_some_and(|document| document.remote),
+            remote: view::document(full, true).remote,
             images,
             phone,
             images_href: href(!images, phone),

@@ -9,7 +9,8 @@ use axum::routing::{get, post};
 use handlebars::Handlebars;
 
 use crate::refusal::Refusal;
-use crate::{Mailbox, Sources, api, guard, live, page, reader};
+use crate::sources::{Told, Trace};
+use crate::{Envelope, Mailbox, Sources, Summary, api, guard, live, page, reader, view};
 
 /// What the handlers share.
 #[derive(Clone)]
@@ -17,6 +18,14 @@ pub(crate) struct App {
     pub mailbox: Mailbox,
     pub sources: Sources,
     pub pages: Arc<Handlebars<'static>>,
+}
+
+impl App {
+    /// What the sources say about one copy.
+    pub(crate) async fn told(&self, summary: &Summary, envelope: &Envelope) -> Told {
+        let trace = Trace::new(&summary.message_id, envelope);
+        self.sources.about(trace).await
+    }
 }
 
 pub(crate) fn router(mailbox: Mailbox, sources: Sources) -> Router {
@@ -51,11 +60,13 @@ pub(crate) fn router(mailbox: Mailbox, sources: Sources) -> Router {
 fn page_routes() -> Router<App> {
     Router::new()
         .route("/", get(page::list))
+        .route("/list", get(page::lines))
         .route("/message/{id}", get(reader::open))
+        .route("/message/{id}/told", get(reader::told))
         .route("/message/{id}/delete", post(page::delete))
         .route("/clear", post(page::clear))
         .route("/read", post(page::read))
-        .route("/view/{file}", get(page::view))
+        .route("/view/{file}", get(view::view))
         .route("/live", get(live::stream))
 }
 

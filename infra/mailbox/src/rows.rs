@@ -3,7 +3,7 @@
 use posthaste_model::Millis;
 use serde::{Deserialize, Serialize};
 
-use crate::Address;
+use crate::{Address, Envelope};
 
 /// What the list says about a mail.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -44,6 +44,17 @@ pub(crate) fn rfc3339(at: Millis) -> String {
         .to_string()
 }
 
+/// An RFC 3339 time in this form, for pages whose script does not run; any other text as it is.
+pub(crate) fn utc(at: &str, form: &str) -> String {
+    match at.parse::<jiff::Timestamp>() {
+        Ok(at) => at
+            .to_zoned(jiff::tz::TimeZone::UTC)
+            .strftime(form)
+            .to_string(),
+        Err(_) => at.to_owned(),
+    }
+}
+
 /// How full the mailbox is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Totals {
@@ -64,5 +75,24 @@ pub(crate) struct Slice {
 #[derive(Clone, Debug)]
 pub(crate) struct Row {
     pub summary: Summary,
-    pub recipients: Vec<String>,
+    pub envelope: Envelope,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_written_for_programs_and_for_people() {
+        assert_eq!(rfc3339(Millis(1_795_780_800_500)), "2026-11-27T12:00:00.5Z");
+        let form = "%-d %b %Y, %H:%M:%S UTC";
+        for (at, want) in [
+            ("2026-11-07T01:02:03.5Z", "7 Nov 2026, 01:02:03 UTC"),
+            ("2026-11-07T01:02:03+02:00", "6 Nov 2026, 23:02:03 UTC"),
+            ("some day", "some day"),
+            ("", ""),
+        ] {
+            assert_eq!(utc(at, form), want);
+        }
+    }
 }

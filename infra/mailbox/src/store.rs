@@ -142,21 +142,30 @@ impl Store {
         })
     }
 
-    /// One mail, with its bytes.
-    pub(crate) fn get(&self, id: &str) -> Result<Option<Kept>, Error> {
+    /// One mail without its bytes, which may be many.
+    pub(crate) fn head(&self, id: &str) -> Result<Option<Row>, Error> {
         let found = self
             .db
-            .prepare_cached(
-                "SELECT summary, envelope, unread, bytes FROM mail JOIN raw USING (seq) WHERE id = ?",
-            )?
-            .query_row([id], |sql| Ok((line(sql)?, sql.get(3)?)))
+            .prepare_cached("SELECT summary, envelope, unread FROM mail WHERE id = ?")?
+            .query_row([id], line)
             .optional()?;
-        let Some(((summary, envelope, unread), raw)) = found else {
+        found
+            .map(|(summary, envelope, unread)| row(&summary, &envelope, unread))
+            .transpose()
+    }
+
+    /// One mail, with its bytes.
+    pub(crate) fn get(&self, id: &str) -> Result<Option<Kept>, Error> {
+        let Some(Row { summary, envelope }) = self.head(id)? else {
             return Ok(None);
         };
+        let raw = self
+            .db
+            .prepare_cached("SELECT bytes FROM mail JOIN raw USING (seq) WHERE id = ?")?
+            .query_row([id], |row| row.get(0))?;
         Ok(Some(Kept {
-            summary: row(&summary, &envelope, unread)?.summary,
-            envelope: serde_json::from_str(&envelope)?,
+            summary,
+            envelope,
             raw,
         }))
     }
@@ -252,13 +261,13 @@ fn line(sql: &SqlRow<'_>) -> rusqlite::Result<(String, String, bool)> {
 
 fn row(summary: &str, envelope: &str, unread: bool) -> Result<Row, Error> {
     let summary: Summary = serde_json::from_str(summary)?;
-    let envelope: Envelope = serde_json::from_str(envelope)?;
+    let envelope = serde_json::from_str(envelope)?;
     Ok(Row {
         summary: Summary {
             read: !unread,
             ..summary
         },
-        recipients: envelope.to,
+        envelope,
     })
 }
 

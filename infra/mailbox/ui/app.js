@@ -120,23 +120,35 @@ page.addEventListener("click", (event) => {
   if (menu && !menu.contains(event.target)) menu.open = false;
 });
 
-/** Brings the list, and what is told about the open message, up to date. */
+const opened = () => one("#reader article")?.dataset.id ?? "";
+
+/** Brings the list up to date, and the reader when the mailbox was empty or the mail is gone. */
 async function refresh() {
-  const turn = visits;
-  const fresh = await load(location.href);
-  if (turn !== visits) return;
-  if (!fresh) {
-    // The open message is gone: somebody deleted it, or the mailbox was cleared.
-    const home = one("#reader .back")?.getAttribute("href") ?? "/";
-    if (navigator.onLine && (await load(home))) visit(home, true);
+  const [turn, id] = [visits, opened()];
+  const query = new URLSearchParams(location.search);
+  query.set("open", id);
+  const fresh = await load(`/list?${query}`);
+  if (turn !== visits || !fresh) return;
+  swap("list", fresh);
+  if (id) await hear();
+  else page.title = one("#list").dataset.title;
+  const empty = one("#reader .empty h1") !== null;
+  if (turn === visits && empty && one(".mails")) visit(location.href, false);
+}
+
+/** Brings what is told about the open message up to date. */
+async function hear() {
+  const [turn, id] = [visits, opened()];
+  if (!id) return;
+  const answer = await fetch(`/message/${id}/told`, { cache: "no-store" }).catch(() => null);
+  if (turn !== visits || !answer) return;
+  if (answer.status === 404) {
+    // Somebody deleted it, or it made room for newer ones.
+    visit(one("#reader .back").getAttribute("href"), true);
     return;
   }
-  swap("list", fresh);
-  if (one("#reader .empty")) {
-    swap("reader", fresh);
-    page.title = fresh.title;
-    page.body.className = fresh.body.className;
-  }
+  const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
+  if (turn !== visits) return;
   swap("status", fresh);
   if (!one("#told details[open]")) swap("told", fresh);
 }
@@ -174,7 +186,7 @@ function listen() {
 
 // Events come after the mail, and from elsewhere than the relay: ask while they can be seen.
 setInterval(() => {
-  if (!page.hidden && one("#told, #status")) soon();
+  if (!page.hidden) hear();
 }, 3000);
 
 page.addEventListener("visibilitychange", listen);

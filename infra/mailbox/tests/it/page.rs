@@ -247,3 +247,27 @@ async fn open_pages_hear_of_changes_until_the_mailbox_closes() {
     b.mailbox.close();
     assert!(body.frame().await.is_none());
 }
+
+#[tokio::test]
+async fn an_open_page_gets_what_changed_without_the_rest() {
+    let b = Box::with(told(), 10);
+    let id = b.deliver(&["bob@y.example"], rich()).await;
+    let list = b.get(&format!("/list?open={id}")).await.html();
+    assert!(list.starts_with("<section id=\"list\"") && !list.contains("<html"));
+    assert!(list.contains("Grüße 🎉") && list.contains("aria-current=\"true\""));
+    assert!(!b.get("/list").await.html().contains("aria-current"));
+    let told = b.get(&format!("/message/{id}/told")).await.html();
+    for want in [
+        "id=\"status\"",
+        "id=\"told\"",
+        "bounce",
+        "550 &lt;no&gt;",
+        "busy",
+    ] {
+        assert!(told.contains(want), "{want}");
+    }
+    let unread = b.subjects("/api/v1/search?query=is:unread").await;
+    assert_eq!(unread.len(), 1, "looking for news does not read the mail");
+    let gone = b.get("/message/nope/told").await;
+    assert_eq!(gone.status, StatusCode::NOT_FOUND);
+}
