@@ -1,11 +1,13 @@
 //! One recipient's copy: claim, render, compose, hand over, record.
 
+use std::time::Duration;
+
 use posthaste_mailer::{Envelope, Tags};
 use posthaste_mime::{Outgoing, Stamp};
 use posthaste_model::{Copy, Event, Mail, Masked, Span};
 use posthaste_queue::{Job, LONGEST_DELAY, QueueError};
 use posthaste_render::{AccountDefaults, Input, Links, Rendered, effective};
-use posthaste_store::{Claim, Claimant, Described, Outcome, StoreError};
+use posthaste_store::{Claim, Claimant, Described, Due, Outcome, StoreError};
 
 use crate::outcome::{About, End};
 use crate::retry::pause;
@@ -33,9 +35,13 @@ pub(crate) async fn deliver(
     job: &Job,
     mail: &Mail,
     copy: Copy<'_>,
+    dropped: Option<&str>,
 ) -> Result<Vec<Event>, Trouble> {
     let which = (&job.account, &job.message, copy.recipient);
-    let rendered = render(app, job, mail, copy);
+    let rendered = match dropped {
+        Some(reason) => Err(reason.to_owned()),
+        None => render(app, job, mail, copy),
+    };
     let subject = rendered.as_ref().map_or("", |r| &r.subject);
     let email = copy.mailbox.email.as_str();
     let message_id = app.message_id(&job.message, copy.recipient);
@@ -191,9 +197,7 @@ async fn finish(
             }],
             ..job.clone()
         };
-        app.send
-            .send(next.to_text()?, wait.min(LONGEST_DELAY))
-            .await?;
+        again(app, &next, recipient, wait).await?;
     } else {
         tracing::debug!(message.id = %message, attempt.no = job.attempt, "message {message} to {email}: {state:?}");
     }
@@ -206,4 +210,22 @@ async fn finish(
     let which = (&job.account, &job.message, recipient);
     app.store.record(which, job.attempt, &outcome).await?;
     Ok(events)
+}
+
+/// Sees to it that the next attempt comes: by the queue's own delay, or as a due row.
+async fn again(app: &App, next: &Job, recipient: u32, wait: Duration) -> Result<(), Trouble> {
+    let text = next.to_text()?;
+    if wait <= LONGEST_DELAY {
+        return Ok(app.send.send(text, wait).await?);
+    }
+    let seconds = i64::try_from(wait.as_secs()).unwrap_or(i64::MAX);
+    let at = app.clock.now().plus(seconds);
+    let due = Due::send(
+        at,
+        &next.account,
+        (&next.message, recipient, next.attempt),
+        text,
+    );
+    let near = app.store.defer(vec![due], &app.clock).await?;
+    Ok(app.send.send_all(near).await?)
 }

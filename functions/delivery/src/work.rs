@@ -4,11 +4,14 @@ use std::time::Duration;
 
 use futures_util::StreamExt as _;
 use posthaste_blob::BlobError;
+use posthaste_model::batch::{Fate, Reason};
 use posthaste_model::{Event, Mail, Span};
 use posthaste_queue::{
     Body, Happened, Job, JobError, SqsBatchResponse, SqsEvent, SqsMessage, Verdict, gather,
     returned, unpack,
 };
+
+use posthaste_store::{Due, Later};
 
 use crate::App;
 use crate::copy::{Trouble, deliver};
@@ -66,11 +69,20 @@ async fn work(app: &App, record: &SqsMessage) -> (Verdict, Vec<Event>) {
             return (Verdict::Again, Vec::new());
         }
     };
+    let dropped = match later(app, &job, &mail, text).await {
+        Ok(Leave::Now) => None,
+        Ok(Leave::Not) => return (Verdict::Done, Vec::new()),
+        Ok(Leave::Never(reason)) => Some(reason.word()),
+        Err(trouble) => {
+            tracing::warn!(message.id = %job.message, "later message {} must wait: {trouble}", job.message);
+            return (Verdict::Again, Vec::new());
+        }
+    };
     let copies: Vec<_> = mail
         .copies()
         .filter(|copy| job.holds(copy.recipient))
         .collect();
-    if copies.len() > usize::try_from(RANGE).unwrap_or(usize::MAX) {
+    if dropped.is_none() && copies.len() > usize::try_from(RANGE).unwrap_or(usize::MAX) {
         let recipients: Vec<u32> = copies.iter().map(|copy| copy.recipient).collect();
         return match cut(app, &job, &recipients).await {
             Ok(()) => (Verdict::Done, Vec::new()),
@@ -82,7 +94,7 @@ async fn work(app: &App, record: &SqsMessage) -> (Verdict, Vec<Event>) {
     }
     let running: Vec<_> = copies
         .into_iter()
-        .map(|copy| deliver(app, &job, &mail, copy))
+        .map(|copy| deliver(app, &job, &mail, copy, dropped))
         .collect();
     let ends: Vec<_> = futures_util::stream::iter(running)
         .buffer_unordered(app.at_once.max(1))
@@ -100,6 +112,51 @@ async fn work(app: &App, record: &SqsMessage) -> (Verdict, Vec<Event>) {
         }
     }
     (verdict, events)
+}
+
+/// Whether a piece that was to leave later leaves.
+enum Leave {
+    Now,
+    /// Another job will see to it.
+    Not,
+    /// Every copy ends as dropped.
+    Never(Reason),
+}
+
+/// Reads the state of the piece and its batch again, at the moment of sending.
+async fn later(app: &App, job: &Job, mail: &Mail, text: &str) -> Result<Leave, Trouble> {
+    let Some(at) = job.due.filter(|_| job.attempt == 0 && !job.left) else {
+        return Ok(Leave::Now);
+    };
+    let recipients = mail
+        .copies()
+        .filter(|copy| job.holds(copy.recipient))
+        .count();
+    let piece = Later {
+        account: &job.account,
+        message: &job.message,
+        first: job.first(),
+        recipients: u32::try_from(recipients).unwrap_or(u32::MAX),
+        at,
+        batch: mail.batch_id.as_ref(),
+        job: text,
+    };
+    Ok(match app.store.depart(&piece, &app.clock).await? {
+        Fate::Deliver => Leave::Now,
+        Fate::Hold | Fate::Ignore => Leave::Not,
+        Fate::Discard(reason) => Leave::Never(reason),
+        Fate::Move(to) => {
+            let moved = Job {
+                due: Some(to),
+                ..job.clone()
+            };
+            let id = (&job.message, job.first(), 0);
+            let due = Due::send(to, &job.account, id, moved.to_text()?);
+            let near = app.store.defer(vec![due], &app.clock).await?;
+            app.send.send_all(near).await?;
+            Leave::Not
+        }
+    })
 }
 
 enum Unloadable {
@@ -139,6 +196,7 @@ async fn cut(app: &App, job: &Job, recipients: &[u32]) -> Result<(), Trouble> {
     for chunk in recipients.chunks(range) {
         let part = Job {
             spans: spans(chunk),
+            left: true,
             ..job.clone()
         };
         messages.push((part.to_text()?, Duration::ZERO));

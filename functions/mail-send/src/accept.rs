@@ -8,8 +8,9 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
 use bytes::Bytes;
 use posthaste_http::{Caller, Dialect, Inflated, Rejection, body_is_json, inflate};
-use posthaste_model::{Mail, MessageId, Span, Timestamp, due};
+use posthaste_model::{BatchId, Mail, MessageId, Span, Timestamp, due};
 use posthaste_queue::{Body, Job, Packing};
+use posthaste_store::Later;
 
 use crate::{App, decode_and_check};
 
@@ -102,6 +103,7 @@ async fn keep(
 ) -> Result<(), Rejection> {
     let groups = groups(&mail, app.clock.now(), app.limits.horizon);
     let batch = mail.batch_id.clone();
+    let count = u32::try_from(mail.count()).unwrap_or(u32::MAX);
     let body = match Body::pack(mail, size).map_err(|e| Rejection::internal(&e))? {
         Packing::Inline(body) => body,
         Packing::Large(bytes) => {
@@ -111,7 +113,6 @@ async fn keep(
             Body::Blob(name)
         }
     };
-    let whole = groups.len() == 1;
     let job = Job {
         v: 1,
         account: caller.id().clone(),
@@ -120,31 +121,68 @@ async fn keep(
         spans: Vec::new(),
         attempt: 0,
         due: None,
+        left: false,
         key: Some(caller.key.id.clone()),
         body,
     };
+    let whole = groups.len() == 1;
+    let mut parts = Vec::with_capacity(groups.len());
     for (due, spans) in groups {
+        let all = vec![Span { from: 0, to: count }];
         let part = Job {
             due,
-            spans: if whole { Vec::new() } else { spans },
+            spans: if whole { Vec::new() } else { spans.clone() },
             ..job.clone()
         };
-        match due {
-            None => now(app, &part).await?,
-            Some(at) => crate::later::keep(app, &part, at, batch.as_ref()).await?,
-        }
+        let text = part.to_text().map_err(|e| Rejection::internal(&e))?;
+        parts.push(Part {
+            due,
+            spans: if whole { all } else { spans },
+            text,
+        });
     }
-    Ok(())
+    durable(app, &job, batch.as_ref(), &parts).await
 }
 
-async fn now(app: &App, job: &Job) -> Result<(), Rejection> {
-    let text = job.to_text().map_err(|e| Rejection::internal(&e))?;
-    let sent = app.queue.send(text, Duration::ZERO).await;
+/// What leaves at one second.
+struct Part {
+    due: Option<Timestamp>,
+    spans: Vec<Span>,
+    text: String,
+}
+
+/// Later parts first: one that cannot be kept refuses the request before anything was sent.
+async fn durable(
+    app: &App,
+    job: &Job,
+    batch: Option<&BatchId>,
+    parts: &[Part],
+) -> Result<(), Rejection> {
+    let later: Vec<Later<'_>> = parts
+        .iter()
+        .filter_map(|part| {
+            Some(Later {
+                account: &job.account,
+                message: &job.message,
+                first: part.spans.first().map_or(0, |span| span.from),
+                recipients: part.spans.iter().map(|span| span.to - span.from).sum(),
+                at: part.due?,
+                batch,
+                job: &part.text,
+            })
+        })
+        .collect();
+    let mut leaving = match later.as_slice() {
+        [] => Vec::new(),
+        pieces => app.store.schedule(pieces, &app.clock).await?,
+    };
+    let now = parts.iter().filter(|part| part.due.is_none());
+    leaving.extend(now.map(|part| (part.text.clone(), Duration::ZERO)));
+    let sent = app.queue.send_all(leaving).await;
     sent.map_err(|e| Rejection::unavailable(&e))
 }
 
-/// The recipients by the second they leave; what leaves at once comes last, so that a later part
-/// which cannot be kept refuses the request before anything was sent.
+/// The recipients by the second they leave; what leaves at once comes last.
 fn groups(mail: &Mail, now: Timestamp, horizon: i64) -> Vec<(Option<Timestamp>, Vec<Span>)> {
     let mut groups: BTreeMap<Timestamp, Vec<Span>> = BTreeMap::new();
     let mut at_once = Vec::new();

@@ -7,6 +7,14 @@ use crate::App;
 
 /// Checks sender identity, template, groups and batch against the account.
 pub(crate) async fn check(app: &App, caller: &Caller, mail: &Mail) -> Result<(), Rejection> {
-    let _ = (app, caller, mail);
+    if let Some(batch) = &mail.batch_id {
+        let now = app.clock.now();
+        if !app.store.batch_exists(caller.id(), batch, now).await? {
+            return Err(Rejection::on(
+                "batch_id",
+                "The batch_id must be a valid batch id for your account.",
+            ));
+        }
+    }
     Ok(())
 }

@@ -4,7 +4,6 @@ mod accept;
 mod account;
 mod check;
 mod decode;
-mod later;
 mod wire;
 
 use axum::http::Method;

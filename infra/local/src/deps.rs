@@ -1,11 +1,16 @@
 //! The parts that every function of this process shares.
 
+use std::sync::Arc;
+use std::time::Duration;
+
 use posthaste_blob::Blob;
 use posthaste_http::{Gate, Routes};
 use posthaste_mailer::Mailer;
 use posthaste_model::{Clock, Entropy};
+use posthaste_queue::Bus;
 use posthaste_render::KeyRing;
 use posthaste_store::Store;
+use posthaste_webhook::{Client, Sealer, Tokens};
 
 use crate::engine::Engine;
 use crate::start::Settings;
@@ -13,6 +18,8 @@ use crate::start::Settings;
 /// Names of the queues.
 pub(crate) const SEND: &str = "send";
 pub(crate) const EVENTS: &str = "events";
+pub(crate) const RETRIES: &str = "retries";
+pub(crate) const INBOUND: &str = "inbound";
 
 /// Shared parts, as `template.yaml` wires them in the cloud.
 pub(crate) struct Deps {
@@ -29,6 +36,9 @@ pub(crate) struct Deps {
     pub(crate) hostname: String,
     pub(crate) horizon: i64,
     pub(crate) gate: Gate,
+    /// Posts to webhooks; may reach this machine, where its users' receivers run.
+    pub(crate) client: Client,
+    pub(crate) sealer: Arc<Sealer>,
 }
 
 /// Seconds a copy's row is kept here.
@@ -60,24 +70,100 @@ impl Deps {
             hostname: settings.hostname.clone(),
             horizon: settings.horizon,
             gate,
+            client: parts.client,
+            sealer: parts.sealer,
         }
     }
 
     /// Every route of every function.
     pub(crate) fn routes(&self) -> Routes {
-        mail_send::routes(
-            mail_send::App {
-                store: self.store.clone(),
-                queue: self.engine.queue(SEND),
-                blob: self.blob.clone(),
-                clock: self.clock.clone(),
-                entropy: self.entropy.clone(),
-                limits: mail_send::Limits {
-                    horizon: self.horizon,
-                },
-            },
-            self.gate.clone(),
-        )
+        let (store, clock, entropy) = (&self.store, &self.clock, &self.entropy);
+        let limits = mail_send::Limits {
+            horizon: self.horizon,
+        };
+        let mail_send = mail_send::App {
+            store: store.clone(),
+            queue: self.engine.queue(SEND),
+            blob: self.blob.clone(),
+            clock: clock.clone(),
+            entropy: entropy.clone(),
+            limits,
+        };
+        let mail_batch = mail_batch::App {
+            store: store.clone(),
+            send: self.engine.queue(SEND),
+            clock: clock.clone(),
+            entropy: entropy.clone(),
+            horizon: self.horizon,
+        };
+        let event_settings = event_settings::App {
+            store: store.clone(),
+            retries: self.engine.queue(RETRIES),
+            client: self.client.clone(),
+            sealer: self.sealer.clone(),
+            clock: clock.clone(),
+            entropy: entropy.clone(),
+            max_webhooks: event_settings::MAX_WEBHOOKS,
+        };
+        let gate = || self.gate.clone();
+        mail_send::routes(mail_send, gate())
+            .merge(mail_batch::routes(mail_batch, gate()))
+            .merge(event_settings::routes(event_settings, gate()))
+            .merge(self.access())
+    }
+
+    /// The routes about who may call.
+    fn access(&self) -> Routes {
+        let (store, clock, entropy) = (&self.store, &self.clock, &self.entropy);
+        let api_keys = api_keys::App {
+            store: store.clone(),
+            clock: clock.clone(),
+            entropy: entropy.clone(),
+        };
+        let access_settings = access_settings::App {
+            store: store.clone(),
+            clock: clock.clone(),
+        };
+        let subusers = subusers::App {
+            store: store.clone(),
+            clock: clock.clone(),
+            entropy: entropy.clone(),
+        };
+        api_keys::routes(api_keys, self.gate.clone())
+            .merge(access_settings::routes(access_settings, self.gate.clone()))
+            .merge(subusers::routes(subusers, self.gate.clone()))
+    }
+
+    /// The worker that posts events.
+    pub(crate) fn fanout(&self) -> webhook_fanout::App {
+        webhook_fanout::App {
+            store: self.store.clone(),
+            retries: self.engine.queue(RETRIES),
+            bus: Bus::Log,
+            client: self.client.clone(),
+            tokens: Arc::new(Tokens::new(self.clock.clone())),
+            sealer: self.sealer.clone(),
+            breaker: Arc::default(),
+            clock: self.clock.clone(),
+            entropy: self.entropy.clone(),
+            patience: webhook_fanout::Patience::default(),
+            publish_events: false,
+            at_once: 16,
+            watch: webhook_fanout::Watch::nobody(),
+        }
+    }
+
+    /// What moves due rows to their queues.
+    pub(crate) fn sweep(&self) -> schedule_sweep::App {
+        schedule_sweep::App {
+            store: self.store.clone(),
+            send: self.engine.queue(SEND),
+            retries: self.engine.queue(RETRIES),
+            inbound: self.engine.queue(INBOUND),
+            clock: self.clock.clone(),
+            budget: Duration::from_secs(45),
+            at_once: 4,
+        }
     }
 
     /// The delivery worker.
@@ -113,4 +199,6 @@ pub(crate) struct Parts {
     pub(crate) mailer: Mailer,
     pub(crate) keys: KeyRing,
     pub(crate) public_url: String,
+    pub(crate) client: Client,
+    pub(crate) sealer: Arc<Sealer>,
 }

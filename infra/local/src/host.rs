@@ -12,13 +12,14 @@ use posthaste_mailbox::{DEFAULT_LIMIT, Mailbox, Sources};
 use posthaste_mailer::{Mailer, RelayUrl, Smtp, SmtpConfig};
 use posthaste_model::AccountId;
 use posthaste_queue::SqsEvent;
-use posthaste_render::KeyRing;
+use posthaste_render::InvalidKey;
 use posthaste_store::{Account, ApiKey, KeyKind, Secret, Store, StoreError};
+use posthaste_webhook::{Client, Config, Guard, InvalidSecret};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
-use crate::deps::{Deps, EVENTS, Parts, SEND};
+use crate::deps::{Deps, EVENTS, Parts, RETRIES, SEND};
 use crate::engine::{Engine, EngineError};
 use crate::folder::{Folder, FolderError};
 use crate::poll::{self, Pace};
@@ -125,6 +126,7 @@ impl Host {
         let (key, account) = first_account(settings, folder.as_ref(), &table.store).await?;
         let scheme = if tls.is_some() { "https" } else { "http" };
         let public_url = settings.public_url.clone();
+        let secret = stack_secret(settings, folder.as_ref())?;
         let deps = Deps::new(
             settings,
             Parts {
@@ -132,7 +134,15 @@ impl Host {
                 engine,
                 blob,
                 mailer: mailer.clone(),
-                keys: key_ring(settings, folder.as_ref())?,
+                keys: secret
+                    .parse()
+                    .map_err(|e: InvalidKey| StartError::Secret(e.to_string()))?,
+                client: client()?,
+                sealer: Arc::new(
+                    secret
+                        .parse()
+                        .map_err(|e: InvalidSecret| StartError::Secret(e.to_string()))?,
+                ),
                 public_url: public_url.unwrap_or_else(|| format!("{scheme}://{api}")),
             },
         );
@@ -270,17 +280,36 @@ fn workers(deps: &Deps, stop: &watch::Receiver<bool>) -> Vec<JoinHandle<()>> {
             async move { delivery::handle(&app, event).await }
         },
     );
-    let pace = Pace { pollers: 1, ..pace };
-    all.extend(poll::start(
-        &deps.engine.local(EVENTS),
-        pace,
-        stop,
-        |_| async {
-            // Nobody subscribes yet.
-            posthaste_queue::returned([])
-        },
-    ));
+    let pace = Pace { pollers: 2, ..pace };
+    let fanout = Arc::new(deps.fanout());
+    for queue in [EVENTS, RETRIES] {
+        let fanout = fanout.clone();
+        all.extend(poll::start(
+            &deps.engine.local(queue),
+            pace,
+            stop,
+            move |event: SqsEvent| {
+                let app = fanout.clone();
+                async move { webhook_fanout::handle(&app, event).await }
+            },
+        ));
+    }
+    all.push(tokio::spawn(sweeping(deps.sweep(), stop.clone())));
     all
+}
+
+/// What the EventBridge rule does in the cloud: a sweep every minute, and one at the start.
+async fn sweeping(app: schedule_sweep::App, mut stop: watch::Receiver<bool>) {
+    let mut minute = tokio::time::interval(Duration::from_secs(60));
+    loop {
+        tokio::select! {
+            _ = stop.wait_for(|stop| *stop) => return,
+            _ = minute.tick() => {}
+        }
+        if let Err(error) = schedule_sweep::sweep(&app, schedule_sweep::Share::ALL).await {
+            tracing::error!(error = %error, "the sweep of due rows failed: {error}");
+        }
+    }
 }
 
 /// What the mailbox page asks about a copy.
@@ -309,19 +338,27 @@ fn sources(store: &Store) -> Sources {
     }
 }
 
-fn key_ring(settings: &Settings, folder: Option<&Folder>) -> Result<KeyRing, StartError> {
+/// What signs links and seals secrets; the same in every run of a data folder.
+fn stack_secret(settings: &Settings, folder: Option<&Folder>) -> Result<String, StartError> {
     let make = || {
         format!(
             "1:{}",
             URL_SAFE_NO_PAD.encode(settings.entropy.bytes::<32>())
         )
     };
-    let text = match folder {
+    Ok(match folder {
         None => make(),
         Some(folder) => folder.secret("stack-secret", make)?,
+    })
+}
+
+/// Posts to webhooks. On a laptop the receivers run on the same machine, so loopback is allowed.
+fn client() -> Result<Client, StartError> {
+    let config = Config {
+        guard: Guard::with_loopback(),
+        ..Config::default()
     };
-    text.parse()
-        .map_err(|e: posthaste_render::InvalidKey| StartError::Secret(e.to_string()))
+    Client::open(config).map_err(|e| StartError::Secret(e.to_string()))
 }
 
 /// The account and key that a developer finds ready; the same in every run of a data folder.

@@ -36,6 +36,9 @@ pub struct Job {
     /// Second this piece was to leave, for a later send.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub due: Option<Timestamp>,
+    /// Whether a later send was found free to leave already: its ranges do not ask again.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub left: bool,
     /// The key that sent it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key: Option<KeyId>,
@@ -159,6 +162,11 @@ impl Job {
             0 | 1 => Ok(job),
             newer => Err(JobError::TooNew(newer)),
         }
+    }
+
+    /// The first recipient: what names a piece of a later send.
+    pub fn first(&self) -> u32 {
+        self.spans.first().map_or(0, |span| span.from)
     }
 
     /// Whether the job is about this recipient.

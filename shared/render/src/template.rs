@@ -11,6 +11,9 @@ mod tree;
 mod value;
 mod words;
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::BTreeSet;
 use std::fmt;
 

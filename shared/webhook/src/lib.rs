@@ -13,6 +13,7 @@ mod outcome;
 mod resolve;
 mod retry;
 pub mod samples;
+mod seal;
 mod sign;
 mod wire;
 
@@ -23,5 +24,6 @@ pub use oauth::{Credentials, TokenProblem, Tokens};
 pub use outcome::{Answer, Outcome, RetryAfter, Stage};
 pub use resolve::Names;
 pub use retry::{Attempted, Fate, Next, Schedule};
+pub use seal::{InvalidSecret, Sealer, Unopened, oauth_place, signing_place};
 pub use sign::{KeyPair, UnusableKey};
 pub use wire::event_json;

@@ -23,6 +23,9 @@ pub(crate) fn format(
     let zoned = time.to_zoned(offset.unwrap_or(Offset::UTC).to_time_zone());
     match form {
         Some(form) if form.is_true() => write(&zoned, &form.text()),
+        Some(_) | None if zoned.offset() == Offset::UTC => {
+            write(&zoned, "YYYY-MM-DD[T]HH:mm:ss.SSS[Z]")
+        }
         Some(_) | None => write(&zoned, "YYYY-MM-DD[T]HH:mm:ss.SSSZ"),
     }
 }

@@ -1,0 +1,42 @@
+//! The refusals of this function, in the service's words (API facts, section 1).
+
+use axum::http::StatusCode;
+use posthaste_http::Rejection;
+use posthaste_model::WebhookId;
+use posthaste_webhook::UrlProblem;
+
+/// No webhook of the account has this id, or it is not the form of one.
+pub(crate) fn unknown_id() -> Rejection {
+    Rejection::plain(StatusCode::NOT_FOUND, "Invalid id provided.")
+}
+
+/// There is no webhook that a call without an id could mean.
+pub(crate) fn none_yet() -> Rejection {
+    Rejection::plain(StatusCode::NOT_FOUND, "No webhook found.")
+}
+
+/// Another webhook has the URL.
+pub(crate) fn url_taken(holder: &WebhookId, url: &str) -> Rejection {
+    let message = format!("Webhook at '{url}' already exists. Please provide a unique URL.");
+    Rejection::bad(message)
+        .with("id", holder.as_str())
+        .with("url", url)
+}
+
+/// The account holds as many webhooks as it may.
+pub(crate) fn full() -> Rejection {
+    Rejection::bad("You have reached the maximum number of webhooks per your current billing plan.")
+}
+
+/// What is wrong with a URL. Rules that the service does not have say what they are.
+pub(crate) fn url_message(url: &str, problem: &UrlProblem) -> String {
+    match problem {
+        UrlProblem::Blank | UrlProblem::Unreadable | UrlProblem::Scheme | UrlProblem::NoHost => {
+            format!("'{url}' is not a valid url")
+        }
+        UrlProblem::TooLong => problem.to_string(),
+        UrlProblem::Port(_) | UrlProblem::Address(_) => {
+            format!("'{url}' is not a valid url: {problem}")
+        }
+    }
+}

@@ -1,0 +1,152 @@
+//! Create, list, get, update, delete.
+
+use std::collections::BTreeSet;
+
+use axum::Json;
+use axum::extract::{Path, RawQuery, State};
+use axum::http::StatusCode;
+use posthaste_http::{Body, Caller, Rejection};
+use posthaste_model::WebhookId;
+use posthaste_store::{Created, Saved, Webhook};
+
+use crate::App;
+use crate::check::apply;
+use crate::fail;
+use crate::wire::{Listed, Resource, Settings, wants_status_change};
+
+/// `POST /v3/user/webhooks/event/settings`.
+pub(crate) async fn create(
+    State(app): State<App>,
+    caller: Caller,
+    RawQuery(query): RawQuery,
+    Body(body): Body<Settings>,
+) -> Result<(StatusCode, Json<Resource>), Rejection> {
+    let include = wants_status_change(query.as_deref());
+    let now = app.clock.now_ms();
+    let empty = Webhook {
+        id: app.entropy.webhook_id(),
+        account: caller.id().clone(),
+        enabled: false,
+        url: String::new(),
+        target: String::new(),
+        friendly_name: None,
+        created_at: Some(now),
+        updated_at: now.seconds(),
+        kinds: BTreeSet::new(),
+        oauth_client_id: None,
+        oauth_token_url: None,
+        oauth_client_secret: None,
+        signing: None,
+        failing_since: None,
+    };
+    let webhook = apply(&app, &body, include, empty)?;
+    let limit = i64::from(app.max_webhooks);
+    match app.store.create_webhook(&webhook, limit).await? {
+        Created::Done => {}
+        Created::Full => return Err(fail::full()),
+        Created::UrlTaken(holder) => return Err(fail::url_taken(&holder, &webhook.url)),
+    }
+    tracing::info!(account.id = %caller.id(), webhook.id = %webhook.id, "created webhook {}", webhook.id);
+    Ok((StatusCode::CREATED, Json(Resource::of(&webhook, include))))
+}
+
+/// `GET …/settings/all`.
+pub(crate) async fn list(
+    State(app): State<App>,
+    caller: Caller,
+    RawQuery(query): RawQuery,
+) -> Result<Json<Listed>, Rejection> {
+    let include = wants_status_change(query.as_deref());
+    let webhooks = app.store.webhooks(caller.id()).await?;
+    Ok(Json(Listed {
+        max_allowed: app.max_webhooks,
+        webhooks: webhooks.iter().map(|w| Resource::of(w, include)).collect(),
+    }))
+}
+
+/// `GET …/settings/{id}`.
+pub(crate) async fn one(
+    State(app): State<App>,
+    caller: Caller,
+    Path(id): Path<String>,
+    RawQuery(query): RawQuery,
+) -> Result<Json<Resource>, Rejection> {
+    let webhook = app.webhook(&caller, &id).await?;
+    let include = wants_status_change(query.as_deref());
+    Ok(Json(Resource::of(&webhook, include)))
+}
+
+/// `GET …/settings`.
+pub(crate) async fn oldest(
+    State(app): State<App>,
+    caller: Caller,
+    RawQuery(query): RawQuery,
+) -> Result<Json<Resource>, Rejection> {
+    let webhook = app.oldest(&caller).await?;
+    let include = wants_status_change(query.as_deref());
+    Ok(Json(Resource::of(&webhook, include)))
+}
+
+/// `PATCH …/settings/{id}`.
+pub(crate) async fn update(
+    State(app): State<App>,
+    caller: Caller,
+    Path(id): Path<String>,
+    RawQuery(query): RawQuery,
+    Body(body): Body<Settings>,
+) -> Result<Json<Resource>, Rejection> {
+    let id = WebhookId::parse(&id).map_err(|_| fail::unknown_id())?;
+    change(&app, &caller, &id, query.as_deref(), &body).await
+}
+
+/// `PATCH …/settings`.
+pub(crate) async fn update_oldest(
+    State(app): State<App>,
+    caller: Caller,
+    RawQuery(query): RawQuery,
+    Body(body): Body<Settings>,
+) -> Result<Json<Resource>, Rejection> {
+    let oldest = app.oldest(&caller).await?;
+    change(&app, &caller, &oldest.id, query.as_deref(), &body).await
+}
+
+async fn change(
+    app: &App,
+    caller: &Caller,
+    id: &WebhookId,
+    query: Option<&str>,
+    body: &Settings,
+) -> Result<Json<Resource>, Rejection> {
+    let include = wants_status_change(query);
+    let now = app.clock.now();
+    let changed = app.store.change_webhook(caller.id(), id, |old| {
+        let mut new = apply(app, body, include, old)?;
+        new.updated_at = now;
+        Ok::<_, Rejection>(new)
+    });
+    match changed.await?? {
+        Saved::Done(webhook) => Ok(Json(Resource::of(&webhook, include))),
+        Saved::Missing => Err(fail::unknown_id()),
+        Saved::UrlTaken(holder) => {
+            let url = match &body.url {
+                posthaste_model::Patch::Set(url) => url.as_str(),
+                posthaste_model::Patch::Keep | posthaste_model::Patch::Clear => "",
+            };
+            Err(fail::url_taken(&holder, url))
+        }
+    }
+}
+
+/// `DELETE …/settings/{id}`.
+pub(crate) async fn delete(
+    State(app): State<App>,
+    caller: Caller,
+    Path(id): Path<String>,
+) -> Result<StatusCode, Rejection> {
+    let id = WebhookId::parse(&id).map_err(|_| fail::unknown_id())?;
+    if !app.store.delete_webhook(caller.id(), &id).await? {
+        return Err(fail::unknown_id());
+    }
+    tracing::info!(account.id = %caller.id(), webhook.id = %id, "deleted webhook {id}");
+    Ok(StatusCode::NO_CONTENT)
+}

@@ -1,0 +1,92 @@
+//! Signatures: one key pair per webhook, made when they are switched on, gone when they are
+//! switched off.
+
+use axum::Json;
+use axum::extract::{Path, State};
+use posthaste_http::{Body, Caller, Rejection};
+use posthaste_model::WebhookId;
+use posthaste_store::{Saved, Signing, Webhook};
+use posthaste_webhook::{KeyPair, signing_place};
+
+use crate::App;
+use crate::fail;
+use crate::wire::{PublicKey, Switch};
+
+fn shown(webhook: &Webhook) -> Json<PublicKey> {
+    let signing = webhook.signing.as_ref();
+    Json(PublicKey {
+        id: webhook.id.to_string(),
+        public_key: signing.map_or_else(String::new, |s| s.public_key.clone()),
+    })
+}
+
+/// `GET …/settings/signed/{id}`.
+pub(crate) async fn one(
+    State(app): State<App>,
+    caller: Caller,
+    Path(id): Path<String>,
+) -> Result<Json<PublicKey>, Rejection> {
+    Ok(shown(&app.webhook(&caller, &id).await?))
+}
+
+/// `GET …/settings/signed`.
+pub(crate) async fn oldest(
+    State(app): State<App>,
+    caller: Caller,
+) -> Result<Json<PublicKey>, Rejection> {
+    Ok(shown(&app.oldest(&caller).await?))
+}
+
+/// `PATCH …/settings/signed/{id}`.
+pub(crate) async fn switch(
+    State(app): State<App>,
+    caller: Caller,
+    Path(id): Path<String>,
+    Body(body): Body<Switch>,
+) -> Result<Json<PublicKey>, Rejection> {
+    let id = WebhookId::parse(&id).map_err(|_| fail::unknown_id())?;
+    change(&app, &caller, &id, &body).await
+}
+
+/// `PATCH …/settings/signed`.
+pub(crate) async fn switch_oldest(
+    State(app): State<App>,
+    caller: Caller,
+    Body(body): Body<Switch>,
+) -> Result<Json<PublicKey>, Rejection> {
+    let oldest = app.oldest(&caller).await?;
+    change(&app, &caller, &oldest.id, &body).await
+}
+
+async fn change(
+    app: &App,
+    caller: &Caller,
+    id: &WebhookId,
+    body: &Switch,
+) -> Result<Json<PublicKey>, Rejection> {
+    let missing = || Rejection::on("enabled", "missing required argument");
+    let enabled = body.enabled.ok_or_else(missing)?;
+    let changed = app.store.change_webhook(caller.id(), id, |mut webhook| {
+        match (enabled, &webhook.signing) {
+            // Switching on what is on keeps the key that receivers already have.
+            (true, Some(_)) | (false, None) => {}
+            (true, None) => webhook.signing = Some(new_pair(app, &webhook)?),
+            (false, Some(_)) => webhook.signing = None,
+        }
+        Ok::<_, Rejection>(webhook)
+    });
+    match changed.await?? {
+        Saved::Done(webhook) => Ok(shown(&webhook)),
+        // The URL does not change here, so nobody can hold it.
+        Saved::Missing | Saved::UrlTaken(_) => Err(fail::unknown_id()),
+    }
+}
+
+fn new_pair(app: &App, webhook: &Webhook) -> Result<Signing, Rejection> {
+    let pair = KeyPair::generate(&app.entropy).map_err(|e| Rejection::internal(&e))?;
+    let place = signing_place(&webhook.account, &webhook.id);
+    Ok(Signing {
+        public_key: pair.public_key().to_owned(),
+        private_key: app.seal(&place, &pair.to_bytes())?,
+    })
+}

@@ -1,0 +1,123 @@
+//! `POST /v3/user/webhooks/event/test`: one post of made-up events, now, without retries.
+
+use axum::extract::State;
+use axum::http::StatusCode;
+use posthaste_http::{Body, Caller, Rejection};
+use posthaste_store::Webhook;
+use posthaste_webhook::{
+    Credentials, KeyPair, Post, Tokens, Unopened, batch, check_url, oauth_place, samples,
+    signing_place,
+};
+use url::Url;
+
+use crate::App;
+use crate::fail::url_message;
+use crate::wire::Trial;
+
+/// Posts one event of each kind to the URL of the body. With the id of a webhook the post is
+/// signed and authorised as that webhook's posts are. A receiver that does not answer 2xx is a
+/// 400 that says what it did: that is what the button is for.
+pub(crate) async fn post(
+    State(app): State<App>,
+    caller: Caller,
+    Body(body): Body<Trial>,
+) -> Result<StatusCode, Rejection> {
+    let url = wanted_url("url", body.url.as_deref(), &app)?;
+    let url = url.ok_or_else(|| Rejection::on("url", "missing required argument"))?;
+    let webhook = match body.id.as_deref().filter(|id| !id.is_empty()) {
+        Some(id) => Some(app.webhook(&caller, id).await?),
+        None => None,
+    };
+    let signer = webhook.as_ref().map(|w| signer(&app, w)).transpose()?;
+    let now = app.clock.now();
+    let events = samples::events(now, &app.entropy);
+    // A dozen small events are one post.
+    let packed = batch::pack(&events).into_iter().next();
+    let sample = packed.map(|packed| packed.body).unwrap_or_default();
+    let post = Post {
+        url,
+        headers: batch::headers(signer.flatten().as_ref(), now, &sample),
+        body: sample,
+    };
+    let outcome = match credentials(&app, &body, webhook.as_ref())? {
+        None => app.client.post(post).await,
+        Some(credentials) => {
+            let tokens = Tokens::new(app.clock.clone());
+            tokens.post(&app.client, "test", &credentials, post).await
+        }
+    };
+    match outcome.is_success() {
+        true => Ok(StatusCode::NO_CONTENT),
+        false => {
+            let message = format!("The test events were not delivered: {outcome}");
+            Err(Rejection::on("url", message))
+        }
+    }
+}
+
+fn wanted_url(field: &str, text: Option<&str>, app: &App) -> Result<Option<Url>, Rejection> {
+    let Some(text) = text.filter(|text| !text.is_empty()) else {
+        return Ok(None);
+    };
+    let checked = check_url(text, app.client.guard());
+    checked
+        .map(Some)
+        .map_err(|problem| Rejection::on(field, url_message(text, &problem)))
+}
+
+fn signer(app: &App, webhook: &Webhook) -> Result<Option<KeyPair>, Rejection> {
+    let Some(signing) = &webhook.signing else {
+        return Ok(None);
+    };
+    let place = signing_place(&webhook.account, &webhook.id);
+    let pair = app.sealer.open_pair(&place, &signing.private_key);
+    pair.map(Some).map_err(|e| unopened(&place, e))
+}
+
+fn unopened(place: &str, error: Unopened) -> Rejection {
+    Rejection::internal(&format!("{error}: {place}"))
+}
+
+/// What the body gives, filled up with what the webhook has.
+fn credentials(
+    app: &App,
+    body: &Trial,
+    webhook: Option<&Webhook>,
+) -> Result<Option<Credentials>, Rejection> {
+    let given = |text: &Option<String>| text.clone().filter(|text| !text.is_empty());
+    let stored_id = webhook.and_then(|w| w.oauth_client_id.clone());
+    let stored_url = webhook.and_then(|w| w.oauth_token_url.clone());
+    let client_id = given(&body.oauth_client_id).or(stored_id);
+    let token_url = given(&body.oauth_token_url).or(stored_url);
+    let (client_id, token_url) = match (client_id, token_url) {
+        (Some(id), Some(url)) => (id, url),
+        (None, _) => return Ok(None),
+        (Some(_), None) => {
+            let message = "oauth_client_id requires oauth_token_url";
+            return Err(Rejection::on("oauth_token_url", message));
+        }
+    };
+    let token_url = wanted_url("oauth_token_url", Some(&token_url), app)?;
+    let Some(token_url) = token_url else {
+        return Ok(None);
+    };
+    let client_secret = match given(&body.oauth_client_secret) {
+        Some(secret) => secret,
+        None => stored_secret(app, webhook)?,
+    };
+    Ok(Some(Credentials {
+        client_id,
+        client_secret,
+        token_url,
+    }))
+}
+
+fn stored_secret(app: &App, webhook: Option<&Webhook>) -> Result<String, Rejection> {
+    let sealed = webhook.and_then(|w| Some((w, w.oauth_client_secret.as_ref()?)));
+    let Some((webhook, sealed)) = sealed else {
+        return Ok(String::new());
+    };
+    let place = oauth_place(&webhook.account, &webhook.id);
+    let secret = app.sealer.open_text(&place, sealed);
+    secret.map_err(|e| unopened(&place, e))
+}

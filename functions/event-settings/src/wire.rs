@@ -1,0 +1,177 @@
+//! The JSON of this function, as it comes and as it goes.
+
+use posthaste_model::{Kind, Patch};
+use posthaste_store::Webhook;
+use serde::{Deserialize, Serialize};
+
+/// The body of a create or an update; every field may be left out, or be `null`.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct Settings {
+    pub url: Patch<String>,
+    pub enabled: Patch<bool>,
+    pub friendly_name: Patch<String>,
+    pub oauth_client_id: Patch<String>,
+    pub oauth_client_secret: Patch<String>,
+    pub oauth_token_url: Patch<String>,
+    pub processed: Patch<bool>,
+    pub delivered: Patch<bool>,
+    pub deferred: Patch<bool>,
+    pub bounce: Patch<bool>,
+    pub dropped: Patch<bool>,
+    pub open: Patch<bool>,
+    pub click: Patch<bool>,
+    pub spam_report: Patch<bool>,
+    pub unsubscribe: Patch<bool>,
+    pub group_unsubscribe: Patch<bool>,
+    pub group_resubscribe: Patch<bool>,
+    pub account_status_change: Patch<bool>,
+}
+
+impl Settings {
+    /// The flag of each kind of event.
+    pub(crate) fn flags(&self) -> [(Kind, &Patch<bool>); 12] {
+        Kind::ALL.map(|kind| (kind, self.flag(kind)))
+    }
+
+    fn flag(&self, kind: Kind) -> &Patch<bool> {
+        match kind {
+            Kind::Processed => &self.processed,
+            Kind::Delivered => &self.delivered,
+            Kind::Deferred => &self.deferred,
+            Kind::Bounce => &self.bounce,
+            Kind::Dropped => &self.dropped,
+            Kind::Open => &self.open,
+            Kind::Click => &self.click,
+            Kind::SpamReport => &self.spam_report,
+            Kind::Unsubscribe => &self.unsubscribe,
+            Kind::GroupUnsubscribe => &self.group_unsubscribe,
+            Kind::GroupResubscribe => &self.group_resubscribe,
+            Kind::AccountStatusChange => &self.account_status_change,
+        }
+    }
+}
+
+/// A webhook as callers see it. No secret has a place here.
+#[derive(Serialize)]
+pub(crate) struct Resource {
+    enabled: bool,
+    url: String,
+    /// Only when asked for with `include` (SPEC, event webhook update).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    account_status_change: Option<bool>,
+    group_resubscribe: bool,
+    delivered: bool,
+    group_unsubscribe: bool,
+    spam_report: bool,
+    bounce: bool,
+    deferred: bool,
+    unsubscribe: bool,
+    processed: bool,
+    open: bool,
+    click: bool,
+    dropped: bool,
+    friendly_name: Option<String>,
+    id: String,
+    created_date: Option<String>,
+    updated_date: String,
+    oauth_client_id: Option<String>,
+    oauth_token_url: Option<String>,
+    /// Only while posts are signed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    public_key: Option<String>,
+}
+
+impl Resource {
+    pub(crate) fn of(webhook: &Webhook, with_status_change: bool) -> Self {
+        let wants = |kind| webhook.kinds.contains(&kind);
+        Self {
+            enabled: webhook.enabled,
+            url: webhook.url.clone(),
+            account_status_change: with_status_change.then(|| wants(Kind::AccountStatusChange)),
+            group_resubscribe: wants(Kind::GroupResubscribe),
+            delivered: wants(Kind::Delivered),
+            group_unsubscribe: wants(Kind::GroupUnsubscribe),
+            spam_report: wants(Kind::SpamReport),
+            bounce: wants(Kind::Bounce),
+            deferred: wants(Kind::Deferred),
+            unsubscribe: wants(Kind::Unsubscribe),
+            processed: wants(Kind::Processed),
+            open: wants(Kind::Open),
+            click: wants(Kind::Click),
+            dropped: wants(Kind::Dropped),
+            friendly_name: webhook.friendly_name.clone(),
+            id: webhook.id.to_string(),
+            created_date: webhook.created_at.map(|at| at.seconds().iso()),
+            updated_date: webhook.updated_at.iso(),
+            oauth_client_id: webhook.oauth_client_id.clone(),
+            oauth_token_url: webhook.oauth_token_url.clone(),
+            public_key: webhook.signing.as_ref().map(|s| s.public_key.clone()),
+        }
+    }
+}
+
+/// Every webhook of an account.
+#[derive(Serialize)]
+pub(crate) struct Listed {
+    pub max_allowed: u32,
+    pub webhooks: Vec<Resource>,
+}
+
+/// The body that switches signatures on and off.
+#[derive(Deserialize)]
+pub(crate) struct Switch {
+    #[serde(default)]
+    pub enabled: Option<bool>,
+}
+
+/// What receivers verify with; empty while posts are not signed.
+#[derive(Serialize)]
+pub(crate) struct PublicKey {
+    pub id: String,
+    pub public_key: String,
+}
+
+/// The body of a test post.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct Trial {
+    pub id: Option<String>,
+    pub url: Option<String>,
+    pub oauth_client_id: Option<String>,
+    pub oauth_client_secret: Option<String>,
+    pub oauth_token_url: Option<String>,
+}
+
+/// Whether the query asks for the account status flag: `include=account_status_change`, alone or
+/// among others.
+pub(crate) fn wants_status_change(query: Option<&str>) -> bool {
+    let pairs = url::form_urlencoded::parse(query.unwrap_or_default().as_bytes());
+    pairs
+        .filter(|(name, _)| name == "include")
+        .any(|(_, value)| {
+            value
+                .split(',')
+                .any(|v| v.trim() == "account_status_change")
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_account_status_flag_is_asked_for_by_name() {
+        for (query, want) in [
+            (None, false),
+            (Some(""), false),
+            (Some("include=account_status_change"), true),
+            (Some("a=b&include=x&include=account%5Fstatus_change"), true),
+            (Some("include=x,account_status_change"), true),
+            (Some("include=account_status_changes"), false),
+            (Some("account_status_change=include"), false),
+        ] {
+            assert_eq!(wants_status_change(query), want, "{query:?}");
+        }
+    }
+}

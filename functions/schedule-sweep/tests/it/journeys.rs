@@ -1,0 +1,273 @@
+//! What people do with later sends.
+
+use posthaste_model::batch::SHELF_LIFE;
+use posthaste_model::due;
+use posthaste_testkit::entropy;
+
+use crate::world::{End, World, refusal};
+
+const MINUTE: i64 = 60;
+const HOUR: i64 = 3600;
+
+#[tokio::test]
+async fn a_later_send_leaves_at_its_second() {
+    let mut world = World::new().await;
+    let start = world.now();
+    let mut sent = Vec::new();
+    for wait in [1, 59, 60, 299, 300, 301, 359, 360, 3_601, 4_000, 71 * HOUR + 11] {
+        let at = start.plus(wait);
+        sent.push((world.send_later(at, None).await, at));
+    }
+
+    world.pass_until(start.plus(72 * HOUR)).await;
+
+    for (message, at) in sent {
+        assert_eq!(world.ends(&message, at), [(End::Sent, 0)], "{}", at.since(start));
+    }
+}
+
+#[tokio::test]
+async fn a_cancelled_batch_is_discarded_message_by_message_at_its_time() {
+    let mut world = World::new().await;
+    let start = world.now();
+    let batch = world.open_batch().await;
+    let near = world.send_later(start.plus(599), Some(&batch)).await;
+    let edge = world.send_later(start.plus(600), Some(&batch)).await;
+    let far = world.send_later(start.plus(2 * HOUR), Some(&batch)).await;
+    let other = world.send_later(start.plus(2 * HOUR), None).await;
+
+    world.hold(&batch, "cancel").await.expect(201);
+    world.pass_until(start.plus(3 * HOUR)).await;
+
+    let cancelled = End::Dropped("Cancelled");
+    assert_eq!(world.ends(&near, start.plus(599)), [(End::Sent, 0)]);
+    assert_eq!(world.ends(&edge, start.plus(600)), [(cancelled.clone(), 0)]);
+    assert_eq!(world.ends(&far, start.plus(2 * HOUR)), [(cancelled, 0)]);
+    assert_eq!(world.ends(&other, start.plus(2 * HOUR)), [(End::Sent, 0)]);
+}
+
+#[tokio::test]
+async fn a_cancel_that_is_taken_back_in_time_leaves_no_trace() {
+    let mut world = World::new().await;
+    let start = world.now();
+    let batch = world.open_batch().await;
+    let early = world.send_later(start.plus(HOUR), Some(&batch)).await;
+    let late = world.send_later(start.plus(2 * HOUR), Some(&batch)).await;
+
+    world.hold(&batch, "cancel").await.expect(201);
+    world.pass_until(start.plus(90 * MINUTE)).await;
+    world.resume(&batch).await.expect(204);
+    world.pass_until(start.plus(3 * HOUR)).await;
+
+    let cancelled = End::Dropped("Cancelled");
+    assert_eq!(world.ends(&early, start.plus(HOUR)), [(cancelled, 0)]);
+    assert_eq!(world.ends(&late, start.plus(2 * HOUR)), [(End::Sent, 0)]);
+}
+
+#[tokio::test]
+async fn a_paused_batch_stays_past_its_time_and_leaves_at_once_when_resumed() {
+    let mut world = World::new().await;
+    let start = world.now();
+    let batch = world.open_batch().await;
+    let mut held = Vec::new();
+    for wait in [30 * MINUTE, 20 * MINUTE, 10 * MINUTE, 40 * MINUTE] {
+        held.push((start.plus(wait), world.send_later(start.plus(wait), Some(&batch)).await));
+    }
+    let future = world.send_later(start.plus(5 * HOUR), Some(&batch)).await;
+
+    world.hold(&batch, "pause").await.expect(201);
+    world.pass_until(start.plus(4 * HOUR)).await;
+    assert_eq!(world.left, []);
+    world.resume(&batch).await.expect(204);
+    world.deliver().await;
+
+    // At once, and in the order in which they were to leave.
+    held.sort();
+    let order: Vec<_> = world.left.iter().map(|left| left.message.clone()).collect();
+    assert_eq!(order, held.into_iter().map(|(_, message)| message).collect::<Vec<_>>());
+    let resumed = start.plus(4 * HOUR).millis();
+    assert!(world.left.iter().all(|left| left.at == resumed && left.end == End::Sent));
+    world.pass_until(start.plus(6 * HOUR)).await;
+    assert_eq!(world.ends(&future, start.plus(5 * HOUR)), [(End::Sent, 0)]);
+    assert_eq!(world.left.len(), 5);
+    assert!(world.store.held(world.account(), &batch).await.unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn a_paused_message_expires_72_hours_after_its_time() {
+    let mut world = World::new().await;
+    let start = world.now();
+    let batch = world.open_batch().await;
+    let at = start.plus(HOUR);
+    let message = world.send_later(at, Some(&batch)).await;
+    world.hold(&batch, "pause").await.expect(201);
+
+    world.pass_until(at.plus(SHELF_LIFE)).await;
+    assert_eq!(world.left, []);
+    world.pass_until(at.plus(SHELF_LIFE + 2 * MINUTE)).await;
+
+    let ends = world.ends(&message, at);
+    assert_eq!(ends.len(), 1);
+    assert_eq!(ends[0].0, End::Dropped("Expired"));
+    // The sweep after the second past 72 hours.
+    let late = ends[0].1 - SHELF_LIFE * 1000;
+    assert!((1000..=61_000).contains(&late), "{late} ms");
+    let row = world.store.recipient(world.account(), &message, 0).await.unwrap();
+    assert_eq!(row.unwrap().state, posthaste_store::State::Dropped);
+    // Resuming later brings nothing back.
+    world.resume(&batch).await.expect(204);
+    world.pass_until(at.plus(SHELF_LIFE + 10 * MINUTE)).await;
+    assert_eq!(world.left.len(), 1);
+}
+
+#[tokio::test]
+async fn cancelling_a_paused_batch_discards_what_waits_past_its_time() {
+    let mut world = World::new().await;
+    let start = world.now();
+    let batch = world.open_batch().await;
+    let past = world.send_later(start.plus(20 * MINUTE), Some(&batch)).await;
+    let soon = world.send_later(start.plus(65 * MINUTE), Some(&batch)).await;
+    world.hold(&batch, "pause").await.expect(201);
+    world.pass_until(start.plus(HOUR)).await;
+
+    world.turn(&batch, "cancel").await.expect(204);
+    world.deliver().await;
+    world.pass_until(start.plus(2 * HOUR)).await;
+
+    let cancelled = End::Dropped("Cancelled");
+    assert_eq!(world.ends(&past, start.plus(HOUR)), [(cancelled.clone(), 0)]);
+    // It was held already, so it did not "leave within ten minutes".
+    assert_eq!(world.ends(&soon, start.plus(65 * MINUTE)), [(cancelled, 0)]);
+}
+
+#[tokio::test]
+async fn pausing_a_cancelled_batch_keeps_what_was_not_discarded_yet() {
+    let mut world = World::new().await;
+    let start = world.now();
+    let batch = world.open_batch().await;
+    let gone = world.send_later(start.plus(20 * MINUTE), Some(&batch)).await;
+    let kept = world.send_later(start.plus(50 * MINUTE), Some(&batch)).await;
+    world.hold(&batch, "cancel").await.expect(201);
+    world.pass_until(start.plus(45 * MINUTE)).await;
+
+    world.turn(&batch, "pause").await.expect(204);
+    world.pass_until(start.plus(HOUR)).await;
+    world.resume(&batch).await.expect(204);
+    world.deliver().await;
+
+    let cancelled = End::Dropped("Cancelled");
+    assert_eq!(world.ends(&gone, start.plus(20 * MINUTE)), [(cancelled, 0)]);
+    assert_eq!(world.ends(&kept, start.plus(HOUR)), [(End::Sent, 0)]);
+}
+
+#[tokio::test]
+async fn a_request_that_comes_too_late_for_every_message_is_refused() {
+    let mut world = World::new().await;
+    let start = world.now();
+    let batch = world.open_batch().await;
+    let message = world.send_later(start.plus(HOUR), Some(&batch)).await;
+    world.pass_until(start.plus(51 * MINUTE)).await;
+
+    for status in ["cancel", "pause"] {
+        let (code, text) = refusal(&world.hold(&batch, status).await);
+        assert_eq!(code, 400);
+        assert!(text.contains("leaves within 10 minutes"), "{text}");
+    }
+    assert_eq!(world.status(&batch).await, None);
+    world.pass_until(start.plus(2 * HOUR)).await;
+
+    assert_eq!(world.ends(&message, start.plus(HOUR)), [(End::Sent, 0)]);
+    // Now it holds nothing, and what is added later is reached.
+    world.hold(&batch, "cancel").await.expect(201);
+}
+
+#[tokio::test]
+async fn one_message_that_can_still_be_reached_is_enough() {
+    let mut world = World::new().await;
+    let start = world.now();
+    let batch = world.open_batch().await;
+    let near = world.send_later(start.plus(9 * MINUTE), Some(&batch)).await;
+    let far = world.send_later(start.plus(10 * MINUTE), Some(&batch)).await;
+
+    world.hold(&batch, "pause").await.expect(201);
+    world.pass_until(start.plus(HOUR)).await;
+
+    assert_eq!(world.ends(&near, start.plus(9 * MINUTE)), [(End::Sent, 0)]);
+    assert_eq!(world.ends(&far, start), []);
+}
+
+#[tokio::test]
+async fn a_batch_can_be_held_before_it_has_messages() {
+    let mut world = World::new().await;
+    let start = world.now();
+    let batch = world.open_batch().await;
+
+    world.hold(&batch, "cancel").await.expect(201);
+    let message = world.send_later(start.plus(HOUR), Some(&batch)).await;
+    world.pass_until(start.plus(2 * HOUR)).await;
+
+    let cancelled = End::Dropped("Cancelled");
+    assert_eq!(world.ends(&message, start.plus(HOUR)), [(cancelled, 0)]);
+}
+
+#[tokio::test]
+async fn an_hour_without_sweeps_is_made_up_for_by_the_next() {
+    let mut world = World::new().await;
+    let start = world.now();
+    let batch = world.open_batch().await;
+    let mut sent = Vec::new();
+    for minute in 4..70 {
+        let at = start.plus(minute * MINUTE + 13);
+        sent.push((world.send_later(at, Some(&batch)).await, at));
+    }
+
+    world.wait_until(start.plus(64 * MINUTE)).await;
+    world.sweep().await;
+    world.deliver().await;
+
+    let back = start.plus(64 * MINUTE).millis().0;
+    for (message, at) in &sent {
+        let late = world.ends(message, *at);
+        match at.millis().0 {
+            // It went to the queue when it was accepted.
+            on_time if *at <= start.plus(300) => assert_eq!(late, [(End::Sent, 0)], "{on_time}"),
+            missed if missed <= back => assert_eq!(late, [(End::Sent, back - missed)]),
+            _ => assert_eq!(late, []),
+        }
+    }
+    world.pass_until(start.plus(2 * HOUR)).await;
+    assert_eq!(world.left.len(), sent.len());
+}
+
+#[tokio::test]
+async fn callers_with_wrong_clocks_are_taken_at_their_word() {
+    let mut world = World::new().await;
+    let now = world.now();
+    // Ten minutes slow: "in five minutes" is past, so it leaves at once, without a due row.
+    assert_eq!(due(Some(now.plus(-5 * MINUTE)), now, 72 * HOUR), Ok(None));
+    // Ten minutes fast: "in 72 hours" is too far.
+    assert!(due(Some(now.plus(72 * HOUR + 10 * MINUTE)), now, 72 * HOUR).is_err());
+    // Ten minutes fast: "in an hour" leaves in 70 minutes by ours.
+    let message = world.send_later(now.plus(70 * MINUTE), None).await;
+    world.pass_until(now.plus(2 * HOUR)).await;
+    assert_eq!(world.ends(&message, now.plus(70 * MINUTE)), [(End::Sent, 0)]);
+}
+
+#[tokio::test]
+async fn the_parts_of_a_mail_leave_each_at_its_own_second() {
+    let mut world = World::new().await;
+    let start = world.now();
+    let batch = world.open_batch().await;
+    let message = entropy().message_id();
+    for (first, wait) in [(0, HOUR), (3, 20 * MINUTE), (7, 2 * HOUR)] {
+        let at = start.plus(wait);
+        world.accept(&message, first, at, Some(&batch)).await.unwrap();
+    }
+    world.pass_until(start.plus(30 * MINUTE)).await;
+    world.hold(&batch, "cancel").await.expect(201);
+    world.pass_until(start.plus(3 * HOUR)).await;
+
+    let ends: Vec<_> = world.left.iter().map(|left| (left.first, left.end.clone())).collect();
+    let cancelled = End::Dropped("Cancelled");
+    assert_eq!(ends, [(3, End::Sent), (0, cancelled.clone()), (7, cancelled)]);
+}

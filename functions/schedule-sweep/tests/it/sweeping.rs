@@ -1,0 +1,541 @@
+//! What can go wrong around the sweep: late, twice, at once, dying, slow, crowded.
+
+use std::sync::Mutex;
+use std::time::Duration;
+
+use aws_sdk_dynamodb::types::AttributeValue;
+use posthaste_model::{BatchId, Clock, MessageId, Millis, Timestamp};
+use posthaste_store::{Due, GRACE, Lane, Later, Store};
+use posthaste_testkit::{TABLE, entropy};
+use schedule_sweep::{App, Share, sweep};
+use serde_json::json;
+
+use crate::world::{End, World, job};
+
+const MINUTE: i64 = 60;
+const HOUR: i64 = 3600;
+
+fn due(world: &World, lane: Lane, at: Timestamp, id: &str) -> Due {
+    Due {
+        lane,
+        account: world.account().clone(),
+        at,
+        id: id.to_owned(),
+        body: format!("body of {id}"),
+    }
+}
+
+#[tokio::test]
+async fn a_sweep_may_die_at_any_call_and_nothing_is_lost_or_sent_twice() {
+    let mut world = World::new().await;
+    let mut died = 0;
+    for calls in 0..40 {
+        for deaf in [false, true] {
+            let at = world.now().plus(10 * MINUTE);
+            let messages = [
+                world.send_later(at, None).await,
+                world.send_later(at.plus(1), None).await,
+                world.send_later(at.plus(70), None).await,
+            ];
+            world.hand.set(at.plus(-30));
+
+            world.fuse.burn_after(calls, deaf);
+            world.try_sweep().await;
+            died += u32::from(world.fuse.mend());
+            world.sweep().await;
+            world.wait_until(at.plus(2 * MINUTE)).await;
+
+            for (message, at) in messages.iter().zip([at, at.plus(1), at.plus(70)]) {
+                assert_eq!(world.ends(message, at), [(End::Sent, 0)], "{calls} {deaf}");
+            }
+        }
+    }
+    assert!(died > 20, "the fuse burnt in {died} sweeps only");
+}
+
+#[tokio::test]
+async fn a_worker_may_die_at_any_call_while_it_holds_a_message_back() {
+    let mut world = World::new().await;
+    for calls in 0..12 {
+        for deaf in [false, true] {
+            let start = world.now();
+            let batch = world.open_batch().await;
+            let at = start.plus(20 * MINUTE);
+            let message = world.send_later(at, Some(&batch)).await;
+            world.hold(&batch, "pause").await.expect(201);
+            world.hand.set(at);
+            world.sweep().await;
+
+            world.fuse.burn_after(calls, deaf);
+            world.deliver().await;
+            world.fuse.mend();
+            world.resume(&batch).await.expect(204);
+            world.deliver().await;
+
+            let ends = world.ends(&message, at);
+            assert_eq!(ends, [(End::Sent, 0)], "{calls} {deaf}");
+            assert!(world.store.held(world.account(), &batch).await.unwrap().is_empty());
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_resume_may_die_at_any_call_and_the_sweep_finishes_it() {
+    let mut world = World::new().await;
+    for calls in 0..24 {
+        for deaf in [false, true] {
+            let start = world.now();
+            let batch = world.open_batch().await;
+            let at = start.plus(20 * MINUTE);
+            let mut messages = Vec::new();
+            for _ in 0..3 {
+                messages.push(world.send_later(at, Some(&batch)).await);
+            }
+            world.hold(&batch, "pause").await.expect(201);
+            world.hand.set(at);
+            world.sweep().await;
+            world.deliver().await;
+
+            world.fuse.burn_after(calls, deaf);
+            world.resume(&batch).await;
+            world.fuse.mend();
+            if world.status(&batch).await.is_some() {
+                world.resume(&batch).await.expect(204);
+            }
+            world.sweep().await;
+            world.deliver().await;
+
+            for message in &messages {
+                let ends = world.ends(message, at);
+                assert_eq!(ends, [(End::Sent, 0)], "{calls} {deaf}");
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_move_may_die_at_any_call_and_the_message_still_leaves_once() {
+    let mut world = World::new().await;
+    for calls in 0..24 {
+        for (deaf, wait) in [(false, 40), (true, 40), (false, 20), (true, 0)] {
+            let start = world.now();
+            let (old, new) = (start.plus(30 * MINUTE), start.plus(wait * MINUTE));
+            let message = world.send_later(old, None).await;
+
+            world.fuse.burn_after(calls, deaf);
+            let moved = world.move_message(&message, new).await.status == 200;
+            world.fuse.mend();
+            world.pass_until(start.plus(HOUR)).await;
+
+            let ends = world.ends(&message, start);
+            assert_eq!(ends.len(), 1, "{calls} {deaf} {wait}: {ends:?}");
+            let late = ends[0].1 / 1000;
+            if moved {
+                assert_eq!(late, wait * MINUTE, "{calls} {deaf}");
+            } else {
+                // The caller heard of trouble: either second is right.
+                assert!([30 * MINUTE, wait * MINUTE].contains(&late), "{calls} {wait}: {late}");
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn overlapping_sweeps_send_nothing_twice() {
+    let mut world = World::new().await;
+    let at = world.now().plus(10 * MINUTE);
+    let mut messages = Vec::new();
+    for n in 0..60 {
+        messages.push(world.send_later(at.plus(n % 7), None).await);
+    }
+    world.hand.set(at.plus(-MINUTE));
+
+    let sweeps = tokio::join!(
+        sweep(&world.app, Share::ALL),
+        sweep(&world.app, Share::ALL),
+        sweep(&world.app, Share::ALL)
+    );
+    for swept in [sweeps.0, sweeps.1, sweeps.2] {
+        assert_eq!(swept.unwrap().failed, 0);
+    }
+    world.collect();
+    world.wait_until(at.plus(MINUTE)).await;
+
+    assert_eq!(world.left.len(), messages.len());
+}
+
+#[tokio::test]
+async fn a_pause_removed_while_a_worker_holds_a_message_back_holds_nothing() {
+    let mut world = World::new().await;
+    for round in 0..40 {
+        let start = world.now();
+        let batch = world.open_batch().await;
+        let at = start.plus(20 * MINUTE);
+        let message = entropy().message_id();
+        world.accept(&message, 0, at, Some(&batch)).await.unwrap();
+        world.hold(&batch, "pause").await.expect(201);
+        world.hand.set(at);
+        let job = job(world.account(), &message, 0, at, Some(&batch)).to_text().unwrap();
+        let later = Later {
+            account: world.account(),
+            message: &message,
+            first: 0,
+            recipients: 1,
+            at,
+            batch: Some(&batch),
+            job: &job,
+        };
+        let path = format!("/v3/user/scheduled_sends/{batch}");
+        let clock = world.hand.clock();
+
+        // They interleave differently in every round: each awaits its own replies.
+        let resume = world.api.delete(&path).key(&world.tenant.key).send();
+        let worker = async {
+            for _ in 0..round % 5 {
+                tokio::task::yield_now().await;
+            }
+            world.store.depart(&later, &clock).await
+        };
+        let (fate, answer) = tokio::join!(worker, resume);
+        answer.expect(204);
+        let _ = fate.unwrap();
+        world.sweep().await;
+        world.deliver().await;
+
+        // Whoever came first: it is on its way, and no row remembers it.
+        let left = world.ends(&message, at);
+        assert_eq!(left, [(End::Sent, 0)], "round {round}");
+        assert!(world.store.held(world.account(), &batch).await.unwrap().is_empty());
+    }
+}
+
+#[tokio::test]
+async fn every_lane_goes_to_its_own_queue_with_the_right_delay() {
+    let world = World::new().await;
+    let at = world.now().plus(HOUR);
+    let dues = [
+        due(&world, Lane::Send, at, "a"),
+        due(&world, Lane::Webhook, at.plus(5), "b"),
+        due(&world, Lane::Inbound, at.plus(-5), "c"),
+    ];
+    world.store.put_due(&dues, &world.hand.clock()).await.unwrap();
+    world.hand.set(at.plus(-10));
+    world.hand.advance_ms(250);
+
+    let swept = sweep(&world.app, Share::ALL).await.unwrap();
+
+    assert_eq!(swept.sent, 3);
+    let wait = Duration::from_millis;
+    for (queue, body, delay) in [
+        ("send", "body of a", wait(9_750)),
+        ("retries", "body of b", wait(14_750)),
+        ("inbound", "body of c", wait(4_750)),
+    ] {
+        assert_eq!(world.queues.drain(queue), [(body.to_owned(), delay)]);
+    }
+}
+
+#[tokio::test]
+async fn work_for_the_past_is_found_by_the_next_sweep() {
+    let world = World::new().await;
+    let clock = world.hand.clock();
+    for late in [0, 59, 61, GRACE, HOUR, 90 * 24 * HOUR] {
+        let at = world.now().plus(-late);
+        let rows = [due(&world, Lane::Webhook, at, "late")];
+        world.store.put_due(&rows, &clock).await.unwrap();
+        assert_eq!(sweep(&world.app, Share::ALL).await.unwrap().sent, 1, "{late} s late");
+        assert_eq!(world.queues.drain("retries").len(), 1);
+    }
+}
+
+/// A clock that shows these times, one after the other, and stays at the last.
+fn script(times: &[Timestamp]) -> Clock {
+    let times: Vec<Millis> = times.iter().rev().map(|t| t.millis()).collect();
+    let times = Mutex::new(times);
+    Clock::new(move || {
+        let mut times = times.lock().unwrap();
+        match times.len() {
+            1 => times[0],
+            _ => times.pop().unwrap(),
+        }
+    })
+}
+
+#[tokio::test]
+async fn a_writer_that_slept_through_its_minute_lists_it_anew() {
+    let mut world = World::new().await;
+    let start = world.now();
+    let at = start.plus(30 * MINUTE);
+    // This instance has listed the minute before, and remembers it.
+    let first = [due(&world, Lane::Webhook, at, "first")];
+    world.store.put_due(&first, &world.hand.clock()).await.unwrap();
+    world.pass_until(start.plus(2 * HOUR)).await;
+    assert_eq!(world.queues.drain("retries").len(), 1);
+    assert_eq!(world.store.due_minutes(world.now()).await.unwrap(), []);
+
+    // A call that began before the minute and was carried out after it was struck off.
+    let slow = script(&[world.now()]);
+    let second = [due(&world, Lane::Webhook, at, "second")];
+    world.store.put_due(&second, &slow).await.unwrap();
+    world.sweep().await;
+
+    assert_eq!(world.queues.drain("retries").len(), 1);
+}
+
+#[tokio::test]
+async fn a_minute_written_to_while_it_is_read_is_not_struck_off() {
+    let world = World::new().await;
+    let at = world.now().plus(-HOUR);
+    let clock = world.hand.clock();
+    let rows = [due(&world, Lane::Webhook, at, "x")];
+    world.store.put_due(&rows, &clock).await.unwrap();
+    sweep(&world.app, Share::ALL).await.unwrap();
+    // The sweep lists the minute and finds it empty; then somebody writes; then it strikes it off.
+    let minutes = world.store.due_minutes(world.now()).await.unwrap();
+    assert_eq!(minutes.len(), 1);
+    assert!(minutes[0].is_over(world.now()));
+    world.store.put_due(&rows, &clock).await.unwrap();
+
+    assert!(!world.store.close_minute(&minutes[0]).await.unwrap());
+
+    assert_eq!(sweep(&world.app, Share::ALL).await.unwrap().sent, 1);
+    let minutes = world.store.due_minutes(world.now()).await.unwrap();
+    assert!(world.store.close_minute(&minutes[0]).await.unwrap());
+}
+
+#[tokio::test]
+async fn a_table_without_due_rows_costs_a_sweep_nothing_but_the_list() {
+    let mut world = World::new().await;
+    let start = world.now();
+    for minute in 6..20 {
+        world.send_later(start.plus(minute * MINUTE), None).await;
+    }
+    world.pass_until(start.plus(20 * MINUTE)).await;
+    assert_eq!(world.left.len(), 14);
+    // The last minute and its grace, and one sweep to see that it is empty.
+    world.pass_until(start.plus(20 * MINUTE + GRACE + 2 * MINUTE)).await;
+
+    assert_eq!(world.store.due_minutes(world.now().plus(HOUR)).await.unwrap(), []);
+}
+
+#[tokio::test]
+async fn the_number_of_partitions_may_change_at_any_time() {
+    let mut world = World::new().await;
+    let at = world.now().plus(HOUR);
+    let clock = world.hand.clock();
+    for (shards, name) in [(1, "a"), (9, "b"), (3, "c")] {
+        // Another instance, with another configuration.
+        let store = Store::open(&world.config, TABLE).with_due_shards(shards);
+        let rows: Vec<Due> = (0..20)
+            .map(|n| due(&world, Lane::Webhook, at, &format!("{name}{n}")))
+            .collect();
+        store.put_due(&rows, &clock).await.unwrap();
+    }
+
+    world.hand.set(at);
+    let swept = world.sweep().await;
+
+    assert_eq!((swept.sent, swept.failed), (60, 0));
+    let mut bodies: Vec<_> = world.queues.drain("retries").into_iter().map(|(b, _)| b).collect();
+    bodies.sort();
+    bodies.dedup();
+    assert_eq!(bodies.len(), 60);
+}
+
+#[tokio::test]
+async fn a_row_nobody_can_read_stays_and_stops_nothing() {
+    let mut world = World::new().await;
+    let start = world.now();
+    let at = start.plus(HOUR);
+    let rows: Vec<Due> = (0..8).map(|n| due(&world, Lane::Webhook, at, &format!("{n}"))).collect();
+    world.store.put_due(&rows, &world.hand.clock()).await.unwrap();
+    let client = aws_sdk_dynamodb::Client::new(&world.config);
+    for shard in 0..4 {
+        // What a newer release might write.
+        let text = |value: String| AttributeValue::S(value);
+        let put = client
+            .put_item()
+            .table_name(TABLE)
+            .item("pk", text(format!("DUE#{:010}#{shard}", at.0 / 60)))
+            .item("sk", text(format!("{}#{}#future#x", world.account(), at.0)))
+            .item("lane", text("future".to_owned()));
+        put.send().await.unwrap();
+    }
+
+    world.hand.set(at);
+    let swept = world.sweep().await;
+    assert_eq!((swept.sent, swept.unreadable, swept.failed), (8, 4, 0));
+    // It stays however long, so that the newer release finds it.
+    world.pass_until(at.plus(HOUR)).await;
+    assert_eq!(world.sweep().await.unreadable, 4);
+    assert_eq!(world.queues.drain("retries").len(), 8);
+}
+
+#[tokio::test]
+async fn a_queue_that_fails_loses_nothing_and_is_reported() {
+    let mut world = World::new().await;
+    let at = world.now().plus(HOUR);
+    let message = world.send_later(at, None).await;
+    world.hand.set(at.plus(-MINUTE));
+    world.queues.set_broken(true);
+
+    let error = schedule_sweep::handle(&world.app, json!({})).await.unwrap_err();
+    assert!(error.to_string().contains("1 reads of due rows failed"), "{error}");
+
+    world.queues.set_broken(false);
+    world.sweep().await;
+    world.wait_until(at.plus(MINUTE)).await;
+    assert_eq!(world.ends(&message, at), [(End::Sent, 0)]);
+}
+
+#[tokio::test]
+async fn an_account_that_floods_a_minute_waits_for_the_others() {
+    let world = World::new().await;
+    let at = world.now().plus(HOUR);
+    let clock = world.hand.clock();
+    // Sorts before the others, and has far more than a page in every partition.
+    let small = |id: &str, at| Due {
+        account: posthaste_model::AccountId::parse("zzzzzzzzzz").unwrap(),
+        ..due(&world, Lane::Webhook, at, id)
+    };
+    let flood: Vec<Due> = (0..2_000)
+        .map(|n| Due {
+            account: posthaste_model::AccountId::parse("aaaaaaaaaa").unwrap(),
+            ..due(&world, Lane::Webhook, at, &format!("flood{n}"))
+        })
+        .collect();
+    world.store.put_due(&flood, &clock).await.unwrap();
+    let others = [small("same", at), small("next", at.plus(MINUTE)), small("later", at.plus(130))];
+    world.store.put_due(&others, &clock).await.unwrap();
+    world.hand.set(at);
+    let app = App {
+        at_once: 1,
+        ..world.app.clone()
+    };
+
+    let swept = sweep(&app, Share::ALL).await.unwrap();
+
+    assert_eq!(swept.sent, 2_003);
+    let sent = world.queues.drain("retries");
+    for (id, _) in [("same", 0), ("next", 0), ("later", 0)] {
+        let before = sent.iter().position(|(body, _)| body.ends_with(id)).unwrap();
+        // One page of each of the four partitions at most.
+        assert!(before <= 402, "{id} waited for {before} others");
+    }
+}
+
+#[tokio::test]
+async fn a_sweep_that_runs_out_of_time_goes_on_in_the_next_call() {
+    let world = World::new().await;
+    let at = world.now().plus(HOUR);
+    let rows: Vec<Due> = (0..1_000)
+        .map(|n| due(&world, Lane::Webhook, at.plus(n % 50), &format!("{n}")))
+        .collect();
+    world.store.put_due(&rows, &world.hand.clock()).await.unwrap();
+    world.hand.set(at);
+    // Whoever looks at this clock moves it by a second.
+    let hand = world.hand.clone();
+    let app = App {
+        clock: Clock::new(move || {
+            hand.advance(1);
+            hand.clock().now_ms()
+        }),
+        budget: Duration::from_secs(9),
+        at_once: 1,
+        ..world.app.clone()
+    };
+
+    let mut calls = 0;
+    loop {
+        calls += 1;
+        let swept = sweep(&app, Share::ALL).await.unwrap();
+        assert_eq!(swept.failed, 0);
+        if !swept.unfinished {
+            break;
+        }
+        assert!(swept.sent > 0, "a call that moves nothing would go on for ever");
+    }
+
+    assert!(calls > 2, "{calls} calls");
+    let mut bodies: Vec<_> = world.queues.drain("retries").into_iter().map(|(b, _)| b).collect();
+    assert_eq!(bodies.len(), 1_000);
+    bodies.sort();
+    bodies.dedup();
+    assert_eq!(bodies.len(), 1_000);
+}
+
+#[tokio::test]
+async fn parts_share_the_work_and_none_closes_what_another_has_to_do() {
+    let mut world = World::new().await;
+    let at = world.now().plus(HOUR);
+    let rows: Vec<Due> = (0..100).map(|n| due(&world, Lane::Webhook, at, &format!("{n}"))).collect();
+    world.store.put_due(&rows, &world.hand.clock()).await.unwrap();
+    world.hand.set(at.plus(HOUR));
+    let part = |part| Share { part, of: 2 };
+
+    let first = sweep(&world.app, part(0)).await.unwrap();
+    for _ in 0..2 {
+        // Its own partitions are empty now, the others are not.
+        assert_eq!(sweep(&world.app, part(0)).await.unwrap().closed, 0);
+    }
+    let second = sweep(&world.app, part(1)).await.unwrap();
+    assert_eq!(sweep(&world.app, part(1)).await.unwrap().closed, 0);
+    assert_eq!(sweep(&world.app, part(0)).await.unwrap().closed, 1);
+
+    assert!(first.sent > 0 && second.sent > 0);
+    assert_eq!(first.sent + second.sent, 100);
+    assert_eq!(world.queues.drain("retries").len(), 100);
+    assert_eq!(world.sweep().await.sent, 0);
+}
+
+#[tokio::test]
+async fn many_held_messages_leave_in_order_over_several_pages() {
+    let mut world = World::new().await;
+    let start = world.now();
+    let batch = world.open_batch().await;
+    let mut want: Vec<(Timestamp, MessageId)> = Vec::new();
+    for n in 0..450 {
+        let at = start.plus(20 * MINUTE + (n * 37) % 450);
+        want.push((at, world.send_later(at, Some(&batch)).await));
+    }
+    want.sort();
+    world.hold(&batch, "pause").await.expect(201);
+    world.pass_until(start.plus(HOUR)).await;
+    assert_eq!(world.left, []);
+
+    world.resume(&batch).await.expect(204);
+    world.deliver().await;
+
+    let order: Vec<_> = world.left.iter().map(|left| left.message.clone()).collect();
+    assert_eq!(order, want.into_iter().map(|(_, message)| message).collect::<Vec<_>>());
+}
+
+#[tokio::test]
+async fn a_batch_of_another_account_is_another_batch() {
+    let mut world = World::new().await;
+    let start = world.now();
+    let batch = world.open_batch().await;
+    let other = posthaste_testkit::Tenant::new(&world.store, "other", start).await;
+    let stolen: &BatchId = &batch;
+    let at = start.plus(HOUR);
+    let own = world.send_later(at, Some(&batch)).await;
+    // The other account names the same id in a mail of its own.
+    let message = entropy().message_id();
+    let theirs = job(&other.account.id, &message, 0, at, Some(stolen)).to_text().unwrap();
+    let later = Later {
+        account: &other.account.id,
+        message: &message,
+        first: 0,
+        recipients: 1,
+        at,
+        batch: Some(stolen),
+        job: &theirs,
+    };
+    world.store.schedule(&[later], &world.hand.clock()).await.unwrap();
+
+    world.hold(&batch, "cancel").await.expect(201);
+    world.pass_until(start.plus(2 * HOUR)).await;
+
+    assert_eq!(world.ends(&own, at), [(End::Dropped("Cancelled"), 0)]);
+    assert_eq!(world.ends(&message, at), [(End::Sent, 0)]);
+}

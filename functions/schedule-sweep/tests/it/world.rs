@@ -1,0 +1,359 @@
+//! Everything a later send passes through, around one clock: the routes, the table, the sweep, the
+//! queue, and a worker that does what `delivery` does with `Store::depart`.
+
+use std::time::Duration;
+
+use aws_config::SdkConfig;
+use http::{Method, StatusCode};
+use posthaste_http::{Gate, Limits};
+use posthaste_model::batch::Fate;
+use posthaste_model::{AccountId, BatchId, MessageId, Millis, Timestamp};
+use posthaste_queue::{Body, Job};
+use posthaste_store::{Claim, Claimant, Described, Due, Later, Outcome, State, Store, StoreError};
+use posthaste_testkit::{Answer, Api, Fuse, Hand, Queues, TABLE, Tenant, dynamodb, entropy};
+use schedule_sweep::{App, Share, Swept, sweep};
+use serde_json::{Value, json};
+
+/// How one copy of a message ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum End {
+    Sent,
+    Dropped(&'static str),
+}
+
+/// One hand-over or drop.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Left {
+    pub message: MessageId,
+    pub first: u32,
+    pub at: Millis,
+    pub end: End,
+}
+
+pub struct World {
+    pub config: SdkConfig,
+    pub hand: Hand,
+    pub fuse: Fuse,
+    pub store: Store,
+    pub queues: Queues,
+    pub app: App,
+    pub api: Api,
+    pub tenant: Tenant,
+    /// What lies in the send queue, and when it is handed out.
+    pub inbox: Vec<(Millis, String)>,
+    /// What happened to messages, in order.
+    pub left: Vec<Left>,
+}
+
+impl World {
+    pub async fn new() -> Self {
+        let hand = Hand::default();
+        let fuse = Fuse::default();
+        let config = dynamodb().await;
+        let store = Store::open(&fuse.around(&config), TABLE);
+        store.create_table().await.unwrap();
+        let queues = Queues::with_fuse(fuse.clone());
+        let tenant = Tenant::new(&store, "later", hand.now()).await;
+        let app = App {
+            store: store.clone(),
+            send: queues.queue("send"),
+            retries: queues.queue("retries"),
+            inbound: queues.queue("inbound"),
+            clock: hand.clock(),
+            budget: Duration::from_secs(45),
+            at_once: 4,
+        };
+        let limits = Limits {
+            requests: 1_000_000,
+            ..Limits::default()
+        };
+        let routes = mail_batch::routes(
+            mail_batch::App {
+                store: store.clone(),
+                send: queues.queue("send"),
+                clock: hand.clock(),
+                entropy: entropy(),
+                horizon: 72 * 3600,
+            },
+            Gate::new(store.clone(), hand.clock(), limits),
+        );
+        Self {
+            config,
+            api: Api::new(routes),
+            hand,
+            fuse,
+            store,
+            queues,
+            app,
+            tenant,
+            inbox: Vec::new(),
+            left: Vec::new(),
+        }
+    }
+
+    pub fn account(&self) -> &AccountId {
+        &self.tenant.account.id
+    }
+
+    pub fn now(&self) -> Timestamp {
+        self.hand.now()
+    }
+
+    /// A call to the API; what it sends to the queue arrives.
+    pub async fn call(&mut self, method: &str, path: &str, body: Option<Value>) -> Answer {
+        let method = Method::from_bytes(method.as_bytes()).unwrap();
+        let ask = self.api.ask(method, path).key(&self.tenant.key);
+        let ask = match &body {
+            Some(json) => ask.json(json),
+            None => ask,
+        };
+        let answer = ask.send().await;
+        self.collect();
+        answer
+    }
+
+    pub async fn open_batch(&mut self) -> BatchId {
+        let answer = self.call("POST", "/v3/mail/batch", None).await.expect(201);
+        BatchId::parse(answer.json()["batch_id"].as_str().unwrap()).unwrap()
+    }
+
+    pub async fn hold(&mut self, batch: &BatchId, status: &str) -> Answer {
+        let body = json!({"batch_id": batch.as_str(), "status": status});
+        self.call("POST", "/v3/user/scheduled_sends", Some(body)).await
+    }
+
+    pub async fn turn(&mut self, batch: &BatchId, status: &str) -> Answer {
+        let path = format!("/v3/user/scheduled_sends/{batch}");
+        self.call("PATCH", &path, Some(json!({"status": status}))).await
+    }
+
+    pub async fn resume(&mut self, batch: &BatchId) -> Answer {
+        self.call("DELETE", &format!("/v3/user/scheduled_sends/{batch}"), None).await
+    }
+
+    pub async fn cancel_message(&mut self, message: &MessageId) -> Answer {
+        let path = format!("/v3/user/scheduled_sends/messages/{message}");
+        self.call("DELETE", &path, None).await
+    }
+
+    pub async fn move_message(&mut self, message: &MessageId, to: Timestamp) -> Answer {
+        let path = format!("/v3/user/scheduled_sends/messages/{message}");
+        self.call("PATCH", &path, Some(json!({"send_at": to.0}))).await
+    }
+
+    /// What the contract's `status` word of a batch is; `None` when it has none.
+    pub async fn status(&mut self, batch: &BatchId) -> Option<String> {
+        let path = format!("/v3/user/scheduled_sends/{batch}");
+        let answer = self.call("GET", &path, None).await.expect(200);
+        Some(answer.json()[0]["status"].as_str()?.to_owned())
+    }
+
+    /// Accepts a mail to one recipient, as mail/send does with one that leaves later.
+    pub async fn send_later(&mut self, at: Timestamp, batch: Option<&BatchId>) -> MessageId {
+        let message = entropy().message_id();
+        self.accept(&message, 0, at, batch).await.unwrap();
+        message
+    }
+
+    /// The same for one piece of a mail, where things may go wrong.
+    pub async fn accept(
+        &mut self,
+        message: &MessageId,
+        first: u32,
+        at: Timestamp,
+        batch: Option<&BatchId>,
+    ) -> Result<(), String> {
+        let account = self.account().clone();
+        let job = job(&account, message, first, at, batch);
+        let text = job.to_text().unwrap();
+        let later = Later {
+            account: &account,
+            message,
+            first,
+            recipients: 1,
+            at,
+            batch,
+            job: &text,
+        };
+        let clock = self.hand.clock();
+        let near = self.store.schedule(&[later], &clock).await;
+        let near = near.map_err(|e| e.to_string())?;
+        let sent = self.queues.queue("send").send_all(near).await;
+        self.collect();
+        sent.map_err(|e| e.to_string())
+    }
+
+    pub async fn sweep(&mut self) -> Swept {
+        let swept = sweep(&self.app, Share::ALL).await.unwrap();
+        self.collect();
+        swept
+    }
+
+    /// The same where things may go wrong: `None` when the sweep died.
+    pub async fn try_sweep(&mut self) -> Option<Swept> {
+        let swept = sweep(&self.app, Share::ALL).await.ok();
+        self.collect();
+        swept
+    }
+
+    /// Takes what was sent to the queue since.
+    pub fn collect(&mut self) {
+        let now = self.hand.clock().now_ms();
+        for (job, delay) in self.queues.drain("send") {
+            let wait = i64::try_from(delay.as_millis()).unwrap();
+            self.inbox.push((Millis(now.0 + wait), job));
+        }
+    }
+
+    /// Works on every job that is handed out by now, and on those that come of it. `false` when
+    /// the worker died; its job comes back.
+    pub async fn deliver(&mut self) -> bool {
+        loop {
+            let now = self.hand.clock().now_ms();
+            let Some(next) = self.inbox.iter().position(|(ready, _)| *ready <= now) else {
+                return true;
+            };
+            let (ready, text) = self.inbox.remove(next);
+            let done = self.work(&text).await;
+            self.collect();
+            if done.is_err() {
+                self.inbox.push((ready, text));
+                return false;
+            }
+        }
+    }
+
+    /// What `delivery` does with a job of the first attempt.
+    async fn work(&mut self, text: &str) -> Result<(), StoreError> {
+        let mut job = Job::from_text(text).unwrap();
+        let first = job.spans.first().map_or(0, |span| span.from);
+        let Body::Mail(mail) = &job.body else {
+            unreachable!("a small mail travels as it is");
+        };
+        let batch = mail.batch_id.clone();
+        let later = Later {
+            account: &job.account,
+            message: &job.message,
+            first,
+            recipients: 1,
+            at: job.due.unwrap(),
+            batch: batch.as_ref(),
+            job: text,
+        };
+        let clock = self.hand.clock();
+        let end = match self.store.depart(&later, &clock).await? {
+            Fate::Hold | Fate::Ignore => return Ok(()),
+            Fate::Deliver => End::Sent,
+            Fate::Discard(reason) => End::Dropped(reason.word()),
+            Fate::Move(at) => {
+                job.due = Some(at);
+                let id = (&job.message, first, 0);
+                let due = Due::send(at, &job.account, id, job.to_text().unwrap());
+                let near = self.store.defer(vec![due], &clock).await?;
+                let sent = self.queues.queue("send").send_all(near).await;
+                return sent.map_err(|e| StoreError::Unreachable(e.to_string()));
+            }
+        };
+        // From here on it is delivery's own business, tested there: it neither dies nor repeats.
+        self.fuse.mend();
+        let copy = (&job.account, &job.message, first);
+        let who = Claimant {
+            owner: "test",
+            exclusive: false,
+            now: clock.now(),
+            lease: 60,
+            retention: 1_000_000,
+        };
+        let what = Described {
+            email: "a@example.com",
+            from: "f@example.com",
+            subject: "",
+            accepted_at: job.accepted.seconds(),
+        };
+        if self.store.claim(copy, 0, who, &what).await? != Claim::Won {
+            return Ok(());
+        }
+        self.left.push(Left {
+            message: job.message.clone(),
+            first,
+            at: clock.now_ms(),
+            end: end.clone(),
+        });
+        let state = match end {
+            End::Sent => State::Delivered,
+            End::Dropped(_) => State::Dropped,
+        };
+        let outcome = Outcome {
+            state,
+            now: clock.now(),
+            events: &[],
+        };
+        self.store.record(copy, 0, &outcome).await?;
+        Ok(())
+    }
+
+    /// Lets time pass in steps of a minute, as the rule and the queue see it, each a little past
+    /// the minute; then stands at `to`.
+    pub async fn pass_until(&mut self, to: Timestamp) {
+        while self.now() < to {
+            let next = Timestamp((self.now().0 / 60 + 1) * 60).plus(7);
+            self.wait_until(next.min(to)).await;
+            if next <= to {
+                self.sweep().await;
+                self.deliver().await;
+            }
+        }
+    }
+
+    /// Lets time pass without sweeps; jobs in the queue are worked on at their moment.
+    pub async fn wait_until(&mut self, to: Timestamp) {
+        loop {
+            let ready = self.inbox.iter().map(|(ready, _)| *ready).min();
+            match ready.filter(|ready| *ready <= to.millis()) {
+                None => break,
+                Some(ready) => {
+                    let now = self.hand.clock().now_ms();
+                    self.hand.advance_ms((ready.0 - now.0).max(0));
+                    self.deliver().await;
+                }
+            }
+        }
+        self.hand.set(to);
+    }
+
+    /// What happened to a message, and how many milliseconds after `at`.
+    pub fn ends(&self, message: &MessageId, at: Timestamp) -> Vec<(End, i64)> {
+        let own = self.left.iter().filter(|left| left.message == *message);
+        own.map(|left| (left.end.clone(), left.at.0 - at.millis().0)).collect()
+    }
+}
+
+pub fn job(
+    account: &AccountId,
+    message: &MessageId,
+    first: u32,
+    due: Timestamp,
+    batch: Option<&BatchId>,
+) -> Job {
+    let mail = json!({
+        "from": {"email": "f@example.com"},
+        "subject": "later",
+        "content": [{"type": "text/plain", "value": "x"}],
+        "batch_id": batch.map(BatchId::as_str),
+        "personalizations": [{"to": [{"email": "a@example.com"}]}],
+    });
+    let job = json!({
+        "account": account.as_str(),
+        "message": message.as_str(),
+        "accepted": 0,
+        "due": due.0,
+        "spans": [{"from": first, "to": first + 1}],
+        "body": {"mail": mail},
+    });
+    serde_json::from_value(job).unwrap()
+}
+
+/// A refusal's status and first message.
+pub fn refusal(answer: &Answer) -> (StatusCode, String) {
+    (answer.status, answer.error().1)
+}

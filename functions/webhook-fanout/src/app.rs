@@ -1,0 +1,114 @@
+//! What the worker needs.
+
+use std::fmt;
+use std::sync::Arc;
+
+use posthaste_model::{Clock, Entropy};
+use posthaste_queue::{Bus, Queue};
+use posthaste_runtime::{Boot, Error};
+use posthaste_store::Store;
+use posthaste_webhook::{Client, Config, Guard, Sealer, Tokens};
+
+use crate::{Breaker, Posted};
+
+/// Everything `webhook-fanout` works with.
+#[derive(Clone)]
+pub struct App {
+    pub store: Store,
+    /// The queue of what webhooks have not taken yet.
+    pub retries: Queue,
+    /// Where notices go.
+    pub bus: Bus,
+    pub client: Client,
+    pub tokens: Arc<Tokens>,
+    pub sealer: Arc<Sealer>,
+    pub breaker: Arc<Breaker>,
+    pub clock: Clock,
+    pub entropy: Entropy,
+    pub patience: Patience,
+    /// Whether every event is also published on the bus.
+    pub publish_events: bool,
+    /// How many accounts and retries are in the works at once.
+    pub at_once: usize,
+    pub watch: Watch,
+}
+
+/// How long things are waited for and kept, in seconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Patience {
+    /// A webhook whose posts have all failed for this long is switched off.
+    pub disable_after: i64,
+    /// A dead letter is kept this long.
+    pub dead_letters: i64,
+}
+
+impl Default for Patience {
+    /// Three days, as long as the longest wait anywhere in the service; thirty days.
+    fn default() -> Self {
+        Self {
+            disable_after: 3 * 86_400,
+            dead_letters: 30 * 86_400,
+        }
+    }
+}
+
+/// Is told of every post; the local host shows them beside the mails.
+#[derive(Clone)]
+pub struct Watch(Arc<dyn Fn(&Posted<'_>) + Send + Sync>);
+
+impl Watch {
+    /// Wraps a function that is told of every post, and must not take long.
+    pub fn new(see: impl Fn(&Posted<'_>) + Send + Sync + 'static) -> Self {
+        Self(Arc::new(see))
+    }
+
+    /// Nobody watches.
+    pub fn nobody() -> Self {
+        Self::new(|_| {})
+    }
+
+    pub(crate) fn see(&self, posted: &Posted<'_>) {
+        (self.0)(posted);
+    }
+}
+
+impl fmt::Debug for Watch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Watch(…)")
+    }
+}
+
+impl App {
+    /// Reads `TABLE_NAME`, `RETRIES_QUEUE_URL`, `BUS_NAME`, `STACK_SECRET`, `PUBLISH_EVENTS`
+    /// (`true` or `false`), `WEBHOOK_DISABLE_DAYS`, `DEAD_LETTER_DAYS`, `AT_ONCE`.
+    ///
+    /// # Errors
+    /// When one that must be there is not, or one cannot be read.
+    pub fn open(boot: &Boot) -> Result<Self, Error> {
+        const DAY: i64 = 86_400;
+        let vars = boot.vars();
+        let default = Patience::default();
+        let days = |name, seconds: i64| vars.or(name, seconds / DAY).map(|n| n.saturating_mul(DAY));
+        Ok(Self {
+            store: boot.store()?,
+            retries: boot.queue("RETRIES_QUEUE_URL")?,
+            bus: boot.bus()?,
+            client: Client::open(Config {
+                guard: Guard::default(),
+                ..Config::default()
+            })?,
+            tokens: Arc::new(Tokens::new(boot.clock())),
+            sealer: Arc::new(vars.parsed("STACK_SECRET")?),
+            breaker: Arc::default(),
+            clock: boot.clock(),
+            entropy: boot.entropy(),
+            patience: Patience {
+                disable_after: days("WEBHOOK_DISABLE_DAYS", default.disable_after)?,
+                dead_letters: days("DEAD_LETTER_DAYS", default.dead_letters)?,
+            },
+            publish_events: vars.or("PUBLISH_EVENTS", false)?,
+            at_once: vars.or("AT_ONCE", 64)?,
+            watch: Watch::nobody(),
+        })
+    }
+}

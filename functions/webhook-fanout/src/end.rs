@@ -1,0 +1,152 @@
+//! Where events go that a webhook did not take: back to the queue, or to the dead letters.
+
+use std::time::Duration;
+
+use posthaste_model::{Event, Timestamp};
+use posthaste_queue::{Retry, Undelivered, Verdict};
+use posthaste_store::{DeadLetter, Webhook};
+use posthaste_webhook::{Attempted, Next, RetryAfter, Schedule};
+
+use crate::App;
+
+/// Events that were not taken.
+pub(crate) struct Failed {
+    pub events: Vec<Event>,
+    /// How many attempts have failed.
+    pub attempt: u32,
+    /// How the last one ended.
+    pub last: String,
+}
+
+/// The verdict for both.
+pub(crate) fn worse(a: Verdict, b: Verdict) -> Verdict {
+    match (a, b) {
+        (Verdict::Done, Verdict::Done) => Verdict::Done,
+        (Verdict::Again, _) | (_, Verdict::Again) => Verdict::Again,
+    }
+}
+
+/// After an attempt: each event is tried again within its own 24 hours, and buried after them.
+pub(crate) async fn failed(
+    app: &App,
+    webhook: &Webhook,
+    failed: Failed,
+    retry_after: Option<RetryAfter>,
+) -> Verdict {
+    let now = app.clock.now();
+    let roll = app.entropy.below(u64::MAX);
+    let next = |event: &Event| {
+        Schedule::Events.next(Attempted {
+            started: event.at,
+            now,
+            attempt: failed.attempt,
+            retry_after,
+            roll,
+        })
+    };
+    let is_over = |event: &Event| next(event) == Next::GiveUp;
+    let (over, alive): (Vec<_>, Vec<_>) = failed.events.iter().cloned().partition(is_over);
+    let soonest = alive.iter().filter_map(|event| match next(event) {
+        Next::At(at) => Some(at),
+        Next::GiveUp => None,
+    });
+    let soonest = soonest.min().unwrap_or(now);
+    let with = |events| Failed {
+        events,
+        attempt: failed.attempt,
+        last: failed.last.clone(),
+    };
+    let kept = keep(app, webhook, with(alive), soonest).await;
+    worse(kept, bury(app, webhook, with(over)).await)
+}
+
+/// Keeps events for an attempt at `at`.
+pub(crate) async fn keep(app: &App, webhook: &Webhook, failed: Failed, at: Timestamp) -> Verdict {
+    let waiting = Undelivered {
+        retry: Retry {
+            account: webhook.account.clone(),
+            webhook: webhook.id.clone(),
+            attempt: failed.attempt,
+            not_before: at,
+            last: failed.last,
+        },
+        events: failed.events,
+    };
+    queue(app, &waiting, at).await
+}
+
+/// Puts events on the retry queue, to be handed out at `at` or as near before as a queue can.
+pub(crate) async fn queue(app: &App, waiting: &Undelivered, at: Timestamp) -> Verdict {
+    let wait = at.since(app.clock.now()).max(0);
+    let wait = Duration::from_secs(wait.try_into().unwrap_or(0));
+    let texts = match waiting.to_texts() {
+        Ok(texts) => texts,
+        Err(error) => {
+            tracing::error!("events cannot be written: {error}");
+            return Verdict::Again;
+        }
+    };
+    let messages = texts.into_iter().map(|text| (text, wait)).collect();
+    match app.retries.send_all(messages).await {
+        Ok(()) => Verdict::Done,
+        Err(error) => {
+            tracing::error!("events could not be kept for another attempt: {error}");
+            Verdict::Again
+        }
+    }
+}
+
+/// Makes dead letters of events whose time is over.
+pub(crate) async fn bury(app: &App, webhook: &Webhook, failed: Failed) -> Verdict {
+    if failed.events.is_empty() {
+        return Verdict::Done;
+    }
+    tracing::warn!(
+        webhook.id = %webhook.id,
+        "webhook {} did not take {} events in their time: {}", webhook.id, failed.events.len(), failed.last
+    );
+    match letters(app, webhook, failed).await {
+        Ok(()) => Verdict::Done,
+        Err(error) => {
+            tracing::error!("dead letters could not be kept: {error}");
+            Verdict::Again
+        }
+    }
+}
+
+async fn letters(
+    app: &App,
+    webhook: &Webhook,
+    failed: Failed,
+) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
+    let now = app.clock.now();
+    let waiting = Undelivered {
+        retry: Retry {
+            account: webhook.account.clone(),
+            webhook: webhook.id.clone(),
+            attempt: failed.attempt,
+            // Not the time of burial: the same events must give the same letter.
+            not_before: Timestamp(0),
+            last: String::new(),
+        },
+        events: failed.events,
+    };
+    for message in waiting.to_texts()? {
+        let part = Undelivered::from_text(&message)?;
+        let times = || part.events.iter().map(|event| event.at);
+        let letter = DeadLetter {
+            account: webhook.account.clone(),
+            webhook: webhook.id.clone(),
+            first: times().min().unwrap_or(now),
+            last: times().max().unwrap_or(now),
+            events: part.events.len().try_into().unwrap_or(u32::MAX),
+            died_at: now,
+            attempts: failed.attempt,
+            reason: failed.last.clone(),
+            message,
+        };
+        let expires = now.plus(app.patience.dead_letters);
+        app.store.bury(&letter, expires).await?;
+    }
+    Ok(())
+}

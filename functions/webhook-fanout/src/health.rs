@@ -1,0 +1,186 @@
+//! Whether a webhook is well: remembered in its row for days, and in this process for seconds.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use posthaste_model::{Timestamp, WebhookId};
+use posthaste_queue::Notice;
+use posthaste_store::{Saved, Webhook};
+use posthaste_webhook::Outcome;
+
+use crate::App;
+
+/// So many silences in a row open the breaker.
+const SILENCES: u32 = 3;
+
+/// So many seconds nobody waits for a webhook that did not answer.
+const PAUSE: i64 = 30;
+
+/// So many webhooks are remembered; past that everything is forgotten, which costs a wait each.
+const MOST: usize = 10_000;
+
+/// Keeps this process from waiting again and again for a webhook that does not answer: each
+/// attempt would take the whole time limit.
+#[derive(Debug, Default)]
+pub struct Breaker(Mutex<HashMap<WebhookId, Silence>>);
+
+#[derive(Clone, Copy, Debug)]
+struct Silence {
+    in_a_row: u32,
+    last: Timestamp,
+}
+
+impl Breaker {
+    fn lock(&self) -> MutexGuard<'_, HashMap<WebhookId, Silence>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Lets an attempt at this webhook through, or says until when nobody tries: while it is
+    /// silent one attempt in each pause finds out whether it still is.
+    pub(crate) fn admit(&self, webhook: &WebhookId, now: Timestamp) -> Result<(), Timestamp> {
+        let mut silences = self.lock();
+        let Some(silence) = silences.get_mut(webhook) else {
+            return Ok(());
+        };
+        let until = silence.last.plus(PAUSE);
+        match silence.in_a_row >= SILENCES {
+            true if now < until => Err(until),
+            true => {
+                silence.last = now;
+                Ok(())
+            }
+            false => Ok(()),
+        }
+    }
+
+    /// Counts silences; any answer, however bad, ends them.
+    pub(crate) fn note(&self, webhook: &WebhookId, outcome: &Outcome, now: Timestamp) {
+        let mut silences = self.lock();
+        match outcome {
+            Outcome::TimedOut => {
+                if silences.len() >= MOST {
+                    silences.clear();
+                }
+                let silence = silences.entry(webhook.clone()).or_insert(Silence {
+                    in_a_row: 0,
+                    last: now,
+                });
+                silence.in_a_row = silence.in_a_row.saturating_add(1);
+                silence.last = now;
+            }
+            Outcome::Answered(_)
+            | Outcome::Refused(_)
+            | Outcome::Unreachable { .. }
+            | Outcome::NoToken(_) => _ = silences.remove(webhook),
+        }
+    }
+}
+
+/// A post arrived: whatever was wrong is over.
+pub(crate) async fn well(app: &App, webhook: &Webhook) {
+    if webhook.failing_since.is_none() {
+        return;
+    }
+    let changed = app
+        .store
+        .change_webhook(&webhook.account, &webhook.id, |mut webhook| {
+            webhook.failing_since = None;
+            Ok::<_, std::convert::Infallible>(webhook)
+        });
+    if let Err(error) = changed.await {
+        // The next success tries again; until then its news only takes the longer road.
+        tracing::warn!(webhook.id = %webhook.id, "the recovery of webhook {} could not be noted: {error}", webhook.id);
+    }
+}
+
+/// A post failed: remembers since when, and switches the webhook off when that is days ago.
+pub(crate) async fn ill(app: &App, webhook: &Webhook, outcome: &Outcome) {
+    let now = app.clock.now();
+    let limit = app.patience.disable_after;
+    let is_lost = |since: Option<Timestamp>| since.is_some_and(|since| now.since(since) >= limit);
+    if webhook.failing_since.is_some() && !is_lost(webhook.failing_since) {
+        return;
+    }
+    let changed = app
+        .store
+        .change_webhook(&webhook.account, &webhook.id, |mut webhook| {
+            if is_lost(webhook.failing_since) && webhook.enabled {
+                webhook.enabled = false;
+                webhook.updated_at = now;
+            }
+            webhook.failing_since = webhook.failing_since.or(Some(now));
+            Ok::<_, std::convert::Infallible>(webhook)
+        });
+    match changed.await {
+        Ok(Ok(Saved::Done(now_it_is))) if !now_it_is.enabled && webhook.enabled => {
+            tell(app, webhook, outcome).await;
+        }
+        Ok(_) => {}
+        Err(error) => tracing::warn!(
+            webhook.id = %webhook.id,
+            "the failure of webhook {} could not be noted: {error}", webhook.id
+        ),
+    }
+}
+
+/// A notice that a webhook was switched off. Its events are kept as dead letters.
+async fn tell(app: &App, webhook: &Webhook, outcome: &Outcome) {
+    tracing::warn!(
+        account.id = %webhook.account, webhook.id = %webhook.id,
+        "webhook {} has failed for days and is switched off: {outcome}", webhook.id
+    );
+    let notice = Notice {
+        account: webhook.account.clone(),
+        kind: "Webhook Disabled".to_owned(),
+        detail: serde_json::json!({
+            "webhook_id": webhook.id,
+            "friendly_name": webhook.friendly_name,
+            "failing_since": webhook.failing_since,
+            "reason": outcome.to_string(),
+        }),
+    };
+    if let Err(error) = app.bus.publish(&[notice]).await {
+        tracing::error!(webhook.id = %webhook.id, "the notice about webhook {} is lost: {error}", webhook.id);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use posthaste_webhook::Stage;
+
+    use super::*;
+
+    #[test]
+    fn three_silences_in_a_row_pause_a_webhook_for_half_a_minute() {
+        let breaker = Breaker::default();
+        let webhook = WebhookId::from_bytes([1; 16]);
+        let other = WebhookId::from_bytes([2; 16]);
+        let closed = Outcome::Unreachable {
+            stage: Stage::Connect,
+            detail: String::new(),
+        };
+        let now = Timestamp(1000);
+        let until = |second| Err(Timestamp(second));
+        for (outcome, want) in [
+            (&Outcome::TimedOut, Ok(())),
+            (&Outcome::TimedOut, Ok(())),
+            (&closed, Ok(())),
+            (&Outcome::TimedOut, Ok(())),
+            (&Outcome::TimedOut, Ok(())),
+            (&Outcome::TimedOut, until(1030)),
+        ] {
+            breaker.note(&webhook, outcome, now);
+            assert_eq!(breaker.admit(&webhook, now), want);
+        }
+        assert_eq!(breaker.admit(&webhook, Timestamp(1029)), until(1030));
+        assert_eq!(breaker.admit(&other, now), Ok(()));
+
+        // One attempt finds out; the others wait for it.
+        assert_eq!(breaker.admit(&webhook, Timestamp(1030)), Ok(()));
+        assert_eq!(breaker.admit(&webhook, Timestamp(1030)), until(1060));
+        breaker.note(&webhook, &Outcome::TimedOut, Timestamp(1040));
+        assert_eq!(breaker.admit(&webhook, Timestamp(1041)), until(1070));
+        breaker.note(&webhook, &closed, Timestamp(1080));
+        assert_eq!(breaker.admit(&webhook, Timestamp(1080)), Ok(()));
+    }
+}

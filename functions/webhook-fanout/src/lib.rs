@@ -1,0 +1,22 @@
+//! Turns events into posts to the webhooks that ask for them.
+//!
+//! Two queues come in. News (`posthaste_queue::Happened`) is grouped by account and webhook and
+//! posted at once. What a webhook did not take (`posthaste_queue::Undelivered`) waits on the other
+//! queue, is tried again for 24 hours after the event, and then becomes a dead letter that its
+//! owner can replay. While a webhook fails, its news takes that road too, so that a dead receiver
+//! never stands before anybody else's events.
+//!
+//! Every event may be posted twice; its id says so.
+
+mod app;
+mod end;
+mod health;
+mod news;
+mod post;
+mod retry;
+mod work;
+
+pub use app::{App, Patience, Watch};
+pub use health::Breaker;
+pub use post::Posted;
+pub use work::handle;

@@ -1,0 +1,161 @@
+//! The posts of some events to one webhook.
+
+use futures_util::StreamExt as _;
+use posthaste_model::{Event, Timestamp};
+use posthaste_queue::Verdict;
+use posthaste_store::Webhook;
+use posthaste_webhook::{
+    Credentials, Fate, KeyPair, Outcome, Post, RetryAfter, Schedule, Unopened, batch, event_json,
+    oauth_place, signing_place,
+};
+use url::Url;
+
+use crate::App;
+use crate::end::{self, Failed};
+use crate::health;
+
+/// Posts to one webhook at the same time, when its events need several.
+const AT_ONCE: usize = 4;
+
+/// One post and how it ended.
+#[derive(Debug)]
+pub struct Posted<'a> {
+    pub webhook: &'a Webhook,
+    pub events: &'a [Event],
+    /// Which attempt it was; the first is 1.
+    pub attempt: u32,
+    pub at: Timestamp,
+    pub outcome: &'a Outcome,
+}
+
+/// What a webhook's posts are made with.
+struct Means {
+    url: Url,
+    signer: Option<KeyPair>,
+    credentials: Option<Credentials>,
+}
+
+impl Means {
+    fn of(app: &App, webhook: &Webhook) -> Result<Self, String> {
+        let unopened = |e: Unopened| e.to_string();
+        let unreadable = |e: url::ParseError| format!("its URL cannot be read: {e}");
+        let (account, id) = (&webhook.account, &webhook.id);
+        let signing = webhook.signing.as_ref();
+        let signer = signing.map(|signing| {
+            let place = signing_place(account, id);
+            app.sealer.open_pair(&place, &signing.private_key)
+        });
+        let oauth = webhook
+            .oauth_client_id
+            .as_ref()
+            .zip(webhook.oauth_token_url.as_ref());
+        let credentials = oauth.map(|(client_id, token_url)| {
+            let sealed = webhook.oauth_client_secret.as_deref();
+            let place = oauth_place(account, id);
+            let secret = sealed.map(|sealed| app.sealer.open_text(&place, sealed));
+            Ok::<_, String>(Credentials {
+                client_id: client_id.clone(),
+                client_secret: secret.transpose().map_err(unopened)?.unwrap_or_default(),
+                token_url: token_url.parse().map_err(unreadable)?,
+            })
+        });
+        Ok(Self {
+            url: webhook.target.parse().map_err(unreadable)?,
+            signer: signer.transpose().map_err(unopened)?,
+            credentials: credentials.transpose()?,
+        })
+    }
+}
+
+/// Posts events to a webhook after `attempt` failed attempts. Done means that each of them was
+/// taken, or is kept for later.
+pub(crate) async fn deliver(
+    app: &App,
+    webhook: &Webhook,
+    events: Vec<Event>,
+    attempt: u32,
+) -> Verdict {
+    let attempt = attempt + 1;
+    if let Err(until) = app.breaker.admit(&webhook.id, app.clock.now()) {
+        // Counts as an attempt: others have just waited for this webhook in vain.
+        let last = "not tried: the webhook does not answer".to_owned();
+        let failed = Failed {
+            events,
+            attempt,
+            last,
+        };
+        return end::failed(app, webhook, failed, Some(RetryAfter::At(until))).await;
+    }
+    let means = match Means::of(app, webhook) {
+        Ok(means) => means,
+        Err(problem) => {
+            tracing::error!(webhook.id = %webhook.id, "webhook {} cannot be posted to: {problem}", webhook.id);
+            let failed = Failed {
+                events,
+                attempt,
+                last: problem,
+            };
+            return end::failed(app, webhook, failed, None).await;
+        }
+    };
+    let json: Vec<String> = events.iter().map(event_json).collect();
+    let posts = futures_util::stream::iter(batch::pack(&json)).map(|packed| {
+        let part = events.get(packed.events).unwrap_or_default();
+        post(app, webhook, &means, part, packed.body, attempt)
+    });
+    let ends = posts.buffer_unordered(AT_ONCE).collect::<Vec<_>>().await;
+    ends.into_iter().reduce(end::worse).unwrap_or(Verdict::Done)
+}
+
+/// One post, attempt `attempt` of its events, and what follows from how it ended.
+async fn post(
+    app: &App,
+    webhook: &Webhook,
+    means: &Means,
+    events: &[Event],
+    body: bytes::Bytes,
+    attempt: u32,
+) -> Verdict {
+    // Signed anew at each attempt: receivers refuse old times.
+    let at = app.clock.now();
+    let post = Post {
+        url: means.url.clone(),
+        headers: batch::headers(means.signer.as_ref(), at, &body),
+        body,
+    };
+    let outcome = match &means.credentials {
+        None => app.client.post(post).await,
+        Some(credentials) => {
+            let name = webhook.id.as_str();
+            app.tokens.post(&app.client, name, credentials, post).await
+        }
+    };
+    app.watch.see(&Posted {
+        webhook,
+        events,
+        attempt,
+        at,
+        outcome: &outcome,
+    });
+    app.breaker.note(&webhook.id, &outcome, app.clock.now());
+    match Schedule::Events.fate(&outcome) {
+        Fate::Done => {
+            health::well(app, webhook).await;
+            Verdict::Done
+        }
+        Fate::Retry | Fate::End => {
+            tracing::info!(
+                webhook.id = %webhook.id, attempt.no = attempt,
+                "webhook {} did not take {} events: {outcome}", webhook.id, events.len()
+            );
+            let failed = Failed {
+                events: events.to_vec(),
+                attempt,
+                last: outcome.to_string(),
+            };
+            let end = end::failed(app, webhook, failed, outcome.retry_after()).await;
+            health::ill(app, webhook, &outcome).await;
+            end
+        }
+    }
+}

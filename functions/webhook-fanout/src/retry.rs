@@ -1,0 +1,42 @@
+//! Another attempt at what one webhook has not taken yet.
+
+use posthaste_queue::{Undelivered, Verdict};
+
+use crate::App;
+use crate::end::{self, Failed};
+use crate::post;
+
+/// Tries again when its time has come; whether the webhook still wants it is read now.
+pub(crate) async fn work(app: &App, undelivered: Undelivered) -> Verdict {
+    let Undelivered { retry, events } = undelivered;
+    let now = app.clock.now();
+    if now < retry.not_before {
+        // A queue holds back for a quarter of an hour at most: longer waits are several of those.
+        let not_before = retry.not_before;
+        let waiting = Undelivered { retry, events };
+        return end::queue(app, &waiting, not_before).await;
+    }
+    let webhook = match app.store.webhook(&retry.account, &retry.webhook).await {
+        Ok(Some(webhook)) => webhook,
+        Ok(None) => {
+            tracing::info!(
+                webhook.id = %retry.webhook,
+                "webhook {} is gone; {} events for it are dropped", retry.webhook, events.len()
+            );
+            return Verdict::Done;
+        }
+        Err(error) => {
+            tracing::error!(webhook.id = %retry.webhook, "webhook {} cannot be read: {error}", retry.webhook);
+            return Verdict::Again;
+        }
+    };
+    if !webhook.enabled {
+        let failed = Failed {
+            events,
+            attempt: retry.attempt,
+            last: "the webhook is disabled".to_owned(),
+        };
+        return end::bury(app, &webhook, failed).await;
+    }
+    post::deliver(app, &webhook, events, retry.attempt).await
+}

@@ -1,0 +1,86 @@
+//! From a batch of queue messages to work, and from its end to the answer for the queue.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::panic::AssertUnwindSafe;
+
+use futures_util::future::BoxFuture;
+use futures_util::{FutureExt as _, StreamExt as _};
+use posthaste_model::{AccountId, Event};
+use posthaste_queue::{Happened, SqsBatchResponse, SqsEvent, Undelivered, Verdict, returned};
+
+use crate::App;
+
+/// News of one account, and the messages it came in.
+#[derive(Default)]
+struct News {
+    events: Vec<Event>,
+    messages: BTreeSet<usize>,
+}
+
+/// One piece of work and the messages that depend on it.
+struct Piece<'a> {
+    messages: BTreeSet<usize>,
+    run: BoxFuture<'a, Verdict>,
+}
+
+/// Handles a batch of either queue. A message is forgotten once everything in it has been taken
+/// by its webhooks, or is safe on the retry queue or among the dead letters.
+pub async fn handle(app: &App, event: SqsEvent) -> SqsBatchResponse {
+    let mut news: BTreeMap<AccountId, News> = BTreeMap::new();
+    let mut pieces = Vec::new();
+    for (i, record) in event.records.iter().enumerate() {
+        let text = record.body.as_deref().unwrap_or_default();
+        match Happened::from_text(text) {
+            Ok(happened) => {
+                for event in happened.events {
+                    let of_account = news.entry(event.account.clone()).or_default();
+                    of_account.events.push(event);
+                    of_account.messages.insert(i);
+                }
+            }
+            Err(no_news) => match Undelivered::from_text(text) {
+                Ok(undelivered) => pieces.push(Piece {
+                    messages: BTreeSet::from([i]),
+                    run: crate::retry::work(app, undelivered).boxed(),
+                }),
+                // Trying again would only bring it back for ever.
+                Err(no_retry) => tracing::error!(
+                    "an event message cannot be read and is dropped: {no_news}; {no_retry}"
+                ),
+            },
+        }
+    }
+    for (account, News { events, messages }) in news {
+        pieces.push(Piece {
+            messages,
+            run: crate::news::work(app, account, events).boxed(),
+        });
+    }
+    let again = run(app, pieces).await;
+    let id = |i: usize| event.records.get(i)?.message_id.clone();
+    returned(again.into_iter().filter_map(id))
+}
+
+/// The positions of the messages that must come again. One piece that panics spares the others.
+async fn run(app: &App, pieces: Vec<Piece<'_>>) -> BTreeSet<usize> {
+    // Made up front: a stream that makes them as it goes has no type a caller could send.
+    let running: Vec<_> = pieces.into_iter().map(end).collect();
+    let ends = futures_util::stream::iter(running).buffer_unordered(app.at_once.max(1));
+    ends.collect::<Vec<_>>()
+        .await
+        .into_iter()
+        .flatten()
+        .collect()
+}
+
+/// The messages of a piece that must come again once it has run.
+async fn end(piece: Piece<'_>) -> BTreeSet<usize> {
+    match AssertUnwindSafe(piece.run).catch_unwind().await {
+        Ok(Verdict::Done) => BTreeSet::new(),
+        Ok(Verdict::Again) => piece.messages,
+        Err(_) => {
+            tracing::error!("posting panicked; the events will be tried again");
+            piece.messages
+        }
+    }
+}

@@ -1,0 +1,505 @@
+//! Which links are rewritten, and into what.
+
+use posthaste_render::{AccountDefaults, Action, Part};
+use proptest::prelude::*;
+
+use crate::desk::{self, BASE, Desk, mail_of, part};
+
+const CLICK: &str = r#""tracking_settings":{"click_tracking":{"enable":true}}"#;
+
+fn tracked(html: &str) -> String {
+    with(html, CLICK)
+}
+
+fn with(html: &str, settings: &str) -> String {
+    let desk = Desk::new();
+    let mail = mail_of(&[("text/html", html)], settings);
+    let got = desk
+        .render(&mail, None, &AccountDefaults::default())
+        .unwrap();
+    desk.readable(part(&got, "text/html"))
+}
+
+fn text_with(text: &str, settings: &str) -> String {
+    let desk = Desk::new();
+    let mail = mail_of(&[("text/plain", text)], settings);
+    let got = desk
+        .render(&mail, None, &AccountDefaults::default())
+        .unwrap();
+    desk.readable(part(&got, "text/plain"))
+}
+
+#[test]
+fn links_that_are_left_alone() {
+    for html in [
+        "",
+        "no link",
+        "<a>x</a>",
+        "<a href>x</a>",
+        "<a href=\"\">x</a>",
+        "<a href=\"mailto:a@x.co\">x</a>",
+        "<a href=\"tel:+123\">x</a>",
+        "<a href=\"#top\">x</a>",
+        "<a href=\"/path\">x</a>",
+        "<a href=\"page.html\">x</a>",
+        "<a href=\"//x.co/\">x</a>",
+        "<a href=\"www.x.co\">x</a>",
+        "<a href=\"ftp://x.co\">x</a>",
+        "<a href=\"javascript:alert(1)\">x</a>",
+        "<a href=\" https://x.co\">x</a>",
+        // API facts 7: only quoted values without blanks around the sign.
+        "<a href=https://x.co>x</a>",
+        "<a href = \"https://x.co\">x</a>",
+        "<a href= \"https://x.co\">x</a>",
+        "<a href =\"https://x.co\">x</a>",
+        // Opted out.
+        "<a clicktracking=off href=\"https://x.co\">x</a>",
+        "<a clicktracking=\"off\" href=\"https://x.co\">x</a>",
+        "<a href=\"https://x.co\" CLICKTRACKING='OFF'>x</a>",
+        // Not anchors.
+        "<img src=\"https://x.co/a.png\">",
+        "<link href=\"https://x.co/a.css\">",
+        "<area href=\"https://x.co\">",
+        "<form action=\"https://x.co\"></form>",
+        "<div style=\"background:url('https://x.co/a.png')\">",
+        "<style>a[href=\"https://x.co\"]{}</style>",
+        "<script>'<a href=\"https://x.co\">'</script>",
+        "<title><a href=\"https://x.co\"></title>",
+        "<textarea><a href=\"https://x.co\"></textarea>",
+        "<!-- <a href=\"https://x.co\">x</a> -->",
+        "<!--[if mso]><v:roundrect href=\"https://x.co\"><a href=\"https://x.co\">x</a><![endif]-->",
+        "&lt;a href=\"https://x.co\"&gt;",
+        "<abbr href=\"https://x.co\">x</abbr>",
+        "<p title='<a href=\"https://x.co\">'>x</p>",
+        // Not URLs that anybody could follow.
+        "<a href=\"https://\">x</a>",
+        "<a href=\"http://[\">x</a>",
+        "<a href=\"https://x.co/&#10;Set-Cookie: a\">x</a>",
+        "<a href=\"https://x.co/\n\">x</a>"
+            .replace('\n', "\u{1}")
+            .as_str(),
+        "<a href=\"https://x.co",
+        "<a data-href=\"https://x.co\">x</a>",
+    ] {
+        assert_eq!(tracked(html), html);
+    }
+    let long = format!("<a href=\"https://x.co/{}\">x</a>", "a".repeat(4_096));
+    assert_eq!(tracked(&long), long);
+    let ours = format!("<a href=\"{BASE}/asm/preferences\">x</a>");
+    assert_eq!(tracked(&ours), ours);
+}
+
+#[test]
+fn links_that_are_tracked_keep_everything_around_them() {
+    for (html, before, target, after) in [
+        (
+            "<a href=\"https://x.co\">x</a>",
+            "<a href=\"",
+            "https://x.co",
+            "\">x</a>",
+        ),
+        (
+            "<a href='http://x.co/a b'>x</a>",
+            "<a href='",
+            "http://x.co/a b",
+            "'>x</a>",
+        ),
+        (
+            "<A  HREF=\"HTTPS://X.co/\"\n class=b >x</A >",
+            "<A  HREF=\"",
+            "HTTPS://X.co/",
+            "\"\n class=b >x</A >",
+        ),
+        (
+            "<a id=1 href=\"https://x.co/?a=1&amp;b=2\" b=\"c\">x",
+            "<a id=1 href=\"",
+            "https://x.co/?a=1&b=2",
+            "\" b=\"c\">x",
+        ),
+        (
+            "<a href=\"https://x.co/?a=1&b=2\">",
+            "<a href=\"",
+            "https://x.co/?a=1&b=2",
+            "\">",
+        ),
+        (
+            "<a href=\"https://x.co/?a=1&#038;b=2\">",
+            "<a href=\"",
+            "https://x.co/?a=1&b=2",
+            "\">",
+        ),
+        (
+            "<a href=\"https://x.co/?a=1&copy=2&amp;lt=3\">",
+            "<a href=\"",
+            "https://x.co/?a=1&copy=2&lt=3",
+            "\">",
+        ),
+        // Traps 37 and 38: an apostrophe, and a link inside a link.
+        (
+            "<a href=\"https://x.co/o'neil\">",
+            "<a href=\"",
+            "https://x.co/o'neil",
+            "\">",
+        ),
+        (
+            "<a href=\"https://x.co/?next=https://y.co/&href=http://z.co\">",
+            "<a href=\"",
+            "https://x.co/?next=https://y.co/&href=http://z.co",
+            "\">",
+        ),
+        (
+            "<a href=\"https://x.co/?q=%3Ca%20href=%22https://y.co%22%3E\">",
+            "<a href=\"",
+            "https://x.co/?q=%3Ca%20href=%22https://y.co%22%3E",
+            "\">",
+        ),
+        (
+            "<a href=\"https://x.co/&quot;a&quot;\">",
+            "<a href=\"",
+            "https://x.co/\"a\"",
+            "\">",
+        ),
+        (
+            "<a href=\"https://é.co/ü?ß\">",
+            "<a href=\"",
+            "https://é.co/ü?ß",
+            "\">",
+        ),
+        (
+            "<a href=\"https://x.co \">",
+            "<a href=\"",
+            "https://x.co",
+            "\">",
+        ),
+        (
+            "<a/href=\"https://x.co\"/>",
+            "<a/href=\"",
+            "https://x.co",
+            "\"/>",
+        ),
+        (
+            "<a href=\"https://x.co\" href=\"https://y.co\">",
+            "<a href=\"",
+            "https://x.co",
+            "\" href=\"https://y.co\">",
+        ),
+        (
+            "<![if !mso]><a href=\"https://x.co\"><![endif]>",
+            "<![if !mso]><a href=\"",
+            "https://x.co",
+            "\"><![endif]>",
+        ),
+        (
+            "<!--[if !mso]><!--><a href=\"https://x.co\"><!--<![endif]-->",
+            "<!--[if !mso]><!--><a href=\"",
+            "https://x.co",
+            "\"><!--<![endif]-->",
+        ),
+        (
+            "<p><b><a href=\"https://x.co\"></p></b>",
+            "<p><b><a href=\"",
+            "https://x.co",
+            "\"></p></b>",
+        ),
+        (
+            "<a title=\"a>b\" href=\"https://x.co\">",
+            "<a title=\"a>b\" href=\"",
+            "https://x.co",
+            "\">",
+        ),
+        (
+            "<select><option><a href=\"https://x.co\">",
+            "<select><option><a href=\"",
+            "https://x.co",
+            "\">",
+        ),
+        (
+            "<a clicktracking=on href=\"https://x.co\">",
+            "<a clicktracking=on href=\"",
+            "https://x.co",
+            "\">",
+        ),
+        (
+            "\u{feff}<a href=\"https://x.co\">",
+            "\u{feff}<a href=\"",
+            "https://x.co",
+            "\">",
+        ),
+        (
+            "<a href=\"https://x.co\"\u{0}>",
+            "<a href=\"",
+            "https://x.co",
+            "\"\u{0}>",
+        ),
+    ] {
+        let want = format!("{before}{BASE}/ls/click«click html 0 {target}»{after}");
+        assert_eq!(tracked(html), want, "{html:?}");
+    }
+}
+
+#[test]
+fn links_are_counted_within_their_part() {
+    let desk = Desk::new();
+    let settings = r#""tracking_settings":{"click_tracking":{"enable":true,"enable_text":true}}"#;
+    let html = "<a href=\"https://a.co\">1</a><a href=\"#x\">-</a><a href=\"https://b.co\">2</a>";
+    let mail = mail_of(
+        &[
+            ("text/plain", "https://a.co and https://b.co."),
+            ("text/html", html),
+        ],
+        settings,
+    );
+    let got = desk
+        .render(&mail, None, &AccountDefaults::default())
+        .unwrap();
+    assert_eq!(
+        desk.readable(part(&got, "text/plain")),
+        format!(
+            "{BASE}/ls/click«click text 0 https://a.co» and {BASE}/ls/click«click text 1 https://b.co»."
+        )
+    );
+    assert!(
+        desk.readable(part(&got, "text/html"))
+            .contains("«click html 1 https://b.co»")
+    );
+}
+
+#[test]
+fn links_of_the_footer_are_tracked_after_those_of_the_mail() {
+    let settings = r#""mail_settings":{"footer":{"enable":true,"html":"<a href=\"https://f.co\">f</a>"}},
+        "tracking_settings":{"click_tracking":{"enable":true},"subscription_tracking":{"enable":true,"html":"<% out %>"}}"#;
+    let got = with("<body><a href=\"https://a.co\">a</a></body>", settings);
+    assert_eq!(
+        got,
+        format!(
+            "<body><a href=\"{BASE}/ls/click«click html 0 https://a.co»\">a</a><a href=\"{BASE}/ls/click«click html 1 https://f.co»\">f</a><a href=\"{BASE}/asm/unsubscribe«unsubscribe»\">out</a></body>"
+        )
+    );
+}
+
+#[test]
+fn the_thousand_and_first_link_is_not_tracked() {
+    let desk = Desk::new();
+    let html = "<a href=\"https://x.co\">x</a>".repeat(1_001);
+    let settings = r#""tracking_settings":{"click_tracking":{"enable":true,"enable_text":true}}"#;
+    let mail = mail_of(
+        &[("text/plain", "https://t.co"), ("text/html", &html)],
+        settings,
+    );
+    let got = desk
+        .render(&mail, None, &AccountDefaults::default())
+        .unwrap();
+    assert_eq!(part(&got, "text/html").matches("/ls/click").count(), 1_000);
+    assert!(part(&got, "text/html").ends_with("<a href=\"https://x.co\">x</a>"));
+    assert_eq!(part(&got, "text/plain"), "https://t.co");
+}
+
+#[test]
+fn text_links_are_tracked_only_on_request() {
+    let on = r#""tracking_settings":{"click_tracking":{"enable":true,"enable_text":true}}"#;
+    let off = r#""tracking_settings":{"click_tracking":{"enable":false,"enable_text":true}}"#;
+    let text = "See https://x.co/a?b=1&c=2#d, (http://y.co/z) <https://z.co> or www.x.co; ftp://x.co a@x.co";
+    assert_eq!(text_with(text, CLICK), text);
+    assert_eq!(text_with(text, off), text);
+    let link = |i: u32, to: &str| format!("{BASE}/ls/click«click text {i} {to}»");
+    assert_eq!(
+        text_with(text, on),
+        format!(
+            "See {}, ({}) <{}> or www.x.co; ftp://x.co a@x.co",
+            link(0, "https://x.co/a?b=1&c=2#d"),
+            link(1, "http://y.co/z"),
+            link(2, "https://z.co"),
+        )
+    );
+    assert_eq!(
+        text_with("https://x.co/?next=https://y.co", on),
+        link(0, "https://x.co/?next=https://y.co")
+    );
+}
+
+fn ganalytics(fields: &str) -> String {
+    format!(r#""tracking_settings":{{"ganalytics":{{"enable":true,{fields}}}}}"#)
+}
+
+#[test]
+fn utm_parameters_are_added_to_links() {
+    let settings = ganalytics(
+        r#""utm_source":"news letter","utm_medium":"email","utm_campaign":"a&b","utm_term":"""#,
+    );
+    let added = "utm_source=news+letter&amp;utm_medium=email&amp;utm_campaign=a%26b";
+    for (before, after) in [
+        ("https://x.co", format!("https://x.co?{added}")),
+        ("https://x.co/a", format!("https://x.co/a?{added}")),
+        ("https://x.co/?", format!("https://x.co/?{added}")),
+        (
+            "https://x.co/?a=1",
+            format!("https://x.co/?a=1&amp;{added}"),
+        ),
+        (
+            "https://x.co/?a=1&amp;",
+            format!("https://x.co/?a=1&amp;{added}"),
+        ),
+        ("https://x.co/#top", format!("https://x.co/?{added}#top")),
+        (
+            "https://x.co/?a=1#b?c",
+            format!("https://x.co/?a=1&amp;{added}#b?c"),
+        ),
+        (
+            "https://x.co/?utm_source=mine",
+            "https://x.co/?utm_source=mine&amp;utm_medium=email&amp;utm_campaign=a%26b".to_owned(),
+        ),
+        ("mailto:a@x.co", "mailto:a@x.co".to_owned()),
+        ("#top", "#top".to_owned()),
+    ] {
+        assert_eq!(
+            with(&format!("<a href=\"{before}\">x</a>"), &settings),
+            format!("<a href=\"{after}\">x</a>"),
+            "{before:?}"
+        );
+    }
+    let off = "<a clicktracking=off href=\"https://x.co\">x</a>";
+    assert_eq!(with(off, &settings), off);
+    assert_eq!(text_with("https://x.co", &settings), "https://x.co");
+}
+
+#[test]
+fn a_quote_in_a_link_stays_inside_its_attribute() {
+    let settings = ganalytics(r#""utm_source":"s""#);
+    assert_eq!(
+        with("<a href='https://x.co/&#39;&quot;'>x</a>", &settings),
+        "<a href='https://x.co/&#39;\"?utm_source=s'>x</a>"
+    );
+    assert_eq!(
+        with("<a href=\"https://x.co/'&quot;&lt;\">x</a>", &settings),
+        "<a href=\"https://x.co/'&quot;&lt;?utm_source=s\">x</a>"
+    );
+}
+
+#[test]
+fn utm_parameters_are_part_of_the_tracked_target() {
+    let settings = r#""tracking_settings":{"click_tracking":{"enable":true,"enable_text":true},"ganalytics":{"enable":true,"utm_source":"s"}}"#;
+    assert_eq!(
+        with("<a href=\"https://x.co/?a=1&amp;b=2\">x</a>", settings),
+        format!(
+            "<a href=\"{BASE}/ls/click«click html 0 https://x.co/?a=1&b=2&utm_source=s»\">x</a>"
+        )
+    );
+    assert_eq!(
+        text_with("https://x.co", settings),
+        format!("{BASE}/ls/click«click text 0 https://x.co?utm_source=s»")
+    );
+}
+
+#[test]
+fn markup_that_is_too_deep_still_leaves_with_its_footer() {
+    let settings = r#""mail_settings":{"footer":{"enable":true,"html":"FOOT"}},"tracking_settings":{"click_tracking":{"enable":true}}"#;
+    let deep = format!("<body>{}", "<i>".repeat(400_000));
+    let got = with(&deep, settings);
+    assert_eq!(got, format!("{deep}FOOT"));
+}
+
+fn soup() -> impl Strategy<Value = String> {
+    let piece = prop::sample::select(vec![
+        "<a href=\"https://x.co/?a=1&amp;b='c'\">",
+        "<A HREF='http://y.co'>",
+        "<a href=https://z.co>",
+        "</a>",
+        "<a clicktracking=off href=\"https://q.co\">",
+        "<!--",
+        "-->",
+        "<![CDATA[",
+        "]]>",
+        "<script>",
+        "</script>",
+        "<style>",
+        "</style>",
+        "<body>",
+        "</body>",
+        "<html>",
+        "</html>",
+        "<template>",
+        "</template>",
+        "<svg>",
+        "</svg>",
+        "<math>",
+        "<select>",
+        "<xmp>",
+        "<plaintext>",
+        "<table>",
+        "<",
+        ">",
+        "\"",
+        "'",
+        "&",
+        "=",
+        "/",
+        " ",
+        "\n",
+        "é",
+        "\u{0}",
+        "<%",
+        "%>",
+        "{{a}}",
+        "https://x.co",
+        "x",
+        "<noscript>",
+        "<textarea>",
+        "<title>",
+        "<br/>",
+        "<!doctype html>",
+        "<?xml?>",
+        "</",
+        "<a ",
+        "href",
+        "[px]",
+    ]);
+    prop::collection::vec(piece, 0..40).prop_map(|pieces| pieces.concat())
+}
+
+const ALL: &str = r#""asm":{"group_id":5},"mail_settings":{"footer":{"enable":true,"html":"<a href=\"https://f.co\">","text":"https://f.co"}},
+    "tracking_settings":{"click_tracking":{"enable":true,"enable_text":true},"open_tracking":{"enable":true,"substitution_tag":"[px]"},
+    "ganalytics":{"enable":true,"utm_source":"s"}}"#;
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(500))]
+
+    #[test]
+    fn a_click_token_decodes_to_the_original_url(path in "[a-zA-Z0-9._~:/?#@!$&'()*+,;=% \"<>é{}|^`-]{0,60}") {
+        let url = format!("https://x.co/{path}");
+        let url = url.trim_end();
+        let written: String = url.chars().map(|c| match c {
+            '&' => "&amp;".to_owned(),
+            '"' => "&#34;".to_owned(),
+            c => c.to_string(),
+        }).collect();
+        let desk = Desk::new();
+        let mail = mail_of(&[("text/html", &format!("<p>a</p><a class=b href=\"{written}\">c</a>"))], CLICK);
+        let got = desk.render(&mail, None, &AccountDefaults::default()).unwrap();
+        let html = part(&got, "text/html");
+        let link = html.strip_prefix("<p>a</p><a class=b href=\"").and_then(|h| h.strip_suffix("\">c</a>")).unwrap();
+        let said = desk.token(link);
+        prop_assert_eq!(said.action, Action::Click { part: Part::Html, index: 0, url: url.to_owned() });
+        prop_assert_eq!(said.recipient, 0);
+        prop_assert_eq!(said.email.as_str(), "ann@example.test");
+    }
+
+    #[test]
+    fn no_markup_makes_the_renderer_panic(html in soup()) {
+        let html = html.replace("<?xml?>", "<%asm_preferences_url%>");
+        let mail = mail_of(&[("text/plain", &html), ("text/html", &html), ("text/x-amp-html", &html)], ALL);
+        let got = Desk::new().render(&mail, None, &AccountDefaults::default()).unwrap();
+        prop_assert!(got.parts.iter().all(|part| part.value.len() >= html.len()));
+    }
+
+    #[test]
+    fn with_all_tracking_off_the_html_is_what_came(html in soup()) {
+        prop_assert_eq!(with(&html, ""), html);
+    }
+
+    #[test]
+    fn tracking_changes_nothing_but_links(html in soup()) {
+        // Putting each target back where its link stands gives the original, entities aside.
+        let decoded = |text: &str| text.replace("&amp;", "&");
+        prop_assert_eq!(decoded(&desk::untrack(&tracked(&html))), decoded(&html));
+    }
+}
