@@ -1,5 +1,8 @@
 //! The SES client against a server on loopback that records the calls.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![expect(clippy::too_many_lines, reason = "tables of cases")]
+
 use std::sync::{Arc, Mutex};
 
 use aws_config::{BehaviorVersion, Region, SdkConfig};

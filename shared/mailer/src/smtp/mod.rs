@@ -1,12 +1,11 @@
 //! An SMTP client for one relay (RFC 5321), over a pool of persistent connections.
 //!
 //! Written here rather than taken from `lettre` 0.11, whose connection could not carry this
-//! crate's promises: it waits for the reply to every command, where pipelining (RFC 2920) saves
-//! two of four round trips; it does not set `TCP_NODELAY`; it adds an empty
-//! line to every message; it forgets PIPELINING and SIZE; it fails
-//! on replies that are not UTF-8 or have a code only, so that a refusal in Latin-1 would be
-//! retried for three days; and its errors do not say at which command the relay refused, which is
-//! what tells a bounce from our own trouble.
+//! crate's promises. It waits for the reply to every command, where pipelining (RFC 2920) saves
+//! two of four round trips; it does not set `TCP_NODELAY`; it forgets PIPELINING and SIZE; it
+//! adds an empty line to every message. It fails on replies that are not UTF-8 or have a code
+//! only, so that a refusal in Latin-1 would be retried for three days; and its errors do not say
+//! at which command the relay refused, which is what tells a bounce from our own trouble.
 
 mod connection;
 mod hello;

@@ -1,5 +1,12 @@
 //! The SMTP client against relays that behave, refuse, hang, break and lie.
 
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "a test fails by panicking"
+)]
+#![expect(clippy::too_many_lines, reason = "tables of cases")]
+
 mod delivers;
 mod encrypts;
 mod pools;

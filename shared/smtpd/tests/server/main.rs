@@ -1,5 +1,11 @@
 //! The server over real sockets: clients that behave, and clients that do not.
 
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test fails by panicking"
+)]
+
 mod abuse;
 mod client;
 mod ends;
@@ -18,8 +24,10 @@ use tokio::task::JoinHandle;
 /// Takes every mail but those to `no@…`; panics at `panic@…`; `ann` has the password `geheim`.
 #[derive(Debug, Default)]
 struct Inbox {
-    mails: Mutex<Vec<(Session<String>, Envelope, Vec<u8>)>>,
+    mails: Mutex<Vec<Taken>>,
 }
+
+type Taken = (Session<String>, Envelope, Vec<u8>);
 
 impl Handler for Inbox {
     type Identity = String;
