@@ -9,7 +9,7 @@ use crate::link::Maker;
 use crate::plain;
 use crate::substitute::Substitutions;
 use crate::template::legacy::{self, Brought};
-use crate::template::{Body, Data, Dynamic, Texts};
+use crate::template::{Body, Data, Dynamic, GIVEN_NAMES, Texts};
 
 /// A copy before anything of ours is added.
 #[derive(Debug)]
@@ -63,17 +63,15 @@ fn dynamic(
     budget: &mut Budget,
 ) -> Result<Texts, RenderError> {
     let json = input.copy.personalization.dynamic_template_data.as_deref();
-    let mut data = Data::object(json.unwrap_or("{}")).ok_or(RenderError::Data)?;
-    if let Some(maker) = maker {
-        // Names that the service gives (API facts 2.7); the caller's own win.
-        for (name, url) in [
-            ("unsubscribe", maker.unsubscribe()),
-            ("unsubscribe_preferences", maker.preferences()),
-        ] {
-            data.entry(name.to_owned()).or_insert(Data::Text(url));
-        }
-    }
-    texts.run(&Data::Map(data), budget)
+    let data = Data::object(json.unwrap_or("{}")).ok_or(RenderError::Data)?;
+    let given: Vec<_> = match maker {
+        Some(maker) => GIVEN_NAMES
+            .into_iter()
+            .zip([maker.unsubscribe(), maker.preferences()])
+            .collect(),
+        None => Vec::new(),
+    };
+    texts.run(&Data::Map(data), &given, budget)
 }
 
 fn brought<'a>(input: &Input<'a>, subject: &'a str) -> Brought<'a> {

@@ -19,12 +19,17 @@ use std::fmt;
 
 pub(crate) use data::Data;
 pub(crate) use legacy::Legacy;
+pub(crate) use scope::Given;
 use tree::Node;
 
 use crate::copy::{Budget, RenderError};
 
 /// The largest text of a template, in bytes (1 MB of HTML is what the templates API takes).
 pub const LARGEST: usize = 1 << 20;
+
+/// The names that the service gives to dynamic templates (API facts 2.7): where to leave the list,
+/// and where to choose among groups.
+pub(crate) const GIVEN_NAMES: [&str; 2] = ["unsubscribe", "unsubscribe_preferences"];
 
 /// Which language a template is written in (API facts 2.6).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -162,11 +167,16 @@ pub(crate) struct Texts {
 impl Dynamic {
     /// # Errors
     /// When the texts take more than the budget has.
-    pub(crate) fn run(&self, data: &Data, budget: &mut Budget) -> Result<Texts, RenderError> {
+    pub(crate) fn run(
+        &self,
+        data: &Data,
+        given: &Given,
+        budget: &mut Budget,
+    ) -> Result<Texts, RenderError> {
         let mut text = |nodes: &Option<Vec<Node>>| {
             nodes
                 .as_ref()
-                .map(|nodes| run::run(nodes, data, budget))
+                .map(|nodes| run::run(nodes, data, given, budget))
                 .transpose()
         };
         Ok(Texts {

@@ -1,7 +1,9 @@
 //! Which variables a template names and the data lacks.
 
 use std::collections::BTreeSet;
+use std::sync::LazyLock;
 
+use super::GIVEN_NAMES;
 use super::data::Data;
 use super::run::eval;
 use super::scope::{Scope, Turn};
@@ -9,11 +11,15 @@ use super::tree::{Condition, Expr, Node, Scoped};
 use super::value::Value;
 use crate::copy::{Budget, RenderError};
 
+/// The names that no data has to have.
+static GIVEN: LazyLock<[(&str, String); 2]> =
+    LazyLock::new(|| GIVEN_NAMES.map(|name| (name, String::new())));
+
 /// Walks every branch, taken or not. In a loop each item is looked at; a list that is missing is
 /// named itself, what its items would hold is not known.
 pub(crate) fn missing(nodes: &[Node], data: &Data, found: &mut BTreeSet<String>) {
     let mut walk = Walk {
-        scope: Scope::new(data),
+        scope: Scope::new(data, &*GIVEN),
         found,
         budget: Budget::default(),
     };

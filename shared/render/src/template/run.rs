@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::data::Data;
 use super::date;
-use super::scope::{Scope, Turn};
+use super::scope::{Given, Scope, Turn};
 use super::tree::{Arm, Condition, Expr, Node, Scoped};
 use super::value::Value;
 use crate::copy::{Budget, RenderError};
@@ -19,9 +19,14 @@ const SEGMENTS_PER_STEP: usize = 16;
 ///
 /// # Errors
 /// When the budget is used up; nothing else can go wrong, a missing variable is empty.
-pub(crate) fn run(nodes: &[Node], data: &Data, budget: &mut Budget) -> Result<String, RenderError> {
+pub(crate) fn run(
+    nodes: &[Node],
+    data: &Data,
+    given: &Given,
+    budget: &mut Budget,
+) -> Result<String, RenderError> {
     let mut run = Run {
-        scope: Scope::new(data),
+        scope: Scope::new(data, given),
         out: String::new(),
         budget,
     };

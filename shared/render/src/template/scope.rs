@@ -21,16 +21,22 @@ pub(crate) struct Turn<'a> {
     pub(crate) key: Option<&'a str>,
 }
 
+/// Names that the service gives, for data that does not have them. They are found in every block,
+/// and no loop over the data meets them.
+pub(crate) type Given = [(&'static str, String)];
+
 #[derive(Debug)]
 pub(crate) struct Scope<'a> {
     root: &'a Data,
+    given: &'a Given,
     frames: Vec<Frame<'a>>,
 }
 
 impl<'a> Scope<'a> {
-    pub(crate) fn new(root: &'a Data) -> Self {
+    pub(crate) fn new(root: &'a Data, given: &'a Given) -> Self {
         Self {
             root,
+            given,
             frames: Vec::new(),
         }
     }
@@ -53,9 +59,23 @@ impl<'a> Scope<'a> {
             },
             Start::Here { up } => (self.this(*up), path.segments.as_slice()),
         };
-        segments
+        let found = segments
             .iter()
-            .fold(start, |value, segment| member(&value, segment))
+            .fold(start, |value, segment| member(&value, segment));
+        match found {
+            Value::Missing => self.given(path),
+            found => found,
+        }
+    }
+
+    fn given(&self, path: &Path) -> Value<'a> {
+        let (Start::Root | Start::Here { up: 0 }, [name]) = (&path.start, &*path.segments) else {
+            return Value::Missing;
+        };
+        let mut given = self.given.iter();
+        given
+            .find(|(own, _)| own == name)
+            .map_or(Value::Missing, |(_, text)| Value::Text(text.into()))
     }
 
     /// `this` of the block `up` levels out. Beyond the outermost there is nothing.

@@ -18,7 +18,7 @@ fn run(html: &str, data: &str) -> Result<String, RenderError> {
         panic!("not dynamic")
     };
     let data = Data::Map(Data::object(data).unwrap());
-    let texts = texts.run(&data, &mut Budget::default())?;
+    let texts = texts.run(&data, &[], &mut Budget::default())?;
     Ok(texts.html.unwrap_or_default())
 }
 
