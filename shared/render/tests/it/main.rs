@@ -2,5 +2,6 @@
 
 mod copy;
 mod desk;
+mod golden;
 mod handlebars;
 mod links;
