@@ -66,7 +66,7 @@ pub enum BareLineEnds {
 pub struct Limits {
     /// Connections at one time; further ones hear 421.
     pub connections: usize,
-    /// Connections of one address.
+    /// Connections of one address; of one /64 with IPv6.
     pub connections_per_peer: usize,
     /// Octets of a command with its CRLF (RFC 5321 section 4.5.3.1.4 and the extensions' own).
     pub line: usize,
@@ -126,7 +126,8 @@ impl Default for Limits {
             // RFC 5321 section 4.5.3.2.7.
             command: Duration::from_secs(300),
             pause: Duration::from_secs(120),
-            message: Duration::from_secs(1800),
+            // 30 MiB at 50 KB a second.
+            message: Duration::from_secs(600),
             handshake: Duration::from_secs(20),
             errors: 20,
             failed_logins: 3,

@@ -378,3 +378,6 @@ fn complaint(line: &Line) -> Reply {
         Line::Text(_) | Line::Bare => Reply::new(500, "5.5.2", "lines end with CRLF"),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -134,6 +134,7 @@ impl Seats {
     }
 
     fn take(&self, ip: IpAddr, limits: &Limits) -> Option<Seat> {
+        let ip = household(ip);
         let mut taken = self.lock();
         let mine = taken.get(&ip).copied().unwrap_or_default();
         let all: usize = taken.values().sum();
@@ -145,6 +146,14 @@ impl Seats {
             seats: self.clone(),
             ip,
         })
+    }
+}
+
+/// Whoever has one IPv6 address has the 2^64 beside it.
+fn household(ip: IpAddr) -> IpAddr {
+    match ip.to_canonical() {
+        IpAddr::V4(ip) => IpAddr::V4(ip),
+        IpAddr::V6(ip) => IpAddr::V6((ip.to_bits() >> 64 << 64).into()),
     }
 }
 
@@ -182,5 +191,17 @@ mod tests {
         assert!(seats.take(bob, &limits).is_some());
         drop(third);
         assert_eq!(seats.lock().len(), 1, "who has left is forgotten");
+    }
+
+    #[test]
+    fn neighbours_in_ipv6_are_one_household() {
+        for (ip, want) in [
+            ("192.0.2.1", "192.0.2.1"),
+            ("::ffff:192.0.2.1", "192.0.2.1"),
+            ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::"),
+        ] {
+            let (ip, want): (IpAddr, IpAddr) = (ip.parse().unwrap(), want.parse().unwrap());
+            assert_eq!(household(ip), want);
+        }
     }
 }

@@ -1,0 +1,135 @@
+//! Whole conversations of anything at all, in memory.
+
+use std::sync::Mutex;
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::{Auth, Envelope, Login};
+
+/// Accepts everything and counts the mails.
+#[derive(Default)]
+struct Counter(Mutex<Vec<Vec<u8>>>);
+
+impl Handler for Counter {
+    type Identity = ();
+
+    async fn authenticate(&self, _: &Session<()>, _: Login) -> Result<(), Reply> {
+        Ok(())
+    }
+
+    async fn rcpt(&self, _: &Session<()>, _: &Envelope, _: &str) -> Result<(), Reply> {
+        Ok(())
+    }
+
+    async fn data(&self, _: &Session<()>, _: Envelope, message: Vec<u8>) -> Reply {
+        self.0.lock().unwrap().push(message);
+        Reply::new(250, "2.0.0", "ok")
+    }
+}
+
+/// Says all of it, hangs up, and returns what was answered and what was taken.
+fn talk(pieces: &[Vec<u8>]) -> (Vec<u8>, Vec<Vec<u8>>) {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .build()
+        .unwrap();
+    runtime.block_on(async {
+        let (ours, theirs) = tokio::io::duplex(64);
+        let config = Config {
+            max_size: 200,
+            auth: Auth::Optional,
+            ..Config::new("mx.test")
+        };
+        let shared = Arc::new(Shared {
+            budget: Budget::new(1024),
+            config,
+            handler: Arc::new(Counter::default()),
+        });
+        let session = Session {
+            id: 1,
+            peer: ([127, 0, 0, 1], 1).into(),
+            tls: false,
+            hello: String::new(),
+            esmtp: false,
+            identity: None,
+        };
+        let (_stop, stopped) = watch::channel(false);
+        let server = Connection::new(Box::new(theirs), session, Arc::clone(&shared), stopped);
+        let (mut read, mut write) = tokio::io::split(ours);
+        let speak = async {
+            for piece in pieces {
+                // Hung up on in the middle of a sentence: what was answered is what counts.
+                if write.write_all(piece).await.is_err() {
+                    break;
+                }
+            }
+            let _ = write.shutdown().await;
+        };
+        let listen = async {
+            let mut heard = Vec::new();
+            let _ = read.read_to_end(&mut heard).await;
+            heard
+        };
+        let ((), (), heard) = tokio::join!(server.run(), speak, listen);
+        let taken = shared.handler.0.lock().unwrap().clone();
+        (heard, taken)
+    })
+}
+
+fn word() -> impl Strategy<Value = Vec<u8>> {
+    const LINES: [&str; 16] = [
+        "EHLO me\r\n",
+        "HELO me\r\n",
+        "MAIL FROM:<a@b.c>\r\n",
+        "MAIL FROM:<> SIZE=100\r\n",
+        "RCPT TO:<d@e.f>\r\n",
+        "DATA\r\n",
+        "\r\n.\r\n",
+        ".\r\n",
+        "\n.\n",
+        "..text\r\n",
+        "RSET\r\n",
+        "NOOP\r\n",
+        "AUTH PLAIN AGEAYg==\r\n",
+        "AUTH LOGIN\r\n",
+        "STARTTLS\r\n",
+        "QUIT\r\n",
+    ];
+    prop_oneof![
+        4 => proptest::sample::select(&LINES[..]).prop_map(|line| line.as_bytes().to_vec()),
+        1 => proptest::collection::vec(any::<u8>(), 0..300),
+    ]
+}
+
+proptest! {
+    #[test]
+    fn whatever_is_said_is_answered_in_proper_lines(pieces in proptest::collection::vec(word(), 0..30)) {
+        let (heard, taken) = talk(&pieces);
+        let heard = String::from_utf8(heard).unwrap();
+        prop_assert!(heard.starts_with("220 mx.test ESMTP\r\n") && heard.ends_with("\r\n"));
+        for line in heard.trim_end().split("\r\n") {
+            let (code, rest) = line.split_at(3);
+            prop_assert!(code.parse::<u16>().is_ok_and(|code| (200..600).contains(&code)), "{line}");
+            prop_assert!(rest.starts_with([' ', '-']) && !rest.contains(char::is_control), "{line}");
+        }
+        let said = pieces.concat();
+        let ends = said.windows(5).filter(|end| end == b"\r\n.\r\n").count();
+        prop_assert!(taken.len() <= ends, "{} mails of {ends} ends", taken.len());
+        prop_assert!(taken.iter().all(|message| message.len() <= 200));
+    }
+}
+
+#[test]
+fn the_words_of_the_test_above_do_make_a_mail() {
+    let words = [
+        "EHLO me\r\n",
+        "MAIL FROM:<a@b.c>\r\n",
+        "RCPT TO:<d@e.f>\r\n",
+        "DATA\r\n",
+        "..text\r\n",
+        ".\r\n",
+    ];
+    let pieces: Vec<Vec<u8>> = words.iter().map(|word| word.as_bytes().to_vec()).collect();
+    assert_eq!(talk(&pieces).1, [b".text\r\n"]);
+}
