@@ -5,6 +5,7 @@
 
 mod address;
 pub mod batch;
+mod dns;
 mod entropy;
 mod event;
 mod ids;
@@ -17,6 +18,7 @@ mod time;
 mod verp;
 
 pub use address::{EmailAddress, InvalidAddress, LONGEST as LONGEST_ADDRESS, Mailbox};
+pub use dns::{Record, RecordKind};
 pub use entropy::Entropy;
 pub use event::{BounceType, Category, Event, Kind, Pool, UrlOffset};
 pub use ids::{AccountId, BatchId, InvalidId, KeyId, MessageId, WebhookId};

@@ -1,0 +1,9 @@
+//! Who may write as whom: DKIM keys and signatures, and the DNS records that prove a domain.
+
+mod dkim;
+mod proof;
+mod resolver;
+
+pub use dkim::{DkimError, KeyPair, Signer};
+pub use proof::{Plan, Target, Verdict, check, judge, records};
+pub use resolver::{Answer, DnsError, Resolver, Zone};

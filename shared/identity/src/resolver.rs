@@ -1,0 +1,171 @@
+//! Asking the DNS, or a zone in memory.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use hickory_resolver::TokioResolver;
+use hickory_resolver::config::{NameServerConfig, ResolverConfig};
+use hickory_resolver::net::runtime::TokioRuntimeProvider;
+use hickory_resolver::net::{DnsError as Failure, NetError};
+use hickory_resolver::proto::op::ResponseCode;
+use hickory_resolver::proto::rr::{Name, RData, RecordType};
+use posthaste_model::RecordKind;
+
+/// The data of every record found, as text; empty when the name has none of the kind.
+pub type Answer = Vec<String>;
+
+/// The DNS gave no answer, neither yes nor no.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("no answer about a {kind} record: {why}")]
+pub struct DnsError {
+    pub kind: RecordKind,
+    why: String,
+}
+
+impl DnsError {
+    pub(crate) fn new(kind: RecordKind, why: impl fmt::Display) -> Self {
+        let why = why.to_string();
+        Self { kind, why }
+    }
+}
+
+/// Where names are looked up.
+#[derive(Clone)]
+pub enum Resolver {
+    Dns(Arc<TokioResolver>),
+    /// For tests, and for a machine that must not ask anybody.
+    Zone(Arc<Zone>),
+}
+
+impl fmt::Debug for Resolver {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Dns(_) => "Resolver(DNS)",
+            Self::Zone(_) => "Resolver(zone)",
+        })
+    }
+}
+
+impl Resolver {
+    /// The system's own name servers.
+    ///
+    /// # Errors
+    /// When the system names none.
+    pub fn system() -> Result<Self, DnsError> {
+        let builder = TokioResolver::builder_tokio();
+        Self::build(builder.map_err(|e| DnsError::new(RecordKind::Txt, e))?)
+    }
+
+    /// One name server, by UDP with TCP for what does not fit.
+    ///
+    /// # Errors
+    /// Never for an address that can be written.
+    pub fn server(address: SocketAddr) -> Result<Self, DnsError> {
+        let mut server = NameServerConfig::udp_and_tcp(address.ip());
+        for connection in &mut server.connections {
+            connection.port = address.port();
+        }
+        let config = ResolverConfig::from_parts(None, Vec::new(), vec![server]);
+        let provider = TokioRuntimeProvider::default();
+        Self::build(TokioResolver::builder_with_config(config, provider))
+    }
+
+    fn build(
+        mut builder: hickory_resolver::ResolverBuilder<TokioRuntimeProvider>,
+    ) -> Result<Self, DnsError> {
+        let options = builder.options_mut();
+        // An owner who has just published a record looks again and wants to see it.
+        options.cache_size = 0;
+        options.timeout = Duration::from_secs(3);
+        options.attempts = 2;
+        let built = builder.build();
+        let built = built.map_err(|e| DnsError::new(RecordKind::Txt, e))?;
+        Ok(Self::Dns(Arc::new(built)))
+    }
+
+    /// Every record of this kind that the name has itself.
+    ///
+    /// # Errors
+    /// When there was no answer.
+    pub async fn lookup(&self, kind: RecordKind, host: &str) -> Result<Answer, DnsError> {
+        match self {
+            Self::Zone(zone) => zone.lookup(kind, host),
+            Self::Dns(resolver) => ask(resolver, kind, host).await,
+        }
+    }
+}
+
+async fn ask(resolver: &TokioResolver, kind: RecordKind, host: &str) -> Result<Answer, DnsError> {
+    // A final dot: the system's search domains are not to be tried.
+    let name = Name::from_utf8(format!("{}.", host.trim_end_matches('.')));
+    let name = name.map_err(|e| DnsError::new(kind, e))?;
+    let record_type = match kind {
+        RecordKind::Cname => RecordType::CNAME,
+        RecordKind::Mx => RecordType::MX,
+        RecordKind::Txt => RecordType::TXT,
+    };
+    let found = match resolver.lookup(name, record_type).await {
+        Ok(found) => found,
+        Err(error) if is_absent(&error) => return Ok(Vec::new()),
+        Err(error) => return Err(DnsError::new(kind, error)),
+    };
+    let data = found
+        .answers()
+        .iter()
+        .filter_map(|record| match &record.data {
+            RData::CNAME(name) if kind == RecordKind::Cname => Some(name.0.to_utf8()),
+            RData::MX(mx) => Some(mx.exchange.to_utf8()),
+            RData::TXT(txt) => {
+                let bytes: Vec<u8> = txt.txt_data.iter().flatten().copied().collect();
+                Some(String::from_utf8_lossy(&bytes).into_owned())
+            }
+            _ => None,
+        });
+    Ok(data.collect())
+}
+
+/// The name, or a record of the kind, does not exist. A server that failed does not say that.
+fn is_absent(error: &NetError) -> bool {
+    let NetError::Dns(Failure::NoRecordsFound(none)) = error else {
+        return false;
+    };
+    matches!(
+        none.response_code,
+        ResponseCode::NoError | ResponseCode::NXDomain
+    )
+}
+
+/// Names in memory. One that is not there has no records.
+#[derive(Debug, Default)]
+pub struct Zone(Mutex<HashMap<(RecordKind, String), Option<Answer>>>);
+
+impl Zone {
+    /// Publishes these records under a name, in place of others of the kind.
+    pub fn publish(&self, kind: RecordKind, host: &str, data: &[&str]) {
+        let data = data.iter().map(|&text| text.to_owned()).collect();
+        self.put(kind, host, Some(data));
+    }
+
+    /// Makes every question for these records fail.
+    pub fn fail(&self, kind: RecordKind, host: &str) {
+        self.put(kind, host, None);
+    }
+
+    fn put(&self, kind: RecordKind, host: &str, answer: Option<Answer>) {
+        if let Ok(mut names) = self.0.lock() {
+            names.insert((kind, host.to_ascii_lowercase()), answer);
+        }
+    }
+
+    fn lookup(&self, kind: RecordKind, host: &str) -> Result<Answer, DnsError> {
+        let names = self.0.lock().map_err(|e| DnsError::new(kind, e))?;
+        match names.get(&(kind, host.to_ascii_lowercase())) {
+            None => Ok(Vec::new()),
+            Some(Some(answer)) => Ok(answer.clone()),
+            Some(None) => Err(DnsError::new(kind, "the zone was told to fail")),
+        }
+    }
+}
