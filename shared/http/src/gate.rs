@@ -205,13 +205,12 @@ impl Gate {
 
     /// Takes one permit of an account at an endpoint, named by method and path template.
     pub async fn take(&self, account: &AccountId, endpoint: &Arc<str>) -> Permit {
-        let now = self.0.clock.now_ms();
-        let period = Period::at(now.seconds(), self.0.limits.period);
+        let period = Period::at(self.0.clock.now(), self.0.limits.period);
         let limit = self.0.limits.of(endpoint);
         let who = (account.clone(), Arc::clone(endpoint));
         self.0
             .leases
-            .take(&self.0.store, who, limit, period, now)
+            .take(&self.0.store, who, limit, period)
             .await
     }
 

@@ -189,7 +189,7 @@ mod tests {
 
     #[test]
     fn what_is_not_json_is_said_to_be_so() {
-        let deep = format!("{{\"ips\":{}", "[".repeat(100_000));
+        let deep = format!("{{\"x\":{}", "[".repeat(100_000));
         for body in [
             "",
             "{",
@@ -204,10 +204,9 @@ mod tests {
             let want = "request body is not valid JSON";
             assert_eq!(refused(body), (None, want.to_owned()), "{short}");
         }
-        // An unknown member may be as deep as it likes, until it is a bomb.
-        let bomb = format!("{{\"x\":{}{}}}", "[".repeat(200), "]".repeat(200));
-        assert_eq!(refused(&bomb).0, None);
-        assert!(parse::<Outer>(b"{\"x\":[[[[1]]]]}").is_ok_and(|body| body.ips.is_empty()));
+        // A member that nobody reads is skipped without recursion, however deep it is.
+        let deep = format!("{{\"x\":{}{}}}", "[".repeat(100_000), "]".repeat(100_000));
+        assert!(parse::<Outer>(deep.as_bytes()).is_ok_and(|body| body.ips.is_empty()));
         assert!(parse::<Outer>(b"{\"ips\":[{\"ip\":\"a\"}]}").is_ok_and(|b| b.ips[0].ip == "a"));
     }
 }

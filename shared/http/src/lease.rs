@@ -2,13 +2,13 @@
 //!
 //! An instance takes a block, serves requests out of it, and takes another. Every permit is given
 //! once, so no number of instances passes more than the limit. What an instance took and does not
-//! use is lost to the others until the period ends: therefore blocks begin small, grow only as
-//! fast as this instance uses them up, and are never more than a small share of what is left.
+//! use is lost to the others until the period ends: therefore a block is a small share of what
+//! this instance has used up itself, and of what is left for all.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
-use posthaste_model::{AccountId, Millis};
+use posthaste_model::AccountId;
 use posthaste_store::{Store, Window};
 
 use crate::Permit;
@@ -29,9 +29,8 @@ struct Block {
     stock: u32,
     /// Taken by everybody in this period, as far as this instance knows.
     taken: i64,
-    /// Size of the last block and when it was taken; kept over the end of a period.
-    size: u32,
-    at: Millis,
+    /// Used up by this instance in this period.
+    used: u32,
 }
 
 impl Leases {
@@ -40,31 +39,25 @@ impl Leases {
 
     /// Takes one permit, leasing a block when there is none left. Callers that meet at an empty
     /// stock wait for one lease.
-    pub(crate) async fn take(
-        &self,
-        store: &Store,
-        who: Who,
-        limit: u32,
-        period: Period,
-        now: Millis,
-    ) -> Permit {
+    pub(crate) async fn take(&self, store: &Store, who: Who, limit: u32, period: Period) -> Permit {
         let Some(slot) = self.slot(&who, period) else {
             return permit(true, limit, 0, period);
         };
         let mut block = slot.lock().await;
         if block.period != period.number {
-            block.period = period.number;
-            block.stock = 0;
-            block.taken = 0;
+            *block = Block {
+                period: period.number,
+                ..Block::default()
+            };
         }
         let left = i64::from(limit) - block.taken;
         if block.stock == 0 && left > 0 {
             let left = u32::try_from(left).unwrap_or(limit);
-            let size = block_size(limit, left, block.size, now.0 - block.at.0);
+            let size = block_size(limit, left, block.used);
             block.lease(store, &who, limit, period, size).await;
-            block.at = now;
         }
         let allowed = block.stock > 0;
+        block.used = block.used.saturating_add(u32::from(allowed));
         block.stock = block.stock.saturating_sub(1);
         let left = (i64::from(limit) - block.taken).max(0);
         let remaining = u32::try_from(left).unwrap_or(0).saturating_add(block.stock);
@@ -97,7 +90,6 @@ impl Block {
             number: period.number,
             end: period.end,
         };
-        self.size = size;
         match store.lease(window, size).await {
             Ok(taken) => {
                 // What was free before this block came.
@@ -123,17 +115,13 @@ fn permit(allowed: bool, limit: u32, remaining: u32, period: Period) -> Permit {
     }
 }
 
-/// How many permits to take now: twice as many when the last block lasted less than two seconds,
-/// half as many when it lasted more than eight, and at most 1/32 of what is left.
-fn block_size(limit: u32, left: u32, last: u32, lasted_ms: i64) -> u32 {
-    let smallest = (limit / 1024).max(4);
+/// How many permits to take now. At most 1/24 of what this instance has used goes unused when it
+/// stops, or the smallest block: with eight instances less than a twentieth of the limit.
+fn block_size(limit: u32, left: u32, used: u32) -> u32 {
+    // Large limits belong to many instances, so the smallest block does not grow with them.
+    let smallest = (limit / 150).clamp(1, 256);
     let largest = (left / 32).max(1);
-    let wanted = match lasted_ms {
-        ..2_000 => last.saturating_mul(2),
-        2_000..=8_000 => last,
-        8_001.. => last / 2,
-    };
-    wanted.max(smallest).min(largest)
+    (used / 24).max(smallest).min(largest)
 }
 
 #[cfg(test)]
@@ -142,24 +130,33 @@ mod tests {
 
     #[test]
     fn blocks_grow_with_use_and_shrink_as_the_limit_nears() {
-        for (limit, left, last, lasted, want) in [
-            (1000, 1000, 0, i64::MAX, 4),
-            (1000, 1000, 4, 100, 8),
-            (1000, 1000, 16, 100, 31),
-            (1000, 1000, 16, 3000, 16),
-            (1000, 1000, 16, 9000, 8),
-            (1000, 100, 31, 100, 3),
-            (1000, 31, 31, 100, 1),
-            (1000, 1, 31, 100, 1),
-            (600_000, 600_000, 0, i64::MAX, 585),
-            (600_000, 600_000, 20_000, 0, 18_750),
-            (3, 3, 0, i64::MAX, 1),
+        for (limit, left, used, want) in [
+            (1000, 1000, 0, 6),
+            (1000, 850, 150, 6),
+            (1000, 700, 300, 12),
+            (1000, 500, 500, 15),
+            (1000, 100, 300, 3),
+            (1000, 31, 31, 1),
+            (1000, 1, 999, 1),
+            (600_000, 600_000, 0, 256),
+            (600_000, 300_000, 240_000, 9_375),
+            (600_000, 500_000, 48_000, 2_000),
+            (3, 3, 0, 1),
         ] {
-            let got = block_size(limit, left, last, lasted);
-            assert_eq!(
-                got, want,
-                "limit {limit} left {left} last {last} in {lasted} ms"
-            );
+            let got = block_size(limit, left, used);
+            assert_eq!(got, want, "limit {limit} left {left} used {used}");
+        }
+    }
+
+    #[test]
+    fn one_busy_instance_writes_seldom() {
+        for (limit, most) in [(600, 180), (1_000, 200), (10_000, 270), (600_000, 470)] {
+            let (mut left, mut writes) = (limit, 0);
+            while left > 0 {
+                left -= block_size(limit, left, limit - left).min(left);
+                writes += 1;
+            }
+            assert!(writes <= most, "{writes} writes for {limit} permits");
         }
     }
 }

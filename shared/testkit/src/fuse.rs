@@ -1,7 +1,7 @@
 //! Dying in the middle: a fuse that burns after so many calls to the outside.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 
 use aws_config::SdkConfig;
 use aws_config::retry::RetryConfig;
@@ -24,6 +24,7 @@ struct State {
     lit: AtomicBool,
     left: AtomicI64,
     deaf: AtomicBool,
+    calls: AtomicU64,
 }
 
 /// What becomes of one call.
@@ -48,8 +49,14 @@ impl Fuse {
         self.0.lit.swap(false, Ordering::SeqCst) && self.0.left.load(Ordering::SeqCst) < 0
     }
 
+    /// Calls so far, whatever became of them.
+    pub fn calls(&self) -> u64 {
+        self.0.calls.load(Ordering::SeqCst)
+    }
+
     /// One call.
     pub fn spark(&self) -> Spark {
+        self.0.calls.fetch_add(1, Ordering::SeqCst);
         if !self.0.lit.load(Ordering::SeqCst) {
             return Spark::Pass;
         }

@@ -1,0 +1,228 @@
+//! What somebody may try who has read how proxies and parsers fail.
+
+use crate::Desk;
+
+#[tokio::test]
+async fn only_the_path_as_it_is_written_finds_a_route() {
+    let desk = Desk::new().await;
+    for (path, status) in [
+        ("/v3/templates", 200),
+        ("//v3/templates", 200),
+        ("///v3/templates", 200),
+        ("/v3/templates?x=/../y", 200),
+        ("/v3//templates", 404),
+        ("/v3/./templates", 404),
+        ("/v3/x/../templates", 404),
+        ("/v3/%2e/templates", 404),
+        ("/%76%33/templates", 404),
+        ("/v3%2ftemplates", 404),
+        ("/v3/templates/", 404),
+        ("/V3/templates", 404),
+        ("/v3/templates;x=1", 404),
+        ("/v3/templates%00", 404),
+        ("/v2/../v3/templates", 404),
+        ("//evil.example/v3/templates", 404),
+    ] {
+        let answer = desk.api.get(path).key(&desk.tenant.key).send().await;
+        assert_eq!(answer.status.as_u16(), status, "{path}");
+        if status == 404 {
+            assert_eq!(answer.error(), (None, "not found".to_owned()), "{path}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn no_trick_with_the_path_walks_around_the_guard() {
+    let desk = Desk::new().await;
+    for path in [
+        "/v3/templates",
+        "//v3/templates",
+        "/v3/templates/%2e%2e",
+        "/v3/templates/..%2fscopes",
+        "/v3/templates/%ff",
+        "/v3/templates/%00",
+    ] {
+        let answer = desk.api.get(path).send().await.expect(401);
+        assert_eq!(answer.error().1, "authorization required", "{path}");
+    }
+    // What a capture holds is data, whatever it looks like.
+    let get = |path: &str| desk.api.get(path).key(&desk.tenant.key).send();
+    assert_eq!(
+        get("/v3/templates/..%2f..%2fx").await.expect(200).body,
+        "../../x"
+    );
+    assert_eq!(
+        get("/v3/templates/%ff").await.expect(404).error().1,
+        "not found"
+    );
+}
+
+#[tokio::test]
+async fn a_second_key_in_the_headers_opens_nothing() {
+    let desk = Desk::new().await;
+    let (good, name) = (format!("Bearer {}", desk.tenant.key), "authorization");
+    let get = || desk.api.get("/v3/templates");
+    for (first, second) in [
+        (good.as_str(), good.as_str()),
+        (good.as_str(), "Bearer x"),
+        ("Bearer x", good.as_str()),
+    ] {
+        get()
+            .header(name, first)
+            .header(name, second)
+            .send()
+            .await
+            .expect(401);
+    }
+    for value in [
+        format!("{good}, Bearer x"),
+        format!("{good} x"),
+        format!("Bearer{}", desk.tenant.key),
+        format!("Basic {}", desk.tenant.key),
+        format!("Bearer\t{}", desk.tenant.key),
+        format!("Bearer {}\u{e4}", desk.tenant.key),
+    ] {
+        get().header(name, &value).send().await.expect(401);
+    }
+    for other in [
+        "x-api-key",
+        "proxy-authorization",
+        "x-authorization",
+        "cookie",
+    ] {
+        get().header(other, &good).send().await.expect(401);
+    }
+    let in_query = format!("/v3/templates?access_token={}", desk.tenant.key);
+    desk.api.get(&in_query).send().await.expect(401);
+}
+
+#[tokio::test]
+async fn a_method_in_a_header_is_not_a_method() {
+    let desk = Desk::new().await;
+    let poor = desk
+        .tenant
+        .restricted(&desk.store, &["templates.read"])
+        .await;
+    for name in [
+        "x-http-method-override",
+        "x-http-method",
+        "x-method-override",
+    ] {
+        let ask = desk
+            .api
+            .get("/v3/templates")
+            .key(&poor)
+            .header(name, "DELETE");
+        ask.send().await.expect(200);
+        let ask = desk
+            .api
+            .post("/v3/templates")
+            .key(&poor)
+            .header(name, "GET");
+        ask.send().await.expect(403);
+    }
+    for method in ["OPTIONS", "TRACE", "PROPFIND", "CONNECT"] {
+        let method = method.parse().unwrap();
+        let ask = desk.api.ask(method, "/v3/templates").key(&desk.tenant.key);
+        let answer = ask.send().await.expect(405);
+        assert_eq!(answer.error().1, "method not allowed");
+        let cors = answer
+            .headers
+            .keys()
+            .any(|name| name.as_str().starts_with("access-control"));
+        assert!(!cors, "browsers stay outside");
+    }
+}
+
+#[tokio::test]
+async fn huge_headers_are_only_wrong() {
+    let desk = Desk::new().await;
+    let huge = "A".repeat(1 << 20);
+    let get = || desk.api.get("/v3/templates");
+    get().key(&huge).send().await.expect(401);
+    get()
+        .key(&desk.tenant.key)
+        .as_if(&huge)
+        .send()
+        .await
+        .expect(403);
+    let many = (0..5_000).fold(get(), |ask, i| ask.header("x-many", &i.to_string()));
+    many.key(&desk.tenant.key).send().await.expect(200);
+}
+
+#[tokio::test]
+async fn a_json_bomb_is_only_wrong() {
+    let desk = Desk::new().await;
+    let post = |body: String| {
+        desk.api
+            .post("/v3/templates")
+            .key(&desk.tenant.key)
+            .body(body)
+    };
+    let deep = |n: usize| format!("{}{}", "[".repeat(n), "]".repeat(n));
+    for (body, status) in [
+        (deep(100), 200),
+        (deep(200), 400),
+        (deep(5_000_000), 400),
+        ("{\"a\":".repeat(100_000), 400),
+        ("1e400".to_owned(), 400),
+        ("-0".to_owned(), 200),
+        ("9".repeat(10_000), 400),
+        ("\u{feff}{}".to_owned(), 400),
+        ("{\"a\":\"\\ud800\"}".to_owned(), 400),
+        ("{\"a\":NaN}".to_owned(), 400),
+        ("{}{}".to_owned(), 400),
+        ("{\"a\":1,}".to_owned(), 400),
+    ] {
+        let short: String = body.chars().take(20).collect();
+        let answer = post(body).send().await;
+        assert_eq!(answer.status.as_u16(), status, "{short}");
+        if status == 400 {
+            assert_eq!(
+                answer.error().1,
+                "request body is not valid JSON",
+                "{short}"
+            );
+        }
+    }
+    let not_utf8 = desk.api.post("/v3/templates").key(&desk.tenant.key);
+    not_utf8
+        .body(&b"{\"a\":\"\xff\"}"[..])
+        .send()
+        .await
+        .expect(400);
+}
+
+#[tokio::test]
+async fn a_body_past_thirty_mebibytes_is_too_large() {
+    let desk = Desk::new().await;
+    let body = |n: usize| format!("\"{}\"", "a".repeat(n - 2));
+    let post = |n| {
+        desk.api
+            .post("/v3/templates")
+            .key(&desk.tenant.key)
+            .body(body(n))
+    };
+    post(30 << 20).send().await.expect(200);
+    let error = post((30 << 20) + 1).send().await.expect(413).error();
+    assert_eq!(error, (None, "content too large".to_owned()));
+}
+
+#[tokio::test]
+async fn a_handler_that_panics_takes_nobody_with_it() {
+    let desk = Desk::new().await;
+    let answer = desk
+        .api
+        .delete("/v3/templates")
+        .key(&desk.tenant.key)
+        .send()
+        .await
+        .expect(500);
+    assert_eq!(answer.error(), (None, "internal server error".to_owned()));
+    desk.api
+        .get("/v3/templates")
+        .key(&desk.tenant.key)
+        .send()
+        .await
+        .expect(200);
+}

@@ -1,0 +1,252 @@
+//! Keys, scopes, on-behalf-of, and accounts that may not send.
+
+use posthaste_store::Status;
+use serde_json::json;
+
+use crate::Desk;
+
+const NOT_AUTHORIZED: &str = "Authenticated user is not authorized to send mail";
+
+#[tokio::test]
+async fn the_mail_endpoint_refuses_in_its_own_words_and_shape() {
+    let desk = Desk::new().await;
+    let (api, key) = (&desk.api, &desk.tenant.key);
+    let poor = desk.tenant.restricted(&desk.store, &["alerts.read"]).await;
+    let grant = "The provided authorization grant is invalid, expired, or revoked";
+    let wrong = format!("{}X", key.get(..68).unwrap());
+    let send = || api.post("/v3/mail/send");
+    for (ask, status, message) in [
+        (send(), 401, "Permission denied, wrong credentials"),
+        (
+            send().header("authorization", "Token x"),
+            401,
+            "Permission denied, wrong credentials",
+        ),
+        (send().key("x"), 401, grant),
+        (send().key(&wrong), 401, grant),
+        (send().key(&poor), 403, "access forbidden"),
+        (send().key(key).as_if("nobody"), 403, "access forbidden"),
+    ] {
+        let answer = ask.send().await.expect(status);
+        let want = format!(r#"{{"errors":[{{"message":"{message}","field":null,"help":null}}]}}"#);
+        assert_eq!(answer.body, want);
+        assert_eq!(answer.header("content-type"), "application/json");
+    }
+}
+
+#[tokio::test]
+async fn a_parent_acts_for_its_subusers_and_customer_accounts() {
+    let desk = Desk::new().await;
+    let (api, key) = (&desk.api, &desk.tenant.key);
+    let sub = desk.tenant.subuser(&desk.store, "Sub-1").await;
+    let mut customer = desk.tenant.subuser(&desk.store, "customer").await.account;
+    customer.customer = true;
+    let customer = desk
+        .store
+        .update_account(&customer.id, |account| account.customer = true)
+        .await
+        .unwrap()
+        .unwrap();
+
+    for (named, want) in [
+        ("Sub-1".to_owned(), "Sub-1"),
+        ("sub-1".to_owned(), "Sub-1"),
+        (format!("account-id {}", customer.id), "customer"),
+        (format!("ACCOUNT-ID  {}", customer.id), "customer"),
+        (format!("account-id {}", sub.account.id), "Sub-1"),
+    ] {
+        let seen = api
+            .get("/v3/templates")
+            .key(key)
+            .as_if(&named)
+            .send()
+            .await
+            .expect(200)
+            .json();
+        assert_eq!(
+            (&seen["account"], &seen["on_behalf"]),
+            (&json!(want), &json!(true)),
+            "{named}"
+        );
+        let sent = api
+            .post("/v3/mail/send")
+            .key(key)
+            .as_if(&named)
+            .send()
+            .await
+            .expect(202);
+        assert_eq!(sent.body, want, "mail/send honours the header too");
+    }
+    let own = api
+        .get("/v3/templates")
+        .key(key)
+        .send()
+        .await
+        .expect(200)
+        .json();
+    assert_eq!(
+        (&own["account"], &own["on_behalf"]),
+        (&json!("parent"), &json!(false))
+    );
+}
+
+#[tokio::test]
+async fn nobody_acts_for_strangers() {
+    let desk = Desk::new().await;
+    let (api, key) = (&desk.api, &desk.tenant.key);
+    let sub = desk.tenant.subuser(&desk.store, "sub").await;
+    let other = posthaste_testkit::Tenant::new(&desk.store, "other", desk.hand.now()).await;
+    let foreign = other.subuser(&desk.store, "theirs").await;
+    let by_id = |tenant: &posthaste_testkit::Tenant| format!("account-id {}", tenant.account.id);
+    for (key, named) in [
+        (key, "nobody".to_owned()),
+        (key, String::new()),
+        (key, "theirs".to_owned()),
+        (key, by_id(&foreign)),
+        (key, by_id(&other)),
+        (key, by_id(&desk.tenant)),
+        (key, "account-id".to_owned()),
+        (key, "account-id aaaaaaaaaa".to_owned()),
+        (key, "account-id ../../x".to_owned()),
+        (key, "parent".to_owned()),
+        (key, "sub#".to_owned()),
+        (key, "sub sub".to_owned()),
+        (key, "süb".to_owned()),
+        (&sub.key, "sub".to_owned()),
+        (&sub.key, "parent".to_owned()),
+        (&sub.key, by_id(&desk.tenant)),
+        (&other.key, "sub".to_owned()),
+        (&other.key, by_id(&sub)),
+    ] {
+        let answer = api
+            .get("/v3/templates")
+            .key(key)
+            .as_if(&named)
+            .send()
+            .await
+            .expect(403);
+        assert_eq!(
+            answer.error(),
+            (None, "access forbidden".to_owned()),
+            "{named}"
+        );
+    }
+    // Two names at once: a proxy may have judged the other one.
+    let twice = api.get("/v3/templates").key(key).as_if("sub").as_if("sub");
+    twice.send().await.expect(403);
+}
+
+#[tokio::test]
+async fn the_parents_own_scopes_apply() {
+    let desk = Desk::new().await;
+    desk.tenant.subuser(&desk.store, "sub").await;
+    let poor = desk
+        .tenant
+        .restricted(&desk.store, &["templates.read"])
+        .await;
+    let get = desk.api.get("/v3/templates").key(&poor).as_if("sub");
+    get.send().await.expect(200);
+    let post = desk.api.post("/v3/templates").key(&poor).as_if("sub");
+    post.send().await.expect(403);
+    let send = desk.api.post("/v3/mail/send").key(&poor).as_if("sub");
+    send.send().await.expect(403);
+}
+
+#[tokio::test]
+async fn an_account_that_is_switched_off_cannot_send_and_is_told_so() {
+    let desk = Desk::new().await;
+    let (api, parent) = (&desk.api, &desk.tenant);
+    let sub = parent.subuser(&desk.store, "sub").await;
+    let under = {
+        let account = posthaste_store::Account {
+            parent: Some(sub.account.id.clone()),
+            customer: true,
+            ..posthaste_store::Account::new(
+                posthaste_testkit::entropy().account_id(),
+                "under",
+                desk.hand.now(),
+            )
+        };
+        assert!(desk.store.create_account(&account).await.unwrap());
+        account
+    };
+    let set = async |id, status| {
+        desk.store
+            .update_account(id, |account| account.status = status)
+            .await
+            .unwrap();
+        desk.hand.advance(10);
+    };
+    for (who, status) in [
+        (&sub.account.id, Status::Disabled),
+        (&sub.account.id, Status::Suspended),
+        (&parent.account.id, Status::Suspended),
+    ] {
+        set(who, status).await;
+        let by_id = format!("account-id {}", under.id);
+        for ask in [
+            api.post("/v3/mail/send").key(&sub.key),
+            api.post("/v3/mail/send").key(&parent.key).as_if("sub"),
+            api.post("/v3/mail/send").key(&sub.key).as_if(&by_id),
+        ] {
+            let error = ask.send().await.expect(401).error();
+            assert_eq!(error, (None, NOT_AUTHORIZED.to_owned()), "{status:?}");
+        }
+        // It still sees what it owns.
+        api.get("/v3/templates")
+            .key(&sub.key)
+            .send()
+            .await
+            .expect(200);
+        set(who, Status::Active).await;
+        api.post("/v3/mail/send")
+            .key(&sub.key)
+            .send()
+            .await
+            .expect(202);
+    }
+    set(&sub.account.id, Status::Disabled).await;
+    api.post("/v3/mail/send")
+        .key(&parent.key)
+        .send()
+        .await
+        .expect(202);
+}
+
+#[tokio::test]
+async fn a_deleted_account_and_its_keys_are_gone() {
+    let desk = Desk::new().await;
+    let sub = desk.tenant.subuser(&desk.store, "sub").await;
+    let get = || desk.api.get("/v3/templates").key(&sub.key).send();
+    get().await.expect(200);
+    desk.store.delete_account(&sub.account).await.unwrap();
+    desk.hand.advance(10);
+    get().await.expect(401);
+    let as_if = desk
+        .api
+        .get("/v3/templates")
+        .key(&desk.tenant.key)
+        .as_if("sub");
+    as_if.send().await.expect(403);
+    // The name is free again, and means the new one at once.
+    let again = desk.tenant.subuser(&desk.store, "sub").await;
+    assert_ne!(again.account.id, sub.account.id);
+}
+
+#[tokio::test]
+async fn a_known_caller_costs_no_call() {
+    let desk = Desk::new().await;
+    desk.tenant.subuser(&desk.store, "sub").await;
+    let ask = || {
+        desk.api
+            .get("/v3/templates")
+            .key(&desk.tenant.key)
+            .as_if("sub")
+    };
+    ask().send().await.expect(200);
+    let calls = desk.fuse.calls();
+    for _ in 0..3 {
+        ask().send().await.expect(200);
+    }
+    assert_eq!(desk.fuse.calls(), calls);
+}

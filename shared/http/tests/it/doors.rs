@@ -1,0 +1,265 @@
+//! The allow list at the gate, and what is remembered of who came.
+
+use std::net::IpAddr;
+
+use posthaste_store::{Allow, Disallow};
+use posthaste_testkit::{Ask, HOME};
+
+use crate::{Desk, per_minute};
+
+fn ip(text: &str) -> IpAddr {
+    text.parse().unwrap()
+}
+
+impl Desk {
+    async fn allow(&self, nets: &[&str]) {
+        let nets: Vec<_> = nets.iter().map(|net| net.parse().unwrap()).collect();
+        let (id, now) = (&self.tenant.account.id, self.hand.now());
+        let done = self.store.allow_ips(id, &nets, now).await.unwrap();
+        assert!(matches!(done, Allow::Added(_)), "{done:?}");
+        self.hand.advance(10);
+    }
+
+    fn get(&self) -> Ask<'_> {
+        self.api.get("/v3/templates").key(&self.tenant.key)
+    }
+}
+
+#[tokio::test]
+async fn a_caller_outside_the_list_is_refused_everywhere() {
+    let desk = Desk::new().await;
+    desk.get().send().await.expect(200);
+    desk.allow(&["203.0.113.0/24", "2001:db8::/48"]).await;
+
+    for (from, lets_in) in [
+        (Some("203.0.113.9"), true),
+        (Some("::ffff:203.0.113.9"), true),
+        (Some("2001:db8::7"), true),
+        (Some("203.0.114.0"), false),
+        (Some("2001:db9::"), false),
+        (None, false),
+    ] {
+        let from = from.map(ip);
+        let status = if lets_in { 200 } else { 403 };
+        let answer = desk.get().from(from).send().await.expect(status);
+        let any = desk.api.get("/v3/scopes").key(&desk.tenant.key).from(from);
+        any.send().await.expect(status);
+        let send = desk
+            .api
+            .post("/v3/mail/send")
+            .key(&desk.tenant.key)
+            .from(from);
+        let send = send.send().await.expect(if lets_in { 202 } else { 401 });
+        if !lets_in {
+            assert_eq!(answer.error().1, "access forbidden");
+            let want = "Authenticated user is not authorized to send mail";
+            assert_eq!(send.error().1, want);
+        }
+    }
+    // A header is not an address.
+    for name in [
+        "x-forwarded-for",
+        "forwarded",
+        "x-real-ip",
+        "cf-connecting-ip",
+        "true-client-ip",
+    ] {
+        let ask = desk.get().header(name, "203.0.113.9");
+        ask.send().await.expect(403);
+    }
+}
+
+#[tokio::test]
+async fn a_change_of_the_list_is_felt_within_ten_seconds_and_an_empty_one_is_open() {
+    let desk = Desk::new().await;
+    desk.get().send().await.expect(200);
+    let id = &desk.tenant.account.id;
+    let nets = ["203.0.113.9/32".parse().unwrap()];
+    let Allow::Added(added) = desk
+        .store
+        .allow_ips(id, &nets, desk.hand.now())
+        .await
+        .unwrap()
+    else {
+        panic!("not added");
+    };
+    desk.hand.advance_ms(9_999);
+    desk.get().send().await.expect(200);
+    desk.hand.advance_ms(1);
+    desk.get().send().await.expect(403);
+    assert_eq!(
+        desk.store.disallow_ips(id, &[added[0].id]).await,
+        Ok(Disallow::Removed)
+    );
+    desk.hand.advance(10);
+    desk.get().send().await.expect(200);
+}
+
+#[tokio::test]
+async fn the_list_of_the_account_whose_key_is_used_decides() {
+    let desk = Desk::new().await;
+    let sub = desk.tenant.subuser(&desk.store, "sub").await;
+    desk.allow(&["203.0.113.0/24"]).await;
+    // The subuser's own key is not bound by its parent's list, the parent's key is, for whomever.
+    desk.api
+        .get("/v3/templates")
+        .key(&sub.key)
+        .send()
+        .await
+        .expect(200);
+    desk.get().as_if("sub").send().await.expect(403);
+    let inside = desk.get().as_if("sub").from(Some(ip("203.0.113.1")));
+    inside.send().await.expect(200);
+}
+
+#[tokio::test]
+async fn ten_thousand_entries_are_read_once() {
+    let desk = Desk::new().await;
+    let nets: Vec<_> = (0..10_000_u32)
+        .map(|i| {
+            let base = std::net::Ipv4Addr::from(0x0a00_0000 + i * 2);
+            ipnet::IpNet::new(base.into(), 32).unwrap()
+        })
+        .collect();
+    let done = desk
+        .store
+        .allow_ips(&desk.tenant.account.id, &nets, desk.hand.now())
+        .await;
+    assert!(matches!(done, Ok(Allow::Added(added)) if added.len() == 10_000));
+    let from = |text| Some(ip(text));
+    desk.get().from(from("10.0.78.30")).send().await.expect(200);
+    let calls = desk.fuse.calls();
+    for _ in 0..20 {
+        desk.hand.advance(1);
+        desk.get().from(from("10.0.78.31")).send().await.expect(403);
+        desk.get().from(from("10.0.78.30")).send().await.expect(200);
+    }
+    // Over twenty seconds: key and account read anew twice, one lease or two, two notes.
+    let calls = desk.fuse.calls() - calls;
+    assert!(calls <= 10, "{calls} calls: the list was read again");
+}
+
+#[tokio::test]
+async fn a_barred_caller_does_not_use_up_the_owners_permits() {
+    let desk = Desk::with(per_minute(5)).await;
+    desk.allow(&["203.0.113.0/24"]).await;
+    for _ in 0..5 {
+        desk.get().send().await.expect(403);
+    }
+    desk.get().send().await.expect(429);
+    desk.get()
+        .from(Some(ip("203.0.113.1")))
+        .send()
+        .await
+        .expect(200);
+}
+
+#[tokio::test]
+async fn attempts_are_noted_once_a_minute_for_each_address_and_outcome() {
+    let desk = Desk::new().await;
+    let id = &desk.tenant.account.id;
+    desk.allow(&["203.0.113.0/24"]).await;
+    let inside = Some(ip("203.0.113.1"));
+    let first = desk.hand.now();
+    for _ in 0..3 {
+        desk.get().from(inside).send().await.expect(200);
+        desk.get().send().await.expect(403);
+        desk.get().from(None).send().await.expect(403);
+    }
+    let calls = desk.fuse.calls();
+    desk.get().from(inside).send().await.expect(200);
+    desk.get().send().await.expect(403);
+    assert_eq!(
+        desk.fuse.calls(),
+        calls,
+        "the same attempt is not written twice in a minute"
+    );
+
+    desk.hand.advance(60);
+    desk.get().from(inside).send().await.expect(200);
+    // A wrong key is nobody's attempt.
+    desk.api
+        .get("/v3/templates")
+        .key(&"A".repeat(69))
+        .send()
+        .await
+        .expect(401);
+    let seen = desk.store.attempts(id, desk.hand.now()).await.unwrap();
+    let seen: Vec<_> = seen
+        .iter()
+        .map(|s| {
+            (
+                s.ip,
+                s.allowed,
+                s.auth_method.as_str(),
+                s.first_at,
+                s.last_at,
+            )
+        })
+        .collect();
+    let want = [
+        (ip("203.0.113.1"), true, "bearer", first, first.plus(60)),
+        (HOME, false, "bearer", first, first),
+    ];
+    assert_eq!(seen, want);
+    let later = desk.hand.now().plus(31 * 86_400);
+    assert_eq!(desk.store.attempts(id, later).await.unwrap(), []);
+}
+
+#[tokio::test]
+async fn a_note_that_cannot_be_written_stops_nobody() {
+    let desk = Desk::new().await;
+    desk.get().send().await.expect(200);
+    desk.fuse.burn_after(0, false);
+    desk.get()
+        .from(Some(ip("203.0.113.7")))
+        .send()
+        .await
+        .expect(200);
+    assert!(desk.fuse.mend());
+}
+
+#[tokio::test]
+async fn a_list_that_cannot_be_read_lets_nobody_in() {
+    let desk = Desk::new().await;
+    desk.allow(&["203.0.113.0/24"]).await;
+    let api = desk.instance(per_minute(100));
+    // Key and account can still be read, the list cannot.
+    desk.fuse.burn_after(2, false);
+    let ask = api.get("/v3/templates").key(&desk.tenant.key);
+    ask.from(Some(ip("203.0.113.1"))).send().await.expect(500);
+    assert!(desk.fuse.mend());
+}
+
+#[tokio::test]
+async fn the_smtp_door_judges_like_mail_send() {
+    let desk = Desk::new().await;
+    let (gate, key) = (&desk.gate, &desk.tenant.key);
+    let poor = desk
+        .tenant
+        .restricted(&desk.store, &["templates.read"])
+        .await;
+    let refused = async |key: &str, from: Option<IpAddr>| {
+        let rejection = gate.log_in(key, from).await.unwrap_err();
+        rejection.status.as_u16()
+    };
+    assert_eq!(
+        gate.log_in(key, Some(HOME)).await.unwrap().id(),
+        &desk.tenant.account.id
+    );
+    assert_eq!(refused("x", Some(HOME)).await, 401);
+    assert_eq!(refused(&"A".repeat(69), Some(HOME)).await, 401);
+    assert_eq!(refused(&poor, Some(HOME)).await, 403);
+    desk.allow(&["203.0.113.0/24"]).await;
+    assert_eq!(refused(key, Some(HOME)).await, 401);
+    let seen = desk
+        .store
+        .attempts(&desk.tenant.account.id, desk.hand.now())
+        .await
+        .unwrap();
+    let seen: Vec<_> = seen
+        .iter()
+        .map(|s| (s.allowed, s.auth_method.as_str()))
+        .collect();
+    assert_eq!(seen, [(false, "basic"), (true, "basic")]);
+}

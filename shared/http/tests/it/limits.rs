@@ -1,0 +1,172 @@
+//! The three headers, and who is counted.
+
+use std::net::{IpAddr, Ipv4Addr};
+
+use posthaste_http::Limits;
+use posthaste_testkit::Answer;
+
+use crate::{Desk, per_minute};
+
+fn counter(answer: &Answer) -> (u32, u32, i64) {
+    let header = |name: &str| answer.header(name).to_owned();
+    (
+        header("x-ratelimit-limit").parse().unwrap(),
+        header("x-ratelimit-remaining").parse().unwrap(),
+        header("x-ratelimit-reset").parse().unwrap(),
+    )
+}
+
+#[tokio::test]
+async fn every_answer_carries_the_three_headers() {
+    let desk = Desk::new().await;
+    let (api, key) = (&desk.api, &desk.tenant.key);
+    let poor = desk.tenant.restricted(&desk.store, &["alerts.read"]).await;
+    let now = desk.hand.now();
+    for (ask, status) in [
+        (api.get("/v3/templates").key(key), 200),
+        (api.post("/v3/mail/send").key(key), 202),
+        (api.post("/v3/templates").key(key).body("{"), 400),
+        (api.get("/v3/templates"), 401),
+        (api.post("/v3/mail/send"), 401),
+        (api.get("/v3/templates").key(&poor), 403),
+        (api.get("/v3/templates").key(key).as_if("nobody"), 403),
+        (api.get("/v3/nothing").key(key), 404),
+        (api.get("/nothing"), 404),
+        (api.patch("/v3/templates").key(key), 405),
+        (api.delete("/v3/templates").key(key), 500),
+        (api.get("/pixel"), 200),
+    ] {
+        let answer = ask.send().await.expect(status);
+        let (limit, remaining, reset) = counter(&answer);
+        assert!(
+            limit >= 600 && remaining < limit,
+            "{status}: {limit} {remaining}"
+        );
+        let ahead = reset - now.0;
+        assert!((1..=60).contains(&ahead), "{status}: reset in {ahead} s");
+        assert_eq!(answer.header("x-content-type-options"), "nosniff");
+    }
+}
+
+#[tokio::test]
+async fn a_spent_limit_answers_429_with_its_reset_ahead() {
+    let desk = Desk::with(per_minute(3)).await;
+    desk.hand.advance(59);
+    let get = || desk.api.get("/v3/templates").key(&desk.tenant.key).send();
+    for left in [2, 1, 0] {
+        assert_eq!(counter(&get().await.expect(200)).1, left);
+    }
+    let calls = desk.fuse.calls();
+    for _ in 0..5 {
+        let answer = get().await.expect(429);
+        let want = r#"{"errors":[{"field":null,"message":"too many requests"}]}"#;
+        assert_eq!(answer.body, want);
+        let (limit, remaining, reset) = counter(&answer);
+        assert_eq!((limit, remaining), (3, 0));
+        assert!(reset > desk.hand.now().0);
+    }
+    assert_eq!(desk.fuse.calls(), calls, "a spent limit writes nothing");
+    desk.hand.advance(1);
+    get().await.expect(200);
+}
+
+#[tokio::test]
+async fn each_endpoint_and_each_account_has_its_own_count() {
+    let desk = Desk::with(Limits {
+        endpoints: "POST /v3/templates=1".parse().unwrap(),
+        ..per_minute(2)
+    })
+    .await;
+    let (api, key) = (&desk.api, &desk.tenant.key);
+    api.post("/v3/templates").key(key).send().await.expect(200);
+    api.post("/v3/templates").key(key).send().await.expect(429);
+    for path in ["/v3/templates", "/v3/templates/a", "/v3/scopes"] {
+        api.get(path).key(key).send().await.expect(200);
+        // Another key of the account shares its count.
+        let other = desk
+            .tenant
+            .restricted(&desk.store, &["templates.read"])
+            .await;
+        api.get(path).key(&other).send().await.expect(200);
+        api.get(path).key(key).send().await.expect(429);
+    }
+    // Ids in the path do not make endpoints.
+    api.get("/v3/templates/b").key(key).send().await.expect(429);
+    let sub = desk.tenant.subuser(&desk.store, "sub").await;
+    api.get("/v3/templates")
+        .key(&sub.key)
+        .send()
+        .await
+        .expect(200);
+    api.get("/v3/templates")
+        .key(key)
+        .as_if("sub")
+        .send()
+        .await
+        .expect(200);
+    api.get("/v3/templates")
+        .key(&sub.key)
+        .send()
+        .await
+        .expect(429);
+}
+
+#[tokio::test]
+async fn callers_without_a_key_are_counted_by_address() {
+    let desk = Desk::with(per_minute(2)).await;
+    let from = |last| Some(IpAddr::V4(Ipv4Addr::new(198, 51, 100, last)));
+    let (api, key) = (&desk.api, &desk.tenant.key);
+    let get = |last| api.get("/v3/templates").from(from(last));
+    let calls = desk.fuse.calls();
+    assert_eq!(
+        counter(&get(1).send().await.expect(401)),
+        (2, 1, counter_reset(&desk))
+    );
+    api.get("/nowhere").from(from(1)).send().await.expect(404);
+    get(1).send().await.expect(429);
+    api.get("/nowhere").from(from(1)).send().await.expect(429);
+    get(2).send().await.expect(401);
+    assert_eq!(
+        desk.fuse.calls(),
+        calls,
+        "a caller without a key costs no call"
+    );
+    // A good key is judged by its own count, whoever else calls from there.
+    get(1).key(key).send().await.expect(200);
+    // A wrong one is not.
+    let wrong = format!("{}X", key.get(..68).unwrap());
+    get(1).key(&wrong).send().await.expect(429);
+    get(3).key(&wrong).send().await.expect(401);
+}
+
+fn counter_reset(desk: &Desk) -> i64 {
+    desk.hand.now().0 / 60 * 60 + 60
+}
+
+#[tokio::test]
+async fn mail_goes_out_even_when_nobody_can_count() {
+    let desk = Desk::new().await;
+    let send = || desk.api.post("/v3/mail/send").key(&desk.tenant.key).send();
+    send().await.expect(202);
+    desk.hand.advance(5);
+    desk.fuse.burn_after(0, false);
+    for _ in 0..2_000 {
+        // Key and account are remembered; the counter row cannot be reached.
+        send().await.expect(202);
+    }
+    assert!(desk.fuse.mend());
+}
+
+#[tokio::test]
+async fn a_table_that_fails_is_a_500_that_tells_nothing() {
+    let desk = Desk::new().await;
+    desk.fuse.burn_after(0, false);
+    let answer = desk
+        .api
+        .get("/v3/scopes")
+        .key(&desk.tenant.key)
+        .send()
+        .await
+        .expect(500);
+    assert_eq!(answer.error(), (None, "internal server error".to_owned()));
+}

@@ -1,0 +1,126 @@
+//! The gate from outside: small routes behind it, an embedded table under it.
+
+mod attacks;
+mod callers;
+mod doors;
+mod drill;
+mod limits;
+
+use axum::Json;
+use axum::http::{Method, StatusCode};
+use posthaste_http::{Access, Body, Caller, ClientIp, Dialect, Gate, Limits, Path, Routes};
+use posthaste_store::Store;
+use posthaste_testkit::{Api, Fuse, Hand, TABLE, Tenant, dynamodb};
+use serde_json::{Value, json};
+
+/// An instance over a table whose calls are counted, and an account to call it with.
+pub(crate) struct Desk {
+    pub(crate) store: Store,
+    pub(crate) fuse: Fuse,
+    pub(crate) hand: Hand,
+    pub(crate) gate: Gate,
+    pub(crate) api: Api,
+    pub(crate) tenant: Tenant,
+}
+
+impl Desk {
+    pub(crate) async fn new() -> Self {
+        Self::with(Limits::default()).await
+    }
+
+    pub(crate) async fn with(limits: Limits) -> Self {
+        let (fuse, hand) = (Fuse::default(), Hand::default());
+        let store = Store::open(&fuse.around(&dynamodb().await), TABLE);
+        store.create_table().await.unwrap();
+        let tenant = Tenant::new(&store, "parent", hand.now()).await;
+        let gate = Gate::new(store.clone(), hand.clock(), limits);
+        Self {
+            api: api(&gate),
+            gate,
+            store,
+            fuse,
+            hand,
+            tenant,
+        }
+    }
+
+    /// One more instance over the same table, with caches of its own.
+    pub(crate) fn instance(&self, limits: Limits) -> Api {
+        api(&Gate::new(self.store.clone(), self.hand.clock(), limits))
+    }
+}
+
+/// Limits of this many requests a minute.
+pub(crate) fn per_minute(requests: u32) -> Limits {
+    Limits {
+        requests,
+        mail_send: requests,
+        ..Limits::default()
+    }
+}
+
+fn api(gate: &Gate) -> Api {
+    let routes = Routes::new(gate.clone())
+        .at(
+            Method::GET,
+            "/v3/templates",
+            Access::Scope("templates.read"),
+            who,
+        )
+        .at(
+            Method::POST,
+            "/v3/templates",
+            Access::Scope("templates.create"),
+            echo,
+        )
+        .at(
+            Method::GET,
+            "/v3/templates/{id}",
+            Access::Scope("templates.read"),
+            one,
+        )
+        .at(Method::GET, "/v3/scopes", Access::AnyKey, who)
+        .at(
+            Method::DELETE,
+            "/v3/templates",
+            Access::Scope("templates.delete"),
+            panics,
+        )
+        .at(Method::GET, "/pixel", Access::Public, pixel)
+        .dialect(Dialect::Mail)
+        .at(
+            Method::POST,
+            "/v3/mail/send",
+            Access::Scope("mail.send"),
+            sent,
+        );
+    Api::new(routes.with_state(()))
+}
+
+async fn who(caller: Caller, ip: ClientIp) -> Json<Value> {
+    Json(json!({
+        "account": caller.account.username,
+        "on_behalf": caller.is_on_behalf(),
+        "ip": ip.0.map(|ip| ip.to_string()),
+    }))
+}
+
+async fn echo(Body(body): Body<Value>) -> Json<Value> {
+    Json(body)
+}
+
+async fn one(Path(id): Path<String>) -> String {
+    id
+}
+
+async fn pixel() -> StatusCode {
+    StatusCode::OK
+}
+
+async fn sent(caller: Caller) -> (StatusCode, String) {
+    (StatusCode::ACCEPTED, caller.account.username.clone())
+}
+
+async fn panics() -> StatusCode {
+    panic!("a handler that nobody tested")
+}
