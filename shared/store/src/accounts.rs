@@ -74,6 +74,9 @@ fn yes() -> bool {
     true
 }
 
+/// The longest user name, in bytes: what is longer names nobody, and no key of the table.
+pub const LONGEST_USERNAME: usize = 64;
+
 impl Account {
     /// A new, active account without a parent.
     pub fn new(id: AccountId, username: &str, now: Timestamp) -> Self {
@@ -180,6 +183,9 @@ impl Store {
         parent: &AccountId,
         username: &str,
     ) -> Result<Option<AccountId>, StoreError> {
+        if username.len() > LONGEST_USERNAME {
+            return Ok(None);
+        }
         let row = self.get::<Named>(&Key::subuser(parent, username)).await?;
         Ok(row.map(|row| row.value.id))
     }
@@ -226,16 +232,22 @@ impl Store {
     }
 
     async fn empty_account(&self, account: &Account) -> Result<(), StoreError> {
-        let pk = Key::account_pk(&account.id);
         let by_id = self.keys(&account.id).await?;
         let by_id: Vec<_> = by_id
             .iter()
             .map(|key| Key::api_key_by_id(&key.id))
             .collect();
         self.delete_many(&by_id).await?;
-        let rows = self.row_keys(&pk).await?;
         let own = Key::account(&account.id);
-        let rest: Vec<_> = rows.into_iter().filter(|key| *key != own).collect();
-        self.delete_many(&rest).await
+        for pk in [
+            Key::account_pk(&account.id),
+            Key::attempts_pk(&account.id),
+            Key::dead_letters_pk(&account.id),
+        ] {
+            let rows = self.row_keys(&pk).await?;
+            let rest: Vec<_> = rows.into_iter().filter(|key| *key != own).collect();
+            self.delete_many(&rest).await?;
+        }
+        Ok(())
     }
 }

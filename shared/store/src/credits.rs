@@ -7,8 +7,8 @@
 use posthaste_model::{AccountId, TIMESTAMP_MAX, Timestamp};
 use serde::{Deserialize, Serialize};
 
-use crate::table::{is_conflict, number, text};
-use crate::{Account, Change, Key, Store, StoreError, Transact};
+use crate::table::{is_conflict, number, text, to_item};
+use crate::{Account, Change, Key, Put, Store, StoreError, Transact};
 
 /// How often an allowance is filled up again, always at midnight UTC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -92,22 +92,34 @@ impl Store {
         n: u32,
         now: Timestamp,
     ) -> Result<u32, StoreError> {
-        if !account.metered || self.spend_whole(&account.id, n, now).await? {
+        // Whoever loses a round finds that somebody else began the period, or took the rest.
+        const TRIES: u32 = 30;
+        if !account.metered {
             return Ok(n);
         }
-        let mut granted = n;
-        let spent = self
-            .modify::<Credits, std::convert::Infallible>(&Key::credits(&account.id), None, |row| {
-                let Some(credits) = row else {
-                    granted = n;
-                    return Ok(Change::Keep);
-                };
-                let mut credits = credits.at(now);
-                granted = credits.take(n);
-                Ok(Change::Put(credits))
-            })
-            .await?;
-        spent.map(|_| granted).map_err(|never| match never {})
+        let key = Key::credits(&account.id);
+        for _ in 0..TRIES {
+            if self.spend_whole(&account.id, n, now).await? {
+                return Ok(n);
+            }
+            let Some(row) = self.get::<Credits>(&key).await? else {
+                return Ok(n);
+            };
+            let mut credits = row.value.at(now);
+            let begun = credits != row.value;
+            if !begun && credits.remain <= 0 {
+                return Ok(0);
+            }
+            if !begun && credits.remain >= i64::from(n) {
+                continue;
+            }
+            let granted = credits.take(n);
+            let item = to_item(&key, &credits, row.rev + 1, None)?;
+            if self.put_if(item, Some(row.rev)).await? == Put::Stored {
+                return Ok(granted);
+            }
+        }
+        Err(StoreError::Contended(format!("credits of {}", account.id)))
     }
 
     /// The ordinary path: enough is left, in the period that runs.

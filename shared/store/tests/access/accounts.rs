@@ -1,0 +1,112 @@
+use posthaste_model::{AccountId, KeyId};
+use posthaste_store::{Account, Region, Status, Window};
+use posthaste_testkit::{Tenant, entropy};
+
+use crate::{NOW, desk};
+
+fn under(parent: &Account, username: &str) -> Account {
+    Account {
+        parent: Some(parent.id.clone()),
+        ..Account::new(entropy().account_id(), username, NOW)
+    }
+}
+
+#[tokio::test]
+async fn a_subusers_name_is_unique_under_its_parent_whatever_its_case() {
+    let (store, parent) = desk().await;
+    let other = Tenant::new(&store, "ann", NOW).await.account;
+    assert!(store.create_account(&under(&parent, "Sub")).await.unwrap());
+    assert!(!store.create_account(&under(&parent, "sUB")).await.unwrap());
+    assert!(store.create_account(&under(&other, "sub")).await.unwrap());
+    // A customer account goes by its id.
+    let customer = Account {
+        customer: true,
+        ..under(&parent, "Sub")
+    };
+    assert!(store.create_account(&customer).await.unwrap());
+    let names: Vec<_> = store.subusers(&parent.id).await.unwrap();
+    assert_eq!(names.len(), 1);
+    assert_eq!(store.accounts().await.unwrap().len(), 5);
+}
+
+#[tokio::test]
+async fn of_two_who_want_a_name_at_once_one_gets_it() {
+    let (store, parent) = desk().await;
+    let (one, two) = (under(&parent, "sub"), under(&parent, "sub"));
+    let (a, b) = tokio::join!(store.create_account(&one), store.create_account(&two));
+    assert!(a.unwrap() ^ b.unwrap());
+    let winner = store.subuser_id(&parent.id, "SUB").await.unwrap().unwrap();
+    assert!(store.account(&winner).await.unwrap().is_some());
+    let all = store.accounts().await.unwrap();
+    assert_eq!(all.len(), 2, "the loser left nothing behind");
+}
+
+#[tokio::test]
+async fn changes_of_an_account_that_meet_are_both_kept() {
+    let (store, account) = desk().await;
+    let nets = ["192.0.2.0/24".parse().unwrap()];
+    let (status, region, listed) = tokio::join!(
+        store.update_account(&account.id, |a| a.status = Status::Disabled),
+        store.update_account(&account.id, |a| a.region = Region::Eu),
+        store.allow_ips(&account.id, &nets, NOW),
+    );
+    assert!(status.unwrap().is_some() && region.unwrap().is_some() && listed.is_ok());
+    let now = store.account(&account.id).await.unwrap().unwrap();
+    let seen = (now.status, now.region, now.allow_list);
+    assert_eq!(seen, (Status::Disabled, Region::Eu, 1));
+    let nobody = AccountId::from_bytes([0; 10]);
+    assert_eq!(store.update_account(&nobody, |_| {}).await, Ok(None));
+}
+
+#[tokio::test]
+async fn a_deleted_account_leaves_nothing_behind() {
+    let (store, parent) = desk().await;
+    let parent = Tenant {
+        account: parent,
+        key: String::new(),
+    };
+    let sub = parent.subuser(&store, "sub").await;
+    let id = &sub.account.id;
+    let nets: Vec<_> = (0..60)
+        .map(|i| format!("192.0.2.{i}/32").parse().unwrap())
+        .collect();
+    let _added = store.allow_ips(id, &nets, NOW).await.unwrap();
+    let seen = posthaste_store::Seen {
+        ip: [192, 0, 2, 1].into(),
+        auth_method: "bearer",
+        allowed: true,
+        at: NOW,
+    };
+    store.record_attempt(id, seen).await.unwrap();
+    let key = KeyId::parse(sub.key.get(3..25).unwrap()).unwrap();
+    assert!(store.key_by_id(&key).await.unwrap().is_some());
+
+    store.delete_account(&sub.account).await.unwrap();
+    assert_eq!(store.account(id).await, Ok(None));
+    assert_eq!(store.key_by_id(&key).await, Ok(None));
+    assert_eq!(store.keys(id).await, Ok(vec![]));
+    assert_eq!(store.allowed_ips(id).await, Ok(vec![]));
+    assert_eq!(store.attempts(id, NOW).await, Ok(vec![]));
+    assert_eq!(store.subuser_id(&parent.account.id, "sub").await, Ok(None));
+    assert_eq!(store.accounts().await.unwrap().len(), 1);
+    // Again, as after a failure half way.
+    store.delete_account(&sub.account).await.unwrap();
+}
+
+#[tokio::test]
+async fn every_permit_of_a_window_is_given_once() {
+    let (store, account) = desk().await;
+    let window = |number, endpoint| Window {
+        account: &account.id,
+        endpoint,
+        number,
+        end: NOW,
+    };
+    let leases = (0..20).map(|_| store.lease(window(7, "GET /a"), 5));
+    let mut taken: Vec<_> = futures_util::future::try_join_all(leases).await.unwrap();
+    taken.sort_unstable();
+    let want: Vec<i64> = (1..=20).map(|i| i * 5).collect();
+    assert_eq!(taken, want);
+    assert_eq!(store.lease(window(8, "GET /a"), 1).await, Ok(1));
+    assert_eq!(store.lease(window(7, "GET /b"), 1).await, Ok(1));
+}

@@ -1,0 +1,18 @@
+//! Accounts, allow lists, allowances and rate windows over an embedded table.
+
+mod accounts;
+mod allow_list;
+mod credits;
+
+use posthaste_model::Timestamp;
+use posthaste_store::{Account, Store};
+use posthaste_testkit::{Tenant, table};
+
+/// 2027-01-15, a Friday, 08:00 UTC.
+pub(crate) const NOW: Timestamp = Timestamp(1_800_000_000);
+
+pub(crate) async fn desk() -> (Store, Account) {
+    let store = table().await;
+    let account = Tenant::new(&store, "ann", NOW).await.account;
+    (store, account)
+}
