@@ -23,7 +23,6 @@ mod table;
 mod transact;
 mod webhooks;
 
-pub use accounts::{Account, Region, Status};
 pub use accounts::{Account, LONGEST_USERNAME, Region, Status};
 pub use allowed_ips::{Allow, AllowedIp, Disallow};
 pub use api_keys::{ApiKey, Kind as KeyKind, Secret};
