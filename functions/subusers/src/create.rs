@@ -4,7 +4,7 @@ use axum::Json;
 use axum::extract::State;
 use posthaste_http::{Body, Caller, Rejection};
 use posthaste_model::{EmailAddress, Problems};
-use posthaste_store::Account;
+use posthaste_store::{Account, LONGEST_USERNAME};
 
 use crate::wire::{Allocation, Create, Created, CreditKind};
 use crate::{Desk, settings, under};
@@ -64,9 +64,8 @@ fn check(body: &Create) -> Problems {
 
 /// A name can stand in a header, where on-behalf-of carries it, and in a path.
 fn is_username(name: &str) -> bool {
-    const LONGEST: usize = 64;
     let visible = |b: u8| b.is_ascii_graphic() && b != b'/';
-    name.len() <= LONGEST
+    name.len() <= LONGEST_USERNAME
         && name.bytes().all(visible)
         && !RESERVED.contains(&name.to_ascii_lowercase().as_str())
 }

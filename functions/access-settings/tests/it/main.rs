@@ -1,0 +1,64 @@
+//! The allow list's endpoints over an embedded table.
+
+mod activity;
+mod list;
+mod lockout;
+
+use access_settings::{App, routes};
+use posthaste_http::{Gate, Limits};
+use posthaste_store::Store;
+use posthaste_testkit::{Answer, Api, Hand, Tenant, table};
+use serde_json::{Value, json};
+
+pub(crate) const LIST: &str = "/v3/access_settings/whitelist";
+
+/// One account, its full key, and an instance that serves it.
+pub(crate) struct Desk {
+    pub(crate) store: Store,
+    pub(crate) hand: Hand,
+    pub(crate) api: Api,
+    pub(crate) tenant: Tenant,
+}
+
+impl Desk {
+    pub(crate) async fn new() -> Self {
+        let (store, hand) = (table().await, Hand::default());
+        let tenant = Tenant::new(&store, "parent", hand.now()).await;
+        let app = App {
+            store: store.clone(),
+            clock: hand.clock(),
+        };
+        let gate = Gate::new(store.clone(), hand.clock(), Limits::default());
+        Self {
+            api: Api::new(routes(app, gate)),
+            store,
+            hand,
+            tenant,
+        }
+    }
+
+    pub(crate) async fn add(&self, ips: &[&str]) -> Answer {
+        let ips: Vec<_> = ips.iter().map(|ip| json!({"ip": ip})).collect();
+        self.post(&json!({"ips": ips})).await
+    }
+
+    pub(crate) async fn post(&self, body: &Value) -> Answer {
+        self.api
+            .post(LIST)
+            .key(&self.tenant.key)
+            .json(body)
+            .send()
+            .await
+    }
+
+    pub(crate) async fn list(&self) -> Value {
+        let answer = self.api.get(LIST).key(&self.tenant.key).send().await;
+        answer.expect(200).json()["result"].clone()
+    }
+
+    pub(crate) async fn ips(&self) -> Vec<String> {
+        let list = self.list().await;
+        let ip = |rule: &Value| rule["ip"].as_str().unwrap().to_owned();
+        list.as_array().unwrap().iter().map(ip).collect()
+    }
+}

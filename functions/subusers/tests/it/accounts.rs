@@ -1,0 +1,279 @@
+use posthaste_store::Status;
+use posthaste_testkit::Tenant;
+use serde_json::json;
+
+use crate::{ALL, Desk, wanted};
+
+#[tokio::test]
+async fn a_subuser_is_made_listed_and_deleted() {
+    let desk = Desk::new().await;
+    let made = desk.create("sub@example.com").await.expect(200).json();
+    let id = made["user_id"].as_u64().unwrap();
+    let want = json!({"username": "sub@example.com", "user_id": id, "email": "sub@example.com",
+        "credit_allocation": {"type": "unlimited"}});
+    assert_eq!(made, want);
+    let entry = json!({"disabled": false, "id": id, "username": "sub@example.com",
+        "email": "sub@example.com"});
+    assert_eq!(desk.get(ALL).await.expect(200).json(), json!([entry]));
+    for path in ["sub@example.com", "sub%40example.com", "SUB@EXAMPLE.COM"] {
+        let one = desk.get(&format!("{ALL}/{path}")).await.expect(200).json();
+        assert_eq!(one, entry, "{path}");
+    }
+    let id = desk
+        .store
+        .subuser_id(&desk.tenant.account.id, "sub@example.com")
+        .await
+        .unwrap();
+    let account = desk.store.account(&id.unwrap()).await.unwrap().unwrap();
+    assert!(
+        !format!("{account:?}").contains("s3cret-word"),
+        "a password is kept"
+    );
+
+    let delete = || {
+        desk.api
+            .delete(&format!("{ALL}/sub@example.com"))
+            .key(&desk.tenant.key)
+    };
+    assert!(delete().send().await.expect(204).body.is_empty());
+    assert_eq!(desk.get(ALL).await.json(), json!([]));
+    delete().send().await.expect(400);
+    desk.create("sub@example.com").await.expect(200);
+}
+
+#[tokio::test]
+async fn the_list_is_paged_and_filtered() {
+    let desk = Desk::new().await;
+    for (name, region) in [("a", "global"), ("b", "eu"), ("c", "global")] {
+        let mut body = wanted(name);
+        body["region"] = json!(region);
+        body["include_region"] = json!(true);
+        assert_eq!(desk.post(&body).await.expect(200).json()["region"], region);
+        desk.hand.advance(1);
+    }
+    for (query, want) in [
+        ("", "abc"),
+        ("?limit=2", "ab"),
+        ("?limit=2&offset=2", "c"),
+        ("?offset=9", ""),
+        ("?username=B", "b"),
+        ("?username=x", ""),
+        ("?region=eu", "b"),
+        ("?region=global&limit=1&offset=1", "c"),
+        ("?region=all", "abc"),
+    ] {
+        assert_eq!(desk.names(query).await.concat(), want, "{query}");
+    }
+    let list = desk
+        .get(&format!("{ALL}?include_region=true"))
+        .await
+        .expect(200)
+        .json();
+    assert_eq!(list[1]["region"], "eu");
+    for (query, field) in [
+        ("?limit=0", "limit"),
+        ("?offset=-1", "offset"),
+        ("?region=mars", "region"),
+        ("?include_region=maybe", "include_region"),
+    ] {
+        let error = desk.get(&format!("{ALL}{query}")).await.expect(400).error();
+        assert_eq!(error.0.as_deref(), Some(field));
+    }
+}
+
+#[tokio::test]
+async fn every_problem_of_a_new_subuser_is_named() {
+    let desk = Desk::new().await;
+    let answer = desk.post(&json!({})).await.expect(400).json();
+    let want = |field: &str| json!({"field": field, "message": "missing required argument"});
+    assert_eq!(
+        answer["errors"],
+        json!([want("username"), want("email"), want("password")])
+    );
+
+    let body = json!({"username": "a b", "email": "x", "password": "p", "ips": ["1.2.3.4", "x"]});
+    let answer = desk.post(&body).await.expect(400).json();
+    let want = json!([
+        {"field": "username", "message": "invalid username"},
+        {"field": "email", "message": "invalid email"},
+        {"field": "ips.1", "message": "unable to validate IPs at this time"},
+    ]);
+    assert_eq!(answer["errors"], want);
+    for name in [
+        "stats",
+        "Reputations",
+        "a/b",
+        "ä",
+        "a\u{0}",
+        &"x".repeat(65),
+    ] {
+        let error = desk.create(name).await.expect(400).error();
+        assert_eq!(error.1, "invalid username", "{name:?}");
+    }
+    for (field, value) in [
+        ("region", json!("mars")),
+        ("ips", json!("1.2.3.4")),
+        ("password", json!(5)),
+        ("include_region", json!("yes")),
+    ] {
+        let mut body = wanted("sub");
+        body[field] = value;
+        let error = desk.post(&body).await.expect(400).error();
+        assert_eq!(error.0.as_deref(), Some(field));
+    }
+    assert_eq!(desk.names("").await, [""; 0]);
+}
+
+#[tokio::test]
+async fn a_name_is_taken_once() {
+    let desk = Desk::new().await;
+    desk.create("sub").await.expect(200);
+    let error = desk.create("SUB").await.expect(400).error();
+    assert_eq!(
+        error,
+        (Some("username".to_owned()), "username exists".to_owned())
+    );
+    // Under another parent it is free: nobody learns who else is a customer here.
+    let other = Tenant::new(&desk.store, "other", desk.hand.now()).await;
+    let post = desk.api.post(ALL).key(&other.key).json(&wanted("sub"));
+    post.send().await.expect(200);
+}
+
+#[tokio::test]
+async fn a_parent_switches_sending_off_and_on() {
+    let desk = Desk::new().await;
+    let sub = desk.tenant.subuser(&desk.store, "sub").await;
+    let path = format!("{ALL}/sub");
+    let patch = async |body| {
+        let ask = desk.api.patch(&path).key(&desk.tenant.key).json(&body);
+        ask.send().await
+    };
+    let status = async || {
+        desk.store
+            .account(&sub.account.id)
+            .await
+            .unwrap()
+            .unwrap()
+            .status
+    };
+    assert!(
+        patch(json!({"disabled": true}))
+            .await
+            .expect(204)
+            .body
+            .is_empty()
+    );
+    assert_eq!(status().await, Status::Disabled);
+    assert_eq!(desk.get(&path).await.json()["disabled"], true);
+    patch(json!({"disabled": false})).await.expect(204);
+    assert_eq!(status().await, Status::Active);
+
+    for body in [
+        json!({}),
+        json!({"disabled": null}),
+        json!({"enabled": true}),
+    ] {
+        let error = patch(body).await.expect(400).error();
+        assert_eq!(error, (None, "no fields provided".to_owned()));
+    }
+    patch(json!({"disabled": "yes"})).await.expect(400);
+    // What the operator suspended, no parent brings back.
+    let suspend = |account: &mut posthaste_store::Account| account.status = Status::Suspended;
+    desk.store
+        .update_account(&sub.account.id, suspend)
+        .await
+        .unwrap();
+    for disabled in [false, true, false] {
+        patch(json!({"disabled": disabled})).await.expect(204);
+        assert_eq!(status().await, Status::Suspended);
+    }
+}
+
+#[tokio::test]
+async fn website_access_and_addresses_are_kept() {
+    let desk = Desk::new().await;
+    let sub = desk.tenant.subuser(&desk.store, "sub").await;
+    let key = &desk.tenant.key;
+    let website = desk
+        .api
+        .patch(&format!("{ALL}/sub/website_access"))
+        .key(key);
+    website
+        .json(&json!({"disabled": true}))
+        .send()
+        .await
+        .expect(204);
+    let ips = || desk.api.put(&format!("{ALL}/sub/ips")).key(key);
+    let put = ips()
+        .json(&json!(["192.0.2.1", "2001:db8::1"]))
+        .send()
+        .await
+        .expect(200);
+    assert_eq!(put.json(), json!({"ips": ["192.0.2.1", "2001:db8::1"]}));
+    let account = desk.store.account(&sub.account.id).await.unwrap().unwrap();
+    assert!(account.website_disabled);
+    assert_eq!(account.ips, ["192.0.2.1", "2001:db8::1"]);
+    for bad in [
+        json!(["x"]),
+        json!([5]),
+        json!({"ips": ["192.0.2.1"]}),
+        json!(null),
+    ] {
+        ips().json(&bad).send().await.expect(400);
+    }
+    ips().json(&json!([])).send().await.expect(200);
+}
+
+#[tokio::test]
+async fn nobody_reaches_the_subusers_of_another() {
+    let desk = Desk::new().await;
+    let sub = desk.tenant.subuser(&desk.store, "sub").await;
+    let other = Tenant::new(&desk.store, "other", desk.hand.now()).await;
+    let path = |rest: &str| format!("{ALL}/sub{rest}");
+    let asks = || {
+        [
+            desk.api.get(&path("")),
+            desk.api.patch(&path("")).json(&json!({"disabled": true})),
+            desk.api.delete(&path("")),
+            desk.api
+                .patch(&path("/website_access"))
+                .json(&json!({"disabled": true})),
+            desk.api.put(&path("/ips")).json(&json!([])),
+            desk.api.get(&path("/credits")),
+            desk.api
+                .put(&path("/credits"))
+                .json(&json!({"type": "nonrecurring", "total": 1})),
+            desk.api
+                .patch(&path("/credits/remaining"))
+                .json(&json!({"allocation_update": 1})),
+        ]
+    };
+    for ask in asks() {
+        let status = ask.key(&other.key).send().await.status.as_u16();
+        assert!([400, 404].contains(&status), "{status}");
+    }
+    // A subuser has none of its own, and cannot reach its brothers.
+    for key in [&sub.key, &desk.tenant.key] {
+        for ask in asks() {
+            let ask = ask.key(key);
+            let ask = if key == &sub.key {
+                ask
+            } else {
+                ask.as_if("sub")
+            };
+            let error = ask.send().await.expect(403).error();
+            assert_eq!(error.1, "you dont have permission to access this resource");
+        }
+    }
+    let list = desk
+        .api
+        .get(ALL)
+        .key(&other.key)
+        .send()
+        .await
+        .expect(200)
+        .json();
+    assert_eq!(list, json!([]));
+    let account = desk.store.account(&sub.account.id).await.unwrap();
+    assert_eq!(account.unwrap(), sub.account, "nothing changed");
+}

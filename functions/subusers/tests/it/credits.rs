@@ -1,0 +1,122 @@
+use posthaste_testkit::{Answer, Tenant};
+use serde_json::{Value, json};
+
+use crate::{ALL, Desk};
+
+async fn desk() -> (Desk, Tenant) {
+    let desk = Desk::new().await;
+    let sub = desk.tenant.subuser(&desk.store, "sub").await;
+    (desk, sub)
+}
+
+impl Desk {
+    async fn put(&self, body: &Value) -> Answer {
+        let put = self.api.put(&format!("{ALL}/sub/credits"));
+        put.key(&self.tenant.key).json(body).send().await
+    }
+
+    async fn adjust(&self, body: &Value) -> Answer {
+        let patch = self.api.patch(&format!("{ALL}/sub/credits/remaining"));
+        patch.key(&self.tenant.key).json(body).send().await
+    }
+
+    async fn credits(&self) -> Value {
+        self.get(&format!("{ALL}/sub/credits"))
+            .await
+            .expect(200)
+            .json()
+    }
+}
+
+fn unlimited() -> Value {
+    json!({"type": "unlimited", "reset_frequency": null, "remain": null, "total": null,
+        "used": null})
+}
+
+#[tokio::test]
+async fn an_allowance_is_given_spent_changed_and_taken_away() {
+    let (desk, sub) = desk().await;
+    assert_eq!(desk.credits().await, unlimited());
+
+    let body = json!({"type": "recurring", "reset_frequency": "daily", "total": 10});
+    let put = desk.put(&body).await.expect(200).json();
+    let want = |remain: i64, used: i64| {
+        json!({"type": "recurring", "reset_frequency": "daily", "remain": remain, "total": 10,
+            "used": used})
+    };
+    assert_eq!(put, want(10, 0));
+    let account = desk.store.account(&sub.account.id).await.unwrap().unwrap();
+    let spend = desk.store.spend_credits(&account, 8, desk.hand.now());
+    assert_eq!(spend.await, Ok(8));
+    assert_eq!(desk.credits().await, want(2, 8));
+    let adjusted = desk
+        .adjust(&json!({"allocation_update": -1}))
+        .await
+        .expect(200);
+    assert_eq!(adjusted.json(), want(1, 8));
+    desk.hand.set(desk.hand.now().next_day());
+    assert_eq!(desk.credits().await, want(10, 0));
+
+    let body = json!({"type": "nonrecurring", "total": 3});
+    let once = json!({"type": "nonrecurring", "reset_frequency": null, "remain": 3, "total": 3,
+        "used": 0});
+    assert_eq!(desk.put(&body).await.expect(200).json(), once);
+    assert_eq!(
+        desk.put(&json!({"type": "unlimited"}))
+            .await
+            .expect(200)
+            .json(),
+        unlimited()
+    );
+    let refused = desk
+        .adjust(&json!({"allocation_update": 1}))
+        .await
+        .expect(400);
+    assert_eq!(refused.error().0.as_deref(), Some("allocation_update"));
+}
+
+#[tokio::test]
+async fn an_allowance_that_makes_no_sense_is_refused() {
+    let (desk, _) = desk().await;
+    for (body, fields) in [
+        (json!({}), vec!["type"]),
+        (
+            json!({"type": "recurring"}),
+            vec!["total", "reset_frequency"],
+        ),
+        (
+            json!({"type": "recurring", "total": 5}),
+            vec!["reset_frequency"],
+        ),
+        (json!({"type": "nonrecurring", "total": 0}), vec!["total"]),
+        (json!({"type": "nonrecurring", "total": -1}), vec!["total"]),
+        (
+            json!({"type": "nonrecurring", "total": 5_000_000_000_u64}),
+            vec!["total"],
+        ),
+        (json!({"type": "weekly", "total": 5}), vec!["type"]),
+        (
+            json!({"type": "recurring", "total": 5, "reset_frequency": "hourly"}),
+            vec!["reset_frequency"],
+        ),
+    ] {
+        let answer = desk.put(&body).await.expect(400).json();
+        let errors = answer["errors"].as_array().unwrap();
+        let got: Vec<_> = errors
+            .iter()
+            .map(|e| e["field"].as_str().unwrap())
+            .collect();
+        assert_eq!(got, fields, "{body}");
+    }
+    for body in [
+        json!({}),
+        json!({"allocation_update": null}),
+        json!({"allocation_update": "1"}),
+    ] {
+        let error = desk.adjust(&body).await.expect(400).error();
+        assert_eq!(error.0.as_deref(), Some("allocation_update"), "{body}");
+    }
+    assert_eq!(desk.credits().await, unlimited());
+    let nobody = desk.get(&format!("{ALL}/nobody/credits")).await.expect(400);
+    assert_eq!(nobody.error(), (None, "No user found".to_owned()));
+}

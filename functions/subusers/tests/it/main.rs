@@ -1,0 +1,67 @@
+//! The subusers' endpoints over an embedded table.
+
+mod accounts;
+mod credits;
+
+use posthaste_http::{Gate, Limits};
+use posthaste_store::Store;
+use posthaste_testkit::{Answer, Api, Hand, Tenant, entropy, table};
+use serde_json::{Value, json};
+use subusers::{App, routes};
+
+pub(crate) const ALL: &str = "/v3/subusers";
+
+/// One account, its full key, and an instance that serves it.
+pub(crate) struct Desk {
+    pub(crate) store: Store,
+    pub(crate) hand: Hand,
+    pub(crate) api: Api,
+    pub(crate) tenant: Tenant,
+}
+
+impl Desk {
+    pub(crate) async fn new() -> Self {
+        let (store, hand) = (table().await, Hand::default());
+        let tenant = Tenant::new(&store, "parent", hand.now()).await;
+        let app = App {
+            store: store.clone(),
+            clock: hand.clock(),
+            entropy: entropy(),
+        };
+        let gate = Gate::new(store.clone(), hand.clock(), Limits::default());
+        Self {
+            api: Api::new(routes(app, gate)),
+            store,
+            hand,
+            tenant,
+        }
+    }
+
+    pub(crate) async fn create(&self, username: &str) -> Answer {
+        self.post(&wanted(username)).await
+    }
+
+    pub(crate) async fn post(&self, body: &Value) -> Answer {
+        self.api
+            .post(ALL)
+            .key(&self.tenant.key)
+            .json(body)
+            .send()
+            .await
+    }
+
+    pub(crate) async fn get(&self, path: &str) -> Answer {
+        self.api.get(path).key(&self.tenant.key).send().await
+    }
+
+    pub(crate) async fn names(&self, query: &str) -> Vec<String> {
+        let list = self.get(&format!("{ALL}{query}")).await.expect(200).json();
+        let name = |item: &Value| item["username"].as_str().unwrap().to_owned();
+        list.as_array().unwrap().iter().map(name).collect()
+    }
+}
+
+pub(crate) fn wanted(username: &str) -> Value {
+    json!({"username": username, "email": "sub@example.com", "password": "s3cret-word",
+        "ips": ["192.0.2.7"]})
+}
