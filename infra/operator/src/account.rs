@@ -1,0 +1,301 @@
+//! Accounts: what the web application of the service does, and the operator's own powers.
+
+use clap::{Args, Subcommand, ValueEnum};
+use posthaste_model::{EmailAddress, Event, Kind};
+use posthaste_queue::{Happened, Notice};
+use posthaste_store::{Account, KeyKind, LONGEST_USERNAME, Region, Status};
+use serde_json::{Value, json};
+
+use crate::{Failure, Report, Tools, key, who};
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Create an account, and its first API key
+    Create(Create),
+    /// List every account
+    List,
+    /// Show one account
+    Show { account: String },
+    /// Keep an account from sending, and tell its webhooks
+    Suspend { account: String },
+    /// Let a suspended account send again, and tell its webhooks
+    Resume { account: String },
+    /// Whether an account may send compressed request bodies
+    Gzip { account: String, allowed: OnOff },
+}
+
+#[derive(Debug, Args)]
+pub struct Create {
+    /// User name; a subuser's is unique under its parent
+    username: String,
+    /// Address of the account's owner
+    #[arg(long)]
+    email: Option<String>,
+    /// Which base address it belongs to
+    #[arg(long, value_enum, default_value_t = Where::Global)]
+    region: Where,
+    /// Make it a subuser of this account
+    #[arg(long, value_name = "ACCOUNT", conflicts_with = "customer_of")]
+    subuser_of: Option<String>,
+    /// Make it a customer account of this account
+    #[arg(long, value_name = "ACCOUNT")]
+    customer_of: Option<String>,
+    /// Name of its first key
+    #[arg(long, value_name = "NAME", default_value = "First key")]
+    key_name: String,
+    /// Make no key
+    #[arg(long)]
+    no_key: bool,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum Where {
+    Global,
+    Eu,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum OnOff {
+    On,
+    Off,
+}
+
+pub(crate) async fn run(command: &Command, tools: &Tools) -> Result<Report, Failure> {
+    match command {
+        Command::Create(wanted) => create(wanted, tools).await,
+        Command::List => list(tools).await,
+        Command::Show { account } => {
+            let account = who::account(tools, account).await?;
+            Ok(Report::new(describe(&account), to_json(&account)))
+        }
+        Command::Suspend { account } => set(account, Status::Suspended, tools).await,
+        Command::Resume { account } => set(account, Status::Active, tools).await,
+        Command::Gzip { account, allowed } => gzip(account, *allowed, tools).await,
+    }
+}
+
+async fn create(wanted: &Create, tools: &Tools) -> Result<Report, Failure> {
+    let parent = match wanted.subuser_of.as_ref().or(wanted.customer_of.as_ref()) {
+        None => None,
+        Some(named) => Some(who::account(tools, named).await?.id),
+    };
+    check(wanted)?;
+    let id = tools.entropy.account_id();
+    let account = Account {
+        email: wanted.email.clone().unwrap_or_default(),
+        region: match wanted.region {
+            Where::Global => Region::Global,
+            Where::Eu => Region::Eu,
+        },
+        parent,
+        customer: wanted.customer_of.is_some(),
+        ..Account::new(id, &wanted.username, tools.clock.now())
+    };
+    if !tools.store.create_account(&account).await? {
+        let taken = format!("the name {} is taken under this parent", wanted.username);
+        return Err(Failure::Refused(taken));
+    }
+    let mut text = format!("account {} ({}) created", account.id, account.username);
+    let mut json = to_json(&account);
+    if !wanted.no_key {
+        let key = key::make(tools, &account, &wanted.key_name, KeyKind::Full, &[]).await?;
+        text.push_str(&format!("\nAPI key, shown this once:\n{}", key.secret));
+        insert(&mut json, "api_key", key.secret.into());
+        insert(&mut json, "api_key_id", key.id.into());
+    }
+    Ok(Report::new(text, json))
+}
+
+/// A name can stand in the on-behalf-of header, an address is one.
+fn check(wanted: &Create) -> Result<(), Failure> {
+    let name = &wanted.username;
+    let visible = name.bytes().all(|b| b.is_ascii_graphic() && b != b'/');
+    if name.is_empty() || name.len() > LONGEST_USERNAME || !visible {
+        let rule = "a user name is 1 to 64 visible ASCII characters without /";
+        return Err(Failure::Refused(rule.to_owned()));
+    }
+    let email = wanted.email.as_deref().map(EmailAddress::parse);
+    if matches!(email, Some(Err(_))) {
+        return Err(Failure::Refused("the e-mail address is not one".to_owned()));
+    }
+    Ok(())
+}
+
+async fn list(tools: &Tools) -> Result<Report, Failure> {
+    let all = tools.store.accounts().await?;
+    let rows: Vec<_> = all.iter().map(row).collect();
+    let head = ["ID", "NAME", "STATUS", "REGION", "PARENT", "CREATED"];
+    let json = all.iter().map(to_json).collect();
+    Ok(Report::new(Report::table(head, &rows), json))
+}
+
+fn row(account: &Account) -> [String; 6] {
+    let parent = account.parent.as_ref();
+    [
+        account.id.to_string(),
+        account.username.clone(),
+        status(account.status).to_owned(),
+        region(account.region).to_owned(),
+        parent.map(ToString::to_string).unwrap_or_default(),
+        account.created_at.day(),
+    ]
+}
+
+fn describe(account: &Account) -> String {
+    let kind = match (&account.parent, account.customer) {
+        (None, _) => "account",
+        (Some(_), false) => "subuser",
+        (Some(_), true) => "customer account",
+    };
+    let mut lines = vec![
+        format!("id          {}", account.id),
+        format!("name        {}", account.username),
+        format!("kind        {kind}"),
+        format!("status      {}", status(account.status)),
+        format!("region      {}", region(account.region)),
+        format!("created     {}", account.created_at.iso()),
+        format!("gzip        {}", if account.gzip { "on" } else { "off" }),
+        format!(
+            "allowance   {}",
+            if account.metered {
+                "limited"
+            } else {
+                "unlimited"
+            }
+        ),
+    ];
+    if let Some(parent) = &account.parent {
+        lines.push(format!("parent      {parent}"));
+    }
+    if !account.email.is_empty() {
+        lines.push(format!("email       {}", account.email));
+    }
+    lines.join("\n")
+}
+
+fn to_json(account: &Account) -> Value {
+    json!({
+        "id": account.id,
+        "username": account.username,
+        "email": account.email,
+        "user_id": account.user_id,
+        "parent": account.parent,
+        "customer": account.customer,
+        "status": status(account.status),
+        "region": region(account.region),
+        "gzip": account.gzip,
+        "metered": account.metered,
+        "created_at": account.created_at,
+    })
+}
+
+fn insert(json: &mut Value, name: &str, value: Value) {
+    if let Some(object) = json.as_object_mut() {
+        object.insert(name.to_owned(), value);
+    }
+}
+
+fn status(status: Status) -> &'static str {
+    match status {
+        Status::Active => "active",
+        Status::Disabled => "disabled",
+        Status::Suspended => "suspended",
+    }
+}
+
+fn region(region: Region) -> &'static str {
+    match region {
+        Region::Global => "global",
+        Region::Eu => "eu",
+    }
+}
+
+async fn set(named: &str, wanted: Status, tools: &Tools) -> Result<Report, Failure> {
+    let account = who::account(tools, named).await?;
+    let resumes = wanted == Status::Active;
+    if resumes && account.status == Status::Disabled {
+        let why = format!(
+            "account {} was disabled by its parent, who alone can enable it",
+            account.id
+        );
+        return Err(Failure::Refused(why));
+    }
+    let (done, kind) = match wanted {
+        Status::Active => ("resumed", "account_reinstated"),
+        // The service's own word for it.
+        Status::Suspended | Status::Disabled => ("suspended", "compliance_suspend"),
+    };
+    if account.status == wanted {
+        let text = format!("account {} is {} already", account.id, status(wanted));
+        return Ok(Report::new(text, to_json(&account)));
+    }
+    let changed = tools
+        .store
+        .update_account(&account.id, |account| account.status = wanted);
+    let changed = changed.await?;
+    let Some(account) = changed else {
+        return Err(Failure::NotFound(format!(
+            "there is no account {named} any more"
+        )));
+    };
+    let told = tell(&account, kind, tools).await?;
+    let heard = if told {
+        "its webhooks are told"
+    } else {
+        "its webhooks are not told, for no events queue was named"
+    };
+    let text = format!(
+        "account {} {done} (within 10 s everywhere); {heard}",
+        account.id
+    );
+    Ok(Report::new(text, to_json(&account)))
+}
+
+/// Tells webhooks and the owner's other systems. Whether there was anybody to tell it to the
+/// webhooks.
+async fn tell(account: &Account, kind: &str, tools: &Tools) -> Result<bool, Failure> {
+    let now = tools.clock.now();
+    if let Some(bus) = &tools.bus {
+        let notice = Notice {
+            account: account.id.clone(),
+            kind: "Account Status Change".to_owned(),
+            detail: json!({"type": kind, "status": status(account.status)}),
+        };
+        bus.publish(&[notice]).await?;
+    }
+    let Some(queue) = &tools.events else {
+        return Ok(false);
+    };
+    let id = format!("account_status_change-{kind}-{}-{now}", account.id);
+    let mut event = Event::new(
+        id,
+        account.id.clone(),
+        Kind::AccountStatusChange,
+        now,
+        String::new(),
+    );
+    event.reason = Some(kind.to_owned());
+    let texts = Happened::to_texts(&[event]);
+    // An event of ours always has a form.
+    let texts = texts.map_err(|e| Failure::Refused(e.to_string()))?;
+    for text in texts {
+        queue.send(text, std::time::Duration::ZERO).await?;
+    }
+    Ok(true)
+}
+
+async fn gzip(named: &str, allowed: OnOff, tools: &Tools) -> Result<Report, Failure> {
+    let account = who::account(tools, named).await?;
+    let on = allowed == OnOff::On;
+    let changed = tools
+        .store
+        .update_account(&account.id, |account| account.gzip = on);
+    let Some(account) = changed.await? else {
+        return Err(Failure::NotFound(format!(
+            "there is no account {named} any more"
+        )));
+    };
+    let word = if on { "may" } else { "may not" };
+    let text = format!("account {} {word} send compressed bodies", account.id);
+    Ok(Report::new(text, to_json(&account)))
+}

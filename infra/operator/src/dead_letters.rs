@@ -1,0 +1,135 @@
+//! Events that webhooks did not take within their time: how many, and once more.
+
+use std::time::Duration;
+
+use clap::{Args, Subcommand};
+use posthaste_model::{AccountId, Timestamp, WebhookId};
+use posthaste_queue::{Queue, Undelivered};
+use posthaste_store::{DeadLetter, Row, Wanted};
+use serde_json::{Value, json};
+
+use crate::{Failure, Report, Tools, who};
+
+/// Letters handled at a time.
+const PAGE: usize = 100;
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// List what lies there
+    List(Choice),
+    /// Put it on its way again
+    Replay(Choice),
+}
+
+#[derive(Debug, Args)]
+pub struct Choice {
+    account: String,
+    /// Only of this webhook
+    #[arg(long, value_name = "ID")]
+    webhook: Option<String>,
+    /// Only events that happened at or after this second (Unix time)
+    #[arg(long, value_name = "SECOND")]
+    since: Option<i64>,
+    /// Only events that happened at or before this second (Unix time)
+    #[arg(long, value_name = "SECOND")]
+    until: Option<i64>,
+}
+
+impl Choice {
+    fn wanted(&self) -> Result<Wanted, Failure> {
+        let webhook = self.webhook.as_deref().map(WebhookId::parse).transpose();
+        let unknown = |_| Failure::NotFound("that is no webhook id".to_owned());
+        Ok(Wanted {
+            since: self.since.map(Timestamp),
+            until: self.until.map(Timestamp),
+            webhook: webhook.map_err(unknown)?,
+            after: None,
+            limit: PAGE,
+        })
+    }
+}
+
+pub(crate) async fn run(command: &Command, tools: &Tools) -> Result<Report, Failure> {
+    match command {
+        Command::List(choice) => list(choice, tools).await,
+        Command::Replay(choice) => replay(choice, tools).await,
+    }
+}
+
+async fn list(choice: &Choice, tools: &Tools) -> Result<Report, Failure> {
+    let account = who::account(tools, &choice.account).await?.id;
+    let mut wanted = choice.wanted()?;
+    let mut letters = Vec::new();
+    while let Some(page) = page(tools, &account, &mut wanted).await? {
+        letters.extend(page.into_iter().map(|row| row.value));
+    }
+    let row = |letter: &DeadLetter| {
+        [
+            letter.webhook.to_string(),
+            letter.events.to_string(),
+            letter.first.iso(),
+            letter.died_at.iso(),
+            letter.reason.clone(),
+        ]
+    };
+    let rows: Vec<_> = letters.iter().map(row).collect();
+    let head = ["WEBHOOK", "EVENTS", "FIRST", "GIVEN UP", "LAST ANSWER"];
+    let json = |letter: &DeadLetter| {
+        json!({"webhook_id": letter.webhook, "events": letter.events, "first": letter.first,
+            "last": letter.last, "gave_up_at": letter.died_at, "attempts": letter.attempts,
+            "reason": letter.reason})
+    };
+    let json: Value = letters.iter().map(json).collect();
+    Ok(Report::new(Report::table(head, &rows), json))
+}
+
+/// The next page, after which `wanted` asks for the one behind it.
+async fn page(
+    tools: &Tools,
+    account: &AccountId,
+    wanted: &mut Wanted,
+) -> Result<Option<Vec<Row<DeadLetter>>>, Failure> {
+    let rows = tools.store.dead_letters(account, wanted).await?;
+    let Some(last) = rows.last() else {
+        return Ok(None);
+    };
+    wanted.after = Some(last.key.sk.clone());
+    Ok(Some(rows))
+}
+
+async fn replay(choice: &Choice, tools: &Tools) -> Result<Report, Failure> {
+    let account = who::account(tools, &choice.account).await?.id;
+    let mut wanted = choice.wanted()?;
+    let Some(queue) = &tools.retries else {
+        let why = "name the queue of undelivered events to replay them";
+        return Err(Failure::Refused(why.to_owned()));
+    };
+    // What fails again is buried anew while this runs; a letter is taken up once.
+    let (mut events, mut letters) = (0_u64, 0_u64);
+    while let Some(page) = page(tools, &account, &mut wanted).await? {
+        for row in page {
+            send(tools, queue, &row).await?;
+            events += u64::from(row.value.events);
+            letters += 1;
+        }
+    }
+    let text = format!("{events} events of account {account} are on their way again");
+    let json = json!({"account": account, "letters": letters, "events": events});
+    Ok(Report::new(text, json))
+}
+
+/// On the queue first, then forgotten: a failure between the two repeats and does not lose.
+async fn send(tools: &Tools, queue: &Queue, row: &Row<DeadLetter>) -> Result<(), Failure> {
+    let unreadable = |e: posthaste_queue::JobError| Failure::Refused(e.to_string());
+    let mut undelivered = Undelivered::from_text(&row.value.message).map_err(unreadable)?;
+    undelivered.retry.attempt = 0;
+    undelivered.retry.not_before = tools.clock.now();
+    let texts = undelivered.to_texts().map_err(unreadable)?;
+    let messages = texts
+        .into_iter()
+        .map(|text| (text, Duration::ZERO))
+        .collect();
+    queue.send_all(messages).await?;
+    tools.store.unbury(std::slice::from_ref(&row.key)).await?;
+    Ok(())
+}

@@ -1,0 +1,31 @@
+//! Why a command did not do what it was asked to.
+
+use posthaste_queue::QueueError;
+use posthaste_store::StoreError;
+
+/// One line for the operator.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Failure {
+    /// Nothing of this name is there.
+    #[error("{0}")]
+    NotFound(String),
+    /// It cannot be done as things stand.
+    #[error("{0}")]
+    Refused(String),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error(transparent)]
+    Queue(#[from] QueueError),
+}
+
+impl Failure {
+    /// The exit code: 1 when table or queue failed, 3 when nothing of the name is there, 4 when
+    /// it cannot be done as things stand. (2 is a wrong command line.)
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            Self::Store(_) | Self::Queue(_) => 1,
+            Self::NotFound(_) => 3,
+            Self::Refused(_) => 4,
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! API keys, of every kind: billing keys come from here alone, for no key that the API makes
+//! holds billing to hand on.
+
+use clap::{Args, Subcommand};
+use posthaste_model::{KeyId, scope};
+use posthaste_store::{Account, ApiKey, KeyKind, Secret};
+use serde_json::{Value, json};
+
+use crate::{Failure, Report, Tools, who};
+
+/// Keys of one account (SPEC, "Limits").
+const MOST: i64 = 100;
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Create a key: with full access, unless scopes or billing are named
+    Create(Create),
+    /// List the keys of an account
+    List { account: String },
+    /// Revoke a key (within 10 s everywhere)
+    Revoke { account: String, key_id: String },
+}
+
+#[derive(Debug, Args)]
+pub struct Create {
+    account: String,
+    /// What the key is for
+    #[arg(long, default_value = "Operator's key")]
+    name: String,
+    /// What the key may do, separated by commas
+    #[arg(long, value_delimiter = ',', conflicts_with = "billing")]
+    scopes: Vec<String>,
+    /// Access to billing, and to nothing else
+    #[arg(long)]
+    billing: bool,
+}
+
+pub(crate) async fn run(command: &Command, tools: &Tools) -> Result<Report, Failure> {
+    match command {
+        Command::Create(wanted) => create(wanted, tools).await,
+        Command::List { account } => list(account, tools).await,
+        Command::Revoke { account, key_id } => revoke(account, key_id, tools).await,
+    }
+}
+
+async fn create(wanted: &Create, tools: &Tools) -> Result<Report, Failure> {
+    let account = who::account(tools, &wanted.account).await?;
+    let (kind, scopes) = grant(wanted)?;
+    let made = make(tools, &account, &wanted.name, kind, &scopes).await?;
+    let text = format!("API key, shown this once:\n{}", made.secret);
+    let json = json!({"api_key": made.secret, "api_key_id": made.id, "name": wanted.name,
+        "kind": word(kind)});
+    Ok(Report::new(text, json))
+}
+
+fn grant(wanted: &Create) -> Result<(KeyKind, Vec<String>), Failure> {
+    if wanted.billing {
+        let billing = scope::ALL.iter().filter(|name| scope::is_billing(name));
+        return Ok((
+            KeyKind::Billing,
+            billing.map(|&name| name.to_owned()).collect(),
+        ));
+    }
+    if wanted.scopes.is_empty() {
+        return Ok((KeyKind::Full, Vec::new()));
+    }
+    let grantable = |name: &String| scope::in_full_access(name) || scope::is_mark(name);
+    if let Some(name) = wanted.scopes.iter().find(|name| !grantable(name)) {
+        let why = format!("no restricted key can hold the scope `{name}`");
+        return Err(Failure::Refused(why));
+    }
+    let mut scopes = wanted.scopes.clone();
+    scopes.sort_unstable();
+    scopes.dedup();
+    Ok((KeyKind::Restricted, scopes))
+}
+
+/// A key as it is shown once.
+pub(crate) struct Made {
+    pub(crate) id: String,
+    pub(crate) secret: String,
+}
+
+/// Makes a key of an account.
+pub(crate) async fn make(
+    tools: &Tools,
+    account: &Account,
+    name: &str,
+    kind: KeyKind,
+    scopes: &[String],
+) -> Result<Made, Failure> {
+    let secret = Secret::generate(&tools.entropy);
+    let key = ApiKey {
+        id: secret.id().clone(),
+        account: account.id.clone(),
+        name: name.to_owned(),
+        kind,
+        scopes: scopes.to_vec(),
+        hash: secret.hash(),
+        created_at: tools.clock.now(),
+    };
+    if !tools.store.create_key(&key, MOST).await? {
+        let full = format!("account {} holds {MOST} keys already", account.id);
+        return Err(Failure::Refused(full));
+    }
+    Ok(Made {
+        id: key.id.to_string(),
+        secret: secret.expose().to_owned(),
+    })
+}
+
+fn word(kind: KeyKind) -> &'static str {
+    match kind {
+        KeyKind::Full => "full",
+        KeyKind::Restricted => "restricted",
+        KeyKind::Billing => "billing",
+    }
+}
+
+async fn list(named: &str, tools: &Tools) -> Result<Report, Failure> {
+    let account = who::account(tools, named).await?;
+    let keys = tools.store.keys(&account.id).await?;
+    let row = |key: &ApiKey| {
+        let kind = word(key.kind).to_owned();
+        [
+            key.id.to_string(),
+            kind,
+            key.created_at.day(),
+            key.name.clone(),
+        ]
+    };
+    let rows: Vec<_> = keys.iter().map(row).collect();
+    let json = |key: &ApiKey| {
+        json!({"api_key_id": key.id, "name": key.name, "kind": word(key.kind),
+            "scopes": key.all_scopes(), "created_at": key.created_at})
+    };
+    let json: Value = keys.iter().map(json).collect();
+    let text = Report::table(["ID", "KIND", "CREATED", "NAME"], &rows);
+    Ok(Report::new(text, json))
+}
+
+async fn revoke(named: &str, id: &str, tools: &Tools) -> Result<Report, Failure> {
+    let account = who::account(tools, named).await?;
+    let missing = || Failure::NotFound(format!("account {} has no key {id}", account.id));
+    let key = KeyId::parse(id).map_err(|_| missing())?;
+    if !tools.store.delete_key(&account.id, &key).await? {
+        return Err(missing());
+    }
+    let text = format!("key {id} revoked (within 10 s everywhere)");
+    Ok(Report::new(
+        text,
+        json!({"api_key_id": id, "revoked": true}),
+    ))
+}

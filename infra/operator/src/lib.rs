@@ -1,0 +1,70 @@
+//! The operator's commands: what stands for the web application of the service, and what only
+//! the owner of a stack may do.
+//!
+//! The binary `posthaste` opens the table (a local data folder, or a deployed one), hands it over
+//! as [`Tools`], and prints the [`Report`]. Nothing here prints or reads the clock.
+
+mod access;
+mod account;
+mod credits;
+mod dead_letters;
+mod failure;
+mod key;
+mod report;
+mod who;
+
+use clap::Subcommand;
+use posthaste_model::{Clock, Entropy};
+use posthaste_queue::{Bus, Queue};
+use posthaste_store::Store;
+
+pub use failure::Failure;
+pub use report::Report;
+
+/// What the commands work with.
+#[derive(Clone)]
+pub struct Tools {
+    pub store: Store,
+    pub clock: Clock,
+    pub entropy: Entropy,
+    /// Where events go that webhooks shall hear of; without it they hear nothing.
+    pub events: Option<Queue>,
+    /// Where undelivered events go to be tried again.
+    pub retries: Option<Queue>,
+    /// Where notices to the owner's other systems go.
+    pub bus: Option<Bus>,
+}
+
+/// What an operator can do to a table.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Create, list, suspend and resume accounts
+    #[command(subcommand)]
+    Account(account::Command),
+    /// Create, list and revoke API keys
+    #[command(subcommand)]
+    Key(key::Command),
+    /// Show an account's IP allow list, or clear it for an owner who locked himself out
+    #[command(subcommand)]
+    Access(access::Command),
+    /// How much an account may send
+    #[command(subcommand)]
+    Credits(credits::Command),
+    /// Events that webhooks did not take in their time
+    #[command(subcommand)]
+    DeadLetters(dead_letters::Command),
+}
+
+/// Carries out a command.
+///
+/// # Errors
+/// One clear line for the operator, with its exit code.
+pub async fn run(command: &Command, tools: &Tools) -> Result<Report, Failure> {
+    match command {
+        Command::Account(command) => account::run(command, tools).await,
+        Command::Key(command) => key::run(command, tools).await,
+        Command::Access(command) => access::run(command, tools).await,
+        Command::Credits(command) => credits::run(command, tools).await,
+        Command::DeadLetters(command) => dead_letters::run(command, tools).await,
+    }
+}

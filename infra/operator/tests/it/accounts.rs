@@ -1,0 +1,210 @@
+use posthaste_model::{AccountId, Kind};
+use posthaste_queue::Happened;
+use posthaste_store::{Secret, Status};
+use serde_json::json;
+
+use crate::Desk;
+
+#[tokio::test]
+async fn an_account_is_created_with_a_key_that_opens() {
+    let desk = Desk::new().await;
+    let made = desk
+        .run("account create ann --email ann@example.com --region eu")
+        .await
+        .unwrap();
+    let secret = made.json["api_key"].as_str().unwrap();
+    assert!(
+        made.text.ends_with(&format!("shown this once:\n{secret}")),
+        "{}",
+        made.text
+    );
+    let secret = Secret::parse(secret).unwrap();
+    let key = desk
+        .tools
+        .store
+        .key_by_id(secret.id())
+        .await
+        .unwrap()
+        .unwrap();
+    assert!(key.is_opened_by(&secret) && key.holds("mail.send") && !key.holds("billing.read"));
+    assert_eq!(made.json["region"], "eu");
+    let bare = desk.run("account create bob --no-key").await.unwrap();
+    assert_eq!(bare.json.get("api_key"), None);
+}
+
+#[tokio::test]
+async fn accounts_are_listed_and_found_by_id_or_name() {
+    let desk = Desk::new().await;
+    let ann = desk.run("account create ann --no-key").await.unwrap().json;
+    desk.hand.advance(1);
+    desk.run("account create sub --no-key --subuser-of ann")
+        .await
+        .unwrap();
+    desk.hand.advance(1);
+    desk.run("account create shop --no-key --customer-of ann")
+        .await
+        .unwrap();
+
+    let list = desk.run("account list").await.unwrap();
+    let names: Vec<_> = list
+        .json
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|a| &a["username"])
+        .collect();
+    assert_eq!(names, ["ann", "sub", "shop"]);
+    assert_eq!(list.text.lines().count(), 4, "{}", list.text);
+    assert!(list.text.starts_with("ID"), "{}", list.text);
+
+    let id = ann["id"].as_str().unwrap();
+    for named in ["ann", id] {
+        let show = desk.run(&format!("account show {named}")).await.unwrap();
+        assert_eq!(show.json, ann);
+    }
+    let sub = desk.run("account show sub").await.unwrap();
+    assert!(sub.text.contains("kind        subuser"), "{}", sub.text);
+    assert_eq!(
+        (&sub.json["parent"], &sub.json["customer"]),
+        (&ann["id"], &json!(false))
+    );
+    let shop = desk.run("account show shop").await.unwrap().json;
+    assert_eq!(
+        (&shop["parent"], &shop["customer"]),
+        (&ann["id"], &json!(true))
+    );
+    // A name that two have is not guessed at.
+    desk.run("account create ann --no-key").await.unwrap();
+    assert_eq!(desk.exit_code("account show ann").await, 4);
+}
+
+#[tokio::test]
+async fn what_cannot_be_created_is_refused() {
+    let desk = Desk::new().await;
+    desk.run("account create ann --no-key").await.unwrap();
+    desk.run("account create sub --no-key --subuser-of ann")
+        .await
+        .unwrap();
+    for (words, code) in [
+        ("account create SUB --no-key --subuser-of ann", 4),
+        ("account create x --no-key --subuser-of nobody", 3),
+        ("account create a/b --no-key", 4),
+        ("account create ä --no-key", 4),
+        ("account create x --email y --no-key", 4),
+        ("account show nobody", 3),
+        ("account suspend nobody", 3),
+        ("account suspend aaaaaaaaaa", 3),
+        ("key list nobody", 3),
+        ("access recover nobody", 3),
+        ("credits show nobody", 3),
+        ("dead-letters list nobody", 3),
+    ] {
+        assert_eq!(desk.exit_code(words).await, code, "{words}");
+    }
+    assert_eq!(desk.tools.store.accounts().await.unwrap().len(), 2);
+}
+
+#[tokio::test]
+async fn a_suspension_and_its_end_are_told_to_webhooks_once() {
+    let desk = Desk::new().await;
+    let ann = desk.run("account create ann --no-key").await.unwrap().json;
+    let id = AccountId::parse(ann["id"].as_str().unwrap()).unwrap();
+    let status = async || desk.tools.store.account(&id).await.unwrap().unwrap().status;
+    for (word, want, kind) in [
+        ("suspend", Status::Suspended, "compliance_suspend"),
+        ("resume", Status::Active, "account_reinstated"),
+    ] {
+        let report = desk.run(&format!("account {word} ann")).await.unwrap();
+        assert!(
+            report.text.contains("its webhooks are told"),
+            "{}",
+            report.text
+        );
+        assert_eq!(status().await, want);
+        let again = desk.run(&format!("account {word} ann")).await.unwrap();
+        assert!(again.text.contains("already"), "{}", again.text);
+        let sent = desk.queues.drain("events");
+        let events: Vec<_> = sent
+            .iter()
+            .flat_map(|sent| Happened::from_text(&sent.0).unwrap().events)
+            .collect();
+        assert_eq!(events.len(), 1, "{events:?}");
+        let event = &events[0];
+        assert_eq!(
+            (event.kind, &event.account),
+            (Kind::AccountStatusChange, &id)
+        );
+        assert_eq!(
+            (event.reason.as_deref(), event.at),
+            (Some(kind), desk.hand.now())
+        );
+        assert!(event.id.len() <= 100, "{}", event.id);
+        desk.hand.advance(1);
+    }
+    // A parent's decision is not the operator's to undo.
+    let disable = |account: &mut posthaste_store::Account| account.status = Status::Disabled;
+    desk.tools.store.update_account(&id, disable).await.unwrap();
+    assert_eq!(desk.exit_code("account resume ann").await, 4);
+    assert_eq!(desk.exit_code("account suspend ann").await, 0);
+}
+
+#[tokio::test]
+async fn an_owner_who_locked_himself_out_is_let_in_again() {
+    let desk = Desk::new().await;
+    let ann = desk.run("account create ann --no-key").await.unwrap().json;
+    let id = AccountId::parse(ann["id"].as_str().unwrap()).unwrap();
+    let open = desk.run("access show ann").await.unwrap();
+    assert!(
+        open.text.ends_with("is open to every address"),
+        "{}",
+        open.text
+    );
+    let nets = [
+        "192.0.2.0/24".parse().unwrap(),
+        "10.0.0.1/32".parse().unwrap(),
+    ];
+    let _added = desk
+        .tools
+        .store
+        .allow_ips(&id, &nets, desk.hand.now())
+        .await
+        .unwrap();
+    let shown = desk.run("access show ann").await.unwrap();
+    assert_eq!(shown.json[0]["ip"], "192.0.2.0/24");
+    let done = desk.run("access recover ann").await.unwrap();
+    assert_eq!(done.json["removed"], 2);
+    assert_eq!(desk.tools.store.allowed_ips(&id).await, Ok(vec![]));
+    assert_eq!(
+        desk.run("access recover ann").await.unwrap().json["removed"],
+        0
+    );
+}
+
+#[tokio::test]
+async fn gzip_and_allowances_are_the_operators_switches() {
+    let desk = Desk::new().await;
+    desk.run("account create ann --no-key").await.unwrap();
+    let off = desk.run("account gzip ann off").await.unwrap();
+    assert_eq!(off.json["gzip"], false);
+    assert_eq!(
+        desk.run("account gzip ann on").await.unwrap().json["gzip"],
+        true
+    );
+
+    let free = desk.run("credits show ann").await.unwrap();
+    assert_eq!(free.json["credits"], json!(null));
+    let set = desk.run("credits set ann 500 --every month").await.unwrap();
+    assert_eq!(set.json["credits"]["remain"], 500);
+    assert_eq!(set.json["credits"]["frequency"], "monthly");
+    assert!(
+        set.text.contains("may send 500 more of 500 mails"),
+        "{}",
+        set.text
+    );
+    assert_eq!(
+        desk.run("account show ann").await.unwrap().json["metered"],
+        true
+    );
+    let free = desk.run("credits unlimited ann").await.unwrap();
+    assert!(free.text.ends_with("as much as it likes"), "{}", free.text);
+}

@@ -1,0 +1,144 @@
+use posthaste_model::{AccountId, Timestamp, WebhookId};
+use posthaste_queue::{Retry, Undelivered};
+use posthaste_store::{DeadLetter, Secret};
+
+use crate::Desk;
+
+#[tokio::test]
+async fn keys_of_every_kind_are_created_listed_and_revoked() {
+    let desk = Desk::new().await;
+    desk.run("account create ann --no-key").await.unwrap();
+    for (flags, kind, holds, lacks) in [
+        ("", "full", "mail.send", "billing.read"),
+        ("--billing", "billing", "billing.read", "mail.send"),
+        (
+            "--scopes mail.send,alerts.read",
+            "restricted",
+            "alerts.read",
+            "alerts.create",
+        ),
+    ] {
+        let made = desk
+            .run(&format!("key create ann --name {kind} {flags}"))
+            .await
+            .unwrap();
+        let secret = Secret::parse(made.json["api_key"].as_str().unwrap()).unwrap();
+        let key = desk
+            .tools
+            .store
+            .key_by_id(secret.id())
+            .await
+            .unwrap()
+            .unwrap();
+        assert!(key.holds(holds) && !key.holds(lacks), "{kind}");
+        desk.hand.advance(1);
+    }
+    let list = desk.run("key list ann").await.unwrap();
+    let kinds: Vec<_> = list
+        .json
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|k| &k["kind"])
+        .collect();
+    assert_eq!(kinds, ["full", "billing", "restricted"]);
+    let id = list.json[0]["api_key_id"].as_str().unwrap();
+    assert_eq!(desk.exit_code(&format!("key revoke ann {id}")).await, 0);
+    assert_eq!(desk.exit_code(&format!("key revoke ann {id}")).await, 3);
+    assert_eq!(desk.exit_code("key revoke ann x").await, 3);
+    for bad in [
+        "nonsense",
+        "billing.read",
+        "validations.email.create",
+        "mail.send,",
+    ] {
+        let words = format!("key create ann --scopes {bad}");
+        assert_eq!(desk.exit_code(&words).await, 4, "{bad}");
+    }
+    for _ in 0..98 {
+        desk.run("key create ann").await.unwrap();
+    }
+    assert_eq!(desk.exit_code("key create ann").await, 4);
+}
+
+#[tokio::test]
+async fn dead_letters_are_listed_and_replayed_once() {
+    let desk = Desk::new().await;
+    let ann = desk.run("account create ann --no-key").await.unwrap().json;
+    let account = AccountId::parse(ann["id"].as_str().unwrap()).unwrap();
+    let hooks = [
+        WebhookId::from_bytes([1; 16]),
+        WebhookId::from_bytes([2; 16]),
+    ];
+    for i in 0..150_u8 {
+        let webhook = &hooks[usize::from(i % 2)];
+        let happened = Timestamp(1_000 + i64::from(i));
+        let event = posthaste_model::Event::new(
+            format!("e{i}"),
+            account.clone(),
+            posthaste_model::Kind::Open,
+            happened,
+            "a@example.com".to_owned(),
+        );
+        let undelivered = Undelivered {
+            retry: Retry {
+                account: account.clone(),
+                webhook: webhook.clone(),
+                attempt: 9,
+                not_before: happened,
+                last: "500".to_owned(),
+            },
+            events: vec![event],
+        };
+        let letter = DeadLetter {
+            account: account.clone(),
+            webhook: webhook.clone(),
+            first: happened,
+            last: happened,
+            events: 1,
+            died_at: desk.hand.now(),
+            attempts: 9,
+            reason: "500".to_owned(),
+            message: undelivered.to_texts().unwrap().remove(0),
+        };
+        desk.tools
+            .store
+            .bury(&letter, desk.hand.now().plus(1_000))
+            .await
+            .unwrap();
+    }
+    let count = async |words: &str| {
+        let list = desk
+            .run(&format!("dead-letters list ann {words}"))
+            .await
+            .unwrap();
+        list.json.as_array().unwrap().len()
+    };
+    assert_eq!(count("").await, 150);
+    assert_eq!(count(&format!("--webhook {}", hooks[0])).await, 75);
+    assert_eq!(count("--since 1010 --until 1019").await, 10);
+
+    let done = desk
+        .run("dead-letters replay ann --until 1099")
+        .await
+        .unwrap();
+    assert_eq!(done.json["events"], 100);
+    assert_eq!(desk.queues.drain("retries").len(), 100);
+    assert_eq!(count("").await, 50);
+    desk.run("dead-letters replay ann").await.unwrap();
+    let sent = desk.queues.drain("retries");
+    let retries: Vec<_> = sent
+        .iter()
+        .map(|sent| Undelivered::from_text(&sent.0).unwrap().retry)
+        .collect();
+    assert!(
+        retries
+            .iter()
+            .all(|r| r.attempt == 0 && r.not_before == desk.hand.now())
+    );
+    assert_eq!((retries.len(), count("").await), (50, 0));
+    let mut tools = desk.tools.clone();
+    tools.retries = None;
+    let desk = Desk { tools, ..desk };
+    assert_eq!(desk.exit_code("dead-letters replay ann").await, 4);
+}

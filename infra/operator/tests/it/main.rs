@@ -1,0 +1,72 @@
+//! The operator's commands, from the command line's words to what the table then holds.
+
+mod accounts;
+mod keys;
+
+use clap::Parser;
+use posthaste_operator::{Command, Failure, Report, Tools, run};
+use posthaste_testkit::{Hand, Queues, entropy, table};
+
+/// The command line as the binary reads it.
+#[derive(Debug, Parser)]
+struct Line {
+    #[command(subcommand)]
+    command: Command,
+}
+
+pub(crate) struct Desk {
+    pub(crate) tools: Tools,
+    pub(crate) hand: Hand,
+    pub(crate) queues: Queues,
+}
+
+impl Desk {
+    pub(crate) async fn new() -> Self {
+        let (hand, queues) = (Hand::default(), Queues::start());
+        let tools = Tools {
+            store: table().await,
+            clock: hand.clock(),
+            entropy: entropy(),
+            events: Some(queues.queue("events")),
+            retries: Some(queues.queue("retries")),
+            bus: None,
+        };
+        Self {
+            tools,
+            hand,
+            queues,
+        }
+    }
+
+    /// Runs `posthaste <words>`.
+    pub(crate) async fn run(&self, words: &str) -> Result<Report, Failure> {
+        let words = std::iter::once("posthaste").chain(words.split_whitespace());
+        let line = Line::try_parse_from(words).unwrap();
+        run(&line.command, &self.tools).await
+    }
+
+    pub(crate) async fn exit_code(&self, words: &str) -> u8 {
+        self.run(words)
+            .await
+            .map_or_else(|failure| failure.exit_code(), |_| 0)
+    }
+}
+
+#[test]
+fn the_help_is_complete_and_a_wrong_line_is_refused() {
+    use clap::CommandFactory as _;
+    Line::command().debug_assert();
+    for wrong in [
+        "posthaste account",
+        "posthaste account create",
+        "posthaste account create a --region mars",
+        "posthaste account create a --subuser-of b --customer-of c",
+        "posthaste account gzip a maybe",
+        "posthaste key create a --billing --scopes mail.send",
+        "posthaste credits set a 0",
+        "posthaste credits set a 5 --every hour",
+    ] {
+        let error = Line::try_parse_from(wrong.split(' ')).unwrap_err();
+        assert_eq!(error.exit_code(), 2, "{wrong}");
+    }
+}
