@@ -16,6 +16,10 @@
 //! | its URL, held once   | `A#<account>`               | `HOOKURL#<hash of the URL>`      |
 //! | events nobody took   | `DEAD#<account>`            | `<time, 12>#<webhook>#<hash>`    |
 //! | recipient's copy     | `M#<account>#<message>`     | `R#<recipient, 5 digits>`        |
+//! | domain               | `A#<account>`               | `DOMAIN#<id, 10 digits>`         |
+//! | verified sender      | `A#<account>`               | `SENDER#<id, 10 digits>`         |
+//! | name to send from    | `A#<account>`               | `FROM#<domain or address>`       |
+//! | mailed link          | `LINK#<hash of the token>`  | `LINK`                           |
 //! | batch id             | `A#<account>`               | `BATCH#<batch>`                  |
 //! | holds of an account  | `A#<account>`               | `HOLDS`                          |
 //! | piece of a later mail| `M#<account>#<message>`     | `LATER#<first recipient>`        |
@@ -111,6 +115,23 @@ impl Key {
 
     pub(crate) fn webhook_url(account: &AccountId, hash: &str) -> Self {
         Self::of_account(account, format!("HOOKURL#{hash}"))
+    }
+
+    pub(crate) fn domain(account: &AccountId, id: i64) -> Self {
+        Self::of_account(account, format!("DOMAIN#{id:010}"))
+    }
+
+    pub(crate) fn sender(account: &AccountId, id: i64) -> Self {
+        Self::of_account(account, format!("SENDER#{id:010}"))
+    }
+
+    /// What holds a domain, or an address, that the account may send from.
+    pub(crate) fn holder(account: &AccountId, name: &str) -> Self {
+        Self::of_account(account, format!("FROM#{name}"))
+    }
+
+    pub(crate) fn link(hash: &str) -> Self {
+        Self::new(format!("LINK#{hash}"), "LINK")
     }
 
     pub(crate) fn dead_letters_pk(account: &AccountId) -> String {

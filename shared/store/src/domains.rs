@@ -1,0 +1,376 @@
+//! Domains that an account may send from, once their records are published.
+//!
+//! A name belongs to an account once: one more row holds it, written in the same transaction, and a
+//! sender is looked up by such rows. A domain can be lent to subusers; then each of them has a row
+//! that holds the name and leads to the owner's domain.
+
+use std::fmt;
+
+use posthaste_model::{AccountId, EmailAddress, Record, Timestamp};
+use serde::{Deserialize, Serialize};
+
+use crate::{Change, Key, Page, Put, Sender, Store, StoreError, Transact};
+
+/// One domain.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Domain {
+    /// Counts up from 1 within the account; never given twice.
+    pub id: i64,
+    pub account: AccountId,
+    /// Lower-case A-labels.
+    pub domain: String,
+    pub subdomain: String,
+    #[serde(default)]
+    pub ips: Vec<String>,
+    #[serde(default)]
+    pub custom_spf: bool,
+    #[serde(default)]
+    pub default: bool,
+    #[serde(default)]
+    pub automatic_security: bool,
+    pub created_at: Timestamp,
+    /// When its records were last looked up.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub checked_at: Option<Timestamp>,
+    /// What its owner is to publish, as he was told.
+    pub records: Vec<Record>,
+    /// The first one signs.
+    pub keys: Vec<DkimKey>,
+    /// Who else may send from it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub subusers: Vec<Borrower>,
+}
+
+/// A DKIM key pair at rest.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DkimKey {
+    pub selector: String,
+    /// As DNS carries it.
+    pub public: String,
+    /// Sealed.
+    pub private: String,
+}
+
+impl fmt::Debug for DkimKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "DkimKey({})", self.selector)
+    }
+}
+
+/// A subuser that a domain is lent to.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Borrower {
+    pub account: AccountId,
+    pub username: String,
+    pub user_id: u32,
+}
+
+impl Domain {
+    /// Whether all its records were found.
+    pub fn is_valid(&self) -> bool {
+        !self.records.is_empty() && self.records.iter().all(|record| record.valid)
+    }
+}
+
+/// What holds a name of an account: the way from a sender to what allows it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Holder {
+    /// Whose domain or sender it is: for a lent domain, another account's.
+    pub(crate) owner: AccountId,
+    pub(crate) id: i64,
+}
+
+/// What allows an account to send from an address.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// The address is of this domain or of one below it.
+    Domain(Box<Domain>),
+    Sender(Box<Sender>),
+}
+
+/// How lending a domain ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[must_use]
+pub enum Lent {
+    Done(Box<Domain>),
+    /// There is no such domain.
+    Missing,
+    /// The subuser has a domain of this name already.
+    Taken,
+    /// As many as a domain can be lent to have it.
+    Full,
+}
+
+/// So many subusers fit into the row of a domain with ease.
+const BORROWERS: usize = 1_000;
+
+/// DynamoDB's limit for one transaction is 100 steps; two of them are the domain's own.
+const STEPS: usize = 98;
+
+const TRIES: u32 = 12;
+
+/// `mail.example.com`, `example.com`, `com`: the domain of an address and those above it.
+fn upwards(domain: &str) -> impl Iterator<Item = &str> {
+    // Nobody needs more, and a look-up stays one call.
+    const DEPTH: usize = 20;
+    let first = Some(domain).filter(|domain| !domain.is_empty());
+    std::iter::successors(first, |&name| Some(name.split_once('.')?.1)).take(DEPTH)
+}
+
+impl Store {
+    /// The next number of a kind within an account.
+    pub(crate) async fn next_id(&self, account: &AccountId, what: &str) -> Result<i64, StoreError> {
+        let counter = Key::count(account, what);
+        let counted = self.add(&counter, &[("n", 1)], None).await?;
+        Ok(counted.first().copied().unwrap_or(1))
+    }
+
+    /// An id for a new domain.
+    ///
+    /// # Errors
+    /// When the table fails.
+    pub async fn next_domain_id(&self, account: &AccountId) -> Result<i64, StoreError> {
+        self.next_id(account, "DOMAINIDS").await
+    }
+
+    /// Writes a new domain; `Taken` when the account has one of this name.
+    ///
+    /// # Errors
+    /// When the table fails.
+    pub async fn create_domain(&self, domain: &Domain) -> Result<Put, StoreError> {
+        let holder = Holder {
+            owner: domain.account.clone(),
+            id: domain.id,
+        };
+        let steps = vec![
+            self.write_new(&Key::holder(&domain.account, &domain.domain), &holder, None)?,
+            self.write_new(&Key::domain(&domain.account, domain.id), domain, None)?,
+        ];
+        Ok(match self.transact(steps).await? {
+            Transact::Done => Put::Stored,
+            Transact::Refused(_) => Put::Taken,
+        })
+    }
+
+    /// The domains of an account, oldest first.
+    ///
+    /// # Errors
+    /// When the table fails.
+    pub async fn domains(&self, account: &AccountId) -> Result<Vec<Domain>, StoreError> {
+        let pk = Key::account_pk(account);
+        let rows = self.list(&pk, "DOMAIN#", &Page::all()).await?;
+        Ok(rows.into_iter().map(|row| row.value).collect())
+    }
+
+    /// One domain of an account.
+    ///
+    /// # Errors
+    /// When the table fails.
+    pub async fn domain(&self, account: &AccountId, id: i64) -> Result<Option<Domain>, StoreError> {
+        let row = self.get(&Key::domain(account, id)).await?;
+        Ok(row.map(|row| row.value))
+    }
+
+    /// Changes a domain; `change` may run several times and leaves name and subusers alone.
+    /// The domain as it is now, or `None` when there is none.
+    ///
+    /// # Errors
+    /// When the table fails or the row keeps changing.
+    pub async fn update_domain(
+        &self,
+        account: &AccountId,
+        id: i64,
+        mut change: impl FnMut(&mut Domain),
+    ) -> Result<Option<Domain>, StoreError> {
+        let done = self
+            .modify::<Domain, ()>(&Key::domain(account, id), None, |row| {
+                let mut domain = row.ok_or(())?.clone();
+                change(&mut domain);
+                Ok(Change::Put(domain))
+            })
+            .await?;
+        Ok(done.unwrap_or_default())
+    }
+
+    /// Deletes a domain and takes it from every subuser; `false` when there is none.
+    ///
+    /// # Errors
+    /// When the table fails or the row keeps changing.
+    pub async fn delete_domain(&self, account: &AccountId, id: i64) -> Result<bool, StoreError> {
+        let key = Key::domain(account, id);
+        for _ in 0..TRIES {
+            let Some(row) = self.get::<Domain>(&key).await? else {
+                return Ok(false);
+            };
+            let mut domain = row.value;
+            let some = domain.subusers.len().min(STEPS);
+            let mut steps = Vec::new();
+            for borrower in domain.subusers.drain(..some) {
+                steps.push(self.write_absent(&Key::holder(&borrower.account, &domain.domain))?);
+            }
+            let last = domain.subusers.is_empty();
+            if last {
+                steps.push(self.write_absent(&Key::holder(account, &domain.domain))?);
+                steps.push(self.write_delete_unchanged(&key, row.rev)?);
+            } else {
+                steps.push(self.write_unchanged(&key, &domain, row.rev)?);
+            }
+            if self.transact(steps).await? == Transact::Done && last {
+                return Ok(true);
+            }
+        }
+        Err(StoreError::Contended(format!("domain {id} of {account}")))
+    }
+
+    /// Lends a domain to a subuser; one that has it already keeps it.
+    ///
+    /// # Errors
+    /// When the table fails or the row keeps changing.
+    pub async fn lend_domain(
+        &self,
+        account: &AccountId,
+        id: i64,
+        borrower: &Borrower,
+    ) -> Result<Lent, StoreError> {
+        let key = Key::domain(account, id);
+        for _ in 0..TRIES {
+            let Some(row) = self.get::<Domain>(&key).await? else {
+                return Ok(Lent::Missing);
+            };
+            let mut domain = row.value;
+            if domain
+                .subusers
+                .iter()
+                .any(|b| b.account == borrower.account)
+            {
+                return Ok(Lent::Done(Box::new(domain)));
+            }
+            if domain.subusers.len() >= BORROWERS {
+                return Ok(Lent::Full);
+            }
+            domain.subusers.push(borrower.clone());
+            let holder = Holder {
+                owner: account.clone(),
+                id,
+            };
+            let name = Key::holder(&borrower.account, &domain.domain);
+            let steps = vec![
+                self.write_new(&name, &holder, None)?,
+                self.write_unchanged(&key, &domain, row.rev)?,
+            ];
+            match self.transact(steps).await? {
+                Transact::Done => return Ok(Lent::Done(Box::new(domain))),
+                Transact::Refused(0) => return Ok(Lent::Taken),
+                Transact::Refused(_) => {}
+            }
+        }
+        Err(StoreError::Contended(format!("domain {id} of {account}")))
+    }
+
+    /// Takes a domain back from a subuser; `false` when it does not have it.
+    ///
+    /// # Errors
+    /// When the table fails or the row keeps changing.
+    pub async fn take_domain_back(
+        &self,
+        account: &AccountId,
+        id: i64,
+        subuser: &AccountId,
+    ) -> Result<bool, StoreError> {
+        let key = Key::domain(account, id);
+        for _ in 0..TRIES {
+            let Some(row) = self.get::<Domain>(&key).await? else {
+                return Ok(false);
+            };
+            let mut domain = row.value;
+            let before = domain.subusers.len();
+            domain.subusers.retain(|b| b.account != *subuser);
+            if domain.subusers.len() == before {
+                return Ok(false);
+            }
+            let steps = vec![
+                self.write_absent(&Key::holder(subuser, &domain.domain))?,
+                self.write_unchanged(&key, &domain, row.rev)?,
+            ];
+            if self.transact(steps).await? == Transact::Done {
+                return Ok(true);
+            }
+        }
+        Err(StoreError::Contended(format!("domain {id} of {account}")))
+    }
+
+    /// The domains that others lent to this account, oldest first.
+    ///
+    /// # Errors
+    /// When the table fails.
+    pub async fn borrowed_domains(&self, account: &AccountId) -> Result<Vec<Domain>, StoreError> {
+        let pk = Key::account_pk(account);
+        let rows = self.list::<Holder>(&pk, "FROM#", &Page::all()).await?;
+        let lent = rows.iter().filter(|row| row.value.owner != *account);
+        let keys: Vec<_> = lent
+            .map(|row| Key::domain(&row.value.owner, row.value.id))
+            .collect();
+        let rows = self.get_many::<Domain>(&keys).await?;
+        let mut domains: Vec<_> = rows.into_iter().map(|row| row.value).collect();
+        domains.sort_by_key(|domain| (domain.created_at, domain.id));
+        Ok(domains)
+    }
+
+    /// What allows an account to send from this address: the closest of its domains that is valid,
+    /// or else a verified sender. Two reads, or one when nothing of the account has such a name.
+    ///
+    /// # Errors
+    /// When the table fails.
+    pub async fn standing(
+        &self,
+        account: &AccountId,
+        address: &EmailAddress,
+    ) -> Result<Option<Standing>, StoreError> {
+        if let Some(domain) = self.valid_domain(account, &address.ascii_domain()).await? {
+            return Ok(Some(Standing::Domain(Box::new(domain))));
+        }
+        let sender = self.sender_of(account, &address.folded()).await?;
+        let sender = sender.filter(|sender| sender.verified);
+        Ok(sender.map(|sender| Standing::Sender(Box::new(sender))))
+    }
+
+    /// The closest valid domain of an account that this host name (in A-labels) is, or lies below.
+    ///
+    /// # Errors
+    /// When the table fails.
+    pub async fn valid_domain(
+        &self,
+        account: &AccountId,
+        host: &str,
+    ) -> Result<Option<Domain>, StoreError> {
+        let names = upwards(host).map(|name| Key::holder(account, name));
+        let holders = self.get_many::<Holder>(&names.collect::<Vec<_>>()).await?;
+        let keys: Vec<_> = holders
+            .iter()
+            .map(|row| Key::domain(&row.value.owner, row.value.id))
+            .collect();
+        let rows = self.get_many::<Domain>(&keys).await?;
+        let valid = rows
+            .into_iter()
+            .map(|row| row.value)
+            .filter(Domain::is_valid);
+        Ok(valid.max_by_key(|domain| domain.domain.len()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::upwards;
+
+    #[test]
+    fn a_host_name_is_looked_for_from_itself_upwards() {
+        let names = |host| upwards(host).collect::<Vec<_>>();
+        assert_eq!(
+            names("a.b.example"),
+            ["a.b.example", "b.example", "example"]
+        );
+        assert_eq!(names("localhost"), ["localhost"]);
+        assert!(names("").is_empty());
+        assert_eq!(names(&"a.".repeat(60)).len(), 20);
+    }
+}
