@@ -108,6 +108,7 @@ async fn a_bounce_carries_all_that_is_known() {
 
 #[tokio::test]
 async fn a_relay_that_hangs_or_hangs_up_is_our_trouble() {
+    let mut cases = tokio::task::JoinSet::new();
     for pipelining in [true, false] {
         for at in [
             At::Connect,
@@ -119,29 +120,35 @@ async fn a_relay_that_hangs_or_hangs_up_is_our_trouble() {
             At::Message,
         ] {
             for does in [Does::Hang, Does::HangUp] {
-                let offers = Offers {
-                    pipelining,
-                    ..Offers::default()
-                };
-                let shown = format!("{at:?} {does:?} pipelining {pipelining}");
-                let script = Script::new()
-                    .offering(offers)
-                    .wanting_login("ann", "x")
-                    .on(at, does);
-                let relay = Relay::start(script).await;
-                let mailer = mailer(hasty(&format!("smtp://ann:x@{}", relay.addr())));
-                let attempt = hand_over(&mailer, "ann@example.com").await;
-                assert_eq!(outcome(&attempt), "deferred by our trouble", "{shown}");
-                assert!(
-                    response(&attempt).starts_with("the relay "),
-                    "{shown}: {attempt:?}"
-                );
-                relay.follow(Script::new());
-                let next = hand_over(&mailer, "bob@example.com").await;
-                assert_eq!(outcome(&next), "accepted 250", "after {shown}");
+                cases.spawn(lost_at(pipelining, at, does));
             }
         }
     }
+    // A case that failed fails this too.
+    cases.join_all().await;
+}
+
+async fn lost_at(pipelining: bool, at: At, does: Does) {
+    let offers = Offers {
+        pipelining,
+        ..Offers::default()
+    };
+    let shown = format!("{at:?} {does:?} pipelining {pipelining}");
+    let script = Script::new()
+        .offering(offers)
+        .wanting_login("ann", "x")
+        .on(at, does);
+    let relay = Relay::start(script).await;
+    let mailer = mailer(hasty(&format!("smtp://ann:x@{}", relay.addr())));
+    let attempt = hand_over(&mailer, "ann@example.com").await;
+    assert_eq!(outcome(&attempt), "deferred by our trouble", "{shown}");
+    assert!(
+        response(&attempt).starts_with("the relay "),
+        "{shown}: {attempt:?}"
+    );
+    relay.follow(Script::new());
+    let next = hand_over(&mailer, "bob@example.com").await;
+    assert_eq!(outcome(&next), "accepted 250", "after {shown}");
 }
 
 #[tokio::test]
