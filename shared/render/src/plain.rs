@@ -131,9 +131,9 @@ impl Page {
     }
 }
 
-/// Soft hyphens and the joiners that pad preheaders.
-const INVISIBLE: [char; 6] = [
-    '\u{ad}', '\u{34f}', '\u{200b}', '\u{200c}', '\u{200d}', '\u{feff}',
+/// Soft hyphens, and the joiners and marks that pad preheaders.
+const INVISIBLE: [char; 8] = [
+    '\u{ad}', '\u{34f}', '\u{200b}', '\u{200c}', '\u{200d}', '\u{200e}', '\u{200f}', '\u{feff}',
 ];
 
 fn tag(element: &mut Element<'_, '_>, page: &Rc<RefCell<Page>>) {

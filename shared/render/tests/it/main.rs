@@ -1,6 +1,7 @@
 //! The renderer from outside.
 
 mod copy;
+mod corpus;
 mod desk;
 mod golden;
 mod handlebars;
