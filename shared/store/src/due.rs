@@ -23,10 +23,11 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use aws_sdk_dynamodb::types::{PutRequest, WriteRequest};
+use futures_util::future::try_join_all;
 use posthaste_model::{AccountId, Clock, MessageId, Millis, Timestamp};
 use serde::{Deserialize, Serialize};
 
-use crate::key::{LAST, SPREAD, minute, padded, share};
+use crate::key::{LAST, MINUTE_PARTS, minute, padded, share};
 use crate::slice::Range;
 use crate::table::{from_item, to_item};
 use crate::{Key, Put, Row, Store, StoreError};
@@ -289,33 +290,36 @@ impl Store {
     /// # Errors
     /// When the table fails.
     pub async fn due_minutes(&self, until: Timestamp) -> Result<Vec<Minute>, StoreError> {
-        let mut minutes: BTreeMap<i64, Minute> = BTreeMap::new();
         let to = format!("{}{LAST}", Key::minute_prefix(minute(until)));
         let range = Range { to, ..Range::all() };
-        for part in 0..SPREAD {
-            let mut range = range.clone();
-            loop {
-                let pk = Key::minutes_pk(part);
-                let slice = self.slice::<Listed>(&pk, &range, 1000).await?;
-                range.after = slice.rows.last().map(|row| row.key.sk.clone());
-                for row in slice.rows {
-                    let Some((number, shards)) = read_minute(&row.key.sk) else {
-                        return Err(StoreError::Unreadable(row.key.sk));
-                    };
-                    let minute = minutes.entry(number).or_insert(Minute {
-                        number,
-                        shards,
-                        listed: Vec::new(),
-                    });
-                    minute.shards = minute.shards.max(shards);
-                    minute.listed.push((row.key, row.rev));
-                }
-                if !slice.more {
-                    break;
-                }
-            }
+        let parts = (0..MINUTE_PARTS).map(|part| self.listed(part, range.clone()));
+        let mut minutes: BTreeMap<i64, Minute> = BTreeMap::new();
+        for row in try_join_all(parts).await?.into_iter().flatten() {
+            let Some((number, shards)) = read_minute(&row.key.sk) else {
+                return Err(StoreError::Unreadable(row.key.sk));
+            };
+            let minute = minutes.entry(number).or_insert(Minute {
+                number,
+                shards,
+                listed: Vec::new(),
+            });
+            minute.shards = minute.shards.max(shards);
+            minute.listed.push((row.key, row.rev));
         }
         Ok(minutes.into_values().collect())
+    }
+
+    async fn listed(&self, part: u16, mut range: Range) -> Result<Vec<Row<Listed>>, StoreError> {
+        let pk = Key::minutes_pk(part);
+        let mut rows = Vec::new();
+        loop {
+            let slice = self.slice(&pk, &range, 1000).await?;
+            rows.extend(slice.rows);
+            if !slice.more {
+                return Ok(rows);
+            }
+            range.after = rows.last().map(|row| row.key.sk.clone());
+        }
     }
 
     /// Some rows of one partition of a minute, at most `limit`, from `place` on.

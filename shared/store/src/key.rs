@@ -36,7 +36,7 @@ mod later;
 use ipnet::IpNet;
 use posthaste_model::{AccountId, KeyId, MessageId, WebhookId};
 
-pub(crate) use later::{LAST, Place, SPREAD, minute, padded, share};
+pub(crate) use later::{LAST, MINUTE_PARTS, Place, SPREAD, minute, padded, share};
 
 /// A primary key of the table.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -14,7 +14,19 @@ async fn a_later_send_leaves_at_its_second() {
     let mut world = World::new().await;
     let start = world.now();
     let mut sent = Vec::new();
-    for wait in [1, 59, 60, 299, 300, 301, 359, 360, 3_601, 4_000, 71 * HOUR + 11] {
+    for wait in [
+        1,
+        59,
+        60,
+        299,
+        300,
+        301,
+        359,
+        360,
+        3_601,
+        4_000,
+        71 * HOUR + 11,
+    ] {
         let at = start.plus(wait);
         sent.push((world.send_later(at, None).await, at));
     }
@@ -22,7 +34,12 @@ async fn a_later_send_leaves_at_its_second() {
     world.pass_until(start.plus(72 * HOUR)).await;
 
     for (message, at) in sent {
-        assert_eq!(world.ends(&message, at), [(End::Sent, 0)], "{}", at.since(start));
+        assert_eq!(
+            world.ends(&message, at),
+            [(End::Sent, 0)],
+            "{}",
+            at.since(start)
+        );
     }
 }
 
@@ -71,7 +88,10 @@ async fn a_paused_batch_stays_past_its_time_and_leaves_at_once_when_resumed() {
     let batch = world.open_batch().await;
     let mut held = Vec::new();
     for wait in [30 * MINUTE, 20 * MINUTE, 10 * MINUTE, 40 * MINUTE] {
-        held.push((start.plus(wait), world.send_later(start.plus(wait), Some(&batch)).await));
+        held.push((
+            start.plus(wait),
+            world.send_later(start.plus(wait), Some(&batch)).await,
+        ));
     }
     let future = world.send_later(start.plus(5 * HOUR), Some(&batch)).await;
 
@@ -84,13 +104,30 @@ async fn a_paused_batch_stays_past_its_time_and_leaves_at_once_when_resumed() {
     // At once, and in the order in which they were to leave.
     held.sort();
     let order: Vec<_> = world.left.iter().map(|left| left.message.clone()).collect();
-    assert_eq!(order, held.into_iter().map(|(_, message)| message).collect::<Vec<_>>());
+    assert_eq!(
+        order,
+        held.into_iter()
+            .map(|(_, message)| message)
+            .collect::<Vec<_>>()
+    );
     let resumed = start.plus(4 * HOUR).millis();
-    assert!(world.left.iter().all(|left| left.at == resumed && left.end == End::Sent));
+    assert!(
+        world
+            .left
+            .iter()
+            .all(|left| left.at == resumed && left.end == End::Sent)
+    );
     world.pass_until(start.plus(6 * HOUR)).await;
     assert_eq!(world.ends(&future, start.plus(5 * HOUR)), [(End::Sent, 0)]);
     assert_eq!(world.left.len(), 5);
-    assert!(world.store.held(world.account(), &batch).await.unwrap().is_empty());
+    assert!(
+        world
+            .store
+            .held(world.account(), &batch)
+            .await
+            .unwrap()
+            .is_empty()
+    );
 }
 
 #[tokio::test]
@@ -109,10 +146,14 @@ async fn a_paused_message_expires_72_hours_after_its_time() {
     let ends = world.ends(&message, at);
     assert_eq!(ends.len(), 1);
     assert_eq!(ends[0].0, End::Dropped("Expired"));
-    // The sweep after the second past 72 hours.
+    // At the first sweep after the second past 72 hours.
     let late = ends[0].1 - SHELF_LIFE * 1000;
-    assert!((1000..=61_000).contains(&late), "{late} ms");
-    let row = world.store.recipient(world.account(), &message, 0).await.unwrap();
+    assert!((1000..=68_000).contains(&late), "{late} ms");
+    let row = world
+        .store
+        .recipient(world.account(), &message, 0)
+        .await
+        .unwrap();
     assert_eq!(row.unwrap().state, posthaste_store::State::Dropped);
     // Resuming later brings nothing back.
     world.resume(&batch).await.expect(204);
@@ -125,8 +166,12 @@ async fn cancelling_a_paused_batch_discards_what_waits_past_its_time() {
     let mut world = World::new().await;
     let start = world.now();
     let batch = world.open_batch().await;
-    let past = world.send_later(start.plus(20 * MINUTE), Some(&batch)).await;
-    let soon = world.send_later(start.plus(65 * MINUTE), Some(&batch)).await;
+    let past = world
+        .send_later(start.plus(20 * MINUTE), Some(&batch))
+        .await;
+    let soon = world
+        .send_later(start.plus(65 * MINUTE), Some(&batch))
+        .await;
     world.hold(&batch, "pause").await.expect(201);
     world.pass_until(start.plus(HOUR)).await;
 
@@ -135,7 +180,10 @@ async fn cancelling_a_paused_batch_discards_what_waits_past_its_time() {
     world.pass_until(start.plus(2 * HOUR)).await;
 
     let cancelled = End::Dropped("Cancelled");
-    assert_eq!(world.ends(&past, start.plus(HOUR)), [(cancelled.clone(), 0)]);
+    assert_eq!(
+        world.ends(&past, start.plus(HOUR)),
+        [(cancelled.clone(), 0)]
+    );
     // It was held already, so it did not "leave within ten minutes".
     assert_eq!(world.ends(&soon, start.plus(65 * MINUTE)), [(cancelled, 0)]);
 }
@@ -145,8 +193,12 @@ async fn pausing_a_cancelled_batch_keeps_what_was_not_discarded_yet() {
     let mut world = World::new().await;
     let start = world.now();
     let batch = world.open_batch().await;
-    let gone = world.send_later(start.plus(20 * MINUTE), Some(&batch)).await;
-    let kept = world.send_later(start.plus(50 * MINUTE), Some(&batch)).await;
+    let gone = world
+        .send_later(start.plus(20 * MINUTE), Some(&batch))
+        .await;
+    let kept = world
+        .send_later(start.plus(50 * MINUTE), Some(&batch))
+        .await;
     world.hold(&batch, "cancel").await.expect(201);
     world.pass_until(start.plus(45 * MINUTE)).await;
 
@@ -187,7 +239,9 @@ async fn one_message_that_can_still_be_reached_is_enough() {
     let start = world.now();
     let batch = world.open_batch().await;
     let near = world.send_later(start.plus(9 * MINUTE), Some(&batch)).await;
-    let far = world.send_later(start.plus(10 * MINUTE), Some(&batch)).await;
+    let far = world
+        .send_later(start.plus(10 * MINUTE), Some(&batch))
+        .await;
 
     world.hold(&batch, "pause").await.expect(201);
     world.pass_until(start.plus(HOUR)).await;
@@ -250,7 +304,10 @@ async fn callers_with_wrong_clocks_are_taken_at_their_word() {
     // Ten minutes fast: "in an hour" leaves in 70 minutes by ours.
     let message = world.send_later(now.plus(70 * MINUTE), None).await;
     world.pass_until(now.plus(2 * HOUR)).await;
-    assert_eq!(world.ends(&message, now.plus(70 * MINUTE)), [(End::Sent, 0)]);
+    assert_eq!(
+        world.ends(&message, now.plus(70 * MINUTE)),
+        [(End::Sent, 0)]
+    );
 }
 
 #[tokio::test]
@@ -261,13 +318,23 @@ async fn the_parts_of_a_mail_leave_each_at_its_own_second() {
     let message = entropy().message_id();
     for (first, wait) in [(0, HOUR), (3, 20 * MINUTE), (7, 2 * HOUR)] {
         let at = start.plus(wait);
-        world.accept(&message, first, at, Some(&batch)).await.unwrap();
+        world
+            .accept(&message, first, at, Some(&batch))
+            .await
+            .unwrap();
     }
     world.pass_until(start.plus(30 * MINUTE)).await;
     world.hold(&batch, "cancel").await.expect(201);
     world.pass_until(start.plus(3 * HOUR)).await;
 
-    let ends: Vec<_> = world.left.iter().map(|left| (left.first, left.end.clone())).collect();
+    let ends: Vec<_> = world
+        .left
+        .iter()
+        .map(|left| (left.first, left.end.clone()))
+        .collect();
     let cancelled = End::Dropped("Cancelled");
-    assert_eq!(ends, [(3, End::Sent), (0, cancelled.clone()), (7, cancelled)]);
+    assert_eq!(
+        ends,
+        [(3, End::Sent), (0, cancelled.clone()), (7, cancelled)]
+    );
 }

@@ -16,17 +16,45 @@ type Crash = Option<(u32, bool)>;
 #[derive(Clone, Debug)]
 enum Step {
     /// A mail for so many seconds from now.
-    Accept { wait: i64, batch: Option<usize>, crash: Crash },
-    Sweep { crash: Crash },
+    Accept {
+        wait: i64,
+        batch: Option<usize>,
+        crash: Crash,
+    },
+    Sweep {
+        crash: Crash,
+    },
     /// Two sweeps at once.
     SweepTwice,
-    Deliver { crash: Crash },
-    Pass { seconds: i64 },
-    Hold { batch: usize, status: &'static str, crash: Crash },
-    Turn { batch: usize, status: &'static str, crash: Crash },
-    Resume { batch: usize, crash: Crash },
-    CancelMessage { which: usize, crash: Crash },
-    MoveMessage { which: usize, wait: i64, crash: Crash },
+    Deliver {
+        crash: Crash,
+    },
+    Pass {
+        seconds: i64,
+    },
+    Hold {
+        batch: usize,
+        status: &'static str,
+        crash: Crash,
+    },
+    Turn {
+        batch: usize,
+        status: &'static str,
+        crash: Crash,
+    },
+    Resume {
+        batch: usize,
+        crash: Crash,
+    },
+    CancelMessage {
+        which: usize,
+        crash: Crash,
+    },
+    MoveMessage {
+        which: usize,
+        wait: i64,
+        crash: Crash,
+    },
 }
 
 fn crash() -> impl Strategy<Value = Crash> {
@@ -64,12 +92,20 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
+/// A case takes seconds without optimisation. `PROPTEST_CASES` asks for more of them.
+fn config() -> ProptestConfig {
+    let given = ProptestConfig::default();
+    let cases = if given.cases == 256 { 24 } else { given.cases };
+    let max_shrink_iters = 400;
+    ProptestConfig {
+        cases,
+        max_shrink_iters,
+        ..given
+    }
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig {
-        cases: 64,
-        max_shrink_iters: 400,
-        ..ProptestConfig::default()
-    })]
+    #![proptest_config(config())]
 
     #[test]
     fn every_message_ends_once_and_as_it_was_asked_for(steps in collection::vec(step(), 5..70)) {

@@ -119,16 +119,19 @@ impl World {
 
     pub async fn hold(&mut self, batch: &BatchId, status: &str) -> Answer {
         let body = json!({"batch_id": batch.as_str(), "status": status});
-        self.call("POST", "/v3/user/scheduled_sends", Some(body)).await
+        self.call("POST", "/v3/user/scheduled_sends", Some(body))
+            .await
     }
 
     pub async fn turn(&mut self, batch: &BatchId, status: &str) -> Answer {
         let path = format!("/v3/user/scheduled_sends/{batch}");
-        self.call("PATCH", &path, Some(json!({"status": status}))).await
+        self.call("PATCH", &path, Some(json!({"status": status})))
+            .await
     }
 
     pub async fn resume(&mut self, batch: &BatchId) -> Answer {
-        self.call("DELETE", &format!("/v3/user/scheduled_sends/{batch}"), None).await
+        self.call("DELETE", &format!("/v3/user/scheduled_sends/{batch}"), None)
+            .await
     }
 
     pub async fn cancel_message(&mut self, message: &MessageId) -> Answer {
@@ -138,7 +141,8 @@ impl World {
 
     pub async fn move_message(&mut self, message: &MessageId, to: Timestamp) -> Answer {
         let path = format!("/v3/user/scheduled_sends/messages/{message}");
-        self.call("PATCH", &path, Some(json!({"send_at": to.0}))).await
+        self.call("PATCH", &path, Some(json!({"send_at": to.0})))
+            .await
     }
 
     /// What the contract's `status` word of a batch is; `None` when it has none.
@@ -293,10 +297,22 @@ impl World {
     }
 
     /// Lets time pass in steps of a minute, as the rule and the queue see it, each a little past
-    /// the minute; then stands at `to`.
+    /// the minute; then stands at `to`. Minutes in which a sweep has nothing to move are skipped.
     pub async fn pass_until(&mut self, to: Timestamp) {
         while self.now() < to {
-            let next = Timestamp((self.now().0 / 60 + 1) * 60).plus(7);
+            let minutes = self
+                .store
+                .due_minutes(Timestamp(9_999_999_999))
+                .await
+                .unwrap();
+            let over = self.now().plus(-120);
+            let first = minutes
+                .iter()
+                .map(|m| m.start())
+                .find(|start| *start > over);
+            let first = first.map_or(to, |start| start.plus(-240));
+            let from = self.now().max(first.min(to));
+            let next = Timestamp((from.0 / 60 + 1) * 60).plus(7);
             self.wait_until(next.min(to)).await;
             if next <= to {
                 self.sweep().await;
@@ -324,7 +340,8 @@ impl World {
     /// What happened to a message, and how many milliseconds after `at`.
     pub fn ends(&self, message: &MessageId, at: Timestamp) -> Vec<(End, i64)> {
         let own = self.left.iter().filter(|left| left.message == *message);
-        own.map(|left| (left.end.clone(), left.at.0 - at.millis().0)).collect()
+        own.map(|left| (left.end.clone(), left.at.0 - at.millis().0))
+            .collect()
     }
 }
 

@@ -8,6 +8,9 @@ use super::Key;
 /// a second into a partition. Part of the keys, so it never changes.
 pub(crate) const SPREAD: u16 = 8;
 
+/// The same for the list of minutes, which is written once per minute and process.
+pub(crate) const MINUTE_PARTS: u16 = 4;
+
 /// Greater than every character of our ids and of the `#` between them.
 pub(crate) const LAST: &str = "~";
 
@@ -79,14 +82,15 @@ impl Key {
         format!("DUE#{minute:010}#{shard}")
     }
 
-    /// Where minutes are listed that may have due rows, one of [`SPREAD`] partitions.
+    /// Where minutes are listed that may have due rows, one of [`MINUTE_PARTS`]
+    /// partitions.
     pub(crate) fn minutes_pk(part: u16) -> String {
         format!("DUES#{part}")
     }
 
     /// A minute whose due rows lie in `shards` partitions.
     pub(crate) fn minute(minute: i64, shards: u16) -> Self {
-        let part = u16::try_from(minute.rem_euclid(i64::from(SPREAD))).unwrap_or(0);
+        let part = u16::try_from(minute.rem_euclid(i64::from(MINUTE_PARTS))).unwrap_or(0);
         let sk = format!("{}{shards:05}", Self::minute_prefix(minute));
         Self::new(Self::minutes_pk(part), sk)
     }

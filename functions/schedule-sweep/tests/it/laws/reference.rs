@@ -76,9 +76,10 @@ impl Reference {
             cancel: true,
             since,
         };
-        let mut own = self.messages.iter().filter(|message| {
-            message.batch == Some(batch) && message.course == Course::Waiting
-        });
+        let mut own = self
+            .messages
+            .iter()
+            .filter(|message| message.batch == Some(batch) && message.course == Course::Waiting);
         let first = own.next();
         first.is_some_and(|first| !wish.reaches(first.at) && own.all(|m| !wish.reaches(m.at)))
     }

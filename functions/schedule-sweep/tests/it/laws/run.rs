@@ -82,8 +82,16 @@ impl Run {
                 assert_eq!(a.unwrap().failed + b.unwrap().failed, 0);
                 self.world.collect();
             }
-            Step::Hold { batch, status, crash } => self.hold(batch, status, crash).await,
-            Step::Turn { batch, status, crash } => self.turn(batch, status, crash).await,
+            Step::Hold {
+                batch,
+                status,
+                crash,
+            } => self.hold(batch, status, crash).await,
+            Step::Turn {
+                batch,
+                status,
+                crash,
+            } => self.turn(batch, status, crash).await,
             Step::Resume { batch, crash } => self.resume(batch, crash).await,
             Step::CancelMessage { which, crash } => self.cancel_message(which, crash).await,
             Step::MoveMessage { which, wait, crash } => {
@@ -122,26 +130,42 @@ impl Run {
             if message.course != Course::Waiting {
                 continue;
             }
-            let Some(stage) = self.stage(&message).await else { continue };
+            let Some(stage) = self.stage(&message).await else {
+                continue;
+            };
             let end = match stage {
                 Stage::Waiting => continue,
                 Stage::Gone => End::Sent,
                 Stage::Cancelled => End::Dropped("Cancelled"),
                 Stage::Expired => End::Dropped("Expired"),
             };
-            assert_eq!(self.reference.verdict(&message, now), Some(end.clone()), "{message:?}");
+            assert_eq!(
+                self.reference.verdict(&message, now),
+                Some(end.clone()),
+                "{message:?}"
+            );
             self.reference.messages[i].course = Course::Decided(end);
         }
     }
 
     async fn stage(&self, message: &Message) -> Option<Stage> {
-        let pieces = self.world.store.pieces(self.world.account(), &message.id).await.unwrap();
+        let pieces = self
+            .world
+            .store
+            .pieces(self.world.account(), &message.id)
+            .await
+            .unwrap();
         pieces.first().map(|row| row.value.stage)
     }
 
     async fn actual(&self, batch: usize) -> Option<Wish> {
         let (account, now) = (self.world.account(), self.world.now());
-        let hold = self.world.store.hold_on(account, &self.batches[batch], now).await.unwrap();
+        let hold = self
+            .world
+            .store
+            .hold_on(account, &self.batches[batch], now)
+            .await
+            .unwrap();
         hold.map(|Hold { status, since }| Wish {
             cancel: status == Status::Cancel,
             since,
@@ -149,9 +173,18 @@ impl Run {
     }
 
     /// Takes over what became of a wish, which is one of these two.
-    async fn settle(&mut self, batch: usize, before: Option<Wish>, after: Option<Wish>, died: bool) {
+    async fn settle(
+        &mut self,
+        batch: usize,
+        before: Option<Wish>,
+        after: Option<Wish>,
+        died: bool,
+    ) {
         let actual = self.actual(batch).await;
-        assert!(actual == after || died && actual == before, "{actual:?} {before:?} {after:?}");
+        assert!(
+            actual == after || died && actual == before,
+            "{actual:?} {before:?} {after:?}"
+        );
         self.reference.wishes[batch] = actual;
     }
 
@@ -172,7 +205,11 @@ impl Run {
         let cancel = status == "cancel";
         let mut after = before.or(Some(Wish { cancel, since }));
         if !died {
-            let valid = self.world.store.batch_exists(self.world.account(), &name, since).await;
+            let valid = self
+                .world
+                .store
+                .batch_exists(self.world.account(), &name, since)
+                .await;
             let valid = valid.unwrap();
             if !valid || self.check_late(&answer, late) {
                 after = before;
@@ -217,7 +254,9 @@ impl Run {
     }
 
     async fn cancel_message(&mut self, which: usize, crash: Crash) {
-        let Some(message) = self.reference.messages.get(which).cloned() else { return };
+        let Some(message) = self.reference.messages.get(which).cloned() else {
+            return;
+        };
         if !message.accepted {
             return;
         }
@@ -233,7 +272,11 @@ impl Run {
                 Course::Ended(dropped),
             ];
             let possible = waiting || already.contains(&message.course);
-            assert_eq!(answer.status, if possible { 204 } else { 400 }, "{message:?}");
+            assert_eq!(
+                answer.status,
+                if possible { 204 } else { 400 },
+                "{message:?}"
+            );
         }
         let cancelled = self.stage(&message).await == Some(Stage::Cancelled);
         assert!(cancelled || died || !waiting);
@@ -243,7 +286,9 @@ impl Run {
     }
 
     async fn move_message(&mut self, which: usize, wait: i64, crash: Crash) {
-        let Some(message) = self.reference.messages.get(which).cloned() else { return };
+        let Some(message) = self.reference.messages.get(which).cloned() else {
+            return;
+        };
         if !message.accepted {
             return;
         }
@@ -253,7 +298,12 @@ impl Run {
         let answer = self.world.move_message(&message.id, now.plus(wait)).await;
         let died = self.died();
         let waiting = message.course == Course::Waiting;
-        let pieces = self.world.store.pieces(self.world.account(), &message.id).await.unwrap();
+        let pieces = self
+            .world
+            .store
+            .pieces(self.world.account(), &message.id)
+            .await
+            .unwrap();
         let at = pieces[0].value.at;
         if died {
             assert!(at == message.at || waiting && at == to);
@@ -264,7 +314,10 @@ impl Run {
             // brought forward; but it may always be put off.
             assert_eq!(answer.status, 400);
             let put_off = waiting && to >= message.at && !self.reference.is_way_out(&message, to);
-            assert!(at == message.at && !put_off, "{message:?} {to:?} {answer:?}");
+            assert!(
+                at == message.at && !put_off,
+                "{message:?} {to:?} {answer:?}"
+            );
         }
         self.reference.messages[which].at = at;
     }
@@ -273,7 +326,11 @@ impl Run {
     fn compare(&mut self) {
         while let Some(left) = self.world.left.get(self.compared).cloned() {
             self.compared += 1;
-            let known = self.reference.messages.iter().position(|m| m.id == left.message);
+            let known = self
+                .reference
+                .messages
+                .iter()
+                .position(|m| m.id == left.message);
             let i = known.expect("a message that was handed in");
             let message = self.reference.messages[i].clone();
             let verdict = self.reference.verdict(&message, left.at.seconds());
@@ -290,7 +347,11 @@ impl Run {
             // A message cancelled alone is dropped at its time.
             if now >= message.at {
                 let verdict = self.reference.verdict(message, now);
-                assert_eq!(verdict, None, "{message:?} at {now:?}: {:?}", self.reference.wishes);
+                assert_eq!(
+                    verdict, None,
+                    "{message:?} at {now:?}: {:?}",
+                    self.reference.wishes
+                );
             }
         }
     }
@@ -299,7 +360,12 @@ impl Run {
     async fn finish(&mut self) {
         let last = self.reference.messages.iter().map(|m| m.at).max();
         let last = last.unwrap_or(Timestamp(0)).max(self.world.now());
-        for end in [self.world.now(), last, last.plus(73 * 3600), last.plus(74 * 3600)] {
+        for end in [
+            self.world.now(),
+            last,
+            last.plus(73 * 3600),
+            last.plus(74 * 3600),
+        ] {
             self.world.hand.set(end);
             for _ in 0..2 {
                 self.world.sweep().await;
@@ -315,7 +381,12 @@ impl Run {
             let held = self.world.store.held(&account, batch).await.unwrap();
             assert!(held.is_empty(), "{held:?}");
         }
-        let minutes = self.world.store.due_minutes(self.world.now()).await.unwrap();
+        let minutes = self
+            .world
+            .store
+            .due_minutes(self.world.now())
+            .await
+            .unwrap();
         assert_eq!(minutes, []);
     }
 }

@@ -1,0 +1,133 @@
+//! The batch endpoints over an embedded table: statuses, bodies, limits, transitions, and what is
+//! refused. How messages end is tested with the sweep.
+
+mod batches;
+mod extensions;
+mod holds;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use http::Method;
+use mail_batch::{App, routes};
+use posthaste_http::{Gate, Limits};
+use posthaste_model::{BatchId, MessageId, Timestamp};
+use posthaste_store::{Later, Store};
+use posthaste_testkit::{Answer, Api, Hand, Queues, Tenant, entropy, table};
+use serde_json::{Value, json};
+
+pub(crate) const SCHEDULED: &str = "/v3/user/scheduled_sends";
+
+/// One account and an instance that serves it.
+pub(crate) struct Desk {
+    pub(crate) store: Store,
+    pub(crate) hand: Hand,
+    pub(crate) queues: Queues,
+    pub(crate) api: Api,
+    pub(crate) tenant: Tenant,
+    next: Arc<AtomicU32>,
+}
+
+impl Desk {
+    pub(crate) async fn new() -> Self {
+        let (store, hand, queues) = (table().await, Hand::default(), Queues::start());
+        let tenant = Tenant::new(&store, "desk", hand.now()).await;
+        let app = App {
+            store: store.clone(),
+            send: queues.queue("send"),
+            clock: hand.clock(),
+            entropy: entropy(),
+            horizon: 72 * 3600,
+        };
+        let limits = Limits {
+            requests: 100_000,
+            ..Limits::default()
+        };
+        let gate = Gate::new(store.clone(), hand.clock(), limits);
+        Self {
+            api: Api::new(routes(app, gate)),
+            store,
+            hand,
+            queues,
+            tenant,
+            next: Arc::default(),
+        }
+    }
+
+    pub(crate) async fn ask(&self, method: Method, path: &str, body: Option<Value>) -> Answer {
+        let ask = self.api.ask(method, path).key(&self.tenant.key);
+        match body {
+            None => ask.send().await,
+            Some(json) => ask.json(&json).send().await,
+        }
+    }
+
+    pub(crate) async fn get(&self, path: &str) -> Answer {
+        self.ask(Method::GET, path, None).await
+    }
+
+    pub(crate) async fn post(&self, path: &str, body: Value) -> Answer {
+        self.ask(Method::POST, path, Some(body)).await
+    }
+
+    pub(crate) async fn patch(&self, path: &str, body: Value) -> Answer {
+        self.ask(Method::PATCH, path, Some(body)).await
+    }
+
+    pub(crate) async fn delete(&self, path: &str) -> Answer {
+        self.ask(Method::DELETE, path, None).await
+    }
+
+    pub(crate) async fn open(&self) -> BatchId {
+        let answer = self
+            .ask(Method::POST, "/v3/mail/batch", None)
+            .await
+            .expect(201);
+        BatchId::parse(answer.json()["batch_id"].as_str().unwrap()).unwrap()
+    }
+
+    pub(crate) async fn hold(&self, batch: &BatchId, status: &str) -> Answer {
+        let body = json!({"batch_id": batch.as_str(), "status": status});
+        self.post(SCHEDULED, body).await
+    }
+
+    /// What mail/send writes for a mail that leaves later.
+    pub(crate) async fn send_later(&self, wait: i64, batch: Option<&BatchId>) -> MessageId {
+        let first = self.next.fetch_add(1, Ordering::Relaxed);
+        let (message, at) = (entropy().message_id(), self.hand.now().plus(wait));
+        self.piece(&message, first, at, batch).await;
+        message
+    }
+
+    pub(crate) async fn piece(
+        &self,
+        message: &MessageId,
+        first: u32,
+        at: Timestamp,
+        batch: Option<&BatchId>,
+    ) {
+        let account = &self.tenant.account.id;
+        let job = json!({
+            "account": account.as_str(),
+            "message": message.as_str(),
+            "accepted": 0,
+            "due": at.0,
+            "body": {"blob": "x"},
+        });
+        let later = Later {
+            account,
+            message,
+            first,
+            recipients: 2,
+            at,
+            batch,
+            job: &job.to_string(),
+        };
+        let near = self
+            .store
+            .schedule(&[later], &self.hand.clock())
+            .await
+            .unwrap();
+        self.queues.queue("send").send_all(near).await.unwrap();
+    }
+}
