@@ -1,1 +1,9 @@
 //! One test binary: the whole service, driven from outside.
+
+mod callers;
+mod command_line;
+mod gateway;
+mod journeys;
+mod layers;
+mod service;
+mod template;

@@ -116,6 +116,10 @@ fn render(app: &App, job: &Job, mail: &Mail, copy: Copy<'_>) -> Result<Rendered,
     posthaste_render::render(&input).map_err(|e| e.to_string())
 }
 
+#[expect(
+    clippy::too_many_arguments,
+    reason = "the copy and what it is made of, once"
+)]
 async fn hand_over<'a>(
     app: &App,
     job: &Job,
@@ -183,10 +187,10 @@ async fn finish(
         let why = end.event.response.as_deref().unwrap_or_default();
         match patience {
             Patience::Relay => {
-                tracing::error!(message.id = %message, attempt.no = job.attempt, "the relay does not take message {message}: {why}")
+                tracing::error!(message.id = %message, attempt.no = job.attempt, "the relay does not take message {message}: {why}");
             }
             Patience::Recipient => {
-                tracing::info!(message.id = %message, attempt.no = job.attempt, "message {message} to {email} was deferred")
+                tracing::info!(message.id = %message, attempt.no = job.attempt, "message {message} to {email} was deferred");
             }
         }
         let next = Job {

@@ -63,7 +63,7 @@ pub(crate) async fn ips(
     check_ips(&ips, "", &mut found);
     found.into_result()?;
     change(&desk, &caller, &name, |account| {
-        account.ips.clone_from(&ips)
+        account.ips.clone_from(&ips);
     })
     .await?;
     Ok(Json(Ips { ips }))

@@ -1,8 +1,7 @@
 //! Lambda entry point of `webhook-fanout`.
 
 fn main() -> Result<(), posthaste_runtime::Error> {
-    posthaste_runtime::worker(
-        |boot| webhook_fanout::App::open(boot),
-        |app, event| async move { Ok(webhook_fanout::handle(app, event).await) },
-    )
+    posthaste_runtime::worker(webhook_fanout::App::open, |app, event| async move {
+        Ok(webhook_fanout::handle(app, event).await)
+    })
 }

@@ -101,7 +101,7 @@ pub(crate) async fn deliver(
     let json: Vec<String> = events.iter().map(event_json).collect();
     let posts = futures_util::stream::iter(batch::pack(&json)).map(|packed| {
         let part = events.get(packed.events).unwrap_or_default();
-        post(app, webhook, &means, part, packed.body, attempt)
+        post((app, webhook), &means, part, packed.body, attempt)
     });
     let ends = posts.buffer_unordered(AT_ONCE).collect::<Vec<_>>().await;
     ends.into_iter().reduce(end::worse).unwrap_or(Verdict::Done)
@@ -109,8 +109,7 @@ pub(crate) async fn deliver(
 
 /// One post, attempt `attempt` of its events, and what follows from how it ended.
 async fn post(
-    app: &App,
-    webhook: &Webhook,
+    (app, webhook): (&App, &Webhook),
     means: &Means,
     events: &[Event],
     body: bytes::Bytes,

@@ -83,6 +83,7 @@ impl Leases {
 }
 
 impl Block {
+    #[expect(clippy::too_many_arguments, reason = "each of them is read once, here")]
     async fn lease(&mut self, store: &Store, who: &Who, limit: u32, period: Period, size: u32) {
         let window = Window {
             account: &who.0,

@@ -89,7 +89,11 @@ impl Store {
                 if wanted.until.is_some_and(|until| row.value.first > until) {
                     return Ok(found);
                 }
-                if wanted.webhook.as_ref().is_none_or(|id| *id == row.value.webhook) {
+                if wanted
+                    .webhook
+                    .as_ref()
+                    .is_none_or(|id| *id == row.value.webhook)
+                {
                     found.push(row);
                 }
                 if found.len() >= wanted.limit {

@@ -4,6 +4,9 @@
 //! called, by the outcome after it. A claim is a lease: one that ran out without an outcome may be
 //! taken again, so nothing is lost; a live one keeps a repeated job from sending twice.
 
+use aws_sdk_dynamodb::error::SdkError;
+use aws_sdk_dynamodb::operation::update_item::UpdateItemError;
+use aws_sdk_dynamodb::operation::update_item::builders::UpdateItemFluentBuilder;
 use aws_sdk_dynamodb::types::{AttributeValue, ReturnValuesOnConditionCheckFailure};
 use posthaste_model::{AccountId, Event, MessageId, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -111,6 +114,43 @@ pub struct Outcome<'a> {
     pub events: &'a [Event],
 }
 
+/// Fills in the names and values of an expression.
+fn filled<const N: usize>(
+    mut update: UpdateItemFluentBuilder,
+    names: &[&str],
+    values: [(&str, AttributeValue); N],
+) -> UpdateItemFluentBuilder {
+    for name in names {
+        update = update.expression_attribute_names(format!("#{name}"), *name);
+    }
+    for (name, value) in values {
+        update = update.expression_attribute_values(name, value);
+    }
+    update
+}
+
+/// What a claim that was not won found.
+fn refused(
+    error: SdkError<UpdateItemError>,
+    attempt: u32,
+    now: Timestamp,
+) -> Result<Claim, StoreError> {
+    let Some(UpdateItemError::ConditionalCheckFailedException(found)) = error.as_service_error()
+    else {
+        return Err(StoreError::from_sdk(error));
+    };
+    let Some(old) = found.item.clone() else {
+        return Ok(Claim::Busy { until: now });
+    };
+    let old = from_item::<Recipient>(old)?.value;
+    Ok(match old.state {
+        State::Claimed if old.attempt <= attempt => Claim::Busy { until: old.lease },
+        State::Claimed | State::Deferred | State::Delivered | State::Bounced | State::Dropped => {
+            Claim::Done
+        }
+    })
+}
+
 impl Store {
     /// Claims attempt `attempt` of one copy.
     ///
@@ -134,7 +174,7 @@ impl Store {
             "attribute_not_exists(pk) OR (#state = :deferred AND #attempt < :attempt) \
              OR (#state = :claimed AND #attempt = :attempt AND {dead})"
         );
-        let mut update = self
+        let update = self
             .client
             .update_item()
             .table_name(&*self.table)
@@ -148,12 +188,10 @@ impl Store {
             )
             .condition_expression(free)
             .return_values_on_condition_check_failure(ReturnValuesOnConditionCheckFailure::AllOld);
-        for name in [
+        let names = [
             "state", "attempt", "lease", "owner", "email", "from", "subject", "exp", "v", "events",
-        ] {
-            update = update.expression_attribute_names(format!("#{name}"), name);
-        }
-        for (name, value) in [
+        ];
+        let values = [
             (":claimed", text(State::Claimed.word())),
             (":deferred", text(State::Deferred.word())),
             (":attempt", number(attempt)),
@@ -167,29 +205,11 @@ impl Store {
             (":exp", number(who.now.0 + who.retention)),
             (":one", number(1)),
             (":none", AttributeValue::L(Vec::new())),
-        ] {
-            update = update.expression_attribute_values(name, value);
-        }
-        use aws_sdk_dynamodb::operation::update_item::UpdateItemError::ConditionalCheckFailedException as Refused;
-        let error = match update.send().await {
-            Ok(_) => return Ok(Claim::Won),
-            Err(error) => error,
+        ];
+        let Err(error) = filled(update, &names, values).send().await else {
+            return Ok(Claim::Won);
         };
-        let Some(Refused(refused)) = error.as_service_error() else {
-            return Err(StoreError::from_sdk(error));
-        };
-        let Some(old) = refused.item.clone() else {
-            return Ok(Claim::Busy { until: who.now });
-        };
-        let old = from_item::<Recipient>(old)?.value;
-        Ok(match old.state {
-            State::Claimed if old.attempt <= attempt => Claim::Busy { until: old.lease },
-            State::Claimed
-            | State::Deferred
-            | State::Delivered
-            | State::Bounced
-            | State::Dropped => Claim::Done,
-        })
+        refused(error, attempt, who.now)
     }
 
     /// Records how attempt `attempt` of one copy ended, if no later attempt did so before.
@@ -209,7 +229,7 @@ impl Store {
             .map(|event| serde_json::to_string(event).map(AttributeValue::S))
             .collect::<Result<Vec<_>, _>>()
             .map_err(|e| StoreError::Unreadable(e.to_string()))?;
-        let mut update = self
+        let update = self
             .client
             .update_item()
             .table_name(&*self.table)
@@ -220,20 +240,16 @@ impl Store {
                  #events = list_append(if_not_exists(#events, :none), :events) REMOVE #lease",
             )
             .condition_expression("#state = :claimed AND #attempt = :attempt");
-        for name in ["state", "attempt", "lease", "events"] {
-            update = update.expression_attribute_names(format!("#{name}"), name);
-        }
-        for (name, value) in [
+        let values = [
             (":claimed", text(State::Claimed.word())),
             (":state", text(outcome.state.word())),
             (":attempt", number(attempt)),
             (":now", number(outcome.now.0)),
             (":events", AttributeValue::L(events)),
             (":none", AttributeValue::L(Vec::new())),
-        ] {
-            update = update.expression_attribute_values(name, value);
-        }
-        match update.send().await {
+        ];
+        let names = ["state", "attempt", "lease", "events"];
+        match filled(update, &names, values).send().await {
             Ok(_) => Ok(true),
             Err(e) if crate::table::is_conflict(&e) => Ok(false),
             Err(e) => Err(StoreError::from_sdk(e)),

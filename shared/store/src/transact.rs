@@ -248,9 +248,9 @@ impl Store {
         let items: Vec<_> = steps.into_iter().map(|step| step.item).collect();
         for _ in 0..TRIES {
             let run = self.client.transact_write_items();
-            let error = match run.set_transact_items(Some(items.clone())).send().await {
-                Ok(_) => return Ok(Transact::Done),
-                Err(error) => error,
+            let run = run.set_transact_items(Some(items.clone()));
+            let Err(error) = run.send().await else {
+                return Ok(Transact::Done);
             };
             let reasons = error
                 .as_service_error()

@@ -1,19 +1,12 @@
 //! Dead letters: listed, and sent again.
 
-#![expect(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    reason = "a test fails by panicking"
-)]
-
-mod desk;
-
-use desk::Desk;
 use http::StatusCode;
 use posthaste_model::{Event, Kind, Timestamp, WebhookId};
 use posthaste_queue::{Retry, Undelivered};
 use posthaste_store::DeadLetter;
 use serde_json::{Value, json};
+
+use crate::desk::Desk;
 
 const LIST: &str = "/v3/user/webhooks/event/undelivered";
 const REPLAY: &str = "/v3/user/webhooks/event/undelivered/replay";

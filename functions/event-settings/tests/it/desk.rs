@@ -1,11 +1,5 @@
 //! The function with everything around it, in memory.
 
-#![allow(
-    dead_code,
-    clippy::allow_attributes,
-    reason = "each test binary uses its own part"
-)]
-
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -25,12 +19,12 @@ use tower::ServiceExt as _;
 /// The stack's secret in these tests.
 const SECRET: &str = "1:MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY";
 
-pub struct Desk {
-    pub hand: Hand,
-    pub receiver: Arc<Receiver>,
-    pub queues: Queues,
-    pub store: Store,
-    pub account: AccountId,
+pub(crate) struct Desk {
+    pub(crate) hand: Hand,
+    pub(crate) receiver: Arc<Receiver>,
+    pub(crate) queues: Queues,
+    pub(crate) store: Store,
+    pub(crate) account: AccountId,
     sealer: Arc<Sealer>,
     router: Router,
     key: String,
@@ -38,7 +32,7 @@ pub struct Desk {
 }
 
 impl Desk {
-    pub async fn set() -> Self {
+    pub(crate) async fn set() -> Self {
         let store = table().await;
         let entropy = Entropy::counting();
         let hand = Hand::at(Timestamp(1_795_820_482));
@@ -74,7 +68,7 @@ impl Desk {
     }
 
     /// The same service as another account sees it.
-    pub async fn stranger(&self) -> Self {
+    pub(crate) async fn stranger(&self) -> Self {
         let (account, key) = tenant(&self.store, &self.entropy, self.hand.now()).await;
         Self {
             account,
@@ -89,12 +83,17 @@ impl Desk {
         }
     }
 
-    pub async fn call(&self, method: &str, path: &str, body: Option<Value>) -> (StatusCode, Value) {
+    pub(crate) async fn call(
+        &self,
+        method: &str,
+        path: &str,
+        body: Option<Value>,
+    ) -> (StatusCode, Value) {
         let text = body.map(|body| body.to_string()).unwrap_or_default();
         self.send(method, path, text).await
     }
 
-    pub async fn send(&self, method: &str, path: &str, body: String) -> (StatusCode, Value) {
+    pub(crate) async fn send(&self, method: &str, path: &str, body: String) -> (StatusCode, Value) {
         let request = Request::builder()
             .method(method)
             .uri(path)
@@ -113,7 +112,7 @@ impl Desk {
     }
 
     /// Creates a webhook and gives back its id.
-    pub async fn create(&self, body: Value) -> String {
+    pub(crate) async fn create(&self, body: Value) -> String {
         let path = "/v3/user/webhooks/event/settings";
         let (status, body) = self.call("POST", path, Some(body)).await;
         assert_eq!(status, StatusCode::CREATED, "{body}");
@@ -121,7 +120,7 @@ impl Desk {
     }
 
     /// A webhook from before there could be several: without a date.
-    pub async fn legacy(&self, url: &str) -> String {
+    pub(crate) async fn legacy(&self, url: &str) -> String {
         let webhook = Webhook {
             id: self.entropy.webhook_id(),
             account: self.account.clone(),
@@ -150,7 +149,7 @@ impl Desk {
     }
 
     /// The OAuth secret as a worker would open it.
-    pub async fn oauth_secret(&self, id: &str) -> Option<String> {
+    pub(crate) async fn oauth_secret(&self, id: &str) -> Option<String> {
         let webhook = self.stored(id).await;
         let place = oauth_place(&webhook.account, &webhook.id);
         let sealed = webhook.oauth_client_secret?;
@@ -158,7 +157,7 @@ impl Desk {
     }
 
     /// Everything the table holds of a webhook, as text.
-    pub async fn row(&self, id: &str) -> String {
+    pub(crate) async fn row(&self, id: &str) -> String {
         serde_json::to_string(&self.stored(id).await).unwrap()
     }
 }

@@ -1,0 +1,174 @@
+//! A webhook that fails is remembered, kept apart from the others, and in the end switched off.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use posthaste_testkit::{Receiver, Reply};
+use webhook_fanout::Watch;
+
+use crate::office::{Office, SOON};
+
+#[tokio::test]
+async fn a_dead_receiver_does_not_delay_a_live_one() {
+    let office = Office::open().await;
+    let (dead, _) = office.subscribe().await;
+    let (live, _) = office.subscribe().await;
+    dead.always(Reply::Hang);
+
+    let start = tokio::time::Instant::now();
+    office.tell(&office.events(5)).await;
+    let whole = start.elapsed();
+
+    let arrived = live.next(SOON).await.unwrap().at - start;
+    assert!(whole >= Duration::from_millis(300), "{whole:?}");
+    assert!(arrived < whole / 2, "{arrived:?} of {whole:?}");
+}
+
+#[tokio::test]
+async fn while_a_webhook_fails_its_news_takes_the_road_of_retries() {
+    let office = Office::open().await;
+    let (receiver, webhook) = office.subscribe().await;
+    receiver.script([Reply::status(500)]);
+    office.tell(&office.events(1)).await;
+    assert_eq!(
+        office.stored(&webhook).await.failing_since,
+        Some(office.hand.now())
+    );
+
+    office.hand.advance(5);
+    office.tell(&office.events(1)).await;
+
+    assert_eq!(receiver.posts().len(), 1);
+    // The news is tried at once, by whoever works on the retries.
+    let sent = office.queues.drain("retries");
+    let delays: Vec<_> = sent.iter().map(|(_, delay)| delay.as_secs()).collect();
+    assert!(delays[0] >= 30 && delays[1] == 0, "{delays:?}");
+    office.work(vec![sent[1].0.clone()]).await;
+    assert_eq!(receiver.posts().len(), 2);
+    assert_eq!(office.stored(&webhook).await.failing_since, None);
+    office.tell(&office.events(1)).await;
+    assert_eq!(receiver.posts().len(), 3);
+}
+
+#[tokio::test]
+async fn a_silent_receiver_is_not_waited_for_again_and_again() {
+    let office = Office::open().await;
+    let (receiver, _) = office.subscribe().await;
+    receiver.always(Reply::Hang);
+    for _ in 0..6 {
+        office.tell(&office.events(1)).await;
+        let due: Vec<_> = office
+            .queues
+            .drain("retries")
+            .into_iter()
+            .map(|(text, _)| text)
+            .collect();
+        office.work(due).await;
+    }
+    // Three silences, then nobody waits for half a minute.
+    assert_eq!(receiver.posts().len(), 3);
+
+    office.hand.advance(31);
+    let due: Vec<_> = office
+        .queues
+        .drain("retries")
+        .into_iter()
+        .map(|(text, _)| text)
+        .collect();
+    let waiting = due.len();
+    assert!(waiting > 1, "{waiting}");
+    office.hand.advance(3600);
+    office.work(due).await;
+    assert_eq!(receiver.posts().len(), 4);
+}
+
+#[tokio::test]
+async fn a_webhook_that_fails_for_days_is_switched_off_and_its_events_are_kept() {
+    let office = Office::open().await;
+    let (receiver, webhook) = office.subscribe().await;
+    receiver.always(Reply::status(500));
+    for day in 0..2 {
+        office.tell(&office.events(1)).await;
+        while office.next_retries().await {}
+        let stored = office.stored(&webhook).await;
+        assert!(stored.enabled, "day {day}");
+    }
+
+    office.tell(&office.events(1)).await;
+    office.next_retries().await;
+    office.hand.advance(600);
+    office.tell(&office.events(1)).await;
+    while office.stored(&webhook).await.enabled {
+        assert!(office.next_retries().await);
+    }
+
+    let stored = office.stored(&webhook).await;
+    assert!(!stored.enabled);
+    assert_eq!(stored.updated_at, office.hand.now());
+    let posts = receiver.posts().len();
+    while office.next_retries().await {}
+    assert_eq!(receiver.posts().len(), posts);
+    let wanted = posthaste_store::Wanted {
+        limit: 9,
+        ..Default::default()
+    };
+    let letters = office
+        .store
+        .dead_letters(&office.account, &wanted)
+        .await
+        .unwrap();
+    assert_eq!(letters.len(), 4);
+    assert!(
+        letters
+            .iter()
+            .any(|row| row.value.reason == "the webhook is disabled")
+    );
+}
+
+#[tokio::test]
+async fn one_success_in_time_keeps_a_webhook_on() {
+    let office = Office::open().await;
+    let (receiver, webhook) = office.subscribe().await;
+    receiver.always(Reply::status(500));
+    office.tell(&office.events(1)).await;
+    while office.next_retries().await {}
+    receiver.script([Reply::status(200)]);
+    office.tell(&office.events(1)).await;
+    while office.next_retries().await {}
+    assert_eq!(office.stored(&webhook).await.failing_since, None);
+
+    office.hand.advance(2 * 86_400);
+    office.tell(&office.events(1)).await;
+    let stored = office.stored(&webhook).await;
+    assert_eq!(
+        (stored.enabled, stored.failing_since),
+        (true, Some(office.hand.now()))
+    );
+}
+
+#[tokio::test]
+async fn every_post_is_shown_to_whoever_watches() {
+    let mut office = Office::open().await;
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let notes = Arc::clone(&seen);
+    office.app.watch = Watch::new(move |posted| {
+        let line = format!(
+            "{} {} {}",
+            posted.attempt,
+            posted.events.len(),
+            posted.outcome
+        );
+        notes.lock().unwrap().push(line);
+    });
+    let receiver = Receiver::start().await.unwrap();
+    office.keep(&office.hook(&receiver.url())).await;
+    receiver.script([Reply::status(500)]);
+
+    office.tell(&office.events(2)).await;
+    office.next_retries().await;
+
+    assert_eq!(
+        *seen.lock().unwrap(),
+        ["1 2 answered 500", "2 2 answered 200"]
+    );
+}

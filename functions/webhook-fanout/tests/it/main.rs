@@ -1,0 +1,12 @@
+//! The worker between queues in memory and receivers that behave and misbehave.
+
+#[cfg(test)]
+mod failing;
+#[cfg(test)]
+mod news;
+#[cfg(test)]
+mod office;
+#[cfg(test)]
+mod retries;
+#[cfg(test)]
+mod storm;

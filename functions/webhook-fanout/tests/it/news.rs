@@ -1,0 +1,158 @@
+//! What just happened reaches the webhooks that ask for it.
+
+use std::collections::BTreeSet;
+
+use posthaste_model::Kind;
+use posthaste_queue::Happened;
+use posthaste_webhook::event_json;
+
+use crate::office::{Office, SOON, ids};
+
+#[tokio::test]
+async fn events_arrive_as_one_post_in_the_published_layout() {
+    let office = Office::open().await;
+    let (receiver, _) = office.subscribe().await;
+    let events = [
+        office.event(Kind::Processed),
+        office.event(Kind::SpamReport),
+    ];
+
+    office.tell(&events).await;
+
+    let post = receiver.next(SOON).await.unwrap();
+    let [first, second] = events.each_ref().map(event_json);
+    assert_eq!(post.body, format!("[{first},\r\n{second}]\r\n"));
+    assert_eq!(post.header("user-agent"), "SendGrid Event API");
+    assert_eq!(
+        post.header("content-type"),
+        "application/json;charset=utf-8"
+    );
+    assert_eq!(post.header("authorization"), "");
+    assert_eq!(receiver.posts().len(), 1);
+    assert!(office.waiting().is_empty());
+}
+
+#[tokio::test]
+async fn a_webhook_gets_the_kinds_it_asks_for_while_it_is_enabled() {
+    let office = Office::open().await;
+    let all: Vec<_> = Kind::ALL.iter().map(|kind| office.event(*kind)).collect();
+    for kinds in [
+        BTreeSet::from([Kind::Open]),
+        BTreeSet::from([Kind::Bounce, Kind::AccountStatusChange]),
+        BTreeSet::new(),
+    ] {
+        let receiver = posthaste_testkit::Receiver::start().await.unwrap();
+        let mut webhook = office.hook(&receiver.url());
+        webhook.kinds = kinds.clone();
+        office.keep(&webhook).await;
+        let mut disabled = office.hook(&format!("{}off", receiver.url()));
+        disabled.enabled = false;
+        office.keep(&disabled).await;
+
+        office.tell(&all).await;
+
+        let want: BTreeSet<_> = all
+            .iter()
+            .filter(|e| kinds.contains(&e.kind))
+            .collect::<Vec<_>>()
+            .into_iter()
+            .map(|e| e.id.clone())
+            .collect();
+        let posts = receiver.posts();
+        let got: BTreeSet<_> = posts.iter().flat_map(|post| ids(&post.body)).collect();
+        assert_eq!((got, posts.len()), (want, usize::from(!kinds.is_empty())));
+    }
+}
+
+#[tokio::test]
+async fn accounts_hear_of_their_own_events_only() {
+    let office = Office::open().await;
+    let (ours, _) = office.subscribe().await;
+    let neighbour = office.entropy.account_id();
+    let theirs = posthaste_testkit::Receiver::start().await.unwrap();
+    let mut webhook = office.hook(&theirs.url());
+    webhook.account = neighbour.clone();
+    office.keep(&webhook).await;
+    let our_event = office.event(Kind::Open);
+    let mut their_event = office.event(Kind::Open);
+    their_event.account = neighbour;
+
+    office.tell(&[our_event.clone(), their_event.clone()]).await;
+
+    for (receiver, event) in [(ours, our_event), (theirs, their_event)] {
+        let posts = receiver.posts();
+        assert_eq!(posts.len(), 1);
+        assert_eq!(ids(&posts[0].body), BTreeSet::from([event.id]));
+    }
+}
+
+#[tokio::test]
+async fn events_of_many_messages_travel_together_and_large_posts_are_cut() {
+    let office = Office::open().await;
+    let (receiver, _) = office.subscribe().await;
+    let mut events = office.events(3_000);
+    for event in &mut events {
+        event.response = Some("x".repeat(400));
+    }
+
+    office.tell(&events).await;
+
+    let posts = receiver.posts();
+    assert!((2..=4).contains(&posts.len()), "{} posts", posts.len());
+    assert!(posts.iter().all(|post| post.body.len() <= 768 * 1024));
+    let got: BTreeSet<_> = posts.iter().flat_map(|post| ids(&post.body)).collect();
+    assert_eq!(got, events.iter().map(|event| event.id.clone()).collect());
+}
+
+#[tokio::test]
+async fn a_signed_post_carries_the_signature_of_its_bytes() {
+    let office = Office::open().await;
+    let receiver = posthaste_testkit::Receiver::start().await.unwrap();
+    let mut webhook = office.hook(&receiver.url());
+    office.sign(&mut webhook);
+    office.keep(&webhook).await;
+
+    office.tell(&office.events(2)).await;
+
+    let post = receiver.next(SOON).await.unwrap();
+    let time = post.header("x-twilio-email-event-webhook-timestamp");
+    assert_eq!(time, office.hand.now().to_string());
+    let place = posthaste_webhook::signing_place(&webhook.account, &webhook.id);
+    let private = webhook.signing.unwrap().private_key;
+    let pair = office.app.sealer.open_pair(&place, &private).unwrap();
+    let want = pair.sign(time, &post.body);
+    assert_eq!(post.header("x-twilio-email-event-webhook-signature"), want);
+}
+
+#[tokio::test]
+async fn what_cannot_be_read_is_dropped_and_spares_the_rest() {
+    let office = Office::open().await;
+    let (receiver, _) = office.subscribe().await;
+    let mut messages = Happened::to_texts(&office.events(1)).unwrap();
+    messages.extend([
+        "".to_owned(),
+        "{}".to_owned(),
+        r#"{"v":9,"events":[]}"#.to_owned(),
+    ]);
+
+    assert_eq!(office.work(messages).await, [""; 0]);
+
+    assert_eq!(receiver.posts().len(), 1);
+}
+
+#[tokio::test]
+async fn when_failures_cannot_be_kept_only_their_messages_come_again() {
+    let office = Office::open().await;
+    let (receiver, _) = office.subscribe().await;
+    receiver.always(posthaste_testkit::Reply::status(500));
+    let mut strange = office.event(Kind::Open);
+    strange.account = office.entropy.account_id();
+    let message = |event| Happened::to_texts(&[event]).unwrap().remove(0);
+    let messages = vec![message(strange), message(office.event(Kind::Open))];
+    office.queues.set_broken(true);
+
+    assert_eq!(office.work(messages.clone()).await, ["1"]);
+
+    office.queues.set_broken(false);
+    assert_eq!(office.work(messages).await, [""; 0]);
+}

@@ -1,0 +1,189 @@
+//! The worker with everything around it, in memory.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use posthaste_model::{AccountId, Entropy, Event, Kind, MessageId, Timestamp};
+use posthaste_queue::{Bus, Happened, Undelivered};
+use posthaste_store::{Created, Signing, Store, Webhook};
+use posthaste_testkit::{Hand, Queues, Receiver, sqs_event, table};
+use posthaste_webhook::{
+    Client, Config, Guard, KeyPair, Sealer, Tokens, oauth_place, signing_place,
+};
+use webhook_fanout::{App, Patience, Watch, handle};
+
+/// The stack's secret in these tests.
+const SECRET: &str = "1:MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY";
+
+pub(crate) const SOON: Duration = Duration::from_secs(5);
+
+pub(crate) struct Office {
+    pub(crate) app: App,
+    pub(crate) hand: Hand,
+    pub(crate) queues: Queues,
+    pub(crate) store: Store,
+    pub(crate) account: AccountId,
+    pub(crate) entropy: Entropy,
+}
+
+/// The limits of a client that does not wait long for the silent.
+pub(crate) fn impatient() -> Config {
+    Config {
+        guard: Guard::with_loopback(),
+        total: Duration::from_millis(300),
+        ..Config::default()
+    }
+}
+
+impl Office {
+    pub(crate) async fn open() -> Self {
+        let store = table().await;
+        let entropy = Entropy::counting();
+        let hand = Hand::at(Timestamp(1_795_820_482));
+        let queues = Queues::start();
+        let sealer: Sealer = SECRET.parse().unwrap();
+        let app = App {
+            store: store.clone(),
+            retries: queues.queue("retries"),
+            bus: Bus::Log,
+            client: Client::open(impatient()).unwrap(),
+            tokens: Arc::new(Tokens::new(hand.clock())),
+            sealer: Arc::new(sealer),
+            breaker: Arc::default(),
+            clock: hand.clock(),
+            entropy: entropy.clone(),
+            patience: Patience::default(),
+            publish_events: false,
+            at_once: 16,
+            watch: Watch::nobody(),
+        };
+        Self {
+            account: entropy.account_id(),
+            app,
+            hand,
+            queues,
+            store,
+            entropy,
+        }
+    }
+
+    /// A webhook at this URL that asks for every kind of event.
+    pub(crate) fn hook(&self, url: &str) -> Webhook {
+        Webhook {
+            id: self.entropy.webhook_id(),
+            account: self.account.clone(),
+            enabled: true,
+            url: url.to_owned(),
+            target: url.to_owned(),
+            friendly_name: None,
+            created_at: Some(self.hand.clock().now_ms()),
+            updated_at: self.hand.now(),
+            kinds: Kind::ALL.into(),
+            oauth_client_id: None,
+            oauth_token_url: None,
+            oauth_client_secret: None,
+            signing: None,
+            failing_since: None,
+        }
+    }
+
+    pub(crate) async fn keep(&self, webhook: &Webhook) {
+        let created = self.store.create_webhook(webhook, 99).await.unwrap();
+        assert_eq!(created, Created::Done);
+    }
+
+    /// Opens a receiver and subscribes it to everything.
+    pub(crate) async fn subscribe(&self) -> (Receiver, Webhook) {
+        let receiver = Receiver::start().await.unwrap();
+        let webhook = self.hook(&receiver.url());
+        self.keep(&webhook).await;
+        (receiver, webhook)
+    }
+
+    pub(crate) fn sign(&self, webhook: &mut Webhook) {
+        let pair = KeyPair::generate(&self.entropy).unwrap();
+        let place = signing_place(&webhook.account, &webhook.id);
+        let sealed = self
+            .app
+            .sealer
+            .seal(&self.entropy, &place, &pair.to_bytes());
+        webhook.signing = Some(Signing {
+            public_key: pair.public_key().to_owned(),
+            private_key: sealed.unwrap(),
+        });
+    }
+
+    pub(crate) fn authorise(&self, webhook: &mut Webhook, token_url: &str) {
+        let place = oauth_place(&webhook.account, &webhook.id);
+        let sealed = self.app.sealer.seal(&self.entropy, &place, b"hush");
+        webhook.oauth_client_id = Some("client".to_owned());
+        webhook.oauth_token_url = Some(token_url.to_owned());
+        webhook.oauth_client_secret = Some(sealed.unwrap());
+    }
+
+    /// An event that happens now.
+    pub(crate) fn event(&self, kind: Kind) -> Event {
+        let message = MessageId::from_bytes(self.entropy.bytes());
+        let id = Event::derived_id(&message, 0, kind, 0);
+        let email = "ann@example.com".to_owned();
+        let mut event = Event::new(id, self.account.clone(), kind, self.hand.now(), email);
+        event.message = Some(message);
+        event
+    }
+
+    pub(crate) fn events(&self, count: usize) -> Vec<Event> {
+        (0..count).map(|_| self.event(Kind::Delivered)).collect()
+    }
+
+    /// Hands these messages to the worker; the positions of those that come back.
+    pub(crate) async fn work(&self, messages: Vec<String>) -> Vec<String> {
+        let response = handle(&self.app, sqs_event(messages)).await;
+        let failures = response.batch_item_failures.into_iter();
+        failures.map(|failure| failure.item_identifier).collect()
+    }
+
+    /// Hands news to the worker, which must be able to deal with it.
+    pub(crate) async fn tell(&self, events: &[Event]) {
+        let texts = Happened::to_texts(events).unwrap();
+        assert_eq!(self.work(texts).await, [""; 0]);
+    }
+
+    /// What lies on the retry queue, with the seconds it is held back.
+    pub(crate) fn waiting(&self) -> Vec<(Undelivered, u64)> {
+        let sent = self.queues.drain("retries").into_iter();
+        sent.map(|(text, delay)| (Undelivered::from_text(&text).unwrap(), delay.as_secs()))
+            .collect()
+    }
+
+    /// Moves the clock to the next retry and hands all that is due to the worker, as the queue
+    /// would; `false` when nothing waits.
+    pub(crate) async fn next_retries(&self) -> bool {
+        let sent = self.queues.drain("retries");
+        let Some(soonest) = sent.iter().map(|(_, delay)| *delay).min() else {
+            return false;
+        };
+        self.hand.advance(i64::try_from(soonest.as_secs()).unwrap());
+        let (due, later): (Vec<_>, Vec<_>) =
+            sent.into_iter().partition(|(_, delay)| *delay == soonest);
+        let due = due.into_iter().map(|(text, _)| text).collect();
+        assert_eq!(self.work(due).await, [""; 0]);
+        let later = later
+            .into_iter()
+            .map(|(text, delay)| (text, delay - soonest));
+        self.app.retries.send_all(later.collect()).await.unwrap();
+        true
+    }
+
+    pub(crate) async fn stored(&self, webhook: &Webhook) -> Webhook {
+        let found = self.store.webhook(&webhook.account, &webhook.id).await;
+        found.unwrap().unwrap()
+    }
+}
+
+/// The ids of the events in a body.
+pub(crate) fn ids(body: &[u8]) -> BTreeSet<String> {
+    let events: Vec<serde_json::Value> = serde_json::from_slice(body).unwrap();
+    let ids = events.iter().map(|event| event["sg_event_id"].as_str());
+    ids.map(|id| id.unwrap().to_owned()).collect()
+}

@@ -1,0 +1,128 @@
+//! Who may call: every route of every function, called as nobody, as a stranger, and oddly.
+
+mod every_route;
+mod strangers;
+
+use posthaste::{Host, Settings};
+use posthaste_http::Route;
+use posthaste_runtime::{Boot, Variables};
+use posthaste_testkit::{Hand, Tenant, entropy};
+use reqwest::header::HeaderMap;
+use reqwest::{Client, Method};
+use serde_json::Value;
+
+use crate::template::functions::{self, Kind};
+use crate::template::read::Template;
+
+/// Every route, as its function declares it.
+pub(crate) async fn routes() -> Vec<Route> {
+    let template = Template::read();
+    let stanzas = template.functions();
+    let mut all = Vec::new();
+    for (name, kind) in functions::all() {
+        let Kind::Http(open) = kind else { continue };
+        let variables = template.variables(&stanzas[name]);
+        let boot = Boot::with(Variables::new(move |name| variables.get(name).cloned())).await;
+        all.extend(open(&boot).expect("a function that starts").list().to_vec());
+    }
+    all
+}
+
+/// The whole service in this process, in memory, and somebody who calls it.
+pub(crate) struct House {
+    pub(crate) host: Host,
+    client: Client,
+}
+
+/// An answer of the service.
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: String,
+}
+
+impl House {
+    pub(crate) async fn open() -> Self {
+        let settings = Settings::in_memory(Hand::default().clock(), entropy());
+        Self {
+            host: Host::start(&settings).await.expect("the host starts"),
+            client: Client::new(),
+        }
+    }
+
+    /// Somebody else.
+    pub(crate) async fn tenant(&self, name: &str) -> Tenant {
+        Tenant::new(self.host.store(), name, Hand::default().now()).await
+    }
+
+    /// One call, with whatever headers.
+    pub(crate) async fn ask(
+        &self,
+        method: &Method,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: &[u8],
+    ) -> Answer {
+        let url = format!("http://{}{path}", self.host.api);
+        let mut call = self.client.request(method.clone(), url).body(body.to_vec());
+        call = call.header("content-type", "application/json");
+        for (name, value) in headers {
+            call = call.header(*name, *value);
+        }
+        let answer = call.send().await.expect("the API answers");
+        Answer {
+            status: answer.status().as_u16(),
+            headers: answer.headers().clone(),
+            body: answer.text().await.expect("a whole answer"),
+        }
+    }
+
+    /// One call with a key and a JSON body.
+    pub(crate) async fn call(
+        &self,
+        method: &Method,
+        path: &str,
+        key: &str,
+        body: &Value,
+    ) -> Answer {
+        let bearer = format!("Bearer {key}");
+        let headers = [("authorization", bearer.as_str())];
+        self.ask(method, path, &headers, body.to_string().as_bytes())
+            .await
+    }
+
+    /// A call with the first account's key that must succeed; its JSON.
+    pub(crate) async fn made(&self, method: Method, path: &str, body: &Value) -> Value {
+        let answer = self.call(&method, path, &self.host.key, body).await;
+        assert!(answer.status < 300, "{method} {path}: {}", answer.body);
+        serde_json::from_str(&answer.body).unwrap_or(Value::Null)
+    }
+}
+
+impl Answer {
+    /// Asserts what every answer of the API promises: the rate limit's headers, and errors in
+    /// the contract's shape.
+    #[track_caller]
+    pub(crate) fn keeps_the_contract(&self, asked: &str) {
+        for name in ["limit", "remaining", "reset"] {
+            let header = self.headers.get(format!("x-ratelimit-{name}"));
+            assert!(header.is_some(), "{asked}: no X-RateLimit-{name}");
+        }
+        if self.status < 400 {
+            return;
+        }
+        let json: Value = serde_json::from_str(&self.body).unwrap_or(Value::Null);
+        let errors = json["errors"].as_array().map_or(&[][..], Vec::as_slice);
+        let told = errors.iter().all(|error| error["message"].is_string());
+        assert!(!errors.is_empty() && told, "{asked}: {}", self.body);
+    }
+}
+
+/// A path with every capture filled in.
+pub(crate) fn fill(path: &str, value: impl Fn(&str) -> String) -> String {
+    let part = |part: &str| match part.strip_prefix('{').and_then(|p| p.strip_suffix('}')) {
+        Some(name) => value(name),
+        None => part.to_owned(),
+    };
+    path.split('/').map(part).collect::<Vec<_>>().join("/")
+}

@@ -1,0 +1,175 @@
+//! No account sees, changes or even senses the rows of another: to a stranger an id that belongs
+//! to somebody answers exactly like one that belongs to nobody.
+
+use posthaste_http::{Access, Route};
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use super::{House, fill, routes};
+
+/// The ids of one account's things.
+#[derive(Clone, Debug)]
+pub(crate) struct Ids {
+    key: String,
+    rule: i64,
+    batch: String,
+    message: String,
+    subuser: String,
+    webhook: String,
+}
+
+impl Ids {
+    /// Ids of the right form that nobody has.
+    pub(crate) fn absent() -> Self {
+        Self {
+            key: "B".repeat(22),
+            rule: 987_654,
+            batch: "b".repeat(32),
+            message: "C".repeat(22),
+            subuser: "nobody-of-this-name".to_owned(),
+            webhook: "00000000-0000-4000-8000-00000000abcd".to_owned(),
+        }
+    }
+
+    /// One of everything, made by the first account.
+    async fn made(house: &House) -> Self {
+        let post = Method::POST;
+        let text = |json: &Value, name: &str| json[name].as_str().expect("an id").to_owned();
+        let key = json!({"name": "theirs", "scopes": ["mail.send"]});
+        let key = house.made(post.clone(), "/v3/api_keys", &key).await;
+        // The address these tests call from, or nobody could go on.
+        let rules = json!({"ips": [{"ip": "127.0.0.1"}]});
+        let rules = house
+            .made(post.clone(), "/v3/access_settings/whitelist", &rules)
+            .await;
+        let batch = house.made(post.clone(), "/v3/mail/batch", &json!({})).await;
+        let batch = text(&batch, "batch_id");
+        let hook = json!({"url": "http://127.0.0.1:9/theirs", "enabled": true, "open": true});
+        let hook = house
+            .made(post.clone(), "/v3/user/webhooks/event/settings", &hook)
+            .await;
+        let subuser = json!({"username": "theirs", "email": "sub@example.com", "password": "x",
+            "ips": []});
+        house.made(post.clone(), "/v3/subusers", &subuser).await;
+        let mail = json!({
+            "personalizations": [{"to": [{"email": "to@example.com"}]}],
+            "from": {"email": "from@example.com"},
+            "subject": "Later",
+            "content": [{"type": "text/plain", "value": "Later."}],
+            "send_at": 1_800_003_600,
+            "batch_id": batch,
+        });
+        let sent = house
+            .call(&post, "/v3/mail/send", &house.host.key, &mail)
+            .await;
+        assert_eq!(sent.status, 202, "{}", sent.body);
+        let hold = json!({"batch_id": batch, "status": "pause"});
+        house.made(post, "/v3/user/scheduled_sends", &hold).await;
+        Self {
+            key: text(&key, "api_key_id"),
+            rule: rules["result"][0]["id"].as_i64().expect("an id"),
+            message: sent.headers["x-message-id"]
+                .to_str()
+                .expect("text")
+                .to_owned(),
+            subuser: "theirs".to_owned(),
+            webhook: text(&hook, "id"),
+            batch,
+        }
+    }
+
+    /// What stands for a capture of this route. A new one fails here: make one of its kind
+    /// above, so that it is walked too.
+    fn of(&self, route: &Route, capture: &str) -> String {
+        match capture {
+            "api_key_id" => self.key.clone(),
+            "rule_id" => self.rule.to_string(),
+            "batch_id" => self.batch.clone(),
+            "message_id" => self.message.clone(),
+            "subuser_name" => self.subuser.clone(),
+            "id" if route.path.contains("/webhooks/event/") => self.webhook.clone(),
+            other => panic!("{} captures {other}, which no test makes", route.path),
+        }
+    }
+
+    fn path(&self, route: &Route) -> String {
+        fill(route.path, |capture| self.of(route, capture))
+    }
+
+    /// The long ids, which must not show anywhere.
+    fn texts(&self) -> [&str; 5] {
+        [
+            &self.key,
+            &self.batch,
+            &self.message,
+            &self.subuser,
+            &self.webhook,
+        ]
+    }
+
+    /// An answer with these ids made one word.
+    fn without(&self, body: &str) -> String {
+        let hide = |body: String, id: &str| body.replace(id, "ID");
+        self.texts().into_iter().fold(body.to_owned(), hide)
+    }
+}
+
+/// A body that every endpoint can read something from, and that names these ids.
+pub(crate) fn body(ids: &Ids) -> Value {
+    json!({
+        "name": "mine", "scopes": ["mail.send"], "disabled": true, "status": "cancel",
+        "url": format!("http://127.0.0.1:9/{}", ids.batch), "enabled": false, "type": "nonrecurring", "total": 1,
+        "allocation_update": 1, "ids": [ids.rule], "batch_id": ids.batch,
+        "webhook_id": ids.webhook, "id": ids.webhook, "username": ids.subuser,
+        "message_id": ids.message,
+    })
+}
+
+/// Everything the first account sees of its own.
+async fn seen(house: &House, ids: &Ids, all: &[Route]) -> Vec<(String, String)> {
+    let mut seen = Vec::new();
+    for route in all.iter().filter(|route| route.method == Method::GET) {
+        // Who called last, and when, is no secret of these ids and changes by asking.
+        if route.access == Access::Public || route.path.ends_with("/activity") {
+            continue;
+        }
+        let path = ids.path(route);
+        let answer = house
+            .call(&route.method, &path, &house.host.key, &json!({}))
+            .await;
+        assert_eq!(answer.status, 200, "{path}: {}", answer.body);
+        seen.push((path, answer.body));
+    }
+    seen
+}
+
+#[tokio::test]
+async fn an_id_of_somebody_else_is_like_no_id_at_all() {
+    let house = House::open().await;
+    let (theirs, absent) = (Ids::made(&house).await, Ids::absent());
+    let other = house.tenant("other").await;
+    let all = routes().await;
+    let before = seen(&house, &theirs, &all).await;
+
+    for route in all.iter().filter(|route| route.access != Access::Public) {
+        let mut answers = Vec::new();
+        for ids in [&theirs, &absent] {
+            let path = ids.path(route);
+            let answer = house
+                .call(&route.method, &path, &other.key, &body(ids))
+                .await;
+            answers.push((answer.status, ids.without(&answer.body)));
+            let text = absent.without(&answer.body);
+            if ids.texts().iter().all(|id| !path.contains(id)) {
+                let shown = theirs.texts().into_iter().find(|id| text.contains(id));
+                assert_eq!(shown, None, "{} {path}: {text}", route.method);
+            }
+        }
+        // What a call without a foreign id makes is the caller's own, and new each time.
+        let makes = route.method == Method::POST && !route.path.contains('{');
+        if !(makes && answers.iter().all(|(status, _)| *status < 300)) {
+            assert_eq!(answers[0], answers[1], "{} {}", route.method, route.path);
+        }
+    }
+    assert_eq!(seen(&house, &theirs, &all).await, before);
+}

@@ -1,0 +1,4 @@
+//! What callers are promised, from the request to the recipient.
+
+mod send_later;
+mod send_now;

@@ -1,0 +1,93 @@
+//! The arrows between the rooms, held against `cargo metadata`.
+
+use std::collections::BTreeMap;
+use std::process::Command;
+
+use serde_json::Value;
+
+/// Where a package stands; an arrow must lead to a lower number.
+fn level(name: &str) -> Option<u8> {
+    Some(match name {
+        "posthaste-model" => 0,
+        "posthaste-mime" | "posthaste-render" | "posthaste-store" | "posthaste-blob"
+        | "posthaste-queue" | "posthaste-mailer" | "posthaste-webhook" | "posthaste-smtpd"
+        | "posthaste-identity" => 1,
+        "posthaste-http" => 2,
+        "posthaste-runtime" => 3,
+        "posthaste-mailbox" | "posthaste-operator" => 4,
+        "posthaste" => 5,
+        "posthaste-testkit" => 6,
+        "posthaste-tests" => 7,
+        name if name.starts_with("posthaste-") => return None,
+        // A function: its package has the name of its folder.
+        _ => 4,
+    })
+}
+
+/// Packages of the workspace with the names they depend on at run time.
+fn packages() -> BTreeMap<String, Vec<String>> {
+    let out = Command::new(env!("CARGO"))
+        .args([
+            "metadata",
+            "--format-version",
+            "1",
+            "--no-deps",
+            "--offline",
+        ])
+        .output()
+        .expect("cargo runs");
+    let metadata: Value = serde_json::from_slice(&out.stdout).expect("cargo metadata is JSON");
+    let text = |value: &Value, name: &str| value[name].as_str().unwrap_or_default().to_owned();
+    metadata["packages"]
+        .as_array()
+        .expect("packages")
+        .iter()
+        .map(|package| {
+            let wanted = package["dependencies"].as_array().expect("dependencies");
+            let real = wanted.iter().filter(|d| d["kind"].is_null());
+            (
+                text(package, "name"),
+                real.map(|d| text(d, "name")).collect(),
+            )
+        })
+        .collect()
+}
+
+#[test]
+fn every_room_depends_only_on_the_rooms_below_it() {
+    let packages = packages();
+    for (name, wanted) in &packages {
+        let own = level(name).unwrap_or_else(|| panic!("{name} has no place in the table"));
+        for other in wanted.iter().filter(|other| packages.contains_key(*other)) {
+            let lower = level(other).unwrap_or_else(|| panic!("{other} has no place in the table"));
+            assert!(lower < own, "{name} must not depend on {other}");
+        }
+    }
+}
+
+#[test]
+fn each_outside_thing_has_one_room_that_knows_it() {
+    let owners: [(&str, &[&str]); 8] = [
+        (
+            "aws-sdk-dynamodb",
+            &["posthaste-store", "posthaste-testkit"],
+        ),
+        ("aws-sdk-sqs", &["posthaste-queue"]),
+        ("aws-sdk-eventbridge", &["posthaste-queue"]),
+        ("aws-sdk-sesv2", &["posthaste-mailer", "sender-identity"]),
+        ("lambda_http", &["posthaste-runtime"]),
+        ("lambda_runtime", &["posthaste-runtime"]),
+        ("lettre", &["posthaste-mailer"]),
+        ("dynoxide-rs", &["posthaste", "posthaste-testkit"]),
+    ];
+    let packages = packages();
+    for (part, allowed) in owners {
+        for (name, wanted) in &packages {
+            let uses = wanted.iter().any(|other| other == part);
+            assert!(
+                !uses || allowed.contains(&name.as_str()),
+                "{name} must not know {part}"
+            );
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! The whole service in this process, in memory, on a clock that only the test moves.
+
+use std::time::Duration;
+
+use posthaste::{Host, Settings};
+use posthaste_testkit::{Hand, entropy};
+use reqwest::{Client, Method, Response};
+use serde_json::{Value, json};
+
+/// A running service and the hand on its clock.
+pub(crate) struct Service {
+    host: Host,
+    pub(crate) hand: Hand,
+    client: Client,
+}
+
+/// The start of every test's time.
+const START: i64 = 1_800_000_000;
+
+impl Service {
+    pub(crate) async fn start() -> Self {
+        let hand = Hand::at(posthaste_model::Timestamp(START));
+        let settings = Settings::in_memory(hand.clock(), entropy());
+        let host = Host::start(&settings).await.expect("the host starts");
+        Self {
+            host,
+            hand,
+            client: Client::new(),
+        }
+    }
+
+    /// The second it is now.
+    pub(crate) fn now(&self) -> i64 {
+        self.hand.clock().now().0
+    }
+
+    /// A call of the API with the service's own key.
+    pub(crate) async fn call(&self, method: Method, path: &str, body: &Value) -> Response {
+        let url = format!("http://{}{path}", self.host.api);
+        let call = self.client.request(method, url).bearer_auth(&self.host.key);
+        call.json(body).send().await.expect("the API answers")
+    }
+
+    /// Sends a mail that must be accepted; its message id.
+    pub(crate) async fn send(&self, mail: &Value) -> String {
+        let answer = self.call(Method::POST, "/v3/mail/send", mail).await;
+        let status = answer.status();
+        let id = answer.headers().get("x-message-id").cloned();
+        let text = answer.text().await.unwrap_or_default();
+        assert_eq!(status, 202, "{text}");
+        id.expect("X-Message-Id").to_str().expect("text").to_owned()
+    }
+
+    /// Moves the clock and does what falls due by then.
+    pub(crate) async fn pass(&self, seconds: i64) {
+        self.hand.advance(seconds);
+        self.host.tick().await.expect("the sweep works");
+    }
+
+    /// The mails that the relay recorded, newest first, once there are `count` of them.
+    pub(crate) async fn mails(&self, count: usize) -> Vec<Value> {
+        const PATIENCE: Duration = Duration::from_secs(120);
+        let ask = async {
+            // The total alone is cheap to ask for again and again.
+            while self.page(1).await["total"].as_u64() < u64::try_from(count).ok() {
+                tokio::task::yield_now().await;
+            }
+            let page = self.page(count).await;
+            page["messages"].as_array().cloned().unwrap_or_default()
+        };
+        let mails = tokio::time::timeout(PATIENCE, ask).await;
+        mails.expect("the mails arrive")
+    }
+
+    async fn page(&self, limit: usize) -> Value {
+        let url = format!("http://{}/api/v1/messages?limit={limit}", self.host.mailbox);
+        let answer = self.client.get(url).send().await;
+        let answer = answer.expect("the mailbox answers");
+        answer.json().await.expect("JSON")
+    }
+
+    /// One recorded mail in full.
+    pub(crate) async fn open(&self, mail: &Value) -> Value {
+        let id = mail["ID"].as_str().expect("an id");
+        let url = format!("http://{}/api/v1/message/{id}", self.host.mailbox);
+        let answer = self
+            .client
+            .get(url)
+            .send()
+            .await
+            .expect("the mailbox answers");
+        answer.json().await.expect("JSON")
+    }
+
+    /// The states of a message's copies, once there are `count` of them with an outcome.
+    pub(crate) async fn states(&self, message: &str, count: usize) -> Vec<String> {
+        const PATIENCE: Duration = Duration::from_secs(30);
+        let message = posthaste_model::MessageId::parse(message).expect("a message id");
+        let ask = async {
+            loop {
+                let rows = self
+                    .host
+                    .store()
+                    .recipients(&self.host.account, &message)
+                    .await;
+                let rows = rows.expect("the table answers");
+                let ended = rows.iter().all(|row| !row.events.is_empty());
+                if rows.len() >= count && ended {
+                    return rows.iter().map(|row| format!("{:?}", row.state)).collect();
+                }
+                tokio::task::yield_now().await;
+            }
+        };
+        tokio::time::timeout(PATIENCE, ask)
+            .await
+            .expect("the copies end")
+    }
+
+    /// The events of a message's first copy: kind and reason.
+    pub(crate) async fn events(&self, message: &str) -> Vec<(String, Option<String>)> {
+        self.states(message, 1).await;
+        let message = posthaste_model::MessageId::parse(message).expect("a message id");
+        let row = self
+            .host
+            .store()
+            .recipient(&self.host.account, &message, 0)
+            .await;
+        let row = row.expect("the table answers").expect("a copy");
+        let told = row.events();
+        told.into_iter()
+            .map(|e| (e.kind.wire().to_owned(), e.reason))
+            .collect()
+    }
+
+    pub(crate) async fn stop(self) {
+        self.host.stop().await;
+    }
+}
+
+/// A small mail to one address.
+pub(crate) fn mail(to: &str) -> Value {
+    json!({
+        "personalizations": [{"to": [{"email": to}]}],
+        "from": {"email": "sender@example.com", "name": "Sender"},
+        "subject": format!("Hello {to}"),
+        "content": [{"type": "text/plain", "value": "It works."}],
+    })
+}
