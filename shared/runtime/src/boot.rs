@@ -1,6 +1,6 @@
 //! What a function is built from: variables, clock, randomness, and the AWS rooms by name.
 
-use aws_config::{BehaviorVersion, SdkConfig};
+use aws_config::{BehaviorVersion, Region, SdkConfig};
 use posthaste_blob::{Blob, BlobError};
 use posthaste_http::{Gate, Limits};
 use posthaste_model::{Clock, Entropy};
@@ -28,6 +28,10 @@ impl Boot {
         let mut loader = aws_config::defaults(BehaviorVersion::latest());
         if let Some(endpoint) = vars.get("AWS_ENDPOINT_URL") {
             loader = loader.endpoint_url(endpoint);
+        }
+        // Where it is not named, it is looked for in files and on the network.
+        if let Some(region) = vars.get("AWS_REGION") {
+            loader = loader.region(Region::new(region));
         }
         Self {
             vars,

@@ -4,6 +4,7 @@ mod api;
 mod certificate;
 pub mod clock;
 mod fuse;
+pub mod lambda;
 mod queues;
 mod receiver;
 pub mod relay;

@@ -1,0 +1,235 @@
+//! A stand-in for the Lambda service: it runs a built function, hands it events over the Runtime
+//! API and collects its answers.
+
+use std::collections::HashMap;
+use std::io::{BufRead as _, BufReader, Read};
+use std::path::Path as FsPath;
+use std::process::{Child, Command, Stdio};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, SystemTime};
+
+use axum::extract::{Path, State};
+use axum::http::StatusCode;
+use axum::response::IntoResponse;
+use axum::routing::{get, post};
+use axum::{Json, Router};
+use bytes::Bytes;
+use serde_json::Value;
+use tokio::net::TcpListener;
+use tokio::sync::{mpsc, oneshot, watch};
+
+/// How long a function may take for an event. Far more than it needs, even on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// What a function made of an event: its answer, or the error it reported.
+pub type Outcome = Result<Value, Value>;
+
+/// A running function, until dropped.
+#[derive(Debug)]
+pub struct Function {
+    child: Child,
+    state: Arc<Events>,
+    events: mpsc::UnboundedSender<(String, Value)>,
+    /// What it wrote, line by line.
+    log: Arc<Mutex<String>>,
+    /// Its standard error was closed: it is gone, or about to be.
+    ended: watch::Receiver<bool>,
+}
+
+#[derive(Debug)]
+struct Events {
+    waiting: tokio::sync::Mutex<mpsc::UnboundedReceiver<(String, Value)>>,
+    running: Mutex<Running>,
+}
+
+#[derive(Debug, Default)]
+struct Running {
+    count: u64,
+    answers: HashMap<String, oneshot::Sender<Outcome>>,
+}
+
+impl Function {
+    /// Starts the binary with these variables and those that Lambda itself sets, and with nothing
+    /// else of this process's environment.
+    ///
+    /// # Panics
+    /// When it cannot be started.
+    pub async fn start<'a>(
+        binary: &FsPath,
+        variables: impl IntoIterator<Item = (&'a str, String)>,
+    ) -> Self {
+        let (events, waiting) = mpsc::unbounded_channel();
+        let state = Arc::new(Events {
+            waiting: tokio::sync::Mutex::new(waiting),
+            running: Mutex::default(),
+        });
+        let address = serve(Arc::clone(&state)).await;
+        let mut child = Command::new(binary)
+            .env_clear()
+            .env("AWS_LAMBDA_RUNTIME_API", address)
+            .env("AWS_LAMBDA_FUNCTION_NAME", "under-test")
+            .env("AWS_LAMBDA_FUNCTION_MEMORY_SIZE", "512")
+            .env("AWS_LAMBDA_FUNCTION_VERSION", "$LATEST")
+            .env("AWS_REGION", "us-east-1")
+            .env("AWS_ACCESS_KEY_ID", "test")
+            .env("AWS_SECRET_ACCESS_KEY", "test")
+            .envs(variables)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("a function that can be started");
+        let log = Arc::new(Mutex::new(String::new()));
+        let (end, ended) = watch::channel(false);
+        copy(child.stdout.take(), Arc::clone(&log), || ());
+        copy(child.stderr.take(), Arc::clone(&log), move || {
+            end.send_replace(true);
+        });
+        Self {
+            child,
+            state,
+            events,
+            log,
+            ended,
+        }
+    }
+
+    /// Hands over one event and waits for what becomes of it.
+    ///
+    /// # Panics
+    /// When the function ends, or does not answer within a minute; its log is in the message.
+    pub async fn invoke(&self, event: Value) -> Outcome {
+        let (id, answer) = self.state.announce();
+        let handed = self.events.send((id, event));
+        let mut ended = self.ended.clone();
+        let outcome = tokio::time::timeout(PATIENCE, async {
+            tokio::select! {
+                biased;
+                answer = answer => answer.ok(),
+                _ = ended.wait_for(|&ended| ended) => None,
+            }
+        });
+        let outcome = outcome.await.ok().flatten();
+        assert!(handed.is_ok(), "the stand-in for Lambda has ended");
+        let log = self.log();
+        assert!(outcome.is_some(), "the function did not answer:\n{log}");
+        outcome.expect("checked above")
+    }
+
+    /// What it has written so far.
+    pub fn log(&self) -> String {
+        lock(&self.log).clone()
+    }
+}
+
+impl Drop for Function {
+    fn drop(&mut self) {
+        // One that has ended already needs no killing, only reaping.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+impl Events {
+    /// A new event's id, and where its answer will appear.
+    fn announce(&self) -> (String, oneshot::Receiver<Outcome>) {
+        let (tell, answer) = oneshot::channel();
+        let mut running = lock(&self.running);
+        running.count += 1;
+        let id = format!("00000000-0000-0000-0000-{:012}", running.count);
+        running.answers.insert(id.clone(), tell);
+        (id, answer)
+    }
+
+    fn end(&self, id: &str, outcome: Outcome) -> StatusCode {
+        match lock(&self.running).answers.remove(id) {
+            Some(tell) => {
+                // The test may have stopped waiting.
+                let _ = tell.send(outcome);
+                StatusCode::ACCEPTED
+            }
+            None => StatusCode::BAD_REQUEST,
+        }
+    }
+}
+
+/// Serves the Runtime API on a loopback port, and gives its address.
+async fn serve(state: Arc<Events>) -> String {
+    const INVOCATION: &str = "/2018-06-01/runtime/invocation";
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+    let address = listener.local_addr().expect("a bound port has an address");
+    let router = Router::new()
+        .route(&format!("{INVOCATION}/next"), get(next))
+        .route(&format!("{INVOCATION}/{{id}}/response"), post(response))
+        .route(&format!("{INVOCATION}/{{id}}/error"), post(error))
+        .with_state(state);
+    tokio::spawn(async move {
+        // Ends with the runtime of the test; nobody is left to hear of an error.
+        let _ = axum::serve(listener, router).await;
+    });
+    address.to_string()
+}
+
+/// Answers when there is an event.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the function compares the deadline with the clock on the wall"
+)]
+async fn next(State(state): State<Arc<Events>>) -> impl IntoResponse {
+    let event = state.waiting.lock().await.recv().await;
+    let Some((id, event)) = event else {
+        return StatusCode::GONE.into_response();
+    };
+    let deadline = (SystemTime::now() + PATIENCE).duration_since(SystemTime::UNIX_EPOCH);
+    let deadline = deadline.unwrap_or_default().as_millis().to_string();
+    let arn = "arn:aws:lambda:us-east-1:000000000000:function:under-test";
+    let headers = [
+        ("lambda-runtime-aws-request-id", id),
+        ("lambda-runtime-deadline-ms", deadline),
+        ("lambda-runtime-invoked-function-arn", arn.to_owned()),
+    ];
+    (headers, Json(event)).into_response()
+}
+
+async fn response(
+    State(state): State<Arc<Events>>,
+    Path(id): Path<String>,
+    body: Bytes,
+) -> StatusCode {
+    match serde_json::from_slice(&body) {
+        Ok(answer) => state.end(&id, Ok(answer)),
+        Err(_) => StatusCode::BAD_REQUEST,
+    }
+}
+
+async fn error(
+    State(state): State<Arc<Events>>,
+    Path(id): Path<String>,
+    body: Bytes,
+) -> StatusCode {
+    match serde_json::from_slice(&body) {
+        Ok(report) => state.end(&id, Err(report)),
+        Err(_) => StatusCode::BAD_REQUEST,
+    }
+}
+
+/// Copies the lines of one stream into the log until it closes, then calls `closed`.
+fn copy(
+    stream: Option<impl Read + Send + 'static>,
+    log: Arc<Mutex<String>>,
+    closed: impl FnOnce() + Send + 'static,
+) {
+    std::thread::spawn(move || {
+        let lines = stream.into_iter().flat_map(|s| BufReader::new(s).lines());
+        for line in lines.map_while(Result::ok) {
+            let mut log = lock(&log);
+            log.push_str(&line);
+            log.push('\n');
+        }
+        closed();
+    });
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

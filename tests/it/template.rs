@@ -1,0 +1,196 @@
+//! `template.yaml` against the code: the same routes, the variables that each function needs at
+//! its start, and policies that name what they allow.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test that cannot go on has failed"
+)]
+
+pub(crate) mod functions;
+pub(crate) mod read;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::Path;
+
+use posthaste_runtime::{Boot, Variables};
+use serde_yaml_ng::Value;
+
+use functions::Kind;
+use read::Template;
+
+/// What may hold a star in a policy, and why.
+const STARS: [(&str, &str); 2] = [
+    ("${Bucket.Arn}/mail/*", "a folder of the bucket"),
+    (
+        "arn:${AWS::Partition}:ses:${AWS::Region}:${AWS::AccountId}:identity/*",
+        "senders verify their domains while the stack runs",
+    ),
+];
+
+#[test]
+fn every_function_has_a_stanza_and_every_stanza_a_function() {
+    let folders = fs::read_dir(read::root().join("functions")).unwrap();
+    let folders = folders.map(|entry| entry.unwrap().path());
+    let built = folders.filter(|folder| folder.join("src/main.rs").is_file());
+    let name = |folder: &Path| folder.file_name().unwrap().to_str().unwrap().to_owned();
+    let built: BTreeSet<String> = built.map(|folder| name(&folder)).collect();
+
+    let template = Template::read();
+    let stanzas: BTreeSet<String> = template.functions().into_keys().collect();
+    assert_eq!(stanzas, built);
+    let known = functions::all()
+        .into_iter()
+        .map(|(name, _)| name.to_owned());
+    assert_eq!(
+        known.collect::<BTreeSet<_>>(),
+        built,
+        "tests/it/template/functions.rs"
+    );
+    for (name, stanza) in template.functions() {
+        assert_eq!(stanza["CodeUri"], format!("functions/{name}"));
+    }
+}
+
+#[tokio::test]
+async fn every_function_starts_with_its_variables_and_has_its_routes() {
+    let template = Template::read();
+    for (name, kind) in functions::all() {
+        let stanza = &template.functions()[name];
+        let variables = template.variables(stanza);
+        let vars = Variables::new(move |name| variables.get(name).cloned());
+        let boot = Boot::with(vars).await;
+        let declared = match kind {
+            Kind::Worker(open) => {
+                open(&boot).unwrap_or_else(|e| panic!("{name} does not start: {e}"));
+                Vec::new()
+            }
+            Kind::Http(routes) => {
+                let routes = routes(&boot);
+                let routes = routes.unwrap_or_else(|e| panic!("{name} does not start: {e}"));
+                let one =
+                    |route: &posthaste_http::Route| format!("{} {}", route.method, route.path);
+                routes.list().iter().map(one).collect()
+            }
+        };
+        let declared: BTreeSet<String> = declared.into_iter().collect();
+        assert_eq!(routes(stanza), declared, "{name}");
+    }
+}
+
+/// The routes of a stanza's events, without the one that takes whatever is left.
+fn routes(stanza: &Value) -> BTreeSet<String> {
+    let http = events(stanza, "HttpApi");
+    let routed = http.iter().filter(|event| event.get("Path").is_some());
+    let text = |event: &Value, name: &str| event[name].as_str().unwrap().to_owned();
+    let list: Vec<_> = routed
+        .map(|event| format!("{} {}", text(event, "Method"), text(event, "Path")))
+        .collect();
+    let set: BTreeSet<_> = list.iter().cloned().collect();
+    assert_eq!(list.len(), set.len(), "a route twice: {list:?}");
+    set
+}
+
+/// The properties of a stanza's events of one type.
+fn events(stanza: &Value, kind: &str) -> Vec<Value> {
+    let events = stanza["Events"].as_mapping().unwrap();
+    let wanted = events.values().filter(|event| event["Type"] == kind);
+    wanted.map(|event| event["Properties"].clone()).collect()
+}
+
+#[test]
+fn exactly_one_function_answers_what_matches_nothing() {
+    let stanzas = Template::read().functions();
+    let http = stanzas
+        .values()
+        .flat_map(|stanza| events(stanza, "HttpApi"));
+    let rest = http.filter(|event| event.get("Path").is_none());
+    assert_eq!(rest.count(), 1);
+}
+
+#[test]
+fn policies_name_what_they_allow() {
+    let template = Template::read();
+    let mut used = BTreeSet::new();
+    let mut statements = 0;
+    read::walk(&template.0, &mut |value| {
+        if value["Effect"] != "Allow" {
+            return;
+        }
+        statements += 1;
+        for part in [
+            "Action",
+            "NotAction",
+            "Resource",
+            "NotResource",
+            "Principal",
+        ] {
+            for text in read::texts(&value[part])
+                .iter()
+                .filter(|text| text.contains('*'))
+            {
+                let written = STARS.iter().find(|(star, _)| star == text);
+                let (star, _) = written.unwrap_or_else(|| panic!("{part} holds {text}"));
+                used.insert(*star);
+            }
+        }
+        assert!(value.get("NotAction").is_none() && value.get("NotResource").is_none());
+    });
+    assert!(statements >= functions::all().len());
+    let written: BTreeSet<&str> = STARS.iter().map(|(star, _)| *star).collect();
+    assert_eq!(used, written, "a star that is excused for nothing");
+    for (name, stanza) in template.functions() {
+        for policy in stanza["Policies"].as_sequence().unwrap() {
+            assert!(
+                policy.get("Statement").is_some(),
+                "{name}: a ready-made policy"
+            );
+        }
+    }
+}
+
+#[test]
+fn queues_wait_for_their_readers_and_bury_what_nobody_can_read() {
+    let template = Template::read();
+    let queues = template.of_type("AWS::SQS::Queue");
+    let mut read: BTreeMap<String, u64> = BTreeMap::new();
+    for (name, stanza) in template.functions() {
+        let timeout = stanza.get("Timeout").unwrap_or(template.global("Timeout"));
+        for event in events(&stanza, "SQS") {
+            let answers = &event["FunctionResponseTypes"];
+            assert_eq!(read::texts(answers), ["ReportBatchItemFailures"], "{name}");
+            assert!(
+                event["ScalingConfig"].get("MaximumConcurrency").is_some(),
+                "{name}"
+            );
+            let queue = read::texts(&event["Queue"]).concat();
+            let queue = queue.trim_end_matches(".Arn").to_owned();
+            read.insert(queue, timeout.as_u64().unwrap());
+        }
+    }
+    for reader in ["SendQueue", "EventsQueue", "RetriesQueue"] {
+        assert!(read.contains_key(reader), "nobody reads {reader}");
+    }
+    for (name, queue) in &queues {
+        if name.ends_with("DeadLetters") {
+            continue;
+        }
+        let visible = queue["VisibilityTimeout"].as_u64().unwrap();
+        let timeout = read.get(name).copied().unwrap_or(0);
+        assert!(
+            visible >= 6 * timeout,
+            "{name}: {visible} s for a reader of {timeout} s"
+        );
+        let letters = read::texts(&queue["RedrivePolicy"]["deadLetterTargetArn"]).concat();
+        let letters = letters.trim_end_matches(".Arn");
+        assert!(queues.contains_key(letters), "{name} has no dead letters");
+        let alarms = template.of_type("AWS::CloudWatch::Alarm");
+        let watched = |alarm: &Value| {
+            let of = read::texts(&alarm["Dimensions"]);
+            of.contains(&format!("{letters}.QueueName"))
+        };
+        assert!(alarms.values().any(watched), "nobody watches {letters}");
+    }
+}

@@ -1,0 +1,88 @@
+//! Every deployed function, built as its `main` builds it.
+
+use posthaste_http::Routes;
+use posthaste_runtime::{Boot, Error};
+
+pub(crate) enum Kind {
+    Http(fn(&Boot) -> Result<Routes, Error>),
+    Worker(fn(&Boot) -> Result<(), Error>),
+}
+
+/// By name. A function that is missing here fails the test of the folders.
+pub(crate) fn all() -> Vec<(&'static str, Kind)> {
+    vec![
+        ("access-settings", Kind::Http(access_settings)),
+        ("api-keys", Kind::Http(api_keys)),
+        (
+            "delivery",
+            Kind::Worker(|boot| started(delivery::App::open(boot))),
+        ),
+        (
+            "event-settings",
+            Kind::Http(|boot| {
+                let app = event_settings::App::open(boot)?;
+                Ok(event_settings::routes(app, boot.gate()?))
+            }),
+        ),
+        (
+            "mail-batch",
+            Kind::Http(|boot| {
+                let app = mail_batch::App::open(boot)?;
+                Ok(mail_batch::routes(app, boot.gate()?))
+            }),
+        ),
+        ("mail-send", Kind::Http(mail_send)),
+        (
+            "schedule-sweep",
+            Kind::Worker(|boot| started(schedule_sweep::App::open(boot))),
+        ),
+        ("subusers", Kind::Http(subusers)),
+        (
+            "webhook-fanout",
+            Kind::Worker(|boot| started(webhook_fanout::App::open(boot))),
+        ),
+    ]
+}
+
+/// Whether a worker can be built; what was built is not needed.
+fn started<A, E: Into<Error>>(app: Result<A, E>) -> Result<(), Error> {
+    app.map(drop).map_err(Into::into)
+}
+
+fn mail_send(boot: &Boot) -> Result<Routes, Error> {
+    let app = mail_send::App {
+        store: boot.store()?,
+        queue: boot.queue("SEND_QUEUE_URL")?,
+        blob: boot.blob()?,
+        clock: boot.clock(),
+        entropy: boot.entropy(),
+        limits: mail_send::Limits::default(),
+    };
+    Ok(mail_send::routes(app, boot.gate()?))
+}
+
+fn api_keys(boot: &Boot) -> Result<Routes, Error> {
+    let app = api_keys::App {
+        store: boot.store()?,
+        clock: boot.clock(),
+        entropy: boot.entropy(),
+    };
+    Ok(api_keys::routes(app, boot.gate()?))
+}
+
+fn access_settings(boot: &Boot) -> Result<Routes, Error> {
+    let app = access_settings::App {
+        store: boot.store()?,
+        clock: boot.clock(),
+    };
+    Ok(access_settings::routes(app, boot.gate()?))
+}
+
+fn subusers(boot: &Boot) -> Result<Routes, Error> {
+    let app = subusers::App {
+        store: boot.store()?,
+        clock: boot.clock(),
+        entropy: boot.entropy(),
+    };
+    Ok(subusers::routes(app, boot.gate()?))
+}

@@ -1,0 +1,126 @@
+//! Reading the template: its stanzas, and the values that AWS would give with every
+//! parameter at its default.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::PathBuf;
+
+use serde_yaml_ng::Value;
+use serde_yaml_ng::value::TaggedValue;
+
+pub(crate) struct Template(pub(crate) Value);
+
+pub(crate) fn root() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+impl Template {
+    pub(crate) fn read() -> Self {
+        let text = fs::read_to_string(root().join("template.yaml")).unwrap();
+        Self(serde_yaml_ng::from_str(&text).expect("template.yaml is YAML"))
+    }
+
+    /// The properties of every resource of this type, by logical name.
+    pub(crate) fn of_type(&self, kind: &str) -> BTreeMap<String, Value> {
+        let resources = self.0["Resources"].as_mapping().unwrap();
+        let wanted = resources.iter().filter(|(_, r)| r["Type"] == kind);
+        wanted
+            .map(|(name, r)| (name.as_str().unwrap().to_owned(), r["Properties"].clone()))
+            .collect()
+    }
+
+    /// The properties of every function, by the name of its binary.
+    pub(crate) fn functions(&self) -> BTreeMap<String, Value> {
+        let resources = self.0["Resources"].as_mapping().unwrap();
+        let functions = resources
+            .values()
+            .filter(|r| r["Type"] == "AWS::Serverless::Function");
+        let binary = |r: &Value| {
+            assert_eq!(r["Metadata"]["BuildMethod"], "rust-cargolambda");
+            let name = r["Metadata"]["BuildProperties"]["Binary"].as_str();
+            name.expect("every function names its binary").to_owned()
+        };
+        functions
+            .map(|r| (binary(r), r["Properties"].clone()))
+            .collect()
+    }
+
+    /// What every function has unless it says otherwise.
+    pub(crate) fn global(&self, name: &str) -> &Value {
+        &self.0["Globals"]["Function"][name]
+    }
+
+    /// The variables of a function, and Lambda's own.
+    pub(crate) fn variables(&self, stanza: &Value) -> BTreeMap<String, String> {
+        let own = stanza.get("Environment");
+        let all = [Some(self.global("Environment")), own];
+        let each = all.into_iter().flatten();
+        let each = each.flat_map(|place| place["Variables"].as_mapping().unwrap());
+        let mut found: BTreeMap<String, String> = each
+            .map(|(name, value)| (name.as_str().unwrap().to_owned(), self.resolve(value)))
+            .collect();
+        found.insert("AWS_REGION".to_owned(), "us-east-1".to_owned());
+        found
+    }
+
+    /// The text of a value.
+    fn resolve(&self, value: &Value) -> String {
+        match value {
+            Value::String(text) => text.clone(),
+            Value::Tagged(tagged) => self.call(tagged),
+            other => serde_yaml_ng::to_string(other).unwrap().trim().to_owned(),
+        }
+    }
+
+    fn call(&self, tagged: &TaggedValue) -> String {
+        let text = tagged.value.as_str().unwrap_or_default();
+        if tagged.tag == "Ref" {
+            match self.0["Parameters"].get(text) {
+                Some(parameter) => self.resolve(&parameter["Default"]),
+                // Whatever it will be called.
+                None => text.to_owned(),
+            }
+        } else if tagged.tag == "Sub" {
+            self.substitute(text)
+        } else if tagged.tag == "If" {
+            // With every parameter at its default, nothing of the owner's own is given.
+            self.resolve(&tagged.value[2])
+        } else {
+            panic!("a variable holds {:?}", tagged.tag)
+        }
+    }
+
+    /// The secret as Secrets Manager would make it; everything else stands as written.
+    fn substitute(&self, text: &str) -> String {
+        let Some((before, rest)) = text.split_once("{{resolve:secretsmanager:${") else {
+            return text.to_owned();
+        };
+        let (name, _) = rest.split_once('}').unwrap();
+        let make = &self.0["Resources"][name]["Properties"]["GenerateSecretString"];
+        assert_eq!(make["ExcludePunctuation"], true, "base64url has none of it");
+        let length = make["PasswordLength"].as_u64().unwrap();
+        format!("{before}{}", "Z".repeat(usize::try_from(length).unwrap()))
+    }
+}
+
+/// Shows every value in the tree, from the root down.
+pub(crate) fn walk(value: &Value, see: &mut impl FnMut(&Value)) {
+    see(value);
+    match value {
+        Value::Sequence(items) => items.iter().for_each(|item| walk(item, see)),
+        Value::Mapping(map) => map.values().for_each(|item| walk(item, see)),
+        Value::Tagged(tagged) => walk(&tagged.value, see),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
+
+/// Every text in the tree.
+pub(crate) fn texts(value: &Value) -> Vec<String> {
+    let mut found = Vec::new();
+    walk(value, &mut |value| {
+        if let Value::String(text) = value {
+            found.push(text.clone());
+        }
+    });
+    found
+}
