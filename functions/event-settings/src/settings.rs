@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use axum::Json;
-use axum::extract::{Path, RawQuery, State};
+use axum::extract::{RawQuery, State};
 use axum::http::StatusCode;
-use posthaste_http::{Body, Caller, Rejection};
+use posthaste_http::{Body, Caller, Path, Rejection};
 use posthaste_model::WebhookId;
 use posthaste_store::{Created, Saved, Webhook};
 

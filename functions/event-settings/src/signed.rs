@@ -2,8 +2,8 @@
 //! switched off.
 
 use axum::Json;
-use axum::extract::{Path, State};
-use posthaste_http::{Body, Caller, Rejection};
+use axum::extract::State;
+use posthaste_http::{Body, Caller, Path, Rejection};
 use posthaste_model::WebhookId;
 use posthaste_store::{Saved, Signing, Webhook};
 use posthaste_webhook::{KeyPair, signing_place};

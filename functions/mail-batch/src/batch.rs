@@ -1,9 +1,9 @@
 //! Batch ids: made, and looked up.
 
 use axum::Json;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::StatusCode;
-use posthaste_http::{Caller, Rejection};
+use posthaste_http::{Caller, Path, Rejection};
 use posthaste_model::BatchId;
 use posthaste_store::Put;
 

@@ -1,8 +1,8 @@
 //! What a batch holds. An extension: the contract has nothing like it.
 
 use axum::Json;
-use axum::extract::{Path, Query, State};
-use posthaste_http::{Caller, Rejection};
+use axum::extract::{Query, State};
+use posthaste_http::{Caller, Path, Rejection};
 use posthaste_model::{BatchId, Problems};
 use serde::Deserialize;
 

@@ -4,9 +4,9 @@
 use std::time::Duration;
 
 use axum::Json;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::StatusCode;
-use posthaste_http::{Body, Caller, Rejection};
+use posthaste_http::{Body, Caller, Path, Rejection};
 use posthaste_model::MessageId;
 use posthaste_model::batch::Stage;
 use posthaste_store::Piece;

@@ -1,9 +1,9 @@
 //! Cancelling and pausing batches, and taking that back.
 
 use axum::Json;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::StatusCode;
-use posthaste_http::{Body, Caller, Rejection};
+use posthaste_http::{Body, Caller, Path, Rejection};
 use posthaste_model::BatchId;
 use posthaste_model::batch::Hold;
 use posthaste_store::{HoldError, Reach};

@@ -44,7 +44,7 @@ impl Ids {
             .await;
         let batch = house.made(post.clone(), "/v3/mail/batch", &json!({})).await;
         let batch = text(&batch, "batch_id");
-        let hook = json!({"url": "http://127.0.0.1:9/theirs", "enabled": true, "open": true});
+        let hook = json!({"url": "http://127.0.0.1:8099/theirs", "enabled": true, "open": true});
         let hook = house
             .made(post.clone(), "/v3/user/webhooks/event/settings", &hook)
             .await;
@@ -114,11 +114,12 @@ impl Ids {
     }
 }
 
-/// A body that every endpoint can read something from, and that names these ids.
+/// A body that every endpoint can read something from, and that names these ids. Of the URL, which
+/// is told back to its owner, only a part is an id, so that each has its own.
 pub(crate) fn body(ids: &Ids) -> Value {
     json!({
         "name": "mine", "scopes": ["mail.send"], "disabled": true, "status": "cancel",
-        "url": format!("http://127.0.0.1:9/{}", ids.batch), "enabled": false, "type": "nonrecurring", "total": 1,
+        "url": format!("http://127.0.0.1:8099/{}", &ids.batch[..8]), "enabled": false, "type": "nonrecurring", "total": 1,
         "allocation_update": 1, "ids": [ids.rule], "batch_id": ids.batch,
         "webhook_id": ids.webhook, "id": ids.webhook, "username": ids.subuser,
         "message_id": ids.message,
