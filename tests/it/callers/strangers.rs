@@ -114,12 +114,16 @@ impl Ids {
     }
 }
 
-/// A body that every endpoint can read something from, and that names these ids. Of the URL, which
-/// is told back to its owner, only a part is an id, so that each has its own.
+/// A URL for these ids alone; whoever gave it is told it back.
+fn url(ids: &Ids) -> String {
+    format!("http://127.0.0.1:8099/{}", ids.batch)
+}
+
+/// A body that every endpoint can read something from, and that names these ids.
 pub(crate) fn body(ids: &Ids) -> Value {
     json!({
         "name": "mine", "scopes": ["mail.send"], "disabled": true, "status": "cancel",
-        "url": format!("http://127.0.0.1:8099/{}", &ids.batch[..8]), "enabled": false, "type": "nonrecurring", "total": 1,
+        "url": url(ids), "enabled": false, "type": "nonrecurring", "total": 1,
         "allocation_update": 1, "ids": [ids.rule], "batch_id": ids.batch,
         "webhook_id": ids.webhook, "id": ids.webhook, "username": ids.subuser,
         "message_id": ids.message,
@@ -159,8 +163,8 @@ async fn an_id_of_somebody_else_is_like_no_id_at_all() {
             let answer = house
                 .call(&route.method, &path, &other.key, &body(ids))
                 .await;
-            answers.push((answer.status, ids.without(&answer.body)));
-            let text = absent.without(&answer.body);
+            answers.push((answer.status, theirs.without(&absent.without(&answer.body))));
+            let text = absent.without(&answer.body.replace(&url(&theirs), "URL"));
             if ids.texts().iter().all(|id| !path.contains(id)) {
                 let shown = theirs.texts().into_iter().find(|id| text.contains(id));
                 assert_eq!(shown, None, "{} {path}: {text}", route.method);
@@ -168,7 +172,10 @@ async fn an_id_of_somebody_else_is_like_no_id_at_all() {
         }
         // What a call without a foreign id makes is the caller's own, and new each time.
         let makes = route.method == Method::POST && !route.path.contains('{');
-        if !(makes && answers.iter().all(|(status, _)| *status < 300)) {
+        let made = makes && answers.iter().all(|(status, _)| *status < 300);
+        // By then the caller has two webhooks of its own, and this gives one the other's URL.
+        let taken = route.method == Method::PATCH && route.path.ends_with("/event/settings");
+        if !made && !taken {
             assert_eq!(answers[0], answers[1], "{} {}", route.method, route.path);
         }
     }
