@@ -100,7 +100,7 @@ function newsletter() {
 test("a newsletter of 100 KB arrives to the letter", async (b) => {
   const html = newsletter();
   assert.ok(Buffer.byteLength(html) > 100_000);
-  await b.send(to(b, { subject: "News", html }));
+  await b.send(to(b, { subject: "News", text: "Story 0: read on", html }));
   same((await b.only()).html, html, "html");
 });
 

@@ -76,7 +76,9 @@ test("the sandbox takes a mail and sends nothing", async (b) => {
 });
 
 test("what was refused was not sent", async (b) => {
-  await refused(400, () => b.mail.send({ ...sound(b), to: [b.address("ann"), "broken.example.com"] }));
+  const mail = { ...sound(b), to: [b.address("ann"), "broken.example.com"] };
+  const errors = await refused(400, () => b.mail.send(mail));
+  same(errors.map(({ field }) => field), ["personalizations.0.to.1.email"]);
   await b.send({ ...sound(b), to: b.address("bob") });
   same(Object.keys(await b.copies(1)), [b.address("bob")]);
 });

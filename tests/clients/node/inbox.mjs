@@ -3,6 +3,7 @@
 export class Inbox {
   constructor(base) {
     this.base = base;
+    this.waited = new Map();
   }
 
   async get(path) {
@@ -15,9 +16,12 @@ export class Inbox {
     return (await this.get(path)).json();
   }
 
-  async search(query) {
-    const found = await this.json(`/api/v1/search?limit=0&query=${encodeURIComponent(query)}`);
-    return found.messages;
+  search(query, limit) {
+    return this.json(`/api/v1/search?limit=${limit}&query=${encodeURIComponent(query)}`);
+  }
+
+  async count(query) {
+    return (await this.search(query, 1)).messages_count;
   }
 
   /**
@@ -25,16 +29,17 @@ export class Inbox {
    * of every change, so nothing here sleeps and asks again. With `light`, only lines of the list.
    */
   async wait(query, count, { patience = 60, light = false } = {}) {
+    this.waited.set(query, count);
     const stop = new AbortController();
     const timer = setTimeout(() => stop.abort(), patience * 1000);
-    let found = [];
+    let found = 0;
     try {
       const live = await fetch(`${this.base}/live`, { signal: stop.signal });
       const changes = live.body.getReader();
-      found = await this.search(query);
-      while (found.length < count) {
+      found = await this.count(query);
+      while (found < count) {
         await changes.read();
-        found = await this.search(query);
+        found = await this.count(query);
       }
     } catch (why) {
       if (!stop.signal.aborted) throw why;
@@ -42,11 +47,18 @@ export class Inbox {
       clearTimeout(timer);
       stop.abort();
     }
-    if (found.length !== count) {
-      throw new Error(`${found.length} mails came for ${query}, wanted ${count}`);
+    if (found !== count) throw new Error(`${found} mails came for ${query}, wanted ${count}`);
+    const { messages } = await this.search(query, 0);
+    if (light) return messages;
+    return Promise.all(messages.reverse().map((line) => Copy.load(this, line.ID)));
+  }
+
+  /** What was waited for has not become more since. */
+  async checkAgain() {
+    for (const [query, count] of this.waited) {
+      const found = await this.count(query);
+      if (found !== count) throw new Error(`${found} mails by now for ${query}, wanted ${count}`);
     }
-    if (light) return found;
-    return Promise.all(found.reverse().map((line) => Copy.load(this, line.ID)));
   }
 }
 

@@ -131,7 +131,7 @@ def newsletter():
 def news(b):
     html = newsletter()
     assert len(html.encode()) > 100_000, len(html.encode())
-    mail = Mail("from@sender.example", b.address("ann"), "News", html_content=html)
+    mail = Mail("from@sender.example", b.address("ann"), "News", "Story 0: read on", html)
     accepted(b.client.send(mail))
     (copy,) = b.copies(1).values()
     same(copy.html, html, "html")

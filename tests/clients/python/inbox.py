@@ -9,6 +9,7 @@ import urllib.request
 class Mailbox:
     def __init__(self, base):
         self.base = base
+        self.waited = {}
 
     def open(self, path, timeout=30):
         return urllib.request.urlopen(self.base + path, timeout=timeout)
@@ -17,8 +18,11 @@ class Mailbox:
         with self.open(path) as answer:
             return json.load(answer)
 
-    def search(self, query):
-        return self.get("/api/v1/search?limit=0&query=" + urllib.parse.quote(query))["messages"]
+    def search(self, query, limit):
+        return self.get(f"/api/v1/search?limit={limit}&query=" + urllib.parse.quote(query))
+
+    def count(self, query):
+        return self.search(query, 1)["messages_count"]
 
     def wait(self, query, count, patience=60, light=False):
         """The copies that match, oldest first, as soon as there are `count` of them.
@@ -26,18 +30,24 @@ class Mailbox:
         The mailbox tells of every change, so nothing here sleeps and asks again. With `light`,
         only the lines of the list.
         """
+        self.waited[query] = count
         end = time.monotonic() + patience
         with self.open("/live", timeout=patience) as live:
-            found = self.search(query)
-            while len(found) < count:
+            while (found := self.count(query)) < count:
                 if time.monotonic() > end:
-                    raise AssertionError(f"{len(found)} of {count} mails came for {query}")
+                    raise AssertionError(f"{found} of {count} mails came for {query}")
                 # An event ends with an empty line; comments keep the stream alive.
                 while live.readline().strip():
                     pass
-                found = self.search(query)
-        assert len(found) == count, f"{len(found)} mails came for {query}, wanted {count}"
-        return found if light else [Copy(self, line["ID"]) for line in reversed(found)]
+        assert found == count, f"{found} mails came for {query}, wanted {count}"
+        lines = self.search(query, 0)["messages"]
+        return lines if light else [Copy(self, line["ID"]) for line in reversed(lines)]
+
+    def check_again(self):
+        """What was waited for has not become more since."""
+        for query, count in self.waited.items():
+            found = self.count(query)
+            assert found == count, f"{found} mails by now for {query}, wanted {count}"
 
 
 class Copy:
