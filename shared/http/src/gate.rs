@@ -208,10 +208,7 @@ impl Gate {
         let period = Period::at(self.0.clock.now(), self.0.limits.period);
         let limit = self.0.limits.of(endpoint);
         let who = (account.clone(), Arc::clone(endpoint));
-        self.0
-            .leases
-            .take(&self.0.store, who, limit, period)
-            .await
+        self.0.leases.take(&self.0.store, who, limit, period).await
     }
 
     async fn lets_in(&self, account: &Account, ip: Option<IpAddr>) -> Result<bool, Rejection> {

@@ -54,13 +54,7 @@ impl Leases {
         if block.stock == 0 && left > 0 {
             let left = u32::try_from(left).unwrap_or(limit);
             let size = block_size(limit, left, block.used);
-            let window = Window {
-                account: &who.0,
-                endpoint: &who.1,
-                number: period.number,
-                end: period.end,
-            };
-            block.lease(store, window, limit, size).await;
+            block.lease(store, &who, limit, period, size).await;
         }
         let allowed = block.stock > 0;
         block.used = block.used.saturating_add(u32::from(allowed));
@@ -89,7 +83,14 @@ impl Leases {
 }
 
 impl Block {
-    async fn lease(&mut self, store: &Store, window: Window<'_>, limit: u32, size: u32) {
+    #[expect(clippy::too_many_arguments, reason = "each of them is read once, here")]
+    async fn lease(&mut self, store: &Store, who: &Who, limit: u32, period: Period, size: u32) {
+        let window = Window {
+            account: &who.0,
+            endpoint: &who.1,
+            number: period.number,
+            end: period.end,
+        };
         match store.lease(window, size).await {
             Ok(taken) => {
                 // What was free before this block came.
@@ -99,7 +100,7 @@ impl Block {
             }
             Err(error) => {
                 // Mail goes out even when nobody can count it.
-                tracing::warn!(%error, "rate limit of {} could not be counted: {error}", window.account);
+                tracing::warn!(%error, "rate limit of {} could not be counted: {error}", who.0);
                 self.stock = size;
             }
         }
