@@ -54,7 +54,13 @@ impl Leases {
         if block.stock == 0 && left > 0 {
             let left = u32::try_from(left).unwrap_or(limit);
             let size = block_size(limit, left, block.used);
-            block.lease(store, &who, limit, period, size).await;
+            let window = Window {
+                account: &who.0,
+                endpoint: &who.1,
+                number: period.number,
+                end: period.end,
+            };
+            block.lease(store, window, limit, size).await;
         }
         let allowed = block.stock > 0;
         block.used = block.used.saturating_add(u32::from(allowed));
@@ -83,14 +89,7 @@ impl Leases {
 }
 
 impl Block {
-    #[expect(clippy::too_many_arguments, reason = "each of them is read once, here")]
-    async fn lease(&mut self, store: &Store, who: &Who, limit: u32, period: Period, size: u32) {
-        let window = Window {
-            account: &who.0,
-            endpoint: &who.1,
-            number: period.number,
-            end: period.end,
-        };
+    async fn lease(&mut self, store: &Store, window: Window<'_>, limit: u32, size: u32) {
         match store.lease(window, size).await {
             Ok(taken) => {
                 // What was free before this block came.
@@ -100,7 +99,7 @@ impl Block {
             }
             Err(error) => {
                 // Mail goes out even when nobody can count it.
-                tracing::warn!(%error, "rate limit of {} could not be counted: {error}", who.0);
+                tracing::warn!(%error, "rate limit of {} could not be counted: {error}", window.account);
                 self.stock = size;
             }
         }

@@ -117,3 +117,38 @@ pub(crate) fn splice(html: &str, edits: &[Edit]) -> String {
     out.push_str(html.get(rest..).unwrap_or_default());
     out
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_are_found_where_the_parser_saw_them() {
+        let html = "<html><body>é<a href='x'>1</a><A class=b HREF=\"y\">2</A></body></html>";
+        let places = look(html);
+        let values: Vec<_> = places
+            .anchors
+            .iter()
+            .map(|anchor| (&html[anchor.range.clone()], anchor.quote))
+            .collect();
+        assert_eq!(values, [("x", '\''), ("y", '"')]);
+        assert_eq!(&html[places.end..], "</body></html>");
+    }
+
+    #[test]
+    fn the_parser_gives_up_in_time_and_the_end_is_then_the_end() {
+        let html = format!("<body><a href=\"x\">{}", "<i>".repeat(400_000));
+        assert_eq!(look(&html).end, html.len());
+    }
+
+    #[test]
+    fn edits_replace_their_ranges_only() {
+        let edits = [
+            (0..1, "A".to_owned()),
+            (2..2, "+".to_owned()),
+            (3..5, String::new()),
+        ];
+        assert_eq!(splice("abcdef", &edits), "Ab+cf");
+        assert_eq!(splice("abc", &[]), "abc");
+    }
+}

@@ -1,10 +1,13 @@
 //! Templates of both generations: compiled once, rendered for every recipient.
 
+mod block;
 mod data;
 mod date;
+mod expr;
 pub(crate) mod legacy;
 mod missing;
 mod parse;
+mod path;
 mod run;
 mod scope;
 mod tree;

@@ -1,22 +1,22 @@
 //! One client, from the greeting to the goodbye.
 
+mod receive;
+mod secure;
+
 use std::sync::Arc;
 use std::time::Duration;
 
-use bytes::{Buf, BytesMut};
+use bytes::BytesMut;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::sync::watch;
 use tokio::time::{Instant, timeout, timeout_at};
-use tokio_rustls::TlsAcceptor;
 
 use crate::budget::{Budget, Grant};
 use crate::command;
-use crate::data::Message;
 use crate::lines::{Line, Lines};
-use crate::protocol::{Next, Protocol, too_long};
+use crate::protocol::{Next, Protocol};
 use crate::reply::{End, Reply};
-use crate::sasl::{self, Step};
-use crate::{BareLineEnds, Config, Handler, Session, Tls};
+use crate::{Config, Handler, Session, Tls};
 
 /// Octets read at a time.
 const PIECE: usize = 16 * 1024;
@@ -166,123 +166,6 @@ impl<H: Handler> Connection<H> {
             self.protocol.forgive();
         }
         self.say(reply)
-    }
-
-    /// Reads a message to its end; `Err` within is why it is not taken.
-    async fn receive(
-        &mut self,
-        shared: &Shared<H>,
-        grant: &mut Grant,
-    ) -> Talk<Result<Vec<u8>, Reply>> {
-        let config = &shared.config;
-        let end = Instant::now() + config.limits.message;
-        let mut message = Message::new(config.max_size);
-        let mut room = true;
-        loop {
-            let ahead = message.length() + self.inbox.len();
-            room &= !message.is_kept() || shared.budget.cover(grant, ahead);
-            if !room {
-                message.discard();
-            }
-            let ended = message.push(&self.inbox);
-            self.inbox.advance(ended.unwrap_or(self.inbox.len()));
-            room &= shared.budget.cover(grant, message.capacity());
-            if ended.is_some() {
-                break;
-            }
-            if !message.is_kept() {
-                *grant = Grant::default();
-            }
-            if message.length() > config.max_size.saturating_mul(3) {
-                return Err(Gone::Farewell(too_long(config).closing()));
-            }
-            self.flush().await?;
-            let pause = Instant::now() + config.limits.pause;
-            self.read(pause.min(end)).await?;
-        }
-        Ok(if message.is_too_long() {
-            Err(too_long(config))
-        } else if !room {
-            Err(Reply::new(452, "4.3.1", "no room for the message now"))
-        } else if message.has_bare_line_ends() && config.bare_line_ends == BareLineEnds::Refuse {
-            Err(Reply::new(554, "5.6.0", "the message has bare CR or LF"))
-        } else {
-            Ok(message.into_body())
-        })
-    }
-
-    async fn start_tls(&mut self, shared: &Shared<H>) -> Talk<()> {
-        let Tls::StartTls(tls) = &shared.config.tls else {
-            return Ok(());
-        };
-        if !self.inbox.is_empty() {
-            // Whoever put it there wants it read as if it had been encrypted (RFC 3207 section 6).
-            let reply = Reply::new(421, "4.7.0", "no text between STARTTLS and TLS");
-            return Err(Gone::Farewell(reply));
-        }
-        self.say(Reply::new(220, "2.0.0", "go ahead"))?;
-        self.flush().await?;
-        self.encrypt(tls).await
-    }
-
-    async fn encrypt(&mut self, tls: &Arc<rustls::ServerConfig>) -> Talk<()> {
-        let stream = std::mem::replace(&mut self.stream, Box::new(tokio::io::empty()));
-        let handshake = TlsAcceptor::from(Arc::clone(tls)).accept(stream);
-        let limit = self.shared.config.limits.handshake;
-        match timeout(limit, handshake).await {
-            Ok(Ok(stream)) => self.stream = Box::new(stream),
-            Ok(Err(error)) => {
-                tracing::debug!(connection = self.session.id, %error, "TLS handshake failed");
-                return Err(Gone::Lost);
-            }
-            Err(_) => return Err(Gone::Lost),
-        }
-        self.protocol.encrypted();
-        self.session.tls = true;
-        self.session.hello = String::new();
-        self.session.identity = None;
-        Ok(())
-    }
-
-    async fn auth(
-        &mut self,
-        shared: &Shared<H>,
-        mechanism: &str,
-        initial: Option<String>,
-    ) -> Talk<()> {
-        let mut step = sasl::start(mechanism, initial.as_deref());
-        loop {
-            match step {
-                Step::Ask(exchange, challenge) => {
-                    self.say(Reply::new(334, "", challenge))?;
-                    step = match self.line(AUTH_LINE).await? {
-                        Line::Text(line) => exchange.answer(&line),
-                        other @ (Line::Bare | Line::TooLong | Line::Flood) => {
-                            Step::Failed(complaint(&other))
-                        }
-                    };
-                }
-                Step::Failed(reply) => return self.say(reply),
-                Step::Done(login) => {
-                    let answer = shared.handler.authenticate(&self.session, login).await;
-                    return self.logged_in(shared, answer);
-                }
-            }
-        }
-    }
-
-    fn logged_in(&mut self, shared: &Shared<H>, answer: Result<H::Identity, Reply>) -> Talk<()> {
-        match answer {
-            Ok(identity) => {
-                self.session.identity = Some(identity);
-                self.protocol.logged_in();
-                self.say(Reply::new(235, "2.7.0", "welcome"))
-            }
-            Err(reply) => {
-                let reply = self.protocol.login_failed(&shared.config, reply);
-                self.say(reply)
-            }
-        }
     }
 
     fn answer(&mut self, answer: Result<(), Reply>, status: &'static str, text: &str) -> Talk<()> {

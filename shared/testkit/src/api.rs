@@ -168,18 +168,11 @@ impl Answer {
     /// # Panics
     /// When the body is not an error of the contract's shape.
     #[track_caller]
-    #[expect(
-        clippy::indexing_slicing,
-        reason = "a JSON value answers null for what it has not"
-    )]
     pub fn error(&self) -> (Option<String>, String) {
         let json = self.json();
-        let item = &json["errors"][0];
-        let message = item["message"].as_str().expect("an error message");
-        (
-            item["field"].as_str().map(str::to_owned),
-            message.to_owned(),
-        )
+        let item = json.pointer("/errors/0").expect("an error");
+        let text = |name: &str| item.get(name)?.as_str().map(str::to_owned);
+        (text("field"), text("message").expect("an error message"))
     }
 
     /// Asserts the status, showing the body when it is another.

@@ -1,4 +1,4 @@
-use posthaste_model::{AccountId, Timestamp, WebhookId};
+use posthaste_model::{AccountId, Event, Kind, Timestamp, WebhookId};
 use posthaste_queue::{Retry, Undelivered};
 use posthaste_store::{DeadLetter, Secret};
 
@@ -61,6 +61,40 @@ async fn keys_of_every_kind_are_created_listed_and_revoked() {
     assert_eq!(desk.exit_code("key create ann").await, 4);
 }
 
+/// One event that nobody took, which happened `i` seconds after second 1000.
+fn letter(account: &AccountId, webhook: &WebhookId, i: u8, died_at: Timestamp) -> DeadLetter {
+    let happened = Timestamp(1_000 + i64::from(i));
+    let event = Event::new(
+        format!("e{i}"),
+        account.clone(),
+        Kind::Open,
+        happened,
+        "a@example.com".to_owned(),
+    );
+    let undelivered = Undelivered {
+        retry: Retry {
+            account: account.clone(),
+            webhook: webhook.clone(),
+            attempt: 9,
+            not_before: happened,
+            last: "500".to_owned(),
+        },
+        events: vec![event],
+    };
+    let mut texts = undelivered.to_texts().expect("an event has a form");
+    DeadLetter {
+        account: account.clone(),
+        webhook: webhook.clone(),
+        first: happened,
+        last: happened,
+        events: 1,
+        died_at,
+        attempts: 9,
+        reason: "500".to_owned(),
+        message: texts.remove(0),
+    }
+}
+
 #[tokio::test]
 async fn dead_letters_are_listed_and_replayed_once() {
     let desk = Desk::new().await;
@@ -71,41 +105,9 @@ async fn dead_letters_are_listed_and_replayed_once() {
         WebhookId::from_bytes([2; 16]),
     ];
     for i in 0..150_u8 {
-        let webhook = &hooks[usize::from(i % 2)];
-        let happened = Timestamp(1_000 + i64::from(i));
-        let event = posthaste_model::Event::new(
-            format!("e{i}"),
-            account.clone(),
-            posthaste_model::Kind::Open,
-            happened,
-            "a@example.com".to_owned(),
-        );
-        let undelivered = Undelivered {
-            retry: Retry {
-                account: account.clone(),
-                webhook: webhook.clone(),
-                attempt: 9,
-                not_before: happened,
-                last: "500".to_owned(),
-            },
-            events: vec![event],
-        };
-        let letter = DeadLetter {
-            account: account.clone(),
-            webhook: webhook.clone(),
-            first: happened,
-            last: happened,
-            events: 1,
-            died_at: desk.hand.now(),
-            attempts: 9,
-            reason: "500".to_owned(),
-            message: undelivered.to_texts().unwrap().remove(0),
-        };
-        desk.tools
-            .store
-            .bury(&letter, desk.hand.now().plus(1_000))
-            .await
-            .unwrap();
+        let letter = letter(&account, &hooks[usize::from(i % 2)], i, desk.hand.now());
+        let expires = desk.hand.now().plus(1_000);
+        desk.tools.store.bury(&letter, expires).await.unwrap();
     }
     let count = async |words: &str| {
         let list = desk

@@ -41,7 +41,7 @@ impl Desk {
     /// Runs `posthaste <words>`.
     pub(crate) async fn run(&self, words: &str) -> Result<Report, Failure> {
         let words = std::iter::once("posthaste").chain(words.split_whitespace());
-        let line = Line::try_parse_from(words).unwrap();
+        let line = Line::try_parse_from(words).expect("a command line");
         run(&line.command, &self.tools).await
     }
 

@@ -11,6 +11,7 @@ mod connection;
 mod hello;
 mod judge;
 mod open;
+mod outcome;
 mod stuffing;
 mod tls;
 mod wire;
@@ -23,11 +24,10 @@ use posthaste_model::EmailAddress;
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
 
-use self::connection::{Connection, Failure, Offer, Why};
-use self::judge::{Verdict, judge};
+use self::connection::{Connection, Offer};
 use self::open::TlsCache;
-use crate::reply::Reply;
-use crate::{Attempt, Cause, Envelope, RelayUrl, Stage, Status};
+use self::outcome::{accepted, attempt_of, too_long};
+use crate::{Attempt, Envelope, RelayUrl};
 
 /// How long a relay that should have nothing more to say gets to say it.
 const GRACE: Duration = Duration::from_secs(2);
@@ -236,67 +236,6 @@ fn sender(from: &str) -> Result<(String, bool), String> {
 fn header(message: &[u8]) -> &[u8] {
     let end = memchr::memmem::find(message, b"\r\n\r\n").unwrap_or(message.len());
     message.get(..end).unwrap_or_default()
-}
-
-fn accepted(reply: &Reply, ip: Option<String>, tls: bool) -> Attempt {
-    Attempt::Accepted {
-        code: reply.code,
-        response: reply.line(),
-        ip,
-        tls,
-    }
-}
-
-/// What the relay would answer (RFC 1870 section 6.1), without sending the mail first.
-fn too_long(longest: u64, ip: Option<String>, tls: bool) -> Attempt {
-    Attempt::Bounced {
-        code: 552,
-        response: format!("552 5.3.4 the relay takes mails of at most {longest} octets"),
-        status: Some(Status::new(5, 3, 4)),
-        stage: Stage::Data,
-        ip,
-        tls,
-    }
-}
-
-fn attempt_of(failure: Failure, ip: Option<String>, tls: bool) -> Attempt {
-    let (reply, verdict) = match failure.why {
-        Why::Refused(reply) => {
-            let verdict = judge(failure.step, &reply);
-            (reply, verdict)
-        }
-        Why::Trouble(trouble) => return lost(trouble.to_string(), ip),
-        Why::Ours(text) => return lost(text, ip),
-    };
-    let cause = match verdict {
-        Verdict::Bounced(stage) => {
-            return Attempt::Bounced {
-                code: reply.code,
-                response: reply.line(),
-                status: reply.status(),
-                stage,
-                ip,
-                tls,
-            };
-        }
-        Verdict::Deferred(cause) => cause,
-        Verdict::Good => Cause::Relay,
-    };
-    Attempt::Deferred {
-        response: reply.line(),
-        status: reply.status(),
-        cause,
-        ip,
-    }
-}
-
-fn lost(response: String, ip: Option<String>) -> Attempt {
-    Attempt::Deferred {
-        response,
-        status: None,
-        cause: Cause::Relay,
-        ip,
-    }
 }
 
 impl fmt::Debug for Smtp {

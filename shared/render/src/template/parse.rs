@@ -5,8 +5,11 @@
 //! minutes; and it knows neither `{{#greaterThan length items 0}}` as a call nor `-0800` as an
 //! offset. What both can read, both render alike (`tests/handlebars.rs`).
 
-use super::tree::{Arm, Condition, Expr, Node, Scoped};
-use super::words::{self, Values, Word, arity, block_names};
+use super::block::{Head, Open, Slot, condition, head, with_length};
+use super::expr::{self, Values};
+use super::path::path;
+use super::tree::{Expr, Node};
+use super::words::{self, Word};
 
 /// How deep blocks may nest.
 const DEEPEST: usize = 64;
@@ -49,34 +52,6 @@ enum Trim {
     Line,
     /// All white space, for `~`.
     All,
-}
-
-/// A block whose end has not come yet.
-struct Open {
-    name: String,
-    line: usize,
-    head: Head,
-    /// What stood before the block.
-    outer: Vec<Node>,
-    body: Option<Vec<Node>>,
-    chain: Vec<Arm>,
-    slot: Slot,
-}
-
-enum Head {
-    If(Condition),
-    Each(Expr, Vec<String>),
-    With(Expr, Vec<String>),
-    Section(Expr),
-    /// `{{^name}}`.
-    Inverted(Expr),
-}
-
-/// Which part of a block is being read.
-enum Slot {
-    Body,
-    Arm(Condition),
-    Otherwise,
 }
 
 struct Parser<'s> {
@@ -229,9 +204,9 @@ impl<'s> Parser<'s> {
         let value = match words {
             [] => return Err("the tag is empty".to_owned()),
             // Even `{{12}}` and `{{true}}` name variables.
-            [Word::Bare(name)] => Expr::Path(words::path(name)?),
+            [Word::Bare(name)] => Expr::Path(path(name)?),
             [Word::Bare(name), values @ ..] => {
-                words::helper(name, with_length(Values::new(values).all()?, 1))?
+                expr::helper(name, with_length(Values::new(values).all()?, 1))?
             }
             [Word::Open, ..] => match <[Expr; 1]>::try_from(Values::new(words).all()?) {
                 Ok([value]) => value,
@@ -252,7 +227,7 @@ impl<'s> Parser<'s> {
         }
         let head = if inverted {
             match values {
-                [] => Head::Inverted(Expr::Path(words::path(name)?)),
+                [] => Head::Inverted(Expr::Path(path(name)?)),
                 _ => return Err("`^` takes one variable".to_owned()),
             }
         } else {
@@ -309,65 +284,6 @@ impl<'s> Parser<'s> {
     }
 }
 
-impl Open {
-    /// Ends the part being read, because an `else` came.
-    fn shut(&mut self, nodes: Vec<Node>) -> Result<(), String> {
-        match std::mem::replace(&mut self.slot, Slot::Otherwise) {
-            Slot::Body => self.body = Some(nodes),
-            Slot::Arm(condition) => self.chain.push(Arm {
-                condition,
-                body: nodes,
-            }),
-            Slot::Otherwise => {
-                return Err(format!("a second {{{{else}}}} in {{{{#{}}}}}", self.name));
-            }
-        }
-        Ok(())
-    }
-
-    /// The block as a node, and the nodes it stands behind.
-    fn finish(mut self, last: Vec<Node>) -> (Node, Vec<Node>) {
-        let mut otherwise = Vec::new();
-        match self.slot {
-            Slot::Body => self.body = Some(last),
-            Slot::Arm(condition) => self.chain.push(Arm {
-                condition,
-                body: last,
-            }),
-            Slot::Otherwise => otherwise = last,
-        }
-        let body = self.body.unwrap_or_default();
-        if let Head::If(condition) = self.head {
-            let mut arms = vec![Arm { condition, body }];
-            arms.append(&mut self.chain);
-            return (Node::If { arms, otherwise }, self.outer);
-        }
-        if !self.chain.is_empty() {
-            otherwise = vec![Node::If {
-                arms: self.chain,
-                otherwise,
-            }];
-        }
-        let scoped = |value, names, body, otherwise| Scoped {
-            value,
-            names,
-            body,
-            otherwise,
-        };
-        let node = match self.head {
-            Head::Each(value, names) => Node::Each(scoped(value, names, body, otherwise)),
-            Head::With(value, names) => Node::With(scoped(value, names, body, otherwise)),
-            Head::Inverted(value) => Node::Section(scoped(value, Vec::new(), otherwise, body)),
-            Head::Section(value) => Node::Section(scoped(value, Vec::new(), body, otherwise)),
-            Head::If(condition) => Node::If {
-                arms: vec![Arm { condition, body }],
-                otherwise,
-            },
-        };
-        (node, self.outer)
-    }
-}
-
 fn kind(inner: &str) -> Result<(Kind, &str), String> {
     let after = inner.get(1..).unwrap_or_default();
     Ok(match inner.bytes().next() {
@@ -408,74 +324,6 @@ fn comment(inner: &str) -> Result<(bool, &str), String> {
         at += found + 1;
     }
     Err(format!("the comment is not closed with `{what}`"))
-}
-
-fn head(name: &str, words: &[Word<'_>]) -> Result<Head, String> {
-    if let Some(condition) = condition(name, words)? {
-        return Ok(Head::If(condition));
-    }
-    let (words, names) = block_names(words)?;
-    let values = with_length(Values::new(words).all()?, 1);
-    match name {
-        "each" => Ok(Head::Each(one(name, values)?, names)),
-        "with" => Ok(Head::With(one(name, values)?, names)),
-        _ if values.is_empty() => Ok(Head::Section(Expr::Path(words::path(name)?))),
-        _ => Err(format!("`{name}` is not a block helper")),
-    }
-}
-
-/// The condition of `if`, `unless` and the comparing blocks; `None` for another name.
-fn condition(name: &str, words: &[Word<'_>]) -> Result<Option<Condition>, String> {
-    let two = || -> Result<(Expr, Expr), String> {
-        let values = with_length(Values::new(words).all()?, 2);
-        let [a, b] = <[Expr; 2]>::try_from(values)
-            .map_err(|values| arity(name, "2 values", values.len()))?;
-        Ok((a, b))
-    };
-    let many = || -> Result<Vec<Expr>, String> {
-        let values = with_length(Values::new(words).all()?, 2);
-        match values.len() {
-            0 | 1 => Err(arity(name, "2 values or more", values.len())),
-            _ => Ok(values),
-        }
-    };
-    let single = || one(name, with_length(Values::new(words).all()?, 1));
-    Ok(Some(match name {
-        "if" => Condition::True(single()?),
-        "unless" => Condition::False(single()?),
-        "equals" => two().map(|(a, b)| Condition::Equals(a, b))?,
-        "notEquals" => two().map(|(a, b)| Condition::NotEquals(a, b))?,
-        "greaterThan" => two().map(|(a, b)| Condition::Greater(a, b))?,
-        "lessThan" => two().map(|(a, b)| Condition::Less(a, b))?,
-        "and" => Condition::All(many()?),
-        "or" => Condition::Any(many()?),
-        _ => return Ok(None),
-    }))
-}
-
-fn one(name: &str, values: Vec<Expr>) -> Result<Expr, String> {
-    <[Expr; 1]>::try_from(values)
-        .map(|[value]| value)
-        .map_err(|values| arity(name, "1 value", values.len()))
-}
-
-/// `length items` among more values than the block takes is a call, though it has no parentheses
-/// (API facts 2.7).
-fn with_length(values: Vec<Expr>, takes: usize) -> Vec<Expr> {
-    let mut extra = values.len().saturating_sub(takes);
-    let mut out = Vec::with_capacity(values.len());
-    let mut values = values.into_iter().peekable();
-    while let Some(value) = values.next() {
-        let is_length = matches!(&value, Expr::Path(path) if path.text == "length");
-        match values.peek() {
-            Some(_) if is_length && extra > 0 => {
-                extra -= 1;
-                out.extend(values.next().map(|of| Expr::Length(Box::new(of))));
-            }
-            Some(_) | None => out.push(value),
-        }
-    }
-    out
 }
 
 fn count_lines(text: &str) -> usize {

@@ -173,3 +173,33 @@ pub(crate) fn untrack(readable: &str) -> String {
 /// Markup in which nothing is as it should be.
 pub(crate) const ODD_HTML: &str = "<!DOCTYPE html><HTML><Body BGColor=red><!--[if mso]><a href='https://x.co'><![endif]-->\
     <a\n href=\"https://x.co/?a=1&amp;b=2\"   x>\r\n</A ><p><b></p></b>&nbsp;<br/ ><img src=x alt='a>b'>\u{feff}é</body";
+
+pub(crate) const HTML: &str = "text/html";
+pub(crate) const TEXT: &str = "text/plain";
+
+/// Settings of a mail with a footer.
+pub(crate) const FOOTER: &str =
+    r#""mail_settings":{"footer":{"enable":true,"text":"-- text","html":"<i>html</i>"}}"#;
+
+/// A mail with an unsubscribe group.
+pub(crate) const GROUP: &str = r#""asm":{"group_id":5,"groups_to_display":[5,6]}"#;
+
+/// The HTML of a mail with these settings, its links made readable.
+#[track_caller]
+pub(crate) fn html(value: &str, settings: &str) -> String {
+    readable(HTML, value, settings)
+}
+
+/// The text of a mail with these settings, its links made readable.
+#[track_caller]
+pub(crate) fn text(value: &str, settings: &str) -> String {
+    readable(TEXT, value, settings)
+}
+
+#[track_caller]
+fn readable(mime_type: &str, value: &str, settings: &str) -> String {
+    let desk = Desk::new();
+    let mail = mail_of(&[(mime_type, value)], settings);
+    let got = desk.render(&mail, None, &AccountDefaults::default());
+    desk.readable(part(&got.unwrap(), mime_type))
+}

@@ -1,8 +1,17 @@
 //! The renderer from outside.
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test may stop where something is not as it says"
+)]
 
-mod copy;
+mod content;
 mod corpus;
 mod desk;
+mod finish;
 mod golden;
 mod handlebars;
 mod links;
+mod properties;
+mod unsubscribe;

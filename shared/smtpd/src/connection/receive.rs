@@ -1,0 +1,56 @@
+//! A message, within its size, its time and the memory there is.
+
+use bytes::Buf;
+use tokio::time::Instant;
+
+use super::{Connection, Gone, Shared, Talk};
+use crate::budget::Grant;
+use crate::data::Message;
+use crate::protocol::too_long;
+use crate::reply::Reply;
+use crate::{BareLineEnds, Handler};
+
+impl<H: Handler> Connection<H> {
+    /// Reads a message to its end; `Err` within is why it is not taken.
+    pub(super) async fn receive(
+        &mut self,
+        shared: &Shared<H>,
+        grant: &mut Grant,
+    ) -> Talk<Result<Vec<u8>, Reply>> {
+        let config = &shared.config;
+        let end = Instant::now() + config.limits.message;
+        let mut message = Message::new(config.max_size);
+        let mut room = true;
+        loop {
+            let ahead = message.length() + self.inbox.len();
+            room &= !message.is_kept() || shared.budget.cover(grant, ahead);
+            if !room {
+                message.discard();
+            }
+            let ended = message.push(&self.inbox);
+            self.inbox.advance(ended.unwrap_or(self.inbox.len()));
+            room &= shared.budget.cover(grant, message.capacity());
+            if ended.is_some() {
+                break;
+            }
+            if !message.is_kept() {
+                *grant = Grant::default();
+            }
+            if message.length() > config.max_size.saturating_mul(3) {
+                return Err(Gone::Farewell(too_long(config).closing()));
+            }
+            self.flush().await?;
+            let pause = Instant::now() + config.limits.pause;
+            self.read(pause.min(end)).await?;
+        }
+        Ok(if message.is_too_long() {
+            Err(too_long(config))
+        } else if !room {
+            Err(Reply::new(452, "4.3.1", "no room for the message now"))
+        } else if message.has_bare_line_ends() && config.bare_line_ends == BareLineEnds::Refuse {
+            Err(Reply::new(554, "5.6.0", "the message has bare CR or LF"))
+        } else {
+            Ok(message.into_body())
+        })
+    }
+}
