@@ -55,7 +55,8 @@ impl<'a> Finish<'a> {
         let mut body = self.fill(value, Form::Html);
         let mut tail = self.footer(Form::Html);
         if let Some(unsubscribe) = self.unsubscribe {
-            tail.push_str(&unsubscribe.line(&format!("{body}{tail}"), Form::Html));
+            let line = unsubscribe.line(&[&body, &tail], Form::Html);
+            tail.push_str(&line);
         }
         let mut pixel = self.pixel(Part::Html);
         if let Some(tag) = self.pixel_tag()
@@ -112,7 +113,7 @@ impl<'a> Finish<'a> {
         let footer = self.footer(Form::Text);
         append(&mut body, &footer);
         if let Some(unsubscribe) = self.unsubscribe {
-            let line = unsubscribe.line(&body, Form::Text);
+            let line = unsubscribe.line(&[&body], Form::Text);
             append(&mut body, &line);
         }
         if self.links.tracks() && self.settings.click.enable_text {

@@ -77,7 +77,7 @@ impl<'a> Links<'a> {
             if let Some(new) = self.link(&target, part, index) {
                 edits.push((
                     anchor.range.clone(),
-                    entity::encode_attribute(&new, anchor.quote),
+                    entity::encode_attribute(new, anchor.quote),
                 ));
             }
         }

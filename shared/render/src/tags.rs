@@ -17,24 +17,30 @@ pub(crate) struct Tag<'t> {
     pub(crate) in_attribute: bool,
 }
 
-/// The tags of a text, in order.
+/// The tags of a text, in order. The text is read once, however many marks never close.
 pub(crate) fn find(text: &str) -> impl Iterator<Item = Tag<'_>> {
     let mut at = 0;
+    // Where the next closing mark of each spelling stands, as far as that is known.
+    let mut closes = [0; SPELLINGS.len()];
     std::iter::from_fn(move || {
         loop {
-            let (start, open, close) = next(text, at)?;
+            let (start, spelling) = next(text, at)?;
+            let (open, close) = SPELLINGS.get(spelling)?;
             let inside = start + open.len();
-            let window = text.get(inside..)?;
-            let window = window.get(..floor(window, LONGEST)).unwrap_or(window);
-            let Some(length) = window.find(close) else {
+            let end = closes.get_mut(spelling)?;
+            if *end < inside {
+                let found = text.get(inside..)?.find(close);
+                *end = found.map_or(text.len(), |found| inside + found);
+            }
+            let name = text.get(inside..*end)?;
+            if name.len() > LONGEST || *end == text.len() {
                 at = inside;
                 continue;
-            };
-            let end = inside + length + close.len();
-            at = end;
+            }
+            at = *end + close.len();
             return Some(Tag {
-                name: text.get(inside..inside + length)?.trim(),
-                range: start..end,
+                name: name.trim(),
+                range: start..at,
                 in_attribute: text
                     .get(..start)
                     .is_some_and(|before| before.ends_with(['"', '\'', '='])),
@@ -43,28 +49,19 @@ pub(crate) fn find(text: &str) -> impl Iterator<Item = Tag<'_>> {
     })
 }
 
-/// The largest place not past `at` that does not split a character.
-fn floor(text: &str, at: usize) -> usize {
-    let at = at.min(text.len());
-    (0..=at)
-        .rev()
-        .find(|i| text.is_char_boundary(*i))
-        .unwrap_or(0)
-}
-
 /// Where the next tag opens, and how it is spelled.
-fn next(text: &str, at: usize) -> Option<(usize, &'static str, &'static str)> {
+fn next(text: &str, at: usize) -> Option<(usize, usize)> {
     // Every opening mark holds a percent sign, which is rare.
     let mut from = at;
     while let Some(found) = text.get(from..)?.find('%') {
         let percent = from + found;
-        for (open, close) in SPELLINGS {
+        for (spelling, (open, _)) in SPELLINGS.iter().enumerate() {
             let offset = open.find('%').unwrap_or_default();
             let Some(start) = percent.checked_sub(offset).filter(|start| *start >= at) else {
                 continue;
             };
             if text.get(start..).is_some_and(|rest| rest.starts_with(open)) {
-                return Some((start, open, close));
+                return Some((start, spelling));
             }
         }
         from = percent + 1;
@@ -115,6 +112,14 @@ mod tests {
     fn a_tag_is_no_longer_than_a_line() {
         let far = format!("<%{}%>", "é".repeat(LONGEST));
         check(&far, &[]);
+    }
+
+    #[test]
+    fn marks_that_never_close_are_read_once() {
+        // Reading ahead from each mark would take a thousand times as long.
+        let text = "<%&lt;%".repeat(200_000);
+        assert_eq!(find(&text).count(), 0);
+        assert_eq!(find(&format!("{text}%>")).count(), 1);
     }
 
     proptest! {

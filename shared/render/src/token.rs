@@ -299,7 +299,14 @@ impl Action {
 
 impl Token {
     fn encode(&self, key: u8) -> Vec<u8> {
-        let mut out = Writer::default();
+        let url = match &self.action {
+            Action::Click { url, .. } => url.len(),
+            Action::Open { .. }
+            | Action::Unsubscribe
+            | Action::GroupUnsubscribe { .. }
+            | Action::Preferences { .. } => 0,
+        };
+        let mut out = Writer::with_capacity(96 + self.email.len() + url);
         out.byte(VERSION << 4 | self.action.code());
         out.byte(key);
         out.text(self.account.as_str());

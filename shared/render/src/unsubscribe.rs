@@ -89,18 +89,18 @@ impl<'a> Unsubscribe<'a> {
     }
 
     /// Whether the part, filled, has a way out already.
-    fn offers(&self, filled: &str) -> bool {
+    fn offers(&self, filled: &[&str]) -> bool {
         [
             self.maker.unsubscribe(),
             self.maker.global(),
             self.maker.preferences(),
         ]
         .iter()
-        .any(|url| filled.contains(url))
+        .any(|url| filled.iter().any(|text| text.contains(url)))
     }
 
-    /// What goes under a filled part; nothing when it has a way out.
-    pub(crate) fn line(&self, filled: &str, form: Form) -> String {
+    /// What goes under a part whose texts, filled, are these; nothing when it has a way out.
+    pub(crate) fn line(&self, filled: &[&str], form: Form) -> String {
         match self.subscription {
             None if self.grouped && !self.offers(filled) => self.group_line(form),
             Some(own) if self.own_tag().is_none() => self.subscription_line(own, form),

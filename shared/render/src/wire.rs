@@ -1,9 +1,12 @@
 //! The bytes inside a token: length-prefixed texts and variable-length numbers (LEB128, zigzag).
 
-#[derive(Default)]
 pub(crate) struct Writer(Vec<u8>);
 
 impl Writer {
+    pub(crate) fn with_capacity(bytes: usize) -> Self {
+        Self(Vec::with_capacity(bytes))
+    }
+
     pub(crate) fn byte(&mut self, byte: u8) {
         self.0.push(byte);
     }

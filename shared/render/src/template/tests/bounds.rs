@@ -192,3 +192,10 @@ fn data_is_an_object_of_bounded_depth() {
     assert!(Data::object(&deep(100)).is_some());
     assert_eq!(Data::object(&deep(10_000)), None);
 }
+
+#[test]
+fn a_compiled_template_can_be_shared_between_threads() {
+    fn shared<T: Send + Sync + 'static>() {}
+    shared::<crate::Compiled>();
+    shared::<crate::KeyRing>();
+}
