@@ -69,13 +69,34 @@ impl Inner {
         parent: &AccountId,
         named: Named<'_>,
     ) -> Result<Option<Arc<Account>>, Rejection> {
-        let id = match named {
-            Named::Account(id) => AccountId::parse(id).ok(),
-            Named::Subuser(name) => self.subuser(parent, name).await?,
+        let account = match named {
+            Named::Account(id) => match AccountId::parse(id) {
+                Ok(id) => self.account(&id).await?,
+                Err(_) => None,
+            },
+            Named::Subuser(name) => self.called(parent, name).await?,
         };
-        let Some(id) = id else { return Ok(None) };
-        let account = self.account(&id).await?;
         Ok(account.filter(|account| account.parent.as_ref() == Some(parent)))
+    }
+
+    /// The subuser of this name. A remembered id whose account is gone is looked up once more:
+    /// the name may be somebody else's by now.
+    async fn called(
+        &self,
+        parent: &AccountId,
+        name: &str,
+    ) -> Result<Option<Arc<Account>>, Rejection> {
+        for _ in 0..2 {
+            let Some(id) = self.subuser(parent, name).await? else {
+                return Ok(None);
+            };
+            if let Some(account) = self.account(&id).await? {
+                return Ok(Some(account));
+            }
+            let asked = (parent.clone(), name.to_lowercase());
+            self.known().subusers.forget(&asked);
+        }
+        Ok(None)
     }
 
     async fn subuser(

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use axum::Router;
 use axum::extract::{Request, State};
 use axum::handler::Handler;
-use axum::http::Method;
+use axum::http::{Method, header};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::{MethodFilter, MethodRouter, on};
@@ -143,7 +143,7 @@ async fn admit(State(guard): State<Guard>, mut req: Request, next: Next) -> Resp
     let ip = client_ip(&req);
     let (mut response, permit) = if guard.access == Access::Public {
         let permit = guard.gate.permit_for_stranger(ip);
-        (answer(next, req, guard.dialect).await, permit)
+        (answer(next, req, &guard).await, permit)
     } else {
         let asked = Asked {
             endpoint: &guard.endpoint,
@@ -162,7 +162,7 @@ async fn admit(State(guard): State<Guard>, mut req: Request, next: Next) -> Resp
                 req.extensions_mut().insert(admitted.caller);
                 // The note is written while the handler works.
                 let note = guard.gate.record(admitted.note);
-                let (response, ()) = join(answer(next, req, guard.dialect), note).await;
+                let (response, ()) = join(answer(next, req, &guard), note).await;
                 (response, admitted.permit)
             }
         }
@@ -172,11 +172,30 @@ async fn admit(State(guard): State<Guard>, mut req: Request, next: Next) -> Resp
 }
 
 /// The handler's answer. One that panics answers like any other failure of ours.
-async fn answer(next: Next, req: Request, dialect: Dialect) -> Response {
+async fn answer(next: Next, req: Request, guard: &Guard) -> Response {
     let answer = AssertUnwindSafe(next.run(req)).catch_unwind().await;
-    answer.unwrap_or_else(|_| {
+    let answer = answer.unwrap_or_else(|_| {
         Rejection::internal(&"a handler panicked")
-            .in_dialect(dialect)
+            .in_dialect(guard.dialect)
             .into_response()
-    })
+    });
+    if guard.access == Access::Public {
+        return answer;
+    }
+    in_shape(answer, guard.dialect)
+}
+
+/// What the router refuses by itself (a path that is not UTF-8, a query it cannot read) comes as
+/// plain text; our clients know errors of one shape only.
+fn in_shape(answer: Response, dialect: Dialect) -> Response {
+    let status = answer.status();
+    let kind = answer.headers().get(header::CONTENT_TYPE);
+    let plain = kind.is_some_and(|kind| kind.as_bytes().starts_with(b"text/plain"));
+    if !plain || !(status.is_client_error() || status.is_server_error()) {
+        return answer;
+    }
+    let reason = status.canonical_reason().unwrap_or("refused");
+    Rejection::plain(status, reason.to_lowercase())
+        .in_dialect(dialect)
+        .into_response()
 }

@@ -58,6 +58,18 @@ async fn no_trick_with_the_path_walks_around_the_guard() {
 }
 
 #[tokio::test]
+async fn what_the_router_refuses_by_itself_has_our_shape() {
+    let desk = Desk::new().await;
+    let ask = desk.api.get("/v3/loose/%ff").key(&desk.tenant.key);
+    let answer = ask.send().await.expect(400);
+    assert_eq!(answer.error(), (None, "bad request".to_owned()));
+    assert_eq!(answer.header("content-type"), "application/json");
+    // An answer of a handler is its own, whatever its type.
+    let ask = desk.api.get("/v3/loose/x").key(&desk.tenant.key);
+    assert_eq!(ask.send().await.expect(200).body, "x");
+}
+
+#[tokio::test]
 async fn a_second_key_in_the_headers_opens_nothing() {
     let desk = Desk::new().await;
     let (good, name) = (format!("Bearer {}", desk.tenant.key), "authorization");

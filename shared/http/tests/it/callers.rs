@@ -217,20 +217,22 @@ async fn an_account_that_is_switched_off_cannot_send_and_is_told_so() {
 async fn a_deleted_account_and_its_keys_are_gone() {
     let desk = Desk::new().await;
     let sub = desk.tenant.subuser(&desk.store, "sub").await;
-    let get = || desk.api.get("/v3/templates").key(&sub.key).send();
-    get().await.expect(200);
+    let (api, key) = (&desk.api, &desk.tenant.key);
+    let own = || api.get("/v3/templates").key(&sub.key).send();
+    let acting = || api.get("/v3/templates").key(key).as_if("sub").send();
+    own().await.expect(200);
+    desk.hand.advance(5);
+    // The name is remembered for five seconds longer than the account.
+    acting().await.expect(200);
     desk.store.delete_account(&sub.account).await.unwrap();
-    desk.hand.advance(10);
-    get().await.expect(401);
-    let as_if = desk
-        .api
-        .get("/v3/templates")
-        .key(&desk.tenant.key)
-        .as_if("sub");
-    as_if.send().await.expect(403);
+    desk.hand.advance(5);
+    own().await.expect(401);
+    acting().await.expect(403);
     // The name is free again, and means the new one at once.
     let again = desk.tenant.subuser(&desk.store, "sub").await;
-    assert_ne!(again.account.id, sub.account.id);
+    let seen = acting().await.expect(200);
+    assert_eq!(seen.json()["on_behalf"], true);
+    desk.store.delete_account(&again.account).await.unwrap();
 }
 
 #[tokio::test]
