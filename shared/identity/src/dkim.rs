@@ -10,6 +10,7 @@ use base64::engine::general_purpose::STANDARD;
 use mail_auth::common::crypto::{RsaKey, Sha256};
 use mail_auth::common::headers::HeaderWriter as _;
 use mail_auth::dkim::{DkimSigner, Done};
+use posthaste_model::AccountId;
 use rustls_pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
 
 /// A key that could not be made or read, or a mail that could not be signed.
@@ -57,6 +58,11 @@ impl KeyPair {
             public: STANDARD.encode(public.as_ref()),
         })
     }
+}
+
+/// Where the private half is sealed to: it opens nowhere else.
+pub fn place(account: &AccountId, domain: i64, selector: &str) -> String {
+    format!("{account}/{domain}/dkim/{selector}")
 }
 
 /// What a signature covers, where a mail has it. What a relay may add or change on the way

@@ -4,6 +4,6 @@ mod dkim;
 mod proof;
 mod resolver;
 
-pub use dkim::{DkimError, KeyPair, Signer};
+pub use dkim::{DkimError, KeyPair, Signer, place};
 pub use proof::{Plan, Target, Verdict, check, judge, records};
 pub use resolver::{Answer, DnsError, Resolver, Zone};
