@@ -15,7 +15,7 @@ mod status;
 pub use attempt::{Attempt, Cause, Envelope, Stage, Tags};
 pub use classify::{Classification, bounce_type, classify};
 pub use relay_url::{InvalidRelayUrl, RelayUrl, Tls};
-pub use ses::{Ses, TAG_ACCOUNT, TAG_MESSAGE, TAG_RECIPIENT};
+pub use ses::{Ses, SesAccount, SesDomain, SesError, TAG_ACCOUNT, TAG_MESSAGE, TAG_RECIPIENT};
 pub use smtp::{Smtp, SmtpConfig, Timeouts};
 pub use status::Status;
 

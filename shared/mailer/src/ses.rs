@@ -3,6 +3,8 @@
 //! SES replaces Message-ID, Date and the envelope sender, so an accepted mail is found again by
 //! the message tags that its events repeat.
 
+mod identities;
+
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,6 +21,8 @@ use aws_sdk_sesv2::types::{Destination, EmailContent, MessageTag, RawMessage};
 use tokio::sync::OnceCell;
 
 use crate::{Attempt, Envelope, Stage, Status};
+
+pub use identities::{SesAccount, SesDomain, SesError};
 
 /// Message tag with the account id.
 pub const TAG_ACCOUNT: &str = "posthaste-account";

@@ -1,0 +1,150 @@
+//! Domains as SES knows them, and the standing of the account itself.
+//!
+//! SES signs with our own keys ("Bring Your Own DKIM"), so that an owner publishes the same records
+//! whichever relay carries his mail.
+
+use std::fmt;
+
+use aws_sdk_sesv2::error::{DisplayErrorContext, ProvideErrorMetadata, SdkError};
+use aws_sdk_sesv2::types::{DkimSigningAttributes, DkimSigningAttributesOrigin};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+
+use super::{Ses, client};
+
+/// SES did not do, or did not say, what it was asked.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("SES answered {0}")]
+pub struct SesError(String);
+
+impl SesError {
+    fn of<E, R>(error: &SdkError<E, R>) -> Self
+    where
+        E: ProvideErrorMetadata + std::error::Error + 'static,
+        R: fmt::Debug,
+    {
+        Self(match error.code() {
+            Some(code) => format!("{code}: {}", error.message().unwrap_or_default()),
+            None => format!("nothing: {}", DisplayErrorContext(error)),
+        })
+    }
+}
+
+/// What SES says about a domain. The states are its own words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SesDomain {
+    /// Whether mail from it is taken.
+    pub verified: bool,
+    pub dkim: String,
+    /// The domain of envelope senders, and its state.
+    pub mail_from: Option<(String, String)>,
+}
+
+/// What SES says about the account in this region.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SesAccount {
+    /// In the sandbox, mail goes to verified addresses only.
+    pub sandbox: bool,
+    pub sending: bool,
+    pub enforcement: String,
+    pub max_per_day: f64,
+    pub max_per_second: f64,
+    pub sent_in_a_day: f64,
+}
+
+impl Ses {
+    /// Lets SES sign for a domain with this key (PKCS #8), whether it knew the domain or not.
+    ///
+    /// # Errors
+    /// When SES refuses or does not answer.
+    pub async fn add_domain(
+        &self,
+        domain: &str,
+        selector: &str,
+        private: &[u8],
+    ) -> Result<(), SesError> {
+        let client = self
+            .0
+            .client
+            .get_or_init(|| async { client(&self.0.aws) })
+            .await;
+        let key = DkimSigningAttributes::builder()
+            .domain_signing_selector(selector)
+            .domain_signing_private_key(STANDARD.encode(private))
+            .build();
+        let created = client
+            .create_email_identity()
+            .email_identity(domain)
+            .dkim_signing_attributes(key.clone())
+            .send()
+            .await;
+        match created {
+            Ok(_) => return Ok(()),
+            Err(error) if error.code() == Some("AlreadyExistsException") => {}
+            Err(error) => return Err(SesError::of(&error)),
+        }
+        let put = client
+            .put_email_identity_dkim_signing_attributes()
+            .email_identity(domain)
+            .signing_attributes_origin(DkimSigningAttributesOrigin::External)
+            .signing_attributes(key);
+        put.send().await.map(drop).map_err(|e| SesError::of(&e))
+    }
+
+    /// The state of a domain; `None` when SES does not know it.
+    ///
+    /// # Errors
+    /// When SES refuses or does not answer.
+    pub async fn domain(&self, domain: &str) -> Result<Option<SesDomain>, SesError> {
+        let client = self
+            .0
+            .client
+            .get_or_init(|| async { client(&self.0.aws) })
+            .await;
+        let got = client
+            .get_email_identity()
+            .email_identity(domain)
+            .send()
+            .await;
+        let got = match got {
+            Ok(got) => got,
+            Err(error) if error.code() == Some("NotFoundException") => return Ok(None),
+            Err(error) => return Err(SesError::of(&error)),
+        };
+        let dkim = got.dkim_attributes().and_then(|dkim| dkim.status());
+        let mail_from = got.mail_from_attributes().map(|from| {
+            let state = from.mail_from_domain_status().as_str().to_owned();
+            (from.mail_from_domain().to_owned(), state)
+        });
+        Ok(Some(SesDomain {
+            verified: got.verified_for_sending_status(),
+            dkim: dkim
+                .map_or("NOT_STARTED", |status| status.as_str())
+                .to_owned(),
+            mail_from: mail_from.filter(|(name, _)| !name.is_empty()),
+        }))
+    }
+
+    /// The standing of the account: sandbox, switches, quota.
+    ///
+    /// # Errors
+    /// When SES refuses or does not answer.
+    pub async fn account(&self) -> Result<SesAccount, SesError> {
+        let client = self
+            .0
+            .client
+            .get_or_init(|| async { client(&self.0.aws) })
+            .await;
+        let got = client.get_account().send().await;
+        let got = got.map_err(|e| SesError::of(&e))?;
+        let quota = got.send_quota();
+        Ok(SesAccount {
+            sandbox: !got.production_access_enabled(),
+            sending: got.sending_enabled(),
+            enforcement: got.enforcement_status().unwrap_or_default().to_owned(),
+            max_per_day: quota.map_or(0.0, |quota| quota.max24_hour_send()),
+            max_per_second: quota.map_or(0.0, |quota| quota.max_send_rate()),
+            sent_in_a_day: quota.map_or(0.0, |quota| quota.sent_last24_hours()),
+        })
+    }
+}

@@ -1,0 +1,133 @@
+//! Domains and the account as SES knows them, against a server on loopback.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "a test fails by panicking"
+)]
+
+use std::sync::{Arc, Mutex};
+
+use aws_config::{BehaviorVersion, Region, SdkConfig};
+use aws_sdk_sesv2::config::{Credentials, SharedCredentialsProvider};
+use axum::Router;
+use axum::http::{Method, StatusCode, Uri};
+use posthaste_mailer::{Ses, SesAccount, SesDomain};
+use serde_json::{Value, json};
+
+type Calls = Arc<Mutex<Vec<(String, Value)>>>;
+type Answer = (u16, &'static str, Value);
+
+/// Answers the calls in turn.
+async fn ses(answers: Vec<Answer>) -> (Ses, Calls) {
+    let (calls, answers) = (Calls::default(), Mutex::new(answers.into_iter()));
+    let (log, answers) = (Arc::clone(&calls), Arc::new(answers));
+    let answer = move |method: Method, uri: Uri, request: String| {
+        let (log, answers) = (Arc::clone(&log), Arc::clone(&answers));
+        async move {
+            let body = serde_json::from_str(&request).unwrap_or(Value::Null);
+            log.lock()
+                .unwrap()
+                .push((format!("{method} {}", uri.path()), body));
+            let (status, kind, body) = answers.lock().unwrap().next().unwrap();
+            let status = StatusCode::from_u16(status).unwrap();
+            (status, [("x-amzn-errortype", kind)], body.to_string())
+        }
+    };
+    let app = Router::new().fallback(answer);
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    tokio::spawn(async move { axum::serve(listener, app).await.unwrap() });
+    let credentials = Credentials::new("id", "secret", None, None, "test");
+    let aws = SdkConfig::builder()
+        .behavior_version(BehaviorVersion::latest())
+        .region(Region::new("eu-west-1"))
+        .credentials_provider(SharedCredentialsProvider::new(credentials))
+        .endpoint_url(url)
+        .build();
+    (Ses::new(&aws, None), calls)
+}
+
+#[tokio::test]
+async fn a_new_domain_brings_its_own_key() {
+    let (ses, calls) = ses(vec![(200, "", json!({}))]).await;
+    ses.add_domain("example.com", "s1", b"key").await.unwrap();
+    let want = json!({"EmailIdentity": "example.com", "DkimSigningAttributes":
+        {"DomainSigningSelector": "s1", "DomainSigningPrivateKey": "a2V5"}});
+    assert_eq!(
+        *calls.lock().unwrap(),
+        [("POST /v2/email/identities".to_owned(), want)]
+    );
+}
+
+#[tokio::test]
+async fn a_domain_that_is_there_gets_the_key_of_today() {
+    let taken = (400, "AlreadyExistsException", json!({}));
+    let (ses, calls) = ses(vec![taken, (200, "", json!({}))]).await;
+    ses.add_domain("example.com", "s1", b"key").await.unwrap();
+    let calls = calls.lock().unwrap();
+    assert_eq!(
+        calls[1].0,
+        "PUT /v1/email/identities/example.com/dkim/signing"
+    );
+    assert_eq!(calls[1].1["SigningAttributesOrigin"], "EXTERNAL");
+    assert_eq!(
+        calls[1].1["SigningAttributes"]["DomainSigningSelector"],
+        "s1"
+    );
+}
+
+#[tokio::test]
+async fn a_refusal_is_told_and_the_key_is_not() {
+    let no = (
+        400,
+        "LimitExceededException",
+        json!({"message": "too many identities"}),
+    );
+    let (ses, _) = ses(vec![no]).await;
+    let error = ses
+        .add_domain("example.com", "s1", b"key")
+        .await
+        .unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "SES answered LimitExceededException: too many identities"
+    );
+}
+
+#[tokio::test]
+async fn the_state_of_a_domain_is_read() {
+    let known = json!({"VerifiedForSendingStatus": true, "DkimAttributes": {"Status": "SUCCESS"},
+        "MailFromAttributes": {"MailFromDomain": "em.example.com", "MailFromDomainStatus": "PENDING",
+            "BehaviorOnMxFailure": "USE_DEFAULT_VALUE"}});
+    let unknown = (404, "NotFoundException", json!({}));
+    let (ses, _) = ses(vec![(200, "", known), (200, "", json!({})), unknown]).await;
+    let want = SesDomain {
+        verified: true,
+        dkim: "SUCCESS".into(),
+        mail_from: Some(("em.example.com".into(), "PENDING".into())),
+    };
+    assert_eq!(ses.domain("example.com").await.unwrap(), Some(want));
+    let bare = ses.domain("example.com").await.unwrap().unwrap();
+    assert_eq!(
+        (bare.verified, bare.dkim.as_str(), bare.mail_from),
+        (false, "NOT_STARTED", None)
+    );
+    assert_eq!(ses.domain("example.com").await.unwrap(), None);
+}
+
+#[tokio::test]
+async fn the_standing_of_the_account_is_read() {
+    let body = json!({"ProductionAccessEnabled": false, "SendingEnabled": true, "EnforcementStatus": "HEALTHY",
+        "SendQuota": {"Max24HourSend": 200.0, "MaxSendRate": 1.0, "SentLast24Hours": 3.0}});
+    let (ses, _) = ses(vec![(200, "", body)]).await;
+    let want = SesAccount {
+        sandbox: true,
+        sending: true,
+        enforcement: "HEALTHY".into(),
+        max_per_day: 200.0,
+        max_per_second: 1.0,
+        sent_in_a_day: 3.0,
+    };
+    assert_eq!(ses.account().await.unwrap(), want);
+}
