@@ -68,7 +68,7 @@ async fn a_domain_that_is_there_gets_the_key_of_today() {
     let calls = calls.lock().unwrap();
     assert_eq!(
         calls[1].0,
-        "PUT /v1/email/identities/example.com/dkim/signing"
+        "PUT /v2/email/identities/example.com/dkim/signing"
     );
     assert_eq!(calls[1].1["SigningAttributesOrigin"], "EXTERNAL");
     assert_eq!(
