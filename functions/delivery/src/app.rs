@@ -7,6 +7,8 @@ use posthaste_queue::Queue;
 use posthaste_render::KeyRing;
 use posthaste_store::Store;
 
+use crate::Dkim;
+
 /// Everything `delivery` works with.
 #[derive(Clone)]
 pub struct App {
@@ -21,6 +23,8 @@ pub struct App {
     pub entropy: Entropy,
     pub keys: KeyRing,
     pub identity: Identity,
+    /// Signs for the sender's domain; nothing when the relay does.
+    pub dkim: Option<Dkim>,
     /// Names this process in claims.
     pub owner: String,
     /// Whether no other process can deliver from this table (the local host), so that claims of

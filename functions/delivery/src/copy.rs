@@ -1,7 +1,9 @@
 //! One recipient's copy: claim, render, compose, hand over, record.
 
+use std::sync::Arc;
 use std::time::Duration;
 
+use posthaste_identity::Signer;
 use posthaste_mailer::{Envelope, Tags};
 use posthaste_mime::{Outgoing, Stamp};
 use posthaste_model::{Copy, Event, Mail, Masked, Span};
@@ -42,12 +44,15 @@ pub(crate) async fn deliver(
         Some(reason) => Err(reason.to_owned()),
         None => render(app, job, mail, copy),
     };
+    let from = &mail.from_of(copy.personalization).email;
+    // Before the claim: a table that fails here costs a repeat, not the copy.
+    let signer = crate::dkim::signer(app, &job.account, from).await?;
     let subject = rendered.as_ref().map_or("", |r| &r.subject);
     let email = copy.mailbox.email.as_str();
     let message_id = app.message_id(&job.message, copy.recipient);
     let described = Described {
         email,
-        from: mail.from_of(copy.personalization).email.as_str(),
+        from: from.as_str(),
         subject,
         accepted_at: job.accepted.seconds(),
     };
@@ -75,7 +80,9 @@ pub(crate) async fn deliver(
     let processed = (job.attempt == 0).then(|| about(app.clock.now_ms()).processed());
     let end = match rendered {
         Err(reason) => about(app.clock.now_ms()).dropped(&reason),
-        Ok(rendered) => hand_over(app, job, mail, copy, (&message_id, rendered), about).await,
+        Ok(rendered) => {
+            hand_over(app, job, mail, copy, (&message_id, rendered, signer), about).await
+        }
     };
     let processed = processed.filter(|_| end.state != posthaste_store::State::Dropped);
     finish(app, job, copy.recipient, processed, end).await
@@ -125,7 +132,7 @@ async fn hand_over<'a>(
     job: &Job,
     mail: &Mail,
     copy: Copy<'_>,
-    (message_id, rendered): (&str, Rendered),
+    (message_id, rendered, signer): (&str, Rendered, Option<Arc<Signer>>),
     about: impl Fn(posthaste_model::Millis) -> About<'a>,
 ) -> End {
     let from = mail.from_of(copy.personalization);
@@ -152,7 +159,7 @@ async fn hand_over<'a>(
         boundary: &boundary,
     };
     let bytes = match posthaste_mime::build(&outgoing, &stamp) {
-        Ok(bytes) => bytes,
+        Ok(bytes) => crate::dkim::signed(signer.as_deref(), bytes),
         Err(error) => return about(app.clock.now_ms()).dropped(&error.to_string()),
     };
     let which = (&job.account, &job.message, copy.recipient);

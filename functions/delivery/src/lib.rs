@@ -8,11 +8,13 @@
 
 mod app;
 mod copy;
+mod dkim;
 mod open;
 mod outcome;
 mod retry;
 mod work;
 
 pub use app::{App, Identity};
+pub use dkim::Dkim;
 pub use retry::{Patience, pause};
 pub use work::handle;

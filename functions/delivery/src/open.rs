@@ -1,10 +1,12 @@
 //! The worker under Lambda, out of its variables.
 
+use std::sync::Arc;
+
 use posthaste_mailer::{Mailer, RelayUrl, Ses, Smtp, SmtpConfig};
 use posthaste_render::KeyRing;
 use posthaste_runtime::{Boot, ConfigError};
 
-use crate::{App, Identity};
+use crate::{App, Dkim, Identity};
 
 impl App {
     /// Reads `TABLE_NAME`, `SEND_QUEUE_URL`, `EVENTS_QUEUE_URL`, `BUCKET_NAME`, `DELIVERY`
@@ -35,6 +37,11 @@ impl App {
             identity: Identity {
                 hostname: vars.need("HOSTNAME_OF_SERVICE")?,
                 bounce_domain: vars.get("BOUNCE_DOMAIN"),
+            },
+            // SES signs by itself, with the same keys.
+            dkim: match delivery.as_str() {
+                "ses" => None,
+                _ => Some(Dkim::new(Arc::new(vars.parsed("STACK_SECRET")?))),
             },
             owner: format!("lambda-{:016x}", boot.entropy().below(u64::MAX)),
             exclusive: false,

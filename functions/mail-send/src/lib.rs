@@ -4,6 +4,7 @@ mod accept;
 mod account;
 mod check;
 mod decode;
+mod senders;
 mod wire;
 
 use axum::http::Method;
@@ -14,6 +15,7 @@ use posthaste_queue::Queue;
 use posthaste_store::Store;
 
 pub use check::{Checked, Limits, decode_and_check};
+pub use senders::Senders;
 
 /// What the function works with.
 #[derive(Clone)]
@@ -26,6 +28,7 @@ pub struct App {
     pub clock: Clock,
     pub entropy: Entropy,
     pub limits: Limits,
+    pub senders: Senders,
 }
 
 /// The routes of this function.

@@ -13,6 +13,7 @@ fn main() -> Result<(), posthaste_runtime::Error> {
                     .vars()
                     .or("HORIZON_SECONDS", mail_send::Limits::default().horizon)?,
             },
+            senders: mail_send::Senders::proven(),
         };
         Ok(mail_send::routes(app, boot.gate()?))
     })

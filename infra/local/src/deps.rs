@@ -5,8 +5,9 @@ use std::time::Duration;
 
 use posthaste_blob::Blob;
 use posthaste_http::{Gate, Routes};
+use posthaste_identity::{Resolver, Target};
 use posthaste_mailer::Mailer;
-use posthaste_model::{Clock, Entropy};
+use posthaste_model::{Clock, EmailAddress, Entropy};
 use posthaste_queue::Bus;
 use posthaste_render::KeyRing;
 use posthaste_store::Store;
@@ -35,6 +36,8 @@ pub(crate) struct Deps {
     pub(crate) bounce_domain: Option<String>,
     pub(crate) hostname: String,
     pub(crate) horizon: i64,
+    /// Whether only proven senders may send.
+    pub(crate) strict_senders: bool,
     pub(crate) gate: Gate,
     /// Posts to webhooks; may reach this machine, where its users' receivers run.
     pub(crate) client: Client,
@@ -69,6 +72,7 @@ impl Deps {
             bounce_domain,
             hostname: settings.hostname.clone(),
             horizon: settings.horizon,
+            strict_senders: settings.strict_senders,
             gate,
             client: parts.client,
             sealer: parts.sealer,
@@ -88,6 +92,10 @@ impl Deps {
             clock: clock.clone(),
             entropy: entropy.clone(),
             limits,
+            senders: match self.strict_senders {
+                true => mail_send::Senders::proven(),
+                false => mail_send::Senders::Any,
+            },
         };
         let mail_batch = mail_batch::App {
             store: store.clone(),
@@ -110,6 +118,41 @@ impl Deps {
             .merge(mail_batch::routes(mail_batch, gate()))
             .merge(event_settings::routes(event_settings, gate()))
             .merge(self.access())
+            .merge(sender_identity::routes(self.sender_identity(), gate()))
+    }
+
+    /// The routes about whom an account may send as. A laptop's names are in no DNS, so a domain
+    /// counts as authenticated at once unless senders are to be proven as on AWS.
+    fn sender_identity(&self) -> sender_identity::App {
+        let nobody = || Resolver::Zone(Arc::default());
+        let resolver = match self.strict_senders {
+            false => nobody(),
+            true => Resolver::system().unwrap_or_else(|error| {
+                tracing::warn!(%error, "no DNS to ask; every record will be missing: {error}");
+                nobody()
+            }),
+        };
+        let bounce_domain = self.bounce_domain.clone();
+        let bounce_domain = bounce_domain.unwrap_or_else(|| format!("bounce.{}", self.hostname));
+        sender_identity::App {
+            store: self.store.clone(),
+            send: self.engine.queue(SEND),
+            resolver,
+            trusting: !self.strict_senders,
+            ses: None,
+            sealer: self.sealer.clone(),
+            clock: self.clock.clone(),
+            entropy: self.entropy.clone(),
+            names: sender_identity::Names {
+                target: Target {
+                    mail_host: self.hostname.clone(),
+                    spf: format!("include:{bounce_domain}"),
+                    bounce_domain,
+                },
+                sender: system_sender(&self.hostname),
+                public_url: self.public_url.clone(),
+            },
+        }
     }
 
     /// The routes about who may call.
@@ -182,6 +225,7 @@ impl Deps {
                 hostname: self.hostname.clone(),
                 bounce_domain: self.bounce_domain.clone(),
             },
+            dkim: Some(delivery::Dkim::new(self.sealer.clone())),
             owner: format!("local-{high:016x}{low:016x}"),
             exclusive: true,
             at_once: 16,
@@ -189,6 +233,13 @@ impl Deps {
             retention: RETENTION,
         }
     }
+}
+
+/// Who writes mails of our own. A host that goes by an address instead of a name has none to give.
+fn system_sender(hostname: &str) -> EmailAddress {
+    let own = EmailAddress::parse(&format!("no-reply@{hostname}"));
+    let or = || EmailAddress::parse("no-reply@posthaste.localhost").expect("an address");
+    own.unwrap_or_else(|_| or())
 }
 
 /// What was started before the functions.

@@ -10,7 +10,10 @@ use super::{House, fill, routes};
 const ANY_KEY: [(&str, &str); 1] = [("GET /v3/scopes", "a key may always know what it may do")];
 
 /// Paths that need no key at all, by how they begin, and why.
-const PUBLIC: [(&str, &str); 0] = [];
+const PUBLIC: [(&str, &str); 1] = [(
+    "/senders/verify/",
+    "a link in a mail to whoever shall confirm an address, signed",
+)];
 
 /// Ids that nobody was given.
 const ODD_IDS: [&str; 10] = [
@@ -123,7 +126,10 @@ async fn no_id_makes_a_route_fail() {
                 answer.body
             );
             assert!(answer.headers.get("x-injected").is_none(), "{name}");
-            answer.keeps_the_contract(&name);
+            // Pages for people are no JSON.
+            if route.access != Access::Public {
+                answer.keeps_the_contract(&name);
+            }
         }
     }
 }
@@ -164,7 +170,9 @@ async fn no_body_makes_a_route_fail() {
                 answer.status,
                 answer.body
             );
-            answer.keeps_the_contract(&name);
+            if route.access != Access::Public {
+                answer.keeps_the_contract(&name);
+            }
         }
     }
 }

@@ -16,6 +16,8 @@ pub(crate) struct Ids {
     message: String,
     subuser: String,
     webhook: String,
+    domain: i64,
+    sender: i64,
 }
 
 impl Ids {
@@ -28,6 +30,8 @@ impl Ids {
             message: "C".repeat(22),
             subuser: "nobody-of-this-name".to_owned(),
             webhook: "00000000-0000-4000-8000-00000000abcd".to_owned(),
+            domain: 987_654,
+            sender: 987_654,
         }
     }
 
@@ -51,6 +55,16 @@ impl Ids {
         let subuser = json!({"username": "theirs", "email": "sub@example.com", "password": "x",
             "ips": []});
         house.made(post.clone(), "/v3/subusers", &subuser).await;
+        let domain = json!({"domain": "theirs.example"});
+        let domain = house
+            .made(post.clone(), "/v3/whitelabel/domains", &domain)
+            .await;
+        let sender = json!({"nickname": "theirs", "from_email": "me@theirs.example",
+            "reply_to": "me@theirs.example", "from_name": "Me", "address": "1 Street",
+            "city": "Town", "country": "Land"});
+        let sender = house
+            .made(post.clone(), "/v3/verified_senders", &sender)
+            .await;
         let mail = json!({
             "personalizations": [{"to": [{"email": "to@example.com"}]}],
             "from": {"email": "from@example.com"},
@@ -74,6 +88,8 @@ impl Ids {
                 .to_owned(),
             subuser: "theirs".to_owned(),
             webhook: text(&hook, "id"),
+            domain: domain["id"].as_i64().expect("an id"),
+            sender: sender["id"].as_i64().expect("an id"),
             batch,
         }
     }
@@ -88,6 +104,11 @@ impl Ids {
             "message_id" => self.message.clone(),
             "subuser_name" => self.subuser.clone(),
             "id" if route.path.contains("/webhooks/event/") => self.webhook.clone(),
+            "id" if route.path.contains("/domains/") => self.domain.to_string(),
+            "id" if route.path.contains("/verified_senders/") => self.sender.to_string(),
+            "ip" => "192.0.2.9".to_owned(),
+            // Signed, and of nobody in particular.
+            "token" => "token".to_owned(),
             other => panic!("{} captures {other}, which no test makes", route.path),
         }
     }
@@ -126,7 +147,7 @@ pub(crate) fn body(ids: &Ids) -> Value {
         "url": url(ids), "enabled": false, "type": "nonrecurring", "total": 1,
         "allocation_update": 1, "ids": [ids.rule], "batch_id": ids.batch,
         "webhook_id": ids.webhook, "id": ids.webhook, "username": ids.subuser,
-        "message_id": ids.message,
+        "message_id": ids.message, "default": true, "ip": "192.0.2.9", "domain_id": ids.domain,
     })
 }
 
@@ -142,7 +163,8 @@ async fn seen(house: &House, ids: &Ids, all: &[Route]) -> Vec<(String, String)> 
         let answer = house
             .call(&route.method, &path, &house.host.key, &json!({}))
             .await;
-        assert_eq!(answer.status, 200, "{path}: {}", answer.body);
+        let owned = route.path.contains('{') && !route.path.contains("{token}");
+        assert!(answer.status == 200 || !owned, "{path}: {}", answer.body);
         seen.push((path, answer.body));
     }
     seen

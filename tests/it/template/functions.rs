@@ -36,6 +36,13 @@ pub(crate) fn all() -> Vec<(&'static str, Kind)> {
             "schedule-sweep",
             Kind::Worker(|boot| started(schedule_sweep::App::open(boot))),
         ),
+        (
+            "sender-identity",
+            Kind::Http(|boot| {
+                let app = sender_identity::App::open(boot)?;
+                Ok(sender_identity::routes(app, boot.gate()?))
+            }),
+        ),
         ("subusers", Kind::Http(subusers)),
         (
             "webhook-fanout",
@@ -57,6 +64,7 @@ fn mail_send(boot: &Boot) -> Result<Routes, Error> {
         clock: boot.clock(),
         entropy: boot.entropy(),
         limits: mail_send::Limits::default(),
+        senders: mail_send::Senders::proven(),
     };
     Ok(mail_send::routes(app, boot.gate()?))
 }

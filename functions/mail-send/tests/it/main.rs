@@ -12,6 +12,7 @@ mod bodies;
 mod catalogue;
 mod limits;
 mod rules;
+mod senders;
 mod traps;
 mod types;
 

@@ -1,0 +1,9 @@
+//! The worker between a queue, an embedded table and a relay that records.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "a test that cannot go on fails"
+)]
+
+mod signing;

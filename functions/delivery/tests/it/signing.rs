@@ -1,0 +1,204 @@
+//! Mails signed for the domain they are from.
+
+use std::sync::Arc;
+
+use delivery::{App, Dkim, Identity, handle};
+use posthaste_blob::Blob;
+use posthaste_identity::{KeyPair, place};
+use posthaste_mailer::{Mailer, Smtp, SmtpConfig};
+use posthaste_model::{Mail, Record, RecordKind};
+use posthaste_queue::{Body, Job};
+use posthaste_store::{DkimKey, Domain, Store};
+use posthaste_testkit::relay::{Relay, Script};
+use posthaste_testkit::{Hand, Queues, Tenant, entropy, sqs_event, table};
+use posthaste_webhook::Sealer;
+
+const SECRET: &str = "1:MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE";
+
+struct Desk {
+    store: Store,
+    hand: Hand,
+    relay: Relay,
+    tenant: Tenant,
+    sealer: Arc<Sealer>,
+    app: App,
+}
+
+impl Desk {
+    async fn new() -> Self {
+        let (store, hand, queues) = (table().await, Hand::default(), Queues::start());
+        let relay = Relay::start(Script::new()).await;
+        let url = format!("{}?tls=none", relay.url()).parse().unwrap();
+        let sealer: Arc<Sealer> = Arc::new(SECRET.parse().unwrap());
+        let app = App {
+            store: store.clone(),
+            send: queues.queue("send"),
+            events: queues.queue("events"),
+            blob: Blob::memory(),
+            mailer: Mailer::Smtp(Smtp::new(SmtpConfig::new(url))),
+            clock: hand.clock(),
+            entropy: entropy(),
+            keys: SECRET.parse().unwrap(),
+            identity: Identity {
+                hostname: "post.example".into(),
+                bounce_domain: None,
+            },
+            dkim: Some(Dkim::new(sealer.clone())),
+            owner: "test".into(),
+            exclusive: true,
+            at_once: 4,
+            tracking: None,
+            retention: 86_400,
+        };
+        Self {
+            tenant: Tenant::new(&store, "owner", hand.now()).await,
+            store,
+            hand,
+            relay,
+            sealer,
+            app,
+        }
+    }
+
+    /// A domain of the tenant, its key sealed with this sealer.
+    async fn domain(&self, name: &str, valid: bool, sealer: &Sealer) {
+        let account = self.tenant.account.id.clone();
+        let id = self.store.next_domain_id(&account).await.unwrap();
+        let pair = KeyPair::generate().unwrap();
+        let sealed = sealer.seal(&entropy(), &place(&account, id, "s1"), &pair.private);
+        let domain = Domain {
+            id,
+            account,
+            domain: name.into(),
+            subdomain: "em".into(),
+            ips: Vec::new(),
+            custom_spf: false,
+            default: false,
+            automatic_security: true,
+            created_at: self.hand.now(),
+            checked_at: None,
+            records: vec![Record {
+                name: "dkim1".into(),
+                kind: RecordKind::Txt,
+                host: format!("s1._domainkey.{name}"),
+                data: format!("v=DKIM1; k=rsa; p={}", pair.public),
+                valid,
+            }],
+            keys: vec![DkimKey {
+                selector: "s1".into(),
+                public: pair.public,
+                private: sealed.unwrap(),
+            }],
+            subusers: Vec::new(),
+        };
+        assert_eq!(
+            self.store.create_domain(&domain).await.unwrap(),
+            posthaste_store::Put::Stored
+        );
+    }
+
+    /// Sends one mail from this address and gives back what the relay took.
+    async fn send(&self, from: &str) -> String {
+        let mail: Mail = serde_json::from_value(serde_json::json!({
+            "from": {"email": from},
+            "subject": "Hello",
+            "content": [{"type": "text/plain", "value": "Hi"}],
+            "personalizations": [{"to": [{"email": "bob@example.net"}]}],
+        }))
+        .unwrap();
+        let job = Job {
+            v: 1,
+            account: self.tenant.account.id.clone(),
+            message: entropy().message_id(),
+            accepted: self.hand.clock().now_ms(),
+            spans: Vec::new(),
+            attempt: 0,
+            due: None,
+            left: false,
+            key: None,
+            body: Body::Mail(Box::new(mail)),
+        };
+        let before = self.relay.received().len();
+        let answer = handle(&self.app, sqs_event([job.to_text().unwrap()])).await;
+        assert!(answer.batch_item_failures.is_empty());
+        let received = self.relay.received();
+        assert_eq!(received.len(), before + 1);
+        String::from_utf8(received[before].bytes.clone()).unwrap()
+    }
+}
+
+#[tokio::test]
+async fn a_mail_carries_the_signature_of_the_closest_domain_of_its_sender() {
+    let desk = Desk::new().await;
+    desk.domain("example.com", true, &desk.sealer).await;
+    desk.domain("mail.example.com", true, &desk.sealer).await;
+
+    for (from, domain) in [
+        ("ann@example.com", "example.com"),
+        ("ann@Mail.Example.com", "mail.example.com"),
+        ("ann@other.example.com", "example.com"),
+    ] {
+        let mail = desk.send(from).await;
+        assert!(
+            mail.starts_with("DKIM-Signature: v=1; a=rsa-sha256; "),
+            "{mail}"
+        );
+        let (signature, _) = mail.split_once("\r\n\r\n").unwrap();
+        assert!(
+            signature.contains(&format!("d={domain};")),
+            "{from}: {signature}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_mail_without_a_proven_domain_goes_out_unsigned() {
+    let desk = Desk::new().await;
+    desk.domain("example.com", false, &desk.sealer).await;
+    for from in ["ann@example.com", "ann@example.org"] {
+        let mail = desk.send(from).await;
+        assert!(!mail.contains("DKIM-Signature"), "{mail}");
+    }
+}
+
+#[tokio::test]
+async fn a_key_that_does_not_open_keeps_no_mail_back() {
+    let desk = Desk::new().await;
+    let other: Sealer = "1:OTg3NjU0MzIxMDk4NzY1NDMyMTA5ODc2NTQzMjEwOTg"
+        .parse()
+        .unwrap();
+    desk.domain("example.com", true, &other).await;
+    let mail = desk.send("ann@example.com").await;
+    assert!(!mail.contains("DKIM-Signature"), "{mail}");
+}
+
+#[tokio::test]
+async fn that_a_sender_has_no_domain_is_forgotten_within_seconds() {
+    let desk = Desk::new().await;
+    assert!(
+        !desk
+            .send("ann@example.com")
+            .await
+            .contains("DKIM-Signature")
+    );
+    desk.domain("example.com", true, &desk.sealer).await;
+    desk.hand.advance(10);
+    assert!(
+        desk.send("ann@example.com")
+            .await
+            .contains("DKIM-Signature")
+    );
+}
+
+#[tokio::test]
+async fn a_relay_that_signs_gets_mails_without_a_signature() {
+    let mut desk = Desk::new().await;
+    desk.domain("example.com", true, &desk.sealer).await;
+    desk.app.dkim = None;
+    assert!(
+        !desk
+            .send("ann@example.com")
+            .await
+            .contains("DKIM-Signature")
+    );
+}

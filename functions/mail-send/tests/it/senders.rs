@@ -1,0 +1,188 @@
+//! Sender identity: whose mail is taken, and what the others are told.
+
+use mail_send::{App, Limits, Senders, routes};
+use posthaste_blob::Blob;
+use posthaste_http::Gate;
+use posthaste_model::{Record, RecordKind};
+use posthaste_store::{Domain, Put, Sender, SenderFields, Store};
+use posthaste_testkit::{Answer, Api, Hand, Queues, Tenant, entropy, table};
+use serde_json::{Value, json};
+
+use crate::with;
+
+struct Desk {
+    store: Store,
+    hand: Hand,
+    queues: Queues,
+    tenant: Tenant,
+    api: Api,
+}
+
+impl Desk {
+    async fn new(senders: Senders) -> Self {
+        let (store, hand, queues) = (table().await, Hand::default(), Queues::start());
+        let app = App {
+            store: store.clone(),
+            queue: queues.queue("send"),
+            blob: Blob::memory(),
+            clock: hand.clock(),
+            entropy: entropy(),
+            limits: Limits::default(),
+            senders,
+        };
+        let gate = Gate::new(
+            store.clone(),
+            hand.clock(),
+            posthaste_http::Limits::default(),
+        );
+        Self {
+            tenant: Tenant::new(&store, "owner", hand.now()).await,
+            api: Api::new(routes(app, gate)),
+            store,
+            hand,
+            queues,
+        }
+    }
+
+    async fn send(&self, body: &Value) -> Answer {
+        let ask = self.api.post("/v3/mail/send").key(&self.tenant.key);
+        ask.json(body).send().await
+    }
+
+    async fn send_from(&self, from: &str) -> u16 {
+        let answer = self.send(&with(&[("from.email", json!(from))])).await;
+        answer.status.as_u16()
+    }
+
+    async fn domain(&self, name: &str, valid: bool) {
+        let domain = Domain {
+            id: self
+                .store
+                .next_domain_id(&self.tenant.account.id)
+                .await
+                .unwrap(),
+            account: self.tenant.account.id.clone(),
+            domain: name.into(),
+            subdomain: "em".into(),
+            ips: Vec::new(),
+            custom_spf: false,
+            default: false,
+            automatic_security: true,
+            created_at: self.hand.now(),
+            checked_at: None,
+            records: vec![Record {
+                name: "mail_cname".into(),
+                kind: RecordKind::Cname,
+                host: format!("em.{name}"),
+                data: "bounce.post.example".into(),
+                valid,
+            }],
+            keys: Vec::new(),
+            subusers: Vec::new(),
+        };
+        assert_eq!(
+            self.store.create_domain(&domain).await.unwrap(),
+            Put::Stored
+        );
+    }
+}
+
+#[tokio::test]
+async fn mail_from_anybody_else_is_refused_in_the_contracts_words() {
+    let desk = Desk::new(Senders::proven()).await;
+    desk.domain("waiting.example", false).await;
+
+    for from in ["shop@example.com", "shop@waiting.example"] {
+        let answer = desk
+            .send(&with(&[("from.email", json!(from))]))
+            .await
+            .expect(403);
+        let body = String::from_utf8(answer.body.to_vec()).unwrap();
+        assert_eq!(
+            body,
+            r#"{"errors":[{"message":"The from address does not match a verified Sender Identity. Mail cannot be sent until this error is resolved. Visit https://sendgrid.com/docs/for-developers/sending-email/sender-identity/ to see the Sender Identity requirements","field":"from","help":null}]}"#
+        );
+    }
+    assert!(desk.queues.drain("send").is_empty());
+}
+
+#[tokio::test]
+async fn a_proven_domain_lets_all_its_addresses_send_at_once() {
+    let desk = Desk::new(Senders::proven()).await;
+    assert_eq!(desk.send_from("shop@example.com").await, 403);
+    desk.domain("example.com", true).await;
+    for from in [
+        "shop@example.com",
+        "Other@EXAMPLE.com",
+        "shop@news.example.com",
+    ] {
+        assert_eq!(desk.send_from(from).await, 202, "{from}");
+    }
+    for from in [
+        "shop@badexample.com",
+        "shop@example.com.evil.example",
+        "shop@com",
+    ] {
+        assert_eq!(desk.send_from(from).await, 403, "{from}");
+    }
+}
+
+#[tokio::test]
+async fn a_verified_sender_lets_his_own_address_send() {
+    let desk = Desk::new(Senders::proven()).await;
+    let mut sender = Sender {
+        id: 1,
+        account: desk.tenant.account.id.clone(),
+        folded: "ann@example.org".into(),
+        verified: true,
+        token: None,
+        created_at: desk.hand.now(),
+        fields: SenderFields::default(),
+    };
+    assert_eq!(
+        desk.store.create_sender(&sender, None).await.unwrap(),
+        Put::Stored
+    );
+    sender.id = 2;
+    sender.folded = "bob@example.org".into();
+    sender.verified = false;
+    assert_eq!(
+        desk.store.create_sender(&sender, None).await.unwrap(),
+        Put::Stored
+    );
+    assert_eq!(desk.send_from("Ann@Example.org").await, 202);
+    assert_eq!(desk.send_from("bob@example.org").await, 403);
+    assert_eq!(desk.send_from("eve@example.org").await, 403);
+}
+
+#[tokio::test]
+async fn an_envelope_with_another_sender_is_judged_too() {
+    let desk = Desk::new(Senders::proven()).await;
+    desk.domain("example.com", true).await;
+    let envelope = json!({"to": [{"email": "a@b.co"}], "from": {"email": "eve@example.org"}});
+    let body = with(&[("personalizations.1", envelope)]);
+    let answer = desk.send(&body).await.expect(403);
+    assert_eq!(answer.error().0.as_deref(), Some("personalizations.1.from"));
+    assert!(desk.queues.drain("send").is_empty());
+}
+
+#[tokio::test]
+async fn a_domain_that_is_gone_stops_within_ten_seconds() {
+    let desk = Desk::new(Senders::proven()).await;
+    desk.domain("example.com", true).await;
+    assert_eq!(desk.send_from("shop@example.com").await, 202);
+    desk.store
+        .delete_domain(&desk.tenant.account.id, 1)
+        .await
+        .unwrap();
+    assert_eq!(desk.send_from("shop@example.com").await, 202, "remembered");
+    desk.hand.advance(10);
+    assert_eq!(desk.send_from("shop@example.com").await, 403);
+}
+
+#[tokio::test]
+async fn where_senders_need_no_proof_anybody_sends() {
+    let desk = Desk::new(Senders::Any).await;
+    assert_eq!(desk.send_from("anybody@example.org").await, 202);
+    assert_eq!(desk.queues.drain("send").len(), 1);
+}

@@ -1,0 +1,103 @@
+//! What the function works with.
+
+use std::sync::Arc;
+
+use posthaste_http::{Caller, Rejection};
+use posthaste_identity::{Resolver, Target};
+use posthaste_mailer::Ses;
+use posthaste_model::{Clock, EmailAddress, Entropy};
+use posthaste_queue::Queue;
+use posthaste_runtime::{Boot, ConfigError, Error};
+use posthaste_store::{Account, Domain, Store};
+use posthaste_webhook::Sealer;
+
+/// Everything the handlers need.
+#[derive(Clone)]
+pub struct App {
+    pub store: Store,
+    /// The send queue, for mails of our own.
+    pub send: Queue,
+    pub resolver: Resolver,
+    /// Whether a domain counts as authenticated as soon as it is there: on a machine whose names
+    /// no DNS knows.
+    pub trusting: bool,
+    /// Where mail leaves by SES, it signs with the keys of proven domains.
+    pub ses: Option<Ses>,
+    pub sealer: Arc<Sealer>,
+    pub clock: Clock,
+    pub entropy: Entropy,
+    pub names: Names,
+}
+
+/// The names of this installation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Names {
+    /// Where the records of a domain lead.
+    pub target: Target,
+    /// Who writes mails of our own.
+    pub sender: EmailAddress,
+    /// Base address of the pages that people open, without a final slash.
+    pub public_url: String,
+}
+
+impl App {
+    /// Reads `TABLE_NAME`, `SEND_QUEUE_URL`, `STACK_SECRET`, `BOUNCE_DOMAIN`, `MAIL_HOST` (the
+    /// bounce domain), `SPF` (`include:` and the bounce domain), `SYSTEM_SENDER` (`no-reply` at the
+    /// bounce domain), `PUBLIC_URL`, `DELIVERY` (`ses`, or anything else).
+    ///
+    /// # Errors
+    /// When one that must be there is not, or one cannot be read.
+    pub fn open(boot: &Boot) -> Result<Self, Error> {
+        let vars = boot.vars();
+        let bounce_domain = vars.need("BOUNCE_DOMAIN")?;
+        let or = |name: &str, default: String| vars.get(name).unwrap_or(default);
+        let sender = or("SYSTEM_SENDER", format!("no-reply@{bounce_domain}"));
+        let sender = EmailAddress::parse(&sender);
+        let unreadable = |e| ConfigError::Unreadable("SYSTEM_SENDER".to_owned(), format!("{e}"));
+        let public_url = vars.need("PUBLIC_URL")?;
+        Ok(Self {
+            store: boot.store()?,
+            send: boot.queue("SEND_QUEUE_URL")?,
+            resolver: Resolver::system()?,
+            trusting: false,
+            ses: (vars.get("DELIVERY").as_deref() == Some("ses"))
+                .then(|| Ses::new(boot.aws(), None)),
+            sealer: Arc::new(vars.parsed("STACK_SECRET")?),
+            clock: boot.clock(),
+            entropy: boot.entropy(),
+            names: Names {
+                target: Target {
+                    mail_host: or("MAIL_HOST", bounce_domain.clone()),
+                    spf: or("SPF", format!("include:{bounce_domain}")),
+                    bounce_domain,
+                },
+                sender: sender.map_err(unreadable)?,
+                public_url: public_url.trim_end_matches('/').to_owned(),
+            },
+        })
+    }
+
+    /// The caller's domain with this id.
+    pub(crate) async fn domain(&self, caller: &Caller, id: &str) -> Result<Domain, Rejection> {
+        let found = self.store.domain(caller.id(), number(id)?).await?;
+        found.ok_or_else(Rejection::not_found)
+    }
+
+    /// The caller's subuser of this name.
+    pub(crate) async fn subuser(
+        &self,
+        caller: &Caller,
+        username: &str,
+    ) -> Result<Account, Rejection> {
+        let unknown = || Rejection::on("username", "invalid username");
+        let id = self.store.subuser_id(caller.id(), username).await?;
+        let account = self.store.account(&id.ok_or_else(unknown)?).await?;
+        account.ok_or_else(unknown)
+    }
+}
+
+/// An id out of a path; what is no number names nothing.
+pub(crate) fn number(text: &str) -> Result<i64, Rejection> {
+    let number = text.parse().ok().filter(|n| *n > 0);
+    number.ok_or_else(Rejection::not_found)
+}

@@ -1,0 +1,82 @@
+//! `/v3/whitelabel/domains…` and `/v3/verified_senders…`: whom an account may send as.
+//!
+//! The scope list has no name for verified senders; they are guarded by those of domains, for both
+//! decide the same thing.
+
+mod app;
+mod create;
+mod domains;
+mod lending;
+mod links;
+mod mail;
+mod page;
+mod senders;
+mod sharing;
+mod validate;
+mod wire;
+
+use axum::http::Method;
+use posthaste_http::{Access, Gate, Routes};
+
+pub use app::{App, Names};
+
+const CREATE: Access = Access::Scope("whitelabel.create");
+const READ: Access = Access::Scope("whitelabel.read");
+const UPDATE: Access = Access::Scope("whitelabel.update");
+const DELETE: Access = Access::Scope("whitelabel.delete");
+
+/// The routes of this function, each with its scope.
+pub fn routes(app: App, gate: Gate) -> Routes {
+    senders_of(domains_of(Routes::new(gate))).with_state(app)
+}
+
+fn domains_of(routes: Routes<App>) -> Routes<App> {
+    const ALL: &str = "/v3/whitelabel/domains";
+    const DEFAULT: &str = "/v3/whitelabel/domains/default";
+    const LENT: &str = "/v3/whitelabel/domains/subuser";
+    const ALL_LENT: &str = "/v3/whitelabel/domains/subuser/all";
+    const ONE: &str = "/v3/whitelabel/domains/{id}";
+    const VALIDATE: &str = "/v3/whitelabel/domains/{id}/validate";
+    const IPS: &str = "/v3/whitelabel/domains/{id}/ips";
+    const IP: &str = "/v3/whitelabel/domains/{id}/ips/{ip}";
+    const LEND: &str = "/v3/whitelabel/domains/{id}/subuser";
+    const LEND_MORE: &str = "/v3/whitelabel/domains/{id}/subuser:add";
+    const DNS_MAIL: &str = "/v3/whitelabel/dns/email";
+    routes
+        .at(Method::POST, ALL, CREATE, create::create)
+        .at(Method::GET, ALL, READ, domains::list)
+        .at(Method::GET, DEFAULT, READ, domains::default)
+        .at(Method::GET, LENT, READ, lending::one)
+        .at(Method::DELETE, LENT, DELETE, lending::take_all_back)
+        .at(Method::GET, ALL_LENT, READ, lending::all)
+        .at(Method::GET, ONE, READ, domains::one)
+        .at(Method::PATCH, ONE, UPDATE, domains::update)
+        .at(Method::DELETE, ONE, DELETE, domains::delete)
+        .at(Method::POST, VALIDATE, UPDATE, validate::validate)
+        .at(Method::POST, IPS, UPDATE, domains::add_ip)
+        .at(Method::DELETE, IP, UPDATE, domains::remove_ip)
+        .at(Method::POST, LEND, CREATE, lending::lend)
+        .at(Method::POST, LEND_MORE, CREATE, lending::lend_more)
+        .at(Method::DELETE, LEND, DELETE, lending::take_back)
+        .at(Method::POST, DNS_MAIL, CREATE, sharing::mail_records)
+}
+
+fn senders_of(routes: Routes<App>) -> Routes<App> {
+    const ALL: &str = "/v3/verified_senders";
+    const DOMAINS: &str = "/v3/verified_senders/domains";
+    const STEPS: &str = "/v3/verified_senders/steps_completed";
+    const ONE: &str = "/v3/verified_senders/{id}";
+    const RESEND: &str = "/v3/verified_senders/resend/{id}";
+    const VERIFY: &str = "/v3/verified_senders/verify/{token}";
+    routes
+        .at(Method::POST, ALL, CREATE, senders::create)
+        .at(Method::GET, ALL, READ, senders::list)
+        .at(Method::GET, DOMAINS, READ, senders::domains)
+        .at(Method::GET, STEPS, READ, senders::steps_completed)
+        .at(Method::PATCH, ONE, UPDATE, senders::update)
+        .at(Method::DELETE, ONE, DELETE, senders::delete)
+        .at(Method::POST, RESEND, CREATE, links::resend)
+        .at(Method::GET, VERIFY, READ, links::verify)
+        .at(Method::GET, page::PATH, Access::Public, page::ask)
+        .at(Method::POST, page::PATH, Access::Public, page::confirm)
+}

@@ -1,0 +1,95 @@
+//! The mailed link that verifies a sender.
+
+use axum::extract::State;
+use axum::http::StatusCode;
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use posthaste_http::{Caller, Path, Rejection};
+use posthaste_model::{AccountId, EmailAddress};
+use posthaste_store::{Link, Resaved};
+
+use crate::app::number;
+use crate::{App, mail, page};
+
+/// Seconds that a link works.
+const LIFE: i64 = 48 * 3600;
+
+/// A link, and the mail that carries it.
+pub(crate) struct Letter {
+    pub(crate) link: Link,
+    to: EmailAddress,
+    url: String,
+}
+
+impl Letter {
+    /// A letter with a new link.
+    pub(crate) fn write(app: &App, to: &EmailAddress) -> Self {
+        let token = URL_SAFE_NO_PAD.encode(app.entropy.bytes::<32>());
+        Self {
+            link: Link::new(&token, app.clock.now().plus(LIFE)),
+            to: to.clone(),
+            url: page::url(&app.names.public_url, &token),
+        }
+    }
+
+    /// Sends it off.
+    pub(crate) async fn post(self, app: &App, account: &AccountId) -> Result<(), Rejection> {
+        let (to, url) = (&self.to, &self.url);
+        let text = format!(
+            "Somebody asked to send mail from {to}.\n\n\
+             If that was you, open this page within two days and confirm:\n\n{url}\n\n\
+             If it was not you, do nothing: no mail will be sent in your name.\n"
+        );
+        mail::send(
+            app,
+            account,
+            self.to,
+            "Please confirm your sender address",
+            text,
+        )
+        .await
+    }
+}
+
+/// `POST /v3/verified_senders/resend/{id}`: a new link; the earlier one stops working.
+pub(crate) async fn resend(
+    State(app): State<App>,
+    caller: Caller,
+    Path(id): Path<String>,
+) -> Result<StatusCode, Rejection> {
+    let id = number(&id)?;
+    let sender = app.store.sender(caller.id(), id).await?;
+    let sender = sender.ok_or_else(Rejection::not_found)?;
+    if sender.verified {
+        return Err(Rejection::bad("the sender is verified already"));
+    }
+    let email = EmailAddress::parse(&sender.fields.from_email);
+    let letter = Letter::write(&app, &email.map_err(|e| Rejection::internal(&e))?);
+    let saved = app
+        .store
+        .update_sender(caller.id(), id, Some(&letter.link), |_| {});
+    match saved.await? {
+        Resaved::Done(_) => letter.post(&app, caller.id()).await?,
+        Resaved::Missing | Resaved::Taken => return Err(Rejection::not_found()),
+    }
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// `GET /v3/verified_senders/verify/{token}`: the same as the page, for programs of the account.
+pub(crate) async fn verify(
+    State(app): State<App>,
+    caller: Caller,
+    Path(token): Path<String>,
+) -> Result<StatusCode, Rejection> {
+    let now = app.clock.now();
+    let linked = app.store.linked_sender(&token, now).await?;
+    let mine = linked.filter(|sender| sender.account == *caller.id());
+    let sender = match mine {
+        None => None,
+        Some(_) => app.store.verify_sender(&token, now).await?,
+    };
+    sender.map_or_else(
+        || Err(Rejection::not_found()),
+        |_| Ok(StatusCode::NO_CONTENT),
+    )
+}

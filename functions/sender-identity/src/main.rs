@@ -1,0 +1,8 @@
+//! Lambda entry point of `sender-identity`.
+
+fn main() -> Result<(), posthaste_runtime::Error> {
+    posthaste_runtime::http(|boot| {
+        let app = sender_identity::App::open(boot)?;
+        Ok(sender_identity::routes(app, boot.gate()?))
+    })
+}

@@ -1,0 +1,197 @@
+//! `/v3/verified_senders`: list, create, change, delete.
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use posthaste_http::{Body, Caller, Path, Query, Rejection};
+use posthaste_model::{AccountId, EmailAddress, Problems};
+use posthaste_store::{Domain, Put, Resaved, Sender, SenderFields};
+
+use crate::App;
+use crate::app::number;
+use crate::links::Letter;
+use crate::wire::{Failures, Results, SenderBody, ShownSender, Steps};
+
+/// Makes a sender and mails its owner a link; one of an authenticated domain needs none.
+pub(crate) async fn create(
+    State(app): State<App>,
+    caller: Caller,
+    Body(body): Body<SenderBody>,
+) -> Result<(StatusCode, Json<ShownSender>), Rejection> {
+    let mut fields = SenderFields::default();
+    body.over(&mut fields);
+    let email = check(&fields)?;
+    let verified = is_of_domain(&app, caller.id(), &email).await?;
+    let letter = (!verified).then(|| Letter::write(&app, &email));
+    let sender = Sender {
+        id: app.store.next_sender_id(caller.id()).await?,
+        account: caller.id().clone(),
+        folded: email.folded(),
+        verified,
+        token: None,
+        created_at: app.clock.now(),
+        fields,
+    };
+    let link = letter.as_ref().map(|letter| &letter.link);
+    if app.store.create_sender(&sender, link).await? == Put::Taken {
+        return Err(exists());
+    }
+    if let Some(letter) = letter {
+        letter.post(&app, caller.id()).await?;
+    }
+    Ok((StatusCode::CREATED, Json(sender.into())))
+}
+
+/// Changes what is given. Another address has to be verified anew.
+pub(crate) async fn update(
+    State(app): State<App>,
+    caller: Caller,
+    Path(id): Path<String>,
+    Body(body): Body<SenderBody>,
+) -> Result<Json<ShownSender>, Rejection> {
+    let id = number(&id)?;
+    let old = app.store.sender(caller.id(), id).await?;
+    let old = old.ok_or_else(Rejection::not_found)?;
+    let mut fields = old.fields.clone();
+    body.over(&mut fields);
+    let email = check(&fields)?;
+    let folded = email.folded();
+    let moved = folded != old.folded;
+    let verified = moved && is_of_domain(&app, caller.id(), &email).await?;
+    let letter = (moved && !verified).then(|| Letter::write(&app, &email));
+    let change = |sender: &mut Sender| {
+        body.over(&mut sender.fields);
+        if sender.folded != folded {
+            sender.folded.clone_from(&folded);
+            sender.verified = verified;
+            sender.token = None;
+        }
+    };
+    let link = letter.as_ref().map(|letter| &letter.link);
+    let sender = match app
+        .store
+        .update_sender(caller.id(), id, link, change)
+        .await?
+    {
+        Resaved::Done(sender) => *sender,
+        Resaved::Missing => return Err(Rejection::not_found()),
+        Resaved::Taken => return Err(exists()),
+    };
+    if let Some(letter) = letter {
+        letter.post(&app, caller.id()).await?;
+    }
+    Ok(Json(sender.into()))
+}
+
+fn exists() -> Rejection {
+    Rejection::on("from_email", "already exists")
+}
+
+/// Whether a domain of the account vouches for the address.
+async fn is_of_domain(
+    app: &App,
+    account: &AccountId,
+    email: &EmailAddress,
+) -> Result<bool, Rejection> {
+    let host = email.ascii_domain();
+    let domain = app.store.valid_domain(account, &host).await?;
+    Ok(domain.is_some())
+}
+
+/// The lengths of API facts, appendix A. Gives back the address to send from.
+fn check(fields: &SenderFields) -> Result<EmailAddress, Rejection> {
+    let mut found = Problems::default();
+    for (name, value, required, most) in [
+        ("nickname", &fields.nickname, true, 100),
+        ("from_email", &fields.from_email, true, 256),
+        ("from_name", &fields.from_name, false, 256),
+        ("reply_to", &fields.reply_to, true, 256),
+        ("reply_to_name", &fields.reply_to_name, false, 256),
+        ("address", &fields.address, false, 100),
+        ("address2", &fields.address2, false, 100),
+        ("state", &fields.state, false, 2),
+        ("city", &fields.city, false, 150),
+        ("zip", &fields.zip, false, 10),
+        ("country", &fields.country, false, 100),
+    ] {
+        if required && value.trim().is_empty() {
+            found.add(name, format!("{name} is required"));
+        } else if value.chars().count() > most {
+            found.add(name, format!("{name} must be at most {most} characters"));
+        }
+    }
+    for (name, value) in [
+        ("from_email", &fields.from_email),
+        ("reply_to", &fields.reply_to),
+    ] {
+        let wrong = !value.trim().is_empty() && EmailAddress::parse(value).is_err();
+        found.unless(!wrong, name, "must be a valid email address");
+    }
+    match EmailAddress::parse(&fields.from_email) {
+        Ok(email) if found.is_empty() => Ok(email),
+        Ok(_) | Err(_) => Err(found.into()),
+    }
+}
+
+/// All senders, oldest first; `lastSeenID` starts after one, `id` picks one.
+pub(crate) async fn list(
+    State(app): State<App>,
+    caller: Caller,
+    query: Query,
+) -> Result<Json<Results<Vec<ShownSender>>>, Rejection> {
+    let limit = query.limit(500, 500)?;
+    let id = |name| -> Result<Option<i64>, Rejection> {
+        let number = query.number(name)?;
+        Ok(number.map(|n| i64::try_from(n).unwrap_or(i64::MAX)))
+    };
+    let (last_seen, only) = (id("lastSeenID")?.unwrap_or(0), id("id")?);
+    let all = app.store.senders(caller.id()).await?.into_iter();
+    let wanted = all.filter(|s| s.id > last_seen && only.is_none_or(|id| s.id == id));
+    Ok(Json(Results {
+        results: wanted.take(limit).map(ShownSender::from).collect(),
+    }))
+}
+
+pub(crate) async fn delete(
+    State(app): State<App>,
+    caller: Caller,
+    Path(id): Path<String>,
+) -> Result<StatusCode, Rejection> {
+    if !app.store.delete_sender(caller.id(), number(&id)?).await? {
+        return Err(Rejection::not_found());
+    }
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// Mailbox services whose DMARC policy turns away mail that others send in their name: those that
+/// quarantine it, and those that reject it.
+pub(crate) async fn domains() -> Json<Results<Failures>> {
+    Json(Results {
+        results: Failures {
+            soft_failures: vec![
+                "gmail.com",
+                "hotmail.com",
+                "icloud.com",
+                "live.com",
+                "outlook.com",
+            ],
+            hard_failures: vec!["aol.com", "yahoo.com"],
+        },
+    })
+}
+
+/// Whether the account has any way to send yet.
+pub(crate) async fn steps_completed(
+    State(app): State<App>,
+    caller: Caller,
+) -> Result<Json<Results<Steps>>, Rejection> {
+    let senders = app.store.senders(caller.id()).await?;
+    let mut domains = app.store.domains(caller.id()).await?;
+    domains.extend(app.store.borrowed_domains(caller.id()).await?);
+    Ok(Json(Results {
+        results: Steps {
+            sender_verified: senders.iter().any(|sender| sender.verified),
+            domain_verified: domains.iter().any(Domain::is_valid),
+        },
+    }))
+}

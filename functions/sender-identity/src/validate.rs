@@ -1,0 +1,84 @@
+//! `POST /v3/whitelabel/domains/{id}/validate`: does the world see the records?
+
+use std::collections::BTreeMap;
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use posthaste_http::{Caller, Path, Rejection};
+use posthaste_identity::{Verdict, check};
+use posthaste_mailer::Ses;
+use posthaste_model::Record;
+use posthaste_store::Domain;
+
+use crate::App;
+use crate::wire::{Result as Shown, Validated};
+
+/// Looks the records up and keeps what was found.
+pub(crate) async fn validate(
+    State(app): State<App>,
+    caller: Caller,
+    Path(id): Path<String>,
+) -> Result<Json<Validated>, Rejection> {
+    let domain = app.domain(&caller, &id).await?;
+    let verdicts = verdicts(&app, &domain.records).await?;
+    let now = app.clock.now();
+    let keep = |domain: &mut Domain| {
+        domain.checked_at = Some(now);
+        for record in &mut domain.records {
+            let verdict = verdicts.iter().find(|v| v.name == record.name);
+            record.valid = verdict.is_some_and(|v| v.reason.is_none());
+        }
+    };
+    if let Some(ses) = &app.ses
+        && verdicts.iter().all(|verdict| verdict.reason.is_none())
+    {
+        hand_key(&app, ses, &domain).await?;
+    }
+    let kept = app
+        .store
+        .update_domain(caller.id(), domain.id, keep)
+        .await?;
+    let kept = kept.ok_or_else(Rejection::not_found)?;
+    let shown = |verdict: Verdict| {
+        let Verdict { name, reason } = verdict;
+        let valid = reason.is_none();
+        (name, Shown { valid, reason })
+    };
+    Ok(Json(Validated {
+        id: kept.id,
+        valid: kept.is_valid(),
+        validation_results: verdicts.into_iter().map(shown).collect::<BTreeMap<_, _>>(),
+    }))
+}
+
+/// Gives SES the key of a domain whose records were just found. Not before: SES has one key for a
+/// domain, whichever account brought it, and only the owner of the zone can publish ours. It stays
+/// there when the domain is deleted, for another account may have proven it too.
+async fn hand_key(app: &App, ses: &Ses, domain: &Domain) -> Result<(), Rejection> {
+    let Some(key) = domain.keys.first() else {
+        return Ok(());
+    };
+    let place = posthaste_identity::place(&domain.account, domain.id, &key.selector);
+    let private = app.sealer.open(&place, &key.private);
+    let private = private.map_err(|e| Rejection::internal(&e))?;
+    let added = ses
+        .add_domain(&domain.domain, &key.selector, &private)
+        .await;
+    added.map_err(|e| Rejection::unavailable(&e))
+}
+
+async fn verdicts(app: &App, records: &[Record]) -> Result<Vec<Verdict>, Rejection> {
+    if app.trusting {
+        let sound = |record: &Record| Verdict {
+            name: record.name.clone(),
+            reason: None,
+        };
+        return Ok(records.iter().map(sound).collect());
+    }
+    check(&app.resolver, records).await.map_err(|error| {
+        tracing::warn!(%error, "records could not be looked up: {error}");
+        let message = format!("internal error getting {}", error.kind);
+        Rejection::plain(StatusCode::INTERNAL_SERVER_ERROR, message)
+    })
+}

@@ -1,0 +1,138 @@
+//! The endpoints over an embedded table, a zone in memory and queues that are read by hand.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "a test that cannot go on fails"
+)]
+
+mod domains;
+mod lending;
+mod secrets;
+mod senders;
+mod ses;
+mod standing;
+
+use std::sync::Arc;
+
+use posthaste_http::{Gate, Limits};
+use posthaste_identity::{Resolver, Target, Zone};
+use posthaste_mailer::Ses;
+use posthaste_model::{EmailAddress, Mail, RecordKind};
+use posthaste_queue::{Body, Job};
+use posthaste_store::Store;
+use posthaste_testkit::{Api, Hand, Queues, Tenant, entropy, table};
+use posthaste_webhook::Sealer;
+use sender_identity::{App, Names, routes};
+use serde_json::{Value, json};
+
+pub(crate) struct Desk {
+    pub(crate) store: Store,
+    pub(crate) hand: Hand,
+    pub(crate) zone: Arc<Zone>,
+    pub(crate) sealer: Arc<Sealer>,
+    pub(crate) queues: Queues,
+    pub(crate) api: Api,
+    pub(crate) tenant: Tenant,
+}
+
+impl Desk {
+    pub(crate) async fn new() -> Self {
+        Self::with(false, None).await
+    }
+
+    /// An instance that believes every owner, as on a laptop.
+    pub(crate) async fn trusting() -> Self {
+        Self::with(true, None).await
+    }
+
+    pub(crate) async fn with(trusting: bool, ses: Option<Ses>) -> Self {
+        let (store, hand, queues) = (table().await, Hand::default(), Queues::start());
+        let tenant = Tenant::new(&store, "parent", hand.now()).await;
+        let secret = "1:MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE";
+        let (zone, sealer) = (Arc::new(Zone::default()), Arc::new(secret.parse().unwrap()));
+        let app = App {
+            store: store.clone(),
+            send: queues.queue("send"),
+            resolver: Resolver::Zone(Arc::clone(&zone)),
+            trusting,
+            ses,
+            sealer: Arc::clone(&sealer),
+            clock: hand.clock(),
+            entropy: entropy(),
+            names: Names {
+                target: Target {
+                    bounce_domain: "bounce.post.example".into(),
+                    mail_host: "mx.post.example".into(),
+                    spf: "include:spf.post.example".into(),
+                },
+                sender: EmailAddress::parse("no-reply@post.example").unwrap(),
+                public_url: "https://post.example".into(),
+            },
+        };
+        let gate = Gate::new(store.clone(), hand.clock(), Limits::default());
+        Self {
+            api: Api::new(routes(app, gate)),
+            store,
+            hand,
+            zone,
+            sealer,
+            queues,
+            tenant,
+        }
+    }
+
+    pub(crate) async fn post(&self, path: &str, body: &Value, status: u16) -> Value {
+        let ask = self.api.post(path).key(&self.tenant.key).json(body);
+        ask.send().await.expect(status).json()
+    }
+
+    pub(crate) async fn patch(&self, path: &str, body: &Value, status: u16) -> Value {
+        let ask = self.api.patch(path).key(&self.tenant.key).json(body);
+        ask.send().await.expect(status).json()
+    }
+
+    pub(crate) async fn get(&self, path: &str, status: u16) -> Value {
+        let ask = self.api.get(path).key(&self.tenant.key);
+        ask.send().await.expect(status).json()
+    }
+
+    pub(crate) async fn delete(&self, path: &str, status: u16) -> Value {
+        let ask = self.api.delete(path).key(&self.tenant.key);
+        ask.send().await.expect(status).json()
+    }
+
+    pub(crate) async fn domain(&self, name: &str) -> Value {
+        let body = json!({"domain": name});
+        self.post("/v3/whitelabel/domains", &body, 201).await
+    }
+
+    /// Publishes everything that the API said.
+    pub(crate) fn publish(&self, domain: &Value) {
+        for record in domain["dns"].as_object().unwrap().values() {
+            let text = |key: &str| record[key].as_str().unwrap();
+            let kind = match text("type") {
+                "cname" => RecordKind::Cname,
+                "mx" => RecordKind::Mx,
+                "txt" => RecordKind::Txt,
+                other => unreachable!("{other}"),
+            };
+            self.zone.publish(kind, text("host"), &[text("data")]);
+        }
+    }
+
+    pub(crate) async fn validate(&self, domain: &Value) -> Value {
+        let path = format!("/v3/whitelabel/domains/{}/validate", domain["id"]);
+        self.post(&path, &json!({}), 200).await
+    }
+
+    /// The mails that were sent since the last look.
+    pub(crate) fn mails(&self) -> Vec<Mail> {
+        let jobs = self.queues.drain("send").into_iter();
+        let mail = |(text, _): (String, _)| match Job::from_text(&text).unwrap().body {
+            Body::Mail(mail) => *mail,
+            other => unreachable!("{other:?}"),
+        };
+        jobs.map(mail).collect()
+    }
+}
