@@ -1,0 +1,221 @@
+//! Which filter, and how it is asked.
+
+use std::fmt;
+use std::str::FromStr;
+use std::time::Duration;
+
+use url::Url;
+
+use crate::{rspamd, spamd};
+
+/// Mails above this many bytes are not scored: what spamc leaves alone too, for spam is small and
+/// a filter's time grows with the mail.
+pub const LARGEST: usize = 2 * 1024 * 1024;
+
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// A spam filter, from a URL. Cheap to clone.
+///
+/// `spamd://host[:783]`, `rspamd://host[:11333]`, or rspamd's own `http://` or `https://` address.
+/// `?threshold=5.5` replaces the filter's own threshold, `?timeout=10` are the seconds to wait.
+/// Does not print the URL, which may hold a password.
+#[derive(Clone)]
+pub struct Filter {
+    kind: Kind,
+    threshold: Option<f64>,
+    timeout: Duration,
+}
+
+#[derive(Clone)]
+enum Kind {
+    Spamd { address: String },
+    Rspamd { client: reqwest::Client, url: Url },
+}
+
+/// What a filter makes of a mail.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Verdict {
+    pub score: f64,
+    /// From this score on a mail is spam.
+    pub threshold: f64,
+    /// For people: the rules that hit, a line each.
+    pub report: String,
+}
+
+impl Verdict {
+    /// Whether the score reaches the threshold.
+    pub fn is_spam(&self) -> bool {
+        self.score >= self.threshold
+    }
+}
+
+/// Why a URL names no filter. The URL is not part of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum InvalidFilter {
+    #[error("a spam filter is spamd://host, rspamd://host, http://host or https://host")]
+    Form,
+    #[error("the spam filter's parameters are threshold and timeout, each a positive number")]
+    Parameter,
+    #[error("TLS for the spam filter cannot be set up")]
+    Tls,
+}
+
+/// Why there is no verdict.
+#[derive(Debug, thiserror::Error)]
+pub enum SpamError {
+    #[error("the mail is larger than a spam filter is asked about")]
+    TooLarge,
+    #[error("the spam filter did not answer in time")]
+    Timeout,
+    #[error("the spam filter cannot be reached: {0}")]
+    Unreachable(String),
+    #[error("the spam filter answered: {0}")]
+    Refused(String),
+    #[error("the spam filter's answer cannot be read")]
+    Garbled,
+}
+
+impl fmt::Debug for Filter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self.kind {
+            Kind::Spamd { .. } => "Filter(spamd)",
+            Kind::Rspamd { .. } => "Filter(rspamd)",
+        })
+    }
+}
+
+impl FromStr for Filter {
+    type Err = InvalidFilter;
+
+    fn from_str(text: &str) -> Result<Self, InvalidFilter> {
+        Self::parse(text)
+    }
+}
+
+impl Filter {
+    /// Reads a filter's URL; connects to nothing.
+    ///
+    /// # Errors
+    /// When the scheme, the host or a parameter makes no sense.
+    pub fn parse(text: &str) -> Result<Self, InvalidFilter> {
+        let mut url = Url::parse(text.trim()).map_err(|_| InvalidFilter::Form)?;
+        let host = url.host_str().filter(|host| !host.is_empty());
+        let host = host.ok_or(InvalidFilter::Form)?.to_owned();
+        let (threshold, timeout) = parameters(&url)?;
+        url.set_query(None);
+        url.set_fragment(None);
+        let kind = match url.scheme() {
+            "spamd" => Kind::Spamd {
+                address: format!("{host}:{}", url.port().unwrap_or(spamd::PORT)),
+            },
+            "rspamd" => {
+                let port = url.port().unwrap_or(rspamd::PORT);
+                let plain = format!("http://{host}:{port}/");
+                let mut plain = Url::parse(&plain).map_err(|_| InvalidFilter::Form)?;
+                let _ = plain.set_username(url.username());
+                let _ = plain.set_password(url.password());
+                rspamd(plain)?
+            }
+            "http" | "https" => rspamd(url)?,
+            _ => return Err(InvalidFilter::Form),
+        };
+        Ok(Self {
+            kind,
+            threshold,
+            timeout,
+        })
+    }
+
+    /// Asks the filter about a whole mail.
+    ///
+    /// # Errors
+    /// When the mail is too large or the filter gives no verdict in time.
+    pub async fn score(&self, mail: &[u8]) -> Result<Verdict, SpamError> {
+        if mail.len() > LARGEST {
+            return Err(SpamError::TooLarge);
+        }
+        let answer = async {
+            match &self.kind {
+                Kind::Spamd { address } => spamd::score(address, mail).await,
+                Kind::Rspamd { client, url } => rspamd::score(client, url, mail).await,
+            }
+        };
+        let verdict = tokio::time::timeout(self.timeout, answer).await;
+        let mut verdict = verdict.map_err(|_| SpamError::Timeout)??;
+        if let Some(threshold) = self.threshold {
+            verdict.threshold = threshold;
+        }
+        Ok(verdict)
+    }
+}
+
+fn rspamd(mut url: Url) -> Result<Kind, InvalidFilter> {
+    if url.path() == "/" {
+        url.set_path("/checkv2");
+    }
+    let client = reqwest::Client::builder()
+        .redirect(reqwest::redirect::Policy::none())
+        .no_proxy()
+        .build();
+    let client = client.map_err(|_| InvalidFilter::Tls)?;
+    Ok(Kind::Rspamd { client, url })
+}
+
+fn parameters(url: &Url) -> Result<(Option<f64>, Duration), InvalidFilter> {
+    let (mut threshold, mut timeout) = (None, PATIENCE);
+    for (name, value) in url.query_pairs() {
+        let number: f64 = value.parse().map_err(|_| InvalidFilter::Parameter)?;
+        if !number.is_finite() || number <= 0.0 {
+            return Err(InvalidFilter::Parameter);
+        }
+        match &*name {
+            "threshold" => threshold = Some(number),
+            "timeout" => {
+                let wait = Duration::try_from_secs_f64(number);
+                timeout = wait.map_err(|_| InvalidFilter::Parameter)?;
+            }
+            _ => return Err(InvalidFilter::Parameter),
+        }
+    }
+    Ok((threshold, timeout))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_names_no_filter_is_refused() {
+        for good in [
+            "spamd://127.0.0.1",
+            "spamd://[::1]:7830?threshold=6",
+            "rspamd://user:pass@filter.example",
+            "https://filter.example/rspamd/checkv2?timeout=2.5&threshold=15",
+        ] {
+            assert!(Filter::parse(good).is_ok(), "{good}");
+        }
+        for bad in ["", "127.0.0.1:783", "spamd://", "smtp://filter.example"] {
+            assert_eq!(Filter::parse(bad).err(), Some(InvalidFilter::Form), "{bad}");
+        }
+        for bad in [
+            "threshold=x",
+            "threshold=-1",
+            "timeout=0",
+            "timeout=inf",
+            "size=3",
+        ] {
+            let url = format!("spamd://localhost?{bad}");
+            assert_eq!(
+                Filter::parse(&url).err(),
+                Some(InvalidFilter::Parameter),
+                "{bad}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_filter_prints_no_secret() {
+        let filter = Filter::parse("rspamd://user:pass@filter.example").expect("a filter");
+        assert_eq!(format!("{filter:?}"), "Filter(rspamd)");
+    }
+}
