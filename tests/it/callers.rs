@@ -21,12 +21,7 @@ pub(crate) async fn routes() -> Vec<Route> {
     let mut all = Vec::new();
     for (name, kind) in functions::all() {
         let Kind::Http(open) = kind else { continue };
-        let mut variables = template.variables(&stanzas[name]);
-        // A parameter without a default: its owner's own address.
-        variables.insert(
-            "SYSTEM_SENDER".to_owned(),
-            "no-reply@example.com".to_owned(),
-        );
+        let variables = template.variables(&stanzas[name]);
         let boot = Boot::with(Variables::new(move |name| variables.get(name).cloned())).await;
         all.extend(open(&boot).expect("a function that starts").list().to_vec());
     }

@@ -55,6 +55,18 @@ async fn a_mail_is_taken_queued_and_delivered() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_stranger_s_address_sends_nothing() {
+    let stage = Stage::open().await;
+    let mail_send = stage.mail_send().await;
+    let mut forged = mail();
+    forged["from"]["email"] = json!("news@example.org");
+    let answer = stage.call(&mail_send, Call::send(&forged)).await;
+    assert_eq!(answer.status, 403, "{answer:?}");
+    assert!(answer.body.contains("verified Sender Identity"));
+    assert!(stage.queues.drain("send").is_empty());
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_job_that_comes_twice_sends_once() {
     let stage = Stage::open().await;
     let mail_send = stage.mail_send().await;

@@ -2,8 +2,8 @@
 
 use std::sync::LazyLock;
 
-use posthaste_model::{AccountId, Entropy, Timestamp};
-use posthaste_store::{Account, ApiKey, KeyKind, Secret, Store};
+use posthaste_model::{AccountId, Entropy, Record, RecordKind, Timestamp};
+use posthaste_store::{Account, ApiKey, Domain, KeyKind, Put, Secret, Store};
 
 static ENTROPY: LazyLock<Entropy> = LazyLock::new(Entropy::counting);
 
@@ -46,6 +46,42 @@ impl Tenant {
         assert!(created.expect("a table that works"), "name taken");
         let key = key(store, &account.id, KeyKind::Full, &[]).await;
         Self { account, key }
+    }
+
+    /// A domain of this account whose records were found, so that it may send from there. It has
+    /// no key: its mail leaves unsigned.
+    ///
+    /// # Panics
+    /// When the table fails or the account has this domain.
+    pub async fn domain(&self, store: &Store, name: &str) {
+        let id = store.next_domain_id(&self.account.id).await;
+        let domain = Domain {
+            id: id.expect("a table that works"),
+            account: self.account.id.clone(),
+            domain: name.into(),
+            subdomain: "em".into(),
+            ips: Vec::new(),
+            custom_spf: false,
+            default: false,
+            automatic_security: true,
+            created_at: self.account.created_at,
+            checked_at: None,
+            records: vec![Record {
+                name: "mail_cname".into(),
+                kind: RecordKind::Cname,
+                host: format!("em.{name}"),
+                data: "bounce.post.example".into(),
+                valid: true,
+            }],
+            keys: Vec::new(),
+            subusers: Vec::new(),
+        };
+        let put = store.create_domain(&domain).await;
+        assert_eq!(
+            put.expect("a table that works"),
+            Put::Stored,
+            "domain taken"
+        );
     }
 
     /// A further key of this account, with exactly these scopes.

@@ -25,6 +25,7 @@ impl Stage {
         let store = Store::open(&config, TABLE);
         store.create_table().await.unwrap();
         let tenant = Tenant::new(&store, "owner", Timestamp(0)).await;
+        tenant.domain(&store, "example.com").await;
         let endpoint = config.endpoint_url().expect("an endpoint");
         Self {
             dynamodb: endpoint.to_owned(),

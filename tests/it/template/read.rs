@@ -90,10 +90,20 @@ impl Template {
         }
     }
 
-    /// The secret as Secrets Manager would make it; everything else stands as written.
+    /// Parameters by their defaults and the secret as Secrets Manager would make it; everything
+    /// else stands as written.
     fn substitute(&self, text: &str) -> String {
         let Some((before, rest)) = text.split_once("{{resolve:secretsmanager:${") else {
-            return text.to_owned();
+            let parameters = self.0["Parameters"].as_mapping().unwrap();
+            return parameters
+                .iter()
+                .fold(text.to_owned(), |text, (name, one)| {
+                    let name = format!("${{{}}}", name.as_str().unwrap());
+                    match one.get("Default") {
+                        Some(default) => text.replace(&name, &self.resolve(default)),
+                        None => text,
+                    }
+                });
         };
         let (name, _) = rest.split_once('}').unwrap();
         let make = &self.0["Resources"][name]["Properties"]["GenerateSecretString"];
