@@ -4,6 +4,71 @@ use std::net::TcpListener;
 use std::path::PathBuf;
 use std::process::{Command, Output};
 
+/// A data folder in which a service has run once: an empty one is enough.
+fn folder() -> tempfile::TempDir {
+    tempfile::tempdir().expect("a folder")
+}
+
+#[test]
+fn the_operator_works_on_a_data_folder_that_no_host_uses() {
+    let dir = folder();
+    let data = dir.path().to_str().expect("a text");
+    let made = posthaste(&["account", "create", "ann", "--data", data, "--json"]);
+    assert!(
+        made.status.success(),
+        "{}",
+        String::from_utf8_lossy(&made.stderr)
+    );
+    let made: serde_json::Value = serde_json::from_slice(&made.stdout).expect("JSON");
+    assert_eq!(made["api_key"].as_str().map(str::len), Some(69), "{made}");
+
+    let suspended = posthaste(&["account", "suspend", "--data", data, "ann"]);
+    let said = String::from_utf8_lossy(&suspended.stdout).into_owned();
+    assert!(
+        suspended.status.success() && said.contains("its webhooks are told"),
+        "{said}"
+    );
+
+    let listed = posthaste(&["account", "list", "--data", data, "--json"]);
+    let listed: serde_json::Value = serde_json::from_slice(&listed.stdout).expect("JSON");
+    assert_eq!(
+        (&listed[0]["username"], &listed[0]["status"]),
+        (&"ann".into(), &"suspended".into())
+    );
+}
+
+#[test]
+fn what_the_operator_cannot_do_has_its_exit_code() {
+    let dir = folder();
+    let data = dir.path().to_str().expect("a text");
+    let held = std::fs::File::create(dir.path().join("lock")).expect("a file");
+    for (args, code, word) in [
+        (
+            vec!["account", "list", "--data", "/nowhere/at/all"],
+            3,
+            "there is no data folder",
+        ),
+        (
+            vec!["account", "show", "bob", "--data", data],
+            3,
+            "there is no account bob",
+        ),
+        (vec!["ses", "preflight", "--data", data], 4, "--aws"),
+        (vec!["account", "list", "--table", "x"], 2, "--aws"),
+        (vec!["account", "frobnicate"], 2, "frobnicate"),
+    ] {
+        let out = posthaste(&args);
+        let said = String::from_utf8_lossy(&out.stderr).into_owned();
+        assert_eq!(out.status.code(), Some(code), "{args:?}: {said}");
+        assert!(said.contains(word), "{args:?}: {said}");
+    }
+    held.lock().expect("a lock");
+    let out = posthaste(&["account", "list", "--data", data]);
+    let said = String::from_utf8_lossy(&out.stderr).into_owned();
+    assert_eq!(out.status.code(), Some(4), "{said}");
+    assert!(said.contains("stop it first"), "{said}");
+}
+
 /// The built binary; `tests/run` builds it first.
 fn posthaste(args: &[&str]) -> Output {
     let folder = std::env::current_exe().expect("this test has a path");

@@ -2,3 +2,4 @@
 
 mod send_later;
 mod send_now;
+mod webhook_answers;

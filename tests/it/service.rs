@@ -92,6 +92,27 @@ impl Service {
         answer.json().await.expect("JSON")
     }
 
+    /// What the webhooks answered about a recorded mail, once there is something.
+    pub(crate) async fn answers(&self, mail: &Value) -> Vec<Value> {
+        const PATIENCE: Duration = Duration::from_secs(30);
+        let id = mail["ID"].as_str().expect("an id");
+        let url = format!("http://{}/api/v1/message/{id}/events", self.host.mailbox);
+        let ask = async {
+            loop {
+                let answer = self.client.get(&url).send().await;
+                let answer = answer.expect("the mailbox answers");
+                let told: Value = answer.json().await.expect("JSON");
+                let answers = told["Webhooks"].as_array().cloned().unwrap_or_default();
+                if !answers.is_empty() {
+                    return answers;
+                }
+                tokio::task::yield_now().await;
+            }
+        };
+        let answers = tokio::time::timeout(PATIENCE, ask).await;
+        answers.expect("the webhooks answer")
+    }
+
     /// The states of a message's copies, once there are `count` of them with an outcome.
     pub(crate) async fn states(&self, message: &str, count: usize) -> Vec<String> {
         const PATIENCE: Duration = Duration::from_secs(30);

@@ -1,5 +1,7 @@
 //! What the worker needs.
 
+use std::sync::Arc;
+
 use posthaste_blob::Blob;
 use posthaste_mailer::Mailer;
 use posthaste_model::{AccountId, Clock, Entropy, MessageId, Verp};
@@ -7,7 +9,7 @@ use posthaste_queue::Queue;
 use posthaste_render::KeyRing;
 use posthaste_store::Store;
 
-use crate::Dkim;
+use crate::{Dkim, Meter};
 
 /// Everything `delivery` works with.
 #[derive(Clone)]
@@ -36,6 +38,8 @@ pub struct App {
     pub tracking: Option<String>,
     /// Seconds the table keeps a copy's row.
     pub retention: i64,
+    /// Knows which accounts have an allowance.
+    pub meter: Arc<Meter>,
 }
 
 /// The names the service goes by.

@@ -8,6 +8,7 @@
 
 mod app;
 mod copy;
+mod credits;
 mod dkim;
 mod open;
 mod outcome;
@@ -15,6 +16,7 @@ mod retry;
 mod work;
 
 pub use app::{App, Identity};
+pub use credits::Meter;
 pub use dkim::Dkim;
 pub use retry::{Patience, pause};
 pub use work::handle;

@@ -48,6 +48,7 @@ impl App {
             at_once: vars.or("AT_ONCE", 10)?,
             tracking: vars.get("TRACKING_URL"),
             retention: days.saturating_mul(86_400),
+            meter: Arc::default(),
         })
     }
 }

@@ -6,6 +6,8 @@ use std::path::PathBuf;
 use clap::{Parser, Subcommand};
 use posthaste_mailer::RelayUrl;
 
+use crate::Operator;
+
 /// A self-hosted email delivery service. Without a subcommand: run the whole of it here.
 #[derive(Debug, Parser)]
 #[command(
@@ -26,6 +28,8 @@ pub struct Cli {
 pub enum Command {
     /// Run the service on this machine (the same as no subcommand).
     Run(Args),
+    #[command(flatten)]
+    Operator(Operator),
 }
 
 /// Flags of the local host.

@@ -13,6 +13,7 @@ use posthaste_render::KeyRing;
 use posthaste_store::Store;
 use posthaste_webhook::{Client, Sealer, Tokens};
 
+use crate::answers::Answers;
 use crate::engine::Engine;
 use crate::start::Settings;
 
@@ -42,6 +43,8 @@ pub(crate) struct Deps {
     /// Posts to webhooks; may reach this machine, where its users' receivers run.
     pub(crate) client: Client,
     pub(crate) sealer: Arc<Sealer>,
+    /// What webhooks answered, for the mailbox page.
+    pub(crate) answers: Answers,
 }
 
 /// Seconds a copy's row is kept here.
@@ -76,6 +79,7 @@ impl Deps {
             gate,
             client: parts.client,
             sealer: parts.sealer,
+            answers: Answers::default(),
         }
     }
 
@@ -192,7 +196,7 @@ impl Deps {
             patience: webhook_fanout::Patience::default(),
             publish_events: false,
             at_once: 16,
-            watch: webhook_fanout::Watch::nobody(),
+            watch: self.answers.watch(),
         }
     }
 
@@ -231,6 +235,7 @@ impl Deps {
             at_once: 16,
             tracking: Some(self.public_url.clone()),
             retention: RETENTION,
+            meter: Arc::default(),
         }
     }
 }

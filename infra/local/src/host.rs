@@ -171,7 +171,7 @@ impl Host {
                 "mailbox",
                 mailbox_listener,
                 None,
-                mailbox.clone().router(sources(&table.store)),
+                mailbox.clone().router(sources(&table.store, &deps)),
                 &stop,
             ),
             inbound,
@@ -329,7 +329,7 @@ async fn sweeping(app: schedule_sweep::App, mut stop: watch::Receiver<bool>) {
 }
 
 /// What the mailbox page asks about a copy.
-fn sources(store: &Store) -> Sources {
+fn sources(store: &Store, deps: &Deps) -> Sources {
     let store = store.clone();
     Sources {
         events: Some(Arc::new(move |trace| {
@@ -350,7 +350,7 @@ fn sources(store: &Store) -> Sources {
                 values.filter_map(Result::ok).collect()
             })
         })),
-        webhooks: None,
+        webhooks: Some(deps.answers.lookup()),
     }
 }
 

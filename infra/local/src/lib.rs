@@ -4,12 +4,14 @@
 //! SDK as in the cloud; the queues are durable and hand workers real SQS events; mail leaves by
 //! real SMTP, by default to a recording relay whose catch the mailbox page shows.
 
+mod answers;
 mod args;
 mod deps;
 mod engine;
 mod folder;
 mod host;
 mod inbound;
+mod operator;
 mod poll;
 mod relay;
 mod serve;
@@ -20,4 +22,5 @@ pub use args::{Args, Cli, Command};
 pub use engine::{Engine, EngineError};
 pub use folder::FolderError;
 pub use host::{Host, StartError};
+pub use operator::{Operator, OperatorError, Place};
 pub use start::Settings;

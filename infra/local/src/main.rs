@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use clap::Parser as _;
-use posthaste::{Args, Cli, Command, Host, Settings};
+use posthaste::{Args, Cli, Command, Host, Operator, Settings};
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
@@ -11,12 +11,37 @@ fn main() -> ExitCode {
     let args = match cli.command {
         None => cli.run,
         Some(Command::Run(args)) => args,
+        Some(Command::Operator(operator)) => return operate(&operator),
     };
     match run(&args) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             complain(&error.to_string());
             ExitCode::FAILURE
+        }
+    }
+}
+
+/// One of the operator's commands: its answer, or one line and its exit code.
+fn operate(operator: &Operator) -> ExitCode {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build();
+    let done = match runtime {
+        Ok(runtime) => runtime.block_on(operator.run()),
+        Err(error) => {
+            complain(&error.to_string());
+            return ExitCode::FAILURE;
+        }
+    };
+    match done {
+        Ok(answer) => {
+            say(&answer);
+            ExitCode::SUCCESS
+        }
+        Err(error) => {
+            complain(&error.to_string());
+            ExitCode::from(error.exit_code())
         }
     }
 }

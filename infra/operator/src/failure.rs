@@ -1,5 +1,6 @@
 //! Why a command did not do what it was asked to.
 
+use posthaste_mailer::SesError;
 use posthaste_queue::QueueError;
 use posthaste_store::StoreError;
 
@@ -16,14 +17,16 @@ pub enum Failure {
     Store(#[from] StoreError),
     #[error(transparent)]
     Queue(#[from] QueueError),
+    #[error(transparent)]
+    Ses(#[from] SesError),
 }
 
 impl Failure {
-    /// The exit code: 1 when table or queue failed, 3 when nothing of the name is there, 4 when
+    /// The exit code: 1 when table, queue or SES failed, 3 when nothing of the name is there, 4 when
     /// it cannot be done as things stand. (2 is a wrong command line.)
     pub fn exit_code(&self) -> u8 {
         match self {
-            Self::Store(_) | Self::Queue(_) => 1,
+            Self::Store(_) | Self::Queue(_) | Self::Ses(_) => 1,
             Self::NotFound(_) => 3,
             Self::Refused(_) => 4,
         }

@@ -11,9 +11,11 @@ mod dead_letters;
 mod failure;
 mod key;
 mod report;
+mod ses;
 mod who;
 
 use clap::Subcommand;
+use posthaste_mailer::Ses;
 use posthaste_model::{Clock, Entropy};
 use posthaste_queue::{Bus, Queue};
 use posthaste_store::Store;
@@ -33,6 +35,8 @@ pub struct Tools {
     pub retries: Option<Queue>,
     /// Where notices to the owner's other systems go.
     pub bus: Option<Bus>,
+    /// The SES that mail leaves through, where it does.
+    pub ses: Option<Ses>,
 }
 
 /// What an operator can do to a table.
@@ -53,6 +57,9 @@ pub enum Command {
     /// Events that webhooks did not take in their time
     #[command(subcommand)]
     DeadLetters(dead_letters::Command),
+    /// What SES says before you send
+    #[command(subcommand)]
+    Ses(ses::Command),
 }
 
 /// Carries out a command.
@@ -66,5 +73,6 @@ pub async fn run(command: &Command, tools: &Tools) -> Result<Report, Failure> {
         Command::Access(command) => access::run(command, tools).await,
         Command::Credits(command) => credits::run(command, tools).await,
         Command::DeadLetters(command) => dead_letters::run(command, tools).await,
+        Command::Ses(command) => ses::run(command, tools).await,
     }
 }

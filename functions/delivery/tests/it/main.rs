@@ -6,4 +6,5 @@
     reason = "a test that cannot go on fails"
 )]
 
+mod credits;
 mod signing;

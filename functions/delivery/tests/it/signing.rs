@@ -15,17 +15,17 @@ use posthaste_webhook::Sealer;
 
 const SECRET: &str = "1:MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE";
 
-struct Desk {
-    store: Store,
-    hand: Hand,
-    relay: Relay,
-    tenant: Tenant,
+pub(crate) struct Desk {
+    pub(crate) store: Store,
+    pub(crate) hand: Hand,
+    pub(crate) relay: Relay,
+    pub(crate) tenant: Tenant,
     sealer: Arc<Sealer>,
     app: App,
 }
 
 impl Desk {
-    async fn new() -> Self {
+    pub(crate) async fn new() -> Self {
         let (store, hand, queues) = (table().await, Hand::default(), Queues::start());
         let relay = Relay::start(Script::new()).await;
         let url = format!("{}?tls=none", relay.url()).parse().unwrap();
@@ -49,6 +49,7 @@ impl Desk {
             at_once: 4,
             tracking: None,
             retention: 86_400,
+            meter: Arc::default(),
         };
         Self {
             tenant: Tenant::new(&store, "owner", hand.now()).await,
@@ -99,14 +100,30 @@ impl Desk {
 
     /// Sends one mail from this address and gives back what the relay took.
     async fn send(&self, from: &str) -> String {
+        let before = self.relay.received().len();
+        self.work(&self.job(from, 1)).await;
+        let received = self.relay.received();
+        assert_eq!(received.len(), before + 1);
+        String::from_utf8(received[before].bytes.clone()).unwrap()
+    }
+
+    /// Does the job, which must not come again.
+    pub(crate) async fn work(&self, job: &Job) {
+        let answer = handle(&self.app, sqs_event([job.to_text().unwrap()])).await;
+        assert!(answer.batch_item_failures.is_empty());
+    }
+
+    /// A mail to this many people.
+    pub(crate) fn job(&self, from: &str, recipients: usize) -> Job {
+        let to = |i| serde_json::json!({"to": [{"email": format!("bob{i}@example.net")}]});
         let mail: Mail = serde_json::from_value(serde_json::json!({
             "from": {"email": from},
             "subject": "Hello",
             "content": [{"type": "text/plain", "value": "Hi"}],
-            "personalizations": [{"to": [{"email": "bob@example.net"}]}],
+            "personalizations": (0..recipients).map(to).collect::<Vec<_>>(),
         }))
         .unwrap();
-        let job = Job {
+        Job {
             v: 1,
             account: self.tenant.account.id.clone(),
             message: entropy().message_id(),
@@ -117,13 +134,7 @@ impl Desk {
             left: false,
             key: None,
             body: Body::Mail(Box::new(mail)),
-        };
-        let before = self.relay.received().len();
-        let answer = handle(&self.app, sqs_event([job.to_text().unwrap()])).await;
-        assert!(answer.batch_item_failures.is_empty());
-        let received = self.relay.received();
-        assert_eq!(received.len(), before + 1);
-        String::from_utf8(received[before].bytes.clone()).unwrap()
+        }
     }
 }
 

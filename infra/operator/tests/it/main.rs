@@ -30,6 +30,7 @@ impl Desk {
             events: Some(queues.queue("events")),
             retries: Some(queues.queue("retries")),
             bus: None,
+            ses: None,
         };
         Self {
             tools,

@@ -1,0 +1,73 @@
+//! Sending allowances.
+
+use posthaste_model::Kind;
+use posthaste_store::{Allowance, State};
+
+use crate::signing::Desk;
+
+impl Desk {
+    async fn allow(&self, total: u32) {
+        let allowance = Allowance {
+            frequency: None,
+            total,
+        };
+        let now = self.hand.now();
+        let id = &self.tenant.account.id;
+        assert!(
+            self.store
+                .set_credits(id, Some(allowance), now)
+                .await
+                .unwrap()
+        );
+    }
+
+    async fn left(&self) -> i64 {
+        let credits = self.store.credits(&self.tenant.account.id, self.hand.now());
+        credits.await.unwrap().unwrap().remain
+    }
+}
+
+#[tokio::test]
+async fn what_is_past_the_allowance_is_dropped_and_says_so() {
+    let desk = Desk::new().await;
+    desk.allow(2).await;
+    let job = desk.job("ann@example.com", 3);
+
+    desk.work(&job).await;
+
+    assert_eq!(desk.relay.received().len(), 2);
+    let rows = desk
+        .store
+        .recipients(&job.account, &job.message)
+        .await
+        .unwrap();
+    let (dropped, sent): (Vec<_>, Vec<_>) =
+        rows.iter().partition(|row| row.state == State::Dropped);
+    assert_eq!((dropped.len(), sent.len()), (1, 2));
+    let events = dropped[0].events();
+    assert_eq!(events.len(), 1);
+    assert_eq!(events[0].kind, Kind::Dropped);
+    let reason = events[0].reason.as_deref();
+    assert_eq!(reason, Some("Recipient List over Package Quota"));
+    assert_eq!(desk.left().await, 0);
+}
+
+#[tokio::test]
+async fn a_repeated_job_pays_once() {
+    let desk = Desk::new().await;
+    desk.allow(5).await;
+    let job = desk.job("ann@example.com", 2);
+
+    desk.work(&job).await;
+    desk.work(&job).await;
+
+    assert_eq!(desk.relay.received().len(), 2);
+    assert_eq!(desk.left().await, 3);
+}
+
+#[tokio::test]
+async fn an_account_without_an_allowance_sends_as_much_as_it_likes() {
+    let desk = Desk::new().await;
+    desk.work(&desk.job("ann@example.com", 4)).await;
+    assert_eq!(desk.relay.received().len(), 4);
+}

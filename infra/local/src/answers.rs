@@ -1,0 +1,111 @@
+//! What webhooks answered, for the mailbox page: the last of them, in memory, since the start.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use posthaste_mailbox::Lookup;
+use posthaste_model::{AccountId, MessageId};
+use posthaste_webhook::Outcome;
+use serde_json::{Value, json};
+use webhook_fanout::{Posted, Watch};
+
+/// Copies whose answers are remembered.
+const COPIES: usize = 10_000;
+
+/// Answers remembered of one copy.
+const OF_A_COPY: usize = 100;
+
+/// Characters of a body that are shown.
+const SHOWN: usize = 500;
+
+type Copy = (AccountId, MessageId, u32);
+
+#[derive(Default)]
+struct Memory {
+    answers: HashMap<Copy, Vec<Arc<Value>>>,
+    order: VecDeque<Copy>,
+}
+
+/// The answers of this run.
+#[derive(Clone, Default)]
+pub(crate) struct Answers(Arc<Mutex<Memory>>);
+
+impl Answers {
+    /// Is told of every post.
+    pub(crate) fn watch(&self) -> Watch {
+        let answers = self.clone();
+        Watch::new(move |posted| answers.note(posted))
+    }
+
+    /// Finds the answers about a copy, oldest first.
+    pub(crate) fn lookup(&self) -> Lookup {
+        let answers = self.clone();
+        Arc::new(move |trace| {
+            let copy = trace
+                .verp
+                .map(|verp| (verp.account, verp.message, verp.recipient));
+            let found = copy.map(|copy| answers.of(&copy)).unwrap_or_default();
+            Box::pin(async move { found })
+        })
+    }
+
+    fn of(&self, copy: &Copy) -> Vec<Value> {
+        let memory = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = memory.answers.get(copy).into_iter().flatten();
+        found.map(|answer| (**answer).clone()).collect()
+    }
+
+    fn note(&self, posted: &Posted<'_>) {
+        let answer = Arc::new(describe(posted));
+        let mut memory = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        for event in posted.events {
+            let Some(message) = &event.message else {
+                continue;
+            };
+            let copy = (event.account.clone(), message.clone(), event.recipient);
+            memory.keep(copy, &answer);
+        }
+    }
+}
+
+impl Memory {
+    fn keep(&mut self, copy: Copy, answer: &Arc<Value>) {
+        if !self.answers.contains_key(&copy) {
+            if self.order.len() >= COPIES
+                && let Some(oldest) = self.order.pop_front()
+            {
+                self.answers.remove(&oldest);
+            }
+            self.order.push_back(copy.clone());
+        }
+        let answers = self.answers.entry(copy).or_default();
+        // Several events of one copy may have gone in one post.
+        let told = answers.last().is_some_and(|last| Arc::ptr_eq(last, answer));
+        if !told && answers.len() < OF_A_COPY {
+            answers.push(answer.clone());
+        }
+    }
+}
+
+fn describe(posted: &Posted<'_>) -> Value {
+    let mut answer = json!({
+        "url": posted.webhook.target,
+        "webhook_id": posted.webhook.id,
+        "at": posted.at,
+        "attempt": posted.attempt,
+        "events": posted.events.iter().map(|event| event.kind.wire()).collect::<Vec<_>>(),
+    });
+    match posted.outcome {
+        Outcome::Answered(answered) => {
+            let body = String::from_utf8_lossy(&answered.body_head);
+            answer["status"] = answered.status.as_u16().into();
+            answer["answer"] = body.chars().take(SHOWN).collect::<String>().into();
+            answer["took_ms"] = answered.took_ms.into();
+        }
+        silent @ (Outcome::Refused(_)
+        | Outcome::Unreachable { .. }
+        | Outcome::TimedOut
+        | Outcome::NoToken(_)) => answer["error"] = silent.to_string().into(),
+    }
+    answer
+}

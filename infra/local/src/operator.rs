@@ -1,0 +1,184 @@
+//! The operator's commands on a data folder, or on a deployed table with AWS credentials.
+//!
+//! A data folder is worked on while no host runs on it: table and queues belong to one process,
+//! and the lock of the folder says so. What a command puts on a queue is handled at the next
+//! start. A deployed table is worked on at any time.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use clap::{ArgMatches, Args as _, FromArgMatches, Subcommand};
+use posthaste_mailer::Ses;
+use posthaste_operator::{Failure, Report, Tools};
+use posthaste_runtime::{Boot, ConfigError, Variables};
+
+use crate::deps::{EVENTS, RETRIES};
+use crate::engine::{Engine, EngineError};
+use crate::folder::{Folder, FolderError};
+use crate::table::{Table, TableError};
+
+/// Where a command works, and how it answers.
+#[derive(Clone, Debug, clap::Args)]
+pub struct Place {
+    /// Data folder to work on, while no host runs on it
+    #[arg(long, global = true, value_name = "DIR", default_value = ".posthaste")]
+    data: PathBuf,
+    /// Work on a deployed stack, with the AWS credentials and region of the environment
+    #[arg(long, global = true)]
+    aws: bool,
+    /// Table of the deployed stack (default: TABLE_NAME of the environment)
+    #[arg(long, global = true, value_name = "NAME", requires = "aws")]
+    table: Option<String>,
+    /// URL of its events queue, so that webhooks hear of it (default: EVENTS_QUEUE_URL)
+    #[arg(long, global = true, value_name = "URL", requires = "aws")]
+    events_queue: Option<String>,
+    /// URL of its queue of undelivered events, to replay them (default: RETRIES_QUEUE_URL)
+    #[arg(long, global = true, value_name = "URL", requires = "aws")]
+    retries_queue: Option<String>,
+    /// Its event bus, for notices to your other systems (default: BUS_NAME)
+    #[arg(long, global = true, value_name = "NAME", requires = "aws")]
+    bus: Option<String>,
+    /// Answer in JSON
+    #[arg(long, global = true)]
+    json: bool,
+}
+
+/// One of the operator's commands. Exit codes: 1 table or queue failed, 2 wrong command line,
+/// 3 nothing of that name is there, 4 it cannot be done as things stand.
+#[derive(Debug)]
+pub struct Operator {
+    place: Place,
+    command: posthaste_operator::Command,
+}
+
+impl FromArgMatches for Operator {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let (_, of_command) = matches.subcommand().ok_or_else(|| {
+            clap::Error::new(clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand)
+        })?;
+        Ok(Self {
+            place: Place::from_arg_matches(of_command)?,
+            command: posthaste_operator::Command::from_arg_matches(matches)?,
+        })
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+/// The commands of the operator's room, each with the flags of [`Place`].
+impl Subcommand for Operator {
+    fn augment_subcommands(line: clap::Command) -> clap::Command {
+        let commands = posthaste_operator::Command::augment_subcommands(clap::Command::new(""));
+        let placed = commands.get_subcommands().cloned().map(Place::augment_args);
+        line.subcommands(placed)
+    }
+
+    fn augment_subcommands_for_update(line: clap::Command) -> clap::Command {
+        Self::augment_subcommands(line)
+    }
+
+    fn has_subcommand(name: &str) -> bool {
+        posthaste_operator::Command::has_subcommand(name)
+    }
+}
+
+/// Why a command could not even begin, or what it failed with.
+#[derive(Debug, thiserror::Error)]
+pub enum OperatorError {
+    #[error("there is no data folder {0}: name one with --data, or a deployed table with --aws")]
+    NoFolder(PathBuf),
+    #[error("{0}; stop it first, for a data folder belongs to one process")]
+    Folder(#[from] FolderError),
+    #[error(transparent)]
+    Table(#[from] TableError),
+    #[error(transparent)]
+    Queues(#[from] EngineError),
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    #[error(transparent)]
+    Failed(#[from] Failure),
+}
+
+impl OperatorError {
+    /// The exit code of the process.
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            Self::NoFolder(_) => 3,
+            Self::Folder(_) => 4,
+            Self::Table(_) | Self::Queues(_) | Self::Config(_) => 1,
+            Self::Failed(failure) => failure.exit_code(),
+        }
+    }
+}
+
+impl Operator {
+    /// Carries the command out and gives back what to print.
+    ///
+    /// # Errors
+    /// One clear line, with its exit code.
+    pub async fn run(&self) -> Result<String, OperatorError> {
+        let report = match self.place.aws {
+            true => self.deployed().await,
+            false => self.local(&self.place.data).await,
+        };
+        Ok(report?.print(self.place.json))
+    }
+
+    async fn deployed(&self) -> Result<Report, OperatorError> {
+        let place = self.place.clone();
+        let environment = posthaste_runtime::variables();
+        let named = move |name: &str| {
+            let flag = match name {
+                "TABLE_NAME" => place.table.clone(),
+                "EVENTS_QUEUE_URL" => place.events_queue.clone(),
+                "RETRIES_QUEUE_URL" => place.retries_queue.clone(),
+                "BUS_NAME" => place.bus.clone(),
+                _ => None,
+            };
+            flag.or_else(|| environment.get(name))
+        };
+        let boot = Boot::with(Variables::new(named)).await;
+        let is_named = |name: &str| boot.vars().get(name).is_some();
+        let queue = |name: &str| is_named(name).then(|| boot.queue(name)).transpose();
+        let tools = Tools {
+            store: boot.store()?,
+            clock: boot.clock(),
+            entropy: boot.entropy(),
+            events: queue("EVENTS_QUEUE_URL")?,
+            retries: queue("RETRIES_QUEUE_URL")?,
+            bus: is_named("BUS_NAME").then(|| boot.bus()).transpose()?,
+            ses: Some(Ses::new(boot.aws(), None)),
+        };
+        Ok(posthaste_operator::run(&self.command, &tools).await?)
+    }
+
+    async fn local(&self, data: &Path) -> Result<Report, OperatorError> {
+        // A wrong name must not leave an empty service behind.
+        if !data.is_dir() {
+            return Err(OperatorError::NoFolder(data.to_owned()));
+        }
+        let folder = Folder::open(data)?;
+        let clock = posthaste_runtime::clock();
+        let table = Table::start(Some(&folder.path("table.db"))).await?;
+        let engine = Engine::start(Some(&folder.path("queue.db")), clock.clone())?;
+        let tools = Tools {
+            store: table.store.clone(),
+            clock,
+            entropy: posthaste_runtime::entropy(),
+            events: Some(engine.queue(EVENTS)),
+            retries: Some(engine.queue(RETRIES)),
+            bus: None,
+            ses: None,
+        };
+        let done = posthaste_operator::run(&self.command, &tools).await;
+        drop(tools);
+        let stopped = tokio::task::spawn_blocking(move || engine.stop());
+        // Every answer came after its commit: nothing is lost by an engine that does not end.
+        let _ = tokio::time::timeout(Duration::from_secs(10), stopped).await;
+        table.stop().await;
+        Ok(done?)
+    }
+}

@@ -1,0 +1,31 @@
+//! What the webhooks answered, beside the mail it was about.
+
+use posthaste_testkit::{Receiver, Reply};
+use reqwest::Method;
+use serde_json::json;
+
+use crate::service::{Service, mail};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_mailbox_shows_what_a_webhook_answered() {
+    let service = Service::start().await;
+    let receiver = Receiver::start().await.unwrap();
+    receiver.always(Reply::with_body(202, "thanks <b>a lot</b>"));
+    let hook = json!({"url": receiver.url(), "enabled": true, "delivered": true});
+    let path = "/v3/user/webhooks/event/settings";
+    let made = service.call(Method::POST, path, &hook).await;
+    assert_eq!(made.status(), 201);
+
+    service.send(&mail("ann@example.com")).await;
+
+    let mails = service.mails(1).await;
+    let answers = service.answers(&mails[0]).await;
+    assert_eq!(answers.len(), 1, "{answers:?}");
+    let answer = &answers[0];
+    assert_eq!(answer["status"], 202);
+    assert_eq!(answer["answer"], "thanks <b>a lot</b>");
+    assert_eq!(answer["attempt"], 1);
+    assert_eq!(answer["url"], receiver.url());
+    assert_eq!(answer["events"], json!(["delivered"]));
+    service.stop().await;
+}
