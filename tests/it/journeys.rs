@@ -2,4 +2,5 @@
 
 mod send_later;
 mod send_now;
+mod templates;
 mod webhook_answers;

@@ -9,7 +9,7 @@ use posthaste_queue::Queue;
 use posthaste_render::KeyRing;
 use posthaste_store::Store;
 
-use crate::{Dkim, Meter};
+use crate::{Dkim, Meter, Templates};
 
 /// Everything `delivery` works with.
 #[derive(Clone)]
@@ -27,6 +27,7 @@ pub struct App {
     pub identity: Identity,
     /// Signs for the sender's domain; nothing when the relay does.
     pub dkim: Option<Dkim>,
+    pub templates: Templates,
     /// Names this process in claims.
     pub owner: String,
     /// Whether no other process can deliver from this table (the local host), so that claims of

@@ -8,7 +8,7 @@ use posthaste_mailer::{Envelope, Tags};
 use posthaste_mime::{Outgoing, Stamp};
 use posthaste_model::{Copy, Event, Mail, Masked, Span};
 use posthaste_queue::{Job, LONGEST_DELAY, QueueError};
-use posthaste_render::{AccountDefaults, Input, Links, Rendered, effective};
+use posthaste_render::{AccountDefaults, Compiled, Input, Links, Rendered, effective};
 use posthaste_store::{Claim, Claimant, Described, Due, Outcome, StoreError};
 
 use crate::outcome::{About, End};
@@ -31,18 +31,19 @@ pub(crate) enum Trouble {
     Busy,
 }
 
-/// Brings one copy one step further and gives back what happened.
+/// Brings one copy one step further and gives back what happened. It is made with a template, with
+/// none, or not at all: then it ends as dropped for that reason.
 pub(crate) async fn deliver(
     app: &App,
     job: &Job,
     mail: &Mail,
     copy: Copy<'_>,
-    dropped: Option<&str>,
+    made: Result<Option<&Compiled>, &str>,
 ) -> Result<Vec<Event>, Trouble> {
     let which = (&job.account, &job.message, copy.recipient);
-    let rendered = match dropped {
-        Some(reason) => Err(reason.to_owned()),
-        None => render(app, job, mail, copy),
+    let rendered = match made {
+        Err(reason) => Err(reason.to_owned()),
+        Ok(template) => render(app, job, mail, copy, template),
     };
     let from = &mail.from_of(copy.personalization).email;
     // Before the claim: a table that fails here costs a repeat, not the copy.
@@ -104,7 +105,13 @@ async fn told_before(app: &App, job: &Job, recipient: u32) -> Result<Vec<Event>,
     Ok(events.into_iter().filter(mine).collect())
 }
 
-fn render(app: &App, job: &Job, mail: &Mail, copy: Copy<'_>) -> Result<Rendered, String> {
+fn render(
+    app: &App,
+    job: &Job,
+    mail: &Mail,
+    copy: Copy<'_>,
+    template: Option<&Compiled>,
+) -> Result<Rendered, String> {
     let settings = effective(&AccountDefaults::default(), mail);
     let links = app.tracking.as_deref().map(|base| Links {
         base,
@@ -117,7 +124,7 @@ fn render(app: &App, job: &Job, mail: &Mail, copy: Copy<'_>) -> Result<Rendered,
     let input = Input {
         mail,
         copy,
-        template: None,
+        template,
         settings: &settings,
         links,
     };

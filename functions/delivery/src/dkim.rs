@@ -11,12 +11,15 @@ use posthaste_webhook::Sealer;
 
 use crate::App;
 
+/// What was found for an account and a sender's domain.
+type Signers = Cache<(AccountId, String), Option<Arc<Signer>>>;
+
 /// Opens the keys of domains and remembers them for a few seconds. That a sender has no domain is
 /// remembered too: a mail that leaves in the seconds after its domain was proven may be unsigned.
 #[derive(Clone)]
 pub struct Dkim {
     sealer: Arc<Sealer>,
-    known: Arc<Cache<(AccountId, String), Option<Arc<Signer>>>>,
+    known: Arc<Signers>,
 }
 
 impl fmt::Debug for Dkim {

@@ -13,10 +13,12 @@ mod dkim;
 mod open;
 mod outcome;
 mod retry;
+mod template;
 mod work;
 
 pub use app::{App, Identity};
 pub use credits::Meter;
 pub use dkim::Dkim;
 pub use retry::{Patience, pause};
+pub use template::Templates;
 pub use work::handle;

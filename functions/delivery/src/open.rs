@@ -43,6 +43,7 @@ impl App {
                 "ses" => None,
                 _ => Some(Dkim::new(Arc::new(vars.parsed("STACK_SECRET")?))),
             },
+            templates: crate::Templates::default(),
             owner: format!("lambda-{:016x}", boot.entropy().below(u64::MAX)),
             exclusive: false,
             at_once: vars.or("AT_ONCE", 10)?,

@@ -5,16 +5,18 @@ use std::time::Duration;
 use futures_util::StreamExt as _;
 use posthaste_blob::BlobError;
 use posthaste_model::batch::{Fate, Reason};
-use posthaste_model::{Event, Mail, Span};
+use posthaste_model::{Copy, Event, Mail, Span};
 use posthaste_queue::{
     Body, Happened, Job, JobError, SqsBatchResponse, SqsEvent, SqsMessage, Verdict, gather,
     returned, unpack,
 };
 
+use posthaste_render::Compiled;
 use posthaste_store::{Due, Later};
 
 use crate::App;
 use crate::copy::{Trouble, deliver};
+use crate::template::NoTemplate;
 
 /// A job with more recipients than this is cut into ranges first, so that no invocation runs
 /// past half its timeout.
@@ -72,7 +74,7 @@ async fn work(app: &App, record: &SqsMessage) -> (Verdict, Vec<Event>) {
     let dropped = match later(app, &job, &mail, text).await {
         Ok(Leave::Now) => None,
         Ok(Leave::Not) => return (Verdict::Done, Vec::new()),
-        Ok(Leave::Never(reason)) => Some(reason.word()),
+        Ok(Leave::Never(reason)) => Some(reason.word().to_owned()),
         Err(trouble) => {
             tracing::warn!(message.id = %job.message, "later message {} must wait: {trouble}", job.message);
             return (Verdict::Again, Vec::new());
@@ -92,9 +94,35 @@ async fn work(app: &App, record: &SqsMessage) -> (Verdict, Vec<Event>) {
             }
         };
     }
+    let template = match dropped {
+        Some(reason) => Err(reason),
+        None => match crate::template::of(app, &job, &mail).await {
+            Ok(template) => Ok(template),
+            Err(NoTemplate::Gone(reason)) => Err(reason),
+            Err(NoTemplate::Store(error)) => {
+                tracing::warn!(message.id = %job.message, "message {} must wait for its template: {error}", job.message);
+                return (Verdict::Again, Vec::new());
+            }
+        },
+    };
+    let made = template
+        .as_ref()
+        .map(Option::as_deref)
+        .map_err(String::as_str);
+    all(app, &job, &mail, copies, made).await
+}
+
+/// Brings every copy one step further, a few at a time.
+async fn all(
+    app: &App,
+    job: &Job,
+    mail: &Mail,
+    copies: Vec<Copy<'_>>,
+    made: Result<Option<&Compiled>, &str>,
+) -> (Verdict, Vec<Event>) {
     let running: Vec<_> = copies
         .into_iter()
-        .map(|copy| deliver(app, &job, &mail, copy, dropped))
+        .map(|copy| deliver(app, job, mail, copy, made))
         .collect();
     let ends: Vec<_> = futures_util::stream::iter(running)
         .buffer_unordered(app.at_once.max(1))

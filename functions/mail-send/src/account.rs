@@ -8,6 +8,7 @@ use crate::App;
 /// Checks sender identity, template, groups and batch against the account.
 pub(crate) async fn check(app: &App, caller: &Caller, mail: &Mail) -> Result<(), Rejection> {
     crate::senders::check(app, caller, mail).await?;
+    crate::template::check(app, caller, mail).await?;
     if let Some(batch) = &mail.batch_id {
         let now = app.clock.now();
         if !app.store.batch_exists(caller.id(), batch, now).await? {

@@ -19,6 +19,7 @@ mod when;
 
 use posthaste_model::{HORIZON, Mail, Personalization, Problem, Timestamp};
 
+pub(crate) use content::{CONTENT_REQUIRED, SUBJECT_REQUIRED};
 pub(crate) use findings::Findings;
 pub(crate) use path::Path;
 

@@ -5,6 +5,7 @@ mod account;
 mod check;
 mod decode;
 mod senders;
+mod template;
 mod wire;
 
 use axum::http::Method;
@@ -16,6 +17,7 @@ use posthaste_store::Store;
 
 pub use check::{Checked, Limits, decode_and_check};
 pub use senders::Senders;
+pub use template::{Brings, Templates};
 
 /// What the function works with.
 #[derive(Clone)]
@@ -29,6 +31,7 @@ pub struct App {
     pub entropy: Entropy,
     pub limits: Limits,
     pub senders: Senders,
+    pub templates: Templates,
 }
 
 /// The routes of this function.

@@ -14,6 +14,7 @@ fn main() -> Result<(), posthaste_runtime::Error> {
                     .or("HORIZON_SECONDS", mail_send::Limits::default().horizon)?,
             },
             senders: mail_send::Senders::proven(),
+            templates: mail_send::Templates::default(),
         };
         Ok(mail_send::routes(app, boot.gate()?))
     })

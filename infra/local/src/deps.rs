@@ -100,6 +100,7 @@ impl Deps {
                 true => mail_send::Senders::proven(),
                 false => mail_send::Senders::Any,
             },
+            templates: mail_send::Templates::default(),
         };
         let mail_batch = mail_batch::App {
             store: store.clone(),
@@ -107,6 +108,11 @@ impl Deps {
             clock: clock.clone(),
             entropy: entropy.clone(),
             horizon: self.horizon,
+        };
+        let templates = templates::App {
+            store: store.clone(),
+            clock: clock.clone(),
+            entropy: entropy.clone(),
         };
         let event_settings = event_settings::App {
             store: store.clone(),
@@ -121,6 +127,7 @@ impl Deps {
         mail_send::routes(mail_send, gate())
             .merge(mail_batch::routes(mail_batch, gate()))
             .merge(event_settings::routes(event_settings, gate()))
+            .merge(templates::routes(templates, gate()))
             .merge(self.access())
             .merge(sender_identity::routes(self.sender_identity(), gate()))
     }
@@ -230,6 +237,7 @@ impl Deps {
                 bounce_domain: self.bounce_domain.clone(),
             },
             dkim: Some(delivery::Dkim::new(self.sealer.clone())),
+            templates: delivery::Templates::default(),
             owner: format!("local-{high:016x}{low:016x}"),
             exclusive: true,
             at_once: 16,

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::{AccountId, BatchId, KeyId, MessageId, WebhookId};
+use crate::{AccountId, BatchId, KeyId, MessageId, TemplateId, VersionId, WebhookId};
 
 type Fill = dyn Fn(&mut [u8]) + Send + Sync;
 
@@ -71,6 +71,21 @@ impl Entropy {
     /// A new event webhook id.
     pub fn webhook_id(&self) -> WebhookId {
         WebhookId::from_bytes(self.bytes())
+    }
+
+    /// A new id for a legacy template.
+    pub fn legacy_template_id(&self) -> TemplateId {
+        TemplateId::legacy(self.bytes())
+    }
+
+    /// A new id for a dynamic template.
+    pub fn dynamic_template_id(&self) -> TemplateId {
+        TemplateId::dynamic(self.bytes())
+    }
+
+    /// A new id for a version of a template.
+    pub fn version_id(&self) -> VersionId {
+        VersionId::from_bytes(self.bytes())
     }
 }
 

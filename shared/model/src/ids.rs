@@ -110,9 +110,43 @@ id!(
     /// An event webhook: a UUID in its usual form.
     WebhookId,
     "webhook id",
-    |text| text.len() == 36
-        && text.bytes().all(|b| b == b'-' || b.is_ascii_hexdigit() && !b.is_ascii_uppercase())
+    is_uuid
 );
+
+id!(
+    /// A template: a UUID for a legacy one, `d-` and 32 hex digits for a dynamic one (API facts,
+    /// section 1).
+    TemplateId,
+    "template id",
+    |text| match text.strip_prefix("d-") {
+        Some(hex) => hex.len() == 32 && hex.bytes().all(lower_hex),
+        None => is_uuid(text),
+    }
+);
+id!(
+    /// A version of a template: a UUID in its usual form.
+    VersionId,
+    "template version id",
+    is_uuid
+);
+
+fn lower_hex(byte: u8) -> bool {
+    byte.is_ascii_hexdigit() && !byte.is_ascii_uppercase()
+}
+
+fn is_uuid(text: &str) -> bool {
+    text.len() == 36 && text.bytes().all(|b| b == b'-' || lower_hex(b))
+}
+
+/// A version 4 UUID made of these random bytes (RFC 9562, section 5.4).
+fn uuid(bytes: [u8; 16]) -> String {
+    let bits =
+        (u128::from_be_bytes(bytes) & !(0xf << 76) & !(0x3 << 62)) | (0x4 << 76) | (0x2 << 62);
+    let hex = format!("{bits:032x}");
+    let parts =
+        [0..8, 8..12, 12..16, 16..20, 20..32].map(|range| hex.get(range).unwrap_or_default());
+    parts.join("-")
+}
 
 impl AccountId {
     /// The id made of these random bytes.
@@ -148,14 +182,33 @@ impl KeyId {
 }
 
 impl WebhookId {
-    /// A version 4 UUID made of these random bytes (RFC 9562, section 5.4).
+    /// A version 4 UUID made of these random bytes.
     pub fn from_bytes(bytes: [u8; 16]) -> Self {
-        let bits =
-            (u128::from_be_bytes(bytes) & !(0xf << 76) & !(0x3 << 62)) | (0x4 << 76) | (0x2 << 62);
-        let hex = format!("{bits:032x}");
-        let parts =
-            [0..8, 8..12, 12..16, 16..20, 20..32].map(|range| hex.get(range).unwrap_or_default());
-        Self(parts.join("-"))
+        Self(uuid(bytes))
+    }
+}
+
+impl TemplateId {
+    /// The id of a legacy template made of these random bytes.
+    pub fn legacy(bytes: [u8; 16]) -> Self {
+        Self(uuid(bytes))
+    }
+
+    /// The id of a dynamic template made of these random bytes.
+    pub fn dynamic(bytes: [u8; 16]) -> Self {
+        Self(format!("d-{:032x}", u128::from_be_bytes(bytes)))
+    }
+
+    /// Whether the template is written in Handlebars (SPEC: its id starts with `d-`).
+    pub fn is_dynamic(&self) -> bool {
+        self.0.starts_with("d-")
+    }
+}
+
+impl VersionId {
+    /// A version 4 UUID made of these random bytes.
+    pub fn from_bytes(bytes: [u8; 16]) -> Self {
+        Self(uuid(bytes))
     }
 }
 
@@ -176,6 +229,11 @@ mod tests {
             let hook = WebhookId::from_bytes([seed; 16]);
             assert_eq!(WebhookId::parse(hook.as_str()), Ok(hook.clone()));
             assert_eq!(hook.as_str().get(14..15), Some("4"));
+            let dynamic = TemplateId::dynamic([seed; 16]);
+            assert_eq!(TemplateId::parse(dynamic.as_str()), Ok(dynamic.clone()));
+            let legacy = TemplateId::legacy([seed; 16]);
+            assert_eq!(TemplateId::parse(legacy.as_str()), Ok(legacy.clone()));
+            assert!(dynamic.is_dynamic() && !legacy.is_dynamic());
         }
     }
 

@@ -21,7 +21,7 @@ pub use address::{EmailAddress, InvalidAddress, LONGEST as LONGEST_ADDRESS, Mail
 pub use dns::{Record, RecordKind};
 pub use entropy::Entropy;
 pub use event::{BounceType, Category, Event, Kind, Pool, UrlOffset};
-pub use ids::{AccountId, BatchId, InvalidId, KeyId, MessageId, WebhookId};
+pub use ids::{AccountId, BatchId, InvalidId, KeyId, MessageId, TemplateId, VersionId, WebhookId};
 pub use mask::Masked;
 pub use patch::Patch;
 pub use problems::{Problem, Problems};

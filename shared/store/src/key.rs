@@ -17,6 +17,8 @@
 //! | events nobody took   | `DEAD#<account>`            | `<time, 12>#<webhook>#<hash>`    |
 //! | recipient's copy     | `M#<account>#<message>`     | `R#<recipient, 5 digits>`        |
 //! | domain               | `A#<account>`               | `DOMAIN#<id, 10 digits>`         |
+//! | template             | `A#<account>`               | `TPL#<template>`                 |
+//! | texts of a version   | `A#<account>`               | `TPLTEXT#<texts>#<part>`         |
 //! | verified sender      | `A#<account>`               | `SENDER#<id, 10 digits>`         |
 //! | name to send from    | `A#<account>`               | `FROM#<domain or address>`       |
 //! | mailed link          | `LINK#<hash of the token>`  | `LINK`                           |
@@ -34,7 +36,7 @@
 mod later;
 
 use ipnet::IpNet;
-use posthaste_model::{AccountId, KeyId, MessageId, WebhookId};
+use posthaste_model::{AccountId, KeyId, MessageId, TemplateId, VersionId, WebhookId};
 
 pub(crate) use later::{LAST, MINUTE_PARTS, Place, SPREAD, minute, padded, share};
 
@@ -115,6 +117,15 @@ impl Key {
 
     pub(crate) fn webhook_url(account: &AccountId, hash: &str) -> Self {
         Self::of_account(account, format!("HOOKURL#{hash}"))
+    }
+
+    pub(crate) fn template(account: &AccountId, template: &TemplateId) -> Self {
+        Self::of_account(account, format!("TPL#{template}"))
+    }
+
+    /// A part of what a template version says.
+    pub(crate) fn template_texts(account: &AccountId, texts: &VersionId, part: usize) -> Self {
+        Self::of_account(account, format!("TPLTEXT#{texts}#{part:02}"))
     }
 
     pub(crate) fn domain(account: &AccountId, id: i64) -> Self {

@@ -22,6 +22,7 @@ mod rates;
 mod senders;
 mod slice;
 mod table;
+mod templates;
 mod transact;
 mod webhooks;
 
@@ -44,5 +45,6 @@ pub use rates::Window;
 pub use senders::{Link, Resaved, Sender, SenderFields};
 pub use slice::Slice;
 pub use table::{Change, Page, Put, Row, Store};
+pub use templates::{Added, Template, Texts, Version};
 pub use transact::{Transact, Write};
 pub use webhooks::{Created, Saved, Signing, Webhook};

@@ -218,16 +218,24 @@ impl Store {
         Ok(Write { item })
     }
 
+    /// A step that gives `places` of a counter row back.
+    ///
+    /// # Errors
+    /// Never for a key of ours.
+    pub fn write_give_many(&self, counter: &Key, places: i64) -> Result<Write, StoreError> {
+        let update = self.counting(counter, -places);
+        let item = TransactWriteItem::builder()
+            .update(update.build().map_err(unbuilt)?)
+            .build();
+        Ok(Write { item })
+    }
+
     /// A step that gives a place of a counter row back.
     ///
     /// # Errors
     /// Never for a key of ours.
     pub fn write_give(&self, counter: &Key) -> Result<Write, StoreError> {
-        let update = self.counting(counter, -1);
-        let item = TransactWriteItem::builder()
-            .update(update.build().map_err(unbuilt)?)
-            .build();
-        Ok(Write { item })
+        self.write_give_many(counter, 1)
     }
 
     fn counting(&self, counter: &Key, by: i64) -> UpdateBuilder {

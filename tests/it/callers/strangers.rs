@@ -16,6 +16,8 @@ pub(crate) struct Ids {
     message: String,
     subuser: String,
     webhook: String,
+    template: String,
+    version: String,
     domain: i64,
     sender: i64,
 }
@@ -30,6 +32,8 @@ impl Ids {
             message: "C".repeat(22),
             subuser: "nobody-of-this-name".to_owned(),
             webhook: "00000000-0000-4000-8000-00000000abcd".to_owned(),
+            template: format!("d-{}", "0a".repeat(16)),
+            version: "00000000-0000-4000-8000-00000000abce".to_owned(),
             domain: 987_654,
             sender: 987_654,
         }
@@ -55,6 +59,12 @@ impl Ids {
         let subuser = json!({"username": "theirs", "email": "sub@example.com", "password": "x",
             "ips": []});
         house.made(post.clone(), "/v3/subusers", &subuser).await;
+        let template = json!({"name": "theirs", "generation": "dynamic"});
+        let template = house.made(post.clone(), "/v3/templates", &template).await;
+        let template = text(&template, "id");
+        let version = json!({"name": "theirs", "subject": "theirs", "html_content": "theirs"});
+        let path = format!("/v3/templates/{template}/versions");
+        let version = house.made(post.clone(), &path, &version).await;
         let domain = json!({"domain": "theirs.example"});
         let domain = house
             .made(post.clone(), "/v3/whitelabel/domains", &domain)
@@ -88,6 +98,8 @@ impl Ids {
                 .to_owned(),
             subuser: "theirs".to_owned(),
             webhook: text(&hook, "id"),
+            version: text(&version, "id"),
+            template,
             domain: domain["id"].as_i64().expect("an id"),
             sender: sender["id"].as_i64().expect("an id"),
             batch,
@@ -104,6 +116,8 @@ impl Ids {
             "message_id" => self.message.clone(),
             "subuser_name" => self.subuser.clone(),
             "id" if route.path.contains("/webhooks/event/") => self.webhook.clone(),
+            "template_id" => self.template.clone(),
+            "version_id" => self.version.clone(),
             "id" if route.path.contains("/domains/") => self.domain.to_string(),
             "id" if route.path.contains("/verified_senders/") => self.sender.to_string(),
             "ip" => "192.0.2.9".to_owned(),
@@ -118,13 +132,15 @@ impl Ids {
     }
 
     /// The long ids, which must not show anywhere.
-    fn texts(&self) -> [&str; 5] {
+    fn texts(&self) -> [&str; 7] {
         [
             &self.key,
             &self.batch,
             &self.message,
             &self.subuser,
             &self.webhook,
+            &self.template,
+            &self.version,
         ]
     }
 

@@ -45,6 +45,13 @@ pub(crate) fn all() -> Vec<(&'static str, Kind)> {
         ),
         ("subusers", Kind::Http(subusers)),
         (
+            "templates",
+            Kind::Http(|boot| {
+                let app = templates::App::open(boot)?;
+                Ok(templates::routes(app, boot.gate()?))
+            }),
+        ),
+        (
             "webhook-fanout",
             Kind::Worker(|boot| started(webhook_fanout::App::open(boot))),
         ),
@@ -65,6 +72,7 @@ fn mail_send(boot: &Boot) -> Result<Routes, Error> {
         entropy: boot.entropy(),
         limits: mail_send::Limits::default(),
         senders: mail_send::Senders::proven(),
+        templates: mail_send::Templates::default(),
     };
     Ok(mail_send::routes(app, boot.gate()?))
 }

@@ -44,6 +44,7 @@ impl Desk {
                 bounce_domain: None,
             },
             dkim: Some(Dkim::new(sealer.clone())),
+            templates: delivery::Templates::default(),
             owner: "test".into(),
             exclusive: true,
             at_once: 4,

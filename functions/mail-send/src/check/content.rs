@@ -5,6 +5,12 @@ use posthaste_model::{Content, Personalization};
 use super::{Findings, Path};
 use crate::wire;
 
+/// Nothing brings a subject.
+pub(crate) const SUBJECT_REQUIRED: &str = "The subject is required. You can get around this requirement if you use a template with a subject defined or if every personalization has a subject defined.";
+
+/// Nothing brings a body.
+pub(crate) const CONTENT_REQUIRED: &str = "Unless a valid template_id is provided, the content parameter is required. There must be at least one defined content block. We typically suggest both text/plain and text/html blocks are included, but only one block is required.";
+
 /// Own limit: more alternatives than any mail program looks at.
 const PARTS: usize = 100;
 
@@ -35,10 +41,7 @@ pub(super) fn subject_is_there(
 ) {
     let in_all = !envelopes.is_empty() && envelopes.iter().all(|e| e.subject.is_some());
     if message.is_none() && !in_all {
-        found.add(
-            &Path::Root.key("subject"),
-            "The subject is required. You can get around this requirement if you use a template with a subject defined or if every personalization has a subject defined.",
-        );
+        found.add(&Path::Root.key("subject"), SUBJECT_REQUIRED);
     }
 }
 
@@ -52,10 +55,7 @@ pub(super) fn parts(
     let at = &root.key("content");
     let Some(given) = given.filter(|given| given.count > 0 || has_template) else {
         if !has_template {
-            found.add(
-                at,
-                "Unless a valid template_id is provided, the content parameter is required. There must be at least one defined content block. We typically suggest both text/plain and text/html blocks are included, but only one block is required.",
-            );
+            found.add(at, CONTENT_REQUIRED);
         }
         return Vec::new();
     };

@@ -29,6 +29,7 @@ impl Desk {
             entropy: entropy(),
             limits: Limits::default(),
             senders,
+            templates: mail_send::Templates::default(),
         };
         let gate = Gate::new(
             store.clone(),

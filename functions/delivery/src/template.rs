@@ -1,0 +1,68 @@
+//! The template of a mail: its active version, compiled once and remembered for a few seconds.
+
+use std::sync::Arc;
+
+use posthaste_http::Cache;
+use posthaste_model::{AccountId, Mail, TemplateId};
+use posthaste_queue::Job;
+use posthaste_render::{Compiled, Generation, TemplateVersion};
+use posthaste_store::StoreError;
+
+use crate::App;
+
+/// Compiled templates by account and template id.
+pub type Templates = Arc<Cache<(AccountId, String), Arc<Compiled>>>;
+
+/// A text that was replaced while it was read is looked for this often.
+const TRIES: u32 = 3;
+
+/// Why a mail cannot have its template.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum NoTemplate {
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// It was there when the mail was accepted. The words are for the dropped event.
+    #[error("{0}")]
+    Gone(String),
+}
+
+/// What the mail's copies are rendered with; nothing when it names no template.
+pub(crate) async fn of(
+    app: &App,
+    job: &Job,
+    mail: &Mail,
+) -> Result<Option<Arc<Compiled>>, NoTemplate> {
+    let Some(name) = &mail.template_id else {
+        return Ok(None);
+    };
+    let asked = (job.account.clone(), name.clone());
+    let now = app.clock.now_ms();
+    if let Some(known) = app.templates.get(&asked, now) {
+        return Ok(Some(known));
+    }
+    let gone = |why: &str| NoTemplate::Gone(format!("template {name} {why}"));
+    let id = TemplateId::parse(name).map_err(|_| gone("does not exist"))?;
+    for _ in 0..TRIES {
+        let found = app.store.template(&job.account, &id).await?;
+        let template = found.ok_or_else(|| gone("does not exist any more"))?;
+        let version = template.active();
+        let version = version.ok_or_else(|| gone("has no active version any more"))?;
+        let Some(texts) = app.store.texts(&job.account, &version.texts).await? else {
+            continue;
+        };
+        let compiled = Compiled::compile(&TemplateVersion {
+            generation: match id.is_dynamic() {
+                true => Generation::Dynamic,
+                false => Generation::Legacy,
+            },
+            subject: &version.subject,
+            html_content: &texts.html_content,
+            plain_content: &texts.plain_content,
+            generate_plain_content: version.generate_plain_content,
+        });
+        let compiled = Arc::new(compiled.map_err(|e| gone(&format!("cannot be compiled: {e}")))?);
+        app.templates.put(asked, Arc::clone(&compiled), now);
+        return Ok(Some(compiled));
+    }
+    Err(NoTemplate::Store(StoreError::Contended(name.clone())))
+}

@@ -1,0 +1,115 @@
+//! The rules of a version (API facts, section 1, "Templates"): from a draft to what is stored.
+
+use posthaste_http::Rejection;
+use posthaste_model::{Problems, TemplateId};
+use posthaste_render::{Compiled, Generation, LARGEST_TEMPLATE, TemplateVersion, plain_from_html};
+use posthaste_store::{Texts, Version};
+
+use crate::wire::Draft;
+
+/// The longest name, in characters.
+pub(crate) const LONGEST_NAME: usize = 100;
+
+/// The longest subject, in characters.
+const LONGEST_SUBJECT: usize = 255;
+
+/// Applies a draft to a version and its texts: what is left out stays, what is wrong is told all
+/// at once. Nothing is stored that could not be sent.
+///
+/// # Errors
+/// 400 with every problem; a template that cannot be compiled with its line and reason.
+pub(crate) fn apply(
+    template: &TemplateId,
+    draft: Draft,
+    (version, texts): (&mut Version, &mut Texts),
+) -> Result<(), Rejection> {
+    let mut found = Problems::default();
+    name(draft.name.as_deref(), &mut found);
+    check_flags(template, &draft, &mut found);
+    check_texts(template, &draft, &mut found);
+    found.into_result()?;
+    set(&mut version.name, draft.name);
+    set(&mut version.subject, draft.subject);
+    set(&mut version.editor, draft.editor);
+    set(&mut texts.html_content, draft.html_content);
+    set(&mut texts.plain_content, draft.plain_content);
+    set(&mut texts.test_data, draft.test_data);
+    if let Some(generate) = draft.generate_plain_content {
+        version.generate_plain_content = generate;
+    }
+    if version.generate_plain_content && !texts.html_content.is_empty() {
+        texts.plain_content = plain_from_html(&texts.html_content);
+    }
+    version.has_content = !(texts.html_content.is_empty() && texts.plain_content.is_empty());
+    compile(template, version, texts).map(|_| ()).map_err(|e| {
+        Rejection::on(
+            &e.field.to_string(),
+            format!("line {}: {}", e.line, e.reason),
+        )
+    })
+}
+
+fn set(slot: &mut String, value: Option<String>) {
+    if let Some(value) = value {
+        *slot = value;
+    }
+}
+
+/// A name that is there must be one.
+pub(crate) fn name(name: Option<&str>, found: &mut Problems) {
+    let Some(name) = name else { return };
+    let fits = (1..=LONGEST_NAME).contains(&name.chars().count());
+    let message = format!("name must have 1 to {LONGEST_NAME} characters");
+    found.unless(fits, "name", &message);
+}
+
+fn check_flags(template: &TemplateId, draft: &Draft, found: &mut Problems) {
+    let active = matches!(draft.active, None | Some(0 | 1));
+    found.unless(active, "active", "active must be 0 or 1");
+    let editor = matches!(draft.editor.as_deref(), None | Some("code" | "design"));
+    found.unless(editor, "editor", "editor must be code or design");
+    let Some(data) = draft.test_data.as_deref().filter(|data| !data.is_empty()) else {
+        return;
+    };
+    if !template.is_dynamic() {
+        found.add("test_data", "test_data is for dynamic templates only");
+    } else if !matches!(serde_json::from_str(data), Ok(serde_json::Value::Object(_))) {
+        found.add("test_data", "test_data must be a JSON object");
+    }
+}
+
+fn check_texts(template: &TemplateId, draft: &Draft, found: &mut Problems) {
+    let subject = draft.subject.as_deref().unwrap_or_default();
+    let message = format!("subject exceeds {LONGEST_SUBJECT} characters");
+    let fits = subject.chars().count() <= LONGEST_SUBJECT;
+    found.unless(fits, "subject", &message);
+    for (field, text) in [
+        ("html_content", &draft.html_content),
+        ("plain_content", &draft.plain_content),
+    ] {
+        let text = text.as_deref().unwrap_or_default();
+        let message = format!("{field} exceeds {LARGEST_TEMPLATE} bytes");
+        found.unless(text.len() <= LARGEST_TEMPLATE, field, &message);
+        if !template.is_dynamic() && !text.is_empty() && !text.contains("<%body%>") {
+            found.add(field, "a legacy template must contain <%body%>");
+        }
+    }
+}
+
+/// The version as the renderer wants it.
+pub(crate) fn compile(
+    template: &TemplateId,
+    version: &Version,
+    texts: &Texts,
+) -> Result<Compiled, posthaste_render::CompileError> {
+    Compiled::compile(&TemplateVersion {
+        generation: match template.is_dynamic() {
+            true => Generation::Dynamic,
+            false => Generation::Legacy,
+        },
+        subject: &version.subject,
+        html_content: &texts.html_content,
+        plain_content: &texts.plain_content,
+        generate_plain_content: version.generate_plain_content,
+    })
+}

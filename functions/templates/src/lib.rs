@@ -1,0 +1,100 @@
+//! `/v3/templates…`: templates of both generations, their versions, and a preview by the renderer
+//! that sends.
+
+mod check;
+mod duplicate;
+mod page;
+mod preview;
+mod template;
+mod version;
+mod wire;
+
+use http::Method;
+use posthaste_http::{Access, Caller, Gate, Rejection, Routes};
+use posthaste_model::{Clock, Entropy, TemplateId, VersionId};
+use posthaste_runtime::{Boot, Error};
+use posthaste_store::{Store, Template, Version};
+
+/// How many templates and versions an account may hold together (API facts, section 1).
+pub const LIMIT: i64 = 300;
+
+/// What the handlers work with.
+#[derive(Clone)]
+pub struct App {
+    pub store: Store,
+    pub clock: Clock,
+    pub entropy: Entropy,
+}
+
+impl App {
+    /// Reads `TABLE_NAME`.
+    ///
+    /// # Errors
+    /// When it is not set.
+    pub fn open(boot: &Boot) -> Result<Self, Error> {
+        Ok(Self {
+            store: boot.store()?,
+            clock: boot.clock(),
+            entropy: boot.entropy(),
+        })
+    }
+
+    /// The caller's template with this id.
+    pub(crate) async fn template(&self, caller: &Caller, id: &str) -> Result<Template, Rejection> {
+        let id = TemplateId::parse(id).map_err(|_| Rejection::not_found())?;
+        let found = self.store.template(caller.id(), &id).await?;
+        found.ok_or_else(Rejection::not_found)
+    }
+
+    /// The caller's version with these ids, and the template it belongs to.
+    pub(crate) async fn version(
+        &self,
+        caller: &Caller,
+        (template, version): (&str, &str),
+    ) -> Result<(Template, Version), Rejection> {
+        let template = self.template(caller, template).await?;
+        let id = VersionId::parse(version).map_err(|_| Rejection::not_found())?;
+        let version = template.version(&id).cloned();
+        Ok((template, version.ok_or_else(Rejection::not_found)?))
+    }
+}
+
+/// The refusal of one template or version too many.
+pub(crate) fn full() -> Rejection {
+    Rejection::bad(format!(
+        "an account holds at most {LIMIT} templates and versions"
+    ))
+}
+
+/// The routes of this function. The preview is ours: the contract has nothing like it.
+pub fn routes(app: App, gate: Gate) -> Routes {
+    const ALL: &str = "/v3/templates";
+    const ONE: &str = "/v3/templates/{template_id}";
+    const VERSIONS: &str = "/v3/templates/{template_id}/versions";
+    const VERSION: &str = "/v3/templates/{template_id}/versions/{version_id}";
+    const ACTIVATE: &str = "/v3/templates/{template_id}/versions/{version_id}/activate";
+    const PREVIEW: &str = "/v3/templates/{template_id}/versions/{version_id}/preview";
+    let read = Access::Scope("templates.read");
+    let create = Access::Scope("templates.create");
+    let update = Access::Scope("templates.update");
+    let delete = Access::Scope("templates.delete");
+    let version_read = Access::Scope("templates.versions.read");
+    let version_create = Access::Scope("templates.versions.create");
+    let version_update = Access::Scope("templates.versions.update");
+    let version_delete = Access::Scope("templates.versions.delete");
+    let activate = Access::Scope("templates.versions.activate.create");
+    Routes::new(gate)
+        .at(Method::POST, ALL, create, template::create)
+        .at(Method::GET, ALL, read, template::list)
+        .at(Method::GET, ONE, read, template::one)
+        .at(Method::POST, ONE, create, duplicate::duplicate)
+        .at(Method::PATCH, ONE, update, template::rename)
+        .at(Method::DELETE, ONE, delete, template::delete)
+        .at(Method::POST, VERSIONS, version_create, version::create)
+        .at(Method::GET, VERSION, version_read, version::one)
+        .at(Method::PATCH, VERSION, version_update, version::update)
+        .at(Method::DELETE, VERSION, version_delete, version::delete)
+        .at(Method::POST, ACTIVATE, activate, version::activate)
+        .at(Method::POST, PREVIEW, version_read, preview::preview)
+        .with_state(app)
+}

@@ -1,0 +1,8 @@
+//! Lambda entry point of `templates`.
+
+fn main() -> Result<(), posthaste_runtime::Error> {
+    posthaste_runtime::http(|boot| {
+        let app = templates::App::open(boot)?;
+        Ok(templates::routes(app, boot.gate()?))
+    })
+}

@@ -1,0 +1,76 @@
+//! `POST …/versions/{version_id}/preview`, an extension: what a recipient would see, by the
+//! renderer that sends, and what the data lacks.
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use posthaste_http::{Body, Caller, Path, Rejection};
+use posthaste_model::Mail;
+use posthaste_render::{AccountDefaults, Input, effective, missing_variables, render};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::{App, check, version};
+
+/// What the preview is made with. Everything may be left out; a dynamic template then takes its
+/// own `test_data`.
+#[derive(Debug, Default, Deserialize)]
+pub(crate) struct Given {
+    dynamic_template_data: Option<serde_json::Map<String, Value>>,
+    #[serde(default)]
+    substitutions: serde_json::Map<String, Value>,
+    subject: Option<String>,
+    #[serde(default)]
+    content: Vec<Value>,
+}
+
+/// Renders one version.
+pub(crate) async fn preview(
+    State(app): State<App>,
+    caller: Caller,
+    Path((template, version)): Path<(String, String)>,
+    Body(given): Body<Given>,
+) -> Result<Json<Value>, Rejection> {
+    let (template, head) = app.version(&caller, (&template, &version)).await?;
+    let texts = version::texts(&app, &caller, &head).await?;
+    let compiled =
+        check::compile(&template.id, &head, &texts).map_err(|e| Rejection::internal(&e))?;
+    let own = || serde_json::from_str(&texts.test_data).unwrap_or_default();
+    let data = Value::Object(given.dynamic_template_data.unwrap_or_else(own));
+    let mail = json!({
+        "personalizations": [{
+            "to": [{"email": "preview@example.com"}],
+            "dynamic_template_data": template.id.is_dynamic().then(|| data.to_string()),
+            "substitutions": given.substitutions,
+        }],
+        "from": {"email": "preview@example.com"},
+        "subject": given.subject,
+        "content": given.content,
+        "template_id": template.id,
+    });
+    let mail: Mail = serde_json::from_value(mail).map_err(|e| Rejection::bad(e.to_string()))?;
+    let settings = effective(&AccountDefaults::default(), &mail);
+    let copy = mail.copies().next().ok_or_else(Rejection::not_found)?;
+    let input = Input {
+        mail: &mail,
+        copy,
+        template: Some(&compiled),
+        settings: &settings,
+        links: None,
+    };
+    let rendered =
+        render(&input).map_err(|e| Rejection::plain(StatusCode::BAD_REQUEST, e.to_string()))?;
+    let part = |kind: &str| {
+        let mut parts = rendered.parts.iter();
+        parts
+            .find(|part| part.mime_type == kind)
+            .map(|part| &part.value)
+    };
+    let missing = missing_variables(&compiled, &data.to_string());
+    Ok(Json(json!({
+        "subject": rendered.subject,
+        "html_content": part("text/html"),
+        "plain_content": part("text/plain"),
+        "missing": missing.map_err(|e| Rejection::bad(e.to_string()))?,
+    })))
+}

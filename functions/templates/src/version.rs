@@ -1,0 +1,181 @@
+//! Versions: create, get, change, delete, activate.
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use posthaste_http::{Body, Caller, Path, Rejection};
+use posthaste_model::Problems;
+use posthaste_store::{Added, Template, Texts, Version};
+
+use crate::wire::{Draft, VersionBody};
+use crate::{App, LIMIT, check, full};
+
+/// `POST /v3/templates/{template_id}/versions`.
+pub(crate) async fn create(
+    State(app): State<App>,
+    caller: Caller,
+    Path(id): Path<String>,
+    Body(draft): Body<Draft>,
+) -> Result<(StatusCode, Json<VersionBody>), Rejection> {
+    let template = app.template(&caller, &id).await?;
+    let mut found = Problems::default();
+    found.unless(draft.name.is_some(), "name", "missing required argument");
+    found.unless(
+        draft.subject.is_some(),
+        "subject",
+        "missing required argument",
+    );
+    found.into_result()?;
+    let id = app.entropy.version_id();
+    let mut version = Version {
+        texts: id.clone(),
+        id,
+        name: String::new(),
+        subject: String::new(),
+        updated_at: app.clock.now(),
+        active: draft.active == Some(1),
+        generate_plain_content: true,
+        editor: "code".to_owned(),
+        has_content: false,
+    };
+    let mut texts = Texts::default();
+    check::apply(&template.id, draft, (&mut version, &mut texts))?;
+    let account = caller.id();
+    app.store.put_texts(account, &version.texts, &texts).await?;
+    let added = app
+        .store
+        .add_version(account, &template.id, &version, LIMIT);
+    let template = match added.await? {
+        Added::Done(template) => template,
+        refused @ (Added::Full | Added::Missing) => {
+            app.store.delete_texts(account, &version.texts).await?;
+            return Err(match refused {
+                Added::Full => full(),
+                Added::Done(_) | Added::Missing => Rejection::not_found(),
+            });
+        }
+    };
+    let stored = template.version(&version.id).unwrap_or(&version);
+    let body = VersionBody::of(&template.id, stored, texts);
+    Ok((StatusCode::CREATED, Json(body)))
+}
+
+/// `GET …/versions/{version_id}`.
+pub(crate) async fn one(
+    State(app): State<App>,
+    caller: Caller,
+    Path((template, version)): Path<(String, String)>,
+) -> Result<Json<VersionBody>, Rejection> {
+    let (template, version) = app.version(&caller, (&template, &version)).await?;
+    let texts = texts(&app, &caller, &version).await?;
+    Ok(Json(VersionBody::of(&template.id, &version, texts)))
+}
+
+/// `PATCH …/versions/{version_id}`: what is left out stays.
+pub(crate) async fn update(
+    State(app): State<App>,
+    caller: Caller,
+    Path((template, version)): Path<(String, String)>,
+    Body(draft): Body<Draft>,
+) -> Result<Json<VersionBody>, Rejection> {
+    let (template, old) = app.version(&caller, (&template, &version)).await?;
+    let mut new = old.clone();
+    let mut texts = texts(&app, &caller, &old).await?;
+    let active = draft.active;
+    check::apply(&template.id, draft, (&mut new, &mut texts))?;
+    new.texts = app.entropy.version_id();
+    new.updated_at = app.clock.now();
+    let account = caller.id();
+    app.store.put_texts(account, &new.texts, &texts).await?;
+    let change = |template: &mut Template| {
+        let slot = template.versions.iter_mut().find(|v| v.id == new.id);
+        let slot = slot.ok_or_else(Rejection::not_found)?;
+        // Somebody else's change would be undone by texts that were read before it.
+        if slot.texts != old.texts {
+            return Err(Rejection::plain(
+                StatusCode::CONFLICT,
+                "the version was changed meanwhile",
+            ));
+        }
+        let was_active = slot.active;
+        *slot = Version {
+            active: was_active && active != Some(0),
+            ..new.clone()
+        };
+        template.updated_at = new.updated_at;
+        if active == Some(1) {
+            template.activate(&new.id);
+        }
+        Ok(())
+    };
+    let changed = app
+        .store
+        .change_template(account, &template.id, change)
+        .await?;
+    let template = match changed {
+        Ok(Some(template)) => template,
+        Ok(None) => {
+            app.store.delete_texts(account, &new.texts).await?;
+            return Err(Rejection::not_found());
+        }
+        Err(refused) => {
+            app.store.delete_texts(account, &new.texts).await?;
+            return Err(refused);
+        }
+    };
+    app.store.delete_texts(account, &old.texts).await?;
+    let stored = template.version(&new.id).unwrap_or(&new);
+    Ok(Json(VersionBody::of(&template.id, stored, texts)))
+}
+
+/// `DELETE …/versions/{version_id}`.
+pub(crate) async fn delete(
+    State(app): State<App>,
+    caller: Caller,
+    Path((template, version)): Path<(String, String)>,
+) -> Result<StatusCode, Rejection> {
+    let (template, version) = app.version(&caller, (&template, &version)).await?;
+    let now = app.clock.now();
+    let gone = app
+        .store
+        .delete_version(caller.id(), &template.id, &version.id, now);
+    match gone.await? {
+        true => Ok(StatusCode::NO_CONTENT),
+        false => Err(Rejection::not_found()),
+    }
+}
+
+/// `POST …/versions/{version_id}/activate`: sends use this one from now on.
+pub(crate) async fn activate(
+    State(app): State<App>,
+    caller: Caller,
+    Path((template, version)): Path<(String, String)>,
+) -> Result<Json<VersionBody>, Rejection> {
+    let (template, version) = app.version(&caller, (&template, &version)).await?;
+    let now = app.clock.now();
+    let change = |template: &mut Template| {
+        if !template.activate(&version.id) {
+            return Err(Rejection::not_found());
+        }
+        template.updated_at = now;
+        Ok(())
+    };
+    let changed = app
+        .store
+        .change_template(caller.id(), &template.id, change)
+        .await?;
+    let template = changed?.ok_or_else(Rejection::not_found)?;
+    let stored = template.version(&version.id).unwrap_or(&version);
+    let texts = texts(&app, &caller, stored).await?;
+    Ok(Json(VersionBody::of(&template.id, stored, texts)))
+}
+
+/// What a version says. Texts that went since the head was read are those of an older head.
+pub(crate) async fn texts(
+    app: &App,
+    caller: &Caller,
+    version: &Version,
+) -> Result<Texts, Rejection> {
+    let texts = app.store.texts(caller.id(), &version.texts).await?;
+    texts.ok_or_else(|| Rejection::plain(StatusCode::CONFLICT, "the version was changed meanwhile"))
+}

@@ -1,0 +1,115 @@
+//! What callers send and get.
+
+use posthaste_model::{TemplateId, VersionId};
+use posthaste_store::{Template, Texts, Version};
+use serde::{Deserialize, Serialize};
+
+/// The body of a new template, of another name, and of a duplicate.
+#[derive(Debug, Default, Deserialize)]
+pub(crate) struct Named {
+    pub(crate) name: Option<String>,
+    pub(crate) generation: Option<String>,
+}
+
+/// The body of a version. What is left out of a change stays.
+#[derive(Debug, Default, Deserialize)]
+pub(crate) struct Draft {
+    pub(crate) active: Option<i64>,
+    pub(crate) name: Option<String>,
+    pub(crate) subject: Option<String>,
+    pub(crate) html_content: Option<String>,
+    pub(crate) plain_content: Option<String>,
+    pub(crate) generate_plain_content: Option<bool>,
+    pub(crate) editor: Option<String>,
+    pub(crate) test_data: Option<String>,
+}
+
+/// A template with the heads of its versions.
+#[derive(Debug, Serialize)]
+pub(crate) struct TemplateBody {
+    id: TemplateId,
+    name: String,
+    generation: &'static str,
+    updated_at: String,
+    versions: Vec<Head>,
+}
+
+/// A version without its texts.
+#[derive(Debug, Serialize)]
+struct Head {
+    id: VersionId,
+    template_id: TemplateId,
+    active: u8,
+    name: String,
+    subject: String,
+    updated_at: String,
+    generate_plain_content: bool,
+    editor: String,
+}
+
+/// A whole version.
+#[derive(Debug, Serialize)]
+pub(crate) struct VersionBody {
+    #[serde(flatten)]
+    head: Head,
+    html_content: String,
+    plain_content: String,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    test_data: String,
+    warnings: Vec<Warning>,
+}
+
+/// What is odd about a version, without being wrong.
+#[derive(Debug, Serialize)]
+pub(crate) struct Warning {
+    pub(crate) message: String,
+}
+
+/// `legacy` or `dynamic`.
+pub(crate) fn generation(id: &TemplateId) -> &'static str {
+    if id.is_dynamic() { "dynamic" } else { "legacy" }
+}
+
+fn head(template: &TemplateId, version: &Version) -> Head {
+    Head {
+        id: version.id.clone(),
+        template_id: template.clone(),
+        active: u8::from(version.active),
+        name: version.name.clone(),
+        subject: version.subject.clone(),
+        updated_at: version.updated_at.sql(),
+        generate_plain_content: version.generate_plain_content,
+        editor: version.editor.clone(),
+    }
+}
+
+impl TemplateBody {
+    pub(crate) fn of(template: &Template) -> Self {
+        let versions = template.versions.iter();
+        Self {
+            id: template.id.clone(),
+            name: template.name.clone(),
+            generation: generation(&template.id),
+            updated_at: template.updated_at.sql(),
+            versions: versions
+                .map(|version| head(&template.id, version))
+                .collect(),
+        }
+    }
+}
+
+impl VersionBody {
+    pub(crate) fn of(template: &TemplateId, version: &Version, texts: Texts) -> Self {
+        let empty = !version.has_content;
+        let warning = || Warning {
+            message: "the version has no content".to_owned(),
+        };
+        Self {
+            head: head(template, version),
+            html_content: texts.html_content,
+            plain_content: texts.plain_content,
+            test_data: texts.test_data,
+            warnings: empty.then(warning).into_iter().collect(),
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! The templates' endpoints over an embedded table.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod paging;
+mod previews;
+mod rules;
+mod versions;
+
+use posthaste_http::{Gate, Limits};
+use posthaste_testkit::{Answer, Api, Hand, Tenant, entropy, table};
+use serde_json::{Value, json};
+use templates::{App, routes};
+
+/// One account, its full key, and an instance that serves it.
+pub(crate) struct Desk {
+    pub(crate) hand: Hand,
+    pub(crate) api: Api,
+    pub(crate) tenant: Tenant,
+}
+
+impl Desk {
+    pub(crate) async fn new() -> Self {
+        let (store, hand) = (table().await, Hand::default());
+        let tenant = Tenant::new(&store, "owner", hand.now()).await;
+        let app = App {
+            store: store.clone(),
+            clock: hand.clock(),
+            entropy: entropy(),
+        };
+        let gate = Gate::new(store, hand.clock(), Limits::default());
+        Self {
+            api: Api::new(routes(app, gate)),
+            hand,
+            tenant,
+        }
+    }
+
+    pub(crate) async fn post(&self, path: &str, body: &Value) -> Answer {
+        let ask = self.api.post(path).key(&self.tenant.key);
+        ask.json(body).send().await
+    }
+
+    pub(crate) async fn patch(&self, path: &str, body: &Value) -> Answer {
+        let ask = self.api.ask(http::Method::PATCH, path);
+        ask.key(&self.tenant.key).json(body).send().await
+    }
+
+    pub(crate) async fn get(&self, path: &str) -> Answer {
+        self.api.get(path).key(&self.tenant.key).send().await
+    }
+
+    pub(crate) async fn delete(&self, path: &str) -> Answer {
+        let ask = self.api.ask(http::Method::DELETE, path);
+        ask.key(&self.tenant.key).send().await
+    }
+
+    /// The path of a new template.
+    pub(crate) async fn template(&self, generation: &str) -> String {
+        let body = json!({"name": "Letter", "generation": generation});
+        let made = self.post("/v3/templates", &body).await.expect(201).json();
+        format!("/v3/templates/{}", made["id"].as_str().unwrap())
+    }
+
+    /// The path of a new version.
+    pub(crate) async fn version(&self, template: &str, body: &Value) -> String {
+        let path = format!("{template}/versions");
+        let made = self.post(&path, body).await.expect(201).json();
+        format!("{path}/{}", made["id"].as_str().unwrap())
+    }
+}
+
+pub(crate) fn draft() -> Value {
+    json!({"name": "first", "subject": "Hello {{name}}", "html_content": "<p>Hi {{name}}</p>"})
+}

@@ -1,0 +1,39 @@
+//! Previews.
+
+use serde_json::json;
+
+use crate::{Desk, draft};
+
+#[tokio::test]
+async fn a_preview_shows_the_mail_and_what_the_data_lacks() {
+    let desk = Desk::new().await;
+    let template = desk.template("dynamic").await;
+    let mut body = draft();
+    body["html_content"] = json!("<p>{{name}} {{city}}</p>");
+    body["test_data"] = json!("{\"name\":\"Test\"}");
+    let version = desk.version(&template, &body).await;
+    let path = format!("{version}/preview");
+    let given = json!({"dynamic_template_data": {"name": "Ada & Co"}});
+    let seen = desk.post(&path, &given).await.expect(200).json();
+    assert_eq!(seen["html_content"], "<p>Ada &amp; Co </p>");
+    assert_eq!(seen["missing"], json!(["city"]));
+    // Without data it is the version's own.
+    let seen = desk.post(&path, &json!({})).await.expect(200).json();
+    assert_eq!(seen["html_content"], "<p>Test </p>");
+    let odd = json!({"dynamic_template_data": [1]});
+    desk.post(&path, &odd).await.expect(400);
+}
+
+#[tokio::test]
+async fn a_legacy_preview_takes_the_content_of_the_mail() {
+    let desk = Desk::new().await;
+    let template = desk.template("legacy").await;
+    let body = json!({"name": "n", "subject": "<%subject%>!", "html_content": "<h1><%body%></h1>"});
+    let version = desk.version(&template, &body).await;
+    let given = json!({"subject": "News", "substitutions": {"-name-": "Ada"},
+        "content": [{"type": "text/html", "value": "Hi -name-"}]});
+    let path = format!("{version}/preview");
+    let seen = desk.post(&path, &given).await.expect(200).json();
+    assert_eq!(seen["subject"], "News!");
+    assert_eq!(seen["html_content"], "<h1>Hi Ada</h1>");
+}

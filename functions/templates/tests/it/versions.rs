@@ -1,0 +1,116 @@
+//! Versions: made, changed, activated, deleted.
+
+use serde_json::json;
+
+use crate::{Desk, draft};
+
+#[tokio::test]
+async fn the_first_version_is_active_and_the_next_only_when_asked() {
+    let desk = Desk::new().await;
+    let template = desk.template("dynamic").await;
+    let first = desk.version(&template, &draft()).await;
+    let second = desk.version(&template, &draft()).await;
+    assert_eq!(desk.get(&first).await.expect(200).json()["active"], 1);
+    assert_eq!(desk.get(&second).await.expect(200).json()["active"], 0);
+
+    desk.hand.advance(5);
+    let path = format!("{second}/activate");
+    let body = desk.post(&path, &json!({})).await.expect(200).json();
+    assert_eq!(body["active"], 1);
+    let all = desk.get(&template).await.expect(200).json();
+    let active: Vec<_> = all["versions"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|v| v["active"].clone())
+        .collect();
+    assert_eq!(active, [json!(0), json!(1)]);
+
+    let off = desk.patch(&second, &json!({"active": 0})).await.expect(200);
+    assert_eq!(off.json()["active"], 0);
+    let on = desk.patch(&first, &json!({"active": 1})).await.expect(200);
+    assert_eq!(on.json()["active"], 1);
+}
+
+#[tokio::test]
+async fn a_version_comes_back_as_it_was_given() {
+    let desk = Desk::new().await;
+    let template = desk.template("dynamic").await;
+    let html = "<p>ä€🌼</p>".repeat(50_000);
+    let body = json!({"name": "n", "subject": "s", "html_content": html, "plain_content": "mine",
+        "generate_plain_content": false, "editor": "design", "test_data": "{\"name\":\"Ada\"}"});
+    let version = desk.version(&template, &body).await;
+    let got = desk.get(&version).await.expect(200).json();
+    for (name, want) in body.as_object().unwrap() {
+        assert!(got[name] == *want, "{name}");
+    }
+    assert_eq!(
+        got["updated_at"].as_str().unwrap().len(),
+        "2026-01-01 00:00:00".len()
+    );
+    assert_eq!(got["template_id"], template.rsplit('/').next().unwrap());
+
+    let changed = desk
+        .patch(&version, &json!({"subject": "t"}))
+        .await
+        .expect(200)
+        .json();
+    assert_eq!(changed["subject"], "t");
+    assert!(changed["html_content"] == html);
+}
+
+#[tokio::test]
+async fn plain_text_is_made_of_the_html_unless_that_is_switched_off() {
+    let desk = Desk::new().await;
+    let template = desk.template("dynamic").await;
+    let version = desk.version(&template, &draft()).await;
+    let got = desk.get(&version).await.expect(200).json();
+    assert!(
+        got["plain_content"]
+            .as_str()
+            .unwrap()
+            .contains("Hi {{name}}"),
+        "{got}"
+    );
+}
+
+#[tokio::test]
+async fn what_is_deleted_is_gone_and_leaves_room() {
+    let desk = Desk::new().await;
+    let template = desk.template("dynamic").await;
+    let version = desk.version(&template, &draft()).await;
+    desk.delete(&version).await.expect(204);
+    desk.get(&version).await.expect(404);
+    desk.delete(&version).await.expect(404);
+    desk.version(&template, &draft()).await;
+    desk.delete(&template).await.expect(204);
+    desk.get(&template).await.expect(404);
+    desk.delete(&template).await.expect(404);
+    for _ in 0..300 {
+        desk.template("legacy").await;
+    }
+    let body = json!({"name": "one too many"});
+    let refused = desk.post("/v3/templates", &body).await.expect(400);
+    assert_eq!(
+        refused.error().1,
+        "an account holds at most 300 templates and versions"
+    );
+}
+
+#[tokio::test]
+async fn a_duplicate_has_every_version_and_lives_on_its_own() {
+    let desk = Desk::new().await;
+    let template = desk.template("dynamic").await;
+    let version = desk.version(&template, &draft()).await;
+    let copy = desk.post(&template, &json!({})).await.expect(201).json();
+    assert_eq!(copy["name"], "Duplicate: Letter");
+    assert_eq!(copy["versions"][0]["active"], 1);
+    desk.delete(&version).await.expect(204);
+    let path = format!(
+        "/v3/templates/{}/versions/{}",
+        copy["id"].as_str().unwrap(),
+        copy["versions"][0]["id"].as_str().unwrap()
+    );
+    let got = desk.get(&path).await.expect(200).json();
+    assert_eq!(got["html_content"], "<p>Hi {{name}}</p>");
+}

@@ -1,0 +1,342 @@
+//! Templates: a row with the heads of their versions, and beside it what each version says.
+//!
+//! The texts of a version are up to three megabytes, more than a row holds, so they lie in parts
+//! of their own. They never change: a new text gets a new id, the head names it, and the old one
+//! goes. Whoever read the head a moment earlier finds the text gone and reads the head again.
+
+use posthaste_model::{AccountId, TemplateId, Timestamp, VersionId};
+use serde::{Deserialize, Serialize};
+
+use crate::{Key, Page, Row, Store, StoreError, Transact};
+
+/// Bytes of text in a part: a row holds 400 KB, names and numbers included.
+const PART: usize = 300_000;
+
+/// So often a change that somebody else got ahead of starts over.
+const TRIES: u32 = 12;
+
+/// The counter of what an account holds of templates and versions together.
+const COUNTER: &str = "TEMPLATES";
+
+/// Bytes of names and subjects that the versions of one template may have together.
+const HEADS: usize = 250_000;
+
+/// A template and the heads of its versions, the oldest first.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Template {
+    pub id: TemplateId,
+    pub account: AccountId,
+    pub name: String,
+    pub created_at: Timestamp,
+    pub updated_at: Timestamp,
+    #[serde(default)]
+    pub versions: Vec<Version>,
+}
+
+/// What is known of a version without reading its texts.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Version {
+    pub id: VersionId,
+    pub name: String,
+    pub subject: String,
+    pub updated_at: Timestamp,
+    /// Whether sends use it; one version of a template at most.
+    #[serde(default)]
+    pub active: bool,
+    #[serde(default)]
+    pub generate_plain_content: bool,
+    /// `code` or `design`, for whoever edits it.
+    pub editor: String,
+    /// Names the texts.
+    pub texts: VersionId,
+    /// Whether there is any text that a mail could consist of.
+    pub has_content: bool,
+}
+
+/// What a version says.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Texts {
+    pub html_content: String,
+    pub plain_content: String,
+    /// JSON to preview with, as the owner wrote it.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub test_data: String,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct Part {
+    text: String,
+}
+
+/// What became of something new.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[must_use]
+pub enum Added<T> {
+    Done(T),
+    /// The account holds as many templates and versions as it may, or the template as much text
+    /// in its names as its row can.
+    Full,
+    /// There is no such template.
+    Missing,
+}
+
+impl Template {
+    /// The version that sends use.
+    pub fn active(&self) -> Option<&Version> {
+        self.versions.iter().find(|version| version.active)
+    }
+
+    /// One version.
+    pub fn version(&self, id: &VersionId) -> Option<&Version> {
+        self.versions.iter().find(|version| version.id == *id)
+    }
+
+    /// Makes this version the one that sends use; false when there is none of this id.
+    pub fn activate(&mut self, id: &VersionId) -> bool {
+        let known = self.version(id).is_some();
+        if known {
+            for version in &mut self.versions {
+                version.active = version.id == *id;
+            }
+        }
+        known
+    }
+
+    fn fits(&self) -> bool {
+        let heads = self.versions.iter();
+        heads.map(|v| v.name.len() + v.subject.len()).sum::<usize>() <= HEADS
+    }
+}
+
+impl Store {
+    /// The templates of an account, the oldest first.
+    ///
+    /// # Errors
+    /// When the table fails.
+    pub async fn templates(&self, account: &AccountId) -> Result<Vec<Template>, StoreError> {
+        let pk = Key::account_pk(account);
+        let rows: Vec<Row<Template>> = self.list(&pk, "TPL#", &Page::all()).await?;
+        let mut all: Vec<_> = rows.into_iter().map(|row| row.value).collect();
+        all.sort_by(|a, b| (a.created_at, &a.id).cmp(&(b.created_at, &b.id)));
+        Ok(all)
+    }
+
+    /// One template of an account.
+    ///
+    /// # Errors
+    /// When the table fails.
+    pub async fn template(
+        &self,
+        account: &AccountId,
+        id: &TemplateId,
+    ) -> Result<Option<Template>, StoreError> {
+        let row = self.get(&Key::template(account, id)).await?;
+        Ok(row.map(|row| row.value))
+    }
+
+    /// Writes a new template without versions unless the account holds `limit` templates and
+    /// versions.
+    ///
+    /// # Errors
+    /// When the table fails.
+    pub async fn create_template(
+        &self,
+        template: &Template,
+        limit: i64,
+    ) -> Result<Added<()>, StoreError> {
+        let steps = vec![
+            self.write_take(&Key::count(&template.account, COUNTER), limit)?,
+            self.write_new(
+                &Key::template(&template.account, &template.id),
+                template,
+                None,
+            )?,
+        ];
+        match self.transact(steps).await? {
+            Transact::Done => Ok(Added::Done(())),
+            Transact::Refused(0) => Ok(Added::Full),
+            Transact::Refused(_) => Err(StoreError::Contended(template.id.to_string())),
+        }
+    }
+
+    /// Adds a version whose texts are stored already. The first one of a template is active.
+    ///
+    /// # Errors
+    /// When the table fails or the template keeps changing.
+    pub async fn add_version(
+        &self,
+        account: &AccountId,
+        id: &TemplateId,
+        version: &Version,
+        limit: i64,
+    ) -> Result<Added<Template>, StoreError> {
+        let key = Key::template(account, id);
+        for _ in 0..TRIES {
+            let Some(row) = self.get::<Template>(&key).await? else {
+                return Ok(Added::Missing);
+            };
+            let mut template = row.value;
+            let active = version.active || template.versions.is_empty();
+            template.versions.push(version.clone());
+            if active {
+                template.activate(&version.id);
+            }
+            template.updated_at = version.updated_at;
+            if !template.fits() {
+                return Ok(Added::Full);
+            }
+            let steps = vec![
+                self.write_take(&Key::count(account, COUNTER), limit)?,
+                self.write_unchanged(&key, &template, row.rev)?,
+            ];
+            match self.transact(steps).await? {
+                Transact::Done => return Ok(Added::Done(template)),
+                Transact::Refused(0) => return Ok(Added::Full),
+                Transact::Refused(_) => {}
+            }
+        }
+        Err(StoreError::Contended(id.to_string()))
+    }
+
+    /// Changes a template; `change` may run several times. `None` when there is none.
+    ///
+    /// # Errors
+    /// When the table fails or the row keeps changing; `E` is whatever `change` refused with.
+    pub async fn change_template<E>(
+        &self,
+        account: &AccountId,
+        id: &TemplateId,
+        mut change: impl FnMut(&mut Template) -> Result<(), E>,
+    ) -> Result<Result<Option<Template>, E>, StoreError> {
+        let key = Key::template(account, id);
+        self.modify(&key, None, |old: Option<&Template>| {
+            let Some(old) = old else {
+                return Ok(crate::Change::Keep);
+            };
+            let mut new = old.clone();
+            change(&mut new)?;
+            Ok(crate::Change::Put(new))
+        })
+        .await
+    }
+
+    /// Deletes a version and its texts; `false` when there is none.
+    ///
+    /// # Errors
+    /// When the table fails or the template keeps changing.
+    pub async fn delete_version(
+        &self,
+        account: &AccountId,
+        id: &TemplateId,
+        version: &VersionId,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let key = Key::template(account, id);
+        for _ in 0..TRIES {
+            let Some(row) = self.get::<Template>(&key).await? else {
+                return Ok(false);
+            };
+            let mut template = row.value;
+            let Some(at) = template.versions.iter().position(|v| v.id == *version) else {
+                return Ok(false);
+            };
+            let gone = template.versions.remove(at);
+            template.updated_at = now;
+            let steps = vec![
+                self.write_give(&Key::count(account, COUNTER))?,
+                self.write_unchanged(&key, &template, row.rev)?,
+            ];
+            if self.transact(steps).await? == Transact::Done {
+                self.delete_texts(account, &gone.texts).await?;
+                return Ok(true);
+            }
+        }
+        Err(StoreError::Contended(id.to_string()))
+    }
+
+    /// Deletes a template with all its versions; `false` when there is none.
+    ///
+    /// # Errors
+    /// When the table fails or the template keeps changing.
+    pub async fn delete_template(
+        &self,
+        account: &AccountId,
+        id: &TemplateId,
+    ) -> Result<bool, StoreError> {
+        let key = Key::template(account, id);
+        for _ in 0..TRIES {
+            let Some(row) = self.get::<Template>(&key).await? else {
+                return Ok(false);
+            };
+            let held = 1 + i64::try_from(row.value.versions.len()).unwrap_or(i64::MAX - 1);
+            let steps = vec![
+                self.write_give_many(&Key::count(account, COUNTER), held)?,
+                self.write_delete_unchanged(&key, row.rev)?,
+            ];
+            if self.transact(steps).await? == Transact::Done {
+                for version in &row.value.versions {
+                    self.delete_texts(account, &version.texts).await?;
+                }
+                return Ok(true);
+            }
+        }
+        Err(StoreError::Contended(id.to_string()))
+    }
+
+    /// Writes what a version says. Nothing refers to it yet.
+    ///
+    /// # Errors
+    /// When the table fails.
+    pub async fn put_texts(
+        &self,
+        account: &AccountId,
+        id: &VersionId,
+        texts: &Texts,
+    ) -> Result<(), StoreError> {
+        let whole =
+            serde_json::to_string(texts).map_err(|e| StoreError::Unreachable(e.to_string()))?;
+        let mut rows = Vec::new();
+        let mut rest = whole.as_str();
+        while !rest.is_empty() {
+            let (part, after) = rest.split_at(rest.floor_char_boundary(PART.min(rest.len())));
+            let key = Key::template_texts(account, id, rows.len());
+            let text = part.to_owned();
+            rows.push((key, Part { text }));
+            rest = after;
+        }
+        self.put_many(&rows, None).await
+    }
+
+    /// What a version says; `None` when it was replaced or deleted meanwhile.
+    ///
+    /// # Errors
+    /// When the table fails or holds something else.
+    pub async fn texts(
+        &self,
+        account: &AccountId,
+        id: &VersionId,
+    ) -> Result<Option<Texts>, StoreError> {
+        let pk = Key::account_pk(account);
+        let prefix = format!("TPLTEXT#{id}#");
+        let parts: Vec<Row<Part>> = self.list(&pk, &prefix, &Page::all()).await?;
+        let whole: String = parts.into_iter().map(|row| row.value.text).collect();
+        // Parts that are being deleted make no whole.
+        Ok(serde_json::from_str(&whole).ok())
+    }
+
+    /// Forgets what a version said.
+    ///
+    /// # Errors
+    /// When the table fails.
+    pub async fn delete_texts(
+        &self,
+        account: &AccountId,
+        id: &VersionId,
+    ) -> Result<(), StoreError> {
+        let pk = Key::account_pk(account);
+        let prefix = format!("TPLTEXT#{id}#");
+        let parts: Vec<Row<Part>> = self.list(&pk, &prefix, &Page::all()).await?;
+        let keys: Vec<Key> = parts.into_iter().map(|row| row.key).collect();
+        self.delete_many(&keys).await
+    }
+}
