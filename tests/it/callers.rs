@@ -55,6 +55,24 @@ impl House {
         Tenant::new(self.host.store(), name, Hand::default().now()).await
     }
 
+    /// Waits until the first copy of a message of the first account has left.
+    pub(crate) async fn delivered(&self, message: &str) {
+        const PATIENCE: std::time::Duration = std::time::Duration::from_secs(60);
+        let message = posthaste_model::MessageId::parse(message).expect("a message id");
+        let ask = async {
+            loop {
+                let copy = self.host.store().recipient(&self.host.account, &message, 0);
+                let copy = copy.await.expect("the table answers");
+                if copy.is_some_and(|copy| copy.state == posthaste_store::State::Delivered) {
+                    return;
+                }
+                tokio::task::yield_now().await;
+            }
+        };
+        let left = tokio::time::timeout(PATIENCE, ask).await;
+        left.expect("the mail leaves");
+    }
+
     /// One call, with whatever headers.
     pub(crate) async fn ask(
         &self,

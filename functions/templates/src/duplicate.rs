@@ -5,7 +5,7 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use posthaste_http::{Body, Caller, Path, Rejection};
 use posthaste_model::Problems;
-use posthaste_store::{Added, Template, Version};
+use posthaste_store::{Placed, Template, Version};
 
 use crate::wire::{Named, TemplateBody};
 use crate::{App, LIMIT, check, full, version};
@@ -34,7 +34,7 @@ pub(crate) async fn duplicate(
         updated_at: now,
         versions: Vec::new(),
     };
-    if app.store.create_template(&copy, LIMIT).await? != Added::Done(()) {
+    if app.store.create_template(&copy, LIMIT).await? != Placed::Done(()) {
         return Err(full());
     }
     match versions(&app, &caller, &source, &copy).await {
@@ -65,8 +65,8 @@ async fn versions(
         app.store.put_texts(caller.id(), &new.texts, &texts).await?;
         let added = app.store.add_version(caller.id(), &copy.id, &new, LIMIT);
         match added.await? {
-            Added::Done(template) => whole = template,
-            Added::Full | Added::Missing => {
+            Placed::Done(template) => whole = template,
+            Placed::Full | Placed::Missing => {
                 app.store.delete_texts(caller.id(), &new.texts).await?;
                 return Err(full());
             }

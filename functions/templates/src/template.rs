@@ -5,7 +5,7 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use posthaste_http::{Body, Caller, Path, Query, Rejection};
 use posthaste_model::Problems;
-use posthaste_store::{Added, Template};
+use posthaste_store::{Placed, Template};
 use serde_json::Value;
 
 use crate::wire::{Named, TemplateBody};
@@ -36,8 +36,8 @@ pub(crate) async fn create(
         versions: Vec::new(),
     };
     match app.store.create_template(&template, LIMIT).await? {
-        Added::Done(()) => {}
-        Added::Full | Added::Missing => return Err(full()),
+        Placed::Done(()) => {}
+        Placed::Full | Placed::Missing => return Err(full()),
     }
     tracing::info!(account.id = %caller.id(), template.id = %template.id, "created template {}", template.id);
     Ok((StatusCode::CREATED, Json(TemplateBody::of(&template))))

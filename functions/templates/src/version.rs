@@ -5,7 +5,7 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use posthaste_http::{Body, Caller, Path, Rejection};
 use posthaste_model::Problems;
-use posthaste_store::{Added, Template, Texts, Version};
+use posthaste_store::{Placed, Template, Texts, Version};
 
 use crate::wire::{Draft, VersionBody};
 use crate::{App, LIMIT, check, full};
@@ -46,12 +46,12 @@ pub(crate) async fn create(
         .store
         .add_version(account, &template.id, &version, LIMIT);
     let template = match added.await? {
-        Added::Done(template) => template,
-        refused @ (Added::Full | Added::Missing) => {
+        Placed::Done(template) => template,
+        refused @ (Placed::Full | Placed::Missing) => {
             app.store.delete_texts(account, &version.texts).await?;
             return Err(match refused {
-                Added::Full => full(),
-                Added::Done(_) | Added::Missing => Rejection::not_found(),
+                Placed::Full => full(),
+                Placed::Done(_) | Placed::Missing => Rejection::not_found(),
             });
         }
     };

@@ -9,6 +9,7 @@
 //! Every event may be posted twice; its id says so.
 
 mod app;
+mod count;
 mod end;
 mod health;
 mod news;

@@ -6,6 +6,7 @@ use posthaste_queue::{Notice, Verdict};
 use posthaste_store::Webhook;
 
 use crate::App;
+use crate::count;
 use crate::end::{self, Failed};
 use crate::post;
 
@@ -19,6 +20,10 @@ pub(crate) async fn work(app: &App, account: AccountId, events: Vec<Event>) -> V
             return Verdict::Again;
         }
     };
+    // Before anything is posted: a failure here must not post twice.
+    if count::work(app, &account, &events).await == Verdict::Again {
+        return Verdict::Again;
+    }
     let enabled = webhooks.iter().filter(|webhook| webhook.enabled);
     let told = enabled.map(|webhook| tell(app, webhook, &events));
     let published = publish(app, &events);

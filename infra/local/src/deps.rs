@@ -123,11 +123,16 @@ impl Deps {
             entropy: entropy.clone(),
             max_webhooks: event_settings::MAX_WEBHOOKS,
         };
+        let activity = activity::App {
+            store: store.clone(),
+            clock: clock.clone(),
+        };
         let gate = || self.gate.clone();
         mail_send::routes(mail_send, gate())
             .merge(mail_batch::routes(mail_batch, gate()))
             .merge(event_settings::routes(event_settings, gate()))
             .merge(templates::routes(templates, gate()))
+            .merge(activity::routes(activity, gate()))
             .merge(self.access())
             .merge(sender_identity::routes(self.sender_identity(), gate()))
     }

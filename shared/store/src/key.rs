@@ -16,6 +16,9 @@
 //! | its URL, held once   | `A#<account>`               | `HOOKURL#<hash of the URL>`      |
 //! | events nobody took   | `DEAD#<account>`            | `<time, 12>#<webhook>#<hash>`    |
 //! | recipient's copy     | `M#<account>#<message>`     | `R#<recipient, 5 digits>`        |
+//! | first open, click   | `M#<account>#<message>`     | `FIRST#<recipient>#<kind>`       |
+//! | counters of a day   | `STATS#<account>`           | `<YYYY-MM-DD>#<category>`        |
+//! | batch that counts   | `COUNTED#<account>#<hash>`  | `<part, 4 digits>`               |
 //! | domain               | `A#<account>`               | `DOMAIN#<id, 10 digits>`         |
 //! | template             | `A#<account>`               | `TPL#<template>`                 |
 //! | texts of a version   | `A#<account>`               | `TPLTEXT#<texts>#<part>`         |

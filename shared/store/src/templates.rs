@@ -71,7 +71,7 @@ struct Part {
 /// What became of something new.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use]
-pub enum Added<T> {
+pub enum Placed<T> {
     Done(T),
     /// The account holds as many templates and versions as it may, or the template as much text
     /// in its names as its row can.
@@ -143,7 +143,7 @@ impl Store {
         &self,
         template: &Template,
         limit: i64,
-    ) -> Result<Added<()>, StoreError> {
+    ) -> Result<Placed<()>, StoreError> {
         let steps = vec![
             self.write_take(&Key::count(&template.account, COUNTER), limit)?,
             self.write_new(
@@ -153,8 +153,8 @@ impl Store {
             )?,
         ];
         match self.transact(steps).await? {
-            Transact::Done => Ok(Added::Done(())),
-            Transact::Refused(0) => Ok(Added::Full),
+            Transact::Done => Ok(Placed::Done(())),
+            Transact::Refused(0) => Ok(Placed::Full),
             Transact::Refused(_) => Err(StoreError::Contended(template.id.to_string())),
         }
     }
@@ -169,11 +169,11 @@ impl Store {
         id: &TemplateId,
         version: &Version,
         limit: i64,
-    ) -> Result<Added<Template>, StoreError> {
+    ) -> Result<Placed<Template>, StoreError> {
         let key = Key::template(account, id);
         for _ in 0..TRIES {
             let Some(row) = self.get::<Template>(&key).await? else {
-                return Ok(Added::Missing);
+                return Ok(Placed::Missing);
             };
             let mut template = row.value;
             let active = version.active || template.versions.is_empty();
@@ -183,15 +183,15 @@ impl Store {
             }
             template.updated_at = version.updated_at;
             if !template.fits() {
-                return Ok(Added::Full);
+                return Ok(Placed::Full);
             }
             let steps = vec![
                 self.write_take(&Key::count(account, COUNTER), limit)?,
                 self.write_unchanged(&key, &template, row.rev)?,
             ];
             match self.transact(steps).await? {
-                Transact::Done => return Ok(Added::Done(template)),
-                Transact::Refused(0) => return Ok(Added::Full),
+                Transact::Done => return Ok(Placed::Done(template)),
+                Transact::Refused(0) => return Ok(Placed::Full),
                 Transact::Refused(_) => {}
             }
         }

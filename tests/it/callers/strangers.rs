@@ -14,6 +14,8 @@ pub(crate) struct Ids {
     rule: i64,
     batch: String,
     message: String,
+    /// A mail that has left.
+    sent: String,
     subuser: String,
     webhook: String,
     template: String,
@@ -30,6 +32,7 @@ impl Ids {
             rule: 987_654,
             batch: "b".repeat(32),
             message: "C".repeat(22),
+            sent: "D".repeat(22),
             subuser: "nobody-of-this-name".to_owned(),
             webhook: "00000000-0000-4000-8000-00000000abcd".to_owned(),
             template: format!("d-{}", "0a".repeat(16)),
@@ -75,7 +78,7 @@ impl Ids {
         let sender = house
             .made(post.clone(), "/v3/verified_senders", &sender)
             .await;
-        let mail = json!({
+        let mut mail = json!({
             "personalizations": [{"to": [{"email": "to@example.com"}]}],
             "from": {"email": "from@example.com"},
             "subject": "Later",
@@ -87,6 +90,18 @@ impl Ids {
             .call(&post, "/v3/mail/send", &house.host.key, &mail)
             .await;
         assert_eq!(sent.status, 202, "{}", sent.body);
+        let at_once = mail.as_object_mut().expect("an object");
+        at_once.remove("batch_id");
+        at_once.remove("send_at");
+        let left = house
+            .call(&post, "/v3/mail/send", &house.host.key, &mail)
+            .await;
+        assert_eq!(left.status, 202, "{}", left.body);
+        let left = left.headers["x-message-id"]
+            .to_str()
+            .expect("text")
+            .to_owned();
+        house.delivered(&left).await;
         let hold = json!({"batch_id": batch, "status": "pause"});
         house.made(post, "/v3/user/scheduled_sends", &hold).await;
         Self {
@@ -96,6 +111,7 @@ impl Ids {
                 .to_str()
                 .expect("text")
                 .to_owned(),
+            sent: left,
             subuser: "theirs".to_owned(),
             webhook: text(&hook, "id"),
             version: text(&version, "id"),
@@ -114,6 +130,7 @@ impl Ids {
             "rule_id" => self.rule.to_string(),
             "batch_id" => self.batch.clone(),
             "message_id" => self.message.clone(),
+            "msg_id" => self.sent.clone(),
             "subuser_name" => self.subuser.clone(),
             "id" if route.path.contains("/webhooks/event/") => self.webhook.clone(),
             "template_id" => self.template.clone(),
@@ -132,11 +149,12 @@ impl Ids {
     }
 
     /// The long ids, which must not show anywhere.
-    fn texts(&self) -> [&str; 7] {
-        [
+    fn texts(&self) -> Vec<&str> {
+        vec![
             &self.key,
             &self.batch,
             &self.message,
+            &self.sent,
             &self.subuser,
             &self.webhook,
             &self.template,

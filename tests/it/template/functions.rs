@@ -12,6 +12,7 @@ pub(crate) enum Kind {
 pub(crate) fn all() -> Vec<(&'static str, Kind)> {
     vec![
         ("access-settings", Kind::Http(access_settings)),
+        ("activity", Kind::Http(activity)),
         ("api-keys", Kind::Http(api_keys)),
         (
             "delivery",
@@ -84,6 +85,14 @@ fn api_keys(boot: &Boot) -> Result<Routes, Error> {
         entropy: boot.entropy(),
     };
     Ok(api_keys::routes(app, boot.gate()?))
+}
+
+fn activity(boot: &Boot) -> Result<Routes, Error> {
+    let app = activity::App {
+        store: boot.store()?,
+        clock: boot.clock(),
+    };
+    Ok(activity::routes(app, boot.gate()?))
 }
 
 fn access_settings(boot: &Boot) -> Result<Routes, Error> {

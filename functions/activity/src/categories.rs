@@ -1,0 +1,35 @@
+//! `GET /v3/categories`: the names that mails of the last 400 days carried.
+
+use std::collections::BTreeSet;
+
+use axum::Json;
+use axum::extract::State;
+use posthaste_http::{Caller, Query, Rejection};
+use serde::Serialize;
+
+use crate::App;
+
+#[derive(Serialize)]
+pub(crate) struct Category {
+    category: String,
+}
+
+/// The names in order; `category` asks for those that begin so.
+pub(crate) async fn list(
+    State(app): State<App>,
+    caller: Caller,
+    query: Query,
+) -> Result<Json<Vec<Category>>, Rejection> {
+    let (limit, offset) = (query.limit(50, 1000)?, query.offset()?);
+    let begin = query.text("category").unwrap_or_default();
+    let rows = app
+        .store
+        .day_stats(caller.id(), "0000", "9999-12-31")
+        .await?;
+    let names = rows.into_iter().map(|row| row.category);
+    let names: BTreeSet<String> = names
+        .filter(|name| !name.is_empty() && name.starts_with(begin))
+        .collect();
+    let page = names.into_iter().skip(offset).take(limit);
+    Ok(Json(page.map(|category| Category { category }).collect()))
+}

@@ -1,0 +1,11 @@
+//! Lambda entry point of `activity`.
+
+fn main() -> Result<(), posthaste_runtime::Error> {
+    posthaste_runtime::http(|boot| {
+        let app = activity::App {
+            store: boot.store()?,
+            clock: boot.clock(),
+        };
+        Ok(activity::routes(app, boot.gate()?))
+    })
+}

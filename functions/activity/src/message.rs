@@ -1,0 +1,140 @@
+//! `GET /v3/messages/{msg_id}`: what became of one copy (API facts, email activity).
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use posthaste_http::{Caller, Path, Rejection};
+use posthaste_model::{Event, Kind, MessageId, Problem};
+use posthaste_store::{Recipient, State as Standing};
+use serde::Serialize;
+
+use crate::App;
+
+#[derive(Serialize)]
+pub(crate) struct Message {
+    from_email: String,
+    msg_id: String,
+    subject: String,
+    to_email: String,
+    status: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    template_id: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    asm_group_id: Option<i64>,
+    opens_count: usize,
+    clicks_count: usize,
+    events: Vec<Told>,
+}
+
+/// One event, in the words of the activity feed.
+#[derive(Serialize)]
+struct Told {
+    event_name: &'static str,
+    processed: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    attempt_num: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    url: Option<String>,
+}
+
+/// One copy, by its `sg_message_id`, or by the `X-Message-Id` of a mail to one recipient.
+pub(crate) async fn one(
+    State(app): State<App>,
+    caller: Caller,
+    Path(id): Path<String>,
+) -> Result<Json<Message>, Rejection> {
+    let missing = || {
+        let problem = Problem::on("message_id", "not found");
+        Rejection::all(StatusCode::NOT_FOUND, vec![problem])
+    };
+    let (message, recipient) = read(&id).ok_or_else(missing)?;
+    let row = app
+        .store
+        .recipient(caller.id(), &message, recipient)
+        .await?;
+    let row = row.ok_or_else(missing)?;
+    Ok(Json(Message::of(&row, &message, recipient)))
+}
+
+/// The message and the position of the recipient; the first one when the id names none.
+fn read(id: &str) -> Option<(MessageId, u32)> {
+    let mut parts = id.split('.');
+    let message = MessageId::parse(parts.next()?).ok()?;
+    let recipient = match parts.next() {
+        None => 0,
+        Some("posthaste-0") => parts.next()?.parse().ok()?,
+        Some(_) => return None,
+    };
+    Some((message, recipient))
+}
+
+impl Message {
+    fn of(row: &Recipient, message: &MessageId, recipient: u32) -> Self {
+        let events = row.events();
+        let of = |kind| events.iter().filter(|event| event.kind == kind).count();
+        Self {
+            from_email: row.from.clone(),
+            msg_id: format!("{message}.posthaste-0.{recipient}.0"),
+            subject: row.subject.clone(),
+            to_email: row.email.clone(),
+            status: match row.state {
+                Standing::Claimed | Standing::Deferred => "processed",
+                Standing::Delivered => "delivered",
+                Standing::Bounced | Standing::Dropped => "not_delivered",
+            },
+            template_id: events.iter().find_map(|event| event.template_id.clone()),
+            asm_group_id: events.iter().find_map(|event| event.asm_group_id),
+            opens_count: of(Kind::Open),
+            clicks_count: of(Kind::Click),
+            events: events.iter().map(Told::of).collect(),
+        }
+    }
+}
+
+impl Told {
+    fn of(event: &Event) -> Self {
+        Self {
+            event_name: match event.kind {
+                Kind::Bounce => "bounced",
+                Kind::Open => "opened",
+                Kind::Click => "clicked",
+                other @ (Kind::Processed
+                | Kind::Delivered
+                | Kind::Deferred
+                | Kind::Dropped
+                | Kind::SpamReport
+                | Kind::Unsubscribe
+                | Kind::GroupUnsubscribe
+                | Kind::GroupResubscribe
+                | Kind::AccountStatusChange) => other.flag(),
+            },
+            processed: event.at.iso(),
+            reason: event.reason.clone().or_else(|| event.response.clone()),
+            attempt_num: event.attempt,
+            url: event.url.clone(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_ids_of_a_message_are_read_and_nothing_else() {
+        let id = "A".repeat(22);
+        let read = |tail: &str| read(&format!("{id}{tail}")).map(|(_, n)| n);
+        assert_eq!(read(""), Some(0));
+        assert_eq!(read(".posthaste-0.7.0"), Some(7));
+        for odd in [
+            ".other.7.0",
+            ".posthaste-0.x.0",
+            ".posthaste-0",
+            ".posthaste-0.-1.0",
+        ] {
+            assert_eq!(read(odd), None, "{odd}");
+        }
+    }
+}

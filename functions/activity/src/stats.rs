@@ -1,0 +1,111 @@
+//! `GET /v3/stats` and `GET /v3/categories/stats`.
+
+use std::collections::BTreeMap;
+
+use axum::Json;
+use axum::extract::State;
+use jiff::civil::Date;
+use posthaste_http::{Caller, Query, Rejection};
+use posthaste_store::{DayStats, METRICS};
+use serde::Serialize;
+
+use crate::App;
+use crate::days::Days;
+
+type Metrics = BTreeMap<&'static str, i64>;
+
+/// The statistics of one period.
+#[derive(Serialize)]
+pub(crate) struct Period {
+    date: String,
+    stats: Vec<Stats>,
+}
+
+#[derive(Serialize)]
+struct Stats {
+    metrics: Metrics,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<String>,
+    #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
+    kind: Option<&'static str>,
+}
+
+/// The account as a whole.
+pub(crate) async fn global(
+    State(app): State<App>,
+    caller: Caller,
+    query: Query,
+) -> Result<Json<Vec<Period>>, Rejection> {
+    let days = Days::read(&query, app.clock.now())?;
+    let (limit, offset) = (query.limit(500, 500)?, query.offset()?);
+    let rows = rows(&app, &caller, days).await?;
+    let periods = summed(&rows, days, "");
+    let periods = periods.into_iter().skip(offset).take(limit);
+    let period = |(date, metrics): (Date, Metrics)| Period {
+        date: date.to_string(),
+        stats: vec![Stats {
+            metrics,
+            name: None,
+            kind: None,
+        }],
+    };
+    Ok(Json(periods.map(period).collect()))
+}
+
+/// Some categories; `categories` may be given again and again.
+pub(crate) async fn by_category(
+    State(app): State<App>,
+    caller: Caller,
+    query: Query,
+) -> Result<Json<Vec<Period>>, Rejection> {
+    let days = Days::read(&query, app.clock.now())?;
+    let names: Vec<&str> = query
+        .all("categories")
+        .filter(|name| !name.is_empty())
+        .collect();
+    if names.is_empty() {
+        return Err(Rejection::on("categories", "missing required parameter"));
+    }
+    let rows = rows(&app, &caller, days).await?;
+    let of = |name: &str| (name.to_owned(), summed(&rows, days, name));
+    let mut all: Vec<_> = names.into_iter().map(of).collect();
+    let periods = days.periods().into_iter().map(|date| Period {
+        date: date.to_string(),
+        stats: all
+            .iter_mut()
+            .map(|(name, periods)| Stats {
+                metrics: periods.remove(&date).unwrap_or_default(),
+                name: Some(name.clone()),
+                kind: Some("category"),
+            })
+            .collect(),
+    });
+    Ok(Json(periods.collect()))
+}
+
+async fn rows(app: &App, caller: &Caller, days: Days) -> Result<Vec<DayStats>, Rejection> {
+    let (start, end) = (days.start.to_string(), days.end.to_string());
+    Ok(app.store.day_stats(caller.id(), &start, &end).await?)
+}
+
+/// The counters of one category (empty: the account) by period; every period is there, with
+/// every counter.
+fn summed(rows: &[DayStats], days: Days, category: &str) -> BTreeMap<Date, Metrics> {
+    let zeros = || METRICS.iter().map(|name| (*name, 0)).collect::<Metrics>();
+    let periods = days.periods().into_iter();
+    let mut all: BTreeMap<_, _> = periods.map(|date| (date, zeros())).collect();
+    for row in rows.iter().filter(|row| row.category == category) {
+        let Some(metrics) = row
+            .day
+            .parse()
+            .ok()
+            .and_then(|day| all.get_mut(&days.period(day)))
+        else {
+            continue;
+        };
+        for (name, sum) in metrics {
+            *sum += row.metric(name);
+        }
+    }
+    all
+}

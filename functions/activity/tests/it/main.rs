@@ -1,0 +1,216 @@
+//! Look-ups and statistics, asked for as a client asks.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "a test that cannot go on fails"
+)]
+
+use std::collections::BTreeMap;
+
+use activity::{App, routes};
+use posthaste_http::{Gate, Limits};
+use posthaste_model::{Event, Kind, MessageId};
+use posthaste_store::{Added, Claim, Claimant, Described, Outcome, State, Store};
+use posthaste_testkit::{Answer, Api, Hand, Tenant, entropy, table};
+
+struct Desk {
+    store: Store,
+    hand: Hand,
+    api: Api,
+    tenant: Tenant,
+}
+
+impl Desk {
+    async fn new() -> Self {
+        let (store, hand) = (table().await, Hand::default());
+        let app = App {
+            store: store.clone(),
+            clock: hand.clock(),
+        };
+        let gate = Gate::new(store.clone(), hand.clock(), Limits::default());
+        Self {
+            tenant: Tenant::new(&store, "owner", hand.now()).await,
+            api: Api::new(routes(app, gate)),
+            store,
+            hand,
+        }
+    }
+
+    async fn get(&self, path: &str) -> Answer {
+        self.api.get(path).key(&self.tenant.key).send().await
+    }
+
+    async fn count(&self, batch: &str, day: &str, category: &str, delivered: i64) {
+        let mut added = Added::new();
+        let counters = BTreeMap::from([("delivered", delivered)]);
+        for name in ["", category] {
+            added.insert((day.to_owned(), name.to_owned()), counters.clone());
+        }
+        let id = &self.tenant.account.id;
+        let counted = self.store.count_batch(id, batch, &added, self.hand.now());
+        counted.await.unwrap();
+    }
+
+    /// A copy that was delivered.
+    async fn delivered(&self) -> MessageId {
+        let (id, message) = (&self.tenant.account.id, entropy().message_id());
+        let now = self.hand.now();
+        let who = Claimant {
+            owner: "test",
+            exclusive: true,
+            now,
+            lease: 60,
+            retention: 86_400,
+        };
+        let described = Described {
+            email: "ann@example.com",
+            from: "me@example.com",
+            subject: "Hello",
+            accepted_at: now,
+        };
+        let which = (id, &message, 0);
+        let claim = self.store.claim(which, 0, who, &described).await.unwrap();
+        assert_eq!(claim, Claim::Won);
+        let event = Event {
+            response: Some("250 ok".to_owned()),
+            ..Event::new(
+                "d".into(),
+                id.clone(),
+                Kind::Delivered,
+                now,
+                "ann@example.com".into(),
+            )
+        };
+        let outcome = Outcome {
+            state: State::Delivered,
+            now,
+            events: &[event],
+        };
+        self.store.record(which, 0, &outcome).await.unwrap();
+        message
+    }
+}
+
+#[tokio::test]
+async fn a_message_is_found_by_either_of_its_ids() {
+    let desk = Desk::new().await;
+    let message = desk.delivered().await;
+    for id in [message.to_string(), format!("{message}.posthaste-0.0.0")] {
+        let told = desk
+            .get(&format!("/v3/messages/{id}"))
+            .await
+            .expect(200)
+            .json();
+        assert_eq!(told["status"], "delivered");
+        assert_eq!(told["to_email"], "ann@example.com");
+        assert_eq!(told["msg_id"], format!("{message}.posthaste-0.0.0"));
+        assert_eq!(told["events"][0]["event_name"], "delivered");
+        assert_eq!(told["events"][0]["reason"], "250 ok");
+    }
+}
+
+#[tokio::test]
+async fn an_unknown_message_is_not_found() {
+    let desk = Desk::new().await;
+    let message = desk.delivered().await;
+    for id in [
+        "x".to_owned(),
+        "C".repeat(22),
+        format!("{message}.posthaste-0.1.0"),
+    ] {
+        let told = desk
+            .get(&format!("/v3/messages/{id}"))
+            .await
+            .expect(404)
+            .json();
+        assert_eq!(told["errors"][0]["field"], "message_id");
+        assert_eq!(told["errors"][0]["message"], "not found");
+    }
+}
+
+#[tokio::test]
+async fn a_batch_that_comes_again_counts_once() {
+    let desk = Desk::new().await;
+    desk.count("one", "2026-01-31", "news", 3).await;
+    desk.count("one", "2026-01-31", "news", 3).await;
+    desk.count("two", "2026-02-01", "sale", 4).await;
+
+    let days = desk
+        .get("/v3/stats?start_date=2026-01-30&end_date=2026-02-02")
+        .await;
+    let days = days.expect(200).json();
+    let of = |i: usize| {
+        days[i]["stats"][0]["metrics"]["delivered"]
+            .as_i64()
+            .unwrap()
+    };
+    assert_eq!([of(0), of(1), of(2), of(3)], [0, 3, 4, 0]);
+    let metrics = days[0]["stats"][0]["metrics"].as_object().unwrap();
+    assert_eq!(metrics.len(), 16);
+
+    let months = "/v3/stats?start_date=2026-01-01&end_date=2026-02-28&aggregated_by=month";
+    let months = desk.get(months).await.expect(200).json();
+    assert_eq!(months.as_array().unwrap().len(), 2);
+    assert_eq!(months[0]["stats"][0]["metrics"]["delivered"], 3);
+
+    // 31 January 2026 was a Saturday.
+    let weeks = "/v3/stats?start_date=2026-01-26&end_date=2026-02-02&aggregated_by=week";
+    let weeks = desk.get(weeks).await.expect(200).json();
+    assert_eq!(weeks[0]["stats"][0]["metrics"]["delivered"], 7);
+    assert_eq!(weeks[1]["date"], "2026-02-02");
+}
+
+#[tokio::test]
+async fn categories_are_listed_and_counted_apart() {
+    let desk = Desk::new().await;
+    desk.count("one", "2026-01-31", "news", 3).await;
+    desk.count("two", "2026-02-01", "sale", 4).await;
+
+    let names = desk.get("/v3/categories").await.expect(200).json();
+    assert_eq!(
+        names,
+        serde_json::json!([{"category": "news"}, {"category": "sale"}])
+    );
+    let names = desk
+        .get("/v3/categories?category=sa")
+        .await
+        .expect(200)
+        .json();
+    assert_eq!(names, serde_json::json!([{"category": "sale"}]));
+    let path = "/v3/categories/stats?start_date=2026-02-01&end_date=2026-02-01&categories=sale&categories=none";
+    let told = desk.get(path).await.expect(200).json();
+    assert_eq!(told[0]["stats"][0]["name"], "sale");
+    assert_eq!(told[0]["stats"][0]["type"], "category");
+    assert_eq!(told[0]["stats"][0]["metrics"]["delivered"], 4);
+    assert_eq!(told[0]["stats"][1]["metrics"]["delivered"], 0);
+}
+
+#[tokio::test]
+async fn a_wrong_question_is_told_what_is_wrong() {
+    let desk = Desk::new().await;
+    for (query, field) in [
+        ("", "start_date"),
+        ("?start_date=yesterday", "start_date"),
+        ("?start_date=2026-02-30", "start_date"),
+        ("?start_date=2026-02-02&end_date=2026-02-01", "end_date"),
+        ("?start_date=2020-01-01&end_date=2026-02-01", "start_date"),
+        (
+            "?start_date=2026-02-01&end_date=2026-02-01&aggregated_by=year",
+            "aggregated_by",
+        ),
+    ] {
+        let told = desk
+            .get(&format!("/v3/stats{query}"))
+            .await
+            .expect(400)
+            .json();
+        assert_eq!(told["errors"][0]["field"], field, "{query}");
+    }
+    let told = desk
+        .get("/v3/categories/stats?start_date=2026-02-01")
+        .await
+        .expect(400)
+        .json();
+    assert_eq!(told["errors"][0]["field"], "categories");
+}

@@ -1,0 +1,220 @@
+//! How much of what happened on a day, per account and per category (`/v3/stats`).
+//!
+//! Counters are added once per batch of events, in one transaction with a mark of that batch: a
+//! batch that comes again finds its mark and adds nothing. Events that come again in another
+//! company than the first time are counted again; that takes a queue that failed in between.
+
+use std::collections::BTreeMap;
+
+use aws_sdk_dynamodb::operation::transact_write_items::TransactWriteItemsError;
+use aws_sdk_dynamodb::types::{Put as PutOp, TransactWriteItem, Update};
+use posthaste_model::{AccountId, MessageId, Timestamp};
+use serde::{Deserialize, Serialize};
+
+use crate::table::{number, text, to_item};
+use crate::{Key, Page, Put, Store, StoreError};
+
+/// Seconds the counters of a day are kept: as long as the longest look back makes sense, and some.
+const KEPT: i64 = 400 * 86_400;
+
+/// Seconds the mark of a batch is kept: longer than any queue keeps the batch (SQS: 14 days).
+const MARKED: i64 = 15 * 86_400;
+
+/// Counters of one row and the mark, at most, in one transaction (DynamoDB: 100 items).
+const ROWS: usize = 99;
+
+/// Every counter, by its name in the API (API facts, stats rows).
+pub const METRICS: [&str; 16] = [
+    "blocks",
+    "bounce_drops",
+    "bounces",
+    "clicks",
+    "deferred",
+    "delivered",
+    "invalid_emails",
+    "opens",
+    "processed",
+    "requests",
+    "spam_report_drops",
+    "spam_reports",
+    "unique_clicks",
+    "unique_opens",
+    "unsubscribe_drops",
+    "unsubscribes",
+];
+
+/// The counters of one day: of the whole account, or of one category.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DayStats {
+    /// `YYYY-MM-DD`, UTC.
+    pub day: String,
+    /// Empty for the whole account.
+    #[serde(default)]
+    pub category: String,
+    #[serde(flatten)]
+    pub counters: BTreeMap<String, serde_json::Value>,
+}
+
+impl DayStats {
+    /// One counter.
+    pub fn metric(&self, name: &str) -> i64 {
+        let value = self.counters.get(name);
+        value.and_then(serde_json::Value::as_i64).unwrap_or(0)
+    }
+}
+
+/// What a batch adds: by day and category (empty: the whole account), then by metric.
+pub type Added = BTreeMap<(String, String), BTreeMap<&'static str, i64>>;
+
+#[derive(Debug, Serialize, Deserialize)]
+struct First {
+    event: String,
+}
+
+fn day_pk(account: &AccountId) -> String {
+    format!("STATS#{account}")
+}
+
+fn unbuilt(error: aws_sdk_dynamodb::error::BuildError) -> StoreError {
+    StoreError::Unreachable(error.to_string())
+}
+
+impl Store {
+    /// Adds what happened in a batch, unless the batch was counted before. `batch` names it.
+    ///
+    /// # Errors
+    /// When the table fails; some of a huge batch may be counted then, and is not counted again.
+    pub async fn count_batch(
+        &self,
+        account: &AccountId,
+        batch: &str,
+        added: &Added,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        let nothing = BTreeMap::<String, String>::new();
+        let rows: Vec<_> = added.iter().collect();
+        for (part, rows) in rows.chunks(ROWS).enumerate() {
+            let mark = Key::new(format!("COUNTED#{account}#{batch}"), format!("{part:04}"));
+            let put = PutOp::builder()
+                .table_name(&*self.table)
+                .set_item(Some(to_item(&mark, &nothing, 1, Some(now.plus(MARKED)))?))
+                .condition_expression("attribute_not_exists(pk)")
+                .build()
+                .map_err(unbuilt)?;
+            let mut steps = vec![TransactWriteItem::builder().put(put).build()];
+            for ((day, category), counters) in rows {
+                let update = self.adding(account, (day, category), counters, now)?;
+                steps.push(TransactWriteItem::builder().update(update).build());
+            }
+            let call = self
+                .client
+                .transact_write_items()
+                .set_transact_items(Some(steps));
+            match call.send().await {
+                Ok(_) => {}
+                Err(error) if is_marked(error.as_service_error()) => {}
+                Err(error) => return Err(StoreError::from_sdk(error)),
+            }
+        }
+        Ok(())
+    }
+
+    fn adding(
+        &self,
+        account: &AccountId,
+        (day, category): (&str, &str),
+        counters: &BTreeMap<&'static str, i64>,
+        now: Timestamp,
+    ) -> Result<Update, StoreError> {
+        let mut update = Update::builder()
+            .table_name(&*self.table)
+            .key("pk", text(day_pk(account)))
+            .key("sk", text(format!("{day}#{category}")))
+            .expression_attribute_names("#v", "v")
+            .expression_attribute_names("#day", "day")
+            .expression_attribute_names("#category", "category")
+            .expression_attribute_names("#exp", "exp")
+            .expression_attribute_values(":v", number(1))
+            .expression_attribute_values(":day", text(day))
+            .expression_attribute_values(":category", text(category))
+            .expression_attribute_values(":exp", number(now.plus(KEPT).0));
+        let mut adds = Vec::new();
+        for (i, (name, by)) in counters.iter().enumerate() {
+            adds.push(format!("#c{i} :c{i}"));
+            update = update
+                .expression_attribute_names(format!("#c{i}"), *name)
+                .expression_attribute_values(format!(":c{i}"), number(by));
+        }
+        let sets = "SET #v = :v, #day = :day, #category = :category, #exp = :exp";
+        let update = update.update_expression(format!("{sets} ADD {}", adds.join(", ")));
+        update.build().map_err(unbuilt)
+    }
+
+    /// Whether this event is the first of its kind for a copy. The same event is so every time.
+    ///
+    /// # Errors
+    /// When the table fails.
+    pub async fn is_first(
+        &self,
+        account: &AccountId,
+        (message, recipient): (&MessageId, u32),
+        (kind, event): (&str, &str),
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let pk = Key::message_pk(account, message);
+        let key = Key::new(pk, format!("FIRST#{recipient:05}#{kind}"));
+        let first = First {
+            event: event.to_owned(),
+        };
+        if self.put_new(&key, &first, Some(now.plus(KEPT))).await? == Put::Stored {
+            return Ok(true);
+        }
+        let held = self.get::<First>(&key).await?;
+        Ok(held.is_some_and(|row| row.value.event == event))
+    }
+
+    /// The counters of every day from `start` to `end` (`YYYY-MM-DD`, both included), of the
+    /// account and of each category.
+    ///
+    /// # Errors
+    /// When the table fails.
+    pub async fn day_stats(
+        &self,
+        account: &AccountId,
+        start: &str,
+        end: &str,
+    ) -> Result<Vec<DayStats>, StoreError> {
+        const PAGE: usize = 500;
+        // Just before the first row of the first day.
+        let mut after = Some(format!("{start}!"));
+        let mut found = Vec::new();
+        loop {
+            let page = Page {
+                limit: PAGE,
+                after: after.take(),
+                backwards: false,
+            };
+            let rows = self.list::<DayStats>(&day_pk(account), "", &page).await?;
+            let last = rows.len() < PAGE;
+            after = rows.last().map(|row| row.key.sk.clone());
+            for row in rows {
+                if row.value.day.as_str() > end {
+                    return Ok(found);
+                }
+                found.push(row.value);
+            }
+            if last {
+                return Ok(found);
+            }
+        }
+    }
+}
+
+/// Whether the mark of the batch, the first step, was there already.
+fn is_marked(error: Option<&TransactWriteItemsError>) -> bool {
+    let Some(TransactWriteItemsError::TransactionCanceledException(cancelled)) = error else {
+        return false;
+    };
+    let first = cancelled.cancellation_reasons().first();
+    first.and_then(|reason| reason.code()) == Some("ConditionalCheckFailed")
+}
