@@ -25,6 +25,11 @@
 //! | verified sender      | `A#<account>`               | `SENDER#<id, 10 digits>`         |
 //! | name to send from    | `A#<account>`               | `FROM#<domain or address>`       |
 //! | mailed link          | `LINK#<hash of the token>`  | `LINK`                           |
+//! | unsubscribe group    | `A#<account>`               | `GROUP#<id, 10 digits>`          |
+//! | its name, held once  | `A#<account>`               | `GROUPNAME#<hash of the name>`   |
+//! | the default group    | `A#<account>`               | `DEFAULTGROUP`                   |
+//! | suppressed address   | `SUP#<account>#<address>`   | `SUP`                            |
+//! | its place in a list  | `SUPS#<account>#<list>#<p>` | `<end of time - at>#<address>`   |
 //! | batch id             | `A#<account>`               | `BATCH#<batch>`                  |
 //! | holds of an account  | `A#<account>`               | `HOLDS`                          |
 //! | piece of a later mail| `M#<account>#<message>`     | `LATER#<first recipient>`        |
@@ -37,6 +42,7 @@
 //! by its id) names the account inside.
 
 mod later;
+mod lists;
 
 use ipnet::IpNet;
 use posthaste_model::{AccountId, KeyId, MessageId, TemplateId, VersionId, WebhookId};

@@ -1,0 +1,68 @@
+//! What the function works with.
+
+use posthaste_http::{Caller, Rejection};
+use posthaste_model::{Clock, EmailAddress, Problems};
+use posthaste_runtime::{Boot, Error};
+use posthaste_store::{Group, Store};
+
+/// So many addresses may be named in one request.
+pub const MOST: usize = 1_000;
+
+/// Everything the handlers need.
+#[derive(Clone)]
+pub struct App {
+    pub store: Store,
+    pub clock: Clock,
+}
+
+impl App {
+    /// Reads `TABLE_NAME`.
+    ///
+    /// # Errors
+    /// When it is not there.
+    pub fn open(boot: &Boot) -> Result<Self, Error> {
+        Ok(Self {
+            store: boot.store()?,
+            clock: boot.clock(),
+        })
+    }
+
+    /// The group with this id; 404 when the account has none.
+    pub(crate) async fn group(&self, caller: &Caller, id: &str) -> Result<Group, Rejection> {
+        let found = self.store.group(caller.id(), number(id)?).await?;
+        found.ok_or_else(Rejection::not_found)
+    }
+}
+
+/// The id of a group; what is no number names no group.
+pub(crate) fn number(id: &str) -> Result<i64, Rejection> {
+    id.parse().map_err(|_| Rejection::not_found())
+}
+
+/// An address of a path, as it compares. What is no address is on no list either.
+pub(crate) fn folded(email: &str) -> String {
+    match EmailAddress::parse(email) {
+        Ok(address) => address.folded(),
+        Err(_) => email.trim().to_lowercase(),
+    }
+}
+
+/// The addresses of a body, as they compare; every one that is none is named.
+pub(crate) fn addresses(field: &str, emails: Option<&[String]>) -> Result<Vec<String>, Rejection> {
+    let emails = emails.unwrap_or_default();
+    let mut found = Problems::default();
+    found.unless(!emails.is_empty(), field, &format!("{field} is required"));
+    let few = emails.len() <= MOST;
+    found.unless(few, field, &format!("at most {MOST} addresses at a time"));
+    let mut folded = Vec::with_capacity(emails.len());
+    for (i, email) in emails.iter().enumerate().take(MOST) {
+        match EmailAddress::parse(email) {
+            Ok(address) => folded.push(address.folded()),
+            Err(_) => found.add(format!("{field}.{i}"), "invalid email address"),
+        }
+    }
+    found.into_result()?;
+    folded.sort_unstable();
+    folded.dedup();
+    Ok(folded)
+}

@@ -1,0 +1,127 @@
+//! `/v3/asm/groups`: make, list, show, change, delete.
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use posthaste_http::{Body, Caller, Path, Query, Rejection};
+use posthaste_model::{Problems, Timestamp};
+use posthaste_store::{GroupChange, GroupSaved};
+
+use crate::App;
+use crate::app::number;
+use crate::wire::{Shown, Wanted};
+
+/// Characters of a name and of a description (API facts 1, asm group).
+const NAME: usize = 30;
+const DESCRIPTION: usize = 100;
+
+/// Seconds after a mail to a group in which it is not deleted.
+const ACTIVE: i64 = 60 * 86_400;
+
+/// `POST /v3/asm/groups`.
+pub(crate) async fn create(
+    State(app): State<App>,
+    caller: Caller,
+    Body(body): Body<Wanted>,
+) -> Result<(StatusCode, Json<Shown>), Rejection> {
+    let mut found = check(&body);
+    found.unless(body.name.is_some(), "name", "name is required");
+    found.into_result()?;
+    let name = body.name.as_deref().unwrap_or_default().trim();
+    let about = body.description.as_deref().unwrap_or_default();
+    let default = body.is_default.unwrap_or(false);
+    let saved = app.store.create_group(caller.id(), (name, about), default);
+    Ok((StatusCode::CREATED, Json(Shown::new(done(saved.await?)?))))
+}
+
+/// `GET /v3/asm/groups`: all of them, or those named by `id`.
+pub(crate) async fn list(
+    State(app): State<App>,
+    caller: Caller,
+    query: Query,
+) -> Result<Json<Vec<Shown>>, Rejection> {
+    let mut ids = Vec::new();
+    for id in query.all("id") {
+        let id = id.parse::<i64>();
+        ids.push(id.map_err(|_| Rejection::on("id", "id must be a number"))?);
+    }
+    let groups = match ids.is_empty() {
+        true => app.store.groups(caller.id()).await?,
+        false => app.store.groups_among(caller.id(), &ids).await?,
+    };
+    Ok(Json(groups.into_iter().map(Shown::of).collect()))
+}
+
+/// `GET /v3/asm/groups/{group_id}`.
+pub(crate) async fn one(
+    State(app): State<App>,
+    caller: Caller,
+    Path(id): Path<String>,
+) -> Result<Json<Shown>, Rejection> {
+    Ok(Json(Shown::of(app.group(&caller, &id).await?)))
+}
+
+/// `PATCH /v3/asm/groups/{group_id}`; answers 201, as clients know it (API facts 1).
+pub(crate) async fn update(
+    State(app): State<App>,
+    caller: Caller,
+    Path(id): Path<String>,
+    Body(body): Body<Wanted>,
+) -> Result<(StatusCode, Json<Shown>), Rejection> {
+    let id = number(&id)?;
+    check(&body).into_result()?;
+    let change = GroupChange {
+        name: body.name.map(|name| name.trim().to_owned()),
+        description: body.description,
+        is_default: body.is_default,
+    };
+    let saved = app.store.change_group(caller.id(), id, &change).await?;
+    Ok((StatusCode::CREATED, Json(Shown::of(done(saved)?))))
+}
+
+/// `DELETE /v3/asm/groups/{group_id}`, unless mails of it are still in people's mailboxes.
+pub(crate) async fn delete(
+    State(app): State<App>,
+    caller: Caller,
+    Path(id): Path<String>,
+) -> Result<StatusCode, Rejection> {
+    let group = app.group(&caller, &id).await?;
+    let now = app.clock.now();
+    let is_active = |at: Timestamp| now.since(at) < ACTIVE;
+    if group.mailed_at.is_some_and(is_active) {
+        return Err(Rejection::bad(
+            "refusing to delete active group: group has been sent to within the past 60 days",
+        ));
+    }
+    if app.store.delete_group(caller.id(), group.id).await? {
+        Ok(StatusCode::NO_CONTENT)
+    } else {
+        Err(Rejection::not_found())
+    }
+}
+
+fn done(saved: GroupSaved) -> Result<posthaste_store::Group, Rejection> {
+    match saved {
+        GroupSaved::Done(group) => Ok(*group),
+        GroupSaved::Missing => Err(Rejection::not_found()),
+        GroupSaved::NameTaken => Err(Rejection::on("name", "a group with this name exists")),
+        GroupSaved::Full => Err(Rejection::bad("the account holds as many groups as it may")),
+    }
+}
+
+fn check(body: &Wanted) -> Problems {
+    let mut found = Problems::default();
+    let length = |text: &str| text.trim().chars().count();
+    if let Some(name) = &body.name {
+        let fits = (1..=NAME).contains(&length(name));
+        found.unless(fits, "name", "name must have 1 to 30 characters");
+    }
+    let about = body.description.as_deref().unwrap_or_default();
+    let fits = length(about) <= DESCRIPTION;
+    found.unless(
+        fits,
+        "description",
+        "description must have at most 100 characters",
+    );
+    found
+}

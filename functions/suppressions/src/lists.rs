@@ -1,0 +1,99 @@
+//! `/v3/suppression/{list}`: page, one address, take off some, all or one.
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use posthaste_http::{Body, Caller, Path, Query, Rejection};
+use posthaste_model::Timestamp;
+use posthaste_store::{ListWindow, Listed};
+
+use crate::App;
+use crate::app::{addresses, folded};
+use crate::kind::Kind;
+use crate::wire::{Clear, Row};
+
+/// The default and the most of `limit` (API facts 1, suppressions).
+const PAGE: usize = 500;
+
+/// `GET`: the addresses of the list, latest first.
+pub(crate) async fn page<K: Kind>(
+    State(app): State<App>,
+    caller: Caller,
+    query: Query,
+) -> Result<Json<Vec<Row>>, Rejection> {
+    let window = window(&query)?;
+    let begin = query
+        .text("email")
+        .unwrap_or_default()
+        .trim()
+        .to_lowercase();
+    let wanted = |listed: &Listed| listed.email.starts_with(&begin);
+    let page = app.store.list_page(caller.id(), K::LIST, &window, wanted);
+    let rows = page.await?.into_iter();
+    Ok(Json(rows.map(|row| K::row(row.email, row.mark)).collect()))
+}
+
+/// The paging that every list takes.
+pub(crate) fn window(query: &Query) -> Result<ListWindow, Rejection> {
+    let second = |name| -> Result<Option<Timestamp>, Rejection> {
+        let number = query.number(name)?;
+        Ok(number.map(|n| Timestamp(i64::try_from(n).unwrap_or(i64::MAX))))
+    };
+    let (from, to) = (second("start_time")?, second("end_time")?);
+    if from.zip(to).is_some_and(|(from, to)| from > to) {
+        let message = "end_time must not be before start_time";
+        return Err(Rejection::on("end_time", message));
+    }
+    Ok(ListWindow {
+        from,
+        to,
+        offset: query.offset()?,
+        limit: query.limit(PAGE, PAGE)?,
+    })
+}
+
+/// `GET …/{email}`: the address as a list of one or none.
+pub(crate) async fn one<K: Kind>(
+    State(app): State<App>,
+    caller: Caller,
+    Path(email): Path<String>,
+) -> Result<Json<Vec<Row>>, Rejection> {
+    let found = app.store.suppressed(caller.id(), &folded(&email)).await?;
+    let mark = found.on(K::LIST).cloned();
+    let row = mark.map(|mark| K::row(found.email, mark));
+    Ok(Json(row.into_iter().collect()))
+}
+
+/// `DELETE`: takes the named addresses off the list, or all of them.
+pub(crate) async fn clear<K: Kind>(
+    State(app): State<App>,
+    caller: Caller,
+    Body(body): Body<Clear>,
+) -> Result<StatusCode, Rejection> {
+    match (body.delete_all.unwrap_or(false), &body.emails) {
+        (true, None) => app.store.clear_list(caller.id(), K::LIST).await?,
+        (false, Some(emails)) => {
+            let emails = addresses("emails", Some(emails))?;
+            let done = app.store.unsuppress_all(caller.id(), &emails, K::LIST);
+            done.await?;
+        }
+        (true, Some(_)) | (false, None) => {
+            let message = "either delete_all or emails is required, and not both";
+            return Err(Rejection::on("delete_all", message));
+        }
+    }
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// `DELETE …/{email}`: off the list, whether it was on it or not.
+pub(crate) async fn remove<K: Kind>(
+    State(app): State<App>,
+    caller: Caller,
+    Path(email): Path<String>,
+) -> Result<StatusCode, Rejection> {
+    let email = [folded(&email)];
+    app.store
+        .unsuppress_all(caller.id(), &email, K::LIST)
+        .await?;
+    Ok(StatusCode::NO_CONTENT)
+}

@@ -1,0 +1,8 @@
+//! Lambda entry point of `suppressions`.
+
+fn main() -> Result<(), posthaste_runtime::Error> {
+    posthaste_runtime::http(|boot| {
+        let app = suppressions::App::open(boot)?;
+        Ok(suppressions::routes(app, boot.gate()?))
+    })
+}

@@ -1,0 +1,88 @@
+//! `/v3/asm/groups/{group_id}/suppressions`: who left one group.
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use posthaste_http::{Body, Caller, Path, Query, Rejection};
+use posthaste_store::{List, ListWindow, Mark};
+
+use crate::App;
+use crate::app::{addresses, folded, number};
+use crate::wire::Emails;
+
+/// `POST`: these addresses leave the group. Where there is no such group (any more), they leave
+/// everything, and the answer is the same (API facts 1): better too quiet than too loud.
+pub(crate) async fn add(
+    State(app): State<App>,
+    caller: Caller,
+    Path(id): Path<String>,
+    Body(body): Body<Emails>,
+) -> Result<(StatusCode, Json<Emails>), Rejection> {
+    let id = number(&id)?;
+    let emails = addresses("recipient_emails", body.recipient_emails.as_deref())?;
+    let list = match app.store.group(caller.id(), id).await? {
+        Some(group) => List::Group(group.id),
+        None => List::Unsubscribes,
+    };
+    let mark = Mark::at(app.clock.now());
+    app.store
+        .suppress_all(caller.id(), &emails, list, &mark)
+        .await?;
+    Ok((StatusCode::CREATED, Json(body)))
+}
+
+/// `GET`: every address that left the group, latest first; a page of them where `limit` or
+/// `offset` asks for one.
+pub(crate) async fn list(
+    State(app): State<App>,
+    caller: Caller,
+    Path(id): Path<String>,
+    query: Query,
+) -> Result<Json<Vec<String>>, Rejection> {
+    let window = everyone(&query)?;
+    let group = app.group(&caller, &id).await?;
+    let page = app
+        .store
+        .list_page(caller.id(), List::Group(group.id), &window, |_| true);
+    let emails = page.await?.into_iter().map(|listed| listed.email);
+    Ok(Json(emails.collect()))
+}
+
+/// A window without an end of its own: these lists are given whole (API facts, appendix A). What
+/// fits into an answer of a function bounds it.
+pub(crate) fn everyone(query: &Query) -> Result<ListWindow, Rejection> {
+    const MOST: usize = 100_000;
+    Ok(ListWindow {
+        offset: query.offset()?,
+        ..ListWindow::first(query.limit(MOST, MOST)?)
+    })
+}
+
+/// `POST …/search`: those of these addresses that left the group.
+pub(crate) async fn search(
+    State(app): State<App>,
+    caller: Caller,
+    Path(id): Path<String>,
+    Body(body): Body<Emails>,
+) -> Result<Json<Vec<String>>, Rejection> {
+    let emails = addresses("recipient_emails", body.recipient_emails.as_deref())?;
+    let group = app.group(&caller, &id).await?;
+    let found = app.store.suppressed_among(caller.id(), &emails).await?;
+    let left = found.into_iter();
+    let left = left.filter(|lists| lists.on(List::Group(group.id)).is_some());
+    let mut left: Vec<String> = left.map(|lists| lists.email).collect();
+    left.sort_unstable();
+    Ok(Json(left))
+}
+
+/// `DELETE …/{email}`: back in the group, whether it had left or not.
+pub(crate) async fn remove(
+    State(app): State<App>,
+    caller: Caller,
+    Path((id, email)): Path<(String, String)>,
+) -> Result<StatusCode, Rejection> {
+    let list = List::Group(number(&id)?);
+    let emails = [folded(&email)];
+    app.store.unsuppress_all(caller.id(), &emails, list).await?;
+    Ok(StatusCode::NO_CONTENT)
+}

@@ -1,0 +1,164 @@
+use axum::http::Method;
+use posthaste_store::List;
+use posthaste_testkit::Tenant;
+use serde_json::{Value, json};
+
+use crate::Desk;
+
+const LISTS: [(&str, List); 5] = [
+    ("bounces", List::Bounces),
+    ("blocks", List::Blocks),
+    ("invalid_emails", List::InvalidEmails),
+    ("spam_reports", List::SpamReports),
+    ("unsubscribes", List::Unsubscribes),
+];
+
+fn emails(rows: &Value) -> Vec<&str> {
+    let rows = rows.as_array().unwrap().iter();
+    rows.map(|row| row["email"].as_str().unwrap()).collect()
+}
+
+#[tokio::test]
+async fn each_list_tells_its_own_members() {
+    let desk = Desk::new().await;
+    let created = desk.hand.now().0;
+    let (reason, status) = ("550 5.1.1 User unknown", "5.1.1");
+    for (name, list) in LISTS {
+        desk.mark("ann@example.com", list, 0).await;
+        let want = match list {
+            List::Bounces | List::Blocks => json!([{"created": created,
+                "email": "ann@example.com", "reason": reason, "status": status}]),
+            List::InvalidEmails => json!([{"created": created, "email": "ann@example.com",
+                "reason": reason}]),
+            List::SpamReports => json!([{"created": created, "email": "ann@example.com",
+                "ip": "192.0.2.7"}]),
+            List::Unsubscribes | List::Group(_) => {
+                json!([{"created": created, "email": "ann@example.com"}])
+            }
+        };
+        let path = format!("/v3/suppression/{name}");
+        assert_eq!(desk.get(&path).await, want, "{name}");
+        for email in ["ann@example.com", "ANN%40Example.com"] {
+            assert_eq!(desk.get(&format!("{path}/{email}")).await, want, "{name}");
+        }
+        assert_eq!(
+            desk.get(&format!("{path}/bob@example.com")).await,
+            json!([])
+        );
+        assert_eq!(desk.get(&format!("{path}/nobody")).await, json!([]));
+    }
+}
+
+#[tokio::test]
+async fn a_page_is_cut_by_time_count_and_beginning() {
+    let desk = Desk::new().await;
+    let now = desk.hand.now().0;
+    for (i, email) in ["ann@a.co", "anton@a.co", "bob@a.co", "berta@a.co"]
+        .iter()
+        .enumerate()
+    {
+        desk.mark(email, List::Bounces, i64::try_from(i).unwrap())
+            .await;
+    }
+    for (query, want) in [
+        (
+            String::new(),
+            vec!["berta@a.co", "bob@a.co", "anton@a.co", "ann@a.co"],
+        ),
+        ("?limit=2".into(), vec!["berta@a.co", "bob@a.co"]),
+        ("?limit=2&offset=3".into(), vec!["ann@a.co"]),
+        ("?offset=9".into(), vec![]),
+        (
+            format!("?start_time={}", now + 2),
+            vec!["berta@a.co", "bob@a.co"],
+        ),
+        (format!("?end_time={now}"), vec!["ann@a.co"]),
+        (
+            format!("?start_time={}&end_time={}", now + 1, now + 2),
+            vec!["bob@a.co", "anton@a.co"],
+        ),
+        ("?email=An".into(), vec!["anton@a.co", "ann@a.co"]),
+        ("?email=an&limit=1&offset=1".into(), vec!["ann@a.co"]),
+        (
+            "?limit=9999".into(),
+            vec!["berta@a.co", "bob@a.co", "anton@a.co", "ann@a.co"],
+        ),
+    ] {
+        let page = desk.get(&format!("/v3/suppression/bounces{query}")).await;
+        assert_eq!(emails(&page), want, "{query}");
+    }
+    for (query, field) in [
+        ("limit=0", "limit"),
+        ("limit=x", "limit"),
+        ("offset=-1", "offset"),
+        ("start_time=yesterday", "start_time"),
+        ("end_time=1.5", "end_time"),
+        ("start_time=5&end_time=4", "end_time"),
+    ] {
+        let path = format!("/v3/suppression/bounces?{query}");
+        let ask = desk.api.get(&path).key(&desk.tenant.key);
+        let refused = ask.send().await.expect(400);
+        assert_eq!(refused.error().0.as_deref(), Some(field), "{query}");
+    }
+}
+
+#[tokio::test]
+async fn addresses_leave_a_list_one_by_one_by_name_or_all_at_once() {
+    let desk = Desk::new().await;
+    for (name, list) in LISTS {
+        let path = format!("/v3/suppression/{name}");
+        for email in ["a@x.co", "b@x.co", "c@x.co", "d@x.co"] {
+            desk.mark(email, list, 0).await;
+        }
+        for _ in 0..2 {
+            desk.delete(&format!("{path}/A@X.co")).await.expect(204);
+            let body = json!({"emails": ["B@x.co", "elsewhere@x.co"]});
+            desk.call(Method::DELETE, &path, &body).await.expect(204);
+        }
+        let mut left = desk.get(&path).await;
+        left.as_array_mut()
+            .unwrap()
+            .sort_by_key(|row| row["email"].to_string());
+        assert_eq!(emails(&left), ["c@x.co", "d@x.co"], "{name}");
+        let all = json!({"delete_all": true});
+        desk.call(Method::DELETE, &path, &all).await.expect(204);
+        assert_eq!(desk.get(&path).await, json!([]), "{name}");
+    }
+}
+
+#[tokio::test]
+async fn what_to_take_off_must_be_said_in_one_way() {
+    let desk = Desk::new().await;
+    desk.mark("a@x.co", List::Bounces, 0).await;
+    for (body, field) in [
+        (json!({}), "delete_all"),
+        (json!({"delete_all": false}), "delete_all"),
+        (
+            json!({"delete_all": true, "emails": ["a@x.co"]}),
+            "delete_all",
+        ),
+        (json!({"emails": []}), "emails"),
+        (json!({"emails": ["a@x.co", "nobody"]}), "emails.1"),
+        (json!({"emails": "a@x.co"}), "emails"),
+        (json!({"delete_all": "yes"}), "delete_all"),
+    ] {
+        let path = "/v3/suppression/bounces";
+        let refused = desk.call(Method::DELETE, path, &body).await.expect(400);
+        assert_eq!(refused.error().0.as_deref(), Some(field), "{body}");
+        assert_eq!(emails(&desk.get(path).await), ["a@x.co"], "{body}");
+    }
+}
+
+#[tokio::test]
+async fn a_stranger_sees_nothing_and_takes_nothing() {
+    let desk = Desk::new().await;
+    desk.mark("a@x.co", List::Bounces, 0).await;
+    let other = Tenant::new(&desk.store, "other", desk.hand.now()).await;
+    let path = "/v3/suppression/bounces";
+    let theirs = desk.api.get(path).key(&other.key).send().await.expect(200);
+    assert_eq!(theirs.json(), json!([]));
+    let all = json!({"delete_all": true});
+    let ask = desk.api.delete(path).key(&other.key).json(&all);
+    ask.send().await.expect(204);
+    assert_eq!(emails(&desk.get(path).await), ["a@x.co"]);
+}

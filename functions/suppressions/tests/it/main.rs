@@ -1,0 +1,67 @@
+//! The suppression endpoints over an embedded table.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod asm;
+mod lists;
+
+use axum::http::Method;
+use posthaste_http::{Gate, Limits};
+use posthaste_store::{List, Mark, Store};
+use posthaste_testkit::{Answer, Api, Hand, Tenant, table};
+use serde_json::Value;
+use suppressions::{App, routes};
+
+/// One account, its full key, and an instance that serves it.
+pub(crate) struct Desk {
+    pub(crate) store: Store,
+    pub(crate) hand: Hand,
+    pub(crate) api: Api,
+    pub(crate) tenant: Tenant,
+}
+
+impl Desk {
+    pub(crate) async fn new() -> Self {
+        let (store, hand) = (table().await, Hand::default());
+        let tenant = Tenant::new(&store, "owner", hand.now()).await;
+        let app = App {
+            store: store.clone(),
+            clock: hand.clock(),
+        };
+        let gate = Gate::new(store.clone(), hand.clock(), Limits::default());
+        Self {
+            api: Api::new(routes(app, gate)),
+            store,
+            hand,
+            tenant,
+        }
+    }
+
+    pub(crate) async fn call(&self, method: Method, path: &str, body: &Value) -> Answer {
+        let ask = self.api.ask(method, path).key(&self.tenant.key);
+        ask.json(body).send().await
+    }
+
+    pub(crate) async fn get(&self, path: &str) -> Value {
+        let ask = self.api.get(path).key(&self.tenant.key);
+        ask.send().await.expect(200).json()
+    }
+
+    pub(crate) async fn delete(&self, path: &str) -> Answer {
+        self.api.delete(path).key(&self.tenant.key).send().await
+    }
+
+    /// Puts an address on a list, as delivery does.
+    pub(crate) async fn mark(&self, email: &str, list: List, at: i64) {
+        let mark = Mark {
+            at: self.hand.now().plus(at),
+            reason: Some("550 5.1.1 User unknown".to_owned()),
+            status: Some("5.1.1".to_owned()),
+            ip: Some("192.0.2.7".to_owned()),
+        };
+        let emails = [email.to_owned()];
+        let account = &self.tenant.account.id;
+        let done = self.store.suppress_all(account, &emails, list, &mark);
+        done.await.unwrap();
+    }
+}

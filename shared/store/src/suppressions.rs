@@ -1,0 +1,158 @@
+//! Who is not written to: bounces, blocks, invalid addresses, spam reports, unsubscribes.
+//!
+//! One row per address holds every list it is on, so that a job reads one row per recipient.
+//! Beside it each list has a row of the address in the order of time, for paging; both are written
+//! in one transaction. Addresses compare as a whole, as [`posthaste_model::EmailAddress::folded`]
+//! writes them.
+
+mod change;
+mod learn;
+mod list;
+
+use std::collections::BTreeMap;
+
+use posthaste_model::{AccountId, Timestamp};
+use serde::{Deserialize, Serialize};
+
+use crate::{Key, Store, StoreError};
+
+pub use list::{Listed, Window};
+
+/// One of the lists of an account.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum List {
+    /// The address itself was refused.
+    Bounces,
+    /// A mail was refused, not the address: listed, and yet written to (API facts 1, semantics).
+    Blocks,
+    /// The address cannot exist.
+    InvalidEmails,
+    SpamReports,
+    /// Off everything the account sends.
+    Unsubscribes,
+    /// Off what one unsubscribe group sends.
+    Group(i64),
+}
+
+impl List {
+    /// The name in keys and rows.
+    pub(crate) fn name(self) -> String {
+        match self {
+            Self::Bounces => "bounces".to_owned(),
+            Self::Blocks => "blocks".to_owned(),
+            Self::InvalidEmails => "invalid_emails".to_owned(),
+            Self::SpamReports => "spam_reports".to_owned(),
+            Self::Unsubscribes => "unsubscribes".to_owned(),
+            Self::Group(id) => format!("group-{id}"),
+        }
+    }
+}
+
+/// Since when and why an address is on a list.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Mark {
+    pub at: Timestamp,
+    /// What the other server said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// The enhanced status code.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub status: Option<String>,
+    /// Where the mail came from that was complained about.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ip: Option<String>,
+}
+
+impl Mark {
+    /// On a list since then, without further words.
+    pub fn at(at: Timestamp) -> Self {
+        Self {
+            at,
+            ..Self::default()
+        }
+    }
+}
+
+/// The lists that one address is on.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Suppressed {
+    /// The address as it compares.
+    pub email: String,
+    #[serde(default)]
+    lists: BTreeMap<String, Mark>,
+}
+
+impl Suppressed {
+    /// An address on no list.
+    pub fn none(folded: &str) -> Self {
+        Self {
+            email: folded.to_owned(),
+            lists: BTreeMap::new(),
+        }
+    }
+
+    /// The address's mark on a list.
+    pub fn on(&self, list: List) -> Option<&Mark> {
+        self.lists.get(&list.name())
+    }
+
+    /// Puts the address on a list. A mark that is as late or later stays: what is told twice
+    /// changes nothing.
+    pub fn put(&mut self, list: List, mark: Mark) {
+        let name = list.name();
+        if self.lists.get(&name).is_none_or(|old| old.at < mark.at) {
+            self.lists.insert(name, mark);
+        }
+    }
+
+    /// Puts the address on a list unless it is on it already.
+    pub fn put_once(&mut self, list: List, mark: Mark) {
+        self.lists.entry(list.name()).or_insert(mark);
+    }
+
+    /// Takes the address off a list.
+    pub fn take(&mut self, list: List) {
+        self.lists.remove(&list.name());
+    }
+
+    /// The unsubscribe groups it is off.
+    pub fn groups(&self) -> impl Iterator<Item = i64> {
+        let names = self.lists.keys();
+        names.filter_map(|name| name.strip_prefix("group-")?.parse().ok())
+    }
+}
+
+impl Store {
+    /// The lists of many addresses, in one batched read; addresses on no list are left out.
+    ///
+    /// # Errors
+    /// When the table fails.
+    pub async fn suppressed_among(
+        &self,
+        account: &AccountId,
+        folded: &[String],
+    ) -> Result<Vec<Suppressed>, StoreError> {
+        // A key may stand in a batch once only.
+        let mut keys: Vec<_> = folded
+            .iter()
+            .map(|email| Key::suppressed(account, email))
+            .collect();
+        keys.sort_unstable();
+        keys.dedup();
+        let rows = self.get_many(&keys).await?;
+        Ok(rows.into_iter().map(|row| row.value).collect())
+    }
+
+    /// The lists of one address.
+    ///
+    /// # Errors
+    /// When the table fails.
+    pub async fn suppressed(
+        &self,
+        account: &AccountId,
+        folded: &str,
+    ) -> Result<Suppressed, StoreError> {
+        let row = self.get(&Key::suppressed(account, folded)).await?;
+        Ok(row.map_or_else(|| Suppressed::none(folded), |row| row.value))
+    }
+}

@@ -1,0 +1,157 @@
+//! Putting addresses on lists and taking them off.
+
+use futures_util::{StreamExt as _, TryStreamExt as _};
+use posthaste_model::AccountId;
+
+use super::{List, Mark, Suppressed, Window};
+use crate::suppressions::list::Listed;
+use crate::{Key, Store, StoreError, Transact, Write};
+
+const TRIES: u32 = 12;
+
+/// So many addresses of a list are changed at once.
+const AT_ONCE: usize = 16;
+
+impl Store {
+    /// Changes the lists of one address, all or nothing; `change` may run several times. Gives
+    /// back what they were before.
+    ///
+    /// # Errors
+    /// When the table fails or the row keeps changing.
+    pub async fn change_suppressed(
+        &self,
+        account: &AccountId,
+        folded: &str,
+        mut change: impl FnMut(&mut Suppressed),
+    ) -> Result<Suppressed, StoreError> {
+        let key = Key::suppressed(account, folded);
+        for _ in 0..TRIES {
+            let row = self.get::<Suppressed>(&key).await?;
+            let (old, rev) = match row {
+                None => (Suppressed::none(folded), None),
+                Some(row) => (row.value, Some(row.rev)),
+            };
+            let mut new = old.clone();
+            change(&mut new);
+            if new == old {
+                return Ok(old);
+            }
+            let mut steps = vec![match rev {
+                None => self.write_new(&key, &new, None)?,
+                Some(rev) if new.lists.is_empty() => self.write_delete_unchanged(&key, rev)?,
+                Some(rev) => self.write_unchanged(&key, &new, rev)?,
+            }];
+            steps.extend(self.listing(account, &old, &new)?);
+            if self.transact(steps).await? == Transact::Done {
+                return Ok(old);
+            }
+        }
+        Err(StoreError::Contended(format!(
+            "the lists of an address of account {account}"
+        )))
+    }
+
+    /// What the change means for the rows in the order of time, and for how many there are in
+    /// each group.
+    fn listing(
+        &self,
+        account: &AccountId,
+        old: &Suppressed,
+        new: &Suppressed,
+    ) -> Result<Vec<Write>, StoreError> {
+        let mut steps = Vec::new();
+        let gone = |name: &String, mark: &Mark, among: &Suppressed| {
+            among
+                .lists
+                .get(name)
+                .is_none_or(|other| other.at != mark.at)
+        };
+        for (name, mark) in &old.lists {
+            if gone(name, mark, new) {
+                let key = Key::suppression(account, name, mark.at, &old.email);
+                steps.push(self.write_absent(&key)?);
+            }
+            if name.starts_with("group-") && !new.lists.contains_key(name) {
+                steps.push(self.write_give(&Key::count(account, name))?);
+            }
+        }
+        for (name, mark) in &new.lists {
+            if old.lists.get(name) != Some(mark) {
+                let key = Key::suppression(account, name, mark.at, &new.email);
+                let listed = Listed {
+                    email: new.email.clone(),
+                    mark: mark.clone(),
+                };
+                steps.push(self.write(&key, &listed, None)?);
+            }
+            if name.starts_with("group-") && !old.lists.contains_key(name) {
+                steps.push(self.write_take(&Key::count(account, name), i64::MAX)?);
+            }
+        }
+        Ok(steps)
+    }
+
+    /// Puts addresses on a list, where they are not on it already.
+    ///
+    /// # Errors
+    /// When the table fails; then some of them may be on it.
+    pub async fn suppress_all(
+        &self,
+        account: &AccountId,
+        folded: &[String],
+        list: List,
+        mark: &Mark,
+    ) -> Result<(), StoreError> {
+        self.change_all(account, folded, |lists| lists.put_once(list, mark.clone()))
+            .await
+    }
+
+    /// Takes addresses off a list.
+    ///
+    /// # Errors
+    /// When the table fails; then some of them may be off it.
+    pub async fn unsuppress_all(
+        &self,
+        account: &AccountId,
+        folded: &[String],
+        list: List,
+    ) -> Result<(), StoreError> {
+        self.change_all(account, folded, |lists| lists.take(list))
+            .await
+    }
+
+    async fn change_all(
+        &self,
+        account: &AccountId,
+        folded: &[String],
+        change: impl Fn(&mut Suppressed),
+    ) -> Result<(), StoreError> {
+        let changes: Vec<_> = folded
+            .iter()
+            .map(|email| self.change_suppressed(account, email, &change))
+            .collect();
+        futures_util::stream::iter(changes)
+            .buffer_unordered(AT_ONCE)
+            .try_for_each(|_| async { Ok(()) })
+            .await
+    }
+
+    /// Takes every address off a list, in lots. A list of a million takes longer than a function
+    /// may run; called again it goes on.
+    ///
+    /// # Errors
+    /// When the table fails; then some of them may be off it.
+    pub async fn clear_list(&self, account: &AccountId, list: List) -> Result<(), StoreError> {
+        const LOT: usize = 500;
+        loop {
+            let lot = self
+                .list_page(account, list, &Window::first(LOT), |_| true)
+                .await?;
+            if lot.is_empty() {
+                return Ok(());
+            }
+            let emails: Vec<String> = lot.into_iter().map(|listed| listed.email).collect();
+            self.unsuppress_all(account, &emails, list).await?;
+        }
+    }
+}

@@ -1,0 +1,22 @@
+//! Suppression lists and unsubscribe groups over an embedded table.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test that cannot go on has failed"
+)]
+
+mod groups;
+mod suppressions;
+
+use posthaste_model::{AccountId, Timestamp};
+use posthaste_store::Store;
+use posthaste_testkit::{Tenant, table};
+
+pub(crate) const NOW: Timestamp = Timestamp(1_800_000_000);
+
+pub(crate) async fn desk() -> (Store, AccountId) {
+    let store = table().await;
+    let account = Tenant::new(&store, "ann", NOW).await.account;
+    (store, account.id)
+}

@@ -1,0 +1,146 @@
+use posthaste_model::{BounceType, Event, Kind, Timestamp};
+use posthaste_store::{List, ListWindow, Mark, Suppressed};
+
+use crate::{NOW, desk};
+
+fn texts(names: &[&str]) -> Vec<String> {
+    names.iter().map(|&name| name.to_owned()).collect()
+}
+
+#[tokio::test]
+async fn an_address_may_be_on_several_lists_and_leave_each_alone() {
+    let (store, account) = desk().await;
+    let ann = texts(&["ann@example.com"]);
+    for list in [List::Bounces, List::Group(7), List::Group(12)] {
+        let mark = Mark::at(NOW);
+        store
+            .suppress_all(&account, &ann, list, &mark)
+            .await
+            .unwrap();
+    }
+
+    let other = texts(&["bob@example.com", "ann@example.com", "ann@example.com"]);
+    let found = store.suppressed_among(&account, &other).await.unwrap();
+    assert_eq!(found.len(), 1);
+    assert_eq!(found[0].groups().collect::<Vec<_>>(), [12, 7]);
+    assert!(found[0].on(List::Bounces).is_some() && found[0].on(List::Group(1)).is_none());
+
+    for list in [List::Bounces, List::Group(12), List::Blocks] {
+        store.unsuppress_all(&account, &ann, list).await.unwrap();
+    }
+    let left = store.suppressed(&account, &ann[0]).await.unwrap();
+    assert_eq!(left.groups().collect::<Vec<_>>(), [7]);
+    assert!(left.on(List::Bounces).is_none());
+    store
+        .unsuppress_all(&account, &ann, List::Group(7))
+        .await
+        .unwrap();
+    let left = store.suppressed(&account, &ann[0]).await.unwrap();
+    assert_eq!(left, Suppressed::none("ann@example.com"));
+}
+
+#[tokio::test]
+async fn a_list_is_read_latest_first_by_time_offset_and_wish() {
+    let (store, account) = desk().await;
+    // Across every partition, and more than one slice of each.
+    for i in 0..60_i64 {
+        let email = texts(&[&format!("r{i:02}@example.com")]);
+        let mark = Mark::at(NOW.plus(i));
+        store
+            .suppress_all(&account, &email, List::Blocks, &mark)
+            .await
+            .unwrap();
+    }
+    let read = async |window: ListWindow, offset, limit, end: &str| {
+        let window = ListWindow {
+            offset,
+            limit,
+            ..window
+        };
+        let wanted = |listed: &posthaste_store::Listed| listed.email.ends_with(end);
+        let page = store
+            .list_page(&account, List::Blocks, &window, wanted)
+            .await
+            .unwrap();
+        page.into_iter()
+            .map(|listed| listed.mark.at.since(NOW))
+            .collect::<Vec<_>>()
+    };
+    let all = ListWindow::first(0);
+    assert_eq!(
+        read(all, 0, 500, "").await,
+        (0..60).rev().collect::<Vec<_>>()
+    );
+    assert_eq!(read(all, 57, 500, "").await, [2, 1, 0]);
+    assert_eq!(read(all, 3, 2, "").await, [56, 55]);
+    assert_eq!(read(all, 60, 5, "").await, [] as [i64; 0]);
+    assert_eq!(read(all, 1, 3, "5@example.com").await, [45, 35, 25]);
+    let window = ListWindow {
+        from: Some(NOW.plus(10)),
+        to: Some(NOW.plus(12)),
+        ..all
+    };
+    assert_eq!(read(window, 0, 500, "").await, [12, 11, 10]);
+
+    store.clear_list(&account, List::Blocks).await.unwrap();
+    assert_eq!(read(all, 0, 500, "").await, [] as [i64; 0]);
+    let one = store.suppressed(&account, "r07@example.com").await.unwrap();
+    assert!(one.on(List::Blocks).is_none());
+}
+
+#[tokio::test]
+async fn what_an_event_means_is_learnt_once() {
+    let (store, account) = desk().await;
+    let event = |kind, at| {
+        let email = "Ann@Example.COM".to_owned();
+        let mut event = Event::new("id".into(), account.clone(), kind, Timestamp(at), email);
+        event.bounce_type = Some(BounceType::Bounce);
+        event.reason = Some(format!("550 at {at}"));
+        event.asm_group_id = Some(3);
+        event
+    };
+    let events = [
+        event(Kind::Delivered, 5),
+        event(Kind::Bounce, 10),
+        event(Kind::Bounce, 10),
+        event(Kind::Bounce, 7),
+        event(Kind::GroupUnsubscribe, 11),
+        event(Kind::SpamReport, 12),
+    ];
+    for _ in 0..2 {
+        store.learn(&events).await.unwrap();
+    }
+    let ann = store.suppressed(&account, "ann@example.com").await.unwrap();
+    assert_eq!(
+        ann.on(List::Bounces).unwrap().reason.as_deref(),
+        Some("550 at 10")
+    );
+    assert!(ann.on(List::SpamReports).is_some() && ann.on(List::Unsubscribes).is_none());
+    assert_eq!(ann.groups().collect::<Vec<_>>(), [3]);
+
+    // A later bounce takes the place of the earlier one; the list has the address once.
+    store.learn(&[event(Kind::Bounce, 20)]).await.unwrap();
+    let page = store
+        .list_page(&account, List::Bounces, &ListWindow::first(9), |_| true)
+        .await
+        .unwrap();
+    assert_eq!(page.len(), 1);
+    assert_eq!(page[0].mark.at, Timestamp(20));
+}
+
+#[tokio::test]
+async fn changes_at_once_are_all_made() {
+    let (store, account) = desk().await;
+    let join = |group| {
+        let (store, account) = (store.clone(), account.clone());
+        async move {
+            let lists = store.change_suppressed(&account, "ann@example.com", |lists| {
+                lists.put_once(List::Group(group), Mark::at(NOW));
+            });
+            lists.await.unwrap();
+        }
+    };
+    tokio::join!(join(1), join(2), join(3), join(4));
+    let ann = store.suppressed(&account, "ann@example.com").await.unwrap();
+    assert_eq!(ann.groups().count(), 4);
+}
