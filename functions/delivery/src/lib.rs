@@ -10,6 +10,7 @@ mod app;
 mod copy;
 mod credits;
 mod dkim;
+mod lists;
 mod open;
 mod outcome;
 mod retry;

@@ -1,6 +1,6 @@
 //! From the relay's answer to the state of a copy and its events.
 
-use posthaste_mailer::{Attempt, Cause, bounce_type, classify};
+use posthaste_mailer::{Attempt, Cause, Classification, bounce_type, classify};
 use posthaste_model::{BounceType, Category, Event, Kind, Millis, Timestamp};
 use posthaste_queue::Job;
 use posthaste_store::State;
@@ -137,7 +137,12 @@ impl About<'_> {
         if self.now.seconds().since(start) >= SHELF_LIFE {
             let mut event = self.event(Kind::Bounce);
             event.bounce_type = Some(BounceType::Expired);
-            event.bounce_classification = Some("Unclassified".to_owned());
+            // Trouble of our own must not count against the address, see `Store::learn`.
+            let class = match cause {
+                Cause::Relay => Classification::Technical,
+                Cause::Recipient => Classification::Unclassified,
+            };
+            event.bounce_classification = Some(class.as_str().to_owned());
             event.status = status.or_else(|| Some("4.4.7".to_owned()));
             event.reason = Some(response);
             event.ip = ip;

@@ -50,6 +50,8 @@ pub async fn handle(app: &App, event: SqsEvent) -> SqsBatchResponse {
 }
 
 async fn publish(app: &App, events: &[Event]) -> Result<(), Trouble> {
+    // First what the events mean for the addresses: both may be done again, neither left out.
+    app.store.learn(events).await?;
     let texts = Happened::to_texts(events)?;
     let messages = texts.into_iter().map(|text| (text, Duration::ZERO));
     app.events.send_all(messages.collect()).await?;
@@ -120,9 +122,20 @@ async fn all(
     copies: Vec<Copy<'_>>,
     made: Result<Option<&Compiled>, &str>,
 ) -> (Verdict, Vec<Event>) {
+    let lists = match crate::lists::read(app, &job.account, mail, &copies).await {
+        Ok(lists) => lists,
+        Err(error) => {
+            tracing::warn!(message.id = %job.message, "message {} must wait: {error}", job.message);
+            return (Verdict::Again, Vec::new());
+        }
+    };
     let running: Vec<_> = copies
         .into_iter()
-        .map(|copy| deliver(app, job, mail, copy, made))
+        .map(|copy| {
+            let listed = || lists.reason(mail, copy);
+            let made = made.and_then(|template| listed().map_or(Ok(template), Err));
+            deliver(app, job, mail, copy, made)
+        })
         .collect();
     let ends: Vec<_> = futures_util::stream::iter(running)
         .buffer_unordered(app.at_once.max(1))

@@ -134,6 +134,7 @@ impl Deps {
             .merge(templates::routes(templates, gate()))
             .merge(activity::routes(activity, gate()))
             .merge(self.access())
+            .merge(self.suppressions())
             .merge(sender_identity::routes(self.sender_identity(), gate()))
     }
 
@@ -169,6 +170,15 @@ impl Deps {
                 public_url: self.public_url.clone(),
             },
         }
+    }
+
+    /// The routes about who is not written to.
+    fn suppressions(&self) -> Routes {
+        let app = suppressions::App {
+            store: self.store.clone(),
+            clock: self.clock.clone(),
+        };
+        suppressions::routes(app, self.gate.clone())
     }
 
     /// The routes about who may call.

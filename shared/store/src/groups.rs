@@ -127,12 +127,33 @@ impl Store {
         account: &AccountId,
         ids: &[i64],
     ) -> Result<Vec<Group>, StoreError> {
+        let mut rows = self.group_rows(account, ids).await?;
+        rows.sort_by_key(|row| row.value.id);
+        self.filled(account, rows).await
+    }
+
+    /// The same in one read, without what stands in other rows (the default, the count).
+    ///
+    /// # Errors
+    /// When the table fails.
+    pub async fn known_groups(
+        &self,
+        account: &AccountId,
+        ids: &[i64],
+    ) -> Result<Vec<Group>, StoreError> {
+        let rows = self.group_rows(account, ids).await?;
+        Ok(rows.into_iter().map(|row| row.value).collect())
+    }
+
+    async fn group_rows(
+        &self,
+        account: &AccountId,
+        ids: &[i64],
+    ) -> Result<Vec<Row<Group>>, StoreError> {
         let mut keys: Vec<_> = ids.iter().map(|id| Key::group(account, *id)).collect();
         keys.sort_unstable();
         keys.dedup();
-        let mut rows: Vec<Row<Group>> = self.get_many(&keys).await?;
-        rows.sort_by_key(|row| row.value.id);
-        self.filled(account, rows).await
+        self.get_many(&keys).await
     }
 
     /// One group.

@@ -22,6 +22,8 @@ pub(crate) struct Ids {
     version: String,
     domain: i64,
     sender: i64,
+    group: i64,
+    email: String,
 }
 
 impl Ids {
@@ -39,6 +41,8 @@ impl Ids {
             version: "00000000-0000-4000-8000-00000000abce".to_owned(),
             domain: 987_654,
             sender: 987_654,
+            group: 987_654,
+            email: "nobody@absent.example".to_owned(),
         }
     }
 
@@ -79,6 +83,18 @@ impl Ids {
             .made(post.clone(), "/v3/verified_senders", &sender)
             .await;
         let mut mail = json!({
+        let group = json!({"name": "theirs", "description": "Theirs"});
+        let group = house.made(post.clone(), "/v3/asm/groups", &group).await;
+        let group = group["id"].as_i64().expect("an id");
+        let email = "someone@theirs.example".to_owned();
+        let left = json!({"recipient_emails": [email]});
+        for path in [
+            "/v3/asm/suppressions/global",
+            &format!("/v3/asm/groups/{group}/suppressions"),
+        ] {
+            house.made(post.clone(), path, &left).await;
+        }
+        let mail = json!({
             "personalizations": [{"to": [{"email": "to@example.com"}]}],
             "from": {"email": "from@example.com"},
             "subject": "Later",
@@ -118,6 +134,8 @@ impl Ids {
             template,
             domain: domain["id"].as_i64().expect("an id"),
             sender: sender["id"].as_i64().expect("an id"),
+            group,
+            email,
             batch,
         }
     }
@@ -137,6 +155,8 @@ impl Ids {
             "version_id" => self.version.clone(),
             "id" if route.path.contains("/domains/") => self.domain.to_string(),
             "id" if route.path.contains("/verified_senders/") => self.sender.to_string(),
+            "group_id" => self.group.to_string(),
+            "email" => self.email.clone(),
             "ip" => "192.0.2.9".to_owned(),
             // Signed, and of nobody in particular.
             "token" => "token".to_owned(),
@@ -151,6 +171,9 @@ impl Ids {
     /// The long ids, which must not show anywhere.
     fn texts(&self) -> Vec<&str> {
         vec![
+    fn texts(&self) -> [&str; 6] {
+        [
+            &self.email,
             &self.key,
             &self.batch,
             &self.message,
@@ -182,6 +205,7 @@ pub(crate) fn body(ids: &Ids) -> Value {
         "allocation_update": 1, "ids": [ids.rule], "batch_id": ids.batch,
         "webhook_id": ids.webhook, "id": ids.webhook, "username": ids.subuser,
         "message_id": ids.message, "default": true, "ip": "192.0.2.9", "domain_id": ids.domain,
+        "recipient_emails": [ids.email],
     })
 }
 

@@ -7,4 +7,5 @@
 )]
 
 mod credits;
+mod lists;
 mod signing;

@@ -187,3 +187,39 @@ async fn where_senders_need_no_proof_anybody_sends() {
     assert_eq!(desk.send_from("anybody@example.org").await, 202);
     assert_eq!(desk.queues.drain("send").len(), 1);
 }
+
+#[tokio::test]
+async fn groups_must_be_the_accounts_own_and_are_noted_as_mailed() {
+    let desk = Desk::new(Senders::Any).await;
+    let account = &desk.tenant.account.id;
+    let made = desk.store.create_group(account, ("News", ""), false).await;
+    assert!(matches!(made.unwrap(), posthaste_store::GroupSaved::Done(group) if group.id == 1));
+    let other = Tenant::new(&desk.store, "other", desk.hand.now()).await;
+    for name in ["a", "b"] {
+        let id = &other.account.id;
+        let _ = desk
+            .store
+            .create_group(id, (name, ""), false)
+            .await
+            .unwrap();
+    }
+    for (asm, field, told) in [
+        (json!({"group_id": 2}), "asm.group_id", "You provided [2]."),
+        (
+            json!({"group_id": 1, "groups_to_display": [1, 2, 7]}),
+            "asm.groups_to_display",
+            "You provided 2, 7.",
+        ),
+    ] {
+        let refused = desk.send(&with(&[("asm", asm)])).await.expect(400);
+        let (named, message) = refused.error();
+        assert_eq!(named.as_deref(), Some(field));
+        assert!(message.ends_with(told), "{message}");
+    }
+    assert!(desk.queues.drain("send").is_empty());
+
+    let asm = json!({"group_id": 1, "groups_to_display": [1]});
+    desk.send(&with(&[("asm", asm)])).await.expect(202);
+    let group = desk.store.group(account, 1).await.unwrap().unwrap();
+    assert_eq!(group.mailed_at, Some(desk.hand.now()));
+}

@@ -65,9 +65,10 @@ async fn a_group_that_cannot_be_is_refused_with_every_reason() {
         assert_eq!(named, fields, "{body}");
     }
     let fits = json!({"name": long(30), "description": long(100)});
-    desk.call(Method::POST, GROUPS, &fits).await.expect(201);
+    let made = desk.call(Method::POST, GROUPS, &fits).await.expect(201);
+    let path = format!("{GROUPS}/{}", made.json()["id"]);
     let taken = json!({"name": "news"});
-    let other = desk.call(Method::PATCH, "/v3/asm/groups/2", &taken).await;
+    let other = desk.call(Method::PATCH, &path, &taken).await;
     assert_eq!(other.expect(400).error().0.as_deref(), Some("name"));
     for id in ["99", "x", "-1", "99999999999999999999"] {
         let path = format!("/v3/asm/groups/{id}");

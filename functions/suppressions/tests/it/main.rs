@@ -1,6 +1,10 @@
 //! The suppression endpoints over an embedded table.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "a test that cannot go on has failed"
+)]
 
 mod asm;
 mod lists;

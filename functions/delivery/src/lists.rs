@@ -1,0 +1,60 @@
+//! Who is not written to: the lists of an account, read once for all recipients of a job.
+
+use std::collections::HashMap;
+
+use posthaste_model::{AccountId, Copy, Mail, Toggle};
+use posthaste_store::{List, StoreError, Suppressed};
+
+use crate::App;
+
+/// The lists that the recipients of a job are on.
+#[derive(Debug, Default)]
+pub(crate) struct Lists(HashMap<String, Suppressed>);
+
+fn is_on(switch: Option<&Toggle>) -> bool {
+    switch.is_some_and(|switch| switch.enable)
+}
+
+/// Reads the lists in one batch; not at all when the mail bypasses every one of them.
+pub(crate) async fn read(
+    app: &App,
+    account: &AccountId,
+    mail: &Mail,
+    copies: &[Copy<'_>],
+) -> Result<Lists, StoreError> {
+    if is_on(mail.mail_settings.bypass_list_management.as_ref()) {
+        return Ok(Lists::default());
+    }
+    let emails: Vec<String> = copies
+        .iter()
+        .map(|copy| copy.mailbox.email.folded())
+        .collect();
+    let found = app.store.suppressed_among(account, &emails).await?;
+    let by_email = found.into_iter().map(|lists| (lists.email.clone(), lists));
+    Ok(Lists(by_email.collect()))
+}
+
+impl Lists {
+    /// Why the recipient is not written to, in the words of SPEC, "Events", dropped. Each bypass
+    /// lifts its own list only; none of the three lifts a group (SPEC, `mail_settings`).
+    pub(crate) fn reason(&self, mail: &Mail, copy: Copy<'_>) -> Option<&'static str> {
+        let lists = self.0.get(&copy.mailbox.email.folded())?;
+        let settings = &mail.mail_settings;
+        let bounce = is_on(settings.bypass_bounce_management.as_ref());
+        let spam = is_on(settings.bypass_spam_management.as_ref());
+        let unsubscribe = is_on(settings.bypass_unsubscribe_management.as_ref());
+        let group = mail.asm.as_ref().map(|asm| List::Group(asm.group_id));
+        let holds = |list| lists.on(list).is_some();
+        if holds(List::InvalidEmails) {
+            Some("Invalid")
+        } else if !bounce && holds(List::Bounces) {
+            Some("Bounced Address")
+        } else if !spam && holds(List::SpamReports) {
+            Some("Spam Reporting Address")
+        } else if !unsubscribe && holds(List::Unsubscribes) || group.is_some_and(holds) {
+            Some("Unsubscribed Address")
+        } else {
+            None
+        }
+    }
+}

@@ -1,0 +1,217 @@
+//! Who is not written to, and how delivery learns it.
+
+use delivery::{App, Identity, handle};
+use posthaste_blob::Blob;
+use posthaste_mailer::{Mailer, Smtp, SmtpConfig};
+use posthaste_model::{AccountId, Mail};
+use posthaste_queue::{Body, Happened, Job};
+use posthaste_store::{List, Mark};
+use posthaste_testkit::relay::{At, Does, Relay, Script};
+use posthaste_testkit::{Hand, Queues, Tenant, entropy, sqs_event, table};
+use serde_json::{Value, json};
+
+const SECRET: &str = "1:MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE";
+
+struct Desk {
+    hand: Hand,
+    queues: Queues,
+    relay: Relay,
+    account: AccountId,
+    app: App,
+}
+
+impl Desk {
+    async fn new(script: Script) -> Self {
+        let (store, hand, queues) = (table().await, Hand::default(), Queues::start());
+        let relay = Relay::start(script).await;
+        let url = format!("{}?tls=none", relay.url()).parse().unwrap();
+        let app = App {
+            store: store.clone(),
+            send: queues.queue("send"),
+            events: queues.queue("events"),
+            blob: Blob::memory(),
+            mailer: Mailer::Smtp(Smtp::new(SmtpConfig::new(url))),
+            clock: hand.clock(),
+            entropy: entropy(),
+            keys: SECRET.parse().unwrap(),
+            identity: Identity {
+                hostname: "post.example".into(),
+                bounce_domain: None,
+            },
+            dkim: None,
+            owner: "test".into(),
+            exclusive: true,
+            at_once: 4,
+            tracking: None,
+            retention: 86_400,
+            meter: std::sync::Arc::default(),
+        };
+        Self {
+            account: Tenant::new(&store, "owner", hand.now()).await.account.id,
+            hand,
+            queues,
+            relay,
+            app,
+        }
+    }
+
+    async fn mark(&self, email: &str, list: List) {
+        let mark = Mark::at(self.hand.now());
+        let emails = [email.to_owned()];
+        let store = &self.app.store;
+        let done = store.suppress_all(&self.account, &emails, list, &mark);
+        done.await.unwrap();
+    }
+
+    /// Sends one mail to these people; what became of each: kind and reason of the last event.
+    async fn send(&self, to: &[&str], more: Value) -> Vec<(String, String)> {
+        let to: Vec<_> = to.iter().map(|to| json!({"to": [{"email": to}]})).collect();
+        let mut mail = json!({
+            "from": {"email": "shop@example.com"},
+            "subject": "Hello",
+            "content": [{"type": "text/plain", "value": "Hi"}],
+            "personalizations": to,
+        });
+        for (name, value) in more.as_object().unwrap() {
+            mail[name] = value.clone();
+        }
+        let mail: Mail = serde_json::from_value(mail).unwrap();
+        let job = Job {
+            v: 1,
+            account: self.account.clone(),
+            message: entropy().message_id(),
+            accepted: self.hand.clock().now_ms(),
+            spans: Vec::new(),
+            attempt: 0,
+            due: None,
+            left: false,
+            key: None,
+            body: Body::Mail(Box::new(mail)),
+        };
+        // Every job may run twice.
+        for _ in 0..2 {
+            let answer = handle(&self.app, sqs_event([job.to_text().unwrap()])).await;
+            assert!(answer.batch_item_failures.is_empty());
+        }
+        let mut last = std::collections::BTreeMap::new();
+        for (text, _) in self.queues.drain("events") {
+            for event in Happened::from_text(&text).unwrap().events {
+                let reason = event.reason.unwrap_or_default();
+                last.insert(event.recipient, (event.kind.wire().to_owned(), reason));
+            }
+        }
+        last.into_values().collect()
+    }
+}
+
+const LISTS: [(&str, List, &str); 6] = [
+    ("bounces", List::Bounces, "Bounced Address"),
+    ("invalid", List::InvalidEmails, "Invalid"),
+    ("spam", List::SpamReports, "Spam Reporting Address"),
+    ("global", List::Unsubscribes, "Unsubscribed Address"),
+    ("group", List::Group(3), "Unsubscribed Address"),
+    ("blocks", List::Blocks, ""),
+];
+
+#[tokio::test]
+async fn each_list_drops_for_its_reason_and_each_bypass_lifts_its_own() {
+    let desk = Desk::new(Script::new()).await;
+    let names: Vec<String> = LISTS
+        .iter()
+        .map(|(name, ..)| format!("{name}@example.com"))
+        .collect();
+    for (name, (_, list, _)) in names.iter().zip(LISTS) {
+        desk.mark(name, list).await;
+    }
+    // Case does not count; other addresses with the same beginning are others.
+    let to: Vec<String> = names.iter().map(|name| name.to_uppercase()).collect();
+    let mut to: Vec<&str> = to.iter().map(String::as_str).collect();
+    to.push("bounces@example.com.au");
+    let asm = json!({"group_id": 3});
+    for (switch, lifted) in [
+        ("", &[][..]),
+        ("bypass_bounce_management", &["bounces"]),
+        ("bypass_spam_management", &["spam"]),
+        ("bypass_unsubscribe_management", &["global"]),
+        (
+            "bypass_list_management",
+            &["bounces", "invalid", "spam", "global", "group"],
+        ),
+    ] {
+        let more = json!({"asm": asm, "mail_settings": {switch: {"enable": true}}});
+        let ends = desk.send(&to, more).await;
+        for ((name, _, reason), end) in LISTS.iter().zip(&ends) {
+            let dropped = !reason.is_empty() && !lifted.contains(name);
+            let want = if dropped {
+                ("dropped", *reason)
+            } else {
+                ("delivered", "")
+            };
+            assert_eq!((end.0.as_str(), end.1.as_str()), want, "{name} {switch}");
+        }
+        assert_eq!(ends[LISTS.len()].0, "delivered");
+    }
+    // Without the group its list does not count; a switch that is off is none.
+    let more = json!({"mail_settings": {"bypass_list_management": {"enable": false}}});
+    let ends = desk.send(&["group@example.com", "bounces@example.com"], more);
+    let kinds: Vec<_> = ends.await.into_iter().map(|(kind, _)| kind).collect();
+    assert_eq!(kinds, ["delivered", "dropped"]);
+}
+
+#[tokio::test]
+async fn what_the_relay_refuses_is_learnt_for_the_next_mail() {
+    let script = Script::new()
+        .on_recipient(
+            At::RcptTo,
+            "gone@example.com",
+            Does::say("550 5.1.1 User unknown"),
+        )
+        .on_recipient(
+            At::RcptTo,
+            "never@example.com",
+            Does::say("550 5.1.2 No such domain"),
+        )
+        .on_recipient(
+            At::RcptTo,
+            "wary@example.com",
+            Does::say("550 5.7.1 Blocked by policy"),
+        );
+    let desk = Desk::new(script).await;
+    let to = ["gone@example.com", "never@example.com", "wary@example.com"];
+    let first = desk.send(&to, json!({})).await;
+    let kinds: Vec<_> = first.iter().map(|(kind, _)| kind.as_str()).collect();
+    assert_eq!(kinds, ["bounce"; 3]);
+    let second = desk.send(&to, json!({})).await;
+    let reasons: Vec<_> = second.iter().map(|(_, reason)| reason.as_str()).collect();
+    assert_eq!(&reasons[..2], ["Bounced Address", "Invalid"]);
+    assert_eq!(second[2].0, "bounce", "a block keeps no later mail back");
+
+    let lists = desk.app.store.suppressed(&desk.account, "gone@example.com");
+    let mark = lists.await.unwrap().on(List::Bounces).cloned().unwrap();
+    assert_eq!(mark.status.as_deref(), Some("5.1.1"));
+    assert_eq!(mark.reason.as_deref(), Some("550 5.1.1 User unknown"));
+    assert_eq!(mark.at, desk.hand.now());
+}
+
+#[tokio::test]
+async fn trouble_of_our_own_suppresses_nobody_even_after_three_days() {
+    let desk = Desk::new(Script::new().on(At::MailFrom, Does::say("530 5.7.0 Who are you"))).await;
+    let first = desk.send(&["ann@example.com"], json!({})).await;
+    assert_eq!(first[0].0, "deferred");
+    desk.hand.advance(73 * 3600);
+    let next: Vec<String> = desk
+        .queues
+        .drain("send")
+        .into_iter()
+        .map(|(job, _)| job)
+        .collect();
+    let _ = handle(&desk.app, sqs_event(next)).await;
+    let told = desk.queues.drain("events");
+    assert!(
+        told.iter().any(|(text, _)| text.contains("expired")),
+        "{told:?}"
+    );
+    let lists = desk.app.store.suppressed(&desk.account, "ann@example.com");
+    let nothing = posthaste_store::Suppressed::none("ann@example.com");
+    assert_eq!(lists.await.unwrap(), nothing);
+}
