@@ -15,7 +15,7 @@ const SECRET: &str = "1:MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE";
 struct Desk {
     hand: Hand,
     queues: Queues,
-    relay: Relay,
+    _relay: Relay,
     account: AccountId,
     app: App,
 }
@@ -50,7 +50,7 @@ impl Desk {
             account: Tenant::new(&store, "owner", hand.now()).await.account.id,
             hand,
             queues,
-            relay,
+            _relay: relay,
             app,
         }
     }
