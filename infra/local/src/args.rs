@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
 use posthaste_mailer::RelayUrl;
+use posthaste_spam::Filter;
 
 use crate::Operator;
 
@@ -76,6 +77,9 @@ pub struct Args {
     /// Only send from verified senders and authenticated domains, as on AWS
     #[arg(long)]
     pub strict_senders: bool,
+    /// Spam filter for received mail: spamd://host[:783] or rspamd://host[:11333]
+    #[arg(long, value_name = "URL")]
+    pub spam_filter: Option<Filter>,
     /// Requests an account may make to one endpoint in a minute (mail/send has its own)
     #[arg(long, value_name = "N", default_value_t = 600)]
     pub rate_limit: u32,

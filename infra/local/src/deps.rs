@@ -10,6 +10,7 @@ use posthaste_mailer::Mailer;
 use posthaste_model::{Clock, EmailAddress, Entropy};
 use posthaste_queue::Bus;
 use posthaste_render::KeyRing;
+use posthaste_spam::Filter;
 use posthaste_store::Store;
 use posthaste_webhook::{Client, Sealer, Tokens};
 
@@ -39,6 +40,7 @@ pub(crate) struct Deps {
     pub(crate) horizon: i64,
     /// Whether only proven senders may send.
     pub(crate) strict_senders: bool,
+    pub(crate) spam_filter: Option<Filter>,
     pub(crate) gate: Gate,
     /// Posts to webhooks; may reach this machine, where its users' receivers run.
     pub(crate) client: Client,
@@ -76,6 +78,7 @@ impl Deps {
             hostname: settings.hostname.clone(),
             horizon: settings.horizon,
             strict_senders: settings.strict_senders,
+            spam_filter: settings.spam_filter.clone(),
             gate,
             client: parts.client,
             sealer: parts.sealer,
@@ -136,19 +139,52 @@ impl Deps {
             .merge(self.access())
             .merge(self.suppressions())
             .merge(sender_identity::routes(self.sender_identity(), gate()))
+            .merge(parse_settings::routes(self.parse_settings(), gate()))
     }
 
-    /// The routes about whom an account may send as. A laptop's names are in no DNS, so a domain
-    /// counts as authenticated at once unless senders are to be proven as on AWS.
-    fn sender_identity(&self) -> sender_identity::App {
+    /// Who is asked for DNS records: nobody on a laptop, whose names are in no DNS.
+    fn resolver(&self) -> Resolver {
         let nobody = || Resolver::Zone(Arc::default());
-        let resolver = match self.strict_senders {
+        match self.strict_senders {
             false => nobody(),
             true => Resolver::system().unwrap_or_else(|error| {
                 tracing::warn!(%error, "no DNS to ask; every record will be missing: {error}");
                 nobody()
             }),
-        };
+        }
+    }
+
+    /// The routes about received mail.
+    fn parse_settings(&self) -> parse_settings::App {
+        parse_settings::App {
+            store: self.store.clone(),
+            inbound: self.engine.queue(INBOUND),
+            guard: self.client.guard().clone(),
+            clock: self.clock.clone(),
+        }
+    }
+
+    /// The worker that posts received mail, with the client that posts it.
+    pub(crate) fn inbound_parse(&self, client: Client) -> inbound_parse::App {
+        inbound_parse::App {
+            store: self.store.clone(),
+            blob: self.blob.clone(),
+            inbound: self.engine.queue(INBOUND),
+            client,
+            resolver: self.resolver(),
+            filter: self.spam_filter.clone(),
+            clock: self.clock.clone(),
+            entropy: self.entropy.clone(),
+            hostname: self.hostname.clone(),
+            at_once: 2,
+            retention: RETENTION,
+        }
+    }
+
+    /// The routes about whom an account may send as. A laptop's names are in no DNS, so a domain
+    /// counts as authenticated at once unless senders are to be proven as on AWS.
+    fn sender_identity(&self) -> sender_identity::App {
+        let resolver = self.resolver();
         let bounce_domain = self.bounce_domain.clone();
         let bounce_domain = bounce_domain.unwrap_or_else(|| format!("bounce.{}", self.hostname));
         sender_identity::App {

@@ -19,7 +19,7 @@ use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
-use crate::deps::{Deps, EVENTS, Parts, RETRIES, SEND};
+use crate::deps::{Deps, EVENTS, INBOUND, Parts, RETRIES, SEND};
 use crate::engine::{Engine, EngineError};
 use crate::folder::{Folder, FolderError};
 use crate::poll::{self, Pace};
@@ -159,10 +159,10 @@ impl Host {
         let relay = tokio::spawn(async move {
             relay::serve(relay_listener, &hostname, recorder, stopped(relay_stop)).await;
         });
-        let hostname = settings.hostname.clone();
-        let until = stop.clone();
+        let parse = deps.inbound_parse(receivers()?);
+        let (door, until) = (parse.clone(), stop.clone());
         let inbound = tokio::spawn(async move {
-            inbound::serve(smtp_listener, &hostname, stopped(until)).await;
+            inbound::serve(smtp_listener, door, stopped(until)).await;
         });
         let https = tls.is_some();
         let servers = vec![
@@ -176,7 +176,7 @@ impl Host {
             ),
             inbound,
         ];
-        let pollers = workers(&deps, &stop);
+        let pollers = workers(&deps, parse, &stop);
         let store = table.store.clone();
         Ok(Self {
             api,
@@ -279,7 +279,11 @@ fn mailer(settings: &Settings, embedded: SocketAddr) -> Result<Mailer, StartErro
 }
 
 /// Starts every worker on its queue.
-fn workers(deps: &Deps, stop: &watch::Receiver<bool>) -> Vec<JoinHandle<()>> {
+fn workers(
+    deps: &Deps,
+    parse: inbound_parse::App,
+    stop: &watch::Receiver<bool>,
+) -> Vec<JoinHandle<()>> {
     let delivery = Arc::new(deps.delivery());
     let pace = Pace {
         pollers: 4,
@@ -310,6 +314,16 @@ fn workers(deps: &Deps, stop: &watch::Receiver<bool>) -> Vec<JoinHandle<()>> {
             },
         ));
     }
+    let parse = Arc::new(parse);
+    all.extend(poll::start(
+        &deps.engine.local(INBOUND),
+        pace,
+        stop,
+        move |event: SqsEvent| {
+            let app = parse.clone();
+            async move { inbound_parse::handle(&app, event).await }
+        },
+    ));
     all.push(tokio::spawn(sweeping(deps.sweep(), stop.clone())));
     all
 }
@@ -374,6 +388,12 @@ fn client() -> Result<Client, StartError> {
         guard: Guard::with_loopback(),
         ..Config::default()
     };
+    Client::open(config).map_err(|e| StartError::Secret(e.to_string()))
+}
+
+/// The same for received mail, which is larger.
+fn receivers() -> Result<Client, StartError> {
+    let config = inbound_parse::App::bounds(Guard::with_loopback());
     Client::open(config).map_err(|e| StartError::Secret(e.to_string()))
 }
 

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use posthaste_http::Limits;
 use posthaste_mailer::RelayUrl;
 use posthaste_model::{Clock, Entropy, HORIZON};
+use posthaste_spam::Filter;
 
 use crate::Args;
 
@@ -24,6 +25,8 @@ pub struct Settings {
     /// Certificate and key.
     pub tls: Option<(PathBuf, PathBuf)>,
     pub strict_senders: bool,
+    /// Asked about received mail where a parse setting wants it.
+    pub spam_filter: Option<Filter>,
     pub limits: Limits,
     /// How far ahead a send may be scheduled, in seconds.
     pub horizon: i64,
@@ -50,6 +53,7 @@ impl Settings {
             public_url: args.public_url.clone(),
             tls: args.tls_cert.clone().zip(args.tls_key.clone()),
             strict_senders: args.strict_senders,
+            spam_filter: args.spam_filter.clone(),
             limits,
             horizon: HORIZON,
             clock,
@@ -71,6 +75,7 @@ impl Settings {
             public_url: None,
             tls: None,
             strict_senders: false,
+            spam_filter: None,
             limits: Limits::default(),
             horizon: HORIZON,
             clock,

@@ -2,8 +2,10 @@
 
 mod dkim;
 mod proof;
+mod received;
 mod resolver;
 
 pub use dkim::{DkimError, KeyPair, Signer, place};
 pub use proof::{Plan, Target, Verdict, check, judge, records};
+pub use received::{Came, Checked, Spf, check_received};
 pub use resolver::{Answer, DnsError, Resolver, Zone};

@@ -154,6 +154,19 @@ impl Zone {
         self.put(kind, host, None);
     }
 
+    /// Every TXT record, by host; `None` where the zone was told to fail.
+    pub(crate) fn texts(&self) -> Vec<(String, Option<Answer>)> {
+        let Ok(names) = self.0.lock() else {
+            return Vec::new();
+        };
+        let texts = names
+            .iter()
+            .filter(|((kind, _), _)| *kind == RecordKind::Txt);
+        texts
+            .map(|((_, host), answer)| (host.clone(), answer.clone()))
+            .collect()
+    }
+
     fn put(&self, kind: RecordKind, host: &str, answer: Option<Answer>) {
         if let Ok(mut names) = self.0.lock() {
             names.insert((kind, host.to_ascii_lowercase()), answer);

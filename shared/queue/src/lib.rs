@@ -7,6 +7,7 @@
 mod batch;
 mod bus;
 mod happened;
+mod inbound;
 mod job;
 mod local;
 mod queue;
@@ -15,6 +16,7 @@ mod undelivered;
 pub use batch::{Verdict, each, gather, returned};
 pub use bus::{Bus, Notice};
 pub use happened::Happened;
+pub use inbound::{Inbound, Judged, Scored};
 pub use job::{Body, Job, JobError, LARGEST_INLINE, Packed, Packing, unpack};
 pub use local::{Command, Local, Received};
 pub use queue::{LONGEST_DELAY, Queue, QueueError};

@@ -15,6 +15,11 @@
 //! | event webhook        | `A#<account>`               | `HOOK#<webhook>`                 |
 //! | its URL, held once   | `A#<account>`               | `HOOKURL#<hash of the URL>`      |
 //! | events nobody took   | `DEAD#<account>`            | `<time, 12>#<webhook>#<hash>`    |
+//! | parse setting        | `A#<account>`               | `PARSE#<hostname>`               |
+//! | its hostname, held   | `MX#<hostname>`             | `MX`                             |
+//! | received mails, count| `RECEIVED#<account>`        | `<day>`                          |
+//! | received mail        | `IN#<account>#<id>`         | `IN`                             |
+//! | mail nobody took     | `LOST#<account>`            | `<received, 12>#<id>`            |
 //! | recipient's copy     | `M#<account>#<message>`     | `R#<recipient, 5 digits>`        |
 //! | first open, click   | `M#<account>#<message>`     | `FIRST#<recipient>#<kind>`       |
 //! | counters of a day   | `STATS#<account>`           | `<YYYY-MM-DD>#<category>`        |
@@ -156,6 +161,31 @@ impl Key {
 
     pub(crate) fn dead_letters_pk(account: &AccountId) -> String {
         format!("DEAD#{account}")
+    }
+
+    pub(crate) fn parse_setting(account: &AccountId, hostname: &str) -> Self {
+        Self::of_account(account, format!("PARSE#{hostname}"))
+    }
+
+    /// Whose a hostname is.
+    pub(crate) fn parse_host(hostname: &str) -> Self {
+        Self::new(format!("MX#{hostname}"), "MX")
+    }
+
+    pub(crate) fn received_pk(account: &AccountId) -> String {
+        format!("RECEIVED#{account}")
+    }
+
+    pub(crate) fn received(account: &AccountId, day: &str) -> Self {
+        Self::new(Self::received_pk(account), day)
+    }
+
+    pub(crate) fn arrival(account: &AccountId, id: &str) -> Self {
+        Self::new(format!("IN#{account}#{id}"), "IN")
+    }
+
+    pub(crate) fn lost_mails_pk(account: &AccountId) -> String {
+        format!("LOST#{account}")
     }
 
     pub(crate) fn message_pk(account: &AccountId, message: &MessageId) -> String {

@@ -24,6 +24,7 @@ pub(crate) struct Ids {
     sender: i64,
     group: i64,
     email: String,
+    hostname: String,
 }
 
 impl Ids {
@@ -43,6 +44,7 @@ impl Ids {
             sender: 987_654,
             group: 987_654,
             email: "nobody@absent.example".to_owned(),
+            hostname: "in.nobody.example".to_owned(),
         }
     }
 
@@ -94,6 +96,10 @@ impl Ids {
         ] {
             house.made(post.clone(), path, &left).await;
         }
+        let parse = json!({"hostname": "in.theirs.example", "url": "http://127.0.0.1:8099/in"});
+        let parse = house
+            .made(post.clone(), "/v3/user/webhooks/parse/settings", &parse)
+            .await;
         let mail = json!({
             "personalizations": [{"to": [{"email": "to@example.com"}]}],
             "from": {"email": "from@example.com"},
@@ -136,6 +142,7 @@ impl Ids {
             sender: sender["id"].as_i64().expect("an id"),
             group,
             email,
+            hostname: text(&parse, "hostname"),
             batch,
         }
     }
@@ -157,6 +164,7 @@ impl Ids {
             "id" if route.path.contains("/verified_senders/") => self.sender.to_string(),
             "group_id" => self.group.to_string(),
             "email" => self.email.clone(),
+            "hostname" => self.hostname.clone(),
             "ip" => "192.0.2.9".to_owned(),
             // Signed, and of nobody in particular.
             "token" => "token".to_owned(),

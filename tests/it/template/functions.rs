@@ -26,6 +26,10 @@ pub(crate) fn all() -> Vec<(&'static str, Kind)> {
             }),
         ),
         (
+            "inbound-parse",
+            Kind::Worker(|boot| started(inbound_parse::App::open(boot))),
+        ),
+        (
             "mail-batch",
             Kind::Http(|boot| {
                 let app = mail_batch::App::open(boot)?;
@@ -33,6 +37,13 @@ pub(crate) fn all() -> Vec<(&'static str, Kind)> {
             }),
         ),
         ("mail-send", Kind::Http(mail_send)),
+        (
+            "parse-settings",
+            Kind::Http(|boot| {
+                let app = parse_settings::App::open(boot)?;
+                Ok(parse_settings::routes(app, boot.gate()?))
+            }),
+        ),
         (
             "schedule-sweep",
             Kind::Worker(|boot| started(schedule_sweep::App::open(boot))),

@@ -1,0 +1,71 @@
+//! What the worker needs.
+
+use std::time::Duration;
+
+use posthaste_blob::Blob;
+use posthaste_identity::Resolver;
+use posthaste_model::{Clock, Entropy};
+use posthaste_queue::Queue;
+use posthaste_runtime::{Boot, Error};
+use posthaste_spam::Filter;
+use posthaste_store::Store;
+use posthaste_webhook::{Client, Config, Guard};
+
+/// Everything `inbound-parse` works with.
+#[derive(Clone)]
+pub struct App {
+    pub store: Store,
+    pub blob: Blob,
+    /// Its own queue: for each recipient of a mail, and for later attempts.
+    pub inbound: Queue,
+    pub client: Client,
+    /// Asked for SPF and DKIM.
+    pub resolver: Resolver,
+    /// Asked where a setting wants spam to be checked.
+    pub filter: Option<Filter>,
+    pub clock: Clock,
+    pub entropy: Entropy,
+    /// The name mail is received under.
+    pub hostname: String,
+    /// Posts at the same time; each may hold a mail and its form in memory.
+    pub at_once: usize,
+    /// Seconds for which raw mails and what became of them are kept.
+    pub retention: i64,
+}
+
+impl App {
+    /// Bounds of the posts: a mail of 30 MB takes its time.
+    pub fn bounds(guard: Guard) -> Config {
+        Config {
+            guard,
+            total: Duration::from_secs(60),
+            ..Config::default()
+        }
+    }
+
+    /// Reads `TABLE_NAME`, `BUCKET_NAME`, `INBOUND_QUEUE_URL`, `SPAM_FILTER`, `MAIL_HOSTNAME`,
+    /// `RETENTION_DAYS`, `AT_ONCE`.
+    ///
+    /// # Errors
+    /// When one that must be there is not, or one cannot be read.
+    pub fn open(boot: &Boot) -> Result<Self, Error> {
+        let vars = boot.vars();
+        let filter = match vars.get("SPAM_FILTER") {
+            None => None,
+            Some(_) => Some(vars.parsed("SPAM_FILTER")?),
+        };
+        Ok(Self {
+            store: boot.store()?,
+            blob: boot.blob()?,
+            inbound: boot.queue("INBOUND_QUEUE_URL")?,
+            client: Client::open(Self::bounds(Guard::default()))?,
+            resolver: Resolver::system()?,
+            filter,
+            clock: boot.clock(),
+            entropy: boot.entropy(),
+            hostname: vars.need("MAIL_HOSTNAME")?,
+            at_once: vars.or("AT_ONCE", 2)?,
+            retention: vars.or("RETENTION_DAYS", 30_i64)?.saturating_mul(86_400),
+        })
+    }
+}

@@ -1,0 +1,69 @@
+//! What is found out about a mail before it is posted: SPF, DKIM, spam.
+
+use posthaste_identity::{Came, Spf, check_received};
+use posthaste_queue::{Inbound, Judged, Scored};
+
+use crate::App;
+
+/// Everything a POST says about a mail; spam only where the setting asks. What was known before
+/// stays, so that every attempt says the same.
+pub(crate) async fn judge(app: &App, job: &Inbound, spam_check: bool, raw: &[u8]) -> Judged {
+    let mut judged = match &job.judged {
+        Some(judged) => judged.clone(),
+        None => checked(app, job, raw).await,
+    };
+    if spam_check && judged.spam.is_none() {
+        judged.spam = Some(score(app, raw).await);
+    }
+    judged
+}
+
+async fn checked(app: &App, job: &Inbound, raw: &[u8]) -> Judged {
+    let came = Came {
+        ip: job.ip,
+        hello: &job.hello,
+        from: &job.from,
+        host: &app.hostname,
+    };
+    let checked = check_received(&app.resolver, came, raw).await;
+    Judged {
+        spf: word(checked.spf).to_owned(),
+        dkim: checked.dkim,
+        spam: None,
+    }
+}
+
+fn word(spf: Spf) -> &'static str {
+    match spf {
+        Spf::Pass => "pass",
+        Spf::Fail => "fail",
+        Spf::SoftFail => "softfail",
+        Spf::Neutral => "neutral",
+        Spf::None => "none",
+        Spf::TempError => "temperror",
+        Spf::PermError => "permerror",
+    }
+}
+
+/// A filter that gives no answer scores 0 and says why: the mail is not held back for it.
+async fn score(app: &App, raw: &[u8]) -> Scored {
+    let Some(filter) = &app.filter else {
+        return Scored {
+            score: 0.0,
+            report: "not checked: no spam filter is configured".to_owned(),
+        };
+    };
+    match filter.score(raw).await {
+        Ok(verdict) => Scored {
+            score: verdict.score,
+            report: verdict.report,
+        },
+        Err(error) => {
+            tracing::warn!(error = %error, "a received mail was not checked for spam: {error}");
+            Scored {
+                score: 0.0,
+                report: format!("not checked: {error}"),
+            }
+        }
+    }
+}

@@ -1,0 +1,19 @@
+//! A received mail becomes a POST (SPEC.md, "Inbound parse"; API facts, section 4).
+//!
+//! Mail comes in through [`accept`]: from the SMTP port of the local host, or from a notice of
+//! SES. Each recipient of a configured hostname becomes one job, whose raw mail lies in `blob`.
+//! The worker posts it, tries again for 72 hours, and keeps what nobody took for a replay.
+//!
+//! Every job may run twice: each attempt is claimed first, and the id of a mail is a hash of its
+//! Message-ID, envelope and bytes, so a mail that is handed in twice is posted once.
+
+mod accept;
+mod app;
+mod judge;
+mod notice;
+mod post;
+mod work;
+
+pub use accept::{Arrived, Unaccepted, accept, receiver};
+pub use app::App;
+pub use work::handle;

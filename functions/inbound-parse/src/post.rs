@@ -1,0 +1,84 @@
+//! The POST itself.
+
+use bytes::Bytes;
+use http::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
+use posthaste_mime::inbound::{Facts, Mode, Signature, Spam, Spf, form};
+use posthaste_queue::{Inbound, Judged};
+use posthaste_store::ParseSetting;
+use posthaste_webhook::{Outcome, Post, Stage};
+
+use crate::App;
+
+/// Posts a mail once to the URL of its setting.
+pub(crate) async fn post(
+    app: &App,
+    setting: &ParseSetting,
+    (job, judged): (&Inbound, &Judged),
+    raw: Bytes,
+) -> Outcome {
+    let unreachable = |detail: String| Outcome::Unreachable {
+        stage: Stage::Name,
+        detail,
+    };
+    let url = match setting.target.parse() {
+        Ok(url) => url,
+        Err(error) => return unreachable(format!("the url cannot be read: {error}")),
+    };
+    let (content_type, body) = encoded(setting, job, judged, &raw);
+    // The form is all that is needed now; two copies of a large mail are enough.
+    drop(raw);
+    let content_type = match HeaderValue::try_from(content_type) {
+        Ok(value) => value,
+        Err(error) => return unreachable(error.to_string()),
+    };
+    let mut headers = HeaderMap::new();
+    headers.insert(CONTENT_TYPE, content_type);
+    let body = Bytes::from(body);
+    app.client.post(Post { url, headers, body }).await
+}
+
+fn encoded(
+    setting: &ParseSetting,
+    job: &Inbound,
+    judged: &Judged,
+    raw: &[u8],
+) -> (String, Vec<u8>) {
+    let dkim: Vec<Signature> = judged
+        .dkim
+        .iter()
+        .map(|(domain, passed)| Signature {
+            domain: domain.clone(),
+            passed: *passed,
+        })
+        .collect();
+    let spam = judged.spam.as_ref().filter(|_| setting.spam_check);
+    let spam = spam.map(|scored| Spam {
+        score: scored.score,
+        report: scored.report.clone(),
+    });
+    let facts = Facts {
+        envelope_from: &job.from,
+        envelope_to: &job.to,
+        sender_ip: job.ip,
+        spf: spf(&judged.spf),
+        dkim: &dkim,
+        spam: spam.as_ref(),
+    };
+    let mode = match setting.send_raw {
+        true => Mode::Raw,
+        false => Mode::Parsed,
+    };
+    form(raw, &facts, mode).encode()
+}
+
+fn spf(word: &str) -> Spf {
+    match word {
+        "pass" => Spf::Pass,
+        "fail" => Spf::Fail,
+        "softfail" => Spf::SoftFail,
+        "neutral" => Spf::Neutral,
+        "temperror" => Spf::TempError,
+        "permerror" => Spf::PermError,
+        _ => Spf::None,
+    }
+}

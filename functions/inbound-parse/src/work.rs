@@ -1,0 +1,184 @@
+//! From a queue message to a POST, and from its end to what comes next.
+
+use posthaste_blob::BlobError;
+use posthaste_model::Timestamp;
+use posthaste_queue::{
+    Inbound, JobError, Judged, QueueError, SqsBatchResponse, SqsEvent, SqsMessage, Verdict, each,
+};
+use posthaste_store::{ArrivalStage, Begun, Due, Lane, LostMail, StoreError};
+use posthaste_webhook::{Attempted, Fate, Next, Outcome, Schedule};
+
+use crate::notice::Notice;
+use crate::{App, Unaccepted, post};
+
+/// Seconds a claim keeps others away: longer than the longest POST can take.
+const LEASE: i64 = 300;
+
+/// Trouble that only a later run of the same job can mend.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Trouble {
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error(transparent)]
+    Blob(#[from] BlobError),
+    #[error(transparent)]
+    Queue(#[from] QueueError),
+    #[error("the next attempt has no form on the queue: {0}")]
+    Job(#[from] JobError),
+    #[error(transparent)]
+    Notice(#[from] Unaccepted),
+    #[error("somebody else is posting this mail")]
+    Busy,
+}
+
+/// Handles a batch of the inbound queue.
+pub async fn handle(app: &App, event: SqsEvent) -> SqsBatchResponse {
+    each(&event, app.at_once, |record| work(app, record)).await
+}
+
+async fn work(app: &App, record: &SqsMessage) -> Verdict {
+    let text = record.body.as_deref().unwrap_or_default();
+    let done = match Inbound::from_text(text) {
+        Ok(job) => one(app, job).await,
+        Err(no_job) => match Notice::from_text(text) {
+            Some(notice) => crate::notice::take(app, &notice).await,
+            None => {
+                // Trying again would only bring it back for ever.
+                tracing::error!("an inbound message cannot be read and is dropped: {no_job}");
+                Ok(())
+            }
+        },
+    };
+    match done {
+        Ok(()) => Verdict::Done,
+        Err(Trouble::Busy) => Verdict::Again,
+        Err(trouble) => {
+            tracing::error!(error = %trouble, "a received mail must wait: {trouble}");
+            Verdict::Again
+        }
+    }
+}
+
+/// How an attempt ended: with the receiver's answer, or before there was anybody to ask.
+enum End {
+    Posted(Outcome),
+    Hopeless(&'static str),
+}
+
+async fn one(app: &App, job: Inbound) -> Result<(), Trouble> {
+    let which = (&job.account, job.id.as_str(), job.attempt);
+    let now = app.clock.now();
+    let expires = now.plus(app.retention);
+    let begun = app
+        .store
+        .begin_arrival(which, (now, LEASE), expires)
+        .await?;
+    match begun {
+        Begun::Go { first: true } => app.store.count_received(&job.account, now).await?,
+        Begun::Go { first: false } => {}
+        Begun::Busy => return Err(Trouble::Busy),
+        Begun::Over(ArrivalStage::Done) => {
+            // Handed in again after it was posted: the second copy is of no use.
+            app.blob.delete(&job.blob).await?;
+            return Ok(());
+        }
+        Begun::Over(_) => return Ok(()),
+    }
+    let (end, judged) = attempt(app, &job).await?;
+    finish(app, job, end, judged).await
+}
+
+async fn attempt(app: &App, job: &Inbound) -> Result<(End, Option<Judged>), Trouble> {
+    let setting = app.store.parse_setting(&job.account, &job.hostname).await?;
+    let Some(setting) = setting else {
+        return Ok((End::Hopeless("the hostname is no longer parsed"), None));
+    };
+    let raw = match app.blob.get(&job.blob).await {
+        Ok(raw) => raw,
+        Err(BlobError::Missing(_)) => return Ok((End::Hopeless("the raw mail is gone"), None)),
+        Err(error) => return Err(error.into()),
+    };
+    let judged = crate::judge::judge(app, job, setting.spam_check, &raw).await;
+    let outcome = post::post(app, &setting, (job, &judged), raw).await;
+    Ok((End::Posted(outcome), Some(judged)))
+}
+
+async fn finish(app: &App, job: Inbound, end: End, judged: Option<Judged>) -> Result<(), Trouble> {
+    let now = app.clock.now();
+    let (reason, next) = match &end {
+        End::Hopeless(why) => ((*why).to_owned(), Next::GiveUp),
+        End::Posted(outcome) => match Schedule::Inbound.fate(outcome) {
+            Fate::Done => {
+                let which = (&job.account, job.id.as_str(), job.attempt + 1);
+                let expires = now.plus(app.retention);
+                app.store
+                    .end_arrival(which, ArrivalStage::Done, expires)
+                    .await?;
+                app.blob.delete(&job.blob).await?;
+                return Ok(());
+            }
+            Fate::End => (outcome.to_string(), Next::GiveUp),
+            Fate::Retry => {
+                let attempted = Attempted {
+                    started: job.received,
+                    now,
+                    attempt: job.attempt + 1,
+                    retry_after: outcome.retry_after(),
+                    roll: app.entropy.below(u64::MAX),
+                };
+                (outcome.to_string(), Schedule::Inbound.next(attempted))
+            }
+        },
+    };
+    tracing::info!(
+        account.id = %job.account, attempt.no = job.attempt,
+        "a mail for {} was not taken: {reason}", job.hostname
+    );
+    let later = Inbound {
+        attempt: job.attempt + 1,
+        judged: judged.or_else(|| job.judged.clone()),
+        ..job
+    };
+    match next {
+        Next::At(at) => again(app, &later, at).await,
+        Next::GiveUp => bury(app, &later, reason).await,
+    }
+}
+
+/// Sees to it that the next attempt comes, then lets go of this one: in the other order a crash
+/// in between would lose the mail, in this one the claim absorbs the second job.
+async fn again(app: &App, later: &Inbound, at: Timestamp) -> Result<(), Trouble> {
+    let due = Due {
+        lane: Lane::Inbound,
+        account: later.account.clone(),
+        at,
+        id: format!("{}#{:03}", later.id, later.attempt),
+        body: later.to_text()?,
+    };
+    let near = app.store.defer(vec![due], &app.clock).await?;
+    app.inbound.send_all(near).await?;
+    settle(app, later, ArrivalStage::Waiting).await
+}
+
+/// Keeps the mail for a replay. The raw mail stays where it is.
+async fn bury(app: &App, later: &Inbound, reason: String) -> Result<(), Trouble> {
+    let now = app.clock.now();
+    let lost = LostMail {
+        account: later.account.clone(),
+        id: later.id.clone(),
+        hostname: later.hostname.clone(),
+        received: later.received,
+        died_at: now,
+        attempts: later.attempt,
+        reason,
+        job: later.to_text()?,
+    };
+    app.store.lose_mail(&lost, now.plus(app.retention)).await?;
+    settle(app, later, ArrivalStage::Dead).await
+}
+
+async fn settle(app: &App, later: &Inbound, stage: ArrivalStage) -> Result<(), Trouble> {
+    let which = (&later.account, later.id.as_str(), later.attempt);
+    let expires = app.clock.now().plus(app.retention);
+    Ok(app.store.end_arrival(which, stage, expires).await?)
+}

@@ -1,0 +1,84 @@
+//! What a POST says of a mail.
+
+use posthaste_model::RecordKind;
+
+use crate::{Desk, MAIL, field};
+
+#[tokio::test]
+async fn each_recipient_of_a_configured_hostname_gets_one_post_with_its_own_envelope() {
+    let desk = Desk::new().await;
+    let to = [
+        "box@in.shop.example",
+        "anything+at-all@IN.shop.example",
+        "a@elsewhere.example",
+    ];
+    assert_eq!(desk.arrive(&to, MAIL).await, 2);
+    assert_eq!(desk.work(desk.jobs()).await, 0);
+
+    let mut envelopes = Vec::new();
+    for _ in 0..2 {
+        let form = desk.posted().await;
+        assert_eq!(field(&form, "text"), Some("Hello\r\n"));
+        assert_eq!(field(&form, "from"), Some("Ann <ann@sender.example>"));
+        assert_eq!(field(&form, "sender_ip"), Some("192.0.2.7"));
+        assert_eq!(field(&form, "spam_score"), None);
+        envelopes.push(field(&form, "envelope").unwrap().to_owned());
+    }
+    envelopes.sort();
+    assert_eq!(
+        envelopes,
+        [
+            r#"{"from":"ann@sender.example","to":["anything+at-all@IN.shop.example"]}"#,
+            r#"{"from":"ann@sender.example","to":["box@in.shop.example"]}"#,
+        ]
+    );
+    assert_eq!(desk.receiver.posts().len(), 2);
+}
+
+#[tokio::test]
+async fn spf_is_what_the_zone_of_the_return_path_says() {
+    for (record, want) in [
+        (Some("v=spf1 ip4:192.0.2.0/24 -all"), "pass"),
+        (Some("v=spf1 -all"), "fail"),
+        (Some("v=spf1 ~all"), "softfail"),
+        (Some("v=spf1 ?all"), "neutral"),
+        (None, "none"),
+    ] {
+        let desk = Desk::new().await;
+        if let Some(record) = record {
+            desk.zone
+                .publish(RecordKind::Txt, "sender.example", &[record]);
+        }
+        desk.arrive(&["box@in.shop.example"], MAIL).await;
+        assert_eq!(desk.work(desk.jobs()).await, 0);
+        let form = desk.posted().await;
+        assert_eq!(field(&form, "SPF"), Some(want), "{record:?}");
+        assert_eq!(field(&form, "dkim"), Some("none"));
+    }
+}
+
+#[tokio::test]
+async fn a_dns_that_fails_holds_no_mail_back() {
+    let desk = Desk::new().await;
+    desk.zone.fail(RecordKind::Txt, "sender.example");
+    desk.arrive(&["box@in.shop.example"], MAIL).await;
+    assert_eq!(desk.work(desk.jobs()).await, 0);
+    assert_eq!(field(&desk.posted().await, "SPF"), Some("temperror"));
+}
+
+#[tokio::test]
+async fn a_raw_setting_posts_the_bytes_and_a_spam_check_without_a_filter_says_so() {
+    let desk = Desk::new().await;
+    desk.setting("raw.shop.example", true, true).await;
+    desk.arrive(&["box@raw.shop.example"], MAIL).await;
+    assert_eq!(desk.work(desk.jobs()).await, 0);
+    let form = desk.posted().await;
+    assert_eq!(field(&form, "email").unwrap().as_bytes(), MAIL);
+    assert_eq!(field(&form, "text"), None);
+    assert_eq!(field(&form, "spam_score"), Some("0"));
+    assert!(
+        field(&form, "spam_report")
+            .unwrap()
+            .contains("no spam filter")
+    );
+}

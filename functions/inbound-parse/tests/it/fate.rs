@@ -1,0 +1,158 @@
+//! What becomes of a mail that a receiver takes, refuses, or does not answer for.
+
+use inbound_parse::{Arrived, Unaccepted, accept};
+use posthaste_blob::BlobError;
+use posthaste_store::{ArrivalStage, Place};
+use posthaste_testkit::Reply;
+
+use crate::{Desk, MAIL, job};
+
+const BOX: &[&str] = &["box@in.shop.example"];
+
+impl Desk {
+    /// The bodies of all due rows.
+    async fn due(&self) -> Vec<String> {
+        let until = self.hand.now().plus(90 * 3600);
+        let mut bodies = Vec::new();
+        for minute in self.app.store.due_minutes(until).await.unwrap() {
+            for shard in 0..minute.shards {
+                let place = Place::default();
+                let page = self.app.store.due_page(&minute, shard, &place, 100).await;
+                let rows = page.unwrap().rows;
+                bodies.extend(rows.iter().map(|row| row.value.body.clone()));
+                self.app.store.forget_due(&rows).await.unwrap();
+            }
+        }
+        bodies
+    }
+}
+
+#[tokio::test]
+async fn the_same_mail_handed_in_twice_is_posted_once_and_not_kept() {
+    let desk = Desk::new().await;
+    desk.arrive(BOX, MAIL).await;
+    desk.arrive(BOX, MAIL).await;
+    let jobs = desk.jobs();
+    assert_eq!(jobs.len(), 2);
+    for job in &jobs {
+        assert_eq!(desk.work(vec![job.clone()]).await, 0);
+    }
+    desk.arrive(BOX, MAIL).await;
+    assert_eq!(desk.work(desk.jobs()).await, 0);
+    assert_eq!(desk.receiver.posts().len(), 1);
+    let gone = desk.app.blob.get(&job(&jobs[0]).blob).await;
+    assert!(matches!(gone, Err(BlobError::Missing(_))));
+
+    let day = desk.hand.now().day();
+    let account = &desk.tenant.account.id;
+    let counted = desk.app.store.received(account, (&day, &day)).await;
+    assert_eq!(counted.unwrap().get(&day), Some(&1));
+}
+
+#[tokio::test]
+async fn a_receiver_in_trouble_is_tried_for_72_hours_and_the_mail_is_kept() {
+    let desk = Desk::new().await;
+    desk.receiver.always(Reply::status(503));
+    desk.arrive(BOX, MAIL).await;
+    let start = desk.hand.now();
+    let mut jobs = desk.jobs();
+    let mut attempts = 0;
+    while let Some(text) = jobs.pop() {
+        attempts += 1;
+        assert!(attempts < 60, "no end");
+        assert_eq!(desk.work(vec![text.clone()]).await, 0);
+        // The same job once more changes nothing.
+        assert_eq!(desk.work(vec![text]).await, 0);
+        assert_eq!(desk.receiver.posts().len(), attempts);
+        jobs = desk.jobs();
+        jobs.extend(desk.due().await);
+        assert!(jobs.len() <= 1, "{jobs:?}");
+        desk.hand.advance(3 * 3600);
+    }
+    assert!(attempts > 20, "{attempts} attempts");
+    let lost = desk
+        .app
+        .store
+        .lost_mails(&desk.tenant.account.id, None, 10)
+        .await
+        .unwrap();
+    assert_eq!(lost.len(), 1);
+    let lost = &lost[0].value;
+    assert!(lost.died_at.since(start) >= 72 * 3600);
+    assert_eq!(lost.reason, "answered 503");
+    let raw = desk.app.blob.get(&job(&lost.job).blob).await.unwrap();
+    assert_eq!(raw, MAIL);
+}
+
+#[tokio::test]
+async fn a_refusal_or_a_redirect_ends_it_at_once_and_a_replay_brings_it_back() {
+    for reply in [
+        Reply::status(404),
+        Reply::redirect(302, "http://127.0.0.1:1/"),
+    ] {
+        let desk = Desk::new().await;
+        desk.receiver.script([reply]);
+        desk.arrive(BOX, MAIL).await;
+        assert_eq!(desk.work(desk.jobs()).await, 0);
+        assert!(desk.jobs().is_empty() && desk.due().await.is_empty());
+        let account = &desk.tenant.account.id;
+        let lost = desk.app.store.lost_mails(account, None, 10).await.unwrap();
+        assert_eq!(lost.len(), 1);
+
+        // As `parse-settings` replays it.
+        let again = job(&lost[0].value.job);
+        let which = (account, again.id.as_str(), again.attempt);
+        let until = desk.hand.now().plus(1000);
+        let waiting = ArrivalStage::Waiting;
+        desk.app
+            .store
+            .end_arrival(which, waiting, until)
+            .await
+            .unwrap();
+        assert_eq!(desk.work(vec![again.to_text().unwrap()]).await, 0);
+        assert_eq!(desk.receiver.posts().len(), 2);
+    }
+}
+
+#[tokio::test]
+async fn a_mail_whose_setting_is_gone_is_kept_with_the_reason() {
+    let desk = Desk::new().await;
+    desk.arrive(BOX, MAIL).await;
+    let account = &desk.tenant.account.id;
+    desk.app
+        .store
+        .delete_parse(account, "in.shop.example")
+        .await
+        .unwrap();
+    assert_eq!(desk.work(desk.jobs()).await, 0);
+    let lost = desk.app.store.lost_mails(account, None, 10).await.unwrap();
+    assert_eq!(lost[0].value.reason, "the hostname is no longer parsed");
+    assert!(desk.receiver.posts().is_empty());
+}
+
+#[tokio::test]
+async fn a_mail_that_goes_in_circles_is_refused() {
+    let desk = Desk::new().await;
+    let to = [BOX[0].to_owned()];
+    for (hops, refused) in [(99, false), (100, true)] {
+        let raw = ["Received: from a by b\r\n".repeat(hops).as_bytes(), MAIL].concat();
+        let arrived = Arrived {
+            from: "",
+            to: &to,
+            ip: None,
+            hello: "",
+            judged: None,
+        };
+        let end = accept(&desk.app, arrived, raw.into()).await;
+        assert_eq!(matches!(end, Err(Unaccepted::Loop)), refused, "{hops}");
+    }
+    assert_eq!(desk.jobs().len(), 1);
+}
+
+#[tokio::test]
+async fn a_message_that_cannot_be_read_is_dropped() {
+    let desk = Desk::new().await;
+    for bad in ["", "{}", "null", "[1]", "\u{0}"] {
+        assert_eq!(desk.work(vec![bad.to_owned()]).await, 0);
+    }
+}

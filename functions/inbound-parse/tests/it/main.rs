@@ -1,0 +1,131 @@
+//! From raw mail to a receiver's fields, over an embedded table, a zone in memory and queues that
+//! are read by hand.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "a test that cannot go on fails"
+)]
+
+mod facts;
+mod fate;
+mod ses;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use inbound_parse::{App, Arrived, accept, handle};
+use posthaste_blob::Blob;
+use posthaste_identity::{Resolver, Zone};
+use posthaste_queue::Inbound;
+use posthaste_store::ParseSetting;
+use posthaste_testkit::{Hand, Queues, Receiver, Tenant, entropy, sqs_event, table};
+use posthaste_webhook::{Client, Guard};
+
+pub(crate) const MAIL: &[u8] = b"From: Ann <ann@sender.example>\r\nTo: box@in.shop.example\r\n\
+    Message-ID: <1@sender.example>\r\nSubject: Hi\r\n\r\nHello\r\n";
+
+pub(crate) struct Desk {
+    pub(crate) app: App,
+    pub(crate) hand: Hand,
+    pub(crate) queues: Queues,
+    pub(crate) zone: Arc<Zone>,
+    pub(crate) receiver: Receiver,
+    pub(crate) tenant: Tenant,
+}
+
+impl Desk {
+    pub(crate) async fn new() -> Self {
+        let (store, hand, queues) = (table().await, Hand::default(), Queues::start());
+        let tenant = Tenant::new(&store, "owner", hand.now()).await;
+        let receiver = Receiver::start().await.unwrap();
+        let zone = Arc::new(Zone::default());
+        let app = App {
+            store,
+            blob: Blob::memory(),
+            inbound: queues.queue("inbound"),
+            client: Client::open(App::bounds(Guard::with_loopback())).unwrap(),
+            resolver: Resolver::Zone(Arc::clone(&zone)),
+            filter: None,
+            clock: hand.clock(),
+            entropy: entropy(),
+            hostname: "mx.post.example".to_owned(),
+            at_once: 2,
+            retention: 30 * 86_400,
+        };
+        let desk = Self {
+            app,
+            hand,
+            queues,
+            zone,
+            receiver,
+            tenant,
+        };
+        desk.setting("in.shop.example", false, false).await;
+        desk
+    }
+
+    pub(crate) async fn setting(&self, hostname: &str, spam_check: bool, send_raw: bool) {
+        let url = self.receiver.url();
+        let setting = ParseSetting {
+            account: self.tenant.account.id.clone(),
+            hostname: hostname.to_owned(),
+            target: url.clone(),
+            url,
+            spam_check,
+            send_raw,
+            created_at: self.hand.now(),
+        };
+        let _ = self.app.store.create_parse(&setting).await.unwrap();
+    }
+
+    /// Hands a mail in and gives back how many recipients took it.
+    pub(crate) async fn arrive(&self, to: &[&str], raw: &'static [u8]) -> usize {
+        let to: Vec<String> = to.iter().map(|&to| to.to_owned()).collect();
+        let arrived = Arrived {
+            from: "ann@sender.example",
+            to: &to,
+            ip: "192.0.2.7".parse().ok(),
+            hello: "mail.sender.example",
+            judged: None,
+        };
+        accept(&self.app, arrived, Bytes::from_static(raw))
+            .await
+            .unwrap()
+    }
+
+    /// The jobs that lie on the queue.
+    pub(crate) fn jobs(&self) -> Vec<String> {
+        let sent = self.queues.drain("inbound");
+        sent.into_iter().map(|(body, _)| body).collect()
+    }
+
+    /// Works these jobs off; how many want to come again.
+    pub(crate) async fn work(&self, jobs: Vec<String>) -> usize {
+        let response = handle(&self.app, sqs_event(jobs)).await;
+        response.batch_item_failures.len()
+    }
+
+    /// The body of the next POST.
+    pub(crate) async fn posted(&self) -> String {
+        let post = self.receiver.next(Duration::from_secs(10)).await.unwrap();
+        assert_eq!(
+            post.header("content-type"),
+            "multipart/form-data; boundary=xYzZY"
+        );
+        String::from_utf8(post.body.to_vec()).unwrap()
+    }
+}
+
+/// The value of a field of a form.
+pub(crate) fn field<'a>(form: &'a str, name: &str) -> Option<&'a str> {
+    let head = format!("form-data; name=\"{name}\"\r\n\r\n");
+    let (_, rest) = form.split_once(head.as_str())?;
+    Some(rest.split_once("\r\n--xYzZY").unwrap().0)
+}
+
+/// The job inside a text.
+pub(crate) fn job(text: &str) -> Inbound {
+    Inbound::from_text(text).unwrap()
+}

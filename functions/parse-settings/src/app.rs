@@ -1,0 +1,33 @@
+//! What the function works with.
+
+use posthaste_model::Clock;
+use posthaste_queue::Queue;
+use posthaste_runtime::{Boot, Error};
+use posthaste_store::Store;
+use posthaste_webhook::Guard;
+
+/// Everything the handlers need.
+#[derive(Clone)]
+pub struct App {
+    pub store: Store,
+    /// The queue of `inbound-parse`: replays go there.
+    pub inbound: Queue,
+    /// Judges every URL.
+    pub guard: Guard,
+    pub clock: Clock,
+}
+
+impl App {
+    /// Reads `TABLE_NAME` and `INBOUND_QUEUE_URL`.
+    ///
+    /// # Errors
+    /// When one is not set.
+    pub fn open(boot: &Boot) -> Result<Self, Error> {
+        Ok(Self {
+            store: boot.store()?,
+            inbound: boot.queue("INBOUND_QUEUE_URL")?,
+            guard: Guard::default(),
+            clock: boot.clock(),
+        })
+    }
+}

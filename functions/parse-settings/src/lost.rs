@@ -1,0 +1,124 @@
+//! Mails that no receiver took within 72 hours, or that one refused: listed, and sent again on
+//! demand. Ours; the service forgets them.
+
+use std::time::Duration;
+
+use axum::Json;
+use axum::extract::{RawQuery, State};
+use axum::http::StatusCode;
+use posthaste_http::{Caller, Rejection};
+use posthaste_queue::Inbound;
+use posthaste_store::{ArrivalStage, LostMail, Row};
+use serde::Serialize;
+
+use crate::App;
+
+/// Mails in one answer, unless fewer are asked for.
+const PAGE: usize = 100;
+
+/// Mails replayed by one call; the answer says whether there are more.
+const REPLAYED: usize = 200;
+
+/// Seconds for which a replayed mail is known: longer than it can be under way.
+const KNOWN: i64 = 30 * 86_400;
+
+#[derive(Serialize)]
+pub(crate) struct Letter {
+    id: String,
+    hostname: String,
+    received_at: i64,
+    gave_up_at: i64,
+    attempts: u32,
+    reason: String,
+}
+
+#[derive(Serialize)]
+pub(crate) struct Letters {
+    result: Vec<Letter>,
+    /// Give this back as `after` for the next page; `null` on the last one.
+    next: Option<String>,
+}
+
+impl From<&LostMail> for Letter {
+    fn from(lost: &LostMail) -> Self {
+        Self {
+            id: lost.id.clone(),
+            hostname: lost.hostname.clone(),
+            received_at: lost.received.0,
+            gave_up_at: lost.died_at.0,
+            attempts: lost.attempts,
+            reason: lost.reason.clone(),
+        }
+    }
+}
+
+/// `GET …/undelivered?limit&after`.
+pub(crate) async fn list(
+    State(app): State<App>,
+    caller: Caller,
+    RawQuery(query): RawQuery,
+) -> Result<Json<Letters>, Rejection> {
+    let (mut limit, mut after) = (PAGE, None);
+    for (name, value) in url::form_urlencoded::parse(query.unwrap_or_default().as_bytes()) {
+        match &*name {
+            "limit" => match value.parse() {
+                Ok(number @ 1..=PAGE) => limit = number,
+                Ok(_) | Err(_) => {
+                    return Err(Rejection::on(
+                        "limit",
+                        format!("limit must be from 1 to {PAGE}"),
+                    ));
+                }
+            },
+            "after" if !value.is_empty() => after = Some(value.into_owned()),
+            _ => {}
+        }
+    }
+    let rows = app.store.lost_mails(caller.id(), after, limit).await?;
+    let last = rows.last().filter(|_| rows.len() >= limit);
+    Ok(Json(Letters {
+        next: last.map(|row| row.key.sk.clone()),
+        result: rows.iter().map(|row| Letter::from(&row.value)).collect(),
+    }))
+}
+
+#[derive(Serialize)]
+pub(crate) struct Replayed {
+    /// How many mails are on their way again.
+    mails: usize,
+    /// Whether mails are left: call again.
+    more: bool,
+}
+
+/// `POST …/undelivered/replay`: puts the mails back on the queue and forgets them here. One that
+/// fails again is kept again.
+pub(crate) async fn replay(
+    State(app): State<App>,
+    caller: Caller,
+) -> Result<(StatusCode, Json<Replayed>), Rejection> {
+    let rows = app.store.lost_mails(caller.id(), None, REPLAYED).await?;
+    for row in &rows {
+        again(&app, row).await?;
+    }
+    let (mails, more) = (rows.len(), rows.len() >= REPLAYED);
+    tracing::info!(account.id = %caller.id(), "replayed {mails} received mails");
+    Ok((StatusCode::ACCEPTED, Json(Replayed { mails, more })))
+}
+
+/// Revived and queued first, then forgotten: a failure in between repeats and does not lose.
+async fn again(app: &App, row: &Row<LostMail>) -> Result<(), Rejection> {
+    let now = app.clock.now();
+    let lost = &row.value;
+    let mut job = Inbound::from_text(&lost.job).map_err(|e| Rejection::internal(&e))?;
+    // A new window; the attempts go on counting, so that no job of old is taken for a new one.
+    job.received = now;
+    let which = (&lost.account, lost.id.as_str(), job.attempt);
+    app.store
+        .end_arrival(which, ArrivalStage::Waiting, now.plus(KNOWN))
+        .await?;
+    let text = job.to_text().map_err(|e| Rejection::internal(&e))?;
+    let sent = app.inbound.send(text, Duration::ZERO).await;
+    sent.map_err(|e| Rejection::unavailable(&e))?;
+    app.store.forget_lost_mail(row).await?;
+    Ok(())
+}

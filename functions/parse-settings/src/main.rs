@@ -1,0 +1,8 @@
+//! Lambda entry point of `parse-settings`.
+
+fn main() -> Result<(), posthaste_runtime::Error> {
+    posthaste_runtime::http(|boot| {
+        let app = parse_settings::App::open(boot)?;
+        Ok(parse_settings::routes(app, boot.gate()?))
+    })
+}

@@ -1,0 +1,154 @@
+//! Create, list, get, update, delete.
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use posthaste_http::{Body, Caller, Path, Rejection};
+use posthaste_model::{Patch, Problems};
+use posthaste_store::{ParseSetting, Put};
+use serde::Serialize;
+
+use crate::App;
+use crate::check::{Wanted, check_flag, check_hostname, check_target, hostname};
+
+/// A setting as callers see it.
+#[derive(Serialize)]
+pub(crate) struct Resource {
+    url: String,
+    hostname: String,
+    spam_check: bool,
+    send_raw: bool,
+}
+
+impl From<ParseSetting> for Resource {
+    fn from(setting: ParseSetting) -> Self {
+        Self {
+            url: setting.url,
+            hostname: setting.hostname,
+            spam_check: setting.spam_check,
+            send_raw: setting.send_raw,
+        }
+    }
+}
+
+#[derive(Serialize)]
+pub(crate) struct Listed {
+    result: Vec<Resource>,
+}
+
+/// `POST /v3/user/webhooks/parse/settings`.
+pub(crate) async fn create(
+    State(app): State<App>,
+    caller: Caller,
+    Body(body): Body<Wanted>,
+) -> Result<(StatusCode, Json<Resource>), Rejection> {
+    let mut found = Problems::default();
+    let target = match &body.url {
+        Patch::Set(url) => check_target(&app.guard, url, &mut found),
+        Patch::Keep | Patch::Clear => {
+            found.add("url", "missing required argument");
+            None
+        }
+    };
+    let hostname = check_hostname(&app, &caller, &body.hostname, &mut found).await?;
+    check_flag("spam_check", &body.spam_check, &mut found);
+    check_flag("send_raw", &body.send_raw, &mut found);
+    found.into_result()?;
+    let target = target.ok_or_else(|| Rejection::on("url", "missing required argument"))?;
+    let setting = ParseSetting {
+        account: caller.id().clone(),
+        hostname,
+        url: target.url,
+        target: target.target,
+        spam_check: body.spam_check == Patch::Set(true),
+        send_raw: body.send_raw == Patch::Set(true),
+        created_at: app.clock.now(),
+    };
+    match app.store.create_parse(&setting).await? {
+        Put::Stored => {}
+        Put::Taken => return Err(Rejection::on("hostname", "hostname is already in use")),
+    }
+    tracing::info!(account.id = %caller.id(), "mail for {} is parsed from now on", setting.hostname);
+    Ok((StatusCode::CREATED, Json(setting.into())))
+}
+
+/// `GET /v3/user/webhooks/parse/settings`.
+pub(crate) async fn list(
+    State(app): State<App>,
+    caller: Caller,
+) -> Result<Json<Listed>, Rejection> {
+    let settings = app.store.parse_settings(caller.id()).await?;
+    let result = settings.into_iter().map(Into::into).collect();
+    Ok(Json(Listed { result }))
+}
+
+/// `GET …/settings/{hostname}`.
+pub(crate) async fn one(
+    State(app): State<App>,
+    caller: Caller,
+    Path(name): Path<String>,
+) -> Result<Json<Resource>, Rejection> {
+    let name = hostname(&name).ok_or_else(Rejection::not_found)?;
+    let setting = app.store.parse_setting(caller.id(), &name).await?;
+    let setting = setting.ok_or_else(Rejection::not_found)?;
+    Ok(Json(setting.into()))
+}
+
+/// `PATCH …/settings/{hostname}`: what is left out stays. The hostname names the setting and
+/// cannot be changed.
+pub(crate) async fn update(
+    State(app): State<App>,
+    caller: Caller,
+    Path(name): Path<String>,
+    Body(body): Body<Wanted>,
+) -> Result<Json<Resource>, Rejection> {
+    let name = hostname(&name).ok_or_else(Rejection::not_found)?;
+    if app.store.parse_setting(caller.id(), &name).await?.is_none() {
+        return Err(Rejection::not_found());
+    }
+    let mut found = Problems::default();
+    let target = match &body.url {
+        Patch::Keep => None,
+        Patch::Clear => {
+            found.add("url", "missing required argument");
+            None
+        }
+        Patch::Set(url) => check_target(&app.guard, url, &mut found),
+    };
+    if let Patch::Set(other) = &body.hostname {
+        let same = hostname(other).as_deref() == Some(&name);
+        found.unless(same, "hostname", "hostname cannot be changed");
+    }
+    check_flag("spam_check", &body.spam_check, &mut found);
+    check_flag("send_raw", &body.send_raw, &mut found);
+    found.into_result()?;
+    let setting = app
+        .store
+        .update_parse(caller.id(), &name, |setting| {
+            if let Some(target) = &target {
+                setting.url.clone_from(&target.url);
+                setting.target.clone_from(&target.target);
+            }
+            if let Patch::Set(spam_check) = body.spam_check {
+                setting.spam_check = spam_check;
+            }
+            if let Patch::Set(send_raw) = body.send_raw {
+                setting.send_raw = send_raw;
+            }
+        })
+        .await?;
+    Ok(Json(setting.ok_or_else(Rejection::not_found)?.into()))
+}
+
+/// `DELETE …/settings/{hostname}`.
+pub(crate) async fn delete(
+    State(app): State<App>,
+    caller: Caller,
+    Path(name): Path<String>,
+) -> Result<StatusCode, Rejection> {
+    let name = hostname(&name).ok_or_else(Rejection::not_found)?;
+    match app.store.delete_parse(caller.id(), &name).await? {
+        true => Ok(StatusCode::NO_CONTENT),
+        false => Err(Rejection::not_found()),
+    }
+}

@@ -1,0 +1,76 @@
+//! Mails that nobody took.
+
+use posthaste_queue::Inbound;
+use posthaste_store::LostMail;
+use serde_json::json;
+
+use crate::Desk;
+
+const LOST: &str = "/v3/user/webhooks/parse/undelivered";
+
+#[tokio::test]
+async fn a_lost_mail_is_listed_and_sent_on_its_way_again_once() {
+    let desk = Desk::new().await;
+    let account = desk.tenant.account.id.clone();
+    let received = desk.hand.now();
+    let job = Inbound {
+        v: 1,
+        account: account.clone(),
+        hostname: "in.shop.example".to_owned(),
+        id: "hash".to_owned(),
+        blob: format!("inbound/{account}/hash"),
+        from: String::new(),
+        to: "a@in.shop.example".to_owned(),
+        ip: None,
+        hello: String::new(),
+        received,
+        attempt: 3,
+        judged: None,
+    };
+    let lost = LostMail {
+        account,
+        id: "hash".to_owned(),
+        hostname: job.hostname.clone(),
+        received,
+        died_at: received.plus(9),
+        attempts: 3,
+        reason: "answered 404".to_owned(),
+        job: job.to_text().unwrap(),
+    };
+    desk.store
+        .lose_mail(&lost, received.plus(1_000_000))
+        .await
+        .unwrap();
+    desk.hand.advance(100);
+
+    let key = &desk.tenant.key;
+    let listed = desk.api.get(LOST).key(key).send().await.expect(200).json();
+    let want = json!({"id": "hash", "hostname": "in.shop.example", "received_at": received.0,
+        "gave_up_at": received.0 + 9, "attempts": 3, "reason": "answered 404"});
+    assert_eq!(listed, json!({"result": [want], "next": null}));
+
+    let replay = format!("{LOST}/replay");
+    let done = desk.api.post(&replay).key(key).send().await.expect(202);
+    assert_eq!(done.json(), json!({"mails": 1, "more": false}));
+    let sent = desk.queues.drain("inbound");
+    let again = Inbound::from_text(&sent[0].0).unwrap();
+    assert_eq!(again.attempt, 3);
+    assert_eq!(again.received, desk.hand.now(), "the window opens anew");
+    let done = desk.api.post(&replay).key(key).send().await.expect(202);
+    assert_eq!(done.json(), json!({"mails": 0, "more": false}));
+    assert!(desk.queues.drain("inbound").is_empty());
+}
+
+#[tokio::test]
+async fn a_page_of_no_size_is_refused() {
+    let desk = Desk::new().await;
+    for limit in ["0", "101", "x"] {
+        let path = format!("{LOST}?limit={limit}");
+        desk.api
+            .get(&path)
+            .key(&desk.tenant.key)
+            .send()
+            .await
+            .expect(400);
+    }
+}

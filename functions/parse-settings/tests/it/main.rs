@@ -1,0 +1,80 @@
+//! The endpoints over an embedded table and a queue that is read by hand.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "a test that cannot go on fails"
+)]
+
+mod lost;
+mod settings;
+mod stats;
+
+use parse_settings::{App, routes};
+use posthaste_http::{Gate, Limits};
+use posthaste_model::{Record, RecordKind};
+use posthaste_store::{Domain, Store};
+use posthaste_testkit::{Api, Hand, Queues, Tenant, table};
+use posthaste_webhook::Guard;
+
+pub(crate) const ALL: &str = "/v3/user/webhooks/parse/settings";
+
+pub(crate) struct Desk {
+    pub(crate) store: Store,
+    pub(crate) hand: Hand,
+    pub(crate) queues: Queues,
+    pub(crate) api: Api,
+    pub(crate) tenant: Tenant,
+}
+
+impl Desk {
+    pub(crate) async fn new() -> Self {
+        let (store, hand, queues) = (table().await, Hand::default(), Queues::start());
+        let tenant = Tenant::new(&store, "parent", hand.now()).await;
+        let app = App {
+            store: store.clone(),
+            inbound: queues.queue("inbound"),
+            guard: Guard::default(),
+            clock: hand.clock(),
+        };
+        let gate = Gate::new(store.clone(), hand.clock(), Limits::default());
+        let desk = Self {
+            api: Api::new(routes(app, gate)),
+            store,
+            hand,
+            queues,
+            tenant,
+        };
+        desk.authenticate(&desk.tenant, "shop.example").await;
+        desk
+    }
+
+    pub(crate) async fn authenticate(&self, tenant: &Tenant, name: &str) {
+        self.domain(tenant, name, true).await;
+    }
+
+    pub(crate) async fn domain(&self, tenant: &Tenant, name: &str, valid: bool) {
+        let domain = Domain {
+            id: self.store.next_domain_id(&tenant.account.id).await.unwrap(),
+            account: tenant.account.id.clone(),
+            domain: name.to_owned(),
+            subdomain: "em".to_owned(),
+            ips: Vec::new(),
+            custom_spf: false,
+            default: false,
+            automatic_security: true,
+            created_at: self.hand.now(),
+            checked_at: None,
+            records: vec![Record {
+                name: "mail_cname".to_owned(),
+                kind: RecordKind::Cname,
+                host: format!("em.{name}"),
+                data: "x.example".to_owned(),
+                valid,
+            }],
+            keys: Vec::new(),
+            subusers: Vec::new(),
+        };
+        let _ = self.store.create_domain(&domain).await.unwrap();
+    }
+}

@@ -1,0 +1,108 @@
+//! What travels on the inbound queue: one received mail for one recipient.
+
+use std::net::IpAddr;
+
+use posthaste_model::{AccountId, Timestamp};
+use serde::{Deserialize, Serialize};
+
+use crate::JobError;
+
+/// A received mail that is to be posted. The mail itself lies in `blob`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Inbound {
+    /// Form of this record; 1.
+    #[serde(default = "first_version")]
+    pub v: u8,
+    pub account: AccountId,
+    /// Of the parse setting.
+    pub hostname: String,
+    /// A hash of Message-ID, envelope and bytes: the same mail has the same id.
+    pub id: String,
+    /// Name of the raw mail in `blob`.
+    pub blob: String,
+    /// The return path; empty for the null sender.
+    pub from: String,
+    /// The one recipient.
+    pub to: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ip: Option<IpAddr>,
+    /// The name the client gave itself.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub hello: String,
+    /// When the mail came, or was sent on its way again.
+    pub received: Timestamp,
+    /// Number of the attempt, from 0.
+    #[serde(default)]
+    pub attempt: u32,
+    /// What was found out about the mail already.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub judged: Option<Judged>,
+}
+
+/// What others said of a mail.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Judged {
+    /// The result of SPF, in its own words (RFC 7208, section 2.6).
+    #[serde(default)]
+    pub spf: String,
+    /// The domain of each DKIM signature, and whether it holds.
+    #[serde(default)]
+    pub dkim: Vec<(String, bool)>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spam: Option<Scored>,
+}
+
+/// A spam filter's word.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Scored {
+    pub score: f64,
+    pub report: String,
+}
+
+fn first_version() -> u8 {
+    1
+}
+
+impl Inbound {
+    /// The job as it travels.
+    ///
+    /// # Errors
+    /// When a score is no number.
+    pub fn to_text(&self) -> Result<String, JobError> {
+        Ok(serde_json::to_string(self)?)
+    }
+
+    /// Reads a job.
+    ///
+    /// # Errors
+    /// When it is not one, or of a form newer than this release.
+    pub fn from_text(text: &str) -> Result<Self, JobError> {
+        let job: Self = serde_json::from_str(text)?;
+        match job.v {
+            0 | 1 => Ok(job),
+            newer => Err(JobError::TooNew(newer)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FIRST: &str = r#"{"account":"abcdefghij","hostname":"in.example","id":"x","blob":"inbound/abcdefghij/x","from":"","to":"a@in.example","received":7}"#;
+
+    #[test]
+    fn a_job_written_by_the_first_release_still_reads() {
+        let job = Inbound::from_text(FIRST).unwrap();
+        assert_eq!((job.v, job.attempt, job.ip), (1, 0, None));
+        assert_eq!(Inbound::from_text(&job.to_text().unwrap()).unwrap(), job);
+    }
+
+    #[test]
+    fn what_is_no_such_job_is_an_error() {
+        let newer = FIRST.replacen('{', "{\"v\":2,", 1);
+        for bad in ["", "{}", "[]", newer.as_str()] {
+            assert!(Inbound::from_text(bad).is_err(), "{bad}");
+        }
+    }
+}

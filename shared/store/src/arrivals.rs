@@ -1,0 +1,154 @@
+//! What became of each received mail, once per recipient: so that the same mail handed in twice
+//! is posted once, and that a repeated job posts nothing.
+
+use posthaste_model::{AccountId, Timestamp};
+use serde::{Deserialize, Serialize};
+
+use crate::{Change, Key, Page, Row, Store, StoreError};
+
+/// Where a received mail stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Stage {
+    /// Somebody posts it, and may until this second.
+    Posting { until: Timestamp },
+    /// The attempt named in the row is still to come.
+    Waiting,
+    /// The receiver took it.
+    Done,
+    /// Nobody tries any more; the raw mail is kept for a replay.
+    Dead,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Arrival {
+    attempt: u32,
+    stage: Stage,
+}
+
+/// Whether an attempt may be made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use]
+pub enum Begun {
+    /// It is ours; `first` when nobody has ever tried.
+    Go { first: bool },
+    /// Somebody makes it at this moment.
+    Busy,
+    /// It was made; this is where the mail stands.
+    Over(Stage),
+}
+
+/// A received mail that its receiver refused, or did not take in time.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LostMail {
+    pub account: AccountId,
+    pub id: String,
+    pub hostname: String,
+    pub received: Timestamp,
+    pub died_at: Timestamp,
+    pub attempts: u32,
+    /// How the last attempt ended.
+    pub reason: String,
+    /// The job that posts it again; it names the raw mail.
+    pub job: String,
+}
+
+impl LostMail {
+    fn key(&self) -> Key {
+        let at = self.received.0.max(0);
+        let sk = format!("{at:012}#{}", self.id);
+        Key::new(Key::lost_mails_pk(&self.account), sk)
+    }
+}
+
+impl Store {
+    /// Claims attempt `attempt` of a mail for `lease` seconds.
+    ///
+    /// # Errors
+    /// When the table fails or the row keeps changing.
+    pub async fn begin_arrival(
+        &self,
+        (account, id, attempt): (&AccountId, &str, u32),
+        (now, lease): (Timestamp, i64),
+        expires: Timestamp,
+    ) -> Result<Begun, StoreError> {
+        let key = Key::arrival(account, id);
+        let mut first = false;
+        let done = self
+            .modify::<Arrival, Begun>(&key, Some(expires), |row| {
+                first = row.is_none();
+                match row {
+                    Some(row) if matches!(row.stage, Stage::Done | Stage::Dead) => {
+                        return Err(Begun::Over(row.stage));
+                    }
+                    Some(row) if row.attempt > attempt => return Err(Begun::Over(row.stage)),
+                    Some(Arrival {
+                        stage: Stage::Posting { until },
+                        ..
+                    }) if *until > now => return Err(Begun::Busy),
+                    Some(_) | None => {}
+                }
+                let until = now.plus(lease);
+                Ok(Change::Put(Arrival {
+                    attempt,
+                    stage: Stage::Posting { until },
+                }))
+            })
+            .await?;
+        Ok(match done {
+            Ok(_) => Begun::Go { first },
+            Err(begun) => begun,
+        })
+    }
+
+    /// Writes down where a mail stands and which attempt comes next.
+    ///
+    /// # Errors
+    /// When the table fails.
+    pub async fn end_arrival(
+        &self,
+        (account, id, attempt): (&AccountId, &str, u32),
+        stage: Stage,
+        expires: Timestamp,
+    ) -> Result<(), StoreError> {
+        let arrival = Arrival { attempt, stage };
+        self.put(&Key::arrival(account, id), &arrival, Some(expires))
+            .await
+    }
+
+    /// Keeps a mail that nobody took until `expires`. Keeping it twice keeps it once.
+    ///
+    /// # Errors
+    /// When the table fails.
+    pub async fn lose_mail(&self, lost: &LostMail, expires: Timestamp) -> Result<(), StoreError> {
+        self.put(&lost.key(), lost, Some(expires)).await
+    }
+
+    /// Mails of an account that nobody took, those received first at the front: at most `limit`,
+    /// after the key `after`.
+    ///
+    /// # Errors
+    /// When the table fails.
+    pub async fn lost_mails(
+        &self,
+        account: &AccountId,
+        after: Option<String>,
+        limit: usize,
+    ) -> Result<Vec<Row<LostMail>>, StoreError> {
+        let page = Page {
+            limit,
+            after,
+            backwards: false,
+        };
+        self.list(&Key::lost_mails_pk(account), "", &page).await
+    }
+
+    /// Forgets a mail that was sent on its way again.
+    ///
+    /// # Errors
+    /// When the table fails.
+    pub async fn forget_lost_mail(&self, row: &Row<LostMail>) -> Result<(), StoreError> {
+        self.delete(&row.key).await?;
+        Ok(())
+    }
+}

@@ -1,0 +1,191 @@
+//! Where received mail is posted: one setting per hostname, and no hostname twice in the whole
+//! service. The hostname is held by a row of its own, found before the account is known.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use posthaste_model::{AccountId, Timestamp};
+use serde::{Deserialize, Serialize};
+
+use crate::slice::Range;
+use crate::{Change, Key, Page, Put, Row, Store, StoreError, Transact};
+
+/// An inbound parse setting (SPEC.md, "Inbound parse setting").
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ParseSetting {
+    pub account: AccountId,
+    /// Lower case, in A-labels.
+    pub hostname: String,
+    /// As the owner wrote it.
+    pub url: String,
+    /// The same URL in its standard form: what is posted to.
+    pub target: String,
+    pub spam_check: bool,
+    pub send_raw: bool,
+    pub created_at: Timestamp,
+}
+
+// The URL may hold credentials.
+impl fmt::Debug for ParseSetting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ParseSetting({})", self.hostname)
+    }
+}
+
+/// Whose a hostname is.
+#[derive(Debug, Serialize, Deserialize)]
+struct Holder {
+    account: AccountId,
+}
+
+/// Mails received on a day.
+#[derive(Debug, Serialize, Deserialize)]
+struct Count {
+    #[serde(default)]
+    received: i64,
+}
+
+impl Store {
+    /// Writes a new setting; `Taken` when anybody has one for the hostname.
+    ///
+    /// # Errors
+    /// When the table fails.
+    pub async fn create_parse(&self, setting: &ParseSetting) -> Result<Put, StoreError> {
+        let holder = Holder {
+            account: setting.account.clone(),
+        };
+        let own = Key::parse_setting(&setting.account, &setting.hostname);
+        let steps = vec![
+            self.write_new(&Key::parse_host(&setting.hostname), &holder, None)?,
+            self.write_new(&own, setting, None)?,
+        ];
+        Ok(match self.transact(steps).await? {
+            Transact::Done => Put::Stored,
+            Transact::Refused(_) => Put::Taken,
+        })
+    }
+
+    /// The settings of an account, by hostname.
+    ///
+    /// # Errors
+    /// When the table fails.
+    pub async fn parse_settings(
+        &self,
+        account: &AccountId,
+    ) -> Result<Vec<ParseSetting>, StoreError> {
+        let pk = Key::account_pk(account);
+        let rows: Vec<Row<ParseSetting>> = self.list(&pk, "PARSE#", &Page::all()).await?;
+        Ok(rows.into_iter().map(|row| row.value).collect())
+    }
+
+    /// The setting of an account for a hostname.
+    ///
+    /// # Errors
+    /// When the table fails.
+    pub async fn parse_setting(
+        &self,
+        account: &AccountId,
+        hostname: &str,
+    ) -> Result<Option<ParseSetting>, StoreError> {
+        let row = self.get(&Key::parse_setting(account, hostname)).await?;
+        Ok(row.map(|row| row.value))
+    }
+
+    /// The setting that mail for this hostname is posted by, whoever has it.
+    ///
+    /// # Errors
+    /// When the table fails.
+    pub async fn receiver(&self, hostname: &str) -> Result<Option<ParseSetting>, StoreError> {
+        let holder = self.get::<Holder>(&Key::parse_host(hostname)).await?;
+        match holder {
+            None => Ok(None),
+            Some(row) => self.parse_setting(&row.value.account, hostname).await,
+        }
+    }
+
+    /// Changes a setting; `change` may run several times and leaves account and hostname alone.
+    /// The setting as it is now, or `None` when there is none.
+    ///
+    /// # Errors
+    /// When the table fails or the row keeps changing.
+    pub async fn update_parse(
+        &self,
+        account: &AccountId,
+        hostname: &str,
+        mut change: impl FnMut(&mut ParseSetting),
+    ) -> Result<Option<ParseSetting>, StoreError> {
+        let key = Key::parse_setting(account, hostname);
+        let done = self
+            .modify::<ParseSetting, ()>(&key, None, |row| {
+                let mut setting = row.ok_or(())?.clone();
+                change(&mut setting);
+                Ok(Change::Put(setting))
+            })
+            .await?;
+        Ok(done.unwrap_or_default())
+    }
+
+    /// Deletes a setting and frees its hostname; `false` when the account has none.
+    ///
+    /// # Errors
+    /// When the table fails.
+    pub async fn delete_parse(
+        &self,
+        account: &AccountId,
+        hostname: &str,
+    ) -> Result<bool, StoreError> {
+        if self.parse_setting(account, hostname).await?.is_none() {
+            return Ok(false);
+        }
+        let steps = vec![
+            self.write_delete(&Key::parse_setting(account, hostname))?,
+            self.write_delete(&Key::parse_host(hostname))?,
+        ];
+        Ok(self.transact(steps).await? == Transact::Done)
+    }
+
+    /// Counts one received mail for the day it came.
+    ///
+    /// # Errors
+    /// When the table fails.
+    pub async fn count_received(
+        &self,
+        account: &AccountId,
+        at: Timestamp,
+    ) -> Result<(), StoreError> {
+        let key = Key::received(account, &at.day());
+        self.add(&key, &[("received", 1), ("rev", 1)], None).await?;
+        Ok(())
+    }
+
+    /// Received mails by day, from `first` to `last` (`2026-01-31`); days without any are left out.
+    ///
+    /// # Errors
+    /// When the table fails.
+    pub async fn received(
+        &self,
+        account: &AccountId,
+        (first, last): (&str, &str),
+    ) -> Result<BTreeMap<String, i64>, StoreError> {
+        let pk = Key::received_pk(account);
+        let mut range = Range {
+            from: first.to_owned(),
+            to: last.to_owned(),
+            after: None,
+        };
+        let mut days = BTreeMap::new();
+        loop {
+            let slice = self.slice::<Count>(&pk, &range, 1000).await?;
+            range.after = slice.rows.last().map(|row| row.key.sk.clone());
+            days.extend(
+                slice
+                    .rows
+                    .into_iter()
+                    .map(|row| (row.key.sk, row.value.received)),
+            );
+            if !slice.more {
+                return Ok(days);
+            }
+        }
+    }
+}
