@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
-use axum::response::{IntoResponse as _, Response};
+use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use posthaste_http::{Caller, Dialect, Inflated, Rejection, body_is_json, inflate};
 use posthaste_model::{BatchId, Mail, MessageId, Span, Timestamp, due};
@@ -41,27 +41,56 @@ async fn take(
     body: Bytes,
 ) -> Result<Response, Rejection> {
     let body = unpack(caller, headers, body)?;
-    let now = app.clock.now();
-    let checked = decode_and_check(&body, now, &app.limits)
-        .map_err(|problems| Rejection::all(StatusCode::BAD_REQUEST, problems))?;
-    let mail = checked.mail;
-    crate::account::check(app, caller, &mail).await?;
-    if mail.mail_settings.is_sandbox() {
-        return Ok(StatusCode::OK.into_response());
-    }
     let message = app.entropy.message_id();
-    keep(app, caller, &message, mail, body.len()).await?;
-    tracing::debug!(account.id = %caller.id(), message.id = %message, "accepted message {message}");
-    Ok(accepted(&message))
+    match crate::once::key(headers)? {
+        None => Ok(judge(app, caller, &message, &body).await?.into_response()),
+        Some(key) => crate::once::take(app, caller, key, &message, &body).await,
+    }
 }
 
-fn accepted(message: &MessageId) -> Response {
-    let mut response = StatusCode::ACCEPTED.into_response();
-    if let Ok(id) = HeaderValue::from_str(message.as_str()) {
-        let name = HeaderName::from_static("x-message-id");
-        response.headers_mut().insert(name, id);
+/// A request that kept every rule.
+#[derive(Debug)]
+pub(crate) enum Taken {
+    /// It only wanted to be checked.
+    Sandbox,
+    Accepted(MessageId),
+}
+
+/// Checks a request and makes its mail durable.
+pub(crate) async fn judge(
+    app: &App,
+    caller: &Caller,
+    message: &MessageId,
+    body: &[u8],
+) -> Result<Taken, Rejection> {
+    let now = app.clock.now();
+    let checked = decode_and_check(body, now, &app.limits)
+        .map_err(|problems| Rejection::all(StatusCode::BAD_REQUEST, problems))?;
+    let mail = checked.mail;
+    if crate::size::is_too_large(&mail) {
+        return Err(too_large());
     }
-    response
+    crate::account::check(app, caller, &mail).await?;
+    if mail.mail_settings.is_sandbox() {
+        return Ok(Taken::Sandbox);
+    }
+    keep(app, caller, message, mail, body.len()).await?;
+    tracing::debug!(account.id = %caller.id(), message.id = %message, "accepted message {message}");
+    Ok(Taken::Accepted(message.clone()))
+}
+
+impl IntoResponse for Taken {
+    fn into_response(self) -> Response {
+        let Self::Accepted(message) = self else {
+            return StatusCode::OK.into_response();
+        };
+        let mut response = StatusCode::ACCEPTED.into_response();
+        if let Ok(id) = HeaderValue::from_str(message.as_str()) {
+            let name = HeaderName::from_static("x-message-id");
+            response.headers_mut().insert(name, id);
+        }
+        response
+    }
 }
 
 fn too_large() -> Rejection {

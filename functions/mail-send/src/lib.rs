@@ -4,8 +4,10 @@ mod accept;
 mod account;
 mod check;
 mod decode;
+mod once;
 mod senders;
 mod template;
+mod size;
 mod wire;
 
 use axum::http::Method;

@@ -9,4 +9,4 @@ mod outgoing;
 mod parse;
 pub mod report;
 
-pub use outgoing::{BuildError, Outgoing, Stamp, build, is_header_name, is_reserved};
+pub use outgoing::{BuildError, Outgoing, Stamp, build, exceeds, is_header_name, is_reserved};

@@ -17,6 +17,7 @@
 mod body;
 mod file;
 mod header;
+mod size;
 
 use std::collections::BTreeMap;
 
@@ -25,6 +26,7 @@ use posthaste_model::{Attachment, Content, Disposition, Mailbox, Timestamp};
 use crate::media_type::MediaType;
 
 pub use header::{is_header_name, is_reserved};
+pub use size::exceeds;
 
 /// Everything a message would otherwise invent for itself.
 #[derive(Clone, Copy, Debug)]

@@ -29,6 +29,7 @@
 //! | texts of a version   | `A#<account>`               | `TPLTEXT#<texts>#<part>`         |
 //! | verified sender      | `A#<account>`               | `SENDER#<id, 10 digits>`         |
 //! | name to send from    | `A#<account>`               | `FROM#<domain or address>`       |
+//! | request with a key   | `ONCE#<account>#<hash>`     | `ONCE`                           |
 //! | mailed link          | `LINK#<hash of the token>`  | `LINK`                           |
 //! | unsubscribe group    | `A#<account>`               | `GROUP#<id, 10 digits>`          |
 //! | its name, held once  | `A#<account>`               | `GROUPNAME#<hash of the name>`   |
@@ -157,6 +158,11 @@ impl Key {
 
     pub(crate) fn link(hash: &str) -> Self {
         Self::new(format!("LINK#{hash}"), "LINK")
+    }
+
+    /// A request that named itself, by the hash of that name. A partition of its own each.
+    pub(crate) fn replay(account: &AccountId, hash: &str) -> Self {
+        Self::new(format!("ONCE#{account}#{hash}"), "ONCE")
     }
 
     pub(crate) fn dead_letters_pk(account: &AccountId) -> String {

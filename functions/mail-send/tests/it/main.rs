@@ -10,7 +10,10 @@
 
 mod bodies;
 mod catalogue;
+mod desk;
+mod edge;
 mod limits;
+mod once;
 mod rules;
 mod senders;
 mod traps;

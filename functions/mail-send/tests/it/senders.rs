@@ -1,55 +1,14 @@
 //! Sender identity: whose mail is taken, and what the others are told.
 
-use mail_send::{App, Limits, Senders, routes};
-use posthaste_blob::Blob;
-use posthaste_http::Gate;
+use mail_send::Senders;
 use posthaste_model::{Record, RecordKind};
-use posthaste_store::{Domain, Put, Sender, SenderFields, Store};
-use posthaste_testkit::{Answer, Api, Hand, Queues, Tenant, entropy, table};
-use serde_json::{Value, json};
+use posthaste_store::{Domain, Put, Sender, SenderFields};
+use serde_json::json;
 
+use crate::desk::Desk;
 use crate::with;
 
-struct Desk {
-    store: Store,
-    hand: Hand,
-    queues: Queues,
-    tenant: Tenant,
-    api: Api,
-}
-
 impl Desk {
-    async fn new(senders: Senders) -> Self {
-        let (store, hand, queues) = (table().await, Hand::default(), Queues::start());
-        let app = App {
-            store: store.clone(),
-            queue: queues.queue("send"),
-            blob: Blob::memory(),
-            clock: hand.clock(),
-            entropy: entropy(),
-            limits: Limits::default(),
-            senders,
-            templates: mail_send::Templates::default(),
-        };
-        let gate = Gate::new(
-            store.clone(),
-            hand.clock(),
-            posthaste_http::Limits::default(),
-        );
-        Self {
-            tenant: Tenant::new(&store, "owner", hand.now()).await,
-            api: Api::new(routes(app, gate)),
-            store,
-            hand,
-            queues,
-        }
-    }
-
-    async fn send(&self, body: &Value) -> Answer {
-        let ask = self.api.post("/v3/mail/send").key(&self.tenant.key);
-        ask.json(body).send().await
-    }
-
     async fn send_from(&self, from: &str) -> u16 {
         let answer = self.send(&with(&[("from.email", json!(from))])).await;
         answer.status.as_u16()

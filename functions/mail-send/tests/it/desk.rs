@@ -1,0 +1,57 @@
+//! The function in memory: a table, a queue, one account with a key.
+
+use mail_send::{App, Limits, Senders, routes};
+use posthaste_blob::Blob;
+use posthaste_http::Gate;
+use posthaste_store::Store;
+use posthaste_testkit::{Answer, Api, Ask, Fuse, Hand, Queues, Tenant, entropy, table};
+use serde_json::Value;
+
+pub(crate) struct Desk {
+    pub(crate) store: Store,
+    pub(crate) hand: Hand,
+    pub(crate) queues: Queues,
+    pub(crate) tenant: Tenant,
+    pub(crate) api: Api,
+    /// Burns between the handler and its queue.
+    pub(crate) fuse: Fuse,
+}
+
+impl Desk {
+    pub(crate) async fn new(senders: Senders) -> Self {
+        let (store, hand, fuse) = (table().await, Hand::default(), Fuse::default());
+        let queues = Queues::with_fuse(fuse.clone());
+        let app = App {
+            store: store.clone(),
+            queue: queues.queue("send"),
+            blob: Blob::memory(),
+            clock: hand.clock(),
+            entropy: entropy(),
+            limits: Limits::default(),
+            senders,
+            templates: mail_send::Templates::default(),
+        };
+        let gate = Gate::new(
+            store.clone(),
+            hand.clock(),
+            posthaste_http::Limits::default(),
+        );
+        Self {
+            tenant: Tenant::new(&store, "owner", hand.now()).await,
+            api: Api::new(routes(app, gate)),
+            store,
+            hand,
+            queues,
+            fuse,
+        }
+    }
+
+    /// A request with the account's key, still without a body.
+    pub(crate) fn ask(&self) -> Ask<'_> {
+        self.api.post("/v3/mail/send").key(&self.tenant.key)
+    }
+
+    pub(crate) async fn send(&self, body: &Value) -> Answer {
+        self.ask().json(body).send().await
+    }
+}

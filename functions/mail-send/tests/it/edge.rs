@@ -1,0 +1,116 @@
+//! What is decided before a body is read: its type, its packing, its size.
+
+use std::io::Write as _;
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use mail_send::Senders;
+use posthaste_testkit::Answer;
+use serde_json::json;
+
+use crate::desk::Desk;
+use crate::{good, with};
+
+const MIB: usize = 1 << 20;
+
+fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut packed = GzEncoder::new(Vec::new(), Compression::fast());
+    packed.write_all(bytes).unwrap();
+    packed.finish().unwrap()
+}
+
+async fn packed(desk: &Desk, encoding: &str, body: Vec<u8>) -> Answer {
+    let ask = desk.ask().header("content-type", "application/json");
+    let ask = ask.header("content-encoding", encoding);
+    ask.body(body).send().await
+}
+
+/// A good body, padded with white space to a length.
+fn padded(length: usize) -> Vec<u8> {
+    let mut body = good().to_string().into_bytes();
+    body.resize(length, b' ');
+    body
+}
+
+#[tokio::test]
+async fn a_packed_body_is_taken_unless_the_account_may_not() {
+    let desk = Desk::new(Senders::Any).await;
+    let body = gzip(good().to_string().as_bytes());
+    for encoding in ["gzip", "GZIP", " gzip "] {
+        packed(&desk, encoding, body.clone()).await.expect(202);
+    }
+    for encoding in ["br", "deflate", "gzip, gzip", "gzip;q=1"] {
+        let error = packed(&desk, encoding, body.clone()).await.expect(415);
+        assert_eq!(error.error().1, "Content-Encoding is not supported.");
+    }
+    let broken = packed(&desk, "gzip", b"not packed".to_vec()).await;
+    assert_eq!(broken.expect(400).error(), (None, "Bad Request".to_owned()));
+
+    desk.store
+        .update_account(&desk.tenant.account.id, |account| {
+            account.gzip = false;
+        })
+        .await
+        .unwrap();
+    desk.hand.advance(10);
+    packed(&desk, "gzip", body).await.expect(415);
+    desk.send(&good()).await.expect(202);
+}
+
+#[tokio::test]
+async fn an_unpacked_body_may_have_48_mebibytes() {
+    let desk = Desk::new(Senders::Any).await;
+    let largest = packed(&desk, "gzip", gzip(&padded(48 * MIB))).await;
+    largest.expect(202);
+    let answer = packed(&desk, "gzip", gzip(&padded(48 * MIB + 1))).await;
+    assert_eq!(answer.expect(413).error().1, "content too large");
+}
+
+#[tokio::test]
+async fn a_body_may_have_30_mebibytes_as_received() {
+    let desk = Desk::new(Senders::Any).await;
+    for (length, status) in [(30 * MIB, 202), (30 * MIB + 1, 413)] {
+        let ask = desk.ask().header("content-type", "application/json");
+        let answer = ask.body(padded(length)).send().await.expect(status);
+        if status == 413 {
+            assert_eq!(
+                String::from_utf8(answer.body.to_vec()).unwrap(),
+                r#"{"errors":[{"message":"content too large","field":null,"help":null}]}"#
+            );
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_composed_mail_is_below_30_mebibytes_too() {
+    let desk = Desk::new(Senders::Any).await;
+    // Base64 is folded on its way out: 76 characters and a line end.
+    let file = json!([{"content": "A".repeat(30 * MIB / 78 * 76), "filename": "a"}]);
+    let body = with(&[("attachments", file)]).to_string();
+    assert!(body.len() < 30 * MIB);
+    let answer = packed(&desk, "identity", body.into_bytes()).await;
+    assert_eq!(answer.expect(413).error().1, "content too large");
+    assert!(desk.queues.drain("send").is_empty());
+}
+
+#[tokio::test]
+async fn only_json_in_utf_8_is_read() {
+    let desk = Desk::new(Senders::Any).await;
+    for (kind, status) in [
+        ("application/json", 202),
+        ("application/json; charset=utf-8", 202),
+        ("text/plain", 415),
+        ("application/x-www-form-urlencoded", 415),
+        ("application/jsonx", 415),
+    ] {
+        let ask = desk.ask().header("content-type", kind);
+        let answer = ask.body(good().to_string()).send().await.expect(status);
+        if status == 415 {
+            let text = "Content-Type should be application/json.";
+            assert_eq!(answer.error(), (None, text.to_owned()), "{kind}");
+        }
+    }
+    let ask = desk.ask().header("content-type", "application/json");
+    let answer = ask.body(&b"{\"subject\":\"\xff\"}"[..]).send().await;
+    assert_eq!(answer.expect(415).error().1, "Invalid UTF8 in request");
+}
