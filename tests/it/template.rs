@@ -196,3 +196,51 @@ fn queues_wait_for_their_readers_and_bury_what_nobody_can_read() {
         assert!(alarms.values().any(watched), "nobody watches {letters}");
     }
 }
+
+#[test]
+fn alarms_watch_figures_that_the_code_writes() {
+    let mut code = String::new();
+    for entry in fs::read_dir(read::root().join("functions")).unwrap() {
+        let Ok(files) = fs::read_dir(entry.unwrap().path().join("src")) else {
+            continue;
+        };
+        for file in files.map(|file| file.unwrap().path()) {
+            if file.extension().is_some_and(|kind| kind == "rs") {
+                code.push_str(&fs::read_to_string(file).unwrap());
+            }
+        }
+    }
+    // What stands in an event of the target `metrics`, up to the end of the macro.
+    let told: String = code
+        .split("target: \"metrics\"")
+        .skip(1)
+        .filter_map(|rest| rest.split(");").next())
+        .collect();
+    let words: BTreeSet<&str> = told
+        .split(|c: char| !c.is_ascii_alphanumeric() && c != '_')
+        .collect();
+
+    let template = Template::read();
+    let alarms = template.of_type("AWS::CloudWatch::Alarm");
+    let ours = alarms
+        .values()
+        .filter(|alarm| alarm["Namespace"] == "Posthaste");
+    let mut names: Vec<String> = ours
+        .map(|alarm| alarm["MetricName"].as_str().unwrap().to_owned())
+        .collect();
+    assert!(!names.is_empty());
+    for board in template.of_type("AWS::CloudWatch::Dashboard").values() {
+        let body = read::texts(&board["DashboardBody"]).concat();
+        let body: serde_json::Value = serde_json::from_str(&body).expect("the dashboard is JSON");
+        for widget in body["widgets"].as_array().unwrap() {
+            for metric in widget["properties"]["metrics"].as_array().unwrap() {
+                if metric[0] == "Posthaste" {
+                    names.push(metric[1].as_str().unwrap().to_owned());
+                }
+            }
+        }
+    }
+    for name in names {
+        assert!(words.contains(name.as_str()), "nobody writes {name}");
+    }
+}

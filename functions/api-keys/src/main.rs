@@ -1,5 +1,7 @@
 //! Lambda entry point of `api-keys`.
 
+include!(concat!(env!("OUT_DIR"), "/paths.rs"));
+
 fn main() -> Result<(), posthaste_runtime::Error> {
     posthaste_runtime::http(|boot| {
         let app = api_keys::App {
@@ -7,6 +9,7 @@ fn main() -> Result<(), posthaste_runtime::Error> {
             clock: boot.clock(),
             entropy: boot.entropy(),
         };
-        Ok(api_keys::routes(app, boot.gate()?))
+        // The gateway brings here what matched no route of any function.
+        Ok(api_keys::routes(app, boot.gate()?).among(PATHS))
     })
 }

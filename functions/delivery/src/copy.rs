@@ -202,6 +202,7 @@ async fn finish(
         let why = end.event.response.as_deref().unwrap_or_default();
         match patience {
             Patience::Relay => {
+                tracing::info!(target: "metrics", relay_trouble = 1_u64);
                 tracing::error!(message.id = %message, attempt.no = job.attempt, "the relay does not take message {message}: {why}");
             }
             Patience::Recipient => {

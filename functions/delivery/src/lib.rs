@@ -8,6 +8,7 @@
 
 mod app;
 mod copy;
+mod count;
 mod credits;
 mod dkim;
 mod lists;

@@ -46,6 +46,7 @@ pub async fn handle(app: &App, event: SqsEvent) -> SqsBatchResponse {
         tracing::error!(error = %error, "events could not be queued: {error}");
         again.append(&mut done);
     }
+    crate::count::tell(&events, again.len());
     returned(again)
 }
 

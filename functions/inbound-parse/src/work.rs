@@ -5,7 +5,7 @@ use posthaste_model::Timestamp;
 use posthaste_queue::{
     Inbound, JobError, Judged, QueueError, SqsBatchResponse, SqsEvent, SqsMessage, Verdict, each,
 };
-use posthaste_store::{ArrivalStage, Begun, Due, Lane, LostMail, StoreError};
+use posthaste_store::{ArrivalStage, Arriving, Due, Lane, LostMail, StoreError};
 use posthaste_webhook::{Attempted, Fate, Next, Outcome, Schedule};
 
 use crate::notice::Notice;
@@ -74,15 +74,15 @@ async fn one(app: &App, job: Inbound) -> Result<(), Trouble> {
         .begin_arrival(which, (now, LEASE), expires)
         .await?;
     match begun {
-        Begun::Go { first: true } => app.store.count_received(&job.account, now).await?,
-        Begun::Go { first: false } => {}
-        Begun::Busy => return Err(Trouble::Busy),
-        Begun::Over(ArrivalStage::Done) => {
+        Arriving::Go { first: true } => app.store.count_received(&job.account, now).await?,
+        Arriving::Go { first: false } => {}
+        Arriving::Busy => return Err(Trouble::Busy),
+        Arriving::Over(ArrivalStage::Done) => {
             // Handed in again after it was posted: the second copy is of no use.
             app.blob.delete(&job.blob).await?;
             return Ok(());
         }
-        Begun::Over(_) => return Ok(()),
+        Arriving::Over(_) => return Ok(()),
     }
     let (end, judged) = attempt(app, &job).await?;
     finish(app, job, end, judged).await

@@ -74,7 +74,9 @@ pub(crate) async fn judge(
     if mail.mail_settings.is_sandbox() {
         return Ok(Taken::Sandbox);
     }
+    let copies = mail.count();
     keep(app, caller, message, mail, body.len()).await?;
+    tracing::info!(target: "metrics", requests = 1_u64, accepted = copies, accepted_bytes = body.len());
     tracing::debug!(account.id = %caller.id(), message.id = %message, "accepted message {message}");
     Ok(Taken::Accepted(message.clone()))
 }

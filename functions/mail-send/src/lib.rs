@@ -6,8 +6,8 @@ mod check;
 mod decode;
 mod once;
 mod senders;
-mod template;
 mod size;
+mod template;
 mod wire;
 
 use axum::http::Method;

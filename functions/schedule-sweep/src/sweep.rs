@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;
-use posthaste_model::Timestamp;
+use posthaste_model::{Millis, Timestamp};
 use posthaste_store::{Minute, Place, StoreError};
 use serde::Serialize;
 
@@ -79,6 +79,7 @@ pub async fn sweep(app: &App, share: Share) -> Result<Swept, StoreError> {
             *full = true;
         }
     }
+    tell_age(begin, &minutes, &full);
     let empty = minutes.iter().zip(full).filter(|(_, full)| !full);
     let empty: Vec<&Minute> = empty.map(|(minute, _)| minute).collect();
     close(app, share, begin.seconds(), &empty, &mut swept).await;
@@ -148,6 +149,15 @@ async fn close_one(app: &App, share: Share, minute: &Minute) -> Result<bool, Sto
         }
     }
     app.store.close_minute(minute).await
+}
+
+/// How late the oldest row is that this sweep found, in milliseconds, by the end of its minute. A
+/// sweep that keeps up finds none in a minute that is over.
+fn tell_age(begin: Millis, minutes: &[Minute], full: &[bool]) {
+    let held = minutes.iter().zip(full).filter(|(_, full)| **full);
+    let oldest = held.map(|(minute, _)| minute.start().plus(60)).min();
+    let late = oldest.map_or(0, |end| begin.seconds().since(end).max(0));
+    tracing::info!(target: "metrics", oldest_due_ms = late * 1000);
 }
 
 fn tell(swept: &Swept) {

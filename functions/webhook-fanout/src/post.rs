@@ -137,6 +137,12 @@ async fn post(
         outcome: &outcome,
     });
     app.breaker.note(&webhook.id, &outcome, app.clock.now());
+    let oldest = events.iter().map(|event| event.at).min().unwrap_or(at);
+    tracing::info!(
+        target: "metrics",
+        webhook_posts = 1_u64, webhook_events = events.len(),
+        webhook_lag_ms = at.since(oldest).max(0) * 1000
+    );
     match Schedule::Events.fate(&outcome) {
         Fate::Done => {
             health::well(app, webhook).await;

@@ -38,18 +38,43 @@ pub(crate) const LARGEST: usize = 30 << 20;
 ///
 /// Under Lambda, `runtime` puts a [`ClientIp`] into the request first; on a socket it is the
 /// address of the peer.
-pub fn finish(router: Router, gate: &Gate) -> Router {
+///
+/// `elsewhere` are paths that other functions serve: behind the gateway one function answers
+/// whatever matched no route, and must tell a wrong method from a wrong path.
+pub fn finish(router: Router, gate: &Gate, elsewhere: &'static [&'static str]) -> Router {
     let (missing, method) = (gate.clone(), gate.clone());
     let routes = router
         .method_not_allowed_fallback(move |req: Request| {
             refuse(method, req, StatusCode::METHOD_NOT_ALLOWED)
         })
-        .fallback(move |req: Request| refuse(missing, req, StatusCode::NOT_FOUND))
+        .fallback(move |req: Request| {
+            let path = req.uri().path();
+            let known = elsewhere.iter().any(|pattern| fits(pattern, path));
+            let status = match known {
+                true => StatusCode::METHOD_NOT_ALLOWED,
+                false => StatusCode::NOT_FOUND,
+            };
+            refuse(missing, req, status)
+        })
         .layer(DefaultBodyLimit::max(LARGEST));
     // A layer of the router itself would run after a route was chosen, too late for the path.
     Router::new()
         .fallback_service(routes)
         .layer(from_fn(around))
+}
+
+/// Whether a path is one of a pattern's: `/v3/api_keys/{id}` takes any one segment for `{id}`.
+fn fits(pattern: &str, path: &str) -> bool {
+    let mut wanted = pattern.split('/');
+    let mut given = path.split('/');
+    loop {
+        match (wanted.next(), given.next()) {
+            (None, None) => return true,
+            (Some(wanted), Some(given))
+                if wanted == given || (wanted.starts_with('{') && !given.is_empty()) => {}
+            _ => return false,
+        }
+    }
 }
 
 /// Answers what no route takes; counted by address like every call without a key.
@@ -115,6 +140,22 @@ fn without_double_slash(uri: &Uri) -> Option<Uri> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_pattern_takes_one_segment_for_a_name() {
+        for (pattern, path, want) in [
+            ("/v3/scopes", "/v3/scopes", true),
+            ("/v3/scopes", "/v3/scopes/", false),
+            ("/v3/scopes", "/v3", false),
+            ("/v3/batch/{id}", "/v3/batch/7", true),
+            ("/v3/batch/{id}", "/v3/batch/", false),
+            ("/v3/batch/{id}", "/v3/batch/7/8", false),
+            ("/v3/{name}/ips", "/v3/ada/ips", true),
+            ("/v3/{name}/ips", "/v3/ada/credits", false),
+        ] {
+            assert_eq!(fits(pattern, path), want, "{pattern} {path}");
+        }
+    }
 
     #[test]
     fn slashes_before_the_version_are_one() {

@@ -42,6 +42,7 @@ pub struct Routes<S = ()> {
     dialect: Dialect,
     router: Router<S>,
     list: Vec<Route>,
+    elsewhere: &'static [&'static str],
 }
 
 impl<S: Clone + Send + Sync + 'static> Routes<S> {
@@ -52,6 +53,7 @@ impl<S: Clone + Send + Sync + 'static> Routes<S> {
             dialect: Dialect::General,
             router: Router::new(),
             list: Vec::new(),
+            elsewhere: &[],
         }
     }
 
@@ -101,6 +103,7 @@ impl<S: Clone + Send + Sync + 'static> Routes<S> {
             dialect: self.dialect,
             router: self.router.with_state(state),
             list: self.list,
+            elsewhere: self.elsewhere,
         }
     }
 }
@@ -126,7 +129,15 @@ impl Routes {
 
     /// The finished service, with the edge around it.
     pub fn into_router(self) -> Router {
-        crate::edge::finish(self.router, &self.gate)
+        crate::edge::finish(self.router, &self.gate, self.elsewhere)
+    }
+
+    /// For the function that answers what matched no route of any: on these paths of other
+    /// functions it says that the method is wrong, on every other that there is nothing.
+    #[must_use]
+    pub fn among(mut self, elsewhere: &'static [&'static str]) -> Self {
+        self.elsewhere = elsewhere;
+        self
     }
 }
 

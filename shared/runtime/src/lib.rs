@@ -7,6 +7,7 @@ mod boot;
 mod config;
 mod lambda;
 mod logs;
+mod metrics;
 mod system;
 
 pub use boot::Boot;

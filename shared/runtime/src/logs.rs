@@ -1,8 +1,12 @@
 //! Log lines: JSON for CloudWatch, plain text for a terminal.
 
-use tracing_subscriber::EnvFilter;
+use tracing_subscriber::filter::{LevelFilter, filter_fn};
+use tracing_subscriber::layer::SubscriberExt as _;
+use tracing_subscriber::util::SubscriberInitExt as _;
+use tracing_subscriber::{EnvFilter, Layer as _};
 
 use crate::Variables;
+use crate::metrics::{Embedded, TARGET};
 
 /// The SDK warns of every answer that is an expected outcome to us (a key that is taken).
 const DEFAULT: &str = "info,aws_smithy_runtime=error,aws_smithy_runtime_api=error";
@@ -16,23 +20,39 @@ fn filter(vars: &Variables) -> EnvFilter {
     EnvFilter::try_new(level).unwrap_or_else(|_| EnvFilter::new(DEFAULT))
 }
 
-/// JSON lines, without the time, which CloudWatch adds. A second call changes nothing.
+/// JSON lines, without the time, which CloudWatch adds; and the figures, whatever the level of the
+/// rest. A second call changes nothing.
 pub fn to_cloudwatch(vars: &Variables) {
-    let lines = tracing_subscriber::fmt().json().without_time();
-    let _ = lines
-        .with_env_filter(filter(vars))
+    let lines = tracing_subscriber::fmt::layer().json().without_time();
+    let lines = lines
         .with_target(false)
         .with_current_span(false)
         .flatten_event(true)
+        .with_filter(filter(vars))
+        .with_filter(filter_fn(|event| event.target() != TARGET));
+    let figures = Embedded {
+        stack: vars
+            .get("STACK_NAME")
+            .unwrap_or_else(|| "posthaste".to_owned()),
+        clock: crate::clock(),
+        writer: std::io::stdout,
+    };
+    let figures = figures
+        .with_filter(LevelFilter::INFO)
+        .with_filter(filter_fn(|event| event.target() == TARGET));
+    let _ = tracing_subscriber::registry()
+        .with(lines)
+        .with(figures)
         .try_init();
 }
 
 /// Lines for a person, on standard error. A second call changes nothing.
 pub fn to_terminal(vars: &Variables) {
-    let lines = tracing_subscriber::fmt().with_writer(std::io::stderr);
-    let _ = lines
-        .with_env_filter(filter(vars))
+    let lines = tracing_subscriber::fmt::layer().with_writer(std::io::stderr);
+    let lines = lines
         .with_ansi(std::io::IsTerminal::is_terminal(&std::io::stderr()))
         .with_target(false)
-        .try_init();
+        .with_filter(filter(vars))
+        .with_filter(filter_fn(|event| event.target() != TARGET));
+    let _ = tracing_subscriber::registry().with(lines).try_init();
 }

@@ -29,7 +29,7 @@ struct Arrival {
 /// Whether an attempt may be made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
-pub enum Begun {
+pub enum Arriving {
     /// It is ours; `first` when nobody has ever tried.
     Go { first: bool },
     /// Somebody makes it at this moment.
@@ -71,21 +71,21 @@ impl Store {
         (account, id, attempt): (&AccountId, &str, u32),
         (now, lease): (Timestamp, i64),
         expires: Timestamp,
-    ) -> Result<Begun, StoreError> {
+    ) -> Result<Arriving, StoreError> {
         let key = Key::arrival(account, id);
         let mut first = false;
         let done = self
-            .modify::<Arrival, Begun>(&key, Some(expires), |row| {
+            .modify::<Arrival, Arriving>(&key, Some(expires), |row| {
                 first = row.is_none();
                 match row {
                     Some(row) if matches!(row.stage, Stage::Done | Stage::Dead) => {
-                        return Err(Begun::Over(row.stage));
+                        return Err(Arriving::Over(row.stage));
                     }
-                    Some(row) if row.attempt > attempt => return Err(Begun::Over(row.stage)),
+                    Some(row) if row.attempt > attempt => return Err(Arriving::Over(row.stage)),
                     Some(Arrival {
                         stage: Stage::Posting { until },
                         ..
-                    }) if *until > now => return Err(Begun::Busy),
+                    }) if *until > now => return Err(Arriving::Busy),
                     Some(_) | None => {}
                 }
                 let until = now.plus(lease);
@@ -96,7 +96,7 @@ impl Store {
             })
             .await?;
         Ok(match done {
-            Ok(_) => Begun::Go { first },
+            Ok(_) => Arriving::Go { first },
             Err(begun) => begun,
         })
     }

@@ -35,7 +35,7 @@ mod webhooks;
 pub use accounts::{Account, LONGEST_USERNAME, Region, Status};
 pub use allowed_ips::{Allow, AllowedIp, Disallow};
 pub use api_keys::{ApiKey, Kind as KeyKind, Secret};
-pub use arrivals::{Begun, LostMail, Stage as ArrivalStage};
+pub use arrivals::{Arriving, LostMail, Stage as ArrivalStage};
 pub use attempts::{Attempt, Seen};
 pub use batches::{Batch, HoldError};
 pub use credits::{Allowance, Credits, Frequency};

@@ -84,7 +84,6 @@ impl Ids {
         let sender = house
             .made(post.clone(), "/v3/verified_senders", &sender)
             .await;
-        let mut mail = json!({
         let group = json!({"name": "theirs", "description": "Theirs"});
         let group = house.made(post.clone(), "/v3/asm/groups", &group).await;
         let group = group["id"].as_i64().expect("an id");
@@ -100,7 +99,7 @@ impl Ids {
         let parse = house
             .made(post.clone(), "/v3/user/webhooks/parse/settings", &parse)
             .await;
-        let mail = json!({
+        let mut mail = json!({
             "personalizations": [{"to": [{"email": "to@example.com"}]}],
             "from": {"email": "from@example.com"},
             "subject": "Later",
@@ -179,8 +178,6 @@ impl Ids {
     /// The long ids, which must not show anywhere.
     fn texts(&self) -> Vec<&str> {
         vec![
-    fn texts(&self) -> [&str; 6] {
-        [
             &self.email,
             &self.key,
             &self.batch,

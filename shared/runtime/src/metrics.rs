@@ -1,0 +1,169 @@
+//! Figures for CloudWatch, in its embedded metric format: a log line from which CloudWatch makes
+//! metrics, with no call and no agent.
+//!
+//! Whoever has a figure writes an event of the target `metrics` whose fields are numbers:
+//! `tracing::info!(target: "metrics", delivered = 3_u64)`. A name that ends in `_ms` is a time in
+//! milliseconds, every other a count. They go into the namespace `Posthaste`, by stack. A terminal
+//! does not show them.
+
+use std::fmt::Debug;
+use std::io::Write;
+
+use posthaste_model::Clock;
+use serde_json::{Map, Value, json};
+use tracing::field::{Field, Visit};
+use tracing::{Event, Subscriber};
+use tracing_subscriber::Layer;
+use tracing_subscriber::fmt::MakeWriter;
+use tracing_subscriber::layer::Context;
+
+/// The target of events that are figures.
+pub(crate) const TARGET: &str = "metrics";
+
+/// Writes figures, one line for each event.
+pub(crate) struct Embedded<W> {
+    pub stack: String,
+    pub clock: Clock,
+    pub writer: W,
+}
+
+impl<S, W> Layer<S> for Embedded<W>
+where
+    S: Subscriber,
+    W: for<'w> MakeWriter<'w> + 'static,
+{
+    fn on_event(&self, event: &Event<'_>, _: Context<'_, S>) {
+        if event.metadata().target() != TARGET {
+            return;
+        }
+        let mut figures = Figures::default();
+        event.record(&mut figures);
+        if let Some(line) = line(figures.0, &self.stack, self.clock.now_ms().0) {
+            // A figure that cannot be written must not stop the work that it counts.
+            let _ = writeln!(self.writer.make_writer(), "{line}");
+        }
+    }
+}
+
+/// The line; `at` is in milliseconds. Nothing when there is no figure.
+fn line(figures: Map<String, Value>, stack: &str, at: i64) -> Option<Value> {
+    if figures.is_empty() {
+        return None;
+    }
+    let unit = |name: &str| match name.ends_with("_ms") {
+        true => "Milliseconds",
+        false => "Count",
+    };
+    let metrics: Vec<Value> = figures
+        .keys()
+        .map(|name| json!({"Name": name, "Unit": unit(name)}))
+        .collect();
+    let mut line = figures;
+    line.insert("Stack".to_owned(), json!(stack));
+    line.insert(
+        "_aws".to_owned(),
+        json!({
+            "Timestamp": at,
+            "CloudWatchMetrics": [{
+                "Namespace": "Posthaste",
+                "Dimensions": [["Stack"]],
+                "Metrics": metrics,
+            }],
+        }),
+    );
+    Some(Value::Object(line))
+}
+
+/// The numbers among the fields of an event.
+#[derive(Default)]
+struct Figures(Map<String, Value>);
+
+impl Visit for Figures {
+    fn record_i64(&mut self, field: &Field, value: i64) {
+        self.0.insert(field.name().to_owned(), value.into());
+    }
+
+    fn record_u64(&mut self, field: &Field, value: u64) {
+        self.0.insert(field.name().to_owned(), value.into());
+    }
+
+    // Texts are no figures, and may be somebody's.
+    fn record_debug(&mut self, _: &Field, _: &dyn Debug) {}
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+    use std::sync::{Arc, Mutex};
+
+    use posthaste_model::Millis;
+    use tracing_subscriber::layer::SubscriberExt as _;
+
+    use super::*;
+
+    #[derive(Clone, Default)]
+    struct Page(Arc<Mutex<Vec<u8>>>);
+
+    impl Write for Page {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.lock().unwrap().extend_from_slice(bytes);
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    fn written(tell: impl FnOnce()) -> Vec<Value> {
+        let page = Page::default();
+        let copy = page.clone();
+        let layer = Embedded {
+            stack: "mine".to_owned(),
+            clock: Clock::new(|| Millis(1_700_000_000_123)),
+            writer: move || copy.clone(),
+        };
+        let subscriber = tracing_subscriber::registry().with(layer);
+        tracing::subscriber::with_default(subscriber, tell);
+        let bytes = page.0.lock().unwrap().clone();
+        let text = String::from_utf8(bytes).unwrap();
+        text.lines()
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect()
+    }
+
+    #[test]
+    fn figures_become_one_line_that_cloudwatch_reads() {
+        let lines = written(|| {
+            tracing::info!(target: "metrics", delivered = 3_u64, webhook_lag_ms = 1500_i64);
+        });
+        assert_eq!(
+            lines,
+            [json!({
+                "_aws": {
+                    "Timestamp": 1_700_000_000_123_i64,
+                    "CloudWatchMetrics": [{
+                        "Namespace": "Posthaste",
+                        "Dimensions": [["Stack"]],
+                        "Metrics": [
+                            {"Name": "delivered", "Unit": "Count"},
+                            {"Name": "webhook_lag_ms", "Unit": "Milliseconds"},
+                        ],
+                    }],
+                },
+                "Stack": "mine",
+                "delivered": 3,
+                "webhook_lag_ms": 1500,
+            })]
+        );
+    }
+
+    #[test]
+    fn texts_and_other_events_are_no_figures() {
+        let lines = written(|| {
+            tracing::info!(delivered = 3_u64, "not for here");
+            tracing::info!(target: "metrics", who = "ada@example.com");
+        });
+        assert_eq!(lines, Vec::<Value>::new());
+    }
+}
