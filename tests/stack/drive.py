@@ -1,0 +1,165 @@
+#!/usr/bin/env python3
+"""The deployed shape from end to end: the template on an emulator, driven through its HTTP API.
+
+Every step says what it proves; the first that fails ends the run with exit code 1.
+"""
+
+import pathlib
+import re
+import sys
+import time
+
+from parts import Api, Emulator, Relay, first_key, until
+from stack import client, deploy
+
+SENDER = "news@example.com"
+
+
+def mail(subject, **more):
+    return {
+        "personalizations": [{"to": [{"email": "ada@example.net"}]}],
+        "from": {"email": SENDER},
+        "subject": subject,
+        "content": [{"type": "text/plain", "value": "The sun is up."}],
+        **more,
+    }
+
+
+def step(text):
+    print(f"{time.strftime('%H:%M:%S')} {text}", flush=True)
+
+
+def keys(api):
+    made, _ = api.expect(201, "POST", "/v3/api_keys", {"name": "sends", "scopes": ["mail.send"]})
+    api.expect(403, "GET", "/v3/api_keys", key=made["api_key"])
+    api.expect(401, "GET", "/v3/api_keys", key="SG." + "a" * 22 + "." + "b" * 43)
+    step("a key made through the API may do what it was made for, and no more")
+    return made["api_key"]
+
+
+def unknown(api):
+    for status, method, path in [
+        (404, "GET", "/v3/nothing"),
+        (405, "GET", "/v3/mail/send"),
+        (405, "PUT", "/v3/mail/batch/abc"),
+        (405, "POST", "/v3/scopes"),
+    ]:
+        body, _ = api.expect(status, method, path)
+        if not body["errors"][0]["message"]:
+            sys.exit(f"{method} {path} is refused in another shape: {body}")
+    step("what no route takes is refused in the contract's shape")
+
+
+def sender(api, relay):
+    body, _ = api.expect(403, "POST", "/v3/mail/send", mail("Too early"))
+    fields = {
+        "nickname": "news", "from_email": SENDER, "reply_to": SENDER, "address": "Main Street 1",
+        "city": "Springfield", "country": "USA",
+    }
+    api.expect(201, "POST", "/v3/verified_senders", fields)
+    sent = until("the mail with the link", lambda: relay.mails, 60)[0]
+    text = sent.get_body(("plain", "html")).get_content()
+    token = re.search(r"/senders/verify/([A-Za-z0-9._~-]+)", text).group(1)
+    status, page, _ = api.call("POST", f"/senders/verify/{token}")
+    if status not in (200, 204, 302, 303):
+        sys.exit(f"the link of a sender: {status} {page}")
+    step("a stranger is refused as a sender; one who follows the link may send")
+
+
+def now(api, relay, key):
+    _, headers = api.expect(202, "POST", "/v3/mail/send", mail("Now"), key)
+    got = until("the mail sent now", lambda: relay.with_subject("Now"), 60)[0]
+    if headers["x-message-id"] not in str(got["message-id"]):
+        sys.exit(f"another message: {got['message-id']}")
+    large = {"content": "QUJD" * 200_000, "filename": "a.bin"}
+    api.expect(202, "POST", "/v3/mail/send", mail("Large", attachments=[large]), key)
+    got = until("the large mail", lambda: relay.with_subject("Large"), 60)[0]
+    [part] = got.iter_attachments()
+    if part.get_content() != b"ABC" * 200_000:
+        sys.exit("an attachment is not what was sent")
+    step("mails sent now arrive, small ones by the queue and large ones by the bucket")
+
+
+def later(api, relay):
+    batch, _ = api.expect(201, "POST", "/v3/mail/batch")
+    batch = batch["batch_id"]
+    at = int(time.time()) + 75
+    api.expect(202, "POST", "/v3/mail/send", mail("Later", send_at=at))
+    api.expect(202, "POST", "/v3/mail/send", mail("Never", send_at=at, batch_id=batch))
+    cancel = {"batch_id": batch, "status": "cancel"}
+    api.expect(201, "POST", "/v3/user/scheduled_sends", cancel)
+    until("the mail sent later", lambda: relay.with_subject("Later"), 200)
+    left = time.time() - at
+    if left < 0:
+        sys.exit(f"a later send left {-left:.1f} s early")
+    if relay.with_subject("Never"):
+        sys.exit("a cancelled send left")
+    step(f"a later send left {left:.1f} s after its time by the rule of every minute")
+    return at
+
+
+def webhook(api, relay, emulator, resources):
+    """The guard lets no webhook reach this machine, so what is seen is that it is tried again."""
+    hook = {"enabled": True, "url": "https://hooks.invalid/events", "delivered": True}
+    api.expect(201, "POST", "/v3/user/webhooks/event/settings", hook)
+    api.expect(202, "POST", "/v3/mail/send", mail("Told"))
+    until("the mail that is told of", lambda: relay.with_subject("Told"), 60)
+    queues = client("sqs", emulator.url)
+    names = ["ApproximateNumberOfMessages", "ApproximateNumberOfMessagesDelayed",
+             "ApproximateNumberOfMessagesNotVisible"]
+
+    def waiting():
+        url = resources["RetriesQueue"]
+        found = queues.get_queue_attributes(QueueUrl=url, AttributeNames=names)["Attributes"]
+        return sum(int(count) for count in found.values())
+
+    until("the events of a webhook that does not answer", waiting, 90)
+    step("events reach the fan-out; what a webhook does not take waits for another try")
+
+
+def figures(emulator):
+    """The functions write figures where CloudWatch looks for them."""
+    logs = client("logs", emulator.url)
+    found = set()
+    for group in logs.describe_log_groups()["logGroups"]:
+        name = group["logGroupName"]
+        for event in logs.filter_log_events(logGroupName=name)["events"]:
+            found |= set(re.findall(r'"Name":"([a-z_]+)"', event["message"]))
+    return found
+
+
+def main():
+    binaries = pathlib.Path(sys.argv[1]).resolve()
+    relay, emulator = Relay(), Emulator()
+    try:
+        parameters = {
+            "Delivery": f"smtp://127.0.0.1:{relay.port}?tls=none",
+            "HostnameOfService": "mail.example.com",
+        }
+        resources = deploy(emulator.url, binaries, parameters)
+        step(f"deployed: {len(resources)} resources")
+        key = first_key(binaries / "posthaste", resources["Table"], emulator.url)
+        api = Api(emulator.port, resources["Api"], key)
+        unknown(api)
+        sends = keys(api)
+        sender(api, relay)
+        now(api, relay, sends)
+        webhook(api, relay, emulator, resources)
+        later(api, relay)
+        told = figures(emulator)
+        if told and not {"accepted", "delivered"} <= told:
+            sys.exit(f"figures are missing: {sorted(told)}")
+        step(f"figures in the logs: {', '.join(sorted(told)) or 'the emulator keeps no logs'}")
+    except BaseException:
+        # What the functions wrote is there too.
+        print(emulator.log.read_text(errors="replace")[-6000:])
+        raise
+    finally:
+        emulator.stop()
+        relay.controller.stop()
+    print("the deployed stack does what it must")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,162 @@
+"""Turns template.yaml into what the emulator can deploy, and deploys it.
+
+What the emulator (ministack 1.5.33) does otherwise than AWS, and what is done about it here:
+
+* It does not read the routes in an API's `Body`: they become Integration and Route resources.
+* Functions do not learn its address: AWS_ENDPOINT_URL goes into their environment.
+* A parameter is a text to it even where a number belongs: the event sources get the default.
+* It makes secrets with punctuation when told not to: the characters are named one by one.
+* It checks no policy: what a function may do is tested on the template (tests/it/template.rs).
+* It rebuilds raw mail for SES: mails go to a relay here, SES has a stub of its own in
+  shared/mailer.
+"""
+
+import io
+import json
+import pathlib
+import string
+import subprocess
+import sys
+import tempfile
+import zipfile
+
+import boto3
+from samtranslator.translator.transform import transform
+from samtranslator.yaml_helper import yaml_parse
+
+TEMPLATE = pathlib.Path(__file__).parents[2] / "template.yaml"
+REGION = "us-east-1"
+CODE = "code"
+
+
+def template():
+    return yaml_parse(TEMPLATE.read_text(encoding="utf-8"))
+
+
+def functions(of):
+    """The functions' names in the template and those of their binaries."""
+    return {
+        name: resource["Metadata"]["BuildProperties"]["Binary"]
+        for name, resource in of["Resources"].items()
+        if resource["Type"] == "AWS::Serverless::Function"
+    }
+
+
+class NoManagedPolicies:
+    """The translator asks for the ARNs of AWS's own policies; it can make them itself."""
+
+    def load(self):
+        return {}
+
+
+def translated(endpoint):
+    """The template as plain CloudFormation, with the code in the emulator's bucket."""
+    source = template()
+    for name, binary in functions(source).items():
+        properties = source["Resources"][name]["Properties"]
+        properties["CodeUri"] = {"Bucket": CODE, "Key": f"{binary}.zip"}
+    variables = source["Globals"]["Function"]["Environment"]["Variables"]
+    variables["AWS_ENDPOINT_URL"] = endpoint
+    plain = transform(source, {}, NoManagedPolicies())
+    for name, resource in list(plain["Resources"].items()):
+        if resource["Type"] == "AWS::ApiGatewayV2::Api":
+            plain["Resources"].update(routed(name, resource))
+        if resource["Type"] == "AWS::SecretsManager::Secret":
+            made = resource["Properties"]["GenerateSecretString"]
+            made["ExcludeCharacters"] = string.punctuation
+        if resource["Type"] == "AWS::Lambda::EventSourceMapping":
+            scaling = resource["Properties"]["ScalingConfig"]
+            parameter = plain["Parameters"][scaling["MaximumConcurrency"]["Ref"]]
+            scaling["MaximumConcurrency"] = parameter["Default"]
+    return plain
+
+
+def routed(api, resource):
+    """Takes the routes out of an API's body; what stands for them."""
+    body = resource["Properties"].pop("Body")
+    resource["Properties"] = {"Name": api, "ProtocolType": "HTTP"}
+    made = {}
+    for path, methods in body["paths"].items():
+        for method, operation in methods.items():
+            target = operation["x-amazon-apigateway-integration"]["uri"]
+            function = str(target).split("/functions/${", 1)[1].split(".Arn", 1)[0]
+            integration = f"{function}Integration"
+            made[integration] = {
+                "Type": "AWS::ApiGatewayV2::Integration",
+                "Properties": {
+                    "ApiId": {"Ref": api},
+                    "IntegrationType": "AWS_PROXY",
+                    "IntegrationUri": {"Fn::GetAtt": [function, "Arn"]},
+                    "PayloadFormatVersion": "2.0",
+                },
+            }
+            default = path.endswith("$default")
+            made[f"Route{len(made)}{function}"] = {
+                "Type": "AWS::ApiGatewayV2::Route",
+                "Properties": {
+                    "ApiId": {"Ref": api},
+                    "RouteKey": "$default" if default else f"{method.upper()} {path}",
+                    "Target": {"Fn::Join": ["/", ["integrations", {"Ref": integration}]]},
+                },
+            }
+    return made
+
+
+def packed(binary):
+    """A deployment package; without its symbols, which the emulator would copy about."""
+    with tempfile.TemporaryDirectory() as folder:
+        small = pathlib.Path(folder) / "bootstrap"
+        subprocess.run(["strip", "-o", small, binary], check=True)
+        entry = zipfile.ZipInfo("bootstrap")
+        entry.external_attr = 0o755 << 16
+        bytes_ = io.BytesIO()
+        with zipfile.ZipFile(bytes_, "w") as package:
+            package.writestr(entry, small.read_bytes())
+        return bytes_.getvalue()
+
+
+def client(service, endpoint):
+    return boto3.client(
+        service,
+        endpoint_url=endpoint,
+        region_name=REGION,
+        aws_access_key_id="test",
+        aws_secret_access_key="test",
+    )
+
+
+def deploy(endpoint, binaries, parameters):
+    """Deploys the service; the physical ids of its resources by name."""
+    bucket = client("s3", endpoint)
+    bucket.create_bucket(Bucket=CODE)
+    for binary in functions(template()).values():
+        package = packed(pathlib.Path(binaries) / binary)
+        bucket.put_object(Bucket=CODE, Key=f"{binary}.zip", Body=package)
+
+    # Inline a template may have 51,200 characters.
+    body = json.dumps(translated(endpoint))
+    bucket.put_object(Bucket=CODE, Key="template.json", Body=body.encode())
+    stacks = client("cloudformation", endpoint)
+    stacks.create_stack(
+        StackName="posthaste",
+        TemplateURL=f"{endpoint}/{CODE}/template.json",
+        Capabilities=["CAPABILITY_IAM", "CAPABILITY_AUTO_EXPAND"],
+        Parameters=[{"ParameterKey": k, "ParameterValue": v} for k, v in parameters.items()],
+    )
+    waiter = stacks.get_waiter("stack_create_complete")
+    try:
+        waiter.wait(StackName="posthaste", WaiterConfig={"Delay": 1, "MaxAttempts": 120})
+    except Exception:
+        for event in stacks.describe_stack_events(StackName="posthaste")["StackEvents"]:
+            if "FAILED" in event["ResourceStatus"]:
+                print(event["LogicalResourceId"], event.get("ResourceStatusReason"))
+        raise
+    resources = {}
+    for page in stacks.get_paginator("list_stack_resources").paginate(StackName="posthaste"):
+        for resource in page["StackResourceSummaries"]:
+            resources[resource["LogicalResourceId"]] = resource["PhysicalResourceId"]
+    return resources
+
+
+if __name__ == "__main__" and sys.argv[1:] == ["names"]:
+    print(*functions(template()).values())
