@@ -95,17 +95,25 @@ fn describe(posted: &Posted<'_>) -> Value {
         "attempt": posted.attempt,
         "events": posted.events.iter().map(|event| event.kind.wire()).collect::<Vec<_>>(),
     });
+    let mut tell = |name: &str, value: Value| {
+        if let Some(members) = answer.as_object_mut() {
+            members.insert(name.to_owned(), value);
+        }
+    };
     match posted.outcome {
         Outcome::Answered(answered) => {
             let body = String::from_utf8_lossy(&answered.body_head);
-            answer["status"] = answered.status.as_u16().into();
-            answer["answer"] = body.chars().take(SHOWN).collect::<String>().into();
-            answer["took_ms"] = answered.took_ms.into();
+            tell("status", answered.status.as_u16().into());
+            tell(
+                "answer",
+                body.chars().take(SHOWN).collect::<String>().into(),
+            );
+            tell("took_ms", answered.took_ms.into());
         }
         silent @ (Outcome::Refused(_)
         | Outcome::Unreachable { .. }
         | Outcome::TimedOut
-        | Outcome::NoToken(_)) => answer["error"] = silent.to_string().into(),
+        | Outcome::NoToken(_)) => tell("error", silent.to_string().into()),
     }
     answer
 }

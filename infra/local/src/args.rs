@@ -77,8 +77,8 @@ pub struct Args {
     /// Only send from verified senders and authenticated domains, as on AWS
     #[arg(long)]
     pub strict_senders: bool,
-    /// Spam filter for received mail: spamd://host[:783] or rspamd://host[:11333]
-    #[arg(long, value_name = "URL")]
+    /// Spam filter for received mail
+    #[arg(long, value_name = "spamd://HOST[:783] | rspamd://HOST[:11333]")]
     pub spam_filter: Option<Filter>,
     /// Requests an account may make to one endpoint in a minute (mail/send has its own)
     #[arg(long, value_name = "N", default_value_t = 600)]

@@ -26,16 +26,16 @@ pub struct Place {
     /// Work on a deployed stack, with the AWS credentials and region of the environment
     #[arg(long, global = true)]
     aws: bool,
-    /// Table of the deployed stack (default: TABLE_NAME of the environment)
+    /// Table of the deployed stack (default: `TABLE_NAME` of the environment)
     #[arg(long, global = true, value_name = "NAME", requires = "aws")]
     table: Option<String>,
-    /// URL of its events queue, so that webhooks hear of it (default: EVENTS_QUEUE_URL)
+    /// URL of its events queue, so that webhooks hear of it (default: `EVENTS_QUEUE_URL`)
     #[arg(long, global = true, value_name = "URL", requires = "aws")]
     events_queue: Option<String>,
-    /// URL of its queue of undelivered events, to replay them (default: RETRIES_QUEUE_URL)
+    /// URL of its queue of undelivered events, to replay them (default: `RETRIES_QUEUE_URL`)
     #[arg(long, global = true, value_name = "URL", requires = "aws")]
     retries_queue: Option<String>,
-    /// Its event bus, for notices to your other systems (default: BUS_NAME)
+    /// Its event bus, for notices to your other systems (default: `BUS_NAME`)
     #[arg(long, global = true, value_name = "NAME", requires = "aws")]
     bus: Option<String>,
     /// Answer in JSON

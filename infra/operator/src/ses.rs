@@ -29,6 +29,24 @@ pub(crate) async fn run(command: &Command, tools: &Tools) -> Result<Report, Fail
     Ok(report(&account, &found))
 }
 
+/// The state of one domain, for a person.
+fn state(domain: Option<&SesDomain>) -> String {
+    let Some(domain) = domain else {
+        return "SES does not know it".to_owned();
+    };
+    let from = domain.mail_from.as_ref();
+    let from = from.map(|(name, state)| format!(", MAIL FROM {name} {state}"));
+    let verified = match domain.verified {
+        true => "verified",
+        false => "not verified",
+    };
+    format!(
+        "{verified}, DKIM {}{}",
+        domain.dkim,
+        from.unwrap_or_default()
+    )
+}
+
 fn report(account: &SesAccount, domains: &[(&str, Option<SesDomain>)]) -> Report {
     let word = |ok: bool| if ok { "ok  " } else { "FAIL" };
     let mut ready = account.sending && !account.sandbox;
@@ -51,26 +69,9 @@ fn report(account: &SesAccount, domains: &[(&str, Option<SesDomain>)]) -> Report
         ),
     ];
     for (name, domain) in domains {
-        let state = match domain {
-            None => "SES does not know it".to_owned(),
-            Some(domain) => {
-                let from = domain.mail_from.as_ref();
-                let from = from.map(|(name, state)| format!(", MAIL FROM {name} {state}"));
-                let verified = if domain.verified {
-                    "verified"
-                } else {
-                    "not verified"
-                };
-                format!(
-                    "{verified}, DKIM {}{}",
-                    domain.dkim,
-                    from.unwrap_or_default()
-                )
-            }
-        };
         let ok = domain.as_ref().is_some_and(|domain| domain.verified);
         ready &= ok;
-        lines.push(format!("{}  {name}: {state}", word(ok)));
+        lines.push(format!("{}  {name}: {}", word(ok), state(domain.as_ref())));
     }
     let json = |(name, domain): &(&str, Option<SesDomain>)| {
         let domain = domain.as_ref();

@@ -61,6 +61,9 @@ pub(crate) fn all() -> Vec<(&'static str, Kind)> {
             Kind::Http(|boot| {
                 let app = templates::App::open(boot)?;
                 Ok(templates::routes(app, boot.gate()?))
+            }),
+        ),
+        (
             "suppressions",
             Kind::Http(|boot| {
                 let app = suppressions::App::open(boot)?;
