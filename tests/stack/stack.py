@@ -65,9 +65,10 @@ def translated(endpoint):
             made = resource["Properties"]["GenerateSecretString"]
             made["ExcludeCharacters"] = string.punctuation
         if resource["Type"] == "AWS::Lambda::EventSourceMapping":
-            scaling = resource["Properties"]["ScalingConfig"]
-            parameter = plain["Parameters"][scaling["MaximumConcurrency"]["Ref"]]
-            scaling["MaximumConcurrency"] = parameter["Default"]
+            scaling = resource["Properties"].get("ScalingConfig", {})
+            most = scaling.get("MaximumConcurrency")
+            if isinstance(most, dict):
+                scaling["MaximumConcurrency"] = plain["Parameters"][most["Ref"]]["Default"]
     return plain
 
 
