@@ -112,6 +112,13 @@ impl Deps {
             entropy: entropy.clone(),
             horizon: self.horizon,
         };
+        let tracking = tracking::App {
+            store: store.clone(),
+            events: self.engine.queue(EVENTS),
+            keys: self.keys.clone(),
+            clock: clock.clone(),
+            entropy: entropy.clone(),
+        };
         let templates = templates::App {
             store: store.clone(),
             clock: clock.clone(),
@@ -135,6 +142,7 @@ impl Deps {
             .merge(mail_batch::routes(mail_batch, gate()))
             .merge(event_settings::routes(event_settings, gate()))
             .merge(templates::routes(templates, gate()))
+            .merge(tracking::routes(tracking, gate()))
             .merge(activity::routes(activity, gate()))
             .merge(self.access())
             .merge(self.suppressions())

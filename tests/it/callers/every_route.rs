@@ -10,10 +10,15 @@ use super::{House, fill, routes};
 const ANY_KEY: [(&str, &str); 1] = [("GET /v3/scopes", "a key may always know what it may do")];
 
 /// Paths that need no key at all, by how they begin, and why.
-const PUBLIC: [(&str, &str); 1] = [(
-    "/senders/verify/",
-    "a link in a mail to whoever shall confirm an address, signed",
-)];
+const PUBLIC: [(&str, &str); 4] = [
+    (
+        "/senders/verify/",
+        "a link in a mail to whoever shall confirm an address, signed",
+    ),
+    ("/wf/open", "the pixel of a mail, signed"),
+    ("/ls/click", "a link of a mail, signed"),
+    ("/asm/", "the pages behind a mail's own links, signed"),
+];
 
 /// Ids that nobody was given.
 const ODD_IDS: [&str; 10] = [

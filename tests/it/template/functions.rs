@@ -71,6 +71,13 @@ pub(crate) fn all() -> Vec<(&'static str, Kind)> {
             }),
         ),
         (
+            "tracking",
+            Kind::Http(|boot| {
+                let app = tracking::App::open(boot)?;
+                Ok(tracking::routes(app, boot.gate()?))
+            }),
+        ),
+        (
             "webhook-fanout",
             Kind::Worker(|boot| started(webhook_fanout::App::open(boot))),
         ),

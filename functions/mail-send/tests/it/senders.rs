@@ -3,6 +3,7 @@
 use mail_send::Senders;
 use posthaste_model::{Record, RecordKind};
 use posthaste_store::{Domain, Put, Sender, SenderFields};
+use posthaste_testkit::Tenant;
 use serde_json::json;
 
 use crate::desk::Desk;

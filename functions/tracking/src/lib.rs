@@ -1,0 +1,63 @@
+//! What the links in mails lead to: the open pixel, the click redirect, the pages to unsubscribe.
+//!
+//! Public: whoever holds the mail holds the links. Every link is a token that we signed; nothing
+//! else is redirected to, and nothing happens on a `GET` but that it is counted.
+
+mod page;
+mod seen;
+mod unsubscribe;
+mod visit;
+
+use http::Method;
+use posthaste_http::{Access, Gate, Routes};
+use posthaste_model::{Clock, Entropy};
+use posthaste_queue::Queue;
+use posthaste_render::{CLICK_PATH, KeyRing, OPEN_PATH, PREFERENCES_PATH, UNSUBSCRIBE_PATH};
+use posthaste_runtime::{Boot, Error};
+use posthaste_store::Store;
+
+/// What the handlers work with.
+#[derive(Clone)]
+pub struct App {
+    pub store: Store,
+    /// The event queue.
+    pub events: Queue,
+    /// Verifies tokens; those of an older secret still work while the ring holds it.
+    pub keys: KeyRing,
+    pub clock: Clock,
+    pub entropy: Entropy,
+}
+
+impl App {
+    /// Reads `TABLE_NAME`, `EVENTS_QUEUE_URL`, `STACK_SECRET`.
+    ///
+    /// # Errors
+    /// When one is not set or cannot be read.
+    pub fn open(boot: &Boot) -> Result<Self, Error> {
+        Ok(Self {
+            store: boot.store()?,
+            events: boot.queue("EVENTS_QUEUE_URL")?,
+            keys: boot.vars().parsed("STACK_SECRET")?,
+            clock: boot.clock(),
+            entropy: boot.entropy(),
+        })
+    }
+}
+
+/// The routes of this function.
+pub fn routes(app: App, gate: Gate) -> Routes {
+    let open = Access::Public;
+    Routes::new(gate)
+        .at(Method::GET, OPEN_PATH, open, seen::opened)
+        .at(Method::GET, CLICK_PATH, open, seen::clicked)
+        .at(Method::GET, UNSUBSCRIBE_PATH, open, unsubscribe::ask)
+        .at(Method::POST, UNSUBSCRIBE_PATH, open, unsubscribe::leave)
+        .at(
+            Method::GET,
+            PREFERENCES_PATH,
+            open,
+            unsubscribe::preferences,
+        )
+        .at(Method::POST, PREFERENCES_PATH, open, unsubscribe::choose)
+        .with_state(app)
+}

@@ -1,0 +1,8 @@
+//! Lambda entry point of `tracking`.
+
+fn main() -> Result<(), posthaste_runtime::Error> {
+    posthaste_runtime::http(|boot| {
+        let app = tracking::App::open(boot)?;
+        Ok(tracking::routes(app, boot.gate()?))
+    })
+}

@@ -1,0 +1,154 @@
+//! Opens and clicks.
+
+use axum::extract::State;
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use posthaste_http::{ClientIp, Query};
+use posthaste_model::{Kind, UrlOffset};
+use posthaste_render::{Action, Part};
+
+use crate::visit::{Visit, tell};
+use crate::{App, page};
+
+/// A GIF of one transparent pixel.
+const PIXEL: &[u8] = b"GIF89a\x01\x00\x01\x00\x80\x00\x00\x00\x00\x00\xff\xff\xff!\xf9\x04\x01\x00\x00\x00\x00,\x00\x00\x00\x00\x01\x00\x01\x00\x00\x02\x01D\x00;";
+
+/// Words in the user agents of programs that fetch pictures for people: privacy proxies and
+/// scanners. Apple's proxy sends the bare first word of a browser.
+const MACHINES: [&str; 8] = [
+    "googleimageproxy",
+    "yahoomailproxy",
+    "bot",
+    "crawler",
+    "spider",
+    "scanner",
+    "preview",
+    "curl/",
+];
+
+/// `GET /wf/open`: always the pixel, so that no mail shows a broken picture. A failure to count
+/// is ours, not the reader's.
+pub(crate) async fn opened(
+    State(app): State<App>,
+    ip: ClientIp,
+    query: Query,
+    headers: HeaderMap,
+) -> Response {
+    if let Some(visit) = Visit::read(&app, &query, ip, &headers)
+        && let Action::Open { part } = visit.token.action
+    {
+        count(&app, &visit, Kind::Open, |event| {
+            event.sg_machine_open = Some(is_machine(&visit.agent));
+            event.sg_content_type = Some(name(part).to_owned());
+        })
+        .await;
+    }
+    let headers: [(HeaderName, &str); 2] = [
+        (header::CONTENT_TYPE, "image/gif"),
+        (header::CACHE_CONTROL, "no-store, max-age=0"),
+    ];
+    (headers, PIXEL).into_response()
+}
+
+/// `GET /ls/click`: to the signed URL, and nowhere else.
+pub(crate) async fn clicked(
+    State(app): State<App>,
+    ip: ClientIp,
+    query: Query,
+    headers: HeaderMap,
+) -> Response {
+    let Some(visit) = Visit::read(&app, &query, ip, &headers) else {
+        return page::gone();
+    };
+    let Action::Click { part, index, url } = &visit.token.action else {
+        return page::gone();
+    };
+    let Ok(location) = HeaderValue::from_str(&ascii(url)) else {
+        return page::gone();
+    };
+    count(&app, &visit, Kind::Click, |event| {
+        event.url = Some(url.clone());
+        event.url_offset = Some(UrlOffset {
+            index: *index,
+            part: name(*part).to_owned(),
+        });
+    })
+    .await;
+    let headers: [(HeaderName, HeaderValue); 3] = [
+        (header::LOCATION, location),
+        (
+            header::CACHE_CONTROL,
+            HeaderValue::from_static("no-store, max-age=0"),
+        ),
+        // The token names the reader.
+        (
+            header::REFERRER_POLICY,
+            HeaderValue::from_static("no-referrer"),
+        ),
+    ];
+    (StatusCode::FOUND, headers).into_response()
+}
+
+/// Tells of a visit. What goes wrong is logged and not shown.
+async fn count(
+    app: &App,
+    visit: &Visit,
+    kind: Kind,
+    fill: impl FnOnce(&mut posthaste_model::Event),
+) {
+    let told = match visit.event(app, kind).await {
+        Ok(mut event) => {
+            fill(&mut event);
+            tell(app, &[event]).await
+        }
+        Err(refused) => Err(refused),
+    };
+    if let Err(refused) = told {
+        let message = &visit.token.message;
+        tracing::error!(message.id = %message, "{} of message {message} not told: {}", kind.wire(), refused.status);
+    }
+}
+
+/// A URL as a header can carry it.
+fn ascii(url: &str) -> String {
+    url::Url::parse(url).map_or_else(|_| url.to_owned(), String::from)
+}
+
+fn name(part: Part) -> &'static str {
+    match part {
+        Part::Html => "html",
+        Part::Text => "text",
+        Part::Amp => "amp",
+        Part::Header => "header",
+    }
+}
+
+/// Whether a program opened the mail, and perhaps nobody saw it.
+fn is_machine(agent: &str) -> bool {
+    let agent = agent.to_ascii_lowercase();
+    agent.is_empty() || agent == "mozilla/5.0" || MACHINES.iter().any(|word| agent.contains(word))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn proxies_and_scanners_are_no_readers() {
+        for agent in [
+            "",
+            "Mozilla/5.0",
+            "Mozilla/5.0 (Windows NT 5.1; rv:11.0) Gecko Firefox/11.0 (via ggpht.com GoogleImageProxy)",
+            "YahooMailProxy; https://help.yahoo.com",
+            "Mozilla/5.0 (compatible; bingbot/2.0)",
+        ] {
+            assert!(is_machine(agent), "{agent}");
+        }
+        for agent in [
+            "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Thunderbird/140.0",
+            "Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) AppleWebKit/605.1.15",
+        ] {
+            assert!(!is_machine(agent), "{agent}");
+        }
+    }
+}

@@ -1,0 +1,190 @@
+//! Leaving lists. Opening a page leaves nothing: programs that look into mailboxes open every
+//! link. A `POST` does, be it the button or the mail client's own (RFC 8058).
+
+use std::collections::BTreeSet;
+
+use axum::body::Bytes;
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::Response;
+use posthaste_http::{ClientIp, Query, Rejection};
+use posthaste_model::{EmailAddress, Event, Kind};
+use posthaste_render::Action;
+use posthaste_store::{Group, List};
+use url::form_urlencoded;
+
+use crate::App;
+use crate::page::{escaped, gone, page};
+use crate::visit::{Visit, tell};
+
+/// `GET /asm/unsubscribe`: from what, and a button.
+pub(crate) async fn ask(
+    State(app): State<App>,
+    ip: ClientIp,
+    query: Query,
+    headers: HeaderMap,
+) -> Result<Response, Rejection> {
+    let Some(visit) = Visit::read(&app, &query, ip, &headers) else {
+        return Ok(gone());
+    };
+    let from = match visit.token.action {
+        Action::Unsubscribe => String::new(),
+        Action::GroupUnsubscribe { group } => {
+            let group = app.store.group(&visit.token.account, group).await?;
+            let name = group.map_or_else(String::new, |group| group.name);
+            format!(" of the kind “{}”", escaped(&name))
+        }
+        Action::Open { .. } | Action::Click { .. } | Action::Preferences { .. } => {
+            return Ok(gone());
+        }
+    };
+    let email = escaped(&visit.token.email);
+    let body = format!(
+        "<p>Do you want <b>{email}</b> to get no more mail{from}?</p>\
+         <form method=\"post\"><button>Unsubscribe</button></form>"
+    );
+    Ok(page(StatusCode::OK, "Unsubscribe", &body))
+}
+
+/// `POST /asm/unsubscribe`: the button, or one click in a mail client.
+pub(crate) async fn leave(
+    State(app): State<App>,
+    ip: ClientIp,
+    query: Query,
+    headers: HeaderMap,
+) -> Result<Response, Rejection> {
+    let Some(visit) = Visit::read(&app, &query, ip, &headers) else {
+        return Ok(gone());
+    };
+    let event = match visit.token.action {
+        Action::Unsubscribe => visit.event(&app, Kind::Unsubscribe).await?,
+        Action::GroupUnsubscribe { group } => {
+            let mut event = visit.event(&app, Kind::GroupUnsubscribe).await?;
+            event.asm_group_id = Some(group);
+            event
+        }
+        Action::Open { .. } | Action::Click { .. } | Action::Preferences { .. } => {
+            return Ok(gone());
+        }
+    };
+    tell(&app, &[event]).await?;
+    let email = escaped(&visit.token.email);
+    let body = format!("<p><b>{email}</b> is unsubscribed.</p>");
+    Ok(page(StatusCode::OK, "Done", &body))
+}
+
+/// `GET /asm/preferences`: the groups that the sender shows, ticked where mail still comes.
+pub(crate) async fn preferences(
+    State(app): State<App>,
+    ip: ClientIp,
+    query: Query,
+    headers: HeaderMap,
+) -> Result<Response, Rejection> {
+    let Some(visit) = Visit::read(&app, &query, ip, &headers) else {
+        return Ok(gone());
+    };
+    match shown(&app, &visit).await? {
+        None => Ok(gone()),
+        Some(state) => Ok(state.page(&visit.token.email, "")),
+    }
+}
+
+/// `POST /asm/preferences`: what is ticked stays or comes back, the rest is left.
+pub(crate) async fn choose(
+    State(app): State<App>,
+    ip: ClientIp,
+    query: Query,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Result<Response, Rejection> {
+    let Some(visit) = Visit::read(&app, &query, ip, &headers) else {
+        return Ok(gone());
+    };
+    let Some(state) = shown(&app, &visit).await? else {
+        return Ok(gone());
+    };
+    let form: Vec<_> = form_urlencoded::parse(&body).collect();
+    let has = |name: &str| form.iter().any(|(known, _)| known == name);
+    let mut events = Vec::new();
+    if has("all") {
+        events.push(visit.event(&app, Kind::Unsubscribe).await?);
+    }
+    for group in &state.groups {
+        let wants = has(&format!("g{}", group.id));
+        let left = state.left.contains(&group.id);
+        let kind = match (wants, left) {
+            (true, true) => Kind::GroupResubscribe,
+            (false, false) => Kind::GroupUnsubscribe,
+            (true, false) | (false, true) => continue,
+        };
+        let mut event: Event = visit.event(&app, kind).await?;
+        event.asm_group_id = Some(group.id);
+        if kind == Kind::GroupResubscribe {
+            let (account, folded) = (&visit.token.account, &state.folded);
+            app.store
+                .change_suppressed(account, folded, |lists| lists.take(List::Group(group.id)))
+                .await?;
+        }
+        events.push(event);
+    }
+    tell(&app, &events).await?;
+    let now = shown(&app, &visit).await?.unwrap_or(state);
+    Ok(now.page(&visit.token.email, "<p role=\"status\"><b>Saved.</b></p>"))
+}
+
+/// What the preferences page is about.
+struct Shown {
+    groups: Vec<Group>,
+    /// Ids of the groups that the address has left.
+    left: BTreeSet<i64>,
+    folded: String,
+}
+
+/// The groups of a preferences link; `None` for another link.
+async fn shown(app: &App, visit: &Visit) -> Result<Option<Shown>, Rejection> {
+    let Action::Preferences { group, display } = &visit.token.action else {
+        return Ok(None);
+    };
+    let account = &visit.token.account;
+    let mut ids = display.clone();
+    if ids.is_empty() {
+        ids.push(*group);
+    }
+    let groups = app.store.groups_among(account, &ids).await?;
+    let Ok(address) = EmailAddress::parse(&visit.token.email) else {
+        return Ok(None);
+    };
+    let folded = address.folded();
+    let known = app.store.suppressed(account, &folded).await?;
+    let left = known.groups().collect();
+    Ok(Some(Shown {
+        groups,
+        left,
+        folded,
+    }))
+}
+
+impl Shown {
+    fn page(&self, email: &str, note: &str) -> Response {
+        let mut form = String::new();
+        for group in &self.groups {
+            let ticked = match self.left.contains(&group.id) {
+                true => "",
+                false => " checked",
+            };
+            let (id, name) = (group.id, escaped(&group.name));
+            let about = escaped(&group.description);
+            form.push_str(&format!(
+                "<label><input type=\"checkbox\" name=\"g{id}\"{ticked}>{name}\
+                 <small>{about}</small></label>"
+            ));
+        }
+        let body = format!(
+            "{note}<p>What <b>{}</b> gets:</p><form method=\"post\">{form}\
+             <label><input type=\"checkbox\" name=\"all\">No mail at all any more</label>\
+             <p><button>Save</button></p></form>",
+            escaped(email)
+        );
+        page(StatusCode::OK, "Your mail preferences", &body)
+    }
+}

@@ -1,0 +1,233 @@
+//! The links of a mail, followed: pixel, redirect, pages.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+use http::Method;
+use posthaste_http::{Gate, Limits};
+use posthaste_model::{AccountId, Kind, MessageId, Timestamp};
+use posthaste_queue::Happened;
+use posthaste_render::{Action, KeyRing, Part, Token};
+use posthaste_store::{GroupSaved, List, Store};
+use posthaste_testkit::{Answer, Api, Hand, Queues, Tenant, entropy, table};
+use tracking::{App, routes};
+
+const EMAIL: &str = "Reader@example.com";
+
+struct Desk {
+    store: Store,
+    queues: Queues,
+    api: Api,
+    account: AccountId,
+    keys: KeyRing,
+}
+
+impl Desk {
+    async fn new() -> Self {
+        let (store, hand, queues) = (table().await, Hand::default(), Queues::start());
+        let tenant = Tenant::new(&store, "owner", hand.now()).await;
+        let keys = ring(&[(1, [7; 32])]);
+        let app = App {
+            store: store.clone(),
+            events: queues.queue("events"),
+            keys: keys.clone(),
+            clock: hand.clock(),
+            entropy: entropy(),
+        };
+        let gate = Gate::new(store.clone(), hand.clock(), Limits::default());
+        Self {
+            api: Api::new(routes(app, gate)),
+            account: tenant.account.id,
+            store,
+            queues,
+            keys,
+        }
+    }
+
+    fn link(&self, path: &str, action: Action) -> String {
+        let token = Token {
+            account: self.account.clone(),
+            message: MessageId::from_bytes([5; 16]),
+            recipient: 3,
+            email: EMAIL.to_owned(),
+            issued: Timestamp(1),
+            action,
+        };
+        format!("{path}?upn={}", self.keys.sign(&token))
+    }
+
+    async fn get(&self, path: &str) -> Answer {
+        self.api.get(path).send().await
+    }
+
+    async fn post(&self, path: &str, form: &'static str) -> Answer {
+        self.api.ask(Method::POST, path).body(form).send().await
+    }
+
+    fn told(&self) -> Vec<posthaste_model::Event> {
+        let texts = self.queues.drain("events");
+        let read =
+            |(text, _): &(String, std::time::Duration)| Happened::from_text(text).unwrap().events;
+        texts.iter().flat_map(read).collect()
+    }
+
+    async fn group(&self, name: &str) -> i64 {
+        match self
+            .store
+            .create_group(&self.account, (name, "about"), false)
+            .await
+            .unwrap()
+        {
+            GroupSaved::Done(group) => group.id,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    async fn is_on(&self, list: List) -> bool {
+        let known = self.store.suppressed(&self.account, "reader@example.com");
+        known.await.unwrap().on(list).is_some()
+    }
+}
+
+fn ring(keys: &[(u8, [u8; 32])]) -> KeyRing {
+    let keys: Vec<(u8, &[u8])> = keys.iter().map(|(id, key)| (*id, key.as_slice())).collect();
+    KeyRing::new(&keys).unwrap()
+}
+
+#[tokio::test]
+async fn the_pixel_is_shown_to_everybody_and_counted_when_it_is_ours() {
+    let desk = Desk::new().await;
+    let link = desk.link("/wf/open", Action::Open { part: Part::Html });
+    let answer = desk.get(&link).await.expect(200);
+    assert_eq!(answer.header("content-type"), "image/gif");
+    assert!(answer.body.starts_with(b"GIF89a"));
+    let told = desk.told();
+    assert_eq!(told.len(), 1);
+    assert_eq!(told[0].kind, Kind::Open);
+    assert_eq!(told[0].email, EMAIL);
+    assert_eq!(told[0].recipient, 3);
+    assert_eq!(told[0].sg_machine_open, Some(true));
+    for other in [
+        "/wf/open",
+        "/wf/open?upn=x",
+        &desk.link("/wf/open", Action::Unsubscribe),
+    ] {
+        desk.get(other).await.expect(200);
+    }
+    assert!(desk.told().is_empty());
+}
+
+#[tokio::test]
+async fn a_click_leads_to_the_signed_url_and_nowhere_else() {
+    let desk = Desk::new().await;
+    let url = "https://example.com/ä?q=a b&x=%20".to_owned();
+    let link = desk.link(
+        "/ls/click",
+        Action::Click {
+            part: Part::Html,
+            index: 4,
+            url: url.clone(),
+        },
+    );
+    let answer = desk.get(&link).await.expect(302);
+    assert_eq!(
+        answer.header("location"),
+        "https://example.com/%C3%A4?q=a%20b&x=%20"
+    );
+    let told = desk.told();
+    assert_eq!(told[0].url.as_deref(), Some(url.as_str()));
+    assert_eq!(told[0].url_offset.as_ref().unwrap().index, 4);
+    // A token with one letter changed, and one of another secret.
+    let mut forged = link.clone();
+    let last = if forged.pop() == Some('A') { 'B' } else { 'A' };
+    forged.push(last);
+    let foreign = format!(
+        "/ls/click?upn={}",
+        ring(&[(1, [8; 32])]).sign(
+            &desk
+                .keys
+                .verify(link.split_once("upn=").unwrap().1)
+                .unwrap()
+        )
+    );
+    for bad in [
+        forged.as_str(),
+        foreign.as_str(),
+        "/ls/click?upn=https://evil.example",
+    ] {
+        let answer = desk.get(bad).await.expect(404);
+        assert!(answer.headers.get("location").is_none());
+    }
+    assert!(desk.told().is_empty());
+}
+
+#[tokio::test]
+async fn opening_the_page_leaves_nothing_and_the_button_does() {
+    let desk = Desk::new().await;
+    let link = desk.link("/asm/unsubscribe", Action::Unsubscribe);
+    let page = desk.get(&link).await.expect(200);
+    let text = String::from_utf8_lossy(&page.body).into_owned();
+    assert!(
+        text.contains(EMAIL) && text.contains("<form method=\"post\">"),
+        "{text}"
+    );
+    assert!(!desk.is_on(List::Unsubscribes).await);
+    // RFC 8058, section 3.2.
+    desk.post(&link, "List-Unsubscribe=One-Click")
+        .await
+        .expect(200);
+    assert!(desk.is_on(List::Unsubscribes).await);
+    desk.post(&link, "").await.expect(200);
+    let told = desk.told();
+    assert!(
+        told.iter().all(|event| event.kind == Kind::Unsubscribe),
+        "{told:?}"
+    );
+}
+
+#[tokio::test]
+async fn a_group_is_left_and_joined_again_on_the_preferences_page() {
+    let desk = Desk::new().await;
+    let (news, offers) = (desk.group("News <b>").await, desk.group("Offers").await);
+    let one = desk.link("/asm/unsubscribe", Action::GroupUnsubscribe { group: news });
+    desk.post(&one, "").await.expect(200);
+    assert!(desk.is_on(List::Group(news)).await);
+    assert_eq!(desk.told()[0].asm_group_id, Some(news));
+
+    let display = vec![news, offers];
+    let link = desk.link(
+        "/asm/preferences",
+        Action::Preferences {
+            group: news,
+            display,
+        },
+    );
+    let page = desk.get(&link).await.expect(200);
+    let text = String::from_utf8_lossy(&page.body).into_owned();
+    assert!(text.contains("News &lt;b&gt;"), "{text}");
+    assert!(text.contains(&format!("name=\"g{news}\">")), "{text}");
+    assert!(
+        text.contains(&format!("name=\"g{offers}\" checked>")),
+        "{text}"
+    );
+
+    assert_eq!((news, offers), (1, 2));
+    desk.post(&link, "g1=on").await.expect(200);
+    assert!(!desk.is_on(List::Group(news)).await);
+    assert!(desk.is_on(List::Group(offers)).await);
+    let kinds: Vec<_> = desk.told().iter().map(|event| event.kind).collect();
+    assert_eq!(kinds, [Kind::GroupResubscribe, Kind::GroupUnsubscribe]);
+    // The same once more changes nothing.
+    desk.post(&link, "g1=on").await.expect(200);
+    assert!(desk.told().is_empty());
+    desk.post(&link, "g1=on&all=on").await.expect(200);
+    assert!(desk.is_on(List::Unsubscribes).await);
+}
+
+#[tokio::test]
+async fn links_of_an_older_secret_still_work() {
+    let desk = Desk::new().await;
+    let link = desk.link("/asm/unsubscribe", Action::Unsubscribe);
+    let (_, token) = link.split_once("upn=").unwrap();
+    assert!(ring(&[(2, [9; 32]), (1, [7; 32])]).verify(token).is_ok());
+    assert!(ring(&[(2, [9; 32])]).verify(token).is_err());
+}
