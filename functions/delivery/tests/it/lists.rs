@@ -39,6 +39,7 @@ impl Desk {
                 bounce_domain: None,
             },
             dkim: None,
+            templates: delivery::Templates::default(),
             owner: "test".into(),
             exclusive: true,
             at_once: 4,
