@@ -84,6 +84,9 @@ impl Ids {
         let sender = house
             .made(post.clone(), "/v3/verified_senders", &sender)
             .await;
+        // Groups count from 1 in every account: theirs is not to be the first, as the other's is.
+        let first = json!({"name": "first", "description": "Theirs"});
+        house.made(post.clone(), "/v3/asm/groups", &first).await;
         let group = json!({"name": "theirs", "description": "Theirs"});
         let group = house.made(post.clone(), "/v3/asm/groups", &group).await;
         let group = group["id"].as_i64().expect("an id");
@@ -249,7 +252,9 @@ async fn an_id_of_somebody_else_is_like_no_id_at_all() {
                 .call(&route.method, &path, &other.key, &body(ids))
                 .await;
             answers.push((answer.status, theirs.without(&absent.without(&answer.body))));
-            let text = absent.without(&answer.body.replace(&url(&theirs), "URL"));
+            // Whoever gave an address in the body is told it back.
+            let told = answer.body.replace(&ids.email, "GIVEN");
+            let text = absent.without(&told.replace(&url(&theirs), "URL"));
             if ids.texts().iter().all(|id| !path.contains(id)) {
                 let shown = theirs.texts().into_iter().find(|id| text.contains(id));
                 assert_eq!(shown, None, "{} {path}: {text}", route.method);
@@ -260,7 +265,9 @@ async fn an_id_of_somebody_else_is_like_no_id_at_all() {
         let made = makes && answers.iter().all(|(status, _)| *status < 300);
         // By then the caller has two webhooks of its own, and this gives one the other's URL.
         let taken = route.method == Method::PATCH && route.path.ends_with("/event/settings");
-        if !made && !taken {
+        // And a group of that name.
+        let named = route.method == Method::POST && route.path == "/v3/asm/groups";
+        if !made && !taken && !named {
             assert_eq!(answers[0], answers[1], "{} {}", route.method, route.path);
         }
     }
