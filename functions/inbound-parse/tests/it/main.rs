@@ -1,11 +1,7 @@
 //! From raw mail to a receiver's fields, over an embedded table, a zone in memory and queues that
 //! are read by hand.
 
-#![expect(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    reason = "a test that cannot go on fails"
-)]
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod facts;
 mod fate;

@@ -1,10 +1,6 @@
 //! The endpoints over an embedded table and a queue that is read by hand.
 
-#![expect(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    reason = "a test that cannot go on fails"
-)]
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod lost;
 mod settings;
