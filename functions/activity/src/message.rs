@@ -76,7 +76,7 @@ impl Message {
         let of = |kind| events.iter().filter(|event| event.kind == kind).count();
         Self {
             from_email: row.from.clone(),
-            msg_id: format!("{message}.posthaste-0.{recipient}.0"),
+            msg_id: message.of_copy(recipient),
             subject: row.subject.clone(),
             to_email: row.email.clone(),
             status: match row.state {

@@ -227,8 +227,7 @@ impl Event {
 
     /// `sg_message_id`: begins with the `X-Message-Id` of the request (API facts, trap 27).
     pub fn sg_message_id(&self) -> Option<String> {
-        let message = self.message.as_ref()?;
-        Some(format!("{message}.posthaste-0.{}.0", self.recipient))
+        Some(self.message.as_ref()?.of_copy(self.recipient))
     }
 }
 

@@ -161,6 +161,11 @@ impl MessageId {
         Self(URL_SAFE_NO_PAD.encode(bytes))
     }
 
+    /// The `sg_message_id` of one copy: begins with the `X-Message-Id` of the request.
+    pub fn of_copy(&self, recipient: u32) -> String {
+        format!("{self}.posthaste-0.{recipient}.0")
+    }
+
     /// The sixteen bytes behind the id; `None` for an id that does not decode.
     pub fn to_bytes(&self) -> Option<[u8; 16]> {
         URL_SAFE_NO_PAD.decode(&self.0).ok()?.try_into().ok()
