@@ -51,10 +51,7 @@ pub(crate) async fn of(
             continue;
         };
         let compiled = Compiled::compile(&TemplateVersion {
-            generation: match id.is_dynamic() {
-                true => Generation::Dynamic,
-                false => Generation::Legacy,
-            },
+            generation: Generation::of(&id),
             subject: &version.subject,
             html_content: &texts.html_content,
             plain_content: &texts.plain_content,

@@ -103,10 +103,7 @@ pub(crate) fn compile(
     texts: &Texts,
 ) -> Result<Compiled, posthaste_render::CompileError> {
     Compiled::compile(&TemplateVersion {
-        generation: match template.is_dynamic() {
-            true => Generation::Dynamic,
-            false => Generation::Legacy,
-        },
+        generation: Generation::of(template),
         subject: &version.subject,
         html_content: &texts.html_content,
         plain_content: &texts.plain_content,

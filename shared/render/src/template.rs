@@ -20,6 +20,8 @@ mod tests;
 use std::collections::BTreeSet;
 use std::fmt;
 
+use posthaste_model::TemplateId;
+
 pub(crate) use data::Data;
 pub(crate) use legacy::Legacy;
 pub(crate) use scope::Given;
@@ -41,6 +43,16 @@ pub enum Generation {
     Legacy,
     /// Handlebars.
     Dynamic,
+}
+
+impl Generation {
+    /// The language of a template with this id (SPEC: a dynamic one starts with `d-`).
+    pub fn of(id: &TemplateId) -> Self {
+        match id.is_dynamic() {
+            true => Self::Dynamic,
+            false => Self::Legacy,
+        }
+    }
 }
 
 /// A version of a template as its owner saved it. Empty texts count as absent.
