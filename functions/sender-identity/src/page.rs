@@ -2,9 +2,9 @@
 //! open every link; only a person presses the button.
 
 use axum::extract::State;
-use axum::http::{HeaderName, StatusCode, header};
-use axum::response::{IntoResponse, Response};
-use posthaste_http::{Path, Rejection};
+use axum::http::StatusCode;
+use axum::response::Response;
+use posthaste_http::{Path, Rejection, escaped, page};
 
 use crate::App;
 
@@ -26,10 +26,10 @@ pub(crate) async fn ask(
     };
     let email = escaped(&sender.fields.from_email);
     let body = format!(
-        "<h1>Confirm your sender address</h1><p>May mail be sent from <b>{email}</b>?</p>\
+        "<p>May mail be sent from <b>{email}</b>?</p>\
          <form method=\"post\"><button>Yes, confirm</button></form>"
     );
-    Ok(page(StatusCode::OK, &body))
+    Ok(page(StatusCode::OK, "Confirm your sender address", &body))
 }
 
 /// `POST`: the button.
@@ -44,38 +44,11 @@ pub(crate) async fn confirm(
     let (id, account) = (sender.id, &sender.account);
     tracing::info!(account.id = %account, "sender {id} of account {account} verified");
     let email = escaped(&sender.fields.from_email);
-    let body = format!("<h1>Thank you</h1><p><b>{email}</b> is confirmed.</p>");
-    Ok(page(StatusCode::OK, &body))
+    let body = format!("<p><b>{email}</b> is confirmed.</p>");
+    Ok(page(StatusCode::OK, "Thank you", &body))
 }
 
 fn gone() -> Response {
-    let body = "<h1>This link does not work any more</h1><p>Ask for a new one.</p>";
-    page(StatusCode::NOT_FOUND, body)
-}
-
-fn page(status: StatusCode, body: &str) -> Response {
-    const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; \
-        frame-ancestors 'none'; base-uri 'none'";
-    let html = format!(
-        "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\">\
-         <meta name=\"viewport\" content=\"width=device-width\"><title>Sender address</title>\
-         <style>body{{font:1.1rem/1.5 system-ui,sans-serif;max-width:34rem;margin:4rem auto;\
-         padding:0 1rem}}button{{font:inherit;padding:.5rem 1.5rem}}</style>{body}</html>"
-    );
-    let headers: [(HeaderName, &str); 4] = [
-        (header::CONTENT_TYPE, "text/html; charset=utf-8"),
-        (header::CONTENT_SECURITY_POLICY, POLICY),
-        (header::CACHE_CONTROL, "no-store"),
-        // The address of the page is the secret.
-        (header::REFERRER_POLICY, "no-referrer"),
-    ];
-    (status, headers, html).into_response()
-}
-
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;")
-        .replace('<', "&lt;")
-        .replace('>', "&gt;")
-        .replace('"', "&quot;")
-        .replace('\'', "&#39;")
+    let title = "This link does not work any more";
+    page(StatusCode::NOT_FOUND, title, "<p>Ask for a new one.</p>")
 }

@@ -1,35 +1,8 @@
-//! Plain pages: readable without styles, usable without scripts, on a phone as on a desk.
+//! The page for a link that is none of ours.
 
-use axum::http::{HeaderName, StatusCode, header};
-use axum::response::{IntoResponse, Response};
-
-/// A page with this title and body; what is in them is escaped already.
-pub(crate) fn page(status: StatusCode, title: &str, body: &str) -> Response {
-    const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; \
-        frame-ancestors 'none'; base-uri 'none'";
-    let html = format!(
-        "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\">\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\
-         <meta name=\"robots\" content=\"noindex\"><title>{title}</title>\
-         <style>body{{font:1.1rem/1.5 system-ui,sans-serif;max-width:34rem;margin:3rem auto;\
-         padding:0 1.25rem;color:#1b1f24;background:#fff}}h1{{font-size:1.5rem}}\
-         button{{font:inherit;padding:.6rem 1.5rem;border:1px solid #1b1f24;border-radius:.4rem;\
-         background:#1b1f24;color:#fff;cursor:pointer}}label{{display:block;padding:.6rem 0}}\
-         label small{{display:block;margin-left:1.8rem;color:#57606a}}\
-         input{{width:1.1rem;height:1.1rem;margin-right:.7rem;vertical-align:-.1rem}}\
-         @media(prefers-color-scheme:dark){{body{{background:#14171a;color:#e6e8ea}}\
-         button{{background:#e6e8ea;color:#14171a}}label small{{color:#9aa4ae}}}}</style>\
-         </head><body><main><h1>{title}</h1>{body}</main></body></html>"
-    );
-    let headers: [(HeaderName, &str); 4] = [
-        (header::CONTENT_TYPE, "text/html; charset=utf-8"),
-        (header::CONTENT_SECURITY_POLICY, POLICY),
-        (header::CACHE_CONTROL, "no-store"),
-        // The address of the page names the reader.
-        (header::REFERRER_POLICY, "no-referrer"),
-    ];
-    (status, headers, html).into_response()
-}
+use axum::http::StatusCode;
+use axum::response::Response;
+use posthaste_http::page;
 
 /// The answer to a link that is none of ours.
 pub(crate) fn gone() -> Response {
@@ -38,13 +11,4 @@ pub(crate) fn gone() -> Response {
         "This link does not work",
         "<p>It may have been cut short on its way. Please use the link in the mail itself.</p>",
     )
-}
-
-/// Text as HTML.
-pub(crate) fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;")
-        .replace('<', "&lt;")
-        .replace('>', "&gt;")
-        .replace('"', "&quot;")
-        .replace('\'', "&#39;")
 }

@@ -1,9 +1,8 @@
 //! Opens and clicks.
 
 use axum::extract::State;
-use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
+use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use posthaste_http::{ClientIp, Query};
 use posthaste_model::{Kind, UrlOffset};
 use posthaste_render::{Action, Part};
 
@@ -28,13 +27,8 @@ const MACHINES: [&str; 8] = [
 
 /// `GET /wf/open`: always the pixel, so that no mail shows a broken picture. A failure to count
 /// is ours, not the reader's.
-pub(crate) async fn opened(
-    State(app): State<App>,
-    ip: ClientIp,
-    query: Query,
-    headers: HeaderMap,
-) -> Response {
-    if let Some(visit) = Visit::read(&app, &query, ip, &headers)
+pub(crate) async fn opened(State(app): State<App>, visit: Result<Visit, Response>) -> Response {
+    if let Ok(visit) = visit
         && let Action::Open { part } = visit.token.action
     {
         count(&app, &visit, Kind::Open, |event| {
@@ -51,15 +45,7 @@ pub(crate) async fn opened(
 }
 
 /// `GET /ls/click`: to the signed URL, and nowhere else.
-pub(crate) async fn clicked(
-    State(app): State<App>,
-    ip: ClientIp,
-    query: Query,
-    headers: HeaderMap,
-) -> Response {
-    let Some(visit) = Visit::read(&app, &query, ip, &headers) else {
-        return page::gone();
-    };
+pub(crate) async fn clicked(State(app): State<App>, visit: Visit) -> Response {
     let Action::Click { part, index, url } = &visit.token.action else {
         return page::gone();
     };
@@ -96,8 +82,9 @@ async fn count(
     kind: Kind,
     fill: impl FnOnce(&mut posthaste_model::Event),
 ) {
-    let told = match visit.event(app, kind).await {
-        Ok(mut event) => {
+    let told = match visit.told(app).await {
+        Ok(copy) => {
+            let mut event = visit.event(app, kind, copy.as_ref());
             fill(&mut event);
             tell(app, &[event]).await
         }

@@ -5,28 +5,20 @@ use std::collections::BTreeSet;
 
 use axum::body::Bytes;
 use axum::extract::State;
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::StatusCode;
 use axum::response::Response;
-use posthaste_http::{ClientIp, Query, Rejection};
-use posthaste_model::{EmailAddress, Event, Kind};
+use posthaste_http::{Rejection, escaped, page};
+use posthaste_model::{EmailAddress, Kind};
 use posthaste_render::Action;
 use posthaste_store::{Group, List};
 use url::form_urlencoded;
 
 use crate::App;
-use crate::page::{escaped, gone, page};
+use crate::page::gone;
 use crate::visit::{Visit, tell};
 
 /// `GET /asm/unsubscribe`: from what, and a button.
-pub(crate) async fn ask(
-    State(app): State<App>,
-    ip: ClientIp,
-    query: Query,
-    headers: HeaderMap,
-) -> Result<Response, Rejection> {
-    let Some(visit) = Visit::read(&app, &query, ip, &headers) else {
-        return Ok(gone());
-    };
+pub(crate) async fn ask(State(app): State<App>, visit: Visit) -> Result<Response, Rejection> {
     let from = match visit.token.action {
         Action::Unsubscribe => String::new(),
         Action::GroupUnsubscribe { group } => {
@@ -47,26 +39,17 @@ pub(crate) async fn ask(
 }
 
 /// `POST /asm/unsubscribe`: the button, or one click in a mail client.
-pub(crate) async fn leave(
-    State(app): State<App>,
-    ip: ClientIp,
-    query: Query,
-    headers: HeaderMap,
-) -> Result<Response, Rejection> {
-    let Some(visit) = Visit::read(&app, &query, ip, &headers) else {
-        return Ok(gone());
-    };
-    let event = match visit.token.action {
-        Action::Unsubscribe => visit.event(&app, Kind::Unsubscribe).await?,
-        Action::GroupUnsubscribe { group } => {
-            let mut event = visit.event(&app, Kind::GroupUnsubscribe).await?;
-            event.asm_group_id = Some(group);
-            event
-        }
+pub(crate) async fn leave(State(app): State<App>, visit: Visit) -> Result<Response, Rejection> {
+    let (kind, group) = match visit.token.action {
+        Action::Unsubscribe => (Kind::Unsubscribe, None),
+        Action::GroupUnsubscribe { group } => (Kind::GroupUnsubscribe, Some(group)),
         Action::Open { .. } | Action::Click { .. } | Action::Preferences { .. } => {
             return Ok(gone());
         }
     };
+    let told = visit.told(&app).await?;
+    let mut event = visit.event(&app, kind, told.as_ref());
+    event.asm_group_id = group.or(event.asm_group_id);
     tell(&app, &[event]).await?;
     let email = escaped(&visit.token.email);
     let body = format!("<p><b>{email}</b> is unsubscribed.</p>");
@@ -76,13 +59,8 @@ pub(crate) async fn leave(
 /// `GET /asm/preferences`: the groups that the sender shows, ticked where mail still comes.
 pub(crate) async fn preferences(
     State(app): State<App>,
-    ip: ClientIp,
-    query: Query,
-    headers: HeaderMap,
+    visit: Visit,
 ) -> Result<Response, Rejection> {
-    let Some(visit) = Visit::read(&app, &query, ip, &headers) else {
-        return Ok(gone());
-    };
     match shown(&app, &visit).await? {
         None => Ok(gone()),
         Some(state) => Ok(state.page(&visit.token.email, "")),
@@ -92,22 +70,18 @@ pub(crate) async fn preferences(
 /// `POST /asm/preferences`: what is ticked stays or comes back, the rest is left.
 pub(crate) async fn choose(
     State(app): State<App>,
-    ip: ClientIp,
-    query: Query,
-    headers: HeaderMap,
+    visit: Visit,
     body: Bytes,
 ) -> Result<Response, Rejection> {
-    let Some(visit) = Visit::read(&app, &query, ip, &headers) else {
-        return Ok(gone());
-    };
     let Some(state) = shown(&app, &visit).await? else {
         return Ok(gone());
     };
     let form: Vec<_> = form_urlencoded::parse(&body).collect();
     let has = |name: &str| form.iter().any(|(known, _)| known == name);
+    let told = visit.told(&app).await?;
     let mut events = Vec::new();
     if has("all") {
-        events.push(visit.event(&app, Kind::Unsubscribe).await?);
+        events.push(visit.event(&app, Kind::Unsubscribe, told.as_ref()));
     }
     for group in &state.groups {
         let wants = has(&format!("g{}", group.id));
@@ -117,7 +91,7 @@ pub(crate) async fn choose(
             (false, false) => Kind::GroupUnsubscribe,
             (true, false) | (false, true) => continue,
         };
-        let mut event: Event = visit.event(&app, kind).await?;
+        let mut event = visit.event(&app, kind, told.as_ref());
         event.asm_group_id = Some(group.id);
         if kind == Kind::GroupResubscribe {
             let (account, folded) = (&visit.token.account, &state.folded);

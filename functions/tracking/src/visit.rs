@@ -1,12 +1,18 @@
 //! Who came by which link, and the event that makes.
 
-use axum::http::{HeaderMap, header};
+use std::time::Duration;
+
+use axum::extract::FromRequestParts;
+use axum::http::header;
+use axum::http::request::Parts;
+use axum::response::{IntoResponse, Response};
 use posthaste_http::{ClientIp, Query, Rejection};
 use posthaste_model::{Event, Kind};
 use posthaste_queue::Happened;
 use posthaste_render::{TOKEN_PARAMETER, Token};
 
 use crate::App;
+use crate::page::gone;
 
 /// The longest user agent that is passed on, in characters.
 const LONGEST_AGENT: usize = 500;
@@ -18,33 +24,41 @@ pub(crate) struct Visit {
     ip: Option<String>,
 }
 
-impl Visit {
-    /// The visit of a link that we signed; `None` for any other.
-    pub(crate) fn read(
-        app: &App,
-        query: &Query,
-        ClientIp(ip): ClientIp,
-        headers: &HeaderMap,
-    ) -> Option<Self> {
-        let token = app.keys.verify(query.text(TOKEN_PARAMETER)?).ok()?;
-        let agent = headers.get(header::USER_AGENT);
+/// The visit of a link that we signed. Any other is refused with a page that says so.
+impl FromRequestParts<App> for Visit {
+    type Rejection = Response;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Response> {
+        let query = Query::from_request_parts(parts, app).await;
+        let query = query.map_err(IntoResponse::into_response)?;
+        let Ok(ClientIp(ip)) = ClientIp::from_request_parts(parts, app).await;
+        let token = query.text(TOKEN_PARAMETER);
+        let token = token.and_then(|token| app.keys.verify(token).ok());
+        let agent = parts.headers.get(header::USER_AGENT);
         let agent = agent.and_then(|agent| agent.to_str().ok()).unwrap_or("");
-        Some(Self {
-            token,
+        Ok(Self {
+            token: token.ok_or_else(gone)?,
             agent: agent.chars().take(LONGEST_AGENT).collect(),
             ip: ip.map(|ip| ip.to_string()),
         })
     }
+}
 
-    /// The event of this visit, with what the copy's own events carry. An old mail may have no
-    /// row any more: then it is told with what the link knows.
-    pub(crate) async fn event(&self, app: &App, kind: Kind) -> Result<Event, Rejection> {
+impl Visit {
+    /// What the copy's own events say. An old mail may have no row any more.
+    pub(crate) async fn told(&self, app: &App) -> Result<Option<Event>, Rejection> {
         let token = &self.token;
         let copy = app
             .store
             .recipient(&token.account, &token.message, token.recipient)
             .await?;
-        let told = copy.and_then(|copy| copy.events().into_iter().next());
+        Ok(copy.and_then(|copy| copy.events().into_iter().next()))
+    }
+
+    /// An event of this visit, with what was `told` of the copy; without it, with what the link
+    /// knows.
+    pub(crate) fn event(&self, app: &App, kind: Kind, told: Option<&Event>) -> Event {
+        let token = &self.token;
         let nonce = app.entropy.below(u64::MAX);
         let id = format!(
             "{}-{nonce:016x}-{}-{}",
@@ -59,12 +73,12 @@ impl Visit {
         event.useragent = Some(self.agent.clone());
         event.ip.clone_from(&self.ip);
         if let Some(told) = told {
-            event.custom_args = told.custom_args;
-            event.category = told.category;
+            event.custom_args.clone_from(&told.custom_args);
+            event.category.clone_from(&told.category);
             event.asm_group_id = told.asm_group_id;
-            event.template_id = told.template_id;
+            event.template_id.clone_from(&told.template_id);
         }
-        Ok(event)
+        event
     }
 }
 
@@ -72,9 +86,7 @@ impl Visit {
 pub(crate) async fn tell(app: &App, events: &[Event]) -> Result<(), Rejection> {
     app.store.learn(events).await?;
     let texts = Happened::to_texts(events).map_err(|e| Rejection::internal(&e))?;
-    for text in texts {
-        let sent = app.events.send(text, std::time::Duration::ZERO).await;
-        sent.map_err(|e| Rejection::unavailable(&e))?;
-    }
-    Ok(())
+    let messages = texts.into_iter().map(|text| (text, Duration::ZERO));
+    let sent = app.events.send_all(messages.collect()).await;
+    sent.map_err(|e| Rejection::unavailable(&e))
 }
