@@ -9,7 +9,7 @@ use posthaste_queue::Queue;
 use posthaste_render::KeyRing;
 use posthaste_store::Store;
 
-use crate::{Dkim, Meter, Templates};
+use crate::{Dkim, Meter, Spam, Templates};
 
 /// Everything `delivery` works with.
 #[derive(Clone)]
@@ -27,6 +27,8 @@ pub struct App {
     pub identity: Identity,
     /// Signs for the sender's domain; nothing when the relay does.
     pub dkim: Option<Dkim>,
+    /// Scores mails before they leave.
+    pub spam: Option<Spam>,
     pub templates: Templates,
     /// Names this process in claims.
     pub owner: String,
@@ -39,7 +41,7 @@ pub struct App {
     pub tracking: Option<String>,
     /// Seconds the table keeps a copy's row.
     pub retention: i64,
-    /// Knows which accounts have an allowance.
+    /// Knows accounts: what they decided, and whether they have an allowance.
     pub meter: Arc<Meter>,
 }
 

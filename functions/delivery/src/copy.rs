@@ -8,8 +8,10 @@ use posthaste_mailer::{Envelope, Tags};
 use posthaste_mime::{Outgoing, Stamp};
 use posthaste_model::{Copy, Event, Mail, Masked, Span};
 use posthaste_queue::{Job, LONGEST_DELAY, QueueError};
-use posthaste_render::{AccountDefaults, Compiled, Input, Links, Rendered, effective};
-use posthaste_store::{Claim, Claimant, Described, Due, Outcome, StoreError};
+use posthaste_render::{Compiled, Effective, Input, Links, Rendered};
+use posthaste_store::{
+    AccountSettings, Claim, Claimant, Described, Due, Outcome, State, StoreError,
+};
 
 use crate::outcome::{About, End};
 use crate::retry::pause;
@@ -31,19 +33,30 @@ pub(crate) enum Trouble {
     Busy,
 }
 
+/// What all copies of a job are made from.
+#[derive(Clone, Copy)]
+pub(crate) struct Order<'a> {
+    pub(crate) job: &'a Job,
+    pub(crate) mail: &'a Mail,
+    /// The account's own.
+    pub(crate) settings: &'a AccountSettings,
+    /// Those in force for this mail.
+    pub(crate) effective: &'a Effective,
+}
+
 /// Brings one copy one step further and gives back what happened. It is made with a template, with
 /// none, or not at all: then it ends as dropped for that reason.
 pub(crate) async fn deliver(
     app: &App,
-    job: &Job,
-    mail: &Mail,
+    order: Order<'_>,
     copy: Copy<'_>,
     made: Result<Option<&Compiled>, &str>,
 ) -> Result<Vec<Event>, Trouble> {
+    let Order { job, mail, .. } = order;
     let which = (&job.account, &job.message, copy.recipient);
     let rendered = match made {
         Err(reason) => Err(reason.to_owned()),
-        Ok(template) => render(app, job, mail, copy, template),
+        Ok(template) => render(app, order, copy, template),
     };
     let from = &mail.from_of(copy.personalization).email;
     // Before the claim: a table that fails here costs a repeat, not the copy.
@@ -82,11 +95,9 @@ pub(crate) async fn deliver(
     let processed = (job.attempt == 0).then(|| about(app.clock.now_ms()).processed());
     let end = match rendered {
         Err(reason) => about(app.clock.now_ms()).dropped(&reason),
-        Ok(rendered) => {
-            hand_over(app, job, mail, copy, (&message_id, rendered, signer), about).await
-        }
+        Ok(rendered) => hand_over(app, order, copy, (&message_id, rendered, signer), about).await,
     };
-    let processed = processed.filter(|_| end.state != posthaste_store::State::Dropped);
+    let processed = processed.filter(|_| end.state != State::Dropped);
     finish(app, job, copy.recipient, processed, end).await
 }
 
@@ -107,12 +118,11 @@ async fn told_before(app: &App, job: &Job, recipient: u32) -> Result<Vec<Event>,
 
 fn render(
     app: &App,
-    job: &Job,
-    mail: &Mail,
+    order: Order<'_>,
     copy: Copy<'_>,
     template: Option<&Compiled>,
 ) -> Result<Rendered, String> {
-    let settings = effective(&AccountDefaults::default(), mail);
+    let job = order.job;
     let links = app.tracking.as_deref().map(|base| Links {
         base,
         keys: &app.keys,
@@ -122,27 +132,23 @@ fn render(
         mailbox: None,
     });
     let input = Input {
-        mail,
+        mail: order.mail,
         copy,
         template,
-        settings: &settings,
+        settings: order.effective,
         links,
     };
     posthaste_render::render(&input).map_err(|e| e.to_string())
 }
 
-#[expect(
-    clippy::too_many_arguments,
-    reason = "the copy and what it is made of, once"
-)]
 async fn hand_over<'a>(
     app: &App,
-    job: &Job,
-    mail: &Mail,
+    order: Order<'_>,
     copy: Copy<'_>,
     (message_id, rendered, signer): (&str, Rendered, Option<Arc<Signer>>),
     about: impl Fn(posthaste_model::Millis) -> About<'a>,
 ) -> End {
+    let Order { job, mail, .. } = order;
     let from = mail.from_of(copy.personalization);
     let boundary = format!("{}.{}", job.message, copy.recipient);
     let extra: Vec<(&str, String)> = rendered
@@ -170,6 +176,9 @@ async fn hand_over<'a>(
         Ok(bytes) => crate::dkim::signed(signer.as_deref(), bytes),
         Err(error) => return about(app.clock.now_ms()).dropped(&error.to_string()),
     };
+    if crate::spam::is_spam(app, job, order.settings, &bytes).await {
+        return about(app.clock.now_ms()).dropped(crate::spam::SPAM_CONTENT);
+    }
     let which = (&job.account, &job.message, copy.recipient);
     let envelope = Envelope {
         from: app.envelope_sender(which, &from.email.wire()),

@@ -4,30 +4,15 @@
 //! takes none. A process that dies between the claim and the outcome has taken a credit that the
 //! next one takes again; nothing gives it back.
 
-use posthaste_http::Cache;
-use posthaste_model::AccountId;
 use posthaste_queue::Job;
 use posthaste_render::Rendered;
-use posthaste_store::{Account, StoreError};
 
 use crate::App;
+use crate::account::account;
 use crate::copy::Trouble;
 
 /// The reason of SPEC, "Events".
 pub(crate) const OVER_QUOTA: &str = "Recipient List over Package Quota";
-
-/// Remembers accounts for some seconds, so that an account costs no read per copy.
-pub type Meter = Cache<AccountId, Option<Account>>;
-
-async fn account(app: &App, id: &AccountId) -> Result<Option<Account>, StoreError> {
-    let now = app.clock.now_ms();
-    if let Some(known) = app.meter.get(id, now) {
-        return Ok(known);
-    }
-    let account = app.store.account(id).await?;
-    app.meter.put(id.clone(), account.clone(), now);
-    Ok(account)
-}
 
 /// What is to be sent, or the reason why not: a copy that is about to leave for the first time
 /// pays for it.

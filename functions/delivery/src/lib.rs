@@ -6,6 +6,7 @@
 //! claim, hand over, queue the retry if one is due, record the outcome, publish the events, and
 //! only then is the job forgotten.
 
+mod account;
 mod app;
 mod copy;
 mod count;
@@ -15,12 +16,14 @@ mod lists;
 mod open;
 mod outcome;
 mod retry;
+mod spam;
 mod template;
 mod work;
 
+pub use account::Meter;
 pub use app::{App, Identity};
-pub use credits::Meter;
 pub use dkim::Dkim;
 pub use retry::{Patience, pause};
+pub use spam::Spam;
 pub use template::Templates;
 pub use work::handle;

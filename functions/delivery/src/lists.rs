@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use posthaste_model::{AccountId, Copy, Mail, Toggle};
-use posthaste_store::{List, StoreError, Suppressed};
+use posthaste_model::{AccountId, Copy, Mail, Timestamp, Toggle};
+use posthaste_store::{AccountSettings, List, StoreError, Suppressed};
 
 use crate::App;
 
@@ -36,18 +36,32 @@ pub(crate) async fn read(
 
 impl Lists {
     /// Why the recipient is not written to, in the words of SPEC, "Events", dropped. Each bypass
-    /// lifts its own list only; none of the three lifts a group (SPEC, `mail_settings`).
-    pub(crate) fn reason(&self, mail: &Mail, copy: Copy<'_>) -> Option<&'static str> {
-        let lists = self.0.get(&copy.mailbox.email.folded())?;
+    /// lifts its own list only; none of the three lifts a group (SPEC, `mail_settings`). So does
+    /// the account's whitelist, for bounces and unsubscribes; a bounce that the account wants
+    /// forgotten by now is none.
+    pub(crate) fn reason(
+        &self,
+        mail: &Mail,
+        copy: Copy<'_>,
+        account: &AccountSettings,
+        now: Timestamp,
+    ) -> Option<&'static str> {
+        let email = &copy.mailbox.email;
+        let lists = self.0.get(&email.folded())?;
         let settings = &mail.mail_settings;
-        let bounce = is_on(settings.bypass_bounce_management.as_ref());
+        let spared = account.whitelist.holds(email);
+        let bounce = spared || is_on(settings.bypass_bounce_management.as_ref());
         let spam = is_on(settings.bypass_spam_management.as_ref());
-        let unsubscribe = is_on(settings.bypass_unsubscribe_management.as_ref());
+        let unsubscribe = spared || is_on(settings.bypass_unsubscribe_management.as_ref());
         let group = mail.asm.as_ref().map(|asm| List::Group(asm.group_id));
         let holds = |list| lists.on(list).is_some();
+        let forgotten = account.bounce_purge.hard_since(now);
+        let bounced = lists
+            .on(List::Bounces)
+            .is_some_and(|mark| forgotten.is_none_or(|since| mark.at >= since));
         if holds(List::InvalidEmails) {
             Some("Invalid")
-        } else if !bounce && holds(List::Bounces) {
+        } else if !bounce && bounced {
             Some("Bounced Address")
         } else if !spam && holds(List::SpamReports) {
             Some("Spam Reporting Address")

@@ -6,12 +6,12 @@ use posthaste_mailer::{Mailer, RelayUrl, Ses, Smtp, SmtpConfig};
 use posthaste_render::KeyRing;
 use posthaste_runtime::{Boot, ConfigError};
 
-use crate::{App, Dkim, Identity};
+use crate::{App, Dkim, Identity, Spam};
 
 impl App {
     /// Reads `TABLE_NAME`, `SEND_QUEUE_URL`, `EVENTS_QUEUE_URL`, `BUCKET_NAME`, `DELIVERY`
     /// (`ses` or a relay URL), `CONFIGURATION_SET`, `STACK_SECRET`, `HOSTNAME_OF_SERVICE`,
-    /// `BOUNCE_DOMAIN`, `TRACKING_URL`, `RETENTION_DAYS`.
+    /// `BOUNCE_DOMAIN`, `TRACKING_URL`, `RETENTION_DAYS`, `SPAM_FILTER`.
     ///
     /// # Errors
     /// When one that must be there is not, or one cannot be read.
@@ -23,6 +23,10 @@ impl App {
         } else {
             let relay: RelayUrl = vars.parsed("DELIVERY")?;
             Mailer::Smtp(Smtp::new(SmtpConfig::new(relay)))
+        };
+        let spam = match vars.get("SPAM_FILTER") {
+            None => None,
+            Some(_) => Some(Spam::new(vars.parsed("SPAM_FILTER")?)),
         };
         let days: i64 = vars.or("RETENTION_DAYS", 30)?;
         Ok(Self {
@@ -43,6 +47,7 @@ impl App {
                 "ses" => None,
                 _ => Some(Dkim::new(Arc::new(vars.parsed("STACK_SECRET")?))),
             },
+            spam,
             templates: crate::Templates::default(),
             owner: format!("lambda-{:016x}", boot.entropy().below(u64::MAX)),
             exclusive: false,

@@ -11,11 +11,11 @@ use posthaste_queue::{
     returned, unpack,
 };
 
-use posthaste_render::Compiled;
+use posthaste_render::{Compiled, effective};
 use posthaste_store::{Due, Later};
 
 use crate::App;
-use crate::copy::{Trouble, deliver};
+use crate::copy::{Order, Trouble, deliver};
 use crate::template::NoTemplate;
 
 /// A job with more recipients than this is cut into ranges first, so that no invocation runs
@@ -123,19 +123,31 @@ async fn all(
     copies: Vec<Copy<'_>>,
     made: Result<Option<&Compiled>, &str>,
 ) -> (Verdict, Vec<Event>) {
-    let lists = match crate::lists::read(app, &job.account, mail, &copies).await {
-        Ok(lists) => lists,
+    let account = &job.account;
+    let known = futures_util::try_join!(
+        crate::account::settings(app, account),
+        crate::lists::read(app, account, mail, &copies),
+    );
+    let (settings, lists) = match known {
+        Ok(known) => known,
         Err(error) => {
             tracing::warn!(message.id = %job.message, "message {} must wait: {error}", job.message);
             return (Verdict::Again, Vec::new());
         }
     };
+    let order = Order {
+        job,
+        mail,
+        settings: &settings,
+        effective: &effective(&settings.defaults, mail),
+    };
+    let now = app.clock.now();
     let running: Vec<_> = copies
         .into_iter()
         .map(|copy| {
-            let listed = || lists.reason(mail, copy);
+            let listed = || lists.reason(mail, copy, &settings, now);
             let made = made.and_then(|template| listed().map_or(Ok(template), Err));
-            deliver(app, job, mail, copy, made)
+            deliver(app, order, copy, made)
         })
         .collect();
     let ends: Vec<_> = futures_util::stream::iter(running)

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use posthaste_http::Rejection;
 use posthaste_model::{
-    AccountId, ClickTracking, Content, EmailAddress, Mail, MailSettings, Mailbox, OpenTracking,
-    Personalization, SubscriptionTracking, Toggle, TrackingSettings,
+    AccountId, ClickTracking, Content, EmailAddress, Footer, Mail, MailSettings, Mailbox,
+    OpenTracking, Personalization, SubscriptionTracking, Toggle, TrackingSettings,
 };
 use posthaste_queue::{Body, Job};
 
@@ -41,6 +41,7 @@ pub(crate) async fn send(
         ip_pool_name: None,
         mail_settings: MailSettings {
             bypass_list_management: Some(Toggle { enable: true }),
+            footer: Some(Footer::default()),
             ..MailSettings::default()
         },
         tracking_settings: TrackingSettings {

@@ -5,7 +5,7 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use posthaste_http::{Body, Caller, Path, Query, Rejection};
 use posthaste_model::Timestamp;
-use posthaste_store::{ListWindow, Listed};
+use posthaste_store::{BouncePurge, List, ListWindow, Listed};
 
 use crate::App;
 use crate::app::{addresses, folded};
@@ -21,7 +21,15 @@ pub(crate) async fn page<K: Kind>(
     caller: Caller,
     query: Query,
 ) -> Result<Json<Vec<Row>>, Rejection> {
-    let window = window(&query)?;
+    let mut window = window(&query)?;
+    window.from = window.from.max(forgotten::<K>(&app, &caller).await?);
+    if window
+        .from
+        .zip(window.to)
+        .is_some_and(|(from, to)| from > to)
+    {
+        return Ok(Json(Vec::new()));
+    }
     let begin = query
         .text("email")
         .unwrap_or_default()
@@ -31,6 +39,22 @@ pub(crate) async fn page<K: Kind>(
     let page = app.store.list_page(caller.id(), K::LIST, &window, wanted);
     let rows = page.await?.into_iter();
     Ok(Json(rows.map(|row| K::row(row.email, row.mark)).collect()))
+}
+
+/// Before when the account wants what stands on this list forgotten (`bounce_purge`).
+async fn forgotten<K: Kind>(app: &App, caller: &Caller) -> Result<Option<Timestamp>, Rejection> {
+    let since = match K::LIST {
+        List::Bounces => BouncePurge::hard_since,
+        List::Blocks => BouncePurge::soft_since,
+        List::InvalidEmails | List::SpamReports | List::Unsubscribes | List::Group(_) => {
+            return Ok(None);
+        }
+    };
+    if caller.account.settings == 0 {
+        return Ok(None);
+    }
+    let purge = app.store.settings(caller.id()).await?.bounce_purge;
+    Ok(since(purge, app.clock.now()))
 }
 
 /// The paging that every list takes.
@@ -59,7 +83,9 @@ pub(crate) async fn one<K: Kind>(
     Path(email): Path<String>,
 ) -> Result<Json<Vec<Row>>, Rejection> {
     let found = app.store.suppressed(caller.id(), &folded(&email)).await?;
+    let forgotten = forgotten::<K>(&app, &caller).await?;
     let mark = found.on(K::LIST).cloned();
+    let mark = mark.filter(|mark| forgotten.is_none_or(|since| mark.at >= since));
     let row = mark.map(|mark| K::row(found.email, mark));
     Ok(Json(row.into_iter().collect()))
 }

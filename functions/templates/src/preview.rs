@@ -6,7 +6,7 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use posthaste_http::{Body, Caller, Path, Rejection};
 use posthaste_model::Mail;
-use posthaste_render::{AccountDefaults, Input, effective, missing_variables, render};
+use posthaste_render::{Input, effective, missing_variables, render};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -49,7 +49,8 @@ pub(crate) async fn preview(
         "template_id": template.id,
     });
     let mail: Mail = serde_json::from_value(mail).map_err(|e| Rejection::bad(e.to_string()))?;
-    let settings = effective(&AccountDefaults::default(), &mail);
+    let account = app.store.settings(caller.id()).await?;
+    let settings = effective(&account.defaults, &mail);
     let copy = mail.copies().next().ok_or_else(Rejection::not_found)?;
     let input = Input {
         mail: &mail,

@@ -80,6 +80,9 @@ pub struct Args {
     /// Spam filter for received mail
     #[arg(long, value_name = "spamd://HOST[:783] | rspamd://HOST[:11333]")]
     pub spam_filter: Option<Filter>,
+    /// Spam filter for what leaves: past its threshold a copy is dropped as Spam Content
+    #[arg(long, value_name = "spamd://HOST[:783] | rspamd://HOST[:11333]")]
+    pub outgoing_spam_filter: Option<Filter>,
     /// Requests an account may make to one endpoint in a minute (mail/send has its own)
     #[arg(long, value_name = "N", default_value_t = 600)]
     pub rate_limit: u32,

@@ -41,6 +41,7 @@ pub(crate) struct Deps {
     /// Whether only proven senders may send.
     pub(crate) strict_senders: bool,
     pub(crate) spam_filter: Option<Filter>,
+    pub(crate) outgoing_spam_filter: Option<Filter>,
     pub(crate) gate: Gate,
     /// Posts to webhooks; may reach this machine, where its users' receivers run.
     pub(crate) client: Client,
@@ -79,6 +80,7 @@ impl Deps {
             horizon: settings.horizon,
             strict_senders: settings.strict_senders,
             spam_filter: settings.spam_filter.clone(),
+            outgoing_spam_filter: settings.outgoing_spam_filter.clone(),
             gate,
             client: parts.client,
             sealer: parts.sealer,
@@ -237,6 +239,9 @@ impl Deps {
             store: store.clone(),
             clock: clock.clone(),
         };
+        let account_settings = account_settings::App {
+            store: store.clone(),
+        };
         let subusers = subusers::App {
             store: store.clone(),
             clock: clock.clone(),
@@ -244,6 +249,10 @@ impl Deps {
         };
         api_keys::routes(api_keys, self.gate.clone())
             .merge(access_settings::routes(access_settings, self.gate.clone()))
+            .merge(account_settings::routes(
+                account_settings,
+                self.gate.clone(),
+            ))
             .merge(subusers::routes(subusers, self.gate.clone()))
     }
 
@@ -296,6 +305,7 @@ impl Deps {
                 bounce_domain: self.bounce_domain.clone(),
             },
             dkim: Some(delivery::Dkim::new(self.sealer.clone())),
+            spam: self.outgoing_spam_filter.clone().map(delivery::Spam::new),
             templates: delivery::Templates::default(),
             owner: format!("local-{high:016x}{low:016x}"),
             exclusive: true,

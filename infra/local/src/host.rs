@@ -8,7 +8,7 @@ use std::time::Duration;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use posthaste_blob::{Blob, BlobError};
-use posthaste_mailbox::{DEFAULT_LIMIT, Mailbox, Sources};
+use posthaste_mailbox::{DEFAULT_LIMIT, Mailbox};
 use posthaste_mailer::{Mailer, RelayUrl, Smtp, SmtpConfig};
 use posthaste_model::AccountId;
 use posthaste_queue::SqsEvent;
@@ -24,6 +24,7 @@ use crate::engine::{Engine, EngineError};
 use crate::folder::{Folder, FolderError};
 use crate::poll::{self, Pace};
 use crate::serve::{self, TlsError};
+use crate::sources::sources;
 use crate::start::Settings;
 use crate::table::{Table, TableError};
 use crate::{inbound, relay};
@@ -339,32 +340,6 @@ async fn sweeping(app: schedule_sweep::App, mut stop: watch::Receiver<bool>) {
         if let Err(error) = schedule_sweep::sweep(&app, schedule_sweep::Share::ALL).await {
             tracing::error!(error = %error, "the sweep of due rows failed: {error}");
         }
-    }
-}
-
-/// What the mailbox page asks about a copy.
-fn sources(store: &Store, deps: &Deps) -> Sources {
-    let store = store.clone();
-    Sources {
-        events: Some(Arc::new(move |trace| {
-            let store = store.clone();
-            Box::pin(async move {
-                let Some(verp) = trace.verp else {
-                    return Vec::new();
-                };
-                let row = store
-                    .recipient(&verp.account, &verp.message, verp.recipient)
-                    .await;
-                let events = row
-                    .ok()
-                    .flatten()
-                    .map(|row| row.events())
-                    .unwrap_or_default();
-                let values = events.iter().map(serde_json::to_value);
-                values.filter_map(Result::ok).collect()
-            })
-        })),
-        webhooks: Some(deps.answers.lookup()),
     }
 }
 

@@ -15,6 +15,7 @@ mod operator;
 mod poll;
 mod relay;
 mod serve;
+mod sources;
 mod start;
 mod table;
 

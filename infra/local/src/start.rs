@@ -27,6 +27,8 @@ pub struct Settings {
     pub strict_senders: bool,
     /// Asked about received mail where a parse setting wants it.
     pub spam_filter: Option<Filter>,
+    /// Asked about every mail before it leaves.
+    pub outgoing_spam_filter: Option<Filter>,
     pub limits: Limits,
     /// How far ahead a send may be scheduled, in seconds.
     pub horizon: i64,
@@ -54,6 +56,7 @@ impl Settings {
             tls: args.tls_cert.clone().zip(args.tls_key.clone()),
             strict_senders: args.strict_senders,
             spam_filter: args.spam_filter.clone(),
+            outgoing_spam_filter: args.outgoing_spam_filter.clone(),
             limits,
             horizon: HORIZON,
             clock,
@@ -76,6 +79,7 @@ impl Settings {
             tls: None,
             strict_senders: false,
             spam_filter: None,
+            outgoing_spam_filter: None,
             limits: Limits::default(),
             horizon: HORIZON,
             clock,

@@ -5,6 +5,7 @@
 
 mod address;
 pub mod batch;
+mod defaults;
 mod dns;
 mod entropy;
 mod event;
@@ -18,6 +19,7 @@ mod time;
 mod verp;
 
 pub use address::{EmailAddress, InvalidAddress, LONGEST as LONGEST_ADDRESS, Mailbox};
+pub use defaults::{AccountDefaults, Wrapper};
 pub use dns::{Record, RecordKind};
 pub use entropy::Entropy;
 pub use event::{BounceType, Category, Event, Kind, Pool, UrlOffset};

@@ -1,6 +1,6 @@
 //! One recipient's copy of a 100 KB newsletter with 200 links, beside what the parsers cost alone.
 //!
-//! `cargo bench -p posthaste-render`
+//! `cargo bench -p posthaste-render` (with `-- --quick` in a minute)
 #![expect(
     clippy::unwrap_used,
     clippy::indexing_slicing,
@@ -11,6 +11,7 @@ use std::hint::black_box;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use lol_html::{RewriteStrSettings, element, rewrite_str};
+use posthaste_mime::{Outgoing, Stamp, build};
 use posthaste_model::{AccountId, Mail, MessageId, Timestamp};
 use posthaste_render::{
     AccountDefaults, Compiled, Generation, Input, KeyRing, Links, Rendered, TemplateVersion,
@@ -99,6 +100,34 @@ fn copy(mail: &Mail, template: Option<&Compiled>, keys: &KeyRing) -> Rendered {
     .unwrap()
 }
 
+/// The bytes that one recipient gets: the copy, composed.
+fn whole(mail: &Mail, template: Option<&Compiled>, keys: &KeyRing) -> Vec<u8> {
+    let rendered = copy(mail, template, keys);
+    let envelope = &mail.personalizations[0];
+    let extra: Vec<(&str, String)> = rendered
+        .headers
+        .iter()
+        .map(|(name, value)| (name.as_str(), value.clone()))
+        .collect();
+    let outgoing = Outgoing {
+        from: &mail.from,
+        to: &envelope.to,
+        cc: &[],
+        reply_to: &rendered.reply_to,
+        subject: &rendered.subject,
+        contents: &rendered.parts,
+        attachments: &[],
+        headers: &mail.headers,
+        extra: &extra,
+    };
+    let stamp = Stamp {
+        message_id: "1234567890abcdef@mail.example.test",
+        date: Timestamp(1_795_820_482),
+        boundary: "1234567890abcdef",
+    };
+    build(&outgoing, &stamp).unwrap()
+}
+
 fn compile(html: &str) -> Compiled {
     Compiled::compile(&TemplateVersion {
         generation: Generation::Dynamic,
@@ -135,6 +164,9 @@ fn rewriting(c: &mut Criterion) {
     group.bench_function("substitutions, utm, 200 signed links, footer, pixel", |b| {
         b.iter(|| copy(black_box(&tracked), None, &keys));
     });
+    group.bench_function("all of that, and the MIME of it", |b| {
+        b.iter(|| whole(black_box(&tracked), None, &keys));
+    });
     group.bench_function("text generated from the HTML", |b| {
         b.iter(|| plain_from_html(black_box(&html)));
     });
@@ -161,6 +193,9 @@ fn templates(c: &mut Criterion) {
     let tracked = mail(None, TRACKED);
     group.bench_function("template, utm, 200 signed links, footer, pixel", |b| {
         b.iter(|| copy(black_box(&tracked), Some(&compiled), &keys));
+    });
+    group.bench_function("all of that, and the MIME of it", |b| {
+        b.iter(|| whole(black_box(&tracked), Some(&compiled), &keys));
     });
     group.finish();
 

@@ -23,9 +23,10 @@ mod wire;
 pub use copy::{Input, Links, MAX_OUTPUT, RenderError, Rendered, render};
 pub use link::{CLICK_PATH, OPEN_PATH, PREFERENCES_PATH, TOKEN_PARAMETER, UNSUBSCRIBE_PATH};
 pub use plain::from_html as plain_from_html;
-pub use settings::{AccountDefaults, Effective, effective};
+pub use posthaste_model::AccountDefaults;
+pub use settings::{Effective, effective};
 pub use template::{
     CompileError, Compiled, Field, Generation, LARGEST as LARGEST_TEMPLATE, TemplateVersion,
-    missing_variables,
+    has_body_tag, missing_variables,
 };
 pub use token::{Action, InvalidKey, InvalidToken, KeyRing, Part, Token};

@@ -1,22 +1,8 @@
 //! Which settings are in force for one send: the account's own, overridden by the request.
 
 use posthaste_model::{
-    ClickTracking, Footer, Ganalytics, Mail, OpenTracking, SubscriptionTracking,
+    AccountDefaults, ClickTracking, Footer, Ganalytics, Mail, OpenTracking, SubscriptionTracking,
 };
-use serde::{Deserialize, Serialize};
-
-/// The account's mail and tracking settings, as its owner left them. Everything is off by default.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct AccountDefaults {
-    pub footer: Footer,
-    pub click: ClickTracking,
-    pub open: OpenTracking,
-    pub subscription: SubscriptionTracking,
-    pub ganalytics: Ganalytics,
-    /// HTML put around every mail that uses no template, with `<% body %>` where its own goes.
-    pub wrapper: Option<String>,
-}
 
 /// The settings in force for one send. `enable` of each has been decided.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -26,6 +12,7 @@ pub struct Effective {
     pub open: OpenTracking,
     pub subscription: SubscriptionTracking,
     pub ganalytics: Ganalytics,
+    /// HTML around a mail that uses no template.
     pub wrapper: Option<String>,
 }
 
@@ -41,7 +28,9 @@ pub fn effective(account: &AccountDefaults, mail: &Mail) -> Effective {
         open: open(&account.open, own.open_tracking.as_ref()),
         subscription: subscription(&account.subscription, own.subscription_tracking.as_ref()),
         ganalytics: ganalytics(&account.ganalytics, own.ganalytics.as_ref()),
-        wrapper: account.wrapper.clone(),
+        wrapper: Some(&account.wrapper)
+            .filter(|wrapper| wrapper.enable)
+            .map(|wrapper| wrapper.html.clone()),
     }
 }
 

@@ -24,6 +24,7 @@ use posthaste_model::TemplateId;
 
 pub(crate) use data::Data;
 pub(crate) use legacy::Legacy;
+pub use legacy::has_body_tag;
 pub(crate) use scope::Given;
 use tree::Node;
 

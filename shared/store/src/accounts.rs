@@ -58,6 +58,9 @@ pub struct Account {
     /// that an account without a list costs no read.
     #[serde(default)]
     pub allow_list: u64,
+    /// Changes with every change of the mail and tracking settings; 0 while there are none.
+    #[serde(default)]
+    pub settings: u64,
     /// Whether the account has a sending allowance ([`Store::spend_credits`]).
     #[serde(default)]
     pub metered: bool,
@@ -95,6 +98,7 @@ impl Account {
             region: Region::Global,
             gzip: true,
             allow_list: 0,
+            settings: 0,
             metered: false,
             website_disabled: false,
             ips: Vec::new(),

@@ -8,6 +8,7 @@
 //! | counter of a limit   | `A#<account>`               | `COUNT#<what>`                   |
 //! | allowed IP           | `A#<account>`               | `IP#<CIDR>`                      |
 //! | sending allowance    | `A#<account>`               | `CREDITS`                        |
+//! | mail, tracking settings | `A#<account>`            | `SETTINGS`                       |
 //! | access attempt       | `SEEN#<account>`            | `<allowed>#<method>#<address>`   |
 //! | rate-limit window    | `RATE#<account>#<endpoint>` | `<window, 12 digits>`            |
 //! | API key              | `A#<account>`               | `KEY#<key id>`                   |
@@ -101,6 +102,10 @@ impl Key {
 
     pub(crate) fn credits(account: &AccountId) -> Self {
         Self::of_account(account, "CREDITS")
+    }
+
+    pub(crate) fn settings(account: &AccountId) -> Self {
+        Self::of_account(account, "SETTINGS")
     }
 
     pub(crate) fn attempts_pk(account: &AccountId) -> String {

@@ -4,6 +4,8 @@
 //! called, by the outcome after it. A claim is a lease: one that ran out without an outcome may be
 //! taken again, so nothing is lost; a live one keeps a repeated job from sending twice.
 
+use std::collections::BTreeSet;
+
 use aws_sdk_dynamodb::error::SdkError;
 use aws_sdk_dynamodb::operation::update_item::UpdateItemError;
 use aws_sdk_dynamodb::operation::update_item::builders::UpdateItemFluentBuilder;
@@ -61,6 +63,11 @@ pub struct Recipient {
     /// What happened on the way to the relay, oldest first, each a JSON text of [`Event`].
     #[serde(default)]
     pub events: Vec<String>,
+    /// See [`Recipient::visits`].
+    #[serde(default)]
+    pub(crate) opens: BTreeSet<String>,
+    #[serde(default)]
+    pub(crate) clicks: BTreeSet<String>,
 }
 
 impl Recipient {
@@ -115,7 +122,7 @@ pub struct Outcome<'a> {
 }
 
 /// Fills in the names and values of an expression.
-fn filled<const N: usize>(
+pub(crate) fn filled<const N: usize>(
     mut update: UpdateItemFluentBuilder,
     names: &[&str],
     values: [(&str, AttributeValue); N],

@@ -12,6 +12,7 @@ pub(crate) enum Kind {
 pub(crate) fn all() -> Vec<(&'static str, Kind)> {
     vec![
         ("access-settings", Kind::Http(access_settings)),
+        ("account-settings", Kind::Http(account_settings)),
         ("activity", Kind::Http(activity)),
         ("api-keys", Kind::Http(api_keys)),
         (
@@ -126,6 +127,13 @@ fn access_settings(boot: &Boot) -> Result<Routes, Error> {
         clock: boot.clock(),
     };
     Ok(access_settings::routes(app, boot.gate()?))
+}
+
+fn account_settings(boot: &Boot) -> Result<Routes, Error> {
+    let app = account_settings::App {
+        store: boot.store()?,
+    };
+    Ok(account_settings::routes(app, boot.gate()?))
 }
 
 fn subusers(boot: &Boot) -> Result<Routes, Error> {

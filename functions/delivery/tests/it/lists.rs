@@ -3,7 +3,7 @@
 use delivery::{App, Identity, handle};
 use posthaste_blob::Blob;
 use posthaste_mailer::{Mailer, Smtp, SmtpConfig};
-use posthaste_model::{AccountId, Mail};
+use posthaste_model::{AccountId, Event, Mail};
 use posthaste_queue::{Body, Happened, Job};
 use posthaste_store::{List, Mark};
 use posthaste_testkit::relay::{At, Does, Relay, Script};
@@ -12,16 +12,16 @@ use serde_json::{Value, json};
 
 const SECRET: &str = "1:MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE";
 
-struct Desk {
-    hand: Hand,
-    queues: Queues,
-    _relay: Relay,
-    account: AccountId,
-    app: App,
+pub(crate) struct Desk {
+    pub(crate) hand: Hand,
+    pub(crate) queues: Queues,
+    pub(crate) relay: Relay,
+    pub(crate) account: AccountId,
+    pub(crate) app: App,
 }
 
 impl Desk {
-    async fn new(script: Script) -> Self {
+    pub(crate) async fn new(script: Script) -> Self {
         let (store, hand, queues) = (table().await, Hand::default(), Queues::start());
         let relay = Relay::start(script).await;
         let url = format!("{}?tls=none", relay.url()).parse().unwrap();
@@ -39,6 +39,7 @@ impl Desk {
                 bounce_domain: None,
             },
             dkim: None,
+            spam: None,
             templates: delivery::Templates::default(),
             owner: "test".into(),
             exclusive: true,
@@ -51,12 +52,12 @@ impl Desk {
             account: Tenant::new(&store, "owner", hand.now()).await.account.id,
             hand,
             queues,
-            _relay: relay,
+            relay,
             app,
         }
     }
 
-    async fn mark(&self, email: &str, list: List) {
+    pub(crate) async fn mark(&self, email: &str, list: List) {
         let mark = Mark::at(self.hand.now());
         let emails = [email.to_owned()];
         let store = &self.app.store;
@@ -65,7 +66,7 @@ impl Desk {
     }
 
     /// Sends one mail to these people; what became of each: kind and reason of the last event.
-    async fn send(&self, to: &[&str], more: Value) -> Vec<(String, String)> {
+    pub(crate) async fn send(&self, to: &[&str], more: Value) -> Vec<(String, String)> {
         let to: Vec<_> = to.iter().map(|to| json!({"to": [{"email": to}]})).collect();
         let mut mail = json!({
             "from": {"email": "shop@example.com"},
@@ -95,13 +96,19 @@ impl Desk {
             assert!(answer.batch_item_failures.is_empty());
         }
         let mut last = std::collections::BTreeMap::new();
-        for (text, _) in self.queues.drain("events") {
-            for event in Happened::from_text(&text).unwrap().events {
-                let reason = event.reason.unwrap_or_default();
-                last.insert(event.recipient, (event.kind.wire().to_owned(), reason));
-            }
+        for event in self.told() {
+            let reason = event.reason.unwrap_or_default();
+            last.insert(event.recipient, (event.kind.wire().to_owned(), reason));
         }
         last.into_values().collect()
+    }
+
+    /// The events on the queue.
+    pub(crate) fn told(&self) -> Vec<Event> {
+        let texts = self.queues.drain("events").into_iter();
+        texts
+            .flat_map(|(text, _)| Happened::from_text(&text).unwrap().events)
+            .collect()
     }
 }
 

@@ -8,4 +8,6 @@
 
 mod credits;
 mod lists;
+mod settings;
 mod signing;
+mod spam;

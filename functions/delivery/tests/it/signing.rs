@@ -44,6 +44,7 @@ impl Desk {
                 bounce_domain: None,
             },
             dkim: Some(Dkim::new(sealer.clone())),
+            spam: None,
             templates: delivery::Templates::default(),
             owner: "test".into(),
             exclusive: true,

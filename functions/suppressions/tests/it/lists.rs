@@ -162,3 +162,40 @@ async fn a_stranger_sees_nothing_and_takes_nothing() {
     ask.send().await.expect(204);
     assert_eq!(emails(&desk.get(path).await), ["a@x.co"]);
 }
+
+#[tokio::test]
+async fn bounces_that_the_account_wants_forgotten_are_not_shown() {
+    const DAY: i64 = 86_400;
+    let desk = Desk::new().await;
+    for (email, list, days) in [
+        ("old@example.com", List::Bounces, -3),
+        ("new@example.com", List::Bounces, -1),
+        ("old@example.com", List::Blocks, -3),
+        ("old@example.com", List::SpamReports, -3),
+    ] {
+        desk.mark(email, list, days * DAY).await;
+    }
+    let done = desk
+        .store
+        .change_settings(&desk.tenant.account.id, |settings| {
+            settings.bounce_purge.enabled = true;
+            settings.bounce_purge.hard = Some(2);
+            Ok::<_, std::convert::Infallible>(())
+        });
+    done.await.unwrap().unwrap().unwrap();
+    let count = async |path: &str| {
+        let page = desk.get(&format!("/v3/suppression/{path}")).await;
+        page.as_array().unwrap().len()
+    };
+    let end = desk.hand.now().plus(-2 * DAY - 1);
+    for (path, want) in [
+        ("bounces", 1),
+        ("bounces/old@example.com", 0),
+        ("bounces/new@example.com", 1),
+        (&format!("bounces?end_time={end}"), 0),
+        ("blocks", 1),
+        ("spam_reports", 1),
+    ] {
+        assert_eq!(count(path).await, want, "{path}");
+    }
+}

@@ -66,6 +66,11 @@ impl Legacy {
     }
 }
 
+/// Whether a text says where a mail's own content goes.
+pub fn has_body_tag(text: &str) -> bool {
+    tags::find(text).any(|tag| tag.name == "body")
+}
+
 /// `template` with its two tags replaced.
 pub(crate) fn fill(
     template: &str,

@@ -1,6 +1,6 @@
 //! What the request and its template say: substitutions, legacy and dynamic templates.
 
-use posthaste_model::Mail;
+use posthaste_model::{Mail, Wrapper};
 use posthaste_render::{AccountDefaults, Compiled, Generation, RenderError, TemplateVersion};
 
 use crate::desk::{BASE, Desk, HTML, TEXT, mail, mail_of, part};
@@ -266,7 +266,10 @@ fn a_dynamic_template_has_the_names_of_the_service() {
 #[test]
 fn the_accounts_own_html_goes_around_mails_without_a_template() {
     let account = AccountDefaults {
-        wrapper: Some("<div><% body %></div>".to_owned()),
+        wrapper: Wrapper {
+            enable: true,
+            html: "<div><% body %></div>".to_owned(),
+        },
         ..AccountDefaults::default()
     };
     let desk = Desk::new();

@@ -5,6 +5,7 @@
 mod accounts;
 mod allow_list;
 mod credits;
+mod settings;
 
 use posthaste_model::Timestamp;
 use posthaste_store::{Account, Store};

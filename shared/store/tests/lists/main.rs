@@ -8,6 +8,7 @@
 
 mod groups;
 mod suppressions;
+mod visits;
 
 use posthaste_model::{AccountId, Timestamp};
 use posthaste_store::Store;

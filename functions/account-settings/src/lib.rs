@@ -1,0 +1,73 @@
+//! `/v3/mail_settings…` and `/v3/tracking_settings…`: what an account decided for all of its mail.
+//!
+//! A request's own setting wins over the account's (`posthaste_render::settings`). What is changed
+//! here is in force everywhere within ten seconds.
+
+mod limits;
+mod mail;
+mod overview;
+mod setting;
+mod tracking;
+
+use axum::http::Method;
+use posthaste_http::{Access, Gate, Routes};
+use posthaste_store::Store;
+
+use setting::Setting;
+
+/// What the function works with.
+#[derive(Clone)]
+pub struct App {
+    pub store: Store,
+}
+
+/// What the handlers share.
+#[derive(Clone)]
+struct Desk {
+    store: Store,
+    /// Forgets at once what this instance changes.
+    gate: Gate,
+}
+
+/// The function's routes, each with its scope.
+pub fn routes(app: App, gate: Gate) -> Routes {
+    let desk = Desk {
+        store: app.store,
+        gate: gate.clone(),
+    };
+    let (mail, tracking) = (
+        Access::Scope("mail_settings.read"),
+        Access::Scope("tracking_settings.read"),
+    );
+    let routes = Routes::new(gate)
+        .at(Method::GET, "/v3/mail_settings", mail, overview::mail)
+        .at(
+            Method::GET,
+            "/v3/tracking_settings",
+            tracking,
+            overview::tracking,
+        );
+    let routes = with::<mail::AddressWhitelist>(routes);
+    let routes = with::<mail::BouncePurge>(routes);
+    let routes = with::<mail::Footer>(routes);
+    let routes = with::<mail::ForwardBounce>(routes);
+    let routes = with::<mail::ForwardSpam>(routes);
+    let routes = with::<mail::SpamCheck>(routes);
+    let routes = with::<mail::Template>(routes);
+    let routes = with::<tracking::Click>(routes);
+    let routes = with::<tracking::GoogleAnalytics>(routes);
+    let routes = with::<tracking::Open>(routes);
+    let routes = with::<tracking::Subscription>(routes);
+    routes.with_state(desk)
+}
+
+/// The two routes of one setting.
+fn with<S: Setting>(routes: Routes<Desk>) -> Routes<Desk> {
+    let (read, update) = (Access::Scope(S::READ), Access::Scope(S::UPDATE));
+    routes.at(Method::GET, S::PATH, read, setting::get::<S>).at(
+        Method::PATCH,
+        S::PATH,
+        update,
+        setting::patch::<S>,
+    )
+}

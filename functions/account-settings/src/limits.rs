@@ -1,0 +1,44 @@
+//! How long the texts may be: all of them together lie in one row, which DynamoDB keeps below
+//! 400 KB. The contract does not say, so these are ours.
+
+use posthaste_model::Problems;
+
+/// Bytes of the HTML around every mail.
+pub(crate) const WRAPPER: usize = 100_000;
+
+/// Bytes of the page that people see who have unsubscribed.
+pub(crate) const LANDING: usize = 50_000;
+
+/// Bytes of any other text that goes into mails.
+pub(crate) const TEXT: usize = 20_000;
+
+/// Bytes of what stands in a link, and of the link itself.
+pub(crate) const LINK: usize = 1_000;
+
+/// Entries of the address whitelist.
+pub(crate) const ENTRIES: usize = 500;
+
+/// Puts a text that was sent into its place, unless it is too long.
+pub(crate) fn put(
+    slot: &mut String,
+    text: Option<String>,
+    (field, most): (&str, usize),
+    found: &mut Problems,
+) {
+    let Some(text) = text else { return };
+    let message = format!("{field} exceeds {most} bytes");
+    found.unless(text.len() <= most, field, &message);
+    *slot = text;
+}
+
+/// The same for a text that may be absent.
+pub(crate) fn put_some(
+    slot: &mut Option<String>,
+    text: Option<String>,
+    limit: (&str, usize),
+    found: &mut Problems,
+) {
+    let mut own = slot.take().unwrap_or_default();
+    put(&mut own, text, limit, found);
+    *slot = Some(own).filter(|own| !own.is_empty());
+}

@@ -1,0 +1,10 @@
+//! Lambda entry point of `account-settings`.
+
+fn main() -> Result<(), posthaste_runtime::Error> {
+    posthaste_runtime::http(|boot| {
+        let app = account_settings::App {
+            store: boot.store()?,
+        };
+        Ok(account_settings::routes(app, boot.gate()?))
+    })
+}

@@ -1,0 +1,89 @@
+//! What the operator's spam filter makes of a mail before it leaves.
+//!
+//! A mail is scored at its first attempt, as it would leave. The account may be stricter than the
+//! filter (`mail_settings/spam_check`), never laxer: the operator answers for what leaves. A
+//! filter in trouble keeps no mail back; it is said in the log, and left alone for ten seconds so
+//! that mails do not wait for it one after the other.
+
+use std::sync::Arc;
+
+use posthaste_http::Cache;
+use posthaste_queue::Job;
+use posthaste_spam::{Filter, SpamError, Verdict};
+use posthaste_store::{AccountSettings, SpamCheck};
+
+use crate::App;
+
+/// The reason of SPEC, "Events".
+pub(crate) const SPAM_CONTENT: &str = "Spam Content";
+
+/// The filter, and whether it is in trouble.
+#[derive(Clone, Debug)]
+pub struct Spam {
+    filter: Filter,
+    trouble: Arc<Cache<(), ()>>,
+}
+
+impl Spam {
+    /// Asks this filter.
+    pub fn new(filter: Filter) -> Self {
+        let trouble = Arc::default();
+        Self { filter, trouble }
+    }
+}
+
+/// Whether the mail is kept back as spam.
+pub(crate) async fn is_spam(app: &App, job: &Job, settings: &AccountSettings, mail: &[u8]) -> bool {
+    let Some(spam) = app.spam.as_ref().filter(|_| job.attempt == 0) else {
+        return false;
+    };
+    let now = app.clock.now_ms();
+    if spam.trouble.get(&(), now).is_some() {
+        return false;
+    }
+    match spam.filter.score(mail).await {
+        Ok(verdict) => reaches(&verdict, settings.spam_check),
+        Err(error @ SpamError::TooLarge) => {
+            tracing::debug!(message.id = %job.message, "message {} is not checked for spam: {error}", job.message);
+            false
+        }
+        Err(
+            error @ (SpamError::Timeout
+            | SpamError::Unreachable(_)
+            | SpamError::Refused(_)
+            | SpamError::Garbled),
+        ) => {
+            spam.trouble.put((), (), now);
+            tracing::error!(error = %error, "mails leave unchecked for spam for now: {error}");
+            false
+        }
+    }
+}
+
+fn reaches(verdict: &Verdict, own: SpamCheck) -> bool {
+    verdict.is_spam() || (own.enabled && verdict.score >= f64::from(own.max_score))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_account_may_be_stricter_than_the_filter_and_never_laxer() {
+        let verdict = |score| Verdict {
+            score,
+            threshold: 6.0,
+            report: String::new(),
+        };
+        let own = |enabled, max_score| SpamCheck { enabled, max_score };
+        for (score, own, want) in [
+            (5.9, own(false, 3), false),
+            (6.0, own(false, 3), true),
+            (3.0, own(true, 3), true),
+            (2.9, own(true, 3), false),
+            (6.0, own(true, 10), true),
+        ] {
+            assert_eq!(reaches(&verdict(score), own), want, "{score} {own:?}");
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! What an account decided for all of its mail.
+
+use posthaste_store::{AccountSettings, List, Mark};
+use posthaste_testkit::relay::Script;
+use serde_json::json;
+
+use crate::lists::Desk;
+
+impl Desk {
+    async fn decide(&self, change: impl Fn(&mut AccountSettings)) {
+        let done = self.app.store.change_settings(&self.account, |settings| {
+            change(settings);
+            Ok::<_, std::convert::Infallible>(())
+        });
+        assert!(done.await.unwrap().unwrap().is_some());
+        // What is remembered is used for ten seconds.
+        self.hand.advance(10);
+    }
+
+    /// The text of the latest mail.
+    fn text(&self) -> String {
+        let mails = self.relay.received();
+        String::from_utf8_lossy(&mails.last().unwrap().bytes).into_owned()
+    }
+}
+
+#[tokio::test]
+async fn the_accounts_footer_is_under_every_mail_until_the_request_says_otherwise() {
+    let desk = Desk::new(Script::new()).await;
+    desk.send(&["ann@example.com"], json!({})).await;
+    assert!(!desk.text().contains("Our footer"));
+    desk.decide(|settings| {
+        settings.defaults.footer.enable = true;
+        settings.defaults.footer.text = Some("Our footer".to_owned());
+    })
+    .await;
+    desk.send(&["ann@example.com"], json!({})).await;
+    assert!(desk.text().contains("Our footer"), "{}", desk.text());
+    let off = json!({"mail_settings": {"footer": {"enable": false}}});
+    desk.send(&["ann@example.com"], off).await;
+    assert!(!desk.text().contains("Our footer"));
+    let own = json!({"mail_settings": {"footer": {"enable": true, "text": "Its own"}}});
+    desk.send(&["ann@example.com"], own).await;
+    let text = desk.text();
+    assert!(text.contains("Its own") && !text.contains("Our footer"));
+}
+
+#[tokio::test]
+async fn who_is_on_the_whitelist_is_written_to_after_a_bounce_or_an_unsubscribe() {
+    let desk = Desk::new(Script::new()).await;
+    let all = [
+        ("bounced@spared.example", List::Bounces),
+        ("left@spared.example", List::Unsubscribes),
+        ("angry@spared.example", List::SpamReports),
+        ("group@spared.example", List::Group(3)),
+        ("bounced@other.example", List::Bounces),
+    ];
+    for (email, list) in all {
+        desk.mark(email, list).await;
+    }
+    desk.decide(|settings| {
+        settings.whitelist.enabled = true;
+        settings.whitelist.list = vec!["spared.example".to_owned()];
+    })
+    .await;
+    let to = all.map(|(email, _)| email);
+    let ends = desk.send(&to, json!({"asm": {"group_id": 3}})).await;
+    let kinds: Vec<_> = ends.iter().map(|(kind, _)| kind.as_str()).collect();
+    assert_eq!(
+        kinds,
+        ["delivered", "delivered", "dropped", "dropped", "dropped"]
+    );
+}
+
+#[tokio::test]
+async fn a_bounce_that_is_old_enough_is_forgotten() {
+    let desk = Desk::new(Script::new()).await;
+    desk.mark("ann@example.com", List::Bounces).await;
+    desk.decide(|settings| {
+        settings.bounce_purge.enabled = true;
+        settings.bounce_purge.hard = Some(2);
+    })
+    .await;
+    let to = ["ann@example.com"];
+    assert_eq!(desk.send(&to, json!({})).await[0].0, "dropped");
+    desk.hand.advance(2 * 86_400 - 10);
+    assert_eq!(desk.send(&to, json!({})).await[0].0, "dropped");
+    desk.hand.advance(1);
+    assert_eq!(desk.send(&to, json!({})).await[0].0, "delivered");
+    let mark = Mark::at(desk.hand.now());
+    let lists = [to[0].to_owned()];
+    let again = desk
+        .app
+        .store
+        .suppress_all(&desk.account, &lists, List::Bounces, &mark);
+    again.await.unwrap();
+    assert_eq!(desk.send(&to, json!({})).await[0].0, "dropped");
+}

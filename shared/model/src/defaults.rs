@@ -1,0 +1,26 @@
+//! What an account decided for all of its mail, where a request does not say otherwise.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{ClickTracking, Footer, Ganalytics, OpenTracking, SubscriptionTracking};
+
+/// The account's mail and tracking settings that shape a copy, as its owner left them. Everything
+/// is off by default.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct AccountDefaults {
+    pub footer: Footer,
+    pub click: ClickTracking,
+    pub open: OpenTracking,
+    pub subscription: SubscriptionTracking,
+    pub ganalytics: Ganalytics,
+    pub wrapper: Wrapper,
+}
+
+/// HTML put around every mail that uses no template, with `<% body %>` where its own goes.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Wrapper {
+    pub enable: bool,
+    pub html: String,
+}

@@ -1,0 +1,197 @@
+//! What an account decided for all of its mail: one row of mail and tracking settings.
+//!
+//! Every change bumps `settings` of the account's own row in the same transaction, so that an
+//! account without settings costs no read, and whoever holds settings knows whether they changed.
+
+use posthaste_model::{AccountDefaults, AccountId, EmailAddress, Timestamp};
+use serde::{Deserialize, Serialize};
+
+use crate::{Key, Store, StoreError, Transact};
+
+/// The mail and tracking settings of an account.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct AccountSettings {
+    /// What shapes a copy where the request does not say otherwise.
+    pub defaults: AccountDefaults,
+    pub landing: Landing,
+    pub whitelist: Whitelist,
+    pub bounce_purge: BouncePurge,
+    pub forward_bounce: Forward,
+    pub forward_spam: Forward,
+    pub spam_check: SpamCheck,
+}
+
+/// What people see who have unsubscribed.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Landing {
+    /// Where they are led; empty: nowhere.
+    pub url: String,
+    /// Else the HTML they are shown; empty: a page of the service.
+    pub html: String,
+}
+
+/// Addresses and domains that bounces and unsubscribes never keep mail from.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Whitelist {
+    pub enabled: bool,
+    /// Addresses as they compare, and domains in lower-case A-labels.
+    pub list: Vec<String>,
+}
+
+impl Whitelist {
+    /// Whether the address, or its whole domain, is on the list.
+    pub fn holds(&self, email: &EmailAddress) -> bool {
+        if !self.enabled {
+            return false;
+        }
+        let (folded, domain) = (email.folded(), email.ascii_domain());
+        self.list
+            .iter()
+            .any(|entry| *entry == folded || *entry == domain)
+    }
+}
+
+/// Days after which a bounce counts no more; none: never.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct BouncePurge {
+    pub enabled: bool,
+    /// Of the list of blocks.
+    pub soft: Option<u16>,
+    /// Of the list of bounces.
+    pub hard: Option<u16>,
+}
+
+impl BouncePurge {
+    /// Hard bounces before this moment count no more.
+    pub fn hard_since(self, now: Timestamp) -> Option<Timestamp> {
+        self.since(self.hard, now)
+    }
+
+    /// Blocks before this moment count no more.
+    pub fn soft_since(self, now: Timestamp) -> Option<Timestamp> {
+        self.since(self.soft, now)
+    }
+
+    fn since(self, days: Option<u16>, now: Timestamp) -> Option<Timestamp> {
+        let days = days.filter(|_| self.enabled)?;
+        Some(now.plus(-86_400 * i64::from(days)))
+    }
+}
+
+/// Somebody who is told.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Forward {
+    pub enabled: bool,
+    pub email: Option<String>,
+}
+
+/// From which score on a mail of the account's is spam.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SpamCheck {
+    pub enabled: bool,
+    /// 1 (strict) to 10.
+    pub max_score: u8,
+}
+
+impl Default for SpamCheck {
+    fn default() -> Self {
+        Self {
+            enabled: false,
+            max_score: 5,
+        }
+    }
+}
+
+impl Store {
+    /// The settings of an account; those of one that never decided anything are the defaults.
+    ///
+    /// # Errors
+    /// When the table fails.
+    pub async fn settings(&self, account: &AccountId) -> Result<AccountSettings, StoreError> {
+        let row = self.get(&Key::settings(account)).await?;
+        Ok(row.map(|row| row.value).unwrap_or_default())
+    }
+
+    /// Changes settings; `change` may run several times, each time on what they are then. The
+    /// settings as they are now; `None` when there is no such account.
+    ///
+    /// # Errors
+    /// When the table fails or the row keeps changing; `E` is whatever `change` refused with.
+    pub async fn change_settings<E>(
+        &self,
+        account: &AccountId,
+        mut change: impl FnMut(&mut AccountSettings) -> Result<(), E>,
+    ) -> Result<Result<Option<AccountSettings>, E>, StoreError> {
+        const TRIES: u32 = 12;
+        let key = Key::settings(account);
+        for _ in 0..TRIES {
+            let row = self.get::<AccountSettings>(&key).await?;
+            let rev = row.as_ref().map(|row| row.rev);
+            let mut settings = row.map(|row| row.value).unwrap_or_default();
+            if let Err(refused) = change(&mut settings) {
+                return Ok(Err(refused));
+            }
+            let write = match rev {
+                None => self.write_new(&key, &settings, None)?,
+                Some(rev) => self.write_unchanged(&key, &settings, rev)?,
+            };
+            let bump = self.write_bump(&Key::account(account), "settings")?;
+            match self.transact(vec![bump, write]).await? {
+                Transact::Done => return Ok(Ok(Some(settings))),
+                Transact::Refused(0) => return Ok(Ok(None)),
+                // Somebody changed them in between.
+                Transact::Refused(_) => {}
+            }
+        }
+        Err(StoreError::Contended(format!("settings of {account}")))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_whitelist_holds_addresses_and_whole_domains_and_no_more() {
+        let mut whitelist = Whitelist {
+            enabled: true,
+            list: vec!["ann@x.example".to_owned(), "y.example".to_owned()],
+        };
+        let holds =
+            |list: &Whitelist, email: &str| list.holds(&EmailAddress::parse(email).unwrap());
+        for (email, want) in [
+            ("ANN@X.example", true),
+            ("bob@x.example", false),
+            ("anyone@Y.example", true),
+            ("anyone@sub.y.example", false),
+            ("joann@x.example", false),
+        ] {
+            assert_eq!(holds(&whitelist, email), want, "{email}");
+        }
+        whitelist.enabled = false;
+        assert!(!holds(&whitelist, "ann@x.example"));
+    }
+
+    #[test]
+    fn a_purge_counts_only_where_it_is_on_and_has_days() {
+        let now = Timestamp(10 * 86_400);
+        let purge = |enabled, hard| BouncePurge {
+            enabled,
+            soft: None,
+            hard,
+        };
+        assert_eq!(
+            purge(true, Some(3)).hard_since(now),
+            Some(Timestamp(7 * 86_400))
+        );
+        assert_eq!(purge(false, Some(3)).hard_since(now), None);
+        assert_eq!(purge(true, None).hard_since(now), None);
+        assert_eq!(purge(true, Some(3)).soft_since(now), None);
+    }
+}

@@ -1,0 +1,130 @@
+//! Opens and clicks of a copy, kept in the copy's own row, so that they go when it goes.
+//!
+//! Each is a set of texts, to which the same visit adds nothing a second time.
+
+use std::collections::BTreeSet;
+
+use aws_sdk_dynamodb::types::AttributeValue;
+use posthaste_model::{AccountId, MessageId, Timestamp};
+use serde::{Deserialize, Serialize};
+
+use crate::messages::filled;
+use crate::table::{is_conflict, number, text};
+use crate::{Key, Recipient, Store, StoreError};
+
+/// So many opens, and so many clicks, are kept of a copy; the statistics count all of them. A few
+/// more may come in with the last batch.
+pub const MOST_VISITS: usize = 100;
+
+/// Bytes of a URL that are kept.
+const LONGEST_URL: usize = 500;
+
+/// What somebody did with a copy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum VisitKind {
+    Open,
+    Click,
+}
+
+/// One open or click.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Visit {
+    pub at: Timestamp,
+    /// The id of the event: what makes it one and not two.
+    pub id: String,
+    /// Where a click led; cut where it is very long.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub url: Option<String>,
+}
+
+impl Visit {
+    fn to_text(&self) -> Result<String, StoreError> {
+        let url = self.url.as_deref().map(|url| {
+            let mut end = url.len().min(LONGEST_URL);
+            while !url.is_char_boundary(end) {
+                end -= 1;
+            }
+            url.get(..end).unwrap_or_default().to_owned()
+        });
+        let kept = Self {
+            url,
+            ..self.clone()
+        };
+        serde_json::to_string(&kept).map_err(|e| StoreError::Unreadable(e.to_string()))
+    }
+}
+
+impl Recipient {
+    /// The opens or the clicks that are kept, oldest first.
+    pub fn visits(&self, kind: VisitKind) -> Vec<Visit> {
+        let texts = match kind {
+            VisitKind::Open => &self.opens,
+            VisitKind::Click => &self.clicks,
+        };
+        let read = |text: &String| serde_json::from_str(text).ok();
+        let mut visits: Vec<Visit> = texts.iter().filter_map(read).collect();
+        visits.sort();
+        visits
+    }
+}
+
+impl Store {
+    /// Adds visits to the row of a copy. One that is gone by now, or has enough of them, stays as
+    /// it is, which is no error: `false`.
+    ///
+    /// # Errors
+    /// When the table fails.
+    pub async fn note_visits(
+        &self,
+        copy: (&AccountId, &MessageId, u32),
+        kind: VisitKind,
+        visits: &[Visit],
+    ) -> Result<bool, StoreError> {
+        let texts = visits.iter().take(MOST_VISITS).map(Visit::to_text);
+        let texts: BTreeSet<String> = texts.collect::<Result<_, _>>()?;
+        if texts.is_empty() {
+            return Ok(false);
+        }
+        let name = match kind {
+            VisitKind::Open => "opens",
+            VisitKind::Click => "clicks",
+        };
+        let update = self
+            .client
+            .update_item()
+            .table_name(&*self.table)
+            .key("pk", text(Key::message_pk(copy.0, copy.1)))
+            .key("sk", text(Key::recipient(copy.0, copy.1, copy.2).sk))
+            .update_expression(format!("ADD #{name} :visits"))
+            .condition_expression(format!(
+                "attribute_exists(pk) AND (attribute_not_exists(#{name}) OR size(#{name}) < :most)"
+            ));
+        let values = [
+            (":visits", AttributeValue::Ss(texts.into_iter().collect())),
+            (":most", number(MOST_VISITS)),
+        ];
+        match filled(update, &[name], values).send().await {
+            Ok(_) => Ok(true),
+            Err(e) if is_conflict(&e) => Ok(false),
+            Err(e) => Err(StoreError::from_sdk(e)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_url_is_cut_between_letters() {
+        let visit = Visit {
+            at: Timestamp(1),
+            id: "x".to_owned(),
+            url: Some(format!("https://a.example/{}", "ä".repeat(1_000))),
+        };
+        let back: Visit = serde_json::from_str(&visit.to_text().unwrap()).unwrap();
+        let url = back.url.unwrap();
+        assert!(url.len() <= LONGEST_URL && url.len() > LONGEST_URL - 2);
+        assert!(url.ends_with('ä'));
+    }
+}
