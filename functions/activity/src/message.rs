@@ -5,7 +5,7 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use posthaste_http::{Caller, Path, Rejection};
 use posthaste_model::{Event, Kind, MessageId, Problem};
-use posthaste_store::{Recipient, State as Standing};
+use posthaste_store::{Recipient, State as Standing, Visit, VisitKind};
 use serde::Serialize;
 
 use crate::App;
@@ -73,7 +73,19 @@ fn read(id: &str) -> Option<(MessageId, u32)> {
 impl Message {
     fn of(row: &Recipient, message: &MessageId, recipient: u32) -> Self {
         let events = row.events();
-        let of = |kind| events.iter().filter(|event| event.kind == kind).count();
+        let (opens, clicks) = (row.visits(VisitKind::Open), row.visits(VisitKind::Click));
+        let visits = opens
+            .iter()
+            .map(|visit| ("opened", visit))
+            .chain(clicks.iter().map(|visit| ("clicked", visit)));
+        let visits = visits.map(|(name, visit)| (visit.at, Told::visit(name, visit)));
+        let mut told: Vec<_> = events
+            .iter()
+            .map(|event| (event.at, Told::of(event)))
+            .chain(visits)
+            .collect();
+        // What stands at one second stays in the order it was written.
+        told.sort_by_key(|(at, _)| *at);
         Self {
             from_email: row.from.clone(),
             msg_id: message.of_copy(recipient),
@@ -86,14 +98,24 @@ impl Message {
             },
             template_id: events.iter().find_map(|event| event.template_id.clone()),
             asm_group_id: events.iter().find_map(|event| event.asm_group_id),
-            opens_count: of(Kind::Open),
-            clicks_count: of(Kind::Click),
-            events: events.iter().map(Told::of).collect(),
+            opens_count: opens.len(),
+            clicks_count: clicks.len(),
+            events: told.into_iter().map(|(_, told)| told).collect(),
         }
     }
 }
 
 impl Told {
+    fn visit(event_name: &'static str, visit: &Visit) -> Self {
+        Self {
+            event_name,
+            processed: visit.at.iso(),
+            reason: None,
+            attempt_num: None,
+            url: visit.url.clone(),
+        }
+    }
+
     fn of(event: &Event) -> Self {
         Self {
             event_name: match event.kind {

@@ -21,6 +21,7 @@ pub(crate) async fn work(app: &App, account: &AccountId, events: &[Event]) -> Ve
 }
 
 async fn count(app: &App, account: &AccountId, events: &[Event]) -> Result<(), StoreError> {
+    crate::visits::keep(app, account, events).await?;
     let now = app.clock.now();
     let mut added = Added::new();
     for event in events {

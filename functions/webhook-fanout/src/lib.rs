@@ -15,6 +15,7 @@ mod health;
 mod news;
 mod post;
 mod retry;
+mod visits;
 mod work;
 
 pub use app::{App, Patience, Watch};

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use activity::{App, routes};
 use posthaste_http::{Gate, Limits};
 use posthaste_model::{Event, Kind, MessageId};
-use posthaste_store::{Added, Claim, Claimant, Described, Outcome, State, Store};
+use posthaste_store::{Added, Claim, Claimant, Described, Outcome, State, Store, Visit, VisitKind};
 use posthaste_testkit::{Answer, Api, Hand, Tenant, entropy, table};
 
 struct Desk {
@@ -104,6 +104,41 @@ async fn a_message_is_found_by_either_of_its_ids() {
         assert_eq!(told["events"][0]["event_name"], "delivered");
         assert_eq!(told["events"][0]["reason"], "250 ok");
     }
+}
+
+#[tokio::test]
+async fn opens_and_clicks_are_counted_and_told_in_their_order() {
+    let desk = Desk::new().await;
+    let message = desk.delivered().await;
+    let visit = |seconds, url: Option<&str>| Visit {
+        at: desk.hand.now().plus(seconds),
+        id: format!("visit-{seconds}"),
+        url: url.map(str::to_owned),
+    };
+    let copy = (&desk.tenant.account.id, &message, 0);
+    for (kind, visits) in [
+        (
+            VisitKind::Click,
+            vec![visit(20, Some("https://example.com/"))],
+        ),
+        (VisitKind::Open, vec![visit(30, None), visit(10, None)]),
+    ] {
+        let noted = desk.store.note_visits(copy, kind, &visits);
+        assert!(noted.await.unwrap());
+    }
+    let told = desk.get(&format!("/v3/messages/{message}")).await;
+    let told = told.expect(200).json();
+    assert_eq!(
+        (&told["opens_count"], &told["clicks_count"]),
+        (&2.into(), &1.into())
+    );
+    let events = told["events"].as_array().unwrap();
+    let names: Vec<_> = events
+        .iter()
+        .map(|e| e["event_name"].as_str().unwrap())
+        .collect();
+    assert_eq!(names, ["delivered", "opened", "clicked", "opened"]);
+    assert_eq!(events[2]["url"], "https://example.com/");
 }
 
 #[tokio::test]

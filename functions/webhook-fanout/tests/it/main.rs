@@ -10,3 +10,5 @@ mod office;
 mod retries;
 #[cfg(test)]
 mod storm;
+#[cfg(test)]
+mod visits;

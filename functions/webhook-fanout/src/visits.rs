@@ -1,0 +1,66 @@
+//! Opens and clicks, written to the rows of their copies for those who look one up.
+//!
+//! Here and not where the link leads, so that nobody who follows a link waits for a write; and one
+//! write for all visits of a copy in a batch.
+
+use std::collections::BTreeMap;
+
+use futures_util::StreamExt as _;
+use futures_util::TryStreamExt as _;
+use posthaste_model::{AccountId, Event, Kind, MessageId};
+use posthaste_store::{StoreError, Visit, VisitKind};
+
+use crate::App;
+
+/// The visits of a batch, by copy and kind.
+type Visits<'a> = BTreeMap<(&'a MessageId, u32, VisitKind), Vec<Visit>>;
+
+/// Writes the visits of a batch. The same batch again changes nothing.
+pub(crate) async fn keep(
+    app: &App,
+    account: &AccountId,
+    events: &[Event],
+) -> Result<(), StoreError> {
+    let writes: Vec<_> = visits(events)
+        .into_iter()
+        .map(|((message, recipient, kind), visits)| async move {
+            let copy = (account, message, recipient);
+            app.store.note_visits(copy, kind, &visits).await
+        })
+        .collect();
+    let writes = futures_util::stream::iter(writes).buffer_unordered(app.at_once.max(1));
+    writes.try_for_each(|_| async { Ok(()) }).await
+}
+
+fn visits(events: &[Event]) -> Visits<'_> {
+    let mut visits = Visits::new();
+    for event in events {
+        let (Some(kind), Some(message)) = (kind(event.kind), &event.message) else {
+            continue;
+        };
+        let copy = visits.entry((message, event.recipient, kind)).or_default();
+        copy.push(Visit {
+            at: event.at,
+            id: event.id.clone(),
+            url: event.url.clone(),
+        });
+    }
+    visits
+}
+
+fn kind(kind: Kind) -> Option<VisitKind> {
+    match kind {
+        Kind::Open => Some(VisitKind::Open),
+        Kind::Click => Some(VisitKind::Click),
+        Kind::Processed
+        | Kind::Delivered
+        | Kind::Deferred
+        | Kind::Bounce
+        | Kind::Dropped
+        | Kind::SpamReport
+        | Kind::Unsubscribe
+        | Kind::GroupUnsubscribe
+        | Kind::GroupResubscribe
+        | Kind::AccountStatusChange => None,
+    }
+}

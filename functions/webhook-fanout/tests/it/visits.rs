@@ -1,0 +1,70 @@
+//! Opens and clicks reach the row of their copy.
+
+use posthaste_model::{Event, Kind, MessageId};
+use posthaste_store::{Claim, Claimant, Described, VisitKind};
+
+use crate::office::Office;
+
+impl Office {
+    /// A copy that somebody is handing over.
+    async fn copy(&self) -> MessageId {
+        let message = self.entropy.message_id();
+        let who = Claimant {
+            owner: "test",
+            exclusive: true,
+            now: self.hand.now(),
+            lease: 60,
+            retention: 86_400,
+        };
+        let what = Described {
+            email: "ann@example.com",
+            from: "me@example.com",
+            subject: "Hello",
+            accepted_at: self.hand.now(),
+        };
+        let claim = self
+            .store
+            .claim((&self.account, &message, 0), 0, who, &what);
+        assert_eq!(claim.await.unwrap(), Claim::Won);
+        message
+    }
+
+    fn visit(&self, kind: Kind, message: &MessageId, n: u32) -> Event {
+        let mut event = self.event(kind);
+        event.id = format!("{}-{n}", kind.wire());
+        event.message = Some(message.clone());
+        event.url = (kind == Kind::Click).then(|| format!("https://example.com/{n}"));
+        event
+    }
+
+    async fn counts(&self, message: &MessageId) -> (usize, usize) {
+        let row = self.store.recipient(&self.account, message, 0).await;
+        let row = row.unwrap().unwrap();
+        let of = |kind| row.visits(kind).len();
+        (of(VisitKind::Open), of(VisitKind::Click))
+    }
+}
+
+#[tokio::test]
+async fn visits_are_counted_once_in_whatever_company_they_come() {
+    let office = Office::open().await;
+    let (first, second) = (office.copy().await, office.copy().await);
+    let batch = [
+        office.visit(Kind::Open, &first, 1),
+        office.visit(Kind::Open, &first, 2),
+        office.visit(Kind::Click, &first, 3),
+        office.visit(Kind::Open, &second, 4),
+        // No copy, and another kind.
+        office.event(Kind::Open),
+        office.visit(Kind::Unsubscribe, &second, 5),
+    ];
+    office.tell(&batch).await;
+    office.tell(&batch).await;
+    office.tell(&batch[1..4]).await;
+    assert_eq!(office.counts(&first).await, (2, 1));
+    assert_eq!(office.counts(&second).await, (1, 0));
+    let row = office.store.recipient(&office.account, &first, 0).await;
+    let clicks = row.unwrap().unwrap().visits(VisitKind::Click);
+    assert_eq!(clicks[0].url.as_deref(), Some("https://example.com/3"));
+    assert_eq!(clicks[0].at, office.hand.now());
+}
