@@ -3,6 +3,7 @@
 //! Public: whoever holds the mail holds the links. Every link is a token that we signed; nothing
 //! else is redirected to, and nothing happens on a `GET` but that it is counted.
 
+mod landing;
 mod page;
 mod seen;
 mod unsubscribe;

@@ -13,22 +13,16 @@ use posthaste_render::Action;
 use posthaste_store::{Group, List};
 use url::form_urlencoded;
 
-use crate::App;
 use crate::page::gone;
 use crate::visit::{Visit, tell};
+use crate::{App, landing};
 
 /// `GET /asm/unsubscribe`: from what, and a button.
 pub(crate) async fn ask(State(app): State<App>, visit: Visit) -> Result<Response, Rejection> {
-    let from = match visit.token.action {
-        Action::Unsubscribe => String::new(),
-        Action::GroupUnsubscribe { group } => {
-            let group = app.store.group(&visit.token.account, group).await?;
-            let name = group.map_or_else(String::new, |group| group.name);
-            format!(" of the kind “{}”", escaped(&name))
-        }
-        Action::Open { .. } | Action::Click { .. } | Action::Preferences { .. } => {
-            return Ok(gone());
-        }
+    let from = match what(&app, &visit).await? {
+        None => return Ok(gone()),
+        Some(What::Everything) => String::new(),
+        Some(What::Group(group)) => format!(" of the kind “{}”", escaped(&group.name)),
     };
     let email = escaped(&visit.token.email);
     let body = format!(
@@ -39,21 +33,49 @@ pub(crate) async fn ask(State(app): State<App>, visit: Visit) -> Result<Response
 }
 
 /// `POST /asm/unsubscribe`: the button, or one click in a mail client.
-pub(crate) async fn leave(State(app): State<App>, visit: Visit) -> Result<Response, Rejection> {
-    let (kind, group) = match visit.token.action {
-        Action::Unsubscribe => (Kind::Unsubscribe, None),
-        Action::GroupUnsubscribe { group } => (Kind::GroupUnsubscribe, Some(group)),
-        Action::Open { .. } | Action::Click { .. } | Action::Preferences { .. } => {
-            return Ok(gone());
-        }
+pub(crate) async fn leave(
+    State(app): State<App>,
+    visit: Visit,
+    body: Bytes,
+) -> Result<Response, Rejection> {
+    let (kind, group) = match what(&app, &visit).await? {
+        None => return Ok(gone()),
+        Some(What::Everything) => (Kind::Unsubscribe, None),
+        Some(What::Group(group)) => (Kind::GroupUnsubscribe, Some(group.id)),
     };
     let told = visit.told(&app).await?;
     let mut event = visit.event(&app, kind, told.as_ref());
     event.asm_group_id = group.or(event.asm_group_id);
     tell(&app, &[event]).await?;
-    let email = escaped(&visit.token.email);
-    let body = format!("<p><b>{email}</b> is unsubscribed.</p>");
-    Ok(page(StatusCode::OK, "Done", &body))
+    if kind == Kind::Unsubscribe && !is_one_click(&body) {
+        return Ok(landing::after(&app, &visit).await);
+    }
+    Ok(landing::plain(&visit))
+}
+
+/// What a link leaves.
+enum What {
+    Everything,
+    Group(Group),
+}
+
+/// What this link leaves; `None` for one of another kind. Who leaves a group that is gone leaves
+/// everything (API facts 7, "deleted group").
+async fn what(app: &App, visit: &Visit) -> Result<Option<What>, Rejection> {
+    Ok(match visit.token.action {
+        Action::Unsubscribe => Some(What::Everything),
+        Action::GroupUnsubscribe { group } => {
+            let group = app.store.group(&visit.token.account, group).await?;
+            Some(group.map_or(What::Everything, What::Group))
+        }
+        Action::Open { .. } | Action::Click { .. } | Action::Preferences { .. } => None,
+    })
+}
+
+/// Whether a mail client left by itself, and nobody looks at the answer (RFC 8058, section 3.2).
+fn is_one_click(body: &[u8]) -> bool {
+    form_urlencoded::parse(body)
+        .any(|(name, value)| name == "List-Unsubscribe" && value == "One-Click")
 }
 
 /// `GET /asm/preferences`: the groups that the sender shows, ticked where mail still comes.

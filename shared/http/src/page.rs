@@ -15,9 +15,10 @@ pub fn page(status: StatusCode, title: &str, body: &str) -> Response {
          <style>body{{font:1.1rem/1.5 system-ui,sans-serif;max-width:34rem;margin:3rem auto;\
          padding:0 1.25rem;color:#1b1f24;background:#fff}}h1{{font-size:1.5rem}}\
          button{{font:inherit;padding:.6rem 1.5rem;border:1px solid #1b1f24;border-radius:.4rem;\
-         background:#1b1f24;color:#fff;cursor:pointer}}label{{display:block;padding:.6rem 0}}\
-         label small{{display:block;margin-left:1.8rem;color:#57606a}}\
-         input{{width:1.1rem;height:1.1rem;margin-right:.7rem;vertical-align:-.1rem}}\
+         background:#1b1f24;color:#fff;cursor:pointer}}b{{overflow-wrap:anywhere}}\
+         label{{display:grid;grid-template-columns:1.1rem 1fr;column-gap:.7rem;padding:.6rem 0}}\
+         label small{{grid-column:2;color:#57606a}}\
+         input{{width:1.1rem;height:1.1rem;margin:.25rem 0 0}}\
          @media(prefers-color-scheme:dark){{body{{background:#14171a;color:#e6e8ea}}\
          button{{background:#e6e8ea;color:#14171a}}label small{{color:#9aa4ae}}}}</style>\
          </head><body><main><h1>{title}</h1>{body}</main></body></html>"

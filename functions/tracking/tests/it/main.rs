@@ -185,6 +185,46 @@ async fn opening_the_page_leaves_nothing_and_the_button_does() {
 }
 
 #[tokio::test]
+async fn who_left_sees_what_the_account_decided() {
+    let desk = Desk::new().await;
+    let link = desk.link("/asm/unsubscribe", Action::Unsubscribe);
+    let landing = async |url: &str, html: &str| {
+        let (url, html) = (url.to_owned(), html.to_owned());
+        let done = desk.store.change_settings(&desk.account, |settings| {
+            settings.landing.url.clone_from(&url);
+            settings.landing.html.clone_from(&html);
+            Ok::<_, std::convert::Infallible>(())
+        });
+        done.await.unwrap().unwrap().unwrap();
+        desk.post(&link, "").await.expect(200)
+    };
+    let text = |answer: &Answer| String::from_utf8_lossy(&answer.body).into_owned();
+
+    let own = landing("", "<h1>Bye</h1><script>evil()</script>").await;
+    assert!(text(&own).starts_with("<h1>Bye</h1>"));
+    let policy = own.header("content-security-policy").to_owned();
+    assert!(policy.starts_with("sandbox allow-popups;") && policy.contains("default-src 'none'"));
+
+    let led = landing("https://example.com/bye?a=\"1\"&b=ä", "<h1>Bye</h1>").await;
+    assert_eq!(
+        led.header("refresh"),
+        "0; url=https://example.com/bye?a=%221%22&b=%C3%A4"
+    );
+    let shown = text(&led);
+    assert!(
+        shown.contains("href=\"https://example.com/bye?a=&quot;1&quot;&amp;b=ä\""),
+        "{shown}"
+    );
+    assert!(shown.contains("is unsubscribed"), "{shown}");
+
+    // Nobody looks at the answer to a mail client.
+    let silent = desk.post(&link, "List-Unsubscribe=One-Click").await;
+    let silent = silent.expect(200);
+    assert!(silent.headers.get("refresh").is_none() && !text(&silent).contains("Bye"));
+    assert!(desk.is_on(List::Unsubscribes).await);
+}
+
+#[tokio::test]
 async fn a_group_is_left_and_joined_again_on_the_preferences_page() {
     let desk = Desk::new().await;
     let (news, offers) = (desk.group("News <b>").await, desk.group("Offers").await);
@@ -221,6 +261,18 @@ async fn a_group_is_left_and_joined_again_on_the_preferences_page() {
     assert!(desk.told().is_empty());
     desk.post(&link, "g1=on&all=on").await.expect(200);
     assert!(desk.is_on(List::Unsubscribes).await);
+}
+
+#[tokio::test]
+async fn who_leaves_a_group_that_is_gone_leaves_everything() {
+    let desk = Desk::new().await;
+    let link = desk.link("/asm/unsubscribe", Action::GroupUnsubscribe { group: 77 });
+    let page = desk.get(&link).await.expect(200);
+    let text = String::from_utf8_lossy(&page.body).into_owned();
+    assert!(text.contains("no more mail?"), "{text}");
+    desk.post(&link, "").await.expect(200);
+    assert!(desk.is_on(List::Unsubscribes).await && !desk.is_on(List::Group(77)).await);
+    assert_eq!(desk.told()[0].kind, Kind::Unsubscribe);
 }
 
 #[tokio::test]
