@@ -3,4 +3,5 @@
 mod send_later;
 mod send_now;
 mod templates;
+mod tracking;
 mod webhook_answers;

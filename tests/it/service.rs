@@ -25,7 +25,10 @@ impl Service {
         Self {
             host,
             hand,
-            client: Client::new(),
+            client: Client::builder()
+                .redirect(reqwest::redirect::Policy::none())
+                .build()
+                .expect("a client"),
         }
     }
 
@@ -90,6 +93,52 @@ impl Service {
             .await
             .expect("the mailbox answers");
         answer.json().await.expect("JSON")
+    }
+
+    /// The headers of a recorded mail.
+    pub(crate) async fn headers(&self, mail: &Value) -> Value {
+        let id = mail["ID"].as_str().expect("an id");
+        let url = format!("http://{}/api/v1/message/{id}/headers", self.host.mailbox);
+        let answer = self.client.get(url).send().await;
+        let answer = answer.expect("the mailbox answers");
+        answer.json().await.expect("JSON")
+    }
+
+    /// Follows a link of a mail as a browser does, without following redirects; with a form as
+    /// its button does.
+    pub(crate) async fn follow(&self, link: &str, form: Option<&'static str>) -> Response {
+        let call = match form {
+            None => self.client.get(link),
+            Some(form) => self
+                .client
+                .post(link)
+                .header("content-type", "application/x-www-form-urlencoded")
+                .body(form),
+        };
+        let call = call.header("user-agent", "Thunderbird/140.0");
+        call.send().await.expect("the page answers")
+    }
+
+    /// The row of a message's first copy, once it looks like this.
+    pub(crate) async fn copy(
+        &self,
+        message: &str,
+        like: impl Fn(&posthaste_store::Recipient) -> bool,
+    ) -> posthaste_store::Recipient {
+        const PATIENCE: Duration = Duration::from_secs(30);
+        let message = posthaste_model::MessageId::parse(message).expect("a message id");
+        let ask = async {
+            loop {
+                let store = self.host.store();
+                let row = store.recipient(&self.host.account, &message, 0).await;
+                if let Some(row) = row.expect("the table answers").filter(|row| like(row)) {
+                    return row;
+                }
+                tokio::task::yield_now().await;
+            }
+        };
+        let row = tokio::time::timeout(PATIENCE, ask).await;
+        row.expect("the copy looks as it should")
     }
 
     /// What the webhooks answered about a recorded mail, once there is something.
