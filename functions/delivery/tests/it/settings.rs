@@ -87,12 +87,12 @@ async fn a_bounce_that_is_old_enough_is_forgotten() {
     assert_eq!(desk.send(&to, json!({})).await[0].0, "dropped");
     desk.hand.advance(1);
     assert_eq!(desk.send(&to, json!({})).await[0].0, "delivered");
+    // It bounces once more.
     let mark = Mark::at(desk.hand.now());
-    let lists = [to[0].to_owned()];
-    let again = desk
-        .app
-        .store
-        .suppress_all(&desk.account, &lists, List::Bounces, &mark);
+    let store = &desk.app.store;
+    let again = store.change_suppressed(&desk.account, to[0], |lists| {
+        lists.put(List::Bounces, mark.clone());
+    });
     again.await.unwrap();
     assert_eq!(desk.send(&to, json!({})).await[0].0, "dropped");
 }

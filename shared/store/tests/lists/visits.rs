@@ -95,7 +95,8 @@ async fn the_same_visits_twice_are_the_same_visits() {
 async fn a_copy_that_is_gone_gets_no_row_for_its_visits() {
     let store = table().await;
     let (account, message) = claimed(&store).await;
-    let noted = store.note_visits((&account, &message, 1), VisitKind::Open, &[visit(1)]);
+    let visits = [visit(1)];
+    let noted = store.note_visits((&account, &message, 1), VisitKind::Open, &visits);
     assert!(!noted.await.unwrap());
     let row = store.recipient(&account, &message, 1).await.unwrap();
     assert!(row.is_none());
