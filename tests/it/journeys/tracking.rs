@@ -86,8 +86,9 @@ async fn opens_and_clicks_are_told_where_the_account_wants_it() {
         row.visits(VisitKind::Open).len() == 1 && row.visits(VisitKind::Click).len() == 2
     };
     service.copy(&message, seen).await;
-    let told = service.call(Method::GET, &format!("/v3/messages/{message}"), &json!({}));
-    let told: Value = told.await.json().await.unwrap();
+    let path = format!("/v3/messages/{message}");
+    let told = service.call(Method::GET, &path, &json!({})).await;
+    let told: Value = told.json().await.unwrap();
     assert_eq!(
         (&told["opens_count"], &told["clicks_count"]),
         (&1.into(), &2.into())
