@@ -20,11 +20,11 @@ class NotStarted(Exception):
 class Host:
     """A running host: `api`, `mailbox` (base URLs without a slash) and `key`."""
 
-    def __init__(self, binary, patience=60):
+    def __init__(self, binary, patience=60, extra=()):
         self.folder = tempfile.TemporaryDirectory(prefix="posthaste-clients-")
-        ports = [f"--{name}=0" for name in ("port", "mailbox-port", "smtp-port")]
+        ports = [f"--{name}=0" for name in ("port", "mailbox-port", "smtp-port", "submission-port")]
         self.process = subprocess.Popen(
-            [binary, *ports, "--data", self.folder.name],
+            [binary, *ports, "--data", self.folder.name, *extra],
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,

@@ -101,8 +101,8 @@ def in_flight(killed):
     return len(Relay.busy) + sum(killed - WRITING <= t <= killed + WRITING for t in taken)
 
 
-def drill(host, args, chance):
-    load, flights = Load(host, chance), []
+def drill(host, args, chance, load=Load):
+    load, flights = load(host, chance), []
     up = chance.uniform
     while len(flights) < args.kills or len(load.accepted) < args.count:
         time.sleep(up(0.15, 1.2))
@@ -150,8 +150,8 @@ def report(load, flights):
     return any(failed for failed, _ in failures)
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def main(description=__doc__, load=Load):
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("binary")
     parser.add_argument("--count", type=int, default=5_000, help="mails accepted at least (5000)")
     parser.add_argument("--kills", type=int, default=20)
@@ -161,7 +161,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix="posthaste-kill-") as folder:
         host = Host(os.path.abspath(args.binary), folder, relay())
         try:
-            failed = drill(host, args, random.Random(args.seed))
+            failed = drill(host, args, random.Random(args.seed), load)
         finally:
             host.end(signal.SIGTERM)
     sys.exit(1 if failed else 0)

@@ -12,6 +12,7 @@ import urllib.parse
 
 KEY = re.compile(r"SG\.[A-Za-z0-9_-]{22}\.[A-Za-z0-9_-]{43}(?![A-Za-z0-9_-])")
 API = re.compile(r"^\s*API\s+(https?://\S+)", re.MULTILINE)
+SUBMIT = re.compile(r"^\s*Submit\s+smtp://([0-9.:]+)", re.MULTILINE)
 NUMBER = re.compile(rb"^X-Drill: (\d+)\r?$", re.MULTILINE | re.IGNORECASE)
 
 
@@ -88,10 +89,10 @@ def free_port():
 class Host:
     """The host on fixed ports, so that it comes back where it was."""
 
-    def __init__(self, binary, folder, relay_port):
-        ports = [f"--{name}={free_port()}" for name in ("port", "mailbox-port", "smtp-port")]
+    def __init__(self, binary, folder, relay_port, extra=()):
+        ports = [f"--{name}={free_port()}" for name in ("port", "mailbox-port", "smtp-port", "submission-port")]
         target = f"smtp://127.0.0.1:{relay_port}?tls=none"
-        self.command = [binary, *ports, "--data", folder, "--relay", target]
+        self.command = [binary, *ports, "--data", folder, "--relay", target, *extra]
         self.log = os.path.join(folder, "host.log")
         self.start()
 
@@ -107,6 +108,7 @@ class Host:
             if KEY.search(said) and API.search(said):
                 self.key = KEY.search(said).group()
                 self.api = urllib.parse.urlsplit(API.search(said).group(1)).netloc
+                self.submission = SUBMIT.search(said).group(1)
                 return
             if os.waitpid(self.pid, os.WNOHANG)[0]:
                 break

@@ -93,7 +93,16 @@ fn refused(args: &[&str], word: &str) {
 fn what_keeps_the_host_from_starting_is_one_clear_line() {
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = taken.local_addr().unwrap().port().to_string();
-    let free = ["--port", "0", "--mailbox-port", "0", "--smtp-port", "0"];
+    let free = [
+        "--port",
+        "0",
+        "--mailbox-port",
+        "0",
+        "--smtp-port",
+        "0",
+        "--submission-port",
+        "0",
+    ];
     let with = |more: &[&str]| {
         [&free[2..], more]
             .concat()
@@ -137,6 +146,8 @@ fn the_help_names_every_flag() {
         "--port",
         "--mailbox-port",
         "--smtp-port",
+        "--submission-port",
+        "--submission-open",
         "--data",
         "--memory",
         "--relay",

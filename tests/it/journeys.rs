@@ -2,6 +2,8 @@
 
 mod send_later;
 mod send_now;
+mod submission;
+mod submission_header;
 mod templates;
 mod tracking;
 mod webhook_answers;

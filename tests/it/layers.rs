@@ -10,8 +10,8 @@ fn level(name: &str) -> Option<u8> {
     Some(match name {
         "posthaste-model" => 0,
         "posthaste-mime" | "posthaste-render" | "posthaste-store" | "posthaste-blob"
-        | "posthaste-queue" | "posthaste-mailer" | "posthaste-webhook" | "posthaste-smtpd"
-        | "posthaste-identity" | "posthaste-spam" => 1,
+        | "posthaste-queue" | "posthaste-mailer" | "posthaste-webhook" | "posthaste-smtpapi"
+        | "posthaste-smtpd" | "posthaste-identity" | "posthaste-spam" => 1,
         "posthaste-http" => 2,
         "posthaste-runtime" => 3,
         "posthaste-mailbox" | "posthaste-operator" => 4,

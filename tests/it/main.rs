@@ -6,4 +6,5 @@ mod gateway;
 mod journeys;
 mod layers;
 mod service;
+mod smtp;
 mod template;

@@ -19,8 +19,14 @@ const START: i64 = 1_800_000_000;
 
 impl Service {
     pub(crate) async fn start() -> Self {
+        Self::with(|_| {}).await
+    }
+
+    /// A service whose settings were changed.
+    pub(crate) async fn with(change: impl FnOnce(&mut Settings)) -> Self {
         let hand = Hand::at(posthaste_model::Timestamp(START));
-        let settings = Settings::in_memory(hand.clock(), entropy());
+        let mut settings = Settings::in_memory(hand.clock(), entropy());
+        change(&mut settings);
         let host = Host::start(&settings).await.expect("the host starts");
         Self {
             host,
@@ -52,6 +58,20 @@ impl Service {
         let text = answer.text().await.unwrap_or_default();
         assert_eq!(status, 202, "{text}");
         id.expect("X-Message-Id").to_str().expect("text").to_owned()
+    }
+
+    /// The running service itself.
+    pub(crate) fn host(&self) -> &Host {
+        &self.host
+    }
+
+    /// The bytes of a recorded mail.
+    pub(crate) async fn raw(&self, mail: &Value) -> Vec<u8> {
+        let id = mail["ID"].as_str().expect("an id");
+        let url = format!("http://{}/api/v1/message/{id}/raw", self.host.mailbox);
+        let answer = self.client.get(url).send().await;
+        let answer = answer.expect("the mailbox answers");
+        answer.bytes().await.expect("bytes").to_vec()
     }
 
     /// Moves the clock and does what falls due by then.
@@ -184,6 +204,14 @@ impl Service {
         tokio::time::timeout(PATIENCE, ask)
             .await
             .expect("the copies end")
+    }
+
+    /// The rows of a message's copies, once the first has an outcome.
+    pub(crate) async fn rows(&self, message: &str) -> Vec<posthaste_store::Recipient> {
+        self.states(message, 1).await;
+        let message = posthaste_model::MessageId::parse(message).expect("a message id");
+        let rows = self.host.store().recipients(&self.host.account, &message);
+        rows.await.expect("the table answers")
     }
 
     /// The events of a message's first copy: kind and reason.

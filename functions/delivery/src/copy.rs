@@ -63,7 +63,8 @@ pub(crate) async fn deliver(
     let signer = crate::dkim::signer(app, &job.account, from).await?;
     let subject = rendered.as_ref().map_or("", |r| &r.subject);
     let email = copy.mailbox.email.as_str();
-    let message_id = app.message_id(&job.message, copy.recipient);
+    let message_id = crate::submitted::message_id(mail);
+    let message_id = message_id.unwrap_or_else(|| app.message_id(&job.message, copy.recipient));
     let described = Described {
         email,
         from: from.as_str(),
@@ -172,7 +173,11 @@ async fn hand_over<'a>(
         date: job.due.unwrap_or_else(|| job.accepted.seconds()),
         boundary: &boundary,
     };
-    let bytes = match posthaste_mime::build(&outgoing, &stamp) {
+    let built = match &mail.submitted {
+        Some(whole) => crate::submitted::build(whole, mail, copy, &rendered, &stamp),
+        None => posthaste_mime::build(&outgoing, &stamp),
+    };
+    let bytes = match built {
         Ok(bytes) => crate::dkim::signed(signer.as_deref(), bytes),
         Err(error) => return about(app.clock.now_ms()).dropped(&error.to_string()),
     };

@@ -17,6 +17,7 @@ mod open;
 mod outcome;
 mod retry;
 mod spam;
+mod submitted;
 mod template;
 mod work;
 

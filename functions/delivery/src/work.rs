@@ -145,6 +145,7 @@ async fn all(
     let running: Vec<_> = copies
         .into_iter()
         .map(|copy| {
+            let made = crate::submitted::refused(mail).map_or(made, Err);
             let listed = || lists.reason(mail, copy, &settings, now);
             let made = made.and_then(|template| listed().map_or(Ok(template), Err));
             deliver(app, order, copy, made)
@@ -239,7 +240,7 @@ async fn load(app: &App, text: &str) -> Result<(Job, Mail), Unloadable> {
         },
         Body::Mail(mail) => (**mail).clone(),
     };
-    Ok((job, mail))
+    Ok((job, crate::submitted::opened(mail)))
 }
 
 /// Replaces a large job by jobs of at most [`RANGE`] recipients. Running twice makes each range

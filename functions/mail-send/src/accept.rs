@@ -66,19 +66,44 @@ pub(crate) async fn judge(
     let now = app.clock.now();
     let checked = decode_and_check(body, now, &app.limits)
         .map_err(|problems| Rejection::all(StatusCode::BAD_REQUEST, problems))?;
-    let mail = checked.mail;
-    if crate::size::is_too_large(&mail) {
+    if crate::size::is_too_large(&checked.mail) {
         return Err(too_large());
     }
+    take_in(app, caller, message, checked.mail, body.len()).await
+}
+
+/// Checks a mail against its account and makes it durable. `size` is that of the request in bytes.
+async fn take_in(
+    app: &App,
+    caller: &Caller,
+    message: &MessageId,
+    mail: Mail,
+    size: usize,
+) -> Result<Taken, Rejection> {
     crate::account::check(app, caller, &mail).await?;
     if mail.mail_settings.is_sandbox() {
         return Ok(Taken::Sandbox);
     }
     let copies = mail.count();
-    keep(app, caller, message, mail, body.len()).await?;
-    tracing::info!(target: "metrics", requests = 1_u64, accepted = copies, accepted_bytes = body.len());
+    keep(app, caller, message, mail, size).await?;
+    tracing::info!(target: "metrics", requests = 1_u64, accepted = copies, accepted_bytes = size);
     tracing::debug!(account.id = %caller.id(), message.id = %message, "accepted message {message}");
     Ok(Taken::Accepted(message.clone()))
+}
+
+/// Takes in a mail that came by SMTP, by the rules of mail/send; its id. Once this returns, the
+/// mail is durable.
+///
+/// # Errors
+/// What mail/send would answer.
+pub async fn submit(
+    app: &App,
+    caller: &Caller,
+    mail: Mail,
+    size: usize,
+    message: &MessageId,
+) -> Result<(), Rejection> {
+    take_in(app, caller, message, mail, size).await.map(drop)
 }
 
 impl IntoResponse for Taken {
@@ -135,6 +160,7 @@ async fn keep(
     let groups = groups(&mail, app.clock.now(), app.limits.horizon);
     let batch = mail.batch_id.clone();
     let count = u32::try_from(mail.count()).unwrap_or(u32::MAX);
+    let mail_is_whole = mail.submitted.is_some();
     let body = match Body::pack(mail, size).map_err(|e| Rejection::internal(&e))? {
         Packing::Inline(body) => body,
         Packing::Large(bytes) => {
@@ -145,7 +171,7 @@ async fn keep(
         }
     };
     let job = Job {
-        v: 1,
+        v: if mail_is_whole { 2 } else { 1 },
         account: caller.id().clone(),
         message: message.clone(),
         accepted: app.clock.now_ms(),

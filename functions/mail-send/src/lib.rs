@@ -17,6 +17,7 @@ use posthaste_model::{Clock, Entropy};
 use posthaste_queue::Queue;
 use posthaste_store::Store;
 
+pub use accept::submit;
 pub use check::{Checked, Limits, decode_and_check};
 pub use senders::Senders;
 pub use template::{Brings, Templates};

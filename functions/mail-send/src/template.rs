@@ -30,7 +30,7 @@ pub(crate) async fn check(app: &App, caller: &Caller, mail: &Mail) -> Result<(),
     let every = || mail.personalizations.iter().all(|p| p.subject.is_some());
     let subject = brings.subject || mail.subject.is_some() || every();
     found.unless(subject, "subject", SUBJECT_REQUIRED);
-    let content = brings.content || !mail.content.is_empty();
+    let content = brings.content || !mail.content.is_empty() || mail.submitted.is_some();
     found.unless(content, "content", CONTENT_REQUIRED);
     Ok(found.into_result()?)
 }

@@ -50,6 +50,7 @@ pub(crate) async fn send(
             subscription_tracking: Some(SubscriptionTracking::default()),
             ganalytics: None,
         },
+        submitted: None,
         personalizations: vec![Personalization {
             to: vec![mailbox(to)],
             cc: Vec::new(),

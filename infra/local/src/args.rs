@@ -48,6 +48,12 @@ pub struct Args {
     /// SMTP port for inbound mail
     #[arg(long, value_name = "PORT", default_value_t = 2525)]
     pub smtp_port: u16,
+    /// SMTP port for submission: user name apikey, an API key as the password (STARTTLS with --tls-cert)
+    #[arg(long, value_name = "PORT", default_value_t = 1587)]
+    pub submission_port: u16,
+    /// Take submitted mail from this machine without a login
+    #[arg(long)]
+    pub submission_open: bool,
     /// Folder that keeps accounts, queues and mails between runs
     #[arg(long, value_name = "DIR", default_value = ".posthaste")]
     pub data: PathBuf,

@@ -17,6 +17,7 @@ use posthaste_webhook::{Client, Sealer, Tokens};
 use crate::answers::Answers;
 use crate::engine::Engine;
 use crate::start::Settings;
+use crate::submission::Submission;
 
 /// Names of the queues.
 pub(crate) const SEND: &str = "send";
@@ -91,22 +92,6 @@ impl Deps {
     /// Every route of every function.
     pub(crate) fn routes(&self) -> Routes {
         let (store, clock, entropy) = (&self.store, &self.clock, &self.entropy);
-        let limits = mail_send::Limits {
-            horizon: self.horizon,
-        };
-        let mail_send = mail_send::App {
-            store: store.clone(),
-            queue: self.engine.queue(SEND),
-            blob: self.blob.clone(),
-            clock: clock.clone(),
-            entropy: entropy.clone(),
-            limits,
-            senders: match self.strict_senders {
-                true => mail_send::Senders::proven(),
-                false => mail_send::Senders::Any,
-            },
-            templates: mail_send::Templates::default(),
-        };
         let mail_batch = mail_batch::App {
             store: store.clone(),
             send: self.engine.queue(SEND),
@@ -140,7 +125,7 @@ impl Deps {
             clock: clock.clone(),
         };
         let gate = || self.gate.clone();
-        mail_send::routes(mail_send, gate())
+        mail_send::routes(self.mail_send(), gate())
             .merge(mail_batch::routes(mail_batch, gate()))
             .merge(event_settings::routes(event_settings, gate()))
             .merge(templates::routes(templates, gate()))
@@ -150,6 +135,35 @@ impl Deps {
             .merge(self.suppressions())
             .merge(sender_identity::routes(self.sender_identity(), gate()))
             .merge(parse_settings::routes(self.parse_settings(), gate()))
+    }
+
+    /// What takes mail in, by HTTP and by SMTP.
+    fn mail_send(&self) -> mail_send::App {
+        mail_send::App {
+            store: self.store.clone(),
+            queue: self.engine.queue(SEND),
+            blob: self.blob.clone(),
+            clock: self.clock.clone(),
+            entropy: self.entropy.clone(),
+            limits: mail_send::Limits {
+                horizon: self.horizon,
+            },
+            senders: match self.strict_senders {
+                true => mail_send::Senders::proven(),
+                false => mail_send::Senders::Any,
+            },
+            templates: mail_send::Templates::default(),
+        }
+    }
+
+    /// The port for submission. `open` is the key with which this machine sends without a login.
+    pub(crate) fn submission(&self, open: Option<String>) -> Submission {
+        Submission {
+            app: self.mail_send(),
+            gate: self.gate.clone(),
+            hostname: self.hostname.clone(),
+            open,
+        }
     }
 
     /// Who is asked for DNS records: nobody on a laptop, whose names are in no DNS.

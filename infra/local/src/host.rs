@@ -27,7 +27,7 @@ use crate::serve::{self, TlsError};
 use crate::sources::sources;
 use crate::start::Settings;
 use crate::table::{Table, TableError};
-use crate::{inbound, relay};
+use crate::{inbound, relay, submission};
 
 /// Why the host did not start: one line each.
 #[derive(Debug, thiserror::Error)]
@@ -57,6 +57,7 @@ pub struct Host {
     pub api: SocketAddr,
     pub mailbox: SocketAddr,
     pub smtp: SocketAddr,
+    pub submission: SocketAddr,
     /// The key of the first account, in clear.
     pub key: String,
     pub account: AccountId,
@@ -108,6 +109,8 @@ impl Host {
         let (api_listener, api) = listen("API", settings.api).await?;
         let (mailbox_listener, mailbox_address) = listen("mailbox", settings.mailbox).await?;
         let (smtp_listener, smtp) = listen("inbound SMTP port", settings.smtp).await?;
+        let what = "submission port";
+        let (submission_listener, submission) = listen(what, settings.submission).await?;
         let loopback = SocketAddr::from(([127, 0, 0, 1], 0));
         let (relay_listener, relay_address) = listen("embedded relay", loopback).await?;
         let tls = match &settings.tls {
@@ -165,6 +168,11 @@ impl Host {
         let inbound = tokio::spawn(async move {
             inbound::serve(smtp_listener, door, stopped(until)).await;
         });
+        let door = deps.submission(settings.submission_open.then(|| key.clone()));
+        let (until, certificate) = (stop.clone(), tls.clone());
+        let submitting = tokio::spawn(async move {
+            submission::serve(submission_listener, door, certificate, stopped(until)).await;
+        });
         let https = tls.is_some();
         let servers = vec![
             serving("API", api_listener, tls, deps.routes().into_router(), &stop),
@@ -176,6 +184,7 @@ impl Host {
                 &stop,
             ),
             inbound,
+            submitting,
         ];
         let pollers = workers(&deps, parse, &stop);
         let store = table.store.clone();
@@ -183,6 +192,7 @@ impl Host {
             api,
             mailbox: mailbox_address,
             smtp,
+            submission,
             key,
             account,
             https,

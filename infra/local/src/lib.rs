@@ -17,6 +17,7 @@ mod relay;
 mod serve;
 mod sources;
 mod start;
+mod submission;
 mod table;
 
 pub use args::{Args, Cli, Command};

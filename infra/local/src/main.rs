@@ -114,6 +114,7 @@ fn greet(host: &Host, settings: &Settings) {
   API key   {key}
   Mailbox   http://{mailbox}
   Inbound   smtp://{smtp}
+  Submit    smtp://{submission} (user apikey, password: the API key)
   Mail is   {relay}
   Senders   {senders}
   Data      {kept}
@@ -128,5 +129,6 @@ Ctrl-C stops.",
         version = env!("CARGO_PKG_VERSION"),
         mailbox = host.mailbox,
         smtp = host.smtp,
+        submission = host.submission,
     ));
 }

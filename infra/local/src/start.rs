@@ -16,6 +16,10 @@ pub struct Settings {
     pub api: SocketAddr,
     pub mailbox: SocketAddr,
     pub smtp: SocketAddr,
+    /// The port for submission.
+    pub submission: SocketAddr,
+    /// Whether this machine may submit without a login.
+    pub submission_open: bool,
     /// Nothing: everything in memory.
     pub data: Option<PathBuf>,
     pub relay: Option<RelayUrl>,
@@ -48,6 +52,8 @@ impl Settings {
             api: at(args.port),
             mailbox: at(args.mailbox_port),
             smtp: at(args.smtp_port),
+            submission: at(args.submission_port),
+            submission_open: args.submission_open,
             data: (!args.memory).then(|| args.data.clone()),
             relay: args.relay.clone(),
             bounce_domain: args.bounce_domain.clone(),
@@ -71,6 +77,8 @@ impl Settings {
             api: free,
             mailbox: free,
             smtp: free,
+            submission: free,
+            submission_open: false,
             data: None,
             relay: None,
             bounce_domain: None,

@@ -8,5 +8,6 @@ mod media_type;
 mod outgoing;
 mod parse;
 pub mod report;
+pub mod submitted;
 
 pub use outgoing::{BuildError, Outgoing, Stamp, build, exceeds, is_header_name, is_reserved};

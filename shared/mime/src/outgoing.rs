@@ -25,6 +25,9 @@ use posthaste_model::{Attachment, Content, Disposition, Mailbox, Timestamp};
 
 use crate::media_type::MediaType;
 
+pub(crate) use body::{write as write_text, write_type};
+pub(crate) use file::wrap;
+pub(crate) use header::{addresses, unstructured};
 pub use header::{is_header_name, is_reserved};
 pub use size::exceeds;
 

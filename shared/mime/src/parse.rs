@@ -14,7 +14,7 @@ mod transfer;
 mod words;
 
 pub(crate) use entity::{Entity, Parts};
-pub(crate) use fields::Fields;
+pub(crate) use fields::{Fields, unfolded};
 pub(crate) use params::Parameterised;
 pub(crate) use transfer::decoded;
 pub(crate) use words::{LONGEST, Place, text};

@@ -15,6 +15,7 @@ mod patch;
 mod problems;
 pub mod scope;
 mod send;
+mod submitted;
 mod time;
 mod verp;
 
@@ -32,5 +33,6 @@ pub use send::{
     MailSettings, OpenTracking, Personalization, Role, Span, SubscriptionTracking, Toggle,
     TrackingSettings,
 };
+pub use submitted::{Raw, Submitted};
 pub use time::{Clock, HORIZON, Millis, TIMESTAMP_MAX, Timestamp, TooFarAhead, due};
 pub use verp::{InvalidVerp, Verp};

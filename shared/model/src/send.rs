@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{BatchId, EmailAddress, Mailbox, Timestamp};
+use crate::{BatchId, EmailAddress, Mailbox, Submitted, Timestamp};
 
 type Map = BTreeMap<String, String>;
 
@@ -47,6 +47,9 @@ pub struct Mail {
     #[serde(default, skip_serializing_if = "TrackingSettings::is_default")]
     pub tracking_settings: TrackingSettings,
     pub personalizations: Vec<Personalization>,
+    /// The message as it came by SMTP, in place of contents and attachments.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub submitted: Option<Submitted>,
 }
 
 /// One envelope: who is written to together, and what differs for them.
@@ -136,6 +139,9 @@ pub struct MailSettings {
     pub footer: Option<Footer>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sandbox_mode: Option<Toggle>,
+    /// HTML around the mail's own in place of the account's; empty for none (only by SMTP).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wrapper: Option<String>,
 }
 
 /// `mail_settings.footer`.

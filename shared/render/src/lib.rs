@@ -25,6 +25,7 @@ pub use link::{CLICK_PATH, OPEN_PATH, PREFERENCES_PATH, TOKEN_PARAMETER, UNSUBSC
 pub use plain::from_html as plain_from_html;
 pub use posthaste_model::AccountDefaults;
 pub use settings::{Effective, effective};
+pub use substitute::substituted;
 pub use template::{
     CompileError, Compiled, Field, Generation, LARGEST as LARGEST_TEMPLATE, TemplateVersion,
     has_body_tag, missing_variables,

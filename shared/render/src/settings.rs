@@ -28,9 +28,10 @@ pub fn effective(account: &AccountDefaults, mail: &Mail) -> Effective {
         open: open(&account.open, own.open_tracking.as_ref()),
         subscription: subscription(&account.subscription, own.subscription_tracking.as_ref()),
         ganalytics: ganalytics(&account.ganalytics, own.ganalytics.as_ref()),
-        wrapper: Some(&account.wrapper)
-            .filter(|wrapper| wrapper.enable)
-            .map(|wrapper| wrapper.html.clone()),
+        wrapper: mail.mail_settings.wrapper.clone().or_else(|| {
+            let own = Some(&account.wrapper).filter(|wrapper| wrapper.enable);
+            own.map(|wrapper| wrapper.html.clone())
+        }),
     }
 }
 

@@ -14,6 +14,25 @@ use crate::copy::{Budget, RenderError};
 /// How many values may stand inside one another (API facts 2.6).
 const DEPTH: usize = 4;
 
+/// The values with every tag in them replaced: unique arguments of a mail submitted by SMTP (API
+/// facts 2.6).
+///
+/// # Errors
+/// When the tags are too many or too long, or the values grow past what a copy may hold.
+pub fn substituted(
+    values: &BTreeMap<String, String>,
+    substitutions: &BTreeMap<String, String>,
+    sections: &BTreeMap<String, String>,
+) -> Result<BTreeMap<String, String>, RenderError> {
+    let tags = Substitutions::new(substitutions, sections)?;
+    let mut budget = Budget::default();
+    let one = |(key, value): (&String, &String)| {
+        let value = tags.apply(value, &mut budget)?;
+        Ok((key.clone(), value.into_owned()))
+    };
+    values.iter().map(one).collect()
+}
+
 /// The substitutions of one envelope, ready to be applied.
 pub(crate) struct Substitutions<'a> {
     substitutions: Option<Finder<'a>>,

@@ -58,6 +58,7 @@ pub(super) fn mail(given: Option<wire::MailSettings<'_>>, found: &mut Findings) 
             html: footer.html.map(Text::into_string),
         }),
         sandbox_mode: given.sandbox_mode.map(toggle),
+        wrapper: None,
     }
 }
 

@@ -17,7 +17,7 @@ use crate::media_type::{MediaType, is_token};
 ///
 /// Text goes as `7bit` if it is short ASCII lines, else as quoted-printable or base64, whichever
 /// is shorter. `marker` begins every boundary of the mail.
-pub(super) fn write(
+pub(crate) fn write(
     mime_type: &str,
     text: &str,
     marker: &str,
@@ -83,7 +83,7 @@ fn is_control(byte: u8) -> bool {
 }
 
 /// Writes a `Content-Type`.
-pub(super) fn write_type(kind: &MediaType<'_>, out: &mut Vec<u8>) {
+pub(crate) fn write_type(kind: &MediaType<'_>, out: &mut Vec<u8>) {
     out.extend_from_slice(b"Content-Type: ");
     type_header(kind).write_header(out, "Content-Type: ".len());
 }

@@ -170,7 +170,7 @@ fn is_base64(text: &[u8]) -> bool {
 }
 
 /// Lines of 76 characters (RFC 2045, section 6.8), the missing padding added.
-pub(super) fn wrap(text: &[u8], out: &mut Vec<u8>) {
+pub(crate) fn wrap(text: &[u8], out: &mut Vec<u8>) {
     for line in text.chunks(76) {
         out.extend_from_slice(line);
         if line.len() % 4 != 0 {

@@ -94,7 +94,8 @@ pub(super) fn write(
     Ok(())
 }
 
-fn addresses(name: &str, list: &[Mailbox], out: &mut Vec<u8>) -> Result<(), BuildError> {
+/// Writes a list of mailboxes; nothing when it is empty.
+pub(crate) fn addresses(name: &str, list: &[Mailbox], out: &mut Vec<u8>) -> Result<(), BuildError> {
     if list.is_empty() {
         return Ok(());
     }
@@ -118,7 +119,7 @@ fn addresses(name: &str, list: &[Mailbox], out: &mut Vec<u8>) -> Result<(), Buil
 
 /// Writes a header of free text. ASCII goes as it is, so that what a caller encoded, a URL or a
 /// list of ids stays what it was; anything else becomes encoded words (RFC 2047).
-fn unstructured(name: &str, value: &str, out: &mut Vec<u8>) {
+pub(crate) fn unstructured(name: &str, value: &str, out: &mut Vec<u8>) {
     let value = one_line(value);
     if value.is_empty() {
         return;

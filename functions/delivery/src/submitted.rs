@@ -1,0 +1,48 @@
+//! Mails that came whole, by SMTP: the same settings, events and outcomes as any other, and every
+//! byte that nobody asked to change stays as it came.
+
+use posthaste_mime::submitted::{Changes, pass_on, texts};
+use posthaste_mime::{BuildError, Stamp};
+use posthaste_model::{Copy, Mail, Submitted};
+use posthaste_render::Rendered;
+
+/// The mail with the texts of its message as its content, so that they are rendered like any other.
+pub(crate) fn opened(mut mail: Mail) -> Mail {
+    if let Some(whole) = &mail.submitted {
+        mail.content = texts(whole.mime.bytes());
+    }
+    mail
+}
+
+/// Why no copy of the mail is to leave.
+pub(crate) fn refused(mail: &Mail) -> Option<&str> {
+    mail.submitted.as_ref()?.refused.as_deref()
+}
+
+/// The Message-ID that the sender gave, without angle brackets.
+pub(crate) fn message_id(mail: &Mail) -> Option<String> {
+    mail.submitted.as_ref()?.message_id.clone()
+}
+
+/// The message of one copy.
+pub(crate) fn build(
+    whole: &Submitted,
+    mail: &Mail,
+    copy: Copy<'_>,
+    rendered: &Rendered,
+    stamp: &Stamp<'_>,
+) -> Result<Vec<u8>, BuildError> {
+    let subject = mail.subject.as_deref().unwrap_or_default();
+    let changes = Changes {
+        before: &mail.content,
+        after: &rendered.parts,
+        to: match whole.apart {
+            true => &copy.personalization.to,
+            false => &[],
+        },
+        reply_to: &rendered.reply_to,
+        subject: Some(rendered.subject.as_str()).filter(|new| *new != subject),
+        extra: &rendered.headers,
+    };
+    pass_on(whole.mime.bytes(), &changes, stamp)
+}

@@ -1,0 +1,203 @@
+//! The port for submission: mail by SMTP, taken in by the rules of mail/send.
+//!
+//! The user name is `apikey` and the password a key with `mail.send`; key, allow list, rate limit
+//! and standing of the account are judged by the same gate as an HTTP call, at the login and again
+//! at every mail, because a connection outlives a key. A message is on the queue, synced to disk,
+//! before its `250`.
+
+mod mail;
+mod reply;
+
+use std::fmt;
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use mail_send::App;
+use posthaste_http::{Caller, Gate};
+use posthaste_mime::submitted::Head;
+use posthaste_model::EmailAddress;
+use posthaste_smtpd::{Auth, BareLineEnds, Config, Envelope, Handler, Login, Reply, Session, Tls};
+use tokio::net::TcpListener;
+
+/// The one user name there is.
+const USER: &str = "apikey";
+
+/// Mails count as calls of this endpoint.
+const ENDPOINT: &str = "POST /v3/mail/send";
+
+/// Hosts a mail may have come through (RFC 5321, section 6.3, asks for at least 100).
+const MOST_HOPS: usize = 100;
+
+/// What the port works with.
+#[derive(Clone)]
+pub(crate) struct Submission {
+    pub(crate) app: App,
+    pub(crate) gate: Gate,
+    /// The name in the greeting and in `Received`.
+    pub(crate) hostname: String,
+    /// The key that connections from this machine send with when they do not log in.
+    pub(crate) open: Option<String>,
+}
+
+/// Who logged in: the key is asked for again at every mail.
+#[derive(Clone)]
+pub(crate) struct Sender {
+    key: String,
+    caller: Caller,
+}
+
+impl fmt::Debug for Sender {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Sender({})", self.caller.id())
+    }
+}
+
+impl Submission {
+    /// How the port is served.
+    pub(crate) fn config(&self, tls: Option<Arc<rustls::ServerConfig>>) -> Config {
+        let mut config = Config::new(&self.hostname);
+        config.auth = match self.open {
+            Some(_) => Auth::Optional,
+            None => Auth::Required,
+        };
+        config.tls = tls.map_or(Tls::Off, Tls::StartTls);
+        // What one server takes for a line end and the next one does not is how mail is smuggled.
+        config.bare_line_ends = BareLineEnds::Refuse;
+        config
+    }
+
+    async fn log_in(&self, key: &str, ip: IpAddr) -> Result<Sender, Reply> {
+        let caller = self.gate.log_in(key, Some(ip.to_canonical())).await;
+        Ok(Sender {
+            key: key.to_owned(),
+            caller: caller.map_err(reply::of_login)?,
+        })
+    }
+
+    /// The key a session sends with.
+    fn key<'a>(&'a self, session: &'a Session<Sender>) -> Option<&'a str> {
+        let home = session.peer.ip().to_canonical().is_loopback();
+        let known = session.identity.as_ref().map(|sender| sender.key.as_str());
+        known.or_else(|| self.open.as_deref().filter(|_| home))
+    }
+
+    /// Whom the session sends for, at this moment.
+    async fn sender(&self, session: &Session<Sender>) -> Result<Caller, Reply> {
+        let Some(key) = self.key(session) else {
+            return Err(Reply::new(530, "5.7.0", "log in first"));
+        };
+        Ok(self.log_in(key, session.peer.ip()).await?.caller)
+    }
+}
+
+impl Handler for Submission {
+    type Identity = Sender;
+
+    async fn authenticate(&self, session: &Session<Sender>, login: Login) -> Result<Sender, Reply> {
+        if login.user != USER {
+            // Counted like a wrong key, which it is for whoever guesses.
+            return self.log_in("", session.peer.ip()).await;
+        }
+        self.log_in(&login.secret, session.peer.ip()).await
+    }
+
+    async fn mail(&self, session: &Session<Sender>, _: &Envelope) -> Result<(), Reply> {
+        let caller = self.sender(session).await?;
+        let permit = self.gate.take(caller.id(), &Arc::from(ENDPOINT)).await;
+        match permit.allowed {
+            true => Ok(()),
+            false => Err(Reply::new(451, "4.7.1", "too many requests")),
+        }
+    }
+
+    async fn rcpt(&self, _: &Session<Sender>, _: &Envelope, to: &str) -> Result<(), Reply> {
+        match EmailAddress::parse(to) {
+            Ok(_) => Ok(()),
+            Err(error) => Err(Reply::new(553, "5.1.3", error.to_string())),
+        }
+    }
+
+    async fn data(&self, session: &Session<Sender>, envelope: Envelope, message: Vec<u8>) -> Reply {
+        match self.take_in(session, &envelope, &message).await {
+            Ok(reply) | Err(reply) => reply,
+        }
+    }
+}
+
+impl Submission {
+    async fn take_in(
+        &self,
+        session: &Session<Sender>,
+        envelope: &Envelope,
+        message: &[u8],
+    ) -> Result<Reply, Reply> {
+        let caller = self.sender(session).await?;
+        let head = Head::read(message);
+        if head.hops > MOST_HOPS {
+            return Err(Reply::new(
+                554,
+                "5.4.6",
+                "the mail came through too many hosts",
+            ));
+        }
+        let id = self.app.entropy.message_id();
+        let trace = self.trace(session, envelope, &id);
+        let mail = mail::compose(&mail::Arrived {
+            head,
+            envelope,
+            message,
+            trace: &trace,
+            now: self.app.clock.now(),
+            horizon: self.app.limits.horizon,
+        })?;
+        let taken = mail_send::submit(&self.app, &caller, mail, message.len(), &id).await;
+        taken.map_err(reply::of_mail)?;
+        Ok(Reply::new(250, "2.0.0", format!("Ok: queued as {id}")))
+    }
+
+    /// Where the mail comes from (RFC 5321, section 4.4; the words after `with` from RFC 3848 and
+    /// RFC 6531).
+    fn trace(
+        &self,
+        session: &Session<Sender>,
+        envelope: &Envelope,
+        id: &posthaste_model::MessageId,
+    ) -> String {
+        let name = |c: &char| c.is_ascii_alphanumeric() || "-._:[]".contains(*c);
+        let hello: String = session.hello.chars().filter(name).collect();
+        let ip = session.peer.ip().to_canonical();
+        let literal = match ip {
+            IpAddr::V4(ip) => format!("[{ip}]"),
+            IpAddr::V6(ip) => format!("[IPv6:{ip}]"),
+        };
+        let protocol = match (session.esmtp, envelope.utf8) {
+            (false, _) => "SMTP",
+            (true, false) => "ESMTP",
+            (true, true) => "UTF8SMTP",
+        };
+        let tls = if session.tls && session.esmtp {
+            "S"
+        } else {
+            ""
+        };
+        let auth = if session.identity.is_some() && session.esmtp {
+            "A"
+        } else {
+            ""
+        };
+        let date = self.app.clock.now().rfc5322();
+        let host = &self.hostname;
+        format!("from {hello} ({literal}) by {host} with {protocol}{tls}{auth} id {id}; {date}")
+    }
+}
+
+/// Serves the port until `stop` resolves.
+pub(crate) async fn serve(
+    listener: TcpListener,
+    submission: Submission,
+    tls: Option<Arc<rustls::ServerConfig>>,
+    stop: impl Future<Output = ()>,
+) {
+    let config = submission.config(tls);
+    posthaste_smtpd::serve(listener, config, Arc::new(submission), stop).await;
+}

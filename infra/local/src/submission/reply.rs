@@ -1,0 +1,59 @@
+//! The answers of mail/send in the words of SMTP.
+
+use posthaste_http::Rejection;
+use posthaste_smtpd::Reply;
+
+/// The first reason of a refusal, on one line.
+fn reason(rejection: &Rejection) -> String {
+    let first = rejection.problems.first();
+    first.map_or_else(String::new, |problem| problem.message.to_string())
+}
+
+/// A login that was refused.
+pub(super) fn of_login(rejection: Rejection) -> Reply {
+    let reason = reason(&rejection);
+    match rejection.status.as_u16() {
+        429 => Reply::new(421, "4.7.0", reason),
+        500.. => Reply::new(454, "4.7.0", "the login cannot be checked, try again later"),
+        _ => Reply::new(535, "5.7.8", format!("Authentication failed: {reason}")),
+    }
+}
+
+/// A mail that was refused.
+pub(super) fn of_mail(rejection: Rejection) -> Reply {
+    let reason = reason(&rejection);
+    match rejection.status.as_u16() {
+        429 => Reply::new(451, "4.7.1", reason),
+        500.. => Reply::new(451, "4.3.0", "the mail could not be kept, try again later"),
+        413 => Reply::new(552, "5.3.4", reason),
+        401 | 403 => Reply::new(550, "5.7.1", reason),
+        _ => Reply::new(550, "5.6.0", reason),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_status_has_its_code() {
+        let of = |status: u16, to_reply: fn(Rejection) -> Reply| {
+            let status = axum::http::StatusCode::from_u16(status).unwrap();
+            to_reply(Rejection::plain(status, "why"))
+        };
+        for (status, login, mail) in [
+            (400, 535, 550),
+            (401, 535, 550),
+            (403, 535, 550),
+            (413, 535, 552),
+            (429, 421, 451),
+            (500, 454, 451),
+            (503, 454, 451),
+        ] {
+            assert_eq!(of(status, of_login).code, login, "{status}");
+            assert_eq!(of(status, of_mail).code, mail, "{status}");
+        }
+        assert_eq!(of(403, of_mail).text, "why");
+        assert!(!of(500, of_mail).text.contains("why"), "causes stay inside");
+    }
+}

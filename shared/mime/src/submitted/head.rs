@@ -1,0 +1,191 @@
+//! The header of a submitted mail, as far as anybody acts on it.
+
+use mail_parser::MessageParser;
+use posthaste_model::{EmailAddress, Mailbox};
+
+use crate::parse::{Entity, LONGEST, Place, text, unfolded};
+
+/// Longest Message-ID that is taken over, in characters.
+const LONGEST_ID: usize = 250;
+
+/// What the header says.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Head {
+    /// The one author; `None` when there is no `From`, when it cannot be read, and when it names
+    /// several: whoever checks the sender and whoever shows it must see the same.
+    pub from: Option<Mailbox>,
+    pub subject: String,
+    /// Without angle brackets.
+    pub message_id: Option<String>,
+    /// Hosts that the mail came through.
+    pub hops: usize,
+    /// The value of `X-SMTPAPI` on one line; `None` without the header or when it is empty.
+    pub instructions: Option<String>,
+}
+
+impl Head {
+    /// Reads the header of a message.
+    pub fn read(raw: &[u8]) -> Self {
+        let mut head = Self::default();
+        let (mut authors, mut subject, mut id, mut api) = (Vec::new(), None, None, None);
+        for (name, value) in Entity::read(raw).fields().iter() {
+            let is = |wanted: &str| name.eq_ignore_ascii_case(wanted.as_bytes());
+            if is("received") {
+                head.hops += 1;
+            } else if is("from") {
+                authors.push(value);
+            } else if is("subject") {
+                subject = subject.or(Some(value));
+            } else if is("message-id") {
+                id = id.or(Some(value));
+            } else if is("x-smtpapi") {
+                api = api.or(Some(value));
+            }
+        }
+        if let [author] = authors.as_slice() {
+            head.from = only(author);
+        }
+        head.subject = text(subject.unwrap_or_default(), Place::Text, "");
+        head.message_id = id.and_then(message_id);
+        head.instructions = api.map(one_line).filter(|value| !value.is_empty());
+        head
+    }
+}
+
+/// The one mailbox of an address field.
+fn only(value: &[u8]) -> Option<Mailbox> {
+    if value.len() > LONGEST {
+        return None;
+    }
+    let field = [b"From: ", unfolded(value).as_ref(), b"\r\n\r\n"].concat();
+    let message = MessageParser::default().parse_headers(&field)?;
+    let mut all = message.from()?.iter();
+    let (one, more) = (all.next()?, all.next());
+    if more.is_some() {
+        return None;
+    }
+    let name = one.name.as_deref().map(str::trim).filter(|n| !n.is_empty());
+    Some(Mailbox {
+        email: EmailAddress::parse(one.address.as_deref()?).ok()?,
+        name: name.map(str::to_owned),
+    })
+}
+
+/// `left@right` in angle brackets and nothing else (RFC 5322, section 3.6.4).
+fn message_id(value: &[u8]) -> Option<String> {
+    let value = unfolded(value);
+    let text = std::str::from_utf8(&value).ok()?.trim();
+    let id = text.strip_prefix('<')?.strip_suffix('>')?;
+    let plain = |b: u8| b.is_ascii_graphic() && b != b'<' && b != b'>';
+    let fits = (3..=LONGEST_ID).contains(&id.len()) && id.bytes().all(plain);
+    fits.then(|| id.to_owned())
+}
+
+/// Folds are undone, and what mail programs made encoded words of is decoded; a tab of a fold would
+/// be no JSON.
+fn one_line(value: &[u8]) -> String {
+    let value = unfolded(value);
+    let value = value.trim_ascii();
+    if !value.starts_with(b"{") {
+        return text(value, Place::Text, "");
+    }
+    let line = String::from_utf8_lossy(value);
+    line.replace(|c: char| c.is_control(), " ")
+}
+
+/// The mail with one more `Received` on top, as RFC 5321, section 4.4, asks of whoever takes a
+/// mail. A line with which mailbox files separate mails goes: it would end the header.
+pub fn received(raw: &[u8], line: &str) -> Vec<u8> {
+    let mut rest = raw;
+    while rest.starts_with(b"From ") || rest.starts_with(b">From ") {
+        let end = memchr::memchr(b'\n', rest).map_or(rest.len(), |at| at + 1);
+        rest = rest.get(end..).unwrap_or_default();
+    }
+    let line: String = line.chars().filter(|c| !c.is_control()).collect();
+    let mut mail = Vec::with_capacity(line.len() + 16 + rest.len());
+    mail.extend_from_slice(b"Received: ");
+    mail.extend_from_slice(line.replace("; ", ";\r\n\t").as_bytes());
+    mail.extend_from_slice(b"\r\n");
+    mail.extend_from_slice(rest);
+    mail
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[track_caller]
+    fn author(header: &str, want: Option<(&str, Option<&str>)>) {
+        let head = Head::read(format!("{header}\r\n\r\n").as_bytes());
+        let got = head.from.as_ref();
+        let got = got.map(|m| (m.email.as_str(), m.name.as_deref()));
+        assert_eq!(got, want, "{header}");
+    }
+
+    #[test]
+    fn there_is_one_author_or_none() {
+        author("From: a@example.com", Some(("a@example.com", None)));
+        author(
+            "from: =?utf-8?Q?J=C3=B6rg?= <a@example.com>",
+            Some(("a@example.com", Some("Jörg"))),
+        );
+        author(
+            "From: \"Smith, Ann\"\r\n\t<a@example.com>",
+            Some(("a@example.com", Some("Smith, Ann"))),
+        );
+        author("From: a@example.com, b@example.com", None);
+        author("From: a@example.com\r\nFrom: b@example.com", None);
+        author("From: friends: a@example.com, b@example.com;", None);
+        author("From: nobody", None);
+        author("From:", None);
+        author("Sender: a@example.com", None);
+    }
+
+    #[test]
+    fn the_rest_is_read_too() {
+        let raw = b"Received: from a\r\n by b\r\nReceived: x\r\nMessage-ID:\r\n <a.b@example.com>\r\n\
+            Subject: =?utf-8?Q?Gr=C3=BC=C3=9Fe?=\r\nX-SmtpApi: {\"to\":\r\n\t[\"a\"],\r\n \"sub\": {}}\r\n\r\nx";
+        let head = Head::read(raw);
+        assert_eq!(head.hops, 2);
+        assert_eq!(head.message_id.as_deref(), Some("a.b@example.com"));
+        assert_eq!(head.subject, "Grüße");
+        let want = "{\"to\": [\"a\"], \"sub\": {}}";
+        assert_eq!(head.instructions.as_deref(), Some(want));
+    }
+
+    #[test]
+    fn instructions_may_be_encoded_words_or_nothing() {
+        let read = |value: &str| {
+            let raw = format!("X-SMTPAPI: {value}\r\n\r\n");
+            Head::read(raw.as_bytes()).instructions
+        };
+        let encoded = "=?utf-8?q?=7B=22category=22=3A?=\r\n =?utf-8?q?_=22caf=C3=A9=22=7D?=";
+        assert_eq!(read(encoded).as_deref(), Some("{\"category\": \"café\"}"));
+        assert_eq!(read("{\"a\":\"ü\"}").as_deref(), Some("{\"a\":\"ü\"}"));
+        assert_eq!(read(""), None);
+        assert_eq!(read(" \r\n "), None);
+    }
+
+    #[test]
+    fn ids_that_are_none_are_not_taken_over() {
+        for id in ["a@b", "<a b@c>", "<>", "<a@b> (c)", "<a<b@c>", "<ä@b>"] {
+            let raw = format!("Message-ID: {id}\r\n\r\n");
+            assert_eq!(Head::read(raw.as_bytes()).message_id, None, "{id}");
+        }
+    }
+
+    #[test]
+    fn the_trace_goes_on_top_and_mailbox_separators_go() {
+        let got = received(b"From ann Mon\r\nA: b\r\n\r\nc\r\n", "from a; date\r\n");
+        assert_eq!(got, b"Received: from a;\r\n\tdate\r\nA: b\r\n\r\nc\r\n");
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_are_read(raw: Vec<u8>, from in "[ -~\r\n\t<>@,\":;()=?]{0,60}") {
+            Head::read(&raw);
+            Head::read(format!("From: {from}\r\nX-SMTPAPI: {from}\r\n\r\n").as_bytes());
+        }
+    }
+}

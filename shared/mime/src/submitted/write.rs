@@ -1,0 +1,297 @@
+//! The bytes that leave.
+
+use std::ops::Range;
+
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use memchr::memmem;
+use posthaste_model::Content;
+
+use super::leaves::{Leaf, Leaves};
+use super::{Changes, HTML, PLAIN};
+use crate::media_type::MediaType;
+use crate::outgoing::{addresses, unstructured, wrap, write_text, write_type};
+use crate::parse::{Entity, unfolded};
+use crate::{BuildError, Stamp};
+
+/// Fields that are ours to read and nobody else's.
+const OURS: [&str; 3] = ["bcc", "resent-bcc", "x-smtpapi"];
+
+/// Fields that say how a text is written.
+const WRITTEN: [&str; 3] = ["content-type", "content-transfer-encoding", "content-md5"];
+
+/// A piece of the mail and what stands there instead.
+type Edit = (Range<usize>, Vec<u8>);
+
+pub(super) fn write(
+    raw: &[u8],
+    changes: &Changes<'_>,
+    stamp: &Stamp<'_>,
+) -> Result<Vec<u8>, BuildError> {
+    let edits = edits(raw, changes, stamp)?;
+    let entity = Entity::read(raw);
+    let more: usize = edits.iter().map(|(_, new)| new.len()).sum();
+    let mut out = Vec::with_capacity(raw.len() + more + 1024);
+    let whole = match edits.as_slice() {
+        [(at, new)] if *at == (0..raw.len()) => Some(new),
+        _ => None,
+    };
+    header(entity.header, changes, stamp, &edits, &mut out)?;
+    if let Some(new) = whole {
+        out.extend_from_slice(new);
+        return Ok(out);
+    }
+    out.extend_from_slice(b"\r\n");
+    let mut from = raw.len() - entity.body.len();
+    for (at, new) in &edits {
+        out.extend_from_slice(raw.get(from..at.start).unwrap_or_default());
+        out.extend_from_slice(new);
+        from = at.end;
+    }
+    out.extend_from_slice(raw.get(from..).unwrap_or_default());
+    Ok(out)
+}
+
+/// What the changes do to the parts, in the order of the mail. When the mail is its only part, the
+/// new one comes without the header that the mail has anyway.
+fn edits(raw: &[u8], changes: &Changes<'_>, stamp: &Stamp<'_>) -> Result<Vec<Edit>, BuildError> {
+    let of = |parts: &'_ [Content], kind: &str| {
+        let mut parts = parts.iter();
+        parts.position(|part| essence(&part.mime_type).eq_ignore_ascii_case(kind))
+    };
+    let same = |kind: &str| {
+        let (before, after) = (of(changes.before, kind), of(changes.after, kind));
+        let before = before.and_then(|i| changes.before.get(i));
+        let after = after.and_then(|i| changes.after.get(i));
+        (before, after)
+    };
+    let (plain, html) = (same(PLAIN), same(HTML));
+    let changed = |pair: (Option<&Content>, Option<&Content>)| {
+        pair.1.is_some() && pair.0.map(|c| &c.value) != pair.1.map(|c| &c.value)
+    };
+    if !changed(plain) && !changed(html) {
+        return Ok(Vec::new());
+    }
+    let leaves = Leaves::read(raw);
+    let grown = plain.0.is_none() && plain.1.is_some() || html.0.is_none() && html.1.is_some();
+    let mut edits = Vec::new();
+    if grown {
+        // The template brought a text of a kind that the mail had not.
+        let leaf = leaves.plain.as_ref().or(leaves.html.as_ref());
+        let texts: Vec<&Content> = [plain.1, html.1].into_iter().flatten().collect();
+        if let Some(leaf) = leaf {
+            edits.push(edit(raw, leaf, &texts, &leaves, stamp)?);
+        }
+        return Ok(edits);
+    }
+    for (leaf, pair) in [(&leaves.plain, plain), (&leaves.html, html)] {
+        if let (Some(leaf), Some(text), true) = (leaf, pair.1, changed(pair)) {
+            edits.push(edit(raw, leaf, &[text], &leaves, stamp)?);
+        }
+    }
+    edits.sort_by_key(|(at, _)| at.start);
+    Ok(edits)
+}
+
+fn essence(mime_type: &str) -> &str {
+    mime_type.split(';').next().unwrap_or_default().trim()
+}
+
+fn edit(
+    raw: &[u8],
+    leaf: &Leaf,
+    texts: &[&Content],
+    leaves: &Leaves,
+    stamp: &Stamp<'_>,
+) -> Result<Edit, BuildError> {
+    let entity = Entity::read(raw.get(leaf.at.clone()).unwrap_or_default());
+    let mut out = Vec::new();
+    if !leaf.is_whole(raw) {
+        for (name, field) in fields(entity.header) {
+            if !is_one_of(name, &WRITTEN) {
+                line(field, &mut out);
+            }
+        }
+    }
+    let [own] = entity.fields().pick(["Content-Type"]);
+    let own = own.map(|kind| String::from_utf8_lossy(&unfolded(kind)).into_owned());
+    let own = own.filter(|kind| MediaType::parse(kind).is_some());
+    let kind_of = |text: &Content| {
+        let own = own.as_deref();
+        let same = |kind: &&str| essence(kind).eq_ignore_ascii_case(essence(&text.mime_type));
+        own.filter(same).unwrap_or(&text.mime_type).to_owned()
+    };
+    if let [text] = texts {
+        part(&kind_of(text), &text.value, leaves, stamp, &mut out)?;
+        return Ok((leaf.at.clone(), out));
+    }
+    let boundary = format!("=_{}_0", stamp.boundary);
+    out.extend_from_slice(b"Content-Type: multipart/alternative;\r\n boundary=\"");
+    out.extend_from_slice(boundary.as_bytes());
+    out.extend_from_slice(b"\"\r\n");
+    for text in texts {
+        out.extend_from_slice(format!("\r\n--{boundary}\r\n").as_bytes());
+        part(&kind_of(text), &text.value, leaves, stamp, &mut out)?;
+    }
+    out.extend_from_slice(format!("\r\n--{boundary}--\r\n").as_bytes());
+    Ok((leaf.at.clone(), out))
+}
+
+/// A text with the header that says how it is written. One that holds a boundary of the mail goes
+/// as base64, where no line begins with a hyphen.
+fn part(
+    kind: &str,
+    text: &str,
+    leaves: &Leaves,
+    stamp: &Stamp<'_>,
+    out: &mut Vec<u8>,
+) -> Result<(), BuildError> {
+    let holds = |boundary: &Vec<u8>| {
+        let delimiter = [b"--", boundary.as_slice()].concat();
+        memmem::find(text.as_bytes(), &delimiter).is_some()
+    };
+    if !leaves.boundaries.iter().any(holds) {
+        return write_text(kind, text, &format!("=_{}", stamp.boundary), out);
+    }
+    let mut media = MediaType::parse(kind).ok_or_else(|| BuildError::MediaType(kind.to_owned()))?;
+    media.set("charset", "utf-8".to_owned());
+    write_type(&media, out);
+    out.extend_from_slice(b"Content-Transfer-Encoding: base64\r\n\r\n");
+    wrap(BASE64_STANDARD.encode(text).as_bytes(), out);
+    Ok(())
+}
+
+fn header(
+    header: &[u8],
+    changes: &Changes<'_>,
+    stamp: &Stamp<'_>,
+    edits: &[Edit],
+    out: &mut Vec<u8>,
+) -> Result<(), BuildError> {
+    let has = |wanted: &str| fields(header).any(|(name, _)| is_one_of(name, &[wanted]));
+    let whole = edits.iter().any(|(at, _)| at.start == 0);
+    let mut todo = Todo::new(changes);
+    for (name, field) in fields(header) {
+        if is_one_of(name, &OURS) || whole && is_one_of(name, &WRITTEN) {
+            continue;
+        }
+        if !todo.replace(name, changes, out)? {
+            line(field, out);
+        }
+    }
+    todo.rest(changes, out)?;
+    if !has("date") {
+        unstructured("Date", &stamp.date.rfc5322(), out);
+    }
+    if !has("message-id") {
+        unstructured("Message-ID", &format!("<{}>", stamp.message_id), out);
+    }
+    let leaves_list = fields(header).any(|(name, _)| {
+        let start = name.get(.."list-unsubscribe".len());
+        start.is_some_and(|start| start.eq_ignore_ascii_case(b"list-unsubscribe"))
+    });
+    for (name, value) in changes.extra {
+        // What the mail says about leaving the list is not contradicted.
+        let list = name.to_ascii_lowercase().starts_with("list-unsubscribe");
+        if !(has(name) || list && leaves_list) {
+            unstructured(name, value, out);
+        }
+    }
+    if !edits.is_empty() && !has("mime-version") {
+        out.extend_from_slice(b"MIME-Version: 1.0\r\n");
+    }
+    Ok(())
+}
+
+/// The fields that are written anew: where the old one stood, or at the end.
+struct Todo(Vec<&'static str>);
+
+impl Todo {
+    fn new(changes: &Changes<'_>) -> Self {
+        let all = [
+            ("To", !changes.to.is_empty()),
+            ("Reply-To", !changes.reply_to.is_empty()),
+            ("Subject", changes.subject.is_some()),
+        ];
+        Self(
+            all.iter()
+                .filter(|(_, on)| *on)
+                .map(|(name, _)| *name)
+                .collect(),
+        )
+    }
+
+    /// Whether the field is one of these; the first time, the new one is written.
+    fn replace(
+        &mut self,
+        name: &[u8],
+        changes: &Changes<'_>,
+        out: &mut Vec<u8>,
+    ) -> Result<bool, BuildError> {
+        let new = Self::new(changes);
+        let Some(ours) = new.0.iter().find(|ours| is_one_of(name, &[ours])) else {
+            return Ok(false);
+        };
+        if let Some(at) = self.0.iter().position(|name| name == ours) {
+            self.0.remove(at);
+            put(ours, changes, out)?;
+        }
+        Ok(true)
+    }
+
+    fn rest(self, changes: &Changes<'_>, out: &mut Vec<u8>) -> Result<(), BuildError> {
+        self.0
+            .into_iter()
+            .try_for_each(|name| put(name, changes, out))
+    }
+}
+
+fn put(name: &str, changes: &Changes<'_>, out: &mut Vec<u8>) -> Result<(), BuildError> {
+    match name {
+        "To" => addresses(name, changes.to, out),
+        "Reply-To" => addresses(name, changes.reply_to, out),
+        _ => {
+            unstructured(name, changes.subject.unwrap_or_default(), out);
+            Ok(())
+        }
+    }
+}
+
+fn is_one_of(name: &[u8], names: &[&str]) -> bool {
+    names
+        .iter()
+        .any(|wanted| name.eq_ignore_ascii_case(wanted.as_bytes()))
+}
+
+/// A field of a header that may have ended without a line end.
+fn line(field: &[u8], out: &mut Vec<u8>) {
+    out.extend_from_slice(field);
+    if !field.ends_with(b"\n") {
+        out.extend_from_slice(b"\r\n");
+    }
+}
+
+/// Each field's name and the field as it stands.
+fn fields(header: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
+    let mut rest = header;
+    std::iter::from_fn(move || {
+        let mut end = 0;
+        loop {
+            let tail = rest.get(end..).unwrap_or_default();
+            let folded = tail.starts_with(b" ") || tail.starts_with(b"\t");
+            if tail.is_empty() || end > 0 && !folded {
+                break;
+            }
+            end += memchr::memchr(b'\n', tail).map_or(tail.len(), |at| at + 1);
+        }
+        let (field, next) = rest.split_at_checked(end).filter(|_| end > 0)?;
+        rest = next;
+        let colon = memchr::memchr(b':', field).unwrap_or_default();
+        let name = field.get(..colon).unwrap_or_default();
+        Some((name.trim_ascii(), field))
+    })
+}
+
+#[cfg(test)]
+#[path = "write_tests.rs"]
+mod tests;

@@ -1,0 +1,137 @@
+//! A mail that came whole, by SMTP, as it travels on the queue.
+
+use std::fmt;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+
+/// What a [`Mail`](crate::Mail) has instead of contents and attachments when it was submitted as
+/// MIME.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Submitted {
+    /// The message with its header.
+    pub mime: Raw,
+    /// Its Message-ID without angle brackets; ours is added when it has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message_id: Option<String>,
+    /// Whether the recipients came from the X-SMTPAPI header: each is then the only one in `To`.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub apart: bool,
+    /// Why no copy is to leave, in the words of SPEC, "Events", dropped.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub refused: Option<String>,
+}
+
+/// Bytes of a message. In JSON a text where they are one, else base64.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Raw(Vec<u8>);
+
+impl Raw {
+    /// Takes the bytes as they are.
+    pub fn new(bytes: Vec<u8>) -> Self {
+        Self(bytes)
+    }
+
+    /// The bytes.
+    pub fn bytes(&self) -> &[u8] {
+        &self.0
+    }
+
+    /// The bytes as a text whose JSON is not much longer than itself: a control character would
+    /// take six bytes there.
+    fn text(&self) -> Option<&str> {
+        let strange = |b: &u8| *b < b' ' && !b"\t\r\n".contains(b);
+        let text = std::str::from_utf8(&self.0).ok()?;
+        (!self.0.iter().any(strange)).then_some(text)
+    }
+}
+
+impl fmt::Debug for Raw {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Raw({} bytes)", self.0.len())
+    }
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Told<'a> {
+    Text(&'a str),
+    Base64(String),
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Read {
+    Text(String),
+    Base64(String),
+}
+
+impl Serialize for Raw {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let told = match self.text() {
+            Some(text) => Told::Text(text),
+            None => Told::Base64(STANDARD.encode(&self.0)),
+        };
+        told.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Raw {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        match Read::deserialize(deserializer)? {
+            Read::Text(text) => Ok(Self(text.into_bytes())),
+            Read::Base64(text) => {
+                let bytes = STANDARD.decode(text);
+                bytes.map(Self).map_err(de::Error::custom)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn text_stays_readable_and_other_bytes_become_base64() {
+        for (bytes, want) in [
+            (
+                &b"A: b\r\n\r\n\xc3\xbc\t"[..],
+                r#"{"text":"A: b\r\n\r\nü\t"}"#,
+            ),
+            (b"\xfc", r#"{"base64":"/A=="}"#),
+            (b"a\0b", r#"{"base64":"YQBi"}"#),
+        ] {
+            let raw = Raw::new(bytes.to_vec());
+            assert_eq!(serde_json::to_string(&raw).unwrap(), want);
+        }
+        assert!(serde_json::from_str::<Raw>(r#"{"base64":"!"}"#).is_err());
+    }
+
+    #[test]
+    fn what_is_left_out_has_its_default() {
+        let read: Submitted = serde_json::from_str(r#"{"mime":{"text":"x"}}"#).unwrap();
+        let want = Submitted {
+            mime: Raw::new(b"x".to_vec()),
+            message_id: None,
+            apart: false,
+            refused: None,
+        };
+        assert_eq!(read, want);
+        assert_eq!(
+            serde_json::to_string(&want).unwrap(),
+            r#"{"mime":{"text":"x"}}"#
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn bytes_come_back(bytes: Vec<u8>) {
+            let raw = Raw::new(bytes);
+            let json = serde_json::to_string(&raw).unwrap();
+            prop_assert_eq!(serde_json::from_str::<Raw>(&json).unwrap(), raw);
+        }
+    }
+}

@@ -1,0 +1,305 @@
+//! The `X-SMTPAPI` header: a JSON object with which a mail submitted by SMTP says what a request to
+//! mail/send says in its body (SPEC, "Errors" and "Events"; the public documentation of the
+//! header).
+//!
+//! Pure, and lenient where writers of the header differ: numbers and switches may be strings, and a
+//! list of one may be the one. What is left is judged at once: a header that cannot be read, or
+//! that breaks a rule it could have known, drops the whole mail with the reason [`REASON`].
+
+mod filters;
+mod people;
+mod value;
+
+use std::collections::BTreeMap;
+
+use posthaste_model::{
+    Asm, BatchId, EmailAddress, MailSettings, Mailbox, Personalization, Timestamp,
+    TrackingSettings, due,
+};
+use serde_json::{Map, Value};
+
+pub use people::mailbox;
+
+/// Why a mail with an unreadable header is dropped (SPEC, "Events", dropped).
+pub const REASON: &str = "Invalid SMTPAPI header";
+
+/// Recipients of one header.
+pub const MOST_RECIPIENTS: usize = 10_000;
+
+const MOST_CATEGORIES: usize = 10;
+/// Of one category, in characters (SPEC, "Limits").
+const LONGEST_CATEGORY: usize = 255;
+const MOST_GROUPS: usize = 25;
+/// Of one recipient's substitutions, and of the unique arguments (SPEC, "Limits").
+const MOST_BYTES: usize = 10_000;
+const MOST_REPLY_TO: usize = 1_000;
+const LONGEST_POOL: usize = 64;
+
+type Texts = BTreeMap<String, String>;
+
+/// Why a header cannot be read: for the log, the sender sees [`REASON`].
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct Invalid(String);
+
+fn invalid<T>(why: impl Into<String>) -> Result<T, Invalid> {
+    Err(Invalid(why.into()))
+}
+
+/// What a header is judged by.
+#[derive(Clone, Copy, Debug)]
+pub struct World {
+    /// Recipients of the envelope, for a header that names none.
+    pub recipients: usize,
+    pub now: Timestamp,
+    /// How far ahead a send may be scheduled, in seconds.
+    pub horizon: i64,
+}
+
+/// What the header asks for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Instructions {
+    /// Whom the mail goes to instead of the envelope's recipients; empty when the header is silent.
+    pub to: Vec<Mailbox>,
+    /// Tags with one value for each recipient.
+    pub substitutions: BTreeMap<String, Values>,
+    pub sections: Texts,
+    pub categories: Vec<String>,
+    pub unique_args: Texts,
+    pub mail_settings: MailSettings,
+    pub tracking_settings: TrackingSettings,
+    pub template_id: Option<String>,
+    pub send_at: Option<Timestamp>,
+    /// One for each recipient, or none.
+    pub send_each_at: Vec<Option<Timestamp>>,
+    pub asm: Option<Asm>,
+    pub batch_id: Option<BatchId>,
+    pub ip_pool: Option<String>,
+    /// The valid ones of `reply_to_list`, each once.
+    pub reply_to: Vec<Mailbox>,
+}
+
+/// What stands for a tag.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Values {
+    /// The same for everybody.
+    One(String),
+    Each(Vec<String>),
+}
+
+impl Values {
+    fn of(&self, recipient: usize) -> Option<&str> {
+        match self {
+            Self::One(value) => Some(value),
+            Self::Each(values) => values.get(recipient).map(String::as_str),
+        }
+    }
+}
+
+/// Reads a header's value.
+///
+/// # Errors
+/// The first thing that is wrong with it.
+pub fn read(text: &str, world: &World) -> Result<Instructions, Invalid> {
+    let header: Map<String, Value> = match serde_json::from_str(text) {
+        Ok(Value::Object(header)) => header,
+        Ok(_) => return invalid("the header is no JSON object"),
+        Err(error) => return invalid(format!("the header is no JSON: {error}")),
+    };
+    let get = |name: &str| header.get(name).filter(|value| !value.is_null());
+    let to = people::to(get("to"))?;
+    let count = if to.is_empty() {
+        world.recipients
+    } else {
+        to.len()
+    };
+    let instructions = Instructions {
+        substitutions: substitutions(get("sub"), count)?,
+        sections: value::texts("section", get("section"))?,
+        categories: categories(get("category"))?,
+        unique_args: unique_args(get("unique_args"))?,
+        send_at: get("send_at").map_or(Ok(None), |at| moment(at, world))?,
+        send_each_at: send_each_at(get("send_each_at"), count, world)?,
+        asm: asm(get("asm_group_id"), get("asm_groups_to_display"))?,
+        batch_id: batch_id(get("batch_id"))?,
+        ip_pool: ip_pool(get("ip_pool"))?,
+        reply_to: people::reply_to(get("reply_to_list"), MOST_REPLY_TO)?,
+        to,
+        ..filters::read(get("filters"))?
+    };
+    if instructions.send_at.is_some() && !instructions.send_each_at.is_empty() {
+        return invalid("send_at and send_each_at exclude each other");
+    }
+    Ok(instructions)
+}
+
+impl Instructions {
+    /// One envelope for each recipient: those of the header, or else of the SMTP envelope.
+    pub fn personalizations(&self, envelope: &[EmailAddress]) -> Vec<Personalization> {
+        let plain = |email: &EmailAddress| Mailbox {
+            email: email.clone(),
+            name: None,
+        };
+        let to: Vec<Mailbox> = match self.to.is_empty() {
+            true => envelope.iter().map(plain).collect(),
+            false => self.to.clone(),
+        };
+        let each = |(at, mailbox)| Personalization {
+            to: vec![mailbox],
+            cc: Vec::new(),
+            bcc: Vec::new(),
+            from: None,
+            subject: None,
+            headers: Texts::new(),
+            substitutions: self.substitutions_of(at),
+            dynamic_template_data: None,
+            custom_args: Texts::new(),
+            send_at: self.send_each_at.get(at).copied().flatten(),
+        };
+        to.into_iter().enumerate().map(each).collect()
+    }
+
+    fn substitutions_of(&self, recipient: usize) -> Texts {
+        let tags = self.substitutions.iter();
+        tags.filter_map(|(tag, values)| Some((tag.clone(), values.of(recipient)?.to_owned())))
+            .collect()
+    }
+}
+
+fn size<'a>(texts: impl Iterator<Item = (&'a str, &'a str)>) -> usize {
+    texts.map(|(key, value)| key.len() + value.len()).sum()
+}
+
+/// `{"%name%": ["Ben", "Joe"]}`: as many values as recipients.
+fn substitutions(given: Option<&Value>, count: usize) -> Result<BTreeMap<String, Values>, Invalid> {
+    let mut all = BTreeMap::new();
+    for (tag, values) in value::object("sub", given)?.into_iter().flatten() {
+        let values = match values {
+            Value::Array(values) => Values::Each(value::strings("sub", values)?),
+            one => Values::One(value::string("sub", one)?),
+        };
+        if let Values::Each(values) = &values
+            && values.len() != count
+        {
+            return invalid(format!(
+                "sub: {} values for {count} recipients",
+                values.len()
+            ));
+        }
+        all.insert(tag.clone(), values);
+    }
+    for recipient in 0..count {
+        let own = all.iter();
+        let own = own.filter_map(|(tag, values): (&String, &Values)| {
+            Some((tag.as_str(), values.of(recipient)?))
+        });
+        if size(own) > MOST_BYTES {
+            return invalid(format!("sub: more than {MOST_BYTES} bytes for a recipient"));
+        }
+    }
+    Ok(all)
+}
+
+fn categories(given: Option<&Value>) -> Result<Vec<String>, Invalid> {
+    let mut all: Vec<String> = Vec::new();
+    for category in value::one_or_many("category", given)? {
+        if category.chars().count() > LONGEST_CATEGORY {
+            return invalid(format!("category: more than {LONGEST_CATEGORY} characters"));
+        }
+        if !category.is_empty() && !all.contains(&category) {
+            all.push(category);
+        }
+        if all.len() > MOST_CATEGORIES {
+            return invalid(format!("category: more than {MOST_CATEGORIES}"));
+        }
+    }
+    Ok(all)
+}
+
+fn unique_args(given: Option<&Value>) -> Result<Texts, Invalid> {
+    let args = value::texts("unique_args", given)?;
+    if size(args.iter().map(|(k, v)| (k.as_str(), v.as_str()))) > MOST_BYTES {
+        return invalid(format!("unique_args: more than {MOST_BYTES} bytes"));
+    }
+    Ok(args)
+}
+
+/// A moment in the past is no mistake, and one that is a string means now (API facts, "Batches and
+/// scheduled sends").
+fn moment(given: &Value, world: &World) -> Result<Option<Timestamp>, Invalid> {
+    let at = match given {
+        Value::String(_) => return Ok(None),
+        number => number.as_i64().map(Timestamp),
+    };
+    let Some(at) = at else {
+        return invalid("a time is a number of seconds");
+    };
+    match due(Some(at), world.now, world.horizon) {
+        Ok(_) => Ok(Some(at)),
+        Err(error) => invalid(error.to_string()),
+    }
+}
+
+fn send_each_at(
+    given: Option<&Value>,
+    count: usize,
+    world: &World,
+) -> Result<Vec<Option<Timestamp>>, Invalid> {
+    let Some(given) = given else {
+        return Ok(Vec::new());
+    };
+    let Value::Array(given) = given else {
+        return invalid("send_each_at is a list");
+    };
+    if given.len() != count {
+        return invalid(format!(
+            "send_each_at: {} times for {count} recipients",
+            given.len()
+        ));
+    }
+    given.iter().map(|at| moment(at, world)).collect()
+}
+
+fn asm(group: Option<&Value>, shown: Option<&Value>) -> Result<Option<Asm>, Invalid> {
+    let shown = match shown {
+        None => Vec::new(),
+        Some(Value::Array(shown)) => shown
+            .iter()
+            .map(|id| value::integer("asm_groups_to_display", id))
+            .collect::<Result<_, _>>()?,
+        Some(_) => return invalid("asm_groups_to_display is a list"),
+    };
+    if shown.len() > MOST_GROUPS {
+        return invalid(format!("asm_groups_to_display: more than {MOST_GROUPS}"));
+    }
+    match group {
+        None if shown.is_empty() => Ok(None),
+        None => invalid("asm_groups_to_display without asm_group_id"),
+        Some(group) => Ok(Some(Asm {
+            group_id: value::integer("asm_group_id", group)?,
+            groups_to_display: shown,
+        })),
+    }
+}
+
+fn batch_id(given: Option<&Value>) -> Result<Option<BatchId>, Invalid> {
+    let text = given.map_or(Ok(String::new()), |id| value::string("batch_id", id))?;
+    if text.is_empty() {
+        return Ok(None);
+    }
+    match BatchId::parse(&text) {
+        Ok(id) => Ok(Some(id)),
+        Err(_) => invalid("batch_id is no batch id"),
+    }
+}
+
+fn ip_pool(given: Option<&Value>) -> Result<Option<String>, Invalid> {
+    let name = given.map_or(Ok(String::new()), |name| value::string("ip_pool", name))?;
+    if name.chars().count() > LONGEST_POOL {
+        return invalid(format!("ip_pool: more than {LONGEST_POOL} characters"));
+    }
+    Ok(Some(name).filter(|name| !name.is_empty()))
+}
+
+#[cfg(test)]
+mod tests;
