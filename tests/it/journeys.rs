@@ -3,6 +3,7 @@
 mod send_later;
 mod send_now;
 mod submission;
+mod submission_abuse;
 mod submission_header;
 mod templates;
 mod tracking;

@@ -13,10 +13,23 @@ BARE = re.compile(rb"(?<!\r)\n|\r(?!\n)")
 OURS = re.compile(rb"(Date|Message-ID): [^\r\n]*\r\n")
 
 
-def header_end(raw):
-    """Where the header ends: at the first empty line, which is not part of it."""
-    at = raw.find(b"\r\n\r\n")
-    return len(raw) if at < 0 else at + 2
+FIELD = re.compile(rb"[!-9;-~]+[ \t]*:|[ \t]")
+
+
+def cut(raw):
+    """Header and body: cut at the first empty line, or before the first line that is no field."""
+    at = 0
+    for line in raw.splitlines(keepends=True):
+        if line == b"\r\n":
+            return raw[:at], raw[at + 2 :]
+        if not FIELD.match(line):
+            break
+        at += len(line)
+    return raw[:at], raw[at:]
+
+
+def without_blind_copies(header):
+    return re.sub(rb"(?im)^bcc[ \t]*:.*\r\n(?:[ \t].*\r\n)*", b"", header)
 
 
 def differs(raw, got):
@@ -28,13 +41,14 @@ def differs(raw, got):
     raw = re.sub(rb"\A(>?From [^\r\n]*\r\n)+", b"", raw)
     if not raw.endswith(b"\r\n"):
         raw += b"\r\n"
-    end = header_end(raw)
-    if not got.startswith(raw[:end]):
+    header, body = cut(raw)
+    header = without_blind_copies(header)
+    if not got.startswith(header):
         return "the header"
-    rest = got[end:]
+    rest = got[len(header):]
     while found := OURS.match(rest):
         rest = rest[found.end():]
-    return None if rest == raw[end:] else "the body"
+    return None if rest == b"\r\n" + body else "the body"
 
 
 def bytes_survive(door: Door):
@@ -57,8 +71,8 @@ def bytes_survive(door: Door):
     for name, (code, raw) in refused.items():
         expected = (554, 421) if BARE.search(raw) else (550, 421)
         assert code in expected, (name, code)
-        one_author = re.findall(rb"(?im)^from\s*:", raw[: header_end(raw)])
-        plain = re.search(rb"(?im)^from: [ -~]*<[a-z]+@example\.com>\r$", raw[: header_end(raw)])
+        one_author = re.findall(rb"(?im)^from\s*:", cut(raw)[0])
+        plain = re.search(rb"(?im)^from: [ -~]*<[a-z]+@example\.com>\r$", cut(raw)[0])
         assert BARE.search(raw) or len(one_author) != 1 or not plain, f"{name} was refused with {code}"
     assert len(sent) >= 200, f"{len(sent)} mails were taken, {len(refused)} refused"
     copies = door.copies(len(sent))

@@ -81,16 +81,18 @@ fn message_id(value: &[u8]) -> Option<String> {
     fits.then(|| id.to_owned())
 }
 
-/// Folds are undone, and what mail programs made encoded words of is decoded; a tab of a fold would
-/// be no JSON.
+/// Folds are undone; a tab of one would be no JSON. Mail programs make encoded words of some of the
+/// value's words: they are decoded where the value is no JSON without that, for its texts may hold
+/// encoded words of their own.
 fn one_line(value: &[u8]) -> String {
-    let value = unfolded(value);
-    let value = value.trim_ascii();
-    if !value.starts_with(b"{") {
-        return text(value, Place::Text, "");
+    let line = unfolded(value);
+    let line = String::from_utf8_lossy(&line);
+    let line = line.trim().replace(|c: char| c.is_control(), " ");
+    let is_json = || serde_json::from_str::<serde_json::Value>(&line).is_ok();
+    if !line.contains("=?") || is_json() {
+        return line;
     }
-    let line = String::from_utf8_lossy(value);
-    line.replace(|c: char| c.is_control(), " ")
+    text(value, Place::Text, "")
 }
 
 /// The mail with one more `Received` on top, as RFC 5321, section 4.4, asks of whoever takes a
@@ -163,6 +165,11 @@ mod tests {
         let encoded = "=?utf-8?q?=7B=22category=22=3A?=\r\n =?utf-8?q?_=22caf=C3=A9=22=7D?=";
         assert_eq!(read(encoded).as_deref(), Some("{\"category\": \"café\"}"));
         assert_eq!(read("{\"a\":\"ü\"}").as_deref(), Some("{\"a\":\"ü\"}"));
+        let partly = "{\"a\": =?utf-8?q?=5B=22J=C3=B6rg?= x\", =?utf-8?b?WyJKw7ZyZyIs?=\r\n =?utf-8?b?ICJab8OrIl19?=";
+        let want = "{\"a\": [\"Jörg x\", [\"Jörg\", \"Zoë\"]}";
+        assert_eq!(read(partly).as_deref(), Some(want));
+        let own = "{\"a\": \"=?utf-8?q?=22?=\"}";
+        assert_eq!(read(own).as_deref(), Some(own));
         assert_eq!(read(""), None);
         assert_eq!(read(" \r\n "), None);
     }
