@@ -6,7 +6,7 @@ use posthaste_smtpd::Reply;
 /// The first reason of a refusal, on one line.
 fn reason(rejection: &Rejection) -> String {
     let first = rejection.problems.first();
-    first.map_or_else(String::new, |problem| problem.message.to_string())
+    first.map_or_else(String::new, |problem| problem.message.clone())
 }
 
 /// A login that was refused.
