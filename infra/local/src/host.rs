@@ -5,9 +5,11 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use axum::response::IntoResponse as _;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use posthaste_blob::{Blob, BlobError};
+use posthaste_http::Rejection;
 use posthaste_mailbox::{DEFAULT_LIMIT, Mailbox};
 use posthaste_mailer::{Mailer, RelayUrl, Smtp, SmtpConfig};
 use posthaste_model::AccountId;
@@ -26,7 +28,7 @@ use crate::poll::{self, Pace};
 use crate::serve::{self, TlsError};
 use crate::sources::sources;
 use crate::start::Settings;
-use crate::table::{Table, TableError};
+use crate::table::{Disk, Table, TableError};
 use crate::{inbound, relay, submission};
 
 /// Why the host did not start: one line each.
@@ -175,7 +177,7 @@ impl Host {
         });
         let https = tls.is_some();
         let servers = vec![
-            serving("API", api_listener, tls, deps.routes().into_router(), &stop),
+            serving("API", api_listener, tls, durable(&deps, &table), &stop),
             serving(
                 "mailbox",
                 mailbox_listener,
@@ -186,7 +188,7 @@ impl Host {
             inbound,
             submitting,
         ];
-        let pollers = workers(&deps, parse, &stop);
+        let pollers = workers(&deps, parse, &table.disk, &stop);
         let store = table.store.clone();
         Ok(Self {
             api,
@@ -261,6 +263,20 @@ impl Host {
     }
 }
 
+/// The API, whose answers wait for the disk where they promise something.
+fn durable(deps: &Deps, table: &Table) -> axum::Router {
+    let disk = table.disk.clone();
+    let layer = axum::middleware::from_fn(move |request, next: axum::middleware::Next| {
+        let disk = disk.clone();
+        async move {
+            let answer = disk.durable(next.run(request)).await;
+            let lost = || Rejection::unavailable(&"the table's file could not be synced");
+            answer.unwrap_or_else(|| lost().into_response())
+        }
+    });
+    deps.routes().into_router().layer(layer)
+}
+
 fn serving(
     what: &'static str,
     listener: TcpListener,
@@ -293,6 +309,7 @@ fn mailer(settings: &Settings, embedded: SocketAddr) -> Result<Mailer, StartErro
 fn workers(
     deps: &Deps,
     parse: inbound_parse::App,
+    disk: &Disk,
     stop: &watch::Receiver<bool>,
 ) -> Vec<JoinHandle<()>> {
     let delivery = Arc::new(deps.delivery());
@@ -305,6 +322,7 @@ fn workers(
     let mut all = poll::start(
         &deps.engine.local(SEND),
         pace,
+        disk,
         stop,
         move |event: SqsEvent| {
             let app = delivery.clone();
@@ -318,6 +336,7 @@ fn workers(
         all.extend(poll::start(
             &deps.engine.local(queue),
             pace,
+            disk,
             stop,
             move |event: SqsEvent| {
                 let app = fanout.clone();
@@ -329,6 +348,7 @@ fn workers(
     all.extend(poll::start(
         &deps.engine.local(INBOUND),
         pace,
+        disk,
         stop,
         move |event: SqsEvent| {
             let app = parse.clone();

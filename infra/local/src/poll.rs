@@ -6,6 +6,8 @@ use posthaste_queue::{Local, Received, SqsBatchResponse, SqsEvent, SqsMessage};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
+use crate::table::Disk;
+
 /// How a queue is polled; the figures of `template.yaml` in small.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pace {
@@ -23,6 +25,7 @@ pub(crate) struct Pace {
 pub(crate) fn start<W, F>(
     queue: &Local,
     pace: Pace,
+    disk: &Disk,
     stop: &watch::Receiver<bool>,
     work: W,
 ) -> Vec<JoinHandle<()>>
@@ -32,13 +35,13 @@ where
 {
     (0..pace.pollers)
         .map(|_| {
-            let (queue, stop, work) = (queue.clone(), stop.clone(), work.clone());
-            tokio::spawn(poll(queue, pace, stop, work))
+            let (queue, disk, work) = (queue.clone(), disk.clone(), work.clone());
+            tokio::spawn(poll(queue, pace, disk, stop.clone(), work))
         })
         .collect()
 }
 
-async fn poll<W, F>(queue: Local, pace: Pace, mut stop: watch::Receiver<bool>, work: W)
+async fn poll<W, F>(queue: Local, pace: Pace, disk: Disk, mut stop: watch::Receiver<bool>, work: W)
 where
     W: Fn(SqsEvent) -> F,
     F: Future<Output = SqsBatchResponse>,
@@ -53,7 +56,11 @@ where
         if messages.is_empty() {
             continue;
         }
-        let response = work(event(&messages)).await;
+        // Before the messages are gone, what came of them is on the disk. If it is not, they
+        // come back when their time is up.
+        let Some(response) = disk.durable(work(event(&messages))).await else {
+            continue;
+        };
         if let Err(error) = settle(&queue, &messages, &response, pace.again).await {
             tracing::error!(queue.name = queue.name(), "queue {}: {error}", queue.name());
         }

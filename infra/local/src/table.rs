@@ -1,18 +1,28 @@
-//! The embedded DynamoDB, reached through the ordinary SDK on a loopback port.
+//! The embedded DynamoDB: one thread owns its file, the ordinary SDK speaks to it.
 
-use std::path::Path;
+mod calls;
+mod disk;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::mpsc::RecvTimeoutError;
+use std::time::Duration;
 
 use dynoxide::Database;
-use posthaste_store::{Store, StoreError};
-use tokio::net::TcpListener;
-use tokio::sync::oneshot;
-use tokio::task::JoinHandle;
+use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
+use posthaste_store::{Answer, Embedded, Store, StoreError};
+use tokio::sync::{mpsc, oneshot};
+
+pub(crate) use disk::Disk;
+
+const HOUR: Duration = Duration::from_secs(3600);
 
 /// A running table.
 pub(crate) struct Table {
     pub(crate) store: Store,
-    stop: oneshot::Sender<()>,
-    server: JoinHandle<()>,
+    pub(crate) disk: Disk,
+    ended: oneshot::Receiver<()>,
 }
 
 /// Why the table did not start.
@@ -20,50 +30,102 @@ pub(crate) struct Table {
 pub enum TableError {
     #[error("the table's file cannot be opened: {0}")]
     Open(String),
-    #[error("no loopback port for the table: {0}")]
-    Port(std::io::Error),
+    #[error("no thread for the table: {0}")]
+    Thread(std::io::Error),
+    #[error("the log of {0} cannot be opened: {1}")]
+    Log(PathBuf, std::io::Error),
     #[error(transparent)]
     Store(#[from] StoreError),
+}
+
+/// One operation on its way to the thread.
+struct Call {
+    operation: String,
+    body: Vec<u8>,
+    done: oneshot::Sender<Answer>,
+}
+
+/// The way to the thread.
+#[derive(Debug)]
+struct Calls(mpsc::UnboundedSender<Call>);
+
+impl Embedded for Calls {
+    fn call(&self, operation: &str, body: &[u8]) -> BoxFuture<'static, Option<Answer>> {
+        if calls::writes(operation) {
+            disk::note();
+        }
+        let (done, answer) = oneshot::channel();
+        let call = Call {
+            operation: operation.to_owned(),
+            body: body.to_owned(),
+            done,
+        };
+        // When the thread is gone, so is the other end of `answer`.
+        let _ = self.0.send(call);
+        answer.map(Result::ok).boxed()
+    }
+}
+
+/// Deletes every hour what DynamoDB would delete in its own time: rows past their `exp`. Ends when
+/// the sender is dropped. Pages of a sweep and calls take turns at the database.
+fn forgetting(database: Database) -> std::io::Result<std::sync::mpsc::Sender<()>> {
+    let (forget, stop) = std::sync::mpsc::channel::<()>();
+    std::thread::Builder::new()
+        .name("table-ttl".to_owned())
+        .spawn(move || {
+            while stop.recv_timeout(HOUR) == Err(RecvTimeoutError::Timeout) {
+                match database.sweep_ttl() {
+                    Ok(rows) => tracing::info!(rows, "forgot {rows} rows past their time"),
+                    Err(error) => {
+                        tracing::error!(error = %error, "rows past their time stay: {error}");
+                    }
+                }
+            }
+        })?;
+    Ok(forget)
 }
 
 impl Table {
     /// Starts the table on a file, or in memory.
     pub(crate) async fn start(file: Option<&Path>) -> Result<Self, TableError> {
+        let open = |e: dynoxide::DynoxideError| TableError::Open(e.to_string());
         let database = match file {
-            None => Database::memory(),
-            Some(file) => Database::new(&file.to_string_lossy()),
-        };
-        let database = database.map_err(|e| TableError::Open(e.to_string()))?;
-        let listener = TcpListener::bind(("127.0.0.1", 0))
-            .await
-            .map_err(TableError::Port)?;
-        let address = listener.local_addr().map_err(TableError::Port)?;
-        let (stop, stopped) = oneshot::channel();
-        let server = tokio::spawn(async move {
-            let wait = async {
-                // An error means the host is gone, which is as good a reason to stop.
-                let _ = stopped.await;
-            };
-            if let Err(error) =
-                dynoxide::server::serve_with_shutdown(listener, database, wait).await
-            {
-                tracing::error!(error = %error, "the embedded table stopped: {error}");
+            None => Database::memory().map_err(open)?,
+            Some(file) => {
+                let database = Database::new(&file.to_string_lossy()).map_err(open)?;
+                // Sets SQLite's `synchronous` to NORMAL: commits do not wait for the disk, see `disk`.
+                database.disable_bulk_loading().map_err(open)?;
+                database
             }
-        });
-        let store = Store::embedded(&format!("http://{address}"), "posthaste");
+        };
+        let (calls, mut asked) = mpsc::unbounded_channel::<Call>();
+        let (end, ended) = oneshot::channel();
+        let forget = forgetting(database.clone()).map_err(TableError::Thread)?;
+        std::thread::Builder::new()
+            .name("table".to_owned())
+            .spawn(move || {
+                while let Some(call) = asked.blocking_recv() {
+                    let answer = calls::call(&database, &call.operation, &call.body);
+                    // Whoever asked may have given up; the write stands all the same.
+                    let _ = call.done.send(answer);
+                }
+                drop((database, forget));
+                let _ = end.send(());
+            })
+            .map_err(TableError::Thread)?;
+        let store = Store::embedded(Arc::new(Calls(calls)), "posthaste");
         store.create_table().await?;
-        Ok(Self {
-            store,
-            stop,
-            server,
-        })
+        let disk = match file {
+            None => Disk::none(),
+            Some(file) => Disk::of(file).map_err(|e| TableError::Log(file.to_owned(), e))?,
+        };
+        Ok(Self { store, disk, ended })
     }
 
     /// Lets running calls finish and closes the file.
     pub(crate) async fn stop(self) {
-        let _ = self.stop.send(());
-        // The SDK keeps connections open that the server would wait for.
         drop(self.store);
-        let _ = tokio::time::timeout(std::time::Duration::from_secs(2), self.server).await;
+        // Somebody may still hold the store; the file can stand being left open.
+        let _ = tokio::time::timeout(Duration::from_secs(2), self.ended).await;
     }
 }

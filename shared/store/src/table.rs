@@ -137,8 +137,12 @@ pub(crate) fn number_of<N: std::str::FromStr>(item: &Item, name: &str) -> Option
 impl Store {
     /// The table `table`, reached with the configuration of `runtime`.
     pub fn open(config: &aws_config::SdkConfig, table: &str) -> Self {
+        Self::of(Client::new(config), table)
+    }
+
+    pub(crate) fn of(client: Client, table: &str) -> Self {
         Self {
-            client: Client::new(config),
+            client,
             table: table.into(),
             dues: Arc::new(Dues::new(DUE_SHARDS)),
         }
@@ -150,21 +154,6 @@ impl Store {
     pub fn with_due_shards(self, shards: u16) -> Self {
         let dues = Arc::new(Dues::new(shards));
         Self { dues, ..self }
-    }
-
-    /// A table behind an embedded DynamoDB at this endpoint, which asks for no credentials.
-    pub fn embedded(endpoint: &str, table: &str) -> Self {
-        use aws_sdk_dynamodb::config::{BehaviorVersion, Config, Credentials, Region};
-        let config = Config::builder()
-            .behavior_version(BehaviorVersion::latest())
-            .region(Region::new("us-east-1"))
-            .credentials_provider(Credentials::new("local", "local", None, None, "embedded"))
-            .endpoint_url(endpoint);
-        Self {
-            client: Client::from_conf(config.build()),
-            table: table.into(),
-            dues: Arc::new(Dues::new(DUE_SHARDS)),
-        }
     }
 
     /// Creates the table, for the local host and tests; in the cloud `template.yaml` does.
