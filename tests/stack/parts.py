@@ -120,15 +120,52 @@ class Api:
         return decoded, headers
 
 
-def first_key(binary, table, endpoint):
-    """Makes the first account with the operator's command."""
-    env = {
+def credentials(endpoint):
+    """What a program that calls the emulator finds in its environment."""
+    return {
         **os.environ,
         "AWS_ENDPOINT_URL": endpoint,
         "AWS_REGION": "us-east-1",
         "AWS_ACCESS_KEY_ID": "test",
         "AWS_SECRET_ACCESS_KEY": "test",
     }
+
+
+class AwsHost:
+    """`posthaste --aws`: the stack's API in one process, with the variables of its functions."""
+
+    def __init__(self, binary, endpoint, variables):
+        self.process = subprocess.Popen(
+            [binary, "--aws", "--port", "0"],
+            env={**credentials(endpoint), **variables},
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        # The first line comes once it listens; none when it ended.
+        found = re.search(r"on http://(\S+)", self.process.stdout.readline())
+        if not found:
+            sys.exit("posthaste --aws did not start")
+        self.address = found.group(1)
+
+    def post(self, path, body, key):
+        """Status and headers."""
+        connection = http.client.HTTPConnection(self.address, timeout=120)
+        headers = {"Authorization": f"Bearer {key}", "Content-Type": "application/json"}
+        connection.request("POST", path, json.dumps(body), headers)
+        answer = connection.getresponse()
+        text = answer.read()
+        return answer.status, text, answer.headers
+
+    def stop(self):
+        """Ends it as a container is ended."""
+        self.process.terminate()
+        if self.process.wait(20):
+            sys.exit(f"posthaste --aws ended with {self.process.returncode}")
+
+
+def first_key(binary, table, endpoint):
+    """Makes the first account with the operator's command."""
+    env = credentials(endpoint)
     command = [binary, "account", "create", "owner", "--aws", "--table", table]
     said = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
     found = re.search(r"SG\.[A-Za-z0-9_-]{22}\.[A-Za-z0-9_-]{43}", said.stdout)

@@ -2,10 +2,7 @@
 
 fn main() -> Result<(), posthaste_runtime::Error> {
     posthaste_runtime::http(|boot| {
-        let app = access_settings::App {
-            store: boot.store()?,
-            clock: boot.clock(),
-        };
+        let app = access_settings::App::open(boot)?;
         Ok(access_settings::routes(app, boot.gate()?))
     })
 }

@@ -9,6 +9,7 @@ mod stats;
 use axum::http::Method;
 use posthaste_http::{Access, Gate, Routes};
 use posthaste_model::Clock;
+use posthaste_runtime::{Boot, ConfigError};
 use posthaste_store::Store;
 
 /// What the function works with.
@@ -16,6 +17,19 @@ use posthaste_store::Store;
 pub struct App {
     pub store: Store,
     pub clock: Clock,
+}
+
+impl App {
+    /// Reads `TABLE_NAME`.
+    ///
+    /// # Errors
+    /// When it is not set.
+    pub fn open(boot: &Boot) -> Result<Self, ConfigError> {
+        Ok(Self {
+            store: boot.store()?,
+            clock: boot.clock(),
+        })
+    }
 }
 
 /// The function's routes, each with its scope.

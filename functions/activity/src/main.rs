@@ -2,10 +2,7 @@
 
 fn main() -> Result<(), posthaste_runtime::Error> {
     posthaste_runtime::http(|boot| {
-        let app = activity::App {
-            store: boot.store()?,
-            clock: boot.clock(),
-        };
+        let app = activity::App::open(boot)?;
         Ok(activity::routes(app, boot.gate()?))
     })
 }

@@ -10,6 +10,7 @@ mod wire;
 use axum::http::Method;
 use posthaste_http::{Access, Gate, Routes};
 use posthaste_model::{Clock, Entropy};
+use posthaste_runtime::{Boot, ConfigError};
 use posthaste_store::Store;
 
 /// What the function works with.
@@ -18,6 +19,20 @@ pub struct App {
     pub store: Store,
     pub clock: Clock,
     pub entropy: Entropy,
+}
+
+impl App {
+    /// Reads `TABLE_NAME`.
+    ///
+    /// # Errors
+    /// When it is not set.
+    pub fn open(boot: &Boot) -> Result<Self, ConfigError> {
+        Ok(Self {
+            store: boot.store()?,
+            clock: boot.clock(),
+            entropy: boot.entropy(),
+        })
+    }
 }
 
 /// The function's routes, each with its scope.

@@ -5,6 +5,7 @@ mod account;
 mod check;
 mod decode;
 mod once;
+mod open;
 mod senders;
 mod size;
 mod template;

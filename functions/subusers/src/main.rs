@@ -2,11 +2,7 @@
 
 fn main() -> Result<(), posthaste_runtime::Error> {
     posthaste_runtime::http(|boot| {
-        let app = subusers::App {
-            store: boot.store()?,
-            clock: boot.clock(),
-            entropy: boot.entropy(),
-        };
+        let app = subusers::App::open(boot)?;
         Ok(subusers::routes(app, boot.gate()?))
     })
 }

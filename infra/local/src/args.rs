@@ -60,6 +60,13 @@ pub struct Args {
     /// Keep everything in memory and forget it at the end
     #[arg(long, conflicts_with = "data")]
     pub memory: bool,
+    /// Serve the API of a deployed stack, whose table, queues and bucket the environment names with
+    /// the variables of its functions, instead of embedded parts
+    #[arg(long, conflicts_with_all = [
+        "data", "memory", "relay", "bounce_domain", "hostname", "public_url", "strict_senders",
+        "spam_filter", "rate_limit", "mailbox_port", "smtp_port",
+    ])]
+    pub aws: bool,
     /// Relay that mail leaves to: smtp[s]://user:pass@host:port[?tls=required|opportunistic|none]
     /// (default: an embedded one that only records)
     #[arg(long, value_name = "URL")]

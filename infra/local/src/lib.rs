@@ -6,6 +6,7 @@
 
 mod answers;
 mod args;
+mod aws;
 mod deps;
 mod engine;
 mod folder;
@@ -21,6 +22,7 @@ mod submission;
 mod table;
 
 pub use args::{Args, Cli, Command};
+pub use aws::{Api, AwsError};
 pub use engine::{Engine, EngineError};
 pub use folder::FolderError;
 pub use host::{Host, StartError};

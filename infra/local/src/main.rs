@@ -3,7 +3,8 @@
 use std::process::ExitCode;
 
 use clap::Parser as _;
-use posthaste::{Args, Cli, Command, Host, Operator, Settings};
+use posthaste::{Api, Args, Cli, Command, Host, Operator, Settings};
+use posthaste_runtime::Boot;
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
@@ -13,7 +14,12 @@ fn main() -> ExitCode {
         Some(Command::Run(args)) => args,
         Some(Command::Operator(operator)) => return operate(&operator),
     };
-    match run(&args) {
+    let end = if args.aws {
+        serve_aws(&args)
+    } else {
+        run(&args)
+    };
+    match end {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             complain(&error.to_string());
@@ -70,6 +76,27 @@ fn run(args: &Args) -> Result<(), Box<dyn std::error::Error>> {
         say("\nStopping …");
         host.stop().await;
         Ok(())
+    })
+}
+
+/// The API of a deployed stack, until it is stopped.
+fn serve_aws(args: &Args) -> Result<(), Box<dyn std::error::Error>> {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()?;
+    runtime.block_on(async {
+        let boot = Boot::with(posthaste_runtime::variables()).await;
+        let api = Api::open(args, &boot).await?;
+        let scheme = args.tls_cert.as_ref().map_or("http", |_| "https");
+        say(&format!(
+            "The stack's API is on {scheme}://{}\nCtrl-C stops.",
+            api.address
+        ));
+        let stop = async {
+            // Without signals nothing could stop it in order; then it stops at once.
+            let _ = ctrl_c().await;
+        };
+        Ok(api.run(stop).await?)
     })
 }
 

@@ -129,3 +129,6 @@ impl Table {
         let _ = tokio::time::timeout(Duration::from_secs(2), self.ended).await;
     }
 }
+
+#[cfg(test)]
+mod tests;

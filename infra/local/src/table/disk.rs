@@ -61,6 +61,12 @@ impl Disk {
         Ok(Self(Some(ask)))
     }
 
+    /// One that takes nothing more.
+    #[cfg(test)]
+    pub(super) fn broken() -> Self {
+        Self(Some(mpsc::unbounded_channel().0))
+    }
+
     /// Runs the work; what it wrote is on the disk when its result is `Some`.
     pub(crate) async fn durable<F: Future>(&self, work: F) -> Option<F::Output> {
         let wrote = Arc::new(AtomicBool::new(false));

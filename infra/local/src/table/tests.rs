@@ -1,0 +1,76 @@
+//! The embedded table: kept over a restart, synced only for those who wrote.
+
+use std::path::Path;
+
+use dynoxide::Database;
+use posthaste_store::{Key, Put};
+
+use super::{Answer, Disk, Table, calls};
+
+#[derive(Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+struct Seven {
+    seven: u32,
+}
+
+const SEVEN: Seven = Seven { seven: 7 };
+
+fn key() -> Key {
+    Key::new("account#a".to_owned(), "row".to_owned())
+}
+
+async fn open(file: &Path) -> Table {
+    Table::start(Some(file)).await.expect("a table")
+}
+
+#[test]
+fn every_operation_that_is_not_a_read_counts_as_a_write() {
+    for read in ["GetItem", "Query", "BatchGetItem", "DescribeTable"] {
+        assert!(!calls::writes(read), "{read}");
+    }
+    for write in ["PutItem", "UpdateItem", "TransactWriteItems", "Unheard"] {
+        assert!(calls::writes(write), "{write}");
+    }
+}
+
+#[test]
+fn what_is_not_served_or_cannot_be_read_is_refused_as_the_cloud_refuses() {
+    let database = Database::memory().expect("a database");
+    for (operation, body) in [("RestoreTable", "{}"), ("GetItem", "{"), ("GetItem", "[]")] {
+        let Answer { status, body } = calls::call(&database, operation, body.as_bytes());
+        assert_eq!(status, 400, "{operation}: {body}");
+        assert!(body.contains("__type"), "{body}");
+    }
+}
+
+#[tokio::test]
+async fn a_row_is_there_after_a_restart_and_taken_only_once() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("table.db");
+    let table = open(&file).await;
+    let put = table.store.put_new(&key(), &SEVEN, None).await;
+    assert_eq!(put.expect("a write"), Put::Stored);
+    table.stop().await;
+
+    let table = open(&file).await;
+    let row = table.store.get::<Seven>(&key()).await.expect("a read");
+    assert_eq!(row.map(|row| row.value), Some(SEVEN));
+    let put = table.store.put_new(&key(), &SEVEN, None).await;
+    assert_eq!(put.expect("a write"), Put::Taken);
+    table.stop().await;
+}
+
+#[tokio::test]
+async fn only_work_that_wrote_waits_for_the_disk() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let table = open(&folder.path().join("table.db")).await;
+    let reading = || table.store.get::<Seven>(&key());
+    let writing = || table.store.put(&key(), &SEVEN, None);
+
+    // On a disk that takes nothing more, a promise cannot be kept; a read promises nothing.
+    let broken = Disk::broken();
+    assert!(broken.durable(reading()).await.is_some());
+    assert!(broken.durable(writing()).await.is_none());
+
+    let end = table.disk.durable(writing()).await.expect("a sync");
+    end.expect("a write");
+}
