@@ -173,7 +173,7 @@ def figures(emulator):
 
 
 def main():
-    binaries = pathlib.Path(sys.argv[1]).resolve()
+    binaries, posthaste = (pathlib.Path(path).resolve() for path in sys.argv[1:3])
     relay, emulator = Relay(), Emulator()
     try:
         parameters = {
@@ -182,14 +182,14 @@ def main():
         }
         resources = deploy(emulator.url, binaries, parameters)
         step(f"deployed: {len(resources)} resources")
-        key = first_key(binaries / "posthaste", resources["Table"], emulator.url)
+        key = first_key(posthaste, resources["Table"], emulator.url)
         api = Api(emulator.port, resources["Api"], key)
         unknown(api)
         sends = keys(api)
         sender(api, relay)
         now(api, relay, sends)
         suppressed(api, relay)
-        beyond_lambda(relay, emulator, resources, binaries / "posthaste", sends)
+        beyond_lambda(relay, emulator, resources, posthaste, sends)
         webhook(api, relay, emulator, resources)
         later(api, relay)
         told = figures(emulator)

@@ -103,6 +103,12 @@ def routed(api, resource):
     return made
 
 
+def built(folder, name):
+    """A function's binary, as cargo leaves it (NAME) or as cargo-lambda does (NAME/bootstrap)."""
+    path = pathlib.Path(folder) / name
+    return path / "bootstrap" if path.is_dir() else path
+
+
 def packed(binary):
     """A deployment package; without its symbols, which the emulator would copy about."""
     with tempfile.TemporaryDirectory() as folder:
@@ -131,7 +137,7 @@ def deploy(endpoint, binaries, parameters):
     bucket = client("s3", endpoint)
     bucket.create_bucket(Bucket=CODE)
     for binary in functions(template()).values():
-        package = packed(pathlib.Path(binaries) / binary)
+        package = packed(built(binaries, binary))
         bucket.put_object(Bucket=CODE, Key=f"{binary}.zip", Body=package)
 
     # Inline a template may have 51,200 characters.
