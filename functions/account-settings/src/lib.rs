@@ -11,6 +11,7 @@ mod tracking;
 
 use axum::http::Method;
 use posthaste_http::{Access, Gate, Routes};
+use posthaste_runtime::{Boot, ConfigError};
 use posthaste_store::Store;
 
 use setting::Setting;
@@ -19,6 +20,18 @@ use setting::Setting;
 #[derive(Clone)]
 pub struct App {
     pub store: Store,
+}
+
+impl App {
+    /// Reads `TABLE_NAME`.
+    ///
+    /// # Errors
+    /// When it is not set.
+    pub fn open(boot: &Boot) -> Result<Self, ConfigError> {
+        Ok(Self {
+            store: boot.store()?,
+        })
+    }
 }
 
 /// What the handlers share.

@@ -2,9 +2,7 @@
 
 fn main() -> Result<(), posthaste_runtime::Error> {
     posthaste_runtime::http(|boot| {
-        let app = account_settings::App {
-            store: boot.store()?,
-        };
+        let app = account_settings::App::open(boot)?;
         Ok(account_settings::routes(app, boot.gate()?))
     })
 }

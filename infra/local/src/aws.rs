@@ -82,6 +82,10 @@ fn routes(boot: &Boot) -> Result<Router, posthaste_runtime::Error> {
         ))
         .merge(templates::routes(templates::App::open(boot)?, gate()))
         .merge(tracking::routes(tracking::App::open(boot)?, gate()))
+        .merge(account_settings::routes(
+            account_settings::App::open(boot)?,
+            gate(),
+        ))
         .merge(activity::routes(activity::App::open(boot)?, gate()))
         .merge(api_keys::routes(api_keys::App::open(boot)?, gate()))
         .merge(access_settings::routes(

@@ -15,7 +15,10 @@ struct Seven {
 const SEVEN: Seven = Seven { seven: 7 };
 
 fn key() -> Key {
-    Key::new("account#a".to_owned(), "row".to_owned())
+    Key {
+        pk: "A#somebody".to_owned(),
+        sk: "ROW".to_owned(),
+    }
 }
 
 async fn open(file: &Path) -> Table {
@@ -63,8 +66,9 @@ async fn a_row_is_there_after_a_restart_and_taken_only_once() {
 async fn only_work_that_wrote_waits_for_the_disk() {
     let folder = tempfile::tempdir().expect("a folder");
     let table = open(&folder.path().join("table.db")).await;
-    let reading = || table.store.get::<Seven>(&key());
-    let writing = || table.store.put(&key(), &SEVEN, None);
+    let key = key();
+    let reading = || table.store.get::<Seven>(&key);
+    let writing = || table.store.put(&key, &SEVEN, None);
 
     // On a disk that takes nothing more, a promise cannot be kept; a read promises nothing.
     let broken = Disk::broken();
