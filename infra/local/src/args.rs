@@ -65,6 +65,7 @@ pub struct Args {
     #[arg(long, conflicts_with_all = [
         "data", "memory", "relay", "bounce_domain", "hostname", "public_url", "strict_senders",
         "spam_filter", "rate_limit", "mailbox_port", "smtp_port",
+        "submission_port", "submission_open",
     ])]
     pub aws: bool,
     /// Relay that mail leaves to: smtp[s]://user:pass@host:port[?tls=required|opportunistic|none]

@@ -18,6 +18,7 @@ use crate::answers::Answers;
 use crate::engine::Engine;
 use crate::start::Settings;
 use crate::submission::Submission;
+use crate::table::Disk;
 
 /// Names of the queues.
 pub(crate) const SEND: &str = "send";
@@ -157,12 +158,13 @@ impl Deps {
     }
 
     /// The port for submission. `open` is the key with which this machine sends without a login.
-    pub(crate) fn submission(&self, open: Option<String>) -> Submission {
+    pub(crate) fn submission(&self, open: Option<String>, disk: Disk) -> Submission {
         Submission {
             app: self.mail_send(),
             gate: self.gate.clone(),
             hostname: self.hostname.clone(),
             open,
+            disk,
         }
     }
 

@@ -170,7 +170,10 @@ impl Host {
         let inbound = tokio::spawn(async move {
             inbound::serve(smtp_listener, door, stopped(until)).await;
         });
-        let door = deps.submission(settings.submission_open.then(|| key.clone()));
+        let door = deps.submission(
+            settings.submission_open.then(|| key.clone()),
+            table.disk.clone(),
+        );
         let (until, certificate) = (stop.clone(), tls.clone());
         let submitting = tokio::spawn(async move {
             submission::serve(submission_listener, door, certificate, stopped(until)).await;

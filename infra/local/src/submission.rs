@@ -19,6 +19,8 @@ use posthaste_model::EmailAddress;
 use posthaste_smtpd::{Auth, BareLineEnds, Config, Envelope, Handler, Login, Reply, Session, Tls};
 use tokio::net::TcpListener;
 
+use crate::table::Disk;
+
 /// The one user name there is.
 const USER: &str = "apikey";
 
@@ -37,6 +39,8 @@ pub(crate) struct Submission {
     pub(crate) hostname: String,
     /// The key that connections from this machine send with when they do not log in.
     pub(crate) open: Option<String>,
+    /// What a `250` waits for.
+    pub(crate) disk: Disk,
 }
 
 /// Who logged in: the key is asked for again at every mail.
@@ -118,8 +122,10 @@ impl Handler for Submission {
     }
 
     async fn data(&self, session: &Session<Sender>, envelope: Envelope, message: Vec<u8>) -> Reply {
-        match self.take_in(session, &envelope, &message).await {
-            Ok(reply) | Err(reply) => reply,
+        let taking = self.take_in(session, &envelope, &message);
+        match self.disk.durable(taking).await {
+            Some(Ok(reply) | Err(reply)) => reply,
+            None => Reply::new(451, "4.3.0", "the mail could not be kept, try again later"),
         }
     }
 }
