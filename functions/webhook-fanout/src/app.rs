@@ -3,13 +3,13 @@
 use std::fmt;
 use std::sync::Arc;
 
-use posthaste_model::{Clock, Entropy};
+use posthaste_model::{Clock, EmailAddress, Entropy};
 use posthaste_queue::{Bus, Queue};
-use posthaste_runtime::{Boot, Error};
+use posthaste_runtime::{Boot, ConfigError, Error};
 use posthaste_store::Store;
 use posthaste_webhook::{Client, Config, Guard, Sealer, Tokens};
 
-use crate::{Breaker, Posted};
+use crate::{Breaker, Forwarding, Posted};
 
 /// Everything `webhook-fanout` works with.
 #[derive(Clone)]
@@ -19,6 +19,8 @@ pub struct App {
     pub retries: Queue,
     /// Where notices go.
     pub bus: Bus,
+    /// How accounts hear of bounces by mail; nothing where nobody can write to them.
+    pub forwarding: Option<Forwarding>,
     pub client: Client,
     pub tokens: Arc<Tokens>,
     pub sealer: Arc<Sealer>,
@@ -80,7 +82,8 @@ impl fmt::Debug for Watch {
 
 impl App {
     /// Reads `TABLE_NAME`, `RETRIES_QUEUE_URL`, `BUS_NAME`, `STACK_SECRET`, `PUBLISH_EVENTS`
-    /// (`true` or `false`), `WEBHOOK_DISABLE_DAYS`, `DEAD_LETTER_DAYS`, `AT_ONCE`.
+    /// (`true` or `false`), `WEBHOOK_DISABLE_DAYS`, `DEAD_LETTER_DAYS`, `AT_ONCE`,
+    /// `SEND_QUEUE_URL`, `BOUNCE_DOMAIN`, `SYSTEM_SENDER` (`no-reply` at the bounce domain).
     ///
     /// # Errors
     /// When one that must be there is not, or one cannot be read.
@@ -89,8 +92,18 @@ impl App {
         let vars = boot.vars();
         let default = Patience::default();
         let days = |name, seconds: i64| vars.or(name, seconds / DAY).map(|n| n.saturating_mul(DAY));
+        let sender = match vars.get("SYSTEM_SENDER") {
+            Some(sender) => sender,
+            None => format!("no-reply@{}", vars.need("BOUNCE_DOMAIN")?),
+        };
+        let from = EmailAddress::parse(&sender)
+            .map_err(|e| ConfigError::Unreadable("SYSTEM_SENDER".to_owned(), e.to_string()))?;
         Ok(Self {
             store: boot.store()?,
+            forwarding: Some(Forwarding {
+                send: boot.queue("SEND_QUEUE_URL")?,
+                from,
+            }),
             retries: boot.queue("RETRIES_QUEUE_URL")?,
             bus: boot.bus()?,
             client: Client::open(Config {

@@ -11,6 +11,7 @@
 mod app;
 mod count;
 mod end;
+mod forward;
 mod health;
 mod news;
 mod post;
@@ -19,6 +20,7 @@ mod visits;
 mod work;
 
 pub use app::{App, Patience, Watch};
+pub use forward::Forwarding;
 pub use health::Breaker;
 pub use post::Posted;
 pub use work::handle;

@@ -8,6 +8,7 @@ use posthaste_store::Webhook;
 use crate::App;
 use crate::count;
 use crate::end::{self, Failed};
+use crate::forward;
 use crate::post;
 
 /// Posts the events to every webhook that is enabled and asks for them; all webhooks at once, so
@@ -21,7 +22,9 @@ pub(crate) async fn work(app: &App, account: AccountId, events: Vec<Event>) -> V
         }
     };
     // Before anything is posted: a failure here must not post twice.
-    if count::work(app, &account, &events).await == Verdict::Again {
+    if count::work(app, &account, &events).await == Verdict::Again
+        || forward::work(app, &account, &events).await == Verdict::Again
+    {
         return Verdict::Again;
     }
     let enabled = webhooks.iter().filter(|webhook| webhook.enabled);

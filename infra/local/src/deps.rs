@@ -278,6 +278,10 @@ impl Deps {
             store: self.store.clone(),
             retries: self.engine.queue(RETRIES),
             bus: Bus::Log,
+            forwarding: Some(webhook_fanout::Forwarding {
+                send: self.engine.queue(SEND),
+                from: system_sender(&self.hostname),
+            }),
             client: self.client.clone(),
             tokens: Arc::new(Tokens::new(self.clock.clone())),
             sealer: self.sealer.clone(),

@@ -11,6 +11,7 @@ mod entropy;
 mod event;
 mod ids;
 mod mask;
+mod notice;
 mod patch;
 mod problems;
 pub mod scope;

@@ -3,6 +3,8 @@
 #[cfg(test)]
 mod failing;
 #[cfg(test)]
+mod forward;
+#[cfg(test)]
 mod news;
 #[cfg(test)]
 mod office;

@@ -47,6 +47,7 @@ impl Office {
             store: store.clone(),
             retries: queues.queue("retries"),
             bus: Bus::Log,
+            forwarding: None,
             client: Client::open(impatient()).unwrap(),
             tokens: Arc::new(Tokens::new(hand.clock())),
             sealer: Arc::new(sealer),

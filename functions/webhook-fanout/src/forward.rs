@@ -1,0 +1,126 @@
+//! Bounces and spam reports, told by mail to whom the account names
+//! (`mail_settings/forward_bounce`, `mail_settings/forward_spam`).
+
+use std::time::Duration;
+
+use posthaste_model::{AccountId, EmailAddress, Event, Kind, Mail, MessageId};
+use posthaste_queue::{Body, Job, Queue, Verdict};
+use posthaste_store::{AccountSettings, Forward};
+use sha2::{Digest as _, Sha256};
+
+use crate::App;
+
+/// How notices leave.
+#[derive(Clone, Debug)]
+pub struct Forwarding {
+    /// The send queue.
+    pub send: Queue,
+    /// Who writes them.
+    pub from: EmailAddress,
+}
+
+/// Tells what the account wants told. A batch that comes again makes the same notices under the
+/// same ids, of which one leaves.
+pub(crate) async fn work(app: &App, account: &AccountId, events: &[Event]) -> Verdict {
+    let told: Vec<&Event> = events.iter().filter(|event| is_told(event.kind)).collect();
+    let Some(forwarding) = app.forwarding.as_ref().filter(|_| !told.is_empty()) else {
+        return Verdict::Done;
+    };
+    let settings = match app.store.settings(account).await {
+        Ok(settings) => settings,
+        Err(error) => {
+            tracing::error!(account.id = %account, "settings of account {account} cannot be read: {error}");
+            return Verdict::Again;
+        }
+    };
+    let mut notices = Vec::new();
+    for event in told {
+        let Some(to) = listener(&settings, event) else {
+            continue;
+        };
+        match job(app, forwarding, event, to).to_text() {
+            Ok(text) => notices.push((text, Duration::ZERO)),
+            Err(error) => tracing::error!("a notice has no form on the queue: {error}"),
+        }
+    }
+    if notices.is_empty() {
+        return Verdict::Done;
+    }
+    match forwarding.send.send_all(notices).await {
+        Ok(()) => Verdict::Done,
+        Err(error) => {
+            tracing::error!(account.id = %account, "notices of account {account} could not be queued: {error}");
+            Verdict::Again
+        }
+    }
+}
+
+fn is_told(kind: Kind) -> bool {
+    matches!(kind, Kind::Bounce | Kind::SpamReport)
+}
+
+/// Who hears of the event. What becomes of mail to that address is not told to it, or a notice
+/// that bounces would make the next one.
+fn listener(settings: &AccountSettings, event: &Event) -> Option<EmailAddress> {
+    let Forward { enabled, email } = match event.kind {
+        Kind::SpamReport => &settings.forward_spam,
+        _ => &settings.forward_bounce,
+    };
+    let to = email.as_deref().filter(|_| *enabled)?;
+    let to = EmailAddress::parse(to).ok()?;
+    let about = EmailAddress::parse(&event.email).ok();
+    let itself = about.is_some_and(|about| about.folded() == to.folded());
+    (!itself).then_some(to)
+}
+
+fn job(app: &App, forwarding: &Forwarding, event: &Event, to: EmailAddress) -> Job {
+    let what = match event.kind {
+        Kind::SpamReport => "Spam report",
+        _ => "Bounce",
+    };
+    let subject = format!("{what}: {}", event.email);
+    let mail = Mail::notice(forwarding.from.clone(), to, &subject, text(event));
+    Job {
+        v: 1,
+        account: event.account.clone(),
+        message: message(event),
+        accepted: app.clock.now_ms(),
+        spans: Vec::new(),
+        attempt: 0,
+        due: None,
+        left: false,
+        key: None,
+        body: Body::Mail(Box::new(mail)),
+    }
+}
+
+/// The id of the notice is a function of the event.
+fn message(event: &Event) -> MessageId {
+    let hash = Sha256::digest(format!("notice of {}", event.id));
+    let mut bytes = [0; 16];
+    for (to, from) in bytes.iter_mut().zip(hash) {
+        *to = from;
+    }
+    MessageId::from_bytes(bytes)
+}
+
+fn text(event: &Event) -> String {
+    let first = match event.kind {
+        Kind::SpamReport => format!("{} marked a mail as spam.", event.email),
+        _ => format!("A mail to {} could not be delivered.", event.email),
+    };
+    let message = event.message.as_ref();
+    let lines = [
+        ("Reason", event.reason.clone()),
+        ("Status", event.status.clone()),
+        (
+            "Message",
+            message.map(|message| message.of_copy(event.recipient)),
+        ),
+        ("Time", Some(event.at.iso())),
+    ];
+    let lines = lines
+        .into_iter()
+        .filter_map(|(name, value)| Some(format!("{name}: {}\n", value?)));
+    format!("{first}\n\n{}", lines.collect::<String>())
+}

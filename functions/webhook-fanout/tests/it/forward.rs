@@ -1,0 +1,102 @@
+//! Bounces and spam reports told by mail.
+
+use posthaste_model::{EmailAddress, Kind};
+use posthaste_queue::{Body, Job};
+use webhook_fanout::Forwarding;
+
+use crate::office::Office;
+
+impl Office {
+    /// An office whose account wants both told.
+    async fn forwarding() -> Self {
+        let mut office = Self::open().await;
+        office.app.forwarding = Some(Forwarding {
+            send: office.queues.queue("send"),
+            from: EmailAddress::parse("no-reply@post.example").unwrap(),
+        });
+        let account =
+            posthaste_store::Account::new(office.account.clone(), "owner", office.hand.now());
+        assert!(office.store.create_account(&account).await.unwrap());
+        let done = office.store.change_settings(&office.account, |settings| {
+            for (forward, email) in [
+                (&mut settings.forward_bounce, "bounces@owner.example"),
+                (&mut settings.forward_spam, "abuse@owner.example"),
+            ] {
+                forward.enabled = true;
+                forward.email = Some(email.to_owned());
+            }
+            Ok::<_, std::convert::Infallible>(())
+        });
+        done.await.unwrap().unwrap().unwrap();
+        office
+    }
+
+    /// The notices on the send queue: id, recipient, subject, text.
+    fn notices(&self) -> Vec<(String, String, String, String)> {
+        let jobs = self.queues.drain("send").into_iter();
+        jobs.map(|(text, _)| {
+            let job = Job::from_text(&text).unwrap();
+            assert_eq!(job.account, self.account);
+            let Body::Mail(mail) = job.body else {
+                panic!("a notice is small");
+            };
+            assert_eq!(mail.from.email.as_str(), "no-reply@post.example");
+            assert_eq!(mail.headers["Auto-Submitted"], "auto-generated");
+            let to = mail.personalizations[0].to[0].email.to_string();
+            let subject = mail.subject.unwrap_or_default();
+            (
+                job.message.to_string(),
+                to,
+                subject,
+                mail.content[0].value.clone(),
+            )
+        })
+        .collect()
+    }
+}
+
+#[tokio::test]
+async fn each_goes_to_its_own_listener_and_a_repeat_is_the_same_mail() {
+    let office = Office::forwarding().await;
+    let mut bounce = office.event(Kind::Bounce);
+    bounce.reason = Some("550 5.1.1 User unknown".to_owned());
+    let events = [
+        bounce,
+        office.event(Kind::SpamReport),
+        office.event(Kind::Delivered),
+        office.event(Kind::Dropped),
+    ];
+    office.tell(&events).await;
+    let first = office.notices();
+    let to: Vec<_> = first.iter().map(|(_, to, ..)| to.as_str()).collect();
+    assert_eq!(to, ["bounces@owner.example", "abuse@owner.example"]);
+    assert_eq!(first[0].2, "Bounce: ann@example.com");
+    assert!(
+        first[0].3.contains("550 5.1.1 User unknown"),
+        "{}",
+        first[0].3
+    );
+    assert_eq!(first[1].2, "Spam report: ann@example.com");
+    office.tell(&events).await;
+    assert_eq!(office.notices(), first);
+}
+
+#[tokio::test]
+async fn a_notice_that_bounces_makes_no_other() {
+    let office = Office::forwarding().await;
+    let mut bounce = office.event(Kind::Bounce);
+    bounce.email = "Bounces@Owner.example".to_owned();
+    office.tell(&[bounce]).await;
+    assert!(office.notices().is_empty());
+}
+
+#[tokio::test]
+async fn a_notice_that_cannot_be_queued_brings_its_batch_back() {
+    let office = Office::forwarding().await;
+    let news = posthaste_queue::Happened::to_texts(&[office.event(Kind::Bounce)]).unwrap();
+    office.queues.set_broken(true);
+    assert_eq!(office.work(news.clone()).await, ["0"]);
+    office.queues.set_broken(false);
+    assert_eq!(office.work(news).await, [""; 0]);
+    assert_eq!(office.notices().len(), 1);
+}

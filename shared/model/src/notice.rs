@@ -1,0 +1,58 @@
+//! Mails of our own.
+
+use crate::{
+    ClickTracking, Content, EmailAddress, Footer, Ganalytics, Mail, MailSettings, Mailbox,
+    OpenTracking, Personalization, SubscriptionTracking, Toggle, TrackingSettings,
+};
+
+impl Mail {
+    /// A text from the service to one address. Nothing in it is tracked or added to, and no list
+    /// keeps it back. It says that nobody wrote it, so that nobody's absence answers it
+    /// (RFC 3834, section 5).
+    pub fn notice(from: EmailAddress, to: EmailAddress, subject: &str, text: String) -> Self {
+        let mailbox = |email| Mailbox { email, name: None };
+        Self {
+            from: mailbox(from),
+            reply_to: Vec::new(),
+            subject: Some(subject.to_owned()),
+            content: vec![Content {
+                mime_type: "text/plain".to_owned(),
+                value: text,
+            }],
+            attachments: Vec::new(),
+            template_id: None,
+            headers: [("Auto-Submitted".to_owned(), "auto-generated".to_owned())].into(),
+            categories: Vec::new(),
+            custom_args: [].into(),
+            sections: [].into(),
+            send_at: None,
+            batch_id: None,
+            asm: None,
+            ip_pool_name: None,
+            submitted: None,
+            mail_settings: MailSettings {
+                bypass_list_management: Some(Toggle { enable: true }),
+                footer: Some(Footer::default()),
+                ..MailSettings::default()
+            },
+            tracking_settings: TrackingSettings {
+                click_tracking: Some(ClickTracking::default()),
+                open_tracking: Some(OpenTracking::default()),
+                subscription_tracking: Some(SubscriptionTracking::default()),
+                ganalytics: Some(Ganalytics::default()),
+            },
+            personalizations: vec![Personalization {
+                to: vec![mailbox(to)],
+                cc: Vec::new(),
+                bcc: Vec::new(),
+                from: None,
+                subject: None,
+                headers: [].into(),
+                substitutions: [].into(),
+                dynamic_template_data: None,
+                custom_args: [].into(),
+                send_at: None,
+            }],
+        }
+    }
+}
