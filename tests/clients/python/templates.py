@@ -34,7 +34,7 @@ def dynamic(b):
     preview = one.versions._(version["id"]).preview
     shown = preview.post(request_body={"dynamic_template_data": data}).to_dict
     same(shown["subject"], "Order 7", "subject")
-    same(shown["missing"], ["gift", "note"], "missing")
+    same(shown["missing"], ["gift"], "missing")
     to = [
         To(b.address("ann"), dynamic_template_data=data),
         To(b.address("bob"), dynamic_template_data={**data, "gift": True}),
