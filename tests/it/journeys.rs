@@ -1,5 +1,6 @@
 //! What callers are promised, from the request to the recipient.
 
+mod bounces;
 mod send_later;
 mod send_now;
 mod submission;

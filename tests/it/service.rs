@@ -6,6 +6,8 @@ use posthaste::{Host, Settings};
 use posthaste_testkit::{Hand, entropy};
 use reqwest::{Client, Method, Response};
 use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
+use tokio::net::TcpStream;
 
 /// A running service and the hand on its clock.
 pub(crate) struct Service {
@@ -161,6 +163,30 @@ impl Service {
         row.expect("the copy looks as it should")
     }
 
+    /// Hands a mail to the port for mail from outside; the answer to its recipient, and to itself.
+    pub(crate) async fn smtp(&self, from: &str, to: &str, mail: &str) -> (String, String) {
+        let stream = TcpStream::connect(self.host.smtp).await;
+        let mut stream = BufReader::new(stream.expect("the port answers"));
+        let mut answers = vec![reply(&mut stream).await];
+        for line in [
+            "EHLO mx.example.com".to_owned(),
+            format!("MAIL FROM:<{from}>"),
+            format!("RCPT TO:<{to}>"),
+            "DATA".to_owned(),
+            format!("{mail}\r\n."),
+            "QUIT".to_owned(),
+        ] {
+            let line = format!("{line}\r\n");
+            stream.write_all(line.as_bytes()).await.expect("it listens");
+            answers.push(reply(&mut stream).await);
+            if answers.last().is_some_and(|last| last.starts_with('5')) {
+                break;
+            }
+        }
+        let at = |i: usize| answers.get(i).cloned().unwrap_or_default();
+        (at(3), at(5))
+    }
+
     /// What the webhooks answered about a recorded mail, once there is something.
     pub(crate) async fn answers(&self, mail: &Value) -> Vec<Value> {
         const PATIENCE: Duration = Duration::from_secs(30);
@@ -232,6 +258,17 @@ impl Service {
 
     pub(crate) async fn stop(self) {
         self.host.stop().await;
+    }
+}
+
+/// The last line of a reply.
+async fn reply(stream: &mut BufReader<TcpStream>) -> String {
+    loop {
+        let mut line = String::new();
+        let read = stream.read_line(&mut line).await.expect("it speaks");
+        if read == 0 || line.as_bytes().get(3) != Some(&b'-') {
+            return line;
+        }
     }
 }
 

@@ -22,10 +22,11 @@ use functions::Kind;
 use read::Template;
 
 /// What may hold a star in a policy, and why.
-const STARS: [(&str, &str); 4] = [
+const STARS: [(&str, &str); 5] = [
     ("${Bucket.Arn}/mail/*", "a folder of the bucket"),
     ("${Bucket.Arn}/inbound/*", "a folder of the bucket"),
     ("${Bucket.Arn}/received/*", "a folder of the bucket"),
+    ("${Bucket.Arn}/bounces/*", "a folder of the bucket"),
     (
         "arn:${AWS::Partition}:ses:${AWS::Region}:${AWS::AccountId}:identity/*",
         "senders verify their domains while the stack runs",
@@ -172,7 +173,13 @@ fn queues_wait_for_their_readers_and_bury_what_nobody_can_read() {
             read.insert(queue, timeout.as_u64().unwrap());
         }
     }
-    for reader in ["SendQueue", "EventsQueue", "RetriesQueue", "InboundQueue"] {
+    for reader in [
+        "SendQueue",
+        "EventsQueue",
+        "RetriesQueue",
+        "InboundQueue",
+        "FeedbackQueue",
+    ] {
         assert!(read.contains_key(reader), "nobody reads {reader}");
     }
     for (name, queue) in &queues {

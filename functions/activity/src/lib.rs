@@ -1,22 +1,49 @@
-//! `/v3/messages/{msg_id}`, `/v3/stats`, `/v3/categories…`: what became of mails, one by one and
-//! counted.
+//! `/v3/messages…`, `/v3/stats`, `/v3/categories…`: what became of mails, one by one and counted;
+//! and forgetting what is stored of an address.
 
 mod categories;
 mod days;
+mod erase;
+mod forget;
 mod message;
+mod query;
+mod search;
 mod stats;
+mod sums;
 
 use axum::http::Method;
+use posthaste_blob::Blob;
 use posthaste_http::{Access, Gate, Routes};
 use posthaste_model::Clock;
 use posthaste_runtime::{Boot, ConfigError};
 use posthaste_store::Store;
 
+pub use erase::{Eraser, Progress, Unerased};
+
 /// What the function works with.
 #[derive(Clone)]
 pub struct App {
     pub store: Store,
+    /// Where the bodies of large mails and the mails that nobody took lie.
+    pub blob: Blob,
     pub clock: Clock,
+    /// Whether mails can be searched: whether `webhook-fanout` writes the rows for it.
+    pub searches: bool,
+}
+
+impl App {
+    /// Reads `TABLE_NAME`, `BUCKET_NAME`, `SEARCH_DAYS`.
+    ///
+    /// # Errors
+    /// When one that must be there is not, or one cannot be read.
+    pub fn open(boot: &Boot) -> Result<Self, ConfigError> {
+        Ok(Self {
+            store: boot.store()?,
+            blob: boot.blob()?,
+            clock: boot.clock(),
+            searches: boot.vars().or("SEARCH_DAYS", 0_u32)? > 0,
+        })
+    }
 }
 
 impl App {
@@ -38,8 +65,24 @@ pub fn routes(app: App, gate: Gate) -> Routes {
     let all = Access::Scope("stats.read");
     let named = Access::Scope("categories.stats.read");
     let names = Access::Scope("categories.read");
+    let sums = Access::Scope("categories.stats.sums.read");
+    // The contract has no word for it; this one is nearest to what it takes away.
+    let forget = Access::Scope("suppression.delete");
     Routes::new(gate)
+        .at(Method::GET, "/v3/messages", activity, search::find)
         .at(Method::GET, "/v3/messages/{msg_id}", activity, message::one)
+        .at(
+            Method::DELETE,
+            "/v3/messages/recipients/{email}",
+            forget,
+            forget::forget,
+        )
+        .at(
+            Method::GET,
+            "/v3/categories/stats/sums",
+            sums,
+            sums::by_category,
+        )
         .at(Method::GET, "/v3/stats", all, stats::global)
         .at(Method::GET, "/v3/categories", names, categories::list)
         .at(

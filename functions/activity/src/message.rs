@@ -92,7 +92,7 @@ impl Message {
             subject: row.subject.clone(),
             to_email: row.email.clone(),
             status: match row.state {
-                Standing::Claimed | Standing::Deferred => "processed",
+                Standing::Claimed | Standing::Deferred | Standing::Handed => "processed",
                 Standing::Delivered => "delivered",
                 Standing::Bounced | Standing::Dropped => "not_delivered",
             },

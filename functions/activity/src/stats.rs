@@ -12,22 +12,28 @@ use serde::Serialize;
 use crate::App;
 use crate::days::Days;
 
-type Metrics = BTreeMap<&'static str, i64>;
+pub(crate) type Metrics = BTreeMap<&'static str, i64>;
 
 /// The statistics of one period.
 #[derive(Serialize)]
 pub(crate) struct Period {
-    date: String,
-    stats: Vec<Stats>,
+    pub(crate) date: String,
+    pub(crate) stats: Vec<Stats>,
 }
 
+/// The counters of the account, or of what is named.
 #[derive(Serialize)]
-struct Stats {
-    metrics: Metrics,
+pub(crate) struct Stats {
+    pub(crate) metrics: Metrics,
     #[serde(skip_serializing_if = "Option::is_none")]
-    name: Option<String>,
+    pub(crate) name: Option<String>,
     #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
-    kind: Option<&'static str>,
+    pub(crate) kind: Option<&'static str>,
+}
+
+/// Every counter, at nothing.
+pub(crate) fn zeros() -> Metrics {
+    METRICS.iter().map(|name| (*name, 0)).collect()
 }
 
 /// The account as a whole.
@@ -83,7 +89,12 @@ pub(crate) async fn by_category(
     Ok(Json(periods.collect()))
 }
 
-async fn rows(app: &App, caller: &Caller, days: Days) -> Result<Vec<DayStats>, Rejection> {
+/// The counters of the days, of the account and of each category.
+pub(crate) async fn rows(
+    app: &App,
+    caller: &Caller,
+    days: Days,
+) -> Result<Vec<DayStats>, Rejection> {
     let (start, end) = (days.start.to_string(), days.end.to_string());
     Ok(app.store.day_stats(caller.id(), &start, &end).await?)
 }
@@ -91,7 +102,6 @@ async fn rows(app: &App, caller: &Caller, days: Days) -> Result<Vec<DayStats>, R
 /// The counters of one category (empty: the account) by period; every period is there, with
 /// every counter.
 fn summed(rows: &[DayStats], days: Days, category: &str) -> BTreeMap<Date, Metrics> {
-    let zeros = || METRICS.iter().map(|name| (*name, 0)).collect::<Metrics>();
     let periods = days.periods().into_iter();
     let mut all: BTreeMap<_, _> = periods.map(|date| (date, zeros())).collect();
     for row in rows.iter().filter(|row| row.category == category) {

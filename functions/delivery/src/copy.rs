@@ -207,13 +207,16 @@ async fn finish(
     processed: Option<Event>,
     end: End,
 ) -> Result<Vec<Event>, Trouble> {
-    let email = Masked(&end.event.email).to_string();
+    let told = end.event.as_ref();
+    let email = told.map(|event| Masked(&event.email).to_string());
+    let email = email.unwrap_or_default();
     let message = &job.message;
     let state = end.state;
     if let Some(cause) = end.retry {
         let patience = Patience::from(cause);
         let wait = pause(patience, job.attempt, app.entropy.below(100));
-        let why = end.event.response.as_deref().unwrap_or_default();
+        let why = told.and_then(|event| event.response.as_deref());
+        let why = why.unwrap_or_default();
         match patience {
             Patience::Relay => {
                 tracing::info!(target: "metrics", relay_trouble = 1_u64);
@@ -235,7 +238,7 @@ async fn finish(
     } else {
         tracing::debug!(message.id = %message, attempt.no = job.attempt, "message {message} to {email}: {state:?}");
     }
-    let events: Vec<Event> = processed.into_iter().chain([end.event]).collect();
+    let events: Vec<Event> = processed.into_iter().chain(end.event).collect();
     let outcome = Outcome {
         state,
         now: app.clock.now(),

@@ -1,5 +1,7 @@
 //! What a batch came to, for the dashboard and the alarms.
 
+use std::collections::BTreeSet;
+
 use posthaste_model::{Event, Kind};
 
 /// Writes the figures of a batch; `again` jobs go back to the queue. A job that runs twice counts
@@ -13,8 +15,24 @@ pub(crate) fn tell(events: &[Event], again: usize) {
     tracing::info!(
         target: "metrics",
         delivered, deferred, bounced, dropped, jobs_again = again,
-        relay_calls = delivered + deferred + bounced
+        relay_calls = offered(events)
     );
+}
+
+/// Copies that were offered to the relay. One that SES takes at a later attempt has nothing to
+/// tell yet and is not among them.
+fn offered(events: &[Event]) -> usize {
+    let kinds = [
+        Kind::Processed,
+        Kind::Delivered,
+        Kind::Deferred,
+        Kind::Bounce,
+    ];
+    let offered = events.iter().filter(|event| kinds.contains(&event.kind));
+    let copies: BTreeSet<_> = offered
+        .filter_map(|event| Some((event.message.as_ref()?.as_str(), event.recipient)))
+        .collect();
+    copies.len()
 }
 
 fn of(events: &[Event], kind: Kind) -> usize {

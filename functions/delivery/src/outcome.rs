@@ -22,7 +22,8 @@ pub(crate) struct About<'a> {
 #[derive(Debug)]
 pub(crate) struct End {
     pub state: State,
-    pub event: Event,
+    /// What can be told already.
+    pub event: Option<Event>,
     /// Whose trouble a deferral is.
     pub retry: Option<Cause>,
 }
@@ -69,7 +70,7 @@ impl About<'_> {
         event.status = Some("5.0.0".to_owned());
         End {
             state: State::Dropped,
-            event,
+            event: Some(event),
             retry: None,
         }
     }
@@ -86,10 +87,16 @@ impl About<'_> {
                 event.tls = Some(tls);
                 End {
                     state: State::Delivered,
-                    event,
+                    event: Some(event),
                     retry: None,
                 }
             }
+            // Its `ses-feedback` tells the rest.
+            Attempt::Handed { .. } => End {
+                state: State::Handed,
+                event: None,
+                retry: None,
+            },
             Attempt::Unsupported => self.dropped("Invalid"),
             Attempt::Deferred {
                 response,
@@ -119,7 +126,7 @@ impl About<'_> {
                 event.tls = Some(tls);
                 End {
                     state: State::Bounced,
-                    event,
+                    event: Some(event),
                     retry: None,
                 }
             }
@@ -148,7 +155,7 @@ impl About<'_> {
             event.ip = ip;
             return End {
                 state: State::Bounced,
-                event,
+                event: Some(event),
                 retry: None,
             };
         }
@@ -159,7 +166,7 @@ impl About<'_> {
         event.ip = ip;
         End {
             state: State::Deferred,
-            event,
+            event: Some(event),
             retry: Some(cause),
         }
     }

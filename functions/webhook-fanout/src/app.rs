@@ -30,6 +30,8 @@ pub struct App {
     pub patience: Patience,
     /// Whether every event is also published on the bus.
     pub publish_events: bool,
+    /// Seconds for which mails can be searched; nothing where nobody wants to.
+    pub searchable: Option<i64>,
     /// How many accounts and retries are in the works at once.
     pub at_once: usize,
     pub watch: Watch,
@@ -82,8 +84,9 @@ impl fmt::Debug for Watch {
 
 impl App {
     /// Reads `TABLE_NAME`, `RETRIES_QUEUE_URL`, `BUS_NAME`, `STACK_SECRET`, `PUBLISH_EVENTS`
-    /// (`true` or `false`), `WEBHOOK_DISABLE_DAYS`, `DEAD_LETTER_DAYS`, `AT_ONCE`,
-    /// `SEND_QUEUE_URL`, `BOUNCE_DOMAIN`, `SYSTEM_SENDER` (`no-reply` at the bounce domain).
+    /// (`true` or `false`), `WEBHOOK_DISABLE_DAYS`, `DEAD_LETTER_DAYS`, `SEARCH_DAYS` (0: no
+    /// search), `AT_ONCE`, `SEND_QUEUE_URL`, `BOUNCE_DOMAIN`, `SYSTEM_SENDER` (`no-reply` at the
+    /// bounce domain).
     ///
     /// # Errors
     /// When one that must be there is not, or one cannot be read.
@@ -120,6 +123,9 @@ impl App {
                 dead_letters: days("DEAD_LETTER_DAYS", default.dead_letters)?,
             },
             publish_events: vars.or("PUBLISH_EVENTS", false)?,
+            searchable: Some(vars.or("SEARCH_DAYS", 0_i64)?)
+                .filter(|days| *days > 0)
+                .map(|days| days.saturating_mul(DAY)),
             at_once: vars.or("AT_ONCE", 64)?,
             watch: Watch::nobody(),
         })

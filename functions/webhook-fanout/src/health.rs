@@ -19,10 +19,40 @@ const PAUSE: i64 = 30;
 /// So many webhooks are remembered; past that everything is forgotten, which costs a wait each.
 const MOST: usize = 10_000;
 
+/// So many deliveries of this process wait for one webhook at once, so that one that has just died
+/// does not hold up everybody else's events.
+const WAITING: u32 = 4;
+
 /// Keeps this process from waiting again and again for a webhook that does not answer: each
 /// attempt would take the whole time limit.
 #[derive(Debug, Default)]
-pub struct Breaker(Mutex<HashMap<WebhookId, Silence>>);
+pub struct Breaker {
+    silences: Mutex<HashMap<WebhookId, Silence>>,
+    waiting: Mutex<HashMap<WebhookId, u32>>,
+}
+
+/// A place among the deliveries that wait for a webhook.
+#[derive(Debug)]
+pub(crate) struct Place<'a> {
+    breaker: &'a Breaker,
+    webhook: WebhookId,
+}
+
+impl Drop for Place<'_> {
+    fn drop(&mut self) {
+        let mut waiting = lock(&self.breaker.waiting);
+        if let Some(count) = waiting.get_mut(&self.webhook) {
+            *count = count.saturating_sub(1);
+            if *count == 0 {
+                waiting.remove(&self.webhook);
+            }
+        }
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 #[derive(Clone, Copy, Debug)]
 struct Silence {
@@ -31,14 +61,24 @@ struct Silence {
 }
 
 impl Breaker {
-    fn lock(&self) -> MutexGuard<'_, HashMap<WebhookId, Silence>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    /// A place among those who wait for this webhook, if there is one.
+    pub(crate) fn place(&self, webhook: &WebhookId) -> Option<Place<'_>> {
+        let mut waiting = lock(&self.waiting);
+        let count = waiting.entry(webhook.clone()).or_default();
+        if *count >= WAITING {
+            return None;
+        }
+        *count += 1;
+        Some(Place {
+            breaker: self,
+            webhook: webhook.clone(),
+        })
     }
 
     /// Lets an attempt at this webhook through, or says until when nobody tries: while it is
     /// silent one attempt in each pause finds out whether it still is.
     pub(crate) fn admit(&self, webhook: &WebhookId, now: Timestamp) -> Result<(), Timestamp> {
-        let mut silences = self.lock();
+        let mut silences = lock(&self.silences);
         let Some(silence) = silences.get_mut(webhook) else {
             return Ok(());
         };
@@ -55,7 +95,7 @@ impl Breaker {
 
     /// Counts silences; any answer, however bad, ends them.
     pub(crate) fn note(&self, webhook: &WebhookId, outcome: &Outcome, now: Timestamp) {
-        let mut silences = self.lock();
+        let mut silences = lock(&self.silences);
         match outcome {
             Outcome::TimedOut => {
                 if silences.len() >= MOST {
@@ -149,6 +189,20 @@ mod tests {
     use posthaste_webhook::Stage;
 
     use super::*;
+
+    #[test]
+    fn a_few_wait_for_one_webhook_and_others_for_others() {
+        let breaker = Breaker::default();
+        let webhook = WebhookId::from_bytes([1; 16]);
+        let mut places: Vec<_> = (0..WAITING).map(|_| breaker.place(&webhook)).collect();
+        assert!(places.iter().all(Option::is_some));
+        assert!(breaker.place(&webhook).is_none());
+        assert!(breaker.place(&WebhookId::from_bytes([2; 16])).is_some());
+        drop(places.pop());
+        assert!(breaker.place(&webhook).is_some());
+        drop(places);
+        assert!(lock(&breaker.waiting).is_empty());
+    }
 
     #[test]
     fn three_silences_in_a_row_pause_a_webhook_for_half_a_minute() {

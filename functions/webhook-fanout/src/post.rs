@@ -86,6 +86,15 @@ pub(crate) async fn deliver(
         };
         return end::failed(app, webhook, failed, Some(RetryAfter::At(until))).await;
     }
+    let Some(_place) = app.breaker.place(&webhook.id) else {
+        // No attempt was made. Whoever is at it will know soon whether it is well.
+        let failed = Failed {
+            events,
+            attempt: attempt - 1,
+            last: "not tried: others wait for the webhook".to_owned(),
+        };
+        return end::keep(app, webhook, failed, app.clock.now().plus(1)).await;
+    };
     let means = match Means::of(app, webhook) {
         Ok(means) => means,
         Err(problem) => {

@@ -97,6 +97,9 @@ pub struct Args {
     /// Spam filter for what leaves: past its threshold a copy is dropped as Spam Content
     #[arg(long, value_name = "spamd://HOST[:783] | rspamd://HOST[:11333]")]
     pub outgoing_spam_filter: Option<Filter>,
+    /// Days for which mails can be searched (GET /v3/messages); 0 writes no rows for it
+    #[arg(long, value_name = "N", default_value_t = 30)]
+    pub search_days: u16,
     /// Requests an account may make to one endpoint in a minute (mail/send has its own)
     #[arg(long, value_name = "N", default_value_t = 600)]
     pub rate_limit: u32,

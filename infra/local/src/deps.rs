@@ -25,6 +25,7 @@ pub(crate) const SEND: &str = "send";
 pub(crate) const EVENTS: &str = "events";
 pub(crate) const RETRIES: &str = "retries";
 pub(crate) const INBOUND: &str = "inbound";
+pub(crate) const FEEDBACK: &str = "feedback";
 
 /// Shared parts, as `template.yaml` wires them in the cloud.
 pub(crate) struct Deps {
@@ -44,6 +45,8 @@ pub(crate) struct Deps {
     pub(crate) strict_senders: bool,
     pub(crate) spam_filter: Option<Filter>,
     pub(crate) outgoing_spam_filter: Option<Filter>,
+    /// Days for which mails can be searched; 0: not at all.
+    pub(crate) search_days: i64,
     pub(crate) gate: Gate,
     /// Posts to webhooks; may reach this machine, where its users' receivers run.
     pub(crate) client: Client,
@@ -83,6 +86,7 @@ impl Deps {
             strict_senders: settings.strict_senders,
             spam_filter: settings.spam_filter.clone(),
             outgoing_spam_filter: settings.outgoing_spam_filter.clone(),
+            search_days: i64::from(settings.search_days),
             gate,
             client: parts.client,
             sealer: parts.sealer,
@@ -123,7 +127,9 @@ impl Deps {
         };
         let activity = activity::App {
             store: store.clone(),
+            blob: self.blob.clone(),
             clock: clock.clone(),
+            searches: self.search_days > 0,
         };
         let gate = || self.gate.clone();
         mail_send::routes(self.mail_send(), gate())
@@ -204,6 +210,20 @@ impl Deps {
             hostname: self.hostname.clone(),
             at_once: 2,
             retention: RETENTION,
+        }
+    }
+
+    /// The worker that hears how mails ended after they had left.
+    pub(crate) fn ses_feedback(&self) -> ses_feedback::App {
+        ses_feedback::App {
+            store: self.store.clone(),
+            feedback: self.engine.queue(FEEDBACK),
+            events: self.engine.queue(EVENTS),
+            blob: self.blob.clone(),
+            keys: self.keys.clone(),
+            bounce_domain: self.bounce_domain.clone(),
+            clock: self.clock.clone(),
+            at_once: 8,
         }
     }
 
@@ -290,6 +310,7 @@ impl Deps {
             entropy: self.entropy.clone(),
             patience: webhook_fanout::Patience::default(),
             publish_events: false,
+            searchable: (self.search_days > 0).then_some(self.search_days * 86_400),
             at_once: 16,
             watch: self.answers.watch(),
         }

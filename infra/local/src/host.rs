@@ -21,7 +21,7 @@ use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
-use crate::deps::{Deps, EVENTS, INBOUND, Parts, RETRIES, SEND};
+use crate::deps::{Deps, EVENTS, FEEDBACK, INBOUND, Parts, RETRIES, SEND};
 use crate::engine::{Engine, EngineError};
 use crate::folder::{Folder, FolderError};
 use crate::poll::{self, Pace};
@@ -166,7 +166,11 @@ impl Host {
             relay::serve(relay_listener, &hostname, recorder, stopped(relay_stop)).await;
         });
         let parse = deps.inbound_parse(receivers()?);
-        let (door, until) = (parse.clone(), stop.clone());
+        let door = inbound::Door {
+            parse: parse.clone(),
+            feedback: deps.ses_feedback(),
+        };
+        let until = stop.clone();
         let inbound = tokio::spawn(async move {
             inbound::serve(smtp_listener, door, stopped(until)).await;
         });
@@ -338,7 +342,11 @@ fn workers(
         let fanout = fanout.clone();
         all.extend(poll::start(
             &deps.engine.local(queue),
-            pace,
+            // Most of the time they wait for receivers, and no dead one may hold up the others.
+            Pace {
+                pollers: 16,
+                ..pace
+            },
             disk,
             stop,
             move |event: SqsEvent| {
@@ -356,6 +364,16 @@ fn workers(
         move |event: SqsEvent| {
             let app = parse.clone();
             async move { inbound_parse::handle(&app, event).await }
+        },
+    ));
+    let feedback = Arc::new(deps.ses_feedback());
+    all.extend(poll::start(
+        &deps.engine.local(FEEDBACK),
+        Pace { pollers: 1, ..pace },
+        stop,
+        move |event: SqsEvent| {
+            let app = feedback.clone();
+            async move { ses_feedback::handle(&app, event).await }
         },
     ));
     all.push(tokio::spawn(sweeping(deps.sweep(), stop.clone())));

@@ -1,18 +1,32 @@
-//! The port for mail from outside. It never relays: only configured hostnames are taken.
+//! The port for mail from outside. It never relays: only configured hostnames are taken, and the
+//! bounce domain, at the envelope senders that we gave out.
 
 use std::sync::Arc;
 
-use inbound_parse::{App, Arrived, Unaccepted, accept, receiver};
+use bytes::Bytes;
+use inbound_parse::{Arrived, Unaccepted, receiver};
 use posthaste_smtpd::{Config, Envelope, Handler, Reply, Session};
 use tokio::net::TcpListener;
 
-struct Inbound(App);
+/// Who takes mail here.
+#[derive(Clone)]
+pub(crate) struct Door {
+    /// Mail for configured hostnames.
+    pub(crate) parse: inbound_parse::App,
+    /// Mail about mails, for the bounce domain.
+    pub(crate) feedback: ses_feedback::App,
+}
 
-impl Handler for Inbound {
+impl Handler for Door {
     type Identity = ();
 
     async fn rcpt(&self, _: &Session<()>, _: &Envelope, to: &str) -> Result<(), Reply> {
-        match receiver(&self.0, to).await {
+        match ses_feedback::wants(&self.feedback, to) {
+            Some(true) => return Ok(()),
+            Some(false) => return Err(Reply::new(550, "5.1.1", "nobody has this address here")),
+            None => {}
+        }
+        match receiver(&self.parse, to).await {
             Ok(Some(_)) => Ok(()),
             Ok(None) => Err(Reply::new(
                 550,
@@ -27,27 +41,42 @@ impl Handler for Inbound {
     }
 
     async fn data(&self, session: &Session<()>, envelope: Envelope, message: Vec<u8>) -> Reply {
+        let message = Bytes::from(message);
+        let ours = |to: &String| ses_feedback::wants(&self.feedback, to).is_some();
+        let (reports, mails): (Vec<String>, Vec<String>) = envelope.to.into_iter().partition(ours);
+        if !reports.is_empty() {
+            let taken =
+                ses_feedback::accept(&self.feedback, &envelope.from, reports, message.clone());
+            if let Err(error) = taken.await {
+                return not_kept(&error);
+            }
+            if mails.is_empty() {
+                return Reply::new(250, "2.0.0", "taken");
+            }
+        }
         let arrived = Arrived {
             from: &envelope.from,
-            to: &envelope.to,
+            to: &mails,
             ip: Some(session.peer.ip().to_canonical()),
             hello: &session.hello,
             judged: None,
         };
-        match accept(&self.0, arrived, message.into()).await {
+        match inbound_parse::accept(&self.parse, arrived, message).await {
             Ok(0) => Reply::new(554, "5.5.1", "no valid recipients"),
             Ok(_) => Reply::new(250, "2.0.0", "taken"),
             Err(error @ Unaccepted::Loop) => Reply::new(554, "5.4.6", error.to_string()),
-            Err(error) => {
-                tracing::error!(error = %error, "a mail could not be taken: {error}");
-                Reply::new(451, "4.3.0", "the mail could not be kept, try again later")
-            }
+            Err(error) => not_kept(&error),
         }
     }
 }
 
+fn not_kept(error: &dyn std::fmt::Display) -> Reply {
+    tracing::error!("a mail could not be taken: {error}");
+    Reply::new(451, "4.3.0", "the mail could not be kept, try again later")
+}
+
 /// Serves the port until `stop` resolves.
-pub(crate) async fn serve(listener: TcpListener, app: App, stop: impl Future<Output = ()>) {
-    let config = Config::new(&app.hostname);
-    posthaste_smtpd::serve(listener, config, Arc::new(Inbound(app)), stop).await;
+pub(crate) async fn serve(listener: TcpListener, door: Door, stop: impl Future<Output = ()>) {
+    let config = Config::new(&door.parse.hostname);
+    posthaste_smtpd::serve(listener, config, Arc::new(door), stop).await;
 }

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::{ArgMatches, Args as _, FromArgMatches, Subcommand};
+use posthaste_blob::{Blob, BlobError};
 use posthaste_mailer::Ses;
 use posthaste_operator::{Failure, Report, Tools};
 use posthaste_runtime::{Boot, ConfigError, Variables};
@@ -35,6 +36,9 @@ pub struct Place {
     /// URL of its queue of undelivered events, to replay them (default: `RETRIES_QUEUE_URL`)
     #[arg(long, global = true, value_name = "URL", requires = "aws")]
     retries_queue: Option<String>,
+    /// Its bucket, to forget bodies of mails (default: `BUCKET_NAME`)
+    #[arg(long, global = true, value_name = "NAME", requires = "aws")]
+    bucket: Option<String>,
     /// Its event bus, for notices to your other systems (default: `BUS_NAME`)
     #[arg(long, global = true, value_name = "NAME", requires = "aws")]
     bus: Option<String>,
@@ -97,6 +101,8 @@ pub enum OperatorError {
     #[error(transparent)]
     Queues(#[from] EngineError),
     #[error(transparent)]
+    Blobs(#[from] BlobError),
+    #[error(transparent)]
     Config(#[from] ConfigError),
     #[error(transparent)]
     Failed(#[from] Failure),
@@ -108,7 +114,7 @@ impl OperatorError {
         match self {
             Self::NoFolder(_) => 3,
             Self::Folder(_) => 4,
-            Self::Table(_) | Self::Queues(_) | Self::Config(_) => 1,
+            Self::Table(_) | Self::Queues(_) | Self::Blobs(_) | Self::Config(_) => 1,
             Self::Failed(failure) => failure.exit_code(),
         }
     }
@@ -136,6 +142,7 @@ impl Operator {
                 "EVENTS_QUEUE_URL" => place.events_queue.clone(),
                 "RETRIES_QUEUE_URL" => place.retries_queue.clone(),
                 "BUS_NAME" => place.bus.clone(),
+                "BUCKET_NAME" => place.bucket.clone(),
                 _ => None,
             };
             flag.or_else(|| environment.get(name))
@@ -145,6 +152,7 @@ impl Operator {
         let queue = |name: &str| is_named(name).then(|| boot.queue(name)).transpose();
         let tools = Tools {
             store: boot.store()?,
+            blob: is_named("BUCKET_NAME").then(|| boot.blob()).transpose()?,
             clock: boot.clock(),
             entropy: boot.entropy(),
             events: queue("EVENTS_QUEUE_URL")?,
@@ -166,6 +174,7 @@ impl Operator {
         let engine = Engine::start(Some(&folder.path("queue.db")), clock.clone())?;
         let tools = Tools {
             store: table.store.clone(),
+            blob: Some(Blob::folder(&folder.path("blobs"))?),
             clock,
             entropy: posthaste_runtime::entropy(),
             events: Some(engine.queue(EVENTS)),

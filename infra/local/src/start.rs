@@ -33,6 +33,8 @@ pub struct Settings {
     pub spam_filter: Option<Filter>,
     /// Asked about every mail before it leaves.
     pub outgoing_spam_filter: Option<Filter>,
+    /// Days for which mails can be searched; 0: not at all.
+    pub search_days: u16,
     pub limits: Limits,
     /// How far ahead a send may be scheduled, in seconds.
     pub horizon: i64,
@@ -63,6 +65,7 @@ impl Settings {
             strict_senders: args.strict_senders,
             spam_filter: args.spam_filter.clone(),
             outgoing_spam_filter: args.outgoing_spam_filter.clone(),
+            search_days: args.search_days,
             limits,
             horizon: HORIZON,
             clock,
@@ -88,6 +91,7 @@ impl Settings {
             strict_senders: false,
             spam_filter: None,
             outgoing_spam_filter: None,
+            search_days: 30,
             limits: Limits::default(),
             horizon: HORIZON,
             clock,

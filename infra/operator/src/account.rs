@@ -20,6 +20,8 @@ pub enum Command {
     Suspend { account: String },
     /// Let a suspended account send again, and tell its webhooks
     Resume { account: String },
+    /// Forget what is stored of an address
+    Erase(crate::erase::Choice),
     /// Whether an account may send compressed request bodies
     Gzip { account: String, allowed: OnOff },
 }
@@ -70,6 +72,7 @@ pub(crate) async fn run(command: &Command, tools: &Tools) -> Result<Report, Fail
         }
         Command::Suspend { account } => set(account, Status::Suspended, tools).await,
         Command::Resume { account } => set(account, Status::Active, tools).await,
+        Command::Erase(choice) => crate::erase::run(choice, tools).await,
         Command::Gzip { account, allowed } => gzip(account, *allowed, tools).await,
     }
 }

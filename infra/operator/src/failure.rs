@@ -19,6 +19,8 @@ pub enum Failure {
     Queue(#[from] QueueError),
     #[error(transparent)]
     Ses(#[from] SesError),
+    #[error("not everything was erased, run it again: {0}")]
+    Unerased(String),
 }
 
 impl Failure {
@@ -26,7 +28,7 @@ impl Failure {
     /// it cannot be done as things stand. (2 is a wrong command line.)
     pub fn exit_code(&self) -> u8 {
         match self {
-            Self::Store(_) | Self::Queue(_) | Self::Ses(_) => 1,
+            Self::Store(_) | Self::Queue(_) | Self::Ses(_) | Self::Unerased(_) => 1,
             Self::NotFound(_) => 3,
             Self::Refused(_) => 4,
         }

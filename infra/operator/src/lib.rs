@@ -8,6 +8,7 @@ mod access;
 mod account;
 mod credits;
 mod dead_letters;
+mod erase;
 mod failure;
 mod key;
 mod report;
@@ -15,6 +16,7 @@ mod ses;
 mod who;
 
 use clap::Subcommand;
+use posthaste_blob::Blob;
 use posthaste_mailer::Ses;
 use posthaste_model::{Clock, Entropy};
 use posthaste_queue::{Bus, Queue};
@@ -27,6 +29,8 @@ pub use report::Report;
 #[derive(Clone)]
 pub struct Tools {
     pub store: Store,
+    /// Where large bodies lie, if they can be reached.
+    pub blob: Option<Blob>,
     pub clock: Clock,
     pub entropy: Entropy,
     /// Where events go that webhooks shall hear of; without it they hear nothing.

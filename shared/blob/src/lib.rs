@@ -100,6 +100,18 @@ impl Blob {
         Ok(self.0.get(&Path::from(name)).await?.bytes().await?)
     }
 
+    /// Whether something is kept under a name.
+    ///
+    /// # Errors
+    /// When the blobs cannot be reached.
+    pub async fn has(&self, name: &str) -> Result<bool, BlobError> {
+        match self.0.head(&Path::from(name)).await {
+            Ok(_) => Ok(true),
+            Err(object_store::Error::NotFound { .. }) => Ok(false),
+            Err(e) => Err(e.into()),
+        }
+    }
+
     /// Forgets a name; one that is not there is forgotten already.
     ///
     /// # Errors
@@ -124,6 +136,8 @@ mod tests {
                 .await
                 .unwrap();
             assert_eq!(blob.get("mail/abcdefghij/x").await.unwrap(), "body");
+            assert!(blob.has("mail/abcdefghij/x").await.unwrap());
+            assert!(!blob.has("mail/abcdefghij/y").await.unwrap());
             blob.delete("mail/abcdefghij/x").await.unwrap();
             blob.delete("mail/abcdefghij/x").await.unwrap();
             assert!(matches!(

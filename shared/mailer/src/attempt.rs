@@ -32,11 +32,15 @@ pub enum Attempt {
         code: u16,
         /// The reply on one line, its code first.
         response: String,
-        /// Our own address on the connection; unknown with SES.
+        /// Our own address on the connection.
         ip: Option<String>,
-        /// Whether the connection to the relay was encrypted; with SES its events say how the
-        /// mail went on.
+        /// Whether the connection to the relay was encrypted.
         tls: bool,
+    },
+    /// A service took it, and tells later how it ended: SES by its events.
+    Handed {
+        /// The answer in the words of a relay, with the service's own id of the mail.
+        response: String,
     },
     /// 4yz, a broken connection, or trouble of our own: to be tried again.
     Deferred {

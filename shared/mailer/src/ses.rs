@@ -101,11 +101,8 @@ fn client(aws: &SdkConfig) -> Client {
 }
 
 fn accepted(message_id: &str) -> Attempt {
-    Attempt::Accepted {
-        code: 250,
+    Attempt::Handed {
         response: format!("250 Ok {message_id}"),
-        ip: None,
-        tls: false,
     }
 }
 

@@ -72,11 +72,8 @@ async fn a_mail_is_one_raw_call_for_one_recipient_with_its_tags() {
     let attempt = mailer
         .hand_over(&envelope, b"Subject: hi\r\n\r\nhi\r\n")
         .await;
-    let want = Attempt::Accepted {
-        code: 250,
+    let want = Attempt::Handed {
         response: "250 Ok 0100-abc".to_owned(),
-        ip: None,
-        tls: false,
     };
     assert_eq!(attempt, want);
     let calls = calls.lock().unwrap();
@@ -202,8 +199,10 @@ async fn what_ses_answers_becomes_an_attempt_after_one_call() {
                 stage: Stage::Data,
                 ..
             } => format!("bounced {code} at data"),
-            other
-            @ (Attempt::Accepted { .. } | Attempt::Deferred { .. } | Attempt::Unsupported) => {
+            other @ (Attempt::Accepted { .. }
+            | Attempt::Handed { .. }
+            | Attempt::Deferred { .. }
+            | Attempt::Unsupported) => {
                 format!("{other:?}")
             }
         };

@@ -46,6 +46,13 @@ impl Timestamp {
         self.0.saturating_sub(earlier.0)
     }
 
+    /// Reads an instant as [`Timestamp::iso`] writes it, with or without fractions of a second and
+    /// in any offset.
+    pub fn from_iso(text: &str) -> Option<Self> {
+        let read: jiff::Timestamp = text.parse().ok()?;
+        Some(Self(read.as_second()))
+    }
+
     /// `2026-11-27T23:01:22Z` (ISO 8601, UTC).
     pub fn iso(self) -> String {
         self.format("%Y-%m-%dT%H:%M:%SZ")
@@ -192,6 +199,25 @@ mod tests {
             (Some(Timestamp(i64::MIN)), Ok(None)),
         ] {
             assert_eq!(due(send_at, now, HORIZON), want, "{send_at:?}");
+        }
+    }
+
+    #[test]
+    fn an_instant_that_was_written_is_read_back() {
+        let at = Timestamp(1_795_820_482);
+        assert_eq!(Timestamp::from_iso(&at.iso()), Some(at));
+        for (text, want) in [
+            (
+                "2026-11-28T00:01:22.999+01:00",
+                Some(Timestamp(1_795_820_482)),
+            ),
+            ("1970-01-01T00:00:01Z", Some(Timestamp(1))),
+            ("2026-11-27", None),
+            ("2026-11-27T23:01:22", None),
+            ("2026-13-27T23:01:22Z", None),
+            ("", None),
+        ] {
+            assert_eq!(Timestamp::from_iso(text), want, "{text}");
         }
     }
 

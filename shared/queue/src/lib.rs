@@ -11,6 +11,7 @@ mod inbound;
 mod job;
 mod local;
 mod queue;
+mod returned;
 mod undelivered;
 
 pub use batch::{Verdict, each, gather, returned};
@@ -20,6 +21,7 @@ pub use inbound::{Inbound, Judged, Scored};
 pub use job::{Body, Job, JobError, LARGEST_INLINE, Packed, Packing, unpack};
 pub use local::{Command, Local, Received};
 pub use queue::{LONGEST_DELAY, Queue, QueueError};
+pub use returned::Returned;
 pub use undelivered::{Retry, Undelivered};
 
 pub use aws_lambda_events::event::sqs::{BatchItemFailure, SqsBatchResponse, SqsEvent, SqsMessage};

@@ -23,6 +23,9 @@
 //! | mail nobody took     | `LOST#<account>`            | `<received, 12>#<id>`            |
 //! | recipient's copy     | `M#<account>#<message>`     | `R#<recipient, 5 digits>`        |
 //! | first open, click   | `M#<account>#<message>`     | `FIRST#<recipient>#<kind>`       |
+//! | told without a copy | `M#<account>#<message>`     | `TOLD#<recipient>#<event>`       |
+//! | mail to be found    | `SEEK#<account>#<address>`  | `<end of time - at>#<message>#<r>` |
+//! | its place in time   | `SEEKS#<account>#<p>`       | the same                         |
 //! | counters of a day   | `STATS#<account>`           | `<YYYY-MM-DD>#<category>`        |
 //! | batch that counts   | `COUNTED#<account>#<hash>`  | `<part, 4 digits>`               |
 //! | domain               | `A#<account>`               | `DOMAIN#<id, 10 digits>`         |
@@ -37,6 +40,7 @@
 //! | the default group    | `A#<account>`               | `DEFAULTGROUP`                   |
 //! | suppressed address   | `SUP#<account>#<address>`   | `SUP`                            |
 //! | its place in a list  | `SUPS#<account>#<list>#<p>` | `<end of time - at>#<address>`   |
+//! | address to forget   | `A#<account>`               | `FORGET#<hash of the address>`   |
 //! | batch id             | `A#<account>`               | `BATCH#<batch>`                  |
 //! | holds of an account  | `A#<account>`               | `HOLDS`                          |
 //! | piece of a later mail| `M#<account>#<message>`     | `LATER#<first recipient>`        |
@@ -54,7 +58,7 @@ mod lists;
 use ipnet::IpNet;
 use posthaste_model::{AccountId, KeyId, MessageId, TemplateId, VersionId, WebhookId};
 
-pub(crate) use later::{LAST, MINUTE_PARTS, Place, SPREAD, minute, padded, share};
+pub(crate) use later::{LAST, MINUTE_PARTS, Place, SPREAD, hash, minute, padded, share};
 
 /// A primary key of the table.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

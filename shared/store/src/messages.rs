@@ -25,16 +25,19 @@ pub enum State {
     Claimed,
     /// The relay asked to come again.
     Deferred,
+    /// Handed to a service that tells later how it ends.
+    Handed,
     Delivered,
     Bounced,
     Dropped,
 }
 
 impl State {
-    fn word(self) -> &'static str {
+    pub(crate) fn word(self) -> &'static str {
         match self {
             Self::Claimed => "claimed",
             Self::Deferred => "deferred",
+            Self::Handed => "handed",
             Self::Delivered => "delivered",
             Self::Bounced => "bounced",
             Self::Dropped => "dropped",
@@ -152,9 +155,12 @@ fn refused(
     let old = from_item::<Recipient>(old)?.value;
     Ok(match old.state {
         State::Claimed if old.attempt <= attempt => Claim::Busy { until: old.lease },
-        State::Claimed | State::Deferred | State::Delivered | State::Bounced | State::Dropped => {
-            Claim::Done
-        }
+        State::Claimed
+        | State::Deferred
+        | State::Handed
+        | State::Delivered
+        | State::Bounced
+        | State::Dropped => Claim::Done,
     })
 }
 
@@ -219,7 +225,8 @@ impl Store {
         refused(error, attempt, who.now)
     }
 
-    /// Records how attempt `attempt` of one copy ended, if no later attempt did so before.
+    /// Records how attempt `attempt` of one copy ended, if no later attempt did so before. Where
+    /// the final word came first (see [`Store::hear`]), it stays.
     /// Recording the same outcome twice changes nothing the second time.
     ///
     /// # Errors
@@ -243,7 +250,7 @@ impl Store {
             .key("pk", text(Key::message_pk(copy.0, copy.1)))
             .key("sk", text(Key::recipient(copy.0, copy.1, copy.2).sk))
             .update_expression(
-                "SET #state = :state, updated_at = :now, \
+                "SET #state = if_not_exists(#after, :state), updated_at = :now, \
                  #events = list_append(if_not_exists(#events, :none), :events) REMOVE #lease",
             )
             .condition_expression("#state = :claimed AND #attempt = :attempt");
@@ -255,7 +262,7 @@ impl Store {
             (":events", AttributeValue::L(events)),
             (":none", AttributeValue::L(Vec::new())),
         ];
-        let names = ["state", "attempt", "lease", "events"];
+        let names = ["state", "after", "attempt", "lease", "events"];
         match filled(update, &names, values).send().await {
             Ok(_) => Ok(true),
             Err(e) if crate::table::is_conflict(&e) => Ok(false),

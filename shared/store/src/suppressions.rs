@@ -115,6 +115,16 @@ impl Suppressed {
         self.lists.remove(&list.name());
     }
 
+    /// Takes the address off every list.
+    pub fn clear(&mut self) {
+        self.lists.clear();
+    }
+
+    /// How many lists it is on.
+    pub fn count(&self) -> usize {
+        self.lists.len()
+    }
+
     /// The unsubscribe groups it is off.
     pub fn groups(&self) -> impl Iterator<Item = i64> {
         let names = self.lists.keys();

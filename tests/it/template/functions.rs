@@ -56,6 +56,10 @@ pub(crate) fn all() -> Vec<(&'static str, Kind)> {
                 Ok(sender_identity::routes(app, boot.gate()?))
             }),
         ),
+        (
+            "ses-feedback",
+            Kind::Worker(|boot| started(ses_feedback::App::open(boot))),
+        ),
         ("subusers", Kind::Http(subusers)),
         (
             "templates",
@@ -114,10 +118,7 @@ fn api_keys(boot: &Boot) -> Result<Routes, Error> {
 }
 
 fn activity(boot: &Boot) -> Result<Routes, Error> {
-    let app = activity::App {
-        store: boot.store()?,
-        clock: boot.clock(),
-    };
+    let app = activity::App::open(boot)?;
     Ok(activity::routes(app, boot.gate()?))
 }
 

@@ -2,42 +2,58 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+mod erase;
+mod search;
+mod sums;
+
 use std::collections::BTreeMap;
 
 use activity::{App, routes};
+use posthaste_blob::Blob;
 use posthaste_http::{Gate, Limits};
 use posthaste_model::{Event, Kind, MessageId};
 use posthaste_store::{Added, Claim, Claimant, Described, Outcome, State, Store, Visit, VisitKind};
 use posthaste_testkit::{Answer, Api, Hand, Tenant, entropy, table};
 
-struct Desk {
-    store: Store,
-    hand: Hand,
-    api: Api,
-    tenant: Tenant,
+pub(crate) struct Desk {
+    pub(crate) store: Store,
+    pub(crate) blob: Blob,
+    pub(crate) hand: Hand,
+    pub(crate) api: Api,
+    pub(crate) tenant: Tenant,
 }
 
+pub(crate) const DAY: i64 = 86_400;
+
 impl Desk {
-    async fn new() -> Self {
-        let (store, hand) = (table().await, Hand::default());
+    pub(crate) async fn new() -> Self {
+        Self::with(true).await
+    }
+
+    /// Where mails can be searched, or not.
+    pub(crate) async fn with(searches: bool) -> Self {
+        let (store, hand, blob) = (table().await, Hand::default(), Blob::memory());
         let app = App {
             store: store.clone(),
+            blob: blob.clone(),
             clock: hand.clock(),
+            searches,
         };
         let gate = Gate::new(store.clone(), hand.clock(), Limits::default());
         Self {
             tenant: Tenant::new(&store, "owner", hand.now()).await,
             api: Api::new(routes(app, gate)),
             store,
+            blob,
             hand,
         }
     }
 
-    async fn get(&self, path: &str) -> Answer {
+    pub(crate) async fn get(&self, path: &str) -> Answer {
         self.api.get(path).key(&self.tenant.key).send().await
     }
 
-    async fn count(&self, batch: &str, day: &str, category: &str, delivered: i64) {
+    pub(crate) async fn count(&self, batch: &str, day: &str, category: &str, delivered: i64) {
         let mut added = Added::new();
         let counters = BTreeMap::from([("delivered", delivered)]);
         for name in ["", category] {
@@ -49,7 +65,12 @@ impl Desk {
     }
 
     /// A copy that was delivered.
-    async fn delivered(&self) -> MessageId {
+    pub(crate) async fn delivered(&self) -> MessageId {
+        self.copy("ann@example.com", State::Delivered).await
+    }
+
+    /// A copy of a mail of its own that stands so, without the rows of the search.
+    pub(crate) async fn copy(&self, email: &str, state: State) -> MessageId {
         let (id, message) = (&self.tenant.account.id, entropy().message_id());
         let now = self.hand.now();
         let who = Claimant {
@@ -57,10 +78,10 @@ impl Desk {
             exclusive: true,
             now,
             lease: 60,
-            retention: 86_400,
+            retention: 30 * DAY,
         };
         let described = Described {
-            email: "ann@example.com",
+            email,
             from: "me@example.com",
             subject: "Hello",
             accepted_at: now,
@@ -68,23 +89,46 @@ impl Desk {
         let which = (id, &message, 0);
         let claim = self.store.claim(which, 0, who, &described).await.unwrap();
         assert_eq!(claim, Claim::Won);
-        let event = Event {
-            response: Some("250 ok".to_owned()),
-            ..Event::new(
-                "d".into(),
-                id.clone(),
-                Kind::Delivered,
+        if state != State::Claimed {
+            let kind = match state {
+                State::Bounced => Kind::Bounce,
+                State::Deferred => Kind::Deferred,
+                _ => Kind::Delivered,
+            };
+            let outcome = Outcome {
+                state,
                 now,
-                "ann@example.com".into(),
-            )
-        };
-        let outcome = Outcome {
-            state: State::Delivered,
-            now,
-            events: &[event],
-        };
-        self.store.record(which, 0, &outcome).await.unwrap();
+                events: &[self.event(kind, &message, email)],
+            };
+            self.store.record(which, 0, &outcome).await.unwrap();
+        }
         message
+    }
+
+    pub(crate) fn event(&self, kind: Kind, message: &MessageId, email: &str) -> Event {
+        let id = Event::derived_id(message, 0, kind, 0);
+        let (account, now) = (self.tenant.account.id.clone(), self.hand.now());
+        let mut event = Event::new(id, account, kind, now, email.to_owned());
+        event.message = Some(message.clone());
+        event.response = Some("250 ok".to_owned());
+        event
+    }
+
+    /// A copy with the rows of the search.
+    pub(crate) async fn searchable(&self, email: &str, state: State) -> MessageId {
+        let message = self.copy(email, state).await;
+        let kind = match state {
+            State::Bounced => Kind::Bounce,
+            _ => Kind::Delivered,
+        };
+        let event = self.event(kind, &message, email);
+        self.index(&[event]).await;
+        message
+    }
+
+    pub(crate) async fn index(&self, events: &[Event]) -> usize {
+        let account = &self.tenant.account.id;
+        self.store.index(account, events, 30 * DAY).await.unwrap()
     }
 }
 

@@ -156,3 +156,27 @@ async fn when_failures_cannot_be_kept_only_their_messages_come_again() {
     office.queues.set_broken(false);
     assert_eq!(office.work(messages).await, [""; 0]);
 }
+
+#[tokio::test]
+async fn rows_to_search_by_are_written_only_where_they_are_wanted() {
+    const DAY: i64 = 86_400;
+    let mut office = Office::open().await;
+    let event = office.event(Kind::Delivered);
+    office.copy(&event).await;
+    let found = async |office: &Office| {
+        let found = office.store.seek(&office.account, None, None, 10).await;
+        found.unwrap().rows
+    };
+    office.tell(std::slice::from_ref(&event)).await;
+    assert!(found(&office).await.is_empty());
+
+    office.app.searchable = Some(7 * DAY);
+    for _ in 0..2 {
+        office.tell(std::slice::from_ref(&event)).await;
+        let rows = found(&office).await;
+        assert_eq!(rows.len(), 1);
+        assert_eq!(rows[0].to, "ann@example.com");
+        assert_eq!(rows[0].subject, "Hello");
+        assert_eq!(rows[0].expires, office.hand.now().plus(7 * DAY));
+    }
+}

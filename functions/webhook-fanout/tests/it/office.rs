@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use posthaste_model::{AccountId, Entropy, Event, Kind, MessageId, Timestamp};
 use posthaste_queue::{Bus, Happened, Undelivered};
-use posthaste_store::{Created, Signing, Store, Webhook};
+use posthaste_store::{Claim, Claimant, Created, Described, Signing, Store, Webhook};
 use posthaste_testkit::{Hand, Queues, Receiver, sqs_event, table};
 use posthaste_webhook::{
     Client, Config, Guard, KeyPair, Sealer, Tokens, oauth_place, signing_place,
@@ -56,6 +56,7 @@ impl Office {
             entropy: entropy.clone(),
             patience: Patience::default(),
             publish_events: false,
+            searchable: None,
             at_once: 16,
             watch: Watch::nobody(),
         };
@@ -131,6 +132,27 @@ impl Office {
         let mut event = Event::new(id, self.account.clone(), kind, self.hand.now(), email);
         event.message = Some(message);
         event
+    }
+
+    /// The row of the copy that an event is about.
+    pub(crate) async fn copy(&self, event: &Event) {
+        let now = self.hand.now();
+        let who = Claimant {
+            owner: "test",
+            exclusive: true,
+            now,
+            lease: 60,
+            retention: 86_400,
+        };
+        let what = Described {
+            email: &event.email,
+            from: "me@example.com",
+            subject: "Hello",
+            accepted_at: now,
+        };
+        let message = event.message.as_ref().unwrap();
+        let claim = self.store.claim((&self.account, message, 0), 0, who, &what);
+        assert_eq!(claim.await.unwrap(), Claim::Won);
     }
 
     pub(crate) fn events(&self, count: usize) -> Vec<Event> {

@@ -208,3 +208,67 @@ async fn gzip_and_allowances_are_the_operators_switches() {
     let free = desk.run("credits unlimited ann").await.unwrap();
     assert!(free.text.ends_with("as much as it likes"), "{}", free.text);
 }
+
+#[tokio::test]
+async fn an_address_is_forgotten() {
+    use posthaste_store::{Claimant, Described, List, Mark, Outcome, State};
+    let desk = Desk::new().await;
+    desk.run("account create ann --no-key").await.unwrap();
+    let account = desk.tools.store.accounts().await.unwrap().remove(0).id;
+    let (store, now) = (&desk.tools.store, desk.hand.now());
+    let who = Claimant {
+        owner: "test",
+        exclusive: true,
+        now,
+        lease: 60,
+        retention: 86_400,
+    };
+    let what = Described {
+        email: "bob@example.com",
+        from: "me@example.com",
+        subject: "Hello",
+        accepted_at: now,
+    };
+    let message = posthaste_testkit::entropy().message_id();
+    let copy = (&account, &message, 0);
+    let _ = store.claim(copy, 0, who, &what).await.unwrap();
+    let told = desk.run("account erase ann bob@example.com").await.unwrap();
+    assert!(told.print(false).contains("under way"));
+    let outcome = Outcome {
+        state: State::Delivered,
+        now,
+        events: &[],
+    };
+    store.record(copy, 0, &outcome).await.unwrap();
+    let bob = ["bob@example.com".to_owned()];
+    let mark = Mark::at(now);
+    let put = store.suppress_all(&account, &bob, List::Bounces, &mark);
+    put.await.unwrap();
+
+    let told = desk.run("account erase ann Bob@Example.com").await.unwrap();
+    let json: serde_json::Value = serde_json::from_str(&told.print(true)).unwrap();
+    assert_eq!(
+        (&json["erased"], &json["under_way"]),
+        (&1.into(), &0.into())
+    );
+    assert!(
+        store
+            .recipient(&account, &message, 0)
+            .await
+            .unwrap()
+            .is_none()
+    );
+    let lists = store.suppressed(&account, &bob[0]).await.unwrap();
+    assert_eq!(lists.count(), 1);
+    desk.run("account erase ann bob@example.com --suppressions")
+        .await
+        .unwrap();
+    let lists = store.suppressed(&account, &bob[0]).await.unwrap();
+    assert_eq!(lists.count(), 0);
+
+    assert_eq!(desk.exit_code("account erase ann nonsense").await, 4);
+    assert_eq!(
+        desk.exit_code("account erase nobody bob@example.com").await,
+        3
+    );
+}

@@ -4,6 +4,7 @@ mod accounts;
 mod keys;
 
 use clap::Parser;
+use posthaste_blob::Blob;
 use posthaste_operator::{Command, Failure, Report, Tools, run};
 use posthaste_testkit::{Hand, Queues, entropy, table};
 
@@ -25,6 +26,7 @@ impl Desk {
         let (hand, queues) = (Hand::default(), Queues::start());
         let tools = Tools {
             store: table().await,
+            blob: Some(Blob::memory()),
             clock: hand.clock(),
             entropy: entropy(),
             events: Some(queues.queue("events")),

@@ -1,6 +1,7 @@
-//! Keys of who is not written to, and of unsubscribe groups.
+//! Keys of who is not written to, of unsubscribe groups, and of what is searched in the order of
+//! time.
 
-use posthaste_model::{AccountId, Timestamp};
+use posthaste_model::{AccountId, MessageId, Timestamp};
 
 use super::{Key, SPREAD, share};
 
@@ -31,6 +32,26 @@ impl Key {
     /// The latest time sorts first.
     pub(crate) fn backwards(at: Timestamp) -> String {
         format!("{:010}", END - at.0.clamp(0, END))
+    }
+
+    /// Where mails to one address are found.
+    pub(crate) fn seek_pk(account: &AccountId, folded: &str) -> String {
+        format!("SEEK#{account}#{folded}")
+    }
+
+    /// Where mails are found in the order of time, one of [`SPREAD`] partitions.
+    pub(crate) fn seeks_pk(account: &AccountId, part: u16) -> String {
+        format!("SEEKS#{account}#{part}")
+    }
+
+    /// The partition that a message falls into.
+    pub(crate) fn seeks_pk_of(account: &AccountId, message: &MessageId) -> String {
+        Self::seeks_pk(account, share(&[message.as_str()], SPREAD))
+    }
+
+    /// The sort key of a copy in both.
+    pub(crate) fn seek_place(accepted: Timestamp, message: &MessageId, recipient: u32) -> String {
+        format!("{}#{message}#{recipient:05}", Self::backwards(accepted))
     }
 
     pub(crate) fn group(account: &AccountId, id: i64) -> Self {

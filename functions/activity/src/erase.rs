@@ -1,0 +1,198 @@
+//! Forgetting what is stored of one address: copies of mails with their events, the rows of the
+//! search, events that no webhook took, received mails that no receiver took, bodies of large
+//! mails.
+//!
+//! The table has no index of addresses where the search is off, so it is looked through page by
+//! page; where a run stopped is kept in the table, and the next run goes on from there. What is
+//! still under way is left: its job holds the address, and would write it again. Entries of the
+//! suppression lists stay unless they are asked for, because they are what keeps the person from
+//! being written to.
+
+use posthaste_blob::{Blob, BlobError};
+use posthaste_model::{AccountId, EmailAddress, Timestamp};
+use posthaste_queue::{Inbound, JobError, Undelivered};
+use posthaste_store::{DeadLetter, Row, State, Store, StoreError, Trace, Wanted};
+
+/// Seconds after which no job of a mail can exist any more: scheduled 72 hours ahead, and tried for
+/// 72 more.
+const OVER: i64 = 6 * 86_400;
+
+/// Seconds a letter is kept after it died, unless the fan-out was told otherwise.
+const LETTERS: i64 = 30 * 86_400;
+
+/// Rows read at a time.
+const LOT: usize = 100;
+
+/// Why an erasure stopped. Called again it goes on.
+#[derive(Debug, thiserror::Error)]
+pub enum Unerased {
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error(transparent)]
+    Blob(#[from] BlobError),
+    #[error("events that no webhook took cannot be read: {0}")]
+    Job(#[from] JobError),
+}
+
+/// One address of one account, to be forgotten.
+#[derive(Clone, Copy)]
+pub struct Eraser<'a> {
+    pub store: &'a Store,
+    pub blob: &'a Blob,
+    pub account: &'a AccountId,
+    pub address: &'a EmailAddress,
+    /// Whether it leaves the suppression lists too.
+    pub suppressions: bool,
+}
+
+/// How far an erasure has come.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Progress {
+    /// Rows and bodies that this run has deleted or changed.
+    pub erased: usize,
+    /// Mails to the address that have not ended.
+    pub under_way: usize,
+    /// Whether the whole table was looked through.
+    pub complete: bool,
+}
+
+impl Eraser<'_> {
+    /// Forgets what can be found at once, then looks through `pages` pages of the table.
+    ///
+    /// # Errors
+    /// When the table or the blobs fail.
+    pub async fn run(&self, now: Timestamp, pages: usize) -> Result<Progress, Unerased> {
+        let mut progress = Progress::default();
+        progress.erased += self.letters().await?;
+        progress.erased += self.lost_mails().await?;
+        let folded = self.address.folded();
+        if self.suppressions {
+            progress.erased += self.lists(&folded).await?;
+        }
+        // Found at once by the search, where it was on; the rest by looking at everything.
+        let known = self.store.unindex(self.account, &folded).await?;
+        progress.erased += known.len();
+        for (message, recipient) in known {
+            let trace = self.store.trace(self.account, &message, recipient).await?;
+            if let Some(trace) = trace {
+                progress.erased += self.copy(&trace, now).await?.unwrap_or(0);
+            }
+        }
+        for _ in 0..pages {
+            let page = self.store.look_through(self.account, &folded).await?;
+            let mut left = page.left;
+            for trace in &page.found {
+                match self.copy(trace, now).await? {
+                    Some(erased) => progress.erased += erased,
+                    None => left += 1,
+                }
+            }
+            progress.under_way = left;
+            self.store
+                .looked_through(self.account, &folded, (&page, left), now)
+                .await?;
+            if page.is_last() {
+                progress.complete = true;
+                break;
+            }
+        }
+        Ok(progress)
+    }
+
+    /// Forgets a copy, and says how many rows that were; `None` when it is under way.
+    async fn copy(&self, trace: &Trace, now: Timestamp) -> Result<Option<usize>, Unerased> {
+        let over = now.since(trace.accepted_at) >= OVER;
+        if !over && matches!(trace.state, State::Claimed | State::Deferred) {
+            return Ok(None);
+        }
+        let body = format!("mail/{}/{}", self.account, trace.message);
+        if over {
+            self.blob.delete(&body).await?;
+        } else if self.blob.has(&body).await? {
+            // Jobs of its other recipients may still need it.
+            return Ok(None);
+        }
+        let (message, recipient) = (&trace.message, trace.recipient);
+        let erased = self.store.forget_copy(self.account, message, recipient);
+        Ok(Some(erased.await?))
+    }
+
+    /// Takes the address's events out of what no webhook took.
+    async fn letters(&self) -> Result<usize, Unerased> {
+        let mut wanted = Wanted {
+            limit: LOT,
+            ..Wanted::default()
+        };
+        let mut changed = 0;
+        loop {
+            let rows = self.store.dead_letters(self.account, &wanted).await?;
+            for row in &rows {
+                changed += usize::from(self.letter(row).await?);
+            }
+            match rows.last() {
+                Some(last) => wanted.after = Some(last.key.sk.clone()),
+                None => return Ok(changed),
+            }
+        }
+    }
+
+    /// Whether the letter held an event of the address.
+    async fn letter(&self, row: &Row<DeadLetter>) -> Result<bool, Unerased> {
+        let letter = &row.value;
+        let mut inside = Undelivered::from_text(&letter.message)?;
+        let before = inside.events.len();
+        inside.events.retain(|event| !self.is(&event.email));
+        if inside.events.len() == before {
+            return Ok(false);
+        }
+        // The new ones first: a failure in between leaves the old one for the next run.
+        for message in inside.to_texts()? {
+            let part = Undelivered::from_text(&message)?;
+            let rest = DeadLetter {
+                events: u32::try_from(part.events.len()).unwrap_or(u32::MAX),
+                message,
+                ..letter.clone()
+            };
+            let expires = letter.died_at.plus(LETTERS);
+            self.store.bury(&rest, expires).await?;
+        }
+        self.store.unbury(std::slice::from_ref(&row.key)).await?;
+        Ok(true)
+    }
+
+    /// Forgets received mails that no receiver took, from the address or to it.
+    async fn lost_mails(&self) -> Result<usize, Unerased> {
+        let (mut after, mut forgotten) = (None, 0);
+        loop {
+            let rows = self.store.lost_mails(self.account, after, LOT).await?;
+            after = rows.last().map(|row| row.key.sk.clone());
+            if after.is_none() {
+                return Ok(forgotten);
+            }
+            for row in rows {
+                let Ok(job) = Inbound::from_text(&row.value.job) else {
+                    continue;
+                };
+                if self.is(&job.from) || self.is(&job.to) {
+                    self.blob.delete(&job.blob).await?;
+                    self.store.forget_lost_mail(&row).await?;
+                    forgotten += 1;
+                }
+            }
+        }
+    }
+
+    /// Takes the address off every list.
+    async fn lists(&self, folded: &str) -> Result<usize, Unerased> {
+        let lists = self.store.suppressed(self.account, folded).await?;
+        let count = lists.count();
+        self.store
+            .change_suppressed(self.account, folded, |lists| lists.clear())
+            .await?;
+        Ok(count)
+    }
+
+    fn is(&self, text: &str) -> bool {
+        EmailAddress::parse(text).is_ok_and(|other| other.folded() == self.address.folded())
+    }
+}

@@ -1,0 +1,225 @@
+//! The language that mails are searched in: `to_email="ann@example.com" AND status="delivered"`.
+//!
+//! Conditions over fields, joined by `AND`, `OR`, `NOT` and brackets, as the email activity of the
+//! contract takes them. A text is read into a tree that mails are held against; what narrows the
+//! search down, an address and a latest time, is found in the tree.
+
+mod parse;
+mod tokens;
+
+use posthaste_model::{EmailAddress, Timestamp};
+use posthaste_store::Seek;
+
+/// Why a text is no query, in the contract's words.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("invalid syntax: {0}")]
+pub(crate) struct InvalidQuery(pub(crate) String);
+
+/// What can be asked about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Field {
+    MsgId,
+    FromEmail,
+    ToEmail,
+    Subject,
+    Status,
+    TemplateId,
+    AsmGroupId,
+    Category,
+    Opens,
+    Clicks,
+    LastEventTime,
+}
+
+/// How a field and a value compare.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Comparison {
+    Equal,
+    NotEqual,
+    Less,
+    AtMost,
+    Greater,
+    AtLeast,
+}
+
+/// What is held against a field.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Value {
+    Text(String),
+    Number(i64),
+    /// Seconds since the epoch.
+    Time(Timestamp),
+}
+
+/// A query.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Query {
+    All(Vec<Self>),
+    Any(Vec<Self>),
+    Not(Box<Self>),
+    Compare(Field, Comparison, Value),
+    /// A pattern in which `%` stands for anything and `_` for one character, in lower case.
+    Like(Field, String),
+    Among(Field, Vec<Value>),
+    IsNull(Field),
+}
+
+impl Query {
+    /// Reads a query.
+    pub(crate) fn read(text: &str) -> Result<Self, InvalidQuery> {
+        parse::query(text)
+    }
+
+    /// Whether a mail is meant.
+    pub(crate) fn holds(&self, mail: &Seek) -> bool {
+        match self {
+            Self::All(all) => all.iter().all(|one| one.holds(mail)),
+            Self::Any(any) => any.iter().any(|one| one.holds(mail)),
+            Self::Not(other) => !other.holds(mail),
+            Self::Compare(field, how, value) => compare(*field, *how, value, mail),
+            Self::Like(field, pattern) => {
+                let texts = texts(*field, mail);
+                texts.iter().any(|text| is_like(text, pattern))
+            }
+            Self::Among(field, values) => {
+                let equal = |value| compare(*field, Comparison::Equal, value, mail);
+                values.iter().any(equal)
+            }
+            Self::IsNull(field) => texts(*field, mail).is_empty(),
+        }
+    }
+
+    /// The one recipient that every mail meant has.
+    pub(crate) fn recipient(&self) -> Option<&str> {
+        match self {
+            Self::All(all) => all.iter().find_map(Self::recipient),
+            Self::Compare(Field::ToEmail, Comparison::Equal, Value::Text(email)) => Some(email),
+            Self::Among(Field::ToEmail, values) => match values.as_slice() {
+                [Value::Text(email)] => Some(email),
+                _ => None,
+            },
+            Self::Any(_)
+            | Self::Not(_)
+            | Self::Compare(..)
+            | Self::Like(..)
+            | Self::Among(..)
+            | Self::IsNull(_) => None,
+        }
+    }
+
+    /// A time after which no mail meant was accepted: its last event would be later.
+    pub(crate) fn until(&self) -> Option<Timestamp> {
+        match self {
+            Self::All(all) => all.iter().filter_map(Self::until).min(),
+            Self::Compare(
+                Field::LastEventTime,
+                Comparison::Equal | Comparison::Less | Comparison::AtMost,
+                Value::Time(at),
+            ) => Some(*at),
+            Self::Any(_)
+            | Self::Not(_)
+            | Self::Compare(..)
+            | Self::Like(..)
+            | Self::Among(..)
+            | Self::IsNull(_) => None,
+        }
+    }
+}
+
+/// What a mail says in a field of texts, as it compares; nothing where it says nothing.
+fn texts(field: Field, mail: &Seek) -> Vec<String> {
+    match field {
+        Field::MsgId => vec![mail.message.of_copy(mail.recipient)],
+        Field::FromEmail => vec![folded(&mail.from)],
+        Field::ToEmail => vec![folded(&mail.to)],
+        Field::Subject => vec![mail.subject.to_lowercase()],
+        Field::Status => vec![mail.status.as_str().to_owned()],
+        Field::TemplateId => mail.template_id.iter().cloned().collect(),
+        Field::AsmGroupId => mail.asm_group_id.iter().map(i64::to_string).collect(),
+        Field::Category => mail.categories.clone(),
+        Field::Opens => vec![mail.opens.to_string()],
+        Field::Clicks => vec![mail.clicks.to_string()],
+        Field::LastEventTime => vec![mail.last_event_at.iso()],
+    }
+}
+
+/// The number in a field that has one.
+fn number(field: Field, mail: &Seek) -> Option<i64> {
+    match field {
+        Field::Opens => Some(i64::from(mail.opens)),
+        Field::Clicks => Some(i64::from(mail.clicks)),
+        Field::AsmGroupId => mail.asm_group_id,
+        Field::LastEventTime => Some(mail.last_event_at.0),
+        Field::MsgId
+        | Field::FromEmail
+        | Field::ToEmail
+        | Field::Subject
+        | Field::Status
+        | Field::TemplateId
+        | Field::Category => None,
+    }
+}
+
+fn compare(field: Field, how: Comparison, value: &Value, mail: &Seek) -> bool {
+    let wanted = match value {
+        Value::Number(wanted) | Value::Time(Timestamp(wanted)) => *wanted,
+        Value::Text(text) => {
+            // Both names of a mail find it.
+            let request = field == Field::MsgId && mail.message.as_str() == text;
+            let equal = request || texts(field, mail).iter().any(|own| own == text);
+            return equal == (how == Comparison::Equal);
+        }
+    };
+    let Some(own) = number(field, mail) else {
+        return how == Comparison::NotEqual;
+    };
+    match how {
+        Comparison::Equal => own == wanted,
+        Comparison::NotEqual => own != wanted,
+        Comparison::Less => own < wanted,
+        Comparison::AtMost => own <= wanted,
+        Comparison::Greater => own > wanted,
+        Comparison::AtLeast => own >= wanted,
+    }
+}
+
+/// How an address compares; what is none compares in lower case.
+fn folded(text: &str) -> String {
+    EmailAddress::parse(text).map_or_else(|_| text.to_lowercase(), |address| address.folded())
+}
+
+/// Whether a text fits a pattern. Takes time in proportion to both lengths at most: the last `%`
+/// is the only place to go back to.
+fn is_like(text: &str, pattern: &str) -> bool {
+    let (text, pattern): (Vec<char>, Vec<char>) = (
+        text.to_lowercase().chars().collect(),
+        pattern.chars().collect(),
+    );
+    let (mut t, mut p) = (0, 0);
+    let mut star: Option<(usize, usize)> = None;
+    while let Some(c) = text.get(t) {
+        match pattern.get(p) {
+            Some('%') => {
+                star = Some((p, t));
+                p += 1;
+            }
+            Some(want) if *want == '_' || want == c => {
+                t += 1;
+                p += 1;
+            }
+            _ => match &mut star {
+                None => return false,
+                Some((at, from)) => {
+                    *from += 1;
+                    t = *from;
+                    p = *at + 1;
+                }
+            },
+        }
+    }
+    let rest = pattern.get(p..).unwrap_or_default();
+    rest.iter().all(|c| *c == '%')
+}
+
+#[cfg(test)]
+mod tests;

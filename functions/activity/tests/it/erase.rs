@@ -1,0 +1,298 @@
+//! Forgetting an address.
+
+use bytes::Bytes;
+use posthaste_model::{EmailAddress, Event, Kind, MessageId, WebhookId};
+use posthaste_queue::{Inbound, Retry, Undelivered};
+use posthaste_store::{DeadLetter, List, LostMail, Mark, State, Wanted};
+use posthaste_testkit::{Answer, Tenant};
+
+use crate::{DAY, Desk};
+
+const ANN: &str = "ann@example.com";
+
+impl Desk {
+    async fn erase(&self, more: &str) -> Answer {
+        let path = format!("/v3/messages/recipients/Ann@Example.com{more}");
+        self.api.delete(&path).key(&self.tenant.key).send().await
+    }
+
+    async fn is_kept(&self, message: &MessageId) -> bool {
+        let account = &self.tenant.account.id;
+        let row = self.store.recipient(account, message, 0).await.unwrap();
+        row.is_some()
+    }
+
+    /// Events that no webhook took.
+    async fn letter(&self, events: Vec<Event>) {
+        let account = self.tenant.account.id.clone();
+        let webhook = WebhookId::from_bytes([9; 16]);
+        let inside = Undelivered {
+            retry: Retry {
+                account: account.clone(),
+                webhook: webhook.clone(),
+                attempt: 9,
+                not_before: self.hand.now(),
+                last: String::new(),
+            },
+            events,
+        };
+        let now = self.hand.now();
+        for message in inside.to_texts().unwrap() {
+            let letter = DeadLetter {
+                account: account.clone(),
+                webhook: webhook.clone(),
+                first: now,
+                last: now,
+                events: 2,
+                died_at: now,
+                attempts: 9,
+                reason: "404".to_owned(),
+                message,
+            };
+            self.store.bury(&letter, now.plus(DAY)).await.unwrap();
+        }
+    }
+
+    /// The addresses in what no webhook took.
+    async fn undelivered(&self) -> Vec<String> {
+        let wanted = Wanted {
+            limit: 100,
+            ..Wanted::default()
+        };
+        let account = &self.tenant.account.id;
+        let rows = self.store.dead_letters(account, &wanted).await.unwrap();
+        let inside = rows
+            .iter()
+            .flat_map(|row| Undelivered::from_text(&row.value.message).unwrap().events);
+        inside.map(|event| event.email).collect()
+    }
+
+    /// A received mail that no receiver took.
+    async fn lost(&self, id: &str, from: &str) {
+        let (account, now) = (self.tenant.account.id.clone(), self.hand.now());
+        let job = Inbound {
+            v: 1,
+            account: account.clone(),
+            hostname: "in.example.com".to_owned(),
+            id: id.to_owned(),
+            blob: format!("inbound/{account}/{id}"),
+            from: from.to_owned(),
+            to: "box@in.example.com".to_owned(),
+            ip: None,
+            hello: String::new(),
+            received: now,
+            attempt: 9,
+            judged: None,
+        };
+        let raw = Bytes::from_static(b"raw");
+        self.blob.put(&job.blob, raw).await.unwrap();
+        let lost = LostMail {
+            account,
+            id: id.to_owned(),
+            hostname: job.hostname.clone(),
+            received: now,
+            died_at: now,
+            attempts: 9,
+            reason: "404".to_owned(),
+            job: job.to_text().unwrap(),
+        };
+        self.store.lose_mail(&lost, now.plus(DAY)).await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn everything_of_an_address_goes_and_nothing_of_another() {
+    for searches in [true, false] {
+        let desk = Desk::with(searches).await;
+        let mut hers = Vec::new();
+        let mut his = Vec::new();
+        for (email, state) in [
+            ("Ann@example.com", State::Delivered),
+            (ANN, State::Bounced),
+            ("ANN@EXAMPLE.COM", State::Handed),
+            ("bob@example.com", State::Delivered),
+        ] {
+            let message = match searches {
+                true => desk.searchable(email, state).await,
+                false => desk.copy(email, state).await,
+            };
+            if email.starts_with("bob") {
+                his.push(message);
+            } else {
+                hers.push(message);
+            }
+        }
+        let events =
+            [ANN, "bob@example.com"].map(|email| desk.event(Kind::Delivered, &hers[0], email));
+        desk.letter(events.to_vec()).await;
+        desk.lost("l1", ANN).await;
+        desk.lost("l2", "bob@example.com").await;
+
+        desk.erase("").await.expect(204);
+        for message in &hers {
+            assert!(!desk.is_kept(message).await);
+            desk.get(&format!("/v3/messages/{message}"))
+                .await
+                .expect(404);
+        }
+        assert!(desk.is_kept(&his[0]).await);
+        assert_eq!(desk.undelivered().await, ["bob@example.com"]);
+        let account = &desk.tenant.account.id;
+        let lost = desk.store.lost_mails(account, None, 10).await.unwrap();
+        assert_eq!(lost.len(), 1);
+        assert!(
+            !desk
+                .blob
+                .has(&format!("inbound/{account}/l1"))
+                .await
+                .unwrap()
+        );
+        assert!(
+            desk.blob
+                .has(&format!("inbound/{account}/l2"))
+                .await
+                .unwrap()
+        );
+        if searches {
+            let found = desk.store.seek(account, None, None, 10).await.unwrap();
+            assert_eq!(found.rows.len(), 1);
+            assert_eq!(found.rows[0].to, "bob@example.com");
+        }
+        desk.erase("").await.expect(204);
+    }
+}
+
+#[tokio::test]
+async fn suppressions_stay_unless_they_are_asked_for() {
+    let desk = Desk::new().await;
+    let account = &desk.tenant.account.id;
+    let folded = EmailAddress::parse(ANN).unwrap().folded();
+    let mark = Mark::at(desk.hand.now());
+    let hers = [folded.clone()];
+    for list in [List::Bounces, List::Group(4)] {
+        let put = desk.store.suppress_all(account, &hers, list, &mark);
+        put.await.unwrap();
+    }
+    desk.erase("").await.expect(204);
+    let lists = desk.store.suppressed(account, &folded).await.unwrap();
+    assert_eq!(lists.count(), 2);
+    desk.erase("?suppressions=true").await.expect(204);
+    let lists = desk.store.suppressed(account, &folded).await.unwrap();
+    assert_eq!(lists.count(), 0);
+    desk.erase("?suppressions=maybe").await.expect(400);
+}
+
+#[tokio::test]
+async fn what_is_under_way_is_left_and_said() {
+    let desk = Desk::new().await;
+    let waiting = desk.copy(ANN, State::Deferred).await;
+    let done = desk.copy(ANN, State::Delivered).await;
+    let large = desk.copy(ANN, State::Delivered).await;
+    let account = &desk.tenant.account.id;
+    let body = format!("mail/{account}/{large}");
+    desk.blob
+        .put(&body, Bytes::from_static(b"x"))
+        .await
+        .unwrap();
+
+    let told = desk.erase("").await.expect(202).json();
+    assert_eq!(
+        (told["status"].as_str(), told["under_way"].as_i64()),
+        (Some("pending"), Some(2))
+    );
+    assert!(desk.is_kept(&waiting).await && desk.is_kept(&large).await);
+    assert!(!desk.is_kept(&done).await);
+
+    // After six days no job can need them.
+    desk.hand.advance(6 * DAY);
+    desk.erase("").await.expect(204);
+    assert!(!desk.is_kept(&waiting).await && !desk.is_kept(&large).await);
+    assert!(!desk.blob.has(&body).await.unwrap());
+}
+
+#[tokio::test]
+async fn a_large_table_takes_several_calls() {
+    let desk = Desk::with(false).await;
+    let account = &desk.tenant.account.id;
+    let mut messages = Vec::new();
+    for _ in 0..3 {
+        messages.push(desk.copy(ANN, State::Delivered).await);
+    }
+    let waiting = desk.copy(ANN, State::Claimed).await;
+    // Some 30 MB of somebody else's, so that twenty pages are not enough.
+    let other = Tenant::new(&desk.store, "other", desk.hand.now()).await;
+    let filler = "x".repeat(300_000);
+    for n in 0..100_u8 {
+        let mut letter = DeadLetter {
+            account: other.account.id.clone(),
+            webhook: WebhookId::from_bytes([n; 16]),
+            first: desk.hand.now(),
+            last: desk.hand.now(),
+            events: 1,
+            died_at: desk.hand.now(),
+            attempts: 1,
+            reason: String::new(),
+            message: String::new(),
+        };
+        letter.message = format!("{n}{filler}");
+        desk.store
+            .bury(&letter, desk.hand.now().plus(DAY))
+            .await
+            .unwrap();
+    }
+    let first = desk.erase("").await.expect(202).json();
+    assert!(
+        first["message"]
+            .as_str()
+            .unwrap()
+            .contains("looked through"),
+        "{first}"
+    );
+    let mut calls = 1;
+    let last = loop {
+        let told = desk.erase("").await.expect(202).json();
+        calls += 1;
+        if !told["message"].as_str().unwrap().contains("looked through") {
+            break told;
+        }
+        assert!(calls < 20, "it does not end");
+    };
+    // What an earlier page held is not forgotten on the way.
+    assert_eq!(last["under_way"], 1);
+    for message in &messages {
+        let row = desk.store.recipient(account, message, 0).await.unwrap();
+        assert!(row.is_none());
+    }
+    assert!(desk.is_kept(&waiting).await);
+}
+
+#[tokio::test]
+async fn no_other_account_is_touched() {
+    let desk = Desk::new().await;
+    let message = desk.searchable(ANN, State::Delivered).await;
+    let other = Tenant::new(&desk.store, "other", desk.hand.now()).await;
+    let path = "/v3/messages/recipients/ann@example.com";
+    desk.api
+        .delete(path)
+        .key(&other.key)
+        .send()
+        .await
+        .expect(204);
+    assert!(desk.is_kept(&message).await);
+    let found = desk
+        .store
+        .seek(&desk.tenant.account.id, None, None, 10)
+        .await;
+    assert_eq!(found.unwrap().rows.len(), 1);
+}
+
+#[tokio::test]
+async fn what_is_no_address_is_refused() {
+    let desk = Desk::new().await;
+    for wrong in ["ann", "%20", "@", "a@b@", "ann%40"] {
+        let path = format!("/v3/messages/recipients/{wrong}");
+        let answer = desk.api.delete(&path).key(&desk.tenant.key).send().await;
+        let (field, _) = answer.expect(400).error();
+        assert_eq!(field.as_deref(), Some("email"), "{wrong}");
+    }
+}

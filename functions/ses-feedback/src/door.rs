@@ -1,0 +1,58 @@
+//! Where mail for the bounce domain comes in on the local host. In the cloud SES takes it.
+
+use std::time::Duration;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use bytes::Bytes;
+use posthaste_blob::BlobError;
+use posthaste_queue::{JobError, QueueError, Returned};
+use sha2::{Digest as _, Sha256};
+
+use crate::App;
+
+/// Who is written to about a domain (RFC 5321, section 4.5.1; RFC 2142, section 2), and where
+/// complaint feedback is usually ordered to.
+const ROLES: [&str; 3] = ["postmaster", "abuse", "fbl"];
+
+/// Why a mail was not taken.
+#[derive(Debug, thiserror::Error)]
+pub enum Unaccepted {
+    #[error(transparent)]
+    Blob(#[from] BlobError),
+    #[error(transparent)]
+    Queue(#[from] QueueError),
+    #[error("the mail has no form on the queue: {0}")]
+    Job(#[from] JobError),
+}
+
+/// Whether mail to this address is taken: `None` when it is not of the bounce domain, which is
+/// then somebody else's to decide.
+pub fn wants(app: &App, address: &str) -> Option<bool> {
+    let local = app.local(address)?;
+    let role = ROLES.iter().any(|role| role.eq_ignore_ascii_case(local));
+    Some(role || app.copy(address).is_some())
+}
+
+/// Takes a mail for addresses of the bounce domain: durable once this returns.
+///
+/// # Errors
+/// When it could not be kept.
+pub async fn accept(app: &App, from: &str, to: Vec<String>, raw: Bytes) -> Result<(), Unaccepted> {
+    // The same bytes may come to two addresses, and the first that is read is forgotten.
+    let mut hash = Sha256::new();
+    for address in &to {
+        hash.update(address.as_bytes());
+        // No address holds a NUL.
+        hash.update([0]);
+    }
+    hash.update(&raw);
+    let job = Returned {
+        v: 1,
+        blob: format!("bounces/{}", URL_SAFE_NO_PAD.encode(hash.finalize())),
+        from: from.to_owned(),
+        to,
+    };
+    app.blob.put(&job.blob, raw).await?;
+    Ok(app.feedback.send(job.to_text()?, Duration::ZERO).await?)
+}

@@ -1,0 +1,76 @@
+//! Mails to the bounce domain: delivery reports (RFC 3464) and complaints (RFC 5965).
+//!
+//! A report is believed when it names a copy by an envelope sender that carries our mark: it came
+//! to that address, or returns it. Other mails to the domain are the vacation notes of machines.
+
+use posthaste_mailer::Stage;
+use posthaste_mime::report::{self, Action, Complaint, Delivery, Original, Recipient, Report};
+use posthaste_model::{Timestamp, Verp};
+
+use crate::App;
+use crate::judge;
+use crate::word::{Says, Word};
+
+/// Addresses of a mail that are looked at for one of ours.
+const MOST: usize = 100;
+
+/// What a mail says; nothing when it is no report, or about no copy of ours.
+pub(crate) fn word(app: &App, to: &[String], raw: &[u8], now: Timestamp) -> Option<Word> {
+    let report = report::read(raw)?;
+    let (says, original, named) = match &report {
+        Report::Delivery(delivery) => (of_delivery(delivery)?, &delivery.original, None),
+        Report::Complaint(complaint) => {
+            let from = complaint.mail_from.as_deref();
+            (of_complaint(complaint)?, &complaint.original, from)
+        }
+    };
+    let copy = copy(app, to, named, original)?;
+    Some(Word {
+        account: copy.account,
+        message: copy.message,
+        recipient: copy.recipient,
+        // What a mail calls the recipient is anybody's word.
+        email: None,
+        at: now,
+        says,
+    })
+}
+
+/// The copy a report is about: a complaint returns the envelope sender, a delivery report comes to
+/// it.
+fn copy(app: &App, to: &[String], named: Option<&str>, original: &Original) -> Option<Verp> {
+    let path = original.header("Return-Path");
+    let path = path.map(|path| path.trim_matches(['<', '>', ' ']));
+    let to = to.iter().map(String::as_str).take(MOST);
+    let all = named.into_iter().chain(path).chain(to);
+    all.filter_map(|address| app.copy(address)).next()
+}
+
+/// A copy has one recipient, so a failure that a report tells is this copy's, under whatever
+/// address it was last tried.
+fn of_delivery(delivery: &Delivery) -> Option<Says> {
+    let of = |action| {
+        let mut all = delivery.recipients.iter();
+        all.find(|recipient: &&Recipient| recipient.action == action)
+    };
+    if let Some(failed) = of(Action::Failed) {
+        let (status, said) = (failed.status.as_deref(), failed.diagnostic.as_deref());
+        return Some(Says::Bounced(judge::bounced(status, said, Stage::Data)));
+    }
+    let delayed = of(Action::Delayed)?;
+    let said = delayed.diagnostic.as_deref().unwrap_or_default();
+    Some(Says::Deferred {
+        response: judge::words(said),
+        status: delayed.status.clone(),
+    })
+}
+
+/// The types of RFC 5965, section 7.3, and of the registry it opens.
+fn of_complaint(complaint: &Complaint) -> Option<Says> {
+    match complaint.feedback_type.as_str() {
+        "abuse" | "fraud" | "virus" | "other" => Some(Says::Complained),
+        "opt-out" | "opt-out-list" => Some(Says::Unsubscribed),
+        // `not-spam` is praise, `auth-failure` and `dmarc` are about the domain.
+        _ => None,
+    }
+}

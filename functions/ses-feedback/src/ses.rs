@@ -1,0 +1,228 @@
+//! Events that SES publishes about mail it took (SES developer guide, "Contents of event data").
+//!
+//! The copy is named by the message tags that the hand-over set: SES replaces the Message-ID. Opens
+//! and clicks are counted by links of our own, so those of SES are left alone.
+
+use std::collections::BTreeMap;
+
+use posthaste_mailer::{Classification, Stage, TAG_ACCOUNT, TAG_MESSAGE, TAG_RECIPIENT};
+use posthaste_model::{AccountId, BounceType, MessageId, Timestamp};
+use serde::Deserialize;
+
+use crate::judge;
+use crate::word::{Says, Word};
+
+/// The tag that SES sets to the address it sent from.
+const OUTGOING_IP: &str = "ses:outgoing-ip";
+
+/// An event as EventBridge delivers it.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Bridged {
+    detail: Detail,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Detail {
+    event_type: String,
+    mail: Mail,
+    bounce: Option<Bounce>,
+    complaint: Option<Complaint>,
+    delivery: Option<Delivery>,
+    delivery_delay: Option<Delay>,
+    reject: Option<Reject>,
+    failure: Option<Failure>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Mail {
+    timestamp: Option<String>,
+    #[serde(default)]
+    destination: Vec<String>,
+    #[serde(default)]
+    tags: BTreeMap<String, Vec<String>>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Bounce {
+    #[serde(default)]
+    bounce_type: String,
+    #[serde(default)]
+    bounce_sub_type: String,
+    #[serde(default)]
+    bounced_recipients: Vec<Refused>,
+    timestamp: Option<String>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Refused {
+    status: Option<String>,
+    diagnostic_code: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Complaint {
+    complaint_sub_type: Option<String>,
+    complaint_feedback_type: Option<String>,
+    timestamp: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Delivery {
+    smtp_response: Option<String>,
+    timestamp: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Delay {
+    #[serde(default)]
+    delay_type: String,
+    #[serde(default)]
+    delayed_recipients: Vec<Refused>,
+    timestamp: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Reject {
+    reason: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Failure {
+    error_message: Option<String>,
+}
+
+impl Bridged {
+    /// What it says; nothing when it is about a mail that is not ours, or of no concern.
+    pub(crate) fn word(self, now: Timestamp) -> Option<Word> {
+        let Self { detail } = self;
+        let tag = |name: &str| detail.mail.tags.get(name)?.first().map(String::as_str);
+        let account = AccountId::parse(tag(TAG_ACCOUNT)?).ok()?;
+        let message = MessageId::parse(tag(TAG_MESSAGE)?).ok()?;
+        let recipient = tag(TAG_RECIPIENT)?.parse().ok()?;
+        let ip = tag(OUTGOING_IP).map(str::to_owned);
+        let email = detail.mail.destination.first().cloned();
+        let sent = detail.mail.timestamp.clone();
+        let (says, at) = detail.says(ip)?;
+        let at = at.or(sent).and_then(|text| Timestamp::from_iso(&text));
+        Some(Word {
+            account,
+            message,
+            recipient,
+            email,
+            at: at.unwrap_or(now),
+            says,
+        })
+    }
+}
+
+impl Detail {
+    /// What happened, and when.
+    fn says(self, ip: Option<String>) -> Option<(Says, Option<String>)> {
+        match self.event_type.as_str() {
+            "Send" => Some((Says::Handed, None)),
+            "Delivery" => {
+                let delivery = self.delivery?;
+                let response = delivery.smtp_response.as_deref().map(judge::words);
+                Some((Says::Delivered { response, ip }, delivery.timestamp))
+            }
+            "DeliveryDelay" => {
+                let delay = self.delivery_delay?;
+                Some((delayed(&delay), delay.timestamp))
+            }
+            "Bounce" => {
+                let bounce = self.bounce?;
+                Some((returned(&bounce), bounce.timestamp))
+            }
+            "Complaint" => {
+                let complaint = self.complaint?;
+                Some((complained(&complaint)?, complaint.timestamp))
+            }
+            // The contract's reasons know no virus; this is what SES calls "Bad content".
+            "Reject" => {
+                let why = self.reject.and_then(|reject| reject.reason);
+                tracing::warn!("SES rejected a mail: {}", why.unwrap_or_default());
+                let reason = "Spam Content".to_owned();
+                Some((Says::Dropped { reason }, None))
+            }
+            "Rendering Failure" => {
+                let why = self.failure.and_then(|failure| failure.error_message);
+                let reason = judge::words(&why.unwrap_or_else(|| "Rendering Failure".to_owned()));
+                Some((Says::Dropped { reason }, None))
+            }
+            // `Open`, `Click`, `Subscription`, and what SES may learn to say.
+            _ => None,
+        }
+    }
+}
+
+fn delayed(delay: &Delay) -> Says {
+    let who = delay.delayed_recipients.first();
+    let said = who.and_then(|who| who.diagnostic_code.as_deref());
+    let response = judge::words(said.unwrap_or(&delay.delay_type));
+    let status = who.and_then(|who| who.status.clone());
+    Says::Deferred { response, status }
+}
+
+fn returned(bounce: &Bounce) -> Says {
+    let dropped = |reason: &str| Says::Dropped {
+        reason: reason.to_owned(),
+    };
+    match bounce.bounce_sub_type.as_str() {
+        // SES has lists of its own and did not try.
+        "Suppressed" | "OnAccountSuppressionList" => return dropped("Bounced Address"),
+        "UnsubscribedRecipient" => return dropped("Unsubscribed Address"),
+        _ => {}
+    }
+    let nobody = Refused::default();
+    let who = bounce.bounced_recipients.first().unwrap_or(&nobody);
+    let permanent = bounce.bounce_type == "Permanent";
+    let stage = match permanent {
+        true => Stage::Rcpt,
+        false => Stage::Data,
+    };
+    let said = who.diagnostic_code.as_deref();
+    let mut bounced = judge::bounced(who.status.as_deref(), said, stage);
+    if said.is_none() {
+        bounced.class = class(&bounce.bounce_sub_type).unwrap_or(bounced.class);
+        bounced.kind = match bounced.kind {
+            BounceType::Expired => BounceType::Expired,
+            BounceType::Bounce | BounceType::Blocked if permanent => BounceType::Bounce,
+            BounceType::Bounce | BounceType::Blocked => BounceType::Blocked,
+        };
+    }
+    if !permanent && bounced.kind == BounceType::Bounce {
+        // SES says that another mail may pass.
+        bounced.kind = BounceType::Blocked;
+    }
+    Says::Bounced(bounced)
+}
+
+/// What SES's own word for a bounce means, where the other server's words are missing.
+fn class(sub_type: &str) -> Option<&'static str> {
+    Some(match sub_type {
+        "NoEmail" => Classification::InvalidAddress.as_str(),
+        "MailboxFull" => Classification::MailboxUnavailable.as_str(),
+        "MessageTooLarge" | "ContentRejected" | "AttachmentRejected" => {
+            Classification::Content.as_str()
+        }
+        _ => return None,
+    })
+}
+
+fn complained(complaint: &Complaint) -> Option<Says> {
+    if complaint.complaint_sub_type.as_deref() == Some("OnAccountSuppressionList") {
+        return Some(Says::Dropped {
+            reason: "Spam Reporting Address".to_owned(),
+        });
+    }
+    // Somebody took a mail out of his spam folder.
+    let praise = complaint.complaint_feedback_type.as_deref() == Some("not-spam");
+    (!praise).then_some(Says::Complained)
+}

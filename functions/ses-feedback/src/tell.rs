@@ -1,0 +1,134 @@
+//! From what is said about a copy to the event that tells it, once.
+
+use posthaste_model::{Event, Kind, MessageId};
+use posthaste_store::{Heard, News, Recipient, State, StoreError};
+
+use crate::App;
+use crate::word::{Says, Word};
+
+/// Events of a copy that are kept; what is told beyond that is told and not kept.
+const MOST: usize = 200;
+
+/// Writes down what is said and gives back the event to queue, if there is one.
+///
+/// What the row has already was told by somebody else, who queues it, unless that was an earlier
+/// run of this very message: `again`.
+pub(crate) async fn tell(app: &App, word: &Word, again: bool) -> Result<Option<Event>, StoreError> {
+    let copy = (&word.account, &word.message, word.recipient);
+    let id = id(word);
+    let news = |row: &Recipient| news(word, id.as_deref(), row);
+    match app.store.hear(copy, app.clock.now(), news).await? {
+        Heard::New(news) => Ok(news.event),
+        Heard::Known(row) => {
+            let mut events = row.events().into_iter();
+            let mine = events.find(|event| Some(&event.id) == id.as_ref());
+            Ok(mine.filter(|_| again))
+        }
+        Heard::Missing => forgotten(app, word, id, again).await,
+    }
+}
+
+/// The id of the event: the same whoever tells it, and however often. A copy ends once, and may be
+/// deferred at many times.
+fn id(word: &Word) -> Option<String> {
+    let kind = word.says.kind()?;
+    let when = match kind {
+        Kind::Deferred => word.at.to_string(),
+        _ => String::new(),
+    };
+    let (message, recipient): (&MessageId, u32) = (&word.message, word.recipient);
+    Some(format!("{}-fb{when}-{message}-{recipient}", kind.wire()))
+}
+
+/// What is new to the row.
+fn news(word: &Word, id: Option<&str>, row: &Recipient) -> Option<News> {
+    let state = match &word.says {
+        Says::Handed => Some(State::Handed),
+        Says::Delivered { .. } => Some(State::Delivered),
+        Says::Deferred { .. } => Some(State::Deferred),
+        Says::Bounced(_) => Some(State::Bounced),
+        Says::Dropped { .. } => Some(State::Dropped),
+        Says::Complained | Says::Unsubscribed => None,
+    };
+    let Some((id, kind)) = id.zip(word.says.kind()) else {
+        // Only a copy whose hand-over went unanswered learns something.
+        let open = matches!(row.state, State::Claimed | State::Deferred);
+        return open.then_some(News { event: None, state });
+    };
+    let events = row.events();
+    let told = |event: &Event| match kind {
+        Kind::Deferred => event.id == id,
+        _ => event.kind == kind,
+    };
+    if events.iter().any(told) || events.len() >= MOST {
+        return None;
+    }
+    let mut event = event(word, id, kind, &row.email);
+    if let Some(first) = events.first() {
+        event.smtp_id.clone_from(&first.smtp_id);
+        event.category.clone_from(&first.category);
+        event.custom_args.clone_from(&first.custom_args);
+        event.asm_group_id = first.asm_group_id;
+        event.template_id.clone_from(&first.template_id);
+    }
+    if kind == Kind::Deferred {
+        let before = events.iter().filter(|event| event.kind == kind).count();
+        event.attempt = u32::try_from(before + 1).ok();
+    }
+    let event = Some(event);
+    Some(News { event, state })
+}
+
+/// An event with what is said and nothing of the copy.
+fn event(word: &Word, id: &str, kind: Kind, email: &str) -> Event {
+    let mut event = Event::new(
+        id.to_owned(),
+        word.account.clone(),
+        kind,
+        word.at,
+        email.to_owned(),
+    );
+    event.message = Some(word.message.clone());
+    event.recipient = word.recipient;
+    match &word.says {
+        Says::Delivered { response, ip } => {
+            event.response.clone_from(response);
+            event.ip.clone_from(ip);
+        }
+        Says::Deferred { response, status } => {
+            event.response = Some(response.clone());
+            event.status.clone_from(status);
+        }
+        Says::Bounced(bounced) => {
+            event.bounce_type = Some(bounced.kind);
+            event.bounce_classification = Some(bounced.class.to_owned());
+            event.status = Some(bounced.status.clone());
+            event.reason = Some(bounced.reason.clone());
+        }
+        Says::Dropped { reason } => {
+            event.reason = Some(reason.clone());
+            event.status = Some("5.0.0".to_owned());
+        }
+        Says::Handed | Says::Complained | Says::Unsubscribed => {}
+    }
+    event
+}
+
+/// A copy without a row is older than rows are kept, or of another stack that shares this account
+/// of AWS. A complaint may come late; whoever speaks for the address tells it too.
+async fn forgotten(
+    app: &App,
+    word: &Word,
+    id: Option<String>,
+    again: bool,
+) -> Result<Option<Event>, StoreError> {
+    let Some(((id, kind), email)) = id.zip(word.says.kind()).zip(word.email.as_deref()) else {
+        return Ok(None);
+    };
+    if app.store.account(&word.account).await?.is_none() {
+        return Ok(None);
+    }
+    let copy = (&word.account, &word.message, word.recipient);
+    let first = app.store.tell_once(copy, &id, app.clock.now()).await?;
+    Ok((first || again).then(|| event(word, &id, kind, email)))
+}

@@ -1,0 +1,176 @@
+//! From a batch of queue messages to events.
+
+use std::time::Duration;
+
+use posthaste_blob::BlobError;
+use posthaste_model::{Event, Masked};
+use posthaste_queue::{
+    Happened, JobError, QueueError, Returned, SqsBatchResponse, SqsEvent, SqsMessage, gather,
+    returned,
+};
+use posthaste_store::StoreError;
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::App;
+use crate::ses::Bridged;
+use crate::tell::tell;
+use crate::word::Word;
+
+/// Trouble that only a later run of the same message can mend.
+#[derive(Debug, thiserror::Error)]
+enum Trouble {
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error(transparent)]
+    Blob(#[from] BlobError),
+    #[error(transparent)]
+    Queue(#[from] QueueError),
+    #[error("the events have no form on the queue: {0}")]
+    Job(#[from] JobError),
+}
+
+/// What a message came to.
+#[derive(Default)]
+struct Done {
+    event: Option<Event>,
+    /// A raw mail that is not needed any more.
+    blob: Option<String>,
+}
+
+/// A mail that SES has put into the bucket, as the topic of the receipt rule tells it.
+#[derive(Deserialize)]
+struct Notice {
+    #[serde(default)]
+    mail: Mail,
+    receipt: Receipt,
+}
+
+#[derive(Default, Deserialize)]
+struct Mail {
+    #[serde(default)]
+    source: String,
+}
+
+#[derive(Deserialize)]
+struct Receipt {
+    recipients: Vec<String>,
+    action: Action,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Action {
+    object_key: String,
+}
+
+/// Handles a batch of the feedback queue.
+pub async fn handle(app: &App, event: SqsEvent) -> SqsBatchResponse {
+    let ends = gather(&event, app.at_once, |record| work(app, record)).await;
+    let (mut again, mut done) = (Vec::new(), Vec::new());
+    let (mut events, mut blobs) = (Vec::new(), Vec::new());
+    for (id, end) in ends {
+        match end {
+            Some(Ok(end)) => {
+                events.extend(end.event);
+                blobs.extend(end.blob);
+                done.push(id);
+            }
+            Some(Err(trouble)) => {
+                tracing::error!(error = %trouble, "feedback must wait: {trouble}");
+                again.push(id);
+            }
+            None => again.push(id),
+        }
+    }
+    // Published once for the whole batch. If that fails, the messages come back and tell it again.
+    if let Err(trouble) = publish(app, &events).await {
+        tracing::error!(error = %trouble, "events could not be queued: {trouble}");
+        again.append(&mut done);
+        return returned(again);
+    }
+    for blob in blobs {
+        if let Err(error) = app.blob.delete(&blob).await {
+            // It is read by nobody any more, and the bucket forgets it by itself.
+            tracing::warn!(error = %error, "a mail that was read could not be deleted: {error}");
+        }
+    }
+    returned(again)
+}
+
+async fn publish(app: &App, events: &[Event]) -> Result<(), Trouble> {
+    if events.is_empty() {
+        return Ok(());
+    }
+    // First what the events mean for the addresses: both may be done again, neither left out.
+    app.store.learn(events).await?;
+    let texts = Happened::to_texts(events)?;
+    let messages = texts.into_iter().map(|text| (text, Duration::ZERO));
+    app.events.send_all(messages.collect()).await?;
+    tracing::info!(target: "metrics", feedback_events = events.len());
+    Ok(())
+}
+
+async fn work(app: &App, record: &SqsMessage) -> Result<Done, Trouble> {
+    let text = record.body.as_deref().unwrap_or_default();
+    // Set by SQS and by the local engine alike.
+    let count = record.attributes.get("ApproximateReceiveCount");
+    let again = count.is_some_and(|count| count != "1");
+    let (word, blob) = match read(app, text).await? {
+        Some(read) => read,
+        None => return Ok(Done::default()),
+    };
+    let Some(word) = word else {
+        return Ok(Done { event: None, blob });
+    };
+    let event = tell(app, &word, again).await?;
+    if let Some(event) = &event {
+        let (who, message) = (Masked(&event.email), &word.message);
+        tracing::debug!(message.id = %message, "{} told of message {message} to {who}", event.kind.wire());
+    }
+    Ok(Done { event, blob })
+}
+
+/// What a message says, and the raw mail it named; nothing when it cannot be read.
+async fn read(app: &App, text: &str) -> Result<Option<(Option<Word>, Option<String>)>, Trouble> {
+    let value: Value = serde_json::from_str(text).unwrap_or_default();
+    if value["source"] == "aws.ses" {
+        return Ok(match Bridged::deserialize(&value) {
+            Ok(bridged) => Some((bridged.word(app.clock.now()), None)),
+            Err(error) => {
+                tracing::error!("an event of SES cannot be read and is dropped: {error}");
+                None
+            }
+        });
+    }
+    let mail = match Notice::deserialize(&value) {
+        Ok(notice) => Returned {
+            v: 1,
+            blob: notice.receipt.action.object_key,
+            from: notice.mail.source,
+            to: notice.receipt.recipients,
+        },
+        Err(_) => match Returned::from_text(text) {
+            Ok(mail) => mail,
+            Err(error) => {
+                // Trying again would only bring it back for ever.
+                tracing::error!("a feedback message cannot be read and is dropped: {error}");
+                return Ok(None);
+            }
+        },
+    };
+    let raw = match app.blob.get(&mail.blob).await {
+        Ok(raw) => raw,
+        // Read before, by a run whose message came again.
+        Err(BlobError::Missing(_)) => return Ok(None),
+        Err(error) => return Err(error.into()),
+    };
+    let word = crate::mail::word(app, &mail.to, &raw, app.clock.now());
+    if word.is_none() {
+        let from = Masked(&mail.from);
+        tracing::debug!(
+            "a mail from {from} to the bounce domain is no report about a mail of ours"
+        );
+    }
+    Ok(Some((word, Some(mail.blob))))
+}

@@ -1,0 +1,273 @@
+//! Each event of SES.
+
+use posthaste_model::{BounceType, Kind};
+use posthaste_store::{List, State};
+use serde_json::{Value, json};
+
+use crate::{Desk, EMAIL, at};
+
+pub(crate) const SEND: &str = include_str!("../samples/send.json");
+pub(crate) const DELIVERY: &str = include_str!("../samples/delivery.json");
+pub(crate) const DELAY: &str = include_str!("../samples/delay.json");
+pub(crate) const BOUNCE: &str = include_str!("../samples/bounce.json");
+pub(crate) const COMPLAINT: &str = include_str!("../samples/complaint.json");
+const REJECT: &str = include_str!("../samples/reject.json");
+const FAILURE: &str = include_str!("../samples/rendering-failure.json");
+
+/// A sample with one member of its detail changed.
+fn with(sample: &str, pointer: &str, value: Value) -> String {
+    let mut json: Value = serde_json::from_str(sample).unwrap();
+    *json.pointer_mut(pointer).unwrap() = value;
+    json.to_string()
+}
+
+#[tokio::test]
+async fn a_delivery_is_told_with_what_the_copy_carries() {
+    let desk = Desk::new().await;
+    desk.work(&[desk.sample(DELIVERY)]).await;
+    let event = desk.one();
+    assert_eq!((event.kind, event.email.as_str()), (Kind::Delivered, EMAIL));
+    assert_eq!(event.at, at("2027-01-15T08:00:01Z"));
+    let response = event.response.as_deref().unwrap();
+    assert!(response.starts_with("250 2.0.0 OK"), "{response}");
+    assert_eq!(event.ip.as_deref(), Some("203.0.113.9"));
+    assert_eq!(event.smtp_id.as_deref(), Some("x@post.example"));
+    assert_eq!(event.custom_args["order"], "7");
+    assert!(event.category.is_some());
+    assert_eq!(event.sg_message_id(), Some(desk.message.of_copy(3)));
+    let row = desk.row().await;
+    assert_eq!(row.state, State::Delivered);
+    assert_eq!(row.events().last(), Some(&event));
+}
+
+#[tokio::test]
+async fn a_bounce_has_type_and_class_and_ends_the_address() {
+    let desk = Desk::new().await;
+    desk.work(&[desk.sample(BOUNCE)]).await;
+    let event = desk.one();
+    assert_eq!(event.kind, Kind::Bounce);
+    assert_eq!(event.bounce_type, Some(BounceType::Bounce));
+    let class = event.bounce_classification.as_deref();
+    assert_eq!(class, Some("Invalid Address"));
+    assert_eq!(event.status.as_deref(), Some("5.1.1"));
+    let reason = event.reason.as_deref();
+    assert_eq!(reason, Some("550 5.1.1 <ann@example.com>: user unknown"));
+    assert!(desk.is_on(List::Bounces).await);
+    assert_eq!(desk.row().await.state, State::Bounced);
+}
+
+#[tokio::test]
+async fn what_ses_calls_transient_spares_the_address() {
+    for (kind, sub, refused, class) in [
+        (
+            "Transient",
+            "MailboxFull",
+            json!([{"emailAddress": EMAIL}]),
+            "Mailbox Unavailable",
+        ),
+        ("Transient", "ContentRejected", json!([]), "Content"),
+        ("Undetermined", "Undetermined", json!([]), "Unclassified"),
+        (
+            "Permanent",
+            "General",
+            json!([{"emailAddress": EMAIL, "status": "5.7.1",
+                "diagnosticCode": "smtp; 554 5.7.1 blocked using zen.spamhaus.org"}]),
+            "Reputation",
+        ),
+    ] {
+        let desk = Desk::new().await;
+        let text = desk.sample(BOUNCE);
+        let text = with(&text, "/detail/bounce/bounceType", json!(kind));
+        let text = with(&text, "/detail/bounce/bounceSubType", json!(sub));
+        let text = with(&text, "/detail/bounce/bouncedRecipients", refused);
+        desk.work(&[text]).await;
+        let event = desk.one();
+        assert_eq!(event.bounce_type, Some(BounceType::Blocked), "{sub}");
+        assert_eq!(event.bounce_classification.as_deref(), Some(class));
+        assert!(!desk.is_on(List::Bounces).await, "{sub}");
+        assert!(desk.is_on(List::Blocks).await, "{sub}");
+    }
+}
+
+#[tokio::test]
+async fn a_permanent_bounce_without_words_ends_the_address() {
+    let desk = Desk::new().await;
+    let text = desk.sample(BOUNCE);
+    let text = with(&text, "/detail/bounce/bounceSubType", json!("NoEmail"));
+    let text = with(&text, "/detail/bounce/bouncedRecipients", json!([]));
+    desk.work(&[text]).await;
+    let event = desk.one();
+    assert_eq!(event.bounce_type, Some(BounceType::Bounce));
+    let class = event.bounce_classification.as_deref();
+    assert_eq!(class, Some("Invalid Address"));
+    assert!(desk.is_on(List::Bounces).await);
+}
+
+#[tokio::test]
+async fn a_mail_that_ses_gave_up_is_expired() {
+    let desk = Desk::new().await;
+    let refused = json!([{"emailAddress": EMAIL, "action": "failed", "status": "4.4.7",
+        "diagnosticCode": "smtp; 550 4.4.7 Message expired: unable to deliver in 840 minutes"}]);
+    let text = desk.sample(BOUNCE);
+    let text = with(&text, "/detail/bounce/bounceType", json!("Transient"));
+    let text = with(&text, "/detail/bounce/bouncedRecipients", refused);
+    desk.work(&[text]).await;
+    let event = desk.one();
+    assert_eq!(event.bounce_type, Some(BounceType::Expired));
+    assert_eq!(event.status.as_deref(), Some("4.4.7"));
+    // API facts 1: what was deferred to the end lands on the blocks.
+    assert!(desk.is_on(List::Blocks).await);
+}
+
+#[tokio::test]
+async fn delays_are_deferrals_and_count_their_attempts() {
+    let desk = Desk::new().await;
+    let later = with(
+        &desk.sample(DELAY),
+        "/detail/deliveryDelay/timestamp",
+        json!("2027-01-15T09:10:00.000Z"),
+    );
+    desk.work(&[desk.sample(DELAY)]).await;
+    desk.work(&[later]).await;
+    let told = desk.told();
+    assert_eq!(told.len(), 2);
+    for (event, attempt) in told.iter().zip(1..) {
+        assert_eq!(event.kind, Kind::Deferred);
+        assert_eq!(event.attempt, Some(attempt));
+        assert_eq!(event.status.as_deref(), Some("4.4.1"));
+        let said = event.response.as_deref();
+        assert_eq!(said, Some("421 4.4.1 Unable to connect to remote host"));
+    }
+    assert_eq!(desk.row().await.state, State::Handed, "SES has it still");
+}
+
+#[tokio::test]
+async fn a_complaint_is_a_spam_report() {
+    let desk = Desk::new().await;
+    desk.work(&[desk.sample(DELIVERY)]).await;
+    desk.work(&[desk.sample(COMPLAINT)]).await;
+    let told = desk.told();
+    assert_eq!(told[1].kind, Kind::SpamReport);
+    assert_eq!(told[1].at, at("2027-01-15T09:00:00Z"));
+    assert!(desk.is_on(List::SpamReports).await);
+    assert_eq!(desk.row().await.state, State::Delivered);
+}
+
+#[tokio::test]
+async fn praise_is_no_complaint() {
+    let desk = Desk::new().await;
+    let place = "/detail/complaint/complaintFeedbackType";
+    let text = with(&desk.sample(COMPLAINT), place, json!("not-spam"));
+    desk.work(&[text]).await;
+    assert!(desk.told().is_empty());
+    assert!(!desk.is_on(List::SpamReports).await);
+}
+
+#[tokio::test]
+async fn what_ses_did_not_send_is_dropped_with_its_reason() {
+    let bounce = |sub: &str| with(BOUNCE, "/detail/bounce/bounceSubType", json!(sub));
+    let listed = with(
+        COMPLAINT,
+        "/detail/complaint/complaintSubType",
+        json!("OnAccountSuppressionList"),
+    );
+    for (text, reason) in [
+        (REJECT.to_owned(), "Spam Content"),
+        (
+            FAILURE.to_owned(),
+            "Attribute 'name' is not present in the rendering data.",
+        ),
+        (bounce("Suppressed"), "Bounced Address"),
+        (bounce("OnAccountSuppressionList"), "Bounced Address"),
+        (bounce("UnsubscribedRecipient"), "Unsubscribed Address"),
+        (listed, "Spam Reporting Address"),
+    ] {
+        let desk = Desk::new().await;
+        desk.work(&[desk.sample(&text)]).await;
+        let event = desk.one();
+        assert_eq!(event.kind, Kind::Dropped);
+        assert_eq!(event.reason.as_deref(), Some(reason));
+        assert_eq!(desk.row().await.state, State::Dropped);
+        assert!(!desk.is_on(List::Bounces).await, "{reason}");
+    }
+}
+
+#[tokio::test]
+async fn a_mail_that_left_unheard_is_not_sent_again() {
+    let desk = Desk::empty().await;
+    desk.claimed().await;
+    // SES took it, and the answer to our call got lost.
+    desk.recorded(State::Deferred).await;
+    desk.work(&[desk.sample(SEND)]).await;
+    assert!(desk.told().is_empty());
+    assert_eq!(desk.row().await.state, State::Handed);
+}
+
+#[tokio::test]
+async fn a_word_that_comes_before_our_own_is_the_last() {
+    let desk = Desk::empty().await;
+    desk.claimed().await;
+    desk.work(&[desk.sample(DELIVERY)]).await;
+    assert_eq!(desk.one().kind, Kind::Delivered);
+    assert_eq!(desk.row().await.state, State::Claimed, "not ours to end");
+    desk.recorded(State::Handed).await;
+    let row = desk.row().await;
+    assert_eq!(row.state, State::Delivered);
+    assert_eq!(row.events().len(), 2);
+}
+
+#[tokio::test]
+async fn a_late_delivery_does_not_undo_a_bounce() {
+    let desk = Desk::new().await;
+    desk.work(&[desk.sample(BOUNCE)]).await;
+    desk.work(&[desk.sample(DELIVERY)]).await;
+    assert_eq!(desk.told().len(), 2);
+    assert_eq!(desk.row().await.state, State::Bounced);
+}
+
+#[tokio::test]
+async fn a_complaint_about_a_forgotten_copy_still_counts() {
+    let desk = Desk::empty().await;
+    let text = desk.sample(COMPLAINT);
+    desk.work(&[text.clone(), text]).await;
+    let event = desk.one();
+    assert_eq!(
+        (event.kind, event.email.as_str()),
+        (Kind::SpamReport, EMAIL)
+    );
+    assert!(desk.is_on(List::SpamReports).await);
+}
+
+#[tokio::test]
+async fn what_is_not_ours_is_left_alone() {
+    let desk = Desk::new().await;
+    let open = desk.sample(SEND).replace("\"Send\"", "\"Open\"");
+    let strange = desk.sample(COMPLAINT);
+    let strange = with(
+        &strange,
+        "/detail/mail/tags/posthaste-account",
+        json!(["zzzzzzzzzz"]),
+    );
+    let untagged = with(&desk.sample(BOUNCE), "/detail/mail/tags", json!({}));
+    let odd = with(
+        &desk.sample(BOUNCE),
+        "/detail/mail/tags/posthaste-recipient",
+        json!(["x"]),
+    );
+    let short = json!({"source": "aws.ses", "detail": {"eventType": 5}}).to_string();
+    let bare = with(&desk.sample(BOUNCE), "/detail/eventType", json!("Delivery"));
+    let texts = [
+        open,
+        strange,
+        untagged,
+        odd,
+        short,
+        bare,
+        "{}".into(),
+        "x".into(),
+        String::new(),
+    ];
+    desk.work(&texts).await;
+    assert!(desk.told().is_empty());
+    assert_eq!(desk.row().await.events().len(), 1);
+}

@@ -1,0 +1,177 @@
+//! Reports that come by mail, and who may send them.
+
+use bytes::Bytes;
+use posthaste_blob::BlobError;
+use posthaste_model::{BounceType, Kind};
+use posthaste_store::{List, State};
+use serde_json::json;
+use ses_feedback::wants;
+
+use crate::{Desk, EMAIL};
+
+pub(crate) const FAILED: &str = include_str!("../samples/failed.eml");
+const COMPLAINT: &str = include_str!("../samples/complaint.eml");
+const VACATION: &str = include_str!("../samples/vacation.eml");
+
+/// A copy that a relay had taken.
+async fn delivered() -> Desk {
+    let desk = Desk::empty().await;
+    desk.claimed().await;
+    desk.recorded(State::Delivered).await;
+    desk
+}
+
+#[tokio::test]
+async fn a_bounce_by_mail_finds_its_copy() {
+    let desk = delivered().await;
+    desk.mailed(&[&desk.verp()], FAILED).await;
+    let event = desk.one();
+    assert_eq!((event.kind, event.email.as_str()), (Kind::Bounce, EMAIL));
+    assert_eq!(event.bounce_type, Some(BounceType::Bounce));
+    let class = event.bounce_classification.as_deref();
+    assert_eq!(class, Some("Invalid Address"));
+    let reason = event.reason.as_deref().unwrap();
+    assert!(
+        reason.ends_with("Recipient address rejected: User unknown"),
+        "{reason}"
+    );
+    assert_eq!(event.smtp_id.as_deref(), Some("x@post.example"));
+    assert!(desk.is_on(List::Bounces).await);
+    assert_eq!(desk.row().await.state, State::Bounced);
+}
+
+#[tokio::test]
+async fn a_mail_that_was_read_is_forgotten() {
+    let desk = delivered().await;
+    let raw = Bytes::from(desk.sample(FAILED).into_bytes());
+    desk.app.blob.put("bounces/m1", raw).await.unwrap();
+    let notice = json!({
+        "notificationType": "Received",
+        "mail": {"source": "", "messageId": "m1", "destination": [desk.verp()]},
+        "receipt": {"recipients": [desk.verp()],
+            "action": {"type": "S3", "bucketName": "b", "objectKey": "bounces/m1"}},
+    });
+    let notice = notice.to_string();
+    // SNS and SQS repeat themselves.
+    desk.work(&[notice.clone()]).await;
+    desk.work(&[notice]).await;
+    assert_eq!(desk.one().kind, Kind::Bounce);
+    let gone = desk.app.blob.get("bounces/m1").await;
+    assert!(matches!(gone, Err(BlobError::Missing(_))));
+}
+
+#[tokio::test]
+async fn a_delay_by_mail_is_a_deferral() {
+    let desk = delivered().await;
+    let delayed = FAILED
+        .replace("Action: failed", "Action: delayed")
+        .replace("5.1.1", "4.2.0");
+    desk.mailed(&[&desk.verp()], &delayed).await;
+    let event = desk.one();
+    assert_eq!(event.kind, Kind::Deferred);
+    assert_eq!(event.status.as_deref(), Some("4.2.0"));
+    assert_eq!(desk.row().await.state, State::Delivered);
+    assert!(!desk.is_on(List::Blocks).await);
+}
+
+#[tokio::test]
+async fn a_report_of_success_tells_nothing_new() {
+    let desk = delivered().await;
+    let relayed = FAILED.replace("Action: failed", "Action: relayed");
+    desk.mailed(&[&desk.verp()], &relayed).await;
+    assert!(desk.told().is_empty());
+}
+
+#[tokio::test]
+async fn a_complaint_by_mail_finds_its_copy_by_what_it_returns() {
+    let desk = delivered().await;
+    for kind in ["not-spam", "auth-failure", ""] {
+        let mail = COMPLAINT.replace("{type}", kind);
+        desk.mailed(&["fbl@bounce.post.example"], &mail).await;
+        assert!(desk.told().is_empty(), "{kind}");
+    }
+    let mail = COMPLAINT.replace("{type}", "abuse");
+    desk.mailed(&["fbl@bounce.post.example"], &mail).await;
+    assert_eq!(desk.one().kind, Kind::SpamReport);
+    assert!(desk.is_on(List::SpamReports).await);
+}
+
+#[tokio::test]
+async fn an_opt_out_report_unsubscribes() {
+    let desk = delivered().await;
+    let mail = COMPLAINT.replace("{type}", "opt-out");
+    desk.mailed(&["abuse@bounce.post.example"], &mail).await;
+    assert_eq!(desk.one().kind, Kind::Unsubscribe);
+    assert!(desk.is_on(List::Unsubscribes).await);
+}
+
+#[tokio::test]
+async fn nobody_can_invent_a_report() {
+    let desk = delivered().await;
+    let verp = desk.verp();
+    let (local, domain) = verp.split_once('@').unwrap();
+    let (claim, mark) = local.rsplit_once('-').unwrap();
+    let wrong = if mark.starts_with('0') { "1" } else { "0" };
+    let forged = format!("{claim}-{wrong}{}@{domain}", &mark[1..]);
+    // Of another copy, with the mark of this one.
+    let other = verp.replace("-3-", "-4-");
+    for address in [forged.as_str(), other.as_str(), "b-1@bounce.post.example"] {
+        let mail = FAILED.replace("{verp}", address);
+        desk.mailed(&[address], &mail).await;
+        assert!(desk.told().is_empty(), "{address}");
+        let mail = COMPLAINT
+            .replace("{type}", "abuse")
+            .replace("{verp}", address);
+        desk.mailed(&["abuse@bounce.post.example"], &mail).await;
+        assert!(desk.told().is_empty(), "{address}");
+    }
+    assert!(desk.lists().await.groups().next().is_none());
+    assert!(!desk.is_on(List::Bounces).await);
+}
+
+#[tokio::test]
+async fn a_report_of_a_forgotten_copy_names_nobody() {
+    // The address in a report is its writer's word: with the row gone nobody vouches for it.
+    let desk = Desk::empty().await;
+    desk.mailed(&[&desk.verp()], FAILED).await;
+    assert!(desk.told().is_empty());
+}
+
+#[tokio::test]
+async fn no_mail_is_answered() {
+    let desk = delivered().await;
+    let verp = desk.verp();
+    // A vacation note, a report about a report, and a mail to nobody in particular.
+    let nested = FAILED.replace("{verp}", "MAILER-DAEMON@mx.post.example");
+    for mail in [VACATION, &nested, "\r\n", ""] {
+        desk.mailed(&[&verp], mail).await;
+    }
+    // The nested one came to the address of a copy, and is a bounce of it; the rest is nothing.
+    assert!(desk.told().iter().all(|event| event.kind == Kind::Bounce));
+    for queue in ["send", "inbound", "retries", "feedback"] {
+        assert!(desk.queues.drain(queue).is_empty(), "{queue}");
+    }
+}
+
+#[tokio::test]
+async fn the_door_knows_its_addresses() {
+    let desk = Desk::new().await;
+    let verp = desk.verp();
+    for (address, want) in [
+        (verp.as_str(), Some(true)),
+        (verp.to_uppercase().as_str(), Some(true)),
+        ("postmaster@bounce.post.example", Some(true)),
+        ("Abuse@BOUNCE.post.example", Some(true)),
+        ("b-1-2-3-4@bounce.post.example", Some(false)),
+        ("ann@bounce.post.example", Some(false)),
+        ("@bounce.post.example", Some(false)),
+        ("ann@post.example", None),
+        ("postmaster", None),
+        ("", None),
+    ] {
+        assert_eq!(wants(&desk.app, address), want, "{address}");
+    }
+    let mut closed = desk.app.clone();
+    closed.bounce_domain = None;
+    assert_eq!(wants(&closed, &verp), None);
+}

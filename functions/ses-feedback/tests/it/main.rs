@@ -1,0 +1,199 @@
+//! From what comes back about a mail to events and lists, over an embedded table and queues that
+//! are read by hand. The samples were written from the schemas of SES and from RFC 3464 and 5965.
+
+mod events;
+mod mails;
+mod twice;
+
+use std::collections::BTreeMap;
+
+use bytes::Bytes;
+use posthaste_blob::Blob;
+use posthaste_model::{Category, Event, Kind, MessageId, Timestamp, Verp};
+use posthaste_queue::{Happened, SqsEvent};
+use posthaste_render::KeyRing;
+use posthaste_store::{
+    Claim, Claimant, Described, List, Outcome, Recipient, State, Store, Suppressed,
+};
+use posthaste_testkit::{Hand, Queues, Tenant, entropy, sqs_event, table};
+use ses_feedback::{App, accept, handle};
+
+const SECRET: &str = "1:MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE";
+
+pub(crate) const EMAIL: &str = "ann@example.com";
+
+pub(crate) struct Desk {
+    pub(crate) app: App,
+    pub(crate) store: Store,
+    pub(crate) hand: Hand,
+    pub(crate) queues: Queues,
+    pub(crate) tenant: Tenant,
+    pub(crate) message: MessageId,
+    keys: KeyRing,
+}
+
+impl Desk {
+    /// A copy that SES has taken.
+    pub(crate) async fn new() -> Self {
+        let desk = Self::empty().await;
+        desk.claimed().await;
+        desk.recorded(State::Handed).await;
+        desk
+    }
+
+    /// Without any copy.
+    pub(crate) async fn empty() -> Self {
+        let (store, hand, queues) = (table().await, Hand::default(), Queues::start());
+        let keys: KeyRing = SECRET.parse().unwrap();
+        let app = App {
+            store: store.clone(),
+            feedback: queues.queue("feedback"),
+            events: queues.queue("events"),
+            blob: Blob::memory(),
+            keys: keys.clone(),
+            bounce_domain: Some("bounce.post.example".to_owned()),
+            clock: hand.clock(),
+            at_once: 4,
+        };
+        Self {
+            tenant: Tenant::new(&store, "owner", hand.now()).await,
+            message: entropy().message_id(),
+            app,
+            store,
+            hand,
+            queues,
+            keys,
+        }
+    }
+
+    /// Somebody is handing the copy over.
+    pub(crate) async fn claimed(&self) {
+        let who = Claimant {
+            owner: "test",
+            exclusive: true,
+            now: self.hand.now(),
+            lease: 60,
+            retention: 86_400,
+        };
+        let what = Described {
+            email: EMAIL,
+            from: "news@shop.example",
+            subject: "News",
+            accepted_at: self.hand.now(),
+        };
+        let which = (&self.tenant.account.id, &self.message, 3);
+        let claim = self.store.claim(which, 0, who, &what).await.unwrap();
+        assert_eq!(claim, Claim::Won);
+    }
+
+    /// The attempt ended so.
+    pub(crate) async fn recorded(&self, state: State) {
+        let account = self.tenant.account.id.clone();
+        let id = format!("processed-0-{}-3", self.message);
+        let mut processed = Event::new(
+            id,
+            account.clone(),
+            Kind::Processed,
+            self.hand.now(),
+            EMAIL.into(),
+        );
+        processed.message = Some(self.message.clone());
+        processed.recipient = 3;
+        processed.smtp_id = Some("x@post.example".to_owned());
+        processed.category = Some(Category::Many(vec!["news".to_owned()]));
+        processed.custom_args = BTreeMap::from([("order".to_owned(), "7".to_owned())]);
+        let outcome = Outcome {
+            state,
+            now: self.hand.now(),
+            events: &[processed],
+        };
+        let which = (&account, &self.message, 3);
+        assert!(self.store.record(which, 0, &outcome).await.unwrap());
+    }
+
+    pub(crate) fn verp(&self) -> String {
+        let verp = Verp {
+            account: self.tenant.account.id.clone(),
+            message: self.message.clone(),
+            recipient: 3,
+        };
+        let mark = self.keys.mark(&verp.claim());
+        format!("{}@bounce.post.example", verp.local(mark))
+    }
+
+    /// A sample about the copy.
+    pub(crate) fn sample(&self, text: &str) -> String {
+        text.replace("{account}", self.tenant.account.id.as_str())
+            .replace("{message}", self.message.as_str())
+            .replace("{recipient}", "3")
+            .replace("{verp}", &self.verp())
+    }
+
+    /// Hands these messages to the worker, each for the `count`th time, which must be able to deal
+    /// with them.
+    pub(crate) async fn work_again(&self, messages: &[String], count: u32) {
+        let response = handle(&self.app, received(messages, count)).await;
+        assert!(response.batch_item_failures.is_empty());
+    }
+
+    pub(crate) async fn work(&self, messages: &[String]) {
+        self.work_again(messages, 1).await;
+    }
+
+    /// A mail comes in at the door and is worked on.
+    pub(crate) async fn mailed(&self, to: &[&str], raw: &str) {
+        let to = to.iter().map(|&to| to.to_owned()).collect();
+        let raw = Bytes::from(self.sample(raw).into_bytes());
+        accept(&self.app, "", to, raw).await.unwrap();
+        let jobs: Vec<String> = self.jobs();
+        assert_eq!(jobs.len(), 1);
+        self.work(&jobs).await;
+    }
+
+    pub(crate) fn jobs(&self) -> Vec<String> {
+        let sent = self.queues.drain("feedback").into_iter();
+        sent.map(|(text, _)| text).collect()
+    }
+
+    /// The events that were queued.
+    pub(crate) fn told(&self) -> Vec<Event> {
+        let sent = self.queues.drain("events").into_iter();
+        sent.flat_map(|(text, _)| Happened::from_text(&text).unwrap().events)
+            .collect()
+    }
+
+    /// The one event that was queued.
+    pub(crate) fn one(&self) -> Event {
+        let mut told = self.told();
+        assert_eq!(told.len(), 1, "{told:?}");
+        told.remove(0)
+    }
+
+    pub(crate) async fn row(&self) -> Recipient {
+        let account = &self.tenant.account.id;
+        let row = self.store.recipient(account, &self.message, 3).await;
+        row.unwrap().unwrap()
+    }
+
+    pub(crate) async fn lists(&self) -> Suppressed {
+        let account = &self.tenant.account.id;
+        self.store.suppressed(account, EMAIL).await.unwrap()
+    }
+
+    pub(crate) async fn is_on(&self, list: List) -> bool {
+        self.lists().await.on(list).is_some()
+    }
+}
+
+pub(crate) fn received(messages: &[String], count: u32) -> SqsEvent {
+    let mut event = sqs_event(messages.to_vec());
+    for record in &mut event.records {
+        let name = "ApproximateReceiveCount".to_owned();
+        record.attributes.insert(name, count.to_string());
+    }
+    event
+}
+
+pub(crate) fn at(text: &str) -> Timestamp {
+    Timestamp::from_iso(text).unwrap()
+}

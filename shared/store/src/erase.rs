@@ -1,0 +1,182 @@
+//! Finding every copy that went to one address, by looking at every row, and forgetting it.
+//!
+//! A scan costs what the table is large, and takes longer than a function may run: it goes page by
+//! page, and where it stopped lies in a row of its own.
+
+use aws_sdk_dynamodb::types::AttributeValue;
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use posthaste_model::{AccountId, EmailAddress, MessageId, Timestamp};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+
+use crate::table::{Item, from_item, text};
+use crate::{Key, Recipient, State, Store, StoreError};
+
+/// Seconds for which a scan that nobody goes on with keeps its place.
+const KEPT: i64 = 7 * 86_400;
+
+/// A copy that was found, and what says whether it is still under way.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Trace {
+    pub message: MessageId,
+    pub recipient: u32,
+    pub state: State,
+    pub accepted_at: Timestamp,
+}
+
+/// What one page of the table held.
+#[derive(Clone, Debug, Default)]
+pub struct Looked {
+    pub found: Vec<Trace>,
+    /// What [`Store::looked_through`] was told of the pages before.
+    pub left: usize,
+    next: Option<Key>,
+}
+
+impl Looked {
+    /// Whether there is no page behind this one.
+    pub fn is_last(&self) -> bool {
+        self.next.is_none()
+    }
+}
+
+/// Where a scan stopped.
+#[derive(Debug, Serialize, Deserialize)]
+struct Stopped {
+    after_pk: String,
+    after_sk: String,
+    #[serde(default)]
+    left: usize,
+}
+
+fn place(account: &AccountId, folded: &str) -> Key {
+    let hash = URL_SAFE_NO_PAD.encode(Sha256::digest(folded));
+    Key::of_account(account, format!("FORGET#{hash}"))
+}
+
+fn start(stopped: &Stopped) -> Item {
+    Item::from([
+        ("pk".to_owned(), text(&stopped.after_pk)),
+        ("sk".to_owned(), text(&stopped.after_sk)),
+    ])
+}
+
+/// The copy in an item, if it went to this address.
+fn trace(item: Item, account: &AccountId, folded: &str) -> Option<Trace> {
+    let row = from_item::<Recipient>(item).ok()?;
+    let same = EmailAddress::parse(&row.value.email).is_ok_and(|email| email.folded() == folded);
+    if !same {
+        return None;
+    }
+    let message = row.key.pk.strip_prefix(&format!("M#{account}#"))?;
+    Some(Trace {
+        message: MessageId::parse(message).ok()?,
+        recipient: row.key.sk.strip_prefix("R#")?.parse().ok()?,
+        state: row.value.state,
+        accepted_at: row.value.accepted_at,
+    })
+}
+
+impl Store {
+    /// One copy, as a scan would find it.
+    ///
+    /// # Errors
+    /// When the table fails.
+    pub async fn trace(
+        &self,
+        account: &AccountId,
+        message: &MessageId,
+        recipient: u32,
+    ) -> Result<Option<Trace>, StoreError> {
+        let row = self.recipient(account, message, recipient).await?;
+        Ok(row.map(|row| Trace {
+            message: message.clone(),
+            recipient,
+            state: row.state,
+            accepted_at: row.accepted_at,
+        }))
+    }
+
+    /// Looks through the page of the table that the last run for this address stopped before.
+    ///
+    /// # Errors
+    /// When the table fails.
+    pub async fn look_through(
+        &self,
+        account: &AccountId,
+        folded: &str,
+    ) -> Result<Looked, StoreError> {
+        let stopped = self.get::<Stopped>(&place(account, folded)).await?;
+        let stopped = stopped.map(|row| row.value);
+        let scan = self
+            .client
+            .scan()
+            .table_name(&*self.table)
+            .filter_expression("begins_with(#pk, :messages) AND begins_with(#sk, :copies)")
+            .projection_expression("#pk, #sk, #email, #state, accepted_at")
+            .expression_attribute_names("#pk", "pk")
+            .expression_attribute_names("#sk", "sk")
+            .expression_attribute_names("#email", "email")
+            .expression_attribute_names("#state", "state")
+            .expression_attribute_values(":messages", text(format!("M#{account}#")))
+            .expression_attribute_values(":copies", AttributeValue::S("R#".to_owned()))
+            .set_exclusive_start_key(stopped.as_ref().map(start));
+        let got = scan.send().await.map_err(StoreError::from_sdk)?;
+        let items = got.items.unwrap_or_default();
+        let last = got.last_evaluated_key.filter(|key| !key.is_empty());
+        let part = |key: &Item, name: &str| Some(key.get(name)?.as_s().ok()?.clone());
+        let next = last.and_then(|key| Some(Key::new(part(&key, "pk")?, part(&key, "sk")?)));
+        let found = items
+            .into_iter()
+            .filter_map(|item| trace(item, account, folded))
+            .collect();
+        let left = stopped.map_or(0, |stopped| stopped.left);
+        Ok(Looked { found, left, next })
+    }
+
+    /// Keeps the place behind a page that was dealt with, and how many copies were left so far;
+    /// after the last one, nothing.
+    ///
+    /// # Errors
+    /// When the table fails.
+    pub async fn looked_through(
+        &self,
+        account: &AccountId,
+        folded: &str,
+        (page, left): (&Looked, usize),
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        let key = place(account, folded);
+        let Some(next) = &page.next else {
+            self.delete(&key).await?;
+            return Ok(());
+        };
+        let stopped = Stopped {
+            after_pk: next.pk.clone(),
+            after_sk: next.sk.clone(),
+            left,
+        };
+        self.put(&key, &stopped, Some(now.plus(KEPT))).await
+    }
+
+    /// Forgets a copy and what hangs on it; how many rows that were.
+    ///
+    /// # Errors
+    /// When the table fails; called again it goes on.
+    pub async fn forget_copy(
+        &self,
+        account: &AccountId,
+        message: &MessageId,
+        recipient: u32,
+    ) -> Result<usize, StoreError> {
+        let pk = Key::message_pk(account, message);
+        let own = ["FIRST", "TOLD"].map(|kind| format!("{kind}#{recipient:05}#"));
+        let copy = Key::recipient(account, message, recipient);
+        let rows = self.row_keys(&pk).await?.into_iter();
+        let is_own = |key: &Key| *key == copy || own.iter().any(|own| key.sk.starts_with(own));
+        let keys: Vec<Key> = rows.filter(is_own).collect();
+        self.delete_many(&keys).await?;
+        Ok(keys.len())
+    }
+}
