@@ -346,6 +346,8 @@ mod tests {
             accepted_at: Timestamp(100),
             updated_at: Timestamp(100),
             events: Vec::new(),
+            opens: std::collections::BTreeSet::new(),
+            clicks: std::collections::BTreeSet::new(),
         };
         Seek::of(&row, &MessageId::from_bytes([1; 16]), 0)
     }
