@@ -162,7 +162,7 @@ async fn rows_to_search_by_are_written_only_where_they_are_wanted() {
     const DAY: i64 = 86_400;
     let mut office = Office::open().await;
     let event = office.event(Kind::Delivered);
-    office.copy(&event).await;
+    office.row_of(&event).await;
     let found = async |office: &Office| {
         let found = office.store.seek(&office.account, None, None, 10).await;
         found.unwrap().rows

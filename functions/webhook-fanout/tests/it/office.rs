@@ -135,7 +135,7 @@ impl Office {
     }
 
     /// The row of the copy that an event is about.
-    pub(crate) async fn copy(&self, event: &Event) {
+    pub(crate) async fn row_of(&self, event: &Event) {
         let now = self.hand.now();
         let who = Claimant {
             owner: "test",
