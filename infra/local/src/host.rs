@@ -370,6 +370,7 @@ fn workers(
     all.extend(poll::start(
         &deps.engine.local(FEEDBACK),
         Pace { pollers: 1, ..pace },
+        disk,
         stop,
         move |event: SqsEvent| {
             let app = feedback.clone();
