@@ -4,7 +4,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use mail_send::{Limits, decode_and_check};
+use posthaste_decoder::{Limits, decode_and_check};
 use posthaste_model::{Mail, Timestamp};
 
 fuzz_target!(|body: &[u8]| {

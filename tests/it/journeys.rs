@@ -1,6 +1,8 @@
 //! What callers are promised, from the request to the recipient.
 
 mod bounces;
+mod foreign_names;
+mod inbound;
 mod send_later;
 mod send_now;
 mod submission;
@@ -8,4 +10,5 @@ mod submission_abuse;
 mod submission_header;
 mod templates;
 mod tracking;
+mod verified_sender;
 mod webhook_answers;

@@ -3,8 +3,11 @@
 mod callers;
 mod command_line;
 mod gateway;
+mod inbound_smtp;
 mod journeys;
 mod layers;
+mod limits;
 mod service;
 mod smtp;
 mod template;
+mod traps;

@@ -1,10 +1,11 @@
 //! The whole service in this process, in memory, on a clock that only the test moves.
 
+use std::net::SocketAddr;
 use std::time::Duration;
 
 use posthaste::{Host, Settings};
 use posthaste_testkit::{Hand, entropy};
-use reqwest::{Client, Method, Response};
+use reqwest::{Client, Method, RequestBuilder, Response};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::TcpStream;
@@ -47,9 +48,23 @@ impl Service {
 
     /// A call of the API with the service's own key.
     pub(crate) async fn call(&self, method: Method, path: &str, body: &Value) -> Response {
-        let url = format!("http://{}{path}", self.host.api);
-        let call = self.client.request(method, url).bearer_auth(&self.host.key);
+        let call = self.ask(method, path).bearer_auth(&self.host.key);
         call.json(body).send().await.expect("the API answers")
+    }
+
+    /// A request of the API, still without a key and a body.
+    pub(crate) fn ask(&self, method: Method, path: &str) -> RequestBuilder {
+        let url = format!("http://{}{path}", self.host.api);
+        self.client.request(method, url)
+    }
+
+    /// The service's own key, and where it takes mail from outside.
+    pub(crate) fn key(&self) -> &str {
+        &self.host.key
+    }
+
+    pub(crate) fn smtp(&self) -> SocketAddr {
+        self.host.smtp
     }
 
     /// Sends a mail that must be accepted; its message id.
@@ -95,6 +110,11 @@ impl Service {
         };
         let mails = tokio::time::timeout(PATIENCE, ask).await;
         mails.expect("the mails arrive")
+    }
+
+    /// How many mails the relay has recorded.
+    pub(crate) async fn recorded(&self) -> Option<u64> {
+        self.page(1).await["total"].as_u64()
     }
 
     async fn page(&self, limit: usize) -> Value {

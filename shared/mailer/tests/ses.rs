@@ -15,6 +15,7 @@ use posthaste_mailer::{
 };
 use posthaste_model::{AccountId, EmailAddress, MessageId};
 use serde_json::{Value, json};
+use tokio::io::AsyncReadExt as _;
 
 type Calls = Arc<Mutex<Vec<Value>>>;
 
@@ -257,4 +258,30 @@ async fn no_answer_is_our_trouble_and_a_foreign_name_is_not_for_ses() {
             .await,
         Attempt::Unsupported
     );
+}
+
+/// The mail may have left or not: the worker's next attempt decides, this one asks once.
+#[tokio::test]
+async fn a_call_whose_answer_is_lost_is_not_repeated_here() {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let mailer = client(format!("http://{}", listener.local_addr().unwrap()));
+    let calls = Arc::new(Mutex::new(0));
+    let counted = Arc::clone(&calls);
+    tokio::spawn(async move {
+        loop {
+            let (mut stream, _) = listener.accept().await.unwrap();
+            *counted.lock().unwrap() += 1;
+            let mut request = vec![0; 64 * 1024];
+            let read = stream.read(&mut request).await.unwrap();
+            assert!(request[..read].starts_with(b"POST /v2/email/outbound-emails "));
+        }
+    });
+    let attempt = mailer
+        .hand_over(&envelope("ann@example.com"), b"hi\r\n")
+        .await;
+    let Attempt::Deferred { cause, .. } = attempt else {
+        panic!("{attempt:?}")
+    };
+    assert_eq!(cause, Cause::Relay);
+    assert_eq!(*calls.lock().unwrap(), 1);
 }

@@ -41,7 +41,7 @@ def certificate(folder):
 def one(binary, case, cert=None, key=None):
     """Every case against one host; how many passed and failed."""
     extra = ["--tls-cert", str(cert), "--tls-key", str(key)] if cert else []
-    host = Host(binary, extra=extra)
+    host = Host(binary, *extra)
     passed = failed = 0
     try:
         port = int(SUBMIT.search(host.said).group(1))

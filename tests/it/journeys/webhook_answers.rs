@@ -1,8 +1,10 @@
 //! What the webhooks answered, beside the mail it was about.
 
+use std::time::Duration;
+
 use posthaste_testkit::{Receiver, Reply};
 use reqwest::Method;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::service::{Service, mail};
 
@@ -27,5 +29,32 @@ async fn the_mailbox_shows_what_a_webhook_answered() {
     assert_eq!(answer["attempt"], 1);
     assert_eq!(answer["url"], receiver.url());
     assert_eq!(answer["events"], json!(["delivered"]));
+    service.stop().await;
+}
+
+/// The one link between a request and its events (API facts, trap 27).
+#[tokio::test(flavor = "multi_thread")]
+async fn an_event_begins_with_the_id_of_its_request() {
+    const PATIENCE: Duration = Duration::from_secs(30);
+    let service = Service::start().await;
+    let receiver = Receiver::start().await.unwrap();
+    let hook = json!({"url": receiver.url(), "enabled": true, "delivered": true});
+    let path = "/v3/user/webhooks/event/settings";
+    let made = service.call(Method::POST, path, &hook).await;
+    assert_eq!(made.status(), 201);
+
+    let id = service.send(&mail("ann@example.com")).await;
+
+    let post = receiver.next(PATIENCE).await.unwrap();
+    let events: Value = serde_json::from_slice(&post.body).unwrap();
+    let named = events[0]["sg_message_id"].as_str().unwrap();
+    let (begin, rest) = named.split_once('.').unwrap();
+    assert_eq!(begin, id);
+    assert!(!rest.is_empty());
+    let smtp_id = events[0]["smtp-id"].as_str().unwrap();
+    assert!(
+        smtp_id.starts_with('<') && smtp_id.ends_with('>'),
+        "{smtp_id}"
+    );
     service.stop().await;
 }

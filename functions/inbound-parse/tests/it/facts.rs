@@ -1,5 +1,6 @@
 //! What a POST says of a mail.
 
+use posthaste_identity::{KeyPair, Signer};
 use posthaste_model::RecordKind;
 
 use crate::{Desk, MAIL, field};
@@ -54,6 +55,35 @@ async fn spf_is_what_the_zone_of_the_return_path_says() {
         let form = desk.posted().await;
         assert_eq!(field(&form, "SPF"), Some(want), "{record:?}");
         assert_eq!(field(&form, "dkim"), Some("none"));
+    }
+}
+
+#[tokio::test]
+async fn a_signature_holds_by_the_key_that_is_published() {
+    const HOLDS: &str = "{@sender.example : pass}";
+    const FAILS: &str = "{@sender.example : fail}";
+    let (pair, other) = (KeyPair::generate().unwrap(), KeyPair::generate().unwrap());
+    let signer = Signer::new("sender.example", "s1", &pair.private).unwrap();
+    let signed = signer.sign(MAIL).unwrap();
+    let text = String::from_utf8(signed.clone()).unwrap();
+    let changed = text.replace("\r\nHello", "\r\nHallo").into_bytes();
+    assert_ne!(changed, signed);
+    let record = |pair: &KeyPair| format!("v=DKIM1; k=rsa; p={}", pair.public);
+    for (published, mail, want) in [
+        (Some(record(&pair)), &signed, HOLDS),
+        (Some(record(&pair)), &changed, FAILS),
+        (Some(record(&other)), &signed, FAILS),
+        (None, &signed, FAILS),
+    ] {
+        let desk = Desk::new().await;
+        if let Some(record) = &published {
+            let host = "s1._domainkey.sender.example";
+            desk.zone.publish(RecordKind::Txt, host, &[record]);
+        }
+        desk.arrive(&["box@in.shop.example"], mail).await;
+        assert_eq!(desk.work(desk.jobs()).await, 0);
+        let form = desk.posted().await;
+        assert_eq!(field(&form, "dkim"), Some(want), "{published:?}");
     }
 }
 

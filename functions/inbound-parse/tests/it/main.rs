@@ -77,7 +77,7 @@ impl Desk {
     }
 
     /// Hands a mail in and gives back how many recipients took it.
-    pub(crate) async fn arrive(&self, to: &[&str], raw: &'static [u8]) -> usize {
+    pub(crate) async fn arrive(&self, to: &[&str], raw: &[u8]) -> usize {
         let to: Vec<String> = to.iter().map(|&to| to.to_owned()).collect();
         let arrived = Arrived {
             from: "ann@sender.example",
@@ -86,7 +86,7 @@ impl Desk {
             hello: "mail.sender.example",
             judged: None,
         };
-        accept(&self.app, arrived, Bytes::from_static(raw))
+        accept(&self.app, arrived, Bytes::copy_from_slice(raw))
             .await
             .unwrap()
     }

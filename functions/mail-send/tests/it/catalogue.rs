@@ -3,9 +3,12 @@
 
 use std::collections::BTreeSet;
 
+use mail_send::Senders;
 use posthaste_model::Problem;
+use posthaste_store::GroupSaved;
 use serde_json::{Value, json};
 
+use crate::desk::Desk;
 use crate::{refuse, rules, with};
 
 const CATALOGUE: &str = include_str!("../../ERRORS.md");
@@ -47,9 +50,10 @@ fn matches(pattern: &str, text: &str) -> bool {
         .any(|rest| matches(after, rest))
 }
 
-/// The first two code spans of each row of the tables below `## Messages`.
-fn rows() -> Vec<Row> {
-    let (_, messages) = CATALOGUE.split_once("## Messages").unwrap();
+/// The first two code spans of each row of the table below a heading.
+fn rows(heading: &str) -> Vec<Row> {
+    let (_, messages) = CATALOGUE.split_once(heading).unwrap();
+    let messages = messages.split("\n## ").next().unwrap();
     let rows = messages.lines().filter(|line| line.starts_with("| "));
     rows.filter_map(|line| {
         let mut cells = line.split(" | ").map(|cell| cell.trim_start_matches("| "));
@@ -111,16 +115,67 @@ fn every_type_wrong() -> Value {
 
 #[test]
 fn every_message_has_its_row_and_every_row_its_message() {
-    let (rows, problems) = (rows(), provoked());
-    for problem in &problems {
+    let rows = rows("## Messages");
+    agree(&rows, &provoked());
+    assert!(rows.len() > 70, "{} rows", rows.len());
+}
+
+#[track_caller]
+fn agree(rows: &[Row], problems: &[Problem]) {
+    for problem in problems {
         let known = rows.iter().any(|row| row.fits(problem));
         assert!(known, "not in ERRORS.md: {problem:?}");
     }
-    for row in &rows {
+    for row in rows {
         let provoked = problems.iter().any(|problem| row.fits(problem));
         assert!(provoked, "nothing answers {}: {}", row.field, row.message);
     }
-    assert!(rows.len() > 70, "{} rows", rows.len());
+}
+
+#[tokio::test]
+async fn what_the_account_lacks_has_its_row_too() {
+    let desk = Desk::new(Senders::proven()).await;
+    let (store, account) = (&desk.store, &desk.tenant.account.id);
+    desk.tenant.domain(store, "example.com").await;
+    let group = store.create_group(account, ("News", ""), false).await;
+    assert!(matches!(group.unwrap(), GroupSaved::Done(group) if group.id == 1));
+    let bare = desk.bare_template().await;
+    let remove = json!("remove");
+    let mut problems = Vec::new();
+    for (changes, status) in [
+        (vec![("from.email", json!("ann@example.net"))], 403),
+        (
+            vec![("personalizations.0.from", json!({"email": "a@b.co"}))],
+            403,
+        ),
+        (vec![("template_id", json!("d-0123"))], 400),
+        (
+            vec![
+                ("template_id", json!(bare)),
+                ("subject", remove.clone()),
+                ("content", remove),
+            ],
+            400,
+        ),
+        (vec![("batch_id", json!("unknown"))], 400),
+        (vec![("asm", json!({"group_id": 2}))], 400),
+        (
+            vec![(
+                "asm",
+                json!({"group_id": 1, "groups_to_display": [1, 2, 7]}),
+            )],
+            400,
+        ),
+    ] {
+        let answer = desk.send(&with(&changes)).await.expect(status);
+        let told: Value = serde_json::from_slice(&answer.body).unwrap();
+        for error in told["errors"].as_array().unwrap() {
+            let text = |name: &str| error[name].as_str().unwrap().to_owned();
+            problems.push(Problem::on(text("field"), text("message")));
+        }
+    }
+    assert!(desk.queues.drain("send").is_empty());
+    agree(&rows("## What only the account can tell"), &problems);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use mail_send::{App, Limits, Senders, routes};
 use posthaste_blob::Blob;
 use posthaste_http::Gate;
-use posthaste_store::Store;
+use posthaste_store::{Store, Template, Version};
 use posthaste_testkit::{Answer, Api, Ask, Fuse, Hand, Queues, Tenant, entropy, table};
 use serde_json::Value;
 
@@ -53,5 +53,34 @@ impl Desk {
 
     pub(crate) async fn send(&self, body: &Value) -> Answer {
         self.ask().json(body).send().await
+    }
+
+    /// A template whose active version has neither a subject nor content; its id.
+    pub(crate) async fn bare_template(&self) -> String {
+        let (id, version, now) = (
+            entropy().dynamic_template_id(),
+            entropy().version_id(),
+            self.hand.now(),
+        );
+        let template = Template {
+            id: id.clone(),
+            account: self.tenant.account.id.clone(),
+            name: "Bare".to_owned(),
+            created_at: now,
+            updated_at: now,
+            versions: vec![Version {
+                texts: version.clone(),
+                id: version,
+                name: "first".to_owned(),
+                subject: String::new(),
+                updated_at: now,
+                active: true,
+                generate_plain_content: false,
+                editor: "code".to_owned(),
+                has_content: false,
+            }],
+        };
+        let _ = self.store.create_template(&template, 10).await.unwrap();
+        id.to_string()
     }
 }

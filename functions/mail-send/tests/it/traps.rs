@@ -1,10 +1,13 @@
 //! The traps of API facts, section 9, that a request alone springs. Those that only say which
 //! message is answered (2 to 7, 12, 17, 19, 20, 42, 43) are rows of `types.rs` and `rules.rs`.
 
+use mail_send::Senders;
 use posthaste_model::Disposition;
+use posthaste_queue::Job;
 use serde_json::json;
 
-use crate::{accept, read, with};
+use crate::desk::Desk;
+use crate::{accept, good, read, with};
 
 #[test]
 fn trap_1_a_name_with_a_comma_stays_one_name() {
@@ -98,6 +101,32 @@ fn traps_21_and_22_letters_of_any_script_pass_and_spaces_do_not() {
     }
     let spaced = with(&[("personalizations.0.to.0.email", json!("a b@example.com"))]);
     assert!(read(spaced.to_string().as_bytes()).is_err());
+}
+
+/// The service sends it as the parent's.
+#[tokio::test]
+async fn trap_30_mail_on_behalf_of_a_subuser_is_the_subusers() {
+    let desk = Desk::new(Senders::Any).await;
+    let branch = desk.tenant.subuser(&desk.store, "branch").await;
+    let ask = desk.ask().header("on-behalf-of", "branch");
+    ask.json(&good()).send().await.expect(202);
+    let jobs = desk.queues.drain("send");
+    assert_eq!(
+        Job::from_text(&jobs[0].0).unwrap().account,
+        branch.account.id
+    );
+}
+
+/// Attachments past what a mail holds get our answer, not a proxy's page.
+#[tokio::test]
+async fn traps_39_and_40_ten_megabytes_pass_and_thirty_are_told_in_our_shape() {
+    let desk = Desk::new(Senders::Any).await;
+    let file = |size: usize| json!([{"content": "QUJD".repeat(size / 4), "filename": "a.bin"}]);
+    let fits = with(&[("attachments", file(20 << 20))]);
+    desk.send(&fits).await.expect(202);
+    let refused = desk.send(&with(&[("attachments", file(30 << 20))])).await;
+    let told = refused.expect(413);
+    assert_eq!(told.error(), (None, "content too large".to_owned()));
 }
 
 #[test]
