@@ -184,7 +184,7 @@ impl Service {
     }
 
     /// Hands a mail to the port for mail from outside; the answer to its recipient, and to itself.
-    pub(crate) async fn smtp(&self, from: &str, to: &str, mail: &str) -> (String, String) {
+    pub(crate) async fn hand_in(&self, from: &str, to: &str, mail: &str) -> (String, String) {
         let stream = TcpStream::connect(self.host.smtp).await;
         let mut stream = BufReader::new(stream.expect("the port answers"));
         let mut answers = vec![reply(&mut stream).await];

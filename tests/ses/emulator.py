@@ -75,7 +75,7 @@ def main():
         emulator.ses.create_email_identity(EmailIdentity="example.com")
         outcomes = hand_over(program, emulator.url, samples)
         for path, outcome in zip(samples, outcomes, strict=True):
-            assert outcome.startswith("accepted 250 Ok "), f"{path.name}: {outcome}"
+            assert outcome.startswith("handed 250 Ok "), f"{path.name}: {outcome}"
         taken = emulator.mails()
         assert len(taken) == len(samples), f"{len(taken)} mails of {len(samples)}"
         for path, (recipient, raw) in zip(samples, taken):

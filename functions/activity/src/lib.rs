@@ -46,19 +46,6 @@ impl App {
     }
 }
 
-impl App {
-    /// Reads `TABLE_NAME`.
-    ///
-    /// # Errors
-    /// When it is not set.
-    pub fn open(boot: &Boot) -> Result<Self, ConfigError> {
-        Ok(Self {
-            store: boot.store()?,
-            clock: boot.clock(),
-        })
-    }
-}
-
 /// The function's routes, each with its scope.
 pub fn routes(app: App, gate: Gate) -> Routes {
     let activity = Access::Scope("email_activity.read");

@@ -48,6 +48,7 @@ async fn run() -> Result<(), Box<dyn Error>> {
 fn told(attempt: &Attempt) -> String {
     match attempt {
         Attempt::Accepted { response, .. } => format!("accepted {response}"),
+        Attempt::Handed { response } => format!("handed {response}"),
         Attempt::Bounced {
             response, stage, ..
         } => format!("bounced at {stage:?}: {response}"),

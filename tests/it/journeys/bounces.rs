@@ -27,9 +27,9 @@ async fn a_bounce_by_mail_reaches_the_webhook_and_the_list() {
 
     let report = REPORT.replace("{verp}", sender);
     let (_, invented) = sender.split_once('-').unwrap();
-    let (refused, _) = service.smtp("", &format!("x-{invented}"), &report).await;
+    let (refused, _) = service.hand_in("", &format!("x-{invented}"), &report).await;
     assert!(refused.starts_with("550 5.1.1"), "{refused}");
-    let (taken, kept) = service.smtp("", sender, &report).await;
+    let (taken, kept) = service.hand_in("", sender, &report).await;
     assert!(
         taken.starts_with("250") && kept.starts_with("250"),
         "{taken} {kept}"

@@ -6,8 +6,8 @@ use posthaste_testkit::{Receiver, Reply};
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::service::Service;
 use crate::inbound_smtp::Smtp;
+use crate::service::Service;
 
 const SETTINGS: &str = "/v3/user/webhooks/parse/settings";
 const PATIENCE: Duration = Duration::from_secs(60);

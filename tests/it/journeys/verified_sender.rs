@@ -24,8 +24,9 @@ fn check_refused(answer: &Value) {
 async fn the_mailed_link_verifies_and_opening_it_does_not() {
     let service = Service::with(|settings| settings.strict_senders = true).await;
     let refused = async || {
-        let answer = service.call(Method::POST, "/v3/mail/send", &from_ann());
-        let answer = answer.await;
+        let answer = service
+            .call(Method::POST, "/v3/mail/send", &from_ann())
+            .await;
         assert_eq!(answer.status(), 403);
         check_refused(&answer.json().await.expect("JSON"));
     };
