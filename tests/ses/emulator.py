@@ -69,7 +69,7 @@ def main():
     emulator = Emulator()
     try:
         outcomes = hand_over(program, emulator.url, samples[:1])
-        assert not outcomes[0].startswith("accepted"), f"an unknown sender passes: {outcomes}"
+        assert not outcomes[0].startswith("handed"), f"an unknown sender passes: {outcomes}"
         assert emulator.mails() == []
 
         emulator.ses.create_email_identity(EmailIdentity="example.com")

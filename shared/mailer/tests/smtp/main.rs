@@ -70,6 +70,7 @@ async fn hand_over(mailer: &Mailer, to: &str) -> Attempt {
 fn outcome(attempt: &Attempt) -> String {
     match attempt {
         Attempt::Accepted { code, .. } => format!("accepted {code}"),
+        Attempt::Handed { .. } => "handed to a service".to_owned(),
         Attempt::Deferred {
             cause: Cause::Recipient,
             ..
@@ -95,6 +96,7 @@ fn outcome(attempt: &Attempt) -> String {
 fn response(attempt: &Attempt) -> &str {
     match attempt {
         Attempt::Accepted { response, .. }
+        | Attempt::Handed { response }
         | Attempt::Deferred { response, .. }
         | Attempt::Bounced { response, .. } => response,
         Attempt::Unsupported => Attempt::UNSUPPORTED,
