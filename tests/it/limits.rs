@@ -18,7 +18,8 @@ use serde_json::Value;
 fn told(body: &Value) -> Vec<(Option<&str>, &str)> {
     let errors = body["errors"].as_array().expect("an error body");
     let one = |error: &Value| {
-        let names: Vec<_> = error.as_object().expect("an object").keys().collect();
+        let mut names: Vec<_> = error.as_object().expect("an object").keys().collect();
+        names.sort();
         assert_eq!(names, ["field", "help", "message"], "{error}");
         let help = &error["help"];
         assert!(help.is_null() || help.is_object(), "{error}");

@@ -18,10 +18,6 @@ async fn through(relay: &Relay) -> Service {
     Service::with(|settings| settings.relay = Some(url)).await
 }
 
-fn kind(name: &str, reason: Option<&str>) -> (String, Option<String>) {
-    (name.to_owned(), reason.map(str::to_owned))
-}
-
 #[tokio::test(flavor = "multi_thread")]
 async fn a_foreign_local_part_goes_out_where_the_relay_takes_it() {
     let relay = Relay::start(Script::new()).await;
@@ -37,10 +33,8 @@ async fn a_foreign_local_part_goes_out_where_the_relay_takes_it() {
         assert_eq!(taken.envelope.to, [on_the_wire]);
         assert_eq!(taken.envelope.utf8, utf8, "{to}");
         let text = String::from_utf8(taken.bytes).expect("UTF-8");
-        assert!(
-            text.contains(&format!("\r\nTo: {on_the_wire}\r\n")),
-            "{text}"
-        );
+        let line = text.lines().find(|line| line.starts_with("To: "));
+        assert!(line.is_some_and(|to| to.contains(on_the_wire)), "{text}");
         assert_eq!(service.states(&message, 1).await, ["Delivered"], "{to}");
     }
     service.stop().await;
@@ -62,10 +56,8 @@ async fn where_the_relay_does_not_take_it_it_is_dropped_and_told() {
     let mut states = service.states(&message, 2).await;
     states.sort();
     assert_eq!(states, ["Delivered", "Dropped"]);
-    assert_eq!(
-        service.events(&message).await,
-        [kind("processed", None), kind("dropped", Some("Invalid")),]
-    );
+    let dropped = ("dropped".to_owned(), Some("Invalid".to_owned()));
+    assert_eq!(service.events(&message).await, [dropped]);
     // The one that can go does, although it names the other one in its header.
     let taken = relay.received_at_least(1, PATIENCE).await;
     assert_eq!(taken.len(), 1);

@@ -3,7 +3,6 @@
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 
-use super::told;
 use crate::service::{Service, mail};
 
 #[tokio::test(flavor = "multi_thread")]
@@ -56,7 +55,8 @@ async fn addresses_may_be_allowed_without_a_limit() {
 async fn a_url_belongs_to_one_webhook_of_an_account() {
     const ALL: &str = "/v3/user/webhooks/event/settings";
     let service = Service::start().await;
-    let hook = |path: &str| json!({"url": format!("http://127.0.0.1:9/{path}"), "delivered": true});
+    let hook =
+        |path: &str| json!({"url": format!("http://127.0.0.1:8999/{path}"), "delivered": true});
     for path in ["one", "other"] {
         let answer = service.call(Method::POST, ALL, &hook(path)).await;
         assert_eq!(answer.status(), 201, "{path}");
@@ -64,7 +64,8 @@ async fn a_url_belongs_to_one_webhook_of_an_account() {
     let answer = service.call(Method::POST, ALL, &hook("one")).await;
     assert_eq!(answer.status(), 400);
     let answer: Value = answer.json().await.expect("JSON");
-    let want = "Webhook at 'http://127.0.0.1:9/one' already exists. Please provide a unique URL.";
+    let want =
+        "Webhook at 'http://127.0.0.1:8999/one' already exists. Please provide a unique URL.";
     assert_eq!(answer["errors"][0]["message"], want);
     service.stop().await;
 }
