@@ -3,10 +3,10 @@
 mod callers;
 mod command_line;
 mod gateway;
-mod inbound_smtp;
 mod journeys;
 mod layers;
 mod limits;
+mod mx;
 mod service;
 mod smtp;
 mod template;

@@ -6,7 +6,7 @@ use posthaste_testkit::{Receiver, Reply};
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::inbound_smtp::Smtp;
+use crate::mx::Mx;
 use crate::service::Service;
 
 const SETTINGS: &str = "/v3/user/webhooks/parse/settings";
@@ -43,7 +43,7 @@ async fn posted(receiver: &Receiver) -> String {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_mail_for_a_configured_hostname_is_posted() {
     let (service, receiver) = parsing().await;
-    let mut smtp = Smtp::hello(service.smtp()).await;
+    let mut smtp = Mx::hello(service.smtp()).await;
     let taken = smtp
         .send("ann@sender.example", "any+one@IN.shop.example", MAIL)
         .await;
@@ -56,7 +56,7 @@ async fn a_mail_for_a_configured_hostname_is_posted() {
         Some(r#"{"from":"ann@sender.example","to":["any+one@IN.shop.example"]}"#)
     );
     // The same mail on another connection is no second mail.
-    let mut again = Smtp::hello(service.smtp()).await;
+    let mut again = Mx::hello(service.smtp()).await;
     let taken = again
         .send("ann@sender.example", "any+one@IN.shop.example", MAIL)
         .await;
@@ -73,7 +73,7 @@ async fn a_mail_for_a_configured_hostname_is_posted() {
 #[tokio::test(flavor = "multi_thread")]
 async fn nothing_is_relayed() {
     let (service, receiver) = parsing().await;
-    let mut smtp = Smtp::hello(service.smtp()).await;
+    let mut smtp = Mx::hello(service.smtp()).await;
     let hello = smtp.ask("MAIL FROM:<ann@sender.example>").await;
     assert!(hello.starts_with("250 "), "{hello}");
     for stranger in [
@@ -112,7 +112,7 @@ async fn nothing_is_relayed() {
 async fn a_mail_over_30_megabytes_is_refused_and_the_next_is_taken() {
     const LARGEST: usize = 30 << 20;
     let (service, receiver) = parsing().await;
-    let mut smtp = Smtp::hello(service.smtp()).await;
+    let mut smtp = Mx::hello(service.smtp()).await;
     let announced = format!("MAIL FROM:<a@sender.example> SIZE={}", LARGEST + 1);
     let reply = smtp.ask(&announced).await;
     assert!(reply.starts_with("552 5.3.4 "), "{reply}");
@@ -148,7 +148,7 @@ async fn a_mail_over_30_megabytes_is_refused_and_the_next_is_taken() {
 #[tokio::test(flavor = "multi_thread")]
 async fn who_dawdles_holds_up_nobody_and_still_gets_through() {
     let (service, receiver) = parsing().await;
-    let mut slow = Smtp::hello(service.smtp()).await;
+    let mut slow = Mx::hello(service.smtp()).await;
     slow.ask("MAIL FROM:<a@sender.example>").await;
     slow.ask("RCPT TO:<slow@in.shop.example>").await;
     slow.ask("DATA").await;
@@ -156,7 +156,7 @@ async fn who_dawdles_holds_up_nobody_and_still_gets_through() {
     let (first, rest) = whole.split_at(40);
     slow.write(first.as_bytes()).await;
 
-    let mut quick = Smtp::hello(service.smtp()).await;
+    let mut quick = Mx::hello(service.smtp()).await;
     quick
         .send("a@sender.example", "quick@in.shop.example", MAIL)
         .await;
@@ -182,7 +182,7 @@ async fn bounces_and_automatic_replies_are_posted_once_and_answered_by_nobody() 
         Action: failed\r\nStatus: 5.1.1\r\n--b--";
     let vacation = "From: ann@sender.example\r\nTo: box@in.shop.example\r\n\
         Auto-Submitted: auto-replied (vacation)\r\nSubject: Auto: Hi\r\n\r\nI am away.";
-    let mut smtp = Smtp::hello(service.smtp()).await;
+    let mut smtp = Mx::hello(service.smtp()).await;
     for (from, mail) in [("", bounce), ("ann@sender.example", vacation)] {
         let taken = smtp.send(from, "box@in.shop.example", mail).await;
         assert!(taken.starts_with("250 "), "{taken}");

@@ -1,4 +1,4 @@
-//! A client of the SMTP port that says exactly what it is told.
+//! A client of the port for received mail that says exactly what it is told.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -9,9 +9,9 @@ use tokio::time::timeout;
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
-pub(crate) struct Smtp(BufReader<TcpStream>);
+pub(crate) struct Mx(BufReader<TcpStream>);
 
-impl Smtp {
+impl Mx {
     /// Connects, reads the greeting and says EHLO.
     pub(crate) async fn hello(port: SocketAddr) -> Self {
         let stream = TcpStream::connect(port).await.expect("the port is open");
