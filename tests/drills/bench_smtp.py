@@ -127,7 +127,7 @@ def main():
     parser.add_argument("--reconnect", action="store_true", help="a connection for each mail")
     args = parser.parse_args()
     sink_port = free_port()
-    sink = subprocess.Popen(["smtp-sink", "-c", f"127.0.0.1:{sink_port}", "2048"], stdout=subprocess.DEVNULL)
+    sink = subprocess.Popen(["smtp-sink", "-u", "nobody", f"127.0.0.1:{sink_port}", "2048"], stdout=subprocess.DEVNULL)
     reachable(sink_port)
     rates = {"posthaste": [], "postfix": []}
     try:
