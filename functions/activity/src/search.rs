@@ -83,7 +83,7 @@ async fn look(
     let now = app.clock.now();
     while examined < EXAMINED {
         let Sought { rows, next } = match query.recipient() {
-            Some(to) => store.seek_to(account, to, until, after, LOT).await?,
+            Some(to) => store.seek_to((account, to), until, after, LOT).await?,
             None => store.seek(account, until, after, LOT).await?,
         };
         examined += rows.len().max(1);

@@ -116,9 +116,8 @@ async fn work(app: &App, record: &SqsMessage) -> Result<Done, Trouble> {
     // Set by SQS and by the local engine alike.
     let count = record.attributes.get("ApproximateReceiveCount");
     let again = count.is_some_and(|count| count != "1");
-    let (word, blob) = match read(app, text).await? {
-        Some(read) => read,
-        None => return Ok(Done::default()),
+    let Some((word, blob)) = read(app, text).await? else {
+        return Ok(Done::default());
     };
     let Some(word) = word else {
         return Ok(Done { event: None, blob });
@@ -134,7 +133,10 @@ async fn work(app: &App, record: &SqsMessage) -> Result<Done, Trouble> {
 /// What a message says, and the raw mail it named; nothing when it cannot be read.
 async fn read(app: &App, text: &str) -> Result<Option<(Option<Word>, Option<String>)>, Trouble> {
     let value: Value = serde_json::from_str(text).unwrap_or_default();
-    if value["source"] == "aws.ses" {
+    if value
+        .get("source")
+        .is_some_and(|source| source == "aws.ses")
+    {
         return Ok(match Bridged::deserialize(&value) {
             Ok(bridged) => Some((bridged.word(app.clock.now()), None)),
             Err(error) => {

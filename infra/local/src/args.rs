@@ -28,9 +28,9 @@ pub struct Cli {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Run the service on this machine (the same as no subcommand).
-    Run(Args),
+    Run(Box<Args>),
     #[command(flatten)]
-    Operator(Operator),
+    Operator(Box<Operator>),
 }
 
 /// Flags of the local host.

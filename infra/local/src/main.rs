@@ -11,7 +11,7 @@ fn main() -> ExitCode {
     posthaste_runtime::to_terminal(&posthaste_runtime::variables());
     let args = match cli.command {
         None => cli.run,
-        Some(Command::Run(args)) => args,
+        Some(Command::Run(args)) => *args,
         Some(Command::Operator(operator)) => return operate(&operator),
     };
     let end = if args.aws {

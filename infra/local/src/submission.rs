@@ -123,7 +123,7 @@ impl Handler for Submission {
 
     async fn data(&self, session: &Session<Sender>, envelope: Envelope, message: Vec<u8>) -> Reply {
         let taking = self.take_in(session, &envelope, &message);
-        match self.disk.durable(taking).await {
+        match Box::pin(self.disk.durable(taking)).await {
             Some(Ok(reply) | Err(reply)) => reply,
             None => Reply::new(451, "4.3.0", "the mail could not be kept, try again later"),
         }

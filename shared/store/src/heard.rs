@@ -28,7 +28,7 @@ pub struct News {
 #[must_use]
 pub enum Heard {
     /// Written for the first time.
-    New(News),
+    New(Box<News>),
     /// The row had it all.
     Known(Recipient),
     /// There is no such copy, or it has been forgotten.
@@ -73,7 +73,7 @@ impl Store {
                 return Ok(Heard::Known(row));
             };
             if self.add_news(copy, &row, &news, now).await? {
-                return Ok(Heard::New(news));
+                return Ok(Heard::New(Box::new(news)));
             }
         }
         let (account, message, recipient) = copy;

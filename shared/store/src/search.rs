@@ -245,8 +245,7 @@ impl Store {
     /// When the table fails.
     pub async fn seek_to(
         &self,
-        account: &AccountId,
-        to: &str,
+        (account, to): (&AccountId, &str),
         until: Option<Timestamp>,
         after: Option<String>,
         limit: usize,

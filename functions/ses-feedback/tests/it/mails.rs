@@ -53,7 +53,7 @@ async fn a_mail_that_was_read_is_forgotten() {
     });
     let notice = notice.to_string();
     // SNS and SQS repeat themselves.
-    desk.work(&[notice.clone()]).await;
+    desk.work(std::slice::from_ref(&notice)).await;
     desk.work(&[notice]).await;
     assert_eq!(desk.one().kind, Kind::Bounce);
     let gone = desk.app.blob.get("bounces/m1").await;
