@@ -42,3 +42,8 @@ pub(crate) fn put_some(
     put(&mut own, text, limit, found);
     *slot = Some(own).filter(|own| !own.is_empty());
 }
+
+/// A text as a setting shows it: empty where there is none.
+pub(crate) fn shown(text: Option<&str>) -> String {
+    text.unwrap_or_default().to_owned()
+}

@@ -5,7 +5,7 @@ use posthaste_render::has_body_tag;
 use posthaste_store::{AccountSettings, Forward};
 use serde::{Deserialize, Serialize};
 
-use crate::limits::{self, put, put_some};
+use crate::limits::{self, put, put_some, shown};
 use crate::setting::Setting;
 
 /// Whom mail always reaches.
@@ -140,11 +140,10 @@ impl Setting for Footer {
 
     fn of(all: &AccountSettings) -> Self {
         let own = &all.defaults.footer;
-        let text = |text: &Option<String>| text.clone().unwrap_or_default();
         Self {
             enabled: own.enable,
-            html_content: text(&own.html),
-            plain_content: text(&own.text),
+            html_content: shown(own.html.as_deref()),
+            plain_content: shown(own.text.as_deref()),
         }
     }
 

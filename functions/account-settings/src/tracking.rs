@@ -5,7 +5,7 @@ use posthaste_store::AccountSettings;
 use serde::{Deserialize, Serialize};
 use url::Url;
 
-use crate::limits::{self, put, put_some};
+use crate::limits::{self, put, put_some, shown};
 use crate::setting::Setting;
 
 /// Links that count clicks.
@@ -103,14 +103,13 @@ impl Setting for GoogleAnalytics {
 
     fn of(all: &AccountSettings) -> Self {
         let own = &all.defaults.ganalytics;
-        let text = |text: &Option<String>| text.clone().unwrap_or_default();
         Self {
             enabled: own.enable,
-            utm_campaign: text(&own.utm_campaign),
-            utm_content: text(&own.utm_content),
-            utm_medium: text(&own.utm_medium),
-            utm_source: text(&own.utm_source),
-            utm_term: text(&own.utm_term),
+            utm_campaign: shown(own.utm_campaign.as_deref()),
+            utm_content: shown(own.utm_content.as_deref()),
+            utm_medium: shown(own.utm_medium.as_deref()),
+            utm_source: shown(own.utm_source.as_deref()),
+            utm_term: shown(own.utm_term.as_deref()),
         }
     }
 
@@ -159,13 +158,12 @@ impl Setting for Subscription {
 
     fn of(all: &AccountSettings) -> Self {
         let own = &all.defaults.subscription;
-        let text = |text: &Option<String>| text.clone().unwrap_or_default();
         Self {
             enabled: own.enable,
-            html_content: text(&own.html),
+            html_content: shown(own.html.as_deref()),
             landing: all.landing.html.clone(),
-            plain_content: text(&own.text),
-            replace: text(&own.substitution_tag),
+            plain_content: shown(own.text.as_deref()),
+            replace: shown(own.substitution_tag.as_deref()),
             url: all.landing.url.clone(),
         }
     }
