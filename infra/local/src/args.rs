@@ -64,8 +64,8 @@ pub struct Args {
     /// the variables of its functions, instead of embedded parts
     #[arg(long, conflicts_with_all = [
         "data", "memory", "relay", "bounce_domain", "hostname", "public_url", "strict_senders",
-        "spam_filter", "rate_limit", "mailbox_port", "smtp_port",
-        "submission_port", "submission_open",
+        "spam_filter", "outgoing_spam_filter", "rate_limit", "search_days", "mailbox_port",
+        "smtp_port", "submission_port", "submission_open",
     ])]
     pub aws: bool,
     /// Relay that mail leaves to: smtp[s]://user:pass@host:port[?tls=required|opportunistic|none]
