@@ -87,8 +87,8 @@ impl Store {
         Ok(Slice { rows, more })
     }
 
-    /// Rows of a collection that is spread over [`SPREAD`] partitions, in one order, at most
-    /// `limit`. A slice with more behind it is never empty.
+    /// Rows of a collection that is spread over [`SPREAD`] partitions, in one order: `limit` of
+    /// them, or all that are left.
     pub(crate) async fn gather<T: DeserializeOwned>(
         &self,
         pk: impl Fn(u16) -> String,
@@ -96,10 +96,21 @@ impl Store {
         limit: usize,
     ) -> Result<Slice<T>, StoreError> {
         let pks: Vec<String> = (0..SPREAD).map(pk).collect();
-        // Twice its even share of each, so that a slice is mostly as long as was asked for.
-        let each = (limit * 2).div_ceil(usize::from(SPREAD)).min(limit);
-        let reads = pks.iter().map(|pk| self.slice::<T>(pk, range, each));
-        Ok(merge(try_join_all(reads).await?, limit))
+        let (mut rows, mut range) = (Vec::new(), range.clone());
+        loop {
+            let left = limit - rows.len();
+            // Twice its even share of each, so that one round mostly does.
+            let each = (left * 2).div_ceil(usize::from(SPREAD)).min(left);
+            let reads = pks.iter().map(|pk| self.slice::<T>(pk, &range, each));
+            let next = merge(try_join_all(reads).await?, left);
+            let last = next.rows.last().map(|row| row.key.sk.clone());
+            rows.extend(next.rows);
+            if !next.more || rows.len() >= limit || last.is_none() {
+                let more = next.more;
+                return Ok(Slice { rows, more });
+            }
+            range.after = last;
+        }
     }
 }
 

@@ -43,7 +43,8 @@ async fn a_listing_is_read_page_by_page_in_the_order_of_time() {
             }
         }
         assert_eq!(seen, want, "limit {limit}");
-        assert!(pages <= 53 / limit + 8, "limit {limit} took {pages} pages");
+        // Full pages, however the messages lie in the table; the last may have nothing left.
+        assert!(pages <= 53 / limit + 1, "limit {limit} took {pages} pages");
     }
     let whole = desk.get(&path).await.expect(200).json();
     assert_eq!(whole["batch_id"], batch.as_str());
