@@ -6,7 +6,7 @@ use posthaste_http::{Query, Rejection};
 use posthaste_model::{Problems, Timestamp};
 
 /// Days in one answer, at most: what is kept.
-const MOST: i32 = 400;
+pub(crate) const MOST: i32 = 400;
 
 /// How days are put together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,7 +88,8 @@ impl Days {
     }
 }
 
-fn day(query: &Query, name: &str, found: &mut Problems) -> Option<Date> {
+/// One day of the query.
+pub(crate) fn day(query: &Query, name: &str, found: &mut Problems) -> Option<Date> {
     let text = query.text(name)?;
     // The parser takes other forms too.
     let read = text.parse().ok().filter(|_| text.len() == 10);

@@ -1,6 +1,7 @@
-//! `/v3/messages…`, `/v3/stats`, `/v3/categories…`: what became of mails, one by one and counted;
-//! and forgetting what is stored of an address.
+//! `/v3/messages…`, `/v3/stats`, `/v3/categories…`, bounces by classification: what became of
+//! mails, one by one and counted; and forgetting what is stored of an address.
 
+mod bounces;
 mod categories;
 mod days;
 mod erase;
@@ -48,11 +49,17 @@ impl App {
 
 /// The function's routes, each with its scope.
 pub fn routes(app: App, gate: Gate) -> Routes {
+    const CLASSES: &str = "/v3/suppression/bounces/classifications";
+    const CLASS: &str = "/v3/suppression/bounces/classifications/{classification}";
+    // The service is documented with the one and answers the other (API facts 1, suppressions).
+    const CLASSES_TOO: &str = "/v3/suppressions/bounces/classifications";
+    const CLASS_TOO: &str = "/v3/suppressions/bounces/classifications/{classification}";
     let activity = Access::Scope("email_activity.read");
     let all = Access::Scope("stats.read");
     let named = Access::Scope("categories.stats.read");
     let names = Access::Scope("categories.read");
     let sums = Access::Scope("categories.stats.sums.read");
+    let bounced = Access::Scope("suppression.bounces.read");
     // The contract has no word for it; this one is nearest to what it takes away.
     let forget = Access::Scope("suppression.delete");
     Routes::new(gate)
@@ -78,5 +85,9 @@ pub fn routes(app: App, gate: Gate) -> Routes {
             named,
             stats::by_category,
         )
+        .at(Method::GET, CLASSES, bounced, bounces::totals)
+        .at(Method::GET, CLASS, bounced, bounces::of_one)
+        .at(Method::GET, CLASSES_TOO, bounced, bounces::totals)
+        .at(Method::GET, CLASS_TOO, bounced, bounces::of_one)
         .with_state(app)
 }

@@ -4,7 +4,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use posthaste_model::{AccountId, BounceType, Category, Event, Kind};
 use posthaste_queue::Verdict;
-use posthaste_store::{Added, StoreError};
+use posthaste_store::{StoreError, Tally};
 use sha2::{Digest as _, Sha256};
 
 use crate::App;
@@ -23,7 +23,7 @@ pub(crate) async fn work(app: &App, account: &AccountId, events: &[Event]) -> Ve
 async fn count(app: &App, account: &AccountId, events: &[Event]) -> Result<(), StoreError> {
     crate::visits::keep(app, account, events).await?;
     let now = app.clock.now();
-    let mut added = Added::new();
+    let mut tally = Tally::default();
     for event in events {
         let mut metrics = metrics(event);
         if let Some(unique) = unique(event.kind)
@@ -38,16 +38,25 @@ async fn count(app: &App, account: &AccountId, events: &[Event]) -> Result<(), S
         let day = event.at.day();
         for category in [""].into_iter().chain(categories(event)) {
             for metric in &metrics {
-                let counters = added.entry((day.clone(), category.to_owned())).or_default();
+                let place = (day.clone(), category.to_owned());
+                let counters = tally.counters.entry(place).or_default();
                 *counters.entry(*metric).or_default() += 1;
             }
         }
+        if let (Kind::Bounce, Some(class)) = (event.kind, &event.bounce_classification) {
+            let domain = event
+                .email
+                .rsplit_once('@')
+                .map_or("", |(_, domain)| domain);
+            let place = (day, class.clone(), domain.to_lowercase());
+            *tally.bounces.entry(place).or_default() += 1;
+        }
     }
-    if added.is_empty() {
+    if tally == Tally::default() {
         return Ok(());
     }
     app.store
-        .count_batch(account, &name(events), &added, now)
+        .count_batch(account, &name(events), &tally, now)
         .await
 }
 

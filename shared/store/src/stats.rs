@@ -12,10 +12,10 @@ use posthaste_model::{AccountId, MessageId, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use crate::table::{number, text, to_item};
-use crate::{Key, Page, Put, Store, StoreError};
+use crate::{Bounced, Key, Page, Put, Store, StoreError};
 
 /// Seconds the counters of a day are kept: as long as the longest look back makes sense, and some.
-const KEPT: i64 = 400 * 86_400;
+pub(crate) const KEPT: i64 = 400 * 86_400;
 
 /// Seconds the mark of a batch is kept: longer than any queue keeps the batch (SQS: 14 days).
 const MARKED: i64 = 15 * 86_400;
@@ -66,6 +66,13 @@ impl DayStats {
 /// What a batch adds: by day and category (empty: the whole account), then by metric.
 pub type Added = BTreeMap<(String, String), BTreeMap<&'static str, i64>>;
 
+/// Everything that a batch adds.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    pub counters: Added,
+    pub bounces: Bounced,
+}
+
 #[derive(Debug, Serialize, Deserialize)]
 struct First {
     event: String,
@@ -75,7 +82,7 @@ fn day_pk(account: &AccountId) -> String {
     format!("STATS#{account}")
 }
 
-fn unbuilt(error: aws_sdk_dynamodb::error::BuildError) -> StoreError {
+pub(crate) fn unbuilt(error: aws_sdk_dynamodb::error::BuildError) -> StoreError {
     StoreError::Unreachable(error.to_string())
 }
 
@@ -88,12 +95,18 @@ impl Store {
         &self,
         account: &AccountId,
         batch: &str,
-        added: &Added,
+        tally: &Tally,
         now: Timestamp,
     ) -> Result<(), StoreError> {
         let nothing = BTreeMap::<String, String>::new();
-        let rows: Vec<_> = added.iter().collect();
-        for (part, rows) in rows.chunks(ROWS).enumerate() {
+        let mut updates = Vec::new();
+        for ((day, category), counters) in &tally.counters {
+            updates.push(self.adding(account, (day, category), counters, now)?);
+        }
+        for ((day, class, domain), count) in &tally.bounces {
+            updates.push(self.adding_bounces(account, (day, class, domain), *count, now)?);
+        }
+        for (part, updates) in updates.chunks(ROWS).enumerate() {
             let mark = Key::new(format!("COUNTED#{account}#{batch}"), format!("{part:04}"));
             let put = PutOp::builder()
                 .table_name(&*self.table)
@@ -102,8 +115,7 @@ impl Store {
                 .build()
                 .map_err(unbuilt)?;
             let mut steps = vec![TransactWriteItem::builder().put(put).build()];
-            for ((day, category), counters) in rows {
-                let update = self.adding(account, (day, category), counters, now)?;
+            for update in updates.iter().cloned() {
                 steps.push(TransactWriteItem::builder().update(update).build());
             }
             let call = self

@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+mod bounces;
 mod erase;
 mod search;
 mod sums;
@@ -12,7 +13,7 @@ use activity::{App, routes};
 use posthaste_blob::Blob;
 use posthaste_http::{Gate, Limits};
 use posthaste_model::{Event, Kind, MessageId};
-use posthaste_store::{Added, Claim, Claimant, Described, Outcome, State, Store, Visit, VisitKind};
+use posthaste_store::{Claim, Claimant, Described, Outcome, State, Store, Tally, Visit, VisitKind};
 use posthaste_testkit::{Answer, Api, Hand, Tenant, entropy, table};
 
 pub(crate) struct Desk {
@@ -54,13 +55,15 @@ impl Desk {
     }
 
     pub(crate) async fn count(&self, batch: &str, day: &str, category: &str, delivered: i64) {
-        let mut added = Added::new();
+        let mut tally = Tally::default();
         let counters = BTreeMap::from([("delivered", delivered)]);
         for name in ["", category] {
-            added.insert((day.to_owned(), name.to_owned()), counters.clone());
+            tally
+                .counters
+                .insert((day.to_owned(), name.to_owned()), counters.clone());
         }
         let id = &self.tenant.account.id;
-        let counted = self.store.count_batch(id, batch, &added, self.hand.now());
+        let counted = self.store.count_batch(id, batch, &tally, self.hand.now());
         counted.await.unwrap();
     }
 
