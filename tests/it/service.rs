@@ -252,6 +252,24 @@ impl Service {
             .expect("the copies end")
     }
 
+    /// Waits until an address stands on the list of those who left everything.
+    pub(crate) async fn suppressed(&self, email: &str) {
+        const PATIENCE: Duration = Duration::from_secs(30);
+        let ask = async {
+            loop {
+                let known = self.host.store().suppressed(&self.host.account, email);
+                let known = known.await.expect("the table answers");
+                if known.on(posthaste_store::List::Unsubscribes).is_some() {
+                    return;
+                }
+                tokio::task::yield_now().await;
+            }
+        };
+        tokio::time::timeout(PATIENCE, ask)
+            .await
+            .expect("the address is listed");
+    }
+
     /// The rows of a message's copies, once the first has an outcome.
     pub(crate) async fn rows(&self, message: &str) -> Vec<posthaste_store::Recipient> {
         self.states(message, 1).await;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use posthaste_blob::Blob;
 use posthaste_mailer::Mailer;
-use posthaste_model::{AccountId, Clock, Entropy, MessageId, Verp};
+use posthaste_model::{AccountId, Clock, Entropy, LEAVE_MAILBOX, MessageId, Verp};
 use posthaste_queue::Queue;
 use posthaste_render::KeyRing;
 use posthaste_store::Store;
@@ -52,6 +52,14 @@ pub struct Identity {
     pub hostname: String,
     /// Where bounces come back to. Without one the sender's own address is the envelope sender.
     pub bounce_domain: Option<String>,
+}
+
+impl Identity {
+    /// Where unsubscribe mails are read; nowhere without a domain that mail comes back to.
+    pub(crate) fn leave_mailbox(&self) -> Option<String> {
+        let domain = self.bounce_domain.as_ref()?;
+        Some(format!("{LEAVE_MAILBOX}@{domain}"))
+    }
 }
 
 impl App {

@@ -124,13 +124,14 @@ fn render(
     template: Option<&Compiled>,
 ) -> Result<Rendered, String> {
     let job = order.job;
+    let mailbox = app.identity.leave_mailbox();
     let links = app.tracking.as_deref().map(|base| Links {
         base,
         keys: &app.keys,
         account: &job.account,
         message: &job.message,
         now: job.accepted.seconds(),
-        mailbox: None,
+        mailbox: mailbox.as_deref(),
     });
     let input = Input {
         mail: order.mail,

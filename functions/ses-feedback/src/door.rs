@@ -31,7 +31,7 @@ pub enum Unaccepted {
 pub fn wants(app: &App, address: &str) -> Option<bool> {
     let local = app.local(address)?;
     let role = ROLES.iter().any(|role| role.eq_ignore_ascii_case(local));
-    Some(role || app.copy(address).is_some())
+    Some(role || crate::leave::is_meant(app, address) || app.copy(address).is_some())
 }
 
 /// Takes a mail for addresses of the bounce domain: durable once this returns.

@@ -12,6 +12,7 @@
 mod app;
 mod door;
 mod judge;
+mod leave;
 mod mail;
 mod ses;
 mod tell;

@@ -29,11 +29,12 @@ pub(crate) async fn tell(app: &App, word: &Word, again: bool) -> Result<Option<E
 }
 
 /// The id of the event: the same whoever tells it, and however often. A copy ends once, and may be
-/// deferred at many times.
+/// deferred at many times, and its recipient may leave at many times.
 fn id(word: &Word) -> Option<String> {
     let kind = word.says.kind()?;
-    let when = match kind {
-        Kind::Deferred => word.at.to_string(),
+    let when = match &word.says {
+        Says::Deferred { .. } => word.at.to_string(),
+        Says::Left { mail, .. } => mail.clone(),
         _ => String::new(),
     };
     let (message, recipient): (&MessageId, u32) = (&word.message, word.recipient);
@@ -48,7 +49,7 @@ fn news(word: &Word, id: Option<&str>, row: &Recipient) -> Option<News> {
         Says::Deferred { .. } => Some(State::Deferred),
         Says::Bounced(_) => Some(State::Bounced),
         Says::Dropped { .. } => Some(State::Dropped),
-        Says::Complained | Says::Unsubscribed => None,
+        Says::Complained | Says::Unsubscribed | Says::Left { .. } => None,
     };
     let Some((id, kind)) = id.zip(word.says.kind()) else {
         // Only a copy whose hand-over went unanswered learns something.
@@ -56,8 +57,8 @@ fn news(word: &Word, id: Option<&str>, row: &Recipient) -> Option<News> {
         return open.then_some(News { event: None, state });
     };
     let events = row.events();
-    let told = |event: &Event| match kind {
-        Kind::Deferred => event.id == id,
+    let told = |event: &Event| match word.says {
+        Says::Deferred { .. } | Says::Left { .. } => event.id == id,
         _ => event.kind == kind,
     };
     if events.iter().any(told) || events.len() >= MOST {
@@ -68,7 +69,7 @@ fn news(word: &Word, id: Option<&str>, row: &Recipient) -> Option<News> {
         event.smtp_id.clone_from(&first.smtp_id);
         event.category.clone_from(&first.category);
         event.custom_args.clone_from(&first.custom_args);
-        event.asm_group_id = first.asm_group_id;
+        event.asm_group_id = event.asm_group_id.or(first.asm_group_id);
         event.template_id.clone_from(&first.template_id);
     }
     if kind == Kind::Deferred {
@@ -109,6 +110,7 @@ fn event(word: &Word, id: &str, kind: Kind, email: &str) -> Event {
             event.reason = Some(reason.clone());
             event.status = Some("5.0.0".to_owned());
         }
+        Says::Left { group, .. } => event.asm_group_id = *group,
         Says::Handed | Says::Complained | Says::Unsubscribed => {}
     }
     event

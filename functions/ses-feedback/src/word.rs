@@ -37,6 +37,13 @@ pub(crate) enum Says {
     Complained,
     /// The recipient wants no more mail.
     Unsubscribed,
+    /// The recipient wrote so himself, and may do so again after he has come back.
+    Left {
+        /// The one group that is left; everything without one.
+        group: Option<i64>,
+        /// Tells his mails apart.
+        mail: String,
+    },
 }
 
 /// How a bounce reads in an event.
@@ -59,7 +66,8 @@ impl Says {
             Self::Bounced(_) => Kind::Bounce,
             Self::Dropped { .. } => Kind::Dropped,
             Self::Complained => Kind::SpamReport,
-            Self::Unsubscribed => Kind::Unsubscribe,
+            Self::Unsubscribed | Self::Left { group: None, .. } => Kind::Unsubscribe,
+            Self::Left { group: Some(_), .. } => Kind::GroupUnsubscribe,
         })
     }
 }

@@ -13,6 +13,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::App;
+use crate::leave;
 use crate::ses::Bridged;
 use crate::tell::tell;
 use crate::word::Word;
@@ -167,7 +168,11 @@ async fn read(app: &App, text: &str) -> Result<Option<(Option<Word>, Option<Stri
         Err(BlobError::Missing(_)) => return Ok(None),
         Err(error) => return Err(error.into()),
     };
-    let word = crate::mail::word(app, &mail.to, &raw, app.clock.now());
+    let now = app.clock.now();
+    let word = match mail.to.iter().any(|address| leave::is_meant(app, address)) {
+        true => leave::word(app, &raw, now).await?,
+        false => crate::mail::word(app, &mail.to, &raw, now),
+    };
     if word.is_none() {
         let from = Masked(&mail.from);
         tracing::debug!(

@@ -139,6 +139,12 @@ fn complaint(body: &[u8]) -> Complaint {
     }
 }
 
+/// The subject of a mail, decoded to one line; empty without one.
+pub fn subject(raw: &[u8]) -> String {
+    let [subject] = Entity::read(raw).fields().pick(["Subject"]);
+    text(subject.unwrap_or_default(), Place::Text, "")
+}
+
 /// Whether a machine wrote this mail, so that answering it by machine could go round for ever
 /// (RFC 3834, section 2): it has no return path, says so itself, or went to a list.
 pub fn is_auto_reply(raw: &[u8], envelope_from: &str) -> bool {

@@ -36,4 +36,4 @@ pub use send::{
 };
 pub use submitted::{Raw, Submitted};
 pub use time::{Clock, HORIZON, Millis, TIMESTAMP_MAX, Timestamp, TooFarAhead, due};
-pub use verp::{InvalidVerp, Verp};
+pub use verp::{InvalidVerp, LEAVE_MAILBOX, Verp};

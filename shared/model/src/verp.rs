@@ -8,6 +8,10 @@
 
 use crate::{AccountId, MessageId};
 
+/// The mailbox of the bounce domain that takes unsubscribe mails, the second address of
+/// `List-Unsubscribe`.
+pub const LEAVE_MAILBOX: &str = "unsubscribe";
+
 /// What an envelope sender says.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Verp {

@@ -131,14 +131,18 @@ async fn who_unsubscribes_gets_no_more_mail() {
         &json!({"enabled": true}),
     )
     .await;
-    for (to, form) in [
-        // The button, and a mail client's own (RFC 8058).
-        ("button@example.com", ""),
-        ("client@example.com", "List-Unsubscribe=One-Click"),
-    ] {
+    for (i, (to, form)) in [
+        // The button, a mail client's own (RFC 8058), and a mail.
+        ("button@example.com", Some("")),
+        ("client@example.com", Some("List-Unsubscribe=One-Click")),
+        ("mail@example.com", None),
+    ]
+    .into_iter()
+    .enumerate()
+    {
         let first = service.send(&letter(to)).await;
         assert_eq!(service.states(&first, 1).await, ["Delivered"]);
-        let count = if form.is_empty() { 1 } else { 3 };
+        let count = 1 + 2 * i;
         let mail = mail_to(&service, to, count).await;
         let heads = service.headers(&mail).await;
         assert_eq!(
@@ -158,8 +162,13 @@ async fn who_unsubscribes_gets_no_more_mail() {
         assert_eq!(service.states(&second, 1).await, ["Delivered"]);
 
         for _ in 0..2 {
-            let done = service.follow(&link, Some(form)).await;
-            assert_eq!(done.status(), 200);
+            match form {
+                Some(form) => {
+                    let done = service.follow(&link, Some(form)).await;
+                    assert_eq!(done.status(), 200);
+                }
+                None => write_to(&service, header, to).await,
+            }
         }
         let third = service.send(&letter(to)).await;
         let reason = Some("Unsubscribed Address".to_owned());
@@ -173,6 +182,23 @@ async fn who_unsubscribes_gets_no_more_mail() {
         assert_eq!(listed["recipient_email"], to);
     }
     service.stop().await;
+}
+
+/// Does what a mail client does with the second address of `List-Unsubscribe`, and waits until it
+/// is heeded.
+async fn write_to(service: &Service, header: &str, from: &str) {
+    let (_, mailto) = header.split_once(", <mailto:").unwrap();
+    let (mailbox, token) = mailto
+        .trim_end_matches('>')
+        .split_once("?subject=")
+        .unwrap();
+    let mail = format!("From: {from}\r\nTo: {mailbox}\r\nSubject: {token}\r\n\r\n");
+    let (taken, kept) = service.hand_in(from, mailbox, &mail).await;
+    assert!(
+        taken.starts_with("250") && kept.starts_with("250"),
+        "{taken} {kept}"
+    );
+    service.suppressed(from).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -162,6 +162,8 @@ async fn the_door_knows_its_addresses() {
         (verp.to_uppercase().as_str(), Some(true)),
         ("postmaster@bounce.post.example", Some(true)),
         ("Abuse@BOUNCE.post.example", Some(true)),
+        ("unsubscribe@bounce.post.example", Some(true)),
+        ("unsubscribe@post.example", None),
         ("b-1-2-3-4@bounce.post.example", Some(false)),
         ("ann@bounce.post.example", Some(false)),
         ("@bounce.post.example", Some(false)),

@@ -2,6 +2,7 @@
 //! are read by hand. The samples were written from the schemas of SES and from RFC 3464 and 5965.
 
 mod events;
+mod leave;
 mod mails;
 mod twice;
 

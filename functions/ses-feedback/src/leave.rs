@@ -1,0 +1,56 @@
+//! Mails that ask to be written to no more: the second address of `List-Unsubscribe` (RFC 2369,
+//! section 3.2). What is left, and by whom, stands in a signed token, the subject of the mail.
+
+use posthaste_mime::report;
+use posthaste_model::{LEAVE_MAILBOX, Timestamp};
+use posthaste_render::Action;
+use posthaste_store::StoreError;
+use sha2::{Digest as _, Sha256};
+
+use crate::App;
+use crate::word::{Says, Word};
+
+/// Whether this is the address that such mails go to.
+pub(crate) fn is_meant(app: &App, address: &str) -> bool {
+    app.local(address)
+        .is_some_and(|local| local.eq_ignore_ascii_case(LEAVE_MAILBOX))
+}
+
+/// What such a mail says; nothing when it brings no token of ours. Who leaves a group that is gone
+/// leaves everything (API facts 7, "deleted group").
+pub(crate) async fn word(
+    app: &App,
+    raw: &[u8],
+    now: Timestamp,
+) -> Result<Option<Word>, StoreError> {
+    // A token has no white space: what is there was put in on the way, where lines are folded.
+    let subject: String = report::subject(raw).split_whitespace().collect();
+    let Ok(token) = app.keys.verify(&subject) else {
+        return Ok(None);
+    };
+    let group = match token.action {
+        Action::Unsubscribe => None,
+        Action::GroupUnsubscribe { group } => app.store.group(&token.account, group).await?,
+        Action::Open { .. } | Action::Click { .. } | Action::Preferences { .. } => return Ok(None),
+    };
+    let says = Says::Left {
+        group: group.map(|group| group.id),
+        mail: hex(&Sha256::digest(raw)),
+    };
+    Ok(Some(Word {
+        account: token.account,
+        message: token.message,
+        recipient: token.recipient,
+        email: Some(token.email),
+        at: now,
+        says,
+    }))
+}
+
+/// Enough of a hash to tell one mail from the next.
+fn hex(hash: &[u8]) -> String {
+    hash.iter()
+        .take(8)
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
+}
