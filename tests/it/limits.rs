@@ -21,6 +21,8 @@ fn told(body: &Value) -> Vec<(Option<&str>, &str)> {
         let mut names: Vec<_> = error.as_object().expect("an object").keys().collect();
         names.sort();
         assert_eq!(names, ["field", "help", "message"], "{error}");
+        let help = &error["help"];
+        assert!(help.is_null() || help["text"].is_string(), "{error}");
     };
     errors.iter().for_each(one);
     errors

@@ -14,8 +14,8 @@ use posthaste_store::Later;
 
 use crate::{App, decode_and_check};
 
-/// An unpacked body may be this large (30 MiB is the cap of what arrives).
-const LARGEST_UNPACKED: usize = 48 << 20;
+/// An unpacked body is below 48 MiB (what arrives is below 30 MiB).
+const LARGEST_UNPACKED: usize = (48 << 20) - 1;
 
 /// `POST /v3/mail/send`.
 pub(crate) async fn accept(

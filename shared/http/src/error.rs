@@ -108,7 +108,9 @@ impl Rejection {
         let mut item = match self.dialect {
             Dialect::General => format!("{{\"field\":{field},\"message\":{message}"),
             Dialect::Mail => {
-                let help = json!(problem.help);
+                // An object (SPEC, "Errors"); clients print it.
+                let help = problem.help.as_ref().map(|text| json!({"text": text}));
+                let help = json!(help);
                 format!("{{\"message\":{message},\"field\":{field},\"help\":{help}")
             }
         };

@@ -7,7 +7,7 @@ pub struct Problem {
     pub field: Option<String>,
     /// What the caller reads.
     pub message: String,
-    /// Where the caller can read more; only mail/send shows it.
+    /// Where the caller can read more, in words; only mail/send shows it.
     pub help: Option<String>,
 }
 

@@ -13,7 +13,10 @@ async function refused(status, call) {
   assert.equal(why.code, status, JSON.stringify(why.response?.body ?? why.message));
   const { errors } = why.response.body;
   assert.ok(errors.length > 0);
-  for (const error of errors) same(Object.keys(error).sort(), ["field", "help", "message"]);
+  for (const error of errors) {
+    same(Object.keys(error).sort(), ["field", "help", "message"]);
+    if (error.help !== null) same(Object.keys(error.help), ["text"]);
+  }
   return errors;
 }
 

@@ -14,10 +14,10 @@ use crate::service::{Service, mail};
 const MIB: usize = 1 << 20;
 
 /// Most bytes of a body as received (SPEC, "Limits").
-const RECEIVED: usize = 30 * MIB;
+const RECEIVED: usize = 30 * MIB - 1;
 
 /// Most bytes of an unpacked body.
-const UNPACKED: usize = 48 * MIB;
+const UNPACKED: usize = 48 * MIB - 1;
 
 /// A good body of so many bytes, the rest white space.
 fn padded(length: usize) -> Vec<u8> {

@@ -30,7 +30,7 @@ impl Findings {
     ) {
         if self.0.len() < MOST {
             let mut problem = Problem::on(at.to_string(), message);
-            problem.help = anchor.map(|anchor| format!("{CATALOGUE}#{anchor}"));
+            problem.help = anchor.map(|anchor| format!("See {CATALOGUE}#{anchor}"));
             self.0.push(problem);
         }
     }
@@ -51,7 +51,7 @@ impl Findings {
 }
 
 /// The page that explains every message, with an anchor per field.
-const CATALOGUE: &str = "ERRORS.md";
+const CATALOGUE: &str = "functions/mail-send/ERRORS.md";
 
 /// The caller's own value as a message repeats it: in brackets, and not all of it when it is long.
 pub(crate) fn echo(value: &str) -> String {

@@ -222,7 +222,10 @@ fn a_body_that_is_no_object_has_a_wrong_type_at_its_root() {
             format!("Invalid type. Expected: object, given: {given}.")
         );
         let help = found[0].help.as_deref();
-        assert_eq!(help, Some("ERRORS.md#-Request-Body-Parameters"));
+        assert_eq!(
+            help,
+            Some("See functions/mail-send/ERRORS.md#-Request-Body-Parameters")
+        );
     }
 }
 
@@ -272,7 +275,7 @@ fn help_follows_the_field() {
         ("content", Some("message.content")),
         ("content.0.value", Some("message.content.value")),
     ] {
-        let want = anchor.map(|anchor| format!("ERRORS.md#{anchor}"));
+        let want = anchor.map(|anchor| format!("See functions/mail-send/ERRORS.md#{anchor}"));
         assert_eq!(help(field, Value::Null), want, "{field}");
     }
 }
