@@ -31,7 +31,9 @@ async fn group(desk: &Desk) -> Group {
     let made = desk.store.create_group(account, ("News", ""), false).await;
     match made.unwrap() {
         GroupSaved::Done(group) => *group,
-        GroupSaved::NameTaken | GroupSaved::Full => unreachable!("it is the first"),
+        GroupSaved::NameTaken | GroupSaved::Full | GroupSaved::Missing => {
+            unreachable!("it is the first")
+        }
     }
 }
 
