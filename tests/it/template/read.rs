@@ -1,5 +1,5 @@
-//! Reading the template: its stanzas, and the values that `CloudFormation` would give with every
-//! parameter at its default.
+//! Reading the template: its stanzas, and the values that `CloudFormation` would give with the
+//! parameters at their defaults, but for those that a test gives.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -18,6 +18,14 @@ impl Template {
     pub(crate) fn read() -> Self {
         let text = fs::read_to_string(root().join("template.yaml")).unwrap();
         Self(serde_yaml_ng::from_str(&text).expect("template.yaml is YAML"))
+    }
+
+    /// The same with a parameter that the owner gave.
+    pub(crate) fn given(mut self, name: &str, value: &str) -> Self {
+        let parameter = &mut self.0["Parameters"][name];
+        assert!(parameter.is_mapping(), "no parameter {name}");
+        parameter["Default"] = value.into();
+        self
     }
 
     /// The properties of every resource of this type, by logical name.
@@ -83,11 +91,58 @@ impl Template {
         } else if tagged.tag == "Sub" {
             self.substitute(text)
         } else if tagged.tag == "If" {
-            // With every parameter at its default, nothing of the owner's own is given.
-            self.resolve(&tagged.value[2])
+            self.resolve(self.branch(&tagged.value))
         } else {
             panic!("a variable holds {:?}", tagged.tag)
         }
+    }
+
+    /// The side of an `!If` that holds.
+    fn branch<'a>(&self, parts: &'a Value) -> &'a Value {
+        match self.holds(parts[0].as_str().expect("a condition's name")) {
+            true => &parts[1],
+            false => &parts[2],
+        }
+    }
+
+    /// Whether a condition of the template is met.
+    pub(crate) fn holds(&self, condition: &str) -> bool {
+        self.is_met(&self.0["Conditions"][condition])
+    }
+
+    fn is_met(&self, condition: &Value) -> bool {
+        let Value::Tagged(tagged) = condition else {
+            panic!("no condition: {condition:?}");
+        };
+        let parts = &tagged.value;
+        let mut all = parts.as_sequence().into_iter().flatten();
+        if tagged.tag == "Equals" {
+            self.resolve(&parts[0]) == self.resolve(&parts[1])
+        } else if tagged.tag == "Not" {
+            !self.is_met(&parts[0])
+        } else if tagged.tag == "And" {
+            all.all(|part| self.is_met(part))
+        } else if tagged.tag == "Or" {
+            all.any(|part| self.is_met(part))
+        } else if tagged.tag == "Condition" {
+            self.holds(parts.as_str().expect("a condition's name"))
+        } else {
+            panic!("a condition holds {:?}", tagged.tag)
+        }
+    }
+
+    /// The statements of a function's policies, without those whose condition is not met.
+    pub(crate) fn statements(&self, stanza: &Value) -> Vec<Value> {
+        let policies = stanza["Policies"].as_sequence().unwrap();
+        let listed = policies.iter().flat_map(|policy| {
+            let statements = policy["Statement"].as_sequence();
+            statements.expect("statements").iter()
+        });
+        let kept = |statement: &Value| match statement {
+            Value::Tagged(tagged) if tagged.tag == "If" => self.branch(&tagged.value).clone(),
+            other => other.clone(),
+        };
+        listed.map(kept).filter(Value::is_mapping).collect()
     }
 
     /// Parameters by their defaults and the secret as Secrets Manager would make it; everything
