@@ -6,7 +6,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use posthaste_http::{Caller, Path, Rejection};
 use posthaste_model::{AccountId, EmailAddress};
-use posthaste_store::{Link, Resaved};
+use posthaste_store::{Link, Resaved, Sender};
 
 use crate::app::number;
 use crate::{App, mail, page};
@@ -75,6 +75,27 @@ pub(crate) async fn resend(
     Ok(StatusCode::NO_CONTENT)
 }
 
+/// Takes a sender whose link was followed for verified; `None` when the link stopped working.
+///
+/// Where mail leaves by SES, SES hears of the address first. It mails its owner a second link, and
+/// nobody gets that who has not followed ours: no account can make SES write to strangers.
+pub(crate) async fn follow(
+    app: &App,
+    sender: &Sender,
+    token: &str,
+) -> Result<Option<Sender>, Rejection> {
+    if let Some(ses) = app.ses.as_ref().filter(|_| !sender.verified) {
+        let email = EmailAddress::parse(&sender.fields.from_email);
+        let email = email.map_err(|e| Rejection::internal(&e))?;
+        // SES has no addresses that need SMTPUTF8; mail from one ends as dropped.
+        if !email.needs_smtputf8() {
+            let added = ses.add_sender(&email).await;
+            added.map_err(|e| Rejection::unavailable(&e))?;
+        }
+    }
+    Ok(app.store.verify_sender(token, app.clock.now()).await?)
+}
+
 /// `GET /v3/verified_senders/verify/{token}`: the same as the page, for programs of the account.
 pub(crate) async fn verify(
     State(app): State<App>,
@@ -86,7 +107,7 @@ pub(crate) async fn verify(
     let mine = linked.filter(|sender| sender.account == *caller.id());
     let sender = match mine {
         None => None,
-        Some(_) => app.store.verify_sender(&token, now).await?,
+        Some(sender) => follow(&app, &sender, &token).await?,
     };
     sender.map_or_else(
         || Err(Rejection::not_found()),

@@ -7,6 +7,7 @@ use axum::response::Response;
 use posthaste_http::{Path, Rejection, escaped, page};
 
 use crate::App;
+use crate::links::follow;
 
 pub(crate) const PATH: &str = "/senders/verify/{token}";
 
@@ -37,14 +38,25 @@ pub(crate) async fn confirm(
     State(app): State<App>,
     Path(token): Path<String>,
 ) -> Result<Response, Rejection> {
-    let verified = app.store.verify_sender(&token, app.clock.now()).await?;
+    let linked = app.store.linked_sender(&token, app.clock.now()).await?;
+    let verified = match linked {
+        None => None,
+        Some(sender) => follow(&app, &sender, &token).await?,
+    };
     let Some(sender) = verified else {
         return Ok(gone());
     };
     let (id, account) = (sender.id, &sender.account);
     tracing::info!(account.id = %account, "sender {id} of account {account} verified");
     let email = escaped(&sender.fields.from_email);
-    let body = format!("<p><b>{email}</b> is confirmed.</p>");
+    let also = match app.ses {
+        None => "",
+        Some(_) => {
+            "<p>Amazon SES, which carries the mail, now sends you a link of its own, unless it \
+             knows the address already. Please open that one too.</p>"
+        }
+    };
+    let body = format!("<p><b>{email}</b> is confirmed.</p>{also}");
     Ok(page(StatusCode::OK, "Thank you", &body))
 }
 

@@ -9,6 +9,7 @@ use aws_sdk_sesv2::config::{Credentials, SharedCredentialsProvider};
 use axum::Router;
 use axum::http::{Method, StatusCode, Uri};
 use posthaste_mailer::{Ses, SesAccount, SesDomain};
+use posthaste_model::EmailAddress;
 use serde_json::{Value, json};
 
 type Calls = Arc<Mutex<Vec<(String, Value)>>>;
@@ -70,6 +71,22 @@ async fn a_domain_that_is_there_gets_the_key_of_today() {
     assert_eq!(
         calls[1].1["SigningAttributes"]["DomainSigningSelector"],
         "s1"
+    );
+}
+
+#[tokio::test]
+async fn a_sender_is_made_known_once_and_ses_mails_him() {
+    let taken = (400, "AlreadyExistsException", json!({}));
+    let no = (400, "LimitExceededException", json!({}));
+    let (ses, calls) = ses(vec![(200, "", json!({})), taken, no]).await;
+    let ann = EmailAddress::parse("Ann@m\u{fc}ller.example").unwrap();
+    ses.add_sender(&ann).await.unwrap();
+    ses.add_sender(&ann).await.unwrap();
+    assert!(ses.add_sender(&ann).await.is_err());
+    let want = json!({"EmailIdentity": "Ann@xn--mller-kva.example"});
+    assert_eq!(
+        calls.lock().unwrap()[0],
+        ("POST /v2/email/identities".to_owned(), want)
     );
 }
 

@@ -15,7 +15,7 @@ fn ann() -> Value {
 
 impl Desk {
     /// The path of the page in the last mail.
-    fn link(&self) -> String {
+    pub(crate) fn link(&self) -> String {
         let mails = self.mails();
         let text = &mails.last().unwrap().content[0].value;
         let (_, rest) = text.split_once("https://post.example").unwrap();

@@ -1,4 +1,5 @@
-//! SES gets the key of a domain once the zone's owner has published it, and not before.
+//! SES gets the key of a domain once the zone's owner has published it, and hears of a sender once
+//! he has followed his link; neither before.
 
 use std::sync::{Arc, Mutex};
 
@@ -68,4 +69,51 @@ async fn a_domain_that_ses_does_not_take_is_not_valid() {
     desk.post(&format!("{path}/validate"), &json!({}), 503)
         .await;
     assert_eq!(desk.get(&path, 200).await["valid"], false);
+}
+
+fn ann() -> Value {
+    json!({"nickname": "Ann", "from_email": "ann@example.org", "reply_to": "ann@example.org"})
+}
+
+#[tokio::test]
+async fn a_sender_is_made_known_to_ses_when_he_has_followed_our_link() {
+    let (ses, calls) = ses(StatusCode::OK).await;
+    let desk = Desk::with(false, Some(ses)).await;
+    desk.post("/v3/verified_senders", &ann(), 201).await;
+    let link = desk.link();
+    desk.api.get(&link).send().await.expect(200);
+    assert!(calls.lock().unwrap().is_empty(), "nothing is proven yet");
+
+    let page = desk.api.post(&link).send().await.expect(200);
+    let html = String::from_utf8(page.body.to_vec()).unwrap();
+    assert!(html.contains("a link of its own"), "{html}");
+    desk.api.post(&link).send().await.expect(200);
+    let want = [json!({"EmailIdentity": "ann@example.org"})];
+    assert_eq!(*calls.lock().unwrap(), want, "once");
+}
+
+#[tokio::test]
+async fn a_sender_that_ses_does_not_take_is_not_verified() {
+    let (ses, _) = ses(StatusCode::BAD_REQUEST).await;
+    let desk = Desk::with(false, Some(ses)).await;
+    desk.post("/v3/verified_senders", &ann(), 201).await;
+    let link = desk.link();
+    desk.api.post(&link).send().await.expect(503);
+    let token = link.rsplit('/').next().unwrap();
+    let path = format!("/v3/verified_senders/verify/{token}");
+    desk.get(&path, 503).await;
+    let shown = desk.get("/v3/verified_senders", 200).await;
+    assert_eq!(shown["results"][0]["verified"], false);
+}
+
+#[tokio::test]
+async fn a_sender_of_a_proven_domain_is_covered_by_it() {
+    let (ses, calls) = ses(StatusCode::OK).await;
+    let desk = Desk::with(false, Some(ses)).await;
+    let domain = desk.domain("example.org").await;
+    desk.publish(&domain);
+    desk.validate(&domain).await;
+    let made = desk.post("/v3/verified_senders", &ann(), 201).await;
+    assert_eq!(made["verified"], true);
+    assert_eq!(calls.lock().unwrap().len(), 1, "the domain's own call");
 }

@@ -1,4 +1,4 @@
-//! Domains as SES knows them, and the standing of the account itself.
+//! Domains and senders as SES knows them, and the standing of the account itself.
 //!
 //! SES signs with our own keys ("Bring Your Own DKIM"), so that an owner publishes the same records
 //! whichever relay carries his mail.
@@ -9,6 +9,7 @@ use aws_sdk_sesv2::error::{DisplayErrorContext, ProvideErrorMetadata, SdkError};
 use aws_sdk_sesv2::types::{DkimSigningAttributes, DkimSigningAttributesOrigin};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use posthaste_model::EmailAddress;
 
 use super::{Ses, client};
 
@@ -89,6 +90,30 @@ impl Ses {
             .signing_attributes_origin(DkimSigningAttributesOrigin::External)
             .signing_attributes(key);
         put.send().await.map(drop).map_err(|e| SesError::of(&e))
+    }
+
+    /// Lets SES know an address, whether it did or not. SES mails its owner a link of its own, and
+    /// takes mail from there once he has opened it.
+    ///
+    /// # Errors
+    /// When SES refuses or does not answer.
+    pub async fn add_sender(&self, address: &EmailAddress) -> Result<(), SesError> {
+        let client = self
+            .0
+            .client
+            .get_or_init(|| async { client(&self.0.aws) })
+            .await;
+        let created = client
+            .create_email_identity()
+            .email_identity(address.wire())
+            .send()
+            .await;
+        match created {
+            Err(error) if error.code() != Some("AlreadyExistsException") => {
+                Err(SesError::of(&error))
+            }
+            Ok(_) | Err(_) => Ok(()),
+        }
     }
 
     /// The state of a domain; `None` when SES does not know it.
