@@ -72,8 +72,6 @@ pub enum BuildError {
     /// Counted from zero.
     #[error("attachment {0} is not base64")]
     Base64(usize),
-    #[error("an address exceeds the longest line of a mail")]
-    Address,
 }
 
 /// Writes the mail: CRLF line ends, no line over 998 octets, 7-bit throughout. Only a non-ASCII

@@ -11,6 +11,10 @@ use serde::{Deserialize, Serialize};
 /// Local part plus `@` plus domain, in characters (API facts 2.5).
 pub const LONGEST: usize = 320;
 
+/// Octets of an address as it travels. RFC 5322, section 2.1.1, ends a line of a header after 998
+/// octets, and an address has no place to fold; what stands before it on its line takes the rest.
+pub const LONGEST_ON_THE_WIRE: usize = 900;
+
 /// A syntactically valid address.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
@@ -22,7 +26,8 @@ pub struct EmailAddress {
 /// Why a text is not an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidAddress {
-    #[error("the address exceeds {LONGEST} characters")]
+    /// More than [`LONGEST`] characters, or than [`LONGEST_ON_THE_WIRE`] octets.
+    #[error("the address exceeds {LONGEST} characters or {LONGEST_ON_THE_WIRE} octets")]
     TooLong,
     #[error("the address has no @")]
     NoAt,
@@ -47,8 +52,11 @@ impl EmailAddress {
         if !local.is_some_and(valid_local) {
             return Err(InvalidAddress::Local);
         }
-        if domain.is_none_or(|domain| ascii_domain(domain).is_none()) {
+        let Some(host) = domain.and_then(ascii_domain) else {
             return Err(InvalidAddress::Domain);
+        };
+        if at + "@".len() + host.len() > LONGEST_ON_THE_WIRE {
+            return Err(InvalidAddress::TooLong);
         }
         Ok(Self {
             text: text.to_owned(),

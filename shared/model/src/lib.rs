@@ -20,7 +20,9 @@ mod submitted;
 mod time;
 mod verp;
 
-pub use address::{EmailAddress, InvalidAddress, LONGEST as LONGEST_ADDRESS, Mailbox};
+pub use address::{
+    EmailAddress, InvalidAddress, LONGEST as LONGEST_ADDRESS, LONGEST_ON_THE_WIRE, Mailbox,
+};
 pub use defaults::{AccountDefaults, Wrapper};
 pub use dns::{Record, RecordKind};
 pub use entropy::Entropy;

@@ -1,7 +1,7 @@
 //! Addresses by the grammar of RFC 5321 (mailboxes on the wire), RFC 5322 (mailboxes in a header)
 //! and RFC 6531 (both in any script): what is taken, in which form it travels, and what is refused.
 
-use posthaste_model::{EmailAddress, InvalidAddress, LONGEST_ADDRESS};
+use posthaste_model::{EmailAddress, InvalidAddress, LONGEST_ADDRESS, LONGEST_ON_THE_WIRE};
 
 /// Section, address as written, address on the wire.
 const TAKEN: &[(&str, &str, &str)] = &[
@@ -200,6 +200,16 @@ fn lengths_are_those_of_the_contract_and_of_the_dns() {
     // Characters count, not bytes.
     let wide = format!("{}@example.com", "é".repeat(most));
     assert!(EmailAddress::parse(&wide).is_ok());
+    // But a line of a header ends (RFC 5322, 2.1.1), and an address can't be folded: of letters
+    // that take four octets each there are fewer.
+    let octets = |more: &str| {
+        let most = LONGEST_ON_THE_WIRE - "@example.com".len();
+        let wide = "\u{1d54f}".repeat(most / 4);
+        assert_eq!(most % 4, 0);
+        EmailAddress::parse(&format!("{wide}{more}@example.com"))
+    };
+    assert_eq!(octets("").unwrap().wire().len(), LONGEST_ON_THE_WIRE);
+    assert_eq!(octets("a"), Err(InvalidAddress::TooLong));
     // RFC 1035, 2.3.4: a label has 63 octets, a name 253 with its dots.
     let label = |letters: usize| format!("ann@{}.example", "a".repeat(letters));
     assert!(EmailAddress::parse(&label(63)).is_ok());

@@ -29,6 +29,11 @@ fn at_each_limit_a_request_passes() {
             ("personalizations.0.bcc", people("b", 500)),
         ],
         vec![("from.email", json!(longest))],
+        // 900 bytes: a line of a header has no room for more
+        vec![(
+            "from.email",
+            json!(format!("{}@example.com", "\u{1d54f}".repeat(222))),
+        )],
         // "reply_to_list | 1000 items"
         vec![("reply_to_list", people("r", 1000))],
         // "substitutions | 10,000 bytes per personalization"

@@ -17,6 +17,11 @@ fn address(letters: usize) -> Value {
     json!(format!("{}@example.com", "a".repeat(letters - 12)))
 }
 
+/// Fewer than 320 characters, but more bytes than an address in a header may have.
+fn wide_address() -> Value {
+    json!(format!("{}@example.com", "\u{1d54f}".repeat(223)))
+}
+
 fn people(count: usize) -> Value {
     let mailbox = |i| json!({"email": format!("a{i}@example.com")});
     (0..count).map(mailbox).collect()
@@ -111,6 +116,10 @@ fn envelopes() -> Vec<Case> {
                 json!({"email": address(321)}),
                 format!("The {name} email exceeds the maximum total length of 320 characters"),
             ),
+            (
+                json!({"email": wide_address()}),
+                format!("The {name} email exceeds the maximum total length of 320 characters"),
+            ),
         ] {
             cases.push(case(
                 field,
@@ -163,6 +172,11 @@ fn senders() -> Vec<Case> {
             "personalizations.0.from",
             json!({"email": "@"}),
             "personalizations.0.from.email: The from email does not contain a valid address.",
+        ),
+        case(
+            "personalizations.0.from",
+            json!({"email": address(321)}),
+            "personalizations.0.from.email: The From email exceeds the maximum total length of 320 characters",
         ),
         case("reply_to", json!({}), &reply_to),
         case(

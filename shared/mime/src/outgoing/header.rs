@@ -63,13 +63,13 @@ pub(super) fn write(
     stamp: &Stamp<'_>,
     out: &mut Vec<u8>,
 ) -> Result<(), BuildError> {
-    addresses("From", std::slice::from_ref(mail.from), out)?;
+    addresses("From", std::slice::from_ref(mail.from), out);
     if mail.to.is_empty() {
         out.extend_from_slice(b"To: undisclosed-recipients:;\r\n");
     }
-    addresses("To", mail.to, out)?;
-    addresses("Cc", mail.cc, out)?;
-    addresses("Reply-To", mail.reply_to, out)?;
+    addresses("To", mail.to, out);
+    addresses("Cc", mail.cc, out);
+    addresses("Reply-To", mail.reply_to, out);
     unstructured("Subject", mail.subject, out);
     unstructured("Date", &stamp.date.rfc5322(), out);
     unstructured("Message-ID", &format!("<{}>", stamp.message_id), out);
@@ -94,17 +94,15 @@ pub(super) fn write(
     Ok(())
 }
 
-/// Writes a list of mailboxes; nothing when it is empty.
-pub(crate) fn addresses(name: &str, list: &[Mailbox], out: &mut Vec<u8>) -> Result<(), BuildError> {
+/// Writes a list of mailboxes; nothing when it is empty. No address is longer than a line
+/// (`posthaste_model::LONGEST_ON_THE_WIRE`).
+pub(crate) fn addresses(name: &str, list: &[Mailbox], out: &mut Vec<u8>) {
     if list.is_empty() {
-        return Ok(());
+        return;
     }
     let mut items = Vec::with_capacity(list.len());
     for mailbox in list {
         let email = mailbox.email.wire();
-        if email.len() > LONGEST_RUN {
-            return Err(BuildError::Address);
-        }
         let name = mailbox.name.as_deref().map(one_line);
         items.push(Address::Address(EmailAddress {
             name: name.filter(|name| !name.is_empty()),
@@ -114,7 +112,6 @@ pub(crate) fn addresses(name: &str, list: &[Mailbox], out: &mut Vec<u8>) -> Resu
     out.extend_from_slice(name.as_bytes());
     out.extend_from_slice(b": ");
     Address::new_list(items).write_header(out, name.len() + 2);
-    Ok(())
 }
 
 /// Writes a header of free text. ASCII goes as it is, so that what a caller encoded, a URL or a

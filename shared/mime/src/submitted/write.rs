@@ -36,7 +36,7 @@ pub(super) fn write(
         [(at, new)] if *at == (0..raw.len()) => Some(new),
         _ => None,
     };
-    header(entity.header, changes, stamp, &edits, &mut out)?;
+    header(entity.header, changes, stamp, &edits, &mut out);
     if let Some(new) = whole {
         out.extend_from_slice(new);
         return Ok(out);
@@ -167,7 +167,7 @@ fn header(
     stamp: &Stamp<'_>,
     edits: &[Edit],
     out: &mut Vec<u8>,
-) -> Result<(), BuildError> {
+) {
     let has = |wanted: &str| fields(header).any(|(name, _)| is_one_of(name, &[wanted]));
     let whole = edits.iter().any(|(at, _)| at.start == 0);
     let mut todo = Todo::new(changes);
@@ -175,11 +175,11 @@ fn header(
         if is_one_of(name, &OURS) || whole && is_one_of(name, &WRITTEN) {
             continue;
         }
-        if !todo.replace(name, changes, out)? {
+        if !todo.replace(name, changes, out) {
             line(field, out);
         }
     }
-    todo.rest(changes, out)?;
+    todo.rest(changes, out);
     if !has("date") {
         unstructured("Date", &stamp.date.rfc5322(), out);
     }
@@ -200,7 +200,6 @@ fn header(
     if !edits.is_empty() && !has("mime-version") {
         out.extend_from_slice(b"MIME-Version: 1.0\r\n");
     }
-    Ok(())
 }
 
 /// The fields that are written anew: where the old one stood, or at the end.
@@ -222,38 +221,30 @@ impl Todo {
     }
 
     /// Whether the field is one of these; the first time, the new one is written.
-    fn replace(
-        &mut self,
-        name: &[u8],
-        changes: &Changes<'_>,
-        out: &mut Vec<u8>,
-    ) -> Result<bool, BuildError> {
+    fn replace(&mut self, name: &[u8], changes: &Changes<'_>, out: &mut Vec<u8>) -> bool {
         let new = Self::new(changes);
         let Some(ours) = new.0.iter().find(|ours| is_one_of(name, &[ours])) else {
-            return Ok(false);
+            return false;
         };
         if let Some(at) = self.0.iter().position(|name| name == ours) {
             self.0.remove(at);
-            put(ours, changes, out)?;
+            put(ours, changes, out);
         }
-        Ok(true)
+        true
     }
 
-    fn rest(self, changes: &Changes<'_>, out: &mut Vec<u8>) -> Result<(), BuildError> {
-        self.0
-            .into_iter()
-            .try_for_each(|name| put(name, changes, out))
+    fn rest(self, changes: &Changes<'_>, out: &mut Vec<u8>) {
+        for name in self.0 {
+            put(name, changes, out);
+        }
     }
 }
 
-fn put(name: &str, changes: &Changes<'_>, out: &mut Vec<u8>) -> Result<(), BuildError> {
+fn put(name: &str, changes: &Changes<'_>, out: &mut Vec<u8>) {
     match name {
         "To" => addresses(name, changes.to, out),
         "Reply-To" => addresses(name, changes.reply_to, out),
-        _ => {
-            unstructured(name, changes.subject.unwrap_or_default(), out);
-            Ok(())
-        }
+        _ => unstructured(name, changes.subject.unwrap_or_default(), out),
     }
 }
 
