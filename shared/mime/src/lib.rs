@@ -10,4 +10,6 @@ mod parse;
 pub mod report;
 pub mod submitted;
 
-pub use outgoing::{BuildError, Outgoing, Stamp, build, exceeds, is_header_name, is_reserved};
+pub use outgoing::{
+    BuildError, LONGEST_HEADER_NAME, Outgoing, Stamp, build, exceeds, is_header_name, is_reserved,
+};

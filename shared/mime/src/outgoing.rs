@@ -28,7 +28,7 @@ use crate::media_type::MediaType;
 pub(crate) use body::{write as write_text, write_type};
 pub(crate) use file::wrap;
 pub(crate) use header::{addresses, unstructured};
-pub use header::{is_header_name, is_reserved};
+pub use header::{LONGEST_HEADER_NAME, is_header_name, is_reserved};
 pub use size::exceeds;
 
 /// Everything a message would otherwise invent for itself.

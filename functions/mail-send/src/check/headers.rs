@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use posthaste_mime::LONGEST_HEADER_NAME;
+
 use super::{Findings, Path};
 use crate::wire;
 
@@ -22,9 +24,6 @@ const RESERVED: [&str; 14] = [
     "cc",
     "bcc",
 ];
-
-/// Own limit. RFC 5322, section 2.1.1, ends a line after 998 bytes, and a name can't be folded.
-const NAME: usize = 255;
 
 /// What differs between the headers of the message and those of an envelope.
 pub(super) struct Words {
@@ -69,8 +68,8 @@ pub(super) fn check(
         "Header keys cannot contain a colon.",
     );
     unless(
-        any(|name| name.len() > NAME),
-        "Header keys cannot be longer than 255 characters.",
+        any(|name| name.len() > LONGEST_HEADER_NAME),
+        &format!("Header keys cannot be longer than {LONGEST_HEADER_NAME} characters."),
     );
     unless(any(is_reserved), words.reserved);
     unless(

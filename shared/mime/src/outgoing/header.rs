@@ -53,9 +53,14 @@ pub fn is_reserved(name: &str) -> bool {
         .any(|reserved| name.eq_ignore_ascii_case(reserved))
 }
 
-/// RFC 5322 `field-name`, at most 76 characters so that a value fits on its line.
+/// Letters of a header's name: one encoded word of its value must fit on its line, and RFC 2047,
+/// section 2, ends such a line after 76 characters.
+pub const LONGEST_HEADER_NAME: usize = 76;
+
+/// RFC 5322 `field-name`, at most [`LONGEST_HEADER_NAME`] characters.
 pub fn is_header_name(name: &str) -> bool {
-    (1..=76).contains(&name.len()) && name.bytes().all(|b| b.is_ascii_graphic() && b != b':')
+    (1..=LONGEST_HEADER_NAME).contains(&name.len())
+        && name.bytes().all(|b| b.is_ascii_graphic() && b != b':')
 }
 
 pub(super) fn write(
