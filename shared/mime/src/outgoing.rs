@@ -25,6 +25,7 @@ use posthaste_model::{Attachment, Content, Disposition, Mailbox, Timestamp};
 
 use crate::media_type::MediaType;
 
+pub use body::is_body_type;
 pub(crate) use body::{write as write_text, write_type};
 pub(crate) use file::wrap;
 pub(crate) use header::{addresses, unstructured};

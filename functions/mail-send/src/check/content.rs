@@ -104,7 +104,10 @@ fn mime_type(given: Option<wire::Text<'_>>, at: &Path<'_>, found: &mut Findings)
         return String::new();
     };
     let message = match flaw(&given) {
-        None => return given.into_string(),
+        None if posthaste_mime::is_body_type(&given) => return given.into_string(),
+        None => {
+            "The content type must be a MIME type of a text, such as text/plain; multipart and message types are not."
+        }
         Some(Flaw::Empty) => {
             "Your content type must be a string with length of at least one character."
         }
@@ -132,7 +135,8 @@ fn value(given: Option<wire::Text<'_>>, at: &Path<'_>, found: &mut Findings) -> 
     given.into_string()
 }
 
-/// What can be wrong with a MIME type. That it is one is not asked: `gif` passes (trap 18).
+/// What can be wrong with a MIME type. That it is one is not asked of a file: `gif` passes (trap
+/// 18), and what no header can say is composed as `application/octet-stream`.
 pub(super) enum Flaw {
     Empty,
     /// A semicolon or a line end.

@@ -10,6 +10,7 @@
 
 mod bodies;
 mod catalogue;
+mod composes;
 mod desk;
 mod edge;
 mod limits;

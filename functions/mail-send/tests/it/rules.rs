@@ -233,7 +233,20 @@ fn contents() -> Vec<Case> {
     let content = "content: Unless a valid template_id is provided, the content parameter is required. There must be at least one defined content block. We typically suggest both text/plain and text/html blocks are included, but only one block is required.";
     let order = "content: Following RFC 1341, section 7.2, if either text/html or text/plain are to be sent in your email: text/plain needs to be first, followed by text/html, followed by any other content.";
     let part = |mime_type: &str| json!({"type": mime_type, "value": "x"});
-    vec![
+    let no_text = "content.0.type: The content type must be a MIME type of a text, such as text/plain; multipart and message types are not.";
+    let no_texts = [
+        " ",
+        "text plain",
+        "text/",
+        "text/plain, text/html",
+        "multipart/mixed",
+        "Message/RFC822",
+    ];
+    let mut cases: Vec<_> = no_texts
+        .iter()
+        .map(|given| case("content.0.type", json!(given), no_text))
+        .collect();
+    cases.extend([
         case("subject", json!("remove"), "subject: The subject is required. You can get around this requirement if you use a template with a subject defined or if every personalization has a subject defined."),
         case("subject", json!(""), "subject: The subject of your email must be a string at least one character in length."),
         case("content", json!("remove"), content),
@@ -253,7 +266,8 @@ fn contents() -> Vec<Case> {
         case("content.0.type", json!("text/plain\0"), "content.0.type: The content type can only contain printable ASCII characters."),
         case("content.0.value", json!("remove"), "content.0.value: A content value is required, this is the content of the email you are sending."),
         case("content.0.value", json!(""), "content.0.value: The content value must be a string at least one character in length."),
-    ]
+    ]);
+    cases
 }
 
 fn files() -> Vec<Case> {

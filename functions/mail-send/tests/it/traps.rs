@@ -75,9 +75,12 @@ fn traps_15_and_16_a_content_id_loses_its_brackets_and_sets_no_disposition() {
 
 #[test]
 fn trap_18_an_attachment_type_need_not_be_a_mime_type() {
-    let file = json!([{"content": "R0lGODlh", "filename": "a.gif", "type": "gif", "name": "a"}]);
-    let mail = accept(&with(&[("attachments", file)]));
-    assert_eq!(mail.attachments[0].mime_type.as_deref(), Some("gif"));
+    for given in ["gif", "image/", "image/png, image/jpeg", "a b"] {
+        let file =
+            json!([{"content": "R0lGODlh", "filename": "a.gif", "type": given, "name": "a"}]);
+        let mail = accept(&with(&[("attachments", file)]));
+        assert_eq!(mail.attachments[0].mime_type.as_deref(), Some(given));
+    }
 }
 
 #[test]

@@ -24,11 +24,9 @@ pub(crate) fn write(
     out: &mut Vec<u8>,
 ) -> Result<(), BuildError> {
     let refuse = || BuildError::MediaType(mime_type.to_owned());
-    let mut kind = MediaType::parse(mime_type).ok_or_else(refuse)?;
-    // Their encodings are fixed by RFC 2046 and their text would have to be a whole message.
-    if kind.under("multipart") || kind.under("message") {
-        return Err(refuse());
-    }
+    let mut kind = MediaType::parse(mime_type)
+        .filter(can_be_body)
+        .ok_or_else(refuse)?;
     if !kind.is_text() {
         write_type(&kind, out);
         out.extend_from_slice(b"Content-Transfer-Encoding: base64\r\n\r\n");
@@ -50,6 +48,17 @@ pub(crate) fn write(
     };
     part.write_part(out);
     Ok(())
+}
+
+/// Whether a text of this type can be (an alternative of) the body of a mail.
+pub fn is_body_type(mime_type: &str) -> bool {
+    MediaType::parse(mime_type).is_some_and(|kind| can_be_body(&kind))
+}
+
+/// The encodings of the others are fixed by RFC 2046, and their text would have to be a whole
+/// message.
+fn can_be_body(kind: &MediaType<'_>) -> bool {
+    !kind.under("multipart") && !kind.under("message")
 }
 
 /// Line ends of text are CRLF (RFC 2046, section 4.1.1), whichever the caller used.

@@ -14,7 +14,13 @@ use super::body::write_type;
 use super::header::one_line;
 use crate::media_type::MediaType;
 
-const UNKNOWN: &str = "application/octet-stream";
+/// What a file is of which nothing better is known (RFC 2046, section 4.5.1).
+fn unknown<'a>() -> MediaType<'a> {
+    MediaType {
+        essence: "application/octet-stream",
+        params: Vec::new(),
+    }
+}
 
 /// Longest text of one base64 word of RFC 2047, in octets: 75 characters less `=?utf-8?B?` and
 /// `?=` leave 63, so 15 groups of three.
@@ -35,9 +41,9 @@ pub(super) fn write(
     marker: &str,
     out: &mut Vec<u8>,
 ) -> Result<(), BuildError> {
-    let given = file.mime_type.as_deref().unwrap_or(UNKNOWN);
-    let refuse = || BuildError::MediaType(given.to_owned());
-    let mut kind = MediaType::parse(given).ok_or_else(refuse)?;
+    // A type that can't be read is no reason to keep the file back.
+    let given = file.mime_type.as_deref().and_then(MediaType::parse);
+    let mut kind = given.unwrap_or_else(unknown);
     if !is_base64(file.content.as_bytes()) {
         return Err(BuildError::Base64(at));
     }
@@ -51,10 +57,7 @@ pub(super) fn write(
     // Neither may be base64 (RFC 2046, sections 5.1 and 5.2.1), and what cannot go as it is would
     // be unreadable under its own name.
     if kind.under("multipart") || kind.under("message") && lines.is_none() {
-        kind = MediaType {
-            essence: UNKNOWN,
-            params: Vec::new(),
-        };
+        kind = unknown();
     }
     // Without a charset readers take text for US-ASCII, or for whatever their owner speaks.
     if kind.under("text") && !kind.has("charset") && is_foreign_utf8(&file.content) {

@@ -2,7 +2,7 @@
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
-use posthaste_mime::{BuildError, Stamp, build};
+use posthaste_mime::{BuildError, Stamp, build, is_body_type};
 use posthaste_model::LONGEST_ON_THE_WIRE;
 
 use crate::samples::{STAMP, Sample, mailbox};
@@ -67,8 +67,40 @@ fn a_type_with_a_line_end_is_refused() {
         "ä/b",
     ] {
         let want = BuildError::MediaType(mime_type.to_owned());
-        check(&sample().body(mime_type, "x"), want.clone());
-        check(&sample().file(mime_type, "a", b"x"), want);
+        check(&sample().body(mime_type, "x"), want);
+        assert!(!is_body_type(mime_type), "{mime_type:?}");
+    }
+}
+
+#[test]
+fn a_body_is_neither_a_message_nor_many() {
+    for mime_type in ["multipart/mixed", "MESSAGE/rfc822", "text plain", "text/"] {
+        let want = BuildError::MediaType(mime_type.to_owned());
+        check(&sample().body(mime_type, "x"), want);
+        assert!(!is_body_type(mime_type), "{mime_type:?}");
+    }
+    for mime_type in ["text/plain", "html", "text/calendar; method=REQUEST"] {
+        assert!(is_body_type(mime_type), "{mime_type:?}");
+    }
+}
+
+#[test]
+fn a_file_of_a_type_that_cannot_be_written_is_sent_as_one_of_none() {
+    for mime_type in [
+        "image/gif\r\nBcc: a@b",
+        "image/gif; a=\"\n\"",
+        "a\0",
+        "a b",
+        " ",
+        "ä/b",
+        "image/",
+        "image/png, image/jpeg",
+    ] {
+        let sample = sample().file(mime_type, "a", b"x");
+        let mail = String::from_utf8(build(&sample.outgoing(), &STAMP).unwrap()).unwrap();
+        let types = mail.matches("Content-Type: application/octet-stream;");
+        assert_eq!(types.count(), 1, "{mail}");
+        assert!(!mail.contains("Bcc"), "{mail}");
     }
 }
 
@@ -105,7 +137,10 @@ fn the_longest_address_fits_on_a_line() {
     sample.to = vec![mailbox(&format!("{wide}@example.com"), "A name beside it")];
     sample.reply_to.clone_from(&sample.to);
     let mail = build(&sample.outgoing(), &STAMP).unwrap();
-    assert!(mail.split(|byte| *byte == b'\n').all(|line| line.len() <= 999));
+    assert!(
+        mail.split(|byte| *byte == b'\n')
+            .all(|line| line.len() <= 999)
+    );
 }
 
 #[test]
