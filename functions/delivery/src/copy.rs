@@ -189,6 +189,9 @@ async fn hand_over<'a>(
     let envelope = Envelope {
         from: app.envelope_sender(which, &from.email.wire()),
         to: copy.mailbox.email.clone(),
+        foreign_sender: std::iter::once(from)
+            .chain(&rendered.reply_to)
+            .any(|mailbox| mailbox.email.needs_smtputf8()),
         tags: Tags {
             account: job.account.clone(),
             message: job.message.clone(),

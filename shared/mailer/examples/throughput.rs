@@ -93,6 +93,7 @@ fn envelope() -> Envelope {
     Envelope {
         from: "b-abcdefghijklmnopqrstuvwxyz-0-abcdefghij-00000000@bounce.test".to_owned(),
         to: EmailAddress::parse("ann@example.com").unwrap(),
+        foreign_sender: false,
         tags: Tags {
             account: AccountId::from_bytes([1; 10]),
             message: MessageId::from_bytes([2; 16]),

@@ -11,6 +11,9 @@ pub struct Envelope {
     /// SES ignores it: its bounces come as events.
     pub from: String,
     pub to: EmailAddress,
+    /// Whether `From` or `Reply-To` has a local part outside ASCII: whoever reads the mail could
+    /// not answer it if that were lost, so the relay must speak SMTPUTF8 (RFC 6531 section 3.1).
+    pub foreign_sender: bool,
     pub tags: Tags,
 }
 
@@ -60,8 +63,8 @@ pub enum Attempt {
         ip: Option<String>,
         tls: bool,
     },
-    /// The local part is not ASCII and the relay does not offer SMTPUTF8 (RFC 6531 section 3.3):
-    /// no attempt with this relay can succeed.
+    /// The local part of the recipient or of the sender is not ASCII and the relay does not offer
+    /// SMTPUTF8 (RFC 6531 section 3.3): no attempt with this relay can succeed.
     Unsupported,
 }
 

@@ -53,7 +53,7 @@ impl Ses {
 
     pub(crate) async fn hand_over(&self, envelope: &Envelope, message: &[u8]) -> Attempt {
         // "Amazon SES does not support the SMTPUTF8 extension": its documentation on addresses.
-        if envelope.to.needs_smtputf8() {
+        if envelope.foreign_sender || envelope.to.needs_smtputf8() {
             return Attempt::Unsupported;
         }
         let client = self.0.client.get_or_init(|| async { client(&self.0.aws) });
@@ -61,7 +61,7 @@ impl Ses {
         match call {
             Ok(call) => match call.send().await {
                 Ok(sent) => accepted(sent.message_id().unwrap_or_default()),
-                Err(error) => refused(&error),
+                Err(error) => refused(&error, &envelope.to.wire()),
             },
             Err(error) => Attempt::our_trouble(format!("the call to SES was not built: {error}")),
         }
@@ -106,9 +106,9 @@ fn accepted(message_id: &str) -> Attempt {
     }
 }
 
-/// An answer of SES in the words of a relay. No answer, or none we know: the mail may have left or
-/// not, and is deferred.
-fn refused(error: &SdkError<SendEmailError>) -> Attempt {
+/// An answer of SES about a mail to `to`, in the words of a relay. No answer, or none we know: the
+/// mail may have left or not, and is deferred.
+fn refused(error: &SdkError<SendEmailError>, to: &str) -> Attempt {
     let Some(answer) = error.as_service_error() else {
         return Attempt::our_trouble(format!(
             "no answer from SES: {}",
@@ -117,7 +117,7 @@ fn refused(error: &SdkError<SendEmailError>) -> Attempt {
     };
     let name = answer.code().unwrap_or("unknown error");
     let text = answer.message().unwrap_or_default();
-    let (code, status, stage) = match judge(answer, text) {
+    let (code, status, stage) = match judge(answer, text, to) {
         Judgement::Ours => return Attempt::our_trouble(format!("SES answered {name}: {text}")),
         Judgement::Address => (553, Status::new(5, 1, 3), Stage::Rcpt),
         Judgement::Mail => (554, Status::new(5, 6, 0), Stage::Data),
@@ -138,7 +138,7 @@ enum Judgement {
     Mail,
 }
 
-fn judge(answer: &SendEmailError, text: &str) -> Judgement {
+fn judge(answer: &SendEmailError, text: &str, to: &str) -> Judgement {
     let text = text.to_ascii_lowercase();
     let says = |words: &[&str]| words.iter().any(|word| text.contains(word));
     // The same exceptions stand for a bad mail and for an account that is not set up: an identity
@@ -165,7 +165,9 @@ fn judge(answer: &SendEmailError, text: &str) -> Judgement {
     if !about_the_mail || says(&setup) {
         return Judgement::Ours;
     }
-    if says(&address) {
+    // SES reads the addresses of the header too, and mostly does not say which one it means. Only
+    // a recipient that it names is to blame, for he will not be written to again.
+    if says(&address) && text.contains(&to.to_ascii_lowercase()) {
         return Judgement::Address;
     }
     Judgement::Mail

@@ -58,6 +58,7 @@ fn envelope(to: &str) -> Envelope {
     Envelope {
         from: "b-1@bounce.test".to_owned(),
         to: EmailAddress::parse(to).unwrap(),
+        foreign_sender: false,
         tags: Tags {
             account: AccountId::from_bytes([1; 10]),
             message: MessageId::from_bytes([2; 16]),
@@ -156,7 +157,25 @@ async fn what_ses_answers_becomes_an_attempt_after_one_call() {
             400,
             "BadRequestException",
             r#"{"message":"Missing final '@domain'"}"#,
+            "bounced 554 at data",
+        ),
+        (
+            400,
+            "BadRequestException",
+            r#"{"message":"Local address contains control or whitespace"}"#,
+            "bounced 554 at data",
+        ),
+        (
+            400,
+            "BadRequestException",
+            r#"{"message":"Illegal address: Ann@example.com"}"#,
             "bounced 553 at rcpt",
+        ),
+        (
+            400,
+            "BadRequestException",
+            r#"{"message":"Illegal address: bob@example.com"}"#,
+            "bounced 554 at data",
         ),
         (
             400,
@@ -252,12 +271,16 @@ async fn no_answer_is_our_trouble_and_a_foreign_name_is_not_for_ses() {
     };
     assert_eq!(cause, Cause::Relay);
     assert!(response.starts_with("no answer from SES: "), "{response}");
-    assert_eq!(
-        mailer
-            .hand_over(&envelope("pep\u{e9}@example.com"), b"hi\r\n")
-            .await,
-        Attempt::Unsupported
-    );
+    let foreign_sender = Envelope {
+        foreign_sender: true,
+        ..envelope("ann@example.com")
+    };
+    for envelope in [envelope("pep\u{e9}@example.com"), foreign_sender] {
+        assert_eq!(
+            mailer.hand_over(&envelope, b"hi\r\n").await,
+            Attempt::Unsupported
+        );
+    }
 }
 
 /// The mail may have left or not: the worker's next attempt decides, this one asks once.

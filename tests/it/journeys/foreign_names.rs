@@ -58,6 +58,17 @@ async fn where_the_relay_does_not_take_it_it_is_dropped_and_told() {
     assert_eq!(states, ["Delivered", "Dropped"]);
     let dropped = ("dropped".to_owned(), Some("Invalid".to_owned()));
     assert_eq!(service.events(&message).await, [dropped]);
+    // Nobody could answer these, were their sender's letters lost on the way.
+    let mut from: Value = mail("ann@example.com");
+    from["from"] = serde_json::json!({"email": "pepé@example.com"});
+    let mut reply: Value = mail("ann@example.com");
+    reply["reply_to"] = serde_json::json!({"email": "pepé@example.com"});
+    for body in [from, reply] {
+        let message = service.send(&body).await;
+        assert_eq!(service.states(&message, 1).await, ["Dropped"]);
+        let dropped = ("dropped".to_owned(), Some("Invalid".to_owned()));
+        assert_eq!(service.events(&message).await, [dropped]);
+    }
     // The one that can go does, although it names the other one in its header.
     let taken = relay.received_at_least(1, PATIENCE).await;
     assert_eq!(taken.len(), 1);

@@ -129,7 +129,7 @@ impl Smtp {
         let offer = Offer {
             from: &from,
             to: &to,
-            utf8: utf8 || envelope.to.needs_smtputf8(),
+            utf8: utf8 || envelope.foreign_sender || envelope.to.needs_smtputf8(),
             message,
         };
         if let Some(mut connection) = pool.idle_connection().await {
@@ -201,7 +201,8 @@ impl Pool {
         if offer.utf8 && !offers.smtputf8 {
             return (Attempt::Unsupported, false);
         }
-        // A header in UTF-8 wants the option too (RFC 6531 section 3.4), but is sent in any case.
+        // A header that names others in UTF-8 wants the option too (RFC 6531 section 3.4), but is
+        // sent in any case.
         let utf8_header = || !header(offer.message).is_ascii();
         let offer = Offer {
             utf8: offer.utf8 || (offers.smtputf8 && utf8_header()),

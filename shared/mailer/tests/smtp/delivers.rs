@@ -1,6 +1,6 @@
 //! Mails that go through, and the bytes they arrive with.
 
-use posthaste_mailer::Attempt;
+use posthaste_mailer::{Attempt, Envelope};
 use posthaste_smtpd::Offers;
 use posthaste_testkit::relay::{Relay, Script};
 
@@ -175,6 +175,12 @@ async fn a_relay_without_smtputf8_cannot_take_a_name_in_another_script() {
         outcome(&hand_over(&mailer, "ann@m\u{fc}ller.de").await),
         "accepted 250"
     );
+    let foreign_sender = Envelope {
+        foreign_sender: true,
+        ..envelope("ann@example.com")
+    };
+    let attempt = mailer.hand_over(&foreign_sender, b"hi\r\n").await;
+    assert_eq!(outcome(&attempt), "unsupported");
     assert_eq!(relay.connections(), 1, "the connection was not spoilt");
 }
 

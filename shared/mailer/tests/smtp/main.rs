@@ -25,6 +25,7 @@ fn envelope(to: &str) -> Envelope {
     Envelope {
         from: "b-1@bounce.test".to_owned(),
         to: EmailAddress::parse(to).unwrap(),
+        foreign_sender: false,
         tags: Tags {
             account: AccountId::from_bytes([1; 10]),
             message: MessageId::from_bytes([2; 16]),
