@@ -192,6 +192,7 @@ async fn hand_over<'a>(
         foreign_sender: std::iter::once(from)
             .chain(&rendered.reply_to)
             .any(|mailbox| mailbox.email.needs_smtputf8()),
+        pool: mail.ip_pool_name.clone(),
         tags: Tags {
             account: job.account.clone(),
             message: job.message.clone(),

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use posthaste_mailer::{Mailer, RelayUrl, Ses, Smtp, SmtpConfig};
+use posthaste_mailer::{Mailer, Pools, RelayUrl, Ses, Smtp, SmtpConfig};
 use posthaste_render::KeyRing;
 use posthaste_runtime::{Boot, ConfigError};
 
@@ -10,7 +10,7 @@ use crate::{App, Dkim, Identity, Spam};
 
 impl App {
     /// Reads `TABLE_NAME`, `SEND_QUEUE_URL`, `EVENTS_QUEUE_URL`, `BUCKET_NAME`, `DELIVERY`
-    /// (`ses` or a relay URL), `CONFIGURATION_SET`, `STACK_SECRET`, `HOSTNAME_OF_SERVICE`,
+    /// (`ses` or a relay URL), `CONFIGURATION_SET`, `IP_POOLS`, `STACK_SECRET`, `HOSTNAME_OF_SERVICE`,
     /// `BOUNCE_DOMAIN`, `TRACKING_URL`, `RETENTION_DAYS`, `SPAM_FILTER`.
     ///
     /// # Errors
@@ -19,7 +19,12 @@ impl App {
         let vars = boot.vars();
         let delivery = vars.need("DELIVERY")?;
         let mailer = if delivery == "ses" {
-            Mailer::Ses(Ses::new(boot.aws(), vars.get("CONFIGURATION_SET")))
+            let pools = match vars.get("IP_POOLS") {
+                None => Pools::default(),
+                Some(_) => vars.parsed("IP_POOLS")?,
+            };
+            let set = vars.get("CONFIGURATION_SET");
+            Mailer::Ses(Ses::with_pools(boot.aws(), set, pools))
         } else {
             let relay: RelayUrl = vars.parsed("DELIVERY")?;
             Mailer::Smtp(Smtp::new(SmtpConfig::new(relay)))

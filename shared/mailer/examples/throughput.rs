@@ -94,6 +94,7 @@ fn envelope() -> Envelope {
         from: "b-abcdefghijklmnopqrstuvwxyz-0-abcdefghij-00000000@bounce.test".to_owned(),
         to: EmailAddress::parse("ann@example.com").unwrap(),
         foreign_sender: false,
+        pool: None,
         tags: Tags {
             account: AccountId::from_bytes([1; 10]),
             message: MessageId::from_bytes([2; 16]),

@@ -14,6 +14,8 @@ pub struct Envelope {
     /// Whether `From` or `Reply-To` has a local part outside ASCII: whoever reads the mail could
     /// not answer it if that were lost, so the relay must speak SMTPUTF8 (RFC 6531 section 3.1).
     pub foreign_sender: bool,
+    /// The pool of sending addresses that the caller named; SMTP has no use for it.
+    pub pool: Option<String>,
     pub tags: Tags,
 }
 

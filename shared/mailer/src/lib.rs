@@ -15,7 +15,10 @@ mod status;
 pub use attempt::{Attempt, Cause, Envelope, Stage, Tags};
 pub use classify::{Classification, bounce_type, classify};
 pub use relay_url::{InvalidRelayUrl, RelayUrl, Tls};
-pub use ses::{Ses, SesAccount, SesDomain, SesError, TAG_ACCOUNT, TAG_MESSAGE, TAG_RECIPIENT};
+pub use ses::{
+    InvalidPools, Pools, Ses, SesAccount, SesDomain, SesError, TAG_ACCOUNT, TAG_MESSAGE,
+    TAG_RECIPIENT,
+};
 pub use smtp::{Smtp, SmtpConfig, Timeouts};
 pub use status::Status;
 

@@ -4,6 +4,7 @@
 //! the message tags that its events repeat.
 
 mod identities;
+mod pools;
 
 use std::fmt;
 use std::sync::Arc;
@@ -23,6 +24,7 @@ use tokio::sync::OnceCell;
 use crate::{Attempt, Envelope, Stage, Status};
 
 pub use identities::{SesAccount, SesDomain, SesError};
+pub use pools::{InvalidPools, Pools};
 
 /// Message tag with the account id.
 pub const TAG_ACCOUNT: &str = "posthaste-account";
@@ -38,15 +40,22 @@ pub struct Ses(Arc<Inner>);
 struct Inner {
     aws: SdkConfig,
     configuration_set: Option<String>,
+    pools: Pools,
     client: OnceCell<Client>,
 }
 
 impl Ses {
     /// Builds no client yet: that is done at the first mail.
     pub fn new(aws: &SdkConfig, configuration_set: Option<String>) -> Self {
+        Self::with_pools(aws, configuration_set, Pools::default())
+    }
+
+    /// The same, where the mail of some pools goes through configuration sets of their own.
+    pub fn with_pools(aws: &SdkConfig, configuration_set: Option<String>, pools: Pools) -> Self {
         Self(Arc::new(Inner {
             aws: aws.clone(),
             configuration_set,
+            pools,
             client: OnceCell::new(),
         }))
     }
@@ -75,12 +84,15 @@ impl Ses {
     ) -> Result<SendEmailFluentBuilder, aws_sdk_sesv2::error::BuildError> {
         let tag = |name: &str, value: String| MessageTag::builder().name(name).value(value).build();
         let raw = RawMessage::builder().data(Blob::new(message)).build()?;
+        let pool = envelope.pool.as_deref();
+        let set = pool.and_then(|name| self.0.pools.set(name));
+        let set = set.or(self.0.configuration_set.as_deref());
         let to = Destination::builder().to_addresses(envelope.to.wire());
         Ok(client
             .send_email()
             .destination(to.build())
             .content(EmailContent::builder().raw(raw).build())
-            .set_configuration_set_name(self.0.configuration_set.clone())
+            .set_configuration_set_name(set.map(str::to_owned))
             .email_tags(tag(TAG_ACCOUNT, envelope.tags.account.to_string())?)
             .email_tags(tag(TAG_MESSAGE, envelope.tags.message.to_string())?)
             .email_tags(tag(TAG_RECIPIENT, envelope.tags.recipient.to_string())?))
@@ -177,6 +189,7 @@ impl fmt::Debug for Ses {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Ses")
             .field("configuration_set", &self.0.configuration_set)
+            .field("pools", &self.0.pools)
             .finish_non_exhaustive()
     }
 }

@@ -44,14 +44,19 @@ async fn ses(status: u16, kind: &'static str, body: &'static str) -> (Mailer, Ca
 }
 
 fn client(url: String) -> Mailer {
+    let aws = aws(url);
+    let pools = "News of Ann=ann-news".parse().unwrap();
+    Mailer::Ses(Ses::with_pools(&aws, Some("posthaste".to_owned()), pools))
+}
+
+fn aws(url: String) -> SdkConfig {
     let credentials = Credentials::new("id", "secret", None, None, "test");
-    let aws = SdkConfig::builder()
+    SdkConfig::builder()
         .behavior_version(BehaviorVersion::latest())
         .region(Region::new("eu-west-1"))
         .credentials_provider(SharedCredentialsProvider::new(credentials))
         .endpoint_url(url)
-        .build();
-    Mailer::Ses(Ses::new(&aws, Some("posthaste".to_owned())))
+        .build()
 }
 
 fn envelope(to: &str) -> Envelope {
@@ -59,6 +64,7 @@ fn envelope(to: &str) -> Envelope {
         from: "b-1@bounce.test".to_owned(),
         to: EmailAddress::parse(to).unwrap(),
         foreign_sender: false,
+        pool: None,
         tags: Tags {
             account: AccountId::from_bytes([1; 10]),
             message: MessageId::from_bytes([2; 16]),
@@ -90,6 +96,22 @@ async fn a_mail_is_one_raw_call_for_one_recipient_with_its_tags() {
         ],
     });
     assert_eq!(*calls, [want]);
+}
+
+#[tokio::test]
+async fn a_pool_that_is_configured_has_its_own_set_and_any_other_has_none() {
+    let (mailer, calls) = ses(200, "", r#"{"MessageId":"0100-abc"}"#).await;
+    for pool in [Some("News of Ann"), Some("news of ann"), None] {
+        let envelope = Envelope {
+            pool: pool.map(str::to_owned),
+            ..envelope("ann@example.com")
+        };
+        let attempt = mailer.hand_over(&envelope, b"hi\r\n").await;
+        assert!(matches!(attempt, Attempt::Handed { .. }), "{attempt:?}");
+    }
+    let calls = calls.lock().unwrap();
+    let sets: Vec<_> = calls.iter().map(|c| &c["ConfigurationSetName"]).collect();
+    assert_eq!(sets, ["ann-news", "posthaste", "posthaste"]);
 }
 
 /// SES allows `A-Za-z0-9_-` in tags, 256 characters.

@@ -72,7 +72,7 @@ impl Template {
     }
 
     /// The text of a value.
-    fn resolve(&self, value: &Value) -> String {
+    pub(crate) fn resolve(&self, value: &Value) -> String {
         match value {
             Value::String(text) => text.clone(),
             Value::Tagged(tagged) => self.call(tagged),

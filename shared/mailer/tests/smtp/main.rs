@@ -26,6 +26,7 @@ fn envelope(to: &str) -> Envelope {
         from: "b-1@bounce.test".to_owned(),
         to: EmailAddress::parse(to).unwrap(),
         foreign_sender: false,
+        pool: None,
         tags: Tags {
             account: AccountId::from_bytes([1; 10]),
             message: MessageId::from_bytes([2; 16]),

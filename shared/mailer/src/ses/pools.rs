@@ -1,0 +1,79 @@
+//! Which configuration set of SES stands for a pool of addresses that callers name.
+
+use std::collections::BTreeMap;
+use std::str::FromStr;
+
+/// Configuration sets by the `ip_pool_name` of a mail. SES ties a set to a dedicated pool of its
+/// own; a name that is not here sends through the set of all other mail.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Pools(BTreeMap<String, String>);
+
+/// A text that is no list of pools.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0:?} is not of the form name=configuration-set,…")]
+pub struct InvalidPools(String);
+
+impl Pools {
+    /// The configuration set of a pool.
+    pub(super) fn set(&self, name: &str) -> Option<&str> {
+        self.0.get(name).map(String::as_str)
+    }
+}
+
+/// `news=set-of-news,bulk=set-of-bulk`. A name has 2 to 64 characters (SPEC, "Limits") and no
+/// comma; a set has the letters that SES allows.
+impl FromStr for Pools {
+    type Err = InvalidPools;
+
+    fn from_str(text: &str) -> Result<Self, InvalidPools> {
+        let pair = |pair: &str| {
+            let (name, set) = pair.rsplit_once('=')?;
+            let (name, set) = (name.trim(), set.trim());
+            let allowed = |b: u8| b.is_ascii_alphanumeric() || b == b'-' || b == b'_';
+            let fits = (2..=64).contains(&name.chars().count())
+                && (1..=64).contains(&set.len())
+                && set.bytes().all(allowed);
+            fits.then(|| (name.to_owned(), set.to_owned()))
+        };
+        let pairs = text.split(',').map(str::trim);
+        let pairs: Option<Vec<_>> = pairs.filter(|text| !text.is_empty()).map(pair).collect();
+        let pairs = pairs.ok_or_else(|| InvalidPools(text.to_owned()))?;
+        let (count, pools) = (pairs.len(), BTreeMap::from_iter(pairs));
+        match pools.len() == count {
+            true => Ok(Self(pools)),
+            // Which of two sets was meant, nobody can say.
+            false => Err(InvalidPools(text.to_owned())),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pools_are_read_by_name() {
+        let pools: Pools = "news=set-1, Big = Pool=set_2 ,".parse().unwrap();
+        assert_eq!(pools.set("news"), Some("set-1"));
+        assert_eq!(pools.set("Big = Pool"), Some("set_2"));
+        assert_eq!(pools.set("set-1"), None);
+        assert_eq!("".parse(), Ok(Pools::default()));
+    }
+
+    #[test]
+    fn what_is_no_list_of_pools_is_refused() {
+        for text in [
+            "news",
+            "news=",
+            "=set",
+            "n=set",
+            "news=a b",
+            "news=a,news=b",
+        ] {
+            let refused = text.parse::<Pools>();
+            assert_eq!(refused, Err(InvalidPools(text.to_owned())));
+        }
+        let long = format!("{}=set", "x".repeat(65));
+        assert!(long.parse::<Pools>().is_err());
+    }
+}
