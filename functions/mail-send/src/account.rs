@@ -1,30 +1,54 @@
-//! Stage 3: what only the account can tell. One rule, one call; the first that fails answers.
+//! Stage 3: what only the account can tell.
 
 use posthaste_http::{Caller, Rejection};
-use posthaste_model::Mail;
+use posthaste_model::{Mail, Problems};
 
 use crate::App;
 
-/// Checks sender identity, template, groups and batch against the account.
+/// Checks sender identity, template, batch and groups against the account. A sender that is not
+/// the account's is refused alone, with its own status; of the rest everything is told at once.
 pub(crate) async fn check(app: &App, caller: &Caller, mail: &Mail) -> Result<(), Rejection> {
     crate::senders::check(app, caller, mail).await?;
-    crate::template::check(app, caller, mail).await?;
-    if let Some(batch) = &mail.batch_id {
+    let mut found = Problems::default();
+    crate::template::check(app, caller, mail, &mut found).await?;
+    batch(app, caller, mail, &mut found).await?;
+    let noted = groups(app, caller, mail, &mut found).await?;
+    found.into_result()?;
+    if let Some(id) = noted {
         let now = app.clock.now();
-        if !app.store.batch_exists(caller.id(), batch, now).await? {
-            return Err(Rejection::on(
-                "batch_id",
-                "The batch_id must be a valid batch id for your account.",
-            ));
-        }
+        app.store.note_group_mailed(caller.id(), id, now).await?;
     }
-    groups(app, caller, mail).await
+    Ok(())
+}
+
+async fn batch(
+    app: &App,
+    caller: &Caller,
+    mail: &Mail,
+    found: &mut Problems,
+) -> Result<(), Rejection> {
+    let Some(batch) = &mail.batch_id else {
+        return Ok(());
+    };
+    let now = app.clock.now();
+    let known = app.store.batch_exists(caller.id(), batch, now).await?;
+    let message = "The batch_id must be a valid batch id for your account.";
+    found.unless(known, "batch_id", message);
+    Ok(())
 }
 
 /// The group of the mail and those it shows must be the account's own (API facts 2.3). That a
-/// group is written to is noted once a day, for it must not be deleted while people can leave it.
-async fn groups(app: &App, caller: &Caller, mail: &Mail) -> Result<(), Rejection> {
-    let Some(asm) = &mail.asm else { return Ok(()) };
+/// group is written to is noted once a day, for it must not be deleted while people can leave it:
+/// gives back the group of which that is still to be noted.
+async fn groups(
+    app: &App,
+    caller: &Caller,
+    mail: &Mail,
+    found: &mut Problems,
+) -> Result<Option<i64>, Rejection> {
+    let Some(asm) = &mail.asm else {
+        return Ok(None);
+    };
     let mut wanted = asm.groups_to_display.clone();
     wanted.push(asm.group_id);
     let known = app.store.known_groups(caller.id(), &wanted).await?;
@@ -34,7 +58,7 @@ async fn groups(app: &App, caller: &Caller, mail: &Mail) -> Result<(), Rejection
             "The ASM group ID must be a valid Group ID on your account. You provided [{}].",
             asm.group_id
         );
-        return Err(Rejection::on("asm.group_id", message));
+        found.add("asm.group_id", message);
     }
     let shown = &asm.groups_to_display;
     let unknown: Vec<String> = shown
@@ -47,14 +71,11 @@ async fn groups(app: &App, caller: &Caller, mail: &Mail) -> Result<(), Rejection
             "All ASM groups to display must be valid ASM groups IDs on your account. You provided {}.",
             unknown.join(", ")
         );
-        return Err(Rejection::on("asm.groups_to_display", message));
+        found.add("asm.groups_to_display", message);
     }
     let now = app.clock.now();
     let own = known.iter().find(|group| group.id == asm.group_id);
-    if own.is_some_and(|group| !group.is_noted(now)) {
-        app.store
-            .note_group_mailed(caller.id(), asm.group_id, now)
-            .await?;
-    }
-    Ok(())
+    Ok(own
+        .filter(|group| !group.is_noted(now))
+        .map(|group| group.id))
 }

@@ -20,7 +20,7 @@ mod when;
 use posthaste_model::{HORIZON, Mail, Personalization, Problem, Timestamp};
 
 pub(crate) use content::{CONTENT_REQUIRED, SUBJECT_REQUIRED};
-pub(crate) use findings::Findings;
+pub(crate) use findings::{Findings, echo};
 pub(crate) use path::Path;
 
 use crate::decode::decode;

@@ -183,3 +183,47 @@ async fn groups_must_be_the_accounts_own_and_are_noted_as_mailed() {
     let group = desk.store.group(account, 1).await.unwrap().unwrap();
     assert_eq!(group.mailed_at, Some(desk.hand.now()));
 }
+
+#[tokio::test]
+async fn everything_that_the_account_lacks_is_told_together_but_a_foreign_sender_alone() {
+    let desk = Desk::new(Senders::proven()).await;
+    let wrong = [
+        ("template_id", json!("d-1")),
+        ("batch_id", json!("unknown")),
+        ("asm", json!({"group_id": 2, "groups_to_display": [7]})),
+    ];
+    let fields = |answer: &posthaste_testkit::Answer| {
+        let told: serde_json::Value = serde_json::from_slice(&answer.body).unwrap();
+        let errors = told["errors"].as_array().unwrap().iter();
+        let fields = errors.map(|error| error["field"].as_str().unwrap().to_owned());
+        fields.collect::<Vec<_>>()
+    };
+    let refused = desk.send(&with(&wrong)).await.expect(403);
+    assert_eq!(fields(&refused), ["from"]);
+
+    desk.domain("example.com", true).await;
+    let refused = desk.send(&with(&wrong)).await.expect(400);
+    let want = [
+        "template_id",
+        "batch_id",
+        "asm.group_id",
+        "asm.groups_to_display",
+    ];
+    assert_eq!(fields(&refused), want);
+    assert!(desk.queues.drain("send").is_empty());
+}
+
+#[tokio::test]
+async fn an_unknown_template_is_repeated_in_brackets_and_not_whole() {
+    let desk = Desk::new(Senders::Any).await;
+    let told = async |id: String| {
+        let refused = desk.send(&with(&[("template_id", json!(id))])).await;
+        refused.expect(400).error().1
+    };
+    assert_eq!(
+        told("d-1".to_owned()).await,
+        "The Template ID must be a valid template id for your account. You provided [d-1]."
+    );
+    let long = told("x".repeat(1_000_000)).await;
+    assert!(long.len() < 2_000 && long.ends_with("x…]."), "{}", long.len());
+}
