@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use posthaste_identity::Signer;
 use posthaste_mailer::{Envelope, Tags};
-use posthaste_mime::{Outgoing, Stamp};
-use posthaste_model::{Copy, Event, Mail, Masked, Span};
+use posthaste_mime::{LARGEST_MAIL, Outgoing, Stamp};
+use posthaste_model::{Copy, Event, Mail, Mailbox, Masked, Span};
 use posthaste_queue::{Job, LONGEST_DELAY, QueueError};
 use posthaste_render::{Compiled, Effective, Input, Links, Rendered};
 use posthaste_store::{
@@ -19,6 +19,9 @@ use crate::{App, Patience};
 
 /// Seconds a claim keeps others away: longer than the longest hand-over can take.
 const LEASE: i64 = 900;
+
+/// Why a copy is dropped that outgrew the limit of a whole mail.
+const TOO_LARGE: &str = "the composed mail is not below 30 MiB";
 
 /// Trouble that only a later run of the same job can mend.
 #[derive(Debug, thiserror::Error)]
@@ -179,28 +182,48 @@ async fn hand_over<'a>(
         None => posthaste_mime::build(&outgoing, &stamp),
     };
     let bytes = match built {
+        // What templates, footers, substitutions and links make of it was not known before.
+        Ok(bytes) if bytes.len() >= largest(mail) => {
+            return about(app.clock.now_ms()).dropped(TOO_LARGE);
+        }
         Ok(bytes) => crate::dkim::signed(signer.as_deref(), bytes),
         Err(error) => return about(app.clock.now_ms()).dropped(&error.to_string()),
     };
     if crate::spam::is_spam(app, job, order.settings, &bytes).await {
         return about(app.clock.now_ms()).dropped(crate::spam::SPAM_CONTENT);
     }
+    let envelope = envelope(app, order, copy, &rendered);
+    let attempt = app.mailer.hand_over(&envelope, &bytes).await;
+    about(app.clock.now_ms()).end(attempt)
+}
+
+/// Octets that a copy is below. A mail that came whole was measured as it came: what it gains of
+/// headers does not count.
+fn largest(mail: &Mail) -> usize {
+    const HEADERS: usize = 64 << 10;
+    match mail.submitted {
+        Some(_) => LARGEST_MAIL + HEADERS,
+        None => LARGEST_MAIL,
+    }
+}
+
+/// The outside of a copy.
+fn envelope(app: &App, order: Order<'_>, copy: Copy<'_>, rendered: &Rendered) -> Envelope {
+    let Order { job, mail, .. } = order;
+    let from = mail.from_of(copy.personalization);
     let which = (&job.account, &job.message, copy.recipient);
-    let envelope = Envelope {
+    let foreign = |mailbox: &Mailbox| mailbox.email.needs_smtputf8();
+    Envelope {
         from: app.envelope_sender(which, &from.email.wire()),
         to: copy.mailbox.email.clone(),
-        foreign_sender: std::iter::once(from)
-            .chain(&rendered.reply_to)
-            .any(|mailbox| mailbox.email.needs_smtputf8()),
+        foreign_sender: foreign(from) || rendered.reply_to.iter().any(foreign),
         pool: mail.ip_pool_name.clone(),
         tags: Tags {
             account: job.account.clone(),
             message: job.message.clone(),
             recipient: copy.recipient,
         },
-    };
-    let attempt = app.mailer.hand_over(&envelope, &bytes).await;
-    about(app.clock.now_ms()).end(attempt)
+    }
 }
 
 /// Queues the next attempt, then records this one: in the other order a crash in between would

@@ -66,7 +66,7 @@ pub(crate) async fn judge(
     let now = app.clock.now();
     let checked = decode_and_check(body, now, &app.limits)
         .map_err(|problems| Rejection::all(StatusCode::BAD_REQUEST, problems))?;
-    if crate::size::is_too_large(&checked.mail) {
+    if crate::size::is_too_large(&checked.mail, &checked.mail.content) {
         return Err(too_large());
     }
     take_in(app, caller, message, checked.mail, body.len()).await
@@ -120,7 +120,7 @@ impl IntoResponse for Taken {
     }
 }
 
-fn too_large() -> Rejection {
+pub(crate) fn too_large() -> Rejection {
     Rejection::plain(StatusCode::PAYLOAD_TOO_LARGE, "content too large")
 }
 

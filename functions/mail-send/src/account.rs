@@ -14,6 +14,9 @@ pub(crate) async fn check(app: &App, caller: &Caller, mail: &Mail) -> Result<(),
     batch(app, caller, mail, &mut found).await?;
     let noted = groups(app, caller, mail, &mut found).await?;
     found.into_result()?;
+    if !crate::template::fits(app, caller, mail).await? {
+        return Err(crate::accept::too_large());
+    }
     if let Some(id) = noted {
         let now = app.clock.now();
         app.store.note_group_mailed(caller.id(), id, now).await?;

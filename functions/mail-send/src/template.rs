@@ -4,11 +4,11 @@
 use std::sync::Arc;
 
 use posthaste_http::{Cache, Caller, Rejection};
-use posthaste_model::{AccountId, Mail, Problems, TemplateId};
+use posthaste_model::{AccountId, Content, Mail, Problems, TemplateId};
 use posthaste_store::Version;
 
-use crate::App;
 use crate::check::{CONTENT_REQUIRED, SUBJECT_REQUIRED, echo};
+use crate::{App, size};
 
 /// What is remembered of templates for a few seconds.
 pub type Templates = Arc<Cache<(AccountId, String), Brings>>;
@@ -45,6 +45,42 @@ pub(crate) async fn check(
     let content = brings.content || !mail.content.is_empty() || mail.submitted.is_some();
     found.unless(content, "content", CONTENT_REQUIRED);
     Ok(())
+}
+
+/// Whether the mail stays below its limit with the texts of its template. They are read only for
+/// a mail so large that they could matter.
+pub(crate) async fn fits(app: &App, caller: &Caller, mail: &Mail) -> Result<bool, Rejection> {
+    let Some(name) = &mail.template_id else {
+        return Ok(true);
+    };
+    if !size::is_close(mail) {
+        return Ok(true);
+    }
+    let Some(version) = active(app, caller, name).await? else {
+        return Ok(true);
+    };
+    let texts = app.store.texts(caller.id(), &version.texts).await?;
+    // Replaced at this moment: `delivery` measures what it composes.
+    let texts = texts.unwrap_or_default();
+    let mut all: Vec<Content> = [
+        ("text/plain", texts.plain_content),
+        ("text/html", texts.html_content),
+    ]
+    .into_iter()
+    .filter(|(_, value)| !value.is_empty())
+    .map(|(mime_type, value)| Content {
+        mime_type: mime_type.to_owned(),
+        value,
+    })
+    .collect();
+    // A dynamic template's text stands in place of the mail's own, a legacy one's around it.
+    let own = mail.content.iter().filter(|own| {
+        let same = |text: &Content| text.mime_type.eq_ignore_ascii_case(&own.mime_type);
+        !(mail.is_dynamic() && all.iter().any(same))
+    });
+    let own: Vec<_> = own.cloned().collect();
+    all.extend(own);
+    Ok(!size::is_too_large(mail, &all))
 }
 
 /// What the active version brings; nothing when there is none.

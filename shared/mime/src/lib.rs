@@ -11,6 +11,6 @@ pub mod report;
 pub mod submitted;
 
 pub use outgoing::{
-    BuildError, LONGEST_HEADER_NAME, Outgoing, Stamp, build, exceeds, is_body_type, is_header_name,
-    is_reserved,
+    BuildError, LARGEST_MAIL, LONGEST_HEADER_NAME, Outgoing, Stamp, build, exceeds, is_body_type,
+    is_header_name, is_reserved,
 };

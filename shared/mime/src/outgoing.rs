@@ -28,9 +28,9 @@ use crate::media_type::MediaType;
 pub use body::is_body_type;
 pub(crate) use body::{write as write_text, write_type};
 pub(crate) use file::wrap;
-pub(crate) use header::{addresses, unstructured};
 pub use header::{LONGEST_HEADER_NAME, is_header_name, is_reserved};
-pub use size::exceeds;
+pub(crate) use header::{addresses, unstructured};
+pub use size::{LARGEST_MAIL, exceeds};
 
 /// Everything a message would otherwise invent for itself.
 #[derive(Clone, Copy, Debug)]

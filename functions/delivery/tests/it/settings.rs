@@ -45,6 +45,26 @@ async fn the_accounts_footer_is_under_every_mail_until_the_request_says_otherwis
     assert!(text.contains("Its own") && !text.contains("Our footer"));
 }
 
+/// What a request asks for is measured when it is taken; what is added to it, when it is there.
+#[tokio::test]
+async fn a_copy_that_outgrows_the_limit_is_dropped_and_says_so() {
+    let desk = Desk::new(Script::new()).await;
+    let file = "A".repeat((30 << 20) / 78 * 76 - 76 * 100);
+    let mail = json!({"attachments": [{"content": file, "filename": "a.bin"}]});
+    let to = ["ann@example.com"];
+    assert_eq!(desk.send(&to, mail.clone()).await[0].0, "delivered");
+    desk.decide(|settings| {
+        settings.defaults.footer.enable = true;
+        settings.defaults.footer.text = Some("footer\r\n".repeat(2_000));
+    })
+    .await;
+    let want = (
+        "dropped".to_owned(),
+        "the composed mail is not below 30 MiB".to_owned(),
+    );
+    assert_eq!(desk.send(&to, mail).await, [want]);
+}
+
 #[tokio::test]
 async fn who_is_on_the_whitelist_is_written_to_after_a_bounce_or_an_unsubscribe() {
     let desk = Desk::new(Script::new()).await;

@@ -3,7 +3,7 @@
 use mail_send::{App, Limits, Senders, routes};
 use posthaste_blob::Blob;
 use posthaste_http::Gate;
-use posthaste_store::{Store, Template, Version};
+use posthaste_store::{Store, Template, Texts, Version};
 use posthaste_testkit::{Answer, Api, Ask, Fuse, Hand, Queues, Tenant, entropy, table};
 use serde_json::Value;
 
@@ -57,11 +57,23 @@ impl Desk {
 
     /// A template whose active version has neither a subject nor content; its id.
     pub(crate) async fn bare_template(&self) -> String {
+        self.template("").await
+    }
+
+    /// A template whose active version has this HTML and nothing else; its id.
+    pub(crate) async fn template(&self, html: &str) -> String {
         let (id, version, now) = (
             entropy().dynamic_template_id(),
             entropy().version_id(),
             self.hand.now(),
         );
+        let texts = Texts {
+            html_content: html.to_owned(),
+            ..Texts::default()
+        };
+        let account = &self.tenant.account.id;
+        let put = self.store.put_texts(account, &version, &texts).await;
+        put.unwrap();
         let template = Template {
             id: id.clone(),
             account: self.tenant.account.id.clone(),
@@ -77,7 +89,7 @@ impl Desk {
                 active: true,
                 generate_plain_content: false,
                 editor: "code".to_owned(),
-                has_content: false,
+                has_content: !html.is_empty(),
             }],
         };
         let _ = self.store.create_template(&template, 10).await.unwrap();

@@ -57,6 +57,31 @@ async fn a_packed_body_is_taken_unless_the_account_may_not() {
     desk.send(&good()).await.expect(202);
 }
 
+/// A mail of one file, a little below the limit, and what its template says on top of it.
+#[tokio::test]
+async fn the_texts_of_a_template_count() {
+    let desk = Desk::new(Senders::Any).await;
+    let largest = 30 * MIB / 78 * 76;
+    let send = async |html: &str, room: usize| {
+        let id = desk.template(html).await;
+        let file = "A".repeat((largest - room) / 4 * 4);
+        let body = with(&[
+            ("template_id", json!(id)),
+            (
+                "attachments",
+                json!([{"content": file, "filename": "a.bin"}]),
+            ),
+        ]);
+        // As JSON the file is larger than it may be on its way; packed it is small.
+        packed(&desk, "gzip", gzip(body.to_string().as_bytes())).await
+    };
+    let html = "<p>line</p>\r\n".repeat(20_000);
+    send(&html, html.len() + 8192).await.expect(202);
+    let refused = send(&html, html.len() / 2).await.expect(413);
+    assert_eq!(refused.error(), (None, "content too large".to_owned()));
+    send("<p>short</p>", html.len() / 2).await.expect(202);
+}
+
 #[tokio::test]
 async fn an_unpacked_body_is_below_48_mebibytes() {
     let desk = Desk::new(Senders::Any).await;

@@ -225,5 +225,9 @@ async fn an_unknown_template_is_repeated_in_brackets_and_not_whole() {
         "The Template ID must be a valid template id for your account. You provided [d-1]."
     );
     let long = told("x".repeat(1_000_000)).await;
-    assert!(long.len() < 2_000 && long.ends_with("x…]."), "{}", long.len());
+    assert!(
+        long.len() < 2_000 && long.ends_with("x…]."),
+        "{}",
+        long.len()
+    );
 }

@@ -4,6 +4,9 @@ use posthaste_model::{Attachment, Content};
 
 use super::body;
 
+/// A composed mail is below so many octets, with headers, body and files (SPEC, "Limits").
+pub const LARGEST_MAIL: usize = 30 << 20;
+
 /// What a part's own header and its boundary take, the file name aside.
 const AROUND: usize = 512;
 
