@@ -44,12 +44,15 @@ async fn a_domain_says_what_to_publish_and_is_valid_once_it_is() {
         .as_str()
         .unwrap();
     assert!(reason.ends_with("but found none."), "{reason}");
+    let results = &missing["validation_results"];
+    assert_eq!(results["spf"], results["mail_cname"]);
 
     desk.publish(&domain);
     let valid = desk.validate(&domain).await;
     assert_eq!(valid["valid"], true);
     let right = json!({"valid": true, "reason": null});
     assert_eq!(valid["validation_results"]["mail_cname"], right);
+    assert_eq!(valid["validation_results"]["spf"], right);
     let path = format!("{ALL}/{}", domain["id"]);
     let now = desk.get(&path, 200).await;
     assert_eq!(
