@@ -13,7 +13,7 @@ use axum::http::{HeaderValue, StatusCode, Uri, header};
 use axum::middleware::{Next, from_fn};
 use axum::response::{IntoResponse as _, Response};
 
-use crate::{Gate, Rejection};
+use crate::{Dialect, Gate, Rejection};
 
 /// The address of whoever called; absent when the host does not know. Never taken from a header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,9 +85,19 @@ async fn refuse(gate: Gate, req: Request, status: StatusCode) -> Response {
         StatusCode::METHOD_NOT_ALLOWED => (status, "method not allowed"),
         _ => (status, "not found"),
     };
-    let mut response = Rejection::plain(status, message).into_response();
+    let rejection = Rejection::plain(status, message).in_dialect(dialect(req.uri().path()));
+    let mut response = rejection.into_response();
     permit.write(response.headers_mut());
     response
+}
+
+/// The form of errors on a path that no route took. By its name: behind the gateway another
+/// function answers for it.
+fn dialect(path: &str) -> Dialect {
+    match path {
+        "/v3/mail/send" => Dialect::Mail,
+        _ => Dialect::General,
+    }
 }
 
 /// The address of whoever called, from the request's extensions.

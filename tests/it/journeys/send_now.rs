@@ -126,6 +126,9 @@ async fn what_no_route_takes_is_answered_in_the_same_shape() {
         assert!(answer.headers().contains_key("x-ratelimit-limit"));
         let body: serde_json::Value = answer.json().await.unwrap();
         assert_eq!(body["errors"][0]["message"], message);
+        // mail/send says all three, on whatever method.
+        let item = body["errors"][0].as_object().unwrap();
+        assert_eq!(item.contains_key("help"), status == 405, "{body}");
     }
     service.stop().await;
 }

@@ -1,5 +1,8 @@
 //! What somebody may try who has read how proxies and parsers fail.
 
+use posthaste_http::Routes;
+use posthaste_testkit::Api;
+
 use crate::Desk;
 
 #[tokio::test]
@@ -143,6 +146,26 @@ async fn a_method_in_a_header_is_not_a_method() {
             .keys()
             .any(|name| name.as_str().starts_with("access-control"));
         assert!(!cors, "browsers stay outside");
+    }
+}
+
+#[tokio::test]
+async fn a_wrong_method_is_told_in_the_form_of_its_path() {
+    let desk = Desk::new().await;
+    let among = Routes::new(desk.gate.clone()).among(&["/v3/mail/send", "/v3/scopes"]);
+    let rest = Api::new(among);
+    for (path, want) in [
+        (
+            "/v3/mail/send",
+            r#"{"errors":[{"message":"method not allowed","field":null,"help":null}]}"#,
+        ),
+        (
+            "/v3/scopes",
+            r#"{"errors":[{"field":null,"message":"method not allowed"}]}"#,
+        ),
+    ] {
+        let answer = rest.delete(path).send().await.expect(405);
+        assert_eq!(answer.body, want);
     }
 }
 
