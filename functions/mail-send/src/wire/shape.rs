@@ -86,6 +86,14 @@ pub(crate) fn wrong_types(
     source.end()
 }
 
+/// What the service is known to say of a wrong type of one field (API facts 7). Its list of
+/// messages has texts for more of them, but what it really answered, wherever that was seen, was
+/// the general one (API facts 2.3 and 2.4).
+fn published(field: &str) -> Option<&'static str> {
+    (field == "mail_settings.sandbox_mode.enable")
+        .then_some("The sandbox mode enable param should be a boolean value.")
+}
+
 /// One step of the walk.
 struct Walk<'w> {
     shape: &'static Shape,
@@ -97,7 +105,10 @@ impl Walk<'_> {
     fn take<E>(self, fits: bool, given: &str) -> Result<(), E> {
         if !fits {
             let expected = self.shape.expected();
-            let message = format!("Invalid type. Expected: {expected}, given: {given}.");
+            let message = match published(&self.at.to_string()) {
+                Some(message) => message.to_owned(),
+                None => format!("Invalid type. Expected: {expected}, given: {given}."),
+            };
             self.found.add(self.at, message);
         }
         Ok(())

@@ -195,10 +195,9 @@ fn every_field_of_the_catalogue_has_a_type_that_is_checked() {
     let leaves = refuse(&every_type_wrong());
     let fields: BTreeSet<_> = leaves.iter().filter_map(|p| p.field.clone()).collect();
     assert_eq!(fields.len(), leaves.len());
-    assert!(
-        leaves
-            .iter()
-            .all(|p| p.message.starts_with("Invalid type."))
-    );
+    let others = leaves.iter();
+    let others = others.filter(|p| !p.message.starts_with("Invalid type."));
+    let others: Vec<_> = others.filter_map(|p| p.field.as_deref()).collect();
+    assert_eq!(others, ["mail_settings.sandbox_mode.enable"]);
     assert!(leaves.len() > 55, "{} fields", leaves.len());
 }

@@ -87,6 +87,20 @@ fn a_value_that_is_no_string_where_strings_are_due_is_one_bad_request() {
 }
 
 #[test]
+fn the_sandbox_wants_a_boolean_in_the_contracts_words() {
+    for wrong in [json!("true"), json!(1), Value::Null] {
+        let sandbox = json!({"sandbox_mode": {"enable": wrong}, "footer": {"enable": "true"}});
+        check_problems(
+            &with(&[("mail_settings", sandbox)]),
+            &[
+                "mail_settings.footer.enable: Invalid type. Expected: boolean, given: string.",
+                "mail_settings.sandbox_mode.enable: The sandbox mode enable param should be a boolean value.",
+            ],
+        );
+    }
+}
+
+#[test]
 fn wrong_types_are_named() {
     let type_error = |field: &str, value: Value, expected: &str, given: &str| {
         let line = format!("{field}: Invalid type. Expected: {expected}, given: {given}.");
@@ -183,9 +197,12 @@ fn wrong_types_are_named() {
             Value::Null => "null",
             _ => "integer",
         };
-        let body = with(&[("mail_settings", json!({"sandbox_mode": {"enable": enable}}))]);
+        let body = with(&[(
+            "mail_settings",
+            json!({"bypass_spam_management": {"enable": enable}}),
+        )]);
         let line = format!(
-            "mail_settings.sandbox_mode.enable: Invalid type. Expected: boolean, given: {given}."
+            "mail_settings.bypass_spam_management.enable: Invalid type. Expected: boolean, given: {given}."
         );
         check_problems(&body, &[&line]);
     }
