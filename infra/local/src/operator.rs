@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use clap::{ArgMatches, Args as _, FromArgMatches, Subcommand};
 use posthaste_blob::{Blob, BlobError};
+use posthaste_identity::Resolver;
 use posthaste_mailer::Ses;
 use posthaste_operator::{Failure, Report, Tools};
 use posthaste_runtime::{Boot, ConfigError, Variables};
@@ -159,6 +160,7 @@ impl Operator {
             retries: queue("RETRIES_QUEUE_URL")?,
             bus: is_named("BUS_NAME").then(|| boot.bus()).transpose()?,
             ses: Some(Ses::new(boot.aws(), None)),
+            resolver: Resolver::system().ok(),
         };
         Ok(posthaste_operator::run(&self.command, &tools).await?)
     }
@@ -181,6 +183,7 @@ impl Operator {
             retries: Some(engine.queue(RETRIES)),
             bus: None,
             ses: None,
+            resolver: None,
         };
         let done = posthaste_operator::run(&self.command, &tools).await;
         drop(tools);

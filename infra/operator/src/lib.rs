@@ -8,6 +8,7 @@ mod access;
 mod account;
 mod credits;
 mod dead_letters;
+mod dmarc;
 mod erase;
 mod failure;
 mod key;
@@ -17,6 +18,7 @@ mod who;
 
 use clap::Subcommand;
 use posthaste_blob::Blob;
+use posthaste_identity::Resolver;
 use posthaste_mailer::Ses;
 use posthaste_model::{Clock, Entropy};
 use posthaste_queue::{Bus, Queue};
@@ -41,6 +43,8 @@ pub struct Tools {
     pub bus: Option<Bus>,
     /// The SES that mail leaves through, where it does.
     pub ses: Option<Ses>,
+    /// Where records of domains are looked up, if the system names a name server.
+    pub resolver: Option<Resolver>,
 }
 
 /// What an operator can do to a table.

@@ -1,18 +1,31 @@
-//! What SES says of the account and its domains: the check before the first mail leaves.
+//! What SES and the DNS say of the account and its domains: the check before the first mail leaves.
+
+use std::collections::BTreeSet;
 
 use clap::Subcommand;
 use posthaste_mailer::{SesAccount, SesDomain};
+use posthaste_store::Store;
 use serde_json::{Value, json};
 
+use crate::dmarc::{Dmarc, dmarc};
 use crate::{Failure, Report, Tools};
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Check sandbox, switches, quota, and the domains you will send from
     Preflight {
-        /// Domains to check
+        /// Domains to check (default: all that the accounts of the stack have)
         domains: Vec<String>,
     },
+}
+
+/// A domain as those see it who carry and who receive its mail.
+#[derive(Debug)]
+struct Seen {
+    name: String,
+    /// Nothing when SES does not know it.
+    ses: Option<SesDomain>,
+    dmarc: Dmarc,
 }
 
 pub(crate) async fn run(command: &Command, tools: &Tools) -> Result<Report, Failure> {
@@ -22,32 +35,68 @@ pub(crate) async fn run(command: &Command, tools: &Tools) -> Result<Report, Fail
         return Err(Failure::Refused(why.to_owned()));
     };
     let account = ses.account().await?;
+    let names = match domains.as_slice() {
+        [] => all(&tools.store).await?,
+        named => named.iter().cloned().collect(),
+    };
     let mut found = Vec::new();
-    for domain in domains {
-        found.push((domain.as_str(), ses.domain(domain).await?));
+    for name in names {
+        found.push(Seen {
+            ses: ses.domain(&name).await?,
+            dmarc: dmarc(tools.resolver.as_ref(), &name).await,
+            name,
+        });
     }
     Ok(report(&account, &found))
 }
 
-/// The state of one domain, for a person.
-fn state(domain: Option<&SesDomain>) -> String {
-    let Some(domain) = domain else {
-        return "SES does not know it".to_owned();
-    };
-    let from = domain.mail_from.as_ref();
-    let from = from.map(|(name, state)| format!(", MAIL FROM {name} {state}"));
-    let verified = match domain.verified {
-        true => "verified",
-        false => "not verified",
-    };
-    format!(
-        "{verified}, DKIM {}{}",
-        domain.dkim,
-        from.unwrap_or_default()
-    )
+/// The domains of every account; two may have the same.
+async fn all(store: &Store) -> Result<BTreeSet<String>, Failure> {
+    let mut names = BTreeSet::new();
+    for account in store.accounts().await? {
+        let domains = store.domains(&account.id).await?;
+        names.extend(domains.into_iter().map(|domain| domain.domain));
+    }
+    Ok(names)
 }
 
-fn report(account: &SesAccount, domains: &[(&str, Option<SesDomain>)]) -> Report {
+impl Seen {
+    fn is_verified(&self) -> bool {
+        self.ses.as_ref().is_some_and(|domain| domain.verified)
+    }
+
+    /// For a person.
+    fn state(&self) -> String {
+        let dmarc = self.dmarc.state();
+        let Some(domain) = &self.ses else {
+            return format!("SES does not know it, {dmarc}");
+        };
+        let from = domain.mail_from.as_ref();
+        let from = from.map(|(name, state)| format!("MAIL FROM {name} {state}, "));
+        let verified = match domain.verified {
+            true => "verified",
+            false => "not verified",
+        };
+        let (dkim, from) = (&domain.dkim, from.unwrap_or_default());
+        format!("{verified}, DKIM {dkim}, {from}{dmarc}")
+    }
+
+    fn json(&self) -> Value {
+        let domain = self.ses.as_ref();
+        let from = domain.and_then(|domain| domain.mail_from.as_ref());
+        json!({
+            "domain": self.name,
+            "known": domain.is_some(),
+            "verified": self.is_verified(),
+            "dkim": domain.map(|domain| &domain.dkim),
+            "mail_from": from.map(|(name, _)| name),
+            "mail_from_status": from.map(|(_, state)| state),
+            "dmarc": self.dmarc.policy(),
+        })
+    }
+}
+
+fn report(account: &SesAccount, domains: &[Seen]) -> Report {
     let word = |ok: bool| if ok { "ok  " } else { "FAIL" };
     let mut ready = account.sending && !account.sandbox;
     let mut lines = vec![
@@ -68,22 +117,14 @@ fn report(account: &SesAccount, domains: &[(&str, Option<SesDomain>)]) -> Report
             account.sent_in_a_day, account.max_per_day, account.max_per_second
         ),
     ];
-    for (name, domain) in domains {
-        let ok = domain.as_ref().is_some_and(|domain| domain.verified);
+    for domain in domains {
+        let ok = domain.is_verified();
         ready &= ok;
-        lines.push(format!("{}  {name}: {}", word(ok), state(domain.as_ref())));
+        lines.push(format!("{}  {}: {}", word(ok), domain.name, domain.state()));
     }
-    let json = |(name, domain): &(&str, Option<SesDomain>)| {
-        let domain = domain.as_ref();
-        json!({
-            "domain": name,
-            "known": domain.is_some(),
-            "verified": domain.is_some_and(|domain| domain.verified),
-            "dkim": domain.map(|domain| &domain.dkim),
-            "mail_from": domain.and_then(|domain| domain.mail_from.as_ref()).map(|(name, _)| name),
-            "mail_from_status": domain.and_then(|domain| domain.mail_from.as_ref()).map(|(_, state)| state),
-        })
-    };
+    if domains.is_empty() {
+        lines.push("      no account has a domain yet".to_owned());
+    }
     let json = json!({
         "ready": ready,
         "sandbox": account.sandbox,
@@ -92,14 +133,41 @@ fn report(account: &SesAccount, domains: &[(&str, Option<SesDomain>)]) -> Report
         "max_per_day": account.max_per_day,
         "max_per_second": account.max_per_second,
         "sent_in_a_day": account.sent_in_a_day,
-        "domains": domains.iter().map(json).collect::<Value>(),
+        "domains": domains.iter().map(Seen::json).collect::<Value>(),
     });
     Report::new(lines.join("\n"), json)
 }
 
 #[cfg(test)]
 mod tests {
+    use posthaste_testkit::{Hand, Tenant, table};
+
     use super::*;
+
+    #[tokio::test]
+    async fn the_domains_of_every_account_are_looked_at() {
+        let (store, now) = (table().await, Hand::default().now());
+        assert_eq!(all(&store).await.unwrap(), BTreeSet::new());
+        let parent = Tenant::new(&store, "parent", now).await;
+        let branch = parent.subuser(&store, "branch").await;
+        let other = Tenant::new(&store, "other", now).await;
+        parent.domain(&store, "b.example").await;
+        branch.domain(&store, "c.example").await;
+        other.domain(&store, "a.example").await;
+        other.domain(&store, "b.example").await;
+        let names: Vec<_> = all(&store).await.unwrap().into_iter().collect();
+        assert_eq!(names, ["a.example", "b.example", "c.example"]);
+    }
+
+    #[test]
+    fn a_stack_without_domains_says_so() {
+        let said = report(&account(false), &[]);
+        assert!(
+            said.text.ends_with("no account has a domain yet"),
+            "{}",
+            said.text
+        );
+    }
 
     fn account(sandbox: bool) -> SesAccount {
         SesAccount {
@@ -114,11 +182,17 @@ mod tests {
 
     #[test]
     fn the_sandbox_and_an_unknown_domain_are_said() {
-        let said = report(&account(true), &[("a.example", None)]);
+        let seen = Seen {
+            name: "a.example".to_owned(),
+            ses: None,
+            dmarc: Dmarc::None,
+        };
+        let said = report(&account(true), &[seen]);
         assert_eq!(said.json["ready"], false);
         assert!(said.text.contains("FAIL  sandbox"), "{}", said.text);
         assert!(
-            said.text.contains("FAIL  a.example: SES does not know it"),
+            said.text
+                .contains("FAIL  a.example: SES does not know it, no DMARC record"),
             "{}",
             said.text
         );
@@ -131,11 +205,18 @@ mod tests {
             dkim: "SUCCESS".to_owned(),
             mail_from: Some(("b.a.example".to_owned(), "PENDING".to_owned())),
         };
-        let said = report(&account(false), &[("a.example", Some(domain))]);
+        let seen = Seen {
+            name: "a.example".to_owned(),
+            ses: Some(domain),
+            dmarc: Dmarc::Policy("reject".to_owned(), "a.example".to_owned()),
+        };
+        let said = report(&account(false), &[seen]);
         assert_eq!(said.json["ready"], true);
         assert_eq!(said.json["domains"][0]["mail_from_status"], "PENDING");
+        assert_eq!(said.json["domains"][0]["dmarc"], "reject");
         assert!(
-            said.text.contains("MAIL FROM b.a.example PENDING"),
+            said.text
+                .contains("MAIL FROM b.a.example PENDING, DMARC reject (a.example)"),
             "{}",
             said.text
         );

@@ -33,6 +33,7 @@ impl Desk {
             retries: Some(queues.queue("retries")),
             bus: None,
             ses: None,
+            resolver: None,
         };
         Self {
             tools,
