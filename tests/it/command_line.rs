@@ -1,8 +1,9 @@
 //! The binary as a person starts it.
 
+use std::io::{BufRead as _, BufReader};
 use std::net::TcpListener;
 use std::path::PathBuf;
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 
 /// A data folder in which a service has run once: an empty one is enough.
 fn folder() -> tempfile::TempDir {
@@ -70,12 +71,16 @@ fn what_the_operator_cannot_do_has_its_exit_code() {
 }
 
 /// The built binary; `tests/run` builds it first.
-fn posthaste(args: &[&str]) -> Output {
+fn binary() -> PathBuf {
     let folder = std::env::current_exe().expect("this test has a path");
     let folder = folder.ancestors().nth(2).expect("target/debug").to_owned();
     let binary: PathBuf = folder.join("posthaste");
     assert!(binary.exists(), "build it first: cargo build -p posthaste");
-    Command::new(binary)
+    binary
+}
+
+fn posthaste(args: &[&str]) -> Output {
+    Command::new(binary())
         .args(args)
         .output()
         .expect("the binary runs")
@@ -135,6 +140,51 @@ fn what_keeps_the_host_from_starting_is_one_clear_line() {
         ]),
         "none.pem",
     );
+}
+
+/// What the host says at its start; it is stopped then.
+fn greeting(more: &[&str]) -> String {
+    let ports = [
+        "--port",
+        "--mailbox-port",
+        "--smtp-port",
+        "--submission-port",
+    ];
+    let mut host = Command::new(binary())
+        .arg("--memory")
+        .args(ports.into_iter().flat_map(|port| [port, "0"]))
+        .args(more)
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("the binary runs");
+    let mut said = String::new();
+    let mut lines = BufReader::new(host.stdout.take().expect("its output"));
+    while !said.ends_with("Ctrl-C stops.\n") {
+        let read = lines.read_line(&mut said).expect("text");
+        assert!(read > 0, "it ended: {said}");
+    }
+    host.kill().expect("it runs");
+    host.wait().expect("it ends");
+    said
+}
+
+#[test]
+fn the_host_says_at_its_start_who_may_send() {
+    for (more, senders, domains) in [
+        (
+            &[][..],
+            "Senders   any sender (use --strict-senders to try as on AWS)",
+            "Domains   authenticated as soon as they are created",
+        ),
+        (
+            &["--strict-senders"],
+            "Senders   only verified senders and authenticated domains",
+            "Domains   authenticated by their records in the DNS",
+        ),
+    ] {
+        let said = greeting(more);
+        assert!(said.contains(senders) && said.contains(domains), "{said}");
+    }
 }
 
 #[test]

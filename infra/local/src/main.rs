@@ -129,10 +129,16 @@ fn greet(host: &Host, settings: &Settings) {
         None => "in memory, gone at the end".to_owned(),
         Some(data) => format!("in {}", data.display()),
     };
-    let senders = if settings.strict_senders {
-        "only verified senders and authenticated domains"
+    let (senders, domains) = if settings.strict_senders {
+        (
+            "only verified senders and authenticated domains",
+            "authenticated by their records in the DNS",
+        )
     } else {
-        "any sender (use --strict-senders to try as on AWS)"
+        (
+            "any sender (use --strict-senders to try as on AWS)",
+            "authenticated as soon as they are created",
+        )
     };
     say(&format!(
         "Posthaste {version}
@@ -144,6 +150,7 @@ fn greet(host: &Host, settings: &Settings) {
   Submit    smtp://{submission} (user apikey, password: the API key)
   Mail is   {relay}
   Senders   {senders}
+  Domains   {domains}
   Data      {kept}
 
 Send the first mail:
