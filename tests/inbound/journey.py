@@ -42,8 +42,9 @@ def call(host, path, body):
 
 @contextlib.contextmanager
 def parsing(binary, *flags):
-    """A host that posts the mail of three hostnames: parsed, raw, and checked for spam."""
-    host, receiver = Host(binary, *flags), Receiver()
+    """A host that posts the mail of three hostnames: parsed, raw, and checked for spam. It asks no DNS:
+    what the world publishes about example.com is not what is tested here."""
+    host, receiver = Host(binary, "--no-inbound-dns", *flags), Receiver()
     try:
         call(host, "/v3/whitelabel/domains", {"domain": "parse.example"})
         for name, more in [("", {}), ("raw.", {"send_raw": True}), ("spam.", {"spam_check": True})]:
@@ -106,14 +107,13 @@ def value(data, want):
 
 
 def check_case(post, want):
-    # What another host, another way and another DNS would say.
-    here = {"sender_ip": "127.0.0.1", "SPF": "none", "dkim": None}
+    # What another host and another DNS would say.
+    here = {"sender_ip": "127.0.0.1", "SPF": "none", "dkim": "none"}
     names = [entry[0] for entry in want]
     same("names", [name for name, _ in post.raw], names)
     for (name, data), entry in zip(post.raw, want):
         expected = here.get(name, entry[1])
-        if expected is not None:
-            same(name, value(data, expected), expected)
+        same(name, value(data, expected), expected)
         if len(entry) > 2:
             filename, kind, _ = post.files[name]
             same(f"{name}: type", kind, entry[2]["type"])

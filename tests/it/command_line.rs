@@ -198,6 +198,7 @@ fn the_help_names_every_flag() {
         "--smtp-port",
         "--submission-port",
         "--submission-open",
+        "--no-inbound-dns",
         "--data",
         "--memory",
         "--relay",

@@ -19,8 +19,8 @@ pub struct App {
     /// Its own queue: for each recipient of a mail, and for later attempts.
     pub inbound: Queue,
     pub client: Client,
-    /// Asked for SPF and DKIM.
-    pub resolver: Resolver,
+    /// Asked for SPF and DKIM; without one both are `none`.
+    pub resolver: Option<Resolver>,
     /// Asked where a setting wants spam to be checked.
     pub filter: Option<Filter>,
     pub clock: Clock,
@@ -59,7 +59,7 @@ impl App {
             blob: boot.blob()?,
             inbound: boot.queue("INBOUND_QUEUE_URL")?,
             client: Client::open(Self::bounds(Guard::default()))?,
-            resolver: Resolver::system()?,
+            resolver: Some(Resolver::system()?),
             filter,
             clock: boot.clock(),
             entropy: boot.entropy(),

@@ -71,14 +71,13 @@ fn encoded(
     form(raw, &facts, mode).encode()
 }
 
+/// A receiver knows five words (API facts, section 4); an error of the check has found out nothing.
 fn spf(word: &str) -> Spf {
     match word {
         "pass" => Spf::Pass,
         "fail" => Spf::Fail,
         "softfail" => Spf::SoftFail,
         "neutral" => Spf::Neutral,
-        "temperror" => Spf::TempError,
-        "permerror" => Spf::PermError,
         _ => Spf::None,
     }
 }

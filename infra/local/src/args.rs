@@ -64,7 +64,7 @@ pub struct Args {
     /// the variables of its functions, instead of embedded parts
     #[arg(long, conflicts_with_all = [
         "data", "memory", "relay", "bounce_domain", "hostname", "public_url", "strict_senders",
-        "spam_filter", "outgoing_spam_filter", "rate_limit", "search_days", "mailbox_port",
+        "no_inbound_dns", "spam_filter", "outgoing_spam_filter", "rate_limit", "search_days", "mailbox_port",
         "smtp_port", "submission_port", "submission_open",
     ])]
     pub aws: bool,
@@ -91,6 +91,9 @@ pub struct Args {
     /// Only send from verified senders and authenticated domains, as on AWS
     #[arg(long)]
     pub strict_senders: bool,
+    /// Ask no DNS about received mail: its SPF and DKIM results are then none
+    #[arg(long)]
+    pub no_inbound_dns: bool,
     /// Spam filter for received mail
     #[arg(long, value_name = "spamd://HOST[:783] | rspamd://HOST[:11333]")]
     pub spam_filter: Option<Filter>,

@@ -16,7 +16,7 @@ use posthaste_webhook::{Client, Sealer, Tokens};
 
 use crate::answers::Answers;
 use crate::engine::Engine;
-use crate::start::Settings;
+use crate::start::{Dns, Settings};
 use crate::submission::Submission;
 use crate::table::Disk;
 
@@ -43,6 +43,8 @@ pub(crate) struct Deps {
     pub(crate) horizon: i64,
     /// Whether only proven senders may send.
     pub(crate) strict_senders: bool,
+    /// Who is asked about received mail; nobody leaves it unchecked.
+    pub(crate) inbound_dns: Option<Resolver>,
     pub(crate) spam_filter: Option<Filter>,
     pub(crate) outgoing_spam_filter: Option<Filter>,
     /// Days for which mails can be searched; 0: not at all.
@@ -84,6 +86,7 @@ impl Deps {
             hostname: settings.hostname.clone(),
             horizon: settings.horizon,
             strict_senders: settings.strict_senders,
+            inbound_dns: inbound_dns(&settings.inbound_dns),
             spam_filter: settings.spam_filter.clone(),
             outgoing_spam_filter: settings.outgoing_spam_filter.clone(),
             search_days: i64::from(settings.search_days),
@@ -174,7 +177,8 @@ impl Deps {
         }
     }
 
-    /// Who is asked for DNS records: nobody on a laptop, whose names are in no DNS.
+    /// Who is asked for the records of our own accounts: nobody on a laptop, whose names are in no
+    /// DNS.
     fn resolver(&self) -> Resolver {
         let nobody = || Resolver::Zone(Arc::default());
         match self.strict_senders {
@@ -203,7 +207,7 @@ impl Deps {
             blob: self.blob.clone(),
             inbound: self.engine.queue(INBOUND),
             client,
-            resolver: self.resolver(),
+            resolver: self.inbound_dns.clone(),
             filter: self.spam_filter.clone(),
             clock: self.clock.clone(),
             entropy: self.entropy.clone(),
@@ -355,6 +359,19 @@ impl Deps {
             retention: RETENTION,
             meter: Arc::default(),
         }
+    }
+}
+
+/// Those who write to us are in the DNS, on a laptop as anywhere.
+fn inbound_dns(dns: &Dns) -> Option<Resolver> {
+    match dns {
+        Dns::Nobody => None,
+        Dns::Zone(zone) => Some(Resolver::Zone(Arc::clone(zone))),
+        Dns::System => Resolver::system()
+            .inspect_err(
+                |error| tracing::warn!(%error, "no DNS to ask about received mail: {error}"),
+            )
+            .ok(),
     }
 }
 

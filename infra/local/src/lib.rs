@@ -27,4 +27,4 @@ pub use engine::{Engine, EngineError};
 pub use folder::FolderError;
 pub use host::{Host, StartError};
 pub use operator::{Operator, OperatorError, Place};
-pub use start::Settings;
+pub use start::{Dns, Settings};

@@ -2,13 +2,26 @@
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use posthaste_http::Limits;
+use posthaste_identity::Zone;
 use posthaste_mailer::RelayUrl;
 use posthaste_model::{Clock, Entropy, HORIZON};
 use posthaste_spam::Filter;
 
 use crate::Args;
+
+/// Who is asked for the DNS records of those whose mail comes in (SPF, DKIM).
+#[derive(Clone, Debug)]
+pub enum Dns {
+    /// The system's own name servers.
+    System,
+    /// Nobody: what cannot be checked is `none`.
+    Nobody,
+    /// For tests.
+    Zone(Arc<Zone>),
+}
 
 /// Everything the host is started with.
 #[derive(Clone, Debug)]
@@ -29,6 +42,8 @@ pub struct Settings {
     /// Certificate and key.
     pub tls: Option<(PathBuf, PathBuf)>,
     pub strict_senders: bool,
+    /// Who is asked about the senders of received mail.
+    pub inbound_dns: Dns,
     /// Asked about received mail where a parse setting wants it.
     pub spam_filter: Option<Filter>,
     /// Asked about every mail before it leaves.
@@ -63,6 +78,10 @@ impl Settings {
             public_url: args.public_url.clone(),
             tls: args.tls_cert.clone().zip(args.tls_key.clone()),
             strict_senders: args.strict_senders,
+            inbound_dns: match args.no_inbound_dns {
+                true => Dns::Nobody,
+                false => Dns::System,
+            },
             spam_filter: args.spam_filter.clone(),
             outgoing_spam_filter: args.outgoing_spam_filter.clone(),
             search_days: args.search_days,
@@ -73,7 +92,7 @@ impl Settings {
         }
     }
 
-    /// Free ports, nothing on disk: for tests.
+    /// Free ports, nothing on disk, no DNS asked about received mail: for tests.
     pub fn in_memory(clock: Clock, entropy: Entropy) -> Self {
         let free = SocketAddr::from(([127, 0, 0, 1], 0));
         Self {
@@ -89,6 +108,7 @@ impl Settings {
             public_url: None,
             tls: None,
             strict_senders: false,
+            inbound_dns: Dns::Nobody,
             spam_filter: None,
             outgoing_spam_filter: None,
             search_days: 30,

@@ -20,10 +20,11 @@ use mail_auth::{
     AuthenticatedMessage, DkimResult, DnsError as Failure, DnssecStatus, Error, MX,
     MessageAuthenticator, Parameters, RecordSet, ResolverCache, SpfResult, Txt,
 };
+use tokio::time::timeout;
 
 use crate::{Answer, Resolver, Zone};
 
-/// All look-ups of one mail together; what is not known by then is a temporary error.
+/// All look-ups of one check together; what is not known by then is a temporary error.
 const PATIENCE: Duration = Duration::from_secs(15);
 
 /// Result of an SPF check (RFC 7208, section 2.6).
@@ -55,7 +56,8 @@ pub struct Came<'a> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Checked {
     pub spf: Spf,
-    /// The domain of each signature that could be read, and whether it holds.
+    /// The domain of each signature that could be checked, and whether it holds. One whose key
+    /// nobody could be asked for is left out: it has not failed.
     pub dkim: Vec<(String, bool)>,
 }
 
@@ -77,13 +79,15 @@ pub async fn check_received(resolver: &Resolver, came: Came<'_>, raw: &[u8]) -> 
     let Some(authenticator) = authenticator else {
         return unknown;
     };
-    let checks = async {
-        let spf = spf(&authenticator, &names, came).await;
-        let dkim = dkim(&authenticator, &names, raw).await;
-        Checked { spf, dkim }
-    };
-    let checked = tokio::time::timeout(PATIENCE, checks).await;
-    checked.unwrap_or(unknown)
+    // Apart: what one of them found out stands, whatever the other waits for.
+    let (spf, dkim) = tokio::join!(
+        timeout(PATIENCE, spf(&authenticator, &names, came)),
+        timeout(PATIENCE, dkim(&authenticator, &names, raw)),
+    );
+    Checked {
+        spf: spf.unwrap_or(unknown.spf),
+        dkim: dkim.unwrap_or(unknown.dkim),
+    }
 }
 
 fn nobody() -> Option<TokioResolver> {
@@ -124,9 +128,27 @@ async fn dkim(
     let outputs = authenticator.verify_dkim(names.asked(&message)).await;
     let found = outputs.iter().filter_map(|output| {
         let domain = output.signature()?.d.clone();
-        Some((domain, *output.result() == DkimResult::Pass))
+        let result = output.result();
+        (!is_unknown(result)).then(|| (domain, *result == DkimResult::Pass))
     });
     found.collect()
+}
+
+/// Whether a signature was not checked, because the DNS gave no answer about its key. That there
+/// is no key is an answer (RFC 6376, section 6.1.2).
+fn is_unknown(result: &DkimResult) -> bool {
+    match result {
+        DkimResult::TempError(_) => true,
+        // A server that failed comes as one that has no record.
+        DkimResult::PermError(Error::Dns(Failure::RecordNotFound(code))) => {
+            !matches!(code, ResponseCode::NoError | ResponseCode::NXDomain)
+        }
+        DkimResult::Pass
+        | DkimResult::Neutral(_)
+        | DkimResult::Fail(_)
+        | DkimResult::PermError(_)
+        | DkimResult::None => false,
+    }
 }
 
 /// What a zone says, in the form of a cache that knows everything. Empty for the DNS, which is
@@ -217,3 +239,29 @@ cache!(Box<str>, RecordSet<MX>, |names, _name| names.none());
 cache!(Box<str>, RecordSet<Ipv4Addr>, |names, _name| names.none());
 cache!(Box<str>, RecordSet<Ipv6Addr>, |names, _name| names.none());
 cache!(IpAddr, RecordSet<Box<str>>, |names, _name| names.none());
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_that_nobody_could_be_asked_for_is_no_failure() {
+        let absent = |code| DkimResult::PermError(Error::Dns(Failure::RecordNotFound(code)));
+        let broken = || Error::Dns(Failure::Resolver("no answer".to_owned()));
+        for (result, want) in [
+            (DkimResult::TempError(broken()), true),
+            (absent(ResponseCode::ServFail), true),
+            (absent(ResponseCode::Refused), true),
+            (absent(ResponseCode::NXDomain), false),
+            (absent(ResponseCode::NoError), false),
+            (
+                DkimResult::PermError(Error::Dns(Failure::InvalidRecordType)),
+                false,
+            ),
+            (DkimResult::Pass, false),
+            (DkimResult::None, false),
+        ] {
+            assert_eq!(is_unknown(&result), want, "{result:?}");
+        }
+    }
+}

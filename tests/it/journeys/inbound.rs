@@ -1,7 +1,11 @@
 //! Mail from outside: through the SMTP port to a receiver's form, and everything the port refuses.
 
+use std::sync::Arc;
 use std::time::Duration;
 
+use posthaste::{Dns, Settings};
+use posthaste_identity::{KeyPair, Signer, Zone};
+use posthaste_model::RecordKind;
 use posthaste_testkit::{Receiver, Reply};
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -16,7 +20,11 @@ const MAIL: &str = "From: Ann <ann@sender.example>\r\nTo: box@in.shop.example\r\
 
 /// A service that posts the mail of `in.shop.example` to a receiver.
 async fn parsing() -> (Service, Receiver) {
-    let service = Service::start().await;
+    parsing_with(|_| {}).await
+}
+
+async fn parsing_with(change: impl FnOnce(&mut Settings)) -> (Service, Receiver) {
+    let service = Service::with(change).await;
     let receiver = Receiver::start().await.expect("a free port");
     let domain = json!({"domain": "shop.example"});
     let path = "/v3/whitelabel/domains";
@@ -67,6 +75,49 @@ async fn a_mail_for_a_configured_hostname_is_posted() {
         .await;
     assert_eq!(field(&posted(&receiver).await, "text"), Some("Another\r\n"));
     assert_eq!(receiver.posts().len(), 2);
+    service.stop().await;
+}
+
+/// On a laptop too, whatever it lets its own users send.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_sender_is_checked_in_the_dns_whoever_may_send_from_here() {
+    let pair = KeyPair::generate().expect("a key");
+    let signer = Signer::new("sender.example", "s1", &pair.private).expect("a signer");
+    let signed = signer.sign(format!("{MAIL}\r\n").as_bytes());
+    let signed = String::from_utf8(signed.expect("a signature")).expect("ASCII");
+    let signed = signed.trim_end();
+    let zone = Arc::new(Zone::default());
+    let key = format!("v=DKIM1; k=rsa; p={}", pair.public);
+    for (host, record) in [
+        ("sender.example", "v=spf1 ip4:127.0.0.1 -all"),
+        ("s1._domainkey.sender.example", key.as_str()),
+        ("stranger.example", "v=spf1 -all"),
+    ] {
+        zone.publish(RecordKind::Txt, host, &[record]);
+    }
+    let asked = Dns::Zone(Arc::clone(&zone));
+    let (service, receiver) = parsing_with(|settings| settings.inbound_dns = asked).await;
+    let mut smtp = Mx::hello(service.smtp()).await;
+    for (from, spf) in [
+        ("ann@sender.example", "pass"),
+        ("ann@stranger.example", "fail"),
+        ("ann@unheard.example", "none"),
+    ] {
+        smtp.send(from, "box@in.shop.example", signed).await;
+        let form = posted(&receiver).await;
+        assert_eq!(field(&form, "SPF"), Some(spf), "{from}");
+        assert_eq!(field(&form, "dkim"), Some("{@sender.example : pass}"));
+    }
+    service.stop().await;
+
+    // Where nobody is to be asked, nothing is said to have failed.
+    let (service, receiver) = parsing().await;
+    let mut smtp = Mx::hello(service.smtp()).await;
+    smtp.send("ann@sender.example", "box@in.shop.example", signed)
+        .await;
+    let form = posted(&receiver).await;
+    assert_eq!(field(&form, "SPF"), Some("none"));
+    assert_eq!(field(&form, "dkim"), Some("none"));
     service.stop().await;
 }
 

@@ -93,7 +93,42 @@ async fn a_dns_that_fails_holds_no_mail_back() {
     desk.zone.fail(RecordKind::Txt, "sender.example");
     desk.arrive(&["box@in.shop.example"], MAIL).await;
     assert_eq!(desk.work(desk.jobs()).await, 0);
-    assert_eq!(field(&desk.posted().await, "SPF"), Some("temperror"));
+    // Nothing was found out about it: the receiver knows no other word for that.
+    assert_eq!(field(&desk.posted().await, "SPF"), Some("none"));
+}
+
+#[tokio::test]
+async fn a_record_that_is_no_spf_says_nothing() {
+    let desk = Desk::new().await;
+    let record = "v=spf1 nonsense:x -all";
+    desk.zone
+        .publish(RecordKind::Txt, "sender.example", &[record]);
+    desk.arrive(&["box@in.shop.example"], MAIL).await;
+    assert_eq!(desk.work(desk.jobs()).await, 0);
+    assert_eq!(field(&desk.posted().await, "SPF"), Some("none"));
+}
+
+#[tokio::test]
+async fn a_signature_that_could_not_be_checked_has_not_failed() {
+    let pair = KeyPair::generate().unwrap();
+    let signer = Signer::new("sender.example", "s1", &pair.private).unwrap();
+    let signed = signer.sign(MAIL).unwrap();
+    let host = "s1._domainkey.sender.example";
+
+    let desk = Desk::new().await;
+    desk.zone.fail(RecordKind::Txt, host);
+    desk.arrive(&["box@in.shop.example"], &signed).await;
+    assert_eq!(desk.work(desk.jobs()).await, 0);
+    assert_eq!(field(&desk.posted().await, "dkim"), Some("none"));
+
+    // Nor one that nobody is asked about.
+    let mut desk = Desk::new().await;
+    desk.app.resolver = None;
+    desk.arrive(&["box@in.shop.example"], &signed).await;
+    assert_eq!(desk.work(desk.jobs()).await, 0);
+    let form = desk.posted().await;
+    assert_eq!(field(&form, "dkim"), Some("none"));
+    assert_eq!(field(&form, "SPF"), Some("none"));
 }
 
 #[tokio::test]

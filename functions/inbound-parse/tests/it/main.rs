@@ -42,7 +42,7 @@ impl Desk {
             blob: Blob::memory(),
             inbound: queues.queue("inbound"),
             client: Client::open(App::bounds(Guard::with_loopback())).unwrap(),
-            resolver: Resolver::Zone(Arc::clone(&zone)),
+            resolver: Some(Resolver::Zone(Arc::clone(&zone))),
             filter: None,
             clock: hand.clock(),
             entropy: entropy(),

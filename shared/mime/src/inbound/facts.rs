@@ -27,8 +27,6 @@ pub enum Spf {
     Neutral,
     #[default]
     None,
-    TempError,
-    PermError,
 }
 
 impl Spf {
@@ -40,8 +38,6 @@ impl Spf {
             Self::SoftFail => "softfail",
             Self::Neutral => "neutral",
             Self::None => "none",
-            Self::TempError => "temperror",
-            Self::PermError => "permerror",
         }
     }
 }
