@@ -174,7 +174,10 @@ impl Eraser<'_> {
                     continue;
                 };
                 if self.is(&job.from) || self.is(&job.to) {
-                    self.blob.delete(&job.blob).await?;
+                    let last = !job.shared || self.store.release_raw(&job.blob, &job.id).await?;
+                    if last {
+                        self.blob.delete(&job.blob).await?;
+                    }
                     self.store.forget_lost_mail(&row).await?;
                     forgotten += 1;
                 }

@@ -1,5 +1,6 @@
 //! From a received mail to one job per recipient.
 
+use std::collections::{BTreeMap, HashSet};
 use std::net::IpAddr;
 use std::time::Duration;
 
@@ -7,12 +8,13 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use bytes::Bytes;
 use posthaste_blob::BlobError;
-use posthaste_model::EmailAddress;
+use posthaste_model::{AccountId, EmailAddress};
 use posthaste_queue::{Inbound, JobError, Judged, QueueError};
 use posthaste_store::{ParseSetting, StoreError};
 use sha2::{Digest as _, Sha256};
 
 use crate::App;
+use crate::work::Trouble;
 
 /// A mail that has passed this many servers goes in circles (RFC 5321, section 6.3).
 const MOST_HOPS: usize = 100;
@@ -26,6 +28,9 @@ pub struct Arrived<'a> {
     pub ip: Option<IpAddr>,
     /// The name the client gave itself.
     pub hello: &'a str,
+    /// Octets in front of the mail that whoever took it for us wrote: they differ each time the
+    /// same mail is handed in.
+    pub added: usize,
     /// What others have found out about it.
     pub judged: Option<&'a Judged>,
 }
@@ -68,15 +73,21 @@ pub async fn accept(app: &App, arrived: Arrived<'_>, raw: Bytes) -> Result<usize
         return Err(Unaccepted::Loop);
     }
     let received = app.clock.now();
-    let mut jobs = Vec::new();
+    let content = raw.get(arrived.added..).unwrap_or_default();
+    let content = Sha256::digest(content);
+    let (mut seen, mut jobs) = (HashSet::new(), BTreeMap::<AccountId, Vec<Inbound>>::new());
     for to in arrived.to {
         let Some(setting) = receiver(app, to).await? else {
             continue;
         };
-        let id = id(&raw, arrived.from, to);
+        let id = id(&content, arrived.from, to);
+        if !seen.insert(id.clone()) {
+            continue;
+        }
         let job = Inbound {
             v: 1,
-            blob: format!("inbound/{}/{id}", setting.account),
+            blob: String::new(),
+            shared: false,
             account: setting.account,
             hostname: setting.hostname,
             id,
@@ -88,23 +99,69 @@ pub async fn accept(app: &App, arrived: Arrived<'_>, raw: Bytes) -> Result<usize
             attempt: 0,
             judged: arrived.judged.cloned(),
         };
-        app.blob.put(&job.blob, raw.clone()).await?;
-        jobs.push((job.to_text()?, Duration::ZERO));
+        jobs.entry(job.account.clone()).or_default().push(job);
     }
-    let count = jobs.len();
-    app.inbound.send_all(jobs).await?;
-    Ok(count)
+    let mut texts = Vec::with_capacity(seen.len());
+    for (account, mut jobs) in jobs {
+        keep(app, &account, &mut jobs, raw.clone()).await?;
+        for job in jobs {
+            texts.push((job.to_text()?, Duration::ZERO));
+        }
+    }
+    app.inbound.send_all(texts).await?;
+    Ok(seen.len())
 }
 
-/// The same bytes from and to the same addresses have the same id; the Message-ID is among them.
-fn id(raw: &[u8], from: &str, to: &str) -> String {
+/// Keeps the raw mail once for all of an account's recipients: a client can name a thousand of
+/// them for one mail of 30 MB.
+async fn keep(
+    app: &App,
+    account: &AccountId,
+    jobs: &mut [Inbound],
+    raw: Bytes,
+) -> Result<(), Unaccepted> {
+    let mut ids: Vec<String> = jobs.iter().map(|job| job.id.clone()).collect();
+    let name = match ids.as_mut_slice() {
+        [one] => one.clone(),
+        // The same mail to the same recipients has the same name, in whatever order they came.
+        many => {
+            many.sort_unstable();
+            URL_SAFE_NO_PAD.encode(Sha256::digest(many.concat()))
+        }
+    };
+    let blob = format!("inbound/{account}/{name}");
+    let shared = ids.len() > 1;
+    if shared {
+        // Longer than the mail can be under way or wait for a replay.
+        let expires = app.clock.now().plus(app.retention.saturating_mul(2));
+        app.store.hold_raw(&blob, &ids, expires).await?;
+    }
+    app.blob.put(&blob, raw).await?;
+    for job in jobs {
+        job.blob.clone_from(&blob);
+        job.shared = shared;
+    }
+    Ok(())
+}
+
+/// Lets go of a job's raw mail, for good. One that recipients share goes with the last of them.
+pub(crate) async fn release(app: &App, job: &Inbound) -> Result<(), Trouble> {
+    if !job.shared || app.store.release_raw(&job.blob, &job.id).await? {
+        app.blob.delete(&job.blob).await?;
+    }
+    Ok(())
+}
+
+/// The same content (given by its hash) from and to the same addresses has the same id; the
+/// Message-ID is part of it.
+fn id(content: &[u8], from: &str, to: &str) -> String {
     let mut hash = Sha256::new();
     for word in [from, to] {
         hash.update(word.as_bytes());
         // No address holds a NUL.
         hash.update([0]);
     }
-    hash.update(raw);
+    hash.update(content);
     URL_SAFE_NO_PAD.encode(hash.finalize())
 }
 

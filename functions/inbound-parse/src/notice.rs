@@ -108,6 +108,7 @@ pub(crate) async fn take(app: &App, notice: &Notice) -> Result<(), Trouble> {
         to: &notice.receipt.recipients,
         ip: client(&raw),
         hello: "",
+        added: 0,
         judged: Some(&judged),
     };
     match accept(app, arrived, raw).await {

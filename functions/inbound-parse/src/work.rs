@@ -9,7 +9,7 @@ use posthaste_store::{ArrivalStage, Arriving, Due, Lane, LostMail, StoreError};
 use posthaste_webhook::{Attempted, Fate, Next, Outcome, Schedule};
 
 use crate::notice::Notice;
-use crate::{App, Unaccepted, post};
+use crate::{App, Unaccepted, accept, post};
 
 /// Seconds a claim keeps others away: longer than the longest POST can take.
 const LEASE: i64 = 300;
@@ -79,8 +79,7 @@ async fn one(app: &App, job: Inbound) -> Result<(), Trouble> {
         Arriving::Busy => return Err(Trouble::Busy),
         Arriving::Over(ArrivalStage::Done) => {
             // Handed in again after it was posted: the second copy is of no use.
-            app.blob.delete(&job.blob).await?;
-            return Ok(());
+            return accept::release(app, &job).await;
         }
         Arriving::Over(_) => return Ok(()),
     }
@@ -114,8 +113,7 @@ async fn finish(app: &App, job: Inbound, end: End, judged: Option<Judged>) -> Re
                 app.store
                     .end_arrival(which, ArrivalStage::Done, expires)
                     .await?;
-                app.blob.delete(&job.blob).await?;
-                return Ok(());
+                return accept::release(app, &job).await;
             }
             Fate::End => (outcome.to_string(), Next::GiveUp),
             Fate::Retry => {

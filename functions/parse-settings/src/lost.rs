@@ -8,7 +8,7 @@ use axum::extract::{RawQuery, State};
 use axum::http::StatusCode;
 use posthaste_http::{Caller, Rejection};
 use posthaste_queue::Inbound;
-use posthaste_store::{ArrivalStage, LostMail, Row};
+use posthaste_store::{LostMail, Row};
 use serde::Serialize;
 
 use crate::App;
@@ -105,7 +105,8 @@ pub(crate) async fn replay(
     Ok((StatusCode::ACCEPTED, Json(Replayed { mails, more })))
 }
 
-/// Revived and queued first, then forgotten: a failure in between repeats and does not lose.
+/// Revived and queued first, then forgotten: a failure in between repeats and does not lose, nor
+/// does it post twice what arrived meanwhile.
 async fn again(app: &App, row: &Row<LostMail>) -> Result<(), Rejection> {
     let now = app.clock.now();
     let lost = &row.value;
@@ -113,12 +114,12 @@ async fn again(app: &App, row: &Row<LostMail>) -> Result<(), Rejection> {
     // A new window; the attempts go on counting, so that no job of old is taken for a new one.
     job.received = now;
     let which = (&lost.account, lost.id.as_str(), job.attempt);
-    app.store
-        .end_arrival(which, ArrivalStage::Waiting, now.plus(KNOWN))
-        .await?;
-    let text = job.to_text().map_err(|e| Rejection::internal(&e))?;
-    let sent = app.inbound.send(text, Duration::ZERO).await;
-    sent.map_err(|e| Rejection::unavailable(&e))?;
+    // A replay that was cut short, or two at once: the mail may have gone out since.
+    if app.store.revive_arrival(which, now.plus(KNOWN)).await? {
+        let text = job.to_text().map_err(|e| Rejection::internal(&e))?;
+        let sent = app.inbound.send(text, Duration::ZERO).await;
+        sent.map_err(|e| Rejection::unavailable(&e))?;
+    }
     app.store.forget_lost_mail(row).await?;
     Ok(())
 }

@@ -59,6 +59,8 @@ impl Handler for Door {
             to: &mails,
             ip: Some(session.peer.ip().to_canonical()),
             hello: &session.hello,
+            // This host writes nothing into it.
+            added: 0,
             judged: None,
         };
         match inbound_parse::accept(&self.parse, arrived, message).await {

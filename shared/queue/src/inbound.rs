@@ -20,6 +20,9 @@ pub struct Inbound {
     pub id: String,
     /// Name of the raw mail in `blob`.
     pub blob: String,
+    /// Whether other recipients have the same raw mail: it goes when the last lets go of it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub shared: bool,
     /// The return path; empty for the null sender.
     pub from: String,
     /// The one recipient.
@@ -95,6 +98,7 @@ mod tests {
     fn a_job_written_by_the_first_release_still_reads() {
         let job = Inbound::from_text(FIRST).unwrap();
         assert_eq!((job.v, job.attempt, job.ip), (1, 0, None));
+        assert!(!job.shared);
         assert_eq!(Inbound::from_text(&job.to_text().unwrap()).unwrap(), job);
     }
 

@@ -26,6 +26,11 @@ struct Arrival {
     stage: Stage,
 }
 
+fn waiting(attempt: u32) -> Change<Arrival> {
+    let stage = Stage::Waiting;
+    Change::Put(Arrival { attempt, stage })
+}
+
 /// Whether an attempt may be made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
@@ -37,6 +42,10 @@ pub enum Arriving {
     /// It was made; this is where the mail stands.
     Over(Stage),
 }
+
+/// That a recipient needs a raw mail: the key says it all.
+#[derive(Debug, Serialize, Deserialize)]
+struct Holding {}
 
 /// A received mail that its receiver refused, or did not take in time.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -114,6 +123,64 @@ impl Store {
         let arrival = Arrival { attempt, stage };
         self.put(&Key::arrival(account, id), &arrival, Some(expires))
             .await
+    }
+
+    /// Lets the attempt of a mail that died be made; whether it is to be made. A mail that has
+    /// gone on since, or that its receiver has, stays as it is.
+    ///
+    /// # Errors
+    /// When the table fails or the row keeps changing.
+    pub async fn revive_arrival(
+        &self,
+        (account, id, attempt): (&AccountId, &str, u32),
+        expires: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let key = Key::arrival(account, id);
+        let done = self
+            .modify::<Arrival, bool>(&key, Some(expires), |row| match row {
+                Some(row) if row.attempt != attempt => Err(false),
+                Some(row) => match row.stage {
+                    Stage::Done => Err(false),
+                    // Revived before, by somebody who may not have got any further.
+                    Stage::Waiting | Stage::Posting { .. } => Err(true),
+                    Stage::Dead => Ok(waiting(attempt)),
+                },
+                // Forgotten in its time.
+                None => Ok(waiting(attempt)),
+            })
+            .await?;
+        Ok(done.map_or_else(|is_due| is_due, |_| true))
+    }
+
+    /// Notes, before it is kept, that these recipients share a raw mail. Each lets go of it with
+    /// [`Self::release_raw`].
+    ///
+    /// # Errors
+    /// When the table fails.
+    pub async fn hold_raw(
+        &self,
+        blob: &str,
+        ids: &[String],
+        expires: Timestamp,
+    ) -> Result<(), StoreError> {
+        let pk = Key::raw_mail_pk(blob);
+        let rows: Vec<_> = ids
+            .iter()
+            .map(|id| (Key::new(&pk, id), Holding {}))
+            .collect();
+        self.put_many(&rows, Some(expires)).await
+    }
+
+    /// Lets go of a shared raw mail for one recipient; whether nobody needs it any more. Whoever
+    /// lets go twice hears the same.
+    ///
+    /// # Errors
+    /// When the table fails.
+    pub async fn release_raw(&self, blob: &str, id: &str) -> Result<bool, StoreError> {
+        let pk = Key::raw_mail_pk(blob);
+        self.delete(&Key::new(&pk, id)).await?;
+        let others = self.list::<Holding>(&pk, "", &Page::first(1)).await?;
+        Ok(others.is_empty())
     }
 
     /// Keeps a mail that nobody took until `expires`. Keeping it twice keeps it once.

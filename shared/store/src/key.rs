@@ -199,6 +199,11 @@ impl Key {
         Self::new(format!("IN#{account}#{id}"), "IN")
     }
 
+    /// Who needs the raw mail of this name.
+    pub(crate) fn raw_mail_pk(blob: &str) -> String {
+        format!("RAW#{blob}")
+    }
+
     pub(crate) fn lost_mails_pk(account: &AccountId) -> String {
         format!("LOST#{account}")
     }

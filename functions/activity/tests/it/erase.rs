@@ -76,6 +76,7 @@ impl Desk {
             hostname: "in.example.com".to_owned(),
             id: id.to_owned(),
             blob: format!("inbound/{account}/{id}"),
+            shared: false,
             from: from.to_owned(),
             to: "box@in.example.com".to_owned(),
             ip: None,

@@ -1,9 +1,11 @@
 //! What becomes of a mail that a receiver takes, refuses, or does not answer for.
 
+use std::path::Path;
+
 use inbound_parse::{Arrived, Unaccepted, accept};
-use posthaste_blob::BlobError;
-use posthaste_store::{ArrivalStage, Place};
-use posthaste_testkit::Reply;
+use posthaste_blob::{Blob, BlobError};
+use posthaste_store::Place;
+use posthaste_testkit::{Reply, Tenant};
 
 use crate::{Desk, MAIL, job};
 
@@ -103,12 +105,12 @@ async fn a_refusal_or_a_redirect_ends_it_at_once_and_a_replay_brings_it_back() {
         let again = job(&lost[0].value.job);
         let which = (account, again.id.as_str(), again.attempt);
         let until = desk.hand.now().plus(1000);
-        let waiting = ArrivalStage::Waiting;
-        desk.app
-            .store
-            .end_arrival(which, waiting, until)
-            .await
-            .unwrap();
+        assert!(desk.app.store.revive_arrival(which, until).await.unwrap());
+        assert_eq!(desk.work(vec![again.to_text().unwrap()]).await, 0);
+        assert_eq!(desk.receiver.posts().len(), 2);
+
+        // A second replay of the same letter finds that it has arrived.
+        assert!(!desk.app.store.revive_arrival(which, until).await.unwrap());
         assert_eq!(desk.work(vec![again.to_text().unwrap()]).await, 0);
         assert_eq!(desk.receiver.posts().len(), 2);
     }
@@ -141,6 +143,7 @@ async fn a_mail_that_goes_in_circles_is_refused() {
             to: &to,
             ip: None,
             hello: "",
+            added: 0,
             judged: None,
         };
         let end = accept(&desk.app, arrived, raw.into()).await;
@@ -155,4 +158,63 @@ async fn a_message_that_cannot_be_read_is_dropped() {
     for bad in ["", "{}", "null", "[1]", "\u{0}"] {
         assert_eq!(desk.work(vec![bad.to_owned()]).await, 0);
     }
+}
+
+/// How many raw mails lie in a folder.
+fn kept(folder: &Path) -> usize {
+    let entries = std::fs::read_dir(folder).unwrap();
+    let entries = entries.map(|entry| entry.unwrap().path());
+    entries
+        .map(|path| if path.is_dir() { kept(&path) } else { 1 })
+        .sum()
+}
+
+#[tokio::test]
+async fn recipients_share_one_raw_mail_until_the_last_lets_go_of_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut desk = Desk::new().await;
+    desk.app.blob = Blob::folder(folder.path()).unwrap();
+    let other = Tenant::new(&desk.app.store, "other", desk.hand.now()).await;
+    other.domain(&desk.app.store, "other.example").await;
+    desk.setting_of(&other, "in.other.example").await;
+    let to = [
+        "a@in.shop.example",
+        "b@in.shop.example",
+        "c@in.shop.example",
+        // The same once more is no further recipient.
+        "a@in.shop.example",
+        "a@in.other.example",
+    ];
+    assert_eq!(desk.arrive(&to, MAIL).await, 4);
+    assert_eq!(kept(folder.path()), 2, "one for each account");
+    let mut jobs = desk.jobs();
+    jobs.sort_by_key(|text| job(text).to);
+    let theirs = jobs.remove(0);
+    assert!(!job(&theirs).shared);
+    assert_eq!(desk.work(vec![theirs]).await, 0);
+    assert_eq!(kept(folder.path()), 1);
+
+    // One is refused and waits for a replay; the others, worked twice, let go.
+    desk.receiver.script([Reply::status(404)]);
+    assert_eq!(desk.work(vec![jobs[0].clone()]).await, 0);
+    for text in [&jobs[1], &jobs[2], &jobs[1], &jobs[2]] {
+        assert_eq!(desk.work(vec![text.clone()]).await, 0);
+    }
+    assert_eq!(kept(folder.path()), 1);
+    // Handed in again, the mail is kept for nobody else.
+    assert_eq!(desk.arrive(&to[..3], MAIL).await, 3);
+    assert_eq!(kept(folder.path()), 1);
+    assert_eq!(desk.work(desk.jobs()).await, 0);
+    assert_eq!(kept(folder.path()), 1);
+
+    let account = &desk.tenant.account.id;
+    let lost = desk.app.store.lost_mails(account, None, 10).await.unwrap();
+    assert_eq!(lost.len(), 1);
+    let again = job(&lost[0].value.job);
+    let which = (account, again.id.as_str(), again.attempt);
+    let until = desk.hand.now().plus(1000);
+    assert!(desk.app.store.revive_arrival(which, until).await.unwrap());
+    assert_eq!(desk.work(vec![again.to_text().unwrap()]).await, 0);
+    assert_eq!(kept(folder.path()), 0);
+    assert_eq!(desk.receiver.posts().len(), 5);
 }

@@ -14,13 +14,16 @@ use bytes::Bytes;
 use inbound_parse::{App, Arrived, accept, handle};
 use posthaste_blob::Blob;
 use posthaste_identity::{Resolver, Zone};
+use posthaste_model::AccountId;
 use posthaste_queue::Inbound;
-use posthaste_store::ParseSetting;
+use posthaste_store::{ParseSetting, Put};
 use posthaste_testkit::{Hand, Queues, Receiver, Tenant, entropy, sqs_event, table};
 use posthaste_webhook::{Client, Guard};
 
 pub(crate) const MAIL: &[u8] = b"From: Ann <ann@sender.example>\r\nTo: box@in.shop.example\r\n\
     Message-ID: <1@sender.example>\r\nSubject: Hi\r\n\r\nHello\r\n";
+
+pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
 
 pub(crate) struct Desk {
     pub(crate) app: App,
@@ -58,14 +61,31 @@ impl Desk {
             receiver,
             tenant,
         };
+        desk.tenant.domain(&desk.app.store, "shop.example").await;
         desk.setting("in.shop.example", false, false).await;
         desk
     }
 
     pub(crate) async fn setting(&self, hostname: &str, spam_check: bool, send_raw: bool) {
+        let account = &self.tenant.account.id;
+        self.create(account, hostname, (spam_check, send_raw)).await;
+    }
+
+    /// A setting of another account, with the same receiver.
+    pub(crate) async fn setting_of(&self, tenant: &Tenant, hostname: &str) {
+        let account = &tenant.account.id;
+        self.create(account, hostname, (false, false)).await;
+    }
+
+    async fn create(
+        &self,
+        account: &AccountId,
+        hostname: &str,
+        (spam_check, send_raw): (bool, bool),
+    ) {
         let url = self.receiver.url();
         let setting = ParseSetting {
-            account: self.tenant.account.id.clone(),
+            account: account.clone(),
             hostname: hostname.to_owned(),
             target: url.clone(),
             url,
@@ -73,7 +93,8 @@ impl Desk {
             send_raw,
             created_at: self.hand.now(),
         };
-        let _ = self.app.store.create_parse(&setting).await.unwrap();
+        let put = self.app.store.create_parse(&setting).await.unwrap();
+        assert_eq!(put, Put::Stored);
     }
 
     /// Hands a mail in and gives back how many recipients took it.
@@ -84,6 +105,7 @@ impl Desk {
             to: &to,
             ip: "192.0.2.7".parse().ok(),
             hello: "mail.sender.example",
+            added: 0,
             judged: None,
         };
         accept(&self.app, arrived, Bytes::copy_from_slice(raw))
@@ -105,7 +127,7 @@ impl Desk {
 
     /// The body of the next POST.
     pub(crate) async fn posted(&self) -> String {
-        let post = self.receiver.next(Duration::from_secs(10)).await.unwrap();
+        let post = self.receiver.next(PATIENCE).await.unwrap();
         assert_eq!(
             post.header("content-type"),
             "multipart/form-data; boundary=xYzZY"

@@ -1,16 +1,15 @@
 //! Mails that nobody took.
 
 use posthaste_queue::Inbound;
-use posthaste_store::LostMail;
+use posthaste_store::{ArrivalStage, LostMail};
 use serde_json::json;
 
 use crate::Desk;
 
 const LOST: &str = "/v3/user/webhooks/parse/undelivered";
 
-#[tokio::test]
-async fn a_lost_mail_is_listed_and_sent_on_its_way_again_once() {
-    let desk = Desk::new().await;
+/// A mail that died after its third attempt.
+fn lost(desk: &Desk) -> LostMail {
     let account = desk.tenant.account.id.clone();
     let received = desk.hand.now();
     let job = Inbound {
@@ -19,6 +18,7 @@ async fn a_lost_mail_is_listed_and_sent_on_its_way_again_once() {
         hostname: "in.shop.example".to_owned(),
         id: "hash".to_owned(),
         blob: format!("inbound/{account}/hash"),
+        shared: false,
         from: String::new(),
         to: "a@in.shop.example".to_owned(),
         ip: None,
@@ -27,7 +27,7 @@ async fn a_lost_mail_is_listed_and_sent_on_its_way_again_once() {
         attempt: 3,
         judged: None,
     };
-    let lost = LostMail {
+    LostMail {
         account,
         id: "hash".to_owned(),
         hostname: job.hostname.clone(),
@@ -36,7 +36,14 @@ async fn a_lost_mail_is_listed_and_sent_on_its_way_again_once() {
         attempts: 3,
         reason: "answered 404".to_owned(),
         job: job.to_text().unwrap(),
-    };
+    }
+}
+
+#[tokio::test]
+async fn a_lost_mail_is_listed_and_sent_on_its_way_again_once() {
+    let desk = Desk::new().await;
+    let lost = lost(&desk);
+    let received = lost.received;
     desk.store
         .lose_mail(&lost, received.plus(1_000_000))
         .await
@@ -72,5 +79,34 @@ async fn a_page_of_no_size_is_refused() {
             .send()
             .await
             .expect(400);
+    }
+}
+
+#[tokio::test]
+async fn a_mail_that_arrived_since_it_was_lost_is_forgotten_and_not_sent_again() {
+    for (stands, sent) in [
+        (None, 1),
+        (Some((3, ArrivalStage::Dead)), 1),
+        // Revived by a replay that came no further.
+        (Some((3, ArrivalStage::Waiting)), 1),
+        (Some((4, ArrivalStage::Done)), 0),
+        (Some((3, ArrivalStage::Done)), 0),
+        // Under way again, or dead again: another letter tells of it.
+        (Some((4, ArrivalStage::Waiting)), 0),
+        (Some((5, ArrivalStage::Dead)), 0),
+    ] {
+        let desk = Desk::new().await;
+        let until = desk.hand.now().plus(1_000_000);
+        let lost = lost(&desk);
+        if let Some((attempt, stage)) = stands {
+            let which = (&lost.account, lost.id.as_str(), attempt);
+            desk.store.end_arrival(which, stage, until).await.unwrap();
+        }
+        desk.store.lose_mail(&lost, until).await.unwrap();
+        let replay = desk.api.post(&format!("{LOST}/replay"));
+        replay.key(&desk.tenant.key).send().await.expect(202);
+        assert_eq!(desk.queues.drain("inbound").len(), sent, "{stands:?}");
+        let left = desk.store.lost_mails(&lost.account, None, 10).await;
+        assert!(left.unwrap().is_empty());
     }
 }
