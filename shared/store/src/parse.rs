@@ -10,6 +10,8 @@ use serde::{Deserialize, Serialize};
 use crate::slice::Range;
 use crate::{Change, Key, Page, Put, Row, Store, StoreError, Transact};
 
+const TRIES: u32 = 12;
+
 /// An inbound parse setting (SPEC.md, "Inbound parse setting").
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ParseSetting {
@@ -46,7 +48,8 @@ struct Count {
 }
 
 impl Store {
-    /// Writes a new setting; `Taken` when anybody has one for the hostname.
+    /// Writes a new setting; `Taken` when anybody has one for the hostname. One whose account has
+    /// lost the domain since makes room, for its mail would go to nobody.
     ///
     /// # Errors
     /// When the table fails.
@@ -55,14 +58,45 @@ impl Store {
             account: setting.account.clone(),
         };
         let own = Key::parse_setting(&setting.account, &setting.hostname);
+        for _ in 0..TRIES {
+            let steps = vec![
+                self.write_new(&Key::parse_host(&setting.hostname), &holder, None)?,
+                self.write_new(&own, setting, None)?,
+            ];
+            if self.transact(steps).await? == Transact::Done {
+                return Ok(Put::Stored);
+            }
+            if !self.make_room(setting).await? {
+                return Ok(Put::Taken);
+            }
+        }
+        Ok(Put::Taken)
+    }
+
+    /// Whether a hostname that was taken may be free by now: whoever held it is gone, or had lost
+    /// the domain and was removed.
+    async fn make_room(&self, setting: &ParseSetting) -> Result<bool, StoreError> {
+        let host = Key::parse_host(&setting.hostname);
+        let Some(row) = self.get::<Holder>(&host).await? else {
+            return Ok(true);
+        };
+        let account = row.value.account;
+        if account == setting.account || self.may_receive(&account, &setting.hostname).await? {
+            return Ok(false);
+        }
         let steps = vec![
-            self.write_new(&Key::parse_host(&setting.hostname), &holder, None)?,
-            self.write_new(&own, setting, None)?,
+            self.write_delete_unchanged(&host, row.rev)?,
+            self.write_delete(&Key::parse_setting(&account, &setting.hostname))?,
         ];
-        Ok(match self.transact(steps).await? {
-            Transact::Done => Put::Stored,
-            Transact::Refused(_) => Put::Taken,
-        })
+        // When somebody was quicker, the next look says who has it.
+        let _ = self.transact(steps).await?;
+        Ok(true)
+    }
+
+    /// Whether an account has a valid domain for a hostname (SPEC, "Inbound parse setting"): asked
+    /// for each mail, for a domain can be deleted, taken back or invalid by then.
+    async fn may_receive(&self, account: &AccountId, hostname: &str) -> Result<bool, StoreError> {
+        Ok(self.valid_domain(account, hostname).await?.is_some())
     }
 
     /// The settings of an account, by hostname.
@@ -91,15 +125,19 @@ impl Store {
         Ok(row.map(|row| row.value))
     }
 
-    /// The setting that mail for this hostname is posted by, whoever has it.
+    /// The setting that mail for this hostname is posted by, whoever has it; none while its account
+    /// has no valid domain for it.
     ///
     /// # Errors
     /// When the table fails.
     pub async fn receiver(&self, hostname: &str) -> Result<Option<ParseSetting>, StoreError> {
-        let holder = self.get::<Holder>(&Key::parse_host(hostname)).await?;
-        match holder {
-            None => Ok(None),
-            Some(row) => self.parse_setting(&row.value.account, hostname).await,
+        let Some(row) = self.get::<Holder>(&Key::parse_host(hostname)).await? else {
+            return Ok(None);
+        };
+        let account = row.value.account;
+        match self.may_receive(&account, hostname).await? {
+            true => self.parse_setting(&account, hostname).await,
+            false => Ok(None),
         }
     }
 
@@ -128,20 +166,27 @@ impl Store {
     /// Deletes a setting and frees its hostname; `false` when the account has none.
     ///
     /// # Errors
-    /// When the table fails.
+    /// When the table fails or the row keeps changing.
     pub async fn delete_parse(
         &self,
         account: &AccountId,
         hostname: &str,
     ) -> Result<bool, StoreError> {
-        if self.parse_setting(account, hostname).await?.is_none() {
-            return Ok(false);
+        let own = Key::parse_setting(account, hostname);
+        for _ in 0..TRIES {
+            let Some(row) = self.get::<ParseSetting>(&own).await? else {
+                return Ok(false);
+            };
+            // With its setting gone the hostname may be another account's.
+            let steps = vec![
+                self.write_delete_unchanged(&own, row.rev)?,
+                self.write_delete(&Key::parse_host(hostname))?,
+            ];
+            if self.transact(steps).await? == Transact::Done {
+                return Ok(true);
+            }
         }
-        let steps = vec![
-            self.write_delete(&Key::parse_setting(account, hostname))?,
-            self.write_delete(&Key::parse_host(hostname))?,
-        ];
-        Ok(self.transact(steps).await? == Transact::Done)
+        Err(StoreError::Contended(format!("{hostname} of {account}")))
     }
 
     /// Counts one received mail for the day it came.

@@ -160,6 +160,20 @@ async fn a_message_that_cannot_be_read_is_dropped() {
     }
 }
 
+#[tokio::test]
+async fn a_hostname_without_a_valid_domain_takes_no_mail() {
+    let desk = Desk::new().await;
+    let (store, account) = (&desk.app.store, &desk.tenant.account.id);
+    assert_eq!(desk.arrive(BOX, MAIL).await, 1);
+    assert!(store.delete_domain(account, 1).await.unwrap());
+    assert_eq!(desk.arrive(BOX, MAIL).await, 0);
+    desk.tenant.domain(store, "shop.example").await;
+    assert_eq!(desk.arrive(BOX, MAIL).await, 1);
+    let spoiled = store.update_domain(account, 2, |domain| domain.records[0].valid = false);
+    spoiled.await.unwrap().unwrap();
+    assert_eq!(desk.arrive(BOX, MAIL).await, 0);
+}
+
 /// How many raw mails lie in a folder.
 fn kept(folder: &Path) -> usize {
     let entries = std::fs::read_dir(folder).unwrap();

@@ -134,6 +134,38 @@ async fn a_hostname_is_one_accounts_alone() {
 }
 
 #[tokio::test]
+async fn who_lost_the_domain_makes_room_for_who_has_it() {
+    let desk = Desk::new().await;
+    let (owner, heir) = (
+        &desk.tenant,
+        Tenant::new(&desk.store, "heir", desk.hand.now()).await,
+    );
+    let body = json!({"hostname": "in.shop.example", "url": "https://api.example/in"});
+    let made = desk.api.post(ALL).key(&owner.key).json(&body).send().await;
+    made.expect(201);
+    desk.authenticate(&heir, "shop.example").await;
+    let taken = desk.api.post(ALL).key(&heir.key).json(&body).send().await;
+    taken.expect(400);
+
+    let lost = desk.store.delete_domain(&owner.account.id, 1).await;
+    assert!(lost.unwrap());
+    let made = desk.api.post(ALL).key(&heir.key).json(&body).send().await;
+    made.expect(201);
+    let holder = desk.store.receiver("in.shop.example").await.unwrap();
+    assert_eq!(holder.unwrap().account, heir.account.id);
+    let one = format!("{ALL}/in.shop.example");
+    for call in [desk.api.get(&one), desk.api.delete(&one)] {
+        call.key(&owner.key).send().await.expect(404);
+    }
+    // Who has the domain again cannot take the hostname back.
+    desk.authenticate(owner, "shop.example").await;
+    let taken = desk.api.post(ALL).key(&owner.key).json(&body).send().await;
+    taken.expect(400);
+    let holder = desk.store.receiver("in.shop.example").await.unwrap();
+    assert_eq!(holder.unwrap().account, heir.account.id);
+}
+
+#[tokio::test]
 async fn an_update_that_is_wrong_changes_nothing() {
     let desk = Desk::new().await;
     let key = &desk.tenant.key;
