@@ -7,7 +7,7 @@ use posthaste_blob::{Blob, BlobError};
 use posthaste_store::Place;
 use posthaste_testkit::{Reply, Tenant};
 
-use crate::{Desk, MAIL, job};
+use crate::{Desk, MAIL, PATIENCE, job};
 
 const BOX: &[&str] = &["box@in.shop.example"];
 
@@ -231,4 +231,31 @@ async fn recipients_share_one_raw_mail_until_the_last_lets_go_of_it() {
     assert_eq!(desk.work(vec![again.to_text().unwrap()]).await, 0);
     assert_eq!(kept(folder.path()), 0);
     assert_eq!(desk.receiver.posts().len(), 5);
+}
+
+/// Two workers have the same job while the receiver takes its time.
+#[tokio::test]
+async fn whoever_comes_while_a_mail_is_posted_comes_again_later() {
+    let desk = Desk::new().await;
+    desk.receiver.script([Reply::Hang]);
+    desk.arrive(BOX, MAIL).await;
+    let jobs = desk.jobs();
+    let posting = desk.work(jobs.clone());
+    let meanwhile = async {
+        desk.receiver.next(PATIENCE).await.unwrap();
+        assert_eq!(desk.work(jobs.clone()).await, 1, "the claim is held");
+        // Whoever held it is long gone: longer than any post takes.
+        desk.hand.advance(299);
+        assert_eq!(desk.work(jobs.clone()).await, 1);
+        desk.hand.advance(1);
+        assert_eq!(desk.work(jobs.clone()).await, 0);
+        assert_eq!(desk.receiver.posts().len(), 2);
+    };
+    tokio::select! {
+        _ = posting => panic!("the receiver never answers"),
+        () = meanwhile => {}
+    }
+    // Its attempt is over once another was made.
+    assert_eq!(desk.work(jobs).await, 0);
+    assert_eq!(desk.receiver.posts().len(), 2);
 }
