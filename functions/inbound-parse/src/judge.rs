@@ -12,8 +12,10 @@ pub(crate) async fn judge(app: &App, job: &Inbound, spam_check: bool, raw: &[u8]
         Some(judged) => judged.clone(),
         None => checked(app, job, raw).await,
     };
-    if spam_check && judged.spam.is_none() {
-        judged.spam = Some(score(app, raw).await);
+    // A filter of the operator's own knows more than a word of SES, and is asked once.
+    let asks = app.filter.is_some() && job.attempt == 0;
+    if spam_check && (asks || judged.spam.is_none()) {
+        judged.spam = Some(score(app, raw, judged.spam).await);
     }
     judged
 }
@@ -51,13 +53,17 @@ fn word(spf: Spf) -> &'static str {
     }
 }
 
-/// A filter that gives no answer scores 0 and says why: the mail is not held back for it.
-async fn score(app: &App, raw: &[u8]) -> Scored {
-    let Some(filter) = &app.filter else {
-        return Scored {
+/// A filter that gives no answer does not hold the mail back: what others said before counts, or
+/// else the score is 0, with the reason.
+async fn score(app: &App, raw: &[u8], before: Option<Scored>) -> Scored {
+    let unchecked = |why: &dyn std::fmt::Display| {
+        before.clone().unwrap_or_else(|| Scored {
             score: 0.0,
-            report: "not checked: no spam filter is configured".to_owned(),
-        };
+            report: format!("not checked: {why}"),
+        })
+    };
+    let Some(filter) = &app.filter else {
+        return unchecked(&"no spam filter is configured");
     };
     match filter.score(raw).await {
         Ok(verdict) => Scored {
@@ -66,10 +72,7 @@ async fn score(app: &App, raw: &[u8]) -> Scored {
         },
         Err(error) => {
             tracing::warn!(error = %error, "a received mail was not checked for spam: {error}");
-            Scored {
-                score: 0.0,
-                report: format!("not checked: {error}"),
-            }
+            unchecked(&error)
         }
     }
 }

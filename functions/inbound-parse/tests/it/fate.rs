@@ -13,7 +13,7 @@ const BOX: &[&str] = &["box@in.shop.example"];
 
 impl Desk {
     /// The bodies of all due rows.
-    async fn due(&self) -> Vec<String> {
+    pub(crate) async fn due(&self) -> Vec<String> {
         let until = self.hand.now().plus(90 * 3600);
         let mut bodies = Vec::new();
         for minute in self.app.store.due_minutes(until).await.unwrap() {

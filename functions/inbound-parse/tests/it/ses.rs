@@ -2,7 +2,11 @@
 
 use bytes::Bytes;
 use posthaste_blob::BlobError;
+use posthaste_spam::{Filter, LARGEST};
+use posthaste_testkit::Reply;
 use serde_json::json;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpListener;
 
 use crate::{Desk, field};
 
@@ -50,4 +54,104 @@ async fn the_verdicts_of_ses_are_posted_and_its_copy_is_forgotten() {
     // SNS and SQS repeat themselves.
     assert_eq!(desk.work(vec![notice()]).await, 0);
     assert!(desk.jobs().is_empty());
+}
+
+/// SES writes its own fields each time, with a new id and a new moment.
+#[tokio::test]
+async fn the_same_mail_handed_to_ses_twice_is_posted_once() {
+    let desk = Desk::new().await;
+    desk.setting("spam.shop.example", true, false).await;
+    let raw = String::from_utf8(RAW.to_vec()).unwrap();
+    let again = raw.replace("amazonaws.com\r\n", "amazonaws.com with SMTP id 2\r\n");
+    let other = raw.replace("Hello", "Another");
+    assert_ne!(raw, again);
+    for (mail, posts) in [(raw, 1), (again, 1), (other, 2)] {
+        desk.app.blob.put("received/m1", mail.into()).await.unwrap();
+        assert_eq!(desk.work(vec![notice()]).await, 0);
+        assert_eq!(desk.work(desk.jobs()).await, 0);
+        assert_eq!(desk.receiver.posts().len(), posts);
+    }
+}
+
+/// A spamd that scores every mail 7.5.
+async fn spamd() -> Filter {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    tokio::spawn(async move {
+        loop {
+            let (mut stream, _) = listener.accept().await.unwrap();
+            let mut mail = Vec::new();
+            stream.read_to_end(&mut mail).await.unwrap();
+            let answer = "SPAMD/1.1 0 EX_OK\r\nSpam: True ; 7.5 / 5.0\r\n\r\nrules\r\n";
+            stream.write_all(answer.as_bytes()).await.unwrap();
+        }
+    });
+    Filter::parse(&format!("spamd://{address}")).unwrap()
+}
+
+/// One that is not there.
+async fn nobody() -> Filter {
+    let closed = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = closed.local_addr().unwrap();
+    Filter::parse(&format!("spamd://{address}")).unwrap()
+}
+
+#[tokio::test]
+async fn a_filter_is_asked_before_the_word_of_ses_is_taken() {
+    let small = RAW.to_vec();
+    let large = [RAW, &b"x".repeat(LARGEST)].concat();
+    for (filter, raw, score, report) in [
+        (spamd().await, &small, "7.5", "rules"),
+        (spamd().await, &large, "5", "SES: spam FAIL"),
+        (nobody().await, &small, "5", "SES: spam FAIL"),
+    ] {
+        let mut desk = Desk::new().await;
+        desk.app.filter = Some(filter);
+        desk.setting("spam.shop.example", true, false).await;
+        let mail = Bytes::from(raw.clone());
+        desk.app.blob.put("received/m1", mail).await.unwrap();
+        assert_eq!(desk.work(vec![notice()]).await, 0);
+        assert_eq!(desk.work(desk.jobs()).await, 0);
+        let form = desk.posted().await;
+        assert_eq!(field(&form, "spam_score"), Some(score));
+        let told = field(&form, "spam_report").unwrap();
+        assert!(told.contains(report), "{told}");
+    }
+}
+
+/// Every attempt says the same.
+#[tokio::test]
+async fn a_filter_is_asked_once_and_only_where_the_setting_wants_it() {
+    let mut desk = Desk::new().await;
+    desk.app.filter = Some(spamd().await);
+    desk.setting("spam.shop.example", true, false).await;
+    desk.receiver.script([Reply::status(503)]);
+    desk.arrive(&["box@spam.shop.example"], RAW).await;
+    assert_eq!(desk.work(desk.jobs()).await, 0);
+    let form = desk.posted().await;
+    assert_eq!(field(&form, "spam_score"), Some("7.5"));
+
+    desk.app.filter = Some(nobody().await);
+    let mut later = desk.jobs();
+    later.extend(desk.due().await);
+    assert_eq!(later.len(), 1);
+    assert_eq!(desk.work(later).await, 0);
+    assert_eq!(field(&desk.posted().await, "spam_score"), Some("7.5"));
+
+    desk.arrive(&["box@in.shop.example"], RAW).await;
+    assert_eq!(desk.work(desk.jobs()).await, 0);
+    assert_eq!(field(&desk.posted().await, "spam_score"), None);
+}
+
+#[tokio::test]
+async fn a_filter_that_is_down_says_so_and_holds_no_mail_back() {
+    let mut desk = Desk::new().await;
+    desk.app.filter = Some(nobody().await);
+    desk.setting("spam.shop.example", true, false).await;
+    desk.arrive(&["box@spam.shop.example"], RAW).await;
+    assert_eq!(desk.work(desk.jobs()).await, 0);
+    let form = desk.posted().await;
+    assert_eq!(field(&form, "spam_score"), Some("0"));
+    let told = field(&form, "spam_report").unwrap();
+    assert!(told.starts_with("not checked: "), "{told}");
 }
