@@ -23,6 +23,14 @@ pub use people::mailbox;
 /// Why a mail with an unreadable header is dropped (SPEC, "Events", dropped).
 pub const REASON: &str = "Invalid SMTPAPI header";
 
+/// Octets of one header: 10,000 recipients with 200 octets each. Ours, as the next one: a header
+/// is read into memory whole, and a few of them must not fill it.
+pub const LONGEST_HEADER: usize = 2 * 1024 * 1024;
+
+/// Octets of what a header makes of all its recipients together: substitutions for one and all are
+/// copied into each of them.
+pub const MOST_COPIED: usize = 8 * 1024 * 1024;
+
 /// Recipients of one header.
 pub const MOST_RECIPIENTS: usize = 10_000;
 
@@ -33,7 +41,8 @@ const MOST_GROUPS: usize = 25;
 /// Of one recipient's substitutions, and of the unique arguments (SPEC, "Limits").
 const MOST_BYTES: usize = 10_000;
 const MOST_REPLY_TO: usize = 1_000;
-const LONGEST_POOL: usize = 64;
+/// Of the name of a pool, in characters (SPEC, "POST /v3/mail/send").
+const POOL: std::ops::RangeInclusive<usize> = 2..=64;
 
 type Texts = BTreeMap<String, String>;
 
@@ -101,6 +110,9 @@ impl Values {
 /// # Errors
 /// The first thing that is wrong with it.
 pub fn read(text: &str, world: &World) -> Result<Instructions, Invalid> {
+    if text.len() > LONGEST_HEADER {
+        return invalid(format!("the header has more than {LONGEST_HEADER} octets"));
+    }
     let header: Map<String, Value> = match serde_json::from_str(text) {
         Ok(Value::Object(header)) => header,
         Ok(_) => return invalid("the header is no JSON object"),
@@ -188,13 +200,21 @@ fn substitutions(given: Option<&Value>, count: usize) -> Result<BTreeMap<String,
         }
         all.insert(tag.clone(), values);
     }
+    let mut copied = 0;
     for recipient in 0..count {
         let own = all.iter();
         let own = own.filter_map(|(tag, values): (&String, &Values)| {
             Some((tag.as_str(), values.of(recipient)?))
         });
-        if size(own) > MOST_BYTES {
+        let size = size(own);
+        if size > MOST_BYTES {
             return invalid(format!("sub: more than {MOST_BYTES} bytes for a recipient"));
+        }
+        copied += size;
+        if copied > MOST_COPIED {
+            return invalid(format!(
+                "sub: more than {MOST_COPIED} bytes for all recipients together"
+            ));
         }
     }
     Ok(all)
@@ -295,10 +315,14 @@ fn batch_id(given: Option<&Value>) -> Result<Option<BatchId>, Invalid> {
 
 fn ip_pool(given: Option<&Value>) -> Result<Option<String>, Invalid> {
     let name = given.map_or(Ok(String::new()), |name| value::string("ip_pool", name))?;
-    if name.chars().count() > LONGEST_POOL {
-        return invalid(format!("ip_pool: more than {LONGEST_POOL} characters"));
+    if name.is_empty() {
+        return Ok(None);
     }
-    Ok(Some(name).filter(|name| !name.is_empty()))
+    if !POOL.contains(&name.chars().count()) {
+        let (least, most) = (POOL.start(), POOL.end());
+        return invalid(format!("ip_pool: from {least} to {most} characters"));
+    }
+    Ok(Some(name))
 }
 
 #[cfg(test)]

@@ -186,8 +186,36 @@ fn limits_hold_at_and_past_their_value() {
     good(&tags(9_999));
     bad(&tags(10_000), "bytes");
     let pool = |n| format!(r#"{{"ip_pool": "{}"}}"#, "x".repeat(n));
+    assert_eq!(good(&pool(0)).ip_pool, None);
+    bad(&pool(1), "from 2");
+    good(&pool(2));
     good(&pool(64));
     bad(&pool(65), "64");
+    let long = |n| format!(r#"{{"unknown": "{}"}}"#, "x".repeat(n - 14));
+    assert_eq!(long(LONGEST_HEADER).len(), LONGEST_HEADER);
+    good(&long(LONGEST_HEADER));
+    bad(&long(LONGEST_HEADER + 1), "octets");
+}
+
+/// A short header that asks for much: what all recipients have in common is copied for each.
+#[test]
+fn what_is_copied_for_all_recipients_has_a_limit() {
+    // 8 MiB in 8,192 copies of one KiB.
+    let world = |recipients| World {
+        recipients,
+        ..WORLD
+    };
+    let header = format!(r#"{{"sub": {{"k": "{}"}}}}"#, "x".repeat(1023));
+    assert!(read(&header, &world(8192)).is_ok());
+    let why = read(&header, &world(8193)).unwrap_err().to_string();
+    assert!(why.contains("together"), "{why}");
+    // The tag is copied with each value.
+    let header = |count| {
+        let values = vec!["1"; count].join(",");
+        format!(r#"{{"sub": {{"{}": [{values}]}}}}"#, "x".repeat(1023))
+    };
+    assert!(read(&header(8192), &world(8192)).is_ok());
+    assert!(read(&header(8193), &world(8193)).is_err());
 }
 
 #[test]

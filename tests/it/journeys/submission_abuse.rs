@@ -123,3 +123,29 @@ async fn a_mail_past_the_limit_is_refused_before_and_after_it_came() {
     assert_eq!(service.states(&id, 1).await, ["Delivered"]);
     service.stop().await;
 }
+
+/// A small header that asks for very much, and one that is long itself.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_header_that_would_fill_the_memory_drops_the_mail() {
+    let service = Service::start().await;
+    let mut smtp = connected(&service).await;
+    let to: Vec<String> = (0..10_000)
+        .map(|n| format!("\"r{n}@example.com\""))
+        .collect();
+    let to = to.join(",\r\n ");
+    let copied = format!(
+        "{{\"to\": [{to}],\r\n \"sub\": {{\"-a-\": \"{}\"}}}}",
+        "x".repeat(9000)
+    );
+    let line = format!("\"{}\",\r\n ", "x".repeat(900));
+    let long = format!("{{\"unknown\": [{}\"\"]}}", line.repeat(3000));
+    for header in [copied, long] {
+        let mail = format!("From: app@example.com\r\nX-SMTPAPI: {header}\r\n\r\nx\r\n");
+        let id = smtp.taken(&["ann@example.com"], mail.as_bytes()).await;
+        let told = service.events(&id).await;
+        let reason = Some("Invalid SMTPAPI header".to_owned());
+        assert_eq!(told, [("dropped".to_owned(), reason)]);
+        assert_eq!(service.states(&id, 1).await, ["Dropped"]);
+    }
+    service.stop().await;
+}

@@ -2,7 +2,7 @@
 
 use posthaste_mime::submitted::{Head, received};
 use posthaste_model::{EmailAddress, Mail, Mailbox, Personalization, Raw, Submitted, Timestamp};
-use posthaste_smtpapi::{Instructions, REASON, World, read};
+use posthaste_smtpapi::{Instructions, MOST_COPIED, REASON, World, read};
 use posthaste_smtpd::{Envelope, Reply};
 
 /// What came in.
@@ -65,9 +65,17 @@ fn people(
     if args.is_empty() || instructions.substitutions.is_empty() {
         return Ok(all);
     }
+    let mut copied = 0;
     for one in &mut all {
         let own = posthaste_render::substituted(args, &one.substitutions, sections);
-        one.custom_args = own.map_err(|error| error.to_string())?;
+        let own = own.map_err(|error| error.to_string())?;
+        copied += own.iter().map(|(k, v)| k.len() + v.len()).sum::<usize>();
+        if copied > MOST_COPIED {
+            return Err(format!(
+                "unique_args: more than {MOST_COPIED} bytes for all recipients together"
+            ));
+        }
+        one.custom_args = own;
     }
     Ok(all)
 }
@@ -180,6 +188,23 @@ mod tests {
             let whole = mail.submitted.as_ref().unwrap();
             assert_eq!(whole.refused.as_deref(), Some(REASON), "{header}");
             assert_eq!(recipients(&mail), ["a@example.com"]);
+        }
+    }
+
+    #[test]
+    fn unique_arguments_that_fill_the_memory_drop_the_mail() {
+        // 8 MiB in 8,192 copies of one KiB, and a tag of three letters that becomes one.
+        let header = |fill: usize| {
+            let args = "x".repeat(fill);
+            format!(
+                "X-SMTPAPI: {{\"sub\": {{\"-n-\": \"1\"}}, \"unique_args\": {{\"k\": \"-n-{args}\"}}}}\r\n"
+            )
+        };
+        let to = vec!["a@example.com"; 8192];
+        for (fill, dropped) in [(1022, false), (1023, true)] {
+            let mail = compose_of(&header(fill), &to).unwrap();
+            let reason = mail.submitted.unwrap().refused;
+            assert_eq!(reason.is_some(), dropped, "{fill}");
         }
     }
 

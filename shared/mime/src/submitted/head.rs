@@ -8,6 +8,9 @@ use crate::parse::{Entity, LONGEST, Place, text, unfolded};
 /// Longest Message-ID that is taken over, in characters.
 const LONGEST_ID: usize = 250;
 
+/// An `X-SMTPAPI` of more octets is taken for no JSON anyway, and is not read to find that out.
+const LONGEST_INSTRUCTIONS: usize = 4 * 1024 * 1024;
+
 /// What the header says.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Head {
@@ -89,7 +92,7 @@ fn one_line(value: &[u8]) -> String {
     let line = String::from_utf8_lossy(&line);
     let line = line.trim().replace(|c: char| c.is_control(), " ");
     let is_json = || serde_json::from_str::<serde_json::Value>(&line).is_ok();
-    if !line.contains("=?") || is_json() {
+    if !line.contains("=?") || line.len() > LONGEST_INSTRUCTIONS || is_json() {
         return line;
     }
     text(value, Place::Text, "")
