@@ -1,7 +1,7 @@
 //! Mails that came whole, by SMTP: the same settings, events and outcomes as any other, and every
 //! byte that nobody asked to change stays as it came.
 
-use posthaste_mime::submitted::{Changes, pass_on, texts};
+use posthaste_mime::submitted::{Changes, Head, pass_on, texts};
 use posthaste_mime::{BuildError, Stamp};
 use posthaste_model::{Copy, Mail, Submitted};
 use posthaste_render::Rendered;
@@ -33,6 +33,7 @@ pub(crate) fn build(
     stamp: &Stamp<'_>,
 ) -> Result<Vec<u8>, BuildError> {
     let subject = mail.subject.as_deref().unwrap_or_default();
+    let is_new = rendered.reply_to != Head::read(whole.mime.bytes()).reply_to;
     let changes = Changes {
         before: &mail.content,
         after: &rendered.parts,
@@ -40,7 +41,11 @@ pub(crate) fn build(
             true => &copy.personalization.to,
             false => &[],
         },
-        reply_to: &rendered.reply_to,
+        // As it came, byte for byte, unless something was put into it.
+        reply_to: match is_new {
+            true => &rendered.reply_to,
+            false => &[],
+        },
         subject: Some(rendered.subject.as_str()).filter(|new| *new != subject),
         extra: &rendered.headers,
     };

@@ -199,3 +199,44 @@ async fn a_template_takes_the_mail_in() {
     );
     service.stop().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn tags_are_replaced_in_the_address_for_answers_and_without_any_it_stays_as_it_is() {
+    let service = Service::start().await;
+    let mut smtp = connected(&service).await;
+    let sub = "X-SMTPAPI: {\"sub\": {\"-id-\": [\"7\"], \"-name-\": [\"J\\u00f6rg\"]}}\r\n";
+    let send = |fields: String| format!("From: app@example.com\r\n{fields}\r\nx\r\n").into_bytes();
+    let tagged = send(format!("{sub}Reply-To: -name- <r+-id-@example.com>\r\n"));
+    smtp.taken(&["ann@example.com"], &tagged).await;
+    let (_, whole) = &opened(&service, 1).await[0];
+    let want = json!([{"Name": "J\u{f6}rg", "Address": "r+7@example.com"}]);
+    assert_eq!(whole["ReplyTo"], want);
+
+    let plain = "Reply-To:   Odd  (comment)\r\n\t<r@example.com>\r\n";
+    smtp.taken(&["bob@example.com"], &send(format!("{sub}{plain}")))
+        .await;
+    let newest = &service.mails(2).await[0];
+    let raw = String::from_utf8(service.raw(newest).await).unwrap();
+    assert!(raw.contains(plain), "{raw}");
+    service.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_mail_leaves_at_its_time_through_its_pool() {
+    let service = Service::start().await;
+    let mut smtp = connected(&service).await;
+    let at = service.now() + 1800;
+    let header = format!("{{\"send_at\": {at}, \"ip_pool\": \"slow\"}}");
+    let id = smtp.taken(&["ann@example.com"], &mail(&header)).await;
+    service.pass(1800).await;
+    let rows = service.rows(&id).await;
+    let processed = serde_json::to_value(&rows[0].events()[0]).unwrap();
+    assert_eq!(processed["pool"]["name"], "slow", "{processed}");
+    assert_eq!(rows[0].events()[0].at.0, at);
+    // A name that no pool can have.
+    let id = smtp
+        .taken(&["ann@example.com"], &mail("{\"ip_pool\": \"x\"}"))
+        .await;
+    assert_eq!(service.states(&id, 1).await, ["Dropped"]);
+    service.stop().await;
+}

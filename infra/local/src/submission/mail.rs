@@ -87,9 +87,14 @@ fn made(
     personalizations: Vec<Personalization>,
     refused: Option<String>,
 ) -> Mail {
+    // Tags stand in `Reply-To` too (API facts, 2.6); one that the header names takes its place.
+    let reply_to = match instructions.reply_to.is_empty() {
+        true => arrived.head.reply_to.clone(),
+        false => instructions.reply_to,
+    };
     Mail {
         from,
-        reply_to: instructions.reply_to,
+        reply_to,
         subject: Some(arrived.head.subject.clone()),
         content: Vec::new(),
         attachments: Vec::new(),

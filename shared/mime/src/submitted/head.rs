@@ -18,6 +18,8 @@ pub struct Head {
     /// several: whoever checks the sender and whoever shows it must see the same.
     pub from: Option<Mailbox>,
     pub subject: String,
+    /// Who gets the answers; empty when there is no `Reply-To`, or not one that can be read whole.
+    pub reply_to: Vec<Mailbox>,
     /// Without angle brackets.
     pub message_id: Option<String>,
     /// Hosts that the mail came through.
@@ -30,13 +32,16 @@ impl Head {
     /// Reads the header of a message.
     pub fn read(raw: &[u8]) -> Self {
         let mut head = Self::default();
-        let (mut authors, mut subject, mut id, mut api) = (Vec::new(), None, None, None);
+        let (mut authors, mut answers) = (Vec::new(), Vec::new());
+        let (mut subject, mut id, mut api) = (None, None, None);
         for (name, value) in Entity::read(raw).fields().iter() {
             let is = |wanted: &str| name.eq_ignore_ascii_case(wanted.as_bytes());
             if is("received") {
                 head.hops += 1;
             } else if is("from") {
                 authors.push(value);
+            } else if is("reply-to") {
+                answers.push(value);
             } else if is("subject") {
                 subject = subject.or(Some(value));
             } else if is("message-id") {
@@ -48,6 +53,9 @@ impl Head {
         if let [author] = authors.as_slice() {
             head.from = only(author);
         }
+        if let [answer] = answers.as_slice() {
+            head.reply_to = mailboxes(answer).unwrap_or_default();
+        }
         head.subject = text(subject.unwrap_or_default(), Place::Text, "");
         head.message_id = id.and_then(message_id);
         head.instructions = api.map(one_line).filter(|value| !value.is_empty());
@@ -57,21 +65,26 @@ impl Head {
 
 /// The one mailbox of an address field.
 fn only(value: &[u8]) -> Option<Mailbox> {
+    let mut all = mailboxes(value)?;
+    let one = all.pop();
+    one.filter(|_| all.is_empty())
+}
+
+/// Every mailbox of an address field; `None` when one of them cannot be read.
+fn mailboxes(value: &[u8]) -> Option<Vec<Mailbox>> {
     if value.len() > LONGEST {
         return None;
     }
     let field = [b"From: ", unfolded(value).as_ref(), b"\r\n\r\n"].concat();
     let message = MessageParser::default().parse_headers(&field)?;
-    let mut all = message.from()?.iter();
-    let (one, more) = (all.next()?, all.next());
-    if more.is_some() {
-        return None;
-    }
-    let name = one.name.as_deref().map(str::trim).filter(|n| !n.is_empty());
-    Some(Mailbox {
-        email: EmailAddress::parse(one.address.as_deref()?).ok()?,
-        name: name.map(str::to_owned),
-    })
+    let all = message.from()?.iter().map(|one| {
+        let name = one.name.as_deref().map(str::trim).filter(|n| !n.is_empty());
+        Some(Mailbox {
+            email: EmailAddress::parse(one.address.as_deref()?).ok()?,
+            name: name.map(str::to_owned),
+        })
+    });
+    all.collect()
 }
 
 /// `left@right` in angle brackets and nothing else (RFC 5322, section 3.6.4).
@@ -157,6 +170,25 @@ mod tests {
         assert_eq!(head.subject, "Grüße");
         let want = "{\"to\": [\"a\"], \"sub\": {}}";
         assert_eq!(head.instructions.as_deref(), Some(want));
+    }
+
+    #[test]
+    fn answers_go_to_one_list_that_can_be_read() {
+        for (header, want) in [
+            (
+                "Reply-To: A <a@example.com>,\r\n b@example.com",
+                &["a@example.com", "b@example.com"][..],
+            ),
+            ("Reply-To: -n- <a+-n-@example.com>", &["a+-n-@example.com"]),
+            ("Reply-To: a@example.com, nobody", &[]),
+            ("Reply-To: a@example.com\r\nReply-To: b@example.com", &[]),
+            ("Reply-To:", &[]),
+            ("X-Reply-To: a@example.com", &[]),
+        ] {
+            let head = Head::read(format!("{header}\r\n\r\n").as_bytes());
+            let got: Vec<_> = head.reply_to.iter().map(|m| m.email.as_str()).collect();
+            assert_eq!(got, want, "{header}");
+        }
     }
 
     #[test]
