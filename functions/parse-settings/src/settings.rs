@@ -1,7 +1,7 @@
 //! Create, list, get, update, delete.
 
 use axum::Json;
-use axum::extract::State;
+use axum::extract::{RawQuery, State};
 use axum::http::StatusCode;
 use posthaste_http::{Body, Caller, Path, Rejection};
 use posthaste_model::{Patch, Problems};
@@ -72,14 +72,35 @@ pub(crate) async fn create(
     Ok((StatusCode::CREATED, Json(setting.into())))
 }
 
-/// `GET /v3/user/webhooks/parse/settings`.
+/// `GET /v3/user/webhooks/parse/settings?limit&offset`; all of them when nothing is asked for (API
+/// facts, "Inbound parse settings").
 pub(crate) async fn list(
     State(app): State<App>,
     caller: Caller,
+    RawQuery(query): RawQuery,
 ) -> Result<Json<Listed>, Rejection> {
+    let (offset, limit) = page(query.as_deref().unwrap_or_default())?;
     let settings = app.store.parse_settings(caller.id()).await?;
-    let result = settings.into_iter().map(Into::into).collect();
+    let page = settings.into_iter().skip(offset).take(limit);
+    let result = page.map(Into::into).collect();
     Ok(Json(Listed { result }))
+}
+
+/// How many settings are left out, and how many are shown.
+fn page(query: &str) -> Result<(usize, usize), Rejection> {
+    let (mut found, mut offset, mut limit) = (Problems::default(), 0, usize::MAX);
+    for (name, value) in url::form_urlencoded::parse(query.as_bytes()) {
+        let number = value.parse::<usize>().ok();
+        match (&*name, number) {
+            ("limit", Some(number @ 1..)) => limit = number,
+            ("limit", _) => found.add(&*name, "limit must be a whole number above 0"),
+            ("offset", Some(number)) => offset = number,
+            ("offset", None) => found.add(&*name, "offset must be a whole number"),
+            _ => {}
+        }
+    }
+    found.into_result()?;
+    Ok((offset, limit))
 }
 
 /// `GET …/settings/{hostname}`.

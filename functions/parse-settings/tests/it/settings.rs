@@ -42,6 +42,44 @@ async fn a_setting_is_created_read_changed_and_deleted() {
 }
 
 #[tokio::test]
+async fn a_list_may_be_read_in_pages() {
+    let desk = Desk::new().await;
+    let key = &desk.tenant.key;
+    for name in ["a", "b", "c"] {
+        let hostname = format!("{name}.shop.example");
+        let body = json!({"hostname": hostname, "url": "https://api.example/in"});
+        let made = desk.api.post(ALL).key(key).json(&body).send().await;
+        made.expect(201);
+    }
+    for (query, want) in [
+        ("", &["a", "b", "c"][..]),
+        ("?limit=2", &["a", "b"]),
+        ("?limit=2&offset=2", &["c"]),
+        ("?offset=3", &[]),
+        ("?limit=99&unknown=x", &["a", "b", "c"]),
+    ] {
+        let listed = desk.api.get(&format!("{ALL}{query}")).key(key).send().await;
+        let listed = listed.expect(200).json();
+        let all = listed["result"].as_array().unwrap();
+        let names = all
+            .iter()
+            .map(|one| &one["hostname"].as_str().unwrap()[..1]);
+        assert_eq!(names.collect::<Vec<_>>(), want, "{query}");
+    }
+    for (query, field) in [
+        ("?limit=0", "limit"),
+        ("?limit=x", "limit"),
+        ("?limit=-1", "limit"),
+        ("?offset=-1", "offset"),
+        ("?offset=", "offset"),
+    ] {
+        let refused = desk.api.get(&format!("{ALL}{query}")).key(key).send().await;
+        let refused = refused.expect(400);
+        assert_eq!(refused.error().0.as_deref(), Some(field), "{query}");
+    }
+}
+
+#[tokio::test]
 async fn every_problem_of_a_body_is_told_at_once() {
     let desk = Desk::new().await;
     desk.domain(&desk.tenant, "unproven.example", false).await;
