@@ -12,6 +12,11 @@ pub enum Schedule {
     Events,
     /// Inbound parse: 5xx and silence are tried again, for 72 hours after the mail came
     /// (API facts 4). Every 5 to 10 minutes in the first hour, then every 3 hours.
+    ///
+    /// The service gives a mail up at once when the host name does not resolve. Here that is
+    /// silence like any other: the system's resolver does not tell a name that is not there from a
+    /// DNS that fails for a moment, and each attempt posts to where the setting leads by then. So
+    /// is an address that the guard refuses.
     Inbound,
 }
 
