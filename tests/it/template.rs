@@ -9,6 +9,7 @@
 )]
 
 pub(crate) mod functions;
+mod inbound;
 pub(crate) mod read;
 mod ses;
 
