@@ -1,5 +1,6 @@
 //! One test binary: the whole service, driven from outside.
 
+mod aws;
 mod callers;
 mod command_line;
 mod gateway;

@@ -7,6 +7,7 @@ Every step says what it proves; the first that fails ends the run with exit code
 import base64
 import pathlib
 import re
+import smtplib
 import sys
 import time
 
@@ -115,8 +116,26 @@ def beyond_lambda(relay, emulator, resources, binary, key):
     [part] = got.iter_attachments()
     if part.get_content() != bytes(range(256)) * 73_243:
         sys.exit("a large attachment is not what was sent")
+    submitted(relay, host, key)
     host.stop()
     step(f"a mail of {len(content) / 1e6:.0f} MB passes through posthaste --aws")
+
+
+def submitted(relay, host, key):
+    """The same process takes mail by SMTP, of the same keys and for the same queue."""
+    message = f"From: {SENDER}\r\nTo: ada@example.net\r\nSubject: Submitted\r\n\r\nThe sun is up.\r\n"
+    with smtplib.SMTP(*host.submission, timeout=60) as smtp:
+        try:
+            smtp.login("apikey", "SG." + "a" * 22 + "." + "b" * 43)
+            sys.exit("a wrong key logs in by SMTP")
+        except smtplib.SMTPAuthenticationError:
+            pass
+        smtp.login("apikey", key)
+        smtp.sendmail(SENDER, ["ada@example.net"], message)
+    got = until("the mail submitted by SMTP", lambda: relay.with_subject("Submitted"), 120)[0]
+    if got.get_content().strip() != "The sun is up.":
+        sys.exit("a mail submitted by SMTP is not what was sent")
+    step("a mail submitted by SMTP passes through posthaste --aws")
 
 
 def later(api, relay):

@@ -132,20 +132,22 @@ def credentials(endpoint):
 
 
 class AwsHost:
-    """`posthaste --aws`: the stack's API in one process, with the variables of its functions."""
+    """`posthaste --aws`: the stack's API and its port for submission in one process, with the variables of
+    its functions."""
 
     def __init__(self, binary, endpoint, variables):
         self.process = subprocess.Popen(
-            [binary, "--aws", "--port", "0"],
+            [binary, "--aws", "--port", "0", "--submission-port", "0"],
             env={**credentials(endpoint), **variables},
             stdout=subprocess.PIPE,
             text=True,
         )
         # The first line comes once it listens; none when it ended.
-        found = re.search(r"on http://(\S+)", self.process.stdout.readline())
+        found = re.search(r"on http://([^\s,]+), .* smtp://(\S+):(\d+)", self.process.stdout.readline())
         if not found:
             sys.exit("posthaste --aws did not start")
         self.address = found.group(1)
+        self.submission = (found.group(2), int(found.group(3)))
 
     def post(self, path, body, key):
         """Status and headers."""

@@ -60,12 +60,12 @@ pub struct Args {
     /// Keep everything in memory and forget it at the end
     #[arg(long, conflicts_with = "data")]
     pub memory: bool,
-    /// Serve the API of a deployed stack, whose table, queues and bucket the environment names with
+    /// Serve the API and the submission port of a deployed stack, whose table, queues and bucket the environment names with
     /// the variables of its functions, instead of embedded parts
     #[arg(long, conflicts_with_all = [
         "data", "memory", "relay", "bounce_domain", "hostname", "public_url", "strict_senders",
         "no_inbound_dns", "spam_filter", "outgoing_spam_filter", "rate_limit", "search_days", "mailbox_port",
-        "smtp_port", "submission_port", "submission_open",
+        "smtp_port", "submission_open",
     ])]
     pub aws: bool,
     /// Relay that mail leaves to: smtp[s]://user:pass@host:port[?tls=required|opportunistic|none]

@@ -1,80 +1,134 @@
 //! `--aws`: the API of a deployed stack in this one process, for what Lambda cannot take.
 //!
-//! A request to Lambda ends at 6 MB; this listener takes the 30 MiB of the contract and puts the
-//! same jobs on the same queues. The workers stay where they are.
+//! A request to Lambda ends at 6 MB, and nobody reaches it by SMTP; this process takes the 30 MiB
+//! of the contract on both ports and puts the same jobs on the same queues. The workers stay where
+//! they are.
 
+use std::fmt;
 use std::io;
 use std::net::SocketAddr;
 
 use axum::Router;
-use posthaste_runtime::Boot;
+use posthaste_http::Gate;
+use posthaste_runtime::{Boot, Error};
 use tokio::net::TcpListener;
+use tokio::sync::watch;
 
 use crate::args::Args;
+use crate::host::stopped;
 use crate::serve::{self, TlsError};
+use crate::submission::{self, Submission};
+use crate::table::Disk;
 
 /// Why the API does not run.
 #[derive(Debug, thiserror::Error)]
 pub enum AwsError {
     #[error("the stack cannot be opened: {0}")]
-    Config(posthaste_runtime::Error),
+    Config(Error),
     #[error(transparent)]
     Tls(#[from] TlsError),
-    #[error("the API cannot listen on {0}: {1}")]
-    Port(SocketAddr, io::Error),
+    #[error("the {0} cannot listen on {1}: {2}")]
+    Port(&'static str, SocketAddr, io::Error),
     #[error("the API stopped: {0}")]
     Stopped(io::Error),
 }
 
-/// The API, listening.
-#[derive(Debug)]
+/// The API and the port for submission, listening.
 pub struct Api {
     listener: TcpListener,
     tls: Option<std::sync::Arc<rustls::ServerConfig>>,
     router: Router,
     /// Where it listens.
     pub address: SocketAddr,
+    door: (TcpListener, Submission),
+    /// Where mail is submitted by SMTP.
+    pub submission: SocketAddr,
+}
+
+impl fmt::Debug for Api {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Api({}, {})", self.address, self.submission)
+    }
 }
 
 impl Api {
     /// Opens the stack that the variables of its functions name, and listens.
     ///
     /// # Errors
-    /// When a variable is missing or wrong, the port is in use, or the certificate does not work.
+    /// When a variable is missing or wrong, a port is in use, or the certificate does not work.
     pub async fn open(args: &Args, boot: &Boot) -> Result<Self, AwsError> {
-        let router = routes(boot).map_err(AwsError::Config)?;
+        let gate = boot.gate().map_err(|e| AwsError::Config(e.into()))?;
+        let mail_send = mail_send::App::open(boot).map_err(|e| AwsError::Config(e.into()))?;
+        let submission = Submission {
+            app: mail_send.clone(),
+            gate: gate.clone(),
+            // The greeting is no secret of the stack's: without the variable any name will do.
+            hostname: boot
+                .vars()
+                .get("MAIL_HOSTNAME")
+                .unwrap_or_else(|| args.hostname.clone()),
+            open: None,
+            // What the table and the queue have answered is durable there.
+            disk: Disk::none(),
+        };
+        let router = routes(boot, mail_send, &gate).map_err(AwsError::Config)?;
         let tls = args.tls_cert.as_deref().zip(args.tls_key.as_deref());
         let tls = tls.map(|(cert, key)| serve::tls(cert, key)).transpose()?;
-        let wanted = SocketAddr::new(args.host, args.port);
-        let port = |e| AwsError::Port(wanted, e);
-        let listener = TcpListener::bind(wanted).await.map_err(port)?;
-        let address = listener.local_addr().map_err(port)?;
+        let (listener, address) = listen("API", args, args.port).await?;
+        let (door, submitting) = listen("submission port", args, args.submission_port).await?;
         Ok(Self {
             listener,
             tls,
             router,
             address,
+            door: (door, submission),
+            submission: submitting,
         })
     }
 
-    /// Serves until `stop` resolves; requests under way are finished.
+    /// Serves until `stop` resolves; requests and mails under way are finished.
     ///
     /// # Errors
-    /// When the listener fails.
+    /// When the API's listener fails.
     pub async fn run(
         self,
         stop: impl Future<Output = ()> + Send + 'static,
     ) -> Result<(), AwsError> {
-        let serving = serve::http(self.listener, self.tls, self.router, stop);
-        serving.await.map_err(AwsError::Stopped)
+        let (signal, stopping) = watch::channel(false);
+        tokio::spawn(async move {
+            stop.await;
+            signal.send_replace(true);
+        });
+        let (listener, door) = self.door;
+        let (certificate, until) = (self.tls.clone(), stopped(stopping.clone()));
+        let submitting = tokio::spawn(submission::serve(listener, door, certificate, until));
+        let serving = serve::http(self.listener, self.tls, self.router, stopped(stopping));
+        if let Err(error) = serving.await {
+            submitting.abort();
+            return Err(AwsError::Stopped(error));
+        }
+        // It ends by itself; a panic in it was its own.
+        let _ = submitting.await;
+        Ok(())
     }
 }
 
+async fn listen(
+    what: &'static str,
+    args: &Args,
+    port: u16,
+) -> Result<(TcpListener, SocketAddr), AwsError> {
+    let wanted = SocketAddr::new(args.host, port);
+    let port = |e| AwsError::Port(what, wanted, e);
+    let listener = TcpListener::bind(wanted).await.map_err(port)?;
+    let address = listener.local_addr().map_err(port)?;
+    Ok((listener, address))
+}
+
 /// Every route of every function, as the template deploys them.
-fn routes(boot: &Boot) -> Result<Router, posthaste_runtime::Error> {
-    let gate = boot.gate()?;
+fn routes(boot: &Boot, mail_send: mail_send::App, gate: &Gate) -> Result<Router, Error> {
     let gate = || gate.clone();
-    let all = mail_send::routes(mail_send::App::open(boot)?, gate())
+    let all = mail_send::routes(mail_send, gate())
         .merge(mail_batch::routes(mail_batch::App::open(boot)?, gate()))
         .merge(event_settings::routes(
             event_settings::App::open(boot)?,

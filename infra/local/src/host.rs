@@ -83,7 +83,7 @@ struct Stop {
 }
 
 /// Waits until the switch is thrown (or its owner is gone).
-async fn stopped(mut stop: watch::Receiver<bool>) {
+pub(crate) async fn stopped(mut stop: watch::Receiver<bool>) {
     let _ = stop.wait_for(|stop| *stop).await;
 }
 

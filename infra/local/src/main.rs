@@ -89,8 +89,8 @@ fn serve_aws(args: &Args) -> Result<(), Box<dyn std::error::Error>> {
         let api = Api::open(args, &boot).await?;
         let scheme = args.tls_cert.as_ref().map_or("http", |_| "https");
         say(&format!(
-            "The stack's API is on {scheme}://{}\nCtrl-C stops.",
-            api.address
+            "The stack's API is on {scheme}://{}, mail is submitted to smtp://{}\nCtrl-C stops.",
+            api.address, api.submission
         ));
         let stop = async {
             // Without signals nothing could stop it in order; then it stops at once.

@@ -7,6 +7,8 @@
 
 mod mail;
 mod reply;
+#[cfg(test)]
+mod tests;
 
 use std::fmt;
 use std::net::IpAddr;

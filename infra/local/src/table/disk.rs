@@ -28,8 +28,8 @@ pub(super) fn note() {
 pub(crate) struct Disk(Option<mpsc::UnboundedSender<oneshot::Sender<bool>>>);
 
 impl Disk {
-    /// For a table in memory.
-    pub(super) fn none() -> Self {
+    /// For a table in memory, and for one that is not on a disk of ours.
+    pub(crate) fn none() -> Self {
         Self(None)
     }
 
@@ -63,7 +63,7 @@ impl Disk {
 
     /// One that takes nothing more.
     #[cfg(test)]
-    pub(super) fn broken() -> Self {
+    pub(crate) fn broken() -> Self {
         Self(Some(mpsc::unbounded_channel().0))
     }
 

@@ -1,0 +1,104 @@
+//! Who may send, and what a `250` waits for.
+
+use std::net::SocketAddr;
+
+use posthaste_http::Limits;
+use posthaste_testkit::{Hand, Tenant, entropy};
+
+use super::*;
+use crate::deps::SEND;
+use crate::engine::Engine;
+use crate::table::Table;
+
+/// A port on a table and a queue in memory, and a key that may send.
+async fn door(open: bool, disk: Disk) -> (Submission, String) {
+    let hand = Hand::default();
+    let table = Table::start(None).await.unwrap();
+    let engine = Engine::start(None, hand.clock()).unwrap();
+    let tenant = Tenant::new(&table.store, "owner", hand.now()).await;
+    let door = Submission {
+        app: App {
+            store: table.store.clone(),
+            queue: engine.queue(SEND),
+            blob: posthaste_blob::Blob::memory(),
+            clock: hand.clock(),
+            entropy: entropy(),
+            limits: mail_send::Limits { horizon: 3600 },
+            senders: mail_send::Senders::Any,
+            templates: mail_send::Templates::default(),
+        },
+        gate: Gate::new(table.store.clone(), hand.clock(), Limits::default()),
+        hostname: "post.example".to_owned(),
+        open: open.then(|| tenant.key.clone()),
+        disk,
+    };
+    (door, tenant.key)
+}
+
+fn session(peer: &str) -> Session<Sender> {
+    Session {
+        id: 1,
+        peer: peer.parse::<SocketAddr>().unwrap(),
+        tls: false,
+        hello: "client.example".to_owned(),
+        esmtp: true,
+        identity: None,
+    }
+}
+
+/// An open port is no open relay: only who is on this machine needs no login.
+#[tokio::test]
+async fn strangers_log_in_even_where_this_machine_need_not() {
+    let (open, _) = door(true, Disk::none()).await;
+    let (closed, _) = door(false, Disk::none()).await;
+    let envelope = Envelope::default();
+    for (peer, home) in [
+        ("127.0.0.1:25", true),
+        ("127.8.9.10:25", true),
+        ("[::1]:25", true),
+        ("[::ffff:127.0.0.1]:25", true),
+        ("192.0.2.1:25", false),
+        ("[::ffff:192.0.2.1]:25", false),
+        ("[2001:db8::1]:25", false),
+        ("0.0.0.0:25", false),
+    ] {
+        let session = session(peer);
+        let refusal = |reply: Result<(), Reply>| reply.err().map(|reply| reply.code);
+        let want = (!home).then_some(530);
+        assert_eq!(
+            refusal(open.mail(&session, &envelope).await),
+            want,
+            "{peer}"
+        );
+        assert_eq!(refusal(closed.mail(&session, &envelope).await), Some(530));
+        let mail = b"From: app@example.com\r\n\r\nx\r\n".to_vec();
+        let to = Envelope {
+            to: vec!["ann@example.com".to_owned()],
+            ..Envelope::default()
+        };
+        let code = if home { 250 } else { 530 };
+        assert_eq!(open.data(&session, to, mail).await.code, code, "{peer}");
+    }
+}
+
+/// On a disk that takes nothing more, no mail is answered for.
+#[tokio::test]
+async fn a_mail_that_is_not_safe_on_disk_is_not_taken() {
+    for (disk, code) in [(Disk::none(), 250), (Disk::broken(), 451)] {
+        let (door, key) = door(false, disk).await;
+        let mut session = session("192.0.2.1:25");
+        let login = Login {
+            user: "apikey".to_owned(),
+            secret: key,
+        };
+        let sender = door.authenticate(&session, login).await;
+        session.identity = Some(sender.expect("a login"));
+        let envelope = Envelope {
+            to: vec!["ann@example.com".to_owned()],
+            ..Envelope::default()
+        };
+        let mail = b"From: app@example.com\r\n\r\nx\r\n".to_vec();
+        let reply = door.data(&session, envelope, mail).await;
+        assert_eq!(reply.code, code, "{}", reply.text);
+    }
+}

@@ -1,0 +1,68 @@
+//! `posthaste --aws` with the template's variables and no stack behind them: what both ports say
+//! before anybody asks the table. `tests/stack/run` drives it with one.
+
+use std::collections::BTreeMap;
+
+use clap::Parser as _;
+use posthaste::{Api, Cli};
+use posthaste_runtime::{Boot, Variables};
+use tokio::net::TcpStream;
+use tokio::sync::oneshot;
+
+use crate::smtp::Smtp;
+use crate::template::read::Template;
+
+async fn opened(flags: &[&str]) -> Api {
+    let template = Template::read();
+    let mut variables = BTreeMap::new();
+    for stanza in template.functions().values() {
+        variables.extend(template.variables(stanza));
+    }
+    let vars = Variables::new(move |name| variables.get(name).cloned());
+    let all = [&["posthaste", "--aws", "--port", "0"][..], flags].concat();
+    let args = Cli::try_parse_from(all).expect("flags of --aws").run;
+    let api = Api::open(&args, &Boot::with(vars).await).await;
+    api.expect("free ports")
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stack_takes_mail_by_http_and_by_smtp() {
+    let api = opened(&["--submission-port", "0"]).await;
+    let (address, submission) = (api.address, api.submission);
+    let (stop, stopped) = oneshot::channel::<()>();
+    let running = tokio::spawn(api.run(async move {
+        let _ = stopped.await;
+    }));
+
+    let (mut smtp, offers) = Smtp::greeted(submission).await;
+    assert!(offers.contains("posthaste.invalid"), "{offers}");
+    for offer in ["AUTH PLAIN LOGIN", "SIZE 31457280", "SMTPUTF8", "8BITMIME"] {
+        assert!(offers.contains(offer), "{offers}");
+    }
+    // Also from this machine.
+    let refused = smtp.ask("MAIL FROM:<app@example.com>").await;
+    assert!(refused.starts_with("530 5.7.0"), "{refused}");
+    let url = format!("http://{address}/v3/mail/send");
+    let refused = reqwest::Client::new().post(url).body("{}").send().await;
+    assert_eq!(refused.expect("the API answers").status(), 401);
+
+    drop(stop);
+    running.await.expect("no panic").expect("it ends in order");
+    assert!(smtp.hear().await.starts_with("421 "));
+    for port in [address, submission] {
+        assert!(TcpStream::connect(port).await.is_err(), "{port}");
+    }
+}
+
+#[test]
+fn flags_that_a_stack_has_no_use_for_are_refused() {
+    for flag in [
+        "--submission-open",
+        "--no-inbound-dns",
+        "--smtp-port=0",
+        "--strict-senders",
+    ] {
+        let parsed = Cli::try_parse_from(["posthaste", "--aws", flag]);
+        assert!(parsed.is_err(), "{flag}");
+    }
+}
