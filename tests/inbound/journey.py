@@ -12,6 +12,7 @@ import json
 import logging
 import os
 import pathlib
+import queue
 import random
 import re
 import smtplib
@@ -27,6 +28,7 @@ CORPUS = ROOT / "tests" / "corpus" / "inbound"
 sys.path.insert(0, str(ROOT / "tests" / "clients"))
 
 from host import Host  # noqa: E402
+from postfix import missing, postfix  # noqa: E402
 from receiver import Receiver  # noqa: E402
 
 SENDER, BOX = "bounce@example.com", "inbox@parse.example"
@@ -160,6 +162,40 @@ def from_file(host, receiver):
                 same(f"{name}: {field}", value(data, texts[field]), texts[field])
 
 
+def by_postfix(host, receiver):
+    """Mails of the corpus through a server as others run it: queued, and handed over by its own client
+    with what it adds on top. One of them to three recipients in one transaction."""
+    names = ["client_outlook", "client_gmail_inline", "shape_winmail", "charset_koi8_r", "shape_invite"]
+    with postfix(*host.smtp) as server:
+        for name in names:
+            raw = (CORPUS / f"{name}.eml").read_bytes()
+            server.send(SENDER, [f"Postfix+{name}@PARSE.example"], raw)
+            post = received(server, receiver)
+            envelope = json.loads(post.fields["envelope"])
+            same(name, envelope, {"to": [f"Postfix+{name}@PARSE.example"], "from": SENDER})
+            assert "by mail.example.com (Postfix" in post.fields["headers"], post.fields["headers"]
+            want = json.loads((CORPUS / f"{name}.json").read_bytes())["form"]
+            kept = ("text", "html", "charsets", "subject", "from", "attachments", "attachment-info")
+            texts = {entry[0]: entry[1] for entry in want if entry[0] in kept}
+            got = {field: data for field, data in post.raw if field in kept}
+            same(f"{name}: names", sorted(got), sorted(texts))
+            for field, data in got.items():
+                same(f"{name}: {field}", value(data, texts[field]), texts[field])
+        boxes = [f"{box}@parse.example" for box in ("a", "b", "c")]
+        server.send(SENDER, boxes, b"From: bounce@example.com\r\nSubject: Three\r\n\r\nHello\r\n")
+        envelopes = [json.loads(received(server, receiver).fields["envelope"]) for _ in boxes]
+        same("three recipients", sorted(e["to"] for e in envelopes), [[box] for box in boxes])
+    assert receiver.posts.empty(), "a mail came twice"
+    return len(names)
+
+
+def received(server, receiver):
+    try:
+        return receiver.next()
+    except queue.Empty:
+        raise AssertionError(f"postfix did not deliver:\n{server.log()[-3000:]}") from None
+
+
 def raw_mode(host, receiver):
     raw = (CORPUS / "client_outlook.eml").read_bytes()
     with smtplib.SMTP(*host.smtp) as client:
@@ -258,7 +294,10 @@ def main():
         count = corpus(host, receiver)
         raw_mode(host, receiver)
         refused(host, receiver)
+        without = missing()
+        relayed = None if without else by_postfix(host, receiver)
     print(f"swaks and {count} mails of the corpus: fields and files as expected, byte for byte")
+    print(f"not tried: {without}" if without else f"{relayed} mails of the corpus the same through postfix")
     size, grown = thirty_megabytes(binary)
     print(f"a mail of {size / 2**20:.1f} MiB: {grown / 2**20:.1f} MiB, {grown / size:.2f} times its size")
     assert grown < 4 * size, "a mail takes less than four times its size"
