@@ -191,7 +191,7 @@ fn limits_hold_at_and_past_their_value() {
     good(&pool(2));
     good(&pool(64));
     bad(&pool(65), "64");
-    let long = |n| format!(r#"{{"unknown": "{}"}}"#, "x".repeat(n - 14));
+    let long = |n| format!(r#"{{"unknown": "{}"}}"#, "x".repeat(n - 15));
     assert_eq!(long(LONGEST_HEADER).len(), LONGEST_HEADER);
     good(&long(LONGEST_HEADER));
     bad(&long(LONGEST_HEADER + 1), "octets");
