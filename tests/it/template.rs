@@ -160,6 +160,24 @@ fn policies_name_what_they_allow() {
     }
 }
 
+#[tokio::test]
+async fn rate_limits_are_the_owner_s_to_set() {
+    let template = Template::read();
+    for (variable, parameter) in [
+        ("RATE_LIMIT", "RateLimit"),
+        ("RATE_LIMIT_MAIL_SEND", "RateLimitMailSend"),
+        ("RATE_LIMIT_PERIOD", "RateLimitPeriod"),
+        ("RATE_LIMIT_ENDPOINTS", "RateLimitEndpoints"),
+    ] {
+        let value = &template.global("Environment")["Variables"][variable];
+        assert_eq!(read::texts(value), [parameter], "{variable}");
+        assert!(template.0["Parameters"].get(parameter).is_some());
+    }
+    let variables = template.variables(&template.functions()["api-keys"]);
+    let boot = Boot::with(Variables::new(move |name| variables.get(name).cloned())).await;
+    assert_eq!(boot.limits(), Ok(posthaste_http::Limits::default()));
+}
+
 #[test]
 fn queues_wait_for_their_readers_and_bury_what_nobody_can_read() {
     let template = Template::read();

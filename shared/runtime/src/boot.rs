@@ -99,20 +99,72 @@ impl Boot {
         })
     }
 
-    /// The gate in front of the routes, with limits from `RATE_LIMIT`, `RATE_LIMIT_MAIL_SEND`
-    /// (requests), `RATE_LIMIT_PERIOD` (seconds) and `RATE_LIMIT_ENDPOINTS` (see
-    /// [`posthaste_http::Endpoints`]).
+    /// The gate in front of the routes, with these [`Boot::limits`].
     ///
     /// # Errors
     /// When a variable cannot be read.
     pub fn gate(&self) -> Result<Gate, ConfigError> {
+        Ok(Gate::new(self.store()?, self.clock(), self.limits()?))
+    }
+
+    /// Rate limits from `RATE_LIMIT`, `RATE_LIMIT_MAIL_SEND` (requests), `RATE_LIMIT_PERIOD`
+    /// (seconds) and `RATE_LIMIT_ENDPOINTS` (see [`posthaste_http::Endpoints`]).
+    ///
+    /// # Errors
+    /// When a variable cannot be read.
+    pub fn limits(&self) -> Result<Limits, ConfigError> {
         let default = Limits::default();
-        let limits = Limits {
+        Ok(Limits {
             requests: self.vars.or("RATE_LIMIT", default.requests)?,
             mail_send: self.vars.or("RATE_LIMIT_MAIL_SEND", default.mail_send)?,
             period: self.vars.or("RATE_LIMIT_PERIOD", default.period)?,
             endpoints: self.vars.or("RATE_LIMIT_ENDPOINTS", default.endpoints)?,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    async fn limits(set: &'static [(&str, &str)]) -> Result<Limits, ConfigError> {
+        let get = |name: &str| set.iter().find(|(known, _)| *known == name);
+        let get = move |name: &str| match name {
+            "AWS_REGION" => Some("us-east-1".to_owned()),
+            "TABLE_NAME" => Some("posthaste".to_owned()),
+            other => get(other).map(|(_, text)| (*text).to_owned()),
         };
-        Ok(Gate::new(self.store()?, self.clock(), limits))
+        let boot = Boot::with(Variables::new(get)).await;
+        // The gate reads the same.
+        assert_eq!(boot.gate().is_ok(), boot.limits().is_ok());
+        boot.limits()
+    }
+
+    #[tokio::test]
+    async fn limits_come_from_the_variables_and_have_defaults() {
+        assert_eq!(limits(&[]).await, Ok(Limits::default()));
+        let set = limits(&[
+            ("RATE_LIMIT", "10"),
+            ("RATE_LIMIT_MAIL_SEND", "20"),
+            ("RATE_LIMIT_PERIOD", "1"),
+            ("RATE_LIMIT_ENDPOINTS", "POST /v3/api_keys=5"),
+        ]);
+        let set = set.await.unwrap();
+        let of = |endpoint| set.of(endpoint);
+        assert_eq!((of("GET /v3/scopes"), of("POST /v3/mail/send")), (10, 20));
+        assert_eq!((of("POST /v3/api_keys"), set.period), (5, 1));
+    }
+
+    #[tokio::test]
+    async fn a_limit_that_cannot_be_read_stops_the_start() {
+        for set in [
+            &[("RATE_LIMIT", "-1")],
+            &[("RATE_LIMIT_MAIL_SEND", "many")],
+            &[("RATE_LIMIT_PERIOD", "a minute")],
+            &[("RATE_LIMIT_ENDPOINTS", "/v3/api_keys=5")],
+        ] as [&'static [(&str, &str)]; 4]
+        {
+            assert!(limits(set).await.is_err(), "{set:?}");
+        }
     }
 }
