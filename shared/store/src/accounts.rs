@@ -111,7 +111,7 @@ impl Account {
         self.parent.is_some() && !self.customer
     }
 
-    fn name_under_parent(&self) -> Option<Key> {
+    pub(crate) fn name_under_parent(&self) -> Option<Key> {
         let parent = self.parent.as_ref().filter(|_| !self.customer)?;
         Some(Key::subuser(parent, &self.username))
     }
@@ -214,44 +214,5 @@ impl Store {
             })
             .await?;
         Ok(done.unwrap_or_default())
-    }
-
-    /// Deletes an account: first its keys, so that nobody acts for it any more, then all rows of
-    /// its partition, then the account itself. A repeat after a failure goes on where it stopped.
-    ///
-    /// # Errors
-    /// When the table fails.
-    pub async fn delete_account(&self, account: &Account) -> Result<(), StoreError> {
-        self.empty_account(account).await?;
-        let mut steps = vec![
-            self.write_absent(&Key::account_entry(&account.id))?,
-            self.write_absent(&Key::account(&account.id))?,
-        ];
-        if let Some(name) = account.name_under_parent() {
-            steps.push(self.write_absent(&name)?);
-        }
-        let _done = self.transact(steps).await?;
-        // What was written while the rows were being deleted.
-        self.empty_account(account).await
-    }
-
-    async fn empty_account(&self, account: &Account) -> Result<(), StoreError> {
-        let by_id = self.keys(&account.id).await?;
-        let by_id: Vec<_> = by_id
-            .iter()
-            .map(|key| Key::api_key_by_id(&key.id))
-            .collect();
-        self.delete_many(&by_id).await?;
-        let own = Key::account(&account.id);
-        for pk in [
-            Key::account_pk(&account.id),
-            Key::attempts_pk(&account.id),
-            Key::dead_letters_pk(&account.id),
-        ] {
-            let rows = self.row_keys(&pk).await?;
-            let rest: Vec<_> = rows.into_iter().filter(|key| *key != own).collect();
-            self.delete_many(&rest).await?;
-        }
-        Ok(())
     }
 }

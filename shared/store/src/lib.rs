@@ -15,6 +15,7 @@ mod dead_letters;
 mod domains;
 mod due;
 mod embedded;
+mod ending;
 mod erase;
 mod error;
 mod groups;

@@ -78,7 +78,7 @@ struct First {
     event: String,
 }
 
-fn day_pk(account: &AccountId) -> String {
+pub(crate) fn day_pk(account: &AccountId) -> String {
     format!("STATS#{account}")
 }
 

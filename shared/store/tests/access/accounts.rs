@@ -1,5 +1,10 @@
+use std::collections::BTreeMap;
+
 use posthaste_model::{AccountId, KeyId};
-use posthaste_store::{Account, Region, Status, Window};
+use posthaste_store::{
+    Account, Added, Borrower, GroupSaved, Lent, List, ListWindow, Mark, ParseSetting, Put, Region,
+    Status, Window,
+};
 use posthaste_testkit::{Tenant, entropy};
 
 use crate::{NOW, desk};
@@ -91,6 +96,66 @@ async fn a_deleted_account_leaves_nothing_behind() {
     assert_eq!(store.accounts().await.unwrap().len(), 1);
     // Again, as after a failure half way.
     store.delete_account(&sub.account).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_deleted_account_gives_back_what_it_held_elsewhere() {
+    let (store, parent) = desk().await;
+    let tenant = Tenant {
+        account: parent.clone(),
+        key: String::new(),
+    };
+    let sub = tenant.subuser(&store, "sub").await.account;
+    let parse = |account: &Account| ParseSetting {
+        account: account.id.clone(),
+        hostname: "in.example.com".into(),
+        url: "https://example.com/in".into(),
+        target: "https://example.com/in".into(),
+        spam_check: false,
+        send_raw: false,
+        created_at: NOW,
+    };
+    assert_eq!(store.create_parse(&parse(&sub)).await, Ok(Put::Stored));
+    assert_eq!(store.create_parse(&parse(&parent)).await, Ok(Put::Taken));
+    store.count_received(&sub.id, NOW).await.unwrap();
+    tenant.domain(&store, "example.com").await;
+    let borrower = Borrower {
+        account: sub.id.clone(),
+        username: sub.username.clone(),
+        user_id: sub.user_id,
+    };
+    let lent = store.lend_domain(&parent.id, 1, &borrower).await;
+    assert!(matches!(lent, Ok(Lent::Done(_))), "{lent:?}");
+    let made = store.create_group(&sub.id, ("news", "News"), false).await;
+    assert!(matches!(made, Ok(GroupSaved::Done(_))), "{made:?}");
+    let emails = ["a@example.net".to_owned(), "b@example.net".to_owned()];
+    for list in [List::Bounces, List::Unsubscribes, List::Group(1)] {
+        let mark = Mark::at(NOW);
+        let put = store.suppress_all(&sub.id, &emails, list, &mark);
+        put.await.unwrap();
+    }
+    let counters = BTreeMap::from([("delivered", 1)]);
+    let added = Added::from([((NOW.day(), String::new()), counters)]);
+    let counted = store.count_batch(&sub.id, "batch", &added, NOW);
+    counted.await.unwrap();
+
+    store.delete_account(&sub).await.unwrap();
+
+    assert_eq!(store.create_parse(&parse(&parent)).await, Ok(Put::Stored));
+    let days = (NOW.day(), NOW.day());
+    let days = (days.0.as_str(), days.1.as_str());
+    assert!(store.received(&sub.id, days).await.unwrap().is_empty());
+    let domain = store.domain(&parent.id, 1).await.unwrap().unwrap();
+    assert_eq!(domain.subusers, []);
+    let lists = store.suppressed_among(&sub.id, &emails).await.unwrap();
+    assert_eq!(lists, []);
+    let window = ListWindow::first(10);
+    for list in [List::Bounces, List::Unsubscribes, List::Group(1)] {
+        let listed = store.list_page(&sub.id, list, &window, |_| true).await;
+        assert_eq!(listed, Ok(vec![]), "{list:?}");
+    }
+    let stats = store.day_stats(&sub.id, days.0, days.1).await.unwrap();
+    assert_eq!(stats, []);
 }
 
 #[tokio::test]
