@@ -4,13 +4,10 @@ use axum::Json;
 use axum::extract::State;
 use posthaste_http::{Body, Caller, Rejection};
 use posthaste_model::{EmailAddress, Problems};
-use posthaste_store::{Account, LONGEST_USERNAME};
+use posthaste_store::{Account, is_username};
 
 use crate::wire::{Allocation, Create, Created, CreditKind};
 use crate::{Desk, settings, under};
-
-/// Names that stand in a path where a user name could.
-const RESERVED: [&str; 2] = ["reputations", "stats"];
 
 /// Makes a subuser. It gets its keys from its parent, who acts for it.
 pub(crate) async fn create(
@@ -60,27 +57,4 @@ fn check(body: &Create) -> Problems {
     found.unless(!password.is_empty(), "password", MISSING);
     settings::check_ips(body.ips.as_deref().unwrap_or_default(), "ips.", &mut found);
     found
-}
-
-/// A name can stand in a header, where on-behalf-of carries it, and in a path.
-fn is_username(name: &str) -> bool {
-    let visible = |b: u8| b.is_ascii_graphic() && b != b'/';
-    name.len() <= LONGEST_USERNAME
-        && name.bytes().all(visible)
-        && !RESERVED.contains(&name.to_ascii_lowercase().as_str())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_username_can_stand_in_a_header_and_in_a_path() {
-        for good in ["a", "ann@example.com", "A.b-c_1", &"x".repeat(64)] {
-            assert!(is_username(good), "{good}");
-        }
-        for bad in ["a b", " a", "ä", "a/b", "a\n", "Stats", &"x".repeat(65)] {
-            assert!(!is_username(bad), "{bad:?}");
-        }
-    }
 }

@@ -7,13 +7,13 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use posthaste_http::{Body, Caller, Path, Rejection};
 use posthaste_model::Problems;
-use posthaste_store::{Account, Status};
+use posthaste_store::Account;
 
 use crate::wire::{Disable, Ips};
 use crate::{Desk, under};
 
 /// `PATCH /v3/subusers/{name}`: switches sending off or on. A subuser that the operator
-/// suspended stays so, whatever its parent wishes.
+/// suspended cannot send, whatever its parent wishes; the wish holds when that ends.
 pub(crate) async fn disable(
     State(desk): State<Desk>,
     caller: Caller,
@@ -22,11 +22,7 @@ pub(crate) async fn disable(
 ) -> Result<StatusCode, Rejection> {
     let disabled = wanted(&body)?;
     change(&desk, &caller, &name, |account| {
-        account.status = match (account.status, disabled) {
-            (Status::Suspended, _) => Status::Suspended,
-            (Status::Active | Status::Disabled, true) => Status::Disabled,
-            (Status::Active | Status::Disabled, false) => Status::Active,
-        };
+        account.status = account.status.disabled(disabled);
     })
     .await?;
     Ok(StatusCode::NO_CONTENT)

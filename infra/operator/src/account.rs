@@ -3,7 +3,7 @@
 use clap::{Args, Subcommand, ValueEnum};
 use posthaste_model::{EmailAddress, Event, Kind};
 use posthaste_queue::{Happened, Notice};
-use posthaste_store::{Account, KeyKind, LONGEST_USERNAME, Region, Status};
+use posthaste_store::{Account, KeyKind, Region, Status, Verdict, is_username};
 use serde_json::{Value, json};
 
 use crate::{Failure, Report, Tools, key, who};
@@ -70,8 +70,8 @@ pub(crate) async fn run(command: &Command, tools: &Tools) -> Result<Report, Fail
             let account = who::account(tools, account).await?;
             Ok(Report::new(describe(&account), to_json(&account)))
         }
-        Command::Suspend { account } => set(account, Status::Suspended, tools).await,
-        Command::Resume { account } => set(account, Status::Active, tools).await,
+        Command::Suspend { account } => set(account, true, tools).await,
+        Command::Resume { account } => set(account, false, tools).await,
         Command::Erase(choice) => crate::erase::run(choice, tools).await,
         Command::Gzip { account, allowed } => gzip(account, *allowed, tools).await,
     }
@@ -111,10 +111,9 @@ async fn create(wanted: &Create, tools: &Tools) -> Result<Report, Failure> {
 
 /// A name can stand in the on-behalf-of header, an address is one.
 fn check(wanted: &Create) -> Result<(), Failure> {
-    let name = &wanted.username;
-    let visible = name.bytes().all(|b| b.is_ascii_graphic() && b != b'/');
-    if name.is_empty() || name.len() > LONGEST_USERNAME || !visible {
-        let rule = "a user name is 1 to 64 visible ASCII characters without /";
+    if !is_username(&wanted.username) {
+        let rule = "a user name is 1 to 64 visible ASCII characters without /, and none of `.`, \
+                    `..`, `stats` and `reputations`";
         return Err(Failure::Refused(rule.to_owned()));
     }
     let email = wanted.email.as_deref().map(EmailAddress::parse);
@@ -185,6 +184,8 @@ fn to_json(account: &Account) -> Value {
         "parent": account.parent,
         "customer": account.customer,
         "status": status(account.status),
+        "disabled": account.status.is_disabled(),
+        "suspended": account.status.is_suspended(),
         "region": region(account.region),
         "gzip": account.gzip,
         "metered": account.metered,
@@ -203,6 +204,7 @@ fn status(status: Status) -> &'static str {
         Status::Active => "active",
         Status::Disabled => "disabled",
         Status::Suspended => "suspended",
+        Status::DisabledAndSuspended => "disabled and suspended",
     }
 }
 
@@ -213,68 +215,96 @@ fn region(region: Region) -> &'static str {
     }
 }
 
-async fn set(named: &str, wanted: Status, tools: &Tools) -> Result<Report, Failure> {
+/// Suspends an account or ends that. What was not told the last time is told by a repeat.
+async fn set(named: &str, suspended: bool, tools: &Tools) -> Result<Report, Failure> {
     let account = who::account(tools, named).await?;
-    let resumes = wanted == Status::Active;
-    if resumes && account.status == Status::Disabled {
+    if !suspended && account.status == Status::Disabled {
         let why = format!(
             "account {} was disabled by its parent, who alone can enable it",
             account.id
         );
         return Err(Failure::Refused(why));
     }
-    let (done, kind) = match wanted {
-        Status::Active => ("resumed", "account_reinstated"),
-        // The service's own word for it.
-        Status::Suspended | Status::Disabled => ("suspended", "compliance_suspend"),
-    };
-    if account.status == wanted {
-        let text = format!("account {} is {} already", account.id, status(wanted));
+    let already = account.status.is_suspended() == suspended;
+    if already && account.verdict.is_none_or(|verdict| verdict.told) {
+        let text = format!(
+            "account {} is {} already",
+            account.id,
+            status(account.status)
+        );
         return Ok(Report::new(text, to_json(&account)));
     }
-    let changed = tools
-        .store
-        .update_account(&account.id, |account| account.status = wanted);
-    let changed = changed.await?;
-    let Some(account) = changed else {
-        return Err(Failure::NotFound(format!(
-            "there is no account {named} any more"
-        )));
+    let now = tools.clock.now();
+    let changed = tools.store.update_account(&account.id, |account| {
+        if account.status.is_suspended() != suspended {
+            let before = account.verdict.map_or(0, |verdict| verdict.number);
+            account.status = account.status.suspended(suspended);
+            account.verdict = Some(Verdict {
+                number: before + 1,
+                at: now,
+                told: false,
+            });
+        }
+    });
+    let gone = || Failure::NotFound(format!("there is no account {named} any more"));
+    let account = changed.await?.ok_or_else(gone)?;
+    let done = if suspended { "suspended" } else { "resumed" };
+    let told = match account.verdict {
+        None => false,
+        Some(verdict) => {
+            let told = tell(&account, verdict, tools).await.map_err(|error| {
+                Failure::Untold(format!("account {} is {done}: {error}", account.id))
+            })?;
+            if told {
+                heard(&account, verdict, tools).await?;
+            }
+            told
+        }
     };
-    let told = tell(&account, kind, tools).await?;
     let heard = if told {
         "its webhooks are told"
     } else {
         "its webhooks are not told, for no events queue was named"
     };
+    let disabled = match !suspended && account.status.is_disabled() {
+        true => "; its parent keeps it disabled",
+        false => "",
+    };
     let text = format!(
-        "account {} {done} (within 10 s everywhere); {heard}",
+        "account {} {done} (within 10 s everywhere); {heard}{disabled}",
         account.id
     );
     Ok(Report::new(text, to_json(&account)))
 }
 
-/// Tells webhooks and the owner's other systems. Whether there was anybody to tell it to the
-/// webhooks.
-async fn tell(account: &Account, kind: &str, tools: &Tools) -> Result<bool, Failure> {
-    let now = tools.clock.now();
+/// Tells webhooks and the owner's other systems, under an id that is the same every time. Whether
+/// there was anybody to tell it to the webhooks.
+async fn tell(account: &Account, verdict: Verdict, tools: &Tools) -> Result<bool, Failure> {
+    // The service's own words for it.
+    let kind = match account.status.is_suspended() {
+        true => "compliance_suspend",
+        false => "account_reinstated",
+    };
+    let id = format!(
+        "account_status_change-{kind}-{}-{}",
+        account.id, verdict.number
+    );
     if let Some(bus) = &tools.bus {
         let notice = Notice {
             account: account.id.clone(),
             kind: "Account Status Change".to_owned(),
-            detail: json!({"type": kind, "status": status(account.status)}),
+            detail: json!({"id": id, "type": kind, "status": status(account.status)}),
         };
         bus.publish(&[notice]).await?;
     }
     let Some(queue) = &tools.events else {
         return Ok(false);
     };
-    let id = format!("account_status_change-{kind}-{}-{now}", account.id);
     let mut event = Event::new(
         id,
         account.id.clone(),
         Kind::AccountStatusChange,
-        now,
+        verdict.at,
         String::new(),
     );
     event.reason = Some(kind.to_owned());
@@ -285,6 +315,20 @@ async fn tell(account: &Account, kind: &str, tools: &Tools) -> Result<bool, Fail
         queue.send(text, std::time::Duration::ZERO).await?;
     }
     Ok(true)
+}
+
+/// Writes down that a verdict was told, unless there is a later one by now.
+async fn heard(account: &Account, verdict: Verdict, tools: &Tools) -> Result<(), Failure> {
+    let told = tools.store.update_account(&account.id, |account| {
+        if account.verdict == Some(verdict) {
+            account.verdict = Some(Verdict {
+                told: true,
+                ..verdict
+            });
+        }
+    });
+    told.await?;
+    Ok(())
 }
 
 async fn gzip(named: &str, allowed: OnOff, tools: &Tools) -> Result<Report, Failure> {

@@ -19,6 +19,8 @@ pub enum Failure {
     Queue(#[from] QueueError),
     #[error(transparent)]
     Ses(#[from] SesError),
+    #[error("nobody was told of it, run it again: {0}")]
+    Untold(String),
     #[error("not everything was erased, run it again: {0}")]
     Unerased(String),
 }
@@ -28,7 +30,11 @@ impl Failure {
     /// it cannot be done as things stand. (2 is a wrong command line.)
     pub fn exit_code(&self) -> u8 {
         match self {
-            Self::Store(_) | Self::Queue(_) | Self::Ses(_) | Self::Unerased(_) => 1,
+            Self::Store(_)
+            | Self::Queue(_)
+            | Self::Ses(_)
+            | Self::Untold(_)
+            | Self::Unerased(_) => 1,
             Self::NotFound(_) => 3,
             Self::Refused(_) => 4,
         }

@@ -17,7 +17,8 @@ pub enum Region {
     Eu,
 }
 
-/// Whether an account may use the service.
+/// Whether an account may send: what its parent decided and what the operator did. Neither undoes
+/// the other's word.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
@@ -27,6 +28,51 @@ pub enum Status {
     Disabled,
     /// The operator did: it cannot send, and its webhooks hear of it.
     Suspended,
+    /// Both did.
+    DisabledAndSuspended,
+}
+
+impl Status {
+    fn of(disabled: bool, suspended: bool) -> Self {
+        match (disabled, suspended) {
+            (false, false) => Self::Active,
+            (true, false) => Self::Disabled,
+            (false, true) => Self::Suspended,
+            (true, true) => Self::DisabledAndSuspended,
+        }
+    }
+
+    /// Whether its parent switched it off.
+    pub fn is_disabled(self) -> bool {
+        matches!(self, Self::Disabled | Self::DisabledAndSuspended)
+    }
+
+    /// Whether the operator did.
+    pub fn is_suspended(self) -> bool {
+        matches!(self, Self::Suspended | Self::DisabledAndSuspended)
+    }
+
+    /// The same with the parent's word changed.
+    #[must_use]
+    pub fn disabled(self, disabled: bool) -> Self {
+        Self::of(disabled, self.is_suspended())
+    }
+
+    /// The same with the operator's word changed.
+    #[must_use]
+    pub fn suspended(self, suspended: bool) -> Self {
+        Self::of(self.is_disabled(), suspended)
+    }
+}
+
+/// When the operator last suspended an account, or ended that.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Verdict {
+    /// Counts his words from 1: one that is told again is known by it.
+    pub number: u64,
+    pub at: Timestamp,
+    /// Whether webhooks and the owner's other systems were told.
+    pub told: bool,
 }
 
 /// One account.
@@ -49,6 +95,9 @@ pub struct Account {
     pub customer: bool,
     #[serde(default)]
     pub status: Status,
+    /// The operator's last word, if he ever said one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub verdict: Option<Verdict>,
     #[serde(default)]
     pub region: Region,
     /// Whether compressed request bodies are taken (SPEC: "enabled by support").
@@ -80,6 +129,18 @@ fn yes() -> bool {
 /// The longest user name, in bytes: what is longer names nobody, and no key of the table.
 pub const LONGEST_USERNAME: usize = 64;
 
+/// Names that stand in a path where a user name could.
+const RESERVED: [&str; 4] = [".", "..", "reputations", "stats"];
+
+/// Whether an account may be called so: a name stands in a header, where on-behalf-of carries it,
+/// and in a path, where clients resolve dots.
+pub fn is_username(name: &str) -> bool {
+    let visible = |b: u8| b.is_ascii_graphic() && b != b'/';
+    (1..=LONGEST_USERNAME).contains(&name.len())
+        && name.bytes().all(visible)
+        && !RESERVED.contains(&name.to_ascii_lowercase().as_str())
+}
+
 impl Account {
     /// A new, active account without a parent.
     pub fn new(id: AccountId, username: &str, now: Timestamp) -> Self {
@@ -95,6 +156,7 @@ impl Account {
             parent: None,
             customer: false,
             status: Status::Active,
+            verdict: None,
             region: Region::Global,
             gzip: true,
             allow_list: 0,
@@ -214,5 +276,68 @@ impl Store {
             })
             .await?;
         Ok(done.unwrap_or_default())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_takes_back_his_own_word_alone() {
+        use Status::{Active, Disabled, DisabledAndSuspended, Suspended};
+        for (before, disabled, after) in [
+            (Active, true, Disabled),
+            (Suspended, true, DisabledAndSuspended),
+            (DisabledAndSuspended, false, Suspended),
+            (Suspended, false, Suspended),
+        ] {
+            assert_eq!(before.disabled(disabled), after, "{before:?} {disabled}");
+        }
+        for (before, suspended, after) in [
+            (Active, true, Suspended),
+            (Disabled, true, DisabledAndSuspended),
+            (DisabledAndSuspended, false, Disabled),
+            (Disabled, false, Disabled),
+        ] {
+            assert_eq!(before.suspended(suspended), after, "{before:?} {suspended}");
+        }
+    }
+
+    #[test]
+    fn a_row_of_an_earlier_release_reads() {
+        for (word, want) in [
+            ("active", Status::Active),
+            ("disabled", Status::Disabled),
+            ("suspended", Status::Suspended),
+        ] {
+            let row = serde_json::json!({"id": AccountId::from_bytes([7; 10]),
+                "username": "ann", "status": word, "created_at": 1});
+            let account: Account = serde_json::from_value(row).unwrap();
+            assert_eq!((account.status, account.verdict), (want, None));
+        }
+    }
+
+    #[test]
+    fn a_name_can_stand_in_a_header_and_in_a_path() {
+        for good in ["a", "ann@example.com", "A.b-c_1", "...", &"x".repeat(64)] {
+            assert!(is_username(good), "{good}");
+        }
+        let long = "x".repeat(65);
+        for bad in [
+            "",
+            "a b",
+            " a",
+            "ä",
+            "a/b",
+            "a\n",
+            ".",
+            "..",
+            "Stats",
+            "REPUTATIONS",
+            &long,
+        ] {
+            assert!(!is_username(bad), "{bad:?}");
+        }
     }
 }

@@ -40,7 +40,7 @@ mod transact;
 mod visits;
 mod webhooks;
 
-pub use accounts::{Account, LONGEST_USERNAME, Region, Status};
+pub use accounts::{Account, LONGEST_USERNAME, Region, Status, Verdict, is_username};
 pub use allowed_ips::{Allow, AllowedIp, Disallow};
 pub use api_keys::{ApiKey, Kind as KeyKind, Secret};
 pub use arrivals::{Arriving, LostMail, Stage as ArrivalStage};

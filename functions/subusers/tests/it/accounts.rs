@@ -102,6 +102,8 @@ async fn every_problem_of_a_new_subuser_is_named() {
     for name in [
         "stats",
         "Reputations",
+        ".",
+        "..",
         "a/b",
         "ä",
         "a\u{0}",
@@ -177,16 +179,27 @@ async fn a_parent_switches_sending_off_and_on() {
         assert_eq!(error, (None, "no fields provided".to_owned()));
     }
     patch(json!({"disabled": "yes"})).await.expect(400);
-    // What the operator suspended, no parent brings back.
-    let suspend = |account: &mut posthaste_store::Account| account.status = Status::Suspended;
-    desk.store
-        .update_account(&sub.account.id, suspend)
-        .await
-        .unwrap();
-    for disabled in [false, true, false] {
+    // What the operator suspended, no parent brings back; nor does he undo what the parent wished.
+    let suspend = async |suspended| {
+        let turn = |account: &mut posthaste_store::Account| {
+            account.status = account.status.suspended(suspended);
+        };
+        let id = &sub.account.id;
+        desk.store.update_account(id, turn).await.unwrap();
+    };
+    suspend(true).await;
+    for (disabled, want) in [
+        (false, Status::Suspended),
+        (true, Status::DisabledAndSuspended),
+        (false, Status::Suspended),
+        (true, Status::DisabledAndSuspended),
+    ] {
         patch(json!({"disabled": disabled})).await.expect(204);
-        assert_eq!(status().await, Status::Suspended);
+        assert_eq!(status().await, want);
+        assert_eq!(desk.get(&path).await.json()["disabled"], true);
     }
+    suspend(false).await;
+    assert_eq!(status().await, Status::Disabled);
 }
 
 #[tokio::test]

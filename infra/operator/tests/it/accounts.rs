@@ -1,6 +1,6 @@
 use posthaste_model::{AccountId, Kind};
 use posthaste_queue::Happened;
-use posthaste_store::{Secret, Status};
+use posthaste_store::{Account, Secret, Status};
 use serde_json::json;
 
 use crate::Desk;
@@ -90,6 +90,9 @@ async fn what_cannot_be_created_is_refused() {
         ("account create x --no-key --subuser-of nobody", 3),
         ("account create a/b --no-key", 4),
         ("account create ä --no-key", 4),
+        ("account create . --no-key", 4),
+        ("account create .. --no-key", 4),
+        ("account create Stats --no-key --subuser-of ann", 4),
         ("account create x --email y --no-key", 4),
         ("account show nobody", 3),
         ("account suspend nobody", 3),
@@ -141,11 +144,70 @@ async fn a_suspension_and_its_end_are_told_to_webhooks_once() {
         assert!(event.id.len() <= 100, "{}", event.id);
         desk.hand.advance(1);
     }
-    // A parent's decision is not the operator's to undo.
-    let disable = |account: &mut posthaste_store::Account| account.status = Status::Disabled;
+}
+
+#[tokio::test]
+async fn neither_the_operator_nor_a_parent_undoes_what_the_other_decided() {
+    let desk = Desk::new().await;
+    let ann = desk.run("account create ann --no-key").await.unwrap().json;
+    let id = AccountId::parse(ann["id"].as_str().unwrap()).unwrap();
+    let status = async || desk.tools.store.account(&id).await.unwrap().unwrap().status;
+    let disable = |account: &mut Account| account.status = account.status.disabled(true);
     desk.tools.store.update_account(&id, disable).await.unwrap();
     assert_eq!(desk.exit_code("account resume ann").await, 4);
-    assert_eq!(desk.exit_code("account suspend ann").await, 0);
+
+    let both = desk.run("account suspend ann").await.unwrap();
+    assert_eq!(status().await, Status::DisabledAndSuspended);
+    let facts = (&both.json["disabled"], &both.json["suspended"]);
+    assert_eq!(facts, (&json!(true), &json!(true)));
+    let resumed = desk.run("account resume ann").await.unwrap();
+    assert_eq!(status().await, Status::Disabled);
+    let kept = "its parent keeps it disabled";
+    assert!(resumed.text.ends_with(kept), "{}", resumed.text);
+    assert_eq!(desk.exit_code("account resume ann").await, 4);
+}
+
+#[tokio::test]
+async fn what_was_not_told_is_told_by_a_repeat_under_the_same_id() {
+    let mut desk = Desk::new().await;
+    desk.run("account create ann --no-key").await.unwrap();
+    let told = |desk: &Desk| {
+        let sent = desk.queues.drain("events").into_iter();
+        let events = sent.flat_map(|(text, _)| Happened::from_text(&text).unwrap().events);
+        events.map(|event| (event.id, event.at)).collect::<Vec<_>>()
+    };
+    let at = desk.hand.now();
+    desk.queues.set_broken(true);
+    let failed = desk.run("account suspend ann").await.unwrap_err();
+    assert_eq!(failed.exit_code(), 1);
+    assert!(failed.to_string().contains("run it again"), "{failed}");
+    let ann = desk.run("account show ann").await.unwrap();
+    assert_eq!(ann.json["status"], "suspended");
+    desk.hand.advance(60);
+    assert_eq!(desk.exit_code("account suspend ann").await, 1);
+    desk.queues.set_broken(false);
+    desk.run("account suspend ann").await.unwrap();
+    let first = told(&desk);
+    assert_eq!(first.len(), 1, "{first:?}");
+    assert_eq!(first[0].1, at, "it happened when it was said first");
+    desk.run("account suspend ann").await.unwrap();
+    assert_eq!(told(&desk), []);
+
+    // Another suspension, within the same second, is another event.
+    desk.run("account resume ann").await.unwrap();
+    desk.run("account suspend ann").await.unwrap();
+    let ids: Vec<_> = told(&desk).into_iter().map(|(id, _)| id).collect();
+    assert_eq!(ids.len(), 2);
+    assert!(!ids.contains(&first[0].0), "{ids:?}");
+
+    // Without a queue nobody is told, until one is named.
+    let queue = desk.tools.events.take();
+    let quiet = desk.run("account resume ann").await.unwrap();
+    assert!(quiet.text.contains("no events queue"), "{}", quiet.text);
+    desk.tools.events = queue;
+    let again = desk.run("account resume ann").await.unwrap();
+    assert!(again.text.contains("are told"), "{}", again.text);
+    assert_eq!(told(&desk).len(), 1);
 }
 
 #[tokio::test]
