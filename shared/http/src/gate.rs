@@ -98,20 +98,27 @@ impl Gate {
     pub(crate) async fn admit(&self, asked: &Asked<'_>) -> Result<Admitted, Refused> {
         let held = match self.authenticate(asked.headers, asked.dialect).await {
             Ok(held) => held,
-            Err(rejection) => return Err(self.refuse_stranger(rejection, asked.ip, None)),
+            Err(rejection) => return Err(self.refuse_stranger(rejection, asked.ip)),
         };
         let lets_in = match self.lets_in(&held.account, asked.ip).await {
             Ok(lets_in) => lets_in,
-            Err(rejection) => return Err(self.refuse_stranger(rejection, asked.ip, None)),
+            Err(rejection) => return Err(self.refuse_stranger(rejection, asked.ip)),
         };
-        let note = self.note(&held.account, asked.ip, "bearer", lets_in);
+        let note = |permit: &Permit| {
+            // Past the limit nothing is noted: nobody makes us write as often as he calls.
+            let noted = permit.allowed.then_some(&held.account)?;
+            self.note(noted, asked.ip, "bearer", lets_in)
+        };
         if !lets_in {
             // Counted by address: who found a key must not use up its owner's permits.
-            return Err(self.refuse_stranger(barred(asked.access), asked.ip, note));
+            let refused = self.refuse_stranger(barred(asked.access), asked.ip);
+            let note = note(&refused.permit);
+            return Err(Refused { note, ..refused });
         }
         let account = self.acted_for(&held.account, asked.headers).await;
         let counted = account.as_ref().unwrap_or(&held.account);
         let permit = self.take(&counted.id, asked.endpoint).await;
+        let note = note(&permit);
         let account = match account {
             _ if !permit.allowed => Err(too_many()),
             Err(rejection) => Err(rejection),
@@ -190,13 +197,17 @@ impl Gate {
             Ok(secret) => self.0.open(&secret).await?.ok_or_else(wrong),
             Err(rejection) => Err(rejection),
         };
-        let held = held.map_err(|rejection| self.refuse_stranger(rejection, ip, None).rejection)?;
-        let lets_in = self.lets_in(&held.account, ip).await?;
-        let note = self.note(&held.account, ip, "basic", lets_in);
-        self.record(note).await;
-        if !lets_in {
-            return Err(not_authorized_to_send());
+        let held = held.map_err(|rejection| self.refuse_stranger(rejection, ip).rejection)?;
+        if !self.lets_in(&held.account, ip).await? {
+            let refused = self.refuse_stranger(not_authorized_to_send(), ip);
+            if refused.permit.allowed {
+                self.record(self.note(&held.account, ip, "basic", false))
+                    .await;
+            }
+            return Err(refused.rejection);
         }
+        self.record(self.note(&held.account, ip, "basic", true))
+            .await;
         let account = Arc::clone(&held.account);
         let account = self.may(&held.key, account, Access::Scope(SENDING)).await?;
         let key = held.key;
@@ -248,12 +259,7 @@ impl Gate {
         }
     }
 
-    fn refuse_stranger(
-        &self,
-        rejection: Rejection,
-        ip: Option<IpAddr>,
-        note: Option<Note>,
-    ) -> Refused {
+    fn refuse_stranger(&self, rejection: Rejection, ip: Option<IpAddr>) -> Refused {
         let permit = self.permit_for_stranger(ip);
         let rejection = if permit.allowed {
             rejection
@@ -263,7 +269,7 @@ impl Gate {
         Refused {
             rejection,
             permit,
-            note,
+            note: None,
         }
     }
 

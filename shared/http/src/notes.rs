@@ -5,6 +5,7 @@ use std::net::IpAddr;
 use std::sync::Mutex;
 
 use posthaste_model::{AccountId, Timestamp};
+use posthaste_store::network;
 
 /// An attempt to use an account, for `GET /v3/access_settings/activity`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -24,7 +25,7 @@ impl Notes {
     /// storm from many addresses does not become a storm of writes.
     const MOST: usize = 10_000;
 
-    /// Whether nothing like it was noted in this minute yet; notes it.
+    /// Whether nothing like it from its network was noted in this minute yet; notes it.
     pub(crate) fn is_news(&self, note: &Note, now: Timestamp) -> bool {
         let Ok(mut kept) = self.0.lock() else {
             return false;
@@ -33,10 +34,14 @@ impl Notes {
         if kept.0 != minute {
             *kept = (minute, HashSet::new());
         }
-        if kept.1.contains(note) || kept.1.len() >= Self::MOST {
+        let alike = Note {
+            ip: network(note.ip),
+            ..note.clone()
+        };
+        if kept.1.contains(&alike) || kept.1.len() >= Self::MOST {
             return false;
         }
-        kept.1.insert(note.clone());
+        kept.1.insert(alike);
         true
     }
 }
@@ -63,5 +68,24 @@ mod tests {
             let news = notes.is_news(&note(allowed), Timestamp(at));
             assert_eq!(news, want, "{allowed} at {at}");
         }
+    }
+
+    #[test]
+    fn the_addresses_of_a_network_are_alike() {
+        let notes = Notes::default();
+        let is_news = |ip: &str| {
+            let note = Note {
+                account: AccountId::from_bytes([7; 10]),
+                ip: ip.parse().unwrap(),
+                auth_method: "bearer",
+                allowed: false,
+            };
+            notes.is_news(&note, Timestamp(120))
+        };
+        assert!(is_news("2001:db8::1"));
+        assert!(!is_news("2001:db8::2"));
+        assert!(is_news("2001:db8:0:1::1"));
+        assert!(is_news("203.0.113.1"));
+        assert!(is_news("203.0.113.2"));
     }
 }

@@ -2,8 +2,10 @@
 //! them would let anybody make us write.
 
 use std::collections::HashMap;
-use std::net::{IpAddr, Ipv6Addr};
+use std::net::IpAddr;
 use std::sync::Mutex;
+
+use posthaste_store::network;
 
 use crate::Permit;
 use crate::limit::Period;
@@ -41,14 +43,6 @@ impl Strangers {
             remaining: limit.saturating_sub(used),
             reset: period.end,
         }
-    }
-}
-
-/// Who owns one IPv6 address owns its /64: counting single addresses would count nothing.
-fn network(ip: IpAddr) -> IpAddr {
-    match ip {
-        IpAddr::V4(_) => ip,
-        IpAddr::V6(ip) => IpAddr::V6(Ipv6Addr::from_bits(ip.to_bits() >> 64 << 64)),
     }
 }
 

@@ -9,7 +9,7 @@
 //! | allowed IP           | `A#<account>`               | `IP#<CIDR>`                      |
 //! | sending allowance    | `A#<account>`               | `CREDITS`                        |
 //! | mail, tracking settings | `A#<account>`            | `SETTINGS`                       |
-//! | access attempt       | `SEEN#<account>`            | `<allowed>#<method>#<address>`   |
+//! | access attempt       | `SEEN#<account>`            | `<allowed>#<method>#<network>`   |
 //! | rate-limit window    | `RATE#<account>#<endpoint>` | `<window, 12 digits>`            |
 //! | API key              | `A#<account>`               | `KEY#<key id>`                   |
 //! | API key, by its id   | `KEY#<key id>`              | `KEY`                            |

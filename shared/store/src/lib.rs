@@ -44,7 +44,7 @@ pub use accounts::{Account, LONGEST_USERNAME, Region, Status, Verdict, is_userna
 pub use allowed_ips::{Allow, AllowedIp, Disallow};
 pub use api_keys::{ApiKey, Kind as KeyKind, Secret};
 pub use arrivals::{Arriving, LostMail, Stage as ArrivalStage};
-pub use attempts::{Attempt, Seen};
+pub use attempts::{Attempt, Seen, network};
 pub use batches::{Batch, HoldError};
 pub use bounced::{Bounced, DayBounces};
 pub use credits::{Allowance, Credits, Frequency};

@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use posthaste_store::{Allow, Disallow};
+use posthaste_store::{Account, Allow, Disallow, Status};
 use posthaste_testkit::{Ask, HOME};
 
 use crate::{Desk, per_minute};
@@ -207,6 +207,84 @@ async fn attempts_are_noted_once_a_minute_for_each_address_and_outcome() {
 }
 
 #[tokio::test]
+async fn nothing_is_noted_past_the_limit() {
+    let desk = Desk::with(per_minute(3)).await;
+    let id = &desk.tenant.account.id;
+    let inside = Some(ip("203.0.113.1"));
+    desk.allow(&["203.0.113.0/24"]).await;
+    let seen = async || desk.store.attempts(id, desk.hand.now()).await.unwrap();
+
+    // A stranger who was refused three times without a key is refused a fourth time.
+    for _ in 0..3 {
+        desk.api.get("/v3/templates").send().await.expect(401);
+    }
+    let calls = desk.fuse.calls();
+    desk.get().send().await.expect(429);
+    let read = desk.fuse.calls() - calls;
+    desk.get().send().await.expect(429);
+    assert_eq!(seen().await, []);
+    // Key, account and list were read; nothing was written.
+    assert!(read <= 3, "{read}");
+    assert_eq!(
+        desk.gate
+            .log_in(&desk.tenant.key, Some(HOME))
+            .await
+            .unwrap_err()
+            .status,
+        429
+    );
+    assert_eq!(seen().await, []);
+
+    // The same for one who is let in.
+    desk.hand.advance(60);
+    for _ in 0..3 {
+        desk.get().from(inside).send().await.expect(200);
+    }
+    let other = Some(ip("203.0.113.2"));
+    desk.get().from(other).send().await.expect(429);
+    let seen: Vec<_> = seen().await.into_iter().map(|seen| seen.ip).collect();
+    assert_eq!(seen, [ip("203.0.113.1")]);
+}
+
+#[tokio::test]
+async fn the_addresses_of_one_network_are_one_row() {
+    let desk = Desk::new().await;
+    let id = &desk.tenant.account.id;
+    for from in ["2001:db8::1", "2001:db8::2", "2001:db8::3"] {
+        desk.get().from(Some(ip(from))).send().await.expect(200);
+        desk.hand.advance(60);
+    }
+    desk.get()
+        .from(Some(ip("2001:db8:0:1::1")))
+        .send()
+        .await
+        .expect(200);
+    let seen = desk.store.attempts(id, desk.hand.now()).await.unwrap();
+    let seen: Vec<_> = seen.iter().map(|seen| seen.ip).collect();
+    assert_eq!(seen, [ip("2001:db8:0:1::1"), ip("2001:db8::3")]);
+}
+
+#[tokio::test]
+async fn a_storm_of_strangers_hides_none_of_the_owners_own() {
+    let desk = Desk::new().await;
+    let id = &desk.tenant.account.id;
+    let now = desk.hand.now();
+    for i in 0..2_010_u32 {
+        let seen = posthaste_store::Seen {
+            ip: std::net::Ipv4Addr::from(0x0a00_0000 + i).into(),
+            auth_method: "bearer",
+            allowed: false,
+            at: now,
+        };
+        desk.store.record_attempt(id, seen).await.unwrap();
+    }
+    desk.get().from(Some(HOME)).send().await.expect(200);
+    let seen = desk.store.attempts(id, now).await.unwrap();
+    assert_eq!(seen.len(), 2_001);
+    assert_eq!(seen.iter().filter(|seen| seen.allowed).count(), 1);
+}
+
+#[tokio::test]
 async fn a_note_that_cannot_be_written_stops_nobody() {
     let desk = Desk::new().await;
     desk.get().send().await.expect(200);
@@ -262,4 +340,35 @@ async fn the_smtp_door_judges_like_mail_send() {
         .map(|s| (s.allowed, s.auth_method.as_str()))
         .collect();
     assert_eq!(seen, [(false, "basic"), (true, "basic")]);
+}
+
+#[tokio::test]
+async fn the_smtp_door_is_closed_to_an_account_that_is_switched_off() {
+    let desk = Desk::new().await;
+    let sub = desk.tenant.subuser(&desk.store, "sub").await;
+    let parent = &desk.tenant.account.id;
+    let log_in = async || desk.gate.log_in(&sub.key, Some(HOME)).await;
+    let turn = async |id, status| {
+        let turn = |account: &mut Account| account.status = status;
+        desk.store.update_account(id, turn).await.unwrap();
+        desk.hand.advance(10);
+    };
+    log_in().await.unwrap();
+    for (id, status) in [
+        (&sub.account.id, Status::Disabled),
+        (&sub.account.id, Status::Suspended),
+        (&sub.account.id, Status::DisabledAndSuspended),
+        (parent, Status::Suspended),
+    ] {
+        turn(id, status).await;
+        let rejection = log_in().await.unwrap_err();
+        let message = rejection.problems[0].message.as_str();
+        assert_eq!(
+            (rejection.status.as_u16(), message),
+            (401, "Authenticated user is not authorized to send mail"),
+            "{status:?}"
+        );
+        turn(id, Status::Active).await;
+        log_in().await.unwrap();
+    }
 }
