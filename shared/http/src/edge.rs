@@ -27,6 +27,10 @@ impl<S: Sync> FromRequestParts<S> for ClientIp {
     }
 }
 
+/// The address of the request began with several slashes; it was read as if with one.
+#[derive(Clone, Copy, Debug)]
+struct Cleaned;
+
 /// Names a request in the log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RequestId(pub Arc<str>);
@@ -44,17 +48,17 @@ pub(crate) const LARGEST: usize = (30 << 20) - 1;
 pub fn finish(router: Router, gate: &Gate, elsewhere: &'static [&'static str]) -> Router {
     let (missing, method) = (gate.clone(), gate.clone());
     let routes = router
-        .method_not_allowed_fallback(move |req: Request| {
-            refuse(method, req, StatusCode::METHOD_NOT_ALLOWED)
-        })
+        .method_not_allowed_fallback(move |req: Request| refuse(method, req, Unrouted::Method))
         .fallback(move |req: Request| {
             let path = req.uri().path();
             let known = elsewhere.iter().any(|pattern| fits(pattern, path));
-            let status = match known {
-                true => StatusCode::METHOD_NOT_ALLOWED,
-                false => StatusCode::NOT_FOUND,
+            let cleaned = req.extensions().get::<Cleaned>().is_some();
+            let why = match (known, cleaned) {
+                (true, true) => Unrouted::Slashes,
+                (true, false) => Unrouted::Method,
+                (false, _) => Unrouted::Path,
             };
-            refuse(missing, req, status)
+            refuse(missing, req, why)
         })
         .layer(DefaultBodyLimit::max(LARGEST));
     // A layer of the router itself would run after a route was chosen, too late for the path.
@@ -77,13 +81,36 @@ fn fits(pattern: &str, path: &str) -> bool {
     }
 }
 
+/// Why no route takes a request.
+#[derive(Clone, Copy, Debug)]
+enum Unrouted {
+    Path,
+    Method,
+    /// The path without its second slash is another function's. The gateway routes by the path as
+    /// it was sent, and there is no way from here to there.
+    Slashes,
+}
+
+impl Unrouted {
+    fn answer(self) -> (StatusCode, &'static str) {
+        match self {
+            Self::Path => (StatusCode::NOT_FOUND, "not found"),
+            Self::Method => (StatusCode::METHOD_NOT_ALLOWED, "method not allowed"),
+            Self::Slashes => (
+                StatusCode::NOT_FOUND,
+                "not found: the path begins with two slashes; leave out the one that your client's \
+                 host or base URL ends with",
+            ),
+        }
+    }
+}
+
 /// Answers what no route takes; counted by address like every call without a key.
-async fn refuse(gate: Gate, req: Request, status: StatusCode) -> Response {
+async fn refuse(gate: Gate, req: Request, why: Unrouted) -> Response {
     let permit = gate.permit_for_stranger(client_ip(&req));
-    let (status, message) = match status {
-        _ if !permit.allowed => (StatusCode::TOO_MANY_REQUESTS, "too many requests"),
-        StatusCode::METHOD_NOT_ALLOWED => (status, "method not allowed"),
-        _ => (status, "not found"),
+    let (status, message) = match permit.allowed {
+        true => why.answer(),
+        false => (StatusCode::TOO_MANY_REQUESTS, "too many requests"),
     };
     let rejection = Rejection::plain(status, message).in_dialect(dialect(req.uri().path()));
     let mut response = rejection.into_response();
@@ -123,6 +150,7 @@ async fn around(mut req: Request, next: Next) -> Response {
     }
     if let Some(uri) = without_double_slash(req.uri()) {
         *req.uri_mut() = uri;
+        req.extensions_mut().insert(Cleaned);
     }
     let mut response = next.run(req).await;
     let headers = response.headers_mut();

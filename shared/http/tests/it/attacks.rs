@@ -1,6 +1,7 @@
 //! What somebody may try who has read how proxies and parsers fail.
 
-use posthaste_http::Routes;
+use axum::http::Method;
+use posthaste_http::{Access, Routes};
 use posthaste_testkit::Api;
 
 use crate::Desk;
@@ -261,3 +262,34 @@ async fn a_handler_that_panics_takes_nobody_with_it() {
         .await
         .expect(200);
 }
+
+#[tokio::test]
+async fn the_function_behind_the_gateway_says_why_it_cannot_serve_another_ones_route() {
+    let desk = Desk::new().await;
+    let routes = Routes::new(desk.gate.clone())
+        .at(Method::GET, "/v3/scopes", Access::Public, scopes)
+        .with_state(());
+    let api = Api::new(routes.among(&["/v3/mail/send", "/v3/templates/{id}"]));
+    for (path, status, message) in [
+        ("/v3/mail/send", 405, "method not allowed"),
+        ("//v3/mail/send", 404, "not found: the path begins with two"),
+        (
+            "///v3/templates/7",
+            404,
+            "not found: the path begins with two",
+        ),
+        ("//v3/nothing", 404, "not found"),
+        ("/v3/nothing", 404, "not found"),
+    ] {
+        let answer = api.get(path).send().await.expect(status);
+        let (field, told) = answer.error();
+        assert_eq!(field, None);
+        assert!(told.starts_with(message), "{path}: {told}");
+        assert!(status != 404 || told.contains("two") == message.contains("two"));
+    }
+    for path in ["/v3/scopes", "//v3/scopes"] {
+        api.get(path).send().await.expect(200);
+    }
+}
+
+async fn scopes() {}
