@@ -4,11 +4,11 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use posthaste_http::{Body, Caller, Rejection};
-use posthaste_store::{ApiKey, Secret};
+use posthaste_store::{ApiKey, Granted, Secret};
 
-use crate::Desk;
 use crate::grant::Grant;
 use crate::wire::{Created, Missing, Wanted};
+use crate::{CREATE, Desk, maker};
 
 /// Keys of one account (SPEC, "Limits").
 const MOST: i64 = 100;
@@ -20,30 +20,42 @@ pub(crate) async fn create(
     Body(wanted): Body<Wanted>,
 ) -> Result<(StatusCode, Json<Created>), Rejection> {
     let name = wanted.name(Missing::OnCreate)?;
-    let grant = match &wanted.scopes {
-        None => Grant::of_maker(&caller.key),
-        Some(names) => Grant::named(&caller.key, names)?,
-    };
-    let secret = Secret::generate(&desk.app.entropy);
-    let key = ApiKey {
-        id: secret.id().clone(),
-        account: caller.id().clone(),
-        name,
-        kind: grant.kind,
-        scopes: grant.scopes,
-        hash: secret.hash(),
-        created_at: desk.app.clock.now(),
-    };
-    if !desk.app.store.create_key(&key, MOST).await? {
-        let message = format!("Cannot create more than {MOST} API Keys");
-        return Err(Rejection::plain(StatusCode::FORBIDDEN, message));
+    for _ in 0..maker::TRIES {
+        let maker = maker::read(&desk, &caller, CREATE).await?;
+        let grant = match &wanted.scopes {
+            None => Grant::of_maker(&maker.key),
+            Some(names) => Grant::named(&maker.key, names)?,
+        };
+        let secret = Secret::generate(&desk.app.entropy);
+        let key = ApiKey {
+            id: secret.id().clone(),
+            account: caller.id().clone(),
+            name: name.clone(),
+            kind: grant.kind,
+            scopes: grant.scopes,
+            hash: secret.hash(),
+            created_at: desk.app.clock.now(),
+        };
+        match desk.app.store.grant_key(&key, MOST, &maker).await? {
+            Granted::Done => return Ok((StatusCode::CREATED, Json(created(key, &secret)))),
+            Granted::Full => return Err(full()),
+            Granted::Outdated => {}
+        }
     }
+    Err(maker::restless())
+}
+
+fn full() -> Rejection {
+    let message = format!("Cannot create more than {MOST} API Keys");
+    Rejection::plain(StatusCode::FORBIDDEN, message)
+}
+
+fn created(key: ApiKey, secret: &Secret) -> Created {
     tracing::info!(account.id = %key.account, "key {} of account {} created", key.id, key.account);
-    let created = Created {
+    Created {
         api_key: secret.expose().to_owned(),
         api_key_id: key.id.to_string(),
         scopes: key.all_scopes(),
         name: key.name,
-    };
-    Ok((StatusCode::CREATED, Json(created)))
+    }
 }

@@ -3,6 +3,7 @@
 mod create;
 mod delete;
 mod grant;
+mod maker;
 mod read;
 mod update;
 mod wire;
@@ -35,6 +36,9 @@ impl App {
     }
 }
 
+const CREATE: &str = "api_keys.create";
+const UPDATE: &str = "api_keys.update";
+
 /// The function's routes, each with its scope.
 pub fn routes(app: App, gate: Gate) -> Routes {
     let desk = Desk {
@@ -45,7 +49,7 @@ pub fn routes(app: App, gate: Gate) -> Routes {
         .at(
             Method::POST,
             "/v3/api_keys",
-            Access::Scope("api_keys.create"),
+            Access::Scope(CREATE),
             create::create,
         )
         .at(
@@ -63,13 +67,13 @@ pub fn routes(app: App, gate: Gate) -> Routes {
         .at(
             Method::PUT,
             "/v3/api_keys/{api_key_id}",
-            Access::Scope("api_keys.update"),
+            Access::Scope(UPDATE),
             update::put,
         )
         .at(
             Method::PATCH,
             "/v3/api_keys/{api_key_id}",
-            Access::Scope("api_keys.update"),
+            Access::Scope(UPDATE),
             update::patch,
         )
         .at(

@@ -5,11 +5,11 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use posthaste_http::{Body, Caller, Path, Rejection};
 use posthaste_model::KeyId;
-use posthaste_store::ApiKey;
+use posthaste_store::{ApiKey, Regranted};
 
-use crate::Desk;
 use crate::grant::Grant;
 use crate::wire::{Brief, Missing, Wanted, Whole};
+use crate::{Desk, UPDATE, maker};
 
 /// Gives a key another name and other scopes. Without scopes it keeps the ones it has.
 pub(crate) async fn put(
@@ -19,19 +19,30 @@ pub(crate) async fn put(
     Body(wanted): Body<Wanted>,
 ) -> Result<Json<Whole>, Rejection> {
     let name = wanted.name(Missing::OnUpdate)?;
-    let grant = match &wanted.scopes {
-        None => None,
-        Some(names) => Some(Grant::named(&caller.key, names)?),
+    let Some(names) = &wanted.scopes else {
+        let key = change(&desk, &caller, &id, |key| key.name.clone_from(&name)).await?;
+        return Ok(Json(Whole::from(&key)));
     };
-    let key = change(&desk, &caller, &id, |key| {
-        key.name.clone_from(&name);
-        if let Some(grant) = &grant {
+    let key_id = KeyId::parse(&id).map_err(|_| missing())?;
+    for _ in 0..maker::TRIES {
+        let maker = maker::read(&desk, &caller, UPDATE).await?;
+        let grant = Grant::named(&maker.key, names)?;
+        let change = |key: &mut ApiKey| {
+            key.name.clone_from(&name);
             key.kind = grant.kind;
             key.scopes.clone_from(&grant.scopes);
+        };
+        let store = &desk.app.store;
+        match store
+            .regrant_key(caller.id(), &key_id, &maker, change)
+            .await?
+        {
+            Regranted::Done(key) => return Ok(Json(Whole::from(changed(&desk, &key)))),
+            Regranted::Missing => return Err(missing()),
+            Regranted::Outdated => {}
         }
-    })
-    .await?;
-    Ok(Json(Whole::from(&key)))
+    }
+    Err(maker::restless())
 }
 
 /// Gives a key another name; whatever else the body holds changes nothing.
@@ -52,14 +63,21 @@ async fn change(
     id: &str,
     change: impl FnMut(&mut ApiKey),
 ) -> Result<ApiKey, Rejection> {
-    let missing = || {
-        let message = "unable to find API Key to update";
-        Rejection::plain(StatusCode::NOT_FOUND, message)
-    };
     let id = KeyId::parse(id).map_err(|_| missing())?;
     let key = desk.app.store.update_key(caller.id(), &id, change).await?;
     let key = key.ok_or_else(missing)?;
-    desk.gate.forget_key(&id);
-    tracing::info!(account.id = %key.account, "key {id} of account {} changed", key.account);
+    changed(desk, &key);
     Ok(key)
+}
+
+/// Makes a change felt here at once, in other instances within ten seconds.
+fn changed<'a>(desk: &Desk, key: &'a ApiKey) -> &'a ApiKey {
+    desk.gate.forget_key(&key.id);
+    tracing::info!(account.id = %key.account, "key {} of account {} changed", key.id, key.account);
+    key
+}
+
+fn missing() -> Rejection {
+    let message = "unable to find API Key to update";
+    Rejection::plain(StatusCode::NOT_FOUND, message)
 }

@@ -120,6 +120,41 @@ impl ApiKey {
     }
 }
 
+/// A key as it was read just now, by whoever makes other keys with it.
+#[derive(Clone, Debug)]
+pub struct Maker {
+    pub key: ApiKey,
+    rev: u64,
+}
+
+impl Maker {
+    fn place(&self) -> Key {
+        Key::api_key(&self.key.account, &self.key.id)
+    }
+}
+
+/// How making a key with another one ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use]
+pub enum Granted {
+    Done,
+    /// The account holds as many as it may.
+    Full,
+    /// The maker's key was changed or revoked since it was read.
+    Outdated,
+}
+
+/// How changing what a key may do ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[must_use]
+pub enum Regranted {
+    Done(Box<ApiKey>),
+    /// There is no such key.
+    Missing,
+    /// The maker's key was changed or revoked since it was read.
+    Outdated,
+}
+
 impl Store {
     /// Writes a new key unless the account holds `limit` already; `false` then. Race-free: two
     /// creates at one below the limit give one key.
@@ -135,6 +170,47 @@ impl Store {
         match self.transact(steps).await? {
             Transact::Done => Ok(true),
             Transact::Refused(0) => Ok(false),
+            Transact::Refused(_) => Err(StoreError::Contended(key.id.to_string())),
+        }
+    }
+
+    /// A key of this account, to make others with.
+    ///
+    /// # Errors
+    /// When the table fails.
+    pub async fn maker(
+        &self,
+        account: &AccountId,
+        id: &KeyId,
+    ) -> Result<Option<Maker>, StoreError> {
+        let row = self.get::<ApiKey>(&Key::api_key(account, id)).await?;
+        Ok(row.map(|row| Maker {
+            key: row.value,
+            rev: row.rev,
+        }))
+    }
+
+    /// As [`Store::create_key`], if the maker's key is still what was read: one that is revoked or
+    /// narrowed at the same time makes nothing any more.
+    ///
+    /// # Errors
+    /// When the table fails.
+    pub async fn grant_key(
+        &self,
+        key: &ApiKey,
+        limit: i64,
+        maker: &Maker,
+    ) -> Result<Granted, StoreError> {
+        let steps = vec![
+            self.write_take(&Key::count(&key.account, "KEYS"), limit)?,
+            self.write_new(&Key::api_key(&key.account, &key.id), key, None)?,
+            self.write_new(&Key::api_key_by_id(&key.id), key, None)?,
+            self.write_nothing(&maker.place(), maker.rev)?,
+        ];
+        match self.transact(steps).await? {
+            Transact::Done => Ok(Granted::Done),
+            Transact::Refused(0) => Ok(Granted::Full),
+            Transact::Refused(3) => Ok(Granted::Outdated),
             Transact::Refused(_) => Err(StoreError::Contended(key.id.to_string())),
         }
     }
@@ -170,22 +246,62 @@ impl Store {
         &self,
         account: &AccountId,
         id: &KeyId,
-        mut change: impl FnMut(&mut ApiKey),
+        change: impl FnMut(&mut ApiKey),
     ) -> Result<Option<ApiKey>, StoreError> {
+        match self.rewrite_key((account, id), None, change).await? {
+            Regranted::Done(key) => Ok(Some(*key)),
+            Regranted::Missing => Ok(None),
+            // Without a maker there is none to be outdated.
+            Regranted::Outdated => Err(StoreError::Contended(id.to_string())),
+        }
+    }
+
+    /// The same, if the maker's key is still what was read.
+    ///
+    /// # Errors
+    /// When the table fails or the row keeps changing.
+    pub async fn regrant_key(
+        &self,
+        account: &AccountId,
+        id: &KeyId,
+        maker: &Maker,
+        change: impl FnMut(&mut ApiKey),
+    ) -> Result<Regranted, StoreError> {
+        self.rewrite_key((account, id), Some(maker), change).await
+    }
+
+    async fn rewrite_key(
+        &self,
+        (account, id): (&AccountId, &KeyId),
+        maker: Option<&Maker>,
+        mut change: impl FnMut(&mut ApiKey),
+    ) -> Result<Regranted, StoreError> {
         const TRIES: u32 = 12;
         let own = Key::api_key(account, id);
         for _ in 0..TRIES {
             let Some(row) = self.get::<ApiKey>(&own).await? else {
-                return Ok(None);
+                return Ok(Regranted::Missing);
             };
             let mut key = row.value;
             change(&mut key);
-            let steps = vec![
+            let mut steps = vec![
                 self.write_unchanged(&own, &key, row.rev)?,
                 self.write_existing(&Key::api_key_by_id(id), &key, None)?,
             ];
-            if self.transact(steps).await? == Transact::Done {
-                return Ok(Some(key));
+            match maker {
+                None => {}
+                // A row stands in a transaction once: the first step holds this one.
+                Some(maker) if maker.place() == own => {
+                    if maker.rev != row.rev {
+                        return Ok(Regranted::Outdated);
+                    }
+                }
+                Some(maker) => steps.push(self.write_nothing(&maker.place(), maker.rev)?),
+            }
+            match self.transact(steps).await? {
+                Transact::Done => return Ok(Regranted::Done(Box::new(key))),
+                Transact::Refused(2) => return Ok(Regranted::Outdated),
+                Transact::Refused(_) => {}
             }
         }
         Err(StoreError::Contended(id.to_string()))
@@ -227,6 +343,19 @@ mod tests {
         let printed = format!("{secret:?}");
         let hidden = secret.expose().rsplit('.').next().unwrap();
         assert!(!printed.contains(hidden), "{printed}");
+    }
+
+    #[test]
+    fn secrets_are_compared_in_constant_time() {
+        let source = include_str!("api_keys.rs");
+        let (_, body) = source.split_once("fn is_opened_by").unwrap();
+        let (body, _) = body.split_once("\n    }").unwrap();
+        assert!(body.contains(".ct_eq("), "{body}");
+        // `==` ends at the first byte that differs, and tells by its time which one that was.
+        let (code, _) = source.split_once("#[cfg(test)]").unwrap();
+        for line in code.lines().filter(|line| line.contains("hash")) {
+            assert!(!line.contains("==") && !line.contains("!="), "{line}");
+        }
     }
 
     #[test]

@@ -42,7 +42,7 @@ mod webhooks;
 
 pub use accounts::{Account, LONGEST_USERNAME, Region, Status, Verdict, is_username};
 pub use allowed_ips::{Allow, AllowedIp, Disallow};
-pub use api_keys::{ApiKey, Kind as KeyKind, Secret};
+pub use api_keys::{ApiKey, Granted, Kind as KeyKind, Maker, Regranted, Secret};
 pub use arrivals::{Arriving, LostMail, Stage as ArrivalStage};
 pub use attempts::{Attempt, Seen, network};
 pub use batches::{Batch, HoldError};

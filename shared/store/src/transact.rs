@@ -1,7 +1,7 @@
 //! All or nothing over several rows (at most 100), with counters that hold a limit.
 
 use aws_sdk_dynamodb::types::{
-    Delete, Put as PutOp, TransactWriteItem, Update, builders::UpdateBuilder,
+    ConditionCheck, Delete, Put as PutOp, TransactWriteItem, Update, builders::UpdateBuilder,
 };
 use posthaste_model::Timestamp;
 use serde::Serialize;
@@ -113,6 +113,23 @@ impl Store {
             .build()
             .map_err(unbuilt)?;
         let item = TransactWriteItem::builder().put(put).build();
+        Ok(Write { item })
+    }
+
+    /// A step that writes nothing: the row must still be as it was read.
+    ///
+    /// # Errors
+    /// Never for a key of ours.
+    pub fn write_nothing(&self, key: &Key, rev: u64) -> Result<Write, StoreError> {
+        let check = ConditionCheck::builder()
+            .table_name(&*self.table)
+            .set_key(Some(keys(key)))
+            .condition_expression("#rev = :rev")
+            .expression_attribute_names("#rev", "rev")
+            .expression_attribute_values(":rev", number(rev))
+            .build()
+            .map_err(unbuilt)?;
+        let item = TransactWriteItem::builder().condition_check(check).build();
         Ok(Write { item })
     }
 

@@ -140,3 +140,33 @@ async fn a_parent_grants_a_subuser_no_more_than_it_holds_itself() {
     let more = json!({"name": "x", "scopes": ["subusers.read"]});
     create(more).send().await.expect(403);
 }
+
+#[tokio::test]
+async fn a_body_that_says_its_scopes_twice_changes_nothing() {
+    let desk = Desk::new().await;
+    let (id, made) = desk.made(&["mail.send"]).await;
+    let (all, one) = ("/v3/api_keys".to_owned(), format!("/v3/api_keys/{id}"));
+    let twice = [
+        r#"{"name":"x","scopes":["mail.send"],"scopes":["templates.read"]}"#,
+        r#"{"name":"x","scopes":["mail.send"],"scopes":null}"#,
+        r#"{"scopes":[],"name":"x","scopes":["mail.send"]}"#,
+        // The same name, written otherwise.
+        r#"{"name":"x","scopes":["mail.send"],"\u0073copes":["templates.read"]}"#,
+        r#"{"name":"x","name":"y","scopes":["mail.send"]}"#,
+    ];
+    for body in twice {
+        for ask in [
+            desk.api.post(&all),
+            desk.api.put(&one),
+            desk.api.patch(&one),
+        ] {
+            let ask = ask.key(&desk.tenant.key);
+            let ask = ask.header("content-type", "application/json").body(body);
+            ask.send().await.expect(400);
+        }
+    }
+    let keys = desk.store.keys(&desk.tenant.account.id).await.unwrap();
+    let names: Vec<_> = keys.iter().map(|key| key.name.as_str()).collect();
+    assert_eq!(names, ["test", "made"]);
+    assert_eq!(desk.scopes_of(&made).await, ["mail.send"]);
+}

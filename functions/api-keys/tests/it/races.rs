@@ -82,3 +82,75 @@ async fn a_change_that_meets_a_revocation_does_not_bring_the_key_back() {
             .expect(401);
     }
 }
+
+#[tokio::test]
+async fn a_revoked_key_leaves_no_other_behind_where_it_is_still_remembered() {
+    let desk = Desk::new().await;
+    let scopes = ["api_keys.create", "api_keys.update", "mail.send"];
+    let (id, maker) = desk.made(&scopes).await;
+    let (spare, spare_key) = desk.made(&["mail.send"]).await;
+    let other = instance(&desk.store, &desk.hand);
+    let asks = other.get("/v3/scopes").key(&maker).send().await;
+    asks.expect(200);
+    let path = format!("/v3/api_keys/{id}");
+    let gone = desk.api.delete(&path).key(&desk.tenant.key).send().await;
+    gone.expect(204);
+
+    // The other instance still takes it for a key, and yet makes none with it.
+    let wider = json!({"name": "x", "scopes": scopes});
+    let mint = other.post("/v3/api_keys").key(&maker).json(&wider);
+    let path = format!("/v3/api_keys/{spare}");
+    let widen = other.put(&path).key(&maker).json(&wider);
+    let (read, minted) = (other.get("/v3/scopes").key(&maker), mint.send().await);
+    minted.expect(401);
+    widen.send().await.expect(401);
+    read.send().await.expect(401);
+
+    assert_eq!(
+        desk.store
+            .keys(&desk.tenant.account.id)
+            .await
+            .unwrap()
+            .len(),
+        2
+    );
+    assert_eq!(desk.scopes_of(&spare_key).await, ["mail.send"]);
+}
+
+#[tokio::test]
+async fn a_narrowed_key_hands_on_what_it_holds_now() {
+    let desk = Desk::new().await;
+    let more = ["api_keys.create", "mail.send", "templates.read"];
+    let (id, maker) = desk.made(&more).await;
+    let (path, key) = (format!("/v3/api_keys/{id}"), &desk.tenant.key);
+    let narrow = async |scopes: &[&str]| {
+        let body = json!({"name": "less", "scopes": scopes});
+        let put = desk.api.put(&path).key(key).json(&body).send().await;
+        put.expect(200);
+    };
+    // An instance that remembers the key as it was.
+    let remembering = async || {
+        let other = instance(&desk.store, &desk.hand);
+        other.get("/v3/scopes").key(&maker).send().await.expect(200);
+        other
+    };
+    let bare = json!({"name": "x"});
+
+    let other = remembering().await;
+    let less = ["api_keys.create", "mail.send"];
+    narrow(&less).await;
+    let made = other.post("/v3/api_keys").key(&maker).json(&bare);
+    assert_eq!(made.send().await.expect(201).json()["scopes"], json!(less));
+
+    let other = remembering().await;
+    let named = json!({"name": "x", "scopes": ["mail.send"]});
+    narrow(&["api_keys.create"]).await;
+    let made = other.post("/v3/api_keys").key(&maker).json(&named);
+    let error = made.send().await.expect(403).error();
+    assert_eq!(error.0.as_deref(), Some("scopes.0"));
+
+    let other = remembering().await;
+    narrow(&["mail.send"]).await;
+    let made = other.post("/v3/api_keys").key(&maker).json(&bare);
+    assert_eq!(made.send().await.expect(403).error().1, "access forbidden");
+}

@@ -5,6 +5,7 @@
 mod accounts;
 mod allow_list;
 mod credits;
+mod keys;
 mod settings;
 
 use posthaste_model::Timestamp;
