@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use posthaste_http::Cache;
 use posthaste_model::AccountId;
-use posthaste_store::{Account, AccountSettings, StoreError};
+use posthaste_store::{Account, AccountSettings, Status, StoreError};
 
 use crate::App;
 
@@ -27,6 +27,32 @@ pub(crate) async fn account(app: &App, id: &AccountId) -> Result<Option<Account>
     let account = app.store.account(id).await?;
     known.put(id.clone(), account.clone(), now);
     Ok(account)
+}
+
+/// Why no mail of the account leaves any more, in the words of its dropped events: it or one above
+/// it was switched off since the mail was accepted, or it is gone. Felt within ten seconds.
+pub(crate) async fn barred(app: &App, id: &AccountId) -> Result<Option<&'static str>, StoreError> {
+    // A subuser, under a customer account, under its parent: as deep as the gate looks.
+    const ABOVE: usize = 3;
+    let Some(own) = account(app, id).await? else {
+        return Ok(Some("Account Deleted"));
+    };
+    let mut next = Some(own);
+    for _ in 0..=ABOVE {
+        let Some(account) = next else { break };
+        match account.status {
+            Status::Active => {}
+            Status::Disabled => return Ok(Some("Account Disabled")),
+            Status::Suspended | Status::DisabledAndSuspended => {
+                return Ok(Some("Account Suspended"));
+            }
+        }
+        next = match &account.parent {
+            None => None,
+            Some(parent) => self::account(app, parent).await?,
+        };
+    }
+    Ok(None)
 }
 
 /// What the account decided for all of its mail. One that never decided anything costs no read

@@ -95,7 +95,7 @@ pub(crate) async fn deliver(
         personalization: copy.personalization,
         now,
     };
-    let rendered = crate::credits::within(app, job, rendered).await?;
+    let rendered = crate::credits::within(app, (job, mail), rendered).await?;
     let processed = (job.attempt == 0).then(|| about(app.clock.now_ms()).processed());
     let end = match rendered {
         Err(reason) => about(app.clock.now_ms()).dropped(&reason),

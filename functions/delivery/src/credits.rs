@@ -1,9 +1,11 @@
 //! Sending allowances: what is past an account's credits is dropped.
 //!
 //! One copy costs one credit, taken at its first attempt by whoever won its claim: a repeated job
-//! takes none. A process that dies between the claim and the outcome has taken a credit that the
+//! takes none. The service's own notices take none either: an account without credits can still
+//! verify a sender. A process that dies between the claim and the outcome has taken a credit that the
 //! next one takes again; nothing gives it back.
 
+use posthaste_model::Mail;
 use posthaste_queue::Job;
 use posthaste_render::Rendered;
 
@@ -18,10 +20,10 @@ pub(crate) const OVER_QUOTA: &str = "Recipient List over Package Quota";
 /// pays for it.
 pub(crate) async fn within(
     app: &App,
-    job: &Job,
+    (job, mail): (&Job, &Mail),
     rendered: Result<Rendered, String>,
 ) -> Result<Result<Rendered, String>, Trouble> {
-    if job.attempt > 0 || rendered.is_err() {
+    if job.attempt > 0 || mail.notice || rendered.is_err() {
         return Ok(rendered);
     }
     let account = account(app, &job.account).await?;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use futures_util::StreamExt as _;
 use posthaste_blob::BlobError;
-use posthaste_model::batch::{Fate, Reason};
+use posthaste_model::batch::Fate;
 use posthaste_model::{Copy, Event, Mail, Span};
 use posthaste_queue::{
     Body, Happened, Job, JobError, SqsBatchResponse, SqsEvent, SqsMessage, Verdict, gather,
@@ -74,12 +74,12 @@ async fn work(app: &App, record: &SqsMessage) -> (Verdict, Vec<Event>) {
             return (Verdict::Again, Vec::new());
         }
     };
-    let dropped = match later(app, &job, &mail, text).await {
+    let dropped = match leave(app, &job, &mail, text).await {
         Ok(Leave::Now) => None,
         Ok(Leave::Not) => return (Verdict::Done, Vec::new()),
-        Ok(Leave::Never(reason)) => Some(reason.word().to_owned()),
+        Ok(Leave::Never(reason)) => Some(reason.to_owned()),
         Err(trouble) => {
-            tracing::warn!(message.id = %job.message, "later message {} must wait: {trouble}", job.message);
+            tracing::warn!(message.id = %job.message, "message {} must wait: {trouble}", job.message);
             return (Verdict::Again, Vec::new());
         }
     };
@@ -169,13 +169,23 @@ async fn all(
     (verdict, events)
 }
 
-/// Whether a piece that was to leave later leaves.
+/// Whether a piece leaves.
 enum Leave {
     Now,
     /// Another job will see to it.
     Not,
-    /// Every copy ends as dropped.
-    Never(Reason),
+    /// Every copy ends as dropped, for this reason.
+    Never(&'static str),
+}
+
+/// What is to leave now, of an account that may still send.
+async fn leave(app: &App, job: &Job, mail: &Mail, text: &str) -> Result<Leave, Trouble> {
+    let leave = later(app, job, mail, text).await?;
+    if !matches!(leave, Leave::Now) {
+        return Ok(leave);
+    }
+    let barred = crate::account::barred(app, &job.account).await?;
+    Ok(barred.map_or(Leave::Now, Leave::Never))
 }
 
 /// Reads the state of the piece and its batch again, at the moment of sending.
@@ -199,7 +209,7 @@ async fn later(app: &App, job: &Job, mail: &Mail, text: &str) -> Result<Leave, T
     Ok(match app.store.depart(&piece, &app.clock).await? {
         Fate::Deliver => Leave::Now,
         Fate::Hold | Fate::Ignore => Leave::Not,
-        Fate::Discard(reason) => Leave::Never(reason),
+        Fate::Discard(reason) => Leave::Never(reason.word()),
         Fate::Move(to) => {
             let moved = Job {
                 due: Some(to),

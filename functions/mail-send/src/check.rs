@@ -112,6 +112,7 @@ fn check(wire: wire::Mail<'_>, when: When, found: &mut Findings) -> Option<Mail>
         mail_settings,
         tracking_settings: settings::tracking(wire.tracking_settings),
         personalizations,
+        notice: false,
         submitted: None,
     })
 }

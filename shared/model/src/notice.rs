@@ -29,6 +29,7 @@ impl Mail {
             batch_id: None,
             asm: None,
             ip_pool_name: None,
+            notice: true,
             submitted: None,
             mail_settings: MailSettings {
                 bypass_list_management: Some(Toggle { enable: true }),

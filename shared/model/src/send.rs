@@ -47,6 +47,9 @@ pub struct Mail {
     #[serde(default, skip_serializing_if = "TrackingSettings::is_default")]
     pub tracking_settings: TrackingSettings,
     pub personalizations: Vec<Personalization>,
+    /// Whether the service itself wrote it ([`Mail::notice`]); no caller can say so.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub notice: bool,
     /// The message as it came by SMTP, in place of contents and attachments.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub submitted: Option<Submitted>,

@@ -1,6 +1,7 @@
 //! Sending allowances.
 
-use posthaste_model::Kind;
+use posthaste_model::{EmailAddress, Kind, Mail};
+use posthaste_queue::Body;
 use posthaste_store::{Allowance, State};
 
 use crate::signing::Desk;
@@ -70,4 +71,21 @@ async fn an_account_without_an_allowance_sends_as_much_as_it_likes() {
     let desk = Desk::new().await;
     desk.work(&desk.job("ann@example.com", 4)).await;
     assert_eq!(desk.relay.received().len(), 4);
+}
+
+#[tokio::test]
+async fn a_notice_of_the_service_costs_nothing() {
+    let desk = Desk::new().await;
+    desk.allow(1).await;
+    desk.work(&desk.job("ann@example.com", 1)).await;
+    assert_eq!(desk.left().await, 0);
+    let mut job = desk.job("ann@example.com", 1);
+    let address = |text| EmailAddress::parse(text).unwrap();
+    let (from, to) = (address("no-reply@post.example"), address("ann@example.net"));
+    job.body = Body::Mail(Box::new(Mail::notice(from, to, "Confirm", "Please".into())));
+
+    desk.work(&job).await;
+
+    assert_eq!(desk.relay.received().len(), 2);
+    assert_eq!(desk.left().await, 0);
 }

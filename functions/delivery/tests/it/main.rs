@@ -11,3 +11,4 @@ mod lists;
 mod settings;
 mod signing;
 mod spam;
+mod standing;

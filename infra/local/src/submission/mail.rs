@@ -110,6 +110,7 @@ fn made(
         mail_settings: instructions.mail_settings,
         tracking_settings: instructions.tracking_settings,
         personalizations,
+        notice: false,
         submitted: Some(Submitted {
             mime: Raw::new(received(arrived.message, arrived.trace)),
             message_id: arrived.head.message_id.clone(),
