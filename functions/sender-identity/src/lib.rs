@@ -15,6 +15,7 @@ mod sharing;
 mod validate;
 mod wire;
 
+use axum::extract::FromRef;
 use axum::http::Method;
 use posthaste_http::{Access, Gate, Routes};
 
@@ -27,10 +28,33 @@ const DELETE: Access = Access::Scope("whitelabel.delete");
 
 /// The routes of this function, each with its scope.
 pub fn routes(app: App, gate: Gate) -> Routes {
-    senders_of(domains_of(Routes::new(gate))).with_state(app)
+    let desk = Desk {
+        app,
+        gate: gate.clone(),
+    };
+    senders_of(domains_of(Routes::new(gate))).with_state(desk)
 }
 
-fn domains_of(routes: Routes<App>) -> Routes<App> {
+/// What the handlers share; most of them want the [`App`] alone.
+#[derive(Clone)]
+struct Desk {
+    app: App,
+    gate: Gate,
+}
+
+impl FromRef<Desk> for App {
+    fn from_ref(desk: &Desk) -> Self {
+        desk.app.clone()
+    }
+}
+
+impl FromRef<Desk> for Gate {
+    fn from_ref(desk: &Desk) -> Self {
+        desk.gate.clone()
+    }
+}
+
+fn domains_of(routes: Routes<Desk>) -> Routes<Desk> {
     const ALL: &str = "/v3/whitelabel/domains";
     const DEFAULT: &str = "/v3/whitelabel/domains/default";
     const LENT: &str = "/v3/whitelabel/domains/subuser";
@@ -61,7 +85,7 @@ fn domains_of(routes: Routes<App>) -> Routes<App> {
         .at(Method::POST, DNS_MAIL, CREATE, sharing::mail_records)
 }
 
-fn senders_of(routes: Routes<App>) -> Routes<App> {
+fn senders_of(routes: Routes<Desk>) -> Routes<Desk> {
     const ALL: &str = "/v3/verified_senders";
     const DOMAINS: &str = "/v3/verified_senders/domains";
     const STEPS: &str = "/v3/verified_senders/steps_completed";

@@ -4,7 +4,7 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use posthaste_http::{Caller, Path, Rejection};
+use posthaste_http::{Caller, Gate, Path, Rejection};
 use posthaste_model::{AccountId, EmailAddress};
 use posthaste_store::{Link, Resaved, Sender};
 
@@ -17,23 +17,35 @@ const LIFE: i64 = 48 * 3600;
 /// A link, and the mail that carries it.
 pub(crate) struct Letter {
     pub(crate) link: Link,
+    account: AccountId,
     to: EmailAddress,
     url: String,
 }
 
 impl Letter {
-    /// A letter with a new link.
-    pub(crate) fn write(app: &App, to: &EmailAddress) -> Self {
+    /// A letter with a new link, for an account that may send: it goes to whomever the caller
+    /// names.
+    ///
+    /// # Errors
+    /// 401 as from mail/send when the account is switched off.
+    pub(crate) async fn write(
+        app: &App,
+        gate: &Gate,
+        caller: &Caller,
+        to: &EmailAddress,
+    ) -> Result<Self, Rejection> {
+        gate.check_may_send(&caller.account).await?;
         let token = URL_SAFE_NO_PAD.encode(app.entropy.bytes::<32>());
-        Self {
+        Ok(Self {
             link: Link::new(&token, app.clock.now().plus(LIFE)),
+            account: caller.id().clone(),
             to: to.clone(),
             url: page::url(&app.names.public_url, &token),
-        }
+        })
     }
 
     /// Sends it off.
-    pub(crate) async fn post(self, app: &App, account: &AccountId) -> Result<(), Rejection> {
+    pub(crate) async fn post(self, app: &App) -> Result<(), Rejection> {
         let (to, url) = (&self.to, &self.url);
         let text = format!(
             "Somebody asked to send mail from {to}.\n\n\
@@ -42,7 +54,7 @@ impl Letter {
         );
         mail::send(
             app,
-            account,
+            &self.account,
             self.to,
             "Please confirm your sender address",
             text,
@@ -54,6 +66,7 @@ impl Letter {
 /// `POST /v3/verified_senders/resend/{id}`: a new link; the earlier one stops working.
 pub(crate) async fn resend(
     State(app): State<App>,
+    State(gate): State<Gate>,
     caller: Caller,
     Path(id): Path<String>,
 ) -> Result<StatusCode, Rejection> {
@@ -64,12 +77,13 @@ pub(crate) async fn resend(
         return Err(Rejection::bad("the sender is verified already"));
     }
     let email = EmailAddress::parse(&sender.fields.from_email);
-    let letter = Letter::write(&app, &email.map_err(|e| Rejection::internal(&e))?);
+    let email = email.map_err(|e| Rejection::internal(&e))?;
+    let letter = Letter::write(&app, &gate, &caller, &email).await?;
     let saved = app
         .store
         .update_sender(caller.id(), id, Some(&letter.link), |_| {});
     match saved.await? {
-        Resaved::Done(_) => letter.post(&app, caller.id()).await?,
+        Resaved::Done(_) => letter.post(&app).await?,
         Resaved::Missing | Resaved::Taken => return Err(Rejection::not_found()),
     }
     Ok(StatusCode::NO_CONTENT)

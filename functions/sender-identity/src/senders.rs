@@ -3,7 +3,7 @@
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use posthaste_http::{Body, Caller, Path, Query, Rejection};
+use posthaste_http::{Body, Caller, Gate, Path, Query, Rejection};
 use posthaste_model::{AccountId, EmailAddress, Problems};
 use posthaste_store::{Domain, Put, Resaved, Sender, SenderFields};
 
@@ -15,6 +15,7 @@ use crate::wire::{Failures, Results, SenderBody, ShownSender, Steps};
 /// Makes a sender and mails its owner a link; one of an authenticated domain needs none.
 pub(crate) async fn create(
     State(app): State<App>,
+    State(gate): State<Gate>,
     caller: Caller,
     Body(body): Body<SenderBody>,
 ) -> Result<(StatusCode, Json<ShownSender>), Rejection> {
@@ -22,7 +23,10 @@ pub(crate) async fn create(
     body.over(&mut fields);
     let email = check(&fields)?;
     let verified = is_of_domain(&app, caller.id(), &email).await?;
-    let letter = (!verified).then(|| Letter::write(&app, &email));
+    let letter = match verified {
+        true => None,
+        false => Some(Letter::write(&app, &gate, &caller, &email).await?),
+    };
     let sender = Sender {
         id: app.store.next_sender_id(caller.id()).await?,
         account: caller.id().clone(),
@@ -37,7 +41,7 @@ pub(crate) async fn create(
         return Err(exists());
     }
     if let Some(letter) = letter {
-        letter.post(&app, caller.id()).await?;
+        letter.post(&app).await?;
     }
     Ok((StatusCode::CREATED, Json(sender.into())))
 }
@@ -45,6 +49,7 @@ pub(crate) async fn create(
 /// Changes what is given. Another address has to be verified anew.
 pub(crate) async fn update(
     State(app): State<App>,
+    State(gate): State<Gate>,
     caller: Caller,
     Path(id): Path<String>,
     Body(body): Body<SenderBody>,
@@ -58,7 +63,10 @@ pub(crate) async fn update(
     let folded = email.folded();
     let moved = folded != old.folded;
     let verified = moved && is_of_domain(&app, caller.id(), &email).await?;
-    let letter = (moved && !verified).then(|| Letter::write(&app, &email));
+    let letter = match moved && !verified {
+        true => Some(Letter::write(&app, &gate, &caller, &email).await?),
+        false => None,
+    };
     let change = |sender: &mut Sender| {
         body.over(&mut sender.fields);
         if sender.folded != folded {
@@ -78,7 +86,7 @@ pub(crate) async fn update(
         Resaved::Taken => return Err(exists()),
     };
     if let Some(letter) = letter {
-        letter.post(&app, caller.id()).await?;
+        letter.post(&app).await?;
     }
     Ok(Json(sender.into()))
 }

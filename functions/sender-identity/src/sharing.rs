@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use axum::extract::State;
 use axum::http::StatusCode;
-use posthaste_http::{Body, Caller, Rejection};
+use posthaste_http::{Body, Caller, Gate, Rejection};
 use posthaste_model::{EmailAddress, Problems};
 use posthaste_store::Domain;
 
@@ -14,6 +14,7 @@ use crate::{App, mail};
 /// Mails the records of a domain to a colleague, with a few words of the owner's.
 pub(crate) async fn mail_records(
     State(app): State<App>,
+    State(gate): State<Gate>,
     caller: Caller,
     Body(body): Body<MailRecords>,
 ) -> Result<StatusCode, Rejection> {
@@ -35,6 +36,7 @@ pub(crate) async fn mail_records(
     let domain = app.store.domain(caller.id(), id).await?;
     let unknown = || Rejection::on("domain_id", "unknown domain_id");
     let domain = domain.ok_or_else(unknown)?;
+    gate.check_may_send(&caller.account).await?;
     let subject = format!("DNS records for {}", domain.domain);
     mail::send(&app, caller.id(), email, &subject, text(&domain, &message)).await?;
     Ok(StatusCode::NO_CONTENT)

@@ -155,10 +155,22 @@ impl Gate {
         if !key.holds(scope) {
             return Err(Rejection::forbidden());
         }
-        if scope == SENDING && !self.may_send(&account).await? {
-            return Err(not_authorized_to_send());
+        if scope == SENDING {
+            self.check_may_send(&account).await?;
         }
         Ok(account)
+    }
+
+    /// Refuses, as mail/send does, what makes the service write to strangers for an account that
+    /// is switched off.
+    ///
+    /// # Errors
+    /// 401 when it or one above it is switched off; when the table fails.
+    pub async fn check_may_send(&self, account: &Account) -> Result<(), Rejection> {
+        match self.may_send(account).await? {
+            true => Ok(()),
+            false => Err(not_authorized_to_send()),
+        }
     }
 
     /// Whether neither this account nor one above it is switched off.

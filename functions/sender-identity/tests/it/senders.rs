@@ -1,7 +1,7 @@
 //! Verified senders: the mail, the page, the rules.
 
 use posthaste_model::EmailAddress;
-use posthaste_store::Standing;
+use posthaste_store::{Account, Standing, Status};
 use serde_json::{Value, json};
 
 use crate::Desk;
@@ -270,4 +270,46 @@ async fn a_verified_sender_is_what_allows_its_address() {
         .await
         .unwrap();
     assert!(matches!(standing, Some(Standing::Sender(sender)) if sender.id == 1));
+}
+
+#[tokio::test]
+async fn an_account_that_may_not_send_makes_the_service_write_to_nobody() {
+    let desk = Desk::new().await;
+    let sender = desk.post(ALL, &ann(), 201).await;
+    let domain = desk.domain("example.com").await;
+    let (one, resend) = (
+        format!("{ALL}/{}", sender["id"]),
+        format!("{ALL}/resend/{}", sender["id"]),
+    );
+    desk.mails();
+    let suspend = |account: &mut Account| account.status = Status::Suspended;
+    let id = &desk.tenant.account.id;
+    desk.store.update_account(id, suspend).await.unwrap();
+    desk.hand.advance(10);
+
+    let mut bob = ann();
+    bob["from_email"] = json!("bob@example.org");
+    let colleague = json!({"domain_id": domain["id"], "email": "colleague@example.net"});
+    for answer in [
+        desk.post(ALL, &bob, 401).await,
+        desk.patch(&one, &json!({"from_email": "bob@example.org"}), 401)
+            .await,
+        desk.post(&resend, &json!({}), 401).await,
+        desk.post("/v3/whitelabel/dns/email", &colleague, 401).await,
+    ] {
+        let want = "Authenticated user is not authorized to send mail";
+        assert_eq!(answer["errors"][0]["message"], want);
+    }
+    assert!(desk.mails().is_empty());
+    let all = desk.get(ALL, 200).await;
+    assert_eq!(all["results"], json!([sender]), "a refusal changes nothing");
+    // What mails nobody is still his to decide.
+    desk.patch(&one, &json!({"nickname": "A"}), 200).await;
+}
+
+#[tokio::test]
+async fn the_letter_is_a_notice_of_the_service() {
+    let desk = Desk::new().await;
+    desk.post(ALL, &ann(), 201).await;
+    assert!(desk.mails()[0].notice);
 }
