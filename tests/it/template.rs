@@ -8,6 +8,7 @@
     reason = "a test that cannot go on has failed"
 )]
 
+mod actions;
 pub(crate) mod functions;
 mod inbound;
 pub(crate) mod read;

@@ -39,12 +39,25 @@ def keys(api):
     return made["api_key"]
 
 
+def subusers(api):
+    wanted = {"username": "sub", "email": "sub@example.com", "password": "not kept", "ips": []}
+    api.expect(200, "POST", "/v3/subusers", wanted)
+    all_of_them, _ = api.expect(200, "GET", "/v3/subusers")
+    if [one["username"] for one in all_of_them] != ["sub"]:
+        sys.exit(f"a subuser is not listed: {all_of_them}")
+    api.expect(204, "PATCH", "/v3/subusers/sub", {"disabled": True})
+    api.expect(200, "GET", "/v3/subusers/reputations")
+    api.expect(204, "DELETE", "/v3/subusers/sub")
+    step("a subuser is made, listed, switched off and deleted")
+
+
 def unknown(api):
     for status, method, path in [
         (404, "GET", "/v3/nothing"),
         (405, "GET", "/v3/mail/send"),
         (405, "PUT", "/v3/mail/batch/abc"),
         (405, "POST", "/v3/scopes"),
+        (404, "POST", "//v3/mail/send"),
     ]:
         body, _ = api.expect(status, method, path)
         if not body["errors"][0]["message"]:
@@ -205,6 +218,7 @@ def main():
         api = Api(emulator.port, resources["Api"], key)
         unknown(api)
         sends = keys(api)
+        subusers(api)
         sender(api, relay)
         now(api, relay, sends)
         suppressed(api, relay)
