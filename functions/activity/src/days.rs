@@ -63,6 +63,20 @@ impl Days {
         })
     }
 
+    /// The month that `date` (required) lies in, whole.
+    pub(crate) fn month(query: &Query) -> Result<Self, Rejection> {
+        let mut found = Problems::default();
+        let date = day(query, "date", &mut found);
+        found.into_result()?;
+        let missing = || Rejection::on("date", "missing required parameter");
+        let date = date.ok_or_else(missing)?;
+        Ok(Self {
+            start: date.first_of_month(),
+            end: date.last_of_month(),
+            by: By::Month,
+        })
+    }
+
     /// The first day of the period that a day falls into, but no day before the start.
     pub(crate) fn period(self, day: Date) -> Date {
         let first = match self.by {

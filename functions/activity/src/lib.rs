@@ -1,5 +1,6 @@
-//! `/v3/messages…`, `/v3/stats`, `/v3/categories…`, bounces by classification: what became of
-//! mails, one by one and counted; and forgetting what is stored of an address.
+//! `/v3/messages…`, `/v3/stats`, `/v3/categories…`, `/v3/subusers/…stats…`, bounces by
+//! classification: what became of mails, one by one and counted; and forgetting what is stored of
+//! an address.
 
 mod bounces;
 mod categories;
@@ -10,6 +11,7 @@ mod message;
 mod query;
 mod search;
 mod stats;
+mod subusers;
 mod sums;
 
 use axum::http::Method;
@@ -47,6 +49,25 @@ impl App {
     }
 }
 
+/// The statistics of subusers, beside what `subusers` serves.
+fn of_subusers(routes: Routes<App>) -> Routes<App> {
+    const REPUTATIONS: &str = "/v3/subusers/reputations";
+    const STATS: &str = "/v3/subusers/stats";
+    const SUMS: &str = "/v3/subusers/stats/sums";
+    const MONTHS: &str = "/v3/subusers/stats/monthly";
+    const MONTHS_OF_ONE: &str = "/v3/subusers/{subuser_name}/stats/monthly";
+    let stats = Access::Scope("subusers.stats.read");
+    let sums = Access::Scope("subusers.stats.sums.read");
+    let months = Access::Scope("subusers.stats.monthly.read");
+    let reputations = Access::Scope("subusers.reputations.read");
+    routes
+        .at(Method::GET, REPUTATIONS, reputations, subusers::reputations)
+        .at(Method::GET, STATS, stats, subusers::by_day)
+        .at(Method::GET, SUMS, sums, subusers::sums)
+        .at(Method::GET, MONTHS, months, subusers::month)
+        .at(Method::GET, MONTHS_OF_ONE, months, subusers::month_of_one)
+}
+
 /// The function's routes, each with its scope.
 pub fn routes(app: App, gate: Gate) -> Routes {
     const CLASSES: &str = "/v3/suppression/bounces/classifications";
@@ -62,7 +83,7 @@ pub fn routes(app: App, gate: Gate) -> Routes {
     let bounced = Access::Scope("suppression.bounces.read");
     // The contract has no word for it; this one is nearest to what it takes away.
     let forget = Access::Scope("suppression.delete");
-    Routes::new(gate)
+    of_subusers(Routes::new(gate))
         .at(Method::GET, "/v3/messages", activity, search::find)
         .at(Method::GET, "/v3/messages/{msg_id}", activity, message::one)
         .at(

@@ -29,6 +29,32 @@ pub(crate) struct Stats {
     pub(crate) name: Option<String>,
     #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
     pub(crate) kind: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) first_name: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) last_name: Option<&'static str>,
+}
+
+impl Stats {
+    /// The counters of the account that is asked about.
+    fn whole(metrics: Metrics) -> Self {
+        Self {
+            metrics,
+            name: None,
+            kind: None,
+            first_name: None,
+            last_name: None,
+        }
+    }
+
+    /// The counters of what is called so.
+    pub(crate) fn of(name: String, kind: &'static str, metrics: Metrics) -> Self {
+        Self {
+            name: Some(name),
+            kind: Some(kind),
+            ..Self::whole(metrics)
+        }
+    }
 }
 
 /// Every counter, at nothing.
@@ -49,11 +75,7 @@ pub(crate) async fn global(
     let periods = periods.into_iter().skip(offset).take(limit);
     let period = |(date, metrics): (Date, Metrics)| Period {
         date: date.to_string(),
-        stats: vec![Stats {
-            metrics,
-            name: None,
-            kind: None,
-        }],
+        stats: vec![Stats::whole(metrics)],
     };
     Ok(Json(periods.map(period).collect()))
 }
@@ -79,10 +101,9 @@ pub(crate) async fn by_category(
         date: date.to_string(),
         stats: all
             .iter_mut()
-            .map(|(name, periods)| Stats {
-                metrics: periods.remove(&date).unwrap_or_default(),
-                name: Some(name.clone()),
-                kind: Some("category"),
+            .map(|(name, periods)| {
+                let metrics = periods.remove(&date).unwrap_or_default();
+                Stats::of(name.clone(), "category", metrics)
             })
             .collect(),
     });
@@ -101,7 +122,7 @@ pub(crate) async fn rows(
 
 /// The counters of one category (empty: the account) by period; every period is there, with
 /// every counter.
-fn summed(rows: &[DayStats], days: Days, category: &str) -> BTreeMap<Date, Metrics> {
+pub(crate) fn summed(rows: &[DayStats], days: Days, category: &str) -> BTreeMap<Date, Metrics> {
     let periods = days.periods().into_iter();
     let mut all: BTreeMap<_, _> = periods.map(|date| (date, zeros())).collect();
     for row in rows.iter().filter(|row| row.category == category) {

@@ -22,7 +22,7 @@ pub(crate) async fn by_category(
 ) -> Result<Json<Period>, Rejection> {
     let days = Days::read(&query, app.clock.now())?;
     let (limit, offset) = (query.limit(5, 500)?, query.offset()?);
-    let (metric, ascending) = order(&query)?;
+    let order = order(&query, &METRICS)?;
     let mut sums: BTreeMap<String, Metrics> = BTreeMap::new();
     for row in rows(&app, &caller, days).await? {
         if row.category.is_empty() {
@@ -33,31 +33,41 @@ pub(crate) async fn by_category(
             *value += row.metric(name);
         }
     }
-    let mut sums: Vec<(String, Metrics)> = sums.into_iter().collect();
-    // The sort is stable: equals stay in the order of their names.
-    let by = |sums: &Metrics| sums.get(metric).copied().unwrap_or_default();
-    match ascending {
-        true => sums.sort_by_key(|(_, metrics)| by(metrics)),
-        false => sums.sort_by_key(|(_, metrics)| Reverse(by(metrics))),
-    }
-    let page = sums.into_iter().skip(offset).take(limit);
+    let page = page(sums.into_iter().collect(), &order, (offset, limit));
     Ok(Json(Period {
         date: days.start.to_string(),
         stats: page
-            .map(|(name, metrics)| Stats {
-                metrics,
-                name: Some(name),
-                kind: Some("category"),
-            })
+            .map(|(name, metrics)| Stats::of(name, "category", metrics))
             .collect(),
     }))
 }
 
-/// The counter to sort by, `delivered` when none is named, and whether the least comes first.
-fn order(query: &Query) -> Result<(&'static str, bool), Rejection> {
+/// What comes first.
+pub(crate) struct Order {
+    metric: &'static str,
+    ascending: bool,
+}
+
+/// A part of the sums in this order; equals stay in the order they came in.
+pub(crate) fn page(
+    mut sums: Vec<(String, Metrics)>,
+    order: &Order,
+    (offset, limit): (usize, usize),
+) -> impl Iterator<Item = (String, Metrics)> {
+    let by = |sums: &Metrics| sums.get(order.metric).copied().unwrap_or_default();
+    match order.ascending {
+        true => sums.sort_by_key(|(_, metrics)| by(metrics)),
+        false => sums.sort_by_key(|(_, metrics)| Reverse(by(metrics))),
+    }
+    sums.into_iter().skip(offset).take(limit)
+}
+
+/// The counter to sort by, one of these, `delivered` when none is named; and whether the least
+/// comes first.
+pub(crate) fn order(query: &Query, metrics: &[&'static str]) -> Result<Order, Rejection> {
     let mut found = Problems::default();
     let wanted = query.text("sort_by_metric").unwrap_or("delivered");
-    let metric = METRICS.into_iter().find(|known| *known == wanted);
+    let metric = metrics.iter().find(|known| **known == wanted);
     if metric.is_none() {
         found.add("sort_by_metric", "invalid sort value");
     }
@@ -70,5 +80,8 @@ fn order(query: &Query) -> Result<(&'static str, bool), Rejection> {
         }
     };
     found.into_result()?;
-    Ok((metric.unwrap_or("delivered"), ascending))
+    Ok(Order {
+        metric: metric.copied().unwrap_or("delivered"),
+        ascending,
+    })
 }

@@ -5,6 +5,7 @@
 mod bounces;
 mod erase;
 mod search;
+mod subusers;
 mod sums;
 
 use std::collections::BTreeMap;

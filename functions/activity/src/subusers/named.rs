@@ -1,0 +1,50 @@
+//! Whose statistics are asked for.
+
+use axum::http::StatusCode;
+use posthaste_http::{Caller, Rejection};
+use posthaste_store::Account;
+
+use crate::App;
+
+/// So many subusers may be named in one request (as many as `/v3/subusers` lists at once).
+const MOST: usize = 500;
+
+/// Refuses a subuser: it has none under it.
+pub(crate) fn check_parent(caller: &Caller) -> Result<(), Rejection> {
+    if caller.account.is_subuser() {
+        let message = "you dont have permission to access this resource";
+        return Err(Rejection::plain(StatusCode::FORBIDDEN, message));
+    }
+    Ok(())
+}
+
+/// All subusers of the caller, oldest first.
+pub(crate) async fn all(app: &App, caller: &Caller) -> Result<Vec<Account>, Rejection> {
+    check_parent(caller)?;
+    Ok(app.store.subusers(caller.id()).await?)
+}
+
+/// The subusers of these names, in this order, each once.
+///
+/// # Errors
+/// 400 about `field` when one is not the caller's, or there are too many.
+pub(crate) async fn some(
+    app: &App,
+    caller: &Caller,
+    (field, names): (&str, &[&str]),
+) -> Result<Vec<Account>, Rejection> {
+    if names.len() > MOST {
+        let message = format!("name at most {MOST} subusers");
+        return Err(Rejection::on(field, message));
+    }
+    let all = all(app, caller).await?;
+    let mut found: Vec<Account> = Vec::new();
+    for name in names {
+        let known = all.iter().find(|a| a.username.eq_ignore_ascii_case(name));
+        let account = known.ok_or_else(|| Rejection::on(field, "invalid username"))?;
+        if found.iter().all(|other| other.id != account.id) {
+            found.push(account.clone());
+        }
+    }
+    Ok(found)
+}

@@ -1,0 +1,172 @@
+//! `GET /v3/subusers/stats`, `…/sums`, `…/monthly`, `GET /v3/subusers/{name}/stats/monthly`.
+
+use axum::Json;
+use axum::extract::State;
+use futures_util::{StreamExt as _, TryStreamExt as _};
+use posthaste_http::{Caller, Path, Query, Rejection};
+use posthaste_store::{Account, DayStats, Store, StoreError};
+
+use super::named;
+use crate::App;
+use crate::days::Days;
+use crate::stats::{Metrics, Period, Stats, summed, zeros};
+use crate::sums::{Order, order, page};
+
+/// So many subusers' counters are read at once.
+pub(crate) const AT_ONCE: usize = 16;
+
+/// Counters that the months can be sorted by; the sums take every one.
+const OF_MONTHS: [&str; 9] = [
+    "blocks",
+    "bounces",
+    "clicks",
+    "delivered",
+    "opens",
+    "requests",
+    "unique_clicks",
+    "unique_opens",
+    "unsubscribes",
+];
+
+/// Some subusers, period by period; `subusers` may be given again and again.
+pub(crate) async fn by_day(
+    State(app): State<App>,
+    caller: Caller,
+    query: Query,
+) -> Result<Json<Vec<Period>>, Rejection> {
+    let days = Days::read(&query, app.clock.now())?;
+    let (limit, offset) = (query.limit(500, 500)?, query.offset()?);
+    let names: Vec<&str> = query.all("subusers").filter(|n| !n.is_empty()).collect();
+    named::check_parent(&caller)?;
+    if names.is_empty() {
+        return Err(Rejection::on("subusers", "missing required parameter"));
+    }
+    let accounts = named::some(&app, &caller, ("subusers", &names)).await?;
+    let mut all: Vec<_> = rows(&app, accounts, days)
+        .await?
+        .into_iter()
+        .map(|(account, rows)| (account, summed(&rows, days, "")))
+        .collect();
+    let periods = days.periods().into_iter().skip(offset).take(limit);
+    let periods = periods.map(|date| Period {
+        date: date.to_string(),
+        stats: all
+            .iter_mut()
+            .map(|(account, periods)| {
+                let metrics = periods.remove(&date).unwrap_or_default();
+                Stats::of(account.username.clone(), "subuser", metrics)
+            })
+            .collect(),
+    });
+    Ok(Json(periods.collect()))
+}
+
+/// Every subuser over the whole time asked about, the busiest first.
+pub(crate) async fn sums(
+    State(app): State<App>,
+    caller: Caller,
+    query: Query,
+) -> Result<Json<Period>, Rejection> {
+    let days = Days::read(&query, app.clock.now())?;
+    let order = order(&query, &posthaste_store::METRICS)?;
+    let accounts = named::all(&app, &caller).await?;
+    ranked(&app, accounts, (days, &order, &query)).await
+}
+
+/// Every subuser in the month that `date` lies in, or those called by `subuser`.
+pub(crate) async fn month(
+    State(app): State<App>,
+    caller: Caller,
+    query: Query,
+) -> Result<Json<Period>, Rejection> {
+    let days = Days::month(&query)?;
+    let order = order(&query, &OF_MONTHS)?;
+    let accounts = match query.text("subuser") {
+        None => named::all(&app, &caller).await?,
+        Some(name) => named::some(&app, &caller, ("subuser", &[name])).await?,
+    };
+    months(&app, accounts, (days, &order, &query)).await
+}
+
+/// One subuser in the month that `date` lies in.
+pub(crate) async fn month_of_one(
+    State(app): State<App>,
+    caller: Caller,
+    Path(name): Path<String>,
+    query: Query,
+) -> Result<Json<Period>, Rejection> {
+    let days = Days::month(&query)?;
+    let order = order(&query, &OF_MONTHS)?;
+    let all = named::all(&app, &caller).await?;
+    let mut named = all.into_iter();
+    let account = named.find(|account| account.username.eq_ignore_ascii_case(&name));
+    let account = account.ok_or_else(Rejection::not_found)?;
+    months(&app, vec![account], (days, &order, &query)).await
+}
+
+/// The sums of a month, each with the names of a person, whom no account of ours has.
+async fn months(
+    app: &App,
+    accounts: Vec<Account>,
+    asked: (Days, &Order, &Query),
+) -> Result<Json<Period>, Rejection> {
+    let Json(mut period) = ranked(app, accounts, asked).await?;
+    for stats in &mut period.stats {
+        stats.first_name = Some("");
+        stats.last_name = Some("");
+    }
+    Ok(Json(period))
+}
+
+async fn ranked(
+    app: &App,
+    accounts: Vec<Account>,
+    (days, order, query): (Days, &Order, &Query),
+) -> Result<Json<Period>, Rejection> {
+    let (limit, offset) = (query.limit(5, 500)?, query.offset()?);
+    let rows = rows(app, accounts, days).await?;
+    let sums = rows
+        .into_iter()
+        .map(|(account, rows)| (account.username, sum(&rows)));
+    let page = page(sums.collect(), order, (offset, limit));
+    Ok(Json(Period {
+        date: days.start.to_string(),
+        stats: page
+            .map(|(name, metrics)| Stats::of(name, "subuser", metrics))
+            .collect(),
+    }))
+}
+
+fn sum(rows: &[DayStats]) -> Metrics {
+    let mut sums = zeros();
+    for row in rows.iter().filter(|row| row.category.is_empty()) {
+        for (name, sum) in &mut sums {
+            *sum += row.metric(name);
+        }
+    }
+    sums
+}
+
+/// The counters of each account's days, in the order of the accounts.
+async fn rows(
+    app: &App,
+    accounts: Vec<Account>,
+    days: Days,
+) -> Result<Vec<(Account, Vec<DayStats>)>, Rejection> {
+    let asked: Vec<_> = accounts
+        .into_iter()
+        .map(|account| rows_of(&app.store, account, days))
+        .collect();
+    let found = futures_util::stream::iter(asked).buffered(AT_ONCE);
+    Ok(found.try_collect().await?)
+}
+
+async fn rows_of(
+    store: &Store,
+    account: Account,
+    days: Days,
+) -> Result<(Account, Vec<DayStats>), StoreError> {
+    let (start, end) = (days.start.to_string(), days.end.to_string());
+    let rows = store.day_stats(&account.id, &start, &end).await?;
+    Ok((account, rows))
+}

@@ -1,0 +1,213 @@
+//! The statistics of subusers, as their parent asks for them.
+
+use std::collections::BTreeMap;
+
+use posthaste_store::Added;
+use posthaste_testkit::Tenant;
+use serde_json::{Value, json};
+
+use crate::Desk;
+
+const ALL: &str = "/v3/subusers";
+
+impl Desk {
+    /// A subuser with this many mails delivered and bounced on each of these days.
+    async fn subuser(&self, name: &str, days: &[(&str, i64, i64)]) -> Tenant {
+        let sub = self.tenant.subuser(&self.store, name).await;
+        self.hand.advance(1);
+        for (day, delivered, bounces) in days {
+            let mut added = Added::new();
+            let counters = BTreeMap::from([("delivered", *delivered), ("bounces", *bounces)]);
+            for category in ["", "news"] {
+                added.insert(((*day).to_owned(), category.to_owned()), counters.clone());
+            }
+            let id = &sub.account.id;
+            let counted = self.store.count_batch(id, day, &added, self.hand.now());
+            counted.await.unwrap();
+        }
+        sub
+    }
+
+    async fn told(&self, path: &str) -> Value {
+        self.get(&format!("{ALL}{path}")).await.expect(200).json()
+    }
+}
+
+/// Names and deliveries of one period.
+fn delivered(period: &Value) -> Vec<(String, i64)> {
+    let one = |one: &Value| {
+        assert_eq!(one["type"], "subuser");
+        assert_eq!(one["metrics"].as_object().unwrap().len(), 16);
+        let count = one["metrics"]["delivered"].as_i64().unwrap();
+        (one["name"].as_str().unwrap().to_owned(), count)
+    };
+    period["stats"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(one)
+        .collect()
+}
+
+fn named(all: &[(&str, i64)]) -> Vec<(String, i64)> {
+    all.iter()
+        .map(|(name, n)| ((*name).to_owned(), *n))
+        .collect()
+}
+
+#[tokio::test]
+async fn the_named_subusers_are_told_day_by_day() {
+    let desk = Desk::new().await;
+    desk.subuser("ann", &[("2026-01-31", 3, 0), ("2026-02-01", 4, 0)])
+        .await;
+    desk.subuser("bob", &[("2026-02-01", 9, 0)]).await;
+    desk.subuser("cy", &[("2026-02-01", 99, 0)]).await;
+    let days = "start_date=2026-01-31&end_date=2026-02-01";
+
+    let told = desk
+        .told(&format!("/stats?{days}&subusers=bob&subusers=ANN"))
+        .await;
+    assert_eq!(
+        (&told[0]["date"], &told[1]["date"], told[2].is_null()),
+        (&json!("2026-01-31"), &json!("2026-02-01"), true)
+    );
+    assert_eq!(delivered(&told[0]), named(&[("bob", 0), ("ann", 3)]));
+    assert_eq!(delivered(&told[1]), named(&[("bob", 9), ("ann", 4)]));
+    let month = format!("/stats?{days}&subusers=ann&aggregated_by=month&limit=1&offset=1");
+    let told = desk.told(&month).await;
+    assert_eq!(delivered(&told[0]), named(&[("ann", 4)]));
+    assert!(told[1].is_null());
+}
+
+#[tokio::test]
+async fn the_busiest_subuser_comes_first() {
+    let desk = Desk::new().await;
+    desk.subuser("ann", &[("2026-01-31", 3, 2), ("2026-02-01", 4, 0)])
+        .await;
+    desk.subuser("bob", &[("2026-02-01", 9, 0)]).await;
+    desk.subuser("cy", &[]).await;
+    let days = "start_date=2026-01-31&end_date=2026-02-01";
+    for (more, want) in [
+        ("", &[("bob", 9), ("ann", 7), ("cy", 0)][..]),
+        (
+            "&sort_by_direction=asc",
+            &[("cy", 0), ("ann", 7), ("bob", 9)],
+        ),
+        (
+            "&sort_by_metric=bounces",
+            &[("ann", 7), ("bob", 9), ("cy", 0)],
+        ),
+        ("&limit=1&offset=1", &[("ann", 7)]),
+    ] {
+        let told = desk.told(&format!("/stats/sums?{days}{more}")).await;
+        assert_eq!(told["date"], "2026-01-31");
+        assert_eq!(delivered(&told), named(want), "{more}");
+    }
+
+    let told = desk.told("/stats/monthly?date=2026-02-17").await;
+    assert_eq!(told["date"], "2026-02-01");
+    assert_eq!(
+        delivered(&told),
+        named(&[("bob", 9), ("ann", 4), ("cy", 0)])
+    );
+    let first = &told["stats"][0];
+    assert_eq!(
+        (&first["first_name"], &first["last_name"]),
+        (&json!(""), &json!(""))
+    );
+    let told = desk
+        .told("/stats/monthly?date=2026-01-01&subuser=ann")
+        .await;
+    assert_eq!(delivered(&told), named(&[("ann", 3)]));
+    let told = desk.told("/Ann/stats/monthly?date=2026-02-01").await;
+    assert_eq!(delivered(&told), named(&[("ann", 4)]));
+}
+
+#[tokio::test]
+async fn reputation_is_the_share_that_ended_well_in_thirty_days() {
+    let desk = Desk::new().await;
+    let now = desk.hand.now();
+    let (first, before) = (now.plus(-29 * crate::DAY), now.plus(-30 * crate::DAY));
+    desk.subuser("ann", &[(&now.day(), 6, 1), (&first.day(), 0, 1)])
+        .await;
+    desk.subuser("bob", &[(&before.day(), 0, 9)]).await;
+    let ann = json!({"username": "ann", "reputation": 75.0});
+    let bob = json!({"username": "bob", "reputation": 100.0});
+    assert_eq!(desk.told("/reputations").await, json!([ann, bob]));
+    for query in ["usernames=bob&usernames=ann", "usernames=bob,ann"] {
+        let told = desk.told(&format!("/reputations?{query}")).await;
+        assert_eq!(told, json!([bob, ann]), "{query}");
+    }
+}
+
+#[tokio::test]
+async fn wrong_questions_are_told() {
+    let desk = Desk::new().await;
+    desk.subuser("ann", &[]).await;
+    let start = "start_date=2026-01-31";
+    for (path, field) in [
+        ("/stats?subusers=ann".to_owned(), "start_date"),
+        (format!("/stats?{start}"), "subusers"),
+        (format!("/stats?{start}&subusers=nobody"), "subusers"),
+        (format!("/stats?{start}&subusers=ann&limit=0"), "limit"),
+        (
+            format!("/stats/sums?{start}&sort_by_metric=x"),
+            "sort_by_metric",
+        ),
+        ("/stats/sums".to_owned(), "start_date"),
+        ("/stats/monthly".to_owned(), "date"),
+        ("/stats/monthly?date=2026-1-1".to_owned(), "date"),
+        // The sums know it, the months do not.
+        (
+            "/stats/monthly?date=2026-01-01&sort_by_metric=processed".to_owned(),
+            "sort_by_metric",
+        ),
+        (
+            "/stats/monthly?date=2026-01-01&subuser=nobody".to_owned(),
+            "subuser",
+        ),
+        ("/ann/stats/monthly".to_owned(), "date"),
+        ("/reputations?usernames=ann,nobody".to_owned(), "usernames"),
+    ] {
+        let answer = desk.get(&format!("{ALL}{path}")).await;
+        let (told, _) = answer.expect(400).error();
+        assert_eq!(told.as_deref(), Some(field), "{path}");
+    }
+    let path = format!("{ALL}/nobody/stats/monthly?date=2026-01-01");
+    desk.get(&path).await.expect(404);
+}
+
+#[tokio::test]
+async fn nobody_is_told_of_the_subusers_of_another() {
+    let desk = Desk::new().await;
+    let sub = desk.subuser("ann", &[("2026-01-31", 3, 0)]).await;
+    let other = Tenant::new(&desk.store, "other", desk.hand.now()).await;
+    let start = "start_date=2026-01-31&end_date=2026-01-31";
+    let month = "date=2026-01-31";
+    let named = [
+        format!("{ALL}/reputations?usernames=ann"),
+        format!("{ALL}/stats?{start}&subusers=ann"),
+        format!("{ALL}/stats/monthly?{month}&subuser=ann"),
+        format!("{ALL}/ann/stats/monthly?{month}"),
+    ];
+    for path in &named {
+        let answer = desk.api.get(path).key(&other.key).send().await;
+        assert!([400, 404].contains(&answer.status.as_u16()), "{answer:?}");
+    }
+    let all = [
+        format!("{ALL}/reputations"),
+        format!("{ALL}/stats/sums?{start}"),
+        format!("{ALL}/stats/monthly?{month}"),
+    ];
+    for path in &all {
+        let answer = desk.api.get(path).key(&other.key).send().await;
+        let json = answer.expect(200).json();
+        assert!(!json.to_string().contains("ann"), "{json}");
+    }
+    // A subuser has none of its own.
+    for path in named.iter().chain(&all) {
+        let answer = desk.api.get(path).key(&sub.key).send().await;
+        let error = answer.expect(403).error();
+        assert_eq!(error.1, "you dont have permission to access this resource");
+    }
+}
