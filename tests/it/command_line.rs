@@ -1,5 +1,7 @@
 //! The binary as a person starts it.
 
+mod deployed;
+
 use std::io::{BufRead as _, BufReader};
 use std::net::TcpListener;
 use std::path::PathBuf;
@@ -70,20 +72,17 @@ fn what_the_operator_cannot_do_has_its_exit_code() {
     assert!(said.contains("stop it first"), "{said}");
 }
 
+fn posthaste(args: &[&str]) -> Output {
+    command().args(args).output().expect("the binary runs")
+}
+
 /// The built binary; `tests/run` builds it first.
-fn binary() -> PathBuf {
+fn command() -> Command {
     let folder = std::env::current_exe().expect("this test has a path");
     let folder = folder.ancestors().nth(2).expect("target/debug").to_owned();
     let binary: PathBuf = folder.join("posthaste");
     assert!(binary.exists(), "build it first: cargo build -p posthaste");
-    binary
-}
-
-fn posthaste(args: &[&str]) -> Output {
-    Command::new(binary())
-        .args(args)
-        .output()
-        .expect("the binary runs")
+    Command::new(binary)
 }
 
 #[track_caller]
@@ -150,7 +149,7 @@ fn greeting(more: &[&str]) -> String {
         "--smtp-port",
         "--submission-port",
     ];
-    let mut host = Command::new(binary())
+    let mut host = command()
         .arg("--memory")
         .args(ports.into_iter().flat_map(|port| [port, "0"]))
         .args(more)
@@ -206,5 +205,96 @@ fn the_help_names_every_flag() {
         "--tls-key",
     ] {
         assert!(help.contains(flag), "{flag}");
+    }
+}
+
+/// Every command of the operator, with what its own help must name.
+const COMMANDS: [(&str, &[&str]); 19] = [
+    (
+        "account create",
+        &[
+            "<USERNAME>",
+            "--email",
+            "--region",
+            "--subuser-of",
+            "--customer-of",
+            "--key-name",
+            "--no-key",
+        ],
+    ),
+    ("account list", &[]),
+    ("account show", &["<ACCOUNT>"]),
+    ("account suspend", &["<ACCOUNT>"]),
+    ("account resume", &["<ACCOUNT>"]),
+    (
+        "account erase",
+        &["<ACCOUNT>", "<ADDRESS>", "--suppressions"],
+    ),
+    ("account gzip", &["<ACCOUNT>", "on, off"]),
+    (
+        "key create",
+        &["<ACCOUNT>", "--name", "--scopes", "--billing"],
+    ),
+    ("key list", &["<ACCOUNT>"]),
+    ("key revoke", &["<ACCOUNT>", "<KEY_ID>"]),
+    ("access show", &["<ACCOUNT>"]),
+    ("access recover", &["<ACCOUNT>"]),
+    ("credits show", &["<ACCOUNT>"]),
+    ("credits set", &["<ACCOUNT>", "<TOTAL>", "--every"]),
+    ("credits unlimited", &["<ACCOUNT>"]),
+    ("dead-letters list", &["<ACCOUNT>", "--webhook", "--since"]),
+    ("dead-letters replay", &["<ACCOUNT>", "--until"]),
+    ("ses preflight", &[]),
+    ("ses", &["preflight"]),
+];
+
+#[test]
+fn every_command_of_the_operator_explains_itself() {
+    let groups = posthaste(&["--help"]);
+    let groups = String::from_utf8_lossy(&groups.stdout).into_owned();
+    for (words, wanted) in COMMANDS {
+        let group = words.split(' ').next().expect("a word");
+        assert!(groups.contains(&format!("  {group} ")), "{groups}");
+        let mut args: Vec<&str> = words.split(' ').collect();
+        args.push("--help");
+        let out = posthaste(&args);
+        assert!(out.status.success(), "{words}");
+        let help = String::from_utf8_lossy(&out.stdout).into_owned();
+        let everywhere = [
+            "--data",
+            "--aws",
+            "--table",
+            "--json",
+            "Exit codes: 0 done, 1 ",
+        ];
+        for word in wanted.iter().chain(&everywhere) {
+            assert!(
+                help.contains(word),
+                "{words} does not explain {word}: {help}"
+            );
+        }
+        // The first line says what it does.
+        let first = help.lines().next().unwrap_or_default();
+        assert!(first.len() > 10, "{words}: {help}");
+    }
+    // A list that is not whole would let a new command pass.
+    let listed = |group: &str| {
+        let out = posthaste(&[group, "--help"]);
+        let help = String::from_utf8_lossy(&out.stdout).into_owned();
+        let (_, rest) = help.split_once("Commands:\n").expect("a list of commands");
+        let (commands, _) = rest.split_once("\n\n").expect("an end of the list");
+        let names = commands
+            .lines()
+            .filter_map(|line| line.split_whitespace().next());
+        let names = names.filter(|name| *name != "help");
+        names
+            .map(|name| format!("{group} {name}"))
+            .collect::<Vec<_>>()
+    };
+    for group in ["account", "key", "access", "credits", "dead-letters", "ses"] {
+        for command in listed(group) {
+            let known = COMMANDS.iter().any(|(words, _)| *words == command);
+            assert!(known, "no test knows `{command}`");
+        }
     }
 }

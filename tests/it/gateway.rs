@@ -1,4 +1,4 @@
-//! The built `mail-send` and `delivery`, as Lambda runs them: events of API Gateway and SQS over
+//! The built `mail-send`, `delivery` and `api-keys`, as Lambda runs them: events of API Gateway and SQS over
 //! the Runtime API, every AWS call by the real SDK.
 
 #![expect(
@@ -8,7 +8,7 @@
     reason = "a test that cannot go on has failed"
 )]
 
-mod sqs;
+pub(crate) mod sqs;
 mod stage;
 
 use std::io::Write as _;
@@ -190,6 +190,27 @@ async fn what_is_refused_is_refused_in_the_shape_of_the_contract_and_queues_noth
         assert!(first.as_str().is_some_and(|m| !m.is_empty()), "{body}");
     }
     assert_eq!(stage.queues.drain("send"), [""; 0]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_second_slash_is_said_to_be_the_reason() {
+    let stage = Stage::open().await;
+    let api_keys = stage.api_keys().await;
+    for (method, path, status, word) in [
+        // What the gateway brings here because no route has two slashes.
+        ("POST", "//v3/mail/send", 404, "two slashes"),
+        ("GET", "//v3/templates/x", 404, "two slashes"),
+        ("GET", "//v3/nothing", 404, "not found"),
+        ("GET", "/v3/mail/send", 405, "method not allowed"),
+        ("GET", "/v3/nothing", 404, "not found"),
+        // Its own routes it serves.
+        ("GET", "//v3/scopes", 200, "mail.send"),
+    ] {
+        let call = Call::send(&mail()).at(method, path);
+        let answer = stage.call(&api_keys, call).await;
+        assert_eq!(answer.status, status, "{method} {path}: {answer:?}");
+        assert!(answer.body.contains(word), "{method} {path}: {answer:?}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

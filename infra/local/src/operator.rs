@@ -48,6 +48,21 @@ pub struct Place {
     json: bool,
 }
 
+/// What stands under the help of every command.
+const EXIT_CODES: &str = "Exit codes: 0 done, 1 the table or a queue failed, 2 wrong command line, \
+    3 nothing of that name is there, 4 it cannot be done as things stand";
+
+/// A command and those below it, with the exit codes in their help.
+fn explained(command: clap::Command) -> clap::Command {
+    let below = command.get_subcommands();
+    let below: Vec<String> = below.map(|one| one.get_name().to_owned()).collect();
+    below
+        .into_iter()
+        .fold(command.after_help(EXIT_CODES), |command, name| {
+            command.mut_subcommand(name, explained)
+        })
+}
+
 /// One of the operator's commands. Exit codes: 1 table or queue failed, 2 wrong command line,
 /// 3 nothing of that name is there, 4 it cannot be done as things stand.
 #[derive(Debug)]
@@ -78,7 +93,7 @@ impl Subcommand for Operator {
     fn augment_subcommands(line: clap::Command) -> clap::Command {
         let commands = posthaste_operator::Command::augment_subcommands(clap::Command::new(""));
         let placed = commands.get_subcommands().cloned().map(Place::augment_args);
-        line.subcommands(placed)
+        line.subcommands(placed.map(explained))
     }
 
     fn augment_subcommands_for_update(line: clap::Command) -> clap::Command {

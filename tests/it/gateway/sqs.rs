@@ -13,7 +13,7 @@ use tokio::net::TcpListener;
 
 /// Queues of one account, until the test ends.
 #[derive(Clone, Debug)]
-pub(super) struct Sqs {
+pub(crate) struct Sqs {
     endpoint: String,
     state: Arc<Mutex<Queues>>,
 }
@@ -25,7 +25,7 @@ struct Queues {
 }
 
 impl Sqs {
-    pub(super) async fn start() -> Self {
+    pub(crate) async fn start() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let endpoint = format!("http://{}", listener.local_addr().unwrap());
         let state = Arc::<Mutex<Queues>>::default();
@@ -36,22 +36,22 @@ impl Sqs {
         Self { endpoint, state }
     }
 
-    pub(super) fn endpoint(&self) -> String {
+    pub(crate) fn endpoint(&self) -> String {
         self.endpoint.clone()
     }
 
-    pub(super) fn url(&self, queue: &str) -> String {
+    pub(crate) fn url(&self, queue: &str) -> String {
         format!("{}/000000000000/{queue}", self.endpoint)
     }
 
     /// Takes the bodies that lie in the queue, in the order they were sent.
-    pub(super) fn drain(&self, queue: &str) -> Vec<String> {
+    pub(crate) fn drain(&self, queue: &str) -> Vec<String> {
         let url = self.url(queue);
         lock(&self.state).messages.remove(&url).unwrap_or_default()
     }
 
     /// Whether sending is refused from now on.
-    pub(super) fn set_broken(&self, broken: bool) {
+    pub(crate) fn set_broken(&self, broken: bool) {
         lock(&self.state).broken = broken;
     }
 }

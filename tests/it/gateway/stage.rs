@@ -39,6 +39,10 @@ impl Stage {
         Function::start(&binary("mail-send"), self.variables()).await
     }
 
+    pub(super) async fn api_keys(&self) -> Function {
+        Function::start(&binary("api-keys"), self.variables()).await
+    }
+
     pub(super) async fn delivery(&self, relay: &str) -> Function {
         let mut variables = self.variables();
         // As template.yaml makes it: letters and digits, 64 of them.
@@ -81,7 +85,9 @@ fn binary(name: &str) -> PathBuf {
     let found = found.into_iter().find(|path| path.is_file());
     found.unwrap_or_else(|| {
         let folder = folder.display();
-        panic!("{folder} holds no {name}; `cargo build -p mail-send -p delivery` makes it")
+        panic!(
+            "{folder} holds no {name}; `cargo build -p mail-send -p delivery -p api-keys` makes it"
+        )
     })
 }
 
