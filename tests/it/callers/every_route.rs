@@ -9,6 +9,11 @@ use super::{House, fill, routes};
 /// Routes that need a key but no scope of it, and why.
 const ANY_KEY: [(&str, &str); 1] = [("GET /v3/scopes", "a key may always know what it may do")];
 
+/// What each route needs, as a person reads it: `METHOD path scope`, `any` for any key. By the rule
+/// of API facts, section 1 (the path, its ids left out, and the verb), but for what it says of
+/// senders and domains, and for routes that the contract has no word for.
+const SCOPES: &str = include_str!("scopes.txt");
+
 /// Paths that need no key at all, by how they begin, and why.
 const PUBLIC: [(&str, &str); 4] = [
     (
@@ -56,6 +61,34 @@ async fn every_route_names_a_scope_that_exists() {
             }
         }
     }
+}
+
+#[tokio::test]
+async fn every_route_needs_the_scope_that_is_written_down_for_it() {
+    let mut declared = Vec::new();
+    for route in routes().await {
+        let needs = match route.access {
+            Access::Scope(scope) => scope,
+            Access::AnyKey => "any",
+            Access::Public => continue,
+        };
+        declared.push(format!("{} {} {needs}", route.method, route.path));
+    }
+    declared.sort_unstable();
+    let mut written: Vec<&str> = SCOPES.lines().collect();
+    written.sort_unstable();
+    let missing: Vec<_> = declared
+        .iter()
+        .filter(|d| !written.contains(&d.as_str()))
+        .collect();
+    let stale: Vec<_> = written
+        .iter()
+        .filter(|w| !declared.iter().any(|d| d == *w))
+        .collect();
+    assert!(
+        missing.is_empty() && stale.is_empty(),
+        "declared: {missing:#?}\nwritten: {stale:#?}"
+    );
 }
 
 #[tokio::test]
