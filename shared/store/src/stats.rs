@@ -6,13 +6,12 @@
 
 use std::collections::BTreeMap;
 
-use aws_sdk_dynamodb::operation::transact_write_items::TransactWriteItemsError;
 use aws_sdk_dynamodb::types::{Put as PutOp, TransactWriteItem, Update};
 use posthaste_model::{AccountId, MessageId, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use crate::table::{number, text, to_item};
-use crate::{Bounced, Key, Page, Put, Store, StoreError};
+use crate::{Bounced, Key, Page, Put, Store, StoreError, Transact};
 
 /// Seconds the counters of a day are kept: as long as the longest look back makes sense, and some.
 pub(crate) const KEPT: i64 = 400 * 86_400;
@@ -118,14 +117,10 @@ impl Store {
             for update in updates.iter().cloned() {
                 steps.push(TransactWriteItem::builder().update(update).build());
             }
-            let call = self
-                .client
-                .transact_write_items()
-                .set_transact_items(Some(steps));
-            match call.send().await {
-                Ok(_) => {}
-                Err(error) if is_marked(error.as_service_error()) => {}
-                Err(error) => return Err(StoreError::from_sdk(error)),
+            // The counters of an account collide all the time: everybody adds to those of today.
+            match self.transact_items(steps).await? {
+                // Nothing but the mark has a condition: it was counted before.
+                Transact::Done | Transact::Refused(_) => {}
             }
         }
         Ok(())
@@ -220,13 +215,4 @@ impl Store {
             }
         }
     }
-}
-
-/// Whether the mark of the batch, the first step, was there already.
-fn is_marked(error: Option<&TransactWriteItemsError>) -> bool {
-    let Some(TransactWriteItemsError::TransactionCanceledException(cancelled)) = error else {
-        return false;
-    };
-    let first = cancelled.cancellation_reasons().first();
-    first.and_then(|reason| reason.code()) == Some("ConditionalCheckFailed")
 }

@@ -1,4 +1,4 @@
-//! Suppression lists and unsubscribe groups over an embedded table.
+//! Suppression lists, unsubscribe groups, visits and counters over an embedded table.
 
 #![expect(
     clippy::unwrap_used,
@@ -6,6 +6,7 @@
     reason = "a test that cannot go on has failed"
 )]
 
+mod counters;
 mod groups;
 mod suppressions;
 mod visits;
