@@ -1,8 +1,11 @@
 //! What a batch of events adds to the statistics of its account.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use posthaste_model::{AccountId, BounceType, Category, Event, Kind};
+use futures_util::{StreamExt as _, TryStreamExt as _, try_join};
+use posthaste_model::{AccountId, BounceType, Category, Event, Kind, MessageId};
 use posthaste_queue::Verdict;
 use posthaste_store::{StoreError, Tally};
 use sha2::{Digest as _, Sha256};
@@ -21,19 +24,16 @@ pub(crate) async fn work(app: &App, account: &AccountId, events: &[Event]) -> Ve
 }
 
 async fn count(app: &App, account: &AccountId, events: &[Event]) -> Result<(), StoreError> {
-    crate::visits::keep(app, account, events).await?;
     let now = app.clock.now();
+    let ((), mut firsts) = try_join!(
+        crate::visits::keep(app, account, events),
+        firsts(app, account, events),
+    )?;
     let mut tally = Tally::default();
     for event in events {
         let mut metrics = metrics(event);
-        if let Some(unique) = unique(event.kind)
-            && let Some(message) = &event.message
-        {
-            let copy = (message, event.recipient);
-            let kind = (event.kind.flag(), event.id.as_str());
-            if app.store.is_first(account, copy, kind, now).await? {
-                metrics.push(unique);
-            }
+        if firsts.remove(&event.id) {
+            metrics.extend(unique(event.kind));
         }
         let day = event.at.day();
         for category in [""].into_iter().chain(categories(event)) {
@@ -58,6 +58,37 @@ async fn count(app: &App, account: &AccountId, events: &[Event]) -> Result<(), S
     app.store
         .count_batch(account, &name(events), &tally, now)
         .await
+}
+
+/// The ids of the events, of this batch or an earlier one, that were the first open or click of
+/// copies in this batch. One look for each copy and kind, many at once.
+async fn firsts(
+    app: &App,
+    account: &AccountId,
+    events: &[Event],
+) -> Result<BTreeSet<String>, StoreError> {
+    let now = app.clock.now();
+    let mut candidates: BTreeMap<(&MessageId, u32, Kind), &Event> = BTreeMap::new();
+    for event in events {
+        let (Some(_), Some(message)) = (unique(event.kind), &event.message) else {
+            continue;
+        };
+        let copy = (message, event.recipient, event.kind);
+        let first = candidates.entry(copy).or_insert(event);
+        if (event.at, &event.id) < (first.at, &first.id) {
+            *first = event;
+        }
+    }
+    let looks: Vec<_> = candidates
+        .into_iter()
+        .map(|((message, recipient, kind), event)| async move {
+            let kind = (kind.flag(), event.id.as_str());
+            let first = app.store.first_of(account, (message, recipient), kind, now);
+            first.await
+        })
+        .collect();
+    let looks = futures_util::stream::iter(looks).buffer_unordered(app.at_once.max(1));
+    looks.try_collect().await
 }
 
 /// The same events make the same name, in whatever order they come.
@@ -104,17 +135,33 @@ fn metrics(event: &Event) -> Vec<&'static str> {
             Some(BounceType::Blocked | BounceType::Expired) => vec!["blocks"],
             Some(BounceType::Bounce) | None => vec!["bounces"],
         },
-        Kind::Dropped => match event.reason.as_deref() {
-            Some("Bounced Address") => vec!["requests", "bounce_drops"],
-            Some("Spam Reporting Address") => vec!["requests", "spam_report_drops"],
-            Some("Unsubscribed Address") => vec!["requests", "unsubscribe_drops"],
-            Some("Invalid") => vec!["requests", "invalid_emails"],
-            Some(_) | None => vec!["requests"],
-        },
+        Kind::Dropped => {
+            let request = is_first_word(event).then_some("requests");
+            request.into_iter().chain(drop_metric(event)).collect()
+        }
         Kind::Open => vec!["opens"],
         Kind::Click => vec!["clicks"],
         Kind::SpamReport => vec!["spam_reports"],
         Kind::Unsubscribe | Kind::GroupUnsubscribe => vec!["unsubscribes"],
         Kind::GroupResubscribe | Kind::AccountStatusChange => Vec::new(),
     }
+}
+
+/// The counter of a reason to drop.
+fn drop_metric(event: &Event) -> Option<&'static str> {
+    match event.reason.as_deref()? {
+        "Bounced Address" => Some("bounce_drops"),
+        "Spam Reporting Address" => Some("spam_report_drops"),
+        "Unsubscribed Address" => Some("unsubscribe_drops"),
+        "Invalid" => Some("invalid_emails"),
+        _ => None,
+    }
+}
+
+/// Whether no `processed` came before a drop: the copy ended at its first attempt. What SES does
+/// not send, and what is dropped at a later attempt, was processed, and counted as a request then.
+fn is_first_word(dropped: &Event) -> bool {
+    dropped.message.as_ref().is_none_or(|message| {
+        dropped.id == Event::derived_id(message, dropped.recipient, Kind::Dropped, 0)
+    })
 }

@@ -15,6 +15,7 @@ mod forward;
 mod health;
 mod news;
 mod post;
+mod records;
 mod retry;
 mod visits;
 mod work;

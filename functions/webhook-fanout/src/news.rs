@@ -6,10 +6,9 @@ use posthaste_queue::{Notice, Verdict};
 use posthaste_store::Webhook;
 
 use crate::App;
-use crate::count;
 use crate::end::{self, Failed};
-use crate::forward;
 use crate::post;
+use crate::records;
 
 /// Posts the events to every webhook that is enabled and asks for them; all webhooks at once, so
 /// that a slow one delays none of the others.
@@ -21,38 +20,15 @@ pub(crate) async fn work(app: &App, account: AccountId, events: Vec<Event>) -> V
             return Verdict::Again;
         }
     };
-    // Before anything is posted: a failure here must not post twice.
-    if count::work(app, &account, &events).await == Verdict::Again
-        || forward::work(app, &account, &events).await == Verdict::Again
-    {
-        return Verdict::Again;
-    }
-    if index(app, &account, &events).await == Verdict::Again {
-        return Verdict::Again;
-    }
     let enabled = webhooks.iter().filter(|webhook| webhook.enabled);
     let told = enabled.map(|webhook| tell(app, webhook, &events));
     let published = publish(app, &events);
     let (told, published) = futures_util::join!(join_all(told), published);
     let all = told.into_iter().chain([published]);
-    all.reduce(end::worse).unwrap_or(Verdict::Done)
-}
-
-/// Writes what the search finds mails by, where the owner of the stack wants it. A figure of its
-/// own says what that costs.
-async fn index(app: &App, account: &AccountId, events: &[Event]) -> Verdict {
-    let Some(retention) = app.searchable else {
-        return Verdict::Done;
-    };
-    match app.store.index(account, events, retention).await {
-        Ok(search_rows) => {
-            tracing::info!(target: "metrics", search_rows);
-            Verdict::Done
-        }
-        Err(error) => {
-            tracing::error!(account.id = %account, "search rows of account {account} could not be written: {error}");
-            Verdict::Again
-        }
+    match all.reduce(end::worse).unwrap_or(Verdict::Done) {
+        // Nobody waits for a counter. What comes again is written down then.
+        Verdict::Done => records::keep(app, &account, &events).await,
+        Verdict::Again => Verdict::Again,
     }
 }
 

@@ -8,7 +8,7 @@ use futures_util::{FutureExt as _, StreamExt as _};
 use posthaste_model::{AccountId, Event};
 use posthaste_queue::{Happened, SqsBatchResponse, SqsEvent, Undelivered, Verdict, returned};
 
-use crate::App;
+use crate::{App, records};
 
 /// News of one account, and the messages it came in.
 #[derive(Default)]
@@ -24,7 +24,7 @@ struct Piece<'a> {
 }
 
 /// Handles a batch of either queue. A message is forgotten once everything in it has been taken
-/// by its webhooks, or is safe on the retry queue or among the dead letters.
+/// by its webhooks and written down, or is safe on the retry queue or among the dead letters.
 pub async fn handle(app: &App, event: SqsEvent) -> SqsBatchResponse {
     let mut news: BTreeMap<AccountId, News> = BTreeMap::new();
     let mut pieces = Vec::new();
@@ -43,10 +43,16 @@ pub async fn handle(app: &App, event: SqsEvent) -> SqsBatchResponse {
                     messages: BTreeSet::from([i]),
                     run: crate::retry::work(app, undelivered).boxed(),
                 }),
-                // Trying again would only bring it back for ever.
-                Err(no_retry) => tracing::error!(
-                    "an event message cannot be read and is dropped: {no_news}; {no_retry}"
-                ),
+                Err(no_retry) => match records::read(text) {
+                    Some(events) => pieces.push(Piece {
+                        messages: BTreeSet::from([i]),
+                        run: records::again(app, events).boxed(),
+                    }),
+                    // Trying again would only bring it back for ever.
+                    None => tracing::error!(
+                        "an event message cannot be read and is dropped: {no_news}; {no_retry}"
+                    ),
+                },
             },
         }
     }

@@ -157,27 +157,28 @@ impl Store {
         update.build().map_err(unbuilt)
     }
 
-    /// Whether this event is the first of its kind for a copy. The same event is so every time.
+    /// The id of the first event of its kind for a copy: of this one, if none was told before.
+    /// The answer is the same every time.
     ///
     /// # Errors
     /// When the table fails.
-    pub async fn is_first(
+    pub async fn first_of(
         &self,
         account: &AccountId,
         (message, recipient): (&MessageId, u32),
         (kind, event): (&str, &str),
         now: Timestamp,
-    ) -> Result<bool, StoreError> {
+    ) -> Result<String, StoreError> {
         let pk = Key::message_pk(account, message);
         let key = Key::new(pk, format!("FIRST#{recipient:05}#{kind}"));
         let first = First {
             event: event.to_owned(),
         };
         if self.put_new(&key, &first, Some(now.plus(KEPT))).await? == Put::Stored {
-            return Ok(true);
+            return Ok(first.event);
         }
         let held = self.get::<First>(&key).await?;
-        Ok(held.is_some_and(|row| row.value.event == event))
+        Ok(held.map_or(first.event, |row| row.value.event))
     }
 
     /// The counters of every day from `start` to `end` (`YYYY-MM-DD`, both included), of the

@@ -1,6 +1,8 @@
 //! The worker between queues in memory and receivers that behave and misbehave.
 
 #[cfg(test)]
+mod count;
+#[cfg(test)]
 mod failing;
 #[cfg(test)]
 mod forward;

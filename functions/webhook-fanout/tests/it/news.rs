@@ -1,9 +1,11 @@
 //! What just happened reaches the webhooks that ask for it.
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 use posthaste_model::Kind;
 use posthaste_queue::Happened;
+use posthaste_testkit::Meddler;
 use posthaste_webhook::event_json;
 
 use crate::office::{Office, SOON, ids};
@@ -179,4 +181,40 @@ async fn rows_to_search_by_are_written_only_where_they_are_wanted() {
         assert_eq!(rows[0].subject, "Hello");
         assert_eq!(rows[0].expires, office.hand.now().plus(7 * DAY));
     }
+}
+
+#[tokio::test]
+async fn trouble_with_statistics_holds_back_no_post_and_makes_none_twice() {
+    let meddler = Meddler::default();
+    let office = Office::over(meddler.table().await);
+    let (receiver, _) = office.subscribe().await;
+    meddler.deny("TransactWriteItems", 1);
+
+    office.tell(&office.events(3)).await;
+
+    assert_eq!(receiver.posts().len(), 1);
+    assert_eq!(office.counted("", "delivered").await, 0);
+    let (text, delay) = office.queues.drain("retries").remove(0);
+    assert_eq!(delay, Duration::from_secs(60));
+    meddler.deny("TransactWriteItems", 1);
+    assert_eq!(office.work(vec![text.clone()]).await, ["0"]);
+    for _ in 0..2 {
+        assert_eq!(office.work(vec![text.clone()]).await, [""; 0]);
+    }
+    assert_eq!(office.counted("", "delivered").await, 3);
+    assert_eq!(receiver.posts().len(), 1);
+}
+
+#[tokio::test]
+async fn counters_that_collide_hold_back_nothing() {
+    let meddler = Meddler::default();
+    let office = Office::over(meddler.table().await);
+    let (receiver, _) = office.subscribe().await;
+    meddler.collide(2);
+
+    office.tell(&office.events(3)).await;
+
+    assert_eq!(receiver.posts().len(), 1);
+    assert_eq!(office.counted("", "delivered").await, 3);
+    assert!(office.queues.drain("retries").is_empty());
 }

@@ -38,7 +38,10 @@ pub(crate) fn impatient() -> Config {
 
 impl Office {
     pub(crate) async fn open() -> Self {
-        let store = table().await;
+        Self::over(table().await)
+    }
+
+    pub(crate) fn over(store: Store) -> Self {
         let entropy = Entropy::counting();
         let hand = Hand::at(Timestamp(1_795_820_482));
         let queues = Queues::start();

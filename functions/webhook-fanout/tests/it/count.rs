@@ -1,0 +1,203 @@
+//! Which event adds to which counter of its day.
+
+use posthaste_model::{BounceType, Category, Event, Kind, MessageId};
+use posthaste_store::{DayStats, METRICS};
+use posthaste_testkit::Meddler;
+
+use crate::office::Office;
+
+impl Office {
+    /// The counters of the whole account (no category) or of a category, of all days.
+    async fn days(&self, category: &str) -> Vec<DayStats> {
+        let days = self.store.day_stats(&self.account, "0000", "9999").await;
+        let days = days.unwrap().into_iter();
+        days.filter(|day| day.category == category).collect()
+    }
+
+    pub(crate) async fn counted(&self, category: &str, metric: &str) -> i64 {
+        let days = self.days(category).await;
+        days.iter().map(|day| day.metric(metric)).sum()
+    }
+
+    /// The counters that stand at one, in their order; no other may stand above nothing.
+    async fn ones(&self) -> Vec<&'static str> {
+        let mut ones = Vec::new();
+        for metric in METRICS {
+            match self.counted("", metric).await {
+                0 => {}
+                1 => ones.push(metric),
+                more => panic!("{metric} stands at {more}"),
+            }
+        }
+        ones
+    }
+
+    fn visited(&self, kind: Kind, message: &MessageId, id: &str) -> Event {
+        let mut event = self.event(kind);
+        event.id = id.to_owned();
+        event.message = Some(message.clone());
+        event
+    }
+}
+
+/// Events, each with what it adds to.
+fn adding() -> Vec<(
+    Kind,
+    Option<BounceType>,
+    Option<&'static str>,
+    Vec<&'static str>,
+)> {
+    let drops = [
+        ("Bounced Address", vec!["bounce_drops", "requests"]),
+        (
+            "Spam Reporting Address",
+            vec!["requests", "spam_report_drops"],
+        ),
+        (
+            "Unsubscribed Address",
+            vec!["requests", "unsubscribe_drops"],
+        ),
+        ("Invalid", vec!["invalid_emails", "requests"]),
+        ("Spam Content", vec!["requests"]),
+    ];
+    let drops = drops.map(|(reason, adds)| (Kind::Dropped, None, Some(reason), adds));
+    let bounces = [
+        (None, "bounces"),
+        (Some(BounceType::Bounce), "bounces"),
+        (Some(BounceType::Blocked), "blocks"),
+        (Some(BounceType::Expired), "blocks"),
+    ];
+    let bounces = bounces.map(|(kind, adds)| (Kind::Bounce, kind, None, vec![adds]));
+    let others = [
+        (Kind::Processed, vec!["processed", "requests"]),
+        (Kind::Delivered, vec!["delivered"]),
+        (Kind::Deferred, vec!["deferred"]),
+        (Kind::Dropped, vec!["requests"]),
+        (Kind::Open, vec!["opens", "unique_opens"]),
+        (Kind::Click, vec!["clicks", "unique_clicks"]),
+        (Kind::SpamReport, vec!["spam_reports"]),
+        (Kind::Unsubscribe, vec!["unsubscribes"]),
+        (Kind::GroupUnsubscribe, vec!["unsubscribes"]),
+        (Kind::GroupResubscribe, vec![]),
+        (Kind::AccountStatusChange, vec![]),
+    ];
+    let others = others.map(|(kind, adds)| (kind, None, None, adds));
+    others.into_iter().chain(bounces).chain(drops).collect()
+}
+
+#[tokio::test]
+async fn each_event_adds_to_its_counters() {
+    for (kind, bounce_type, reason, want) in adding() {
+        let office = Office::open().await;
+        let mut event = office.event(kind);
+        event.bounce_type = bounce_type;
+        event.reason = reason.map(str::to_owned);
+        office.tell(std::slice::from_ref(&event)).await;
+        assert_eq!(
+            office.ones().await,
+            want,
+            "{kind:?} {bounce_type:?} {reason:?}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_copy_is_one_request_however_it_ends() {
+    let office = Office::open().await;
+    let processed = office.event(Kind::Processed);
+    let dropped = |id: String| {
+        let mut event = processed.clone();
+        event.kind = Kind::Dropped;
+        event.id = id;
+        event
+    };
+    let message = processed.message.clone().unwrap();
+    // By SES, and by us at the second attempt.
+    let by_ses = dropped(format!("dropped-fb-{message}-0"));
+    let later = dropped(Event::derived_id(&message, 0, Kind::Dropped, 1));
+    office.tell(&[processed.clone(), by_ses]).await;
+    office.tell(&[later]).await;
+    assert_eq!(office.counted("", "requests").await, 1);
+
+    let at_once = office.event(Kind::Dropped);
+    office.tell(&[at_once]).await;
+    assert_eq!(office.counted("", "requests").await, 2);
+}
+
+#[tokio::test]
+async fn every_category_and_the_day_of_the_event_count_and_a_batch_counts_once() {
+    let office = Office::open().await;
+    let mut many = office.event(Kind::Delivered);
+    many.category = Some(Category::Many(vec!["news".into(), "sale".into()]));
+    let mut one = office.event(Kind::Delivered);
+    one.category = Some(Category::One("news".into()));
+    one.at = office.hand.now().plus(-86_400);
+    let batch = [many, one, office.event(Kind::Delivered)];
+
+    office.tell(&batch).await;
+    let backwards: Vec<_> = batch.iter().rev().cloned().collect();
+    office.tell(&backwards).await;
+
+    for (category, want) in [("", 3), ("news", 2), ("sale", 1), ("other", 0)] {
+        let counted = office.counted(category, "delivered").await;
+        assert_eq!(counted, want, "{category}");
+    }
+    let days: Vec<_> = office
+        .days("news")
+        .await
+        .into_iter()
+        .map(|day| day.day)
+        .collect();
+    let today = office.hand.now().day();
+    let yesterday = office.hand.now().plus(-86_400).day();
+    assert_eq!(days, [yesterday, today]);
+}
+
+#[tokio::test]
+async fn the_first_visit_of_a_copy_is_unique_in_whatever_company_it_comes() {
+    let office = Office::open().await;
+    let [ann, bob] = [(); 2].map(|()| MessageId::from_bytes(office.entropy.bytes()));
+    let opens = ["o1", "o2", "o3"].map(|id| office.visited(Kind::Open, &ann, id));
+    let others = [
+        office.visited(Kind::Click, &ann, "c1"),
+        office.visited(Kind::Open, &bob, "o4"),
+    ];
+    office.tell(&[opens[1].clone(), opens[0].clone()]).await;
+    office.tell(&opens[2..]).await;
+    office.tell(&others).await;
+    assert_eq!(office.counted("", "opens").await, 4);
+    assert_eq!(office.counted("", "unique_opens").await, 2);
+    assert_eq!(office.counted("", "unique_clicks").await, 1);
+}
+
+#[tokio::test]
+async fn a_first_visit_that_could_not_be_counted_is_still_unique() {
+    let meddler = Meddler::default();
+    let office = Office::over(meddler.table().await);
+    let message = MessageId::from_bytes(office.entropy.bytes());
+    let [first, second] = ["o1", "o2"].map(|id| office.visited(Kind::Open, &message, id));
+    meddler.deny("TransactWriteItems", 1);
+    office.tell(std::slice::from_ref(&second)).await;
+    let put_off = office.queues.drain("retries").remove(0).0;
+    office.tell(&[first]).await;
+    assert_eq!(office.counted("", "unique_opens").await, 0);
+    office.work(vec![put_off]).await;
+    assert_eq!(office.counted("", "unique_opens").await, 1);
+}
+
+#[tokio::test]
+async fn many_visits_of_one_copy_are_one_look_and_one_write() {
+    let meddler = Meddler::default();
+    let office = Office::over(meddler.table().await);
+    let message = MessageId::from_bytes(office.entropy.bytes());
+    let visits: Vec<_> = (0..50)
+        .map(|n| office.visited(Kind::Open, &message, &format!("o{n}")))
+        .collect();
+    let before = ["PutItem", "GetItem", "UpdateItem"].map(|name| meddler.calls(name));
+
+    office.tell(&visits).await;
+
+    let after = ["PutItem", "GetItem", "UpdateItem"].map(|name| meddler.calls(name));
+    let calls = [0, 1, 2].map(|n| after[n] - before[n]);
+    assert_eq!(calls, [1, 0, 1]);
+}
