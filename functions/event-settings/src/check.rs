@@ -92,6 +92,10 @@ fn check_text(field: &str, value: &Patch<String>, found: &mut Problems) {
 
 /// OAuth rules 2 and 3: an id needs a token URL, a secret needs both, empty strings switch it
 /// off. They hold for what the webhook will be, so a stored half and a sent half fit together.
+///
+/// A new token URL keeps the stored secret, as rule 2 says ("needed once"): who may change the
+/// settings of a webhook decides where its credentials go, as he decides where its events go. The
+/// test post, which needs less of a key, sends the secret nowhere new.
 fn check_oauth(body: &Settings, guard: &Guard, webhook: &mut Webhook, found: &mut Problems) {
     for (field, value) in [
         ("oauth_client_id", &body.oauth_client_id),

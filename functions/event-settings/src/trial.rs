@@ -29,6 +29,7 @@ pub(crate) async fn post(
         None => None,
     };
     let signer = webhook.as_ref().map(|w| signer(&app, w)).transpose()?;
+    let credentials = credentials(&app, &body, &url, webhook.as_ref())?;
     let now = app.clock.now();
     let events = samples::events(now, &app.entropy);
     // A dozen small events are one post.
@@ -39,7 +40,7 @@ pub(crate) async fn post(
         headers: batch::headers(signer.flatten().as_ref(), now, &sample),
         body: sample,
     };
-    let outcome = match credentials(&app, &body, webhook.as_ref())? {
+    let outcome = match credentials {
         None => app.client.post(post).await,
         Some(credentials) => {
             let tokens = Tokens::new(app.clock.clone());
@@ -78,17 +79,20 @@ fn unopened(place: &str, error: Unopened) -> Rejection {
     Rejection::internal(&format!("{error}: {place}"))
 }
 
-/// What the body gives, filled up with what the webhook has.
+/// What the body gives, filled up with what the webhook has. The stored secret goes to the stored
+/// token URL and nowhere else, and what it buys goes to the webhook's own URL: who may press the
+/// button need not be who knows the secret.
 fn credentials(
     app: &App,
     body: &Trial,
+    url: &Url,
     webhook: Option<&Webhook>,
 ) -> Result<Option<Credentials>, Rejection> {
     let given = |text: &Option<String>| text.clone().filter(|text| !text.is_empty());
     let stored_id = webhook.and_then(|w| w.oauth_client_id.clone());
-    let stored_url = webhook.and_then(|w| w.oauth_token_url.clone());
+    let stored_url = webhook.and_then(|w| w.oauth_token_url.as_deref());
     let client_id = given(&body.oauth_client_id).or(stored_id);
-    let token_url = given(&body.oauth_token_url).or(stored_url);
+    let token_url = given(&body.oauth_token_url).or(stored_url.map(str::to_owned));
     let (client_id, token_url) = match (client_id, token_url) {
         (Some(id), Some(url)) => (id, url),
         (None, _) => return Ok(None),
@@ -101,9 +105,17 @@ fn credentials(
     let Some(token_url) = token_url else {
         return Ok(None);
     };
+    let at_home = stored_url.and_then(|stored| check_url(stored, app.client.guard()).ok());
+    let at_home = at_home.is_some_and(|stored| stored == token_url)
+        && webhook.is_some_and(|w| w.target == url.as_str());
     let client_secret = match given(&body.oauth_client_secret) {
         Some(secret) => secret,
-        None => stored_secret(app, webhook)?,
+        None if at_home => stored_secret(app, webhook)?,
+        None => {
+            let message = "oauth_client_secret is required for another url or oauth_token_url than \
+                 those of the webhook";
+            return Err(Rejection::on("oauth_client_secret", message));
+        }
     };
     Ok(Some(Credentials {
         client_id,

@@ -1,7 +1,7 @@
 //! The settings of event webhooks, as a client sees them.
 
 use http::StatusCode;
-use posthaste_testkit::Reply;
+use posthaste_testkit::{Receiver, Reply};
 use serde_json::{Value, json};
 
 use crate::desk::Desk;
@@ -505,6 +505,62 @@ async fn a_test_posts_one_event_of_each_kind_and_says_when_it_fails() {
         assert_eq!(got.0.as_u16(), status, "{body}");
     }
     assert_eq!(desk.receiver.posts().len(), 3);
+}
+
+#[tokio::test]
+async fn a_test_is_authorised_by_the_stored_secret_where_the_webhook_lives_and_nowhere_else() {
+    const TEST: &str = "/v3/user/webhooks/event/test";
+    let desk = Desk::set().await;
+    let [server, elsewhere] = [Receiver::start().await, Receiver::start().await];
+    let (server, elsewhere) = (server.unwrap(), elsewhere.unwrap());
+    for server in [&server, &elsewhere] {
+        let token = r#"{"access_token":"t1","expires_in":3600}"#;
+        server.always(Reply::with_body(200, token));
+    }
+    let (url, token_url) = (desk.receiver.url(), server.url());
+    let hook = json!({"url": url, "oauth_client_id": "client", "oauth_client_secret": "hush",
+        "oauth_token_url": token_url});
+    let id = desk.create(hook).await;
+    let test = async |body: Value| {
+        let (status, body) = desk.call("POST", TEST, Some(body)).await;
+        (status.as_u16(), body["errors"][0]["field"].clone())
+    };
+
+    let done = (204, Value::Null);
+    assert_eq!(test(json!({"url": url, "id": id})).await, done);
+    let same = json!({"url": url, "id": id, "oauth_token_url": format!("{token_url}#x")});
+    assert_eq!(test(same).await, done);
+    // The base64 of `client:hush`.
+    let asked: Vec<_> = server.posts();
+    let shown: Vec<_> = asked
+        .iter()
+        .map(|ask| ask.header("authorization"))
+        .collect();
+    assert_eq!(shown, ["Basic Y2xpZW50Omh1c2g="; 2]);
+    assert_eq!(
+        desk.receiver.posts()[1].header("authorization"),
+        "Bearer t1"
+    );
+
+    let refused = (400, json!("oauth_client_secret"));
+    for body in [
+        json!({"url": url, "id": id, "oauth_token_url": elsewhere.url()}),
+        json!({"url": url, "id": id, "oauth_token_url": format!("{token_url}x")}),
+        json!({"url": elsewhere.url(), "id": id}),
+        json!({"url": url, "oauth_client_id": "client", "oauth_token_url": token_url}),
+    ] {
+        assert_eq!(test(body.clone()).await, refused, "{body}");
+    }
+    assert!(elsewhere.posts().is_empty());
+    assert_eq!((server.posts().len(), desk.receiver.posts().len()), (2, 2));
+
+    // Who knows a secret may try it anywhere.
+    let own = json!({"url": url, "id": id, "oauth_token_url": elsewhere.url(),
+        "oauth_client_secret": "mine"});
+    assert_eq!(test(own).await, done);
+    // The base64 of `client:mine`.
+    let asked = elsewhere.posts().remove(0);
+    assert_eq!(asked.header("authorization"), "Basic Y2xpZW50Om1pbmU=");
 }
 
 #[tokio::test]
