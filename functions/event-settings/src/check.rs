@@ -123,13 +123,13 @@ fn check_oauth(body: &Settings, guard: &Guard, webhook: &mut Webhook, found: &mu
             "oauth_client_id requires oauth_token_url",
         );
     }
-    if matches!(new_secret, Patch::Set(_)) && !(has_id && has_url) {
+    let has_secret = webhook.oauth_client_secret.is_some() || matches!(new_secret, Patch::Set(_));
+    if has_secret && !(has_id && has_url) {
         found.add(
             "oauth_client_secret",
             "oauth_client_secret requires oauth_client_id and oauth_token_url",
         );
     }
-    let has_secret = webhook.oauth_client_secret.is_some() || matches!(new_secret, Patch::Set(_));
     if has_id && has_url && !has_secret {
         found.add(
             "oauth_client_secret",

@@ -328,11 +328,22 @@ async fn oauth_is_configured_kept_and_switched_off() {
     let rotated = change(json!({"url": url, "oauth_client_secret": "hush2"})).await;
     assert_eq!(rotated.0, 200);
     assert_eq!(desk.oauth_secret(&id).await.as_deref(), Some("hush2"));
-    assert_eq!(
-        change(json!({"url": url, "oauth_token_url": ""})).await.0,
-        400
-    );
+    // One half alone would leave a secret that belongs to nothing.
+    for half in ["oauth_token_url", "oauth_client_id"] {
+        for nothing in [json!(""), Value::Null] {
+            let body = json!({"url": url, half: nothing});
+            assert_eq!(change(body).await.0, 400, "{half}");
+        }
+    }
+    let (_, kept) = desk.call("GET", &one, None).await;
+    assert_eq!(kept["oauth_client_id"], "id2");
+    assert_eq!(desk.oauth_secret(&id).await.as_deref(), Some("hush2"));
+    let neither = json!({"url": url, "oauth_client_id": "", "oauth_token_url": ""});
+    assert_eq!(change(neither).await, (200, Value::Null, Value::Null));
+    assert_eq!(desk.oauth_secret(&id).await, None);
 
+    let full = json!({"url": url, "oauth_client_id": "id", "oauth_client_secret": "hush", "oauth_token_url": token});
+    assert_eq!(change(full).await.0, 200);
     let off = json!({"url": url, "oauth_client_id": "", "oauth_client_secret": "", "oauth_token_url": ""});
     assert_eq!(change(off).await, (200, Value::Null, Value::Null));
     assert_eq!(desk.oauth_secret(&id).await, None);
