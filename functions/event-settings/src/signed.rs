@@ -66,13 +66,15 @@ async fn change(
 ) -> Result<Json<PublicKey>, Rejection> {
     let missing = || Rejection::on("enabled", "missing required argument");
     let enabled = body.enabled.ok_or_else(missing)?;
+    let now = app.clock.now();
     let changed = app.store.change_webhook(caller.id(), id, |mut webhook| {
         match (enabled, &webhook.signing) {
             // Switching on what is on keeps the key that receivers already have.
-            (true, Some(_)) | (false, None) => {}
+            (true, Some(_)) | (false, None) => return Ok(webhook),
             (true, None) => webhook.signing = Some(new_pair(app, &webhook)?),
             (false, Some(_)) => webhook.signing = None,
         }
+        webhook.updated_at = now;
         Ok::<_, Rejection>(webhook)
     });
     match changed.await?? {

@@ -468,6 +468,27 @@ async fn signatures_are_switched_on_with_a_fresh_key_and_off() {
 }
 
 #[tokio::test]
+async fn a_switch_of_signatures_is_an_update() {
+    let desk = Desk::set().await;
+    let id = desk.create(json!({"url": "https://example.com/"})).await;
+    for (enabled, want) in [
+        (false, "2026-11-27T23:01:22Z"),
+        (true, "2026-11-27T23:03:22Z"),
+        (true, "2026-11-27T23:03:22Z"),
+        (false, "2026-11-27T23:05:22Z"),
+    ] {
+        desk.hand.advance(60);
+        let signed = format!("{ALL}/signed/{id}");
+        let (status, _) = desk
+            .call("PATCH", &signed, Some(json!({"enabled": enabled})))
+            .await;
+        assert_eq!(status, StatusCode::OK);
+        let (_, shown) = desk.call("GET", &format!("{ALL}/{id}"), None).await;
+        assert_eq!(shown["updated_date"], want, "{enabled}");
+    }
+}
+
+#[tokio::test]
 async fn a_test_posts_one_event_of_each_kind_and_says_when_it_fails() {
     const TEST: &str = "/v3/user/webhooks/event/test";
     let desk = Desk::set().await;
