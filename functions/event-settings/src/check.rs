@@ -51,6 +51,7 @@ fn check_target(body: &Settings, guard: &Guard, webhook: &mut Webhook, found: &m
             // Another receiver has its own history.
             if webhook.target != target.as_str() {
                 webhook.failing_since = None;
+                webhook.slow_since = None;
             }
             webhook.url.clone_from(url);
             webhook.target = target.into();

@@ -38,6 +38,7 @@ pub(crate) async fn create(
         oauth_client_secret: None,
         signing: None,
         failing_since: None,
+        slow_since: None,
     };
     let webhook = apply(&app, &body, include, empty)?;
     let limit = i64::from(app.max_webhooks);

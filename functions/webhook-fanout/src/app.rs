@@ -37,21 +37,25 @@ pub struct App {
     pub watch: Watch,
 }
 
-/// How long things are waited for and kept, in seconds.
+/// How long things are waited for and kept, in seconds where nothing else is said.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Patience {
     /// A webhook whose posts have all failed for this long is switched off.
     pub disable_after: i64,
     /// A dead letter is kept this long.
     pub dead_letters: i64,
+    /// News of a webhook whose answers take so many milliseconds is posted apart from all other.
+    pub slow_ms: u64,
 }
 
 impl Default for Patience {
-    /// Three days, as long as the longest wait anywhere in the service; thirty days.
+    /// Three days, as long as the longest wait anywhere in the service; thirty days; three seconds,
+    /// which together with the second that news is gathered leaves one of the five it may take.
     fn default() -> Self {
         Self {
             disable_after: 3 * 86_400,
             dead_letters: 30 * 86_400,
+            slow_ms: 3_000,
         }
     }
 }
@@ -121,6 +125,7 @@ impl App {
             patience: Patience {
                 disable_after: days("WEBHOOK_DISABLE_DAYS", default.disable_after)?,
                 dead_letters: days("DEAD_LETTER_DAYS", default.dead_letters)?,
+                slow_ms: default.slow_ms,
             },
             publish_events: vars.or("PUBLISH_EVENTS", false)?,
             searchable: Some(vars.or("SEARCH_DAYS", 0_i64)?)

@@ -3,12 +3,13 @@
 //! Two queues come in. News (`posthaste_queue::Happened`) is grouped by account and webhook and
 //! posted at once. What a webhook did not take (`posthaste_queue::Undelivered`) waits on the other
 //! queue, is tried again for 24 hours after the event, and then becomes a dead letter that its
-//! owner can replay. While a webhook fails, its news takes that road too, so that a dead receiver
-//! never stands before anybody else's events.
+//! owner can replay. While a webhook fails or answers slowly, its news takes that road too, so that
+//! a dead or slow receiver never stands before anybody else's events.
 //!
 //! Every event may be posted twice; its id says so.
 
 mod app;
+mod breaker;
 mod count;
 mod end;
 mod forward;
@@ -21,7 +22,7 @@ mod visits;
 mod work;
 
 pub use app::{App, Patience, Watch};
+pub use breaker::Breaker;
 pub use forward::Forwarding;
-pub use health::Breaker;
 pub use post::Posted;
 pub use work::handle;

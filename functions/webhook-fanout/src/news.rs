@@ -7,6 +7,7 @@ use posthaste_store::Webhook;
 
 use crate::App;
 use crate::end::{self, Failed};
+use crate::health;
 use crate::post;
 use crate::records;
 
@@ -40,12 +41,12 @@ async fn tell(app: &App, webhook: &Webhook, events: &[Event]) -> Verdict {
     if wanted.is_empty() {
         return Verdict::Done;
     }
-    if webhook.failing_since.is_some() {
+    if let Some(why) = health::apart(webhook) {
         // Its retries find out when it is well again; nobody waits for it here.
         let failed = Failed {
             events: wanted,
             attempt: 0,
-            last: "not tried: the webhook is failing".to_owned(),
+            last: why.to_owned(),
         };
         return end::keep(app, webhook, failed, app.clock.now()).await;
     }

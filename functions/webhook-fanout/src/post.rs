@@ -154,7 +154,9 @@ async fn post(
     );
     match Schedule::Events.fate(&outcome) {
         Fate::Done => {
-            health::well(app, webhook).await;
+            if let Outcome::Answered(answer) = &outcome {
+                health::well(app, webhook, answer.took_ms).await;
+            }
             Verdict::Done
         }
         Fate::Retry | Fate::End => {

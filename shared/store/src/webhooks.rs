@@ -45,6 +45,9 @@ pub struct Webhook {
     /// Since when every post has failed; `None` while posts arrive.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failing_since: Option<Timestamp>,
+    /// Since when it has answered too slowly to be waited for; `None` while it is quick.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slow_since: Option<Timestamp>,
 }
 
 /// The key pair of a webhook whose posts are signed.

@@ -136,6 +136,7 @@ impl Desk {
             oauth_client_secret: None,
             signing: None,
             failing_since: None,
+            slow_since: None,
         };
         let created = self.store.create_webhook(&webhook, 99).await.unwrap();
         assert_eq!(created, Created::Done);

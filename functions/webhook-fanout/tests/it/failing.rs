@@ -51,6 +51,41 @@ async fn while_a_webhook_fails_its_news_takes_the_road_of_retries() {
 }
 
 #[tokio::test]
+async fn what_one_process_found_slow_is_waited_for_by_no_other() {
+    let mut office = Office::open().await;
+    let (slow, webhook) = office.subscribe().await;
+    let others = [office.twin(), office.twin()];
+    // To this one every answer is slow.
+    office.app.patience.slow_ms = 0;
+    office.tell(&office.events(1)).await;
+    let stored = office.stored(&webhook).await;
+    assert_eq!(
+        (stored.slow_since, stored.failing_since),
+        (Some(office.hand.now()), None)
+    );
+
+    let (live, _) = office.subscribe().await;
+    for other in &others {
+        other.tell(&other.events(1)).await;
+    }
+    assert_eq!((slow.posts().len(), live.posts().len()), (1, 2));
+
+    // Its news is posted at once, by whoever works on the retries; a slow answer changes nothing.
+    let sent = office.queues.drain("retries");
+    let delays: Vec<_> = sent.iter().map(|(_, delay)| delay.as_secs()).collect();
+    assert_eq!(delays, [0, 0]);
+    office.work(vec![sent[0].0.clone()]).await;
+    let still = office.stored(&webhook).await;
+    assert_eq!(still, stored);
+    // A quick one does.
+    others[0].work(vec![sent[1].0.clone()]).await;
+    assert_eq!(slow.posts().len(), 3);
+    assert_eq!(office.stored(&webhook).await.slow_since, None);
+    others[1].tell(&others[1].events(1)).await;
+    assert_eq!(slow.posts().len(), 4);
+}
+
+#[tokio::test]
 async fn a_silent_receiver_is_not_waited_for_again_and_again() {
     let office = Office::open().await;
     let (receiver, _) = office.subscribe().await;

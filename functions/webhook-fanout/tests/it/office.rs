@@ -73,6 +73,24 @@ impl Office {
         }
     }
 
+    /// The same worker in another process: it shares the table and the queues, and knows nothing
+    /// of what this one has seen.
+    pub(crate) fn twin(&self) -> Self {
+        let app = App {
+            breaker: Arc::default(),
+            tokens: Arc::new(Tokens::new(self.hand.clock())),
+            ..self.app.clone()
+        };
+        Self {
+            app,
+            hand: self.hand.clone(),
+            queues: self.queues.clone(),
+            store: self.store.clone(),
+            account: self.account.clone(),
+            entropy: self.entropy.clone(),
+        }
+    }
+
     /// A webhook at this URL that asks for every kind of event.
     pub(crate) fn hook(&self, url: &str) -> Webhook {
         Webhook {
@@ -90,6 +108,7 @@ impl Office {
             oauth_client_secret: None,
             signing: None,
             failing_since: None,
+            slow_since: None,
         }
     }
 

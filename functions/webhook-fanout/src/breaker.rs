@@ -1,0 +1,168 @@
+//! Whether a webhook is worth waiting for, as far as this process knows, for seconds.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use posthaste_model::{Timestamp, WebhookId};
+use posthaste_webhook::Outcome;
+
+/// So many silences in a row open the breaker.
+const SILENCES: u32 = 3;
+
+/// So many seconds nobody waits for a webhook that did not answer.
+const PAUSE: i64 = 30;
+
+/// So many webhooks are remembered; past that everything is forgotten, which costs a wait each.
+const MOST: usize = 10_000;
+
+/// So many deliveries of this process wait for one webhook at once, so that one that has just died
+/// does not hold up everybody else's events.
+const WAITING: u32 = 4;
+
+/// Keeps this process from waiting again and again for a webhook that does not answer: each
+/// attempt would take the whole time limit.
+#[derive(Debug, Default)]
+pub struct Breaker {
+    silences: Mutex<HashMap<WebhookId, Silence>>,
+    waiting: Mutex<HashMap<WebhookId, u32>>,
+}
+
+/// A place among the deliveries that wait for a webhook.
+#[derive(Debug)]
+pub(crate) struct Place<'a> {
+    breaker: &'a Breaker,
+    webhook: WebhookId,
+}
+
+impl Drop for Place<'_> {
+    fn drop(&mut self) {
+        let mut waiting = lock(&self.breaker.waiting);
+        if let Some(count) = waiting.get_mut(&self.webhook) {
+            *count = count.saturating_sub(1);
+            if *count == 0 {
+                waiting.remove(&self.webhook);
+            }
+        }
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Silence {
+    in_a_row: u32,
+    last: Timestamp,
+}
+
+impl Breaker {
+    /// A place among those who wait for this webhook, if there is one.
+    pub(crate) fn place(&self, webhook: &WebhookId) -> Option<Place<'_>> {
+        let mut waiting = lock(&self.waiting);
+        let count = waiting.entry(webhook.clone()).or_default();
+        if *count >= WAITING {
+            return None;
+        }
+        *count += 1;
+        Some(Place {
+            breaker: self,
+            webhook: webhook.clone(),
+        })
+    }
+
+    /// Lets an attempt at this webhook through, or says until when nobody tries: while it is
+    /// silent one attempt in each pause finds out whether it still is.
+    pub(crate) fn admit(&self, webhook: &WebhookId, now: Timestamp) -> Result<(), Timestamp> {
+        let mut silences = lock(&self.silences);
+        let Some(silence) = silences.get_mut(webhook) else {
+            return Ok(());
+        };
+        let until = silence.last.plus(PAUSE);
+        match silence.in_a_row >= SILENCES {
+            true if now < until => Err(until),
+            true => {
+                silence.last = now;
+                Ok(())
+            }
+            false => Ok(()),
+        }
+    }
+
+    /// Counts silences; any answer, however bad, ends them.
+    pub(crate) fn note(&self, webhook: &WebhookId, outcome: &Outcome, now: Timestamp) {
+        let mut silences = lock(&self.silences);
+        match outcome {
+            Outcome::TimedOut => {
+                if silences.len() >= MOST {
+                    silences.clear();
+                }
+                let silence = silences.entry(webhook.clone()).or_insert(Silence {
+                    in_a_row: 0,
+                    last: now,
+                });
+                silence.in_a_row = silence.in_a_row.saturating_add(1);
+                silence.last = now;
+            }
+            Outcome::Answered(_)
+            | Outcome::Refused(_)
+            | Outcome::Unreachable { .. }
+            | Outcome::NoToken(_) => _ = silences.remove(webhook),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use posthaste_webhook::Stage;
+
+    use super::*;
+
+    #[test]
+    fn a_few_wait_for_one_webhook_and_others_for_others() {
+        let breaker = Breaker::default();
+        let webhook = WebhookId::from_bytes([1; 16]);
+        let mut places: Vec<_> = (0..WAITING).map(|_| breaker.place(&webhook)).collect();
+        assert!(places.iter().all(Option::is_some));
+        assert!(breaker.place(&webhook).is_none());
+        assert!(breaker.place(&WebhookId::from_bytes([2; 16])).is_some());
+        drop(places.pop());
+        assert!(breaker.place(&webhook).is_some());
+        drop(places);
+        assert!(lock(&breaker.waiting).is_empty());
+    }
+
+    #[test]
+    fn three_silences_in_a_row_pause_a_webhook_for_half_a_minute() {
+        let breaker = Breaker::default();
+        let webhook = WebhookId::from_bytes([1; 16]);
+        let other = WebhookId::from_bytes([2; 16]);
+        let closed = Outcome::Unreachable {
+            stage: Stage::Connect,
+            detail: String::new(),
+        };
+        let now = Timestamp(1000);
+        let until = |second| Err(Timestamp(second));
+        for (outcome, want) in [
+            (&Outcome::TimedOut, Ok(())),
+            (&Outcome::TimedOut, Ok(())),
+            (&closed, Ok(())),
+            (&Outcome::TimedOut, Ok(())),
+            (&Outcome::TimedOut, Ok(())),
+            (&Outcome::TimedOut, until(1030)),
+        ] {
+            breaker.note(&webhook, outcome, now);
+            assert_eq!(breaker.admit(&webhook, now), want);
+        }
+        assert_eq!(breaker.admit(&webhook, Timestamp(1029)), until(1030));
+        assert_eq!(breaker.admit(&other, now), Ok(()));
+
+        // One attempt finds out; the others wait for it.
+        assert_eq!(breaker.admit(&webhook, Timestamp(1030)), Ok(()));
+        assert_eq!(breaker.admit(&webhook, Timestamp(1030)), until(1060));
+        breaker.note(&webhook, &Outcome::TimedOut, Timestamp(1040));
+        assert_eq!(breaker.admit(&webhook, Timestamp(1041)), until(1070));
+        breaker.note(&webhook, &closed, Timestamp(1080));
+        assert_eq!(breaker.admit(&webhook, Timestamp(1080)), Ok(()));
+    }
+}
