@@ -5,7 +5,7 @@ use std::panic::AssertUnwindSafe;
 
 use futures_util::future::BoxFuture;
 use futures_util::{FutureExt as _, StreamExt as _};
-use posthaste_model::{AccountId, Event};
+use posthaste_model::{AccountId, Event, Timestamp};
 use posthaste_queue::{Happened, SqsBatchResponse, SqsEvent, Undelivered, Verdict, returned};
 
 use crate::{App, records};
@@ -14,6 +14,13 @@ use crate::{App, records};
 #[derive(Default)]
 struct News {
     events: Vec<Event>,
+    messages: BTreeSet<usize>,
+}
+
+/// What waits for one webhook after the same number of attempts, and the messages it came in. It
+/// is posted together: a slow webhook takes one post at a time for as long as it answers.
+struct Waiting {
+    undelivered: Undelivered,
     messages: BTreeSet<usize>,
 }
 
@@ -27,6 +34,7 @@ struct Piece<'a> {
 /// by its webhooks and written down, or is safe on the retry queue or among the dead letters.
 pub async fn handle(app: &App, event: SqsEvent) -> SqsBatchResponse {
     let mut news: BTreeMap<AccountId, News> = BTreeMap::new();
+    let mut retries: Vec<Waiting> = Vec::new();
     let mut pieces = Vec::new();
     for (i, record) in event.records.iter().enumerate() {
         let text = record.body.as_deref().unwrap_or_default();
@@ -39,10 +47,7 @@ pub async fn handle(app: &App, event: SqsEvent) -> SqsBatchResponse {
                 }
             }
             Err(no_news) => match Undelivered::from_text(text) {
-                Ok(undelivered) => pieces.push(Piece {
-                    messages: BTreeSet::from([i]),
-                    run: crate::retry::work(app, undelivered).boxed(),
-                }),
+                Ok(undelivered) => join(&mut retries, undelivered, i, app.clock.now()),
                 Err(no_retry) => match records::read(text) {
                     Some(events) => pieces.push(Piece {
                         messages: BTreeSet::from([i]),
@@ -56,6 +61,16 @@ pub async fn handle(app: &App, event: SqsEvent) -> SqsBatchResponse {
             },
         }
     }
+    for Waiting {
+        undelivered,
+        messages,
+    } in retries
+    {
+        pieces.push(Piece {
+            messages,
+            run: crate::retry::work(app, undelivered).boxed(),
+        });
+    }
     for (account, News { events, messages }) in news {
         pieces.push(Piece {
             messages,
@@ -65,6 +80,27 @@ pub async fn handle(app: &App, event: SqsEvent) -> SqsBatchResponse {
     let again = run(app, pieces).await;
     let id = |i: usize| event.records.get(i)?.message_id.clone();
     returned(again.into_iter().filter_map(id))
+}
+
+/// Adds what came in message `i` to what it can be posted with. What must wait on waits as it is.
+fn join(retries: &mut Vec<Waiting>, undelivered: Undelivered, i: usize, now: Timestamp) {
+    let new = &undelivered.retry;
+    let same = retries.iter_mut().find(|waiting| {
+        let old = &waiting.undelivered.retry;
+        let together =
+            old.account == new.account && old.webhook == new.webhook && old.attempt == new.attempt;
+        together && old.not_before <= now && new.not_before <= now
+    });
+    match same {
+        Some(waiting) => {
+            waiting.undelivered.events.extend(undelivered.events);
+            waiting.messages.insert(i);
+        }
+        None => retries.push(Waiting {
+            undelivered,
+            messages: BTreeSet::from([i]),
+        }),
+    }
 }
 
 /// The positions of the messages that must come again. One piece that panics spares the others.

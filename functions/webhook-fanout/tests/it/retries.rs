@@ -64,6 +64,37 @@ async fn retry_after_is_honoured() {
 }
 
 #[tokio::test]
+async fn what_waits_for_one_webhook_is_posted_together() {
+    let office = Office::open().await;
+    let (receiver, _) = office.subscribe().await;
+    let (other, _) = office.subscribe().await;
+    receiver.script([Reply::status(500)]);
+    other.script([Reply::status(500)]);
+    let early = office.events(2);
+    office.tell(&early).await;
+    let late: Vec<_> = (0..3).flat_map(|_| office.events(1)).collect();
+    for event in &late {
+        office.tell(std::slice::from_ref(event)).await;
+    }
+
+    // One message that waits for each webhook, and three at once.
+    let sent = office.queues.drain("retries");
+    assert_eq!(sent.len(), 8);
+    let texts: Vec<_> = sent.into_iter().map(|(text, _)| text).collect();
+    assert_eq!(office.work(texts).await, [""; 0]);
+
+    for receiver in [&receiver, &other] {
+        let posts = receiver.posts();
+        assert_eq!(posts.len(), 2);
+        let want = late.iter().map(|event| event.id.clone()).collect();
+        assert_eq!(ids(&posts[1].body), want);
+    }
+    let waiting = office.waiting();
+    let events: Vec<_> = waiting.iter().map(|(w, _)| w.events.len()).collect();
+    assert_eq!(events, [2, 2]);
+}
+
+#[tokio::test]
 async fn a_message_that_comes_too_early_waits_on() {
     let office = Office::open().await;
     let (receiver, webhook) = office.subscribe().await;
