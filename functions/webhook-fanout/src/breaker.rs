@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use posthaste_model::{Timestamp, WebhookId};
-use posthaste_webhook::Outcome;
+use posthaste_webhook::{Outcome, TokenProblem};
 
 /// So many silences in a row open the breaker.
 const SILENCES: u32 = 3;
@@ -89,11 +89,12 @@ impl Breaker {
         }
     }
 
-    /// Counts silences; any answer, however bad, ends them.
+    /// Counts silences, of the webhook or of what gives out its tokens; any answer, however bad,
+    /// ends them.
     pub(crate) fn note(&self, webhook: &WebhookId, outcome: &Outcome, now: Timestamp) {
         let mut silences = lock(&self.silences);
         match outcome {
-            Outcome::TimedOut => {
+            Outcome::TimedOut | Outcome::NoToken(TokenProblem::TimedOut) => {
                 if silences.len() >= MOST {
                     silences.clear();
                 }
@@ -107,7 +108,9 @@ impl Breaker {
             Outcome::Answered(_)
             | Outcome::Refused(_)
             | Outcome::Unreachable { .. }
-            | Outcome::NoToken(_) => _ = silences.remove(webhook),
+            | Outcome::NoToken(
+                TokenProblem::Status(_) | TokenProblem::Answer(_) | TokenProblem::Unanswered(_),
+            ) => _ = silences.remove(webhook),
         }
     }
 }

@@ -46,6 +46,9 @@ pub enum TokenProblem {
     /// What the answer lacks or has wrong.
     #[error("the token URL's answer {0}")]
     Answer(&'static str),
+    /// Nothing came back in time: whoever asks again waits again.
+    #[error("the token URL could not be asked: no answer in time")]
+    TimedOut,
     /// The request got no answer; the words of its outcome.
     #[error("the token URL could not be asked: {0}")]
     Unanswered(String),
@@ -171,10 +174,10 @@ async fn fetch(
     match client.post(asked).await {
         Outcome::Answered(answer) if answer.status.is_success() => read(&answer.body_head),
         Outcome::Answered(answer) => Err(TokenProblem::Status(answer.status)),
-        other @ (Outcome::Refused(_)
-        | Outcome::Unreachable { .. }
-        | Outcome::TimedOut
-        | Outcome::NoToken(_)) => Err(TokenProblem::Unanswered(other.to_string())),
+        Outcome::TimedOut => Err(TokenProblem::TimedOut),
+        other @ (Outcome::Refused(_) | Outcome::Unreachable { .. } | Outcome::NoToken(_)) => {
+            Err(TokenProblem::Unanswered(other.to_string()))
+        }
     }
 }
 

@@ -118,6 +118,26 @@ async fn a_silent_receiver_is_not_waited_for_again_and_again() {
 }
 
 #[tokio::test]
+async fn a_silent_token_url_is_not_waited_for_again_and_again() {
+    let office = Office::open().await;
+    let [receiver, server] = [Receiver::start().await, Receiver::start().await];
+    let (receiver, server) = (receiver.unwrap(), server.unwrap());
+    let mut webhook = office.hook(&receiver.url());
+    office.authorise(&mut webhook, &server.url());
+    office.keep(&webhook).await;
+    server.always(Reply::Hang);
+    for _ in 0..6 {
+        office.tell(&office.events(1)).await;
+        let due = office.queues.drain("retries").into_iter();
+        office.work(due.map(|(text, _)| text).collect()).await;
+        // A failure speaks for five seconds.
+        office.hand.advance(6);
+    }
+    assert_eq!(server.posts().len(), 3);
+    assert!(receiver.posts().is_empty());
+}
+
+#[tokio::test]
 async fn a_webhook_that_fails_for_days_is_switched_off_and_its_events_are_kept() {
     let office = Office::open().await;
     let (receiver, webhook) = office.subscribe().await;
