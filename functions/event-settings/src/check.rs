@@ -67,6 +67,7 @@ fn check_flags(body: &Settings, status_change: bool, webhook: &mut Webhook, foun
         Patch::Set(enabled) => {
             if enabled && !webhook.enabled {
                 webhook.failing_since = None;
+                webhook.untold = None;
             }
             webhook.enabled = enabled;
         }

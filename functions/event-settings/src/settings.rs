@@ -39,6 +39,7 @@ pub(crate) async fn create(
         signing: None,
         failing_since: None,
         slow_since: None,
+        untold: None,
     };
     let webhook = apply(&app, &body, include, empty)?;
     let limit = i64::from(app.max_webhooks);

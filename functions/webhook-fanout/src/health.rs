@@ -53,7 +53,8 @@ pub(crate) async fn well(app: &App, webhook: &Webhook, took_ms: u64) {
     }
 }
 
-/// A post failed: remembers since when, and switches the webhook off when that is days ago.
+/// A post failed: remembers since when, and switches the webhook off when that is days ago. Its
+/// events are kept as dead letters.
 pub(crate) async fn ill(app: &App, webhook: &Webhook, outcome: &Outcome) {
     let now = app.clock.now();
     let limit = app.patience.disable_after;
@@ -61,19 +62,27 @@ pub(crate) async fn ill(app: &App, webhook: &Webhook, outcome: &Outcome) {
     if webhook.failing_since.is_some() && !is_lost(webhook.failing_since) {
         return;
     }
+    let mut switched_off = false;
     let changed = app
         .store
         .change_webhook(&webhook.account, &webhook.id, |mut webhook| {
-            if is_lost(webhook.failing_since) && webhook.enabled {
+            // Not when its owner or another process did so meanwhile.
+            switched_off = is_lost(webhook.failing_since) && webhook.enabled;
+            if switched_off {
                 webhook.enabled = false;
                 webhook.updated_at = now;
+                webhook.untold = Some(outcome.to_string());
             }
             webhook.failing_since = webhook.failing_since.or(Some(now));
             Ok::<_, std::convert::Infallible>(webhook)
         });
     match changed.await {
-        Ok(Ok(Saved::Done(now_it_is))) if !now_it_is.enabled && webhook.enabled => {
-            tell(app, webhook, outcome).await;
+        Ok(Ok(Saved::Done(off))) if switched_off => {
+            tracing::warn!(
+                account.id = %off.account, webhook.id = %off.id,
+                "webhook {} has failed for days and is switched off: {outcome}", off.id
+            );
+            announce(app, &off).await;
         }
         Ok(_) => {}
         Err(error) => tracing::warn!(
@@ -83,12 +92,12 @@ pub(crate) async fn ill(app: &App, webhook: &Webhook, outcome: &Outcome) {
     }
 }
 
-/// A notice that a webhook was switched off. Its events are kept as dead letters.
-async fn tell(app: &App, webhook: &Webhook, outcome: &Outcome) {
-    tracing::warn!(
-        account.id = %webhook.account, webhook.id = %webhook.id,
-        "webhook {} has failed for days and is switched off: {outcome}", webhook.id
-    );
+/// The notice that a webhook was switched off, if one is due. A bus that does not take it is tried
+/// again with whatever next happens in the account or waits for the webhook.
+pub(crate) async fn announce(app: &App, webhook: &Webhook) {
+    let Some(reason) = &webhook.untold else {
+        return;
+    };
     let notice = Notice {
         account: webhook.account.clone(),
         kind: "Webhook Disabled".to_owned(),
@@ -96,11 +105,21 @@ async fn tell(app: &App, webhook: &Webhook, outcome: &Outcome) {
             "webhook_id": webhook.id,
             "friendly_name": webhook.friendly_name,
             "failing_since": webhook.failing_since,
-            "reason": outcome.to_string(),
+            "reason": reason,
         }),
     };
     if let Err(error) = app.bus.publish(&[notice]).await {
-        tracing::error!(webhook.id = %webhook.id, "the notice about webhook {} is lost: {error}", webhook.id);
+        tracing::error!(webhook.id = %webhook.id, "the notice about webhook {} must wait: {error}", webhook.id);
+        return;
+    }
+    let changed = app
+        .store
+        .change_webhook(&webhook.account, &webhook.id, |mut webhook| {
+            webhook.untold = None;
+            Ok::<_, std::convert::Infallible>(webhook)
+        });
+    if let Err(error) = changed.await {
+        tracing::warn!(webhook.id = %webhook.id, "webhook {} will be told of twice: {error}", webhook.id);
     }
 }
 

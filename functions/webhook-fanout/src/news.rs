@@ -24,7 +24,12 @@ pub(crate) async fn work(app: &App, account: AccountId, events: Vec<Event>) -> V
     let enabled = webhooks.iter().filter(|webhook| webhook.enabled);
     let told = enabled.map(|webhook| tell(app, webhook, &events));
     let published = publish(app, &events);
-    let (told, published) = futures_util::join!(join_all(told), published);
+    let due = join_all(
+        webhooks
+            .iter()
+            .map(|webhook| health::announce(app, webhook)),
+    );
+    let (told, published, _) = futures_util::join!(join_all(told), published, due);
     let all = told.into_iter().chain([published]);
     match all.reduce(end::worse).unwrap_or(Verdict::Done) {
         // Nobody waits for a counter. What comes again is written down then.

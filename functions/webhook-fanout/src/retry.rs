@@ -4,6 +4,7 @@ use posthaste_queue::{Undelivered, Verdict};
 
 use crate::App;
 use crate::end::{self, Failed};
+use crate::health;
 use crate::post;
 
 /// Tries again when its time has come; whether the webhook still wants it is read now.
@@ -30,6 +31,7 @@ pub(crate) async fn work(app: &App, undelivered: Undelivered) -> Verdict {
             return Verdict::Again;
         }
     };
+    health::announce(app, &webhook).await;
     if !webhook.enabled {
         let failed = Failed {
             events,

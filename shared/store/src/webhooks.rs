@@ -48,6 +48,9 @@ pub struct Webhook {
     /// Since when it has answered too slowly to be waited for; `None` while it is quick.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slow_since: Option<Timestamp>,
+    /// Why it was switched off, until the owner's other systems have been told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub untold: Option<String>,
 }
 
 /// The key pair of a webhook whose posts are signed.

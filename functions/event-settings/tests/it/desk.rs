@@ -137,6 +137,7 @@ impl Desk {
             signing: None,
             failing_since: None,
             slow_since: None,
+            untold: None,
         };
         let created = self.store.create_webhook(&webhook, 99).await.unwrap();
         assert_eq!(created, Created::Done);

@@ -3,7 +3,9 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use posthaste_testkit::{Receiver, Reply};
+use posthaste_queue::Bus;
+use posthaste_testkit::{Receiver, Reply, dynamodb};
+use serde_json::{Value, json};
 use webhook_fanout::Watch;
 
 use crate::office::{Office, SOON};
@@ -178,6 +180,116 @@ async fn a_webhook_that_fails_for_days_is_switched_off_and_its_events_are_kept()
             .iter()
             .any(|row| row.value.reason == "the webhook is disabled")
     );
+}
+
+/// Three days.
+const LONG: i64 = 3 * 86_400;
+
+impl Office {
+    /// Somebody listens on the bus, and takes what is told.
+    async fn listener(&mut self) -> Receiver {
+        let listener = Receiver::start().await.unwrap();
+        let taken = r#"{"FailedEntryCount":0,"Entries":[{"EventId":"1"}]}"#;
+        listener.always(Reply::with_body(200, taken));
+        let config = dynamodb().await.into_builder();
+        let config = config.endpoint_url(listener.url()).build();
+        self.app.bus = Bus::event_bridge(&config, "bus");
+        listener
+    }
+
+    /// A new event for a webhook that fails, and the attempt at it.
+    async fn try_one(&self) {
+        self.tell(&self.events(1)).await;
+        let texts = self.queues.drain("retries").into_iter();
+        self.work(texts.map(|(text, _)| text).collect()).await;
+        // What waits now is of no interest.
+        self.queues.drain("retries");
+    }
+}
+
+#[tokio::test]
+async fn the_bus_hears_of_a_webhook_that_is_switched_off_once_and_surely() {
+    let mut office = Office::open().await;
+    let bus = office.listener().await;
+    let refused = r#"{"FailedEntryCount":1,"Entries":[{"ErrorCode":"InternalFailure"}]}"#;
+    bus.script([Reply::with_body(200, refused)]);
+    let (receiver, webhook) = office.subscribe().await;
+    receiver.always(Reply::status(500));
+    let start = office.hand.now();
+    office.try_one().await;
+    office.hand.advance(LONG - 1);
+    office.try_one().await;
+    assert!(office.stored(&webhook).await.enabled);
+    assert!(bus.posts().is_empty());
+
+    office.hand.advance(1);
+    office.try_one().await;
+    assert!(!office.stored(&webhook).await.enabled);
+    assert_eq!(bus.posts().len(), 1);
+    // The bus did not take it: the next event of the account brings it again.
+    for _ in 0..2 {
+        office.tell(&office.events(1)).await;
+        assert_eq!(bus.posts().len(), 2);
+    }
+    assert_eq!(office.stored(&webhook).await.untold, None);
+
+    let told: Value = serde_json::from_slice(&bus.posts()[1].body).unwrap();
+    let told = &told["Entries"][0];
+    assert_eq!(
+        (&told["Source"], &told["DetailType"]),
+        (&json!("posthaste"), &json!("Webhook Disabled"))
+    );
+    let detail: Value = serde_json::from_str(told["Detail"].as_str().unwrap()).unwrap();
+    let want = json!({
+        "account": office.account, "webhook_id": webhook.id, "friendly_name": null,
+        "failing_since": start, "reason": "answered 500",
+    });
+    assert_eq!(detail, want);
+}
+
+#[tokio::test]
+async fn what_waits_for_the_webhook_brings_the_notice_too() {
+    let mut office = Office::open().await;
+    let bus = office.listener().await;
+    let (receiver, mut webhook) = office.subscribe().await;
+    receiver.script([Reply::status(500)]);
+    office.tell(&office.events(1)).await;
+    webhook.enabled = false;
+    webhook.untold = Some("answered 500".to_owned());
+    let off = webhook.clone();
+    let off = |_| Ok::<_, ()>(off.clone());
+    let changed = office
+        .store
+        .change_webhook(&webhook.account, &webhook.id, off);
+    let _saved = changed.await.unwrap().unwrap();
+    office.next_retries().await;
+    assert_eq!(bus.posts().len(), 1);
+    assert_eq!(office.stored(&webhook).await.untold, None);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_owner_who_switches_a_failing_webhook_off_himself_is_not_told() {
+    let mut office = Office::open().await;
+    let bus = office.listener().await;
+    let (receiver, webhook) = office.subscribe().await;
+    receiver.always(Reply::status(500));
+    office.try_one().await;
+    office.hand.advance(LONG);
+    // While the post is under way.
+    let (store, hook) = (office.store.clone(), webhook.clone());
+    receiver.decide(move |_| {
+        let off = store.change_webhook(&hook.account, &hook.id, |mut webhook| {
+            webhook.enabled = false;
+            Ok::<_, ()>(webhook)
+        });
+        let off = || tokio::runtime::Handle::current().block_on(off);
+        let _saved = tokio::task::block_in_place(off).unwrap().unwrap();
+        Reply::status(500)
+    });
+    office.try_one().await;
+    let stored = office.stored(&webhook).await;
+    assert_eq!((stored.enabled, stored.untold), (false, None));
+    assert!(bus.posts().is_empty());
 }
 
 #[tokio::test]

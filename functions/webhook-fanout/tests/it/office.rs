@@ -109,6 +109,7 @@ impl Office {
             signing: None,
             failing_since: None,
             slow_since: None,
+            untold: None,
         }
     }
 
