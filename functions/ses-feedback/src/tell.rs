@@ -1,6 +1,6 @@
 //! From what is said about a copy to the event that tells it, once.
 
-use posthaste_model::{Event, Kind, MessageId};
+use posthaste_model::{Event, Kind, MessageId, Timestamp};
 use posthaste_store::{Heard, News, Recipient, State, StoreError};
 
 use crate::App;
@@ -9,23 +9,48 @@ use crate::word::{Says, Word};
 /// Events of a copy that are kept; what is told beyond that is told and not kept.
 const MOST: usize = 200;
 
+/// Why something that was said is not told now. Tried again it will be.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Untold {
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error("the copy is still being handed over")]
+    Early,
+}
+
 /// Writes down what is said and gives back the event to queue, if there is one.
 ///
 /// What the row has already was told by somebody else, who queues it, unless that was an earlier
 /// run of this very message: `again`.
-pub(crate) async fn tell(app: &App, word: &Word, again: bool) -> Result<Option<Event>, StoreError> {
+pub(crate) async fn tell(app: &App, word: &Word, again: bool) -> Result<Option<Event>, Untold> {
     let copy = (&word.account, &word.message, word.recipient);
+    let now = app.clock.now();
     let id = id(word);
-    let news = |row: &Recipient| news(word, id.as_deref(), row);
-    match app.store.hear(copy, app.clock.now(), news).await? {
+    let mut early = false;
+    let news = |row: &Recipient| {
+        early = id.is_some() && is_early(row, now);
+        if early {
+            return None;
+        }
+        news(word, id.as_deref(), row)
+    };
+    let heard = app.store.hear(copy, now, news).await?;
+    match heard {
         Heard::New(news) => Ok(news.event),
+        Heard::Known(_) if early => Err(Untold::Early),
         Heard::Known(row) => {
             let mut events = row.events().into_iter();
             let mine = events.find(|event| Some(&event.id) == id.as_ref());
             Ok(mine.filter(|_| again))
         }
-        Heard::Missing => forgotten(app, word, id, again).await,
+        Heard::Missing => Ok(forgotten(app, word, id, again).await?),
     }
+}
+
+/// Whether somebody is about to write what the copy carries (categories, custom arguments), which
+/// an event told now would lack. If he died instead, his lease ends, and it is told as it is.
+fn is_early(row: &Recipient, now: Timestamp) -> bool {
+    row.state == State::Claimed && row.events.is_empty() && now < row.lease
 }
 
 /// The id of the event: the same whoever tells it, and however often. A copy ends once, and may be

@@ -15,12 +15,14 @@ use serde_json::Value;
 use crate::App;
 use crate::leave;
 use crate::ses::Bridged;
-use crate::tell::tell;
+use crate::tell::{Untold, tell};
 use crate::word::Word;
 
 /// Trouble that only a later run of the same message can mend.
 #[derive(Debug, thiserror::Error)]
 enum Trouble {
+    #[error(transparent)]
+    Untold(#[from] Untold),
     #[error(transparent)]
     Store(#[from] StoreError),
     #[error(transparent)]
@@ -76,6 +78,10 @@ pub async fn handle(app: &App, event: SqsEvent) -> SqsBatchResponse {
                 events.extend(end.event);
                 blobs.extend(end.blob);
                 done.push(id);
+            }
+            Some(Err(Trouble::Untold(Untold::Early))) => {
+                tracing::info!("feedback came before its copy was handed over; it waits");
+                again.push(id);
             }
             Some(Err(trouble)) => {
                 tracing::error!(error = %trouble, "feedback must wait: {trouble}");

@@ -3,8 +3,9 @@
 use posthaste_model::{BounceType, Kind};
 use posthaste_store::{List, State};
 use serde_json::{Value, json};
+use ses_feedback::handle;
 
-use crate::{Desk, EMAIL, at};
+use crate::{Desk, EMAIL, at, received};
 
 pub(crate) const SEND: &str = include_str!("../samples/send.json");
 pub(crate) const DELIVERY: &str = include_str!("../samples/delivery.json");
@@ -204,9 +205,33 @@ async fn a_mail_that_left_unheard_is_not_sent_again() {
 }
 
 #[tokio::test]
-async fn a_word_that_comes_before_our_own_is_the_last() {
+async fn a_word_that_comes_before_our_own_waits_for_it() {
     let desk = Desk::empty().await;
     desk.claimed().await;
+    let texts = [desk.sample(DELIVERY), desk.sample(SEND)];
+    let response = handle(&desk.app, received(&texts, 1)).await;
+    let back: Vec<_> = response.batch_item_failures.into_iter().collect();
+    assert_eq!((back.len(), back[0].item_identifier.as_str()), (1, "0"));
+    assert!(desk.told().is_empty());
+
+    desk.recorded(State::Handed).await;
+    desk.work_again(&texts[..1], 2).await;
+    let event = desk.one();
+    assert_eq!(event.kind, Kind::Delivered);
+    assert_eq!(event.custom_args["order"], "7");
+    assert!(event.category.is_some() && event.smtp_id.is_some());
+    assert_eq!(desk.row().await.state, State::Delivered);
+}
+
+#[tokio::test]
+async fn a_word_about_a_hand_over_that_died_waits_no_longer_and_is_the_last() {
+    let desk = Desk::empty().await;
+    desk.claimed().await;
+    desk.hand.advance(59);
+    let texts = [desk.sample(DELIVERY)];
+    let response = handle(&desk.app, received(&texts, 1)).await;
+    assert_eq!(response.batch_item_failures.len(), 1);
+    desk.hand.advance(1);
     desk.work(&[desk.sample(DELIVERY)]).await;
     assert_eq!(desk.one().kind, Kind::Delivered);
     assert_eq!(desk.row().await.state, State::Claimed, "not ours to end");
