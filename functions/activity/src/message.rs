@@ -10,6 +10,7 @@ use serde::Serialize;
 
 use crate::App;
 
+/// Every field is always there (API facts, appendix A): clients read them into fixed types.
 #[derive(Serialize)]
 pub(crate) struct Message {
     from_email: String,
@@ -17,10 +18,14 @@ pub(crate) struct Message {
     subject: String,
     to_email: String,
     status: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    template_id: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    asm_group_id: Option<i64>,
+    /// Empty without a template.
+    template_id: String,
+    /// 0 without a group.
+    asm_group_id: i64,
+    /// Empty: there are no teammates here.
+    teammate: &'static str,
+    /// Empty when no key sent it, as with a notice of the service.
+    api_key_id: String,
     opens_count: usize,
     clicks_count: usize,
     events: Vec<Told>,
@@ -96,8 +101,20 @@ impl Message {
                 Standing::Delivered => "delivered",
                 Standing::Bounced | Standing::Dropped => "not_delivered",
             },
-            template_id: events.iter().find_map(|event| event.template_id.clone()),
-            asm_group_id: events.iter().find_map(|event| event.asm_group_id),
+            template_id: events
+                .iter()
+                .find_map(|event| event.template_id.clone())
+                .unwrap_or_default(),
+            asm_group_id: events
+                .iter()
+                .find_map(|event| event.asm_group_id)
+                .unwrap_or_default(),
+            teammate: "",
+            api_key_id: events
+                .iter()
+                .find_map(|event| event.key.as_ref())
+                .map(ToString::to_string)
+                .unwrap_or_default(),
             opens_count: opens.len(),
             clicks_count: clicks.len(),
             events: told.into_iter().map(|(_, told)| told).collect(),

@@ -52,6 +52,7 @@ impl About<'_> {
         let mut event = self.event(Kind::Processed);
         let planned = self.mail.send_at_of(self.personalization);
         event.send_at = Some(planned.unwrap_or(Timestamp(0)));
+        event.key.clone_from(&self.job.key);
         event.pool = self
             .mail
             .ip_pool_name
@@ -68,6 +69,7 @@ impl About<'_> {
         let mut event = self.event(Kind::Dropped);
         event.reason = Some(reason.to_owned());
         event.status = Some("5.0.0".to_owned());
+        event.key.clone_from(&self.job.key);
         End {
             state: State::Dropped,
             event: Some(event),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{AccountId, MessageId, Timestamp};
+use crate::{AccountId, KeyId, MessageId, Timestamp};
 
 /// The kinds of SPEC.md, "Events".
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -150,6 +150,10 @@ pub struct Event {
     pub send_at: Option<Timestamp>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub template_id: Option<String>,
+    /// The key that the mail was sent with, for look-ups; no webhook is told. Only the first event
+    /// of a copy has it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key: Option<KeyId>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// The enhanced status code, `5.1.1`.
@@ -204,6 +208,7 @@ impl Event {
             pool: None,
             send_at: None,
             template_id: None,
+            key: None,
             reason: None,
             status: None,
             response: None,

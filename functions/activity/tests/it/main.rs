@@ -73,8 +73,8 @@ impl Desk {
         self.copy("ann@example.com", State::Delivered).await
     }
 
-    /// A copy of a mail of its own that stands so, without the rows of the search.
-    pub(crate) async fn copy(&self, email: &str, state: State) -> MessageId {
+    /// A copy that somebody is handing over.
+    async fn claimed(&self, email: &str) -> MessageId {
         let (id, message) = (&self.tenant.account.id, entropy().message_id());
         let now = self.hand.now();
         let who = Claimant {
@@ -93,6 +93,13 @@ impl Desk {
         let which = (id, &message, 0);
         let claim = self.store.claim(which, 0, who, &described).await.unwrap();
         assert_eq!(claim, Claim::Won);
+        message
+    }
+
+    /// A copy of a mail of its own that stands so, without the rows of the search.
+    pub(crate) async fn copy(&self, email: &str, state: State) -> MessageId {
+        let message = self.claimed(email).await;
+        let (which, now) = ((&self.tenant.account.id, &message, 0), self.hand.now());
         if state != State::Claimed {
             let kind = match state {
                 State::Bounced => Kind::Bounce,
@@ -151,6 +158,57 @@ async fn a_message_is_found_by_either_of_its_ids() {
         assert_eq!(told["msg_id"], format!("{message}.posthaste-0.0.0"));
         assert_eq!(told["events"][0]["event_name"], "delivered");
         assert_eq!(told["events"][0]["reason"], "250 ok");
+    }
+}
+
+#[tokio::test]
+async fn every_field_of_a_message_is_there_whether_it_has_something_to_say_or_not() {
+    let desk = Desk::new().await;
+    let bare = desk.delivered().await;
+    let full = desk.claimed("ann@example.com").await;
+    let mut processed = desk.event(Kind::Processed, &full, "ann@example.com");
+    processed.template_id = Some("d-1".to_owned());
+    processed.asm_group_id = Some(7);
+    let key = entropy().key_id();
+    processed.key = Some(key.clone());
+    let outcome = Outcome {
+        state: State::Delivered,
+        now: desk.hand.now(),
+        events: &[
+            processed,
+            desk.event(Kind::Delivered, &full, "ann@example.com"),
+        ],
+    };
+    let copy = (&desk.tenant.account.id, &full, 0);
+    assert!(desk.store.record(copy, 0, &outcome).await.unwrap());
+
+    for (message, template, group, key) in [
+        (bare, "", 0, String::new()),
+        (full, "d-1", 7, key.to_string()),
+    ] {
+        let told = desk.get(&format!("/v3/messages/{message}")).await;
+        let told = told.expect(200).json();
+        let mut keys: Vec<_> = told.as_object().unwrap().keys().collect();
+        keys.sort();
+        let want = [
+            "api_key_id",
+            "asm_group_id",
+            "clicks_count",
+            "events",
+            "from_email",
+            "msg_id",
+            "opens_count",
+            "status",
+            "subject",
+            "teammate",
+            "template_id",
+            "to_email",
+        ];
+        assert_eq!(keys, want);
+        assert_eq!(told["template_id"], template);
+        assert_eq!(told["asm_group_id"], group);
+        assert_eq!(told["teammate"], "");
+        assert_eq!(told["api_key_id"], key);
     }
 }
 

@@ -3,7 +3,7 @@
 use delivery::{App, Identity, handle};
 use posthaste_blob::Blob;
 use posthaste_mailer::{Mailer, Smtp, SmtpConfig};
-use posthaste_model::{AccountId, Event, Mail};
+use posthaste_model::{AccountId, Event, Kind, Mail};
 use posthaste_queue::{Body, Happened, Job};
 use posthaste_store::{List, Mark};
 use posthaste_testkit::relay::{At, Does, Relay, Script};
@@ -87,7 +87,7 @@ impl Desk {
             attempt: 0,
             due: None,
             left: false,
-            key: None,
+            key: Some(entropy().key_id()),
             body: Body::Mail(Box::new(mail)),
         };
         // Every job may run twice.
@@ -97,6 +97,9 @@ impl Desk {
         }
         let mut last = std::collections::BTreeMap::new();
         for event in self.told() {
+            // The first word of a copy says who sent it.
+            let first = matches!(event.kind, Kind::Processed | Kind::Dropped);
+            assert_eq!(event.key, job.key.clone().filter(|_| first));
             let reason = event.reason.unwrap_or_default();
             last.insert(event.recipient, (event.kind.wire().to_owned(), reason));
         }

@@ -1,6 +1,6 @@
 use std::path::PathBuf;
 
-use posthaste_model::{AccountId, MessageId, Timestamp};
+use posthaste_model::{AccountId, KeyId, MessageId, Timestamp};
 
 use super::*;
 
@@ -24,6 +24,7 @@ fn full(kind: Kind) -> Event {
         }),
         send_at: Some(Timestamp(1_700_003_600)),
         template_id: Some("d-0123456789abcdef".into()),
+        key: Some(KeyId::from_bytes(bytes)),
         reason: Some("because".into()),
         status: Some("5.1.1".into()),
         response: Some("250 2.0.0 OK".into()),
