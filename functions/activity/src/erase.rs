@@ -7,6 +7,11 @@
 //! still under way is left: its job holds the address, and would write it again. Entries of the
 //! suppression lists stay unless they are asked for, because they are what keeps the person from
 //! being written to.
+//!
+//! What nobody can find, because it lies in queues, finds a mark of the erasure where it would be
+//! stored: events that wait for a webhook do not become dead letters, and a mail that waits for its
+//! time is sent, but its rows stay no longer than its jobs (six days). The mark holds no address,
+//! and goes after eight days.
 
 use posthaste_blob::{Blob, BlobError};
 use posthaste_model::{AccountId, EmailAddress, Timestamp};
@@ -16,9 +21,6 @@ use posthaste_store::{DeadLetter, Row, State, Store, StoreError, Trace, Wanted};
 /// Seconds after which no job of a mail can exist any more: scheduled 72 hours ahead, and tried for
 /// 72 more.
 const OVER: i64 = 6 * 86_400;
-
-/// Seconds a letter is kept after it died, unless the fan-out was told otherwise.
-const LETTERS: i64 = 30 * 86_400;
 
 /// Rows read at a time.
 const LOT: usize = 100;
@@ -63,9 +65,11 @@ impl Eraser<'_> {
     /// When the table or the blobs fail.
     pub async fn run(&self, now: Timestamp, pages: usize) -> Result<Progress, Unerased> {
         let mut progress = Progress::default();
+        let folded = self.address.folded();
+        // First, so that what becomes a letter from now on knows it.
+        self.store.mark_erased(self.account, &folded, now).await?;
         progress.erased += self.letters().await?;
         progress.erased += self.lost_mails().await?;
-        let folded = self.address.folded();
         if self.suppressions {
             progress.erased += self.lists(&folded).await?;
         }
@@ -153,8 +157,7 @@ impl Eraser<'_> {
                 message,
                 ..letter.clone()
             };
-            let expires = letter.died_at.plus(LETTERS);
-            self.store.bury(&rest, expires).await?;
+            self.store.rebury(&row.key, &rest).await?;
         }
         self.store.unbury(std::slice::from_ref(&row.key)).await?;
         Ok(true)

@@ -79,7 +79,7 @@ pub(crate) async fn deliver(
         exclusive: app.exclusive,
         now: app.clock.now(),
         lease: LEASE,
-        retention: app.retention,
+        retention: crate::erased::retention(app, job, copy).await?,
     };
     match app.store.claim(which, job.attempt, who, &described).await? {
         Claim::Won => {}

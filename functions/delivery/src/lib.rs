@@ -12,6 +12,7 @@ mod copy;
 mod count;
 mod credits;
 mod dkim;
+mod erased;
 mod lists;
 mod open;
 mod outcome;

@@ -1,10 +1,12 @@
 //! Where events go that a webhook did not take: back to the queue, or to the dead letters.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use posthaste_model::{Event, Timestamp};
+use futures_util::{StreamExt as _, TryStreamExt as _};
+use posthaste_model::{AccountId, EmailAddress, Event, Timestamp};
 use posthaste_queue::{Retry, Undelivered, Verdict};
-use posthaste_store::{DeadLetter, Webhook};
+use posthaste_store::{DeadLetter, StoreError, Webhook};
 use posthaste_webhook::{Attempted, Next, RetryAfter, Schedule};
 
 use crate::App;
@@ -96,8 +98,9 @@ pub(crate) async fn queue(app: &App, waiting: &Undelivered, at: Timestamp) -> Ve
     }
 }
 
-/// Makes dead letters of events whose time is over.
-pub(crate) async fn bury(app: &App, webhook: &Webhook, failed: Failed) -> Verdict {
+/// Makes dead letters of events whose time is over, but for those of people who were forgotten
+/// after they happened.
+pub(crate) async fn bury(app: &App, webhook: &Webhook, mut failed: Failed) -> Verdict {
     if failed.events.is_empty() {
         return Verdict::Done;
     }
@@ -105,6 +108,13 @@ pub(crate) async fn bury(app: &App, webhook: &Webhook, failed: Failed) -> Verdic
         webhook.id = %webhook.id,
         "webhook {} did not take {} events in their time: {}", webhook.id, failed.events.len(), failed.last
     );
+    match remembered(app, &webhook.account, failed.events).await {
+        Ok(events) => failed.events = events,
+        Err(error) => {
+            tracing::error!("dead letters could not be kept: {error}");
+            return Verdict::Again;
+        }
+    }
     match letters(app, webhook, failed).await {
         Ok(()) => Verdict::Done,
         Err(error) => {
@@ -112,6 +122,35 @@ pub(crate) async fn bury(app: &App, webhook: &Webhook, failed: Failed) -> Verdic
             Verdict::Again
         }
     }
+}
+
+/// The events of people who were not forgotten since.
+async fn remembered(
+    app: &App,
+    account: &AccountId,
+    mut events: Vec<Event>,
+) -> Result<Vec<Event>, StoreError> {
+    let people: BTreeSet<String> = events.iter().map(|event| folded(&event.email)).collect();
+    let looks: Vec<_> = people
+        .into_iter()
+        .map(|who| async move {
+            let erased = app.store.erased_at(account, &who).await?;
+            Ok::<_, StoreError>(erased.map(|at| (who, at)))
+        })
+        .collect();
+    let looks = futures_util::stream::iter(looks).buffer_unordered(app.at_once.max(1));
+    let erased: Vec<Option<(String, Timestamp)>> = looks.try_collect().await?;
+    let erased: BTreeMap<String, Timestamp> = erased.into_iter().flatten().collect();
+    events.retain(|event| {
+        let at = erased.get(&folded(&event.email));
+        at.is_none_or(|at| event.at > *at)
+    });
+    Ok(events)
+}
+
+/// How an address compares; what is none compares to no address that can be forgotten.
+fn folded(email: &str) -> String {
+    EmailAddress::parse(email).map_or_else(|_| String::new(), |email| email.folded())
 }
 
 async fn letters(

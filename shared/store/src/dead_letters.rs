@@ -25,6 +25,12 @@ pub struct DeadLetter {
     pub message: String,
 }
 
+/// How long a letter is kept.
+#[derive(Debug, Deserialize)]
+struct Expiry {
+    exp: Timestamp,
+}
+
 /// Which dead letters are asked for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Wanted {
@@ -59,6 +65,18 @@ impl Store {
     /// When the table fails.
     pub async fn bury(&self, letter: &DeadLetter, expires: Timestamp) -> Result<(), StoreError> {
         self.put(&letter.key(), letter, Some(expires)).await
+    }
+
+    /// Keeps a letter that takes the place of an older one for as long as that would have been
+    /// kept; not at all when that is gone.
+    ///
+    /// # Errors
+    /// When the table fails.
+    pub async fn rebury(&self, old: &Key, letter: &DeadLetter) -> Result<(), StoreError> {
+        match self.get::<Expiry>(old).await? {
+            Some(row) => self.bury(letter, row.value.exp).await,
+            None => Ok(()),
+        }
     }
 
     /// Letters of an account, those with the oldest events first.

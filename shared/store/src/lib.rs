@@ -17,6 +17,7 @@ mod due;
 mod embedded;
 mod ending;
 mod erase;
+mod erased;
 mod error;
 mod groups;
 mod heard;

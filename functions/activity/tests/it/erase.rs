@@ -5,6 +5,7 @@ use posthaste_model::{EmailAddress, Event, Kind, MessageId, WebhookId};
 use posthaste_queue::{Inbound, Retry, Undelivered};
 use posthaste_store::{DeadLetter, List, LostMail, Mark, State, Wanted};
 use posthaste_testkit::{Answer, Tenant};
+use serde_json::Value;
 
 use crate::{DAY, Desk};
 
@@ -161,6 +162,42 @@ async fn everything_of_an_address_goes_and_nothing_of_another() {
         }
         desk.erase("").await.expect(204);
     }
+}
+
+#[tokio::test]
+async fn a_letter_with_events_of_others_keeps_its_own_end() {
+    let desk = Desk::new().await;
+    let account = &desk.tenant.account.id;
+    let message = desk.delivered().await;
+    let events = [ANN, "bob@example.com"].map(|email| desk.event(Kind::Delivered, &message, email));
+    desk.letter(events.to_vec()).await;
+    let end = desk.hand.now().plus(DAY);
+    desk.hand.advance(60);
+
+    desk.erase("").await.expect(204);
+
+    let wanted = Wanted {
+        limit: 9,
+        ..Wanted::default()
+    };
+    let rows = desk.store.dead_letters(account, &wanted).await.unwrap();
+    assert_eq!(rows.len(), 1);
+    let raw = desk.store.get::<Value>(&rows[0].key).await.unwrap();
+    assert_eq!(raw.unwrap().value["exp"], end.0);
+}
+
+#[tokio::test]
+async fn an_erasure_leaves_a_mark_of_its_latest_time() {
+    let desk = Desk::new().await;
+    let account = &desk.tenant.account.id;
+    for _ in 0..2 {
+        desk.hand.advance(60);
+        desk.erase("").await.expect(204);
+        let at = desk.store.erased_at(account, ANN).await.unwrap();
+        assert_eq!(at, Some(desk.hand.now()));
+    }
+    let other = desk.store.erased_at(account, "bob@example.com").await;
+    assert_eq!(other.unwrap(), None);
 }
 
 #[tokio::test]

@@ -7,6 +7,7 @@
 )]
 
 mod credits;
+mod erased;
 mod lists;
 mod settings;
 mod signing;

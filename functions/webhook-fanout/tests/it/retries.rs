@@ -164,6 +164,38 @@ async fn after_a_day_events_are_dead_letters_and_a_replay_delivers_them() {
 }
 
 #[tokio::test]
+async fn who_was_forgotten_meanwhile_is_in_no_dead_letter() {
+    let office = Office::open().await;
+    let (receiver, _) = office.subscribe().await;
+    receiver.always(Reply::status(500));
+    let mut bobs = office.event(Kind::Open);
+    bobs.email = "bob@example.com".to_owned();
+    let mut before = office.event(Kind::Open);
+    before.email = "Ann@Example.com".to_owned();
+    office.tell(&[bobs.clone(), before]).await;
+    let store = office.store.clone();
+    let erased = store.mark_erased(&office.account, "ann@example.com", office.hand.now());
+    erased.await.unwrap();
+    office.hand.advance(1);
+    let after = office.event(Kind::Open);
+    office.tell(std::slice::from_ref(&after)).await;
+
+    while office.next_retries().await {}
+
+    let wanted = Wanted {
+        limit: 9,
+        ..Wanted::default()
+    };
+    let letters = store.dead_letters(&office.account, &wanted).await.unwrap();
+    let buried = letters.iter().flat_map(|row| {
+        let inside = Undelivered::from_text(&row.value.message).unwrap();
+        inside.events
+    });
+    let buried: Vec<_> = buried.map(|event| event.id).collect();
+    assert_eq!(buried, [bobs.id, after.id]);
+}
+
+#[tokio::test]
 async fn the_day_of_each_event_counts_by_itself() {
     let office = Office::open().await;
     let (receiver, _) = office.subscribe().await;

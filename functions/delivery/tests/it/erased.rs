@@ -1,0 +1,61 @@
+//! What is stored of a copy whose address was forgotten while its job waited.
+
+use delivery::handle;
+use posthaste_queue::{Body, Job};
+use posthaste_store::Key;
+use posthaste_testkit::relay::Script;
+use posthaste_testkit::{entropy, sqs_event};
+use serde_json::{Value, json};
+
+use crate::lists::Desk;
+
+const DAY: i64 = 86_400;
+
+#[tokio::test]
+async fn it_is_sent_and_stays_no_longer_than_its_jobs() {
+    let mut desk = Desk::new(Script::new()).await;
+    desk.app.retention = 30 * DAY;
+    let accepted = desk.hand.clock().now_ms();
+    desk.hand.advance(60);
+    let store = desk.app.store.clone();
+    let (account, erased_at) = (desk.account.clone(), desk.hand.now());
+    let erased = store.mark_erased(&account, "ann@example.com", erased_at);
+    erased.await.unwrap();
+    desk.hand.advance(60);
+    for (email, accepted, attempt, days) in [
+        ("Ann@example.com", accepted, 1, 6),
+        ("bob@example.com", accepted, 1, 30),
+        // Accepted after it, and one that has not waited.
+        ("ann@example.com", desk.hand.clock().now_ms(), 1, 30),
+        ("ann@example.com", accepted, 0, 30),
+    ] {
+        let mail = json!({
+            "from": {"email": "shop@example.com"},
+            "subject": "Hello",
+            "content": [{"type": "text/plain", "value": "Hi"}],
+            "personalizations": [{"to": [{"email": email}]}],
+        });
+        let job = Job {
+            v: 1,
+            account: account.clone(),
+            message: entropy().message_id(),
+            accepted,
+            spans: Vec::new(),
+            attempt,
+            due: None,
+            left: false,
+            key: None,
+            body: Body::Mail(Box::new(serde_json::from_value(mail).unwrap())),
+        };
+        let answer = handle(&desk.app, sqs_event([job.to_text().unwrap()])).await;
+        assert!(answer.batch_item_failures.is_empty());
+        let key = Key {
+            pk: format!("M#{account}#{}", job.message),
+            sk: "R#00000".to_owned(),
+        };
+        let row = store.get::<Value>(&key).await.unwrap().unwrap().value;
+        assert_eq!(row["state"], "delivered");
+        let until = desk.hand.now().plus(days * DAY);
+        assert_eq!(row["exp"], until.0, "{email} {attempt}");
+    }
+}
