@@ -14,13 +14,17 @@ pub(crate) struct Category {
     category: String,
 }
 
-/// The names in order; `category` asks for those that begin so.
+/// The names in order; `category` asks for those that begin so. There is one order, so `sort_by`
+/// may name it and nothing else (API facts 1, "Others").
 pub(crate) async fn list(
     State(app): State<App>,
     caller: Caller,
     query: Query,
 ) -> Result<Json<Vec<Category>>, Rejection> {
     let (limit, offset) = (query.limit(50, 1000)?, query.offset()?);
+    if query.text("sort_by").is_some_and(|by| by != "category") {
+        return Err(Rejection::on("sort_by", "invalid sort value"));
+    }
     let begin = query.text("category").unwrap_or_default();
     let rows = app
         .store

@@ -315,6 +315,17 @@ async fn categories_are_listed_and_counted_apart() {
         .expect(200)
         .json();
     assert_eq!(names, serde_json::json!([{"category": "sale"}]));
+    let same = desk.get("/v3/categories?sort_by=category").await;
+    assert_eq!(same.expect(200).json().as_array().unwrap().len(), 2);
+    for wrong in ["name", "Category", "category,"] {
+        let told = desk.get(&format!("/v3/categories?sort_by={wrong}")).await;
+        let (field, message) = told.expect(400).error();
+        assert_eq!(
+            (field.as_deref(), message.as_str()),
+            (Some("sort_by"), "invalid sort value"),
+            "{wrong}"
+        );
+    }
     let path = "/v3/categories/stats?start_date=2026-02-01&end_date=2026-02-01&categories=sale&categories=none";
     let told = desk.get(path).await.expect(200).json();
     assert_eq!(told[0]["stats"][0]["name"], "sale");
