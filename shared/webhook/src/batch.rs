@@ -141,6 +141,7 @@ mod tests {
     fn a_post_says_who_it_is_and_signs_when_asked() {
         let plain = headers(None, Timestamp(7), b"[]\r\n");
         assert_eq!(plain.get(USER_AGENT).unwrap(), "SendGrid Event API");
+        assert_eq!(plain.get(ACCEPT_ENCODING).unwrap(), "gzip");
         assert_eq!(
             plain.get(CONTENT_TYPE).unwrap(),
             "application/json;charset=utf-8"

@@ -380,6 +380,26 @@ async fn a_name_without_an_address_is_said_to_have_none() {
 }
 
 #[tokio::test]
+async fn the_bounds_are_those_that_are_promised() {
+    let config = Config::default();
+    // A timeout of ten seconds; a body of which sixteen kilobytes are read.
+    assert_eq!(
+        (config.total, config.body_cap),
+        (Duration::from_secs(10), 16 * 1024)
+    );
+    assert!(config.connect < config.total);
+    let receiver = Receiver::start().await.unwrap();
+    let client = Client::open(loopback()).unwrap();
+    for (sent, kept) in [(16 * 1024, 16 * 1024), (16 * 1024 + 1, 16 * 1024)] {
+        receiver.script([Reply::with_body(200, vec![b'x'; sent])]);
+        let Outcome::Answered(answer) = client.post(post(&receiver.url())).await else {
+            panic!("no answer");
+        };
+        assert_eq!(answer.body_head.len(), kept);
+    }
+}
+
+#[tokio::test]
 async fn a_look_up_that_hangs_is_bounded() {
     let stuck = Names::new(|_| std::future::pending());
     let config = Config {
