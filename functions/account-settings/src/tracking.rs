@@ -31,7 +31,7 @@ impl Setting for Click {
     fn of(all: &AccountSettings) -> Self {
         let click = all.defaults.click;
         Self {
-            enable_text: click.enable_text,
+            enable_text: click.enable_text.unwrap_or_default(),
             enabled: click.enable,
         }
     }
@@ -39,7 +39,7 @@ impl Setting for Click {
     fn change(all: &mut AccountSettings, change: ClickChange, _: &mut Problems) {
         let click = &mut all.defaults.click;
         click.enable = change.enabled.unwrap_or(click.enable);
-        click.enable_text = change.enable_text.unwrap_or(click.enable_text);
+        click.enable_text = change.enable_text.or(click.enable_text);
     }
 }
 

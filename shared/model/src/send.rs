@@ -176,9 +176,9 @@ pub struct TrackingSettings {
 pub struct ClickTracking {
     #[serde(default)]
     pub enable: bool,
-    /// Whether links of the text part count too.
-    #[serde(default)]
-    pub enable_text: bool,
+    /// Whether links of the text part count too; absent says nothing about it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub enable_text: Option<bool>,
 }
 
 /// `tracking_settings.open_tracking`.

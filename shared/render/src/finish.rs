@@ -116,7 +116,7 @@ impl<'a> Finish<'a> {
             let line = unsubscribe.line(&[&body], Form::Text);
             append(&mut body, &line);
         }
-        if self.links.tracks() && self.settings.click.enable_text {
+        if self.links.tracks() && self.settings.click.enable_text.unwrap_or_default() {
             body = self.links.text(&body);
         }
         body

@@ -24,7 +24,7 @@ pub fn effective(account: &AccountDefaults, mail: &Mail) -> Effective {
     let own = &mail.tracking_settings;
     Effective {
         footer: footer(&account.footer, mail.mail_settings.footer.as_ref()),
-        click: own.click_tracking.unwrap_or(account.click),
+        click: click(account.click, own.click_tracking),
         open: open(&account.open, own.open_tracking.as_ref()),
         subscription: subscription(&account.subscription, own.subscription_tracking.as_ref()),
         ganalytics: ganalytics(&account.ganalytics, own.ganalytics.as_ref()),
@@ -51,6 +51,18 @@ fn footer(account: &Footer, own: Option<&Footer>) -> Footer {
         enable: own.enable,
         text: pick(own.text.as_ref(), account.text.as_ref(), account.enable),
         html: pick(own.html.as_ref(), account.html.as_ref(), account.enable),
+    }
+}
+
+fn click(account: ClickTracking, own: Option<ClickTracking>) -> ClickTracking {
+    let Some(own) = own else {
+        return account;
+    };
+    ClickTracking {
+        enable: own.enable,
+        enable_text: own
+            .enable_text
+            .or(account.enable_text.filter(|_| account.enable)),
     }
 }
 
@@ -130,7 +142,7 @@ mod tests {
             },
             click: ClickTracking {
                 enable,
-                enable_text: enable,
+                enable_text: Some(true),
             },
             subscription: SubscriptionTracking {
                 enable,
@@ -180,6 +192,21 @@ mod tests {
             assert_eq!(got.footer.html.as_deref(), html);
             assert_eq!(got.ganalytics.utm_source.as_deref(), Some("mine"));
             assert_eq!(got.ganalytics.utm_medium.as_deref(), medium);
+        }
+    }
+
+    #[test]
+    fn links_of_the_text_count_as_the_account_has_it_where_the_request_does_not_say() {
+        for (on, more, want) in [
+            (true, "", Some(true)),
+            (true, r#","enable_text":false"#, Some(false)),
+            (false, "", None),
+            (false, r#","enable_text":true"#, Some(true)),
+        ] {
+            let own =
+                format!(r#""tracking_settings":{{"click_tracking":{{"enable":true{more}}}}}"#);
+            let got = effective(&account(on), &mail(&own)).click;
+            assert_eq!((got.enable, got.enable_text), (true, want), "{on} {more}");
         }
     }
 

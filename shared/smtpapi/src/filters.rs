@@ -93,7 +93,7 @@ fn one(settings: &Settings<'_>, all: &mut Instructions) -> Result<(), Invalid> {
         "clicktrack" => {
             tracking.click_tracking = Some(ClickTracking {
                 enable,
-                enable_text: settings.flag("enable_text")?.unwrap_or_default(),
+                enable_text: settings.flag("enable_text")?,
             });
         }
         "opentrack" => {

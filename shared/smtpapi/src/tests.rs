@@ -242,7 +242,7 @@ fn filters_are_the_settings_of_mail_send() {
     );
     assert_eq!(mail.wrapper.as_deref(), Some("<i><% body %></i>"));
     let click = tracking.click_tracking.unwrap();
-    assert!(click.enable && !click.enable_text);
+    assert!(click.enable && click.enable_text == Some(false));
     let open = tracking.open_tracking.as_ref().unwrap();
     assert_eq!(open.substitution_tag.as_deref(), Some("%open%"));
     let leave = tracking.subscription_tracking.as_ref().unwrap();

@@ -52,10 +52,12 @@ pub(super) fn mail(given: Option<wire::MailSettings<'_>>, found: &mut Findings) 
         bypass_spam_management: given.bypass_spam_management.map(toggle),
         bypass_bounce_management: given.bypass_bounce_management.map(toggle),
         bypass_unsubscribe_management: given.bypass_unsubscribe_management.map(toggle),
-        footer: given.footer.map(|footer| Footer {
-            enable: footer.enable.unwrap_or_default(),
-            text: footer.text.map(Text::into_string),
-            html: footer.html.map(Text::into_string),
+        footer: given.footer.and_then(|footer| {
+            Some(Footer {
+                enable: footer.enable?,
+                text: footer.text.map(Text::into_string),
+                html: footer.html.map(Text::into_string),
+            })
         }),
         sandbox_mode: given.sandbox_mode.map(toggle),
         wrapper: None,
@@ -72,31 +74,48 @@ fn toggle(given: wire::Toggle) -> Toggle {
     }
 }
 
-/// `tracking_settings`: no rule but the types.
+/// `tracking_settings`: no rule but the types. A setting that is named and not switched is left as
+/// the account has it.
 pub(super) fn tracking(given: Option<wire::TrackingSettings<'_>>) -> TrackingSettings {
     let given = given.unwrap_or_default();
     TrackingSettings {
-        click_tracking: given.click_tracking.map(|click| ClickTracking {
-            enable: click.enable.unwrap_or_default(),
-            enable_text: click.enable_text.unwrap_or_default(),
-        }),
-        open_tracking: given.open_tracking.map(|open| OpenTracking {
-            enable: open.enable.unwrap_or_default(),
-            substitution_tag: open.substitution_tag.map(Text::into_string),
-        }),
-        subscription_tracking: given.subscription_tracking.map(|sub| SubscriptionTracking {
-            enable: sub.enable.unwrap_or_default(),
-            text: sub.text.map(Text::into_string),
-            html: sub.html.map(Text::into_string),
-            substitution_tag: sub.substitution_tag.map(Text::into_string),
-        }),
-        ganalytics: given.ganalytics.map(|ganalytics| Ganalytics {
-            enable: ganalytics.enable.unwrap_or_default(),
-            utm_source: ganalytics.utm_source.map(Text::into_string),
-            utm_medium: ganalytics.utm_medium.map(Text::into_string),
-            utm_term: ganalytics.utm_term.map(Text::into_string),
-            utm_content: ganalytics.utm_content.map(Text::into_string),
-            utm_campaign: ganalytics.utm_campaign.map(Text::into_string),
-        }),
+        click_tracking: given.click_tracking.and_then(click),
+        open_tracking: given.open_tracking.and_then(open),
+        subscription_tracking: given.subscription_tracking.and_then(subscription),
+        ganalytics: given.ganalytics.and_then(ganalytics),
     }
+}
+
+fn click(given: wire::ClickTracking) -> Option<ClickTracking> {
+    Some(ClickTracking {
+        enable: given.enable?,
+        enable_text: given.enable_text,
+    })
+}
+
+fn open(given: wire::OpenTracking<'_>) -> Option<OpenTracking> {
+    Some(OpenTracking {
+        enable: given.enable?,
+        substitution_tag: given.substitution_tag.map(Text::into_string),
+    })
+}
+
+fn subscription(given: wire::SubscriptionTracking<'_>) -> Option<SubscriptionTracking> {
+    Some(SubscriptionTracking {
+        enable: given.enable?,
+        text: given.text.map(Text::into_string),
+        html: given.html.map(Text::into_string),
+        substitution_tag: given.substitution_tag.map(Text::into_string),
+    })
+}
+
+fn ganalytics(given: wire::Ganalytics<'_>) -> Option<Ganalytics> {
+    Some(Ganalytics {
+        enable: given.enable?,
+        utm_source: given.utm_source.map(Text::into_string),
+        utm_medium: given.utm_medium.map(Text::into_string),
+        utm_term: given.utm_term.map(Text::into_string),
+        utm_content: given.utm_content.map(Text::into_string),
+        utm_campaign: given.utm_campaign.map(Text::into_string),
+    })
 }

@@ -1,8 +1,9 @@
 //! The bodies of `tests/bodies`: what the official clients' examples produce.
 
-use posthaste_model::{Disposition, Timestamp};
+use posthaste_model::{Disposition, Timestamp, TrackingSettings};
+use serde_json::json;
 
-use crate::{read, with};
+use crate::{accept, read, with};
 
 #[test]
 fn every_body_of_the_folder_passes_and_survives_the_queue() {
@@ -63,7 +64,7 @@ fn the_kitchen_sink_arrives_whole() {
     assert!(
         tracking
             .click_tracking
-            .is_some_and(|c| c.enable && c.enable_text)
+            .is_some_and(|c| c.enable && c.enable_text == Some(true))
     );
     assert_eq!(
         tracking.open_tracking.unwrap().substitution_tag.as_deref(),
@@ -120,6 +121,23 @@ fn custom_args_may_stand_in_a_string() {
     let mail = read(include_bytes!("../bodies/custom-args-in-a-string.json")).unwrap();
     assert_eq!(mail.custom_args["order"], "17");
     assert_eq!(mail.custom_args.len(), 2);
+}
+
+#[test]
+fn a_setting_that_is_not_switched_is_left_as_the_account_has_it() {
+    let named = json!({"footer": {"text": "x"}});
+    let mail = accept(&with(&[("mail_settings", named)]));
+    assert_eq!(mail.mail_settings.footer, None);
+    let named = json!({"click_tracking": {"enable_text": true}, "open_tracking": {},
+        "subscription_tracking": {"text": "x"}, "ganalytics": {"utm_source": "x"}});
+    let mail = accept(&with(&[("tracking_settings", named)]));
+    assert_eq!(mail.tracking_settings, TrackingSettings::default());
+
+    let off = json!({"click_tracking": {"enable": false}, "open_tracking": {"enable": false}});
+    let mail = accept(&with(&[("tracking_settings", off)]));
+    let click = mail.tracking_settings.click_tracking.unwrap();
+    assert_eq!((click.enable, click.enable_text), (false, None));
+    assert!(!mail.tracking_settings.open_tracking.unwrap().enable);
 }
 
 #[test]
