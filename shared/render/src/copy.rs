@@ -88,11 +88,15 @@ impl Default for Budget {
 impl Budget {
     /// Appends, as long as the copy stays within its size.
     pub(crate) fn push(&mut self, out: &mut String, text: &str) -> Result<(), RenderError> {
-        self.bytes = self
-            .bytes
-            .checked_sub(text.len())
-            .ok_or(RenderError::TooLarge)?;
+        self.grow(text.len())?;
         out.push_str(text);
+        Ok(())
+    }
+
+    /// Counts bytes that are added to the copy.
+    pub(crate) fn grow(&mut self, bytes: usize) -> Result<(), RenderError> {
+        let left = self.bytes.checked_sub(bytes);
+        self.bytes = left.ok_or(RenderError::TooLarge)?;
         Ok(())
     }
 
@@ -126,14 +130,14 @@ pub fn render(input: &Input<'_>) -> Result<Rendered, RenderError> {
 
     let unsubscribe =
         maker.map(|maker| Unsubscribe::new(maker, mail.asm.is_some(), &settings.subscription));
-    let mut finish = Finish::new(settings, maker, unsubscribe);
+    let mut finish = Finish::new(settings, maker, unsubscribe, &mut budget);
     let own = mail.merged_headers(copy.personalization);
     let has_own = own
         .keys()
         .any(|name| name.to_ascii_lowercase().starts_with("list-unsubscribe"));
     Ok(Rendered {
         subject: one_line(&draft.subject),
-        parts: finish.parts(draft.parts),
+        parts: finish.parts(draft.parts)?,
         reply_to: draft.reply_to,
         // What the caller says about leaving the list is not contradicted.
         headers: unsubscribe

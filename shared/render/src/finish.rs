@@ -3,9 +3,10 @@
 use posthaste_model::Content;
 
 use crate::content::essence;
+use crate::copy::{Budget, RenderError};
 use crate::html;
 use crate::link::Maker;
-use crate::rewrite::Links;
+use crate::rewrite::{Count, Links};
 use crate::settings::Effective;
 use crate::token::Part;
 use crate::unsubscribe::{Form, Unsubscribe};
@@ -16,6 +17,8 @@ pub(crate) struct Finish<'a> {
     maker: Option<Maker<'a>>,
     unsubscribe: Option<Unsubscribe<'a>>,
     links: Links<'a>,
+    /// Tags and links are a few bytes that become hundreds.
+    budget: &'a mut Budget,
 }
 
 impl<'a> Finish<'a> {
@@ -23,18 +26,23 @@ impl<'a> Finish<'a> {
         settings: &'a Effective,
         maker: Option<Maker<'a>>,
         unsubscribe: Option<Unsubscribe<'a>>,
+        budget: &'a mut Budget,
     ) -> Self {
         Self {
             settings,
             maker,
             unsubscribe,
             links: Links::new(maker, settings.click.enable, &settings.ganalytics),
+            budget,
         }
     }
 
     /// The parts, finished. HTML goes first, so that the links of a mail with more than may be
     /// tracked are counted where people click.
-    pub(crate) fn parts(&mut self, mut parts: Vec<Content>) -> Vec<Content> {
+    ///
+    /// # Errors
+    /// [`RenderError::TooLarge`] when what is added outgrows the copy.
+    pub(crate) fn parts(&mut self, mut parts: Vec<Content>) -> Result<Vec<Content>, RenderError> {
         for wanted in ["text/html", "text/x-amp-html", "text/plain"] {
             for part in &mut parts {
                 if essence(&part.mime_type) != wanted {
@@ -42,20 +50,20 @@ impl<'a> Finish<'a> {
                 }
                 let value = std::mem::take(&mut part.value);
                 part.value = match wanted {
-                    "text/html" => self.html(value),
-                    "text/x-amp-html" => self.amp(value),
-                    _ => self.text(value),
+                    "text/html" => self.html(value)?,
+                    "text/x-amp-html" => self.amp(value)?,
+                    _ => self.text(value)?,
                 };
             }
         }
-        parts
+        Ok(parts)
     }
 
-    fn html(&mut self, value: String) -> String {
-        let mut body = self.fill(value, Form::Html);
-        let mut tail = self.footer(Form::Html);
+    fn html(&mut self, value: String) -> Result<String, RenderError> {
+        let mut body = self.fill(value, Form::Html)?;
+        let mut tail = self.footer(Form::Html)?;
         if let Some(unsubscribe) = self.unsubscribe {
-            let line = unsubscribe.line(&[&body, &tail], Form::Html);
+            let line = unsubscribe.line(&[&body, &tail], Form::Html, self.budget)?;
             tail.push_str(&line);
         }
         let mut pixel = self.pixel(Part::Html);
@@ -67,15 +75,15 @@ impl<'a> Finish<'a> {
             }
         }
         if tail.is_empty() && pixel.is_empty() && self.links.is_idle() {
-            return body;
+            return Ok(body);
         }
         let places = html::look(&body);
-        let mut index = 0;
+        let mut count = Count::of(Part::Html);
         let mut edits = self
             .links
-            .anchors(&body, &places.anchors, Part::Html, &mut index);
+            .anchors(&body, &places.anchors, &mut count, self.budget)?;
         let more = html::look(&tail).anchors;
-        let more = self.links.anchors(&tail, &more, Part::Html, &mut index);
+        let more = self.links.anchors(&tail, &more, &mut count, self.budget)?;
         let mut end = html::splice(&tail, &more);
         end.push_str(&pixel);
         if !end.is_empty() {
@@ -83,56 +91,57 @@ impl<'a> Finish<'a> {
             // Broken markup may have links behind its end.
             edits.sort_by_key(|(range, _)| range.start);
         }
-        html::splice(&body, &edits)
+        Ok(html::splice(&body, &edits))
     }
 
     /// AMP takes no free HTML, so it gets no footer and no unsubscribe line: a part that does not
     /// validate is not shown at all.
-    fn amp(&mut self, value: String) -> String {
-        let body = self.fill(value, Form::Amp);
+    fn amp(&mut self, value: String) -> Result<String, RenderError> {
+        let body = self.fill(value, Form::Amp)?;
         let pixel = match self.maker {
             Some(maker) if maker.is_https() => self.pixel(Part::Amp),
             Some(_) | None => String::new(),
         };
         if pixel.is_empty() && self.links.is_idle() {
-            return body;
+            return Ok(body);
         }
         let places = html::look(&body);
+        let mut count = Count::of(Part::Amp);
         let mut edits = self
             .links
-            .anchors(&body, &places.anchors, Part::Amp, &mut 0);
+            .anchors(&body, &places.anchors, &mut count, self.budget)?;
         if !pixel.is_empty() {
             edits.push((places.end..places.end, pixel));
             edits.sort_by_key(|(range, _)| range.start);
         }
-        html::splice(&body, &edits)
+        Ok(html::splice(&body, &edits))
     }
 
-    fn text(&mut self, value: String) -> String {
-        let mut body = self.fill(value, Form::Text);
-        let footer = self.footer(Form::Text);
+    fn text(&mut self, value: String) -> Result<String, RenderError> {
+        let mut body = self.fill(value, Form::Text)?;
+        let footer = self.footer(Form::Text)?;
         append(&mut body, &footer);
         if let Some(unsubscribe) = self.unsubscribe {
-            let line = unsubscribe.line(&[&body], Form::Text);
+            let line = unsubscribe.line(&[&body], Form::Text, self.budget)?;
             append(&mut body, &line);
         }
         if self.links.tracks() && self.settings.click.enable_text.unwrap_or_default() {
-            body = self.links.text(&body);
+            body = self.links.text(&body, self.budget)?;
         }
-        body
+        Ok(body)
     }
 
-    fn fill(&self, value: String, form: Form) -> String {
+    fn fill(&mut self, value: String, form: Form) -> Result<String, RenderError> {
         match self.unsubscribe {
-            Some(unsubscribe) => unsubscribe.fill(&value, form),
-            None => value,
+            Some(unsubscribe) => unsubscribe.fill(&value, form, self.budget),
+            None => Ok(value),
         }
     }
 
-    fn footer(&self, form: Form) -> String {
+    fn footer(&mut self, form: Form) -> Result<String, RenderError> {
         let footer = &self.settings.footer;
         if !footer.enable {
-            return String::new();
+            return Ok(String::new());
         }
         let text = match form {
             Form::Html | Form::Amp => footer.html.clone(),

@@ -3,6 +3,7 @@
 use posthaste_model::Ganalytics;
 use url::Url;
 
+use crate::copy::{Budget, RenderError};
 use crate::entity::{self, Place};
 use crate::html::{self, Edit};
 use crate::link::Maker;
@@ -20,6 +21,18 @@ pub(crate) struct Links<'a> {
     click: bool,
     utm: Vec<(&'static str, &'a str)>,
     left: usize,
+}
+
+/// Counts the links of one part.
+pub(crate) struct Count {
+    part: Part,
+    index: u32,
+}
+
+impl Count {
+    pub(crate) fn of(part: Part) -> Self {
+        Self { part, index: 0 }
+    }
 }
 
 impl<'a> Links<'a> {
@@ -59,61 +72,71 @@ impl<'a> Links<'a> {
         self.click
     }
 
-    /// The edits that rewrite the anchors of an HTML text. `index` counts the links of the part.
+    /// The edits that rewrite the anchors of an HTML text.
+    ///
+    /// # Errors
+    /// When they outgrow the budget.
     pub(crate) fn anchors(
         &mut self,
         html: &str,
         anchors: &[html::Anchor],
-        part: Part,
-        index: &mut u32,
-    ) -> Vec<Edit> {
+        count: &mut Count,
+        budget: &mut Budget,
+    ) -> Result<Vec<Edit>, RenderError> {
         if self.is_idle() {
-            return Vec::new();
+            return Ok(Vec::new());
         }
         let mut edits = Vec::new();
         for anchor in anchors {
             let raw = html.get(anchor.range.clone()).unwrap_or_default();
             let target = entity::decode(raw, Place::Attribute);
-            if let Some(new) = self.link(&target, part, index) {
-                edits.push((
-                    anchor.range.clone(),
-                    entity::encode_attribute(new, anchor.quote),
-                ));
+            if let Some(new) = self.link(&target, count) {
+                let new = entity::encode_attribute(new, anchor.quote);
+                budget.grow(new.len())?;
+                edits.push((anchor.range.clone(), new));
             }
         }
-        edits
+        Ok(edits)
     }
 
     /// A plain text with its http and https URLs rewritten.
-    pub(crate) fn text(&mut self, text: &str) -> String {
+    ///
+    /// # Errors
+    /// When they outgrow the budget.
+    pub(crate) fn text(&mut self, text: &str, budget: &mut Budget) -> Result<String, RenderError> {
         let mut finder = linkify::LinkFinder::new();
         finder.kinds(&[linkify::LinkKind::Url]);
-        let mut index = 0;
+        let mut count = Count::of(Part::Text);
         let mut edits = Vec::new();
         for link in finder.links(text) {
-            if let Some(new) = self.link(link.as_str(), Part::Text, &mut index) {
+            if let Some(new) = self.link(link.as_str(), &mut count) {
+                budget.grow(new.len())?;
                 edits.push((link.start()..link.end(), new));
             }
         }
-        html::splice(text, &edits)
+        Ok(html::splice(text, &edits))
     }
 
     /// What stands in the place of a link; `None` leaves it alone.
-    fn link(&mut self, target: &str, part: Part, index: &mut u32) -> Option<String> {
-        let target = target.trim_end();
+    fn link(&mut self, target: &str, count: &mut Count) -> Option<String> {
+        let (target, part) = (target.trim_end(), count.part);
         if !self.is_target(target, part) {
             return None;
         }
-        let this = *index;
-        *index += 1;
-        let tagged = self.tagged(target);
+        let index = count.index;
+        count.index += 1;
+        let tagged = match self.tagged(target) {
+            Tagged::As(target) => Some(target),
+            Tagged::AsItWas => None,
+            Tagged::TooLong => return None,
+        };
         let fits = |maker: &Maker<'_>| part != Part::Amp || maker.is_https();
         let maker = self.maker.filter(|_| self.click && self.left > 0);
         match maker.filter(fits) {
             Some(maker) => {
                 self.left -= 1;
                 let target = tagged.unwrap_or_else(|| target.to_owned());
-                Some(maker.click(part, this, target))
+                Some(maker.click(part, index, target))
             }
             None => tagged,
         }
@@ -136,7 +159,7 @@ impl<'a> Links<'a> {
     }
 
     /// The URL with the utm parameters that it lacks, otherwise spelled as it was.
-    fn tagged(&self, target: &str) -> Option<String> {
+    fn tagged(&self, target: &str) -> Tagged {
         let (page, fragment) = match target.split_once('#') {
             Some((page, fragment)) => (page, Some(fragment)),
             None => (target, None),
@@ -147,12 +170,18 @@ impl<'a> Links<'a> {
                 .split('&')
                 .any(|pair| pair.split('=').next() == Some(key))
         };
-        let mut added = url::form_urlencoded::Serializer::new(String::new());
-        added.extend_pairs(self.utm.iter().filter(|(key, _)| !has(key)));
-        let added = added.finish();
-        if added.is_empty() {
-            return None;
+        let lacks: Vec<_> = self.utm.iter().filter(|(key, _)| !has(key)).collect();
+        if lacks.is_empty() {
+            return Tagged::AsItWas;
         }
+        // Encoding makes nothing shorter, and what is far too long is not worth encoding.
+        let least = |(key, value): &&(&str, &str)| key.len() + value.len();
+        if target.len() + lacks.iter().map(least).sum::<usize>() > LONGEST_TARGET {
+            return Tagged::TooLong;
+        }
+        let mut added = url::form_urlencoded::Serializer::new(String::new());
+        added.extend_pairs(lacks);
+        let added = added.finish();
         let between = match page.split_once('?') {
             None => "?",
             Some((_, query)) if query.is_empty() || query.ends_with('&') => "",
@@ -161,6 +190,19 @@ impl<'a> Links<'a> {
         let fragment = fragment
             .map(|fragment| format!("#{fragment}"))
             .unwrap_or_default();
-        Some(format!("{page}{between}{added}{fragment}"))
+        let tagged = format!("{page}{between}{added}{fragment}");
+        match tagged.len() <= LONGEST_TARGET {
+            true => Tagged::As(tagged),
+            false => Tagged::TooLong,
+        }
     }
+}
+
+/// What utm parameters make of a URL.
+enum Tagged {
+    As(String),
+    /// It lacks none.
+    AsItWas,
+    /// It would be longer than a target may be. Then it is left alone, like one that came so long.
+    TooLong,
 }

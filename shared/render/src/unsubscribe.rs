@@ -5,6 +5,7 @@
 
 use posthaste_model::SubscriptionTracking;
 
+use crate::copy::{Budget, RenderError};
 use crate::link::Maker;
 use crate::tags;
 
@@ -44,7 +45,15 @@ impl<'a> Unsubscribe<'a> {
     }
 
     /// The part with its tags replaced.
-    pub(crate) fn fill(&self, text: &str, form: Form) -> String {
+    ///
+    /// # Errors
+    /// When the links outgrow the budget.
+    pub(crate) fn fill(
+        &self,
+        text: &str,
+        form: Form,
+        budget: &mut Budget,
+    ) -> Result<String, RenderError> {
         let mut out = String::with_capacity(text.len());
         let mut rest = 0;
         for tag in tags::find(text) {
@@ -52,16 +61,19 @@ impl<'a> Unsubscribe<'a> {
                 continue;
             };
             out.push_str(text.get(rest..tag.range.start).unwrap_or_default());
-            out.push_str(&match words {
+            let way = match words {
                 Some(words) if !tag.in_attribute => link(&url, words, form),
                 Some(_) | None => url,
-            });
+            };
+            budget.push(&mut out, &way)?;
             rest = tag.range.end;
         }
         out.push_str(text.get(rest..).unwrap_or_default());
         match self.own_tag() {
-            Some(tag) if out.contains(tag) => out.replace(tag, &self.maker.unsubscribe()),
-            Some(_) | None => out,
+            Some(tag) if out.contains(tag) => {
+                replaced(&out, (tag, &self.maker.unsubscribe()), budget)
+            }
+            Some(_) | None => Ok(out),
         }
     }
 
@@ -100,11 +112,19 @@ impl<'a> Unsubscribe<'a> {
     }
 
     /// What goes under a part whose texts, filled, are these; nothing when it has a way out.
-    pub(crate) fn line(&self, filled: &[&str], form: Form) -> String {
+    ///
+    /// # Errors
+    /// When it outgrows the budget.
+    pub(crate) fn line(
+        &self,
+        filled: &[&str],
+        form: Form,
+        budget: &mut Budget,
+    ) -> Result<String, RenderError> {
         match self.subscription {
-            None if self.grouped && !self.offers(filled) => self.group_line(form),
-            Some(own) if self.own_tag().is_none() => self.subscription_line(own, form),
-            None | Some(_) => String::new(),
+            None if self.grouped && !self.offers(filled) => Ok(self.group_line(form)),
+            Some(own) if self.own_tag().is_none() => self.subscription_line(own, form, budget),
+            None | Some(_) => Ok(String::new()),
         }
     }
 
@@ -123,7 +143,12 @@ impl<'a> Unsubscribe<'a> {
         }
     }
 
-    fn subscription_line(&self, own: &SubscriptionTracking, form: Form) -> String {
+    fn subscription_line(
+        &self,
+        own: &SubscriptionTracking,
+        form: Form,
+        budget: &mut Budget,
+    ) -> Result<String, RenderError> {
         let (text, default) = match form {
             Form::Html | Form::Amp => (&own.html, DEFAULT_HTML),
             Form::Text => (&own.text, DEFAULT_TEXT),
@@ -135,12 +160,13 @@ impl<'a> Unsubscribe<'a> {
         let mut placed = false;
         for tag in tags::find(text) {
             out.push_str(text.get(rest..tag.range.start).unwrap_or_default());
-            out.push_str(&match (tag.name, form) {
+            let way = match (tag.name, form) {
                 _ if tag.in_attribute => url.clone(),
                 ("", Form::Text) => url.clone(),
                 ("", Form::Html | Form::Amp) => link(&url, "Unsubscribe", form),
                 (words, _) => link(&url, words, form),
-            });
+            };
+            budget.push(&mut out, &way)?;
             rest = tag.range.end;
             placed = true;
         }
@@ -150,7 +176,7 @@ impl<'a> Unsubscribe<'a> {
             out.push(' ');
             out.push_str(&link(&url, "Unsubscribe", form));
         }
-        out
+        Ok(out)
     }
 
     /// List-Unsubscribe and List-Unsubscribe-Post (RFC 2369, RFC 8058), when the mail has a group
@@ -171,6 +197,21 @@ impl<'a> Unsubscribe<'a> {
             ),
         ]
     }
+}
+
+/// The text with every `tag` replaced by `new`.
+fn replaced(
+    text: &str,
+    (tag, new): (&str, &str),
+    budget: &mut Budget,
+) -> Result<String, RenderError> {
+    let mut pieces = text.split(tag);
+    let mut out = pieces.next().unwrap_or_default().to_owned();
+    for piece in pieces {
+        budget.push(&mut out, new)?;
+        out.push_str(piece);
+    }
+    Ok(out)
 }
 
 fn link(url: &str, words: &str, form: Form) -> String {

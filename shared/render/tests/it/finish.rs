@@ -1,7 +1,7 @@
 //! Footer, pixel, AMP, and what is left alone.
 
 use posthaste_model::Footer;
-use posthaste_render::{AccountDefaults, Action, Effective, Part, effective};
+use posthaste_render::{AccountDefaults, Action, Effective, Part, RenderError, effective};
 
 use crate::desk::{self, BASE, Desk, FOOTER, GROUP, HTML, TEXT, html, mail_of, part, text};
 
@@ -136,6 +136,37 @@ fn amp_gets_a_pixel_and_links_of_its_own_kind() {
         .render_with(&mail, None, &settings, Some(plain))
         .unwrap();
     assert_eq!(part(&got, "text/x-amp-html"), amp);
+}
+
+#[test]
+fn a_few_bytes_that_become_links_do_not_outgrow_the_copy() {
+    let tag =
+        r#""tracking_settings":{"subscription_tracking":{"enable":true,"substitution_tag":"x"}}"#;
+    let leave = |count: usize| {
+        let text = "<%%>".repeat(count);
+        format!(
+            r#""tracking_settings":{{"subscription_tracking":{{"enable":true,"text":"{text}"}}}}"#
+        )
+    };
+    let source = "s".repeat(4_000);
+    let utm = format!(
+        r#""tracking_settings":{{"ganalytics":{{"enable":true,"utm_source":"{source}"}}}}"#
+    );
+    let link = "<a href=\"https://x.co\">x</a>";
+    let ask = |mime_type: &str, value: &str, settings: &str| {
+        let mail = mail_of(&[(mime_type, value)], settings);
+        let got = Desk::new().render(&mail, None, &AccountDefaults::default());
+        got.map(|_| ())
+    };
+    for (count, want) in [(100, Ok(())), (400_000, Err(RenderError::TooLarge))] {
+        assert_eq!(ask(TEXT, &"x".repeat(count), tag), want);
+        assert_eq!(ask(TEXT, "Hi", &leave(count)), want);
+        let tags = "<%asm_preferences_raw_url%>".repeat(count);
+        assert_eq!(ask(TEXT, &tags, GROUP), want);
+    }
+    assert_eq!(ask(HTML, &link.repeat(100), &utm), Ok(()));
+    let too_large = Err(RenderError::TooLarge);
+    assert_eq!(ask(HTML, &link.repeat(8_000), &utm), too_large);
 }
 
 #[test]

@@ -375,6 +375,27 @@ fn utm_parameters_are_part_of_the_tracked_target() {
 }
 
 #[test]
+fn a_link_that_utm_parameters_make_too_long_is_left_alone() {
+    let before = "<a href=\"https://x.co\">x</a>";
+    let settings = |source: usize, click: bool| {
+        let source = "s".repeat(source);
+        format!(
+            r#""tracking_settings":{{"click_tracking":{{"enable":{click}}},"ganalytics":{{"enable":true,"utm_source":"{source}"}}}}"#
+        )
+    };
+    // `https://x.co?utm_source=` and 4,072 letters are 4,096 bytes.
+    assert!(with(before, &settings(4_072, true)).contains("«click html 0 https://x.co?utm_"));
+    assert_ne!(with(before, &settings(4_072, false)), before);
+    for source in [4_073, 100_000] {
+        assert_eq!(with(before, &settings(source, true)), before);
+        assert_eq!(with(before, &settings(source, false)), before);
+    }
+    // One that says so itself needs nothing.
+    let own = "<a href=\"https://x.co?utm_source=me\">x</a>";
+    assert_ne!(with(own, &settings(100_000, true)), own);
+}
+
+#[test]
 fn markup_that_is_too_deep_still_leaves_with_its_footer() {
     let settings = r#""mail_settings":{"footer":{"enable":true,"html":"FOOT"}},"tracking_settings":{"click_tracking":{"enable":true}}"#;
     let deep = format!("<body>{}", "<i>".repeat(400_000));
