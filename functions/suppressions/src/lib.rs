@@ -63,13 +63,14 @@ pub fn routes(app: App, gate: Gate) -> Routes {
     asm(routes).with_state(app)
 }
 
-/// The four routes of one list: the whole, and one address.
+/// The four routes of one list: the whole, and one address. A key for all lists opens each.
 fn list<K: Kind>(
     routes: Routes<App>,
     [all, one]: [&'static str; 2],
     [read, delete]: [&'static str; 2],
 ) -> Routes<App> {
-    let (read, delete) = (Access::Scope(read), Access::Scope(delete));
+    let read = Access::Either(read, "suppression.read");
+    let delete = Access::Either(delete, "suppression.delete");
     routes
         .at(Method::GET, all, read, lists::page::<K>)
         .at(Method::DELETE, all, delete, lists::clear::<K>)

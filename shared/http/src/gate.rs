@@ -149,13 +149,15 @@ impl Gate {
         account: Arc<Account>,
         access: Access,
     ) -> Result<Arc<Account>, Rejection> {
-        let Access::Scope(scope) = access else {
-            return Ok(account);
+        let holds = match access {
+            Access::Scope(scope) => key.holds(scope),
+            Access::Either(one, other) => key.holds(one) || key.holds(other),
+            Access::AnyKey | Access::Public => true,
         };
-        if !key.holds(scope) {
+        if !holds {
             return Err(Rejection::forbidden());
         }
-        if scope == SENDING {
+        if access == Access::Scope(SENDING) {
             self.check_may_send(&account).await?;
         }
         Ok(account)
@@ -329,7 +331,9 @@ fn not_authorized_to_send() -> Rejection {
 fn barred(access: Access) -> Rejection {
     match access {
         Access::Scope(SENDING) => not_authorized_to_send(),
-        Access::Scope(_) | Access::AnyKey | Access::Public => Rejection::forbidden(),
+        Access::Scope(_) | Access::Either(..) | Access::AnyKey | Access::Public => {
+            Rejection::forbidden()
+        }
     }
 }
 

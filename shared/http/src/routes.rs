@@ -22,6 +22,8 @@ use crate::{Dialect, Gate, Rejection};
 pub enum Access {
     /// A key that holds this scope.
     Scope(&'static str),
+    /// A key that holds one of these scopes, or both: a narrow one and one that includes it.
+    Either(&'static str, &'static str),
     /// Any valid key.
     AnyKey,
     /// Everybody: pages and pixels that recipients of mail open.

@@ -417,6 +417,7 @@ async fn every_route_names_a_scope_that_exists() {
             posthaste_http::Access::Scope(name) => {
                 assert!(posthaste_model::scope::is_known(name), "{route:?}");
             }
+            posthaste_http::Access::Either(..) => panic!("{route:?} takes two scopes"),
             posthaste_http::Access::AnyKey => assert_eq!(route.path, "/v3/scopes"),
             posthaste_http::Access::Public => panic!("{route:?} is open to everybody"),
         }

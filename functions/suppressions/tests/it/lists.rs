@@ -103,6 +103,24 @@ async fn a_page_is_cut_by_time_count_and_beginning() {
 }
 
 #[tokio::test]
+async fn a_key_for_all_lists_opens_each_and_a_key_for_one_only_that() {
+    let desk = Desk::new().await;
+    let (store, tenant) = (&desk.store, &desk.tenant);
+    let all = tenant.restricted(store, &["suppression.read"]).await;
+    let both = ["suppression.bounces.read", "suppression.delete"];
+    let both = tenant.restricted(store, &both).await;
+    for (name, _) in LISTS {
+        let path = format!("/v3/suppression/{name}/a@x.co");
+        let call = async |method, key| desk.api.ask(method, &path).key(key).send().await.status;
+        let own = if name == "bounces" { 200 } else { 403 };
+        assert_eq!(call(Method::GET, &all).await, 200, "{name}");
+        assert_eq!(call(Method::DELETE, &all).await, 403, "{name}");
+        assert_eq!(call(Method::GET, &both).await, own, "{name}");
+        assert_eq!(call(Method::DELETE, &both).await, 204, "{name}");
+    }
+}
+
+#[tokio::test]
 async fn addresses_leave_a_list_one_by_one_by_name_or_all_at_once() {
     let desk = Desk::new().await;
     for (name, list) in LISTS {
