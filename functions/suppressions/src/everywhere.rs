@@ -2,12 +2,13 @@
 
 use axum::Json;
 use axum::extract::State;
-use axum::http::StatusCode;
-use posthaste_http::{Body, Caller, Path, Query, Rejection};
+use axum::http::{HeaderMap, StatusCode};
+use posthaste_http::{Address, Body, Caller, Path, Query, Rejection};
 use posthaste_store::{List, ListWindow, Mark};
 
 use crate::App;
 use crate::app::{addresses, folded};
+use crate::lists::{cut, one_more};
 use crate::members::everyone;
 use crate::wire::{Emails, Global, Left, Standing, Stands};
 
@@ -16,8 +17,10 @@ pub(crate) async fn all(
     State(app): State<App>,
     caller: Caller,
     query: Query,
-) -> Result<Json<Vec<Left>>, Rejection> {
-    let ListWindow { offset, limit, .. } = everyone(&query)?;
+    address: Address,
+) -> Result<(HeaderMap, Json<Vec<Left>>), Rejection> {
+    let window = everyone(&query)?;
+    let ListWindow { offset, limit, .. } = one_more(&window);
     let mut all = Vec::new();
     let wanted = offset.saturating_add(limit);
     for group in app.store.groups(caller.id()).await? {
@@ -34,7 +37,9 @@ pub(crate) async fn all(
             created_at: listed.mark.at.0,
         }));
     }
-    Ok(Json(all.into_iter().skip(offset).collect()))
+    let mut rows: Vec<_> = all.into_iter().skip(offset).collect();
+    let slice = cut(&mut rows, &window);
+    Ok((slice.links(&address, &query), Json(rows)))
 }
 
 /// `GET /v3/asm/suppressions/{email}`: every group, and whether the address left it.

@@ -2,8 +2,8 @@
 
 use axum::Json;
 use axum::extract::State;
-use axum::http::StatusCode;
-use posthaste_http::{Body, Caller, Path, Query, Rejection};
+use axum::http::{HeaderMap, StatusCode};
+use posthaste_http::{Address, Body, Caller, Path, Query, Rejection, Slice};
 use posthaste_model::Timestamp;
 use posthaste_store::{BouncePurge, List, ListWindow, Listed};
 
@@ -20,7 +20,8 @@ pub(crate) async fn page<K: Kind>(
     State(app): State<App>,
     caller: Caller,
     query: Query,
-) -> Result<Json<Vec<Row>>, Rejection> {
+    address: Address,
+) -> Result<(HeaderMap, Json<Vec<Row>>), Rejection> {
     let mut window = window(&query)?;
     window.from = window.from.max(forgotten::<K>(&app, &caller).await?);
     if window
@@ -28,7 +29,8 @@ pub(crate) async fn page<K: Kind>(
         .zip(window.to)
         .is_some_and(|(from, to)| from > to)
     {
-        return Ok(Json(Vec::new()));
+        let none = cut(&mut Vec::<Row>::new(), &window);
+        return Ok((none.links(&address, &query), Json(Vec::new())));
     }
     let begin = query
         .text("email")
@@ -36,9 +38,31 @@ pub(crate) async fn page<K: Kind>(
         .trim()
         .to_lowercase();
     let wanted = |listed: &Listed| listed.email.starts_with(&begin);
-    let page = app.store.list_page(caller.id(), K::LIST, &window, wanted);
-    let rows = page.await?.into_iter();
-    Ok(Json(rows.map(|row| K::row(row.email, row.mark)).collect()))
+    let reach = one_more(&window);
+    let page = app.store.list_page(caller.id(), K::LIST, &reach, wanted);
+    let mut rows = page.await?;
+    let slice = cut(&mut rows, &window);
+    let rows = rows.into_iter().map(|row| K::row(row.email, row.mark));
+    Ok((slice.links(&address, &query), Json(rows.collect())))
+}
+
+/// The window and the one row behind it, which says whether there is another page.
+pub(crate) fn one_more(window: &ListWindow) -> ListWindow {
+    ListWindow {
+        limit: window.limit.saturating_add(1),
+        ..*window
+    }
+}
+
+/// Cuts that row off again.
+pub(crate) fn cut<T>(rows: &mut Vec<T>, window: &ListWindow) -> Slice {
+    let more = rows.len() > window.limit;
+    rows.truncate(window.limit);
+    Slice {
+        offset: window.offset,
+        limit: window.limit,
+        more,
+    }
 }
 
 /// Before when the account wants what stands on this list forgotten (`bounce_purge`).

@@ -2,12 +2,13 @@
 
 use axum::Json;
 use axum::extract::State;
-use axum::http::StatusCode;
-use posthaste_http::{Body, Caller, Path, Query, Rejection};
+use axum::http::{HeaderMap, StatusCode};
+use posthaste_http::{Address, Body, Caller, Path, Query, Rejection};
 use posthaste_store::{List, ListWindow, Mark};
 
 use crate::App;
 use crate::app::{addresses, folded, number};
+use crate::lists::{cut, one_more};
 use crate::wire::Emails;
 
 /// `POST`: these addresses leave the group. Where there is no such group (any more), they leave
@@ -38,14 +39,16 @@ pub(crate) async fn list(
     caller: Caller,
     Path(id): Path<String>,
     query: Query,
-) -> Result<Json<Vec<String>>, Rejection> {
+    address: Address,
+) -> Result<(HeaderMap, Json<Vec<String>>), Rejection> {
     let window = everyone(&query)?;
     let group = app.group(&caller, &id).await?;
-    let page = app
-        .store
-        .list_page(caller.id(), List::Group(group.id), &window, |_| true);
-    let emails = page.await?.into_iter().map(|listed| listed.email);
-    Ok(Json(emails.collect()))
+    let (list, reach) = (List::Group(group.id), one_more(&window));
+    let page = app.store.list_page(caller.id(), list, &reach, |_| true);
+    let mut rows = page.await?;
+    let slice = cut(&mut rows, &window);
+    let emails = rows.into_iter().map(|listed| listed.email);
+    Ok((slice.links(&address, &query), Json(emails.collect())))
 }
 
 /// A window without an end of its own: these lists are given whole (API facts, appendix A). What

@@ -4,6 +4,7 @@
 //! A function declares its routes with [`Routes`]: method, path and scope stand side by side,
 //! and the guard of the route does the rest before a handler runs.
 
+mod address;
 mod allow_list;
 mod cache;
 mod caller;
@@ -21,6 +22,7 @@ mod routes;
 mod strangers;
 mod uri;
 
+pub use address::{Address, Slice};
 pub use allow_list::AllowList;
 pub use cache::Cache;
 pub use caller::Caller;

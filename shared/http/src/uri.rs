@@ -77,6 +77,11 @@ impl Query {
         named.map(|(_, value)| value.as_str())
     }
 
+    /// Every name with its value, in order.
+    pub(crate) fn pairs(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.0.iter().map(|(name, value)| (&**name, &**value))
+    }
+
     /// A number that is not negative.
     ///
     /// # Errors

@@ -103,6 +103,43 @@ async fn a_page_is_cut_by_time_count_and_beginning() {
 }
 
 #[tokio::test]
+async fn a_page_names_the_pages_beside_it() {
+    let desk = Desk::new().await;
+    for email in ["a@x.co", "b@x.co", "c@x.co"] {
+        desk.mark(email, List::Bounces, 0).await;
+        desk.mark(email, List::Group(1), 0).await;
+    }
+    let body = json!({"name": "News"});
+    desk.call(Method::POST, "/v3/asm/groups", &body)
+        .await
+        .expect(201);
+    for path in [
+        "/v3/suppression/bounces",
+        "/v3/asm/groups/1/suppressions",
+        "/v3/asm/suppressions",
+    ] {
+        for (query, rels) in [
+            ("limit=3", "last first"),
+            ("limit=2", "next first"),
+            ("limit=1&offset=1", "next prev first"),
+            ("limit=2&offset=2", "prev last first"),
+        ] {
+            let path = format!("{path}?{query}");
+            let ask = desk.api.get(&path).key(&desk.tenant.key);
+            let page = ask.header("host", "api.example").send().await.expect(200);
+            let rows = page.json().as_array().unwrap().len();
+            let limit: usize = query[6..7].parse().unwrap();
+            assert!(rows <= limit, "{path}");
+            let told = page.header("link").split(", ").map(|link| {
+                assert!(link.starts_with("<http://api.example/v3/"), "{link}");
+                link.split('"').nth(1).unwrap()
+            });
+            assert_eq!(told.collect::<Vec<_>>().join(" "), rels, "{path}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn a_key_for_all_lists_opens_each_and_a_key_for_one_only_that() {
     let desk = Desk::new().await;
     let (store, tenant) = (&desk.store, &desk.tenant);
