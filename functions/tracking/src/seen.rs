@@ -58,6 +58,8 @@ pub(crate) async fn clicked(State(app): State<App>, visit: Visit) -> Response {
             index: *index,
             part: name(*part).to_owned(),
         });
+        // The contract has the mark for opens; on a click it is ours, and says only what is odd.
+        event.sg_machine_open = is_machine(&visit.agent).then_some(true);
     })
     .await;
     let headers: [(HeaderName, HeaderValue); 3] = [
@@ -75,13 +77,16 @@ pub(crate) async fn clicked(State(app): State<App>, visit: Visit) -> Response {
     (StatusCode::FOUND, headers).into_response()
 }
 
-/// Tells of a visit. What goes wrong is logged and not shown.
+/// Tells of a visit, unless it is a mere probe (`HEAD`). What goes wrong is logged and not shown.
 async fn count(
     app: &App,
     visit: &Visit,
     kind: Kind,
     fill: impl FnOnce(&mut posthaste_model::Event),
 ) {
+    if visit.is_probe {
+        return;
+    }
     let told = match visit.told(app).await {
         Ok(copy) => {
             let mut event = visit.event(app, kind, copy.as_ref());
@@ -110,7 +115,7 @@ fn name(part: Part) -> &'static str {
     }
 }
 
-/// Whether a program opened the mail, and perhaps nobody saw it.
+/// Whether a program opened the mail or followed the link, and perhaps nobody saw it.
 fn is_machine(agent: &str) -> bool {
     let agent = agent.to_ascii_lowercase();
     agent.is_empty() || agent == "mozilla/5.0" || MACHINES.iter().any(|word| agent.contains(word))

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use axum::extract::FromRequestParts;
-use axum::http::header;
 use axum::http::request::Parts;
+use axum::http::{Method, header};
 use axum::response::{IntoResponse, Response};
 use posthaste_http::{ClientIp, Query, Rejection};
 use posthaste_model::{Event, Kind};
@@ -21,6 +21,8 @@ const LONGEST_AGENT: usize = 500;
 pub(crate) struct Visit {
     pub(crate) token: Token,
     pub(crate) agent: String,
+    /// Whether only the head of the answer is wanted: a program looks whether the link works.
+    pub(crate) is_probe: bool,
     ip: Option<String>,
 }
 
@@ -39,6 +41,7 @@ impl FromRequestParts<App> for Visit {
         Ok(Self {
             token: token.ok_or_else(gone)?,
             agent: agent.chars().take(LONGEST_AGENT).collect(),
+            is_probe: parts.method == Method::HEAD,
             ip: ip.map(|ip| ip.to_string()),
         })
     }

@@ -139,6 +139,10 @@ fn put_particulars<'a>(fields: &mut Fields<'a>, event: &'a Event) {
             if let Some(offset) = &event.url_offset {
                 fields.put("url_offset", Value::Offset(offset));
             }
+            // Ours: the contract's clicks do not have it.
+            if event.sg_machine_open == Some(true) {
+                fields.put("sg_machine_open", Value::Flag(true));
+            }
         }
         Kind::GroupUnsubscribe | Kind::GroupResubscribe => {
             put_visitor(fields, event);

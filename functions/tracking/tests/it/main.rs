@@ -2,6 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+mod machines;
+
 use http::Method;
 use posthaste_http::{Gate, Limits};
 use posthaste_model::{AccountId, Kind, MessageId, Timestamp};

@@ -1,0 +1,48 @@
+//! Programs that follow links for people.
+
+use http::Method;
+use posthaste_model::Kind;
+use posthaste_render::{Action, Part};
+
+use crate::Desk;
+
+const PERSON: &str = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Thunderbird/140.0";
+const MACHINE: &str = "Mozilla/5.0 (compatible; LinkScanner/1.0)";
+
+fn links(desk: &Desk) -> [String; 2] {
+    let click = Action::Click {
+        part: Part::Html,
+        index: 0,
+        url: "https://example.com/".to_owned(),
+    };
+    let open = Action::Open { part: Part::Html };
+    [desk.link("/wf/open", open), desk.link("/ls/click", click)]
+}
+
+#[tokio::test]
+async fn a_machine_that_opens_or_clicks_is_marked() {
+    let desk = Desk::new().await;
+    for (agent, marks) in [
+        (PERSON, [Some(false), None]),
+        (MACHINE, [Some(true), Some(true)]),
+    ] {
+        for link in links(&desk) {
+            desk.api.get(&link).header("user-agent", agent).send().await;
+        }
+        let told = desk.told();
+        let kinds: Vec<_> = told.iter().map(|event| event.kind).collect();
+        assert_eq!(kinds, [Kind::Open, Kind::Click]);
+        let got: Vec<_> = told.iter().map(|event| event.sg_machine_open).collect();
+        assert_eq!(got, marks, "{agent}");
+    }
+}
+
+#[tokio::test]
+async fn who_only_looks_whether_a_link_works_has_seen_and_clicked_nothing() {
+    let desk = Desk::new().await;
+    for (link, status) in links(&desk).iter().zip([200, 302]) {
+        let ask = desk.api.ask(Method::HEAD, link);
+        ask.header("user-agent", PERSON).send().await.expect(status);
+    }
+    assert!(desk.told().is_empty());
+}
