@@ -14,7 +14,7 @@ use posthaste_store::{Group, List};
 use url::form_urlencoded;
 
 use crate::page::gone;
-use crate::visit::{Visit, tell};
+use crate::visit::{Visit, queue, tell};
 use crate::{App, landing};
 
 /// `GET /asm/unsubscribe`: from what, and a button.
@@ -38,14 +38,18 @@ pub(crate) async fn leave(
     visit: Visit,
     body: Bytes,
 ) -> Result<Response, Rejection> {
-    let (kind, group) = match what(&app, &visit).await? {
-        None => return Ok(gone()),
-        Some(What::Everything) => (Kind::Unsubscribe, None),
-        Some(What::Group(group)) => (Kind::GroupUnsubscribe, Some(group.id)),
+    let Some(what) = what(&app, &visit).await? else {
+        return Ok(gone());
     };
     let told = visit.told(&app).await?;
-    let mut event = visit.event(&app, kind, told.as_ref());
-    event.asm_group_id = group.or(event.asm_group_id);
+    let event = match &what {
+        What::Everything => visit.event(&app, Kind::Unsubscribe, told.as_ref()),
+        What::Group(group) => {
+            let which = (Kind::GroupUnsubscribe, group.id);
+            visit.group_event(&app, which, told.as_ref())
+        }
+    };
+    let kind = event.kind;
     tell(&app, &[event]).await?;
     if kind == Kind::Unsubscribe && !is_one_click(&body) {
         return Ok(landing::after(&app, &visit).await);
@@ -98,34 +102,64 @@ pub(crate) async fn choose(
     let Some(state) = shown(&app, &visit).await? else {
         return Ok(gone());
     };
-    let form: Vec<_> = form_urlencoded::parse(&body).collect();
-    let has = |name: &str| form.iter().any(|(known, _)| known == name);
+    let form = Form::read(&body);
     let told = visit.told(&app).await?;
     let mut events = Vec::new();
-    if has("all") {
+    if form.has(ALL) && !state.off {
         events.push(visit.event(&app, Kind::Unsubscribe, told.as_ref()));
     }
+    let mut back: Vec<_> = form.comes_back(&state).into_iter().collect();
     for group in &state.groups {
-        let wants = has(&format!("g{}", group.id));
+        let wants = form.has(&format!("g{}", group.id));
         let left = state.left.contains(&group.id);
         let kind = match (wants, left) {
             (true, true) => Kind::GroupResubscribe,
             (false, false) => Kind::GroupUnsubscribe,
             (true, false) | (false, true) => continue,
         };
-        let mut event = visit.event(&app, kind, told.as_ref());
-        event.asm_group_id = Some(group.id);
         if kind == Kind::GroupResubscribe {
-            let (account, folded) = (&visit.token.account, &state.folded);
-            app.store
-                .change_suppressed(account, folded, |lists| lists.take(List::Group(group.id)))
-                .await?;
+            back.push(List::Group(group.id));
         }
-        events.push(event);
+        events.push(visit.group_event(&app, (kind, group.id), told.as_ref()));
     }
-    tell(&app, &events).await?;
+    // In the other order a queue that fails would leave changed lists, at which a second try
+    // finds nothing to tell.
+    queue(&app, &events).await?;
+    app.store.learn(&events).await?;
+    let (account, folded) = (&visit.token.account, &state.folded);
+    let taken = app.store.change_suppressed(account, folded, |lists| {
+        back.iter().for_each(|list| lists.take(*list));
+    });
+    taken.await?;
     let now = shown(&app, &visit).await?.unwrap_or(state);
     Ok(now.page(&visit.token.email, "<p role=\"status\"><b>Saved.</b></p>"))
+}
+
+/// The box that leaves everything.
+const ALL: &str = "all";
+
+/// Goes with a page on which that box was ticked.
+const WAS_ALL: &str = "was_all";
+
+/// The ticks of a preferences page.
+struct Form(Vec<String>);
+
+impl Form {
+    fn read(body: &[u8]) -> Self {
+        let names = form_urlencoded::parse(body).map(|(name, _)| name.into_owned());
+        Self(names.collect())
+    }
+
+    fn has(&self, name: &str) -> bool {
+        self.0.iter().any(|known| known == name)
+    }
+
+    /// The list of those who left everything, when the box was ticked and is not any more. A page
+    /// from before they left, sent afterwards, brings nobody back.
+    fn comes_back(&self, state: &Shown) -> Option<List> {
+        let cleared = self.has(WAS_ALL) && !self.has(ALL);
+        (state.off && cleared).then_some(List::Unsubscribes)
+    }
 }
 
 /// What the preferences page is about.
@@ -133,6 +167,8 @@ struct Shown {
     groups: Vec<Group>,
     /// Ids of the groups that the address has left.
     left: BTreeSet<i64>,
+    /// Whether it has left everything.
+    off: bool,
     folded: String,
 }
 
@@ -152,10 +188,10 @@ async fn shown(app: &App, visit: &Visit) -> Result<Option<Shown>, Rejection> {
     };
     let folded = address.folded();
     let known = app.store.suppressed(account, &folded).await?;
-    let left = known.groups().collect();
     Ok(Some(Shown {
         groups,
-        left,
+        left: known.groups().collect(),
+        off: known.on(List::Unsubscribes).is_some(),
         folded,
     }))
 }
@@ -175,11 +211,21 @@ impl Shown {
                  <small>{about}</small></label>"
             ));
         }
+        let email = escaped(email);
+        let (ticked, said) = match self.off {
+            false => ("", String::new()),
+            true => (
+                " checked",
+                format!(
+                    "<p><b>{email}</b> gets no mail at all, whatever else is ticked, until the \
+                     last box is cleared.</p><input type=\"hidden\" name=\"{WAS_ALL}\" value=\"on\">"
+                ),
+            ),
+        };
         let body = format!(
-            "{note}<p>What <b>{}</b> gets:</p><form method=\"post\">{form}\
-             <label><input type=\"checkbox\" name=\"all\">No mail at all any more</label>\
-             <p><button>Save</button></p></form>",
-            escaped(email)
+            "{note}<form method=\"post\">{said}<p>What <b>{email}</b> gets:</p>{form}\
+             <label><input type=\"checkbox\" name=\"{ALL}\"{ticked}>No mail at all any more</label>\
+             <p><button>Save</button></p></form>"
         );
         page(StatusCode::OK, "Your mail preferences", &body)
     }

@@ -6,7 +6,7 @@ use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use axum::http::{Method, header};
 use axum::response::{IntoResponse, Response};
-use posthaste_http::{ClientIp, Query, Rejection};
+use posthaste_http::{Address, ClientIp, Query, Rejection};
 use posthaste_model::{Event, Kind};
 use posthaste_queue::Happened;
 use posthaste_render::{TOKEN_PARAMETER, Token};
@@ -24,6 +24,8 @@ pub(crate) struct Visit {
     /// Whether only the head of the answer is wanted: a program looks whether the link works.
     pub(crate) is_probe: bool,
     ip: Option<String>,
+    /// The page that was called, without the token: that would act for whoever reads it.
+    page: String,
 }
 
 /// The visit of a link that we signed. Any other is refused with a page that says so.
@@ -34,6 +36,7 @@ impl FromRequestParts<App> for Visit {
         let query = Query::from_request_parts(parts, app).await;
         let query = query.map_err(IntoResponse::into_response)?;
         let Ok(ClientIp(ip)) = ClientIp::from_request_parts(parts, app).await;
+        let Ok(address) = Address::from_request_parts(parts, app).await;
         let token = query.text(TOKEN_PARAMETER);
         let token = token.and_then(|token| app.keys.verify(token).ok());
         let agent = parts.headers.get(header::USER_AGENT);
@@ -43,6 +46,7 @@ impl FromRequestParts<App> for Visit {
             agent: agent.chars().take(LONGEST_AGENT).collect(),
             is_probe: parts.method == Method::HEAD,
             ip: ip.map(|ip| ip.to_string()),
+            page: address.page().to_owned(),
         })
     }
 }
@@ -83,11 +87,29 @@ impl Visit {
         }
         event
     }
+
+    /// An event about one group, with the page it came from (API facts 3.3).
+    pub(crate) fn group_event(
+        &self,
+        app: &App,
+        (kind, group): (Kind, i64),
+        told: Option<&Event>,
+    ) -> Event {
+        let mut event = self.event(app, kind, told);
+        event.asm_group_id = Some(group);
+        event.url = Some(self.page.clone());
+        event
+    }
 }
 
 /// Writes what the events mean for the lists, then queues them: told twice they change nothing.
 pub(crate) async fn tell(app: &App, events: &[Event]) -> Result<(), Rejection> {
     app.store.learn(events).await?;
+    queue(app, events).await
+}
+
+/// Queues events.
+pub(crate) async fn queue(app: &App, events: &[Event]) -> Result<(), Rejection> {
     let texts = Happened::to_texts(events).map_err(|e| Rejection::internal(&e))?;
     let messages = texts.into_iter().map(|text| (text, Duration::ZERO));
     let sent = app.events.send_all(messages.collect()).await;

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod machines;
+mod preferences;
 
 use http::Method;
 use posthaste_http::{Gate, Limits};

@@ -1,0 +1,98 @@
+//! The preferences page of those who left everything, and what groups tell.
+
+use posthaste_model::Kind;
+use posthaste_render::Action;
+use posthaste_store::List;
+
+use crate::Desk;
+
+/// The preferences link of a mail to the first of two groups, 1 and 2.
+async fn groups(desk: &Desk) -> String {
+    let (news, offers) = (desk.group("News").await, desk.group("Offers").await);
+    assert_eq!((news, offers), (1, 2));
+    let action = Action::Preferences {
+        group: news,
+        display: vec![news, offers],
+    };
+    desk.link("/asm/preferences", action)
+}
+
+async fn page(desk: &Desk, link: &str) -> String {
+    let page = desk.get(link).await.expect(200);
+    String::from_utf8_lossy(&page.body).into_owned()
+}
+
+const ALL: &str = "name=\"all\" checked";
+
+#[tokio::test]
+async fn who_left_everything_is_told_so_and_may_come_back() {
+    let desk = Desk::new().await;
+    let link = groups(&desk).await;
+    assert!(!page(&desk, &link).await.contains(ALL));
+    desk.post(&link, "g1=on&g2=on&all=on").await.expect(200);
+    let shown = page(&desk, &link).await;
+    assert!(shown.contains(ALL) && shown.contains("no mail at all, whatever"));
+    desk.told();
+
+    // Saved again as it is shown, nothing changes.
+    let as_shown = "was_all=on&g1=on&g2=on&all=on";
+    desk.post(&link, as_shown).await.expect(200);
+    assert!(desk.told().is_empty() && desk.is_on(List::Unsubscribes).await);
+    // A page from before is no wish to come back.
+    desk.post(&link, "g1=on&g2=on").await.expect(200);
+    assert!(desk.is_on(List::Unsubscribes).await);
+
+    desk.post(&link, "was_all=on&g1=on").await.expect(200);
+    assert!(!desk.is_on(List::Unsubscribes).await);
+    assert!(!desk.is_on(List::Group(1)).await && desk.is_on(List::Group(2)).await);
+    assert!(!page(&desk, &link).await.contains(ALL));
+    let kinds: Vec<_> = desk.told().iter().map(|event| event.kind).collect();
+    assert_eq!(kinds, [Kind::GroupUnsubscribe]);
+}
+
+#[tokio::test]
+async fn what_is_told_of_a_group_names_the_page_it_came_from() {
+    let desk = Desk::new().await;
+    let link = groups(&desk).await;
+    let leave = desk.link("/asm/unsubscribe", Action::GroupUnsubscribe { group: 1 });
+    for (link, form) in [(&leave, ""), (&link, "g1=on&g2=on")] {
+        let ask = desk.api.post(link).header("host", "links.example");
+        let ask = ask.header("x-forwarded-proto", "https");
+        ask.body(form).send().await.expect(200);
+    }
+    let told = desk.told();
+    let told = told.iter().map(|event| (event.kind, event.url.as_deref()));
+    let want = [
+        (
+            Kind::GroupUnsubscribe,
+            Some("https://links.example/asm/unsubscribe"),
+        ),
+        (
+            Kind::GroupResubscribe,
+            Some("https://links.example/asm/preferences"),
+        ),
+    ];
+    assert_eq!(told.collect::<Vec<_>>(), want);
+}
+
+#[tokio::test]
+async fn a_choice_that_could_not_be_told_is_told_when_it_is_made_again() {
+    let desk = Desk::new().await;
+    let link = groups(&desk).await;
+    desk.post(&link, "g2=on").await.expect(200);
+    desk.told();
+    for (form, kinds) in [
+        ("g1=on&g2=on", vec![Kind::GroupResubscribe]),
+        ("g1=on", vec![Kind::GroupUnsubscribe]),
+        ("g1=on&all=on", vec![Kind::Unsubscribe]),
+    ] {
+        desk.queues.set_broken(true);
+        desk.post(&link, form).await.expect(503);
+        desk.queues.set_broken(false);
+        assert!(desk.told().is_empty());
+        desk.post(&link, form).await.expect(200);
+        let told: Vec<_> = desk.told().iter().map(|event| event.kind).collect();
+        assert_eq!(told, kinds, "{form}");
+    }
+    assert!(desk.is_on(List::Unsubscribes).await && desk.is_on(List::Group(2)).await);
+}
