@@ -5,10 +5,10 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use posthaste_http::{Body, Caller, Path, Rejection};
 use posthaste_model::Problems;
-use posthaste_store::{Placed, Template, Version};
+use posthaste_store::{Template, Version};
 
 use crate::wire::{Named, TemplateBody};
-use crate::{App, LIMIT, check, full, version};
+use crate::{App, LIMIT, check, placed, version};
 
 /// Copies version by version: what does not fit ends the copy, and nothing of it stays.
 pub(crate) async fn duplicate(
@@ -34,9 +34,7 @@ pub(crate) async fn duplicate(
         updated_at: now,
         versions: Vec::new(),
     };
-    if app.store.create_template(&copy, LIMIT).await? != Placed::Done(()) {
-        return Err(full());
-    }
+    placed(app.store.create_template(&copy, LIMIT).await?)?;
     match versions(&app, &caller, &source, &copy).await {
         Ok(copy) => Ok((StatusCode::CREATED, Json(TemplateBody::of(&copy)))),
         Err(refused) => {
@@ -64,11 +62,11 @@ async fn versions(
         };
         app.store.put_texts(caller.id(), &new.texts, &texts).await?;
         let added = app.store.add_version(caller.id(), &copy.id, &new, LIMIT);
-        match added.await? {
-            Placed::Done(template) => whole = template,
-            Placed::Full | Placed::Missing => {
+        match placed(added.await?) {
+            Ok(template) => whole = template,
+            Err(refused) => {
                 app.store.delete_texts(caller.id(), &new.texts).await?;
-                return Err(full());
+                return Err(refused);
             }
         }
     }

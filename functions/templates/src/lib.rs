@@ -13,7 +13,7 @@ use http::Method;
 use posthaste_http::{Access, Caller, Gate, Rejection, Routes};
 use posthaste_model::{Clock, Entropy, TemplateId, VersionId};
 use posthaste_runtime::{Boot, Error};
-use posthaste_store::{Store, Template, Version};
+use posthaste_store::{Placed, Store, Template, Version};
 
 /// How many templates and versions an account may hold together (API facts, section 1).
 pub const LIMIT: i64 = 300;
@@ -59,11 +59,18 @@ impl App {
     }
 }
 
-/// The refusal of one template or version too many.
-pub(crate) fn full() -> Rejection {
-    Rejection::bad(format!(
-        "an account holds at most {LIMIT} templates and versions"
-    ))
+/// What the store did with a new or changed template or version; what it did not is refused.
+pub(crate) fn placed<T>(placed: Placed<T>) -> Result<T, Rejection> {
+    match placed {
+        Placed::Done(value) => Ok(value),
+        Placed::Full => Err(Rejection::bad(format!(
+            "an account holds at most {LIMIT} templates and versions"
+        ))),
+        Placed::TooLong => Err(Rejection::bad(
+            "the names and subjects of the template's versions are too long together",
+        )),
+        Placed::Missing => Err(Rejection::not_found()),
+    }
 }
 
 /// The routes of this function. The preview is ours: the contract has nothing like it.

@@ -5,11 +5,11 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use posthaste_http::{Body, Caller, Path, Query, Rejection};
 use posthaste_model::Problems;
-use posthaste_store::{Placed, Template};
+use posthaste_store::Template;
 use serde_json::Value;
 
 use crate::wire::{Named, TemplateBody};
-use crate::{App, LIMIT, check, full, page};
+use crate::{App, LIMIT, check, page, placed};
 
 /// `POST /v3/templates`.
 pub(crate) async fn create(
@@ -35,10 +35,7 @@ pub(crate) async fn create(
         updated_at: now,
         versions: Vec::new(),
     };
-    match app.store.create_template(&template, LIMIT).await? {
-        Placed::Done(()) => {}
-        Placed::Full | Placed::Missing => return Err(full()),
-    }
+    placed(app.store.create_template(&template, LIMIT).await?)?;
     tracing::info!(account.id = %caller.id(), template.id = %template.id, "created template {}", template.id);
     Ok((StatusCode::CREATED, Json(TemplateBody::of(&template))))
 }
@@ -86,7 +83,7 @@ pub(crate) async fn rename(
         Ok::<(), Rejection>(())
     };
     let changed = app.store.change_template(caller.id(), &known.id, change);
-    let template = changed.await??.ok_or_else(Rejection::not_found)?;
+    let template = placed(changed.await??)?;
     Ok(Json(TemplateBody::of(&template)))
 }
 

@@ -5,10 +5,10 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use posthaste_http::{Body, Caller, Path, Rejection};
 use posthaste_model::Problems;
-use posthaste_store::{Placed, Template, Texts, Version};
+use posthaste_store::{Template, Texts, Version};
 
 use crate::wire::{Draft, VersionBody};
-use crate::{App, LIMIT, check, full};
+use crate::{App, LIMIT, check, placed};
 
 /// `POST /v3/templates/{template_id}/versions`.
 pub(crate) async fn create(
@@ -45,14 +45,11 @@ pub(crate) async fn create(
     let added = app
         .store
         .add_version(account, &template.id, &version, LIMIT);
-    let template = match added.await? {
-        Placed::Done(template) => template,
-        refused @ (Placed::Full | Placed::Missing) => {
+    let template = match placed(added.await?) {
+        Ok(template) => template,
+        Err(refused) => {
             app.store.delete_texts(account, &version.texts).await?;
-            return Err(match refused {
-                Placed::Full => full(),
-                Placed::Done(_) | Placed::Missing => Rejection::not_found(),
-            });
+            return Err(refused);
         }
     };
     let stored = template.version(&version.id).unwrap_or(&version);
@@ -112,12 +109,8 @@ pub(crate) async fn update(
         .store
         .change_template(account, &template.id, change)
         .await?;
-    let template = match changed {
-        Ok(Some(template)) => template,
-        Ok(None) => {
-            app.store.delete_texts(account, &new.texts).await?;
-            return Err(Rejection::not_found());
-        }
+    let template = match changed.and_then(placed) {
+        Ok(template) => template,
         Err(refused) => {
             app.store.delete_texts(account, &new.texts).await?;
             return Err(refused);
@@ -164,7 +157,7 @@ pub(crate) async fn activate(
         .store
         .change_template(caller.id(), &template.id, change)
         .await?;
-    let template = changed?.ok_or_else(Rejection::not_found)?;
+    let template = placed(changed?)?;
     let stored = template.version(&version.id).unwrap_or(&version);
     let texts = texts(&app, &caller, stored).await?;
     Ok(Json(VersionBody::of(&template.id, stored, texts)))

@@ -73,9 +73,10 @@ struct Part {
 #[must_use]
 pub enum Placed<T> {
     Done(T),
-    /// The account holds as many templates and versions as it may, or the template as much text
-    /// in its names as its row can.
+    /// The account holds as many templates and versions as it may.
     Full,
+    /// The names and subjects of the template's versions are more than its row can hold.
+    TooLong,
     /// There is no such template.
     Missing,
 }
@@ -183,7 +184,7 @@ impl Store {
             }
             template.updated_at = version.updated_at;
             if !template.fits() {
-                return Ok(Placed::Full);
+                return Ok(Placed::TooLong);
             }
             let steps = vec![
                 self.write_take(&Key::count(account, COUNTER), limit)?,
@@ -198,7 +199,7 @@ impl Store {
         Err(StoreError::Contended(id.to_string()))
     }
 
-    /// Changes a template; `change` may run several times. `None` when there is none.
+    /// Changes a template; `change` may run several times.
     ///
     /// # Errors
     /// When the table fails or the row keeps changing; `E` is whatever `change` refused with.
@@ -207,17 +208,27 @@ impl Store {
         account: &AccountId,
         id: &TemplateId,
         mut change: impl FnMut(&mut Template) -> Result<(), E>,
-    ) -> Result<Result<Option<Template>, E>, StoreError> {
+    ) -> Result<Result<Placed<Template>, E>, StoreError> {
         let key = Key::template(account, id);
-        self.modify(&key, None, |old: Option<&Template>| {
+        let mut fits = true;
+        let changed = self.modify(&key, None, |old: Option<&Template>| {
             let Some(old) = old else {
                 return Ok(crate::Change::Keep);
             };
             let mut new = old.clone();
             change(&mut new)?;
-            Ok(crate::Change::Put(new))
-        })
-        .await
+            fits = new.fits();
+            Ok(match fits {
+                true => crate::Change::Put(new),
+                false => crate::Change::Keep,
+            })
+        });
+        let changed = changed.await?;
+        Ok(changed.map(|template| match template {
+            None => Placed::Missing,
+            Some(_) if !fits => Placed::TooLong,
+            Some(template) => Placed::Done(template),
+        }))
     }
 
     /// Deletes a version and its texts; `false` when there is none.

@@ -9,6 +9,7 @@
 mod counters;
 mod groups;
 mod suppressions;
+mod templates;
 mod visits;
 
 use posthaste_model::{AccountId, Timestamp};
