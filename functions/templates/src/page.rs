@@ -1,13 +1,11 @@
 //! One page of templates, and the way to the pages beside it.
 
-use axum::http::{HeaderMap, HeaderValue, header};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use posthaste_http::{Query, Rejection};
+use posthaste_http::{Address, Query, Rejection};
 use posthaste_model::TemplateId;
 use posthaste_store::Template;
 use serde_json::{Value, json};
-use url::form_urlencoded;
 
 use crate::wire::{TemplateBody, generation};
 
@@ -29,8 +27,11 @@ impl Wanted {
     /// # Errors
     /// 400 about the parameter that is wrong.
     pub(crate) fn read(query: &Query) -> Result<Self, Rejection> {
-        let generations = query.text("generations").unwrap_or("legacy");
-        let generations: Vec<String> = generations.split(',').map(str::to_owned).collect();
+        let named = query.all("generations").flat_map(|all| all.split(','));
+        let mut generations: Vec<String> = named.map(str::to_owned).collect();
+        if generations.is_empty() {
+            generations.push("legacy".to_owned());
+        }
         if !generations.iter().all(|g| g == "legacy" || g == "dynamic") {
             return Err(Rejection::on(
                 "generations",
@@ -64,7 +65,7 @@ impl Wanted {
     }
 
     /// The answer out of all templates that were asked for, the oldest first.
-    pub(crate) fn answer(&self, all: &[Template], headers: &HeaderMap) -> Value {
+    pub(crate) fn answer(&self, all: &[Template], address: &Address) -> Value {
         let Some(size) = self.size else {
             let all: Vec<_> = all.iter().map(TemplateBody::of).collect();
             return json!({ "templates": all });
@@ -79,11 +80,14 @@ impl Wanted {
         let result: Vec<_> = shown.map(TemplateBody::of).collect();
         let to = |index: usize| {
             let first = all.get(index)?;
-            Some(self.address(headers, Some(&token(first))))
+            Some(self.address_of(address, Some(&token(first))))
         };
         let own = self.from.as_ref().map(|(age, id)| encode(*age, id));
         let mut meta = serde_json::Map::new();
-        meta.insert("self".into(), self.address(headers, own.as_deref()).into());
+        meta.insert(
+            "self".into(),
+            self.address_of(address, own.as_deref()).into(),
+        );
         meta.insert("count".into(), all.len().into());
         let prev = (start > 0).then(|| start.saturating_sub(size));
         for (name, index) in [("prev", prev), ("next", Some(start + size))] {
@@ -95,27 +99,19 @@ impl Wanted {
     }
 
     /// Where a page is found, at the address the caller called.
-    fn address(&self, headers: &HeaderMap, token: Option<&str>) -> String {
-        let text = |name| {
-            headers
-                .get(name)
-                .and_then(|v: &HeaderValue| v.to_str().ok())
-        };
-        let host = text(header::HOST);
-        let scheme = text(header::HeaderName::from_static("x-forwarded-proto"));
-        let base = match (scheme.filter(|s| matches!(*s, "http" | "https")), host) {
-            (_, None) => String::new(),
-            (scheme, Some(host)) => format!("{}://{host}", scheme.unwrap_or("http")),
-        };
-        let mut query = form_urlencoded::Serializer::new(String::new());
-        query.append_pair("generations", &self.generations.join(","));
-        if let Some(size) = self.size {
-            query.append_pair("page_size", &size.to_string());
-        }
-        if let Some(token) = token {
-            query.append_pair("page_token", token);
-        }
-        format!("{base}/v3/templates?{}", query.finish())
+    fn address_of(&self, address: &Address, token: Option<&str>) -> String {
+        let (generations, size) = (self.generations.join(","), self.size);
+        let size = size.map(|size| size.to_string());
+        let pairs = [
+            ("generations", Some(generations.as_str())),
+            ("page_size", size.as_deref()),
+            ("page_token", token),
+        ];
+        address.with(
+            pairs
+                .into_iter()
+                .filter_map(|(name, value)| Some((name, value?))),
+        )
     }
 }
 

@@ -2,8 +2,8 @@
 
 use axum::Json;
 use axum::extract::State;
-use axum::http::{HeaderMap, StatusCode};
-use posthaste_http::{Body, Caller, Path, Query, Rejection};
+use axum::http::StatusCode;
+use posthaste_http::{Address, Body, Caller, Path, Query, Rejection};
 use posthaste_model::Problems;
 use posthaste_store::Template;
 use serde_json::Value;
@@ -45,12 +45,12 @@ pub(crate) async fn list(
     State(app): State<App>,
     caller: Caller,
     query: Query,
-    headers: HeaderMap,
+    address: Address,
 ) -> Result<Json<Value>, Rejection> {
     let wanted = page::Wanted::read(&query)?;
     let all = app.store.templates(caller.id()).await?;
     let all: Vec<_> = all.into_iter().filter(|t| wanted.takes(&t.id)).collect();
-    Ok(Json(wanted.answer(&all, &headers)))
+    Ok(Json(wanted.answer(&all, &address)))
 }
 
 /// `GET /v3/templates/{template_id}`.

@@ -73,6 +73,7 @@ async fn without_a_page_size_the_older_form_answers() {
         ("", 1),
         ("?generations=dynamic", 1),
         ("?generations=legacy,dynamic", 2),
+        ("?generations=legacy&generations=dynamic", 2),
     ] {
         let body = desk
             .get(&format!("/v3/templates{query}"))
@@ -95,6 +96,7 @@ async fn odd_pages_are_refused() {
         ("page_size=201", "page_size"),
         ("page_size=x", "page_size"),
         ("generations=modern", "generations"),
+        ("generations=legacy&generations=modern", "generations"),
         ("page_size=1&page_token=!", "page_token"),
     ] {
         let answer = desk
