@@ -28,6 +28,8 @@ pub(crate) fn apply(
     check_flags(template, &draft, &mut found);
     check_texts(template, &draft, &mut found);
     found.into_result()?;
+    let made = as_rendered(template, version, texts).makes_plain();
+    let own = draft.plain_content.is_some();
     set(&mut version.name, draft.name);
     set(&mut version.subject, draft.subject);
     set(&mut version.editor, draft.editor);
@@ -37,7 +39,11 @@ pub(crate) fn apply(
     if let Some(generate) = draft.generate_plain_content {
         version.generate_plain_content = generate;
     }
-    if version.generate_plain_content && !texts.html_content.is_empty() {
+    // A text that was made of the old HTML is made of the new one.
+    if version.generate_plain_content && made && !own {
+        texts.plain_content.clear();
+    }
+    if as_rendered(template, version, texts).makes_plain() {
         texts.plain_content = plain_from_html(&texts.html_content);
     }
     version.has_content = !(texts.html_content.is_empty() && texts.plain_content.is_empty());
@@ -96,17 +102,25 @@ fn check_texts(template: &TemplateId, draft: &Draft, found: &mut Problems) {
     }
 }
 
-/// The version as the renderer wants it.
+/// The version as the renderer sends it.
 pub(crate) fn compile(
     template: &TemplateId,
     version: &Version,
     texts: &Texts,
 ) -> Result<Compiled, posthaste_render::CompileError> {
-    Compiled::compile(&TemplateVersion {
+    Compiled::compile(&as_rendered(template, version, texts))
+}
+
+fn as_rendered<'a>(
+    template: &TemplateId,
+    version: &'a Version,
+    texts: &'a Texts,
+) -> TemplateVersion<'a> {
+    TemplateVersion {
         generation: Generation::of(template),
         subject: &version.subject,
         html_content: &texts.html_content,
         plain_content: &texts.plain_content,
         generate_plain_content: version.generate_plain_content,
-    })
+    }
 }

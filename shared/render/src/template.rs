@@ -29,6 +29,7 @@ pub(crate) use scope::Given;
 use tree::Node;
 
 use crate::copy::{Budget, RenderError};
+use crate::plain;
 
 /// The largest text of a template, in bytes (1 MB of HTML is what the templates API takes).
 pub const LARGEST: usize = 1 << 20;
@@ -63,8 +64,19 @@ pub struct TemplateVersion<'a> {
     pub subject: &'a str,
     pub html_content: &'a str,
     pub plain_content: &'a str,
-    /// Whether the text part is always made from the HTML.
+    /// Whether the text part is made from the HTML where none is written.
     pub generate_plain_content: bool,
+}
+
+impl TemplateVersion<'_> {
+    /// Whether the text part is made from the HTML (API facts 1, "Templates": if it is empty). A
+    /// text that says just what the HTML makes was made before, and is made anew.
+    pub fn makes_plain(&self) -> bool {
+        self.generate_plain_content
+            && !self.html_content.is_empty()
+            && (self.plain_content.is_empty()
+                || self.plain_content == plain::from_html(self.html_content))
+    }
 }
 
 /// A field of a template version.
@@ -145,7 +157,7 @@ impl Compiled {
                     plain: parse(Field::Plain, version.plain_content)?,
                 }),
             },
-            generate_plain: version.generate_plain_content,
+            generate_plain: version.makes_plain(),
         })
     }
 

@@ -1,6 +1,6 @@
 //! Versions: made, changed, activated, deleted.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::{Desk, draft};
 
@@ -72,6 +72,28 @@ async fn plain_text_is_made_of_the_html_unless_that_is_switched_off() {
             .contains("Hi {{name}}"),
         "{got}"
     );
+    // It follows the HTML until somebody writes one.
+    let plain = async |change: &Value| {
+        let changed = desk.patch(&version, change).await.expect(200).json();
+        changed["plain_content"].as_str().unwrap().to_owned()
+    };
+    let html = json!({"html_content": "<p>Bye {{name}}</p>"});
+    assert_eq!(plain(&html).await, "Bye {{name}}");
+    assert_eq!(plain(&json!({"plain_content": "Mine"})).await, "Mine");
+    assert_eq!(plain(&html).await, "Mine");
+    assert_eq!(plain(&json!({"plain_content": ""})).await, "Bye {{name}}");
+
+    let mut body = draft();
+    body["plain_content"] = json!("Mine");
+    let written = desk.version(&template, &body).await;
+    let got = desk.get(&written).await.expect(200).json();
+    assert_eq!(got["plain_content"], "Mine");
+    assert_eq!(got["generate_plain_content"], true);
+    body["plain_content"] = json!("");
+    body["generate_plain_content"] = json!(false);
+    let none = desk.version(&template, &body).await;
+    let got = desk.get(&none).await.expect(200).json();
+    assert_eq!(got["plain_content"], "");
 }
 
 #[tokio::test]

@@ -25,7 +25,7 @@ impl Legacy {
         Self {
             subject: version.subject.to_owned(),
             html: version.html_content.to_owned(),
-            plain: match version.generate_plain_content && !version.html_content.is_empty() {
+            plain: match version.makes_plain() {
                 // The tags of the HTML are text to it and come through.
                 true => plain::from_html(version.html_content),
                 false => version.plain_content.to_owned(),

@@ -1,7 +1,9 @@
 //! What the request and its template say: substitutions, legacy and dynamic templates.
 
 use posthaste_model::{Mail, Wrapper};
-use posthaste_render::{AccountDefaults, Compiled, Generation, RenderError, TemplateVersion};
+use posthaste_render::{
+    AccountDefaults, Compiled, Generation, RenderError, TemplateVersion, plain_from_html,
+};
 
 use crate::desk::{BASE, Desk, HTML, TEXT, mail, mail_of, part};
 
@@ -173,13 +175,22 @@ fn a_dynamic_template_without_a_subject_takes_the_requests() {
 }
 
 #[test]
-fn a_text_part_is_generated_from_the_rendered_html() {
-    let template = dynamic("s", "<p>Hi {{n}}</p>{{{more}}}", "ignored", true);
+fn a_text_part_is_generated_from_the_rendered_html_where_none_is_written() {
+    let html = "<p>Hi {{n}}</p>{{{more}}}";
+    let made = plain_from_html(html);
     let mail = mail_with_data(&[], r#"{"n":"A & B","more":"<ul><li>one</li></ul>"}"#);
-    let got = Desk::new()
-        .render(&mail, Some(&template), &AccountDefaults::default())
-        .unwrap();
-    assert_eq!(part(&got, TEXT), "Hi A & B\n\n* one");
+    for (plain, generate, want) in [
+        ("", true, "Hi A & B\n\n* one"),
+        // What was saved when the text was generated is no text of anybody's own.
+        (made.as_str(), true, "Hi A & B\n\n* one"),
+        ("Own {{{n}}}", true, "Own A & B"),
+        ("Own {{{n}}}", false, "Own A & B"),
+        ("", false, ""),
+    ] {
+        let template = dynamic("s", html, plain, generate);
+        let got = Desk::new().render(&mail, Some(&template), &AccountDefaults::default());
+        assert_eq!(part(&got.unwrap(), TEXT), want, "{plain:?} {generate}");
+    }
 }
 
 #[test]
@@ -188,7 +199,7 @@ fn a_legacy_template_that_generates_its_text_keeps_its_tags() {
         generation: Generation::Legacy,
         subject: "",
         html_content: "<h1>News</h1><%body%><p>-bye-</p>",
-        plain_content: "ignored",
+        plain_content: "",
         generate_plain_content: true,
     })
     .unwrap();
