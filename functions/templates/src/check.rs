@@ -2,7 +2,9 @@
 
 use posthaste_http::Rejection;
 use posthaste_model::{Problems, TemplateId};
-use posthaste_render::{Compiled, Generation, LARGEST_TEMPLATE, TemplateVersion, plain_from_html};
+use posthaste_render::{
+    Compiled, Generation, LARGEST_TEMPLATE, TemplateVersion, has_body_tag, plain_from_html,
+};
 use posthaste_store::{Texts, Version};
 
 use crate::wire::Draft;
@@ -96,7 +98,7 @@ fn check_texts(template: &TemplateId, draft: &Draft, found: &mut Problems) {
         let text = text.as_deref().unwrap_or_default();
         let message = format!("{field} exceeds {LARGEST_TEMPLATE} bytes");
         found.unless(text.len() <= LARGEST_TEMPLATE, field, &message);
-        if !template.is_dynamic() && !text.is_empty() && !text.contains("<%body%>") {
+        if !template.is_dynamic() && !text.is_empty() && !has_body_tag(text) {
             found.add(field, "a legacy template must contain <%body%>");
         }
     }

@@ -89,4 +89,11 @@ async fn a_legacy_version_has_a_place_for_the_body() {
     assert_eq!(answer.error().0.as_deref(), Some("test_data"));
     body.as_object_mut().unwrap().remove("test_data");
     desk.post(&path, &body).await.expect(201);
+    // As the renderer reads it, and in the text as in the HTML.
+    body["html_content"] = json!("<h1>x</h1><% body %>");
+    body["plain_content"] = json!("x <% body %>");
+    desk.post(&path, &body).await.expect(201);
+    body["plain_content"] = json!("x <% bodies %>");
+    let answer = desk.post(&path, &body).await.expect(400);
+    assert_eq!(answer.error().0.as_deref(), Some("plain_content"));
 }
