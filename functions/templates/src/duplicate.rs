@@ -8,7 +8,7 @@ use posthaste_model::Problems;
 use posthaste_store::{Template, Version};
 
 use crate::wire::{Named, TemplateBody};
-use crate::{App, LIMIT, check, placed, version};
+use crate::{App, LIMIT, check, placed, version, whole};
 
 /// Copies version by version: what does not fit ends the copy, and nothing of it stays.
 pub(crate) async fn duplicate(
@@ -36,7 +36,7 @@ pub(crate) async fn duplicate(
     };
     placed(app.store.create_template(&copy, LIMIT).await?)?;
     match versions(&app, &caller, &source, &copy).await {
-        Ok(copy) => Ok((StatusCode::CREATED, Json(TemplateBody::of(&copy)))),
+        Ok(copy) => Ok((StatusCode::CREATED, Json(whole::of(&app, &copy).await?))),
         Err(refused) => {
             app.store.delete_template(caller.id(), &copy.id).await?;
             Err(refused)

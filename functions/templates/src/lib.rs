@@ -7,6 +7,7 @@ mod page;
 mod preview;
 mod template;
 mod version;
+mod whole;
 mod wire;
 
 use http::Method;

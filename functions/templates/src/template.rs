@@ -9,7 +9,7 @@ use posthaste_store::Template;
 use serde_json::Value;
 
 use crate::wire::{Named, TemplateBody};
-use crate::{App, LIMIT, check, page, placed};
+use crate::{App, LIMIT, check, page, placed, whole};
 
 /// `POST /v3/templates`.
 pub(crate) async fn create(
@@ -53,14 +53,14 @@ pub(crate) async fn list(
     Ok(Json(wanted.answer(&all, &address)))
 }
 
-/// `GET /v3/templates/{template_id}`.
+/// `GET /v3/templates/{template_id}`, with what its versions say.
 pub(crate) async fn one(
     State(app): State<App>,
     caller: Caller,
     Path(id): Path<String>,
 ) -> Result<Json<TemplateBody>, Rejection> {
     let template = app.template(&caller, &id).await?;
-    Ok(Json(TemplateBody::of(&template)))
+    Ok(Json(whole::of(&app, &template).await?))
 }
 
 /// `PATCH /v3/templates/{template_id}`: another name.
@@ -84,7 +84,7 @@ pub(crate) async fn rename(
     };
     let changed = app.store.change_template(caller.id(), &known.id, change);
     let template = placed(changed.await??)?;
-    Ok(Json(TemplateBody::of(&template)))
+    Ok(Json(whole::of(&app, &template).await?))
 }
 
 /// `DELETE /v3/templates/{template_id}`.

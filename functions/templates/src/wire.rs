@@ -1,5 +1,7 @@
 //! What callers send and get.
 
+use std::collections::BTreeMap;
+
 use posthaste_model::{TemplateId, VersionId};
 use posthaste_store::{Template, Texts, Version};
 use serde::{Deserialize, Serialize};
@@ -24,14 +26,25 @@ pub(crate) struct Draft {
     pub(crate) test_data: Option<String>,
 }
 
-/// A template with the heads of its versions.
+/// A template with its versions.
 #[derive(Debug, Serialize)]
 pub(crate) struct TemplateBody {
     id: TemplateId,
     name: String,
     generation: &'static str,
     updated_at: String,
-    versions: Vec<Head>,
+    versions: Vec<Inside>,
+}
+
+/// A version inside its template: a list has no texts.
+#[derive(Debug, Serialize)]
+struct Inside {
+    #[serde(flatten)]
+    head: Head,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    html_content: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    plain_content: Option<String>,
 }
 
 /// A version without its texts.
@@ -84,16 +97,29 @@ fn head(template: &TemplateId, version: &Version) -> Head {
 }
 
 impl TemplateBody {
+    /// Without texts.
     pub(crate) fn of(template: &Template) -> Self {
+        Self::with(template, &mut BTreeMap::new())
+    }
+
+    /// With these texts, by version.
+    pub(crate) fn with(template: &Template, texts: &mut BTreeMap<VersionId, Texts>) -> Self {
         let versions = template.versions.iter();
+        let inside = |version: &Version| {
+            let texts = texts.remove(&version.id);
+            let (html, plain) = texts.map(|t| (t.html_content, t.plain_content)).unzip();
+            Inside {
+                head: head(&template.id, version),
+                html_content: html,
+                plain_content: plain,
+            }
+        };
         Self {
             id: template.id.clone(),
             name: template.name.clone(),
             generation: generation(&template.id),
             updated_at: template.updated_at.sql(),
-            versions: versions
-                .map(|version| head(&template.id, version))
-                .collect(),
+            versions: versions.map(inside).collect(),
         }
     }
 }

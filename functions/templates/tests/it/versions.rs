@@ -97,6 +97,52 @@ async fn plain_text_is_made_of_the_html_unless_that_is_switched_off() {
 }
 
 #[tokio::test]
+async fn one_template_shows_what_its_versions_say_and_a_list_does_not() {
+    let desk = Desk::new().await;
+    let template = desk.template("dynamic").await;
+    let mut body = draft();
+    body["plain_content"] = json!("Mine");
+    desk.version(&template, &body).await;
+    let name = json!({"name": "Other"});
+    let shown = desk.get(&template).await.expect(200);
+    let renamed = desk.patch(&template, &name).await.expect(200);
+    let copy = desk.post(&template, &json!({})).await.expect(201);
+    for answer in [shown, renamed, copy] {
+        let whole = answer.json();
+        let version = &whole["versions"][0];
+        assert_eq!(version["html_content"], body["html_content"]);
+        assert_eq!(version["plain_content"], "Mine");
+    }
+    for query in ["generations=dynamic", "generations=dynamic&page_size=9"] {
+        let list = desk.get(&format!("/v3/templates?{query}")).await;
+        let list = list.expect(200).json();
+        let all = list.get("templates").or(list.get("result")).unwrap();
+        let version = &all[0]["versions"][0];
+        assert!(version["name"].is_string() && version.get("html_content").is_none());
+    }
+}
+
+#[tokio::test]
+async fn a_template_too_long_for_one_answer_shows_its_active_version_first() {
+    let desk = Desk::new().await;
+    let template = desk.template("dynamic").await;
+    let mut body = draft();
+    body["html_content"] = json!("x".repeat(1 << 20));
+    body["plain_content"] = json!("y".repeat(1 << 20));
+    let first = desk.version(&template, &body).await;
+    desk.version(&template, &body).await;
+    let texts = async || {
+        let all = desk.get(&template).await.expect(200).json();
+        let versions = all["versions"].as_array().unwrap().clone();
+        let has = |version: &Value| version.get("html_content").is_some();
+        versions.iter().map(has).collect::<Vec<_>>()
+    };
+    assert_eq!(texts().await, [true, false]);
+    desk.patch(&first, &json!({"active": 0})).await.expect(200);
+    assert_eq!(texts().await, [false, true]);
+}
+
+#[tokio::test]
 async fn what_is_deleted_is_gone_and_leaves_room() {
     let desk = Desk::new().await;
     let template = desk.template("dynamic").await;
