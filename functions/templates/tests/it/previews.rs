@@ -25,6 +25,33 @@ async fn a_preview_shows_the_mail_and_what_the_data_lacks() {
 }
 
 #[tokio::test]
+async fn a_preview_that_cannot_be_made_says_why() {
+    let desk = Desk::new().await;
+    let template = desk.template("dynamic").await;
+    let mut body = draft();
+    body["html_content"] =
+        json!("{{#each a}}{{#each ../a}}{{#each ../../a}}x{{/each}}{{/each}}{{/each}}");
+    let version = desk.version(&template, &body).await;
+    let path = format!("{version}/preview");
+    let many = json!({"dynamic_template_data": {"a": vec![1; 150]}});
+    let few = json!({"dynamic_template_data": {"a": [1]}});
+    desk.post(&path, &few).await.expect(200);
+    for (given, want) in [
+        (many, "the template takes more than 1000000 steps"),
+        (json!({"substitutions": {"-a-": 1}}), "invalid type"),
+        (json!({"content": [{"type": "text/html"}]}), "missing field"),
+        (json!({"content": ["x"]}), "invalid type"),
+        (json!({"subject": 5}), "invalid type"),
+    ] {
+        let refused = desk.post(&path, &given).await.expect(400);
+        let message = refused.error().1;
+        assert!(message.starts_with(want), "{message}");
+    }
+    let none = format!("{template}/versions/{}/preview", "0".repeat(36));
+    desk.post(&none, &few).await.expect(404);
+}
+
+#[tokio::test]
 async fn a_legacy_preview_takes_the_content_of_the_mail() {
     let desk = Desk::new().await;
     let template = desk.template("legacy").await;

@@ -166,6 +166,65 @@ async fn what_is_deleted_is_gone_and_leaves_room() {
 }
 
 #[tokio::test]
+async fn the_three_hundred_and_first_of_templates_and_versions_is_refused() {
+    const FULL: &str = "an account holds at most 300 templates and versions";
+    let desk = Desk::new().await;
+    let template = desk.template("dynamic").await;
+    let path = format!("{template}/versions");
+    for _ in 0..3 {
+        desk.version(&template, &draft()).await;
+    }
+    for _ in 0..294 {
+        desk.template("legacy").await;
+    }
+    // A copy of four does not fit into the two that are left, and nothing of it stays.
+    let refused = desk.post(&template, &json!({})).await.expect(400);
+    assert_eq!(refused.error().1, FULL);
+    let all = desk.get("/v3/templates?generations=dynamic").await;
+    assert_eq!(
+        all.expect(200).json()["templates"]
+            .as_array()
+            .unwrap()
+            .len(),
+        1
+    );
+    for _ in 0..2 {
+        desk.version(&template, &draft()).await;
+    }
+    let refused = desk.post(&path, &draft()).await.expect(400);
+    assert_eq!(refused.error().1, FULL);
+}
+
+#[tokio::test]
+async fn of_changes_made_at_once_none_is_lost_unsaid() {
+    let desk = Desk::new().await;
+    let template = desk.template("dynamic").await;
+    let version = desk.version(&template, &draft()).await;
+    let changes = [
+        json!({"name": "changed"}),
+        json!({"subject": "changed"}),
+        json!({"html_content": "changed"}),
+    ];
+    let [a, b, c] = &changes;
+    let answers = tokio::join!(
+        desk.patch(&version, a),
+        desk.patch(&version, b),
+        desk.patch(&version, c),
+    );
+    let answers = [answers.0, answers.1, answers.2];
+    let now = desk.get(&version).await.expect(200).json();
+    for (change, answer) in changes.iter().zip(&answers) {
+        let (field, value) = change.as_object().unwrap().iter().next().unwrap();
+        match answer.status.as_u16() {
+            200 => assert_eq!(now[field], *value),
+            409 => assert_ne!(now[field], *value),
+            other => panic!("{other}"),
+        }
+    }
+    assert!(answers.iter().any(|answer| answer.status == 200));
+}
+
+#[tokio::test]
 async fn a_duplicate_has_every_version_and_lives_on_its_own() {
     let desk = Desk::new().await;
     let template = desk.template("dynamic").await;
