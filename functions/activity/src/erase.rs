@@ -190,12 +190,8 @@ impl Eraser<'_> {
 
     /// Takes the address off every list.
     async fn lists(&self, folded: &str) -> Result<usize, Unerased> {
-        let lists = self.store.suppressed(self.account, folded).await?;
-        let count = lists.count();
-        self.store
-            .change_suppressed(self.account, folded, |lists| lists.clear())
-            .await?;
-        Ok(count)
+        let gone = self.store.unsuppress_everywhere(self.account, folded);
+        Ok(gone.await?)
     }
 
     fn is(&self, text: &str) -> bool {

@@ -115,9 +115,11 @@ impl Suppressed {
         self.lists.remove(&list.name());
     }
 
-    /// Takes the address off every list.
-    pub fn clear(&mut self) {
-        self.lists.clear();
+    /// Takes the address off so many lists, or off all where there are fewer.
+    fn take_some(&mut self, most: usize) {
+        for _ in 0..most {
+            self.lists.pop_first();
+        }
     }
 
     /// How many lists it is on.

@@ -120,6 +120,28 @@ impl Store {
             .await
     }
 
+    /// Takes an address off every list, however many groups it has left; how many lists that were.
+    ///
+    /// # Errors
+    /// When the table fails; then it may be off some of them, and called again it goes on.
+    pub async fn unsuppress_everywhere(
+        &self,
+        account: &AccountId,
+        folded: &str,
+    ) -> Result<usize, StoreError> {
+        // A list takes two steps of a transaction, of which it has at most 100.
+        const LOT: usize = 40;
+        let mut count = 0;
+        loop {
+            let before = self.change_suppressed(account, folded, |lists| lists.take_some(LOT));
+            let before = before.await?.count();
+            count += before.min(LOT);
+            if before <= LOT {
+                return Ok(count);
+            }
+        }
+    }
+
     async fn change_all(
         &self,
         account: &AccountId,

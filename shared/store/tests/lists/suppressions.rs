@@ -89,6 +89,28 @@ async fn a_list_is_read_latest_first_by_time_offset_and_wish() {
 }
 
 #[tokio::test]
+async fn an_address_is_taken_off_more_lists_than_one_transaction_holds() {
+    let (store, account) = desk().await;
+    let ann = texts(&["ann@example.com"]);
+    for list in (1..=120).map(List::Group).chain([List::Bounces]) {
+        let mark = Mark::at(NOW);
+        let put = store.suppress_all(&account, &ann, list, &mark);
+        put.await.unwrap();
+    }
+    for count in [121, 0] {
+        let gone = store.unsuppress_everywhere(&account, &ann[0]).await;
+        assert_eq!(gone.unwrap(), count);
+    }
+    let left = store.suppressed(&account, &ann[0]).await.unwrap();
+    assert_eq!(left, Suppressed::none("ann@example.com"));
+    for list in [List::Group(1), List::Group(120), List::Bounces] {
+        let window = ListWindow::first(9);
+        let page = store.list_page(&account, list, &window, |_| true).await;
+        assert_eq!(page.unwrap(), []);
+    }
+}
+
+#[tokio::test]
 async fn what_an_event_means_is_learnt_once() {
     let (store, account) = desk().await;
     let event = |kind, at| {
