@@ -58,7 +58,9 @@ pub(crate) async fn of(
             generate_plain_content: version.generate_plain_content,
         });
         let compiled = Arc::new(compiled.map_err(|e| gone(&format!("cannot be compiled: {e}")))?);
-        app.templates.put(asked, Arc::clone(&compiled), now);
+        let size = texts.html_content.len() + texts.plain_content.len();
+        app.templates
+            .put_large(asked, Arc::clone(&compiled), size, now);
         return Ok(Some(compiled));
     }
     Err(NoTemplate::Store(StoreError::Contended(name.clone())))

@@ -10,42 +10,91 @@ use posthaste_model::Millis;
 /// How long a remembered answer may be used, in milliseconds (the promise is 10 s everywhere).
 const FRESH_MS: i64 = 10_000;
 
-/// So many answers are kept; past that everything is forgotten, which costs one read each.
+/// So many answers are kept. Past that the stale ones are forgotten, and if that makes no room
+/// everything is, which costs one read each.
 const MOST: usize = 10_000;
+
+/// Bytes of a large answer that count as one.
+const PORTION: usize = 1_024;
 
 /// A small map of answers that grow stale.
 #[derive(Debug)]
-pub struct Cache<K, V>(Mutex<HashMap<K, (Millis, V)>>);
+pub struct Cache<K, V>(Mutex<Kept<K, V>>);
+
+#[derive(Debug)]
+struct Kept<K, V> {
+    answers: HashMap<K, Answer<V>>,
+    /// As many as all answers count together.
+    size: usize,
+}
+
+#[derive(Debug)]
+struct Answer<V> {
+    at: Millis,
+    value: V,
+    size: usize,
+}
+
+impl<V> Answer<V> {
+    fn is_fresh(&self, now: Millis) -> bool {
+        let age = now.0.saturating_sub(self.at.0);
+        (0..FRESH_MS).contains(&age)
+    }
+}
 
 impl<K, V> Default for Cache<K, V> {
     fn default() -> Self {
-        Self(Mutex::new(HashMap::new()))
+        Self(Mutex::new(Kept {
+            answers: HashMap::new(),
+            size: 0,
+        }))
     }
 }
 
 impl<K: Eq + Hash, V: Clone> Cache<K, V> {
     /// A remembered answer that is still fresh.
     pub fn get(&self, key: &K, now: Millis) -> Option<V> {
-        let map = self.0.lock().ok()?;
-        let (at, value) = map.get(key)?;
-        let age = now.0.saturating_sub(at.0);
-        (0..FRESH_MS).contains(&age).then(|| value.clone())
+        let kept = self.0.lock().ok()?;
+        let answer = kept.answers.get(key)?;
+        answer.is_fresh(now).then(|| answer.value.clone())
     }
 
     /// Remembers an answer that was read at `now`.
     pub fn put(&self, key: K, value: V, now: Millis) {
-        if let Ok(mut map) = self.0.lock() {
-            if map.len() >= MOST {
-                map.clear();
+        self.put_large(key, value, 0, now);
+    }
+
+    /// Remembers an answer of so many bytes: a kilobyte takes the room of an answer.
+    pub fn put_large(&self, key: K, value: V, bytes: usize, now: Millis) {
+        let size = 1 + bytes / PORTION;
+        if let Ok(mut kept) = self.0.lock() {
+            kept.forget(&key);
+            if kept.size + size > MOST {
+                kept.answers.retain(|_, answer| answer.is_fresh(now));
+                kept.size = kept.answers.values().map(|answer| answer.size).sum();
             }
-            map.insert(key, (now, value));
+            if kept.size + size > MOST {
+                kept.answers.clear();
+                kept.size = 0;
+            }
+            kept.size += size;
+            let at = now;
+            kept.answers.insert(key, Answer { at, value, size });
         }
     }
 
     /// Forgets one answer: what this instance changed itself.
     pub fn forget(&self, key: &K) {
-        if let Ok(mut map) = self.0.lock() {
-            map.remove(key);
+        if let Ok(mut kept) = self.0.lock() {
+            kept.forget(key);
+        }
+    }
+}
+
+impl<K: Eq + Hash, V> Kept<K, V> {
+    fn forget(&mut self, key: &K) {
+        if let Some(gone) = self.answers.remove(key) {
+            self.size -= gone.size;
         }
     }
 }
@@ -68,5 +117,45 @@ mod tests {
         }
         cache.forget(&"k");
         assert_eq!(cache.get(&"k", Millis(1000)), None);
+    }
+
+    #[test]
+    fn large_answers_take_the_room_of_many_and_the_stale_ones_go_first() {
+        let cache = Cache::default();
+        let kept = |keys: std::ops::Range<usize>, now| {
+            keys.filter(|key| cache.get(key, Millis(now)).is_some())
+                .count()
+        };
+        // Each counts as one hundred: there is room for one hundred of them.
+        let put = |key, now| cache.put_large(key, (), 99 * PORTION, Millis(now));
+        (0..50).for_each(|key| put(key, 0));
+        (50..100).for_each(|key| put(key, 5_000));
+        assert_eq!(kept(0..100, 5_000), 100);
+        // The same again takes no more room.
+        put(99, 5_000);
+        assert_eq!(kept(0..100, 5_000), 100);
+
+        put(100, 12_000);
+        assert_eq!(kept(0..50, 5_000), 0);
+        assert_eq!(kept(50..101, 12_000), 51);
+        (101..150).for_each(|key| put(key, 12_000));
+        assert_eq!(kept(50..150, 12_000), 100);
+        put(150, 12_000);
+        assert_eq!(kept(50..151, 12_000), 1);
+        // One that is larger than all room is kept alone.
+        cache.put_large(151, (), usize::MAX / 2, Millis(12_000));
+        assert_eq!(kept(50..152, 12_000), 1);
+        cache.put(152, (), Millis(12_000));
+        assert_eq!(kept(50..153, 12_000), 1);
+    }
+
+    #[test]
+    fn an_answer_that_was_forgotten_makes_room() {
+        let cache = Cache::default();
+        for key in 0..3 {
+            cache.put_large(key, (), 5_000 * PORTION, Millis(0));
+            cache.forget(&key);
+        }
+        assert_eq!(cache.0.lock().unwrap().size, 0);
     }
 }
