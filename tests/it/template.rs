@@ -90,6 +90,26 @@ async fn every_function_starts_with_its_variables_and_has_its_routes() {
     }
 }
 
+#[tokio::test]
+async fn people_can_leave_a_list_without_a_tracking_host() {
+    let template = Template::read();
+    let variables = template.variables(&template.functions()["delivery"]);
+    let tracking = &variables["TRACKING_URL"];
+    assert!(tracking.starts_with("https://${Api}.execute-api."));
+    for (name, want) in [
+        ("TRACKING_URL", Some("https://links.example")),
+        ("PUBLIC_URL", Some("https://links.example")),
+        ("ELSE", None),
+    ] {
+        let mut variables = variables.clone();
+        variables.remove("TRACKING_URL");
+        variables.insert(name.to_owned(), "https://links.example".to_owned());
+        let boot = Boot::with(Variables::new(move |name| variables.get(name).cloned())).await;
+        let app = delivery::App::open(&boot).unwrap();
+        assert_eq!(app.tracking.as_deref(), want, "{name}");
+    }
+}
+
 /// The routes of a stanza's events, without the one that takes whatever is left.
 fn routes(stanza: &Value) -> BTreeSet<String> {
     let http = events(stanza, "HttpApi");

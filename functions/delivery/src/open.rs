@@ -11,7 +11,8 @@ use crate::{App, Dkim, Identity, Spam};
 impl App {
     /// Reads `TABLE_NAME`, `SEND_QUEUE_URL`, `EVENTS_QUEUE_URL`, `BUCKET_NAME`, `DELIVERY`
     /// (`ses` or a relay URL), `CONFIGURATION_SET`, `IP_POOLS`, `STACK_SECRET`, `HOSTNAME_OF_SERVICE`,
-    /// `BOUNCE_DOMAIN`, `TRACKING_URL`, `RETENTION_DAYS`, `SPAM_FILTER`.
+    /// `BOUNCE_DOMAIN`, `TRACKING_URL` (or else `PUBLIC_URL`: without any nobody could leave a
+    /// list), `RETENTION_DAYS`, `SPAM_FILTER`.
     ///
     /// # Errors
     /// When one that must be there is not, or one cannot be read.
@@ -57,7 +58,7 @@ impl App {
             owner: format!("lambda-{:016x}", boot.entropy().below(u64::MAX)),
             exclusive: false,
             at_once: vars.or("AT_ONCE", 10)?,
-            tracking: vars.get("TRACKING_URL"),
+            tracking: vars.get("TRACKING_URL").or_else(|| vars.get("PUBLIC_URL")),
             retention: days.saturating_mul(86_400),
             meter: Arc::default(),
         })
