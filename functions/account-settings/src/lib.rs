@@ -6,6 +6,7 @@
 mod limits;
 mod mail;
 mod overview;
+mod retired;
 mod setting;
 mod tracking;
 
@@ -67,6 +68,8 @@ pub fn routes(app: App, gate: Gate) -> Routes {
     let routes = with::<mail::ForwardSpam>(routes);
     let routes = with::<mail::SpamCheck>(routes);
     let routes = with::<mail::Template>(routes);
+    let routes = with::<retired::Bcc>(routes);
+    let routes = with::<retired::PlainContent>(routes);
     let routes = with::<tracking::Click>(routes);
     let routes = with::<tracking::GoogleAnalytics>(routes);
     let routes = with::<tracking::Open>(routes);

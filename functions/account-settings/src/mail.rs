@@ -165,7 +165,7 @@ pub(crate) struct ForwardChange {
 }
 
 /// Applies a change of somebody who is told.
-fn forward(own: &mut Forward, change: ForwardChange, found: &mut Problems) {
+pub(crate) fn forward(own: &mut Forward, change: ForwardChange, found: &mut Problems) {
     own.enabled = change.enabled.unwrap_or(own.enabled);
     change.email.apply(&mut own.email);
     own.email = own.email.take().filter(|email| !email.is_empty());

@@ -20,6 +20,10 @@ pub struct AccountSettings {
     pub forward_bounce: Forward,
     pub forward_spam: Forward,
     pub spam_check: SpamCheck,
+    /// Kept for clients that still set it; no mail is changed by it.
+    pub bcc: Forward,
+    /// Likewise.
+    pub plain_content: bool,
 }
 
 /// What people see who have unsubscribed.

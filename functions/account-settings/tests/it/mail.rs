@@ -20,6 +20,8 @@ async fn nothing_is_on_before_somebody_says_so() {
         ("forward_bounce", json!({"email": null, "enabled": false})),
         ("forward_spam", json!({"email": "", "enabled": false})),
         ("spam_check", json!({"enabled": false, "max_score": 5})),
+        ("bcc", json!({"email": "", "enabled": false})),
+        ("plain_content", json!({"enabled": false})),
         ("template", json!({"enabled": false, "html_content": ""})),
     ] {
         let got = desk.get(&format!("/v3/mail_settings/{name}")).await;
@@ -95,6 +97,7 @@ async fn a_footer_has_two_texts_and_may_be_as_long_as_it_says() {
 async fn who_is_told_must_have_an_address() {
     let desk = Desk::new().await;
     for (path, nobody) in [
+        ("/v3/mail_settings/bcc", json!("")),
         ("/v3/mail_settings/forward_bounce", json!(null)),
         ("/v3/mail_settings/forward_spam", json!("")),
     ] {
@@ -110,6 +113,23 @@ async fn who_is_told_must_have_an_address() {
         let want = json!({"email": nobody, "enabled": false});
         assert_eq!(desk.set(path, &off).await, want);
     }
+}
+
+#[tokio::test]
+async fn a_retired_setting_is_kept_and_not_listed() {
+    let desk = Desk::new().await;
+    let path = "/v3/mail_settings/plain_content";
+    let on = json!({"enabled": true});
+    assert_eq!(desk.set(path, &on).await, on);
+    assert_eq!(desk.set(path, &json!({})).await, on);
+    desk.refuses(path, &json!({"enabled": 1}), &["enabled"])
+        .await;
+    let all = desk.get("/v3/mail_settings").await.expect(200).json();
+    let listed = |name: &str| {
+        let mut items = all["result"].as_array().unwrap().iter();
+        items.any(|item| item["name"] == name)
+    };
+    assert!(listed("footer") && !listed("bcc") && !listed("plain_content"));
 }
 
 #[tokio::test]
