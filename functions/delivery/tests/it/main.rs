@@ -3,6 +3,7 @@
 #![expect(
     clippy::unwrap_used,
     clippy::indexing_slicing,
+    clippy::panic,
     reason = "a test that cannot go on fails"
 )]
 
@@ -13,3 +14,4 @@ mod settings;
 mod signing;
 mod spam;
 mod standing;
+mod templates;

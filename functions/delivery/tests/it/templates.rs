@@ -1,0 +1,158 @@
+//! The template of a mail, from the table to the copy.
+
+use delivery::handle;
+use posthaste_model::{Mail, TemplateId, VersionId};
+use posthaste_queue::{Body, Job};
+use posthaste_store::{Placed, Template, Texts, Version};
+use posthaste_testkit::relay::Script;
+use posthaste_testkit::{entropy, sqs_event};
+use serde_json::{Value, json};
+
+use crate::lists::Desk;
+
+impl Desk {
+    /// A template whose one version says this.
+    async fn template(&self, html: &str) -> Template {
+        let (store, now) = (&self.app.store, self.hand.now());
+        let template = Template {
+            id: entropy().dynamic_template_id(),
+            account: self.account.clone(),
+            name: "Letter".to_owned(),
+            created_at: now,
+            updated_at: now,
+            versions: Vec::new(),
+        };
+        let made = store.create_template(&template, 300).await.unwrap();
+        assert_eq!(made, Placed::Done(()));
+        let id = entropy().version_id();
+        let version = Version {
+            texts: id.clone(),
+            id,
+            name: "first".to_owned(),
+            subject: "From the template".to_owned(),
+            updated_at: now,
+            active: true,
+            generate_plain_content: false,
+            editor: "code".to_owned(),
+            has_content: true,
+        };
+        self.says(&version.texts, html).await;
+        let added = store.add_version(&self.account, &template.id, &version, 300);
+        match added.await.unwrap() {
+            Placed::Done(template) => template,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    async fn says(&self, texts: &VersionId, html: &str) {
+        let all = Texts {
+            html_content: html.to_owned(),
+            ..Texts::default()
+        };
+        let put = self.app.store.put_texts(&self.account, texts, &all);
+        put.await.unwrap();
+    }
+
+    /// Gives the version other texts, as a change of it does.
+    async fn rewrite(&self, template: &Template, html: &str) {
+        let texts = entropy().version_id();
+        self.says(&texts, html).await;
+        let store = &self.app.store;
+        let changed = store.change_template(&self.account, &template.id, |template| {
+            template.versions[0].texts = texts.clone();
+            Ok::<_, std::convert::Infallible>(())
+        });
+        assert!(matches!(changed.await.unwrap(), Ok(Placed::Done(_))));
+        let old = &template.versions[0].texts;
+        store.delete_texts(&self.account, old).await.unwrap();
+    }
+
+    async fn write(&self, template: &TemplateId) -> Vec<(String, String)> {
+        let more = json!({"template_id": template, "content": []});
+        self.send(&["ann@example.com"], more).await
+    }
+
+    /// The mails so far that hold this text.
+    fn with(&self, text: &str) -> usize {
+        let mails = self.relay.received();
+        let holds = |bytes: &[u8]| String::from_utf8_lossy(bytes).contains(text);
+        mails.iter().filter(|mail| holds(&mail.bytes)).count()
+    }
+}
+
+#[tokio::test]
+async fn a_template_is_remembered_for_ten_seconds() {
+    let desk = Desk::new(Script::new()).await;
+    let template = desk.template("<p>old</p>").await;
+    desk.write(&template.id).await;
+    desk.rewrite(&template, "<p>new</p>").await;
+    desk.write(&template.id).await;
+    assert_eq!((desk.with("<p>old</p>"), desk.with("<p>new</p>")), (2, 0));
+    desk.hand.advance(10);
+    desk.write(&template.id).await;
+    assert_eq!((desk.with("<p>old</p>"), desk.with("<p>new</p>")), (2, 1));
+}
+
+#[tokio::test]
+async fn a_template_that_went_after_the_mail_was_accepted_drops_it_with_a_reason() {
+    let desk = Desk::new(Script::new()).await;
+    let store = &desk.app.store;
+    let dropped =
+        |id: &TemplateId, why: &str| vec![("dropped".to_owned(), format!("template {id} {why}"))];
+    let off = desk.template("<p>x</p>").await;
+    let changed = store.change_template(&desk.account, &off.id, |template| {
+        template.versions[0].active = false;
+        Ok::<_, std::convert::Infallible>(())
+    });
+    assert!(matches!(changed.await.unwrap(), Ok(Placed::Done(_))));
+    let why = "has no active version any more";
+    assert_eq!(desk.write(&off.id).await, dropped(&off.id, why));
+
+    let gone = store.delete_template(&desk.account, &off.id);
+    assert!(gone.await.unwrap());
+    let why = "does not exist any more";
+    assert_eq!(desk.write(&off.id).await, dropped(&off.id, why));
+    assert!(desk.relay.received().is_empty());
+}
+
+#[tokio::test]
+async fn a_template_whose_text_is_being_replaced_is_waited_for() {
+    let desk = Desk::new(Script::new()).await;
+    let template = desk.template("<p>old</p>").await;
+    let texts = &template.versions[0].texts;
+    let store = &desk.app.store;
+    store.delete_texts(&desk.account, texts).await.unwrap();
+    let job = desk.job(&template.id).to_text().unwrap();
+    let answer = handle(&desk.app, sqs_event([job.clone()])).await;
+    assert_eq!(answer.batch_item_failures.len(), 1);
+    assert!(desk.told().is_empty() && desk.relay.received().is_empty());
+
+    desk.says(texts, "<p>new</p>").await;
+    let answer = handle(&desk.app, sqs_event([job])).await;
+    assert!(answer.batch_item_failures.is_empty());
+    assert_eq!(desk.with("<p>new</p>"), 1);
+}
+
+impl Desk {
+    fn job(&self, template: &TemplateId) -> Job {
+        let mail: Value = json!({
+            "from": {"email": "shop@example.com"},
+            "subject": "Hello",
+            "template_id": template,
+            "personalizations": [{"to": [{"email": "ann@example.com"}]}],
+        });
+        let mail: Mail = serde_json::from_value(mail).unwrap();
+        Job {
+            v: 1,
+            account: self.account.clone(),
+            message: entropy().message_id(),
+            accepted: self.hand.clock().now_ms(),
+            spans: Vec::new(),
+            attempt: 0,
+            due: None,
+            left: false,
+            key: None,
+            body: Body::Mail(Box::new(mail)),
+        }
+    }
+}
