@@ -253,4 +253,19 @@ async fn bounces_that_the_account_wants_forgotten_are_not_shown() {
     ] {
         assert_eq!(count(path).await, want, "{path}");
     }
+    // Blocks are the soft ones, and have a time of their own.
+    for (days, want) in [(4, 1), (2, 0)] {
+        let done = desk
+            .store
+            .change_settings(&desk.tenant.account.id, |settings| {
+                settings.bounce_purge.hard = None;
+                settings.bounce_purge.soft = Some(days);
+                Ok::<_, std::convert::Infallible>(())
+            });
+        done.await.unwrap().unwrap().unwrap();
+        for path in ["blocks", "blocks/old@example.com"] {
+            assert_eq!(count(path).await, want, "{path} after {days} days");
+        }
+        assert_eq!(count("bounces").await, 2);
+    }
 }
