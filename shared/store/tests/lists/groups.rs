@@ -39,6 +39,20 @@ async fn a_name_is_held_once_and_given_back() {
 }
 
 #[tokio::test]
+async fn the_two_hundred_and_first_group_is_refused() {
+    let (store, account) = desk().await;
+    for i in 0..200 {
+        make(&store, &account, &format!("g{i}"), false).await;
+    }
+    let more = store.create_group(&account, ("more", ""), false).await;
+    assert_eq!(more.unwrap(), GroupSaved::Full);
+    // What was refused holds no name.
+    let groups = store.groups(&account).await.unwrap();
+    assert!(store.delete_group(&account, groups[0].id).await.unwrap());
+    make(&store, &account, "more", false).await;
+}
+
+#[tokio::test]
 async fn one_group_at_most_is_the_default() {
     let (store, account) = desk().await;
     let (a, b) = (
