@@ -10,6 +10,7 @@ import "./content.mjs";
 import "./errors.mjs";
 import "./api.mjs";
 import "./events.mjs";
+import "./suppressions.mjs";
 import "./templates.mjs";
 
 const { values } = parseArgs({

@@ -14,6 +14,7 @@ import content  # noqa: F401
 import errors  # noqa: F401
 import events  # noqa: F401
 import people  # noqa: F401
+import suppressions  # noqa: F401
 import templates  # noqa: F401
 
 
