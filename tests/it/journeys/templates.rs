@@ -68,6 +68,9 @@ async fn a_recipient_whose_copy_cannot_be_made_is_dropped_and_the_rest_go() {
     let names = [many, json!(["x"])];
     let message = service.send(&letter(&id, &names)).await;
     assert_eq!(service.states(&message, 2).await, ["Dropped", "Delivered"]);
+    let reason = Some("the template takes more than 1000000 steps".to_owned());
+    let told = service.events(&message).await;
+    assert_eq!(told, [("dropped".to_owned(), reason)]);
     service.stop().await;
 }
 
