@@ -38,10 +38,9 @@ impl Desk {
         };
         self.says(&version.texts, html).await;
         let added = store.add_version(&self.account, &template.id, &version, 300);
-        match added.await.unwrap() {
-            Placed::Done(template) => template,
-            other => panic!("{other:?}"),
-        }
+        assert!(matches!(added.await.unwrap(), Placed::Done(_)));
+        let stored = store.template(&self.account, &template.id).await;
+        stored.unwrap().unwrap()
     }
 
     async fn says(&self, texts: &VersionId, html: &str) {
