@@ -40,13 +40,15 @@ impl Office {
     }
 }
 
-/// Events, each with what it adds to.
-fn adding() -> Vec<(
+/// Kind, bounce type and reason of an event, and what it adds to.
+type Adding = (
     Kind,
     Option<BounceType>,
     Option<&'static str>,
     Vec<&'static str>,
-)> {
+);
+
+fn adding() -> Vec<Adding> {
     let drops = [
         ("Bounced Address", vec!["bounce_drops", "requests"]),
         (
