@@ -291,11 +291,8 @@ impl Store {
             match maker {
                 None => {}
                 // A row stands in a transaction once: the first step holds this one.
-                Some(maker) if maker.place() == own => {
-                    if maker.rev != row.rev {
-                        return Ok(Regranted::Outdated);
-                    }
-                }
+                Some(maker) if maker.place() == own && maker.rev == row.rev => {}
+                Some(maker) if maker.place() == own => return Ok(Regranted::Outdated),
                 Some(maker) => steps.push(self.write_nothing(&maker.place(), maker.rev)?),
             }
             match self.transact(steps).await? {

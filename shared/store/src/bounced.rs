@@ -26,7 +26,7 @@ pub struct DayBounces {
     pub count: i64,
 }
 
-fn pk(account: &AccountId) -> String {
+pub(crate) fn bounces_pk(account: &AccountId) -> String {
     format!("BOUNCED#{account}")
 }
 
@@ -41,7 +41,7 @@ impl Store {
         let sets = "SET #v = :v, #day = :day, #class = :class, #domain = :domain, #exp = :exp";
         let update = Update::builder()
             .table_name(&*self.table)
-            .key("pk", text(pk(account)))
+            .key("pk", text(bounces_pk(account)))
             .key("sk", text(format!("{day}#{class}#{domain}")))
             .expression_attribute_names("#v", "v")
             .expression_attribute_names("#day", "day")
@@ -77,7 +77,7 @@ impl Store {
         let mut found = Vec::new();
         loop {
             let slice = self
-                .slice::<DayBounces>(&pk(account), &range, 1_000)
+                .slice::<DayBounces>(&bounces_pk(account), &range, 1_000)
                 .await?;
             range.after = slice.rows.last().map(|row| row.key.sk.clone());
             found.extend(slice.rows.into_iter().map(|row| row.value));

@@ -5,6 +5,7 @@
 
 use posthaste_model::AccountId;
 
+use crate::bounced::bounces_pk;
 use crate::key::SPREAD;
 use crate::stats::day_pk;
 use crate::{Account, Key, List, Store, StoreError};
@@ -63,6 +64,7 @@ impl Store {
             Key::received_pk(id),
             Key::lost_mails_pk(id),
             day_pk(id),
+            bounces_pk(id),
         ] {
             let rows = self.row_keys(&pk).await?;
             let rest: Vec<_> = rows.into_iter().filter(|key| *key != own).collect();

@@ -27,6 +27,7 @@
 //! | mail to be found    | `SEEK#<account>#<address>`  | `<end of time - at>#<message>#<r>` |
 //! | its place in time   | `SEEKS#<account>#<p>`       | the same                         |
 //! | counters of a day   | `STATS#<account>`           | `<YYYY-MM-DD>#<category>`        |
+//! | bounces of a day    | `BOUNCED#<account>`         | `<YYYY-MM-DD>#<class>#<domain>`  |
 //! | batch that counts   | `COUNTED#<account>#<hash>`  | `<part, 4 digits>`               |
 //! | domain               | `A#<account>`               | `DOMAIN#<id, 10 digits>`         |
 //! | template             | `A#<account>`               | `TPL#<template>`                 |

@@ -128,9 +128,7 @@ fn put_particulars<'a>(fields: &mut Fields<'a>, event: &'a Event) {
         }
         Kind::Open => {
             put_visitor(fields, event);
-            if let Some(machine) = event.sg_machine_open {
-                fields.put("sg_machine_open", Value::Flag(machine));
-            }
+            put_machine(fields, event.sg_machine_open);
             fields.text("sg_content_type", event.sg_content_type.as_deref());
         }
         Kind::Click => {
@@ -140,9 +138,7 @@ fn put_particulars<'a>(fields: &mut Fields<'a>, event: &'a Event) {
                 fields.put("url_offset", Value::Offset(offset));
             }
             // Ours: the contract's clicks do not have it.
-            if event.sg_machine_open == Some(true) {
-                fields.put("sg_machine_open", Value::Flag(true));
-            }
+            put_machine(fields, event.sg_machine_open.filter(|machine| *machine));
         }
         Kind::GroupUnsubscribe | Kind::GroupResubscribe => {
             put_visitor(fields, event);
@@ -150,6 +146,12 @@ fn put_particulars<'a>(fields: &mut Fields<'a>, event: &'a Event) {
         }
         Kind::Unsubscribe => put_visitor(fields, event),
         Kind::SpamReport | Kind::AccountStatusChange => {}
+    }
+}
+
+fn put_machine(fields: &mut Fields<'_>, machine: Option<bool>) {
+    if let Some(machine) = machine {
+        fields.put("sg_machine_open", Value::Flag(machine));
     }
 }
 

@@ -72,8 +72,9 @@ async fn every_route_needs_the_scope_that_is_written_down_for_it() {
     let mut declared = Vec::new();
     for route in routes().await {
         let needs = match route.access {
-            Access::Scope(scope) => scope,
-            Access::AnyKey => "any",
+            Access::Scope(scope) => scope.to_owned(),
+            Access::Either(one, other) => format!("{one}|{other}"),
+            Access::AnyKey => "any".to_owned(),
             Access::Public => continue,
         };
         declared.push(format!("{} {} {needs}", route.method, route.path));

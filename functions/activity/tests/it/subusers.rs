@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use posthaste_store::Added;
+use posthaste_store::Tally;
 use posthaste_testkit::Tenant;
 use serde_json::{Value, json};
 
@@ -16,13 +16,15 @@ impl Desk {
         let sub = self.tenant.subuser(&self.store, name).await;
         self.hand.advance(1);
         for (day, delivered, bounces) in days {
-            let mut added = Added::new();
+            let mut tally = Tally::default();
             let counters = BTreeMap::from([("delivered", *delivered), ("bounces", *bounces)]);
             for category in ["", "news"] {
-                added.insert(((*day).to_owned(), category.to_owned()), counters.clone());
+                tally
+                    .counters
+                    .insert(((*day).to_owned(), category.to_owned()), counters.clone());
             }
             let id = &sub.account.id;
-            let counted = self.store.count_batch(id, day, &added, self.hand.now());
+            let counted = self.store.count_batch(id, day, &tally, self.hand.now());
             counted.await.unwrap();
         }
         sub

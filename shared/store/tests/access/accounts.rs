@@ -2,8 +2,8 @@ use std::collections::BTreeMap;
 
 use posthaste_model::{AccountId, KeyId};
 use posthaste_store::{
-    Account, Added, Borrower, GroupSaved, Lent, List, ListWindow, Mark, ParseSetting, Put, Region,
-    Status, Window,
+    Account, Borrower, GroupSaved, Lent, List, ListWindow, Mark, ParseSetting, Put, Region, Status,
+    Tally, Window,
 };
 use posthaste_testkit::{Tenant, entropy};
 
@@ -135,8 +135,11 @@ async fn a_deleted_account_gives_back_what_it_held_elsewhere() {
         put.await.unwrap();
     }
     let counters = BTreeMap::from([("delivered", 1)]);
-    let added = Added::from([((NOW.day(), String::new()), counters)]);
-    let counted = store.count_batch(&sub.id, "batch", &added, NOW);
+    let tally = Tally {
+        counters: BTreeMap::from([((NOW.day(), String::new()), counters)]),
+        bounces: BTreeMap::from([((NOW.day(), "Content".into(), "a.example".into()), 1)]),
+    };
+    let counted = store.count_batch(&sub.id, "batch", &tally, NOW);
     counted.await.unwrap();
 
     store.delete_account(&sub).await.unwrap();
@@ -156,6 +159,8 @@ async fn a_deleted_account_gives_back_what_it_held_elsewhere() {
     }
     let stats = store.day_stats(&sub.id, days.0, days.1).await.unwrap();
     assert_eq!(stats, []);
+    let bounces = store.day_bounces(&sub.id, days.0, days.1).await.unwrap();
+    assert_eq!(bounces, []);
 }
 
 #[tokio::test]

@@ -3,16 +3,19 @@
 use std::collections::BTreeMap;
 
 use posthaste_model::AccountId;
-use posthaste_store::{Added, Store, StoreError};
+use posthaste_store::{Store, StoreError, Tally};
 use posthaste_testkit::{Meddler, entropy};
 
 use crate::NOW;
 
 const DAY: &str = "2027-01-15";
 
-fn one_delivered() -> Added {
+fn one_delivered() -> Tally {
     let place = (DAY.to_owned(), String::new());
-    Added::from([(place, BTreeMap::from([("delivered", 1)]))])
+    Tally {
+        counters: BTreeMap::from([(place, BTreeMap::from([("delivered", 1)]))]),
+        ..Tally::default()
+    }
 }
 
 async fn delivered(store: &Store, account: &AccountId) -> i64 {
@@ -25,11 +28,11 @@ async fn a_count_that_collides_is_made_again() {
     let meddler = Meddler::default();
     let store = meddler.table().await;
     let account = entropy().account_id();
-    let added = one_delivered();
+    let tally = one_delivered();
 
     meddler.collide(2);
     for _ in 0..2 {
-        let counted = store.count_batch(&account, "one", &added, NOW);
+        let counted = store.count_batch(&account, "one", &tally, NOW);
         counted.await.unwrap();
     }
 
@@ -43,15 +46,15 @@ async fn a_count_that_always_collides_ends_and_one_that_may_not_be_made_is_tried
     let meddler = Meddler::default();
     let store = meddler.table().await;
     let account = entropy().account_id();
-    let added = one_delivered();
+    let tally = one_delivered();
 
     meddler.collide(1_000);
-    let counted = store.count_batch(&account, "one", &added, NOW);
+    let counted = store.count_batch(&account, "one", &tally, NOW);
     assert!(matches!(counted.await, Err(StoreError::Contended(_))));
 
     let before = meddler.calls("TransactWriteItems");
     meddler.deny("TransactWriteItems", 1);
-    let counted = store.count_batch(&account, "one", &added, NOW);
+    let counted = store.count_batch(&account, "one", &tally, NOW);
     assert!(matches!(counted.await, Err(StoreError::Unreachable(_))));
     assert_eq!(meddler.calls("TransactWriteItems"), before + 1);
     assert_eq!(delivered(&store, &account).await, 0);
