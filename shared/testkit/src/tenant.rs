@@ -35,8 +35,12 @@ impl Tenant {
     /// # Panics
     /// When the table fails or the name is taken.
     pub async fn subuser(&self, store: &Store, username: &str) -> Self {
-        let now = self.account.created_at;
-        let mut account = Account::new(entropy().account_id(), username, now);
+        // One after the other, for lists of them are in the order in which they were made.
+        let before = store.subusers(&self.account.id).await;
+        let before = before.expect("a table that works").len();
+        let made = self.account.created_at;
+        let made = made.plus(i64::try_from(before).expect("a few"));
+        let mut account = Account::new(entropy().account_id(), username, made);
         account.parent = Some(self.account.id.clone());
         Self::open(store, account).await
     }

@@ -186,7 +186,7 @@ async fn a_template_takes_the_mail_in() {
         "{{\"sub\": {{\"-name-\": [\"Ann\"]}}, \"filters\": {{\"templates\": {{\"settings\": {{\"enable\": 1, \"template_id\": \"{id}\"}}}}}}}}"
     );
     smtp.taken(&["ann@example.com"], &mail(&header)).await;
-    let (_, whole) = &opened(&service, 1).await[0];
+    let whole = service.open(&service.mails(1).await[0]).await;
     assert_eq!(whole["Subject"], "Dear Ann from us");
     assert_eq!(
         whole["Text"].as_str().unwrap().trim(),
@@ -208,7 +208,7 @@ async fn tags_are_replaced_in_the_address_for_answers_and_without_any_it_stays_a
     let send = |fields: String| format!("From: app@example.com\r\n{fields}\r\nx\r\n").into_bytes();
     let tagged = send(format!("{sub}Reply-To: -name- <r+-id-@example.com>\r\n"));
     smtp.taken(&["ann@example.com"], &tagged).await;
-    let (_, whole) = &opened(&service, 1).await[0];
+    let whole = service.open(&service.mails(1).await[0]).await;
     let want = json!([{"Name": "J\u{f6}rg", "Address": "r+7@example.com"}]);
     assert_eq!(whole["ReplyTo"], want);
 

@@ -115,9 +115,6 @@ async fn a_deleted_account_gives_back_what_it_held_elsewhere() {
         send_raw: false,
         created_at: NOW,
     };
-    assert_eq!(store.create_parse(&parse(&sub)).await, Ok(Put::Stored));
-    assert_eq!(store.create_parse(&parse(&parent)).await, Ok(Put::Taken));
-    store.count_received(&sub.id, NOW).await.unwrap();
     tenant.domain(&store, "example.com").await;
     let borrower = Borrower {
         account: sub.id.clone(),
@@ -126,6 +123,9 @@ async fn a_deleted_account_gives_back_what_it_held_elsewhere() {
     };
     let lent = store.lend_domain(&parent.id, 1, &borrower).await;
     assert!(matches!(lent, Ok(Lent::Done(_))), "{lent:?}");
+    assert_eq!(store.create_parse(&parse(&sub)).await, Ok(Put::Stored));
+    assert_eq!(store.create_parse(&parse(&parent)).await, Ok(Put::Taken));
+    store.count_received(&sub.id, NOW).await.unwrap();
     let made = store.create_group(&sub.id, ("news", "News"), false).await;
     assert!(matches!(made, Ok(GroupSaved::Done(_))), "{made:?}");
     let emails = ["a@example.net".to_owned(), "b@example.net".to_owned()];
