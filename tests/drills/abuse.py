@@ -111,9 +111,9 @@ def endless_command(port, size):
 def endless_message(port, size):
     stream, client = port.connect()
     port.data(client)
-    sent = pour(client, b"x" * 65536, size)
-    assert sent == size, f"only {sent} MB of {size} were read"
-    answer = say(client, b"\r\n.")
+    # The port listens to three times what it would take, in the hope of an end, and hangs up then.
+    pour(client, b"x" * 65536, size)
+    answer = hear(client)
     stream.close()
     return answer
 
@@ -265,7 +265,7 @@ def parsed(host):
     """A hostname whose mail is received, and posted to nobody who answers."""
     for path, body in [
         ("/v3/whitelabel/domains", {"domain": PARSED}),
-        ("/v3/user/webhooks/parse/settings", {"hostname": PARSED, "url": "http://127.0.0.1:9/"}),
+        ("/v3/user/webhooks/parse/settings", {"hostname": PARSED, "url": "http://127.0.0.1:1081/"}),
     ]:
         request = urllib.request.Request(host.api + path, json.dumps(body).encode())
         request.add_header("Authorization", f"Bearer {host.key}")
