@@ -162,15 +162,11 @@ impl Store {
     /// # Errors
     /// When the table fails.
     pub async fn create_key(&self, key: &ApiKey, limit: i64) -> Result<bool, StoreError> {
-        let steps = vec![
-            self.write_take(&Key::count(&key.account, "KEYS"), limit)?,
-            self.write_new(&Key::api_key(&key.account, &key.id), key, None)?,
-            self.write_new(&Key::api_key_by_id(&key.id), key, None)?,
-        ];
-        match self.transact(steps).await? {
-            Transact::Done => Ok(true),
-            Transact::Refused(0) => Ok(false),
-            Transact::Refused(_) => Err(StoreError::Contended(key.id.to_string())),
+        match self.add_key(key, limit, None).await? {
+            Granted::Done => Ok(true),
+            Granted::Full => Ok(false),
+            // Without a maker there is none to be outdated.
+            Granted::Outdated => Err(StoreError::Contended(key.id.to_string())),
         }
     }
 
@@ -201,12 +197,23 @@ impl Store {
         limit: i64,
         maker: &Maker,
     ) -> Result<Granted, StoreError> {
-        let steps = vec![
+        self.add_key(key, limit, Some(maker)).await
+    }
+
+    async fn add_key(
+        &self,
+        key: &ApiKey,
+        limit: i64,
+        maker: Option<&Maker>,
+    ) -> Result<Granted, StoreError> {
+        let mut steps = vec![
             self.write_take(&Key::count(&key.account, "KEYS"), limit)?,
             self.write_new(&Key::api_key(&key.account, &key.id), key, None)?,
             self.write_new(&Key::api_key_by_id(&key.id), key, None)?,
-            self.write_nothing(&maker.place(), maker.rev)?,
         ];
+        if let Some(maker) = maker {
+            steps.push(self.write_nothing(&maker.place(), maker.rev)?);
+        }
         match self.transact(steps).await? {
             Transact::Done => Ok(Granted::Done),
             Transact::Refused(0) => Ok(Granted::Full),
