@@ -3,13 +3,10 @@
 
 use std::collections::BTreeMap;
 
-use aws_sdk_dynamodb::types::Update;
-use posthaste_model::{AccountId, Timestamp};
+use posthaste_model::AccountId;
 use serde::{Deserialize, Serialize};
 
 use crate::slice::Range;
-use crate::stats::{KEPT, unbuilt};
-use crate::table::{number, text};
 use crate::{Store, StoreError};
 
 /// What a batch adds: by day, classification and domain.
@@ -31,34 +28,6 @@ pub(crate) fn bounces_pk(account: &AccountId) -> String {
 }
 
 impl Store {
-    pub(crate) fn adding_bounces(
-        &self,
-        account: &AccountId,
-        (day, class, domain): (&str, &str, &str),
-        count: i64,
-        now: Timestamp,
-    ) -> Result<Update, StoreError> {
-        let sets = "SET #v = :v, #day = :day, #class = :class, #domain = :domain, #exp = :exp";
-        let update = Update::builder()
-            .table_name(&*self.table)
-            .key("pk", text(bounces_pk(account)))
-            .key("sk", text(format!("{day}#{class}#{domain}")))
-            .expression_attribute_names("#v", "v")
-            .expression_attribute_names("#day", "day")
-            .expression_attribute_names("#class", "class")
-            .expression_attribute_names("#domain", "domain")
-            .expression_attribute_names("#exp", "exp")
-            .expression_attribute_names("#count", "count")
-            .expression_attribute_values(":v", number(1))
-            .expression_attribute_values(":day", text(day))
-            .expression_attribute_values(":class", text(class))
-            .expression_attribute_values(":domain", text(domain))
-            .expression_attribute_values(":exp", number(now.plus(KEPT).0))
-            .expression_attribute_values(":count", number(count))
-            .update_expression(format!("{sets} ADD #count :count"));
-        update.build().map_err(unbuilt)
-    }
-
     /// The bounces of every day from `start` to `end` (`YYYY-MM-DD`, both included), oldest first.
     ///
     /// # Errors

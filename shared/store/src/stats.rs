@@ -6,15 +6,17 @@
 
 use std::collections::BTreeMap;
 
-use aws_sdk_dynamodb::types::{Put as PutOp, TransactWriteItem, Update};
+use aws_sdk_dynamodb::types::{TransactWriteItem, Update};
 use posthaste_model::{AccountId, MessageId, Timestamp};
 use serde::{Deserialize, Serialize};
 
-use crate::table::{number, text, to_item};
+use crate::bounced::bounces_pk;
+use crate::table::{number, text};
+use crate::transact::{Write, unbuilt};
 use crate::{Bounced, Key, Page, Put, Store, StoreError, Transact};
 
 /// Seconds the counters of a day are kept: as long as the longest look back makes sense, and some.
-pub(crate) const KEPT: i64 = 400 * 86_400;
+const KEPT: i64 = 400 * 86_400;
 
 /// Seconds the mark of a batch is kept: longer than any queue keeps the batch (SQS: 14 days).
 const MARKED: i64 = 15 * 86_400;
@@ -81,10 +83,6 @@ pub(crate) fn day_pk(account: &AccountId) -> String {
     format!("STATS#{account}")
 }
 
-pub(crate) fn unbuilt(error: aws_sdk_dynamodb::error::BuildError) -> StoreError {
-    StoreError::Unreachable(error.to_string())
-}
-
 impl Store {
     /// Adds what happened in a batch, unless the batch was counted before. `batch` names it.
     ///
@@ -100,25 +98,24 @@ impl Store {
         let nothing = BTreeMap::<String, String>::new();
         let mut updates = Vec::new();
         for ((day, category), counters) in &tally.counters {
-            updates.push(self.adding(account, (day, category), counters, now)?);
+            let key = Key::new(day_pk(account), format!("{day}#{category}"));
+            let words = [("day", day.as_str()), ("category", category)];
+            let counters: Vec<_> = counters.iter().map(|(name, by)| (*name, *by)).collect();
+            updates.push((key, words.to_vec(), counters));
         }
         for ((day, class, domain), count) in &tally.bounces {
-            updates.push(self.adding_bounces(account, (day, class, domain), *count, now)?);
+            let key = Key::new(bounces_pk(account), format!("{day}#{class}#{domain}"));
+            let words = [("day", day.as_str()), ("class", class), ("domain", domain)];
+            updates.push((key, words.to_vec(), vec![("count", *count)]));
         }
         for (part, updates) in updates.chunks(ROWS).enumerate() {
             let mark = Key::new(format!("COUNTED#{account}#{batch}"), format!("{part:04}"));
-            let put = PutOp::builder()
-                .table_name(&*self.table)
-                .set_item(Some(to_item(&mark, &nothing, 1, Some(now.plus(MARKED)))?))
-                .condition_expression("attribute_not_exists(pk)")
-                .build()
-                .map_err(unbuilt)?;
-            let mut steps = vec![TransactWriteItem::builder().put(put).build()];
-            for update in updates.iter().cloned() {
-                steps.push(TransactWriteItem::builder().update(update).build());
+            let mut steps = vec![self.write_new(&mark, &nothing, Some(now.plus(MARKED)))?];
+            for (key, words, counters) in updates {
+                steps.push(self.write_counters(key, words, counters, now.plus(KEPT))?);
             }
             // The counters of an account collide all the time: everybody adds to those of today.
-            match self.transact_items(steps).await? {
+            match self.transact(steps).await? {
                 // Nothing but the mark has a condition: it was counted before.
                 Transact::Done | Transact::Refused(_) => {}
             }
@@ -126,25 +123,29 @@ impl Store {
         Ok(())
     }
 
-    fn adding(
+    /// A step that adds to the counters of a row, which comes to be with them and with these words.
+    fn write_counters(
         &self,
-        account: &AccountId,
-        (day, category): (&str, &str),
-        counters: &BTreeMap<&'static str, i64>,
-        now: Timestamp,
-    ) -> Result<Update, StoreError> {
+        key: &Key,
+        words: &[(&str, &str)],
+        counters: &[(&str, i64)],
+        expires: Timestamp,
+    ) -> Result<Write, StoreError> {
         let mut update = Update::builder()
             .table_name(&*self.table)
-            .key("pk", text(day_pk(account)))
-            .key("sk", text(format!("{day}#{category}")))
+            .key("pk", text(&key.pk))
+            .key("sk", text(&key.sk))
             .expression_attribute_names("#v", "v")
-            .expression_attribute_names("#day", "day")
-            .expression_attribute_names("#category", "category")
             .expression_attribute_names("#exp", "exp")
             .expression_attribute_values(":v", number(1))
-            .expression_attribute_values(":day", text(day))
-            .expression_attribute_values(":category", text(category))
-            .expression_attribute_values(":exp", number(now.plus(KEPT).0));
+            .expression_attribute_values(":exp", number(expires.0));
+        let mut sets = vec!["#v = :v".to_owned(), "#exp = :exp".to_owned()];
+        for (i, (name, word)) in words.iter().enumerate() {
+            sets.push(format!("#w{i} = :w{i}"));
+            update = update
+                .expression_attribute_names(format!("#w{i}"), *name)
+                .expression_attribute_values(format!(":w{i}"), text(*word));
+        }
         let mut adds = Vec::new();
         for (i, (name, by)) in counters.iter().enumerate() {
             adds.push(format!("#c{i} :c{i}"));
@@ -152,9 +153,11 @@ impl Store {
                 .expression_attribute_names(format!("#c{i}"), *name)
                 .expression_attribute_values(format!(":c{i}"), number(by));
         }
-        let sets = "SET #v = :v, #day = :day, #category = :category, #exp = :exp";
-        let update = update.update_expression(format!("{sets} ADD {}", adds.join(", ")));
-        update.build().map_err(unbuilt)
+        let (sets, adds) = (sets.join(", "), adds.join(", "));
+        let update = update.update_expression(format!("SET {sets} ADD {adds}"));
+        let update = update.build().map_err(unbuilt)?;
+        let item = TransactWriteItem::builder().update(update).build();
+        Ok(Write { item })
     }
 
     /// The id of the first event of its kind for a copy: of this one, if none was told before.

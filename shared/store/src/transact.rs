@@ -11,7 +11,7 @@ use crate::{Key, Store, StoreError};
 
 /// One step of a transaction.
 pub struct Write {
-    item: TransactWriteItem,
+    pub(crate) item: TransactWriteItem,
 }
 
 /// How a transaction ended.
@@ -23,7 +23,7 @@ pub enum Transact {
     Refused(usize),
 }
 
-fn unbuilt(error: aws_sdk_dynamodb::error::BuildError) -> StoreError {
+pub(crate) fn unbuilt(error: aws_sdk_dynamodb::error::BuildError) -> StoreError {
     StoreError::Unreachable(error.to_string())
 }
 
@@ -269,16 +269,8 @@ impl Store {
     /// # Errors
     /// When the table fails; a condition that does not hold is an outcome.
     pub async fn transact(&self, steps: Vec<Write>) -> Result<Transact, StoreError> {
-        self.transact_items(steps.into_iter().map(|step| step.item).collect())
-            .await
-    }
-
-    /// The same for steps that are made elsewhere in this crate.
-    pub(crate) async fn transact_items(
-        &self,
-        items: Vec<TransactWriteItem>,
-    ) -> Result<Transact, StoreError> {
         const TRIES: u32 = 12;
+        let items: Vec<_> = steps.into_iter().map(|step| step.item).collect();
         for _ in 0..TRIES {
             let run = self.client.transact_write_items();
             let run = run.set_transact_items(Some(items.clone()));
