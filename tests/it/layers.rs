@@ -8,7 +8,7 @@ use serde_json::Value;
 /// Where a package stands; an arrow must lead to a lower number.
 fn level(name: &str) -> Option<u8> {
     Some(match name {
-        "posthaste-model" => 0,
+        "posthaste-features" | "posthaste-model" => 0,
         "posthaste-mime" | "posthaste-render" | "posthaste-store" | "posthaste-blob"
         | "posthaste-queue" | "posthaste-mailer" | "posthaste-webhook" | "posthaste-smtpapi"
         | "posthaste-smtpd" | "posthaste-identity" | "posthaste-spam" => 1,
@@ -18,7 +18,7 @@ fn level(name: &str) -> Option<u8> {
         "posthaste-operator" => 5,
         "posthaste" => 6,
         "posthaste-testkit" => 7,
-        "posthaste-tests" => 8,
+        "posthaste-hello" | "posthaste-tests" => 8,
         name if name.starts_with("posthaste-") => return None,
         // A function: its package has the name of its folder.
         _ => 4,
@@ -76,7 +76,7 @@ fn each_outside_thing_has_one_room_that_knows_it() {
         ("aws-sdk-sqs", &["posthaste-queue"]),
         ("aws-sdk-eventbridge", &["posthaste-queue"]),
         ("aws-sdk-sesv2", &["posthaste-mailer", "sender-identity"]),
-        ("lambda_http", &["posthaste-runtime"]),
+        ("lambda_http", &["posthaste-hello", "posthaste-runtime"]),
         ("lambda_runtime", &["posthaste-runtime"]),
         ("lettre", &["posthaste-mailer"]),
         ("dynoxide-rs", &["posthaste", "posthaste-testkit"]),

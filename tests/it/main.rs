@@ -3,6 +3,7 @@
 mod aws;
 mod callers;
 mod command_line;
+mod features;
 mod gateway;
 mod journeys;
 mod layers;
@@ -12,3 +13,4 @@ mod service;
 mod smtp;
 mod template;
 mod traps;
+mod upgrade;
