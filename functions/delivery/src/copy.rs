@@ -193,8 +193,14 @@ async fn hand_over<'a>(
         return about(app.clock.now_ms()).dropped(crate::spam::SPAM_CONTENT);
     }
     let envelope = envelope(app, order, copy, &rendered);
+    let begun = app.clock.now_ms();
     let attempt = app.mailer.hand_over(&envelope, &bytes).await;
-    about(app.clock.now_ms()).end(attempt)
+    let now = app.clock.now_ms();
+    tracing::debug!(
+        message.id = %job.message, attempt.no = job.attempt, attempt.duration_ms = now.0 - begun.0,
+        "message {} was offered to {}", job.message, Masked(&copy.mailbox.email.wire())
+    );
+    about(now).end(attempt)
 }
 
 /// Octets that a copy is below. A mail that came whole was measured as it came: what it gains of
@@ -264,7 +270,8 @@ async fn finish(
         };
         again(app, &next, recipient, wait).await?;
     } else {
-        tracing::debug!(message.id = %message, attempt.no = job.attempt, "message {message} to {email}: {state:?}");
+        let kind = told.map(|event| event.kind.wire());
+        tracing::debug!(message.id = %message, attempt.no = job.attempt, event.kind = kind, "message {message} to {email}: {state:?}");
     }
     let events: Vec<Event> = processed.into_iter().chain(end.event).collect();
     let outcome = Outcome {

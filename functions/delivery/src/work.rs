@@ -13,6 +13,7 @@ use posthaste_queue::{
 
 use posthaste_render::{Compiled, effective};
 use posthaste_store::{Due, Later};
+use tracing::field::display;
 
 use crate::App;
 use crate::copy::{Order, Trouble, deliver};
@@ -74,6 +75,9 @@ async fn work(app: &App, record: &SqsMessage) -> (Verdict, Vec<Event>) {
             return (Verdict::Again, Vec::new());
         }
     };
+    let span = tracing::Span::current();
+    span.record("account.id", display(&job.account));
+    span.record("message.id", display(&job.message));
     let dropped = match leave(app, &job, &mail, text).await {
         Ok(Leave::Now) => None,
         Ok(Leave::Not) => return (Verdict::Done, Vec::new()),

@@ -8,12 +8,21 @@ use posthaste_runtime::Boot;
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
-    posthaste_runtime::to_terminal(&posthaste_runtime::variables());
+    let vars = posthaste_runtime::variables();
     let args = match cli.command {
         None => cli.run,
         Some(Command::Run(args)) => *args,
-        Some(Command::Operator(operator)) => return operate(&operator),
+        Some(Command::Operator(operator)) => {
+            posthaste_runtime::to_terminal(&vars);
+            return operate(&operator);
+        }
     };
+    // Beside the functions it writes as they do, lines and figures, for whatever ships them.
+    if args.aws {
+        posthaste_runtime::to_cloudwatch(&vars);
+    } else {
+        posthaste_runtime::to_terminal(&vars);
+    }
     let end = if args.aws {
         serve_aws(&args)
     } else {

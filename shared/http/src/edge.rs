@@ -13,6 +13,9 @@ use axum::http::{HeaderValue, StatusCode, Uri, header};
 use axum::middleware::{Next, from_fn};
 use axum::response::{IntoResponse as _, Response};
 
+use tracing::Instrument as _;
+use tracing::field::Empty;
+
 use crate::{Dialect, Gate, Rejection};
 
 /// The address of whoever called; absent when the host does not know. Never taken from a header.
@@ -144,15 +147,18 @@ async fn around(mut req: Request, next: Next) -> Response {
         let ip = ClientIp(peer.map(|peer| peer.0.ip()));
         req.extensions_mut().insert(ip);
     }
-    if req.extensions().get::<RequestId>().is_none() {
-        let id = format!("local-{}", NEXT.fetch_add(1, Ordering::Relaxed));
-        req.extensions_mut().insert(RequestId(id.into()));
-    }
+    let id = match req.extensions().get() {
+        Some(RequestId(id)) => Arc::clone(id),
+        None => format!("local-{}", NEXT.fetch_add(1, Ordering::Relaxed)).into(),
+    };
     if let Some(uri) = without_double_slash(req.uri()) {
         *req.uri_mut() = uri;
         req.extensions_mut().insert(Cleaned);
     }
-    let mut response = next.run(req).await;
+    // Every line that the request causes is found by these. The path is not among them: there are
+    // addresses in some.
+    let span = tracing::info_span!("request", http.request_id = %id, http.route = Empty, account.id = Empty);
+    let mut response = next.run(req).instrument(span).await;
     let headers = response.headers_mut();
     for (name, value) in [
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),

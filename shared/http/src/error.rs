@@ -71,13 +71,13 @@ impl Rejection {
 
     /// 500. Logs the cause and tells the caller nothing about it.
     pub fn internal(cause: &dyn fmt::Display) -> Self {
-        tracing::error!(error = %cause, "request failed: {cause}");
+        tracing::error!(http.status = 500, error = %cause, "request failed: {cause}");
         Self::plain(StatusCode::INTERNAL_SERVER_ERROR, "internal server error")
     }
 
     /// 503, for trouble that a later call may not meet. Logs the cause.
     pub fn unavailable(cause: &dyn fmt::Display) -> Self {
-        tracing::error!(error = %cause, "request could not be served now: {cause}");
+        tracing::error!(http.status = 503, error = %cause, "request could not be served now: {cause}");
         Self::plain(StatusCode::SERVICE_UNAVAILABLE, "service unavailable")
     }
 

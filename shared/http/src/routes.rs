@@ -12,6 +12,7 @@ use axum::response::{IntoResponse as _, Response};
 use axum::routing::{MethodFilter, MethodRouter, on};
 use futures_util::FutureExt as _;
 use futures_util::future::join;
+use tracing::{Span, field};
 
 use crate::edge::client_ip;
 use crate::gate::Asked;
@@ -154,6 +155,8 @@ struct Guard {
 /// Runs before every handler: who calls, from where, how often, and may they.
 async fn admit(State(guard): State<Guard>, mut req: Request, next: Next) -> Response {
     let ip = client_ip(&req);
+    let span = Span::current();
+    span.record("http.route", &*guard.endpoint);
     let (mut response, permit) = if guard.access == Access::Public {
         let permit = guard.gate.permit_for_stranger(ip);
         (answer(next, req, &guard).await, permit)
@@ -172,6 +175,7 @@ async fn admit(State(guard): State<Guard>, mut req: Request, next: Next) -> Resp
                 (rejection.into_response(), refused.permit)
             }
             Ok(admitted) => {
+                span.record("account.id", field::display(admitted.caller.id()));
                 req.extensions_mut().insert(admitted.caller);
                 // The note is written while the handler works.
                 let note = guard.gate.record(admitted.note);

@@ -5,6 +5,8 @@ use std::panic::AssertUnwindSafe;
 
 use aws_lambda_events::event::sqs::{BatchItemFailure, SqsBatchResponse, SqsEvent, SqsMessage};
 use futures_util::{FutureExt as _, StreamExt as _};
+use tracing::field::Empty;
+use tracing::{Instrument as _, Span};
 
 /// What becomes of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,21 +33,36 @@ where
         .records
         .iter()
         .map(|record| {
+            let id = record.message_id.clone().unwrap_or_default();
+            let span = span(record, &id);
             let running = AssertUnwindSafe(work(record)).catch_unwind();
-            async move {
-                let id = record.message_id.clone().unwrap_or_default();
+            let running = async move {
                 let end = running.await.ok();
                 if end.is_none() {
                     tracing::error!(job.id = %id, "job {id} panicked; it will be tried again");
                 }
                 (id, end)
-            }
+            };
+            running.instrument(span)
         })
         .collect();
     futures_util::stream::iter(running)
         .buffer_unordered(at_once.max(1))
         .collect()
         .await
+}
+
+/// What every line about a record is found by. Whoever reads the record adds whose and which mail it is.
+fn span(record: &SqsMessage, id: &str) -> Span {
+    let queue = record.event_source_arn.as_deref().unwrap_or_default();
+    let queue = queue.rsplit(':').next().unwrap_or_default();
+    tracing::info_span!(
+        "job",
+        queue.name = queue,
+        job.id = id,
+        account.id = Empty,
+        message.id = Empty
+    )
 }
 
 /// Runs `work` on the records of a batch; those that want another try come back.

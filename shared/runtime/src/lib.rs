@@ -6,8 +6,11 @@
 mod boot;
 mod config;
 mod lambda;
+mod lines;
 mod logs;
 mod metrics;
+#[cfg(test)]
+mod page;
 mod system;
 
 pub use boot::Boot;

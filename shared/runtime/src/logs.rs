@@ -6,6 +6,7 @@ use tracing_subscriber::util::SubscriberInitExt as _;
 use tracing_subscriber::{EnvFilter, Layer as _};
 
 use crate::Variables;
+use crate::lines::Lines;
 use crate::metrics::{Embedded, TARGET};
 
 /// The SDK warns of every answer that is an expected outcome to us (a key that is taken).
@@ -20,14 +21,12 @@ fn filter(vars: &Variables) -> EnvFilter {
     EnvFilter::try_new(level).unwrap_or_else(|_| EnvFilter::new(DEFAULT))
 }
 
-/// JSON lines, without the time, which CloudWatch adds; and the figures, whatever the level of the
-/// rest. A second call changes nothing.
+/// JSON lines, and the figures, whatever the level of the rest. A second call changes nothing.
 pub fn to_cloudwatch(vars: &Variables) {
-    let lines = tracing_subscriber::fmt::layer().json().without_time();
+    let lines = Lines {
+        writer: std::io::stdout,
+    };
     let lines = lines
-        .with_target(false)
-        .with_current_span(false)
-        .flatten_event(true)
         .with_filter(filter(vars))
         .with_filter(filter_fn(|event| event.target() != TARGET));
     let figures = Embedded {

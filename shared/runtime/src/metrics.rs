@@ -93,27 +93,11 @@ impl Visit for Figures {
 
 #[cfg(test)]
 mod tests {
-    use std::io;
-    use std::sync::{Arc, Mutex};
-
     use posthaste_model::Millis;
     use tracing_subscriber::layer::SubscriberExt as _;
 
     use super::*;
-
-    #[derive(Clone, Default)]
-    struct Page(Arc<Mutex<Vec<u8>>>);
-
-    impl Write for Page {
-        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-            self.0.lock().unwrap().extend_from_slice(bytes);
-            Ok(bytes.len())
-        }
-
-        fn flush(&mut self) -> io::Result<()> {
-            Ok(())
-        }
-    }
+    use crate::page::Page;
 
     fn written(tell: impl FnOnce()) -> Vec<Value> {
         let page = Page::default();
@@ -125,11 +109,7 @@ mod tests {
         };
         let subscriber = tracing_subscriber::registry().with(layer);
         tracing::subscriber::with_default(subscriber, tell);
-        let bytes = page.0.lock().unwrap().clone();
-        let text = String::from_utf8(bytes).unwrap();
-        text.lines()
-            .map(|line| serde_json::from_str(line).unwrap())
-            .collect()
+        page.lines()
     }
 
     #[test]
