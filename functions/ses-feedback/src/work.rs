@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use posthaste_blob::BlobError;
-use posthaste_model::{Event, Masked};
+use posthaste_model::{Event, Kind, Masked};
 use posthaste_queue::{
     Happened, JobError, QueueError, Returned, SqsBatchResponse, SqsEvent, SqsMessage, gather,
     returned,
@@ -114,7 +114,19 @@ async fn publish(app: &App, events: &[Event]) -> Result<(), Trouble> {
     let texts = Happened::to_texts(events)?;
     let messages = texts.into_iter().map(|text| (text, Duration::ZERO));
     app.events.send_all(messages.collect()).await?;
-    tracing::info!(target: "metrics", feedback_events = events.len());
+    let [delivered, deferred, bounced, dropped, spam_reports] = [
+        Kind::Delivered,
+        Kind::Deferred,
+        Kind::Bounce,
+        Kind::Dropped,
+        Kind::SpamReport,
+    ]
+    .map(|kind| events.iter().filter(|event| event.kind == kind).count());
+    // By the names that delivery uses, too: with SES it is here that a mail's end is known.
+    tracing::info!(
+        target: "metrics",
+        feedback_events = events.len(), delivered, deferred, bounced, dropped, spam_reports
+    );
     Ok(())
 }
 
