@@ -17,6 +17,7 @@ use std::time::Duration;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use flate2::{Compression, write::GzEncoder};
+use posthaste_testkit::lambda::TRACE;
 use posthaste_testkit::relay::{Relay, Script};
 use serde_json::{Value, json};
 
@@ -52,6 +53,24 @@ async fn a_mail_is_taken_queued_and_delivered() {
 
     let events = stage.queues.drain("events").concat();
     assert!(events.contains("delivered"), "{events}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_trace_goes_along_the_queues() {
+    let stage = Stage::open().await;
+    let mail_send = stage.mail_send().await;
+    stage.call(&mail_send, Call::send(&mail())).await;
+    // A message takes on the trace of the call that sends it, and hands it to the next function.
+    assert_eq!(stage.queues.traces(), [Some(TRACE.to_owned())]);
+
+    let relay = Relay::start(Script::new()).await;
+    let delivery = stage.delivery(&relay.url()).await;
+    let jobs = stage.queues.drain("send");
+    let outcome = delivery.invoke(stage::sqs_event(&jobs)).await;
+    assert_eq!(outcome, Ok(json!({"batchItemFailures": []})));
+    let traces = stage.queues.traces();
+    assert!(!traces.is_empty());
+    assert!(traces.iter().all(|trace| trace.as_deref() == Some(TRACE)));
 }
 
 #[tokio::test(flavor = "multi_thread")]

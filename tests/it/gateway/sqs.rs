@@ -21,6 +21,8 @@ pub(crate) struct Sqs {
 #[derive(Debug, Default)]
 struct Queues {
     messages: HashMap<String, Vec<String>>,
+    /// Of each call that sent, the trace it named.
+    traces: Vec<Option<String>>,
     broken: bool,
 }
 
@@ -50,6 +52,12 @@ impl Sqs {
         lock(&self.state).messages.remove(&url).unwrap_or_default()
     }
 
+    /// Takes the traces that the calls named until now (`X-Amzn-Trace-Id`, which SQS hands to whoever
+    /// receives the message).
+    pub(crate) fn traces(&self) -> Vec<Option<String>> {
+        std::mem::take(&mut lock(&self.state).traces)
+    }
+
     /// Whether sending is refused from now on.
     pub(crate) fn set_broken(&self, broken: bool) {
         lock(&self.state).broken = broken;
@@ -65,6 +73,8 @@ async fn call(State(state): State<Arc<Mutex<Queues>>>, head: HeaderMap, body: By
     let Ok(ask) = serde_json::from_slice::<Value>(&body) else {
         return refuse("com.amazon.coral.service#SerializationException");
     };
+    let trace = head.get("x-amzn-trace-id").and_then(|v| v.to_str().ok());
+    state.traces.push(trace.map(str::to_owned));
     let url = ask["QueueUrl"].as_str().unwrap_or_default().to_owned();
     let queue = state.messages.entry(url).or_default();
     let target = head.get("x-amz-target").and_then(|v| v.to_str().ok());
