@@ -8,8 +8,8 @@ What the emulator (ministack 1.5.33) does otherwise than AWS, and what is done a
 * A parameter is a text to it even where a number belongs: the event sources get the default.
 * It makes secrets with punctuation when told not to: the characters are named one by one.
 * It checks no policy: what a function may do is tested on the template (tests/it/template.rs).
-* It rebuilds raw mail for SES: mails go to a relay here, SES has a stub of its own in
-  shared/mailer.
+* It rebuilds raw mail for SES and publishes no events of it: ses.py reads the mails on the wire and says
+  itself what SES would say.
 """
 
 import io
@@ -177,7 +177,27 @@ def deploy(endpoint, binaries, parameters, called=None):
         Capabilities=["CAPABILITY_IAM", "CAPABILITY_AUTO_EXPAND"],
         Parameters=[{"ParameterKey": k, "ParameterValue": v} for k, v in parameters.items()],
     )
-    waiter = stacks.get_waiter("stack_create_complete")
+    return settled(stacks, "stack_create_complete")
+
+
+def change(endpoint, parameters):
+    """Deploys the same template with other parameters; the physical ids of what there is then."""
+    stacks = client("cloudformation", endpoint)
+    before = stacks.describe_stacks(StackName="posthaste")["Stacks"][0]["Parameters"]
+    kept = [one["ParameterKey"] for one in before if one["ParameterKey"] not in parameters]
+    stacks.update_stack(
+        StackName="posthaste",
+        UsePreviousTemplate=True,
+        Capabilities=["CAPABILITY_IAM", "CAPABILITY_AUTO_EXPAND"],
+        Parameters=[{"ParameterKey": k, "ParameterValue": v} for k, v in parameters.items()]
+        + [{"ParameterKey": name, "UsePreviousValue": True} for name in kept],
+    )
+    return settled(stacks, "stack_update_complete")
+
+
+def settled(stacks, state):
+    """Waits until the stack is in this state; the physical ids of its resources by name."""
+    waiter = stacks.get_waiter(state)
     try:
         waiter.wait(StackName="posthaste", WaiterConfig={"Delay": 1, "MaxAttempts": 120})
     except Exception:
