@@ -50,7 +50,7 @@ class Mails:
             now, events = self.told(message)
             return now == status and sorted(name for name, _ in events) == sorted(names) and events
 
-        return until(f"{message} is {status} by {names}, not {self.told(message)}", there, 90)
+        return until(f"{message} is {status}, with {names}", there, 90)
 
 
 def configuration_set(ses, resources):
