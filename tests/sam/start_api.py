@@ -50,7 +50,10 @@ class Door:
 
     def __init__(self, address, port):
         self.port = port
-        self.listener = socket.create_server((address, 0))
+        try:
+            self.listener = socket.create_server((address, 0))
+        except OSError:
+            sys.exit(f"{address} is not this machine's: the engine keeps containers on a machine of its own")
         self.url = f"http://{address}:{self.listener.getsockname()[1]}"
         threading.Thread(target=self.serve, daemon=True).start()
 

@@ -6,14 +6,16 @@ AWS's that it cannot be made to give. At the end the same stack is told to deliv
 requests must make the same mails.
 """
 
+import json
 import pathlib
 import re
+import subprocess
 import sys
 
 from drive import step
 from feedback import Feedback
 from outbound import REJECTED, THROTTLED, Ses
-from parts import Api, Emulator, Relay, first_key, until
+from parts import Api, Emulator, Relay, credentials, first_key, until
 from samples import PLAIN, SAMPLES, SENDER, plain, recipients, request, same, shape
 from stack import change, client, deploy
 
@@ -85,6 +87,18 @@ def sender(api, ses, outbound):
     check(status in (200, 204, 302, 303), f"the link of a sender: {status} {page}")
     check(known() == {HOSTNAME, SENDER}, f"SES does not hear of a sender: {known()}")
     step("a domain that SES does not know waits; a sender who follows the link is made known to SES")
+
+
+def preflight(posthaste, table, endpoint):
+    """The operator's command sees what SES knows."""
+    asked = ["ses", "preflight", HOSTNAME, "unknown.example.org", "--aws", "--table", table, "--json"]
+    said = subprocess.run([posthaste, *asked], env=credentials(endpoint), capture_output=True, text=True, check=False)
+    check(said.stdout.startswith("{"), f"preflight: {said.stdout}{said.stderr}")
+    found = json.loads(said.stdout)
+    known = {one["domain"]: one["verified"] for one in found["domains"]}
+    check(known == {HOSTNAME: True, "unknown.example.org": False} and not found["ready"], f"preflight: {found}")
+    check(found["sent_in_a_day"] >= 1 and not found["sandbox"], f"preflight: {found}")
+    step(f"preflight tells a domain that SES knows from one that it does not; {found['sent_in_a_day']:.0f} sent today")
 
 
 def taken(mails, outbound, name):
@@ -244,6 +258,7 @@ def main():
         name = configuration_set(ses, resources)
         mails, feedback = Mails(api), Feedback(emulator.url, resources)
         sender(api, ses, outbound)
+        preflight(posthaste, resources["Table"], emulator.url)
         raw = taken(mails, outbound, name)
         throttled(mails, outbound)
         rejected(mails, outbound, api)
