@@ -75,12 +75,15 @@ class Relay:
 
     def __init__(self):
         self.mails = []
+        self.raw = []
+        """Envelope recipients and bytes of each, as they came."""
         self.port = free_port()
         self.controller = Controller(self, hostname="127.0.0.1", port=self.port)
         self.controller.start()
 
     async def handle_DATA(self, _server, _session, envelope):
         mail = email.message_from_bytes(envelope.content, policy=email.policy.default)
+        self.raw.append((envelope.rcpt_tos, envelope.content))
         self.mails.append(mail)
         return "250 taken"
 

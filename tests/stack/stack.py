@@ -3,12 +3,13 @@
 What the emulator (ministack 1.5.33) does otherwise than AWS, and what is done about it here:
 
 * It does not read the routes in an API's `Body`: they become Integration and Route resources.
-* Functions do not learn its address: AWS_ENDPOINT_URL goes into their environment.
+* Functions do not learn its address: AWS_ENDPOINT_URL goes into their environment, and their names as
+  AWS_SDK_UA_APP_ID, by which a tap (tap.py) tells whose call it sees.
 * A parameter is a text to it even where a number belongs: the event sources get the default.
 * It makes secrets with punctuation when told not to: the characters are named one by one.
 * It checks no policy: what a function may do is tested on the template (tests/it/template.rs).
-* It rebuilds raw mail for SES: mails go to a relay here, SES has a stub of its own in
-  shared/mailer.
+* It rebuilds raw mail for SES and publishes no events of it: ses.py reads the mails on the wire and says
+  itself what SES would say.
 """
 
 import io
@@ -60,6 +61,8 @@ def translated(endpoint):
     for name, binary in functions(source).items():
         properties = source["Resources"][name]["Properties"]
         properties["CodeUri"] = {"Bucket": CODE, "Key": f"{binary}.zip"}
+        own = properties.setdefault("Environment", {}).setdefault("Variables", {})
+        own["AWS_SDK_UA_APP_ID"] = binary
     variables = source["Globals"]["Function"]["Environment"]["Variables"]
     variables["AWS_ENDPOINT_URL"] = endpoint
     plain = transform(source, {}, NoManagedPolicies())
@@ -155,8 +158,9 @@ def client(service, endpoint):
     )
 
 
-def deploy(endpoint, binaries, parameters):
-    """Deploys the service; the physical ids of its resources by name."""
+def deploy(endpoint, binaries, parameters, called=None):
+    """Deploys the service; the physical ids of its resources by name. Its functions call AWS at `called`,
+    where that is not the emulator's own address."""
     bucket = client("s3", endpoint)
     bucket.create_bucket(Bucket=CODE)
     for binary in functions(template()).values():
@@ -164,7 +168,7 @@ def deploy(endpoint, binaries, parameters):
         bucket.put_object(Bucket=CODE, Key=f"{binary}.zip", Body=package)
 
     # Inline a template may have 51,200 characters.
-    body = json.dumps(translated(endpoint))
+    body = json.dumps(translated(called or endpoint))
     bucket.put_object(Bucket=CODE, Key="template.json", Body=body.encode())
     stacks = client("cloudformation", endpoint)
     stacks.create_stack(
@@ -173,7 +177,27 @@ def deploy(endpoint, binaries, parameters):
         Capabilities=["CAPABILITY_IAM", "CAPABILITY_AUTO_EXPAND"],
         Parameters=[{"ParameterKey": k, "ParameterValue": v} for k, v in parameters.items()],
     )
-    waiter = stacks.get_waiter("stack_create_complete")
+    return settled(stacks, "stack_create_complete")
+
+
+def change(endpoint, parameters):
+    """Deploys the same template with other parameters; the physical ids of what there is then."""
+    stacks = client("cloudformation", endpoint)
+    before = stacks.describe_stacks(StackName="posthaste")["Stacks"][0]["Parameters"]
+    kept = [one["ParameterKey"] for one in before if one["ParameterKey"] not in parameters]
+    stacks.update_stack(
+        StackName="posthaste",
+        UsePreviousTemplate=True,
+        Capabilities=["CAPABILITY_IAM", "CAPABILITY_AUTO_EXPAND"],
+        Parameters=[{"ParameterKey": k, "ParameterValue": v} for k, v in parameters.items()]
+        + [{"ParameterKey": name, "UsePreviousValue": True} for name in kept],
+    )
+    return settled(stacks, "stack_update_complete")
+
+
+def settled(stacks, state):
+    """Waits until the stack is in this state; the physical ids of its resources by name."""
+    waiter = stacks.get_waiter(state)
     try:
         waiter.wait(StackName="posthaste", WaiterConfig={"Delay": 1, "MaxAttempts": 120})
     except Exception:
