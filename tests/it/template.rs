@@ -11,7 +11,9 @@
 mod actions;
 pub(crate) mod functions;
 mod inbound;
+mod operation;
 pub(crate) mod read;
+mod rights;
 mod ses;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -23,22 +25,6 @@ use serde_yaml_ng::Value;
 
 use functions::Kind;
 use read::Template;
-
-/// What may hold a star in a policy, and why.
-const STARS: [(&str, &str); 6] = [
-    ("${Bucket.Arn}/mail/*", "a folder of the bucket"),
-    ("${Bucket.Arn}/inbound/*", "a folder of the bucket"),
-    ("${Bucket.Arn}/received/*", "a folder of the bucket"),
-    ("${Bucket.Arn}/bounces/*", "a folder of the bucket"),
-    (
-        "arn:${AWS::Partition}:ses:${AWS::Region}:${AWS::AccountId}:identity/*",
-        "senders verify their domains while the stack runs",
-    ),
-    (
-        "arn:${AWS::Partition}:ses:${AWS::Region}:${AWS::AccountId}:configuration-set/*",
-        "the owner names the sets of his pools",
-    ),
-];
 
 #[test]
 fn every_function_has_a_stanza_and_every_stanza_a_function() {
@@ -124,7 +110,7 @@ fn routes(stanza: &Value) -> BTreeSet<String> {
 }
 
 /// The properties of a stanza's events of one type.
-fn events(stanza: &Value, kind: &str) -> Vec<Value> {
+pub(crate) fn events(stanza: &Value, kind: &str) -> Vec<Value> {
     let events = stanza["Events"].as_mapping().unwrap();
     let wanted = events.values().filter(|event| event["Type"] == kind);
     wanted.map(|event| event["Properties"].clone()).collect()
@@ -138,47 +124,6 @@ fn exactly_one_function_answers_what_matches_nothing() {
         .flat_map(|stanza| events(stanza, "HttpApi"));
     let rest = http.filter(|event| event.get("Path").is_none());
     assert_eq!(rest.count(), 1);
-}
-
-#[test]
-fn policies_name_what_they_allow() {
-    let template = Template::read();
-    let mut used = BTreeSet::new();
-    let mut statements = 0;
-    read::walk(&template.0, &mut |value| {
-        if value["Effect"] != "Allow" {
-            return;
-        }
-        statements += 1;
-        for part in [
-            "Action",
-            "NotAction",
-            "Resource",
-            "NotResource",
-            "Principal",
-        ] {
-            for text in read::texts(&value[part])
-                .iter()
-                .filter(|text| text.contains('*'))
-            {
-                let written = STARS.iter().find(|(star, _)| star == text);
-                let (star, _) = written.unwrap_or_else(|| panic!("{part} holds {text}"));
-                used.insert(*star);
-            }
-        }
-        assert!(value.get("NotAction").is_none() && value.get("NotResource").is_none());
-    });
-    assert!(statements >= functions::all().len());
-    let written: BTreeSet<&str> = STARS.iter().map(|(star, _)| *star).collect();
-    assert_eq!(used, written, "a star that is excused for nothing");
-    for (name, stanza) in template.functions() {
-        for policy in stanza["Policies"].as_sequence().unwrap() {
-            assert!(
-                policy.get("Statement").is_some(),
-                "{name}: a ready-made policy"
-            );
-        }
-    }
 }
 
 #[tokio::test]
@@ -246,53 +191,5 @@ fn queues_wait_for_their_readers_and_bury_what_nobody_can_read() {
             of.contains(&format!("{letters}.QueueName"))
         };
         assert!(alarms.values().any(watched), "nobody watches {letters}");
-    }
-}
-
-#[test]
-fn alarms_watch_figures_that_the_code_writes() {
-    let mut code = String::new();
-    for entry in fs::read_dir(read::root().join("functions")).unwrap() {
-        let Ok(files) = fs::read_dir(entry.unwrap().path().join("src")) else {
-            continue;
-        };
-        for file in files.map(|file| file.unwrap().path()) {
-            if file.extension().is_some_and(|kind| kind == "rs") {
-                code.push_str(&fs::read_to_string(file).unwrap());
-            }
-        }
-    }
-    // What stands in an event of the target `metrics`, up to the end of the macro.
-    let told: String = code
-        .split("target: \"metrics\"")
-        .skip(1)
-        .filter_map(|rest| rest.split(");").next())
-        .collect();
-    let words: BTreeSet<&str> = told
-        .split(|c: char| !c.is_ascii_alphanumeric() && c != '_')
-        .collect();
-
-    let template = Template::read();
-    let alarms = template.of_type("AWS::CloudWatch::Alarm");
-    let ours = alarms
-        .values()
-        .filter(|alarm| alarm["Namespace"] == "Posthaste");
-    let mut names: Vec<String> = ours
-        .map(|alarm| alarm["MetricName"].as_str().unwrap().to_owned())
-        .collect();
-    assert!(!names.is_empty());
-    for board in template.of_type("AWS::CloudWatch::Dashboard").values() {
-        let body = read::texts(&board["DashboardBody"]).concat();
-        let body: serde_json::Value = serde_json::from_str(&body).expect("the dashboard is JSON");
-        for widget in body["widgets"].as_array().unwrap() {
-            for metric in widget["properties"]["metrics"].as_array().unwrap() {
-                if metric[0] == "Posthaste" {
-                    names.push(metric[1].as_str().unwrap().to_owned());
-                }
-            }
-        }
-    }
-    for name in names {
-        assert!(words.contains(name.as_str()), "nobody writes {name}");
     }
 }

@@ -150,13 +150,15 @@ fn policies_allow_what_the_code_asks_of_the_table() {
         gate.contains("GetItem") && gate.contains("UpdateItem"),
         "{gate:?}"
     );
-    let stanzas = Template::read().functions();
+    let template = Template::read();
+    let stanzas = template.functions();
     for (name, kind) in functions::all() {
         let mut needed = asked(&format!("functions/{name}/src"), &store);
         if matches!(kind, Kind::Http(_)) {
             needed.extend(gate.iter().cloned());
         }
-        let policies = read::texts(&stanzas[name]["Policies"]);
+        let policies = template.policies(&stanzas[name]);
+        let policies: Vec<_> = policies.iter().flat_map(read::texts).collect();
         let allowed: Names = policies
             .iter()
             .filter_map(|text| text.strip_prefix("dynamodb:"))

@@ -99,8 +99,7 @@ fn notices_reach_the_queue_as_ses_wrote_them() {
 fn the_worker_may_do_what_it_does() {
     let template = Template::read();
     let stanza = &template.functions()["inbound-parse"];
-    let policy = &stanza["Policies"][0];
-    let statements = policy["Statement"].as_sequence().unwrap();
+    let statements = template.statements(stanza);
     let may = |action: &str, resource: &str| {
         statements.iter().any(|one| {
             let of = |part: &str| texts(&one[part]);
@@ -122,7 +121,15 @@ fn the_worker_may_do_what_it_does() {
                 "dynamodb:Query",
             ][..],
         ),
-        ("InboundQueue.Arn", &["sqs:SendMessage"]),
+        (
+            "InboundQueue.Arn",
+            &[
+                "sqs:SendMessage",
+                "sqs:ReceiveMessage",
+                "sqs:DeleteMessage",
+                "sqs:GetQueueAttributes",
+            ],
+        ),
         (
             "${Bucket.Arn}/inbound/*",
             &["s3:GetObject", "s3:PutObject", "s3:DeleteObject"],

@@ -131,9 +131,25 @@ impl Template {
         }
     }
 
+    /// What the role of a function is.
+    pub(crate) fn role(&self, stanza: &Value) -> &Value {
+        let name = texts(&stanza["Role"]).concat();
+        let name = name.strip_suffix(".Arn").expect("a role of this template");
+        &self.0["Resources"][name]["Properties"]
+    }
+
+    /// The documents of the policies of a function's role.
+    pub(crate) fn policies(&self, stanza: &Value) -> Vec<Value> {
+        let policies = self.role(stanza)["Policies"].as_sequence();
+        let policies = policies.expect("policies").iter();
+        policies
+            .map(|policy| policy["PolicyDocument"].clone())
+            .collect()
+    }
+
     /// The statements of a function's policies, without those whose condition is not met.
     pub(crate) fn statements(&self, stanza: &Value) -> Vec<Value> {
-        let policies = stanza["Policies"].as_sequence().unwrap();
+        let policies = self.policies(stanza);
         let listed = policies.iter().flat_map(|policy| {
             let statements = policy["Statement"].as_sequence();
             statements.expect("statements").iter()

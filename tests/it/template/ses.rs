@@ -39,6 +39,24 @@ async fn with_ses_the_domains_keys_go_there_and_with_a_relay_they_do_not() {
     }
 }
 
+/// Or SES would drop mails to people whom the service's own lists let pass.
+#[test]
+fn ses_asks_no_suppression_list_of_its_own() {
+    let template = Template::read();
+    let set = &template.of_type("AWS::SES::ConfigurationSet")["MailSet"];
+    let reasons = set["SuppressionOptions"]["SuppressedReasons"].as_sequence();
+    assert_eq!(reasons.map(Vec::len), Some(0));
+    // The owner's own sets are his to keep so.
+    for parameter in ["ConfigurationSet", "IpPools"] {
+        let told = &template.0["Parameters"][parameter]["Description"];
+        let told = told.as_str().unwrap();
+        assert!(
+            told.contains("(no suppressed reasons)"),
+            "{parameter}: {told}"
+        );
+    }
+}
+
 #[tokio::test]
 async fn pools_are_given_as_a_parameter_and_delivery_may_use_their_sets() {
     let any_set = |template: &Template| {

@@ -1,0 +1,229 @@
+//! What the stack tells of itself, what it starts with, and what is left when it is deleted.
+
+use std::collections::BTreeSet;
+use std::fs;
+
+use serde_yaml_ng::Value;
+
+use super::read::{self, Template};
+use super::{events, functions};
+
+/// The queues that somebody reads.
+const READ: [&str; 5] = [
+    "SendQueue",
+    "EventsQueue",
+    "RetriesQueue",
+    "InboundQueue",
+    "FeedbackQueue",
+];
+
+/// What is kept when the stack is deleted: infra/README.md says how to end it.
+const KEPT: [&str; 8] = [
+    "Bucket",
+    "EventsDeadLetters",
+    "FeedbackDeadLetters",
+    "InboundDeadLetters",
+    "RetriesDeadLetters",
+    "SendDeadLetters",
+    "StackSecret",
+    "Table",
+];
+
+/// The metrics of the dashboard's widgets.
+fn shown(template: &Template) -> Vec<Vec<String>> {
+    let mut found = Vec::new();
+    for board in template.of_type("AWS::CloudWatch::Dashboard").values() {
+        let body = read::texts(&board["DashboardBody"]).concat();
+        let body: serde_json::Value = serde_json::from_str(&body).expect("the dashboard is JSON");
+        for widget in body["widgets"].as_array().unwrap() {
+            for metric in widget["properties"]["metrics"].as_array().unwrap() {
+                let parts = metric.as_array().unwrap().iter();
+                let parts = parts.map(|part| part.as_str().unwrap().to_owned());
+                found.push(parts.collect());
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn alarms_watch_figures_that_the_code_writes() {
+    let mut code = String::new();
+    for entry in fs::read_dir(read::root().join("functions")).unwrap() {
+        let Ok(files) = fs::read_dir(entry.unwrap().path().join("src")) else {
+            continue;
+        };
+        for file in files.map(|file| file.unwrap().path()) {
+            if file.extension().is_some_and(|kind| kind == "rs") {
+                code.push_str(&fs::read_to_string(file).unwrap());
+            }
+        }
+    }
+    // What stands in an event of the target `metrics`, up to the end of the macro.
+    let told: String = code
+        .split("target: \"metrics\"")
+        .skip(1)
+        .filter_map(|rest| rest.split(");").next())
+        .collect();
+    let words: BTreeSet<&str> = told
+        .split(|c: char| !c.is_ascii_alphanumeric() && c != '_')
+        .collect();
+
+    let template = Template::read();
+    let mut names = BTreeSet::new();
+    for (alarm, watch) in template.of_type("AWS::CloudWatch::Alarm") {
+        if watch["Namespace"] == "Posthaste" {
+            let dimensions = read::texts(&watch["Dimensions"]);
+            assert_eq!(dimensions, ["Stack", "AWS::StackName"], "{alarm}");
+            // An alarm with another unit than the figure's sees none.
+            assert!(watch.get("Unit").is_none(), "{alarm}");
+            names.insert(watch["MetricName"].as_str().unwrap().to_owned());
+        }
+    }
+    assert!(!names.is_empty());
+    for metric in shown(&template) {
+        if metric[0] == "Posthaste" {
+            assert_eq!(metric[2..], ["Stack", "${AWS::StackName}"], "{metric:?}");
+            names.insert(metric[1].clone());
+        }
+    }
+    for name in names {
+        assert!(words.contains(name.as_str()), "nobody writes {name}");
+    }
+    let stack = &template.global("Environment")["Variables"]["STACK_NAME"];
+    assert_eq!(read::texts(stack), ["AWS::StackName"]);
+    let writer = read::root().join("shared/runtime/src/metrics.rs");
+    let writer = fs::read_to_string(writer).unwrap();
+    for part in [
+        r#""Namespace": "Posthaste""#,
+        r#""Dimensions": [["Stack"]]"#,
+    ] {
+        assert!(writer.contains(part), "figures are written without {part}");
+    }
+}
+
+#[test]
+fn a_queue_that_nobody_reads_is_told_of_and_shown() {
+    let template = Template::read();
+    let alarms = template.of_type("AWS::CloudWatch::Alarm");
+    for queue in READ {
+        let name = format!("{queue}.QueueName");
+        let old = |alarm: &Value| {
+            alarm["MetricName"] == "ApproximateAgeOfOldestMessage"
+                && read::texts(&alarm["Dimensions"]).contains(&name)
+        };
+        assert!(alarms.values().any(old), "no alarm for {queue}");
+        let name = format!("${{{name}}}");
+        for metric in ["ApproximateAgeOfOldestMessage", "NumberOfMessagesSent"] {
+            let is = |parts: &Vec<String>| parts[1] == metric && parts.last() == Some(&name);
+            assert!(shown(&template).iter().any(is), "{metric} of {queue}");
+        }
+    }
+}
+
+#[test]
+fn workers_that_fail_and_calls_that_are_refused_are_told_of_and_shown() {
+    let template = Template::read();
+    let alarms = template.of_type("AWS::CloudWatch::Alarm");
+    let shown = shown(&template);
+    let is_told = |metric: &str, of: &str| {
+        alarms.values().any(|alarm| {
+            alarm["MetricName"] == metric
+                && read::texts(&alarm["Dimensions"]).contains(&of.to_owned())
+        })
+    };
+    let is_shown = |metric: &str, of: &str| {
+        let of = format!("${{{of}}}");
+        shown
+            .iter()
+            .any(|parts| parts[1] == metric && parts.last() == Some(&of))
+    };
+    let resources = template.0["Resources"].as_mapping().unwrap();
+    for (function, resource) in resources {
+        let stanza = &resource["Properties"];
+        let is_worker =
+            resource["Type"] == "AWS::Serverless::Function" && events(stanza, "HttpApi").is_empty();
+        let function = function.as_str().unwrap();
+        if is_worker {
+            assert!(is_told("Errors", function), "{function}");
+            assert!(is_shown("Errors", function), "{function}");
+        }
+    }
+    for metric in ["WriteThrottleEvents", "ReadThrottleEvents"] {
+        assert!(is_told(metric, "Table") && is_shown(metric, "Table"));
+    }
+    for metric in ["ConsumedWriteCapacityUnits", "ConsumedReadCapacityUnits"] {
+        assert!(is_shown(metric, "Table"), "{metric}");
+    }
+    // Of the whole account, whose functions share what may run at once.
+    let throttles = alarms
+        .values()
+        .find(|alarm| alarm["MetricName"] == "Throttles");
+    assert!(throttles.expect("an alarm").get("Dimensions").is_none());
+}
+
+#[test]
+fn readers_of_queues_fit_into_a_new_account() {
+    const NEW_ACCOUNT: u64 = 10;
+    let template = Template::read();
+    let mut most = Vec::new();
+    for (name, _) in functions::all() {
+        for event in events(&template.functions()[name], "SQS") {
+            let value = template.resolve(&event["ScalingConfig"]["MaximumConcurrency"]);
+            most.push(value.parse::<u64>().unwrap());
+        }
+    }
+    assert_eq!(most.len(), READ.len());
+    assert!(most.iter().sum::<u64>() <= NEW_ACCOUNT, "{most:?}");
+}
+
+/// A deployment reads a secret again only where the text of its reference changes.
+#[test]
+fn a_ring_of_the_owner_s_is_read_by_its_version() {
+    let template = Template::read();
+    let mut readers = 0;
+    for (name, stanza) in template.functions() {
+        let secret = &stanza["Environment"]["Variables"]["STACK_SECRET"];
+        let texts = read::texts(secret);
+        let ring = texts.iter().find(|text| text.contains("${SecretRing}"));
+        if let Some(ring) = ring {
+            let versioned =
+                "{{resolve:secretsmanager:${SecretRing}:SecretString:::${SecretRingVersion}}}";
+            assert_eq!(ring, versioned, "{name}");
+            readers += 1;
+        }
+    }
+    assert!(readers > 0);
+}
+
+#[test]
+fn a_deleted_stack_leaves_what_cannot_be_made_again() {
+    let template = Template::read();
+    let mut kept = BTreeSet::new();
+    for (name, resource) in template.0["Resources"].as_mapping().unwrap() {
+        let name = name.as_str().unwrap();
+        if resource["DeletionPolicy"] == "Retain" {
+            kept.insert(name);
+        } else {
+            // Mails are gone by then, and so may the logs be; an update keeps even those.
+            let is_log = resource["Type"] == "AWS::Logs::LogGroup";
+            let word = resource.get("DeletionPolicy").and_then(Value::as_str);
+            assert_eq!(word, is_log.then_some("Delete"), "{name}");
+        }
+        if resource.get("DeletionPolicy").is_some() {
+            assert_eq!(resource["UpdateReplacePolicy"], "Retain", "{name}");
+        }
+    }
+    assert_eq!(kept, BTreeSet::from(KEPT));
+    let told = fs::read_to_string(read::root().join("infra/README.md")).unwrap();
+    let told = told
+        .split("**Delete everything")
+        .nth(1)
+        .expect("a way to end it");
+    for name in KEPT {
+        assert!(
+            told.contains(name),
+            "infra/README.md: how {name} is deleted"
+        );
+    }
+}

@@ -1,0 +1,133 @@
+//! What each function may do: by a role of its own that names actions and resources.
+
+use std::collections::BTreeSet;
+
+use serde_yaml_ng::Value;
+
+use super::read::{self, Template};
+use super::{events, functions};
+
+/// What may hold a star in a policy, and why.
+const STARS: [(&str, &str); 6] = [
+    ("${Bucket.Arn}/mail/*", "a folder of the bucket"),
+    ("${Bucket.Arn}/inbound/*", "a folder of the bucket"),
+    ("${Bucket.Arn}/received/*", "a folder of the bucket"),
+    ("${Bucket.Arn}/bounces/*", "a folder of the bucket"),
+    (
+        "arn:${AWS::Partition}:ses:${AWS::Region}:${AWS::AccountId}:identity/*",
+        "senders verify their domains while the stack runs",
+    ),
+    (
+        "arn:${AWS::Partition}:ses:${AWS::Region}:${AWS::AccountId}:configuration-set/*",
+        "the owner names the sets of his pools",
+    ),
+];
+
+/// Actions that know no resource, and so take nothing but a star.
+const TAKE_ONLY_STARS: [&str; 2] = ["xray:PutTraceSegments", "xray:PutTelemetryRecords"];
+
+#[test]
+fn policies_name_what_they_allow() {
+    let template = Template::read();
+    let mut used = BTreeSet::new();
+    let mut statements = 0;
+    read::walk(&template.0, &mut |value| {
+        if value["Effect"] != "Allow" {
+            return;
+        }
+        statements += 1;
+        let actions = read::texts(&value["Action"]);
+        let only = |action: &String| TAKE_ONLY_STARS.contains(&action.as_str());
+        let take_only_stars = actions.iter().all(only);
+        for part in [
+            "Action",
+            "NotAction",
+            "Resource",
+            "NotResource",
+            "Principal",
+        ] {
+            for text in read::texts(&value[part])
+                .iter()
+                .filter(|text| text.contains('*'))
+            {
+                if take_only_stars && part == "Resource" {
+                    continue;
+                }
+                let written = STARS.iter().find(|(star, _)| star == text);
+                let (star, _) = written.unwrap_or_else(|| panic!("{part} holds {text}"));
+                used.insert(*star);
+            }
+        }
+        assert!(value.get("NotAction").is_none() && value.get("NotResource").is_none());
+    });
+    assert!(statements >= functions::all().len());
+    let written: BTreeSet<&str> = STARS.iter().map(|(star, _)| *star).collect();
+    assert_eq!(used, written, "a star that is excused for nothing");
+}
+
+/// On what a function may do this, as the template names it.
+fn resources(statements: &[Value], action: &str) -> BTreeSet<String> {
+    let allows = |one: &&Value| {
+        read::texts(&one["Action"])
+            .iter()
+            .any(|text| text == action)
+    };
+    let allowing = statements.iter().filter(allows);
+    allowing
+        .flat_map(|one| read::texts(&one["Resource"]))
+        .collect()
+}
+
+/// The queues that a function reads.
+fn sources(stanza: &Value) -> BTreeSet<String> {
+    let sources = events(stanza, "SQS");
+    let queues = sources.iter().map(|event| read::texts(&event["Queue"]));
+    queues.map(|queue| queue.concat()).collect()
+}
+
+/// Without a role SAM makes one, which writes to every log and reads every queue of the account.
+#[test]
+fn every_function_has_a_role_of_its_own_with_its_log_and_its_queues() {
+    let template = Template::read();
+    let mut roles = BTreeSet::new();
+    for (name, stanza) in template.functions() {
+        let role = read::texts(&stanza["Role"]).concat();
+        assert!(roles.insert(role.clone()), "{name} shares {role}");
+        assert!(stanza.get("Policies").is_none(), "{name}: they go to SAM");
+        let shared = &template.role(&stanza)["ManagedPolicyArns"];
+        assert_eq!(read::texts(shared), ["Traces"], "{name}");
+
+        let statements = template.statements(&stanza);
+        let log = read::texts(&stanza["LoggingConfig"]["LogGroup"]).concat();
+        let log = BTreeSet::from([format!("{log}.Arn")]);
+        for action in ["logs:CreateLogStream", "logs:PutLogEvents"] {
+            assert_eq!(resources(&statements, action), log, "{name}: {action}");
+        }
+        let queues = sources(&stanza);
+        for action in [
+            "sqs:ReceiveMessage",
+            "sqs:DeleteMessage",
+            "sqs:GetQueueAttributes",
+        ] {
+            assert_eq!(resources(&statements, action), queues, "{name}: {action}");
+        }
+    }
+}
+
+/// Lambda stops what it takes for a loop after sixteen rounds; retries make more of them.
+#[test]
+fn who_writes_to_the_queue_that_he_reads_may_meet_his_own_messages() {
+    let template = Template::read();
+    let mut meet = BTreeSet::new();
+    for (name, stanza) in template.functions() {
+        let sends = resources(&template.statements(&stanza), "sqs:SendMessage");
+        let meets = !sends.is_disjoint(&sources(&stanza));
+        let word = stanza.get("RecursiveLoop").and_then(Value::as_str);
+        assert_eq!(word, meets.then_some("Allow"), "{name}");
+        if meets {
+            meet.insert(name);
+        }
+    }
+    let meet: Vec<_> = meet.iter().map(String::as_str).collect();
+    assert_eq!(meet, ["delivery", "inbound-parse", "webhook-fanout"]);
+}
