@@ -36,14 +36,15 @@ pub struct Names {
     pub target: Target,
     /// Who writes mails of our own.
     pub sender: EmailAddress,
-    /// Base address of the pages that people open, without a final slash.
-    pub public_url: String,
+    /// Base address of the pages that people open, without a final slash; without one it is the address at
+    /// which the gateway was called.
+    pub public_url: Option<String>,
 }
 
 impl App {
     /// Reads `TABLE_NAME`, `SEND_QUEUE_URL`, `STACK_SECRET`, `BOUNCE_DOMAIN`, `MAIL_HOST` (the
     /// bounce domain), `SPF` (`include:` and the bounce domain), `SYSTEM_SENDER` (`no-reply` at the
-    /// bounce domain), `PUBLIC_URL`, `DELIVERY` (`ses`, or anything else).
+    /// bounce domain), `PUBLIC_URL` (the gateway's), `DELIVERY` (`ses`, or anything else).
     ///
     /// # Errors
     /// When one that must be there is not, or one cannot be read.
@@ -54,7 +55,7 @@ impl App {
         let sender = or("SYSTEM_SENDER", format!("no-reply@{bounce_domain}"));
         let sender = EmailAddress::parse(&sender);
         let unreadable = |e| ConfigError::Unreadable("SYSTEM_SENDER".to_owned(), format!("{e}"));
-        let public_url = vars.need("PUBLIC_URL")?;
+        let public_url = vars.get("PUBLIC_URL");
         Ok(Self {
             store: boot.store()?,
             send: boot.queue("SEND_QUEUE_URL")?,
@@ -72,7 +73,7 @@ impl App {
                     bounce_domain,
                 },
                 sender: sender.map_err(unreadable)?,
-                public_url: public_url.trim_end_matches('/').to_owned(),
+                public_url: public_url.map(|url| url.trim_end_matches('/').to_owned()),
             },
         })
     }

@@ -4,7 +4,7 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use posthaste_http::{Caller, Gate, Path, Rejection};
+use posthaste_http::{Caller, Gate, GatewayName, Path, Rejection};
 use posthaste_model::{AccountId, EmailAddress};
 use posthaste_store::{Link, Resaved, Sender};
 
@@ -31,16 +31,21 @@ impl Letter {
     pub(crate) async fn write(
         app: &App,
         gate: &Gate,
-        caller: &Caller,
+        (caller, gateway): (&Caller, &GatewayName),
         to: &EmailAddress,
     ) -> Result<Self, Rejection> {
         gate.check_may_send(&caller.account).await?;
+        let base = match (&app.names.public_url, &gateway.0) {
+            (Some(url), _) => url.clone(),
+            (None, Some(name)) => format!("https://{name}"),
+            (None, None) => return Err(Rejection::internal(&"PUBLIC_URL is not set")),
+        };
         let token = URL_SAFE_NO_PAD.encode(app.entropy.bytes::<32>());
         Ok(Self {
             link: Link::new(&token, app.clock.now().plus(LIFE)),
             account: caller.id().clone(),
             to: to.clone(),
-            url: page::url(&app.names.public_url, &token),
+            url: page::url(&base, &token),
         })
     }
 
@@ -68,6 +73,7 @@ pub(crate) async fn resend(
     State(app): State<App>,
     State(gate): State<Gate>,
     caller: Caller,
+    gateway: GatewayName,
     Path(id): Path<String>,
 ) -> Result<StatusCode, Rejection> {
     let id = number(&id)?;
@@ -78,7 +84,7 @@ pub(crate) async fn resend(
     }
     let email = EmailAddress::parse(&sender.fields.from_email);
     let email = email.map_err(|e| Rejection::internal(&e))?;
-    let letter = Letter::write(&app, &gate, &caller, &email).await?;
+    let letter = Letter::write(&app, &gate, (&caller, &gateway), &email).await?;
     let saved = app
         .store
         .update_sender(caller.id(), id, Some(&letter.link), |_| {});

@@ -3,7 +3,7 @@
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use posthaste_http::{Body, Caller, Gate, Path, Query, Rejection};
+use posthaste_http::{Body, Caller, Gate, GatewayName, Path, Query, Rejection};
 use posthaste_model::{AccountId, EmailAddress, Problems};
 use posthaste_store::{Domain, Put, Resaved, Sender, SenderFields};
 
@@ -17,6 +17,7 @@ pub(crate) async fn create(
     State(app): State<App>,
     State(gate): State<Gate>,
     caller: Caller,
+    gateway: GatewayName,
     Body(body): Body<SenderBody>,
 ) -> Result<(StatusCode, Json<ShownSender>), Rejection> {
     let mut fields = SenderFields::default();
@@ -25,7 +26,7 @@ pub(crate) async fn create(
     let verified = is_of_domain(&app, caller.id(), &email).await?;
     let letter = match verified {
         true => None,
-        false => Some(Letter::write(&app, &gate, &caller, &email).await?),
+        false => Some(Letter::write(&app, &gate, (&caller, &gateway), &email).await?),
     };
     let sender = Sender {
         id: app.store.next_sender_id(caller.id()).await?,
@@ -51,6 +52,7 @@ pub(crate) async fn update(
     State(app): State<App>,
     State(gate): State<Gate>,
     caller: Caller,
+    gateway: GatewayName,
     Path(id): Path<String>,
     Body(body): Body<SenderBody>,
 ) -> Result<Json<ShownSender>, Rejection> {
@@ -64,7 +66,7 @@ pub(crate) async fn update(
     let moved = folded != old.folded;
     let verified = moved && is_of_domain(&app, caller.id(), &email).await?;
     let letter = match moved && !verified {
-        true => Some(Letter::write(&app, &gate, &caller, &email).await?),
+        true => Some(Letter::write(&app, &gate, (&caller, &gateway), &email).await?),
         false => None,
     };
     let change = |sender: &mut Sender| {

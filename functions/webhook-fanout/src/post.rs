@@ -147,10 +147,11 @@ async fn post(
     });
     app.breaker.note(&webhook.id, &outcome, app.clock.now());
     let oldest = events.iter().map(|event| event.at).min().unwrap_or(at);
+    // A dead receiver's later attempts would hide how late the others hear.
+    let lag = (attempt == 1).then(|| at.since(oldest).max(0) * 1000);
     tracing::info!(
         target: "metrics",
-        webhook_posts = 1_u64, webhook_events = events.len(),
-        webhook_lag_ms = at.since(oldest).max(0) * 1000
+        webhook_posts = 1_u64, webhook_events = events.len(), webhook_lag_ms = lag
     );
     match Schedule::Events.fate(&outcome) {
         Fate::Done => {

@@ -253,7 +253,7 @@ impl Deps {
                     bounce_domain,
                 },
                 sender: system_sender(&self.hostname),
-                public_url: self.public_url.clone(),
+                public_url: Some(self.public_url.clone()),
             },
         }
     }

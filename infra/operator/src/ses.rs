@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use clap::Subcommand;
-use posthaste_mailer::{SesAccount, SesDomain};
+use posthaste_mailer::{Ses, SesAccount, SesDomain};
 use posthaste_store::Store;
 use serde_json::{Value, json};
 
@@ -14,7 +14,7 @@ use crate::{Failure, Report, Tools};
 pub enum Command {
     /// Check sandbox, switches, quota, and the domains you will send from
     Preflight {
-        /// Domains to check (default: all that the accounts of the stack have)
+        /// Domains to check, such as that of `BounceDomain` (default: all that the accounts of the stack have)
         domains: Vec<String>,
     },
 }
@@ -23,8 +23,8 @@ pub enum Command {
 #[derive(Debug)]
 struct Seen {
     name: String,
-    /// Nothing when SES does not know it.
-    ses: Option<SesDomain>,
+    /// What SES knows it by: itself, or a domain above it, which vouches for those below.
+    ses: Option<(String, SesDomain)>,
     dmarc: Dmarc,
 }
 
@@ -42,12 +42,26 @@ pub(crate) async fn run(command: &Command, tools: &Tools) -> Result<Report, Fail
     let mut found = Vec::new();
     for name in names {
         found.push(Seen {
-            ses: ses.domain(&name).await?,
+            ses: known(ses, &name).await?,
             dmarc: dmarc(tools.resolver.as_ref(), &name).await,
             name,
         });
     }
     Ok(report(&account, &found))
+}
+
+/// The domain as SES knows it: it takes mail from a subdomain of one that is verified.
+async fn known(ses: &Ses, name: &str) -> Result<Option<(String, SesDomain)>, Failure> {
+    let mut asked = name;
+    loop {
+        if let Some(domain) = ses.domain(asked).await? {
+            return Ok(Some((asked.to_owned(), domain)));
+        }
+        match asked.split_once('.') {
+            Some((_, above)) if above.contains('.') => asked = above,
+            _ => return Ok(None),
+        }
+    }
 }
 
 /// The domains of every account; two may have the same.
@@ -62,13 +76,13 @@ async fn all(store: &Store) -> Result<BTreeSet<String>, Failure> {
 
 impl Seen {
     fn is_verified(&self) -> bool {
-        self.ses.as_ref().is_some_and(|domain| domain.verified)
+        self.ses.as_ref().is_some_and(|(_, domain)| domain.verified)
     }
 
     /// For a person.
     fn state(&self) -> String {
         let dmarc = self.dmarc.state();
-        let Some(domain) = &self.ses else {
+        let Some((by, domain)) = &self.ses else {
             return format!("SES does not know it, {dmarc}");
         };
         let from = domain.mail_from.as_ref();
@@ -78,15 +92,20 @@ impl Seen {
             false => "not verified",
         };
         let (dkim, from) = (&domain.dkim, from.unwrap_or_default());
-        format!("{verified}, DKIM {dkim}, {from}{dmarc}")
+        let by = match *by == self.name {
+            true => String::new(),
+            false => format!("by {by} "),
+        };
+        format!("{by}{verified}, DKIM {dkim}, {from}{dmarc}")
     }
 
     fn json(&self) -> Value {
-        let domain = self.ses.as_ref();
+        let domain = self.ses.as_ref().map(|(_, domain)| domain);
         let from = domain.and_then(|domain| domain.mail_from.as_ref());
         json!({
             "domain": self.name,
             "known": domain.is_some(),
+            "known_by": self.ses.as_ref().map(|(name, _)| name),
             "verified": self.is_verified(),
             "dkim": domain.map(|domain| &domain.dkim),
             "mail_from": from.map(|(name, _)| name),
@@ -205,12 +224,13 @@ mod tests {
             dkim: "SUCCESS".to_owned(),
             mail_from: Some(("b.a.example".to_owned(), "PENDING".to_owned())),
         };
-        let seen = Seen {
-            name: "a.example".to_owned(),
-            ses: Some(domain),
-            dmarc: Dmarc::Policy("reject".to_owned(), "a.example".to_owned()),
-        };
-        let said = report(&account(false), &[seen]);
+        let dmarc = || Dmarc::Policy("reject".to_owned(), "a.example".to_owned());
+        let seen = ["a.example", "bounce.a.example"].map(|name| Seen {
+            name: name.to_owned(),
+            ses: Some(("a.example".to_owned(), domain.clone())),
+            dmarc: dmarc(),
+        });
+        let said = report(&account(false), &seen);
         assert_eq!(said.json["ready"], true);
         assert_eq!(said.json["domains"][0]["mail_from_status"], "PENDING");
         assert_eq!(said.json["domains"][0]["dmarc"], "reject");
@@ -220,5 +240,7 @@ mod tests {
             "{}",
             said.text
         );
+        let below = "ok    bounce.a.example: by a.example verified, DKIM SUCCESS";
+        assert!(said.text.contains(below), "{}", said.text);
     }
 }

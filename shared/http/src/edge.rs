@@ -30,6 +30,19 @@ impl<S: Sync> FromRequestParts<S> for ClientIp {
     }
 }
 
+/// The name by which the gateway was called, which only a host behind one knows; never what a header says,
+/// or a caller could have links mailed that lead to himself.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct GatewayName(pub Option<Arc<str>>);
+
+impl<S: Sync> FromRequestParts<S> for GatewayName {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
+        Ok(parts.extensions.get().cloned().unwrap_or_default())
+    }
+}
+
 /// The address of the request began with several slashes; it was read as if with one.
 #[derive(Clone, Copy, Debug)]
 struct Cleaned;

@@ -26,7 +26,7 @@ pub use address::{Address, Slice};
 pub use allow_list::AllowList;
 pub use cache::Cache;
 pub use caller::Caller;
-pub use edge::{ClientIp, RequestId, finish};
+pub use edge::{ClientIp, GatewayName, RequestId, finish};
 pub use error::{Dialect, Rejection};
 pub use gate::Gate;
 pub use gzip::{Inflated, inflate};

@@ -1,12 +1,14 @@
 //! The two entry points: an HTTP function and a worker.
 
+use std::sync::Arc;
+
 use axum::extract::Request;
 use axum::middleware::{Next, from_fn};
 use axum::response::Response;
 use lambda_http::request::RequestContext;
 use lambda_http::{RequestExt as _, tower::ServiceBuilder};
 use lambda_runtime::{LambdaEvent, service_fn};
-use posthaste_http::{ClientIp, RequestId, Routes};
+use posthaste_http::{ClientIp, GatewayName, RequestId, Routes};
 use serde::{Serialize, de::DeserializeOwned};
 
 use crate::Boot;
@@ -59,7 +61,7 @@ where
 
 /// The edge under API Gateway: the caller's address is what the gateway saw, never a header.
 async fn gateway(mut req: Request, next: Next) -> Response {
-    let (ip, id) = match req.request_context_ref() {
+    let (ip, id, name) = match req.request_context_ref() {
         Some(RequestContext::ApiGatewayV2(context)) => (
             context
                 .http
@@ -67,10 +69,12 @@ async fn gateway(mut req: Request, next: Next) -> Response {
                 .as_deref()
                 .and_then(|text| text.parse().ok()),
             context.request_id.clone(),
+            context.domain_name.as_deref().map(Arc::from),
         ),
-        _ => (None, None),
+        _ => (None, None, None),
     };
     req.extensions_mut().insert(ClientIp(ip));
+    req.extensions_mut().insert(GatewayName(name));
     if let Some(id) = id {
         req.extensions_mut().insert(RequestId(id.into()));
     }

@@ -67,7 +67,7 @@ impl Desk {
                     spf: "include:spf.post.example".into(),
                 },
                 sender: EmailAddress::parse("no-reply@post.example").unwrap(),
-                public_url: "https://post.example".into(),
+                public_url: Some("https://post.example".into()),
             },
         };
         let gate = Gate::new(store.clone(), hand.clock(), Limits::default());
