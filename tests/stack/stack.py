@@ -3,7 +3,8 @@
 What the emulator (ministack 1.5.33) does otherwise than AWS, and what is done about it here:
 
 * It does not read the routes in an API's `Body`: they become Integration and Route resources.
-* Functions do not learn its address: AWS_ENDPOINT_URL goes into their environment.
+* Functions do not learn its address: AWS_ENDPOINT_URL goes into their environment, and their names as
+  AWS_SDK_UA_APP_ID, by which a tap (tap.py) tells whose call it sees.
 * A parameter is a text to it even where a number belongs: the event sources get the default.
 * It makes secrets with punctuation when told not to: the characters are named one by one.
 * It checks no policy: what a function may do is tested on the template (tests/it/template.rs).
@@ -60,6 +61,8 @@ def translated(endpoint):
     for name, binary in functions(source).items():
         properties = source["Resources"][name]["Properties"]
         properties["CodeUri"] = {"Bucket": CODE, "Key": f"{binary}.zip"}
+        own = properties.setdefault("Environment", {}).setdefault("Variables", {})
+        own["AWS_SDK_UA_APP_ID"] = binary
     variables = source["Globals"]["Function"]["Environment"]["Variables"]
     variables["AWS_ENDPOINT_URL"] = endpoint
     plain = transform(source, {}, NoManagedPolicies())
@@ -155,8 +158,9 @@ def client(service, endpoint):
     )
 
 
-def deploy(endpoint, binaries, parameters):
-    """Deploys the service; the physical ids of its resources by name."""
+def deploy(endpoint, binaries, parameters, called=None):
+    """Deploys the service; the physical ids of its resources by name. Its functions call AWS at `called`,
+    where that is not the emulator's own address."""
     bucket = client("s3", endpoint)
     bucket.create_bucket(Bucket=CODE)
     for binary in functions(template()).values():
@@ -164,7 +168,7 @@ def deploy(endpoint, binaries, parameters):
         bucket.put_object(Bucket=CODE, Key=f"{binary}.zip", Body=package)
 
     # Inline a template may have 51,200 characters.
-    body = json.dumps(translated(endpoint))
+    body = json.dumps(translated(called or endpoint))
     bucket.put_object(Bucket=CODE, Key="template.json", Body=body.encode())
     stacks = client("cloudformation", endpoint)
     stacks.create_stack(
