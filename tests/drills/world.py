@@ -1,0 +1,144 @@
+"""The deployed service on an emulator of AWS, with a tap between its functions and AWS, a relay that can be
+in trouble, and a clock of its functions that can be turned."""
+
+import json
+import tempfile
+import time
+
+import alarms
+from clock import Clock
+from load import Load
+from local import Relay
+from relays import Moody, Port
+
+# From tests/stack, whose folder `alarms` names.
+from drive import sender
+from parts import Api, Emulator, first_key, until
+from stack import client, deploy
+from tap import Tap
+
+# Seconds that delivery claims a copy for (functions/delivery/src/copy.rs); who comes back later than its
+# queue's visibility finds it free, and so must one whose queue is quicker here.
+LEASE = 900
+
+# The queues' visibility in the template is half an hour at most; here it is seconds.
+VISIBILITY = 15
+
+
+class World:
+    """One deployment. `timeouts` are seconds that functions get, by the name of their binary."""
+
+    def __init__(self, binaries, posthaste, timeouts=None, visibility=VISIBILITY):
+        self.folder = tempfile.TemporaryDirectory(prefix="posthaste-faults-")
+        self.clock, self.relay, self.emulator = Clock(self.folder.name), Port(), Emulator()
+        self.timeouts, self.visibility = timeouts or {}, visibility
+        Relay.seen.clear()
+        self.fault, self.faults = None, []
+        self.tap = Tap(self.emulator.port, self.asked)
+        url = self.emulator.url
+        self.resources = deploy(
+            url, binaries,
+            {"Delivery": f"smtp://127.0.0.1:{self.relay.port}?tls=none", "HostnameOfService": "mail.example.com"},
+            self.tap.url, self.change,
+        )
+        self.key = first_key(posthaste, self.resources["Table"], url)
+        self.api = Api(self.emulator.port, self.resources["Api"], self.key)
+        self.queues = client("sqs", url)
+        sender(self.api, self.relay)
+
+    def change(self, plain):
+        """What a drill cannot wait for, and what it looks through."""
+        for name, resource in plain["Resources"].items():
+            properties = resource.get("Properties", {})
+            if resource["Type"] == "AWS::SQS::Queue" and "VisibilityTimeout" in properties:
+                properties["VisibilityTimeout"] = self.visibility
+            if resource["Type"] == "AWS::Lambda::Function":
+                binary = properties["Code"]["S3Key"].removesuffix(".zip")
+                variables = properties["Environment"]["Variables"]
+                variables |= {"AWS_SDK_UA_APP_ID": binary, **self.clock.environment}
+                if binary in self.timeouts:
+                    properties["Timeout"] = self.timeouts[binary]
+
+    def asked(self, call):
+        """The tap's question; what goes wrong is noted."""
+        answer = self.fault(call) if self.fault else None
+        if answer is not None:
+            self.faults.append((time.time(), call.app, call.service, call.operation, call.on))
+        return answer
+
+    def post(self, body):
+        status, decoded, headers = self.api.call("POST", "/v3/mail/send", body)
+        return status, json.dumps(decoded), headers
+
+    def load(self, rate, more=lambda number: {}):
+        return Load(self.post, rate, more)
+
+    def calm(self, load, count):
+        """Waits until so many more mails were accepted."""
+        wanted = len(load.accepted) + count
+        until(f"{count} mails are accepted", lambda: len(load.accepted) >= wanted, 120)
+
+    def stormy(self, load, seconds, begin, end):
+        """Lets something go wrong for a while under load; from when to when."""
+        self.calm(load, 50)
+        begin()
+        started = time.time()
+        load.over.wait(seconds)
+        end()
+        ended = time.time()
+        self.calm(load, 50)
+        load.stop()
+        return started, ended
+
+    def attribute(self, queue, name="ApproximateNumberOfMessages"):
+        found = self.queues.get_queue_attributes(QueueUrl=self.resources[queue], AttributeNames=[name])
+        return int(found["Attributes"][name])
+
+    def dead(self):
+        """The jobs among the dead letters of the send queue."""
+        found = []
+        while True:
+            got = self.queues.receive_message(
+                QueueUrl=self.resources["SendDeadLetters"], MaxNumberOfMessages=10, VisibilityTimeout=600
+            ).get("Messages", [])
+            if not got:
+                return found
+            found += [one["Body"] for one in got]
+
+    def ended(self, message):
+        """The end of a mail that is told to whoever asks: (state, reason), or nothing."""
+        status, found, _ = self.api.call("GET", f"/v3/messages/{message}")
+        events = found["events"] if status == 200 else []
+        for event in events:
+            if event["event_name"] in ("dropped", "bounced", "bounce"):
+                return event["event_name"], event.get("reason")
+        return None
+
+    def drained(self, load, patience=180):
+        """Waits until all arrived or ended. Once nothing moves any more the clock passes the claims of those
+        who were cut off, as the queue's own visibility does on AWS."""
+        last, moved, jumped = len(Relay.seen), time.monotonic(), 0
+        end = time.monotonic() + patience
+        while (rest := load.under_way()) and time.monotonic() < end:
+            if len(Relay.seen) != last:
+                last, moved = len(Relay.seen), time.monotonic()
+            still = time.monotonic() - moved
+            if still > 2 * self.visibility + 2 and jumped < 2:
+                if all(self.ended(load.accepted[number]) for number in rest):
+                    break
+                self.clock.jump(LEASE + 1)
+                moved, jumped = time.monotonic(), jumped + 1
+            time.sleep(0.2)
+        return jumped
+
+    def figures(self):
+        return alarms.figures(self.emulator.url)
+
+    def stop(self):
+        self.fault = None
+        self.tap.close()
+        self.emulator.stop()
+        self.relay.down()
+        Moody.mood, Moody.hung = "takes", 0
+        Moody.mails.clear()
+        self.folder.cleanup()
