@@ -33,7 +33,7 @@ class World:
         self.clock, self.relay, self.emulator = Clock(self.folder.name), Port(), Emulator()
         self.timeouts, self.visibility = timeouts or {}, visibility
         Relay.seen.clear()
-        self.fault, self.faults = None, []
+        self.fault, self.faults, self.letters = None, [], []
         self.tap = Tap(self.emulator.port, self.asked)
         url = self.emulator.url
         self.resources = deploy(
@@ -95,8 +95,8 @@ class World:
         return int(found["Attributes"][name])
 
     def dead(self):
-        """The jobs among the dead letters of the send queue."""
-        found = []
+        """The texts of the send queue's dead letters."""
+        found = self.letters
         while True:
             got = self.queues.receive_message(
                 QueueUrl=self.resources["SendDeadLetters"], MaxNumberOfMessages=10, VisibilityTimeout=600
@@ -114,22 +114,31 @@ class World:
                 return event["event_name"], event.get("reason")
         return None
 
-    def drained(self, load, patience=180):
-        """Waits until all arrived or ended. Once nothing moves any more the clock passes the claims of those
-        who were cut off, as the queue's own visibility does on AWS."""
-        last, moved, jumped = len(Relay.seen), time.monotonic(), 0
+    def waiting(self):
+        """Messages in the send queue, whether or not they can be seen."""
+        names = ["ApproximateNumberOfMessages", "ApproximateNumberOfMessagesNotVisible",
+                 "ApproximateNumberOfMessagesDelayed"]
+        found = self.queues.get_queue_attributes(QueueUrl=self.resources["SendQueue"], AttributeNames=names)
+        return sum(int(count) for count in found["Attributes"].values())
+
+    def drained(self, load, report, patience=300):
+        """Waits until all arrived or ended and no job is left. Once nothing moves any more the clock passes the
+        claims of those who were cut off, as the queue's own visibility does on AWS."""
+        before, moved, jumped = None, time.monotonic(), 0
         end = time.monotonic() + patience
-        while (rest := load.under_way()) and time.monotonic() < end:
-            if len(Relay.seen) != last:
-                last, moved = len(Relay.seen), time.monotonic()
-            still = time.monotonic() - moved
-            if still > 2 * self.visibility + 2 and jumped < 2:
-                if all(self.ended(load.accepted[number]) for number in rest):
-                    break
+        while time.monotonic() < end:
+            now = (sum(map(len, Relay.seen.values())), self.waiting())
+            if not now[1] and all(self.ended(load.accepted[number]) for number in load.under_way()):
+                break
+            if now != before:
+                before, moved = now, time.monotonic()
+            if time.monotonic() - moved > 2 * self.visibility + 2 and jumped < 2:
                 self.clock.jump(LEASE + 1)
                 moved, jumped = time.monotonic(), jumped + 1
-            time.sleep(0.2)
-        return jumped
+            time.sleep(0.5)
+        if jumped:
+            report.say("claims of those cut off passed", f"{jumped} times, by the clock")
+        report.must(not self.waiting(), f"{self.waiting()} jobs are still there")
 
     def figures(self):
         return alarms.figures(self.emulator.url)
