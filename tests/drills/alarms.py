@@ -1,12 +1,9 @@
 """What the alarms of template.yaml would say to the figures of a drill."""
 
 import json
-import pathlib
 import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "stack"))
-
-from stack import client, template  # noqa: E402
+from stack import client, template
 
 # How the values of one period become one.
 STATISTICS = {"Sum": sum, "Maximum": max, "Minimum": min}

@@ -18,25 +18,31 @@ import pathlib
 import sys
 import time
 
-import faults_aws as aws
-import faults_host as host
-from report import Report
-from world import World
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "stack"))
+
+import faults_aws as aws  # noqa: E402
+import faults_host as host  # noqa: E402
+import faults_jobs as jobs  # noqa: E402
+from report import Report  # noqa: E402
+from world import VISIBILITY, World  # noqa: E402
 
 # Each with what its deployment has of its own.
 DEPLOYED = {
     "writes": (aws.writes, {}),
     "reads": (aws.reads, {}),
-    "table-hangs": (aws.table_hangs, {}),
+    "table-hangs": (aws.table_hangs, {"timeouts": {"delivery": 20, "webhook-fanout": 20}}),
     "queue": (aws.queue, {}),
     "relay-down": (aws.relay_down, {}),
     "relay-silent": (aws.relay_silent, {"visibility": 60}),
     "timeout": (aws.timeout, {"timeouts": {"delivery": 8}}),
     "bucket-slow": (aws.bucket_slow, {}),
     "bucket-down": (aws.bucket_down, {}),
-    "poison": (aws.poison, {}),
-    "late": (aws.late, {}),
-    "clock": (aws.clock, {}),
+    "bucket-hangs": (aws.bucket_hangs, {"timeouts": {"delivery": 20}}),
+    "poison": (jobs.poison, {}),
+    "release": (jobs.release, {}),
+    "webhook": (jobs.webhook, {}),
+    "late": (jobs.late, {}),
+    "clock": (jobs.clock, {}),
 }
 LOCAL = {"host-hour": host.hour, "host-clock": host.clock}
 
@@ -48,6 +54,8 @@ def run(name, args):
         LOCAL[name](report, args)
     else:
         drill, options = DEPLOYED[name]
+        # None may come back twenty times meanwhile and be a dead letter; on AWS it takes half an hour each time.
+        options = {**options, "visibility": max(options.get("visibility", VISIBILITY), round(args.seconds / 15))}
         report = Report(name, drill.__doc__)
         world = World(args.binaries.resolve(), args.posthaste.resolve(), **options)
         try:

@@ -1,14 +1,9 @@
-"""The drills on the emulator: what goes wrong lies between the functions and AWS, or behind them."""
+"""The drills on the emulator in which something around the functions fails: table, queue, bucket, relay."""
 
 import base64
 import json
 import random
-import time
 
-from alarms import client
-from load import mail
-from local import Relay
-from parts import until
 from relays import Moody
 from tap import HANG_UP
 
@@ -80,15 +75,6 @@ def queue(world, report, args):
     report.alarm("ApiFailsAlarm", load.failures(), "5xx that callers got")
 
 
-def table_hangs(world, report, args):
-    """the table takes every call and does not answer"""
-    load = world.load(args.rate)
-    storm(world, load, args.seconds, lambda call: 600.0 if call.service == "dynamodb" else None)
-    world.drained(load, report)
-    report.mails(world, load)
-    report.alarm("ApiFailsAlarm", load.failures(), "5xx that callers got")
-
-
 def relay_down(world, report, args):
     """nobody listens where the relay was"""
     load = world.load(args.rate)
@@ -116,7 +102,7 @@ def relay_silent(world, report, args):
     # Longer than that, so that it is seen.
     world.stormy(load, args.seconds + 30, mood("silent"), mood("takes"))
     world.drained(load, report)
-    report.say("connections without a greeting", Moody.hung)
+    report.say("connections that fell silent", Moody.hung)
     report.mails(world, load)
     trouble(world, report)
 
@@ -168,87 +154,20 @@ def bucket_down(world, report, args):
     report.alarm("ApiFailsAlarm", load.failures(), "5xx that callers got")
 
 
-def poison(world, report, args):
-    """jobs that nobody can read, and one whose body in the bucket is forbidden"""
-    jobs = []
-
-    def fault(call):
-        if call.app == "mail-send" and call.operation == "SendMessageBatch":
-            jobs.extend(one["MessageBody"] for one in call.json()["Entries"])
-        if call.operation == "GetObject" and bodies[0] in call.path:
-            return 403, {}, b"<Error><Code>AccessDenied</Code></Error>"
-        return None
-
-    bodies = ["no such body"]
-    world.fault = fault
-    send = world.resources["SendQueue"]
-    load = world.load(args.rate)
-    world.calm(load, 20)
-    status, _, headers = world.post(mail(-1, large(-1)) | {"headers": {}})
-    report.must(status == 202, f"a mail with an attachment: {status}")
-    bodies[0] = headers["x-message-id"]
-    sound = json.loads(jobs[0])
-    bad = {
-        "no JSON": "poison",
-        "of a later release": json.dumps({**sound, "v": 9, "message": "later-release"}),
-        "a body that is gone": json.dumps({**sound, "message": "body-gone", "body": {"blob": "mail/none/none"}}),
-        "a body that is none": json.dumps({**sound, "message": "no-body", "body": {"packed": "!"}}),
-    }
-    for text in bad.values():
-        world.queues.send_message(QueueUrl=send, MessageBody=text)
-    # Twenty tries, a second apart.
-    world.queues.set_queue_attributes(QueueUrl=send, Attributes={"VisibilityTimeout": "1"})
-    world.calm(load, args.rate * args.seconds / 2)
-    load.stop()
-    visible = lambda: world.attribute("SendDeadLetters")  # noqa: E731
-    until("a dead letter", visible, 180)
+def hangs(world, report, args, service, more):
+    """No call to this service is answered, for longer than a function of the API may run."""
+    load = world.load(args.rate / 2, more)
+    storm(world, load, args.seconds + 30, lambda call: 3600.0 if call.service == service else None)
     world.drained(load, report)
-    points = [(time.time(), visible())]
     report.mails(world, load)
-    letters = world.letters
-    report.say("the mail with the forbidden body", "dead letter" if any(bodies[0] in one for one in letters) else "gone")
-    for name, text in bad.items():
-        found = text in letters
-        report.say(name, "dead letter" if found else "gone")
-        report.must(found, f"a job is gone and nobody hears of it: {name}")
-    report.alarm("SendDeadLettersAlarm", points, "messages that can be seen in the queue of dead letters")
-    # What the runbook says: mend the cause, give it back.
-    world.fault, before = None, len(world.relay.mails)
-    for text in letters:
-        if bodies[0] in text:
-            world.queues.send_message(QueueUrl=send, MessageBody=text)
-    until("the dead letter that was given back arrives", lambda: len(world.relay.mails) > before, 60)
-    report.say("given back to its queue", "arrived")
+    report.alarm("ApiFailsAlarm", load.failures(), "5xx that callers got")
 
 
-def late(world, report, args):
-    """no sweep runs for ten minutes, in which later sends fall due"""
-    rules = client("events", world.emulator.url)
-    [rule] = [one["Name"] for one in rules.list_rules()["Rules"] if "minute" in one.get("ScheduleExpression", "")]
-    rules.disable_rule(Name=rule)
-    at = int(time.time()) + 400
-    load = world.load(args.rate, lambda number: {"send_at": at})
-    world.calm(load, 200)
-    load.stop()
-    report.must(not Relay.seen, "a later send left early")
-    world.clock.jump(1000)
-    rules.enable_rule(Name=rule)
-    until("the later sends leave", lambda: not load.under_way(), 200)
-    report.mails(world, load)
-    points = world.figures().get("oldest_due_ms", [])
-    report.alarm("SweepLateAlarm", points, "figure of schedule-sweep")
+def bucket_hangs(world, report, args):
+    """the bucket takes every call and does not answer"""
+    hangs(world, report, args, "s3", large)
 
 
-def clock(world, report, args):
-    """the functions' clock is set an hour forward, and later back again"""
-    load = world.load(args.rate)
-    world.calm(load, 50)
-    world.clock.jump(3600)
-    load.over.wait(args.seconds)
-    world.clock.jump(-3600)
-    load.over.wait(args.seconds)
-    world.calm(load, 50)
-    load.stop()
-    world.drained(load, report)
-    report.must(not report.mails(world, load), "mails came twice")
-    report.must(not load.refused, "a clock that is wrong is no reason to refuse")
+def table_hangs(world, report, args):
+    """the table takes every call and does not answer"""
+    hangs(world, report, args, "dynamodb", lambda number: {})

@@ -13,20 +13,30 @@ class Moody(Relay):
     """A connection to a relay that does what `mood` says.
 
     takes    takes everything
-    silent   greets nobody who comes
+    silent   says nothing any more, to those who come and those who are there
     mute     takes every mail, but does not answer for it
     """
 
     mood = "takes"
     open, mails, hung = set(), [], 0
+    asleep = False
 
     def connection_made(self, transport):
         Moody.open.add(transport)
-        if Moody.mood == "silent":
-            self.transport, self.buffer, self.in_data = transport, b"", False
-            Moody.hung += 1
-        else:
+        self.transport = transport
+        if not self.sleeps():
             super().connection_made(transport)
+
+    def sleeps(self):
+        """Whether this connection has fallen silent; none wakes up."""
+        if Moody.mood == "silent" and not self.asleep:
+            self.asleep = True
+            Moody.hung += 1
+        return self.asleep
+
+    def data_received(self, data):
+        if not self.sleeps():
+            super().data_received(data)
 
     def connection_lost(self, why):
         Moody.open.discard(self.transport)

@@ -11,7 +11,7 @@ from load import Load
 from local import Relay
 from relays import Moody, Port
 
-# From tests/stack, whose folder `alarms` names.
+# From tests/stack.
 from drive import sender
 from parts import Api, Emulator, first_key, until
 from stack import client, deploy
@@ -28,8 +28,9 @@ VISIBILITY = 15
 class World:
     """One deployment. `timeouts` are seconds that functions get, by the name of their binary."""
 
-    def __init__(self, binaries, posthaste, timeouts=None, visibility=VISIBILITY):
+    def __init__(self, binaries, posthaste, visibility, timeouts=None):
         self.folder = tempfile.TemporaryDirectory(prefix="posthaste-faults-")
+        print(f"  deploying at {time.strftime('%H:%M:%S')}", flush=True)
         self.clock, self.relay, self.emulator = Clock(self.folder.name), Port(), Emulator()
         self.timeouts, self.visibility = timeouts or {}, visibility
         Relay.seen.clear()
