@@ -122,11 +122,11 @@ class World:
         found = self.queues.get_queue_attributes(QueueUrl=self.resources["SendQueue"], AttributeNames=names)
         return sum(int(count) for count in found["Attributes"].values())
 
-    def drained(self, load, report, patience=300):
+    def drained(self, load, report):
         """Waits until all arrived or ended and no job is left. Once nothing moves any more the clock passes the
         claims of those who were cut off, as the queue's own visibility does on AWS."""
         before, moved, jumped = None, time.monotonic(), 0
-        end = time.monotonic() + patience
+        end = time.monotonic() + 300 + 10 * self.visibility
         while time.monotonic() < end:
             now = (sum(map(len, Relay.seen.values())), self.waiting())
             if not now[1] and all(self.ended(load.accepted[number]) for number in load.under_way()):
