@@ -55,7 +55,7 @@ def run(name, args):
     else:
         drill, options = DEPLOYED[name]
         # None may come back twenty times meanwhile and be a dead letter; on AWS it takes half an hour each time.
-        options = {**options, "visibility": max(options.get("visibility", VISIBILITY), round(args.seconds / 15))}
+        options = {**options, "visibility": max(options.get("visibility", VISIBILITY), round(args.seconds / 8))}
         report = Report(name, drill.__doc__)
         world = World(args.binaries.resolve(), args.posthaste.resolve(), **options)
         try:
