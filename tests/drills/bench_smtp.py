@@ -23,7 +23,7 @@ import sys
 import tempfile
 import time
 
-from parts import Host, free_port
+from local import Host, free_port
 
 MASTER = """\
 127.0.0.1:{port} inet n - n - - smtpd

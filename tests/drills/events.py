@@ -32,7 +32,7 @@ import tempfile
 import threading
 import time
 
-from parts import Host, relay
+from local import Host, relay
 
 # Recipients of one request.
 LOT = 500

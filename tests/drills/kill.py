@@ -24,7 +24,7 @@ import tempfile
 import threading
 import time
 
-from parts import Host, Relay, relay
+from local import Host, Relay, relay
 
 # The relay's answer is on its way, or the outcome is being written, for this many seconds.
 WRITING = 0.05

@@ -12,7 +12,7 @@ import json
 import smtplib
 
 import kill
-from parts import Relay
+from local import Relay
 
 
 class Submitting(kill.Load):

@@ -24,7 +24,7 @@ import tempfile
 import threading
 import time
 
-from parts import Host, Relay, relay
+from local import Host, Relay, relay
 
 # A mail that the relay took this long before a kill may not have been recorded yet.
 UNRECORDED = 0.5

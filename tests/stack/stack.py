@@ -158,9 +158,9 @@ def client(service, endpoint):
     )
 
 
-def deploy(endpoint, binaries, parameters, called=None):
+def deploy(endpoint, binaries, parameters, called=None, change=None):
     """Deploys the service; the physical ids of its resources by name. Its functions call AWS at `called`,
-    where that is not the emulator's own address."""
+    where that is not the emulator's own address. `change` may alter the plain template before."""
     bucket = client("s3", endpoint)
     bucket.create_bucket(Bucket=CODE)
     for binary in functions(template()).values():
@@ -168,7 +168,10 @@ def deploy(endpoint, binaries, parameters, called=None):
         bucket.put_object(Bucket=CODE, Key=f"{binary}.zip", Body=package)
 
     # Inline a template may have 51,200 characters.
-    body = json.dumps(translated(called or endpoint))
+    plain = translated(called or endpoint)
+    if change:
+        change(plain)
+    body = json.dumps(plain)
     bucket.put_object(Bucket=CODE, Key="template.json", Body=body.encode())
     stacks = client("cloudformation", endpoint)
     stacks.create_stack(

@@ -66,9 +66,10 @@ async fn work(app: &App, record: &SqsMessage) -> (Verdict, Vec<Event>) {
     let (job, mail) = match load(app, text).await {
         Ok(loaded) => loaded,
         Err(Unloadable::Buried(reason)) => {
-            // Trying again would only bring it back for ever.
-            tracing::error!("a send job cannot be read and is dropped: {reason}");
-            return (Verdict::Done, Vec::new());
+            // A newer release may have written it, or somebody may bring its blob back: it comes again until the
+            // queue puts it with the dead letters, which an alarm watches.
+            tracing::error!(error = %reason, "a send job cannot be read: {reason}");
+            return (Verdict::Again, Vec::new());
         }
         Err(Unloadable::Later(reason)) => {
             tracing::error!("a send job must wait: {reason}");

@@ -43,9 +43,9 @@ async fn work(app: &App, record: &SqsMessage) -> Verdict {
         Err(no_job) => match Notice::from_text(text) {
             Some(notice) => crate::notice::take(app, &notice).await,
             None => {
-                // Trying again would only bring it back for ever.
-                tracing::error!("an inbound message cannot be read and is dropped: {no_job}");
-                Ok(())
+                // It ends with the dead letters, from where a release that can read it takes it.
+                tracing::error!(error = %no_job, "an inbound message cannot be read: {no_job}");
+                return Verdict::Again;
             }
         },
     };

@@ -31,6 +31,9 @@ enum Trouble {
     Queue(#[from] QueueError),
     #[error("the events have no form on the queue: {0}")]
     Job(#[from] JobError),
+    /// It comes again until it is a dead letter, from where a release that can read it takes it.
+    #[error("it cannot be read: {0}")]
+    Unreadable(String),
 }
 
 /// What a message came to.
@@ -149,20 +152,16 @@ async fn work(app: &App, record: &SqsMessage) -> Result<Done, Trouble> {
     Ok(Done { event, blob })
 }
 
-/// What a message says, and the raw mail it named; nothing when it cannot be read.
+/// What a message says, and the raw mail it named; nothing when that was read before.
 async fn read(app: &App, text: &str) -> Result<Option<(Option<Word>, Option<String>)>, Trouble> {
     let value: Value = serde_json::from_str(text).unwrap_or_default();
     if value
         .get("source")
         .is_some_and(|source| source == "aws.ses")
     {
-        return Ok(match Bridged::deserialize(&value) {
-            Ok(bridged) => Some((bridged.word(app.clock.now()), None)),
-            Err(error) => {
-                tracing::error!("an event of SES cannot be read and is dropped: {error}");
-                None
-            }
-        });
+        let bridged = Bridged::deserialize(&value);
+        let bridged = bridged.map_err(|error| Trouble::Unreadable(error.to_string()))?;
+        return Ok(Some((bridged.word(app.clock.now()), None)));
     }
     let mail = match Notice::deserialize(&value) {
         Ok(notice) => Returned {
@@ -171,14 +170,9 @@ async fn read(app: &App, text: &str) -> Result<Option<(Option<Word>, Option<Stri
             from: notice.mail.source,
             to: notice.receipt.recipients,
         },
-        Err(_) => match Returned::from_text(text) {
-            Ok(mail) => mail,
-            Err(error) => {
-                // Trying again would only bring it back for ever.
-                tracing::error!("a feedback message cannot be read and is dropped: {error}");
-                return Ok(None);
-            }
-        },
+        Err(_) => {
+            Returned::from_text(text).map_err(|error| Trouble::Unreadable(error.to_string()))?
+        }
     };
     let raw = match app.blob.get(&mail.blob).await {
         Ok(raw) => raw,

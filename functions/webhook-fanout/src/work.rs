@@ -36,6 +36,7 @@ pub async fn handle(app: &App, event: SqsEvent) -> SqsBatchResponse {
     let mut news: BTreeMap<AccountId, News> = BTreeMap::new();
     let mut retries: Vec<Waiting> = Vec::new();
     let mut pieces = Vec::new();
+    let mut unreadable = BTreeSet::new();
     for (i, record) in event.records.iter().enumerate() {
         let text = record.body.as_deref().unwrap_or_default();
         match Happened::from_text(text) {
@@ -53,10 +54,11 @@ pub async fn handle(app: &App, event: SqsEvent) -> SqsBatchResponse {
                         messages: BTreeSet::from([i]),
                         run: records::again(app, events).boxed(),
                     }),
-                    // Trying again would only bring it back for ever.
-                    None => tracing::error!(
-                        "an event message cannot be read and is dropped: {no_news}; {no_retry}"
-                    ),
+                    // It ends with the dead letters, from where a release that can read it takes it.
+                    None => {
+                        tracing::error!("an event message cannot be read: {no_news}; {no_retry}");
+                        unreadable.insert(i);
+                    }
                 },
             },
         }
@@ -77,7 +79,8 @@ pub async fn handle(app: &App, event: SqsEvent) -> SqsBatchResponse {
             run: crate::news::work(app, account, events).boxed(),
         });
     }
-    let again = run(app, pieces).await;
+    let mut again = run(app, pieces).await;
+    again.append(&mut unreadable);
     let id = |i: usize| event.records.get(i)?.message_id.clone();
     returned(again.into_iter().filter_map(id))
 }

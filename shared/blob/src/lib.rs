@@ -4,12 +4,13 @@
 
 use std::path::Path as FsPath;
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
 use object_store::aws::AmazonS3Builder;
 use object_store::local::LocalFileSystem;
 use object_store::path::Path;
-use object_store::{ObjectStore, ObjectStoreExt as _};
+use object_store::{ClientOptions, ObjectStore, ObjectStoreExt as _, RetryConfig};
 
 /// Where large things lie. Cheap to clone.
 #[derive(Clone, Debug)]
@@ -59,7 +60,19 @@ impl Blob {
         bucket: &str,
         setting: impl Fn(&str) -> Option<String>,
     ) -> Result<Self, BlobError> {
-        let mut builder = AmazonS3Builder::new().with_bucket_name(bucket);
+        // A bucket that hangs must leave a function the time to say so itself, which is cut off at 29 seconds.
+        let patience = ClientOptions::new()
+            .with_connect_timeout(Duration::from_secs(3))
+            .with_read_timeout(Duration::from_secs(10))
+            .with_timeout(Duration::from_secs(20));
+        let retries = RetryConfig {
+            retry_timeout: Duration::from_secs(12),
+            ..RetryConfig::default()
+        };
+        let mut builder = AmazonS3Builder::new()
+            .with_bucket_name(bucket)
+            .with_client_options(patience)
+            .with_retry(retries);
         if let Some(region) = setting("AWS_REGION") {
             builder = builder.with_region(region);
         }
@@ -78,7 +91,9 @@ impl Blob {
             setting("AWS_ENDPOINT_URL_S3").or_else(|| setting("AWS_ENDPOINT_URL"))
         {
             // Only emulators are named by an endpoint, and they may speak plain HTTP.
-            builder = builder.with_endpoint(endpoint).with_allow_http(true);
+            builder = builder
+                .with_endpoint(endpoint)
+                .with_client_options(patience.with_allow_http(true));
         }
         Ok(Self(Arc::new(builder.build()?)))
     }

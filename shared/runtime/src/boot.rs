@@ -1,5 +1,8 @@
 //! What a function is built from: variables, clock, randomness, and the AWS rooms by name.
 
+use std::time::Duration;
+
+use aws_config::timeout::TimeoutConfig;
 use aws_config::{BehaviorVersion, Region, SdkConfig};
 use posthaste_blob::{Blob, BlobError};
 use posthaste_http::{Gate, Limits};
@@ -17,6 +20,15 @@ pub struct Boot {
     entropy: Entropy,
 }
 
+/// How long a call may take. A service that hangs must leave a function the time to say so itself: at 29
+/// seconds it is cut off, and the gateway answers in words of its own.
+fn patience() -> TimeoutConfig {
+    TimeoutConfig::builder()
+        .operation_attempt_timeout(Duration::from_secs(5))
+        .operation_timeout(Duration::from_secs(15))
+        .build()
+}
+
 impl Boot {
     /// Reads the environment. Opens no connection.
     pub(crate) async fn load() -> Self {
@@ -25,7 +37,7 @@ impl Boot {
 
     /// The same over other variables.
     pub async fn with(vars: Variables) -> Self {
-        let mut loader = aws_config::defaults(BehaviorVersion::latest());
+        let mut loader = aws_config::defaults(BehaviorVersion::latest()).timeout_config(patience());
         if let Some(endpoint) = vars.get("AWS_ENDPOINT_URL") {
             loader = loader.endpoint_url(endpoint);
         }

@@ -231,7 +231,10 @@ fn after(now: Millis, delay: Duration) -> i64 {
     now.0.saturating_add(delay)
 }
 
-/// How long until a message that somebody waits for becomes visible.
+/// The clock may be set forward while nothing happens, or the machine wake from its sleep.
+const LOOK_AGAIN: Duration = Duration::from_secs(5);
+
+/// How long until a message that somebody waits for becomes visible, or may have become it.
 fn next_wake(database: &Connection, waiters: &VecDeque<Waiter>, now: Millis) -> Option<Duration> {
     let mut queues: Vec<&str> = waiters.iter().map(|waiter| waiter.queue.as_str()).collect();
     queues.sort_unstable();
@@ -247,5 +250,6 @@ fn next_wake(database: &Connection, waiters: &VecDeque<Waiter>, now: Millis) -> 
         visible
     });
     let wait = next.min()?.saturating_sub(now.0);
-    Some(Duration::from_millis(u64::try_from(wait).unwrap_or(0)))
+    let wait = Duration::from_millis(u64::try_from(wait).unwrap_or(0));
+    Some(wait.min(LOOK_AGAIN))
 }

@@ -43,11 +43,7 @@ class Relay(asyncio.Protocol):
         text, self.buffer = self.buffer.split(end, 1)
         if self.in_data:
             self.in_data = False
-            found = NUMBER.search(text)
-            if found:
-                Relay.seen[int(found.group(1))].append(time.time())
-            Relay.busy.discard(self)
-            self.transport.write(b"250 taken\r\n")
+            self.take(text)
             return True
         verb = text[:4].upper()
         if verb == b"EHLO":
@@ -63,6 +59,14 @@ class Relay(asyncio.Protocol):
                 Relay.busy.add(self)
             self.transport.write(b"250 ok\r\n")
         return True
+
+    def take(self, text):
+        """Notes a whole mail, and answers for it."""
+        found = NUMBER.search(text)
+        if found:
+            Relay.seen[int(found.group(1))].append(time.time())
+        Relay.busy.discard(self)
+        self.transport.write(b"250 taken\r\n")
 
 
 def relay():
@@ -89,18 +93,19 @@ def free_port():
 class Host:
     """The host on fixed ports, so that it comes back where it was."""
 
-    def __init__(self, binary, folder, relay_port, extra=()):
+    def __init__(self, binary, folder, relay_port, extra=(), environment=None):
         ports = [f"--{name}={free_port()}" for name in ("port", "mailbox-port", "smtp-port", "submission-port")]
         target = f"smtp://127.0.0.1:{relay_port}?tls=none"
         self.command = [binary, *ports, "--data", folder, "--relay", target, *extra]
         self.log = os.path.join(folder, "host.log")
+        self.environment = {**os.environ, **(environment or {})}
         self.start()
 
     def start(self):
         """Starts it and waits until it says where it listens."""
         with open(self.log, "wb") as log:
             actions = [(os.POSIX_SPAWN_DUP2, log.fileno(), 1), (os.POSIX_SPAWN_DUP2, log.fileno(), 2)]
-            self.pid = os.posix_spawn(self.command[0], self.command, os.environ, file_actions=actions)
+            self.pid = os.posix_spawn(self.command[0], self.command, self.environment, file_actions=actions)
         end = time.monotonic() + 60
         while time.monotonic() < end:
             with open(self.log, encoding="utf-8", errors="replace") as log:
