@@ -71,7 +71,7 @@ impl Blob {
         };
         let mut builder = AmazonS3Builder::new()
             .with_bucket_name(bucket)
-            .with_client_options(patience)
+            .with_client_options(patience.clone())
             .with_retry(retries);
         if let Some(region) = setting("AWS_REGION") {
             builder = builder.with_region(region);
