@@ -122,6 +122,14 @@ class Tap:
             self._calls.append(call)
 
 
+def readable(connection):
+    """Whether something has come; on a connection that waits for nothing that is its end. `select` knows no
+    more than 1,024 files, and functions open that many."""
+    asked = select.poll()
+    asked.register(connection, select.POLLIN)
+    return bool(asked.poll(0))
+
+
 class Server(http.server.ThreadingHTTPServer):
     daemon_threads = True
     request_queue_size = 256
@@ -218,7 +226,7 @@ class Connection(http.server.BaseHTTPRequestHandler):
 
     def connected(self):
         """The connection to the emulator; a new one where it has closed the last meanwhile."""
-        if self.upstream and self.upstream.sock and select.select([self.upstream.sock], [], [], 0)[0]:
+        if self.upstream and self.upstream.sock and readable(self.upstream.sock):
             self.upstream.close()
         if not self.upstream:
             self.upstream = http.client.HTTPConnection("127.0.0.1", self.tap.upstream_port)

@@ -1,0 +1,124 @@
+#!/usr/bin/env python3
+"""The rules that bills are made by, against AWS's own examples: `python tests/cost/test_cost.py`."""
+
+import json
+import pathlib
+import sys
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "stack"))
+
+import bill
+import journal
+import mails
+import units
+from bill import PRICES, Line
+
+
+def item(size):
+    """An item of so many bytes."""
+    return {"pk": {"S": "a" * (size - 2)}}
+
+
+class Units(unittest.TestCase):
+    def test_an_item_is_as_large_as_the_guide_says(self):
+        for value, size in [
+            ({"S": "é"}, 2), ({"N": "27"}, 2), ({"N": "-27"}, 3), ({"N": "1000"}, 2), ({"BOOL": True}, 1),
+            ({"NULL": True}, 1), ({"L": []}, 3), ({"M": {}}, 3), ({"L": [{"S": "ab"}]}, 6),
+            ({"M": {"k": {"S": "ab"}}}, 7), ({"SS": ["a", "bc"]}, 3),
+        ]:
+            self.assertEqual(units.value_size(value), size, value)
+
+    def test_reads_count_by_four_kilobytes_and_half_where_they_need_not_be_consistent(self):
+        read = units.read_units
+        self.assertEqual(read("GetItem", {}, {}), 0.5)
+        self.assertEqual(read("GetItem", {"ConsistentRead": True}, {"Item": item(8 * 1024)}), 2)
+        self.assertEqual(read("GetItem", {}, {"Item": item(4097)}), 1)
+        # Items of a query share their units, those of a batch do not.
+        self.assertEqual(read("Query", {}, {"Items": [item(1000)] * 4}), 0.5)
+        asked = {"RequestItems": {"rows": {"Keys": [{}, {}, {}], "ConsistentRead": True}}}
+        self.assertEqual(read("BatchGetItem", asked, {"Responses": {"rows": [item(5000)]}}), 4)
+
+    def test_what_a_condition_refused_is_counted(self):
+        write = units.write_units
+        taken = {"ConsumedCapacity": {"CapacityUnits": 2.0}}
+        self.assertEqual(write("UpdateItem", {}, 200, taken), 2)
+        self.assertEqual(write("PutItem", {"Item": item(1500)}, 400, {}), 2)
+        steps = {"TransactItems": [{"Put": {}}, {"ConditionCheck": {}}]}
+        told = {"ConsumedCapacity": [{"CapacityUnits": 2.0}]}
+        self.assertEqual(write("TransactWriteItems", steps, 200, told), 4)
+        self.assertEqual(write("TransactWriteItems", steps, 400, {}), 4)
+
+    def test_a_batch_is_one_request_for_each_64_kilobytes(self):
+        for entries, requests in [([1], 1), ([6000] * 10, 1), ([65_536], 1), ([65_537], 2), ([], 1)]:
+            self.assertEqual(units.queue_units(entries), requests)
+
+
+class Bill(unittest.TestCase):
+    def test_messages_are_received_and_deleted_by_the_ten(self):
+        self.assertEqual(bill.polled([1, 10, 11, 100], 1000), (14, 14))
+        self.assertEqual(bill.polled([10], 20_000), (4, 1))
+
+    def test_the_first_of_each_second_is_traced_and_a_twentieth_of_the_rest(self):
+        self.assertEqual(bill.traced(100, 1000), 100)
+        self.assertEqual(bill.traced(1000, 10), 10 + 0.05 * 990)
+
+    def test_prices_say_what_they_are_and_whence(self):
+        for name, price in PRICES.items():
+            if isinstance(price, dict):
+                self.assertEqual(set(price), {"name", "dollars", "per", "source", "checked"}, name)
+                self.assertIn(price["checked"], ("page", "second hand", "not checked"))
+        self.assertAlmostEqual(Line("SQS", "sqs_request", 5_000_000).dollars, 2.0)
+
+    def test_an_idle_month_has_what_the_template_has(self):
+        alarm = {"Type": "AWS::CloudWatch::Alarm", "Properties": {}}
+        two = {"Type": "AWS::CloudWatch::Alarm", "Properties": {"Metrics": [{}, {}]}}
+        source = {"Type": "AWS::Lambda::EventSourceMapping"}
+        sweep = {"gb_second_price": "lambda_gb_second_x86_64", "gb_seconds": 0.01, "writes": 0, "reads": 8,
+                 "units": 0, "log_bytes": 500, "metrics": {"one"}}
+        lines = dict(bill.idle({"Resources": {"a": alarm, "b": two, "c": source}}, sweep))
+        self.assertEqual(lines["3 alarms"].quantity, 3)
+        # 5 connections, 3 polls a minute each, 730 hours.
+        self.assertEqual(lines["polling 1 queues"].quantity, 5 * 3 * 60 * 730)
+        self.assertEqual(lines["sweep: reads"].quantity, 8 * 60 * 730)
+
+
+class Logs(unittest.TestCase):
+    def test_a_journal_has_durations_bytes_and_metrics(self):
+        line = {
+            "Stack": "a", "delivered": 1,
+            "_aws": {"CloudWatchMetrics": [
+                {"Namespace": "N", "Dimensions": [["Stack"]], "Metrics": [{"Name": "delivered"}]},
+            ]},
+        }
+        report = "REPORT RequestId: x\tDuration: 12.5 ms\tBilled Duration: 13 ms\tMemory Size: 128 MB"
+        made = journal.journal([report, json.dumps(line)])
+        self.assertEqual(made.billed, [13])
+        self.assertEqual(made.bytes, len(report) + len(json.dumps(line)) + 52)
+        self.assertEqual(made.metrics, {("N", "delivered", (("Stack", "a"),))})
+
+    def test_logs_are_read_to_the_end_and_no_line_twice(self):
+        events = [{"timestamp": 1 + i // 3, "message": str(i)} for i in range(50)]
+
+        class Client:
+            def filter_log_events(self, logGroupName, startTime, limit):
+                return {"events": [one for one in events if one["timestamp"] >= startTime][:limit]}
+
+        logs = journal.Logs(Client(), {"f": "group"})
+        logs.PAGE = 7
+        messages, logs.since["f"] = logs.new("f")
+        self.assertEqual(messages, [str(i) for i in range(50)])
+        self.assertEqual(logs.new("f")[0], [])
+        events.append({"timestamp": 99, "message": "last"})
+        self.assertEqual(logs.new("f")[0], ["last"])
+
+    def test_mails_are_of_two_kilobytes_and_no_two_alike(self):
+        sizes = [len(json.dumps(mails.mail(number))) for number in range(50)]
+        self.assertTrue(all(1800 < size < 2800 for size in sizes), sizes)
+        self.assertEqual(len({json.dumps(mails.mail(number)["content"]) for number in range(50)}), 50)
+        self.assertEqual(mails.mail(7, 10), mails.mail(7, 10))
+        self.assertEqual(len(mails.mail(7, 10)["personalizations"]), 10)
+
+
+if __name__ == "__main__":
+    unittest.main()
