@@ -113,9 +113,29 @@ async fn a_poisoned_job_does_not_hold_up_its_batch() {
     let relay = Relay::start(Script::new()).await;
     let delivery = stage.delivery(&relay.url()).await;
     let outcome = delivery.invoke(stage::sqs_event(&jobs)).await;
-    assert_eq!(outcome, Ok(json!({"batchItemFailures": []})));
+    let outcome = outcome.expect("an answer, not an error");
+    let failures = outcome["batchItemFailures"].as_array().unwrap();
+    let mut ids: Vec<_> = failures
+        .iter()
+        .map(|failure| failure["itemIdentifier"].as_str().unwrap())
+        .collect();
+    ids.sort_unstable();
+    // They come again, until the queue puts them with the dead letters.
+    assert_eq!(ids, ["0", "1", "2"]);
     assert_eq!(relay.received().len(), 1);
-    assert!(delivery.log().contains("cannot be read and is dropped"));
+    let log = delivery.log();
+    let line = log
+        .lines()
+        .find(|line| line.contains("a send job cannot be read"));
+    let line: Value = serde_json::from_str(line.expect("a line of the log")).unwrap();
+    // Found by what they name, without the text.
+    assert_eq!(line["level"], "ERROR");
+    assert_eq!(line["queue.name"], "send");
+    assert!(
+        line["job.id"].is_string() && line["error"].is_string(),
+        "{line}"
+    );
+    assert!(line["aws.request_id"].is_string(), "{line}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -21,7 +21,7 @@ const LISTS: [&str; 10] = [
     "/v3/api_keys",
     "/v3/access_settings/whitelist",
     "/v3/asm/groups",
-    "/v3/asm/suppressions/global",
+    "/v3/asm/suppressions/global/gone@example.com",
     "/v3/suppression/unsubscribes",
     "/v3/subusers",
     "/v3/user/scheduled_sends",
@@ -110,12 +110,12 @@ async fn fill(service: &Service) -> Map<String, Value> {
         ),
         (
             "/v3/user/webhooks/event/settings",
-            json!({"url": "http://127.0.0.1:9/hook", "enabled": false, "delivered": true}),
+            json!({"url": "http://127.0.0.1:8999/hook", "enabled": false, "delivered": true}),
         ),
         ("/v3/whitelabel/domains", json!({"domain": "shop.example"})),
         (
             "/v3/user/webhooks/parse/settings",
-            json!({"hostname": "in.shop.example", "url": "http://127.0.0.1:9/mail"}),
+            json!({"hostname": "in.shop.example", "url": "http://127.0.0.1:8999/mail"}),
         ),
     ] {
         made(service, path, &body).await;

@@ -153,10 +153,10 @@ async fn a_mail_that_goes_in_circles_is_refused() {
 }
 
 #[tokio::test]
-async fn a_message_that_cannot_be_read_is_dropped() {
+async fn a_message_that_cannot_be_read_comes_again_until_it_is_a_dead_letter() {
     let desk = Desk::new().await;
     for bad in ["", "{}", "null", "[1]", "\u{0}"] {
-        assert_eq!(desk.work(vec![bad.to_owned()]).await, 0);
+        assert_eq!(desk.work(vec![bad.to_owned()]).await, 1);
     }
 }
 

@@ -137,6 +137,12 @@ impl Desk {
         assert!(response.batch_item_failures.is_empty());
     }
 
+    /// Whether a message is done with once it was worked on.
+    pub(crate) async fn can_read(&self, message: &str) -> bool {
+        let response = handle(&self.app, received(&[message.to_owned()], 1)).await;
+        response.batch_item_failures.is_empty()
+    }
+
     pub(crate) async fn work(&self, messages: &[String]) {
         self.work_again(messages, 1).await;
     }
