@@ -281,9 +281,9 @@ async fn what_is_not_ours_is_left_alone() {
     );
     let short = json!({"source": "aws.ses", "detail": {"eventType": 5}}).to_string();
     let bare = with(&desk.sample(BOUNCE), "/detail/eventType", json!("Delivery"));
-    desk.work(&[open, strange, untagged, odd]).await;
+    desk.work(&[open, strange, untagged, odd, bare]).await;
     // What cannot be read comes again, until it is a dead letter.
-    let unreadable = [short, bare, "{}".into(), "x".into(), String::new()];
+    let unreadable = [short, "{}".into(), "x".into(), String::new()];
     for text in unreadable {
         assert!(!desk.can_read(&text).await, "{text}");
     }
