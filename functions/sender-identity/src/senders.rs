@@ -51,8 +51,7 @@ pub(crate) async fn create(
 pub(crate) async fn update(
     State(app): State<App>,
     State(gate): State<Gate>,
-    caller: Caller,
-    gateway: GatewayName,
+    (caller, gateway): (Caller, GatewayName),
     Path(id): Path<String>,
     Body(body): Body<SenderBody>,
 ) -> Result<Json<ShownSender>, Rejection> {

@@ -3,18 +3,29 @@
 //! Names are made by the callers, `<kind>/<account>/<id>`, and never hold what a stranger wrote.
 
 use std::path::Path as FsPath;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use bytes::Bytes;
-use object_store::aws::AmazonS3Builder;
+use object_store::aws::{AmazonS3, AmazonS3Builder};
 use object_store::local::LocalFileSystem;
 use object_store::path::Path;
 use object_store::{ClientOptions, ObjectStore, ObjectStoreExt as _, RetryConfig};
 
 /// Where large things lie. Cheap to clone.
 #[derive(Clone, Debug)]
-pub struct Blob(Arc<dyn ObjectStore>);
+pub struct Blob(Arc<Place>);
+
+/// The client of a bucket, or what of its settings cannot be read.
+type Client = Result<AmazonS3, String>;
+
+#[derive(Debug)]
+enum Place {
+    Open(Box<dyn ObjectStore>),
+    /// The client reads the system's certificates, for longer than a function needs to start; most requests
+    /// never come to it.
+    Bucket(LazyLock<Client, Box<dyn FnOnce() -> Client + Send>>),
+}
 
 /// The blob could not be kept or found.
 #[derive(Debug, thiserror::Error)]
@@ -43,23 +54,32 @@ impl Blob {
         let unreachable = |e: std::io::Error| BlobError::Unreachable(e.to_string());
         std::fs::create_dir_all(root).map_err(unreachable)?;
         let folder = LocalFileSystem::new_with_prefix(root)?.with_fsync(true);
-        Ok(Self(Arc::new(folder)))
+        Ok(Self::open(folder))
     }
 
     /// Nothing but memory, for tests and `--memory`.
     pub fn memory() -> Self {
-        Self(Arc::new(object_store::memory::InMemory::new()))
+        Self::open(object_store::memory::InMemory::new())
     }
 
-    /// An S3 bucket. `setting` gives the AWS settings by their variables' names
-    /// (`AWS_REGION`, `AWS_ACCESS_KEY_ID`, `AWS_ENDPOINT_URL`, …).
-    ///
-    /// # Errors
-    /// When a setting cannot be read.
-    pub fn bucket(
-        bucket: &str,
-        setting: impl Fn(&str) -> Option<String>,
-    ) -> Result<Self, BlobError> {
+    fn open(store: impl ObjectStore) -> Self {
+        Self(Arc::new(Place::Open(Box::new(store))))
+    }
+
+    fn store(&self) -> Result<&dyn ObjectStore, BlobError> {
+        match &*self.0 {
+            Place::Open(store) => Ok(store.as_ref()),
+            Place::Bucket(bucket) => match &**bucket {
+                Ok(bucket) => Ok(bucket),
+                Err(why) => Err(BlobError::Unreachable(why.clone())),
+            },
+        }
+    }
+
+    /// An S3 bucket, to which nothing connects before the first need. `setting` gives the AWS settings by
+    /// their variables' names (`AWS_REGION`, `AWS_ACCESS_KEY_ID`, `AWS_ENDPOINT_URL`, …); one that cannot be
+    /// read makes every call fail.
+    pub fn bucket(bucket: &str, setting: impl Fn(&str) -> Option<String>) -> Self {
         // A bucket that hangs must leave a function the time to say so itself, which is cut off at 29 seconds.
         let patience = ClientOptions::new()
             .with_connect_timeout(Duration::from_secs(3))
@@ -95,7 +115,8 @@ impl Blob {
                 .with_endpoint(endpoint)
                 .with_client_options(patience.with_allow_http(true));
         }
-        Ok(Self(Arc::new(builder.build()?)))
+        let make = move || builder.build().map_err(|e| e.to_string());
+        Self(Arc::new(Place::Bucket(LazyLock::new(Box::new(make)))))
     }
 
     /// Keeps bytes under a name; durable once this returns.
@@ -103,7 +124,7 @@ impl Blob {
     /// # Errors
     /// When they could not be kept.
     pub async fn put(&self, name: &str, bytes: Bytes) -> Result<(), BlobError> {
-        self.0.put(&Path::from(name), bytes.into()).await?;
+        self.store()?.put(&Path::from(name), bytes.into()).await?;
         Ok(())
     }
 
@@ -112,7 +133,7 @@ impl Blob {
     /// # Errors
     /// When there is nothing, or it cannot be reached.
     pub async fn get(&self, name: &str) -> Result<Bytes, BlobError> {
-        Ok(self.0.get(&Path::from(name)).await?.bytes().await?)
+        Ok(self.store()?.get(&Path::from(name)).await?.bytes().await?)
     }
 
     /// Whether something is kept under a name.
@@ -120,7 +141,7 @@ impl Blob {
     /// # Errors
     /// When the blobs cannot be reached.
     pub async fn has(&self, name: &str) -> Result<bool, BlobError> {
-        match self.0.head(&Path::from(name)).await {
+        match self.store()?.head(&Path::from(name)).await {
             Ok(_) => Ok(true),
             Err(object_store::Error::NotFound { .. }) => Ok(false),
             Err(e) => Err(e.into()),
@@ -132,7 +153,7 @@ impl Blob {
     /// # Errors
     /// When the blobs cannot be reached.
     pub async fn delete(&self, name: &str) -> Result<(), BlobError> {
-        match self.0.delete(&Path::from(name)).await {
+        match self.store()?.delete(&Path::from(name)).await {
             Ok(()) | Err(object_store::Error::NotFound { .. }) => Ok(()),
             Err(e) => Err(e.into()),
         }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use aws_config::timeout::TimeoutConfig;
 use aws_config::{BehaviorVersion, Region, SdkConfig};
-use posthaste_blob::{Blob, BlobError};
+use posthaste_blob::Blob;
 use posthaste_http::{Gate, Limits};
 use posthaste_model::{Clock, Entropy};
 use posthaste_queue::{Bus, Queue};
@@ -102,13 +102,10 @@ impl Boot {
     /// The bucket named by `BUCKET_NAME`.
     ///
     /// # Errors
-    /// When the variable is not set or the AWS settings cannot be read.
+    /// When the variable is not set.
     pub fn blob(&self) -> Result<Blob, ConfigError> {
         let bucket = self.vars.need("BUCKET_NAME")?;
-        let vars = self.vars.clone();
-        Blob::bucket(&bucket, move |name| vars.get(name)).map_err(|e: BlobError| {
-            ConfigError::Unreadable("BUCKET_NAME".to_owned(), e.to_string())
-        })
+        Ok(Blob::bucket(&bucket, |name| self.vars.get(name)))
     }
 
     /// The gate in front of the routes, with these [`Boot::limits`].
