@@ -30,6 +30,7 @@ def arguments():
     asked.add_argument("--relay", default="smtp", choices=["smtp", "ses"], help="ses: with the events that it sends")
     asked.add_argument("--connections", type=int, default=8)
     asked.add_argument("--rate", type=float, default=100, help="mails a second, for what X-Ray samples of a stream")
+    asked.add_argument("--tracing", action="store_true", help="bill X-Ray too, as with the parameter Tracing=Active")
     asked.add_argument("--relay-ms", type=int, default=50, help="what a relay takes for the mails of a batch, assumed")
     asked.add_argument("--webhook-ms", type=int, default=150, help="what a webhook takes for a post, assumed")
     asked.add_argument("--architecture", default="x86_64", choices=["x86_64", "arm64"])
@@ -127,9 +128,13 @@ def main():
     bills = {
         p.name: of_mails(p, took[p.name], sizes, asked.architecture, rates.get(p.name, asked.rate)) for p in parts
     }
+    idles = idle(translated("http://localhost"), of_a_sweep(parts, took, sizes, asked.architecture))
+    if not asked.tracing:
+        bills = {name: [line for line in lines if line.service != "X-Ray"] for name, lines in bills.items()}
+        idles = [(name, line) for name, line in idles if line.service != "X-Ray"]
     per_million(bills, PRICES, asked)
     used = set().union(*(p.journals[f].metrics for p in parts for f in WORKERS if f in p.journals))
-    monthly(idle(translated("http://localhost"), of_a_sweep(parts, took, sizes, asked.architecture)), used, PRICES)
+    monthly(idles, used, PRICES)
     stream = sum(line.dollars for line in bills["stream"])
     if asked.budget is not None and stream > asked.budget:
         sys.exit(f"a million mails cost ${stream:.2f}, above the budget of ${asked.budget:.2f}")
