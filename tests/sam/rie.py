@@ -20,7 +20,7 @@ ROOT = pathlib.Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "tests/stack"))
 
 from drive import mail, sender, step  # noqa: E402
-from parts import Api, Emulator, Relay, credentials, first_key, free_port, until  # noqa: E402
+from parts import Api, Emulator, Relay, credentials, end, first_key, free_port, until  # noqa: E402
 from stack import client, deploy  # noqa: E402
 from tap import Tap  # noqa: E402
 
@@ -82,12 +82,7 @@ class Function:
         return json.loads(text)
 
     def stop(self):
-        self.process.terminate()
-        try:
-            self.process.wait(20)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            self.process.wait()
+        end(self.process, 20)
         self.folder.cleanup()
 
 

@@ -20,7 +20,7 @@ ROOT = pathlib.Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "tests/stack"))
 
 from drive import mail, sender, step  # noqa: E402
-from parts import Api, Emulator, Relay, credentials, first_key, free_port, until  # noqa: E402
+from parts import Api, Emulator, Relay, credentials, end, first_key, free_port, until  # noqa: E402
 from stack import client, deploy, functions, template  # noqa: E402
 
 SAM = ROOT / "tests/.venv/sam/bin/sam"
@@ -137,12 +137,7 @@ class StartApi:
         return answer.status, text, answer.headers
 
     def stop(self):
-        self.process.terminate()
-        try:
-            self.process.wait(30)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            self.process.wait()
+        end(self.process, 30)
 
 
 def drive(local, relay, key):

@@ -11,7 +11,7 @@ import smtplib
 import sys
 import time
 
-from parts import Api, AwsHost, Emulator, Relay, first_key, until
+from parts import Api, AwsHost, first_key, surroundings, until
 from stack import client, deploy
 
 SENDER = "news@example.com"
@@ -205,8 +205,7 @@ def figures(emulator):
 
 def main():
     binaries, posthaste = (pathlib.Path(path).resolve() for path in sys.argv[1:3])
-    relay, emulator = Relay(), Emulator()
-    try:
+    with surroundings() as (relay, emulator):
         parameters = {
             "Delivery": f"smtp://127.0.0.1:{relay.port}?tls=none",
             "HostnameOfService": "mail.example.com",
@@ -228,13 +227,6 @@ def main():
         if not {"accepted", "delivered"} <= told:
             sys.exit(f"figures are missing: {sorted(told)}")
         step(f"figures in the logs: {', '.join(sorted(told))}")
-    except BaseException:
-        # What the functions wrote is there too.
-        print(emulator.log.read_text(errors="replace")[-6000:])
-        raise
-    finally:
-        emulator.stop()
-        relay.controller.stop()
     print("the deployed stack does what it must")
     return 0
 

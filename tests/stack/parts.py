@@ -1,5 +1,6 @@
 """What surrounds the stack on this machine: the emulator, a relay, and a caller of the API."""
 
+import contextlib
 import email
 import email.policy
 import http.client
@@ -32,6 +33,16 @@ def until(what, ask, seconds):
     sys.exit(f"not within {seconds} s: {what}")
 
 
+def end(process, seconds):
+    """Asks a process to end, and makes it when it has not within so long."""
+    process.terminate()
+    try:
+        process.wait(seconds)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
 class Emulator:
     """The emulator as a process, with a folder of its own."""
 
@@ -61,12 +72,7 @@ class Emulator:
             return s.connect_ex(("127.0.0.1", self.port)) == 0
 
     def stop(self):
-        self.process.terminate()
-        try:
-            self.process.wait(20)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            self.process.wait()
+        end(self.process, 20)
         self.folder.cleanup()
 
 
@@ -89,6 +95,21 @@ class Relay:
 
     def with_subject(self, text):
         return [mail for mail in self.mails if text in str(mail["subject"])]
+
+
+@contextlib.contextmanager
+def surroundings():
+    """A relay and the emulator, until what is done with them ends; if that fails, with the emulator's log, in
+    which is what the functions wrote too."""
+    relay, emulator = Relay(), Emulator()
+    try:
+        yield relay, emulator
+    except BaseException:
+        print(emulator.log.read_text(errors="replace")[-6000:])
+        raise
+    finally:
+        emulator.stop()
+        relay.controller.stop()
 
 
 class Api:

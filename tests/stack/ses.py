@@ -6,6 +6,7 @@ AWS's that it cannot be made to give. At the end the same stack is told to deliv
 requests must make the same mails.
 """
 
+import contextlib
 import json
 import pathlib
 import re
@@ -15,7 +16,7 @@ import sys
 from drive import step
 from feedback import Feedback
 from outbound import REJECTED, THROTTLED, Ses
-from parts import Api, Emulator, Relay, credentials, first_key, until
+from parts import Api, credentials, first_key, surroundings, until
 from samples import PLAIN, SAMPLES, SENDER, plain, recipients, request, same, shape
 from stack import change, client, deploy
 
@@ -247,34 +248,26 @@ def jobs(endpoint, resources):
 
 def main():
     binaries, posthaste = (pathlib.Path(path).resolve() for path in sys.argv[1:3])
-    relay, emulator = Relay(), Emulator()
-    outbound = Ses(emulator)
-    try:
-        parameters = {"Delivery": "ses", "HostnameOfService": HOSTNAME}
-        resources = deploy(emulator.url, binaries, parameters, called=outbound.url)
-        step(f"deployed with SES: {len(resources)} resources")
-        api = Api(emulator.port, resources["Api"], first_key(posthaste, resources["Table"], emulator.url))
-        ses = client("sesv2", emulator.url)
-        name = configuration_set(ses, resources)
-        mails, feedback = Mails(api), Feedback(emulator.url, resources)
-        sender(api, ses, outbound)
-        preflight(posthaste, resources["Table"], emulator.url)
-        raw = taken(mails, outbound, name)
-        throttled(mails, outbound)
-        rejected(mails, outbound, api)
-        unanswered(mails, outbound, feedback)
-        heard_of(mails, outbound, feedback, jobs(emulator.url, resources))
-        events(mails, outbound, feedback, api)
-        check(not relay.raw, "the relay got a mail meanwhile")
-        by_smtp(mails, relay, emulator, raw)
-    except BaseException:
-        # What the functions wrote is there too.
-        print(emulator.log.read_text(errors="replace")[-6000:])
-        raise
-    finally:
-        outbound.tap.close()
-        emulator.stop()
-        relay.controller.stop()
+    with surroundings() as (relay, emulator):
+        outbound = Ses(emulator)
+        with contextlib.closing(outbound.tap):
+            parameters = {"Delivery": "ses", "HostnameOfService": HOSTNAME}
+            resources = deploy(emulator.url, binaries, parameters, called=outbound.url)
+            step(f"deployed with SES: {len(resources)} resources")
+            api = Api(emulator.port, resources["Api"], first_key(posthaste, resources["Table"], emulator.url))
+            ses = client("sesv2", emulator.url)
+            name = configuration_set(ses, resources)
+            mails, feedback = Mails(api), Feedback(emulator.url, resources)
+            sender(api, ses, outbound)
+            preflight(posthaste, resources["Table"], emulator.url)
+            raw = taken(mails, outbound, name)
+            throttled(mails, outbound)
+            rejected(mails, outbound, api)
+            unanswered(mails, outbound, feedback)
+            heard_of(mails, outbound, feedback, jobs(emulator.url, resources))
+            events(mails, outbound, feedback, api)
+            check(not relay.raw, "the relay got a mail meanwhile")
+            by_smtp(mails, relay, emulator, raw)
     print("the stack delivers by SES as it must")
     return 0
 
