@@ -65,14 +65,10 @@ async fn work(app: &App, record: &SqsMessage) -> (Verdict, Vec<Event>) {
     let text = record.body.as_deref().unwrap_or_default();
     let (job, mail) = match load(app, text).await {
         Ok(loaded) => loaded,
-        Err(Unloadable::Buried(reason)) => {
-            // A newer release may have written it, or somebody may bring its blob back: it comes again until the
-            // queue puts it with the dead letters, which an alarm watches.
-            tracing::error!(error = %reason, "a send job cannot be read: {reason}");
-            return (Verdict::Again, Vec::new());
-        }
-        Err(Unloadable::Later(reason)) => {
-            tracing::error!("a send job must wait: {reason}");
+        Err(why) => {
+            // Even what cannot be read: a newer release may have written it, or somebody may bring its blob back.
+            // It comes again until the queue puts it with the dead letters, which an alarm watches.
+            tracing::error!(error = %why, "{why}");
             return (Verdict::Again, Vec::new());
         }
     };
@@ -229,15 +225,14 @@ async fn later(app: &App, job: &Job, mail: &Mail, text: &str) -> Result<Leave, T
     })
 }
 
+#[derive(Debug, thiserror::Error)]
 enum Unloadable {
-    Buried(String),
-    Later(String),
-}
-
-impl From<JobError> for Unloadable {
-    fn from(error: JobError) -> Self {
-        Self::Buried(error.to_string())
-    }
+    #[error("a send job cannot be read: {0}")]
+    Unreadable(#[from] JobError),
+    #[error("a send job cannot be read: its blob {0} is gone")]
+    Bodiless(String),
+    #[error("a send job must wait: {0}")]
+    Later(BlobError),
 }
 
 async fn load(app: &App, text: &str) -> Result<(Job, Mail), Unloadable> {
@@ -247,10 +242,10 @@ async fn load(app: &App, text: &str) -> Result<(Job, Mail), Unloadable> {
         Body::Blob(name) => match app.blob.get(name).await {
             Ok(bytes) => unpack(&bytes)?,
             Err(BlobError::Missing(name)) => {
-                return Err(Unloadable::Buried(format!("its blob {name} is gone")));
+                return Err(Unloadable::Bodiless(name));
             }
             Err(error @ BlobError::Unreachable(_)) => {
-                return Err(Unloadable::Later(error.to_string()));
+                return Err(Unloadable::Later(error));
             }
         },
         Body::Mail(mail) => (**mail).clone(),
