@@ -27,6 +27,8 @@ import time
 from aws import Runtime, table
 
 ROOT = pathlib.Path(__file__).parents[2]
+# Debian's certificates in one file, as the template names Amazon Linux's.
+CERTIFICATES = "/etc/ssl/certs/ca-certificates.crt"
 WORKERS = {"delivery", "inbound-parse", "ses-feedback", "webhook-fanout"}
 TICKED = {"schedule-sweep"}
 # The budget for a binary, in bytes, and for mail-send's start, in starts of hello.
@@ -48,6 +50,7 @@ def variables(runtime, aws):
         "AWS_LAMBDA_FUNCTION_MEMORY_SIZE": "512",
         "AWS_LAMBDA_FUNCTION_VERSION": "$LATEST",
         "AWS_REGION": "us-east-1",
+        "SSL_CERT_FILE": CERTIFICATES,
         "AWS_ACCESS_KEY_ID": "test",
         "AWS_SECRET_ACCESS_KEY": "test",
         "AWS_ENDPOINT_URL": f"http://127.0.0.1:{aws}",

@@ -92,9 +92,11 @@ class Logs(unittest.TestCase):
             ]},
         }
         report = "REPORT RequestId: x\tDuration: 12.5 ms\tBilled Duration: 13 ms\tMemory Size: 128 MB"
-        made = journal.journal([report, json.dumps(line)])
+        made = journal.journal([report, json.dumps(line)], platform=True)
         self.assertEqual(made.billed, [13])
         self.assertEqual(made.bytes, len(report) + len(json.dumps(line)) + 52)
+        made = journal.journal([report, json.dumps(line)])
+        self.assertEqual((made.billed, made.bytes), ([13], len(json.dumps(line)) + 26))
         self.assertEqual(made.metrics, {("N", "delivered", (("Stack", "a"),))})
 
     def test_logs_are_read_to_the_end_and_no_line_twice(self):

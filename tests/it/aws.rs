@@ -21,7 +21,7 @@ async fn opened(flags: &[&str]) -> Api {
     let vars = Variables::new(move |name| variables.get(name).cloned());
     let all = [&["posthaste", "--aws", "--port", "0"][..], flags].concat();
     let args = Cli::try_parse_from(all).expect("flags of --aws").run;
-    let api = Api::open(&args, &Boot::with(vars).await).await;
+    let api = Api::open(&args, &Boot::host(vars).await).await;
     api.expect("free ports")
 }
 

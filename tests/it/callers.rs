@@ -22,7 +22,7 @@ pub(crate) async fn routes() -> Vec<Route> {
     for (name, kind) in functions::all() {
         let Kind::Http(open) = kind else { continue };
         let variables = template.variables(&stanzas[name]);
-        let boot = Boot::with(Variables::new(move |name| variables.get(name).cloned())).await;
+        let boot = Boot::function(Variables::new(move |name| variables.get(name).cloned()));
         all.extend(open(&boot).expect("a function that starts").list().to_vec());
     }
     all

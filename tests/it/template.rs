@@ -57,7 +57,7 @@ async fn every_function_starts_with_its_variables_and_has_its_routes() {
         let stanza = &template.functions()[name];
         let variables = template.variables(stanza);
         let vars = Variables::new(move |name| variables.get(name).cloned());
-        let boot = Boot::with(vars).await;
+        let boot = Boot::function(vars);
         let declared = match kind {
             Kind::Worker(open) => {
                 open(&boot).unwrap_or_else(|e| panic!("{name} does not start: {e}"));
@@ -90,7 +90,7 @@ async fn people_can_leave_a_list_without_a_tracking_host() {
         let mut variables = variables.clone();
         variables.remove("TRACKING_URL");
         variables.insert(name.to_owned(), "https://links.example".to_owned());
-        let boot = Boot::with(Variables::new(move |name| variables.get(name).cloned())).await;
+        let boot = Boot::function(Variables::new(move |name| variables.get(name).cloned()));
         let app = delivery::App::open(&boot).unwrap();
         assert_eq!(app.tracking.as_deref(), want, "{name}");
     }
@@ -140,7 +140,7 @@ async fn rate_limits_are_the_owner_s_to_set() {
         assert!(template.0["Parameters"].get(parameter).is_some());
     }
     let variables = template.variables(&template.functions()["api-keys"]);
-    let boot = Boot::with(Variables::new(move |name| variables.get(name).cloned())).await;
+    let boot = Boot::function(Variables::new(move |name| variables.get(name).cloned()));
     assert_eq!(boot.limits(), Ok(posthaste_http::Limits::default()));
 }
 

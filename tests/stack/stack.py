@@ -28,6 +28,8 @@ from samtranslator.yaml_helper import yaml_parse
 TEMPLATE = pathlib.Path(__file__).parents[2] / "template.yaml"
 REGION = "us-east-1"
 CODE = "code"
+# Debian's, for Lambda has them elsewhere.
+CERTIFICATES = "/etc/ssl/certs/ca-certificates.crt"
 
 
 def template():
@@ -64,7 +66,7 @@ def translated(endpoint):
         own = properties.setdefault("Environment", {}).setdefault("Variables", {})
         own["AWS_SDK_UA_APP_ID"] = binary
     variables = source["Globals"]["Function"]["Environment"]["Variables"]
-    variables["AWS_ENDPOINT_URL"] = endpoint
+    variables |= {"AWS_ENDPOINT_URL": endpoint, "SSL_CERT_FILE": CERTIFICATES}
     plain = transform(source, {}, NoManagedPolicies())
     for name, resource in list(plain["Resources"].items()):
         if resource["Type"] == "AWS::ApiGatewayV2::Api":

@@ -301,7 +301,7 @@ impl Deps {
         webhook_fanout::App {
             store: self.store.clone(),
             retries: self.engine.queue(RETRIES),
-            bus: Bus::Log,
+            bus: Bus::log(),
             forwarding: Some(webhook_fanout::Forwarding {
                 send: self.engine.queue(SEND),
                 from: system_sender(&self.hostname),

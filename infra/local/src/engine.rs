@@ -60,7 +60,7 @@ impl Engine {
 
     /// The same, to send to.
     pub fn queue(&self, name: &str) -> Queue {
-        Queue::Local(self.local(name))
+        Queue::local(self.local(name))
     }
 
     /// Ends the engine once every handle is gone, and waits for that.

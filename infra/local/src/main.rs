@@ -94,7 +94,7 @@ fn serve_aws(args: &Args) -> Result<(), Box<dyn std::error::Error>> {
         .enable_all()
         .build()?;
     runtime.block_on(async {
-        let boot = Boot::with(posthaste_runtime::variables()).await;
+        let boot = Boot::host(posthaste_runtime::variables()).await;
         let api = Api::open(args, &boot).await?;
         let scheme = args.tls_cert.as_ref().map_or("http", |_| "https");
         say(&format!(

@@ -163,7 +163,7 @@ impl Operator {
             };
             flag.or_else(|| environment.get(name))
         };
-        let boot = Boot::with(Variables::new(named)).await;
+        let boot = Boot::host(Variables::new(named)).await;
         let is_named = |name: &str| boot.vars().get(name).is_some();
         let queue = |name: &str| is_named(name).then(|| boot.queue(name)).transpose();
         let tools = Tools {

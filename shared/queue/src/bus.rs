@@ -6,6 +6,7 @@ use aws_sdk_eventbridge::types::PutEventsRequestEntry;
 use posthaste_model::AccountId;
 
 use crate::QueueError;
+use crate::late::{Late, late};
 
 /// One thing worth telling.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,22 +20,26 @@ pub struct Notice {
 
 /// Where notices go.
 #[derive(Clone, Debug)]
-pub enum Bus {
-    EventBridge {
-        client: Client,
-        name: String,
-    },
-    /// Nobody listens on a laptop: notices are lines in the log.
+pub struct Bus(Kind);
+
+#[derive(Clone, Debug)]
+enum Kind {
+    EventBridge { client: Late<Client>, name: String },
     Log,
 }
 
 impl Bus {
     /// The EventBridge bus of this name.
     pub fn event_bridge(config: &aws_config::SdkConfig, name: &str) -> Self {
-        Self::EventBridge {
-            client: Client::new(config),
+        Self(Kind::EventBridge {
+            client: late(config, Client::new),
             name: name.to_owned(),
-        }
+        })
+    }
+
+    /// Nobody listens on a laptop: notices are lines in the log.
+    pub fn log() -> Self {
+        Self(Kind::Log)
     }
 
     /// Publishes notices.
@@ -45,13 +50,13 @@ impl Bus {
         // EventBridge takes ten entries in one call.
         const BATCH: usize = 10;
         for chunk in notices.chunks(BATCH) {
-            match self {
-                Self::Log => {
+            match &self.0 {
+                Kind::Log => {
                     for notice in chunk {
                         tracing::info!(account.id = %notice.account, "notice: {} {}", notice.kind, notice.detail);
                     }
                 }
-                Self::EventBridge { client, name } => put(client, name, chunk).await?,
+                Kind::EventBridge { client, name } => put(client, name, chunk).await?,
             }
         }
         Ok(())

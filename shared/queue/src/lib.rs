@@ -9,6 +9,7 @@ mod bus;
 mod happened;
 mod inbound;
 mod job;
+mod late;
 mod local;
 mod queue;
 mod returned;

@@ -7,6 +7,7 @@ use aws_sdk_sqs::error::DisplayErrorContext;
 use aws_sdk_sqs::types::SendMessageBatchRequestEntry;
 
 use crate::Local;
+use crate::late::{Late, late};
 
 /// SQS delays a message by at most fifteen minutes; what waits longer is a due row.
 pub const LONGEST_DELAY: Duration = Duration::from_secs(900);
@@ -22,18 +23,26 @@ pub struct QueueError(pub String);
 
 /// One queue, to send to.
 #[derive(Clone, Debug)]
-pub enum Queue {
-    Sqs { client: Client, url: String },
+pub struct Queue(Kind);
+
+#[derive(Clone, Debug)]
+enum Kind {
+    Sqs { client: Late<Client>, url: String },
     Local(Local),
 }
 
 impl Queue {
     /// The SQS queue at this URL.
     pub fn sqs(config: &aws_config::SdkConfig, url: &str) -> Self {
-        Self::Sqs {
-            client: Client::new(config),
+        Self(Kind::Sqs {
+            client: late(config, Client::new),
             url: url.to_owned(),
-        }
+        })
+    }
+
+    /// A queue of this process.
+    pub fn local(local: Local) -> Self {
+        Self(Kind::Local(local))
     }
 
     /// Sends one message, to be handed out after `delay`; durable once this returns.
@@ -41,9 +50,9 @@ impl Queue {
     /// # Errors
     /// When the queue does not answer that it took it.
     pub async fn send(&self, body: String, delay: Duration) -> Result<(), QueueError> {
-        match self {
-            Self::Local(local) => local.send(vec![(body, delay)]).await,
-            Self::Sqs { client, url } => {
+        match &self.0 {
+            Kind::Local(local) => local.send(vec![(body, delay)]).await,
+            Kind::Sqs { client, url } => {
                 let send = client.send_message().queue_url(url).message_body(body);
                 let send = send.delay_seconds(seconds(delay)).send().await;
                 let explain = |e| QueueError(DisplayErrorContext(e).to_string());
@@ -58,10 +67,10 @@ impl Queue {
     /// # Errors
     /// When the queue did not take all of them.
     pub async fn send_all(&self, messages: Vec<(String, Duration)>) -> Result<(), QueueError> {
-        match self {
-            Self::Local(_) if messages.is_empty() => Ok(()),
-            Self::Local(local) => local.send(messages).await,
-            Self::Sqs { client, url } => {
+        match &self.0 {
+            Kind::Local(_) if messages.is_empty() => Ok(()),
+            Kind::Local(local) => local.send(messages).await,
+            Kind::Sqs { client, url } => {
                 for chunk in chunks(messages) {
                     send_chunk(client, url, chunk).await?;
                 }

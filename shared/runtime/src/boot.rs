@@ -1,9 +1,6 @@
 //! What a function is built from: variables, clock, randomness, and the AWS rooms by name.
 
-use std::time::Duration;
-
-use aws_config::timeout::TimeoutConfig;
-use aws_config::{BehaviorVersion, Region, SdkConfig};
+use aws_config::SdkConfig;
 use posthaste_blob::Blob;
 use posthaste_http::{Gate, Limits};
 use posthaste_model::{Clock, Entropy};
@@ -20,34 +17,24 @@ pub struct Boot {
     entropy: Entropy,
 }
 
-/// How long a call may take. A service that hangs must leave a function the time to say so itself: at 29
-/// seconds it is cut off, and the gateway answers in words of its own.
-fn patience() -> TimeoutConfig {
-    TimeoutConfig::builder()
-        .operation_attempt_timeout(Duration::from_secs(5))
-        .operation_timeout(Duration::from_secs(15))
-        .build()
-}
-
 impl Boot {
-    /// Reads the environment. Opens no connection.
-    pub(crate) async fn load() -> Self {
-        Self::with(crate::variables()).await
+    /// What a function is built from. Opens no connection and reads no file.
+    pub fn function(vars: Variables) -> Self {
+        let aws = crate::aws::of_function(&vars);
+        Self::of(vars, aws)
     }
 
-    /// The same over other variables.
-    pub async fn with(vars: Variables) -> Self {
-        let mut loader = aws_config::defaults(BehaviorVersion::latest()).timeout_config(patience());
-        if let Some(endpoint) = vars.get("AWS_ENDPOINT_URL") {
-            loader = loader.endpoint_url(endpoint);
-        }
-        // Where it is not named, it is looked for in files and on the network.
-        if let Some(region) = vars.get("AWS_REGION") {
-            loader = loader.region(Region::new(region));
-        }
+    /// What a process is built from that somebody starts: AWS's region and credentials are looked for in the
+    /// files of its tools too.
+    pub async fn host(vars: Variables) -> Self {
+        let aws = crate::aws::of_host(&vars).await;
+        Self::of(vars, aws)
+    }
+
+    fn of(vars: Variables, aws: SdkConfig) -> Self {
         Self {
             vars,
-            aws: loader.load().await,
+            aws,
             clock: crate::clock(),
             entropy: crate::entropy(),
         }
@@ -143,7 +130,7 @@ mod tests {
             "TABLE_NAME" => Some("posthaste".to_owned()),
             other => get(other).map(|(_, text)| (*text).to_owned()),
         };
-        let boot = Boot::with(Variables::new(get)).await;
+        let boot = Boot::function(Variables::new(get));
         // The gate reads the same.
         assert_eq!(boot.gate().is_ok(), boot.limits().is_ok());
         boot.limits()

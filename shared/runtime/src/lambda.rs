@@ -31,7 +31,7 @@ fn block_on(life: impl Future<Output = Result<(), Error>>) -> Result<(), Error> 
 /// When the function cannot start or the runtime ends it.
 pub fn http(build: impl FnOnce(&Boot) -> Result<Routes, Error>) -> Result<(), Error> {
     block_on(async move {
-        let router = build(&Boot::load().await)?.into_router();
+        let router = build(&Boot::function(crate::variables()))?.into_router();
         let service = ServiceBuilder::new().service(router.layer(from_fn(gateway)));
         lambda_http::run(service).await
     })
@@ -53,7 +53,7 @@ where
 {
     block_on(async move {
         // The app lives as long as the process; leaking it once spares every event a clone.
-        let app: &'static A = Box::leak(Box::new(build(&Boot::load().await)?));
+        let app: &'static A = Box::leak(Box::new(build(&Boot::function(crate::variables()))?));
         let service = service_fn(|event: LambdaEvent<I>| handle(app, event.payload));
         lambda_runtime::run(service).await
     })

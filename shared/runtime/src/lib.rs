@@ -3,6 +3,7 @@
 //! The only crate that reads the environment, the time and the system's randomness; all of them
 //! go on as arguments.
 
+mod aws;
 mod boot;
 mod config;
 mod lambda;

@@ -1,24 +1,24 @@
 //! Log lines: JSON for CloudWatch, plain text for a terminal.
 
-use tracing_subscriber::filter::{LevelFilter, filter_fn};
+use tracing_subscriber::Layer as _;
+use tracing_subscriber::filter::{LevelFilter, Targets, filter_fn};
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
-use tracing_subscriber::{EnvFilter, Layer as _};
 
 use crate::Variables;
 use crate::lines::Lines;
 use crate::metrics::{Embedded, TARGET};
 
 /// The SDK warns of every answer that is an expected outcome to us (a key that is taken).
-const DEFAULT: &str = "info,aws_smithy_runtime=error,aws_smithy_runtime_api=error";
+const QUIET: &str = "aws_smithy_runtime=error,aws_smithy_runtime_api=error";
 
-fn filter(vars: &Variables) -> EnvFilter {
-    // Lambda's own variable first, so that the level set in the template counts.
-    let level = vars
-        .get("AWS_LAMBDA_LOG_LEVEL")
-        .or_else(|| vars.get("POSTHASTE_LOG"))
-        .unwrap_or_else(|| DEFAULT.to_owned());
-    EnvFilter::try_new(level).unwrap_or_else(|_| EnvFilter::new(DEFAULT))
+/// Levels: `debug`, or by the names of crates, `info,hyper=warn`. Text that is no level counts as `info`.
+fn filter(vars: &Variables) -> Targets {
+    // Not Lambda's own AWS_LAMBDA_LOG_LEVEL: what is below that level it drops, and figures have none.
+    let level = vars.get("POSTHASTE_LOG");
+    let all = |level: &str| format!("{QUIET},{level}").parse();
+    let level = level.and_then(|level| all(&level).ok());
+    level.unwrap_or_else(|| all("info").unwrap_or_default())
 }
 
 /// JSON lines, and the figures, whatever the level of the rest. A second call changes nothing.
@@ -54,4 +54,37 @@ pub fn to_terminal(vars: &Variables) {
         .with_filter(filter(vars))
         .with_filter(filter_fn(|event| event.target() != TARGET));
     let _ = tracing_subscriber::registry().with(lines).try_init();
+}
+
+#[cfg(test)]
+mod tests {
+    use tracing::Level;
+
+    use super::*;
+
+    fn levels(text: &'static str) -> Targets {
+        filter(&Variables::new(move |name| {
+            (name == "POSTHASTE_LOG").then(|| text.to_owned())
+        }))
+    }
+
+    #[test]
+    fn a_level_is_for_all_but_the_sdk_unless_it_is_named() {
+        let debug = levels("debug");
+        assert!(debug.would_enable("mail_send", &Level::DEBUG));
+        assert!(!debug.would_enable("mail_send", &Level::TRACE));
+        assert!(!debug.would_enable("aws_smithy_runtime::client", &Level::WARN));
+        let named = levels("warn,aws_smithy_runtime=debug");
+        assert!(!named.would_enable("mail_send", &Level::INFO));
+        assert!(named.would_enable("aws_smithy_runtime::client", &Level::DEBUG));
+    }
+
+    #[test]
+    fn what_is_no_level_is_info() {
+        for text in ["", "mail_send=loud"] {
+            let levels = levels(text);
+            assert!(levels.would_enable("mail_send", &Level::INFO), "{text}");
+            assert!(!levels.would_enable("mail_send", &Level::DEBUG), "{text}");
+        }
+    }
 }

@@ -50,7 +50,7 @@ impl Queues {
 
     /// The queue of this name, to send to.
     pub fn queue(&self, name: &str) -> Queue {
-        Queue::Local(Local::new(name, self.engine.clone()))
+        Queue::local(Local::new(name, self.engine.clone()))
     }
 
     /// Takes everything that lies in the queue, in the order it was sent.

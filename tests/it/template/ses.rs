@@ -19,7 +19,7 @@ async fn with_ses_the_domains_keys_go_there_and_with_a_relay_they_do_not() {
         let told = variables.values().any(|value| value.contains("secret"));
         assert!(!told, "the relay's password is delivery's alone");
         let vars = Variables::new(move |name| variables.get(name).cloned());
-        let app = sender_identity::App::open(&Boot::with(vars).await).unwrap();
+        let app = sender_identity::App::open(&Boot::function(vars)).unwrap();
         assert_eq!(app.ses.is_some(), by_ses, "{delivery}");
         assert_eq!(app.names.target.spf, spf);
         let mail_host = &app.names.target.mail_host;
@@ -73,7 +73,7 @@ async fn pools_are_given_as_a_parameter_and_delivery_may_use_their_sets() {
     assert!(any_set(&template));
     let variables = template.variables(&template.functions()["delivery"]);
     let vars = Variables::new(move |name| variables.get(name).cloned());
-    let app = delivery::App::open(&Boot::with(vars).await).unwrap();
+    let app = delivery::App::open(&Boot::function(vars)).unwrap();
     let mailer = format!("{:?}", app.mailer);
     assert!(mailer.contains(r#""bulk": "set-2""#), "{mailer}");
 }

@@ -1,45 +1,14 @@
 //! A secret is shown once, stored hashed, printed never.
 
-use std::io::Write;
-use std::sync::{Arc, Mutex};
-
+use posthaste_testkit::Lines;
 use serde_json::json;
-use tracing_subscriber::fmt::MakeWriter;
 
 use crate::Desk;
 
-/// Log lines, kept.
-#[derive(Clone, Default)]
-struct Lines(Arc<Mutex<Vec<u8>>>);
-
-impl Write for Lines {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.0.lock().unwrap().extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
-    }
-}
-
-impl<'a> MakeWriter<'a> for Lines {
-    type Writer = Self;
-
-    fn make_writer(&'a self) -> Self {
-        self.clone()
-    }
-}
-
 #[tokio::test]
 async fn no_log_line_and_no_row_holds_a_secret() {
-    let lines = Lines::default();
-    // Everything that anybody says, at the loudest level, the AWS SDK's own lines included.
-    let all = tracing_subscriber::fmt()
-        .with_max_level(tracing::Level::TRACE)
-        .with_writer(lines.clone())
-        .finish();
-    let _guard = tracing::subscriber::set_default(all);
+    // Everything that anybody says.
+    let (lines, _guard) = Lines::kept();
 
     let desk = Desk::new().await;
     let (id, made) = desk.made(&["mail.send", "api_keys.read"]).await;
@@ -83,7 +52,7 @@ async fn no_log_line_and_no_row_holds_a_secret() {
         .expect(204);
 
     let row = desk.store.keys(&desk.tenant.account.id).await.unwrap();
-    let printed = String::from_utf8(lines.0.lock().unwrap().clone()).unwrap();
+    let printed = lines.text();
     assert!(printed.contains("revoked"), "the lines are really kept");
     for key in [&made, &wrong, &desk.tenant.key] {
         let secret = key.rsplit('.').next().unwrap().get(..42).unwrap();

@@ -13,6 +13,8 @@ mod office;
 #[cfg(test)]
 mod retries;
 #[cfg(test)]
+mod search;
+#[cfg(test)]
 mod storm;
 #[cfg(test)]
 mod visits;

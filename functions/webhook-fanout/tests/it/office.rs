@@ -49,7 +49,7 @@ impl Office {
         let app = App {
             store: store.clone(),
             retries: queues.queue("retries"),
-            bus: Bus::Log,
+            bus: Bus::log(),
             forwarding: None,
             client: Client::open(impatient()).unwrap(),
             tokens: Arc::new(Tokens::new(hand.clock())),

@@ -1,0 +1,114 @@
+//! How AWS is reached: by a function, with what Lambda puts into the environment, and by a process that
+//! somebody starts, with all that the AWS tools read.
+
+use std::fmt;
+use std::time::Duration;
+
+use aws_config::retry::RetryConfig;
+use aws_config::timeout::TimeoutConfig;
+use aws_config::{AppName, BehaviorVersion, Region, SdkConfig};
+use aws_credential_types::Credentials;
+use aws_credential_types::provider::SharedCredentialsProvider;
+use aws_smithy_async::rt::sleep::TokioSleep;
+use aws_smithy_async::time::SystemTimeSource;
+use aws_smithy_http_client::Builder;
+use aws_smithy_http_client::tls::{Provider, rustls_provider::CryptoMode};
+use aws_smithy_runtime_api::client::http::{
+    HttpClient, HttpConnectorSettings, SharedHttpClient, SharedHttpConnector,
+};
+use aws_smithy_runtime_api::client::runtime_components::RuntimeComponents;
+use aws_types::service_config::{LoadServiceConfig, ServiceConfigKey};
+
+use crate::Variables;
+
+/// How long a call may take. A service that hangs must leave a function the time to say so itself: at 29
+/// seconds it is cut off, and the gateway answers in words of its own.
+fn patience() -> TimeoutConfig {
+    TimeoutConfig::builder()
+        .connect_timeout(Duration::from_millis(3_100))
+        .operation_attempt_timeout(Duration::from_secs(5))
+        .operation_timeout(Duration::from_secs(15))
+        .build()
+}
+
+/// The configuration of a function. Lambda gives region and credentials by variables, and these hold as long as
+/// the process lives. To look for them elsewhere (files, other services) would make every function some
+/// hundred kilobytes larger and its start longer.
+pub(crate) fn of_function(vars: &Variables) -> SdkConfig {
+    // By its variable the emulator's tap tells whose call it sees.
+    let name = vars.get("AWS_SDK_UA_APP_ID");
+    let mut config = SdkConfig::builder()
+        .behavior_version(BehaviorVersion::latest())
+        .timeout_config(patience())
+        .retry_config(RetryConfig::standard())
+        .sleep_impl(TokioSleep::new())
+        .time_source(SystemTimeSource::new())
+        .http_client(Shared::new())
+        .service_config(Endpoints(vars.clone()))
+        .region(vars.get("AWS_REGION").map(Region::new));
+    config.set_app_name(name.and_then(|name| AppName::new(name).ok()));
+    if let Some(endpoint) = vars.get("AWS_ENDPOINT_URL") {
+        config = config.endpoint_url(endpoint);
+    }
+    if let (Some(id), Some(secret)) = (
+        vars.get("AWS_ACCESS_KEY_ID"),
+        vars.get("AWS_SECRET_ACCESS_KEY"),
+    ) {
+        let token = vars.get("AWS_SESSION_TOKEN");
+        let credentials = Credentials::new(id, secret, token, None, "environment");
+        config = config.credentials_provider(SharedCredentialsProvider::new(credentials));
+    }
+    config.build()
+}
+
+/// The configuration of a process that somebody starts: region, credentials and profiles are looked for
+/// wherever the AWS tools look, but for what the variables name.
+pub(crate) async fn of_host(vars: &Variables) -> SdkConfig {
+    let mut loader = aws_config::defaults(BehaviorVersion::latest()).timeout_config(patience());
+    if let Some(endpoint) = vars.get("AWS_ENDPOINT_URL") {
+        loader = loader.endpoint_url(endpoint);
+    }
+    // Where it is not named, it is looked for in files and on the network.
+    if let Some(region) = vars.get("AWS_REGION") {
+        loader = loader.region(Region::new(region));
+    }
+    loader.load().await
+}
+
+/// `AWS_ENDPOINT_URL_SQS` and its like, which go before `AWS_ENDPOINT_URL`.
+struct Endpoints(Variables);
+
+impl fmt::Debug for Endpoints {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Endpoints")
+    }
+}
+
+impl LoadServiceConfig for Endpoints {
+    fn load_config(&self, key: ServiceConfigKey<'_>) -> Option<String> {
+        let service = key.service_id().replace([' ', '-'], "_").to_uppercase();
+        self.0.get(&format!("{}_{service}", key.env()))
+    }
+}
+
+/// One HTTP client under all of AWS's. Left to itself it makes a connector whenever a client is built that may
+/// never be used, only to see that it can be made; and for each connector the system's certificates are parsed.
+#[derive(Clone, Debug)]
+struct Shared(SharedHttpClient);
+
+impl Shared {
+    fn new() -> Self {
+        let tls = Provider::Rustls(CryptoMode::AwsLc);
+        Self(Builder::new().tls_provider(tls).build_https())
+    }
+}
+
+impl HttpClient for Shared {
+    fn http_connector(
+        &self,
+        settings: &HttpConnectorSettings,
+        components: &RuntimeComponents,
+    ) -> SharedHttpConnector {
+        self.0.http_connector(settings, components)
+    }
+}
