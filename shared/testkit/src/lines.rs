@@ -1,50 +1,65 @@
 //! What a test's thread logs, kept.
 
+use std::cell::RefCell;
 use std::io::Write;
-use std::sync::{Arc, Mutex};
+use std::sync::Once;
 
-use tracing::subscriber::DefaultGuard;
-use tracing_subscriber::fmt::MakeWriter;
+thread_local! {
+    static KEPT: RefCell<Option<Vec<u8>>> = const { RefCell::new(None) };
+}
 
-/// Log lines as text, at the loudest level, the AWS SDK's own included.
-#[derive(Clone, Default)]
-pub struct Lines(Arc<Mutex<Vec<u8>>>);
+/// The log lines of this thread as text, at the loudest level, the AWS SDK's own included.
+///
+/// One subscriber serves the whole process: with one for each thread, a line is lost for good to all of them
+/// when a thread that has none comes to it first (`tracing` remembers who wants a line).
+pub struct Lines(());
 
 impl Lines {
-    /// Keeps what this thread logs for as long as the guard lives.
-    pub fn kept() -> (Self, DefaultGuard) {
-        let lines = Self::default();
-        let all = tracing_subscriber::fmt()
-            .with_max_level(tracing::Level::TRACE)
-            .with_ansi(false)
-            .with_writer(lines.clone())
-            .finish();
-        (lines, tracing::subscriber::set_default(all))
+    /// Keeps what this thread logs from here on, for as long as the value lives.
+    ///
+    /// # Panics
+    /// When the process logs somewhere else already.
+    pub fn kept() -> Self {
+        static ONCE: Once = Once::new();
+        ONCE.call_once(|| {
+            tracing_subscriber::fmt()
+                .with_max_level(tracing::Level::TRACE)
+                .with_ansi(false)
+                .with_writer(|| Thread)
+                .init();
+        });
+        KEPT.set(Some(Vec::new()));
+        Self(())
     }
 
     /// What was logged so far.
     pub fn text(&self) -> String {
-        let kept = self.0.lock().unwrap_or_else(|e| e.into_inner());
-        String::from_utf8_lossy(&kept).into_owned()
+        KEPT.with_borrow(|kept| {
+            String::from_utf8_lossy(kept.as_deref().unwrap_or_default()).into_owned()
+        })
     }
 }
 
-impl Write for Lines {
+impl Drop for Lines {
+    fn drop(&mut self) {
+        KEPT.set(None);
+    }
+}
+
+/// Writes to what this thread keeps, if it does.
+struct Thread;
+
+impl Write for Thread {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        let mut kept = self.0.lock().unwrap_or_else(|e| e.into_inner());
-        kept.extend_from_slice(bytes);
+        KEPT.with_borrow_mut(|kept| {
+            if let Some(kept) = kept {
+                kept.extend_from_slice(bytes);
+            }
+        });
         Ok(bytes.len())
     }
 
     fn flush(&mut self) -> std::io::Result<()> {
         Ok(())
-    }
-}
-
-impl<'a> MakeWriter<'a> for Lines {
-    type Writer = Self;
-
-    fn make_writer(&'a self) -> Self {
-        self.clone()
     }
 }

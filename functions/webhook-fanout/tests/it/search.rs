@@ -18,7 +18,7 @@ fn figures(lines: &Lines) -> Vec<usize> {
 async fn the_figure_tells_every_row_that_was_written() {
     let mut office = Office::open().await;
     office.app.searchable = Some(86_400);
-    let (lines, _guard) = Lines::kept();
+    let lines = Lines::kept();
     let first = [(); 2].map(|()| office.event(Kind::Processed));
     for event in &first {
         office.row_of(event).await;
@@ -42,7 +42,7 @@ async fn the_figure_tells_every_row_that_was_written() {
 #[tokio::test]
 async fn where_nobody_searches_no_row_is_written_and_no_figure_told() {
     let office = Office::open().await;
-    let (lines, _guard) = Lines::kept();
+    let lines = Lines::kept();
     let processed = office.event(Kind::Processed);
     office.row_of(&processed).await;
     office.tell(&[processed]).await;
