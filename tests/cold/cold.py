@@ -2,9 +2,9 @@
 """How long a function takes from exec to its first answer, how large it is, and what memory it holds.
 
 Every function is started anew --runs times over a stand-in for Lambda's Runtime API and given one event: an
-API function a call with an unknown key, which it looks up in a table that holds nothing and refuses; a worker
-a message it cannot read, or a tick of the clock. So the first answer includes the AWS client and a first
-call. `hello` is a bare function, built with the same profile. What real Lambda adds (fetching and unpacking
+API function a call of its first route with an unknown key, which it looks up in a table that holds nothing and
+refuses; `tracking`, which asks for no key, a pixel; a worker a message it cannot read, or a tick of the clock. So
+the API's first answer includes the AWS client and a first call, and a sweep's several. `hello` is a bare function, built with the same profile. What real Lambda adds (fetching and unpacking
 the code, starting the sandbox, TLS to DynamoDB) is the same for all but for the size, and not in here.
 
     cargo build --release -p posthaste-hello && sam build
@@ -36,9 +36,14 @@ MOST_BYTES, MOST_TIMES = 8_000_000, 2.0
 
 
 def functions():
-    """The binaries that template.yaml names."""
+    """The binaries that template.yaml names, with the method and path of their first route if they have one."""
     text = (ROOT / "template.yaml").read_text(encoding="utf-8")
-    return re.findall(r"^ +Binary: (\S+)$", text, re.MULTILINE)
+    names, route = {}, re.compile(r"^ +Method: (\S+)\n +Path: (\S+)$", re.MULTILINE)
+    for stanza in re.split(r"^  (?=\w+:$)", text, flags=re.MULTILINE):
+        if found := re.search(r"^ +Binary: (\S+)$", stanza, re.MULTILINE):
+            first = route.search(stanza)
+            names[found[1]] = first and first.groups()
+    return names
 
 
 def variables(runtime, aws):
@@ -99,8 +104,8 @@ def event(name, body=b"{}"):
             "detail": {},
         }
         return json.dumps(tick).encode()
-    path = {"mail-send": "/v3/mail/send", "tracking": "/wf/open"}.get(name, "/v3/scopes")
-    method = "POST" if name == "mail-send" else "GET"
+    method, path = functions().get(name) or ("GET", "/")
+    path = re.sub(r"\{\w+\}", "1", path)
     http = {"method": method, "path": path, "protocol": "HTTP/1.1", "sourceIp": "192.0.2.1"}
     key = "SG." + "a" * 22 + "." + "b" * 43
     call = {

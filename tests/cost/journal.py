@@ -31,10 +31,12 @@ class Logs:
 
     PAGE = 10_000
 
-    def __init__(self, client, groups):
+    def __init__(self, client, groups, platform=False):
         self.client = client
         self.groups = groups
         """Log group by function."""
+        self.platform = platform
+        """Whether Lambda's own lines of each invocation are billed."""
         self.since = dict.fromkeys(groups, 0)
 
     def new(self, function):
@@ -61,7 +63,7 @@ class Logs:
         for function in self.groups:
             messages, self.since[function] = self.new(function)
             if messages:
-                found[function] = journal(messages)
+                found[function] = journal(messages, self.platform)
         return found
 
 

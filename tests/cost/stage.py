@@ -62,7 +62,8 @@ class Stage:
         for name, binary in functions(template()).items():
             groups[binary] = self.resources[name.removesuffix("Function") + "Logs"]
             self.binaries[self.resources[name]] = binary
-        self.logs = Logs(client("logs", self.emulator.url), groups)
+        platform = template()["Parameters"]["SystemLogLevel"]["Default"] != "WARN"
+        self.logs = Logs(client("logs", self.emulator.url), groups, platform)
         self.batches = Batches(self.emulator.log)
         self.cpu = Cpu(self.binaries)
         self.rows = set()
