@@ -6,6 +6,7 @@ use aws_sdk_dynamodb::types::AttributeValue;
 use posthaste_model::{AccountId, Event, MessageId, Timestamp};
 use serde::{Deserialize, Serialize};
 
+use crate::kept;
 use crate::messages::filled;
 use crate::table::{number, text};
 use crate::{Key, Put, Recipient, State, Store, StoreError};
@@ -90,9 +91,9 @@ impl Store {
         news: &News,
         now: Timestamp,
     ) -> Result<bool, StoreError> {
-        let json = news.event.as_ref().map(serde_json::to_string).transpose();
-        let json = json.map_err(|e| StoreError::Unreadable(e.to_string()))?;
-        let event: Vec<_> = json.into_iter().map(AttributeValue::S).collect();
+        let event = kept::texts(copy, news.event.as_slice());
+        let event = event.map_err(|e| StoreError::Unreadable(e.to_string()))?;
+        let event: Vec<_> = event.into_iter().map(AttributeValue::S).collect();
         let mut expression = "SET updated_at = :now, \
              #events = list_append(if_not_exists(#events, :none), :event)"
             .to_owned();

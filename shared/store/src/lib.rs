@@ -22,6 +22,7 @@ mod error;
 mod groups;
 mod heard;
 mod held;
+mod kept;
 mod key;
 mod later;
 mod messages;

@@ -13,8 +13,9 @@ use aws_sdk_dynamodb::types::{AttributeValue, ReturnValuesOnConditionCheckFailur
 use posthaste_model::{AccountId, Event, MessageId, Timestamp};
 use serde::{Deserialize, Serialize};
 
+use crate::kept::{self, Copy};
 use crate::table::{from_item, number, text};
-use crate::{Key, Page, Store, StoreError};
+use crate::{Key, Page, Row, Store, StoreError};
 
 /// Where a copy stands.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -74,6 +75,12 @@ pub struct Recipient {
 }
 
 impl Recipient {
+    /// With the events as they are told, not as the row keeps them.
+    fn whole(self, copy: Copy<'_>) -> Self {
+        let events = kept::whole(copy, &self.events);
+        Self { events, ..self }
+    }
+
     /// The events that can be read.
     pub fn events(&self) -> Vec<Event> {
         let read = |text: &String| serde_json::from_str(text).ok();
@@ -237,12 +244,9 @@ impl Store {
         attempt: u32,
         outcome: &Outcome<'_>,
     ) -> Result<bool, StoreError> {
-        let events = outcome
-            .events
-            .iter()
-            .map(|event| serde_json::to_string(event).map(AttributeValue::S))
-            .collect::<Result<Vec<_>, _>>()
-            .map_err(|e| StoreError::Unreadable(e.to_string()))?;
+        let events = kept::texts(copy, outcome.events);
+        let events = events.map_err(|e| StoreError::Unreadable(e.to_string()))?;
+        let events = events.into_iter().map(AttributeValue::S).collect();
         let update = self
             .client
             .update_item()
@@ -251,7 +255,8 @@ impl Store {
             .key("sk", text(Key::recipient(copy.0, copy.1, copy.2).sk))
             .update_expression(
                 "SET #state = if_not_exists(#after, :state), updated_at = :now, \
-                 #events = list_append(if_not_exists(#events, :none), :events) REMOVE #lease",
+                 #events = list_append(if_not_exists(#events, :none), :events) \
+                 REMOVE #lease, #owner",
             )
             .condition_expression("#state = :claimed AND #attempt = :attempt");
         let values = [
@@ -262,7 +267,7 @@ impl Store {
             (":events", AttributeValue::L(events)),
             (":none", AttributeValue::L(Vec::new())),
         ];
-        let names = ["state", "after", "attempt", "lease", "events"];
+        let names = ["state", "after", "attempt", "lease", "owner", "events"];
         match filled(update, &names, values).send().await {
             Ok(_) => Ok(true),
             Err(e) if crate::table::is_conflict(&e) => Ok(false),
@@ -280,10 +285,9 @@ impl Store {
         message: &MessageId,
         recipient: u32,
     ) -> Result<Option<Recipient>, StoreError> {
-        let row = self
-            .get(&Key::recipient(account, message, recipient))
-            .await?;
-        Ok(row.map(|row| row.value))
+        let key = Key::recipient(account, message, recipient);
+        let row = self.get::<Recipient>(&key).await?;
+        Ok(row.map(|row| row.value.whole((account, message, recipient))))
     }
 
     /// Every copy of a message that has been claimed so far, in order.
@@ -296,7 +300,12 @@ impl Store {
         message: &MessageId,
     ) -> Result<Vec<Recipient>, StoreError> {
         let pk = Key::message_pk(account, message);
-        let rows = self.list(&pk, "R#", &Page::all()).await?;
-        Ok(rows.into_iter().map(|row| row.value).collect())
+        let rows = self.list::<Recipient>(&pk, "R#", &Page::all()).await?;
+        let number = |row: &Row<Recipient>| row.key.sk.strip_prefix("R#")?.parse().ok();
+        let whole = |row: Row<Recipient>| match number(&row) {
+            Some(recipient) => row.value.whole((account, message, recipient)),
+            None => row.value,
+        };
+        Ok(rows.into_iter().map(whole).collect())
     }
 }
