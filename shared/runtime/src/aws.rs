@@ -112,3 +112,59 @@ impl HttpClient for Shared {
         self.0.http_connector(settings, components)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use aws_credential_types::provider::ProvideCredentials as _;
+
+    use super::*;
+
+    const SET: [(&str, &str); 6] = [
+        ("AWS_REGION", "eu-west-1"),
+        ("AWS_ACCESS_KEY_ID", "id"),
+        ("AWS_SECRET_ACCESS_KEY", "secret"),
+        ("AWS_SESSION_TOKEN", "token"),
+        ("AWS_ENDPOINT_URL", "http://all"),
+        ("AWS_ENDPOINT_URL_SQS", "http://queues"),
+    ];
+
+    /// The configuration of a function that has these variables less one.
+    fn without(gone: &'static str) -> SdkConfig {
+        let known = move |name: &str| SET.iter().find(|(set, _)| *set == name && *set != gone);
+        let read = move |name: &str| known(name).map(|(_, value)| (*value).to_owned());
+        of_function(&Variables::new(read))
+    }
+
+    #[tokio::test]
+    async fn a_function_takes_what_lambda_gives_it() {
+        let config = without("");
+        assert_eq!(config.region(), Some(&Region::new("eu-west-1")));
+        let credentials = config.credentials_provider().unwrap();
+        let credentials = credentials.provide_credentials().await.unwrap();
+        assert_eq!(credentials.access_key_id(), "id");
+        assert_eq!(credentials.secret_access_key(), "secret");
+        assert_eq!(credentials.session_token(), Some("token"));
+        assert_eq!(config.endpoint_url(), Some("http://all"));
+    }
+
+    #[test]
+    fn without_a_secret_there_are_no_credentials_and_nobody_is_asked_for_some() {
+        for gone in ["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"] {
+            assert!(without(gone).credentials_provider().is_none(), "{gone}");
+        }
+        assert_eq!(without("AWS_REGION").region(), None);
+        assert_eq!(without("AWS_ENDPOINT_URL").endpoint_url(), None);
+    }
+
+    #[test]
+    fn a_service_may_have_an_endpoint_of_its_own() {
+        let config = without("");
+        let of = |service| {
+            let key = ServiceConfigKey::builder().service_id(service);
+            let key = key.env("AWS_ENDPOINT_URL").profile("endpoint_url").build();
+            config.service_config().unwrap().load_config(key.unwrap())
+        };
+        assert_eq!(of("SQS").as_deref(), Some("http://queues"));
+        assert_eq!(of("DynamoDB"), None);
+    }
+}
