@@ -21,7 +21,7 @@ SPEED = 30
 HOUR = 3600
 
 # Written beside each `relay_trouble`, a figure that a terminal does not show.
-TROUBLE = re.compile(r"^(\S+Z) +ERROR the relay does not take message ([^: ]+):", re.MULTILINE)
+TROUBLE = re.compile(r"^(\S+Z) +ERROR (?:job{[^}]*}: )?the relay does not take message ([^: ]+):", re.MULTILINE)
 
 
 class Here:
@@ -97,19 +97,22 @@ def hour(report, args):
         report.mails(here, load)
         attempts = here.troubles()
         report.say("attempts in that hour", len(attempts))
-        rings(report, "RelayAlarm", attempts, began, True)
+        rings(report, "RelayAlarm", "all", attempts, began, True)
         # What somebody sees who sends little.
         few = list(dict.fromkeys(message for _, message in attempts))[:5]
-        rings(report, "RelayAlarm, for five of them alone", [one for one in attempts if one[1] in few], began, False)
+        of_few = [one for one in attempts if one[1] in few]
+        rings(report, "RelayAlarm", "five of them alone", of_few, began, False)
+        rings(report, "RelayLongAlarm", "five of them alone", of_few, began, True)
 
 
-def rings(report, name, attempts, began, wanted):
-    alarm = Alarm("RelayAlarm")
+def rings(report, name, whose, attempts, began, wanted):
+    alarm = Alarm(name)
     rang, figures = alarm.rings([(at, 1) for at, _ in attempts], began, began + HOUR)
     told = ", ".join(str(figure or 0) for figure in figures)
-    report.say(name, f"{'rings' if rang else 'silent'}: {told}; more than {alarm.threshold} in {alarm.periods} periods")
+    heard = "rings" if rang else "silent"
+    report.say(f"{name}, for {whose}", f"{heard}: {told}; more than {alarm.threshold} in {alarm.periods} periods")
     if wanted:
-        report.must(rang, f"{name} is silent")
+        report.must(rang, f"{name} is silent for {whose}")
 
 
 def clock(report, args):
