@@ -1,5 +1,5 @@
-//! Clients that are built when they are first needed: many requests never come to one, and each costs a
-//! function's start a fifth of a millisecond.
+//! Clients that are built when they are first needed. Many requests never come to one: they are refused, or
+//! nothing is worth telling.
 
 use std::sync::{Arc, LazyLock};
 
