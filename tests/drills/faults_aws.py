@@ -4,6 +4,7 @@ import base64
 import json
 import random
 
+from alarms import Alarm
 from relays import Moody
 from tap import HANG_UP
 
@@ -119,7 +120,7 @@ def timeout(world, report, args):
     # Its message is still the one that was sent first.
     report.alarm(
         "SendQueueOldAlarm", [(ended, round(ended - began))], "age of the first mail that hung",
-        ended - began > 900,
+        ended - began > Alarm("SendQueueOldAlarm").threshold,
     )
     trouble(world, report, False)
 
