@@ -3,9 +3,10 @@
 
 Every function is started anew --runs times over a stand-in for Lambda's Runtime API and given one event: an
 API function a call of its first route with an unknown key, which it looks up in a table that holds nothing and
-refuses; `tracking`, which asks for no key, a pixel; a worker a message it cannot read, or a tick of the clock. So
-the API's first answer includes the AWS client and a first call, and a sweep's several. `hello` is a bare function, built with the same profile. What real Lambda adds (fetching and unpacking
-the code, starting the sandbox, TLS to DynamoDB) is the same for all but for the size, and not in here.
+refuses; `tracking`, which asks for no key, a pixel; a worker a message it cannot read, or a tick of the clock.
+So the API's first answer includes the AWS client and a first call, and a sweep's several. `hello` is a bare
+function, built with the same profile. What real Lambda adds (fetching and unpacking the code, starting the
+sandbox, TLS to DynamoDB) is the same for all but for the size, and not in here.
 
     cargo build --release -p posthaste-hello && sam build
     python3 tests/cold/cold.py target/lambda --hello target/release/hello
@@ -16,6 +17,7 @@ FOLDER holds NAME or NAME/bootstrap for every function of template.yaml.
 import argparse
 import asyncio
 import base64
+import functools
 import json
 import pathlib
 import re
@@ -35,6 +37,7 @@ TICKED = {"schedule-sweep"}
 MOST_BYTES, MOST_TIMES = 8_000_000, 2.0
 
 
+@functools.cache
 def functions():
     """The binaries that template.yaml names, with the method and path of their first route if they have one."""
     text = (ROOT / "template.yaml").read_text(encoding="utf-8")

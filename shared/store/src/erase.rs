@@ -72,7 +72,7 @@ fn trace(item: Item, account: &AccountId, folded: &str) -> Option<Trace> {
     let message = row.key.pk.strip_prefix(&format!("M#{account}#"))?;
     Some(Trace {
         message: MessageId::parse(message).ok()?,
-        recipient: row.key.sk.strip_prefix("R#")?.parse().ok()?,
+        recipient: row.key.recipient_number()?,
         state: row.value.state,
         accepted_at: row.value.accepted_at,
     })

@@ -91,9 +91,7 @@ impl Store {
         news: &News,
         now: Timestamp,
     ) -> Result<bool, StoreError> {
-        let event = kept::texts(copy, news.event.as_slice());
-        let event = event.map_err(|e| StoreError::Unreadable(e.to_string()))?;
-        let event: Vec<_> = event.into_iter().map(AttributeValue::S).collect();
+        let event = kept::list(copy, news.event.as_slice())?;
         let mut expression = "SET updated_at = :now, \
              #events = list_append(if_not_exists(#events, :none), :event)"
             .to_owned();
@@ -125,7 +123,7 @@ impl Store {
             (":seen", text(row.state.word())),
             (":count", number(row.events.len())),
             (":now", number(now.0)),
-            (":event", AttributeValue::L(event)),
+            (":event", event),
             (":none", AttributeValue::L(Vec::new())),
         ];
         let mut update = filled(update, &names, values);

@@ -2,18 +2,31 @@
 //! only with what is not as in the one before. That is a third of the row, and a row is paid for by the
 //! month: kept, backed up, and written in units of 1 KB.
 
+use aws_sdk_dynamodb::types::AttributeValue;
 use posthaste_model::{AccountId, Event, Kind, MessageId};
 use serde::Deserialize as _;
 use serde_json::{Map, Value};
+
+use crate::StoreError;
+use crate::table::text;
 
 /// The copy whose row it is.
 pub(crate) type Copy<'a> = (&'a AccountId, &'a MessageId, u32);
 
 type Members = Map<String, Value>;
 
+/// What is appended to a row for events that are written together.
+///
+/// # Errors
+/// When an event has no form as JSON.
+pub(crate) fn list(copy: Copy<'_>, events: &[Event]) -> Result<AttributeValue, StoreError> {
+    let texts = texts(copy, events).map_err(|e| StoreError::Unreadable(e.to_string()))?;
+    Ok(AttributeValue::L(texts.into_iter().map(text).collect()))
+}
+
 /// The texts to keep for events that are written together: an object each; in a list of its own where it is
 /// only what differs from the event before.
-pub(crate) fn texts(copy: Copy<'_>, events: &[Event]) -> serde_json::Result<Vec<String>> {
+fn texts(copy: Copy<'_>, events: &[Event]) -> serde_json::Result<Vec<String>> {
     let mut before: Option<Members> = None;
     let mut texts = Vec::new();
     for event in events {

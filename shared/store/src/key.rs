@@ -219,4 +219,9 @@ impl Key {
             format!("R#{recipient:05}"),
         )
     }
+
+    /// Position of the recipient within the message, of the key of a copy.
+    pub(crate) fn recipient_number(&self) -> Option<u32> {
+        self.sk.strip_prefix("R#")?.parse().ok()
+    }
 }

@@ -244,9 +244,7 @@ impl Store {
         attempt: u32,
         outcome: &Outcome<'_>,
     ) -> Result<bool, StoreError> {
-        let events = kept::texts(copy, outcome.events);
-        let events = events.map_err(|e| StoreError::Unreadable(e.to_string()))?;
-        let events = events.into_iter().map(AttributeValue::S).collect();
+        let events = kept::list(copy, outcome.events)?;
         let update = self
             .client
             .update_item()
@@ -264,7 +262,7 @@ impl Store {
             (":state", text(outcome.state.word())),
             (":attempt", number(attempt)),
             (":now", number(outcome.now.0)),
-            (":events", AttributeValue::L(events)),
+            (":events", events),
             (":none", AttributeValue::L(Vec::new())),
         ];
         let names = ["state", "after", "attempt", "lease", "owner", "events"];
@@ -301,8 +299,7 @@ impl Store {
     ) -> Result<Vec<Recipient>, StoreError> {
         let pk = Key::message_pk(account, message);
         let rows = self.list::<Recipient>(&pk, "R#", &Page::all()).await?;
-        let number = |row: &Row<Recipient>| row.key.sk.strip_prefix("R#")?.parse().ok();
-        let whole = |row: Row<Recipient>| match number(&row) {
+        let whole = |row: Row<Recipient>| match row.key.recipient_number() {
             Some(recipient) => row.value.whole((account, message, recipient)),
             None => row.value,
         };
