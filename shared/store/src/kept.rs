@@ -42,25 +42,25 @@ fn texts(copy: Copy<'_>, events: &[Event]) -> serde_json::Result<Vec<String>> {
 
 /// The whole events of kept texts, as JSON; one that cannot be read stays as it is.
 pub(crate) fn whole(copy: Copy<'_>, texts: &[String]) -> Vec<String> {
-    let mut before = Members::new();
+    let mut before = None;
     let mut all = Vec::new();
     for text in texts {
-        let Some(members) = read(text, &before) else {
-            all.push(text.clone());
-            continue;
-        };
-        before.clone_from(&members);
-        all.push(Value::Object(filled(copy, members)).to_string());
+        let members = read(text, before.as_ref());
+        all.push(match &members {
+            Some(members) => Value::Object(filled(copy, members.clone())).to_string(),
+            None => text.clone(),
+        });
+        before = members;
     }
     all
 }
 
-/// The members that a text stands for, after the one before.
-fn read(text: &str, before: &Members) -> Option<Members> {
+/// The members that a text stands for, after the one before; what differs from an unknown one stands for nothing.
+fn read(text: &str, before: Option<&Members>) -> Option<Members> {
     match serde_json::from_str(text).ok()? {
         Value::Object(members) => Some(members),
         Value::Array(list) => match <[Value; 1]>::try_from(list) {
-            Ok([Value::Object(change)]) => Some(changed(before.clone(), change)),
+            Ok([Value::Object(change)]) => Some(changed(before?.clone(), change)),
             Ok(_) | Err(_) => None,
         },
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => None,
@@ -206,6 +206,12 @@ mod tests {
             let all = [bad.to_owned(), good[0].clone()];
             assert_eq!(back((&account, &message, 3), &all).len(), 1, "{bad}");
         }
+        // Nor can what differs from it, whatever came before that.
+        let [first, second] =
+            <[_; 2]>::try_from(texts((&account, &message, 3), &ordinary()).unwrap()).unwrap();
+        let broken = [first, "{".to_owned(), second.clone()];
+        assert_eq!(back((&account, &message, 3), &broken).len(), 1);
+        assert_eq!(back((&account, &message, 3), &[second]), []);
     }
 
     proptest! {
