@@ -7,6 +7,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use clap::builder::Resettable;
 use clap::{ArgMatches, Args as _, FromArgMatches, Subcommand};
 use posthaste_blob::{Blob, BlobError};
 use posthaste_identity::Resolver;
@@ -52,6 +53,14 @@ pub struct Place {
 const EXIT_CODES: &str = "Exit codes: 0 done, 1 the table or a queue failed, 2 wrong command line, \
     3 nothing of that name is there, 4 it cannot be done as things stand";
 
+/// A command with the flags of [`Place`], and with its own help: clap's derive would put the first
+/// line of the flags' documentation in its place.
+fn with_place(command: clap::Command) -> clap::Command {
+    let short = Resettable::from(command.get_about().cloned());
+    let long = Resettable::from(command.get_long_about().cloned());
+    Place::augment_args(command).about(short).long_about(long)
+}
+
 /// A command and those below it, with the exit codes in their help.
 fn explained(command: clap::Command) -> clap::Command {
     let below = command.get_subcommands();
@@ -92,7 +101,7 @@ impl FromArgMatches for Operator {
 impl Subcommand for Operator {
     fn augment_subcommands(line: clap::Command) -> clap::Command {
         let commands = posthaste_operator::Command::augment_subcommands(clap::Command::new(""));
-        let placed = commands.get_subcommands().cloned().map(Place::augment_args);
+        let placed = commands.get_subcommands().cloned().map(with_place);
         line.subcommands(placed.map(explained))
     }
 
@@ -207,5 +216,43 @@ impl Operator {
         let _ = tokio::time::timeout(Duration::from_secs(10), stopped).await;
         table.stop().await;
         Ok(done?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use clap::{CommandFactory as _, Subcommand as _};
+
+    use crate::Cli;
+
+    /// The help of each command below `command`, by its full name.
+    fn helps(command: &clap::Command) -> BTreeMap<String, String> {
+        let mut found = BTreeMap::new();
+        for one in command.get_subcommands() {
+            let about = one.get_about().map(ToString::to_string);
+            let below = helps(one).into_iter();
+            found.extend(below.map(|(name, help)| (format!("{} {name}", one.get_name()), help)));
+            found.insert(one.get_name().to_owned(), about.unwrap_or_default());
+        }
+        found
+    }
+
+    #[test]
+    fn every_command_keeps_a_help_of_its_own() {
+        let found = helps(&Cli::command());
+        let own = clap::Command::new("");
+        let own = helps(&posthaste_operator::Command::augment_subcommands(own));
+        assert!(own.contains_key("account create"), "{own:?}");
+        for (name, help) in own {
+            assert_eq!(found.get(&name), Some(&help), "{name}");
+        }
+        let mut seen = BTreeMap::new();
+        for (name, help) in &found {
+            assert!(!help.is_empty(), "{name} has no help");
+            let before = seen.insert(help, name);
+            assert!(before.is_none(), "{name} and {before:?} say: {help}");
+        }
     }
 }
