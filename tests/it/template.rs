@@ -12,6 +12,7 @@ mod actions;
 pub(crate) mod functions;
 mod inbound;
 mod operation;
+mod order;
 pub(crate) mod read;
 mod rights;
 mod ses;
