@@ -4,6 +4,7 @@ mod create;
 mod delete;
 mod grant;
 mod maker;
+mod paths;
 mod read;
 mod update;
 mod wire;
@@ -13,6 +14,8 @@ use posthaste_http::{Access, Gate, Routes};
 use posthaste_model::{Clock, Entropy};
 use posthaste_runtime::{Boot, ConfigError};
 use posthaste_store::Store;
+
+pub use paths::PATHS;
 
 /// What the function works with.
 #[derive(Clone)]

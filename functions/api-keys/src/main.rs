@@ -1,11 +1,9 @@
 //! Lambda entry point of `api-keys`.
 
-include!(concat!(env!("OUT_DIR"), "/paths.rs"));
-
 fn main() -> Result<(), posthaste_runtime::Error> {
     posthaste_runtime::http(|boot| {
         let app = api_keys::App::open(boot)?;
         // The gateway brings here what matched no route of any function.
-        Ok(api_keys::routes(app, boot.gate()?).among(PATHS))
+        Ok(api_keys::routes(app, boot.gate()?).among(api_keys::PATHS))
     })
 }

@@ -1,5 +1,7 @@
 //! What holds for every route, whatever it does.
 
+use std::collections::BTreeSet;
+
 use posthaste_http::Access;
 use posthaste_model::scope;
 use serde_json::json;
@@ -65,6 +67,13 @@ async fn every_route_names_a_scope_that_exists() {
             }
         }
     }
+}
+
+#[tokio::test]
+async fn the_function_behind_the_gateway_knows_every_path() {
+    let declared: BTreeSet<&str> = routes().await.iter().map(|route| route.path).collect();
+    let declared: Vec<&str> = declared.into_iter().collect();
+    assert_eq!(api_keys::PATHS, declared, "functions/api-keys/src/paths.rs");
 }
 
 #[tokio::test]
