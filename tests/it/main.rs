@@ -14,3 +14,4 @@ mod smtp;
 mod template;
 mod traps;
 mod upgrade;
+mod variables;

@@ -95,25 +95,12 @@ fn started<A, E: Into<Error>>(app: Result<A, E>) -> Result<(), Error> {
 }
 
 fn mail_send(boot: &Boot) -> Result<Routes, Error> {
-    let app = mail_send::App {
-        store: boot.store()?,
-        queue: boot.queue("SEND_QUEUE_URL")?,
-        blob: boot.blob()?,
-        clock: boot.clock(),
-        entropy: boot.entropy(),
-        limits: mail_send::Limits::default(),
-        senders: mail_send::Senders::proven(),
-        templates: mail_send::Templates::default(),
-    };
+    let app = mail_send::App::open(boot)?;
     Ok(mail_send::routes(app, boot.gate()?))
 }
 
 fn api_keys(boot: &Boot) -> Result<Routes, Error> {
-    let app = api_keys::App {
-        store: boot.store()?,
-        clock: boot.clock(),
-        entropy: boot.entropy(),
-    };
+    let app = api_keys::App::open(boot)?;
     Ok(api_keys::routes(app, boot.gate()?))
 }
 
@@ -123,25 +110,16 @@ fn activity(boot: &Boot) -> Result<Routes, Error> {
 }
 
 fn access_settings(boot: &Boot) -> Result<Routes, Error> {
-    let app = access_settings::App {
-        store: boot.store()?,
-        clock: boot.clock(),
-    };
+    let app = access_settings::App::open(boot)?;
     Ok(access_settings::routes(app, boot.gate()?))
 }
 
 fn account_settings(boot: &Boot) -> Result<Routes, Error> {
-    let app = account_settings::App {
-        store: boot.store()?,
-    };
+    let app = account_settings::App::open(boot)?;
     Ok(account_settings::routes(app, boot.gate()?))
 }
 
 fn subusers(boot: &Boot) -> Result<Routes, Error> {
-    let app = subusers::App {
-        store: boot.store()?,
-        clock: boot.clock(),
-        entropy: boot.entropy(),
-    };
+    let app = subusers::App::open(boot)?;
     Ok(subusers::routes(app, boot.gate()?))
 }
