@@ -16,37 +16,37 @@ use serde_json::{Value, json};
 
 /// How one copy of a message ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum End {
+pub(crate) enum End {
     Sent,
     Dropped(&'static str),
 }
 
 /// One hand-over or drop.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Left {
-    pub message: MessageId,
-    pub first: u32,
-    pub at: Millis,
-    pub end: End,
+pub(crate) struct Left {
+    pub(crate) message: MessageId,
+    pub(crate) first: u32,
+    pub(crate) at: Millis,
+    pub(crate) end: End,
 }
 
-pub struct World {
-    pub config: SdkConfig,
-    pub hand: Hand,
-    pub fuse: Fuse,
-    pub store: Store,
-    pub queues: Queues,
-    pub app: App,
-    pub api: Api,
-    pub tenant: Tenant,
+pub(crate) struct World {
+    pub(crate) config: SdkConfig,
+    pub(crate) hand: Hand,
+    pub(crate) fuse: Fuse,
+    pub(crate) store: Store,
+    pub(crate) queues: Queues,
+    pub(crate) app: App,
+    pub(crate) api: Api,
+    pub(crate) tenant: Tenant,
     /// What lies in the send queue, and when it is handed out.
-    pub inbox: Vec<(Millis, String)>,
+    pub(crate) inbox: Vec<(Millis, String)>,
     /// What happened to messages, in order.
-    pub left: Vec<Left>,
+    pub(crate) left: Vec<Left>,
 }
 
 impl World {
-    pub async fn new() -> Self {
+    pub(crate) async fn new() -> Self {
         let hand = Hand::default();
         let fuse = Fuse::default();
         let config = dynamodb().await;
@@ -91,16 +91,16 @@ impl World {
         }
     }
 
-    pub fn account(&self) -> &AccountId {
+    pub(crate) fn account(&self) -> &AccountId {
         &self.tenant.account.id
     }
 
-    pub fn now(&self) -> Timestamp {
+    pub(crate) fn now(&self) -> Timestamp {
         self.hand.now()
     }
 
     /// A call to the API; what it sends to the queue arrives.
-    pub async fn call(&mut self, method: &str, path: &str, body: Option<Value>) -> Answer {
+    pub(crate) async fn call(&mut self, method: &str, path: &str, body: Option<Value>) -> Answer {
         let method = Method::from_bytes(method.as_bytes()).unwrap();
         let ask = self.api.ask(method, path).key(&self.tenant.key);
         let ask = match &body {
@@ -112,55 +112,55 @@ impl World {
         answer
     }
 
-    pub async fn open_batch(&mut self) -> BatchId {
+    pub(crate) async fn open_batch(&mut self) -> BatchId {
         let answer = self.call("POST", "/v3/mail/batch", None).await.expect(201);
         BatchId::parse(answer.json()["batch_id"].as_str().unwrap()).unwrap()
     }
 
-    pub async fn hold(&mut self, batch: &BatchId, status: &str) -> Answer {
+    pub(crate) async fn hold(&mut self, batch: &BatchId, status: &str) -> Answer {
         let body = json!({"batch_id": batch.as_str(), "status": status});
         self.call("POST", "/v3/user/scheduled_sends", Some(body))
             .await
     }
 
-    pub async fn turn(&mut self, batch: &BatchId, status: &str) -> Answer {
+    pub(crate) async fn turn(&mut self, batch: &BatchId, status: &str) -> Answer {
         let path = format!("/v3/user/scheduled_sends/{batch}");
         self.call("PATCH", &path, Some(json!({"status": status})))
             .await
     }
 
-    pub async fn resume(&mut self, batch: &BatchId) -> Answer {
+    pub(crate) async fn resume(&mut self, batch: &BatchId) -> Answer {
         self.call("DELETE", &format!("/v3/user/scheduled_sends/{batch}"), None)
             .await
     }
 
-    pub async fn cancel_message(&mut self, message: &MessageId) -> Answer {
+    pub(crate) async fn cancel_message(&mut self, message: &MessageId) -> Answer {
         let path = format!("/v3/user/scheduled_sends/messages/{message}");
         self.call("DELETE", &path, None).await
     }
 
-    pub async fn move_message(&mut self, message: &MessageId, to: Timestamp) -> Answer {
+    pub(crate) async fn move_message(&mut self, message: &MessageId, to: Timestamp) -> Answer {
         let path = format!("/v3/user/scheduled_sends/messages/{message}");
         self.call("PATCH", &path, Some(json!({"send_at": to.0})))
             .await
     }
 
     /// What the contract's `status` word of a batch is; `None` when it has none.
-    pub async fn status(&mut self, batch: &BatchId) -> Option<String> {
+    pub(crate) async fn status(&mut self, batch: &BatchId) -> Option<String> {
         let path = format!("/v3/user/scheduled_sends/{batch}");
         let answer = self.call("GET", &path, None).await.expect(200);
         Some(answer.json()[0]["status"].as_str()?.to_owned())
     }
 
     /// Accepts a mail to one recipient, as mail/send does with one that leaves later.
-    pub async fn send_later(&mut self, at: Timestamp, batch: Option<&BatchId>) -> MessageId {
+    pub(crate) async fn send_later(&mut self, at: Timestamp, batch: Option<&BatchId>) -> MessageId {
         let message = entropy().message_id();
         self.accept(&message, 0, at, batch).await.unwrap();
         message
     }
 
     /// The same for one piece of a mail, where things may go wrong.
-    pub async fn accept(
+    pub(crate) async fn accept(
         &mut self,
         message: &MessageId,
         first: u32,
@@ -187,21 +187,21 @@ impl World {
         sent.map_err(|e| e.to_string())
     }
 
-    pub async fn sweep(&mut self) -> Swept {
+    pub(crate) async fn sweep(&mut self) -> Swept {
         let swept = sweep(&self.app, Share::ALL).await.unwrap();
         self.collect();
         swept
     }
 
     /// The same where things may go wrong: `None` when the sweep died.
-    pub async fn try_sweep(&mut self) -> Option<Swept> {
+    pub(crate) async fn try_sweep(&mut self) -> Option<Swept> {
         let swept = sweep(&self.app, Share::ALL).await.ok();
         self.collect();
         swept
     }
 
     /// Takes what was sent to the queue since.
-    pub fn collect(&mut self) {
+    pub(crate) fn collect(&mut self) {
         let now = self.hand.clock().now_ms();
         for (job, delay) in self.queues.drain("send") {
             let wait = i64::try_from(delay.as_millis()).unwrap();
@@ -211,7 +211,7 @@ impl World {
 
     /// Works on every job that is handed out by now, and on those that come of it. `false` when
     /// the worker died; its job comes back.
-    pub async fn deliver(&mut self) -> bool {
+    pub(crate) async fn deliver(&mut self) -> bool {
         loop {
             let now = self.hand.clock().now_ms();
             let Some(next) = self.inbox.iter().position(|(ready, _)| *ready <= now) else {
@@ -298,7 +298,7 @@ impl World {
 
     /// Lets time pass in steps of a minute, as the rule and the queue see it, each a little past
     /// the minute; then stands at `to`. Minutes in which a sweep has nothing to move are skipped.
-    pub async fn pass_until(&mut self, to: Timestamp) {
+    pub(crate) async fn pass_until(&mut self, to: Timestamp) {
         while self.now() < to {
             let minutes = self
                 .store
@@ -322,7 +322,7 @@ impl World {
     }
 
     /// Lets time pass without sweeps; jobs in the queue are worked on at their moment.
-    pub async fn wait_until(&mut self, to: Timestamp) {
+    pub(crate) async fn wait_until(&mut self, to: Timestamp) {
         loop {
             let ready = self.inbox.iter().map(|(ready, _)| *ready).min();
             match ready.filter(|ready| *ready <= to.millis()) {
@@ -338,14 +338,14 @@ impl World {
     }
 
     /// What happened to a message, and how many milliseconds after `at`.
-    pub fn ends(&self, message: &MessageId, at: Timestamp) -> Vec<(End, i64)> {
+    pub(crate) fn ends(&self, message: &MessageId, at: Timestamp) -> Vec<(End, i64)> {
         let own = self.left.iter().filter(|left| left.message == *message);
         own.map(|left| (left.end.clone(), left.at.0 - at.millis().0))
             .collect()
     }
 }
 
-pub fn job(
+pub(crate) fn job(
     account: &AccountId,
     message: &MessageId,
     first: u32,
@@ -371,6 +371,6 @@ pub fn job(
 }
 
 /// A refusal's status and first message.
-pub fn refusal(answer: &Answer) -> (StatusCode, String) {
+pub(crate) fn refusal(answer: &Answer) -> (StatusCode, String) {
     (answer.status, answer.error().1)
 }
