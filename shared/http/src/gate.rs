@@ -122,7 +122,7 @@ impl Gate {
         let account = match account {
             _ if !permit.allowed => Err(too_many()),
             Err(rejection) => Err(rejection),
-            Ok(account) => self.may(&held.key, account, asked.access).await,
+            Ok(account) => self.may(&held, account, asked.access).await,
         };
         match account {
             Err(rejection) => Err(Refused {
@@ -142,13 +142,20 @@ impl Gate {
         }
     }
 
-    /// The account, when the key holds the scope and the account may use it.
+    /// The account that is acted for, when the key opens, holds the scope, and that account may use
+    /// it. The key of an account that is disabled or suspended, or lies under one that is, opens
+    /// nothing: a leaked key must neither read what is left nor make itself a successor. A parent
+    /// whose own key opens still acts for such a subuser, to read, to revoke its keys and to clear
+    /// up, but not to send.
     async fn may(
         &self,
-        key: &ApiKey,
+        Presented { key, account: own }: &Presented,
         account: Arc<Account>,
         access: Access,
     ) -> Result<Arc<Account>, Rejection> {
+        if !self.is_active(own).await? {
+            return Err(barred(access));
+        }
         let holds = match access {
             Access::Scope(scope) => key.holds(scope),
             Access::Either(one, other) => key.holds(one) || key.holds(other),
@@ -157,29 +164,30 @@ impl Gate {
         if !holds {
             return Err(Rejection::forbidden());
         }
-        if access == Access::Scope(SENDING) {
+        // What was found out above about the key's own account is not looked up again.
+        if access == Access::Scope(SENDING) && account.id != own.id {
             self.check_may_send(&account).await?;
         }
         Ok(account)
     }
 
     /// Refuses, as mail/send does, what makes the service write to strangers for an account that
-    /// is switched off.
+    /// is disabled or suspended: its parent may still act for it.
     ///
     /// # Errors
     /// 401 when it or one above it is switched off; when the table fails.
     pub async fn check_may_send(&self, account: &Account) -> Result<(), Rejection> {
-        match self.may_send(account).await? {
+        match self.is_active(account).await? {
             true => Ok(()),
             false => Err(not_authorized_to_send()),
         }
     }
 
-    /// Whether neither this account nor one above it is switched off.
+    /// Whether neither this account nor one above it is disabled or suspended.
     ///
     /// # Errors
     /// When the table fails.
-    pub async fn may_send(&self, account: &Account) -> Result<bool, Rejection> {
+    pub async fn is_active(&self, account: &Account) -> Result<bool, Rejection> {
         // A subuser, under a customer account, under its parent.
         const DEPTH: usize = 3;
         if account.status != Status::Active {
@@ -223,7 +231,7 @@ impl Gate {
         self.record(self.note(&held.account, ip, "basic", true))
             .await;
         let account = Arc::clone(&held.account);
-        let account = self.may(&held.key, account, Access::Scope(SENDING)).await?;
+        let account = self.may(&held, account, Access::Scope(SENDING)).await?;
         let key = held.key;
         Ok(Caller { account, key })
     }
@@ -327,7 +335,7 @@ fn not_authorized_to_send() -> Rejection {
     Rejection::plain(StatusCode::UNAUTHORIZED, message)
 }
 
-/// What a caller outside the allow list is told.
+/// What a caller outside the allow list is told, and one whose account is disabled or suspended.
 fn barred(access: Access) -> Rejection {
     match access {
         Access::Scope(SENDING) => not_authorized_to_send(),

@@ -22,4 +22,4 @@ pub use meddler::Meddler;
 pub use queues::{Queues, Sent, sqs_event};
 pub use receiver::{Received, Receiver, Reply};
 pub use table::{TABLE, dynamodb, table};
-pub use tenant::{Tenant, entropy};
+pub use tenant::{Tenant, entropy, key_of};

@@ -97,6 +97,14 @@ impl Tenant {
     }
 }
 
+/// A new key of this account, which may do everything.
+///
+/// # Panics
+/// When the table fails, which no test can go on from.
+pub async fn key_of(store: &Store, account: &Account) -> String {
+    key(store, &account.id, KeyKind::Full, &[]).await
+}
+
 async fn key(store: &Store, account: &AccountId, kind: KeyKind, scopes: &[&str]) -> String {
     let secret = Secret::generate(&entropy());
     let key = ApiKey {

@@ -153,7 +153,7 @@ async fn the_parents_own_scopes_apply() {
 }
 
 #[tokio::test]
-async fn an_account_that_is_switched_off_cannot_send_and_is_told_so() {
+async fn a_key_of_a_disabled_or_suspended_account_or_of_one_below_opens_nothing() {
     let desk = Desk::new().await;
     let (api, parent) = (&desk.api, &desk.tenant);
     let sub = parent.subuser(&desk.store, "sub").await;
@@ -170,6 +170,7 @@ async fn an_account_that_is_switched_off_cannot_send_and_is_told_so() {
         assert!(desk.store.create_account(&account).await.unwrap());
         account
     };
+    let below = posthaste_testkit::key_of(&desk.store, &under).await;
     let set = async |id, status| {
         desk.store
             .update_account(id, |account| account.status = status)
@@ -180,6 +181,7 @@ async fn an_account_that_is_switched_off_cannot_send_and_is_told_so() {
     for (who, status) in [
         (&sub.account.id, Status::Disabled),
         (&sub.account.id, Status::Suspended),
+        (&sub.account.id, Status::DisabledAndSuspended),
         (&parent.account.id, Status::Suspended),
     ] {
         set(who, status).await;
@@ -192,13 +194,24 @@ async fn an_account_that_is_switched_off_cannot_send_and_is_told_so() {
             let error = ask.send().await.expect(401).error();
             assert_eq!(error, (None, NOT_AUTHORIZED.to_owned()), "{status:?}");
         }
-        // It still sees what it owns.
-        api.get("/v3/templates")
-            .key(&sub.key)
-            .send()
-            .await
-            .expect(200);
+        for ask in [
+            api.get("/v3/templates").key(&sub.key),
+            api.get("/v3/scopes").key(&sub.key),
+            api.get("/v3/templates").key(&below),
+            api.get("/v3/templates").key(&sub.key).as_if(&by_id),
+        ] {
+            let error = ask.send().await.expect(403).error();
+            assert_eq!(error, (None, "access forbidden".to_owned()), "{status:?}");
+        }
+        // A parent that is active itself still sees to it.
+        let seen = api.get("/v3/templates").key(&parent.key).as_if("sub");
+        let parents_own = who == &parent.account.id;
+        let want = if parents_own { 403 } else { 200 };
+        seen.send().await.expect(want);
         set(who, Status::Active).await;
+        for key in [&sub.key, &below] {
+            api.get("/v3/templates").key(key).send().await.expect(200);
+        }
         api.post("/v3/mail/send")
             .key(&sub.key)
             .send()
