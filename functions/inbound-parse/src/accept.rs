@@ -19,6 +19,15 @@ use crate::work::Trouble;
 /// A mail that has passed this many servers goes in circles (RFC 5321, section 6.3).
 const MOST_HOPS: usize = 100;
 
+/// Seconds within which the same content, without a Message-ID, from and to the same addresses is
+/// taken for a client's retry of a mail whose 250 it did not read. RFC 5321, section 4.5.4.1, asks
+/// for 30 minutes between attempts, but what meets this rule is not an MTA's queue: those
+/// add a Message-ID, and are known by it for as long as arrivals are kept. It is a device or a
+/// script, which tries again at once or not at all, or a smart host behind one: Postfix comes again
+/// after 5 to 10 minutes, Exim after 15. What comes later is a mail of its own: a camera whose
+/// alarms all read the same means each of them.
+pub const RETRY_WINDOW: i64 = 15 * 60;
+
 /// A mail as it was handed in.
 #[derive(Clone, Copy, Debug)]
 pub struct Arrived<'a> {
@@ -31,6 +40,9 @@ pub struct Arrived<'a> {
     /// Octets in front of the mail that whoever took it for us wrote: they differ each time the
     /// same mail is handed in.
     pub added: usize,
+    /// What names this mail among all others where it was kept before it came here, such as its
+    /// object in the bucket; nothing for one that a client hands in itself.
+    pub object: Option<&'a str>,
     /// What others have found out about it.
     pub judged: Option<&'a Judged>,
 }
@@ -63,8 +75,13 @@ pub async fn receiver(app: &App, address: &str) -> Result<Option<ParseSetting>, 
     app.store.receiver(&host.ascii_domain()).await
 }
 
-/// Takes a mail: with each recipient of a configured hostname durable once this returns. Gives
-/// back how many there were. Taking it twice posts it once.
+/// Accepts a mail: with each recipient of a configured hostname durable once this returns. Gives
+/// back how many there were.
+///
+/// The same bytes from and to the same addresses are posted once, for as long as arrivals are kept,
+/// when they have a Message-ID; without one, when they come from the same object, or from a client
+/// within [`RETRY_WINDOW`]. The same Message-ID over other bytes is another mail: a list's copy, a
+/// corrected text, or what a stranger who guessed the Message-ID sent ahead of it.
 ///
 /// # Errors
 /// When the mail is not wanted, or could not be kept; some recipients may have it then.
@@ -74,13 +91,24 @@ pub async fn accept(app: &App, arrived: Arrived<'_>, raw: Bytes) -> Result<usize
     }
     let received = app.clock.now();
     let content = raw.get(arrived.added..).unwrap_or_default();
+    let has_message_id = has_message_id(content);
     let content = Sha256::digest(content);
     let (mut seen, mut jobs) = (HashSet::new(), BTreeMap::<AccountId, Vec<Inbound>>::new());
     for to in arrived.to {
         let Some(setting) = receiver(app, to).await? else {
             continue;
         };
-        let id = id(&content, arrived.from, to);
+        let same = id(&content, arrived.from, to);
+        let id = match arrived.object {
+            _ if has_message_id => same,
+            Some(object) => of(&same, object.as_bytes()),
+            None => {
+                let new = of(&same, &received.0.to_be_bytes());
+                let which = (&setting.account, same.as_str());
+                let when = (received, RETRY_WINDOW);
+                app.store.arrival_id(which, &new, when).await?
+            }
+        };
         if !seen.insert(id.clone()) {
             continue;
         }
@@ -152,7 +180,13 @@ pub(crate) async fn release(app: &App, job: &Inbound) -> Result<(), Trouble> {
     Ok(())
 }
 
-/// The same content (given by its hash) from and to the same addresses has the same id; the
+/// One of the mails that have the same id by their content.
+fn of(same: &str, which: &[u8]) -> String {
+    let hash = Sha256::new().chain_update(same).chain_update(which);
+    URL_SAFE_NO_PAD.encode(hash.finalize())
+}
+
+/// The same content (given by its hash) from and to the same addresses has the same id; a
 /// Message-ID is part of it.
 fn id(content: &[u8], from: &str, to: &str) -> String {
     let mut hash = Sha256::new();
@@ -165,16 +199,39 @@ fn id(content: &[u8], from: &str, to: &str) -> String {
     URL_SAFE_NO_PAD.encode(hash.finalize())
 }
 
+/// The lines of the header.
+fn header(raw: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let lines = raw.split(|byte| *byte == b'\n');
+    lines.take_while(|line| !matches!(line, [] | [b'\r']))
+}
+
+/// Whether the header has a Message-ID that says something.
+fn has_message_id(raw: &[u8]) -> bool {
+    let mut inside = false;
+    header(raw).any(|line| {
+        let value = match line {
+            [b' ' | b'\t', ..] => line,
+            _ => {
+                let colon = line.iter().position(|byte| *byte == b':');
+                let field = colon.and_then(|colon| line.split_at_checked(colon));
+                let (name, value) = field.unwrap_or_default();
+                // White space before the colon is RFC 5322's obsolete syntax.
+                inside = name.trim_ascii_end().eq_ignore_ascii_case(b"message-id");
+                value.get(1..).unwrap_or_default()
+            }
+        };
+        inside && !matches!(value.trim_ascii(), b"" | b"<>")
+    })
+}
+
 /// How many `Received` fields the header has.
 fn hops(raw: &[u8]) -> usize {
     let name = b"received:";
-    let lines = raw.split(|byte| *byte == b'\n');
-    let header = lines.take_while(|line| !matches!(line, [] | [b'\r']));
     let is_hop = |line: &&[u8]| {
         line.get(..name.len())
             .is_some_and(|begin| begin.eq_ignore_ascii_case(name))
     };
-    header.filter(is_hop).count()
+    header(raw).filter(is_hop).count()
 }
 
 #[cfg(test)]
@@ -187,6 +244,27 @@ mod tests {
         assert_eq!(hops(mail), 2);
         assert_eq!(hops(b"Received: a\nReceived: b"), 2);
         assert_eq!(hops(b""), 0);
+    }
+
+    #[test]
+    fn a_message_id_counts_where_it_says_something() {
+        for (with, head) in [
+            (true, "Message-ID: <1@a>\r\n"),
+            (true, "From: a@b\nmessage-id:<1@a>\n"),
+            (true, "Message-Id : 1\r\n"),
+            (true, "Message-ID:\r\n\t<1@a>\r\n"),
+            (true, "Message-ID: <1@a>"),
+            (false, "Message-ID:\r\n <>\r\nFrom: a@b\r\n"),
+            (false, "Message-ID: \r\nFrom: a@b\r\n folded\r\n"),
+            (false, "X-Message-ID: <1@a>\r\n"),
+            (false, "Message-ID-Of-List: <1@a>\r\n"),
+            (false, "From: a@b\r\n Message-ID: <1@a>\r\n"),
+            (false, "From: a@b\r\n\r\nMessage-ID: <1@a>\r\n"),
+            (false, "no field\r\n"),
+            (false, ""),
+        ] {
+            assert_eq!(has_message_id(head.as_bytes()), with, "{head:?}");
+        }
     }
 
     #[test]

@@ -5,7 +5,8 @@
 //! The worker posts it, tries again for 72 hours, and keeps what nobody took for a replay.
 //!
 //! Every job may run twice: each attempt is claimed first, and the id of a mail is a hash of its
-//! Message-ID, envelope and bytes, so a mail that is handed in twice is posted once.
+//! envelope and bytes, so a mail that is handed in twice is posted once. Without a Message-ID the
+//! bytes do not tell a retry from a second mail that reads the same: [`accept`] says what does.
 
 mod accept;
 mod app;
@@ -14,6 +15,6 @@ mod notice;
 mod post;
 mod work;
 
-pub use accept::{Arrived, Unaccepted, accept, receiver};
+pub use accept::{Arrived, RETRY_WINDOW, Unaccepted, accept, receiver};
 pub use app::App;
 pub use work::handle;

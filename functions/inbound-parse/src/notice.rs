@@ -105,6 +105,7 @@ pub(crate) async fn take(app: &App, notice: &Notice) -> Result<(), Trouble> {
         ip: client(&raw),
         hello: "",
         added: added(&raw),
+        object: Some(key),
         judged: Some(&judged),
     };
     match accept(app, arrived, raw).await {

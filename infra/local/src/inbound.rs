@@ -61,6 +61,7 @@ impl Handler for Door {
             hello: &session.hello,
             // This host writes nothing into it.
             added: 0,
+            object: None,
             judged: None,
         };
         match inbound_parse::accept(&self.parse, arrived, message).await {

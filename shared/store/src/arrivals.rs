@@ -43,6 +43,13 @@ pub enum Arriving {
     Over(Stage),
 }
 
+/// The last mail of its own that had this content.
+#[derive(Debug, Serialize, Deserialize)]
+struct LastArrival {
+    id: String,
+    at: Timestamp,
+}
+
 /// That a recipient needs a raw mail: the key says it all.
 #[derive(Debug, Serialize, Deserialize)]
 struct Holding {}
@@ -71,6 +78,35 @@ impl LostMail {
 }
 
 impl Store {
+    /// The id under which content without a Message-ID is received at `now`: that of the last mail
+    /// with this content, when it came less than `window` seconds ago and this one is therefore
+    /// taken for a client's retry of it; otherwise `new`, which the next one within the window
+    /// gets then. The window counts from the first, so that retries do not extend it.
+    ///
+    /// # Errors
+    /// When the table fails or the row keeps changing.
+    pub async fn arrival_id(
+        &self,
+        (account, content): (&AccountId, &str),
+        new: &str,
+        (now, window): (Timestamp, i64),
+    ) -> Result<String, StoreError> {
+        let key = Key::last_arrival(account, content);
+        let expires = Some(now.plus(window));
+        let done = self
+            .modify::<LastArrival, String>(&key, expires, |row| match row {
+                // Also by a clock that was set back since.
+                Some(last) if now.since(last.at).abs() < window => Err(last.id.clone()),
+                // Time to live deletes late: a row that has run out says nothing.
+                Some(_) | None => Ok(Change::Put(LastArrival {
+                    id: new.to_owned(),
+                    at: now,
+                })),
+            })
+            .await?;
+        Ok(done.err().unwrap_or_else(|| new.to_owned()))
+    }
+
     /// Claims attempt `attempt` of a mail for `lease` seconds.
     ///
     /// # Errors

@@ -200,6 +200,11 @@ impl Key {
         Self::new(format!("IN#{account}#{id}"), "IN")
     }
 
+    /// When content that names no Message-ID was last received as a mail of its own.
+    pub(crate) fn last_arrival(account: &AccountId, content: &str) -> Self {
+        Self::new(format!("IN#{account}#{content}"), "LAST")
+    }
+
     /// Who needs the raw mail of this name.
     pub(crate) fn raw_mail_pk(blob: &str) -> String {
         format!("RAW#{blob}")

@@ -121,6 +121,37 @@ async fn the_sender_is_checked_in_the_dns_whoever_may_send_from_here() {
     service.stop().await;
 }
 
+/// A camera's alarm: neither a Message-ID nor a date, and the same bytes every time.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_mail_that_got_its_250_is_posted_after_a_restart_and_a_retry_of_it_is_still_known() {
+    const ALARM: &str = "From: cam@sender.example\r\nTo: box@in.shop.example\r\n\
+        Subject: Motion detected\r\n\r\nMotion";
+    let folder = tempfile::tempdir().expect("a folder");
+    let on = |settings: &mut Settings| settings.data = Some(folder.path().to_owned());
+    let hand_in = async |service: &Service| {
+        let mut smtp = Mx::hello(service.smtp()).await;
+        let taken = smtp.send("cam@sender.example", "box@in.shop.example", ALARM);
+        let taken = taken.await;
+        assert!(taken.starts_with("250 "), "{taken}");
+    };
+    let (service, receiver) = parsing_with(on).await;
+    receiver.script([Reply::status(503)]);
+    hand_in(&service).await;
+    posted(&receiver).await;
+    service.stop().await;
+
+    let service = Service::with(on).await;
+    service.hand.advance(inbound_parse::RETRY_WINDOW - 1);
+    hand_in(&service).await;
+    service.pass(3600).await;
+    assert_eq!(field(&posted(&receiver).await, "text"), Some("Motion\r\n"));
+    // The next alarm is the third post, so the retry was none.
+    hand_in(&service).await;
+    posted(&receiver).await;
+    assert_eq!(receiver.posts().len(), 3);
+    service.stop().await;
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn nothing_is_relayed() {
     let (service, receiver) = parsing().await;

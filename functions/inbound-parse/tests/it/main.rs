@@ -106,6 +106,7 @@ impl Desk {
             ip: "192.0.2.7".parse().ok(),
             hello: "mail.sender.example",
             added: 0,
+            object: None,
             judged: None,
         };
         accept(&self.app, arrived, Bytes::copy_from_slice(raw))

@@ -56,20 +56,45 @@ async fn the_verdicts_of_ses_are_posted_and_its_copy_is_forgotten() {
     assert!(desk.jobs().is_empty());
 }
 
-/// SES writes its own fields each time, with a new id and a new moment.
+/// SES writes its own fields each time, with a new id and a new moment, and keeps each mail in an
+/// object of its own.
 #[tokio::test]
-async fn the_same_mail_handed_to_ses_twice_is_posted_once() {
+async fn a_mail_with_a_message_id_handed_to_ses_twice_is_posted_once() {
     let desk = Desk::new().await;
     desk.setting("spam.shop.example", true, false).await;
     let raw = String::from_utf8(RAW.to_vec()).unwrap();
+    let raw = raw.replace("To: box", "Message-ID: <1@sender.example>\r\nTo: box");
     let again = raw.replace("amazonaws.com\r\n", "amazonaws.com with SMTP id 2\r\n");
     let other = raw.replace("Hello", "Another");
     assert_ne!(raw, again);
-    for (mail, posts) in [(raw, 1), (again, 1), (other, 2)] {
-        desk.app.blob.put("received/m1", mail.into()).await.unwrap();
-        assert_eq!(desk.work(vec![notice()]).await, 0);
-        assert_eq!(desk.work(desk.jobs()).await, 0);
+    for (mail, object, posts) in [(raw, "m1", 1), (again, "m2", 1), (other, "m3", 2)] {
+        desk.brought(object, mail).await;
         assert_eq!(desk.receiver.posts().len(), posts);
+    }
+}
+
+/// SES has taken each of them: two that read the same are two.
+#[tokio::test]
+async fn without_a_message_id_an_object_of_ses_is_a_mail_of_its_own() {
+    let desk = Desk::new().await;
+    desk.setting("spam.shop.example", true, false).await;
+    let raw = String::from_utf8(RAW.to_vec()).unwrap();
+    for (object, posts) in [("m1", 1), ("m2", 2), ("m1", 2), ("m3", 3)] {
+        // A notice that comes twice, the second time before the object was deleted.
+        desk.brought(object, raw.clone()).await;
+        assert_eq!(desk.receiver.posts().len(), posts, "{object}");
+        desk.hand.advance(20 * 86_400 / 4);
+    }
+}
+
+impl Desk {
+    /// Works off the notice of a mail in this object, and what comes of it.
+    async fn brought(&self, object: &str, mail: String) {
+        let key = format!("received/{object}");
+        self.app.blob.put(&key, mail.into()).await.unwrap();
+        let notice = notice().replace("received/m1", &key);
+        assert_eq!(self.work(vec![notice]).await, 0);
+        assert_eq!(self.work(self.jobs()).await, 0);
     }
 }
 
