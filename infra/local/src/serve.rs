@@ -9,6 +9,8 @@ use std::time::Duration;
 use axum::Router;
 use axum::serve::{Listener, ListenerExt as _};
 use rustls::ServerConfig;
+use rustls::pki_types::pem::{self, PemObject as _};
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc;
 use tokio_rustls::TlsAcceptor;
@@ -31,15 +33,19 @@ pub(crate) fn tls(cert: &Path, key: &Path) -> Result<Arc<ServerConfig>, TlsError
         let bytes = std::fs::read(path);
         bytes.map_err(|e| TlsError::File(path.to_owned(), e))
     };
-    let chain: Vec<_> = rustls_pemfile::certs(&mut open(cert)?.as_slice())
+    let unreadable = |path: &Path, e: pem::Error| {
+        TlsError::File(path.to_owned(), io::Error::new(io::ErrorKind::InvalidData, e))
+    };
+    let chain: Vec<_> = CertificateDer::pem_slice_iter(&open(cert)?)
         .collect::<Result<_, _>>()
-        .map_err(|e| TlsError::File(cert.to_owned(), e))?;
+        .map_err(|e| unreadable(cert, e))?;
     if chain.is_empty() {
         return Err(TlsError::Empty(cert.to_owned(), "certificate"));
     }
-    let key = rustls_pemfile::private_key(&mut open(key)?.as_slice())
-        .map_err(|e| TlsError::File(key.to_owned(), e))?
-        .ok_or_else(|| TlsError::Empty(key.to_owned(), "private key"))?;
+    let key = PrivateKeyDer::from_pem_slice(&open(key)?).map_err(|e| match e {
+        pem::Error::NoItemsFound => TlsError::Empty(key.to_owned(), "private key"),
+        other => unreadable(key, other),
+    })?;
     let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
     let config = ServerConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()
