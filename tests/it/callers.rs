@@ -95,6 +95,11 @@ impl House {
         }
     }
 
+    /// The key of the first account.
+    pub(crate) fn key(&self) -> &str {
+        self.host.key.as_deref().expect("a key")
+    }
+
     /// One call with a key and a JSON body.
     pub(crate) async fn call(
         &self,
@@ -111,7 +116,7 @@ impl House {
 
     /// A call with the first account's key that must succeed; its JSON.
     pub(crate) async fn made(&self, method: Method, path: &str, body: &Value) -> Value {
-        let answer = self.call(&method, path, &self.host.key, body).await;
+        let answer = self.call(&method, path, self.key(), body).await;
         assert!(answer.status < 300, "{method} {path}: {}", answer.body);
         serde_json::from_str(&answer.body).unwrap_or(Value::Null)
     }

@@ -4,6 +4,7 @@ mod aws;
 mod callers;
 mod command_line;
 mod features;
+mod first_account;
 mod gateway;
 mod journeys;
 mod layers;

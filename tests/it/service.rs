@@ -48,7 +48,7 @@ impl Service {
 
     /// A call of the API with the service's own key.
     pub(crate) async fn call(&self, method: Method, path: &str, body: &Value) -> Response {
-        let call = self.ask(method, path).bearer_auth(&self.host.key);
+        let call = self.ask(method, path).bearer_auth(self.key());
         call.json(body).send().await.expect("the API answers")
     }
 
@@ -60,7 +60,7 @@ impl Service {
 
     /// The service's own key, and where it takes mail from outside.
     pub(crate) fn key(&self) -> &str {
-        &self.host.key
+        self.host.key.as_deref().expect("a key")
     }
 
     pub(crate) fn smtp(&self) -> SocketAddr {

@@ -1,7 +1,7 @@
 //! The data folder: what stays between runs, and the lock that keeps a second host out.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{Read as _, Write as _};
+use std::io::Write as _;
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
@@ -53,23 +53,27 @@ impl Folder {
         self.root.join(name)
     }
 
+    /// The secret in a file, when there is one.
+    pub(crate) fn existing_secret(&self, name: &str) -> Result<Option<String>, FolderError> {
+        let path = self.path(name);
+        match fs::read_to_string(&path) {
+            Ok(text) => Ok(Some(text.trim().to_owned())),
+            Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(None),
+            Err(e) => Err(FolderError::Unusable(path, e)),
+        }
+    }
+
     /// A secret that is made once and kept in a file of mode 0600.
     pub(crate) fn secret(
         &self,
         name: &str,
         make: impl FnOnce() -> String,
     ) -> Result<String, FolderError> {
+        if let Some(text) = self.existing_secret(name)? {
+            return Ok(text);
+        }
         let path = self.path(name);
         let unusable = |e| FolderError::Unusable(path.clone(), e);
-        match File::open(&path) {
-            Ok(mut file) => {
-                let mut text = String::new();
-                file.read_to_string(&mut text).map_err(unusable)?;
-                return Ok(text.trim().to_owned());
-            }
-            Err(e) if e.kind() == std::io::ErrorKind::NotFound => {}
-            Err(e) => return Err(unusable(e)),
-        }
         // Written aside and renamed, so that a kill never leaves half a secret.
         let text = make();
         let aside = self.path(&format!("{name}.new"));

@@ -15,7 +15,7 @@ use posthaste_mailer::{Mailer, RelayUrl, Smtp, SmtpConfig};
 use posthaste_model::AccountId;
 use posthaste_queue::SqsEvent;
 use posthaste_render::InvalidKey;
-use posthaste_store::{Account, ApiKey, KeyKind, Secret, Store, StoreError};
+use posthaste_store::{Store, StoreError};
 use posthaste_webhook::{Client, Config, Guard, InvalidSecret};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
@@ -29,7 +29,7 @@ use crate::serve::{self, TlsError};
 use crate::sources::sources;
 use crate::start::Settings;
 use crate::table::{Disk, Table, TableError};
-use crate::{inbound, relay, submission};
+use crate::{first, inbound, relay, submission};
 
 /// Why the host did not start: one line each.
 #[derive(Debug, thiserror::Error)]
@@ -60,9 +60,11 @@ pub struct Host {
     pub mailbox: SocketAddr,
     pub smtp: SocketAddr,
     pub submission: SocketAddr,
-    /// The key of the first account, in clear.
-    pub key: String,
+    /// The key of the first account, in clear; none when the data folder's opens nothing.
+    pub key: Option<String>,
     pub account: AccountId,
+    /// One sentence for the developer, when the first account or its key is not as it was left.
+    pub notice: Option<String>,
     /// Whether the API speaks HTTPS.
     pub https: bool,
     store: Store,
@@ -134,7 +136,7 @@ impl Host {
             settings.clock.clone(),
         )?;
         let mailer = mailer(settings, relay_address)?;
-        let (key, account) = first_account(settings, folder.as_ref(), &table.store).await?;
+        let first = first::account(settings, folder.as_ref(), &table.store).await?;
         let scheme = if tls.is_some() { "https" } else { "http" };
         let public_url = settings.public_url.clone();
         let secret = stack_secret(settings, folder.as_ref())?;
@@ -175,7 +177,7 @@ impl Host {
             inbound::serve(smtp_listener, door, stopped(until)).await;
         });
         let door = deps.submission(
-            settings.submission_open.then(|| key.clone()),
+            first.key.clone().filter(|_| settings.submission_open),
             table.disk.clone(),
         );
         let (until, certificate) = (stop.clone(), tls.clone());
@@ -202,8 +204,9 @@ impl Host {
             mailbox: mailbox_address,
             smtp,
             submission,
-            key,
-            account,
+            key: first.key,
+            account: first.account,
+            notice: first.notice,
             https,
             store,
             sweep: deps.sweep(),
@@ -422,38 +425,4 @@ fn client() -> Result<Client, StartError> {
 fn receivers() -> Result<Client, StartError> {
     let config = inbound_parse::App::bounds(Guard::with_loopback());
     Client::open(config).map_err(|e| StartError::Secret(e.to_string()))
-}
-
-/// The account and key that a developer finds ready; the same in every run of a data folder.
-async fn first_account(
-    settings: &Settings,
-    folder: Option<&Folder>,
-    store: &Store,
-) -> Result<(String, AccountId), StartError> {
-    let make = || Secret::generate(&settings.entropy).expose().to_owned();
-    let text = match folder {
-        None => make(),
-        Some(folder) => folder.secret("api-key", make)?,
-    };
-    let secret = Secret::parse(&text)
-        .ok_or_else(|| StartError::Secret("api-key is not a key".to_owned()))?;
-    if let Some(known) = store.key_by_id(secret.id()).await?
-        && known.is_opened_by(&secret)
-    {
-        return Ok((text, known.account));
-    }
-    let now = settings.clock.now();
-    let account = Account::new(settings.entropy.account_id(), "local", now);
-    store.create_account(&account).await?;
-    let key = ApiKey {
-        id: secret.id().clone(),
-        account: account.id.clone(),
-        name: "made by the local host".to_owned(),
-        kind: KeyKind::Full,
-        scopes: Vec::new(),
-        hash: secret.hash(),
-        created_at: now,
-    };
-    store.create_key(&key, 100).await?;
-    Ok((text, account.id))
 }

@@ -9,6 +9,7 @@ mod args;
 mod aws;
 mod deps;
 mod engine;
+mod first;
 mod folder;
 mod host;
 mod inbound;

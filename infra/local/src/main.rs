@@ -129,7 +129,14 @@ fn say(text: &str) {
 
 fn greet(host: &Host, settings: &Settings) {
     let scheme = if host.https { "https" } else { "http" };
-    let (api, key) = (host.api, &host.key);
+    let api = host.api;
+    // Without one the developer's own stands in the command.
+    let key = host.key.as_deref().unwrap_or("YOUR_API_KEY");
+    let first = match (&host.key, &host.notice) {
+        (Some(key), None) => key.clone(),
+        (Some(key), Some(notice)) => format!("{key}\n            ({notice})"),
+        (None, notice) => format!("none: {}", notice.as_deref().unwrap_or_default()),
+    };
     let relay = match settings.relay {
         None => "recorded by the embedded relay".to_owned(),
         Some(_) => "handed to the relay you named".to_owned(),
@@ -153,7 +160,7 @@ fn greet(host: &Host, settings: &Settings) {
         "Posthaste {version}
 
   API       {scheme}://{api}
-  API key   {key}
+  API key   {first}
   Mailbox   http://{mailbox}
   Inbound   smtp://{smtp}
   Submit    smtp://{submission} (user apikey, password: the API key)

@@ -6,7 +6,7 @@
 use posthaste_model::{AccountId, Timestamp};
 use serde::{Deserialize, Serialize};
 
-use crate::{Key, Page, Store, StoreError, Transact};
+use crate::{Key, Page, Store, StoreError, Transact, Write};
 
 /// Where an account's base address lies. One deployment answers under every base address.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -17,16 +17,16 @@ pub enum Region {
     Eu,
 }
 
-/// Whether an account may send: what its parent decided and what the operator did. Neither undoes
+/// Whether an account may act: what its parent decided and what the operator did. Neither undoes
 /// the other's word.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
     #[default]
     Active,
-    /// Its parent switched it off: it cannot send.
+    /// Its parent disabled it: it cannot send, and its keys open nothing.
     Disabled,
-    /// The operator did: it cannot send, and its webhooks hear of it.
+    /// The operator suspended it: the same, and its webhooks report it.
     Suspended,
     /// Both did.
     DisabledAndSuspended,
@@ -181,8 +181,8 @@ impl Account {
 
 /// A row that only names an account.
 #[derive(Serialize, Deserialize)]
-struct Named {
-    id: AccountId,
+pub(crate) struct Named {
+    pub(crate) id: AccountId,
 }
 
 impl Store {
@@ -191,6 +191,11 @@ impl Store {
     /// # Errors
     /// When the table fails.
     pub async fn create_account(&self, account: &Account) -> Result<bool, StoreError> {
+        let steps = self.steps_of_account(account)?;
+        Ok(self.transact(steps).await? == Transact::Done)
+    }
+
+    pub(crate) fn steps_of_account(&self, account: &Account) -> Result<Vec<Write>, StoreError> {
         let named = Named {
             id: account.id.clone(),
         };
@@ -201,7 +206,7 @@ impl Store {
         if let Some(name) = account.name_under_parent() {
             steps.push(self.write_new(&name, &named, None)?);
         }
-        Ok(self.transact(steps).await? == Transact::Done)
+        Ok(steps)
     }
 
     /// One account.

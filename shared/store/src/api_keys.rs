@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 use subtle::ConstantTimeEq as _;
 
-use crate::{Key, Page, Store, StoreError, Transact};
+use crate::{Key, Page, Store, StoreError, Transact, Write};
 
 /// A full API key as the caller sent it: `SG.<22>.<43>`, 69 characters (SPEC, "API key").
 /// Hash it, compare it, never print it.
@@ -200,17 +200,21 @@ impl Store {
         self.add_key(key, limit, Some(maker)).await
     }
 
+    pub(crate) fn steps_of_key(&self, key: &ApiKey, limit: i64) -> Result<Vec<Write>, StoreError> {
+        Ok(vec![
+            self.write_take(&Key::count(&key.account, "KEYS"), limit)?,
+            self.write_new(&Key::api_key(&key.account, &key.id), key, None)?,
+            self.write_new(&Key::api_key_by_id(&key.id), key, None)?,
+        ])
+    }
+
     async fn add_key(
         &self,
         key: &ApiKey,
         limit: i64,
         maker: Option<&Maker>,
     ) -> Result<Granted, StoreError> {
-        let mut steps = vec![
-            self.write_take(&Key::count(&key.account, "KEYS"), limit)?,
-            self.write_new(&Key::api_key(&key.account, &key.id), key, None)?,
-            self.write_new(&Key::api_key_by_id(&key.id), key, None)?,
-        ];
+        let mut steps = self.steps_of_key(key, limit)?;
         if let Some(maker) = maker {
             steps.push(self.write_nothing(&maker.place(), maker.rev)?);
         }

@@ -97,6 +97,11 @@ impl Key {
         "ACCOUNTS"
     }
 
+    /// Which account a host on one machine made for its developer.
+    pub(crate) fn first_account() -> Self {
+        Self::new("HOST", "FIRST_ACCOUNT")
+    }
+
     pub(crate) fn subuser(parent: &AccountId, username: &str) -> Self {
         Self::of_account(parent, format!("SUB#{}", username.to_lowercase()))
     }

@@ -19,6 +19,7 @@ mod ending;
 mod erase;
 mod erased;
 mod error;
+mod first_account;
 mod groups;
 mod heard;
 mod held;

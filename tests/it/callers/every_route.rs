@@ -168,9 +168,7 @@ async fn no_id_makes_a_route_fail() {
             let path = fill(route.path, |_| odd.to_owned());
             let short: String = path.chars().take(100).collect();
             let name = format!("{} {short}", route.method);
-            let answer = house
-                .call(&route.method, &path, &house.host.key, &body)
-                .await;
+            let answer = house.call(&route.method, &path, house.key(), &body).await;
             assert!(
                 answer.status < 500,
                 "{name}: {} {}",

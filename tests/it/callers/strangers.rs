@@ -110,16 +110,12 @@ impl Ids {
             "send_at": 1_800_003_600,
             "batch_id": batch,
         });
-        let sent = house
-            .call(&post, "/v3/mail/send", &house.host.key, &mail)
-            .await;
+        let sent = house.call(&post, "/v3/mail/send", house.key(), &mail).await;
         assert_eq!(sent.status, 202, "{}", sent.body);
         let at_once = mail.as_object_mut().expect("an object");
         at_once.remove("batch_id");
         at_once.remove("send_at");
-        let left = house
-            .call(&post, "/v3/mail/send", &house.host.key, &mail)
-            .await;
+        let left = house.call(&post, "/v3/mail/send", house.key(), &mail).await;
         assert_eq!(left.status, 202, "{}", left.body);
         let left = left.headers["x-message-id"]
             .to_str()
@@ -260,7 +256,7 @@ async fn seen(house: &House, ids: &Ids, all: &[Route]) -> Vec<(String, String)> 
         let days = "?start_date=2026-01-01&date=2026-01-01";
         let path = format!("{}{days}", ids.path(route));
         let answer = house
-            .call(&route.method, &path, &house.host.key, &json!({}))
+            .call(&route.method, &path, house.key(), &json!({}))
             .await;
         let owned = route.path.contains('{') && !route.path.contains("{token}");
         assert!(answer.status == 200 || !owned, "{path}: {}", answer.body);

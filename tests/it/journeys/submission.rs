@@ -31,7 +31,7 @@ fn below_the_trace(raw: &[u8]) -> String {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_mail_is_passed_on_as_it_came_and_blind_copies_stay_blind() {
     let service = Service::start().await;
-    let mut smtp = Smtp::logged_in(service.host().submission, &service.host().key).await;
+    let mut smtp = Smtp::logged_in(service.host().submission, service.key()).await;
     let text = "Hello,\r\n.\r\n..\r\nFrom here  \r\n\u{fc}\r\n";
     let sent = mail("Bcc: eve@example.com\r\nX-Own:   kept \r\n", text);
 
@@ -72,7 +72,7 @@ async fn nobody_sends_without_a_key_that_may() {
     let body = json!({"name": "reader", "scopes": ["alerts.read"]});
     let made = service.call(Method::POST, "/v3/api_keys", &body).await;
     let made: serde_json::Value = made.json().await.unwrap();
-    let key = service.host().key.clone();
+    let key = service.key().to_owned();
     let wrong = "535 5.7.8 Authentication failed: The provided authorization grant is invalid, expired, or revoked";
     let reader = made["api_key"].as_str().unwrap();
     for (user, key, want) in [
@@ -119,7 +119,7 @@ async fn the_allow_list_covers_smtp() {
     // What the gate knew of the list may be ten seconds old.
     service.pass(11).await;
     let (mut smtp, _) = Smtp::greeted(service.host().submission).await;
-    let key = service.host().key.clone();
+    let key = service.key().to_owned();
     assert_eq!(
         smtp.log_in("apikey", &key).await,
         "535 5.7.8 Authentication failed: Authenticated user is not authorized to send mail"
@@ -130,7 +130,7 @@ async fn the_allow_list_covers_smtp() {
 #[tokio::test(flavor = "multi_thread")]
 async fn mails_count_against_the_rate_limit_of_mail_send() {
     let service = Service::with(|settings| settings.limits.mail_send = 2).await;
-    let mut smtp = Smtp::logged_in(service.host().submission, &service.host().key).await;
+    let mut smtp = Smtp::logged_in(service.host().submission, service.key()).await;
     let sent = mail("", "x");
     smtp.taken(&["a@example.com"], &sent).await;
     smtp.taken(&["b@example.com"], &sent).await;
@@ -153,7 +153,7 @@ async fn this_machine_may_be_let_in_without_a_login() {
 #[tokio::test(flavor = "multi_thread")]
 async fn only_proven_senders_send_where_that_is_asked_for() {
     let service = Service::with(|settings| settings.strict_senders = true).await;
-    let mut smtp = Smtp::logged_in(service.host().submission, &service.host().key).await;
+    let mut smtp = Smtp::logged_in(service.host().submission, service.key()).await;
     let refused = smtp.send(&["ann@example.com"], &mail("", "x")).await;
     let want = "550 5.7.1 The from address does not match a verified Sender Identity.";
     assert!(refused.starts_with(want), "{refused}");
@@ -163,7 +163,7 @@ async fn only_proven_senders_send_where_that_is_asked_for() {
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_no_mail_is_refused() {
     let service = Service::start().await;
-    let mut smtp = Smtp::logged_in(service.host().submission, &service.host().key).await;
+    let mut smtp = Smtp::logged_in(service.host().submission, service.key()).await;
     let to = ["ann@example.com"];
     for (message, want) in [
         (
@@ -202,7 +202,7 @@ async fn a_suppressed_address_is_dropped_as_by_http() {
     let path = "/v3/asm/suppressions/global";
     let added = service.call(Method::POST, path, &body).await;
     assert_eq!(added.status(), 201);
-    let mut smtp = Smtp::logged_in(service.host().submission, &service.host().key).await;
+    let mut smtp = Smtp::logged_in(service.host().submission, service.key()).await;
     let id = smtp.taken(&["ann@example.com"], &mail("", "x")).await;
     let told = service.events(&id).await;
     assert_eq!(

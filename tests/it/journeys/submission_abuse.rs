@@ -5,7 +5,7 @@ use crate::service::Service;
 use crate::smtp::Smtp;
 
 async fn connected(service: &Service) -> Smtp {
-    Smtp::logged_in(service.host().submission, &service.host().key).await
+    Smtp::logged_in(service.host().submission, service.key()).await
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -17,7 +17,7 @@ fn mail(header: &str) -> Vec<u8> {
 }
 
 async fn connected(service: &Service) -> Smtp {
-    Smtp::logged_in(service.host().submission, &service.host().key).await
+    Smtp::logged_in(service.host().submission, service.key()).await
 }
 
 /// The recorded mails in full, by their one recipient.

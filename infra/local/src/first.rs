@@ -1,0 +1,200 @@
+//! The account and key that a developer finds ready; the same in every run of a data folder.
+//!
+//! A key is made only where the folder holds no file for it. A file whose key opens nothing stays
+//! as it is, and so does the account: the key was revoked, and stays so, or the file is another
+//! folder's. Deleting the file is how a developer asks for a new key.
+
+use posthaste_model::{AccountId, Timestamp};
+use posthaste_store::{Account, ApiKey, KeyKind, Secret, Status, Store};
+
+use crate::folder::Folder;
+use crate::host::StartError;
+use crate::start::Settings;
+
+/// The file of the key.
+pub(crate) const FILE: &str = "api-key";
+
+/// User name of the account that the host makes.
+const USERNAME: &str = "local";
+
+/// Keys an account may hold, as the API's own limit is.
+const MAX_KEYS: i64 = 100;
+
+/// What the host starts with.
+pub(crate) struct First {
+    pub(crate) account: AccountId,
+    /// In clear; none when the one in the file opens nothing.
+    pub(crate) key: Option<String>,
+    /// One sentence for the developer, when not everything is as it was left.
+    pub(crate) notice: Option<String>,
+}
+
+/// Finds or makes the first account and its key.
+pub(crate) async fn account(
+    settings: &Settings,
+    folder: Option<&Folder>,
+    store: &Store,
+) -> Result<First, StartError> {
+    let Some(folder) = folder else {
+        return make(settings, store, generate(settings)).await;
+    };
+    match folder.existing_secret(FILE)? {
+        Some(text) => with_file(settings, folder, store, text).await,
+        None => without_file(settings, folder, store).await,
+    }
+}
+
+fn generate(settings: &Settings) -> String {
+    Secret::generate(&settings.entropy).expose().to_owned()
+}
+
+async fn with_file(
+    settings: &Settings,
+    folder: &Folder,
+    store: &Store,
+    text: String,
+) -> Result<First, StartError> {
+    let file = folder.path(FILE);
+    let Some(secret) = Secret::parse(&text) else {
+        let what = format!("{} holds no API key", file.display());
+        return Err(StartError::Secret(what));
+    };
+    if let Some(key) = store.key_by_id(secret.id()).await?
+        && key.is_opened_by(&secret)
+        && let Some(account) = store.account(&key.account).await?
+    {
+        if store.first_account().await?.is_none() {
+            // A folder of release 0.1.
+            store.set_first_account(&account.id).await?;
+        }
+        let notice = (account.status != Status::Active).then(|| {
+            format!(
+                "account {} is {}, and its keys open nothing; `posthaste account resume` ends a suspension",
+                account.id,
+                if account.status.is_suspended() { "suspended" } else { "disabled" },
+            )
+        });
+        return Ok(First {
+            account: account.id,
+            key: Some(text),
+            notice,
+        });
+    }
+    match known(store).await? {
+        // A new folder with a key that was put there for it.
+        Known::None => make(settings, store, text).await,
+        Known::Account(account) => Ok(First {
+            notice: Some(format!(
+                "the key in {} opens nothing here: it was revoked, or the file is another folder's; \
+                 delete the file to get a new key of account {} at the next start",
+                file.display(),
+                account.id
+            )),
+            account: account.id,
+            key: None,
+        }),
+        Known::Deleted(id) => Ok(First {
+            notice: Some(format!(
+                "account {id} of the key in {} was deleted; delete the file to get a new account at \
+                 the next start",
+                file.display()
+            )),
+            account: id,
+            key: None,
+        }),
+    }
+}
+
+async fn without_file(
+    settings: &Settings,
+    folder: &Folder,
+    store: &Store,
+) -> Result<First, StartError> {
+    let Known::Account(account) = known(store).await? else {
+        // The file first: a kill in between leaves a key that the next start makes the account for.
+        let text = folder.secret(FILE, || generate(settings))?;
+        return make(settings, store, text).await;
+    };
+    // The row first: a kill in between leaves a key that nobody has, and no file that opens nothing.
+    let text = generate(settings);
+    let now = settings.clock.now();
+    let new = key(&account.id, &text, now)?;
+    if !store.create_key(&new, MAX_KEYS).await? {
+        let what = format!(
+            "{} is missing and account {} holds {MAX_KEYS} keys already: revoke one to get a new one \
+             at the next start",
+            folder.path(FILE).display(),
+            account.id
+        );
+        return Ok(First {
+            account: account.id,
+            key: None,
+            notice: Some(what),
+        });
+    }
+    let text = folder.secret(FILE, || text)?;
+    let what = format!(
+        "{} was missing: account {} has a new key beside those it had, which go on working until \
+         they are revoked",
+        folder.path(FILE).display(),
+        account.id
+    );
+    Ok(First {
+        account: account.id,
+        key: Some(text),
+        notice: Some(what),
+    })
+}
+
+/// The account that an earlier start made.
+enum Known {
+    None,
+    Account(Account),
+    Deleted(AccountId),
+}
+
+async fn known(store: &Store) -> Result<Known, StartError> {
+    if let Some(id) = store.first_account().await? {
+        return Ok(match store.account(&id).await? {
+            Some(account) => Known::Account(account),
+            None => Known::Deleted(id),
+        });
+    }
+    // A folder of release 0.1, which kept no note of it.
+    let all = store.accounts().await?;
+    let made = all
+        .into_iter()
+        .find(|account| account.parent.is_none() && account.username == USERNAME);
+    Ok(made.map_or(Known::None, Known::Account))
+}
+
+/// A new account with this key.
+async fn make(settings: &Settings, store: &Store, text: String) -> Result<First, StartError> {
+    let now = settings.clock.now();
+    let account = Account::new(settings.entropy.account_id(), USERNAME, now);
+    let key = key(&account.id, &text, now)?;
+    if !store.create_first_account(&account, &key).await? {
+        // The key is in the table, and opened neither an account nor anything else.
+        return Err(StartError::Secret(format!("the key in {FILE} is in use")));
+    }
+    Ok(First {
+        account: account.id,
+        key: Some(text),
+        notice: None,
+    })
+}
+
+/// A key that may do everything.
+fn key(account: &AccountId, text: &str, now: Timestamp) -> Result<ApiKey, StartError> {
+    let secret = Secret::parse(text)
+        .ok_or_else(|| StartError::Secret(format!("{FILE} holds no API key")))?;
+    Ok(ApiKey {
+        id: secret.id().clone(),
+        account: account.clone(),
+        name: "made by the local host".to_owned(),
+        kind: KeyKind::Full,
+        scopes: Vec::new(),
+        hash: secret.hash(),
+        created_at: now,
+    })
+}

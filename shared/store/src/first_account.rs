@@ -1,0 +1,52 @@
+//! Which account a host on one machine made for its developer: so that one that was deleted, or
+//! whose key was revoked, is not made again.
+
+use posthaste_model::AccountId;
+
+use crate::accounts::Named;
+use crate::{Account, ApiKey, Key, Store, StoreError, Transact};
+
+impl Store {
+    /// The account that the host made first; its own row may be gone.
+    ///
+    /// # Errors
+    /// When the table fails.
+    pub async fn first_account(&self) -> Result<Option<AccountId>, StoreError> {
+        let row = self.get::<Named>(&Key::first_account()).await?;
+        Ok(row.map(|row| row.value.id))
+    }
+
+    /// Notes which account that is, for a table of an earlier release.
+    ///
+    /// # Errors
+    /// When the table fails.
+    pub async fn set_first_account(&self, id: &AccountId) -> Result<(), StoreError> {
+        let named = Named { id: id.clone() };
+        self.put(&Key::first_account(), &named, None).await
+    }
+
+    /// Writes the first account with its key and the note of it, all or nothing: a kill leaves no
+    /// account without a key. `false` when the id of the account or of the key is taken.
+    ///
+    /// # Errors
+    /// When the table fails.
+    pub async fn create_first_account(
+        &self,
+        account: &Account,
+        key: &ApiKey,
+    ) -> Result<bool, StoreError> {
+        let noted = Key::first_account();
+        let mut steps = self.steps_of_account(account)?;
+        steps.extend(self.steps_of_key(key, 1)?);
+        // One that was deleted is noted no longer.
+        let named = Named {
+            id: account.id.clone(),
+        };
+        let rev = self.get::<Named>(&noted).await?.map(|row| row.rev);
+        steps.push(match rev {
+            None => self.write_new(&noted, &named, None)?,
+            Some(rev) => self.write_unchanged(&noted, &named, rev)?,
+        });
+        Ok(self.transact(steps).await? == Transact::Done)
+    }
+}
