@@ -34,7 +34,10 @@ pub(crate) fn tls(cert: &Path, key: &Path) -> Result<Arc<ServerConfig>, TlsError
         bytes.map_err(|e| TlsError::File(path.to_owned(), e))
     };
     let unreadable = |path: &Path, e: pem::Error| {
-        TlsError::File(path.to_owned(), io::Error::new(io::ErrorKind::InvalidData, e))
+        TlsError::File(
+            path.to_owned(),
+            io::Error::new(io::ErrorKind::InvalidData, e),
+        )
     };
     let chain: Vec<_> = CertificateDer::pem_slice_iter(&open(cert)?)
         .collect::<Result<_, _>>()
@@ -132,3 +135,6 @@ impl Listener for Tls {
         Ok(self.address)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -12,6 +12,8 @@ pub struct Certificate {
     pub server: Arc<ServerConfig>,
     /// What a client must trust, in PEM.
     pub pem: String,
+    /// Its private key, in PEM.
+    pub key_pem: String,
 }
 
 impl Certificate {
@@ -36,6 +38,7 @@ impl Certificate {
         Self {
             server: Arc::new(server),
             pem: made.cert.pem(),
+            key_pem: made.signing_key.serialize_pem(),
         }
     }
 }
