@@ -12,8 +12,9 @@ use posthaste_store::Account;
 use crate::wire::{Disable, Ips};
 use crate::{Desk, under};
 
-/// `PATCH /v3/subusers/{name}`: switches sending off or on. A subuser that the operator
-/// suspended cannot send, whatever its parent wishes; the wish holds when that ends.
+/// `PATCH /v3/subusers/{name}`: disables a subuser, whose keys then open nothing and which sends
+/// nothing, or enables it. One that the operator suspended stays so, whatever its parent wishes; the
+/// wish holds when that ends.
 pub(crate) async fn disable(
     State(desk): State<Desk>,
     caller: Caller,

@@ -175,7 +175,7 @@ impl Gate {
     /// is disabled or suspended: its parent may still act for it.
     ///
     /// # Errors
-    /// 401 when it or one above it is switched off; when the table fails.
+    /// 401 when it or one above it is disabled or suspended; when the table fails.
     pub async fn check_may_send(&self, account: &Account) -> Result<(), Rejection> {
         match self.is_active(account).await? {
             true => Ok(()),
