@@ -186,6 +186,88 @@ fn the_host_says_at_its_start_who_may_send() {
     }
 }
 
+/// It would take mail that it cannot build, or links that lead nowhere, so it does not start.
+#[test]
+fn a_name_that_mail_cannot_carry_is_refused_before_anything_starts() {
+    for (flag, value, why) in [
+        (
+            "--hostname",
+            "m\u{e4}il.example",
+            "write xn--mil-qla.example instead",
+        ),
+        ("--hostname", "a b", "labels of 1 to 63"),
+        ("--hostname", "x..y", "labels of 1 to 63"),
+        ("--hostname", "-", "labels of 1 to 63"),
+        ("--hostname", "mail.example.", "does not end with a dot"),
+        ("--hostname", "127.0.0.1", "begins with a letter"),
+        ("--hostname", "", "cannot be empty"),
+        ("--bounce-domain", "bounce example", "labels of 1 to 63"),
+        ("--public-url", "post.example", "begins with http"),
+        ("--public-url", "https://post.example/?a=b", "no query"),
+        ("--rate-limit", "0", "0 is not in 1.."),
+    ] {
+        let folder = folder();
+        let data = folder.path().join("data");
+        let flag_and_value = format!("{flag}={value}");
+        let mut command = command();
+        command.arg(&flag_and_value).arg("--data").arg(&data);
+        let out = command.output().expect("the binary runs");
+        let said = String::from_utf8_lossy(&out.stderr).into_owned();
+        assert_eq!(out.status.code(), Some(2), "{flag_and_value}: {said}");
+        assert!(
+            said.contains(flag) && said.contains(why),
+            "{flag_and_value}: {said}"
+        );
+        assert!(!data.exists(), "{flag_and_value}");
+    }
+}
+
+#[test]
+fn the_variables_of_a_stack_are_checked_like_flags() {
+    for (name, value, why) in [
+        ("MAIL_HOSTNAME", "a b", "labels of 1 to 63"),
+        ("RATE_LIMIT", "0", "at least 1"),
+        ("BOUNCE_DOMAIN", "x..y", "labels of 1 to 63"),
+    ] {
+        let mut command = command();
+        command.arg("--aws").env("AWS_REGION", "us-east-1");
+        for known in [
+            "TABLE_NAME",
+            "SEND_QUEUE_URL",
+            "RETRIES_QUEUE_URL",
+            "EVENTS_QUEUE_URL",
+            "INBOUND_QUEUE_URL",
+            "BUCKET_NAME",
+        ] {
+            command.env(known, "x");
+        }
+        command.env("STACK_SECRET", format!("1:{}", "A".repeat(43)));
+        let out = command
+            .env("BOUNCE_DOMAIN", "bounce.example")
+            .env(name, value);
+        let out = out.output().expect("the binary runs");
+        let said = String::from_utf8_lossy(&out.stderr).into_owned();
+        assert_eq!(out.status.code(), Some(2), "{name}: {said}");
+        assert!(said.contains(name) && said.contains(why), "{said}");
+    }
+}
+
+#[test]
+fn a_host_that_others_reach_says_where_the_links_of_its_mail_lead() {
+    let warning = "name this host's own address with --public-url";
+    for (more, warns) in [
+        (&["--host", "0.0.0.0"][..], true),
+        (
+            &["--host", "0.0.0.0", "--public-url", "https://post.example"],
+            false,
+        ),
+        (&[], false),
+    ] {
+        let said = greeting(more);
+        assert_eq!(said.contains(warning), warns, "{said}");
+    }
+}
+
 #[test]
 fn the_help_names_every_flag() {
     let out = posthaste(&["--help"]);

@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use posthaste_blob::Blob;
 use posthaste_mailer::Mailer;
-use posthaste_model::{AccountId, Clock, Entropy, LEAVE_MAILBOX, MessageId, Verp};
+use posthaste_model::{
+    AccountId, Clock, Entropy, Hostname, LEAVE_MAILBOX, MessageId, PublicUrl, Verp,
+};
 use posthaste_queue::Queue;
 use posthaste_render::KeyRing;
 use posthaste_store::Store;
@@ -38,7 +40,7 @@ pub struct App {
     /// How many copies are in the works at once.
     pub at_once: usize,
     /// Base address of the tracking host; without one nothing is tracked.
-    pub tracking: Option<String>,
+    pub tracking: Option<PublicUrl>,
     /// Seconds the table keeps a copy's row.
     pub retention: i64,
     /// Knows accounts: what they decided, and whether they have an allowance.
@@ -49,9 +51,9 @@ pub struct App {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Identity {
     /// The right side of every Message-ID.
-    pub hostname: String,
+    pub hostname: Hostname,
     /// Where bounces come back to. Without one the sender's own address is the envelope sender.
-    pub bounce_domain: Option<String>,
+    pub bounce_domain: Option<Hostname>,
 }
 
 impl Identity {

@@ -128,8 +128,8 @@ fn render(
 ) -> Result<Rendered, String> {
     let job = order.job;
     let mailbox = app.identity.leave_mailbox();
-    let links = app.tracking.as_deref().map(|base| Links {
-        base,
+    let links = app.tracking.as_ref().map(|base| Links {
+        base: base.as_str(),
         keys: &app.keys,
         account: &job.account,
         message: &job.message,

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use posthaste_mailer::{Mailer, Pools, RelayUrl, Ses, Smtp, SmtpConfig};
+use posthaste_model::PublicUrl;
 use posthaste_render::KeyRing;
 use posthaste_runtime::{Boot, ConfigError};
 
@@ -20,21 +21,16 @@ impl App {
         let vars = boot.vars();
         let delivery = vars.need("DELIVERY")?;
         let mailer = if delivery == "ses" {
-            let pools = match vars.get("IP_POOLS") {
-                None => Pools::default(),
-                Some(_) => vars.parsed("IP_POOLS")?,
-            };
+            let pools = vars.optional::<Pools>("IP_POOLS")?.unwrap_or_default();
             let set = vars.get("CONFIGURATION_SET");
             Mailer::Ses(Ses::with_pools(boot.aws(), set, pools))
         } else {
             let relay: RelayUrl = vars.parsed("DELIVERY")?;
             Mailer::Smtp(Smtp::new(SmtpConfig::new(relay)))
         };
-        let spam = match vars.get("SPAM_FILTER") {
-            None => None,
-            Some(_) => Some(Spam::new(vars.parsed("SPAM_FILTER")?)),
-        };
-        let days: i64 = vars.or("RETENTION_DAYS", 30)?;
+        let spam = vars.optional("SPAM_FILTER")?.map(Spam::new);
+        let days: i64 = vars.positive("RETENTION_DAYS", 30)?;
+        let public_url = vars.optional::<PublicUrl>("PUBLIC_URL")?;
         Ok(Self {
             store: boot.store()?,
             send: boot.queue("SEND_QUEUE_URL")?,
@@ -45,8 +41,8 @@ impl App {
             entropy: boot.entropy(),
             keys: vars.parsed::<KeyRing>("STACK_SECRET")?,
             identity: Identity {
-                hostname: vars.need("HOSTNAME_OF_SERVICE")?,
-                bounce_domain: vars.get("BOUNCE_DOMAIN"),
+                hostname: vars.parsed("HOSTNAME_OF_SERVICE")?,
+                bounce_domain: vars.optional("BOUNCE_DOMAIN")?,
             },
             // SES signs by itself, with the same keys.
             dkim: match delivery.as_str() {
@@ -57,8 +53,8 @@ impl App {
             templates: crate::Templates::default(),
             owner: format!("lambda-{:016x}", boot.entropy().below(u64::MAX)),
             exclusive: false,
-            at_once: vars.or("AT_ONCE", 10)?,
-            tracking: vars.get("TRACKING_URL").or_else(|| vars.get("PUBLIC_URL")),
+            at_once: vars.positive("AT_ONCE", 10)?,
+            tracking: vars.optional("TRACKING_URL")?.or(public_url),
             retention: days.saturating_mul(86_400),
             meter: Arc::default(),
         })

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use posthaste_blob::Blob;
 use posthaste_identity::Resolver;
-use posthaste_model::{Clock, Entropy};
+use posthaste_model::{Clock, Entropy, Hostname};
 use posthaste_queue::Queue;
 use posthaste_runtime::{Boot, Error};
 use posthaste_spam::Filter;
@@ -26,7 +26,7 @@ pub struct App {
     pub clock: Clock,
     pub entropy: Entropy,
     /// The name mail is received under.
-    pub hostname: String,
+    pub hostname: Hostname,
     /// Posts at the same time; each may hold a mail and its form in memory.
     pub at_once: usize,
     /// Seconds for which raw mails and what became of them are kept.
@@ -50,22 +50,20 @@ impl App {
     /// When one that must be there is not, or one cannot be read.
     pub fn open(boot: &Boot) -> Result<Self, Error> {
         let vars = boot.vars();
-        let filter = match vars.get("SPAM_FILTER") {
-            None => None,
-            Some(_) => Some(vars.parsed("SPAM_FILTER")?),
-        };
         Ok(Self {
             store: boot.store()?,
             blob: boot.blob()?,
             inbound: boot.queue("INBOUND_QUEUE_URL")?,
             client: Client::open(Self::bounds(Guard::default()))?,
             resolver: Some(Resolver::system()?),
-            filter,
+            filter: vars.optional("SPAM_FILTER")?,
             clock: boot.clock(),
             entropy: boot.entropy(),
-            hostname: vars.need("MAIL_HOSTNAME")?,
-            at_once: vars.or("AT_ONCE", 2)?,
-            retention: vars.or("RETENTION_DAYS", 30_i64)?.saturating_mul(86_400),
+            hostname: vars.parsed("MAIL_HOSTNAME")?,
+            at_once: vars.positive("AT_ONCE", 2)?,
+            retention: vars
+                .positive("RETENTION_DAYS", 30_i64)?
+                .saturating_mul(86_400),
         })
     }
 }

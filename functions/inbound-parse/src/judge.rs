@@ -31,7 +31,7 @@ async fn checked(app: &App, job: &Inbound, raw: &[u8]) -> Judged {
         ip: job.ip,
         hello: &job.hello,
         from: &job.from,
-        host: &app.hostname,
+        host: app.hostname.as_str(),
     };
     let checked = check_received(resolver, came, raw).await;
     Judged {

@@ -28,7 +28,7 @@ impl App {
             send: boot.queue("SEND_QUEUE_URL")?,
             clock: boot.clock(),
             entropy: boot.entropy(),
-            horizon: boot.vars().or("HORIZON_SECONDS", HORIZON)?,
+            horizon: boot.vars().positive("HORIZON_SECONDS", HORIZON)?,
         })
     }
 }

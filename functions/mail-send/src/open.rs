@@ -19,7 +19,7 @@ impl App {
             limits: Limits {
                 horizon: boot
                     .vars()
-                    .or("HORIZON_SECONDS", Limits::default().horizon)?,
+                    .positive("HORIZON_SECONDS", Limits::default().horizon)?,
             },
             senders: Senders::proven(),
             templates: Templates::default(),

@@ -45,8 +45,8 @@ impl App {
             clock: boot.clock(),
             // The rule fires every minute: a sweep that ends before the next one begins does not
             // read the same rows at the same time.
-            budget: Duration::from_secs(vars.or("SWEEP_SECONDS", 45)?),
-            at_once: vars.or("SWEEP_AT_ONCE", 16)?,
+            budget: Duration::from_secs(vars.positive("SWEEP_SECONDS", 45)?),
+            at_once: vars.positive("SWEEP_AT_ONCE", 16)?,
         })
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use posthaste_http::{Caller, Rejection};
 use posthaste_identity::{Resolver, Target};
 use posthaste_mailer::Ses;
-use posthaste_model::{Clock, EmailAddress, Entropy};
+use posthaste_model::{Clock, EmailAddress, Entropy, Hostname, PublicUrl};
 use posthaste_queue::Queue;
 use posthaste_runtime::{Boot, ConfigError, Error};
 use posthaste_store::{Account, Domain, Store};
@@ -36,9 +36,9 @@ pub struct Names {
     pub target: Target,
     /// Who writes mails of our own.
     pub sender: EmailAddress,
-    /// Base address of the pages that people open, without a final slash; without one it is the address at
-    /// which the gateway was called.
-    pub public_url: Option<String>,
+    /// Base address of the pages that people open; without one it is the address at which the gateway
+    /// was called.
+    pub public_url: Option<PublicUrl>,
 }
 
 impl App {
@@ -50,12 +50,12 @@ impl App {
     /// When one that must be there is not, or one cannot be read.
     pub fn open(boot: &Boot) -> Result<Self, Error> {
         let vars = boot.vars();
-        let bounce_domain = vars.need("BOUNCE_DOMAIN")?;
+        let bounce_domain = String::from(vars.parsed::<Hostname>("BOUNCE_DOMAIN")?);
+        let mail_host = vars.optional::<Hostname>("MAIL_HOST")?;
         let or = |name: &str, default: String| vars.get(name).unwrap_or(default);
         let sender = or("SYSTEM_SENDER", format!("no-reply@{bounce_domain}"));
         let sender = EmailAddress::parse(&sender);
         let unreadable = |e| ConfigError::Unreadable("SYSTEM_SENDER".to_owned(), format!("{e}"));
-        let public_url = vars.get("PUBLIC_URL");
         Ok(Self {
             store: boot.store()?,
             send: boot.queue("SEND_QUEUE_URL")?,
@@ -68,12 +68,12 @@ impl App {
             entropy: boot.entropy(),
             names: Names {
                 target: Target {
-                    mail_host: or("MAIL_HOST", bounce_domain.clone()),
+                    mail_host: mail_host.map_or_else(|| bounce_domain.clone(), String::from),
                     spf: or("SPF", format!("include:{bounce_domain}")),
                     bounce_domain,
                 },
                 sender: sender.map_err(unreadable)?,
-                public_url: public_url.map(|url| url.trim_end_matches('/').to_owned()),
+                public_url: vars.optional("PUBLIC_URL")?,
             },
         })
     }

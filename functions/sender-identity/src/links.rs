@@ -36,7 +36,7 @@ impl Letter {
     ) -> Result<Self, Rejection> {
         gate.check_may_send(&caller.account).await?;
         let base = match (&app.names.public_url, &gateway.0) {
-            (Some(url), _) => url.clone(),
+            (Some(url), _) => url.to_string(),
             (None, Some(name)) => format!("https://{name}"),
             (None, None) => return Err(Rejection::internal(&"PUBLIC_URL is not set")),
         };

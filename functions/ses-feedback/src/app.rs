@@ -1,7 +1,7 @@
 //! What the worker needs.
 
 use posthaste_blob::Blob;
-use posthaste_model::{Clock, Verp};
+use posthaste_model::{Clock, Hostname, Verp};
 use posthaste_queue::Queue;
 use posthaste_render::KeyRing;
 use posthaste_runtime::{Boot, ConfigError};
@@ -20,7 +20,7 @@ pub struct App {
     /// Tells envelope senders of ours from invented ones.
     pub keys: KeyRing,
     /// Where bounces come back to by mail; nowhere without one.
-    pub bounce_domain: Option<String>,
+    pub bounce_domain: Option<Hostname>,
     pub clock: Clock,
     /// How many messages are in the works at once.
     pub at_once: usize,
@@ -40,17 +40,17 @@ impl App {
             events: boot.queue("EVENTS_QUEUE_URL")?,
             blob: boot.blob()?,
             keys: vars.parsed("STACK_SECRET")?,
-            bounce_domain: vars.get("BOUNCE_DOMAIN"),
+            bounce_domain: vars.optional("BOUNCE_DOMAIN")?,
             clock: boot.clock(),
-            at_once: vars.or("AT_ONCE", 10)?,
+            at_once: vars.positive("AT_ONCE", 10)?,
         })
     }
 
     /// The local part of an address of the bounce domain.
     pub(crate) fn local<'a>(&self, address: &'a str) -> Option<&'a str> {
         let (local, domain) = address.rsplit_once('@')?;
-        let ours = self.bounce_domain.as_deref()?;
-        domain.eq_ignore_ascii_case(ours).then_some(local)
+        let ours = self.bounce_domain.as_ref()?;
+        domain.eq_ignore_ascii_case(ours.as_str()).then_some(local)
     }
 
     /// The copy that an envelope sender of ours names. One whose mark is not ours names none.

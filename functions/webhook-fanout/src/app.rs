@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use posthaste_model::{Clock, EmailAddress, Entropy};
+use posthaste_model::{Clock, EmailAddress, Entropy, Hostname};
 use posthaste_queue::{Bus, Queue};
 use posthaste_runtime::{Boot, ConfigError, Error};
 use posthaste_store::Store;
@@ -98,10 +98,10 @@ impl App {
         const DAY: i64 = 86_400;
         let vars = boot.vars();
         let default = Patience::default();
-        let days = |name, seconds: i64| vars.or(name, seconds / DAY).map(|n| n.saturating_mul(DAY));
+        let days = |name, seconds: i64| vars.positive(name, seconds / DAY).map(|n| n.saturating_mul(DAY));
         let sender = match vars.get("SYSTEM_SENDER") {
             Some(sender) => sender,
-            None => format!("no-reply@{}", vars.need("BOUNCE_DOMAIN")?),
+            None => format!("no-reply@{}", vars.parsed::<Hostname>("BOUNCE_DOMAIN")?),
         };
         let from = EmailAddress::parse(&sender)
             .map_err(|e| ConfigError::Unreadable("SYSTEM_SENDER".to_owned(), e.to_string()))?;
@@ -131,7 +131,7 @@ impl App {
             searchable: Some(vars.or("SEARCH_DAYS", 0_i64)?)
                 .filter(|days| *days > 0)
                 .map(|days| days.saturating_mul(DAY)),
-            at_once: vars.or("AT_ONCE", 64)?,
+            at_once: vars.positive("AT_ONCE", 64)?,
             watch: Watch::nobody(),
         })
     }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
 use posthaste_mailer::RelayUrl;
+use posthaste_model::{Hostname, PublicUrl};
 use posthaste_spam::Filter;
 
 use crate::Operator;
@@ -75,13 +76,13 @@ pub struct Args {
     /// Domain of the envelope senders, so that bounces find their message; its MX must lead here
     /// (default: the sender's own address with --relay)
     #[arg(long, value_name = "DOMAIN")]
-    pub bounce_domain: Option<String>,
+    pub bounce_domain: Option<Hostname>,
     /// Name this host goes by in Message-IDs and SMTP greetings
     #[arg(long, value_name = "NAME", default_value = "posthaste.localhost")]
-    pub hostname: String,
+    pub hostname: Hostname,
     /// Address under which recipients reach this host, for links and pixels (default: the API's own)
     #[arg(long, value_name = "URL")]
-    pub public_url: Option<String>,
+    pub public_url: Option<PublicUrl>,
     /// Certificate chain (PEM): the API then speaks HTTPS, which the Java client insists on
     #[arg(long, value_name = "FILE", requires = "tls_key")]
     pub tls_cert: Option<PathBuf>,
@@ -104,6 +105,6 @@ pub struct Args {
     #[arg(long, value_name = "N", default_value_t = 30)]
     pub search_days: u16,
     /// Requests an account may make to one endpoint in a minute (mail/send has its own)
-    #[arg(long, value_name = "N", default_value_t = 600)]
+    #[arg(long, value_name = "N", default_value_t = 600, value_parser = clap::value_parser!(u32).range(1..))]
     pub rate_limit: u32,
 }

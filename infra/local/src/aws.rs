@@ -33,6 +33,16 @@ pub enum AwsError {
     Stopped(io::Error),
 }
 
+impl AwsError {
+    /// The exit code of the process: 2 where a variable is missing or wrong, as for a flag.
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            Self::Config(_) => 2,
+            Self::Tls(_) | Self::Port(..) | Self::Stopped(_) => 1,
+        }
+    }
+}
+
 /// The API and the port for submission, listening.
 pub struct Api {
     listener: TcpListener,
@@ -65,7 +75,8 @@ impl Api {
             // The greeting is no secret of the stack's: without the variable any name will do.
             hostname: boot
                 .vars()
-                .get("MAIL_HOSTNAME")
+                .optional("MAIL_HOSTNAME")
+                .map_err(|e| AwsError::Config(e.into()))?
                 .unwrap_or_else(|| args.hostname.clone()),
             open: None,
             // What the table and the queue have answered is durable there.

@@ -7,7 +7,7 @@ use posthaste_blob::Blob;
 use posthaste_http::{Gate, Routes};
 use posthaste_identity::{Resolver, Target};
 use posthaste_mailer::Mailer;
-use posthaste_model::{Clock, EmailAddress, Entropy};
+use posthaste_model::{Clock, EmailAddress, Entropy, Hostname, PublicUrl};
 use posthaste_queue::Bus;
 use posthaste_render::KeyRing;
 use posthaste_spam::Filter;
@@ -37,9 +37,9 @@ pub(crate) struct Deps {
     pub(crate) clock: Clock,
     pub(crate) entropy: Entropy,
     /// Where recipients reach this host.
-    pub(crate) public_url: String,
-    pub(crate) bounce_domain: Option<String>,
-    pub(crate) hostname: String,
+    pub(crate) public_url: PublicUrl,
+    pub(crate) bounce_domain: Option<Hostname>,
+    pub(crate) hostname: Hostname,
     pub(crate) horizon: i64,
     /// Whether only proven senders may send.
     pub(crate) strict_senders: bool,
@@ -70,7 +70,7 @@ impl Deps {
         let bounce_domain = match (&settings.bounce_domain, &settings.relay) {
             (Some(domain), _) => Some(domain.clone()),
             // The embedded relay takes any envelope sender; a real one may look the domain up.
-            (None, None) => Some(format!("bounce.{}", settings.hostname)),
+            (None, None) => Some(settings.hostname.bounce_domain()),
             (None, Some(_)) => None,
         };
         Self {
@@ -236,7 +236,8 @@ impl Deps {
     fn sender_identity(&self) -> sender_identity::App {
         let resolver = self.resolver();
         let bounce_domain = self.bounce_domain.clone();
-        let bounce_domain = bounce_domain.unwrap_or_else(|| format!("bounce.{}", self.hostname));
+        let bounce_domain =
+            String::from(bounce_domain.unwrap_or_else(|| self.hostname.bounce_domain()));
         sender_identity::App {
             store: self.store.clone(),
             send: self.engine.queue(SEND),
@@ -248,7 +249,7 @@ impl Deps {
             entropy: self.entropy.clone(),
             names: sender_identity::Names {
                 target: Target {
-                    mail_host: self.hostname.clone(),
+                    mail_host: self.hostname.to_string(),
                     spf: format!("include:{bounce_domain}"),
                     bounce_domain,
                 },
@@ -375,11 +376,9 @@ fn inbound_dns(dns: &Dns) -> Option<Resolver> {
     }
 }
 
-/// Who writes mails of our own. A host that goes by an address instead of a name has none to give.
-fn system_sender(hostname: &str) -> EmailAddress {
-    let own = EmailAddress::parse(&format!("no-reply@{hostname}"));
-    let or = || EmailAddress::parse("no-reply@posthaste.localhost").expect("an address");
-    own.unwrap_or_else(|_| or())
+/// Who writes mails of our own.
+fn system_sender(hostname: &Hostname) -> EmailAddress {
+    EmailAddress::parse(&format!("no-reply@{hostname}")).expect("a host name is a domain")
 }
 
 /// What was started before the functions.
@@ -389,7 +388,7 @@ pub(crate) struct Parts {
     pub(crate) blob: Blob,
     pub(crate) mailer: Mailer,
     pub(crate) keys: KeyRing,
-    pub(crate) public_url: String,
+    pub(crate) public_url: PublicUrl,
     pub(crate) client: Client,
     pub(crate) sealer: Arc<Sealer>,
 }

@@ -12,7 +12,7 @@ use posthaste_blob::{Blob, BlobError};
 use posthaste_http::Rejection;
 use posthaste_mailbox::{DEFAULT_LIMIT, Mailbox};
 use posthaste_mailer::{Mailer, RelayUrl, Smtp, SmtpConfig};
-use posthaste_model::AccountId;
+use posthaste_model::{AccountId, PublicUrl};
 use posthaste_queue::SqsEvent;
 use posthaste_render::InvalidKey;
 use posthaste_store::{Store, StoreError};
@@ -137,7 +137,6 @@ impl Host {
         )?;
         let mailer = mailer(settings, relay_address)?;
         let first = first::account(settings, folder.as_ref(), &table.store).await?;
-        let scheme = if tls.is_some() { "https" } else { "http" };
         let public_url = settings.public_url.clone();
         let secret = stack_secret(settings, folder.as_ref())?;
         let deps = Deps::new(
@@ -156,7 +155,8 @@ impl Host {
                         .parse()
                         .map_err(|e: InvalidSecret| StartError::Secret(e.to_string()))?,
                 ),
-                public_url: public_url.unwrap_or_else(|| format!("{scheme}://{api}")),
+                public_url: public_url
+                    .unwrap_or_else(|| PublicUrl::of_listener(tls.is_some(), api)),
             },
         );
 
@@ -165,7 +165,13 @@ impl Host {
         let hostname = settings.hostname.clone();
         let recorder = mailbox.clone();
         let relay = tokio::spawn(async move {
-            relay::serve(relay_listener, &hostname, recorder, stopped(relay_stop)).await;
+            relay::serve(
+                relay_listener,
+                hostname.as_str(),
+                recorder,
+                stopped(relay_stop),
+            )
+            .await;
         });
         let parse = deps.inbound_parse(receivers()?);
         let door = inbound::Door {
@@ -310,7 +316,7 @@ fn mailer(settings: &Settings, embedded: SocketAddr) -> Result<Mailer, StartErro
             .map_err(|e| StartError::Secret(e.to_string()))?,
     };
     let mut config = SmtpConfig::new(relay);
-    config.hello = Some(settings.hostname.clone());
+    config.hello = Some(settings.hostname.to_string());
     config.max_connections = 16;
     Ok(Mailer::Smtp(Smtp::new(config)))
 }

@@ -80,6 +80,6 @@ fn not_kept(error: &dyn std::fmt::Display) -> Reply {
 
 /// Serves the port until `stop` resolves.
 pub(crate) async fn serve(listener: TcpListener, door: Door, stop: impl Future<Output = ()>) {
-    let config = Config::new(&door.parse.hostname);
+    let config = Config::new(door.parse.hostname.as_str());
     posthaste_smtpd::serve(listener, config, Arc::new(door), stop).await;
 }

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use clap::Parser as _;
-use posthaste::{Api, Args, Cli, Command, Host, Operator, Settings};
+use posthaste::{Api, Args, AwsError, Cli, Command, Host, Operator, Settings};
 use posthaste_runtime::Boot;
 
 fn main() -> ExitCode {
@@ -32,7 +32,8 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             complain(&error.to_string());
-            ExitCode::FAILURE
+            let aws = error.downcast_ref::<AwsError>();
+            ExitCode::from(aws.map_or(1, AwsError::exit_code))
         }
     }
 }
@@ -156,6 +157,13 @@ fn greet(host: &Host, settings: &Settings) {
             "authenticated as soon as they are created",
         )
     };
+    let links = match settings.links_lead_nowhere() {
+        false => String::new(),
+        true => format!(
+            "\n  Links     WARNING: links in mail lead to {scheme}://{api}, where no recipient reaches them; \
+             name this host's own address with --public-url"
+        ),
+    };
     say(&format!(
         "Posthaste {version}
 
@@ -167,7 +175,7 @@ fn greet(host: &Host, settings: &Settings) {
   Mail is   {relay}
   Senders   {senders}
   Domains   {domains}
-  Data      {kept}
+  Data      {kept}{links}
 
 Send the first mail:
 

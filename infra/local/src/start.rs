@@ -7,7 +7,7 @@ use std::sync::Arc;
 use posthaste_http::Limits;
 use posthaste_identity::Zone;
 use posthaste_mailer::RelayUrl;
-use posthaste_model::{Clock, Entropy, HORIZON};
+use posthaste_model::{Clock, Entropy, HORIZON, Hostname, PublicUrl};
 use posthaste_spam::Filter;
 
 use crate::Args;
@@ -36,9 +36,9 @@ pub struct Settings {
     /// Nothing: everything in memory.
     pub data: Option<PathBuf>,
     pub relay: Option<RelayUrl>,
-    pub bounce_domain: Option<String>,
-    pub hostname: String,
-    pub public_url: Option<String>,
+    pub bounce_domain: Option<Hostname>,
+    pub hostname: Hostname,
+    pub public_url: Option<PublicUrl>,
     /// Certificate and key.
     pub tls: Option<(PathBuf, PathBuf)>,
     pub strict_senders: bool,
@@ -92,6 +92,12 @@ impl Settings {
         }
     }
 
+    /// Whether links in mail lead to an address that was chosen to listen on rather than for
+    /// recipients to open. On loopback that is meant: mail stays on this machine.
+    pub fn links_lead_nowhere(&self) -> bool {
+        self.public_url.is_none() && !self.api.ip().to_canonical().is_loopback()
+    }
+
     /// Free ports, nothing on disk, no DNS asked about received mail: for tests.
     pub fn in_memory(clock: Clock, entropy: Entropy) -> Self {
         let free = SocketAddr::from(([127, 0, 0, 1], 0));
@@ -104,7 +110,7 @@ impl Settings {
             data: None,
             relay: None,
             bounce_domain: None,
-            hostname: "posthaste.localhost".to_owned(),
+            hostname: Hostname::posthaste_localhost(),
             public_url: None,
             tls: None,
             strict_senders: false,

@@ -17,7 +17,7 @@ use std::sync::Arc;
 use mail_send::App;
 use posthaste_http::{Caller, Gate};
 use posthaste_mime::submitted::Head;
-use posthaste_model::EmailAddress;
+use posthaste_model::{EmailAddress, Hostname};
 use posthaste_smtpd::{Auth, BareLineEnds, Config, Envelope, Handler, Login, Reply, Session, Tls};
 use tokio::net::TcpListener;
 
@@ -38,7 +38,7 @@ pub(crate) struct Submission {
     pub(crate) app: App,
     pub(crate) gate: Gate,
     /// The name in the greeting and in `Received`.
-    pub(crate) hostname: String,
+    pub(crate) hostname: Hostname,
     /// The key that connections from this machine send with when they do not log in.
     pub(crate) open: Option<String>,
     /// What a `250` waits for.
@@ -61,7 +61,7 @@ impl fmt::Debug for Sender {
 impl Submission {
     /// How the port is served.
     pub(crate) fn config(&self, tls: Option<Arc<rustls::ServerConfig>>) -> Config {
-        let mut config = Config::new(&self.hostname);
+        let mut config = Config::new(self.hostname.as_str());
         config.auth = match self.open {
             Some(_) => Auth::Optional,
             None => Auth::Required,

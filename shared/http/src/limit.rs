@@ -70,7 +70,8 @@ impl FromStr for Endpoints {
             if !known || !path.starts_with('/') {
                 return Err(invalid());
             }
-            let limit = limit.trim().parse().map_err(|_| invalid())?;
+            let limit = limit.trim().parse().ok().filter(|limit| *limit > 0);
+            let limit = limit.ok_or_else(invalid)?;
             map.insert(endpoint.trim().to_owned(), limit);
         }
         Ok(Self(map))

@@ -9,11 +9,13 @@ mod defaults;
 mod dns;
 mod entropy;
 mod event;
+mod hostname;
 mod ids;
 mod mask;
 mod notice;
 mod patch;
 mod problems;
+mod public_url;
 pub mod scope;
 mod send;
 mod submitted;
@@ -27,10 +29,12 @@ pub use defaults::{AccountDefaults, Wrapper};
 pub use dns::{Record, RecordKind};
 pub use entropy::Entropy;
 pub use event::{BounceType, Category, Event, Kind, Pool, UrlOffset};
+pub use hostname::{Hostname, InvalidHostname, LONGEST as LONGEST_HOSTNAME};
 pub use ids::{AccountId, BatchId, InvalidId, KeyId, MessageId, TemplateId, VersionId, WebhookId};
 pub use mask::Masked;
 pub use patch::Patch;
 pub use problems::{Problem, Problems};
+pub use public_url::{InvalidPublicUrl, LONGEST as LONGEST_PUBLIC_URL, PublicUrl};
 pub use send::{
     Asm, Attachment, ClickTracking, Content, Copy, Disposition, Footer, Ganalytics, Mail,
     MailSettings, OpenTracking, Personalization, Role, Span, SubscriptionTracking, Toggle,

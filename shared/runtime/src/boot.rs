@@ -67,7 +67,7 @@ impl Boot {
     /// When the name is not set or the number cannot be read.
     pub fn store(&self) -> Result<Store, ConfigError> {
         let store = Store::open(&self.aws, &self.vars.need("TABLE_NAME")?);
-        Ok(store.with_due_shards(self.vars.or("DUE_SHARDS", 16)?))
+        Ok(store.with_due_shards(self.vars.positive("DUE_SHARDS", 16)?))
     }
 
     /// The queue whose URL is in the variable `name`.
@@ -111,9 +111,11 @@ impl Boot {
     pub fn limits(&self) -> Result<Limits, ConfigError> {
         let default = Limits::default();
         Ok(Limits {
-            requests: self.vars.or("RATE_LIMIT", default.requests)?,
-            mail_send: self.vars.or("RATE_LIMIT_MAIL_SEND", default.mail_send)?,
-            period: self.vars.or("RATE_LIMIT_PERIOD", default.period)?,
+            requests: self.vars.positive("RATE_LIMIT", default.requests)?,
+            mail_send: self
+                .vars
+                .positive("RATE_LIMIT_MAIL_SEND", default.mail_send)?,
+            period: self.vars.positive("RATE_LIMIT_PERIOD", default.period)?,
             endpoints: self.vars.or("RATE_LIMIT_ENDPOINTS", default.endpoints)?,
         })
     }
@@ -155,10 +157,14 @@ mod tests {
     async fn a_limit_that_cannot_be_read_stops_the_start() {
         for set in [
             &[("RATE_LIMIT", "-1")],
+            &[("RATE_LIMIT", "0")],
+            &[("RATE_LIMIT_MAIL_SEND", "0")],
+            &[("RATE_LIMIT_PERIOD", "0")],
+            &[("RATE_LIMIT_ENDPOINTS", "POST /v3/api_keys=0")],
             &[("RATE_LIMIT_MAIL_SEND", "many")],
             &[("RATE_LIMIT_PERIOD", "a minute")],
             &[("RATE_LIMIT_ENDPOINTS", "/v3/api_keys=5")],
-        ] as [&'static [(&str, &str)]; 4]
+        ] as [&'static [(&str, &str)]; 8]
         {
             assert!(limits(set).await.is_err(), "{set:?}");
         }

@@ -48,6 +48,37 @@ impl Variables {
         read.map_err(|e| ConfigError::Unreadable(name.to_owned(), e.to_string()))
     }
 
+    /// A variable that need not be there, but must be readable.
+    ///
+    /// # Errors
+    /// When it is set to something that cannot be read.
+    pub fn optional<T: FromStr<Err: std::fmt::Display>>(
+        &self,
+        name: &str,
+    ) -> Result<Option<T>, ConfigError> {
+        match self.get(name) {
+            None => Ok(None),
+            Some(_) => self.parsed(name).map(Some),
+        }
+    }
+
+    /// A number that has a default and is at least 1: a limit, a time, or how many at once.
+    ///
+    /// # Errors
+    /// When it is set to something else.
+    pub fn positive<T: FromStr + PartialOrd + From<u8>>(
+        &self,
+        name: &str,
+        default: T,
+    ) -> Result<T, ConfigError> {
+        let number = self.or(name, default)?;
+        if number >= T::from(1) {
+            return Ok(number);
+        }
+        let least = "it is a number of at least 1".to_owned();
+        Err(ConfigError::Unreadable(name.to_owned(), least))
+    }
+
     /// A variable that has a default.
     ///
     /// # Errors
@@ -78,9 +109,26 @@ mod tests {
         assert_eq!(vars.or("ABSENT", 1), Ok(1));
         assert_eq!(vars.or("EMPTY", 1), Ok(1));
         assert!(vars.or("BAD", 1).is_err());
+        assert_eq!(vars.optional::<i64>("GOOD"), Ok(Some(7)));
+        assert_eq!(vars.optional::<i64>("EMPTY"), Ok(None));
+        assert!(vars.optional::<i64>("BAD").is_err());
         assert_eq!(
             vars.need("EMPTY"),
             Err(ConfigError::Missing("EMPTY".to_owned()))
+        );
+    }
+
+    #[test]
+    fn a_number_that_would_stop_everything_is_refused() {
+        for (text, want) in [("1", Some(1)), ("0", None), ("-1", None), ("", Some(60))] {
+            let vars = Variables::new(move |_| Some(text.to_owned()));
+            assert_eq!(vars.positive("PERIOD", 60_i64).ok(), want, "{text:?}");
+        }
+        let vars = Variables::new(|_| Some("0".to_owned()));
+        let error = vars.positive("PERIOD", 60_u32).unwrap_err().to_string();
+        assert!(
+            error.contains("PERIOD") && error.contains("at least 1"),
+            "{error}"
         );
     }
 }

@@ -58,7 +58,8 @@ impl Template {
         &self.0["Globals"]["Function"][name]
     }
 
-    /// The variables of a function, and Lambda's own.
+    /// The variables of a function, and Lambda's own. What only a deployed stack can fill in goes by
+    /// its own name, in lower case.
     pub(crate) fn variables(&self, stanza: &Value) -> BTreeMap<String, String> {
         let own = stanza.get("Environment");
         let all = [Some(self.global("Environment")), own];
@@ -66,6 +67,7 @@ impl Template {
         let each = each.flat_map(|place| place["Variables"].as_mapping().unwrap());
         let mut found: BTreeMap<String, String> = each
             .map(|(name, value)| (name.as_str().unwrap().to_owned(), self.resolve(value)))
+            .map(|(name, value)| (name, filled_in(&value)))
             .collect();
         found.insert("AWS_REGION".to_owned(), "us-east-1".to_owned());
         found
@@ -204,4 +206,14 @@ pub(crate) fn texts(value: &Value) -> Vec<String> {
         }
     });
     found
+}
+
+/// A text with each `${Name}` of it in the letters of a host name.
+fn filled_in(text: &str) -> String {
+    let Some((before, rest)) = text.split_once("${") else {
+        return text.to_owned();
+    };
+    let (name, after) = rest.split_once('}').expect("an end");
+    let name = name.to_ascii_lowercase().replace("::", "-");
+    format!("{before}{name}{}", filled_in(after))
 }

@@ -35,7 +35,7 @@ impl Desk {
             entropy: entropy(),
             keys: SECRET.parse().unwrap(),
             identity: Identity {
-                hostname: "post.example".into(),
+                hostname: "post.example".parse().unwrap(),
                 bounce_domain: None,
             },
             dkim: None,

@@ -40,7 +40,7 @@ impl Desk {
             entropy: entropy(),
             keys: SECRET.parse().unwrap(),
             identity: Identity {
-                hostname: "post.example".into(),
+                hostname: "post.example".parse().unwrap(),
                 bounce_domain: None,
             },
             dkim: Some(Dkim::new(sealer.clone())),

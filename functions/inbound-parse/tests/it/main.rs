@@ -49,7 +49,7 @@ impl Desk {
             filter: None,
             clock: hand.clock(),
             entropy: entropy(),
-            hostname: "mx.post.example".to_owned(),
+            hostname: "mx.post.example".parse().unwrap(),
             at_once: 2,
             retention: 30 * 86_400,
         };

@@ -67,7 +67,7 @@ impl Desk {
                     spf: "include:spf.post.example".into(),
                 },
                 sender: EmailAddress::parse("no-reply@post.example").unwrap(),
-                public_url: Some("https://post.example".into()),
+                public_url: Some("https://post.example".parse().unwrap()),
             },
         };
         let gate = Gate::new(store.clone(), hand.clock(), Limits::default());

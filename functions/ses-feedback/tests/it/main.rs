@@ -52,7 +52,7 @@ impl Desk {
             events: queues.queue("events"),
             blob: Blob::memory(),
             keys: keys.clone(),
-            bounce_domain: Some("bounce.post.example".to_owned()),
+            bounce_domain: Some("bounce.post.example".parse().unwrap()),
             clock: hand.clock(),
             at_once: 4,
         };

@@ -28,7 +28,7 @@ async fn door(open: bool, disk: Disk) -> (Submission, String) {
             templates: mail_send::Templates::default(),
         },
         gate: Gate::new(table.store.clone(), hand.clock(), Limits::default()),
-        hostname: "post.example".to_owned(),
+        hostname: "post.example".parse().unwrap(),
         open: open.then(|| tenant.key.clone()),
         disk,
     };

@@ -1,0 +1,194 @@
+//! The address under which people and their mail programs reach the service, for links and pixels.
+
+use std::fmt;
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::str::FromStr;
+
+use crate::Hostname;
+
+/// The longest address, in characters: a link has a token of its own besides, and lines of mail end.
+pub const LONGEST: usize = 255;
+
+/// `http://` or `https://`, a host, perhaps a port and a path, and nothing else; without a `/` at
+/// its end, so that a path can be put behind it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PublicUrl(String);
+
+/// Why a text is no [`PublicUrl`].
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum InvalidPublicUrl {
+    #[error("a public URL begins with http:// or https://")]
+    Scheme,
+    #[error("a public URL has at most {LONGEST} characters")]
+    TooLong,
+    #[error("the host of a public URL is a host name or an IP address: {0}")]
+    Host(crate::InvalidHostname),
+    #[error("the port of a public URL is a number from 1 to 65535")]
+    Port,
+    #[error(
+        "behind its host a public URL has only a path of ASCII letters, digits and `-._~/`: no \
+         query, no fragment"
+    )]
+    Path,
+}
+
+impl PublicUrl {
+    /// Where a listener is: the address of a service that no one gave a name.
+    pub fn of_listener(is_https: bool, address: SocketAddr) -> Self {
+        let scheme = if is_https { "https" } else { "http" };
+        // Without the zone of a link-local address, which means something on that machine alone.
+        let address = SocketAddr::new(address.ip(), address.port());
+        Self(format!("{scheme}://{address}"))
+    }
+
+    /// The address, without a `/` at its end.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl FromStr for PublicUrl {
+    type Err = InvalidPublicUrl;
+
+    fn from_str(text: &str) -> Result<Self, InvalidPublicUrl> {
+        let (scheme, rest) = text.split_once("://").ok_or(InvalidPublicUrl::Scheme)?;
+        if !["http", "https"].contains(&scheme) {
+            return Err(InvalidPublicUrl::Scheme);
+        }
+        if text.len() > LONGEST {
+            return Err(InvalidPublicUrl::TooLong);
+        }
+        let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
+        let (authority, path) = rest.split_at_checked(end).unwrap_or_default();
+        check_authority(authority)?;
+        let path = path.strip_suffix('/').unwrap_or(path);
+        let segment = |part: &str| {
+            // Clients resolve dots.
+            part.bytes().any(|b| b != b'.')
+                && part
+                    .bytes()
+                    .all(|b| b.is_ascii_alphanumeric() || b"-._~".contains(&b))
+        };
+        match path.strip_prefix('/') {
+            None if path.is_empty() => {}
+            Some(path) if path.split('/').all(segment) => {}
+            None | Some(_) => return Err(InvalidPublicUrl::Path),
+        }
+        let authority = authority.to_ascii_lowercase();
+        Ok(Self(format!("{scheme}://{authority}{path}")))
+    }
+}
+
+fn check_authority(authority: &str) -> Result<(), InvalidPublicUrl> {
+    use InvalidPublicUrl::{Host, Port};
+    let is_port = |port: &str| {
+        port.bytes().all(|b| b.is_ascii_digit()) && port.parse::<u16>().is_ok_and(|port| port > 0)
+    };
+    if let Some(literal) = authority.strip_prefix('[') {
+        let no_host = Host(crate::InvalidHostname::Label);
+        let (ip, port) = literal.split_once(']').ok_or(no_host.clone())?;
+        ip.parse::<Ipv6Addr>().map_err(|_| no_host)?;
+        let port = port.strip_prefix(':').map_or(port.is_empty(), is_port);
+        return if port { Ok(()) } else { Err(Port) };
+    }
+    let (host, port) = match authority.split_once(':') {
+        None => (authority, None),
+        Some((host, port)) => (host, Some(port)),
+    };
+    if host.parse::<Ipv4Addr>().is_err() {
+        host.parse::<Hostname>().map_err(Host)?;
+    }
+    if port.is_none_or(is_port) {
+        Ok(())
+    } else {
+        Err(Port)
+    }
+}
+
+impl From<PublicUrl> for String {
+    fn from(url: PublicUrl) -> Self {
+        url.0
+    }
+}
+
+impl fmt::Display for PublicUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_that_pass() {
+        for (text, want) in [
+            ("https://post.example", "https://post.example"),
+            ("https://post.example/", "https://post.example"),
+            ("http://Post.Example:8080", "http://post.example:8080"),
+            ("http://127.0.0.1:3000", "http://127.0.0.1:3000"),
+            ("http://[2001:db8::1]:3000/", "http://[2001:db8::1]:3000"),
+            (
+                "https://post.example/mail/v1/",
+                "https://post.example/mail/v1",
+            ),
+        ] {
+            assert_eq!(text.parse::<PublicUrl>().unwrap().as_str(), want);
+        }
+    }
+
+    #[test]
+    fn a_listener_has_one() {
+        for (https, address, want) in [
+            (false, "127.0.0.1:3000", "http://127.0.0.1:3000"),
+            (true, "[::1]:1", "https://[::1]:1"),
+            (true, "[fe80::1%2]:443", "https://[fe80::1]:443"),
+        ] {
+            let url = PublicUrl::of_listener(https, address.parse().unwrap());
+            assert_eq!((url.as_str(), want.parse()), (want, Ok(url.clone())));
+        }
+    }
+
+    #[test]
+    fn addresses_that_do_not() {
+        use crate::InvalidHostname::{Empty, Label, LastLabel, Unicode};
+        use InvalidPublicUrl::{Host, Path, Port, Scheme, TooLong};
+        let long = format!("https://post.example/{}", "a".repeat(LONGEST));
+        for (text, why) in [
+            ("", Scheme),
+            ("post.example", Scheme),
+            ("ftp://post.example", Scheme),
+            ("HTTPS://post.example", Scheme),
+            ("//post.example", Scheme),
+            (&long, TooLong),
+            ("https://", Host(Empty)),
+            ("https:///path", Host(Empty)),
+            (
+                "https://mäil.example",
+                Host(Unicode("xn--mil-qla.example".into())),
+            ),
+            ("https://a b", Host(Label)),
+            ("https://user:secret@post.example", Port),
+            ("https://user@post.example", Host(Label)),
+            ("https://1.2.3", Host(LastLabel)),
+            ("https://[::1", Host(Label)),
+            ("https://[post]", Host(Label)),
+            ("https://[::1]x", Port),
+            ("https://post.example:", Port),
+            ("https://post.example:0", Port),
+            ("https://post.example:+1", Port),
+            ("https://post.example:65536", Port),
+            ("https://post.example?a=b", Path),
+            ("https://post.example/#a", Path),
+            ("https://post.example//", Path),
+            ("https://post.example/a//b", Path),
+            ("https://post.example/a/../b", Path),
+            ("https://post.example/ä", Path),
+            ("https://post.example/a b", Path),
+            ("https://post.example/\r\nX: y", Path),
+        ] {
+            assert_eq!(text.parse::<PublicUrl>(), Err(why), "{text:?}");
+        }
+    }
+}
