@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use posthaste_identity::Signer;
 use posthaste_mailer::{Envelope, Tags};
-use posthaste_mime::{LARGEST_MAIL, Outgoing, Stamp};
+use posthaste_mime::{BuildError, LARGEST_MAIL, Outgoing, Stamp};
 use posthaste_model::{Copy, Event, Mail, Mailbox, Masked, Span};
 use posthaste_queue::{Job, LONGEST_DELAY, QueueError};
 use posthaste_render::{Compiled, Effective, Input, Links, Rendered};
@@ -187,7 +187,15 @@ async fn hand_over<'a>(
             return about(app.clock.now_ms()).dropped(TOO_LARGE);
         }
         Ok(bytes) => crate::dkim::signed(signer.as_deref(), bytes),
-        Err(error) => return about(app.clock.now_ms()).dropped(&error.to_string()),
+        Err(error @ BuildError::Stamp(_)) => {
+            // Ours alone is in the stamp: another try, after an operator has seen to it, may do.
+            tracing::error!(message.id = %job.message, "message {} cannot be built: {error}", job.message);
+            return about(app.clock.now_ms()).unbuilt();
+        }
+        // What the door takes can be built: this is the mail's own, and no later try changes it.
+        Err(
+            error @ (BuildError::HeaderName(_) | BuildError::MediaType(_) | BuildError::Base64(_)),
+        ) => return about(app.clock.now_ms()).dropped(&error.to_string()),
     };
     if crate::spam::is_spam(app, job, order.settings, &bytes).await {
         return about(app.clock.now_ms()).dropped(crate::spam::SPAM_CONTENT);

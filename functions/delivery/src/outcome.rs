@@ -77,6 +77,15 @@ impl About<'_> {
         }
     }
 
+    /// The copy could not be built for a reason of our own: it is tried again, and rings like a
+    /// relay in trouble, for it is mended by the same people.
+    pub(crate) fn unbuilt(&self) -> End {
+        // RFC 3463, section 3.4: the system is not set up as it should be.
+        let status = Some("4.3.5".to_owned());
+        let response = "the service is not configured to build this mail".to_owned();
+        self.deferred(response, status, Cause::Relay, None)
+    }
+
     /// What the relay's answer means.
     pub(crate) fn end(&self, attempt: Attempt) -> End {
         match attempt {
@@ -171,5 +180,64 @@ impl About<'_> {
             event: Some(event),
             retry: Some(cause),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use posthaste_model::{AccountId, Mail, Timestamp};
+    use posthaste_queue::Body;
+
+    use super::*;
+
+    #[test]
+    fn what_cannot_be_built_for_a_reason_of_our_own_is_tried_for_as_long_as_the_relay() {
+        let mail: Mail = serde_json::from_value(serde_json::json!({
+            "from": {"email": "shop@example.com"}, "subject": "Hello",
+            "content": [{"type": "text/plain", "value": "Hi"}],
+            "personalizations": [{"to": [{"email": "ann@example.com"}]}],
+        }))
+        .unwrap();
+        let accepted = Timestamp(1_800_000_000);
+        let job = Job {
+            v: 1,
+            account: AccountId::from_bytes([7; 10]),
+            message: posthaste_testkit::entropy().message_id(),
+            accepted: accepted.millis(),
+            spans: Vec::new(),
+            attempt: 3,
+            due: None,
+            left: false,
+            key: None,
+            body: Body::Mail(Box::new(mail.clone())),
+        };
+        let at = |later| About {
+            job: &job,
+            recipient: 0,
+            email: "ann@example.com",
+            message_id: "1@post.example",
+            mail: &mail,
+            personalization: &mail.personalizations[0],
+            now: accepted.plus(later).millis(),
+        };
+        let end = at(SHELF_LIFE - 1).unbuilt();
+        assert_eq!(
+            (end.state, end.retry),
+            (State::Deferred, Some(Cause::Relay))
+        );
+        let event = end.event.unwrap();
+        assert_eq!(
+            (event.kind, event.status.as_deref()),
+            (Kind::Deferred, Some("4.3.5"))
+        );
+        // As trouble of our own it does not count against the address.
+        let end = at(SHELF_LIFE).unbuilt();
+        assert_eq!((end.state, end.retry), (State::Bounced, None));
+        let event = end.event.unwrap();
+        assert_eq!(event.bounce_type, Some(BounceType::Expired));
+        assert_eq!(
+            event.bounce_classification.as_deref(),
+            Some(Classification::Technical.as_str())
+        );
     }
 }

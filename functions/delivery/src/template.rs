@@ -5,7 +5,7 @@ use std::sync::Arc;
 use posthaste_http::Cache;
 use posthaste_model::{AccountId, Mail, TemplateId};
 use posthaste_queue::Job;
-use posthaste_render::{Compiled, Generation, TemplateVersion};
+use posthaste_render::{CompileError, Compiled, Generation, TemplateVersion};
 use posthaste_store::StoreError;
 
 use crate::App;
@@ -24,6 +24,10 @@ pub(crate) enum NoTemplate {
     /// It was there when the mail was accepted. The words are for the dropped event.
     #[error("{0}")]
     Gone(String),
+    /// Only what compiles is stored: this release does not take what an earlier one took, and the
+    /// mail waits for one that does.
+    #[error("template {0} was stored and cannot be compiled any more: {1}")]
+    Uncompiled(String, CompileError),
 }
 
 /// What the mail's copies are rendered with; nothing when it names no template.
@@ -57,7 +61,8 @@ pub(crate) async fn of(
             plain_content: &texts.plain_content,
             generate_plain_content: version.generate_plain_content,
         });
-        let compiled = Arc::new(compiled.map_err(|e| gone(&format!("cannot be compiled: {e}")))?);
+        let compiled = compiled.map_err(|e| NoTemplate::Uncompiled(name.clone(), e))?;
+        let compiled = Arc::new(compiled);
         let size = texts.html_content.len() + texts.plain_content.len();
         app.templates
             .put_large(asked, Arc::clone(&compiled), size, now);

@@ -103,6 +103,12 @@ async fn work(app: &App, record: &SqsMessage) -> (Verdict, Vec<Event>) {
         None => match crate::template::of(app, &job, &mail).await {
             Ok(template) => Ok(template),
             Err(NoTemplate::Gone(reason)) => Err(reason),
+            Err(error @ NoTemplate::Uncompiled(..)) => {
+                // Not the sender's fault: it comes again until it lies with the dead letters, which
+                // an alarm watches, and a release that compiles it delivers it from there.
+                tracing::error!(message.id = %job.message, "message {} must wait: {error}", job.message);
+                return (Verdict::Again, Vec::new());
+            }
             Err(NoTemplate::Store(error)) => {
                 tracing::warn!(message.id = %job.message, "message {} must wait for its template: {error}", job.message);
                 return (Verdict::Again, Vec::new());

@@ -92,6 +92,23 @@ async fn a_template_is_remembered_for_ten_seconds() {
     assert_eq!((desk.with("<p>old</p>"), desk.with("<p>new</p>")), (2, 1));
 }
 
+/// Only what compiled was stored, so a later release is what refuses it: the sender lost nothing.
+#[tokio::test]
+async fn a_stored_template_that_no_longer_compiles_holds_its_mail_and_drops_none() {
+    let desk = Desk::new(Script::new()).await;
+    let template = desk.template("{{#if}}").await;
+    let job = desk.job(&template.id).to_text().unwrap();
+    for _ in 0..3 {
+        let answer = handle(&desk.app, sqs_event([job.clone()])).await;
+        assert_eq!(answer.batch_item_failures.len(), 1);
+    }
+    assert!(desk.told().is_empty() && desk.relay.received().is_empty());
+    desk.rewrite(&template, "<p>mended</p>").await;
+    let answer = handle(&desk.app, sqs_event([job])).await;
+    assert!(answer.batch_item_failures.is_empty());
+    assert_eq!(desk.with("<p>mended</p>"), 1);
+}
+
 #[tokio::test]
 async fn a_template_that_went_after_the_mail_was_accepted_drops_it_with_a_reason() {
     let desk = Desk::new(Script::new()).await;
