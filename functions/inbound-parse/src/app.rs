@@ -31,6 +31,9 @@ pub struct App {
     pub at_once: usize,
     /// Seconds for which raw mails and what became of them are kept.
     pub retention: i64,
+    /// Names this process where no other can post from this table (the local host), so that a mail
+    /// whose process died is posted again at once.
+    pub single_process: Option<String>,
 }
 
 impl App {
@@ -64,6 +67,7 @@ impl App {
             retention: vars
                 .positive("RETENTION_DAYS", 30_i64)?
                 .saturating_mul(86_400),
+            single_process: None,
         })
     }
 }

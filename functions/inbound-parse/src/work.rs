@@ -71,7 +71,7 @@ async fn one(app: &App, job: Inbound) -> Result<(), Trouble> {
     let expires = now.plus(app.retention);
     let begun = app
         .store
-        .begin_arrival(which, (now, LEASE), expires)
+        .begin_arrival(which, (now, LEASE), expires, app.single_process.as_deref())
         .await?;
     match begun {
         Arriving::Go { first: true } => app.store.count_received(&job.account, now).await?,
@@ -83,7 +83,15 @@ async fn one(app: &App, job: Inbound) -> Result<(), Trouble> {
         }
         Arriving::Over(_) => return Ok(()),
     }
-    let (end, judged) = attempt(app, &job).await?;
+    let (end, judged) = match attempt(app, &job).await {
+        Ok(attempted) => attempted,
+        Err(trouble) => {
+            // Nothing was posted: the job that comes again need not wait for the lease to end. If
+            // this fails too, it does.
+            let _ = settle(app, &job, ArrivalStage::Waiting).await;
+            return Err(trouble);
+        }
+    };
     finish(app, job, end, judged).await
 }
 
@@ -175,8 +183,8 @@ async fn bury(app: &App, later: &Inbound, reason: String) -> Result<(), Trouble>
     settle(app, later, ArrivalStage::Dead).await
 }
 
-async fn settle(app: &App, later: &Inbound, stage: ArrivalStage) -> Result<(), Trouble> {
-    let which = (&later.account, later.id.as_str(), later.attempt);
+async fn settle(app: &App, job: &Inbound, stage: ArrivalStage) -> Result<(), Trouble> {
+    let which = (&job.account, job.id.as_str(), job.attempt);
     let expires = app.clock.now().plus(app.retention);
     Ok(app.store.end_arrival(which, stage, expires).await?)
 }

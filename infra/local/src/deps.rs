@@ -214,6 +214,7 @@ impl Deps {
             hostname: self.hostname.clone(),
             at_once: 2,
             retention: RETENTION,
+            single_process: Some(self.process_name()),
         }
     }
 
@@ -334,9 +335,14 @@ impl Deps {
         }
     }
 
+    /// A name for this process in claims, which no other has had.
+    fn process_name(&self) -> String {
+        let [high, low] = [self.entropy.below(u64::MAX), self.entropy.below(u64::MAX)];
+        format!("local-{high:016x}{low:016x}")
+    }
+
     /// The delivery worker.
     pub(crate) fn delivery(&self) -> delivery::App {
-        let [high, low] = [self.entropy.below(u64::MAX), self.entropy.below(u64::MAX)];
         delivery::App {
             store: self.store.clone(),
             send: self.engine.queue(SEND),
@@ -353,7 +359,7 @@ impl Deps {
             dkim: Some(delivery::Dkim::new(self.sealer.clone())),
             spam: self.outgoing_spam_filter.clone().map(delivery::Spam::new),
             templates: delivery::Templates::default(),
-            owner: format!("local-{high:016x}{low:016x}"),
+            owner: self.process_name(),
             exclusive: true,
             at_once: 16,
             tracking: Some(self.public_url.clone()),

@@ -24,11 +24,23 @@ pub enum Stage {
 struct Arrival {
     attempt: u32,
     stage: Stage,
+    /// The process that posts it, where only one can exist.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    process: Option<String>,
+}
+
+impl Arrival {
+    fn new(attempt: u32, stage: Stage) -> Self {
+        Self {
+            attempt,
+            stage,
+            process: None,
+        }
+    }
 }
 
 fn waiting(attempt: u32) -> Change<Arrival> {
-    let stage = Stage::Waiting;
-    Change::Put(Arrival { attempt, stage })
+    Change::Put(Arrival::new(attempt, Stage::Waiting))
 }
 
 /// Whether an attempt may be made.
@@ -107,7 +119,8 @@ impl Store {
         Ok(done.err().unwrap_or_else(|| new.to_owned()))
     }
 
-    /// Claims attempt `attempt` of a mail for `lease` seconds.
+    /// Claims attempt `attempt` of a mail for `lease` seconds. `single_process` names the process
+    /// where only one can exist (the local host): claims of another name have died with theirs.
     ///
     /// # Errors
     /// When the table fails or the row keeps changing.
@@ -116,6 +129,7 @@ impl Store {
         (account, id, attempt): (&AccountId, &str, u32),
         (now, lease): (Timestamp, i64),
         expires: Timestamp,
+        single_process: Option<&str>,
     ) -> Result<Arriving, StoreError> {
         let key = Key::arrival(account, id);
         let mut first = false;
@@ -129,14 +143,19 @@ impl Store {
                     Some(row) if row.attempt > attempt => return Err(Arriving::Over(row.stage)),
                     Some(Arrival {
                         stage: Stage::Posting { until },
+                        process,
                         ..
-                    }) if *until > now => return Err(Arriving::Busy),
+                    }) if *until > now
+                        && (single_process.is_none() || process.as_deref() == single_process) =>
+                    {
+                        return Err(Arriving::Busy);
+                    }
                     Some(_) | None => {}
                 }
                 let until = now.plus(lease);
                 Ok(Change::Put(Arrival {
-                    attempt,
-                    stage: Stage::Posting { until },
+                    process: single_process.map(str::to_owned),
+                    ..Arrival::new(attempt, Stage::Posting { until })
                 }))
             })
             .await?;
@@ -156,7 +175,7 @@ impl Store {
         stage: Stage,
         expires: Timestamp,
     ) -> Result<(), StoreError> {
-        let arrival = Arrival { attempt, stage };
+        let arrival = Arrival::new(attempt, stage);
         self.put(&Key::arrival(account, id), &arrival, Some(expires))
             .await
     }

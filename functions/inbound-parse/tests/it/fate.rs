@@ -356,3 +356,45 @@ async fn whoever_comes_while_a_mail_is_posted_comes_again_later() {
     assert_eq!(desk.work(jobs).await, 0);
     assert_eq!(desk.receiver.posts().len(), 2);
 }
+
+/// The local host: what a dead process was posting is posted again at once. With the lease of the
+/// cloud it would be tried every five seconds until it were a dead letter.
+#[tokio::test]
+async fn what_a_dead_process_was_posting_is_posted_again_at_once() {
+    let mut desk = Desk::new().await;
+    desk.app.single_process = Some("first".to_owned());
+    desk.receiver.script([Reply::Hang]);
+    desk.arrive(BOX, MAIL).await;
+    let jobs = desk.jobs();
+    tokio::select! {
+        _ = desk.work(jobs.clone()) => panic!("the receiver never answers"),
+        post = desk.receiver.next(PATIENCE) => drop(post.unwrap()),
+    }
+    assert_eq!(
+        desk.work(jobs.clone()).await,
+        1,
+        "the same process may still be at it"
+    );
+    desk.app.single_process = Some("second".to_owned());
+    assert_eq!(desk.work(jobs).await, 0);
+    assert_eq!(desk.receiver.posts().len(), 2);
+}
+
+/// A bucket that fails for a moment costs a moment, and not the lease.
+#[tokio::test]
+async fn a_mail_that_could_not_be_read_is_not_held_for_the_lease() {
+    let mut desk = Desk::new().await;
+    desk.arrive(BOX, MAIL).await;
+    let jobs = desk.jobs();
+    let sound = desk.app.blob.clone();
+    // A file in the way of the blobs' folder: reading fails, and not because the blob is missing.
+    let folder = tempfile::tempdir().unwrap();
+    let name = job(&jobs[0]).blob;
+    let (parent, _) = name.split_once('/').unwrap();
+    std::fs::write(folder.path().join(parent), "in the way").unwrap();
+    desk.app.blob = Blob::folder(folder.path()).unwrap();
+    assert_eq!(desk.work(jobs.clone()).await, 1);
+    desk.app.blob = sound;
+    assert_eq!(desk.work(jobs).await, 0);
+    assert_eq!(desk.receiver.posts().len(), 1);
+}

@@ -52,6 +52,7 @@ impl Desk {
             hostname: "mx.post.example".parse().unwrap(),
             at_once: 2,
             retention: 30 * 86_400,
+            single_process: None,
         };
         let desk = Self {
             app,
