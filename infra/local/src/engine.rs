@@ -4,17 +4,23 @@
 //! transaction and answers all of them after the commit, so that many senders share one sync of
 //! the disk (group commit). Messages have delay, visibility, a receive count and dead letters,
 //! as in SQS. What was handed out but not deleted when the process died is handed out again at
-//! the next start, at once.
+//! the next start, at once; a job that ends the process time and again is a dead letter (see
+//! `suspects`).
 
 mod commands;
+mod dead;
+mod hand_out;
 mod schema;
+mod suspects;
 
 use std::path::{Path, PathBuf};
 use std::thread::JoinHandle;
 
 use posthaste_model::Clock;
-use posthaste_queue::{Command, Local, Queue};
+use posthaste_queue::{Command, DeadJobs, Local, Queue};
 use tokio::sync::mpsc;
+
+use crate::damage::Damage;
 
 /// Why the queues did not start.
 #[derive(Debug, thiserror::Error)]
@@ -23,6 +29,8 @@ pub enum EngineError {
     Open(PathBuf, rusqlite::Error),
     #[error("the queue file {0} was written by a newer posthaste")]
     Newer(PathBuf),
+    #[error("{0}")]
+    Damaged(String),
     #[error("no thread for the queues: {0}")]
     Thread(std::io::Error),
 }
@@ -32,6 +40,7 @@ pub enum EngineError {
 pub struct Engine {
     commands: mpsc::UnboundedSender<Command>,
     thread: JoinHandle<()>,
+    damage: Damage,
 }
 
 impl Engine {
@@ -40,7 +49,14 @@ impl Engine {
     /// # Errors
     /// When the file cannot be opened.
     pub fn start(file: Option<&Path>, clock: Clock) -> Result<Self, EngineError> {
-        let database = schema::open(file, clock.now_ms())?;
+        let (database, suspects) = schema::open(file, clock.now_ms())?;
+        let damage = Damage::default();
+        let queues = commands::Queues {
+            database,
+            suspects,
+            file: file.unwrap_or_else(|| Path::new(":memory:")).to_owned(),
+            damage: damage.clone(),
+        };
         let (commands, inbox) = mpsc::unbounded_channel();
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_time()
@@ -48,9 +64,13 @@ impl Engine {
         let runtime = runtime.map_err(EngineError::Thread)?;
         let thread = std::thread::Builder::new()
             .name("queues".to_owned())
-            .spawn(move || runtime.block_on(commands::run(database, inbox, clock)))
+            .spawn(move || runtime.block_on(commands::run(queues, inbox, clock)))
             .map_err(EngineError::Thread)?;
-        Ok(Self { commands, thread })
+        Ok(Self {
+            commands,
+            thread,
+            damage,
+        })
     }
 
     /// The queue of this name; made by its first message.
@@ -63,8 +83,26 @@ impl Engine {
         Queue::local(self.local(name))
     }
 
+    /// The jobs that no worker gets any more.
+    pub fn dead_jobs(&self) -> DeadJobs {
+        DeadJobs::new(self.commands.clone())
+    }
+
+    /// Where damage of the file is reported.
+    pub(crate) fn damage(&self) -> &Damage {
+        &self.damage
+    }
+
+    /// Hands out nothing more. From here on the process ends in order: what workers still have
+    /// comes again at the next start, and is not counted as a death.
+    pub fn close(&self) {
+        // When the engine has ended, nothing is handed out either.
+        let _ = self.commands.send(Command::Close);
+    }
+
     /// Ends the engine once every handle is gone, and waits for that.
     pub fn stop(self) {
+        self.close();
         drop(self.commands);
         if self.thread.join().is_err() {
             tracing::error!("the queue engine panicked");

@@ -1,9 +1,18 @@
 //! The data folder: what stays between runs, and the lock that keeps a second host out.
+//!
+//! A folder is opened only when nothing of it was lost (see `parts`) or damaged (see `integrity`):
+//! a host that starts with a new file in place of a lost one would answer strangers to every key,
+//! or drop mail that it accepted, and say nothing.
+
+mod parts;
+mod private;
 
 use std::fs::{self, File, OpenOptions};
 use std::io::Write as _;
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
+
+use crate::{damage, integrity};
 
 /// Why the folder cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -12,17 +21,39 @@ pub enum FolderError {
     Unusable(PathBuf, std::io::Error),
     #[error("the data folder {0} is used by another posthaste that is still running")]
     Locked(PathBuf),
+    #[error(
+        "the file {} is missing or empty, and with it {holds}: put it back from a backup, or, to go \
+         on without it, take its name out of {}",
+        .file.display(), .list.display()
+    )]
+    Lost {
+        file: PathBuf,
+        list: PathBuf,
+        /// What is lost with it.
+        holds: &'static str,
+    },
+    #[error("{0}")]
+    Damaged(String),
 }
 
-/// An opened data folder; the lock goes with it.
+/// An opened data folder; the lock goes with it. While it is open the lock's file says so: what is
+/// found there at the next start tells of a process that was killed.
 #[derive(Debug)]
 pub(crate) struct Folder {
     root: PathBuf,
-    _lock: File,
+    lock: File,
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        // If it fails, the next start looks closer, and that is all.
+        let _ = self.lock.set_len(0);
+    }
 }
 
 impl Folder {
-    /// Makes the folder when it is not there, and locks it.
+    /// Makes the folder when it is not there, locks it, and makes sure that it has everything it
+    /// had, readable and for its owner alone.
     pub(crate) fn open(root: &Path) -> Result<Self, FolderError> {
         let unusable = |e| FolderError::Unusable(root.to_owned(), e);
         fs::DirBuilder::new()
@@ -42,10 +73,26 @@ impl Folder {
             Err(fs::TryLockError::WouldBlock) => return Err(FolderError::Locked(root.to_owned())),
             Err(fs::TryLockError::Error(e)) => return Err(unusable(e)),
         }
+        let after_a_crash = lock.metadata().map_err(unusable)?.len() > 0;
+        private::tighten(root).map_err(unusable)?;
+        if let Some(mode) = private::open_to_others(root) {
+            let root = root.display();
+            tracing::warn!(
+                "the data folder {root} is open to others (mode {mode:o}): chmod 700 {root}"
+            );
+        }
+        check(root, after_a_crash)?;
+        private::make(root).map_err(unusable)?;
+        (&lock).write_all(b"open\n").map_err(unusable)?;
         Ok(Self {
             root: root.to_owned(),
-            _lock: lock,
+            lock,
         })
+    }
+
+    /// Notes which files the folder has, once they were opened: from then on they can be lost.
+    pub(crate) fn note_parts(&self) -> Result<(), FolderError> {
+        parts::note(&self.root).map_err(|e| FolderError::Unusable(self.root.clone(), e))
     }
 
     /// A file or folder inside.
@@ -91,45 +138,30 @@ impl Folder {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::os::unix::fs::PermissionsExt as _;
-
-    #[test]
-    fn a_secret_is_made_once_and_only_its_owner_reads_it() {
-        let dir = tempfile::tempdir().unwrap();
-        let root = dir.path().join("data");
-        let first = Folder::open(&root)
-            .unwrap()
-            .secret("key", || "one".to_owned())
-            .unwrap();
-        let again = Folder::open(&root)
-            .unwrap()
-            .secret("key", || "two".to_owned())
-            .unwrap();
-        assert_eq!((first.as_str(), again.as_str()), ("one", "one"));
-        let mode = fs::metadata(root.join("key")).unwrap().permissions().mode();
-        assert_eq!(mode & 0o777, 0o600);
+/// Refuses a folder that lost a file, or in which one is damaged.
+fn check(root: &Path, after_a_crash: bool) -> Result<(), FolderError> {
+    let unusable = |e| FolderError::Unusable(root.to_owned(), e);
+    let expected = parts::expected(root).map_err(unusable)?;
+    for part in parts::lost(root, &expected) {
+        let file = root.join(part.name);
+        if part.needed {
+            return Err(FolderError::Lost {
+                file,
+                list: root.join(parts::LIST),
+                holds: part.holds,
+            });
+        }
+        let (file, holds) = (file.display(), part.holds);
+        tracing::warn!("the file {file} is missing or empty, and with it {holds}: it starts anew");
     }
-
-    #[test]
-    fn a_second_host_is_kept_out() {
-        let dir = tempfile::tempdir().unwrap();
-        let _first = Folder::open(dir.path()).unwrap();
-        assert!(matches!(
-            Folder::open(dir.path()),
-            Err(FolderError::Locked(_))
-        ));
+    for name in ["table.db", "queue.db", "mailbox.sqlite"] {
+        let file = root.join(name);
+        if let Some(cause) = integrity::damage(&file, after_a_crash) {
+            return Err(FolderError::Damaged(damage::sentence(&file, &cause)));
+        }
     }
-
-    #[test]
-    fn a_file_in_the_way_is_one_clear_line() {
-        let file = tempfile::NamedTempFile::new().unwrap();
-        let error = Folder::open(file.path()).unwrap_err().to_string();
-        assert!(
-            error.starts_with("the data folder") && !error.contains('\n'),
-            "{error}"
-        );
-    }
+    Ok(())
 }
+
+#[cfg(test)]
+mod tests;

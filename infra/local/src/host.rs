@@ -54,6 +54,17 @@ pub enum StartError {
     Secret(String),
 }
 
+impl StartError {
+    /// The exit code of the process: 2 when starting would lose what the data folder held.
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            Self::Folder(FolderError::Lost { .. } | FolderError::Damaged(_))
+            | Self::Queues(EngineError::Damaged(_)) => 2,
+            _ => 1,
+        }
+    }
+}
+
 /// A running host.
 pub struct Host {
     pub api: SocketAddr,
@@ -139,6 +150,9 @@ impl Host {
         let first = first::account(settings, folder.as_ref(), &table.store).await?;
         let public_url = settings.public_url.clone();
         let secret = stack_secret(settings, folder.as_ref())?;
+        if let Some(folder) = &folder {
+            folder.note_parts()?;
+        }
         let deps = Deps::new(
             settings,
             Parts {
@@ -235,6 +249,15 @@ impl Host {
         &self.store
     }
 
+    /// Waits until a file of the data folder is found damaged, and says which in one sentence.
+    /// Nothing mends it, so the host is to be stopped then.
+    pub async fn damaged(&self) -> String {
+        tokio::select! {
+            why = self.stop.engine.damage().wait() => why,
+            why = self.stop.table.damage.wait() => why,
+        }
+    }
+
     /// Does at once what the passing minute would: for a clock that somebody moved.
     ///
     /// # Errors
@@ -261,6 +284,7 @@ impl Host {
             _folder,
         } = self.stop;
         signal.send_replace(true);
+        engine.close();
         mailbox.close();
         for task in servers.into_iter().chain(pollers) {
             // A hand-over that hangs is given up; its claim is taken again at the next start.

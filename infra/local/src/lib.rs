@@ -7,12 +7,16 @@
 mod answers;
 mod args;
 mod aws;
+mod damage;
 mod deps;
 mod engine;
+#[cfg(debug_assertions)]
+mod fault;
 mod first;
 mod folder;
 mod host;
 mod inbound;
+mod integrity;
 mod operator;
 mod poll;
 mod relay;

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use clap::Parser as _;
-use posthaste::{Api, Args, AwsError, Cli, Command, Host, Operator, Settings};
+use posthaste::{Api, Args, AwsError, Cli, Command, Host, Operator, Settings, StartError};
 use posthaste_runtime::Boot;
 
 fn main() -> ExitCode {
@@ -32,8 +32,9 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             complain(&error.to_string());
-            let aws = error.downcast_ref::<AwsError>();
-            ExitCode::from(aws.map_or(1, AwsError::exit_code))
+            let aws = error.downcast_ref::<AwsError>().map(AwsError::exit_code);
+            let local = error.downcast_ref::<StartError>().map(StartError::exit_code);
+            ExitCode::from(aws.or(local).unwrap_or(1))
         }
     }
 }
@@ -82,10 +83,13 @@ fn run(args: &Args) -> Result<(), Box<dyn std::error::Error>> {
         );
         let host = Host::start(&settings).await?;
         greet(&host, &settings);
-        ctrl_c().await?;
+        let damaged = tokio::select! {
+            pressed = ctrl_c() => pressed.map(|()| None)?,
+            why = host.damaged() => Some(why),
+        };
         say("\nStopping …");
         host.stop().await;
-        Ok(())
+        damaged.map_or(Ok(()), |why| Err(why.into()))
     })
 }
 

@@ -120,7 +120,9 @@ pub enum OperatorError {
     #[error("there is no data folder {0}: name one with --data, or a deployed table with --aws")]
     NoFolder(PathBuf),
     #[error("{0}; stop it first, for a data folder belongs to one process")]
-    Folder(#[from] FolderError),
+    Running(FolderError),
+    #[error(transparent)]
+    Folder(FolderError),
     #[error(transparent)]
     Table(#[from] TableError),
     #[error(transparent)]
@@ -133,12 +135,21 @@ pub enum OperatorError {
     Failed(#[from] Failure),
 }
 
+impl From<FolderError> for OperatorError {
+    fn from(error: FolderError) -> Self {
+        match error {
+            FolderError::Locked(_) => Self::Running(error),
+            _ => Self::Folder(error),
+        }
+    }
+}
+
 impl OperatorError {
     /// The exit code of the process.
     pub fn exit_code(&self) -> u8 {
         match self {
             Self::NoFolder(_) => 3,
-            Self::Folder(_) => 4,
+            Self::Running(_) | Self::Folder(_) => 4,
             Self::Table(_) | Self::Queues(_) | Self::Blobs(_) | Self::Config(_) => 1,
             Self::Failed(failure) => failure.exit_code(),
         }
@@ -182,6 +193,7 @@ impl Operator {
             entropy: boot.entropy(),
             events: queue("EVENTS_QUEUE_URL")?,
             retries: queue("RETRIES_QUEUE_URL")?,
+            dead_jobs: None,
             bus: is_named("BUS_NAME").then(|| boot.bus()).transpose()?,
             ses: Some(Ses::new(boot.aws(), None)),
             resolver: Resolver::system().ok(),
@@ -198,6 +210,7 @@ impl Operator {
         let clock = posthaste_runtime::clock();
         let table = Table::start(Some(&folder.path("table.db"))).await?;
         let engine = Engine::start(Some(&folder.path("queue.db")), clock.clone())?;
+        folder.note_parts()?;
         let tools = Tools {
             store: table.store.clone(),
             blob: Some(Blob::folder(&folder.path("blobs"))?),
@@ -205,6 +218,7 @@ impl Operator {
             entropy: posthaste_runtime::entropy(),
             events: Some(engine.queue(EVENTS)),
             retries: Some(engine.queue(RETRIES)),
+            dead_jobs: Some(engine.dead_jobs()),
             bus: None,
             ses: None,
             resolver: None,

@@ -1,12 +1,17 @@
 //! Runs a worker on a local queue the way Lambda runs it on SQS: real events, partial failures.
 
+use std::panic::AssertUnwindSafe;
 use std::time::Duration;
 
-use posthaste_queue::{Local, Received, SqsBatchResponse, SqsEvent, SqsMessage};
+use futures_util::FutureExt as _;
+use posthaste_queue::{Local, Received, SqsBatchResponse, SqsEvent, SqsMessage, returned};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
 use crate::table::Disk;
+
+/// How long a poller waits when the queue file does not work.
+const AFTER_AN_ERROR: Duration = Duration::from_secs(1);
 
 /// How a queue is polled; the figures of `template.yaml` in small.
 #[derive(Clone, Copy, Debug)]
@@ -52,14 +57,29 @@ where
             _ = stop.wait_for(|stop| *stop) => return,
             received = queue.receive(pace.batch, pace.visibility) => received,
         };
-        let Ok(messages) = received else { return };
+        let messages = match received {
+            Ok(messages) => messages,
+            Err(_) if queue.is_closed() => return,
+            // A full disk is emptied one day; a poller that ended would not come back then.
+            Err(error) => {
+                tracing::warn!(queue.name = queue.name(), "queue {}: {error}", queue.name());
+                tokio::select! {
+                    _ = stop.wait_for(|stop| *stop) => return,
+                    () = tokio::time::sleep(AFTER_AN_ERROR) => continue,
+                }
+            }
+        };
         if messages.is_empty() {
             continue;
         }
-        // Before the messages are gone, what came of them is on the disk. If it is not, they
-        // come back when their time is up.
-        let Some(response) = disk.durable(work(event(&messages))).await else {
-            continue;
+        #[cfg(debug_assertions)]
+        crate::fault::abort_on(&messages);
+        // Before the messages are gone, what came of them is on the disk. If it is not, or if the
+        // worker panicked outside of its jobs, all of them are given back: that is an answer too.
+        let worked = AssertUnwindSafe(disk.durable(work(event(&messages))));
+        let response = match worked.catch_unwind().await {
+            Ok(Some(response)) => response,
+            Ok(None) | Err(_) => returned(messages.iter().map(|message| message.id.to_string())),
         };
         if let Err(error) = settle(&queue, &messages, &response, pace.again).await {
             tracing::error!(queue.name = queue.name(), "queue {}: {error}", queue.name());
@@ -106,3 +126,6 @@ async fn settle(
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests;

@@ -14,6 +14,8 @@ use futures_util::future::BoxFuture;
 use posthaste_store::{Answer, Embedded, Store, StoreError};
 use tokio::sync::{mpsc, oneshot};
 
+use crate::damage::Damage;
+
 pub(crate) use disk::Disk;
 
 const HOUR: Duration = Duration::from_secs(3600);
@@ -22,6 +24,8 @@ const HOUR: Duration = Duration::from_secs(3600);
 pub(crate) struct Table {
     pub(crate) store: Store,
     pub(crate) disk: Disk,
+    /// Where damage of the file is reported.
+    pub(crate) damage: Damage,
     ended: oneshot::Receiver<()>,
 }
 
@@ -100,12 +104,19 @@ impl Table {
         };
         let (calls, mut asked) = mpsc::unbounded_channel::<Call>();
         let (end, ended) = oneshot::channel();
+        let damage = Damage::default();
+        let (report, path) = (damage.clone(), file.map(Path::to_owned));
         let forget = forgetting(database.clone()).map_err(TableError::Thread)?;
         std::thread::Builder::new()
             .name("table".to_owned())
             .spawn(move || {
                 while let Some(call) = asked.blocking_recv() {
-                    let answer = calls::call(&database, &call.operation, &call.body);
+                    let found = |cause: &str| {
+                        if let Some(file) = &path {
+                            report.report(file, cause);
+                        }
+                    };
+                    let answer = calls::call(&database, &call.operation, &call.body, found);
                     // Whoever asked may have given up; the write stands all the same.
                     let _ = call.done.send(answer);
                 }
@@ -119,7 +130,12 @@ impl Table {
             None => Disk::none(),
             Some(file) => Disk::of(file).map_err(|e| TableError::Log(file.to_owned(), e))?,
         };
-        Ok(Self { store, disk, ended })
+        Ok(Self {
+            store,
+            disk,
+            damage,
+            ended,
+        })
     }
 
     /// Lets running calls finish and closes the file.

@@ -1,4 +1,5 @@
-//! Events that webhooks did not take within their time: how many, and once more.
+//! Events that webhooks did not take within their time: how many, and once more. The jobs that a
+//! queue gave up are in `dead_jobs`.
 
 use std::time::Duration;
 
@@ -8,7 +9,7 @@ use posthaste_queue::{Queue, Undelivered};
 use posthaste_store::{DeadLetter, Row, Wanted};
 use serde_json::{Value, json};
 
-use crate::{Failure, Report, Tools, who};
+use crate::{Failure, Report, Tools, dead_jobs, who};
 
 /// Letters handled at a time.
 const PAGE: usize = 100;
@@ -19,6 +20,10 @@ pub enum Command {
     List(Choice),
     /// Put it on its way again
     Replay(Choice),
+    /// List the jobs that were given up: tried too often, or the end of the process each time
+    Jobs,
+    /// Put jobs that were given up back on their queues
+    ReplayJobs(dead_jobs::Choice),
 }
 
 #[derive(Debug, Args)]
@@ -53,6 +58,8 @@ pub(crate) async fn run(command: &Command, tools: &Tools) -> Result<Report, Fail
     match command {
         Command::List(choice) => list(choice, tools).await,
         Command::Replay(choice) => replay(choice, tools).await,
+        Command::Jobs => dead_jobs::list(tools).await,
+        Command::ReplayJobs(choice) => dead_jobs::replay(choice, tools).await,
     }
 }
 

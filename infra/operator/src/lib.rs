@@ -7,6 +7,7 @@
 mod access;
 mod account;
 mod credits;
+mod dead_jobs;
 mod dead_letters;
 mod dmarc;
 mod erase;
@@ -21,7 +22,7 @@ use posthaste_blob::Blob;
 use posthaste_identity::Resolver;
 use posthaste_mailer::Ses;
 use posthaste_model::{Clock, Entropy};
-use posthaste_queue::{Bus, Queue};
+use posthaste_queue::{Bus, DeadJobs, Queue};
 use posthaste_store::Store;
 
 pub use failure::Failure;
@@ -39,6 +40,8 @@ pub struct Tools {
     pub events: Option<Queue>,
     /// Where undelivered events go to be tried again.
     pub retries: Option<Queue>,
+    /// The jobs that were given up, where the queues keep them themselves: on a data folder.
+    pub dead_jobs: Option<DeadJobs>,
     /// Where notices to the owner's other systems go.
     pub bus: Option<Bus>,
     /// The SES that mail leaves through, where it does.
@@ -62,7 +65,7 @@ pub enum Command {
     /// How much an account may send
     #[command(subcommand)]
     Credits(credits::Command),
-    /// Events that webhooks did not take in their time
+    /// Events that webhooks did not take in their time, and jobs that were given up
     #[command(subcommand)]
     DeadLetters(dead_letters::Command),
     /// What SES says before you send

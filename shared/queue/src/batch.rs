@@ -1,5 +1,15 @@
 //! From "handle one job" to "handle a batch": only the jobs that want another try are returned,
 //! and one that panics does not take the others with it.
+//!
+//! A job that ends the process (a stack overflow, no memory, the end of a function's time) takes its
+//! batch with it: no answer is given for any of it. The local engine counts such receives by
+//! themselves, tries what was in the works alone, and gives up the fourth time (`suspects` in
+//! `infra/local`). SQS keeps one count of all receives, whatever came of them: a killer is a dead
+//! letter after the template's `maxReceiveCount` of 20, each a visibility time apart (10 hours for
+//! mail), and jobs that share its batch repeat with it meanwhile, which their claims absorb. To
+//! count deaths alone there, a job that is given back has to be sent anew, with a delay and a count
+//! of its own: `ApproximateReceiveCount` above 1 then tells of a receive without an answer, and
+//! `maxReceiveCount` can come down to that of the local engine.
 
 use std::panic::AssertUnwindSafe;
 

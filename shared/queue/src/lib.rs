@@ -6,6 +6,7 @@
 
 mod batch;
 mod bus;
+mod dead_jobs;
 mod happened;
 mod inbound;
 mod job;
@@ -17,6 +18,7 @@ mod undelivered;
 
 pub use batch::{Verdict, each, gather, returned};
 pub use bus::{Bus, Notice};
+pub use dead_jobs::{DeadJob, DeadJobs};
 pub use happened::Happened;
 pub use inbound::{Inbound, Judged, Scored};
 pub use job::{Body, Job, JobError, LARGEST_INLINE, Packed, Packing, unpack};

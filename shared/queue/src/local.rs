@@ -5,9 +5,20 @@ use std::time::Duration;
 
 use tokio::sync::{mpsc, oneshot};
 
-use crate::QueueError;
+use crate::{DeadJob, QueueError};
 
 type Done<T> = oneshot::Sender<Result<T, String>>;
+
+/// Asks the engine and waits for its answer.
+pub(crate) async fn ask<T>(
+    engine: &mpsc::UnboundedSender<Command>,
+    make: impl FnOnce(Done<T>) -> Command,
+) -> Result<T, QueueError> {
+    let (done, answer) = oneshot::channel();
+    let closed = || QueueError("the local queue engine has stopped".to_owned());
+    engine.send(make(done)).map_err(|_| closed())?;
+    answer.await.map_err(|_| closed())?.map_err(QueueError)
+}
 
 /// What the engine is asked.
 #[derive(Debug)]
@@ -33,6 +44,9 @@ pub enum Command {
     },
     /// Look at the clock again: somebody moved it.
     Tick,
+    /// The host stops: hand out nothing more. A job that a worker still has when the process ends
+    /// is handed out again at the next start, and its worker's end does not count against it.
+    Close,
     /// Hand messages out again after a while.
     Return {
         queue: String,
@@ -40,6 +54,10 @@ pub enum Command {
         after: Duration,
         done: Done<()>,
     },
+    /// List the dead letters.
+    ListDead { done: Done<Vec<DeadJob>> },
+    /// Put these dead letters back on their queues; answered with their number, once on disk.
+    Replay { ids: Vec<i64>, done: Done<usize> },
 }
 
 /// A message handed out.
@@ -72,11 +90,9 @@ impl Local {
         &self.name
     }
 
-    async fn ask<T>(&self, make: impl FnOnce(Done<T>) -> Command) -> Result<T, QueueError> {
-        let (done, answer) = oneshot::channel();
-        let closed = || QueueError("the local queue engine has stopped".to_owned());
-        self.engine.send(make(done)).map_err(|_| closed())?;
-        answer.await.map_err(|_| closed())?.map_err(QueueError)
+    /// Whether the engine has stopped: no later call can succeed.
+    pub fn is_closed(&self) -> bool {
+        self.engine.is_closed()
     }
 
     pub(crate) async fn send(&self, messages: Vec<(String, Duration)>) -> Result<(), QueueError> {
@@ -86,7 +102,7 @@ impl Local {
             messages,
             done,
         };
-        self.ask(make).await
+        ask(&self.engine, make).await
     }
 
     /// Takes up to `most` messages, waiting for the first; each is hidden for `visibility`.
@@ -105,7 +121,7 @@ impl Local {
             visibility,
             done,
         };
-        self.ask(make).await
+        ask(&self.engine, make).await
     }
 
     /// Forgets messages that were handled.
@@ -114,7 +130,7 @@ impl Local {
     /// When the engine fails or has stopped.
     pub async fn delete(&self, ids: Vec<i64>) -> Result<(), QueueError> {
         let queue = self.name.clone();
-        self.ask(|done| Command::Delete { queue, ids, done }).await
+        ask(&self.engine, |done| Command::Delete { queue, ids, done }).await
     }
 
     /// Tells the engine that the clock was moved by hand.
@@ -138,6 +154,6 @@ impl Local {
             after,
             done,
         };
-        self.ask(make).await
+        ask(&self.engine, make).await
     }
 }

@@ -1,15 +1,18 @@
 //! The engine's loop: take what waits, one transaction, answer.
 
 use std::collections::VecDeque;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use posthaste_model::{Clock, Millis};
-use posthaste_queue::{Command, Received};
-use rusqlite::{Connection, OptionalExtension as _, Transaction};
+use posthaste_queue::{Command, DeadJob, Received};
+use rusqlite::{Connection, Transaction};
 use tokio::sync::{mpsc, oneshot};
 
-/// A message handed out more often than this is a dead letter.
-pub(super) const MOST_RECEIVES: u32 = 50;
+use super::dead;
+use super::hand_out::{next_wake, serve};
+use super::suspects::Suspects;
+use crate::damage::{self, Damage};
 
 /// At most so many commands share one transaction.
 const MOST_AT_ONCE: usize = 1024;
@@ -17,28 +20,44 @@ const MOST_AT_ONCE: usize = 1024;
 type Answer<T> = oneshot::Sender<Result<T, String>>;
 
 /// A worker that waits for messages.
-struct Waiter {
-    queue: String,
-    most: usize,
-    visibility: Duration,
-    done: Answer<Vec<Received>>,
+pub(super) struct Waiter {
+    pub(super) queue: String,
+    pub(super) most: usize,
+    pub(super) visibility: Duration,
+    pub(super) done: Answer<Vec<Received>>,
 }
 
 /// What is answered after the commit.
-enum Reply {
+pub(super) enum Reply {
     Done(Answer<()>),
     Messages(Answer<Vec<Received>>, Vec<Received>),
+    Dead(Answer<Vec<DeadJob>>, Vec<DeadJob>),
+    Replayed(Answer<usize>, usize),
+}
+
+/// The file, and what the engine remembers beside it.
+pub(super) struct Queues {
+    pub(super) database: Connection,
+    pub(super) suspects: Suspects,
+    /// Where the file is; for memory, a name for it.
+    pub(super) file: PathBuf,
+    pub(super) damage: Damage,
 }
 
 /// Serves commands until every handle is gone.
 pub(super) async fn run(
-    mut database: Connection,
+    mut queues: Queues,
     mut inbox: mpsc::UnboundedReceiver<Command>,
     clock: Clock,
 ) {
     let mut waiters = VecDeque::new();
+    // Whether messages are still handed out.
+    let mut open = true;
     loop {
-        let wake = next_wake(&database, &waiters, clock.now_ms());
+        let wake = match open {
+            true => next_wake(&queues.database, &waiters, &queues.suspects, clock.now_ms()),
+            false => None,
+        };
         let first = match wake {
             None => inbox.recv().await,
             Some(after) => match tokio::time::timeout(after, inbox.recv()).await {
@@ -55,55 +74,125 @@ pub(super) async fn run(
             }
         }
         waiters.retain(|waiter: &Waiter| !waiter.done.is_closed());
-        turn(&mut database, commands, &mut waiters, clock.now_ms());
+        queues.turn(commands, &mut waiters, &mut open, clock.now_ms());
     }
 }
 
-/// Runs the commands in one transaction and answers them.
-fn turn(
-    database: &mut Connection,
-    commands: Vec<Command>,
-    waiters: &mut VecDeque<Waiter>,
-    now: Millis,
-) {
-    // Only what is sent must reach the disk before the answer. A deletion or a hand-out that a
-    // power failure undoes comes back as a repeated job, which every worker absorbs.
-    let durable = commands
-        .iter()
-        .any(|command| matches!(command, Command::Send { .. }));
-    let level = if durable { "FULL" } else { "NORMAL" };
-    let mut replies = Vec::new();
-    let work = || -> rusqlite::Result<()> {
-        database.pragma_update(None, "synchronous", level)?;
-        let transaction = database.transaction()?;
+impl Queues {
+    /// Runs the commands in one transaction and answers them.
+    fn turn(
+        &mut self,
+        commands: Vec<Command>,
+        waiters: &mut VecDeque<Waiter>,
+        open: &mut bool,
+        now: Millis,
+    ) {
+        // Only what is sent must reach the disk before the answer. A deletion or a hand-out that a
+        // power failure undoes comes back as a repeated job, which every worker absorbs.
+        let durable = commands
+            .iter()
+            .any(|command| matches!(command, Command::Send { .. } | Command::Replay { .. }));
+        let level = if durable { "FULL" } else { "NORMAL" };
+        let mut replies = Vec::new();
+        let mut commands = commands.into_iter();
+        let before = (!self.suspects.is_empty()).then(|| self.suspects.clone());
+        let (database, suspects) = (&mut self.database, &mut self.suspects);
+        let mut work = || -> rusqlite::Result<()> {
+            database.pragma_update(None, "synchronous", level)?;
+            let transaction = database.transaction()?;
+            for command in commands.by_ref() {
+                match command {
+                    Command::Close => {
+                        *open = false;
+                        release(&transaction, now)?;
+                    }
+                    command => apply(
+                        &transaction,
+                        command,
+                        (&mut *waiters, &mut *suspects),
+                        &mut replies,
+                        now,
+                    )?,
+                }
+            }
+            if *open {
+                serve(&transaction, waiters, suspects, &mut replies, now)?;
+            } else {
+                waiters.clear();
+            }
+            transaction.commit()
+        };
+        let end = work();
+        if let Err(error) = &end {
+            tracing::error!(error = %error, "the queue file does not work: {error}");
+            if damage::is_damage(error) {
+                self.damage.report(&self.file, &error.to_string());
+            }
+            if let Some(before) = before {
+                self.suspects = before;
+            }
+        }
+        let end = end.map_err(|error| error.to_string());
         for command in commands {
-            apply(&transaction, command, waiters, &mut replies, now)?;
+            refuse(command, &end);
         }
-        serve(&transaction, waiters, &mut replies, now)?;
-        transaction.commit()
-    };
-    let end = work().map_err(|e| e.to_string());
-    if let Err(error) = &end {
-        tracing::error!(error = %error, "the queue file does not work: {error}");
-    }
-    for reply in replies {
-        // An answer nobody waits for any more is no fault of the engine.
-        match reply {
-            Reply::Done(done) => drop(done.send(end.clone())),
-            Reply::Messages(done, messages) => drop(done.send(end.clone().map(|()| messages))),
+        for reply in replies {
+            reply.send(end.clone());
         }
     }
+}
+
+impl Reply {
+    /// Answers, once the transaction has ended so. An answer that is no longer waited for is no
+    /// fault of the engine.
+    fn send(self, end: Result<(), String>) {
+        match self {
+            Self::Done(done) => drop(done.send(end)),
+            Self::Messages(done, messages) => drop(done.send(end.map(|()| messages))),
+            Self::Dead(done, letters) => drop(done.send(end.map(|()| letters))),
+            Self::Replayed(done, count) => drop(done.send(end.map(|()| count))),
+        }
+    }
+}
+
+/// Answers a command that was not reached because one before it failed.
+fn refuse(command: Command, end: &Result<(), String>) {
+    let end = end.clone();
+    match command {
+        Command::Send { done, .. }
+        | Command::Delete { done, .. }
+        | Command::Return { done, .. } => {
+            Reply::Done(done).send(end);
+        }
+        Command::Receive { done, .. } => Reply::Messages(done, Vec::new()).send(end),
+        Command::ListDead { done } => Reply::Dead(done, Vec::new()).send(end),
+        Command::Replay { done, .. } => Reply::Replayed(done, 0).send(end),
+        Command::Tick | Command::Close => {}
+    }
+}
+
+/// What is handed out did not die with the process, which ends in order.
+fn release(transaction: &Transaction<'_>, now: Millis) -> rusqlite::Result<()> {
+    let release = "UPDATE message SET taken = 0, visible = min(visible, ?1) WHERE taken = 1";
+    transaction.execute(release, [now.0])?;
+    Ok(())
 }
 
 fn apply(
     transaction: &Transaction<'_>,
     command: Command,
-    waiters: &mut VecDeque<Waiter>,
+    (waiters, suspects): (&mut VecDeque<Waiter>, &mut Suspects),
     replies: &mut Vec<Reply>,
     now: Millis,
 ) -> rusqlite::Result<()> {
     match command {
-        Command::Tick => {}
+        // `Close` is for the loop.
+        Command::Tick | Command::Close => {}
+        Command::ListDead { done } => replies.push(Reply::Dead(done, dead::list(transaction)?)),
+        Command::Replay { ids, done } => {
+            let count = dead::replay(transaction, &ids, now)?;
+            replies.push(Reply::Replayed(done, count));
+        }
         Command::Send {
             queue,
             messages,
@@ -133,6 +222,7 @@ fn apply(
                 transaction.prepare_cached("DELETE FROM message WHERE id = ?1 AND queue = ?2")?;
             for id in ids {
                 delete.execute((id, &queue))?;
+                acquit(transaction, suspects, id)?;
             }
         }
         Command::Return {
@@ -147,109 +237,26 @@ fn apply(
             )?;
             for id in ids {
                 update.execute((id, &queue, after(now, wait)))?;
+                acquit(transaction, suspects, id)?;
             }
         }
     }
     Ok(())
 }
 
-/// Hands visible messages to those who wait, first come, first served.
-fn serve(
-    transaction: &Transaction<'_>,
-    waiters: &mut VecDeque<Waiter>,
-    replies: &mut Vec<Reply>,
-    now: Millis,
-) -> rusqlite::Result<()> {
-    let mut empty: Vec<String> = Vec::new();
-    for _ in 0..waiters.len() {
-        let Some(waiter) = waiters.pop_front() else {
-            break;
-        };
-        if empty.contains(&waiter.queue) {
-            waiters.push_back(waiter);
-            continue;
-        }
-        let messages = take(transaction, &waiter, now)?;
-        if messages.is_empty() {
-            empty.push(waiter.queue.clone());
-            waiters.push_back(waiter);
-        } else {
-            replies.push(Reply::Messages(waiter.done, messages));
-        }
+/// A worker answered for this job.
+fn acquit(transaction: &Transaction<'_>, suspects: &mut Suspects, id: i64) -> rusqlite::Result<()> {
+    if suspects.contains(id) {
+        transaction
+            .prepare_cached("DELETE FROM suspect WHERE id = ?1")?
+            .execute([id])?;
+        suspects.acquit(id);
     }
     Ok(())
 }
 
-fn take(
-    transaction: &Transaction<'_>,
-    waiter: &Waiter,
-    now: Millis,
-) -> rusqlite::Result<Vec<Received>> {
-    let mut select = transaction.prepare_cached(
-        "SELECT id, count, body FROM message WHERE queue = ?1 AND visible <= ?2
-         ORDER BY visible, id LIMIT ?3",
-    )?;
-    let most = i64::try_from(waiter.most).unwrap_or(i64::MAX);
-    let found: Vec<Received> = select
-        .query_map((&waiter.queue, now.0, most), |row| {
-            Ok(Received {
-                id: row.get(0)?,
-                count: row.get::<_, u32>(1)?.saturating_add(1),
-                body: row.get(2)?,
-            })
-        })?
-        .collect::<rusqlite::Result<_>>()?;
-    let mut hide = transaction.prepare_cached(
-        "UPDATE message SET visible = ?2, taken = 1, count = count + 1 WHERE id = ?1",
-    )?;
-    let mut handed = Vec::new();
-    for message in found {
-        if message.count > MOST_RECEIVES {
-            bury(transaction, message.id, now)?;
-            continue;
-        }
-        hide.execute((message.id, after(now, waiter.visibility)))?;
-        handed.push(message);
-    }
-    Ok(handed)
-}
-
-/// Moves a message nobody could handle to the dead letters, where it can be looked at.
-fn bury(transaction: &Transaction<'_>, id: i64, now: Millis) -> rusqlite::Result<()> {
-    transaction.execute(
-        "INSERT INTO dead (id, queue, at, count, body)
-         SELECT id, queue, ?2, count, body FROM message WHERE id = ?1",
-        (id, now.0),
-    )?;
-    transaction.execute("DELETE FROM message WHERE id = ?1", [id])?;
-    tracing::error!("queue message {id} was handed out too often and is a dead letter now");
-    Ok(())
-}
-
-fn after(now: Millis, delay: Duration) -> i64 {
+/// The instant `delay` from now, in milliseconds.
+pub(super) fn after(now: Millis, delay: Duration) -> i64 {
     let delay = i64::try_from(delay.as_millis()).unwrap_or(i64::MAX);
     now.0.saturating_add(delay)
-}
-
-/// The clock may be set forward while nothing happens, or the machine wake from its sleep.
-const LOOK_AGAIN: Duration = Duration::from_secs(5);
-
-/// How long until a message that somebody waits for becomes visible, or may have become it.
-fn next_wake(database: &Connection, waiters: &VecDeque<Waiter>, now: Millis) -> Option<Duration> {
-    let mut queues: Vec<&str> = waiters.iter().map(|waiter| waiter.queue.as_str()).collect();
-    queues.sort_unstable();
-    queues.dedup();
-    let next = queues.into_iter().filter_map(|queue| {
-        let mut select = database
-            .prepare_cached("SELECT visible FROM message WHERE queue = ?1 ORDER BY visible LIMIT 1")
-            .ok()?;
-        let visible: Option<i64> = select
-            .query_row([queue], |row| row.get(0))
-            .optional()
-            .ok()?;
-        visible
-    });
-    let wait = next.min()?.saturating_sub(now.0);
-    let wait = Duration::from_millis(u64::try_from(wait).unwrap_or(0));
-    Some(wait.min(LOOK_AGAIN))
 }

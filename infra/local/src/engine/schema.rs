@@ -6,8 +6,11 @@ use posthaste_model::Millis;
 use rusqlite::Connection;
 
 use super::EngineError;
+use super::suspects::{self, Suspects};
+use crate::damage;
 
-/// Form of the file; kept in SQLite's `user_version`.
+/// Form of the file; kept in SQLite's `user_version`. What later releases added, the first one does
+/// not read, so that it can still be gone back to.
 const VERSION: i64 = 1;
 
 const TABLES: &str = "
@@ -20,19 +23,28 @@ CREATE TABLE IF NOT EXISTS message (
     body TEXT NOT NULL
 );
 CREATE INDEX IF NOT EXISTS message_visible ON message (queue, visible, id);
+CREATE TABLE IF NOT EXISTS suspect (
+    id INTEGER PRIMARY KEY,  -- of a message
+    deaths INTEGER NOT NULL  -- how often in a row the process died while a worker had it
+);
 CREATE TABLE IF NOT EXISTS dead (
     id INTEGER PRIMARY KEY,
     queue TEXT NOT NULL,
     at INTEGER NOT NULL,
     count INTEGER NOT NULL,
-    body TEXT NOT NULL
+    body TEXT NOT NULL,
+    deaths INTEGER NOT NULL DEFAULT 0
 );";
 
-/// Opens the file and makes what an earlier process held visible at once.
-pub(super) fn open(file: Option<&Path>, now: Millis) -> Result<Connection, EngineError> {
+/// Opens the file, makes what an earlier process held visible at once, and says which of it may
+/// have ended that process.
+pub(super) fn open(
+    file: Option<&Path>,
+    now: Millis,
+) -> Result<(Connection, Suspects), EngineError> {
     let path = file.map_or_else(|| PathBuf::from(":memory:"), Path::to_owned);
-    let prepare = || -> rusqlite::Result<Option<Connection>> {
-        let database = match file {
+    let prepare = || -> rusqlite::Result<Option<(Connection, Suspects)>> {
+        let mut database = match file {
             None => Connection::open_in_memory()?,
             Some(file) => Connection::open(file)?,
         };
@@ -45,17 +57,23 @@ pub(super) fn open(file: Option<&Path>, now: Millis) -> Result<Connection, Engin
             return Ok(None);
         }
         database.execute_batch(TABLES)?;
+        if !database.column_exists(None::<&str>, "dead", "deaths")? {
+            // A file of 0.1.
+            let column = "ALTER TABLE dead ADD COLUMN deaths INTEGER NOT NULL DEFAULT 0";
+            database.execute_batch(column)?;
+        }
         database.pragma_update(None, "user_version", VERSION)?;
-        database.execute(
-            "UPDATE message SET taken = 0, visible = min(visible, ?1) WHERE taken = 1",
-            [now.0],
-        )?;
+        let suspects = suspects::take_stock(&mut database, now)?;
         database.set_prepared_statement_cache_capacity(32);
-        Ok(Some(database))
+        Ok(Some((database, suspects)))
     };
     match prepare() {
-        Ok(Some(database)) => Ok(database),
+        Ok(Some(opened)) => Ok(opened),
         Ok(None) => Err(EngineError::Newer(path)),
+        Err(error) if damage::is_damage(&error) => Err(EngineError::Damaged(damage::sentence(
+            &path,
+            &error.to_string(),
+        ))),
         Err(error) => Err(EngineError::Open(path, error)),
     }
 }

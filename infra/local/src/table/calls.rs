@@ -21,8 +21,13 @@ pub(super) fn writes(operation: &str) -> bool {
 }
 
 /// Runs one operation. What this service never calls is answered as the cloud answers what it
-/// does not know.
-pub(super) fn call(database: &Database, operation: &str, body: &[u8]) -> Answer {
+/// does not know. `damaged` hears when the file turns out to be.
+pub(super) fn call(
+    database: &Database,
+    operation: &str,
+    body: &[u8],
+    damaged: impl FnOnce(&str),
+) -> Answer {
     let result = match operation {
         "GetItem" => run(body, |request| database.get_item(request)),
         "PutItem" => run(body, |request| database.put_item(request)),
@@ -45,10 +50,27 @@ pub(super) fn call(database: &Database, operation: &str, body: &[u8]) -> Answer 
     };
     match result {
         Ok(body) => Answer { status: 200, body },
-        Err(error) => Answer {
-            status: error.status_code(),
-            body: error.to_json(),
-        },
+        Err(error) => {
+            if is_damage(&error) {
+                damaged(&error.to_string());
+            }
+            Answer {
+                status: error.status_code(),
+                body: error.to_json(),
+            }
+        }
+    }
+}
+
+/// Whether the file is damaged. Some of the library's errors keep nothing of SQLite's but its text.
+fn is_damage(error: &DynoxideError) -> bool {
+    match error {
+        DynoxideError::SqliteError(error) => crate::damage::is_damage(error),
+        DynoxideError::InternalServerError(text) => {
+            text.contains("database disk image is malformed")
+                || text.contains("file is not a database")
+        }
+        _ => false,
     }
 }
 

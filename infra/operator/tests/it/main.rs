@@ -31,6 +31,7 @@ impl Desk {
             entropy: entropy(),
             events: Some(queues.queue("events")),
             retries: Some(queues.queue("retries")),
+            dead_jobs: None,
             bus: None,
             ses: None,
             resolver: None,

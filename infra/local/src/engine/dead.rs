@@ -1,0 +1,56 @@
+//! The dead letters: kept in the same file, where they can be looked at and replayed.
+
+use posthaste_model::Millis;
+use posthaste_queue::DeadJob;
+use rusqlite::Transaction;
+
+/// Moves a message to the dead letters.
+pub(super) fn bury(transaction: &Transaction<'_>, id: i64, now: Millis) -> rusqlite::Result<()> {
+    transaction.execute(
+        "INSERT INTO dead (id, queue, at, count, body, deaths)
+         SELECT id, queue, ?2, count, body,
+                coalesce((SELECT deaths FROM suspect WHERE suspect.id = message.id), 0)
+         FROM message WHERE id = ?1",
+        (id, now.0),
+    )?;
+    transaction.execute("DELETE FROM suspect WHERE id = ?1", [id])?;
+    transaction.execute("DELETE FROM message WHERE id = ?1", [id])?;
+    Ok(())
+}
+
+/// All dead letters, those given up first at the front.
+pub(super) fn list(transaction: &Transaction<'_>) -> rusqlite::Result<Vec<DeadJob>> {
+    transaction
+        .prepare(
+            "SELECT id, queue, at, count, deaths, octet_length(body) FROM dead ORDER BY at, id",
+        )?
+        .query_map([], |row| {
+            Ok(DeadJob {
+                id: row.get(0)?,
+                queue: row.get(1)?,
+                at: Millis(row.get(2)?),
+                receives: row.get(3)?,
+                deaths: row.get(4)?,
+                bytes: u64::try_from(row.get::<_, i64>(5)?).unwrap_or_default(),
+            })
+        })?
+        .collect()
+}
+
+/// Puts dead letters back on their queues as new messages; how many of the ids there were.
+pub(super) fn replay(
+    transaction: &Transaction<'_>,
+    ids: &[i64],
+    now: Millis,
+) -> rusqlite::Result<usize> {
+    let mut replayed = 0;
+    for id in ids {
+        replayed += transaction.execute(
+            "INSERT INTO message (queue, visible, body)
+             SELECT queue, ?2, body FROM dead WHERE id = ?1",
+            (id, now.0),
+        )?;
+        transaction.execute("DELETE FROM dead WHERE id = ?1", [id])?;
+    }
+    Ok(replayed)
+}

@@ -1,0 +1,159 @@
+//! Handing visible messages to the workers that wait, and when to look again.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use posthaste_model::Millis;
+use posthaste_queue::Received;
+use rusqlite::{Connection, OptionalExtension as _, Row, Transaction};
+
+use super::commands::{Reply, Waiter, after};
+use super::dead::bury;
+use super::suspects::{Pick, Suspects};
+
+/// A message handed out more often than this is a dead letter.
+pub(super) const MOST_RECEIVES: u32 = 50;
+
+/// The clock may be set forward while nothing happens, or the machine wake from its sleep.
+const LOOK_AGAIN: Duration = Duration::from_secs(5);
+
+/// Hands visible messages to those who wait, first come, first served.
+pub(super) fn serve(
+    transaction: &Transaction<'_>,
+    waiters: &mut VecDeque<Waiter>,
+    suspects: &mut Suspects,
+    replies: &mut Vec<Reply>,
+    now: Millis,
+) -> rusqlite::Result<()> {
+    let mut empty: Vec<String> = Vec::new();
+    for _ in 0..waiters.len() {
+        let Some(waiter) = waiters.pop_front() else {
+            break;
+        };
+        if empty.contains(&waiter.queue) {
+            waiters.push_back(waiter);
+            continue;
+        }
+        let messages = take(transaction, &waiter, suspects, now)?;
+        if messages.is_empty() {
+            empty.push(waiter.queue.clone());
+            waiters.push_back(waiter);
+        } else {
+            replies.push(Reply::Messages(waiter.done, messages));
+        }
+    }
+    Ok(())
+}
+
+fn take(
+    transaction: &Transaction<'_>,
+    waiter: &Waiter,
+    suspects: &mut Suspects,
+    now: Millis,
+) -> rusqlite::Result<Vec<Received>> {
+    let visible = after(now, waiter.visibility);
+    let found = match suspects.pick(&waiter.queue, now, visible) {
+        Pick::Nothing => return Ok(Vec::new()),
+        Pick::Batch => batch(transaction, waiter, suspects, now)?,
+        Pick::Alone(id) => {
+            let found = alone(transaction, id)?;
+            if found.is_none() {
+                suspects.acquit(id);
+            }
+            found.into_iter().collect()
+        }
+    };
+    let mut hide = transaction.prepare_cached(
+        "UPDATE message SET visible = ?2, taken = 1, count = count + 1 WHERE id = ?1",
+    )?;
+    let mut handed = Vec::new();
+    for message in found {
+        if message.count > MOST_RECEIVES {
+            bury(transaction, message.id, now)?;
+            suspects.acquit(message.id);
+            tracing::error!(
+                "queue message {} was handed out too often and is a dead letter now",
+                message.id
+            );
+            continue;
+        }
+        hide.execute((message.id, visible))?;
+        handed.push(message);
+    }
+    Ok(handed)
+}
+
+/// The next visible messages that are no suspects.
+fn batch(
+    transaction: &Transaction<'_>,
+    waiter: &Waiter,
+    suspects: &Suspects,
+    now: Millis,
+) -> rusqlite::Result<Vec<Received>> {
+    let mut select = transaction.prepare_cached(match suspects.is_empty() {
+        true => {
+            "SELECT id, count, body FROM message WHERE queue = ?1 AND visible <= ?2
+             ORDER BY visible, id LIMIT ?3"
+        }
+        false => {
+            "SELECT id, count, body FROM message WHERE queue = ?1 AND visible <= ?2
+             AND id NOT IN (SELECT id FROM suspect) ORDER BY visible, id LIMIT ?3"
+        }
+    })?;
+    let most = i64::try_from(waiter.most).unwrap_or(i64::MAX);
+    select
+        .query_map((&waiter.queue, now.0, most), received)?
+        .collect()
+}
+
+/// A suspect. It was visible when the process died, or its visibility has ended since.
+fn alone(transaction: &Transaction<'_>, id: i64) -> rusqlite::Result<Option<Received>> {
+    let mut select =
+        transaction.prepare_cached("SELECT id, count, body FROM message WHERE id = ?1")?;
+    select.query_row([id], received).optional()
+}
+
+fn received(row: &Row<'_>) -> rusqlite::Result<Received> {
+    Ok(Received {
+        id: row.get(0)?,
+        count: row.get::<_, u32>(1)?.saturating_add(1),
+        body: row.get(2)?,
+    })
+}
+
+/// How long until a message that somebody waits for becomes visible, or may have become it.
+pub(super) fn next_wake(
+    database: &Connection,
+    waiters: &VecDeque<Waiter>,
+    suspects: &Suspects,
+    now: Millis,
+) -> Option<Duration> {
+    let mut queues: Vec<&str> = waiters.iter().map(|waiter| waiter.queue.as_str()).collect();
+    queues.sort_unstable();
+    queues.dedup();
+    let next = queues.into_iter().filter_map(|queue| {
+        let (trial, flows) = suspects.wake(queue, now);
+        let visible = flows.then(|| first_visible(database, queue, suspects));
+        [trial, visible.flatten()].into_iter().flatten().min()
+    });
+    let wait = next.min()?.saturating_sub(now.0);
+    let wait = Duration::from_millis(u64::try_from(wait).unwrap_or(0));
+    Some(wait.min(LOOK_AGAIN))
+}
+
+/// When the next message that is no suspect becomes visible.
+fn first_visible(database: &Connection, queue: &str, suspects: &Suspects) -> Option<i64> {
+    let select = match suspects.is_empty() {
+        true => "SELECT visible FROM message WHERE queue = ?1 ORDER BY visible LIMIT 1",
+        false => {
+            "SELECT visible FROM message WHERE queue = ?1
+             AND id NOT IN (SELECT id FROM suspect) ORDER BY visible LIMIT 1"
+        }
+    };
+    let mut select = database.prepare_cached(select).ok()?;
+    select
+        .query_row([queue], |row| row.get(0))
+        .optional()
+        .ok()
+        .flatten()
+}

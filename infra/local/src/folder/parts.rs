@@ -1,0 +1,119 @@
+//! Which files a data folder has, so that a lost one is told from one that is still to be made.
+//!
+//! `folder.json` lists them. It is written before the first of them, with none, and after each start
+//! with those that were opened. A folder of 0.1 has no list: there, what a host or an operator's
+//! command would have made is expected, if anything of it is there.
+
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+/// The list.
+pub(super) const LIST: &str = "folder.json";
+
+/// A file that the folder keeps, with what is lost with it.
+pub(super) struct Part {
+    pub(super) name: &'static str,
+    pub(super) holds: &'static str,
+    /// Whether the host does not start without it.
+    pub(super) needed: bool,
+}
+
+/// What a host keeps; the first two are an operator's command's too.
+pub(super) const PARTS: [Part; 4] = [
+    Part {
+        name: "table.db",
+        holds: "accounts, keys and the states of mails",
+        needed: true,
+    },
+    Part {
+        name: "queue.db",
+        holds: "mail that is still to be sent",
+        needed: true,
+    },
+    Part {
+        name: "stack-secret",
+        holds: "the secret that opens sealed settings and proves links",
+        needed: true,
+    },
+    Part {
+        name: "mailbox.sqlite",
+        holds: "the recorded mails",
+        needed: false,
+    },
+];
+
+#[derive(Debug, Serialize, Deserialize)]
+struct List {
+    /// Form of this record; 1.
+    v: u8,
+    files: Vec<String>,
+}
+
+/// Whether a file is there and not empty.
+fn is_there(root: &Path, name: &str) -> bool {
+    fs::metadata(root.join(name)).is_ok_and(|file| file.len() > 0)
+}
+
+/// The parts that the folder should have.
+pub(super) fn expected(root: &Path) -> io::Result<Vec<String>> {
+    let names = |parts: &[Part]| parts.iter().map(|part| part.name.to_owned()).collect();
+    let list = match fs::read(root.join(LIST)) {
+        Ok(text) => serde_json::from_slice::<List>(&text).ok(),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+        Err(error) => return Err(error),
+    };
+    if let Some(list) = list {
+        return Ok(list.files);
+    }
+    // Even an empty one tells of a time when there was more in it.
+    let any = |names: &[&str]| names.iter().any(|name| root.join(name).exists());
+    let expected = if any(&["api-key", "stack-secret", "mailbox.sqlite"]) {
+        names(&PARTS)
+    } else if any(&["table.db", "queue.db"]) {
+        names(PARTS.get(..2).unwrap_or_default())
+    } else {
+        Vec::new()
+    };
+    // Written now: whoever goes on without a lost file takes its name out.
+    write(root, expected.clone())?;
+    Ok(expected)
+}
+
+/// The expected parts that are not there, or are empty.
+pub(super) fn lost(root: &Path, expected: &[String]) -> Vec<&'static Part> {
+    PARTS
+        .iter()
+        .filter(|part| expected.iter().any(|name| name == part.name))
+        .filter(|part| !is_there(root, part.name))
+        .collect()
+}
+
+/// Lists what is there now.
+pub(super) fn note(root: &Path) -> io::Result<()> {
+    let there = PARTS.iter().filter(|part| is_there(root, part.name));
+    write(root, there.map(|part| part.name.to_owned()).collect())
+}
+
+/// Written aside and renamed, so that a kill never leaves half a list.
+fn write(root: &Path, files: Vec<String>) -> io::Result<()> {
+    let mut text = serde_json::to_string(&List { v: 1, files })?;
+    text.push('\n');
+    let path = root.join(LIST);
+    if fs::read_to_string(&path).is_ok_and(|old| old == text) {
+        return Ok(());
+    }
+    let aside = root.join(format!("{LIST}.new"));
+    let mut file = OpenOptions::new()
+        .create(true)
+        .truncate(true)
+        .write(true)
+        .mode(0o600)
+        .open(&aside)?;
+    file.write_all(text.as_bytes())?;
+    file.sync_all()?;
+    fs::rename(aside, path)
+}

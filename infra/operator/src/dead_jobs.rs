@@ -1,0 +1,67 @@
+//! Jobs that the queues of a data folder gave up: which, and once more.
+
+use clap::Args;
+use posthaste_queue::{DeadJob, DeadJobs};
+use serde_json::{Value, json};
+
+use crate::{Failure, Report, Tools};
+
+#[derive(Debug, Args)]
+pub struct Choice {
+    /// Ids of the jobs, as `jobs` lists them
+    #[arg(required_unless_present = "all")]
+    ids: Vec<i64>,
+    /// All that there are
+    #[arg(long, conflicts_with = "ids")]
+    all: bool,
+}
+
+fn letters(tools: &Tools) -> Result<&DeadJobs, Failure> {
+    tools.dead_jobs.as_ref().ok_or_else(|| {
+        let why = "a deployed stack keeps them in queues of their own: redrive those with \
+            `aws sqs start-message-move-task`";
+        Failure::Refused(why.to_owned())
+    })
+}
+
+pub(crate) async fn list(tools: &Tools) -> Result<Report, Failure> {
+    let jobs = letters(tools)?.list().await?;
+    let why = |job: &DeadJob| match job.deaths {
+        0 => format!("was tried {} times", job.receives),
+        deaths => format!("ended the process {deaths} times"),
+    };
+    let row = |job: &DeadJob| {
+        [
+            job.id.to_string(),
+            job.queue.clone(),
+            job.at.seconds().iso(),
+            job.bytes.to_string(),
+            why(job),
+        ]
+    };
+    let rows: Vec<_> = jobs.iter().map(row).collect();
+    let text = Report::table(["ID", "QUEUE", "GIVEN UP", "BYTES", "WHY"], &rows);
+    let json = |job: &DeadJob| {
+        json!({"id": job.id, "queue": job.queue, "gave_up_at": job.at.seconds(), "bytes": job.bytes,
+            "receives": job.receives, "deaths": job.deaths})
+    };
+    let json: Value = jobs.iter().map(json).collect();
+    Ok(Report::new(text, json))
+}
+
+pub(crate) async fn replay(choice: &Choice, tools: &Tools) -> Result<Report, Failure> {
+    let letters = letters(tools)?;
+    let ids = match choice.all {
+        true => letters.list().await?.iter().map(|job| job.id).collect(),
+        false => choice.ids.clone(),
+    };
+    let wanted = ids.len();
+    let replayed = letters.replay(ids).await?;
+    if replayed < wanted {
+        let why =
+            format!("{replayed} of {wanted} jobs are on their queues again; no others are there");
+        return Err(Failure::NotFound(why));
+    }
+    let text = format!("{replayed} jobs are on their queues again");
+    Ok(Report::new(text, json!({"jobs": replayed})))
+}
