@@ -9,8 +9,9 @@ Some requests have many recipients, so that kills also meet jobs that are being 
     tests/drills/kill.py target/release/posthaste --kills 40 --count 20000 --seed 7
 
 A request that got no answer was not accepted: it may arrive, but need not. Exit code 1 when an
-accepted mail is lost, or when more came twice than were in flight at a kill: handed to the relay or
-taken by it, with the outcome not yet written.
+accepted mail is lost, when more came twice than were in flight at a kill (handed to the relay or
+taken by it, with the outcome not yet written), or when the last of them arrived later than a minute
+after the load ended.
 """
 
 import argparse
@@ -28,6 +29,9 @@ from local import Host, Relay, relay
 
 # The relay's answer is on its way, or the outcome is being written, for this many seconds.
 WRITING = 0.05
+
+# The last accepted mail arrives within so many seconds after the load ends.
+LONGEST_DRAIN = 60
 
 # More than this many waiting mails would make the drill measure its own backlog.
 BACKLOG = 400
@@ -117,16 +121,18 @@ def drill(host, args, chance, load=Load):
         print(f"kill {len(flights):3}: accepted {len(load.accepted):6}, arrived {len(Relay.seen):6}, "
               f"in flight {flights[-1]:3}, back after {time.time() - down:.2f} s", flush=True)
     load.stop()
+    ended = time.time()
     still, quiet = len(Relay.seen), time.time()
     while not load.accepted <= Relay.seen.keys() and time.time() - quiet < args.patience:
         time.sleep(0.2)
         if len(Relay.seen) != still:
             still, quiet = len(Relay.seen), time.time()
+    drained = time.time() - ended
     time.sleep(3)  # for what might arrive twice
-    return report(load, flights)
+    return report(load, flights, drained)
 
 
-def report(load, flights):
+def report(load, flights, drained):
     seen = dict(Relay.seen)
     lost = sorted(load.accepted - seen.keys())
     twice = sum(len(ts) - 1 for ts in seen.values())
@@ -135,6 +141,7 @@ def report(load, flights):
         ("arrived, never answered", len(seen.keys() - load.accepted)),
         ("requests without an answer", load.unanswered), ("requests refused", len(load.refused)),
         ("lost", len(lost)), ("arrived twice", twice), ("in flight at the kills", sum(flights)),
+        ("seconds of draining", round(drained, 1)),
     ]
     print(f"\n{'':28} {'count':>8}")
     for name, value in rows:
@@ -142,6 +149,7 @@ def report(load, flights):
     failures = [
         (bool(lost), f"accepted mails were lost: {lost[:10]}"),
         (twice > sum(flights), "more mails came twice than were in flight"),
+        (drained > LONGEST_DRAIN, "the rest took too long to arrive"),
         (bool(load.refused), f"requests were refused: {sorted(set(load.refused))}"),
     ]
     for failed, what in failures:

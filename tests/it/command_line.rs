@@ -72,12 +72,12 @@ fn what_the_operator_cannot_do_has_its_exit_code() {
     assert!(said.contains("stop it first"), "{said}");
 }
 
-fn posthaste(args: &[&str]) -> Output {
+pub(crate) fn posthaste(args: &[&str]) -> Output {
     command().args(args).output().expect("the binary runs")
 }
 
 /// The built binary; `tests/run` builds it first.
-fn command() -> Command {
+pub(crate) fn command() -> Command {
     let folder = std::env::current_exe().expect("this test has a path");
     let folder = folder.ancestors().nth(2).expect("target/debug").to_owned();
     let binary: PathBuf = folder.join("posthaste");
@@ -291,7 +291,7 @@ fn the_help_names_every_flag() {
 }
 
 /// Every command of the operator, with what its own help must name.
-const COMMANDS: [(&str, &[&str]); 19] = [
+const COMMANDS: [(&str, &[&str]); 21] = [
     (
         "account create",
         &[
@@ -326,6 +326,8 @@ const COMMANDS: [(&str, &[&str]); 19] = [
     ("credits unlimited", &["<ACCOUNT>"]),
     ("dead-letters list", &["<ACCOUNT>", "--webhook", "--since"]),
     ("dead-letters replay", &["<ACCOUNT>", "--until"]),
+    ("dead-letters jobs", &[]),
+    ("dead-letters replay-jobs", &["Ids of the jobs", "--all"]),
     ("ses preflight", &[]),
     ("ses", &["preflight"]),
 ];

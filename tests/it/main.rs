@@ -3,6 +3,7 @@
 mod aws;
 mod callers;
 mod command_line;
+mod deadly_job;
 mod features;
 mod first_account;
 mod gateway;
