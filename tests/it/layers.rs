@@ -8,7 +8,7 @@ use serde_json::Value;
 /// Where a package stands; an arrow must lead to a lower number.
 fn level(name: &str) -> Option<u8> {
     Some(match name {
-        "posthaste-features" | "posthaste-model" => 0,
+        "posthaste-features" | "posthaste-listen" | "posthaste-model" | "posthaste-offload" => 0,
         "posthaste-mime" | "posthaste-render" | "posthaste-store" | "posthaste-blob"
         | "posthaste-queue" | "posthaste-mailer" | "posthaste-webhook" | "posthaste-smtpapi"
         | "posthaste-smtpd" | "posthaste-identity" | "posthaste-spam" => 1,

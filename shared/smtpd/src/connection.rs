@@ -7,11 +7,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::BytesMut;
+use posthaste_listen::{Budget, Grant};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::sync::watch;
 use tokio::time::{Instant, timeout, timeout_at};
 
-use crate::budget::{Budget, Grant};
 use crate::command;
 use crate::lines::{Line, Lines};
 use crate::protocol::{Next, Protocol};

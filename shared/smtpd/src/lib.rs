@@ -22,7 +22,6 @@
 //! * Replies are written in one go after a pipelined group, and a client that does not read them
 //!   is left when a write takes too long.
 
-mod budget;
 mod command;
 mod config;
 mod connection;

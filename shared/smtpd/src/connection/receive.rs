@@ -1,10 +1,10 @@
 //! A message, within its size, its time and the memory there is.
 
 use bytes::Buf;
+use posthaste_listen::Grant;
 use tokio::time::Instant;
 
 use super::{Connection, Gone, Shared, Talk};
-use crate::budget::Grant;
 use crate::data::Message;
 use crate::protocol::too_long;
 use crate::reply::Reply;

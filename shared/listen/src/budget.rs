@@ -1,32 +1,33 @@
-//! The memory that all messages under way share.
+//! The memory that all messages or bodies under way share.
 
 use std::sync::Arc;
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// Counted in pieces of this many octets.
+/// Counted in pieces of this many bytes.
 const PIECE: usize = 64 * 1024;
 
 /// The shared amount; clones share it.
 #[derive(Clone, Debug)]
-pub(crate) struct Budget(Arc<Semaphore>);
+pub struct Budget(Arc<Semaphore>);
 
-/// One message's part of it, given back when dropped.
+/// The part that one message holds, given back when dropped.
 #[derive(Debug, Default)]
-pub(crate) struct Grant {
+pub struct Grant {
     held: usize,
     permit: Option<OwnedSemaphorePermit>,
 }
 
 impl Budget {
-    pub(crate) fn new(octets: usize) -> Self {
-        let pieces = octets.div_ceil(PIECE).clamp(1, Semaphore::MAX_PERMITS);
+    /// So many bytes, in pieces of 64 KiB.
+    pub fn new(bytes: usize) -> Self {
+        let pieces = bytes.div_ceil(PIECE).clamp(1, Semaphore::MAX_PERMITS);
         Self(Arc::new(Semaphore::new(pieces)))
     }
 
-    /// Makes the grant cover so many octets; `false` when there is not enough left.
-    pub(crate) fn cover(&self, grant: &mut Grant, octets: usize) -> bool {
-        let wanted = octets.div_ceil(PIECE);
+    /// Makes the grant cover so many bytes; `false` when there is not enough left.
+    pub fn cover(&self, grant: &mut Grant, bytes: usize) -> bool {
+        let wanted = bytes.div_ceil(PIECE);
         let Some(missing) = wanted.checked_sub(grant.held).filter(|n| *n > 0) else {
             return true;
         };
