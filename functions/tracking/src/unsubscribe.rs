@@ -3,11 +3,10 @@
 
 use std::collections::BTreeSet;
 
-use axum::body::Bytes;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
-use posthaste_http::{Rejection, escaped, page};
+use posthaste_http::{RawBody, Rejection, escaped, page};
 use posthaste_model::{EmailAddress, Kind};
 use posthaste_render::Action;
 use posthaste_store::{Group, List};
@@ -36,7 +35,7 @@ pub(crate) async fn ask(State(app): State<App>, visit: Visit) -> Result<Response
 pub(crate) async fn leave(
     State(app): State<App>,
     visit: Visit,
-    body: Bytes,
+    RawBody(body): RawBody,
 ) -> Result<Response, Rejection> {
     let Some(what) = what(&app, &visit).await? else {
         return Ok(gone());
@@ -97,7 +96,7 @@ pub(crate) async fn preferences(
 pub(crate) async fn choose(
     State(app): State<App>,
     visit: Visit,
-    body: Bytes,
+    RawBody(body): RawBody,
 ) -> Result<Response, Rejection> {
     let Some(state) = shown(&app, &visit).await? else {
         return Ok(gone());

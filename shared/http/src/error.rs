@@ -8,6 +8,9 @@ use posthaste_model::{Problem, Problems};
 use posthaste_store::StoreError;
 use serde_json::{Map, Value, json};
 
+/// Seconds after which a request that could not be served now may be sent again.
+const RETRY_AFTER: &str = "5";
+
 /// Two forms of an error item (API facts, section 0).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Dialect {
@@ -81,6 +84,12 @@ impl Rejection {
         Self::plain(StatusCode::SERVICE_UNAVAILABLE, "service unavailable")
     }
 
+    /// 503 because others take all there is at this moment; not logged, for a flood of them would
+    /// be a flood of lines.
+    pub fn busy(message: impl Into<String>) -> Self {
+        Self::plain(StatusCode::SERVICE_UNAVAILABLE, message)
+    }
+
     /// The same refusal in another form.
     #[must_use]
     pub fn in_dialect(mut self, dialect: Dialect) -> Self {
@@ -141,7 +150,11 @@ impl IntoResponse for Rejection {
     fn into_response(self) -> Response {
         let json = HeaderValue::from_static("application/json");
         let mut response = (self.status, self.body()).into_response();
-        response.headers_mut().insert(header::CONTENT_TYPE, json);
+        let headers = response.headers_mut();
+        headers.insert(header::CONTENT_TYPE, json);
+        if self.status == StatusCode::SERVICE_UNAVAILABLE {
+            headers.insert(header::RETRY_AFTER, HeaderValue::from_static(RETRY_AFTER));
+        }
         response
     }
 }

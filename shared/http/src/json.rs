@@ -1,12 +1,11 @@
 //! JSON bodies in, for every endpoint but mail/send (which has its own decoder).
 
 use axum::extract::{FromRequest, Request};
-use axum::http::{HeaderMap, StatusCode, header};
-use bytes::Bytes;
+use axum::http::{HeaderMap, header};
 use serde::de::{DeserializeOwned, Visitor};
 use serde::{Deserializer, forward_to_deserialize_any};
 
-use crate::Rejection;
+use crate::{RawBody, Rejection};
 
 /// A JSON body. An empty one reads as `{}`: clients send a JSON content type with nothing on
 /// POST and DELETE (API facts, section 0). The content type itself is not insisted on here.
@@ -17,15 +16,11 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Body<T> {
     type Rejection = Rejection;
 
     async fn from_request(req: Request, state: &S) -> Result<Self, Rejection> {
-        let bytes = Bytes::from_request(req, state).await;
-        let bytes = bytes.map_err(|_| too_large())?;
+        let RawBody(bytes) = RawBody::from_request(req, state).await?;
         let bytes: &[u8] = if bytes.is_empty() { b"{}" } else { &bytes };
-        Ok(Self(parse(bytes)?))
+        let parsed = posthaste_offload::run(bytes.len(), || parse(bytes)).await;
+        Ok(Self(parsed?))
     }
-}
-
-pub(crate) fn too_large() -> Rejection {
-    Rejection::plain(StatusCode::PAYLOAD_TOO_LARGE, "content too large")
 }
 
 /// Reads JSON, naming the field that does not fit.

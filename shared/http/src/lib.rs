@@ -6,6 +6,7 @@
 
 mod address;
 mod allow_list;
+mod body;
 mod cache;
 mod caller;
 mod edge;
@@ -24,6 +25,7 @@ mod uri;
 
 pub use address::{Address, Slice};
 pub use allow_list::AllowList;
+pub use body::{BodyFault, RawBody, too_large};
 pub use cache::Cache;
 pub use caller::Caller;
 pub use edge::{ClientIp, GatewayName, RequestId, finish};

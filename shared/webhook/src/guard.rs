@@ -67,15 +67,30 @@ pub struct Refusal {
 #[derive(Clone, Debug, Default)]
 pub struct Guard {
     permitted: Vec<IpNet>,
+    /// Whether this machine and its private networks may be reached.
+    private: bool,
 }
 
 impl Guard {
     /// A guard that lets public addresses and `permitted` pass.
     pub fn new(permitted: Vec<IpNet>) -> Self {
-        Self { permitted }
+        Self {
+            permitted,
+            private: false,
+        }
     }
 
-    /// A guard that also lets `127.0.0.0/8` and `::1` pass: what the local host uses.
+    /// A guard that also lets this machine and private networks pass: loopback, the addresses of
+    /// RFC 1918 and unique local ones. The metadata services of clouds stay out.
+    pub fn with_private() -> Self {
+        Self {
+            permitted: Vec::new(),
+            private: true,
+        }
+    }
+
+    /// A guard that also lets `127.0.0.0/8` and `::1` pass: what the local host uses while only
+    /// this machine can reach it.
     pub fn with_loopback() -> Self {
         let nets = [
             IpNet::new_assert(Ipv4Addr::new(127, 0, 0, 0).into(), 8),
@@ -100,6 +115,7 @@ impl Guard {
         };
         match found {
             None => Ok(()),
+            Some(Why::Loopback | Why::Private | Why::UniqueLocal) if self.private => Ok(()),
             Some(why) => Err(Refusal { address, why }),
         }
     }

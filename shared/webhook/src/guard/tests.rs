@@ -219,6 +219,29 @@ fn what_the_operator_permits_passes_in_every_form_and_nothing_beyond() {
 }
 
 #[test]
+fn private_networks_may_be_permitted_without_the_metadata_of_clouds() {
+    let private = Guard::with_private();
+    for (address, want) in [
+        ("127.0.0.1", None),
+        ("::1", None),
+        ("10.1.2.3", None),
+        ("172.16.0.1", None),
+        ("192.168.1.1", None),
+        ("64:ff9b::10.1.2.3", None),
+        ("fd12::1", None),
+        ("8.8.8.8", None),
+        ("169.254.169.254", Some(Why::Metadata)),
+        ("64:ff9b::169.254.169.254", Some(Why::Metadata)),
+        ("fd00:ec2::254", Some(Why::Metadata)),
+        ("0.0.0.0", Some(Why::Unspecified)),
+        ("169.254.1.1", Some(Why::LinkLocal)),
+        ("fe80::1", Some(Why::LinkLocal)),
+    ] {
+        check(&private, address, want);
+    }
+}
+
+#[test]
 fn a_refusal_names_the_kind_and_hides_the_address() {
     let refusal = Guard::default()
         .judge("10.11.12.13".parse().unwrap())

@@ -1,0 +1,60 @@
+//! Request bodies that do not arrive whole.
+
+use std::error::Error;
+
+use axum::extract::rejection::{BytesRejection, FailedToBufferBody};
+use axum::extract::{FromRequest, Request};
+use axum::http::StatusCode;
+use bytes::Bytes;
+
+use crate::Rejection;
+
+/// Why a host stopped reading a request body. It is the error of the body that the host hands to
+/// the router, or a source of that error.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum BodyFault {
+    /// No byte came for too long.
+    #[error("the request body stopped arriving")]
+    Stalled,
+    /// The bodies in progress take all the memory there is for them.
+    #[error("too many large requests at this moment, try again later")]
+    NoRoom,
+}
+
+/// A body as it came, whatever it is.
+#[derive(Clone, Debug)]
+pub struct RawBody(pub Bytes);
+
+impl<S: Send + Sync> FromRequest<S> for RawBody {
+    type Rejection = Rejection;
+
+    async fn from_request(req: Request, state: &S) -> Result<Self, Rejection> {
+        let bytes = Bytes::from_request(req, state).await;
+        bytes.map(Self).map_err(|rejection| unreadable(&rejection))
+    }
+}
+
+/// The answer to a request whose body could not be read: 413 when it is too long, 408 or 503 for
+/// what the host says, and 400 for everything that is wrong with its form, such as a chunk without
+/// a length.
+fn unreadable(rejection: &BytesRejection) -> Rejection {
+    if let BytesRejection::FailedToBufferBody(FailedToBufferBody::LengthLimitError(_)) = rejection {
+        return too_large();
+    }
+    let mut cause: Option<&(dyn Error + 'static)> = Some(rejection);
+    while let Some(error) = cause {
+        match error.downcast_ref() {
+            Some(fault @ BodyFault::Stalled) => {
+                return Rejection::plain(StatusCode::REQUEST_TIMEOUT, fault.to_string());
+            }
+            Some(fault @ BodyFault::NoRoom) => return Rejection::busy(fault.to_string()),
+            None => cause = error.source(),
+        }
+    }
+    Rejection::bad("the request body could not be read")
+}
+
+/// 413, the generic body.
+pub fn too_large() -> Rejection {
+    Rejection::plain(StatusCode::PAYLOAD_TOO_LARGE, "content too large")
+}
