@@ -96,15 +96,20 @@ struct Delimiter {
 }
 
 /// The first line that is the delimiter and nothing else but white space.
+///
+/// Each line is read to its end at most once, however often the delimiter occurs in it: a body of
+/// nothing but hyphens holds the delimiter `---` at every byte.
 fn find(body: &[u8], delimiter: &[u8]) -> Option<Delimiter> {
     for at in memmem::find_iter(body, delimiter) {
         let (head, tail) = body.split_at_checked(at)?;
-        let at_line_start = head.is_empty() || head.ends_with(b"\n");
+        if !(head.is_empty() || head.ends_with(b"\n")) {
+            continue;
+        }
         let tail = tail.get(delimiter.len()..)?;
         let line = fields::lines(tail).next().unwrap_or_default();
         let closing = line.starts_with(b"--");
         let white = if closing { line.get(2..)? } else { line };
-        if at_line_start && white.trim_ascii().is_empty() {
+        if white.trim_ascii().is_empty() {
             let head = head.strip_suffix(b"\n").unwrap_or(head);
             let head = head.strip_suffix(b"\r").unwrap_or(head);
             return Some(Delimiter {

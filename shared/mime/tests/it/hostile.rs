@@ -74,6 +74,13 @@ fn boundaries_that_never_come_cost_no_time() {
 }
 
 #[test]
+fn lines_full_of_boundaries_cost_no_time() {
+    let head = "Content-Type: multipart/mixed; boundary=\"-\"\n\n";
+    check(format!("{head}{}", "-".repeat(30 << 20)).as_bytes());
+    check(format!("{head}---\n{}", "-".repeat(30 << 20)).as_bytes());
+}
+
+#[test]
 fn words_that_never_end_cost_no_time() {
     check(format!("Subject: {}\n\n", "=?a?Q?".repeat(200_000)).as_bytes());
     check(format!("Subject: {}\n\n", "=?".repeat(500_000)).as_bytes());
