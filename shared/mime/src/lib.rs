@@ -7,6 +7,7 @@ pub mod inbound;
 mod media_type;
 mod outgoing;
 mod parse;
+pub mod read;
 pub mod report;
 pub mod submitted;
 

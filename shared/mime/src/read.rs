@@ -1,0 +1,271 @@
+//! A whole mail for a program that shows it: its header, the tree of its parts, and what each part
+//! is for.
+//!
+//! Never fails and never recurses: nesting ends at 32 levels and reading at 10,000 parts; what lies
+//! beyond is one part for each open level. An attached mail is a part like any other file. Header
+//! values are decoded up to 64 KiB, address lists up to 1,000 addresses.
+
+mod address;
+mod body;
+mod part;
+
+use crate::parse::{Entity, Parts, Place, text, unfolded};
+
+pub use address::Address;
+pub use body::BodyKind;
+use body::Level;
+pub use part::{Disposition, Part};
+
+/// Multiparts inside multiparts.
+const DEEPEST: usize = 32;
+
+/// Parts that are read, multiparts included.
+const MOST_PARTS: usize = 10_000;
+
+/// Longest header value that is decoded, and longest list of addresses, in bytes.
+const LONGEST: usize = 1 << 16;
+
+/// A mail taken apart.
+#[derive(Clone, Debug)]
+pub struct Mail<'a> {
+    header: Entity<'a>,
+    parts: Vec<Part<'a>>,
+}
+
+impl<'a> Mail<'a> {
+    /// Takes a mail apart. Any bytes are one.
+    pub fn read(raw: &'a [u8]) -> Self {
+        let header = Entity::read(raw);
+        let mut parts = Vec::new();
+        let mut root = Level::root();
+        let mut open = Vec::new();
+        open.extend(add(&mut parts, header, None, &mut root, true));
+        while let Some((at, siblings, level)) = open.last_mut() {
+            if parts.len() >= MOST_PARTS {
+                break;
+            }
+            let Some(piece) = siblings.next() else {
+                open.pop();
+                continue;
+            };
+            let parent = Some(*at);
+            let entity = Entity::read(piece);
+            // The level is taken out for the call, which may open another above it.
+            let mut level = std::mem::replace(level, Level::root());
+            let may_nest = open.len() < DEEPEST;
+            let next = add(&mut parts, entity, parent, &mut level, may_nest);
+            if let Some(last) = open.last_mut() {
+                last.2 = level;
+            }
+            open.extend(next);
+        }
+        for (at, siblings, level) in open.iter().rev() {
+            let rest = siblings.rest();
+            if !rest.is_empty() {
+                parts.push(Part::unread(rest, Some(*at), level.children + 1));
+            }
+        }
+        Self { header, parts }
+    }
+
+    /// Name and value of each header field, in their order; the value is still folded.
+    pub fn fields(&self) -> impl Iterator<Item = (&'a [u8], &'a [u8])> + use<'a> {
+        self.header.fields().iter()
+    }
+
+    /// The first field of this name as a person reads it: one line, encoded words decoded.
+    pub fn text(&self, name: &str) -> Option<String> {
+        let [value] = self.header.fields().pick([name]);
+        value.map(|value| text(head(value), Place::Text, ""))
+    }
+
+    /// The first field of this name on one line, with nothing decoded.
+    pub fn line(&self, name: &str) -> Option<String> {
+        let [value] = self.header.fields().pick([name]);
+        value.map(|value| {
+            let line = unfolded(head(value));
+            String::from_utf8_lossy(&line).trim().to_owned()
+        })
+    }
+
+    /// The addresses of every field of this name, in their order.
+    pub fn addresses(&self, name: &str) -> Vec<Address> {
+        let mut found = Vec::new();
+        let mut room = LONGEST;
+        for (other, value) in self.fields() {
+            if room == 0 {
+                break;
+            }
+            if other.eq_ignore_ascii_case(name.as_bytes()) {
+                let value = value.get(..room).unwrap_or(value);
+                // What a million empty fields cost is their bytes, not their number.
+                room -= value.len();
+                address::read(&unfolded(value), &mut found);
+            }
+        }
+        found
+    }
+
+    /// Without angle brackets.
+    pub fn message_id(&self) -> Option<String> {
+        let [value] = self.header.fields().pick(["Message-ID"]);
+        value.map(part::id).filter(|id| !id.is_empty())
+    }
+
+    /// Every part, a parent before its children. The first is the mail itself.
+    pub fn parts(&self) -> &[Part<'a>] {
+        &self.parts
+    }
+}
+
+fn head(value: &[u8]) -> &[u8] {
+    value.get(..LONGEST).unwrap_or(value)
+}
+
+/// A multipart that is being read: its place in the list, its parts and what they are for.
+type Open<'a> = (usize, Parts<'a>, Level);
+
+/// Takes a part in; one that has parts of its own is opened.
+fn add<'a>(
+    parts: &mut Vec<Part<'a>>,
+    entity: Entity<'a>,
+    parent: Option<usize>,
+    level: &mut Level,
+    may_nest: bool,
+) -> Option<Open<'a>> {
+    level.children += 1;
+    let mut part = Part::read(entity, level.is_digest());
+    (part.parent, part.number) = (parent, level.children);
+    let at = parts.len();
+    let opened = part.open(entity, may_nest).map(|siblings| {
+        let level = level.below(&part.media_type);
+        (at, siblings, level)
+    });
+    if opened.is_none() {
+        part.body_kind = level.classify(&part);
+    }
+    parts.push(part);
+    opened
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Place, type and use of each part.
+    fn tree(raw: &str) -> Vec<String> {
+        let mail = Mail::read(raw.as_bytes());
+        let line = |part: &Part<'_>| {
+            let parent = part.parent.map_or("-".to_owned(), |at| at.to_string());
+            let kind = match part.body_kind {
+                Some(BodyKind::Text) => " text",
+                Some(BodyKind::Html) => " html",
+                None => "",
+            };
+            format!("{parent}.{} {}{kind}", part.number, part.media_type)
+        };
+        mail.parts().iter().map(line).collect()
+    }
+
+    #[test]
+    fn a_mail_without_parts_is_one_part() {
+        for (raw, want) in [
+            ("", "-.1 text/plain text"),
+            ("no header", "-.1 text/plain text"),
+            ("Content-Type: text/html\r\n\r\n<p>", "-.1 text/html html"),
+            ("Content-Type: text\r\n\r\nx", "-.1 text/plain text"),
+            ("Content-Type: pdf\r\n\r\nx", "-.1 application/octet-stream"),
+            (
+                "Content-Type: message/rfc822\r\n\r\nA: b",
+                "-.1 message/rfc822",
+            ),
+            (
+                "Content-Type: text/plain\r\nContent-Disposition: attachment\r\n\r\nx",
+                "-.1 text/plain",
+            ),
+            (
+                "Content-Type: multipart/mixed; boundary=b\r\n\r\nno delimiter",
+                "-.1 text/plain text",
+            ),
+        ] {
+            assert_eq!(tree(raw), [want], "{raw:?}");
+        }
+    }
+
+    #[test]
+    fn bodies_are_told_from_files() {
+        let raw = "Content-Type: multipart/mixed; boundary=m\n\n\
+            --m\nContent-Type: multipart/related; boundary=r\n\n\
+            --r\nContent-Type: multipart/alternative; boundary=a\n\n\
+            --a\n\nplain\n--a\nContent-Type: text/html\n\n<p>\n--a\nContent-Type: text/calendar\n\nx\n--a--\n\
+            --r\nContent-Type: text/html\n\nshown in a frame\n--r--\n\
+            --m\n\na footer\n\
+            --m\nContent-Type: text/plain; name=a.txt\n\na file\n\
+            --m\nContent-Type: message/rfc822\n\nSubject: x\n\ny\n--m--\n";
+        assert_eq!(
+            tree(raw),
+            [
+                "-.1 multipart/mixed",
+                "0.1 multipart/related",
+                "1.1 multipart/alternative",
+                "2.1 text/plain text",
+                "2.2 text/html html",
+                "2.3 text/calendar",
+                "1.2 text/html",
+                "0.2 text/plain text",
+                "0.3 text/plain",
+                "0.4 message/rfc822",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_digest_holds_mails() {
+        let raw = "Content-Type: multipart/digest; boundary=d\n\n--d\n\nSubject: a\n\nb\n--d--";
+        assert_eq!(tree(raw), ["-.1 multipart/digest", "0.1 message/rfc822"]);
+    }
+
+    #[test]
+    fn depth_and_number_are_bounded_and_nothing_is_lost() {
+        let deep: String = (0..100)
+            .map(|n| format!("Content-Type: multipart/mixed; boundary=b{n}\n\n--b{n}\n"))
+            .collect();
+        let mail = Mail::read(deep.as_bytes());
+        assert_eq!(mail.parts().len(), DEEPEST + 1);
+        let last = mail.parts().last().unwrap();
+        assert_eq!(last.media_type, "application/octet-stream");
+        assert!(last.bytes().starts_with(b"--b32\n"));
+
+        let wide = format!(
+            "Content-Type: multipart/mixed; boundary=b\n\n{}--b--",
+            "--b\nContent-Type: image/png\n\n\n".repeat(MOST_PARTS + 5)
+        );
+        let mail = Mail::read(wide.as_bytes());
+        assert_eq!(mail.parts().len(), MOST_PARTS + 1);
+        let last = mail.parts().last().unwrap();
+        assert_eq!((last.parent, last.number), (Some(0), MOST_PARTS));
+        let rest = memchr::memmem::find_iter(&last.bytes(), b"image/png").count();
+        assert_eq!(rest, 6);
+    }
+
+    #[test]
+    fn the_header_is_read_once_for_every_use() {
+        let raw = b"To: a@b, C <c@d>\nto: e@f\nSubject: =?utf-8?q?=C3=A4?=\n b\n\
+            Message-ID: <x@y> (z)\nX-List: <http://a>,\n\t<mailto:b>\n\n";
+        let mail = Mail::read(raw);
+        let to: Vec<_> = mail
+            .addresses("TO")
+            .into_iter()
+            .map(|a| a.address)
+            .collect();
+        assert_eq!(to, ["a@b", "c@d", "e@f"]);
+        assert_eq!(mail.text("subject").as_deref(), Some("ä b"));
+        assert_eq!(mail.message_id().as_deref(), Some("x@y"));
+        assert_eq!(
+            mail.line("x-list").as_deref(),
+            Some("<http://a>,\t<mailto:b>")
+        );
+        assert_eq!(mail.text("none"), None);
+        assert_eq!(mail.fields().count(), 5);
+    }
+}

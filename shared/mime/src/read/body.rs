@@ -1,0 +1,95 @@
+//! Which parts are what a person reads, and which are files (after RFC 8621, section 4.1.4).
+
+use super::part::{Disposition, Part};
+
+/// A part that is shown as the mail's text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BodyKind {
+    Text,
+    Html,
+}
+
+/// What is known of one multipart while its parts are read.
+#[derive(Clone, Debug)]
+pub(super) struct Level {
+    kind: Kind,
+    /// Somewhere above is a multipart/alternative.
+    in_alternative: bool,
+    needs_text: bool,
+    needs_html: bool,
+    /// Parts begun so far.
+    pub(super) children: usize,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    /// No multipart: the mail itself.
+    Root,
+    Alternative,
+    Related,
+    Digest,
+    Other,
+}
+
+impl Level {
+    pub(super) fn root() -> Self {
+        Self {
+            kind: Kind::Root,
+            in_alternative: false,
+            needs_text: true,
+            needs_html: true,
+            children: 0,
+        }
+    }
+
+    /// The level of a multipart in this one.
+    pub(super) fn below(&self, media_type: &str) -> Self {
+        let kind = match media_type {
+            "multipart/alternative" => Kind::Alternative,
+            "multipart/related" => Kind::Related,
+            "multipart/digest" => Kind::Digest,
+            _ => Kind::Other,
+        };
+        Self {
+            kind,
+            in_alternative: self.in_alternative || kind == Kind::Alternative,
+            needs_text: self.needs_text,
+            needs_html: self.needs_html,
+            children: 0,
+        }
+    }
+
+    pub(super) fn is_digest(&self) -> bool {
+        self.kind == Kind::Digest
+    }
+
+    /// What the part at hand, already counted, is shown as; `None` for a file.
+    pub(super) fn classify(&mut self, part: &Part<'_>) -> Option<BodyKind> {
+        let kind = match part.media_type.as_str() {
+            "text/plain" => BodyKind::Text,
+            "text/html" => BodyKind::Html,
+            _ => return None,
+        };
+        if self.kind == Kind::Alternative {
+            return Some(kind);
+        }
+        // Behind the first part of a related one, and with a name, texts are files.
+        let is_first = self.children == 1;
+        let is_file = self.kind == Kind::Related || part.is_named;
+        if part.disposition == Disposition::Attachment || (is_file && !is_first) {
+            return None;
+        }
+        // An alternative may be a multipart itself: what it begins with is the form it has.
+        if self.in_alternative {
+            match kind {
+                BodyKind::Html => self.needs_text = false,
+                BodyKind::Text => self.needs_html = false,
+            }
+        }
+        let needed = match kind {
+            BodyKind::Html => self.needs_html,
+            BodyKind::Text => self.needs_text,
+        };
+        needed.then_some(kind)
+    }
+}
