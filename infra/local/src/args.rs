@@ -69,7 +69,7 @@ pub struct Args {
         "smtp_port", "submission_open",
     ])]
     pub aws: bool,
-    /// Relay that mail leaves to: smtp[s]://user:pass@host:port[?tls=required|opportunistic|none]
+    /// Relay that mail leaves to: smtp://user:pass@host:port or smtps://…, and ?tls=required|opportunistic|none
     /// (default: an embedded one that only records)
     #[arg(long, value_name = "URL")]
     pub relay: Option<RelayUrl>,

@@ -92,7 +92,7 @@ impl Store {
         Ok(())
     }
 
-    /// The attempts of the last month, latest first; of [`MOST`] networks of either outcome.
+    /// The attempts of the last month, latest first; of `MOST` networks of either outcome.
     ///
     /// # Errors
     /// When the table fails.
