@@ -20,10 +20,13 @@ use crate::template::read::{Template, root};
 const PAGE: &str = "infra/VARIABLES.md";
 
 /// Names in the form of a variable that are something else.
-const NO_VARIABLES: [&str; 7] = [
+const NO_VARIABLES: [&str; 9] = [
     // Of cargo, at build time.
     "CARGO_MANIFEST_DIR",
     "CARGO_PKG_VERSION",
+    // The id of a row, and what a printed command leaves to fill in.
+    "FIRST_ACCOUNT",
+    "YOUR_API_KEY",
     // Words of SES's answers and of rspamd's rules.
     "FORGED_SENDER",
     "NOT_STARTED",
