@@ -98,7 +98,10 @@ impl App {
         const DAY: i64 = 86_400;
         let vars = boot.vars();
         let default = Patience::default();
-        let days = |name, seconds: i64| vars.positive(name, seconds / DAY).map(|n| n.saturating_mul(DAY));
+        let days = |name, seconds: i64| {
+            vars.positive(name, seconds / DAY)
+                .map(|n| n.saturating_mul(DAY))
+        };
         let sender = match vars.get("SYSTEM_SENDER") {
             Some(sender) => sender,
             None => format!("no-reply@{}", vars.parsed::<Hostname>("BOUNCE_DOMAIN")?),

@@ -33,7 +33,9 @@ fn main() -> ExitCode {
         Err(error) => {
             complain(&error.to_string());
             let aws = error.downcast_ref::<AwsError>().map(AwsError::exit_code);
-            let local = error.downcast_ref::<StartError>().map(StartError::exit_code);
+            let local = error
+                .downcast_ref::<StartError>()
+                .map(StartError::exit_code);
             ExitCode::from(aws.or(local).unwrap_or(1))
         }
     }

@@ -100,7 +100,9 @@ mod tests {
     async fn pauses_grow_and_lines_are_seconds_apart() {
         let mut failures = AcceptFailures::new("API");
         let error = io::Error::other("too many open files");
-        let pauses: Vec<u128> = (0..7).map(|_| failures.failed(&error).as_millis()).collect();
+        let pauses: Vec<u128> = (0..7)
+            .map(|_| failures.failed(&error).as_millis())
+            .collect();
         assert_eq!(pauses, [50, 100, 200, 400, 800, 1000, 1000]);
         assert_eq!(failures.lines.unlogged, 6, "the first had a line");
         tokio::time::advance(BETWEEN_LINES).await;
@@ -116,7 +118,9 @@ mod tests {
     fn many_failures_do_not_overflow_the_pause() {
         let mut failures = AcceptFailures::new("API");
         failures.in_a_row = u64::MAX - 1;
-        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .build()
+            .unwrap();
         let _entered = runtime.enter();
         let error = io::Error::other("too many open files");
         assert_eq!(failures.failed(&error), LONGEST_PAUSE);

@@ -80,7 +80,9 @@ mod tests {
 
         let done = Arc::new(AtomicUsize::new(0));
         let counted = done.clone();
-        let large = tokio::spawn(run(INLINE + 1, move || counted.fetch_add(1, Ordering::SeqCst)));
+        let large = tokio::spawn(run(INLINE + 1, move || {
+            counted.fetch_add(1, Ordering::SeqCst)
+        }));
         tokio::task::yield_now().await;
         assert_eq!(done.load(Ordering::SeqCst), 0, "it waits for a slot");
         drop(gate);
