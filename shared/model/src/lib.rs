@@ -19,6 +19,7 @@ mod public_url;
 pub mod scope;
 mod send;
 mod submitted;
+mod text;
 mod time;
 mod verp;
 
@@ -41,5 +42,6 @@ pub use send::{
     TrackingSettings,
 };
 pub use submitted::{Raw, Submitted};
+pub use text::cut;
 pub use time::{Clock, HORIZON, Millis, TIMESTAMP_MAX, Timestamp, TooFarAhead, due};
 pub use verp::{InvalidVerp, LEAVE_MAILBOX, Verp};

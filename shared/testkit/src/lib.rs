@@ -10,6 +10,7 @@ mod meddler;
 mod queues;
 mod receiver;
 pub mod relay;
+mod scale;
 mod table;
 mod tenant;
 
@@ -21,5 +22,6 @@ pub use lines::Lines;
 pub use meddler::Meddler;
 pub use queues::{Queues, Sent, sqs_event};
 pub use receiver::{Received, Receiver, Reply};
+pub use scale::{Scale, Weighed, Written};
 pub use table::{TABLE, dynamodb, table};
 pub use tenant::{Tenant, entropy, key_of};
