@@ -13,12 +13,12 @@ use posthaste_store::{
     AccountSettings, Claim, Claimant, Described, Due, Outcome, State, StoreError,
 };
 
-use crate::outcome::{About, End};
+use crate::outcome::{End, EventContext};
 use crate::retry::pause;
 use crate::{App, Patience};
 
 /// Seconds a claim keeps others away: longer than the longest hand-over can take.
-const LEASE: i64 = 900;
+pub(crate) const LEASE: i64 = 900;
 
 /// Why a copy is dropped that outgrew the limit of a whole mail.
 const TOO_LARGE: &str = "the composed mail is not below 30 MiB";
@@ -84,9 +84,9 @@ pub(crate) async fn deliver(
     match app.store.claim(which, job.attempt, who, &described).await? {
         Claim::Won => {}
         Claim::Busy { .. } => return Err(Trouble::Busy),
-        Claim::Done => return told_before(app, job, copy.recipient).await,
+        Claim::Done => return replayed_events(app, job, copy.recipient).await,
     }
-    let about = |now| About {
+    let about = |now| EventContext {
         job,
         recipient: copy.recipient,
         email,
@@ -106,7 +106,11 @@ pub(crate) async fn deliver(
 }
 
 /// The copy was brought this far by an earlier run: what it told may not have been published.
-async fn told_before(app: &App, job: &Job, recipient: u32) -> Result<Vec<Event>, Trouble> {
+pub(crate) async fn replayed_events(
+    app: &App,
+    job: &Job,
+    recipient: u32,
+) -> Result<Vec<Event>, Trouble> {
     let row = app
         .store
         .recipient(&job.account, &job.message, recipient)
@@ -151,7 +155,7 @@ async fn hand_over<'a>(
     order: Order<'_>,
     copy: Copy<'_>,
     (message_id, rendered, signer): (&str, Rendered, Option<Arc<Signer>>),
-    about: impl Fn(posthaste_model::Millis) -> About<'a>,
+    about: impl Fn(posthaste_model::Millis) -> EventContext<'a>,
 ) -> End {
     let Order { job, mail, .. } = order;
     let from = mail.from_of(copy.personalization);
@@ -288,7 +292,16 @@ async fn finish(
         events: &events,
     };
     let which = (&job.account, &job.message, recipient);
-    app.store.record(which, job.attempt, &outcome).await?;
+    match app.store.record(which, job.attempt, &outcome).await {
+        // It was handed over: that stays true, and is told.
+        Err(error) if error.is_permanent() => {
+            let what = format!("how message {message} ended cannot be recorded");
+            crate::unrecordable::alarm(&what, &error);
+        }
+        recorded => {
+            recorded?;
+        }
+    }
     Ok(events)
 }
 

@@ -20,6 +20,7 @@ mod retry;
 mod spam;
 mod submitted;
 mod template;
+mod unrecordable;
 mod work;
 
 pub use account::Meter;

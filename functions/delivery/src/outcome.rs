@@ -8,7 +8,7 @@ use posthaste_store::State;
 use crate::retry::SHELF_LIFE;
 
 /// What every event of a copy says.
-pub(crate) struct About<'a> {
+pub(crate) struct EventContext<'a> {
     pub job: &'a Job,
     pub recipient: u32,
     pub email: &'a str,
@@ -28,7 +28,7 @@ pub(crate) struct End {
     pub retry: Option<Cause>,
 }
 
-impl About<'_> {
+impl EventContext<'_> {
     /// An event of this copy with what all of them carry.
     pub(crate) fn event(&self, kind: Kind) -> Event {
         let job = self.job;

@@ -12,12 +12,13 @@ use posthaste_queue::{
 };
 
 use posthaste_render::{Compiled, effective};
-use posthaste_store::{Due, Later};
+use posthaste_store::{Due, Later, StoreError};
 use tracing::field::display;
 
 use crate::App;
 use crate::copy::{Order, Trouble, deliver};
 use crate::template::NoTemplate;
+use crate::unrecordable;
 
 /// A job with more recipients than this is cut into ranges first, so that no invocation runs
 /// past half its timeout.
@@ -53,7 +54,13 @@ pub async fn handle(app: &App, event: SqsEvent) -> SqsBatchResponse {
 
 async fn publish(app: &App, events: &[Event]) -> Result<(), Trouble> {
     // First what the events mean for the addresses: both may be done again, neither left out.
-    app.store.learn(events).await?;
+    match app.store.learn(events).await {
+        // The lists miss an address; the events still go where they are awaited.
+        Err(error) if error.is_permanent() => {
+            unrecordable::alarm("the suppression lists miss an address", &error);
+        }
+        learnt => learnt?,
+    }
     let texts = Happened::to_texts(events)?;
     let messages = texts.into_iter().map(|text| (text, Duration::ZERO));
     app.events.send_all(messages.collect()).await?;
@@ -79,6 +86,9 @@ async fn work(app: &App, record: &SqsMessage) -> (Verdict, Vec<Event>) {
         Ok(Leave::Now) => None,
         Ok(Leave::Not) => return (Verdict::Done, Vec::new()),
         Ok(Leave::Never(reason)) => Some(reason.to_owned()),
+        Err(Trouble::Store(error)) if error.is_permanent() => {
+            return drop_all(app, (&job, &mail), mail.copies(), &error).await;
+        }
         Err(trouble) => {
             tracing::warn!(message.id = %job.message, "message {} must wait: {trouble}", job.message);
             return (Verdict::Again, Vec::new());
@@ -109,6 +119,9 @@ async fn work(app: &App, record: &SqsMessage) -> (Verdict, Vec<Event>) {
                 tracing::error!(message.id = %job.message, "message {} must wait: {error}", job.message);
                 return (Verdict::Again, Vec::new());
             }
+            Err(NoTemplate::Store(error)) if error.is_permanent() => {
+                return drop_all(app, (&job, &mail), copies.into_iter(), &error).await;
+            }
             Err(NoTemplate::Store(error)) => {
                 tracing::warn!(message.id = %job.message, "message {} must wait for its template: {error}", job.message);
                 return (Verdict::Again, Vec::new());
@@ -137,6 +150,9 @@ async fn all(
     );
     let (settings, lists) = match known {
         Ok(known) => known,
+        Err(error) if error.is_permanent() => {
+            return drop_all(app, (job, mail), copies.into_iter(), &error).await;
+        }
         Err(error) => {
             tracing::warn!(message.id = %job.message, "message {} must wait: {error}", job.message);
             return (Verdict::Again, Vec::new());
@@ -155,7 +171,13 @@ async fn all(
             let made = crate::submitted::refused(mail).map_or(made, Err);
             let listed = || lists.reason(mail, copy, &settings, now);
             let made = made.and_then(|template| listed().map_or(Ok(template), Err));
-            deliver(app, order, copy, made)
+            async move {
+                let done = deliver(app, order, copy, made).await;
+                match done.as_ref().err().and_then(unrecordable::refusal) {
+                    Some(error) => unrecordable::drop_copy(app, (job, mail), copy, error).await,
+                    None => done,
+                }
+            }
         })
         .collect();
     let ends: Vec<_> = futures_util::stream::iter(running)
@@ -166,6 +188,26 @@ async fn all(
     let mut verdict = Verdict::Done;
     for end in ends {
         match end {
+            Ok(told) => events.extend(told),
+            Err(trouble) => {
+                tracing::warn!(message.id = %job.message, "a copy of message {} must wait: {trouble}", job.message);
+                verdict = Verdict::Again;
+            }
+        }
+    }
+    (verdict, events)
+}
+
+/// Ends the job's copies among these as dropped: the table refuses what they need.
+async fn drop_all<'a>(
+    app: &App,
+    (job, mail): (&Job, &Mail),
+    copies: impl Iterator<Item = Copy<'a>>,
+    error: &StoreError,
+) -> (Verdict, Vec<Event>) {
+    let (mut events, mut verdict) = (Vec::new(), Verdict::Done);
+    for copy in copies.filter(|copy| job.holds(copy.recipient)) {
+        match unrecordable::drop_copy(app, (job, mail), copy, error).await {
             Ok(told) => events.extend(told),
             Err(trouble) => {
                 tracing::warn!(message.id = %job.message, "a copy of message {} must wait: {trouble}", job.message);

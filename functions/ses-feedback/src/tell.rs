@@ -6,9 +6,6 @@ use posthaste_store::{Heard, News, Recipient, State, StoreError};
 use crate::App;
 use crate::word::{Says, Word};
 
-/// Events of a copy that are kept; what is told beyond that is told and not kept.
-const MOST: usize = 200;
-
 /// Why something that was said is not told now. Tried again it will be.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Untold {
@@ -41,10 +38,42 @@ pub(crate) async fn tell(app: &App, word: &Word, again: bool) -> Result<Option<E
         Heard::Known(row) => {
             let mut events = row.events().into_iter();
             let mine = events.find(|event| Some(&event.id) == id.as_ref());
-            Ok(mine.filter(|_| again))
+            match (&word.says, mine) {
+                (Says::Left { .. }, None) => Ok(beyond(app, word, id, (&row, again)).await?),
+                (_, mine) => Ok(mine.filter(|_| again)),
+            }
         }
         Heard::Missing => Ok(forgotten(app, word, id, again).await?),
     }
+}
+
+/// The event of a recipient who leaves once more when the row lists as many events as it may: it is
+/// told once, and kept in a row of its own.
+async fn beyond(
+    app: &App,
+    word: &Word,
+    id: Option<String>,
+    (row, again): (&Recipient, bool),
+) -> Result<Option<Event>, StoreError> {
+    let Some((id, kind)) = id.zip(word.says.kind()) else {
+        return Ok(None);
+    };
+    let copy = (&word.account, &word.message, word.recipient);
+    let first = app.store.tell_once(copy, &id, app.clock.now()).await?;
+    let event = || with_copy(event(word, &id, kind, &row.email), row.events().first());
+    Ok((first || again).then(event))
+}
+
+/// The event with what all events of its copy say.
+fn with_copy(mut event: Event, first: Option<&Event>) -> Event {
+    if let Some(first) = first {
+        event.smtp_id.clone_from(&first.smtp_id);
+        event.category.clone_from(&first.category);
+        event.custom_args.clone_from(&first.custom_args);
+        event.asm_group_id = event.asm_group_id.or(first.asm_group_id);
+        event.template_id.clone_from(&first.template_id);
+    }
+    event
 }
 
 /// Whether somebody is about to write what the copy carries (categories, custom arguments), which
@@ -86,20 +115,21 @@ fn news(word: &Word, id: Option<&str>, row: &Recipient) -> Option<News> {
         Says::Deferred { .. } | Says::Left { .. } => event.id == id,
         _ => event.kind == kind,
     };
-    if events.iter().any(told) || events.len() >= MOST {
+    let is_new = match word.says {
+        Says::Left { .. } => !row.is_full(),
+        // Of those that are not listed only the last is known.
+        Says::Deferred { .. } if row.is_full() => {
+            let deferred = events.iter().filter(|event| event.kind == Kind::Deferred);
+            deferred.map(|event| event.at).max() < Some(word.at)
+        }
+        _ => true,
+    };
+    if !is_new || events.iter().any(told) {
         return None;
     }
-    let mut event = event(word, id, kind, &row.email);
-    if let Some(first) = events.first() {
-        event.smtp_id.clone_from(&first.smtp_id);
-        event.category.clone_from(&first.category);
-        event.custom_args.clone_from(&first.custom_args);
-        event.asm_group_id = event.asm_group_id.or(first.asm_group_id);
-        event.template_id.clone_from(&first.template_id);
-    }
+    let mut event = with_copy(event(word, id, kind, &row.email), events.first());
     if kind == Kind::Deferred {
-        let before = events.iter().filter(|event| event.kind == kind).count();
-        event.attempt = u32::try_from(before + 1).ok();
+        event.attempt = Some(row.deferrals().saturating_add(1));
     }
     let event = Some(event);
     Some(News { event, state })

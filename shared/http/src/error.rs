@@ -135,7 +135,9 @@ impl From<StoreError> for Rejection {
     fn from(error: StoreError) -> Self {
         match error {
             StoreError::Throttled(_) | StoreError::Contended(_) => Self::unavailable(&error),
-            StoreError::Unreadable(_) | StoreError::Unreachable(_) => Self::internal(&error),
+            StoreError::Unreadable(_) | StoreError::Validation(_) | StoreError::Unreachable(_) => {
+                Self::internal(&error)
+            }
         }
     }
 }

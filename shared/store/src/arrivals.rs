@@ -1,9 +1,10 @@
 //! What became of each received mail, once per recipient: so that the same mail handed in twice
 //! is posted once, and that a repeated job posts nothing.
 
-use posthaste_model::{AccountId, Timestamp};
+use posthaste_model::{AccountId, Timestamp, cut};
 use serde::{Deserialize, Serialize};
 
+use crate::dead_letters::LONGEST_REASON;
 use crate::{Change, Key, Page, Row, Store, StoreError};
 
 /// Where a received mail stands.
@@ -243,7 +244,11 @@ impl Store {
     /// # Errors
     /// When the table fails.
     pub async fn lose_mail(&self, lost: &LostMail, expires: Timestamp) -> Result<(), StoreError> {
-        self.put(&lost.key(), lost, Some(expires)).await
+        let lost = LostMail {
+            reason: cut(&lost.reason, LONGEST_REASON).to_owned(),
+            ..lost.clone()
+        };
+        self.put(&lost.key(), &lost, Some(expires)).await
     }
 
     /// Mails of an account that nobody took, those received first at the front: at most `limit`,

@@ -2,11 +2,14 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use posthaste_model::{AccountId, Timestamp, WebhookId};
+use posthaste_model::{AccountId, Timestamp, WebhookId, cut};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 use crate::{Key, Page, Row, Store, StoreError};
+
+/// Bytes kept of how the last attempt ended.
+pub(crate) const LONGEST_REASON: usize = 1024;
 
 /// Some events of one webhook, in the form in which they travel to it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -64,7 +67,11 @@ impl Store {
     /// # Errors
     /// When the table fails.
     pub async fn bury(&self, letter: &DeadLetter, expires: Timestamp) -> Result<(), StoreError> {
-        self.put(&letter.key(), letter, Some(expires)).await
+        let letter = DeadLetter {
+            reason: cut(&letter.reason, LONGEST_REASON).to_owned(),
+            ..letter.clone()
+        };
+        self.put(&letter.key(), &letter, Some(expires)).await
     }
 
     /// Keeps a letter that takes the place of an older one for as long as that would have been

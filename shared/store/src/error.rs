@@ -1,4 +1,4 @@
-//! What can go wrong with the table, in three words a caller can act on.
+//! What can go wrong with the table, in words that a caller can act on.
 
 use aws_sdk_dynamodb::error::{DisplayErrorContext, ProvideErrorMetadata, SdkError};
 
@@ -14,6 +14,10 @@ pub enum StoreError {
     /// A row does not have the form this release reads.
     #[error("row cannot be read: {0}")]
     Unreadable(String),
+    /// The table refuses what was asked for itself, whoever asks and however often: a row above
+    /// 400 KB, a key that is too long (DynamoDB's `ValidationException`). Repeating it cannot help.
+    #[error("the table refuses the request: {0}")]
+    Validation(String),
     /// Anything else: no network, no table, no permission.
     #[error("the table cannot be reached: {0}")]
     Unreachable(String),
@@ -32,7 +36,15 @@ impl StoreError {
             | "ProvisionedThroughputExceededException"
             | "RequestLimitExceeded"
             | "TransactionInProgressException" => Self::Throttled(text),
+            "ValidationException" | "ItemCollectionSizeLimitExceededException" => {
+                Self::Validation(text)
+            }
             _ => Self::Unreachable(text),
         }
+    }
+
+    /// Whether the same call fails every time, so that repeating it only delays the end.
+    pub fn is_permanent(&self) -> bool {
+        matches!(self, Self::Validation(_))
     }
 }

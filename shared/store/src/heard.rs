@@ -1,9 +1,11 @@
 //! What comes back about a copy after it was handed over: by an event of SES, or by mail.
 //!
-//! It is written into the copy's own row, once: whoever tells it again finds it there.
+//! It is written into the copy's own row, once: a repeated report finds it there. The row holds a
+//! bounded number of such events: a copy ends once, and of many deferrals it has the first few, the
+//! last one and their number.
 
 use aws_sdk_dynamodb::types::AttributeValue;
-use posthaste_model::{AccountId, Event, MessageId, Timestamp};
+use posthaste_model::{AccountId, Event, Kind, MessageId, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use crate::kept;
@@ -15,6 +17,10 @@ const TRIES: u32 = 12;
 
 /// Seconds for which it is remembered what was told about a copy that has no row any more.
 const REMEMBERED: i64 = 15 * 86_400;
+
+/// Events that a row lists; from then on a deferral only takes the place of the last one, and the
+/// caller adds nothing else ([`Recipient::is_full`]).
+const MOST_LISTED: usize = 20;
 
 /// What changes about a copy.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,6 +40,15 @@ pub enum Heard {
     Known(Recipient),
     /// There is no such copy, or it has been forgotten.
     Missing,
+}
+
+const APPENDED: &str = "#events = list_append(if_not_exists(#events, :none), :event)";
+
+impl Recipient {
+    /// Whether the row lists as many events as it may.
+    pub fn is_full(&self) -> bool {
+        self.listed >= MOST_LISTED
+    }
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -73,7 +88,12 @@ impl Store {
             let Some(news) = news(&row) else {
                 return Ok(Heard::Known(row));
             };
-            if self.add_news(copy, &row, &news, now).await? {
+            let added = match self.add_news(copy, &row, &news, now).await {
+                // Releases before this one let a row grow: all but its first event goes.
+                Err(StoreError::Validation(_)) => self.shrink(copy, &row).await.map(|()| false),
+                added => added,
+            };
+            if added? {
                 return Ok(Heard::New(Box::new(news)));
             }
         }
@@ -91,10 +111,19 @@ impl Store {
         news: &News,
         now: Timestamp,
     ) -> Result<bool, StoreError> {
-        let event = kept::list(copy, news.event.as_slice())?;
-        let mut expression = "SET updated_at = :now, \
-             #events = list_append(if_not_exists(#events, :none), :event)"
-            .to_owned();
+        let is_last = row.is_full() && matches!(&news.event, Some(e) if e.kind == Kind::Deferred);
+        let (set, event) = match &news.event {
+            Some(event) if is_last => (
+                "last_deferred = :event, more_deferrals = :deferrals",
+                text(kept::later(copy, event)?),
+            ),
+            Some(event) if row.listed > 0 => {
+                let event = text(kept::later(copy, event)?);
+                (APPENDED, AttributeValue::L(vec![event]))
+            }
+            event => (APPENDED, kept::list(copy, event.as_slice())?),
+        };
+        let mut expression = format!("SET updated_at = :now, {set}");
         let mut names = vec!["state", "events"];
         let mut state = None;
         if let Some(next) = news.state.filter(|next| rank(*next) > rank(row.state)) {
@@ -118,15 +147,28 @@ impl Store {
             .key("pk", text(Key::message_pk(copy.0, copy.1)))
             .key("sk", text(Key::recipient(copy.0, copy.1, copy.2).sk))
             .update_expression(expression)
-            .condition_expression("#state = :seen AND size(#events) = :count");
+            .condition_expression(
+                "#state = :seen AND size(#events) = :count \
+                 AND (attribute_not_exists(more_deferrals) OR more_deferrals = :before)",
+            );
         let values = [
             (":seen", text(row.state.word())),
-            (":count", number(row.events.len())),
+            (":count", number(row.listed)),
+            (":before", number(row.more_deferrals)),
             (":now", number(now.0)),
             (":event", event),
-            (":none", AttributeValue::L(Vec::new())),
         ];
         let mut update = filled(update, &names, values);
+        update = match is_last {
+            true => {
+                let deferrals = row.more_deferrals.saturating_add(1);
+                update.expression_attribute_values(":deferrals", number(deferrals))
+            }
+            false => {
+                let none = AttributeValue::L(Vec::new());
+                update.expression_attribute_values(":none", none)
+            }
+        };
         if let Some((name, value)) = state {
             update = update.expression_attribute_values(name, value);
         }
@@ -134,6 +176,36 @@ impl Store {
             Ok(_) => Ok(true),
             Err(e) if crate::table::is_conflict(&e) => Ok(false),
             Err(e) => Err(StoreError::from_sdk(e)),
+        }
+    }
+
+    /// Leaves of the events of a row what all later ones need: the first.
+    async fn shrink(
+        &self,
+        copy: (&AccountId, &MessageId, u32),
+        row: &Recipient,
+    ) -> Result<(), StoreError> {
+        let first: Vec<Event> = row.events().into_iter().take(1).collect();
+        let update = self
+            .client
+            .update_item()
+            .table_name(&*self.table)
+            .key("pk", text(Key::message_pk(copy.0, copy.1)))
+            .key("sk", text(Key::recipient(copy.0, copy.1, copy.2).sk))
+            .update_expression(
+                "SET #events = :first REMOVE last_deferred, more_deferrals, opens, clicks, #subject",
+            )
+            .condition_expression("#state = :seen AND size(#events) = :count AND :count > :one");
+        let values = [
+            (":seen", text(row.state.word())),
+            (":count", number(row.listed)),
+            (":one", number(1)),
+            (":first", kept::list(copy, &first)?),
+        ];
+        let names = ["state", "events", "subject"];
+        match filled(update, &names, values).send().await {
+            Err(e) if !crate::table::is_conflict(&e) => Err(StoreError::from_sdk(e)),
+            Ok(_) | Err(_) => Ok(()),
         }
     }
 

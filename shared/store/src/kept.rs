@@ -1,9 +1,10 @@
-//! How a copy's row keeps its events: without what the row's key says, and each after the first of an outcome
-//! only with what is not as in the one before. That is a third of the row, and a row is paid for by the
-//! month: kept, backed up, and written in units of 1 KB.
+//! How a copy's row keeps its events: without what the row's key says, and each after the first only with
+//! what is not as in the one before. That is a third of the row, and a row is paid for by the month: kept,
+//! backed up, and written in units of 1 KB. It also bounds the row: what a sender may add to a mail (custom
+//! arguments, categories) lies in it once, however many events there are.
 
 use aws_sdk_dynamodb::types::AttributeValue;
-use posthaste_model::{AccountId, Event, Kind, MessageId};
+use posthaste_model::{AccountId, Event, Kind, MessageId, cut};
 use serde::Deserialize as _;
 use serde_json::{Map, Value};
 
@@ -24,6 +25,58 @@ pub(crate) fn list(copy: Copy<'_>, events: &[Event]) -> Result<AttributeValue, S
     Ok(AttributeValue::L(texts.into_iter().map(text).collect()))
 }
 
+/// Bytes kept of what another server said; its event tells all of it.
+const LONGEST_SAID: usize = 1024;
+
+/// Members that say the same in every event of a copy.
+const SHARED: [&str; 6] = [
+    "v",
+    "email",
+    "smtp_id",
+    "category",
+    "custom_args",
+    "template_id",
+];
+
+/// Every other member that an event of a copy's row may have.
+const OWN: [&str; 15] = [
+    "id",
+    "kind",
+    "at",
+    "asm_group_id",
+    "pool",
+    "send_at",
+    "key",
+    "reason",
+    "status",
+    "response",
+    "attempt",
+    "ip",
+    "tls",
+    "bounce_type",
+    "bounce_classification",
+];
+
+/// The text to keep for an event that comes later than others of its copy: what differs from any of them. So
+/// it is written without a look at the row.
+///
+/// # Errors
+/// When the event has no form as JSON.
+pub(crate) fn later(copy: Copy<'_>, event: &Event) -> Result<String, StoreError> {
+    let text = || -> serde_json::Result<String> {
+        let mut members = lean(copy, event)?;
+        if members.contains_key("account") {
+            return serde_json::to_string(&members);
+        }
+        members.retain(|name, _| !SHARED.contains(&name.as_str()));
+        for name in OWN {
+            members.entry(name).or_insert(Value::Null);
+        }
+        serde_json::to_string(&[members])
+    };
+    text().map_err(|e| StoreError::Unreadable(e.to_string()))
+}
+
 /// The texts to keep for events that are written together: an object each; in a list of its own where it is
 /// only what differs from the event before.
 fn texts(copy: Copy<'_>, events: &[Event]) -> serde_json::Result<Vec<String>> {
@@ -40,19 +93,55 @@ fn texts(copy: Copy<'_>, events: &[Event]) -> serde_json::Result<Vec<String>> {
     Ok(texts)
 }
 
-/// The whole events of kept texts, as JSON; one that cannot be read stays as it is.
-pub(crate) fn whole(copy: Copy<'_>, texts: &[String]) -> Vec<String> {
+/// The whole events of kept texts, as JSON, oldest first; one that cannot be read stays as it is. `last` is the
+/// last deferral where the row keeps it apart, after every other event that is not an end.
+pub(crate) fn whole(
+    copy: Copy<'_>,
+    email: &str,
+    texts: &[String],
+    last: Option<&str>,
+) -> Vec<String> {
     let mut before = None;
     let mut all = Vec::new();
+    // After the deferrals that the list has, or at its end.
+    let mut place = None;
     for text in texts {
-        let members = read(text, before.as_ref());
-        all.push(match &members {
-            Some(members) => Value::Object(filled(copy, members.clone())).to_string(),
-            None => text.clone(),
-        });
+        let members = read(text, before.as_ref()).or_else(|| alone(text, email));
+        if members.as_ref().is_some_and(is_underway) {
+            place = Some(all.len() + 1);
+        }
+        all.push(told(copy, members.as_ref(), text));
         before = members;
     }
+    if let Some(last) = last {
+        let base = texts.iter().find_map(|text| read(text, None));
+        let members = read(last, base.as_ref()).or_else(|| alone(last, email));
+        let place = place.unwrap_or(all.len());
+        all.insert(place, told(copy, members.as_ref(), last));
+    }
     all
+}
+
+/// The whole event as JSON; the text itself where it says nothing that can be read.
+fn told(copy: Copy<'_>, members: Option<&Members>, text: &str) -> String {
+    match members {
+        Some(members) => Value::Object(filled(copy, members.clone())).to_string(),
+        None => text.to_owned(),
+    }
+}
+
+/// Whether the copy was still on its way.
+fn is_underway(members: &Members) -> bool {
+    let kind = members.get("kind").and_then(Value::as_str);
+    matches!(kind, Some("processed" | "deferred"))
+}
+
+/// A later event whose earlier ones are lost: it lacks what all of them say alike.
+fn alone(text: &str, email: &str) -> Option<Members> {
+    let base = Members::from_iter([("email".to_owned(), email.into())]);
+    let members = read(text, Some(&base))?;
+    let says = |name: &&str| members.contains_key(*name);
+    ["id", "kind", "at"].iter().all(says).then_some(members)
 }
 
 /// The members that a text stands for, after the one before; what differs from an unknown one stands for nothing.
@@ -79,6 +168,11 @@ fn lean((account, message, recipient): Copy<'_>, event: &Event) -> serde_json::R
             members.insert("id".to_owned(), attempt.into());
         }
     }
+    for name in ["reason", "response"] {
+        if let Some(Value::String(text)) = members.get_mut(name) {
+            text.truncate(cut(text, LONGEST_SAID).len());
+        }
+    }
     Ok(members)
 }
 
@@ -94,12 +188,12 @@ fn attempt(message: &MessageId, recipient: u32, event: &Event) -> Option<u32> {
 
 /// The inverse of [`lean`].
 fn filled((account, message, recipient): Copy<'_>, mut members: Members) -> Members {
-    if members.contains_key("account") {
-        return members;
+    if !members.contains_key("account") {
+        members.insert("account".to_owned(), account.as_str().into());
+        members.insert("message".to_owned(), message.as_str().into());
+        members.insert("recipient".to_owned(), recipient.into());
     }
-    members.insert("account".to_owned(), account.as_str().into());
-    members.insert("message".to_owned(), message.as_str().into());
-    members.insert("recipient".to_owned(), recipient.into());
+    // Also one that differs from an event that was kept whole.
     if let Some(id) = derived(message, recipient, &members) {
         members.insert("id".to_owned(), id.into());
     }
@@ -169,7 +263,7 @@ mod tests {
     }
 
     fn back(copy: Copy<'_>, texts: &[String]) -> Vec<Event> {
-        let whole = whole(copy, texts);
+        let whole = whole(copy, "ann@b.co", texts, None);
         assert_eq!(whole.len(), texts.len());
         let read = |text: &String| serde_json::from_str(text).ok();
         whole.iter().filter_map(read).collect()
@@ -183,6 +277,56 @@ mod tests {
         let second = r#"[{"kind":"delivered","response":"250 ok","send_at":null}]"#;
         assert_eq!(kept, [first, second]);
         assert_eq!(back((&account, &message, 3), &kept), ordinary());
+    }
+
+    #[test]
+    fn a_later_event_is_read_after_any_other_of_its_copy() {
+        let (account, message) = (account(), message());
+        let copy = (&account, &message, 3);
+        let [mut first, last] = ordinary();
+        first.custom_args = [("k".to_owned(), "v".repeat(9_000))].into();
+        let mut deferred = Event {
+            id: Event::derived_id(&message, 3, Kind::Deferred, 4),
+            kind: Kind::Deferred,
+            custom_args: first.custom_args.clone(),
+            response: Some("451 later".to_owned()),
+            attempt: Some(5),
+            ..last.clone()
+        };
+        deferred.at = Timestamp(9);
+        let text = later(copy, &deferred).unwrap();
+        assert!(text.len() < 300, "{text}");
+        let lean = texts(copy, std::slice::from_ref(&first)).unwrap();
+        let old = vec![serde_json::to_string(&first).unwrap()];
+        for before in [lean, old] {
+            // In the list, and where the row keeps it apart.
+            let all = [before.clone(), vec![text.clone()]].concat();
+            assert_eq!(back(copy, &all), [first.clone(), deferred.clone()]);
+            let ended = later(
+                copy,
+                &Event {
+                    at: Timestamp(10),
+                    custom_args: first.custom_args.clone(),
+                    ..last.clone()
+                },
+            )
+            .unwrap();
+            let ended = [before, vec![ended]].concat();
+            let told = whole(copy, "ann@b.co", &ended, Some(&text));
+            let kinds: Vec<Event> = told
+                .iter()
+                .map(|t| serde_json::from_str(t).unwrap())
+                .collect();
+            assert_eq!(kinds[1], deferred);
+            assert_eq!(kinds[2].kind, Kind::Delivered);
+        }
+        // Without any it lacks what they have in common.
+        let only = back(copy, &[text]);
+        assert_eq!(
+            (only[0].kind, only[0].custom_args.len()),
+            (Kind::Deferred, 0)
+        );
+        assert_eq!(only[0].email, "ann@b.co");
     }
 
     #[test]

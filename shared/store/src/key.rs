@@ -56,10 +56,25 @@
 mod later;
 mod lists;
 
+use std::borrow::Cow;
+
 use ipnet::IpNet;
-use posthaste_model::{AccountId, KeyId, MessageId, TemplateId, VersionId, WebhookId};
+use posthaste_model::{AccountId, KeyId, MessageId, TemplateId, VersionId, WebhookId, cut};
 
 pub(crate) use later::{LAST, MINUTE_PARTS, Place, SPREAD, hash, minute, padded, share};
+
+/// A text of others as the end of a sort key, which DynamoDB takes up to 1,024 bytes: a longer one
+/// is cut and ends with its hash.
+pub(crate) fn fitting(text: &str) -> Cow<'_, str> {
+    // With the longest of what stands before such texts, a day or a time.
+    const MOST: usize = 1_024 - "2026-11-29#".len();
+    const HASH: usize = "#0123456789abcdef".len();
+    if text.len() <= MOST {
+        return Cow::Borrowed(text);
+    }
+    let (start, hash) = (cut(text, MOST - HASH), hash(&[text]));
+    Cow::Owned(format!("{start}#{hash:016x}"))
+}
 
 /// A primary key of the table.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -168,7 +183,7 @@ impl Key {
 
     /// What holds a domain, or an address, that the account may send from.
     pub(crate) fn holder(account: &AccountId, name: &str) -> Self {
-        Self::of_account(account, format!("FROM#{name}"))
+        Self::of_account(account, format!("FROM#{}", fitting(name)))
     }
 
     pub(crate) fn link(hash: &str) -> Self {

@@ -1,7 +1,8 @@
 //! The only crate that knows DynamoDB: one table, keys, rows, conditions, paging, expiry.
 //!
 //! [`Store`] holds the primitives (`table.rs`); one file per family of rows adds the operations
-//! its callers speak of. Locally the same SDK talks to an embedded DynamoDB.
+//! its callers speak of; [`largest`] says how large their rows can become. Locally the same SDK
+//! talks to an embedded DynamoDB.
 
 mod accounts;
 mod allowed_ips;
@@ -25,9 +26,11 @@ mod heard;
 mod held;
 mod kept;
 mod key;
+pub mod largest;
 mod later;
 mod messages;
 mod moving;
+mod outcomes;
 mod parse;
 mod rates;
 mod replays;
@@ -62,8 +65,9 @@ pub use heard::{Heard, News};
 pub use held::{Held, Released};
 pub use key::Key;
 pub use later::{Entries, Entry, Later, Piece, Reach};
-pub use messages::{Claim, Claimant, Described, Outcome, Recipient, State};
+pub use messages::{Claim, Claimant, Described, LONGEST_SUBJECT, Recipient, State};
 pub use moving::{Carried, MoveError};
+pub use outcomes::Outcome;
 pub use parse::ParseSetting;
 pub use rates::Window;
 pub use replays::{Begun, Hold, PATIENCE, REMEMBERED, Repeatable};

@@ -1,7 +1,8 @@
 //! Recipients' copies: who may hand one over (the claim), how it ended (the outcome), its events.
 //!
 //! The row of a copy is written twice on the ordinary path: by the claim before the relay is
-//! called, by the outcome after it. A claim is a lease: one that ran out without an outcome may be
+//! called, by the outcome after it ([`Store::record`]). DynamoDB bills all of it for each write, so
+//! it is small, and no number of attempts makes it grow. A claim is a lease: one that ran out without an outcome may be
 //! taken again, so nothing is lost; a live one keeps a repeated job from sending twice.
 
 use std::collections::BTreeSet;
@@ -10,12 +11,15 @@ use aws_sdk_dynamodb::error::SdkError;
 use aws_sdk_dynamodb::operation::update_item::UpdateItemError;
 use aws_sdk_dynamodb::operation::update_item::builders::UpdateItemFluentBuilder;
 use aws_sdk_dynamodb::types::{AttributeValue, ReturnValuesOnConditionCheckFailure};
-use posthaste_model::{AccountId, Event, MessageId, Timestamp};
+use posthaste_model::{AccountId, Event, Kind, MessageId, Timestamp, cut};
 use serde::{Deserialize, Serialize};
 
 use crate::kept::{self, Copy};
 use crate::table::{from_item, number, text};
 use crate::{Key, Page, Row, Store, StoreError};
+
+/// Bytes of a subject that are stored: for those who look a mail up. Senders may write a megabyte.
+pub const LONGEST_SUBJECT: usize = 1024;
 
 /// Where a copy stands.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -64,9 +68,19 @@ pub struct Recipient {
     pub accepted_at: Timestamp,
     #[serde(default)]
     pub updated_at: Timestamp,
-    /// What happened on the way to the relay, oldest first, each a JSON text of [`Event`].
+    /// What happened to the copy, oldest first, each a JSON text of [`Event`]. Of the deferrals the
+    /// first and the last one: see [`Recipient::deferrals`].
     #[serde(default)]
     pub events: Vec<String>,
+    /// How many events are in the row's list.
+    #[serde(skip)]
+    pub(crate) listed: usize,
+    /// The last deferral that is not in the list; each takes the place of the one before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) last_deferred: Option<String>,
+    /// How many deferrals there were that are not in the list.
+    #[serde(default)]
+    pub(crate) more_deferrals: u32,
     /// See [`Recipient::visits`].
     #[serde(default)]
     pub(crate) opens: BTreeSet<String>,
@@ -77,8 +91,25 @@ pub struct Recipient {
 impl Recipient {
     /// With the events as they are told, not as the row keeps them.
     fn whole(self, copy: Copy<'_>) -> Self {
-        let events = kept::whole(copy, &self.events);
-        Self { events, ..self }
+        let last = self.last_deferred.as_deref();
+        let events = kept::whole(copy, &self.email, &self.events, last);
+        Self {
+            listed: self.events.len(),
+            events,
+            ..self
+        }
+    }
+
+    /// How often the copy was deferred.
+    pub fn deferrals(&self) -> u32 {
+        let told = self
+            .events()
+            .iter()
+            .filter(|e| e.kind == Kind::Deferred)
+            .count();
+        let told = u32::try_from(told).unwrap_or(u32::MAX);
+        // The last of the others is among those that are told.
+        told.saturating_add(self.more_deferrals.saturating_sub(1))
     }
 
     /// The events that can be read.
@@ -93,6 +124,7 @@ impl Recipient {
 pub struct Described<'a> {
     pub email: &'a str,
     pub from: &'a str,
+    /// Of any length; [`LONGEST_SUBJECT`] bytes of it are stored.
     pub subject: &'a str,
     pub accepted_at: Timestamp,
 }
@@ -121,14 +153,6 @@ pub enum Claim {
     Busy { until: Timestamp },
     /// It has an outcome for this attempt or a later one.
     Done,
-}
-
-/// How one attempt ended.
-#[derive(Clone, Debug)]
-pub struct Outcome<'a> {
-    pub state: State,
-    pub now: Timestamp,
-    pub events: &'a [Event],
 }
 
 /// Fills in the names and values of an expression.
@@ -219,7 +243,7 @@ impl Store {
             (":owner", text(who.owner)),
             (":email", text(what.email)),
             (":from", text(what.from)),
-            (":subject", text(what.subject)),
+            (":subject", text(cut(what.subject, LONGEST_SUBJECT))),
             (":accepted", number(what.accepted_at.0)),
             (":now", number(who.now.0)),
             (":exp", number(who.now.0 + who.retention)),
@@ -230,47 +254,6 @@ impl Store {
             return Ok(Claim::Won);
         };
         refused(error, attempt, who.now)
-    }
-
-    /// Records how attempt `attempt` of one copy ended, if no later attempt did so before. Where
-    /// the final word came first (see [`Store::hear`]), it stays.
-    /// Recording the same outcome twice changes nothing the second time.
-    ///
-    /// # Errors
-    /// When the table fails.
-    pub async fn record(
-        &self,
-        copy: (&AccountId, &MessageId, u32),
-        attempt: u32,
-        outcome: &Outcome<'_>,
-    ) -> Result<bool, StoreError> {
-        let events = kept::list(copy, outcome.events)?;
-        let update = self
-            .client
-            .update_item()
-            .table_name(&*self.table)
-            .key("pk", text(Key::message_pk(copy.0, copy.1)))
-            .key("sk", text(Key::recipient(copy.0, copy.1, copy.2).sk))
-            .update_expression(
-                "SET #state = if_not_exists(#after, :state), updated_at = :now, \
-                 #events = list_append(if_not_exists(#events, :none), :events) \
-                 REMOVE #lease, #owner",
-            )
-            .condition_expression("#state = :claimed AND #attempt = :attempt");
-        let values = [
-            (":claimed", text(State::Claimed.word())),
-            (":state", text(outcome.state.word())),
-            (":attempt", number(attempt)),
-            (":now", number(outcome.now.0)),
-            (":events", events),
-            (":none", AttributeValue::L(Vec::new())),
-        ];
-        let names = ["state", "after", "attempt", "lease", "owner", "events"];
-        match filled(update, &names, values).send().await {
-            Ok(_) => Ok(true),
-            Err(e) if crate::table::is_conflict(&e) => Ok(false),
-            Err(e) => Err(StoreError::from_sdk(e)),
-        }
     }
 
     /// One copy.

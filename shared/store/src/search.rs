@@ -345,6 +345,9 @@ mod tests {
             accepted_at: Timestamp(100),
             updated_at: Timestamp(100),
             events: Vec::new(),
+            listed: 0,
+            last_deferred: None,
+            more_deferrals: 0,
             opens: std::collections::BTreeSet::new(),
             clicks: std::collections::BTreeSet::new(),
         };

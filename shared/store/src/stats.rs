@@ -11,6 +11,7 @@ use posthaste_model::{AccountId, MessageId, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use crate::bounced::bounces_pk;
+use crate::key::fitting;
 use crate::table::{number, text};
 use crate::transact::{Write, unbuilt};
 use crate::{Bounced, Key, Page, Put, Store, StoreError, Transact};
@@ -98,7 +99,8 @@ impl Store {
         let nothing = BTreeMap::<String, String>::new();
         let mut updates = Vec::new();
         for ((day, category), counters) in &tally.counters {
-            let key = Key::new(day_pk(account), format!("{day}#{category}"));
+            let place = format!("{day}#{}", fitting(category));
+            let key = Key::new(day_pk(account), place);
             let words = [("day", day.as_str()), ("category", category)];
             let counters: Vec<_> = counters.iter().map(|(name, by)| (*name, *by)).collect();
             updates.push((key, words.to_vec(), counters));

@@ -291,6 +291,13 @@ impl Store {
             if let Some(step) = failed("ConditionalCheckFailed") {
                 return Ok(Transact::Refused(step));
             }
+            // The refusal of one step, in the words of a cancelled transaction.
+            let refused = ["ValidationError", "ItemCollectionSizeLimitExceeded"];
+            if refused.into_iter().any(|code| failed(code).is_some()) {
+                return Err(StoreError::Validation(
+                    StoreError::from_sdk(error).to_string(),
+                ));
+            }
             if failed("TransactionConflict").is_none() {
                 return Err(StoreError::from_sdk(error));
             }

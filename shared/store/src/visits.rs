@@ -5,16 +5,19 @@
 use std::collections::BTreeSet;
 
 use aws_sdk_dynamodb::types::AttributeValue;
-use posthaste_model::{AccountId, MessageId, Timestamp};
+use posthaste_model::{AccountId, MessageId, Timestamp, cut};
 use serde::{Deserialize, Serialize};
 
 use crate::messages::filled;
 use crate::table::{is_conflict, number, text};
 use crate::{Key, Recipient, Store, StoreError};
 
-/// So many opens, and so many clicks, are kept of a copy; the statistics count all of them. A few
-/// more may come in with the last batch.
+/// So many opens, and so many clicks, are kept of a copy; the statistics count all of them. Up to
+/// [`AT_ONCE`] less one more may come in with the last batch.
 pub const MOST_VISITS: usize = 100;
+
+/// Visits that one batch adds, at most.
+const AT_ONCE: usize = 20;
 
 /// Bytes of a URL that are kept.
 const LONGEST_URL: usize = 500;
@@ -39,13 +42,8 @@ pub struct Visit {
 
 impl Visit {
     fn to_text(&self) -> Result<String, StoreError> {
-        let url = self.url.as_deref().map(|url| {
-            let mut end = url.len().min(LONGEST_URL);
-            while !url.is_char_boundary(end) {
-                end -= 1;
-            }
-            url.get(..end).unwrap_or_default().to_owned()
-        });
+        let url = self.url.as_deref();
+        let url = url.map(|url| cut(url, LONGEST_URL).to_owned());
         let kept = Self {
             url,
             ..self.clone()
@@ -80,7 +78,7 @@ impl Store {
         kind: VisitKind,
         visits: &[Visit],
     ) -> Result<bool, StoreError> {
-        let texts = visits.iter().take(MOST_VISITS).map(Visit::to_text);
+        let texts = visits.iter().take(AT_ONCE).map(Visit::to_text);
         let texts: BTreeSet<String> = texts.collect::<Result<_, _>>()?;
         if texts.is_empty() {
             return Ok(false);
@@ -106,7 +104,11 @@ impl Store {
         match filled(update, &[name], values).send().await {
             Ok(_) => Ok(true),
             Err(e) if is_conflict(&e) => Ok(false),
-            Err(e) => Err(StoreError::from_sdk(e)),
+            Err(e) => match StoreError::from_sdk(e) {
+                // A row that a release before this one let grow has enough of them.
+                StoreError::Validation(_) => Ok(false),
+                error => Err(error),
+            },
         }
     }
 }

@@ -14,3 +14,4 @@ mod signing;
 mod spam;
 mod standing;
 mod templates;
+mod unrecordable;

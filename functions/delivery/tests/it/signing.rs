@@ -6,8 +6,8 @@ use delivery::{App, Dkim, Identity, handle};
 use posthaste_blob::Blob;
 use posthaste_identity::{KeyPair, place};
 use posthaste_mailer::{Mailer, Smtp, SmtpConfig};
-use posthaste_model::{Mail, Record, RecordKind};
-use posthaste_queue::{Body, Job};
+use posthaste_model::{Kind, Mail, Record, RecordKind};
+use posthaste_queue::{Body, Happened, Job};
 use posthaste_store::{DkimKey, Domain, Store};
 use posthaste_testkit::relay::{Relay, Script};
 use posthaste_testkit::{Hand, Queues, Tenant, entropy, sqs_event, table};
@@ -20,6 +20,7 @@ pub(crate) struct Desk {
     pub(crate) hand: Hand,
     pub(crate) relay: Relay,
     pub(crate) tenant: Tenant,
+    queues: Queues,
     sealer: Arc<Sealer>,
     app: App,
 }
@@ -58,6 +59,7 @@ impl Desk {
             store,
             hand,
             relay,
+            queues,
             sealer,
             app,
         }
@@ -113,6 +115,13 @@ impl Desk {
     pub(crate) async fn work(&self, job: &Job) {
         let answer = handle(&self.app, sqs_event([job.to_text().unwrap()])).await;
         assert!(answer.batch_item_failures.is_empty());
+    }
+
+    /// The kinds of the events that were queued.
+    pub(crate) fn told(&self) -> Vec<Kind> {
+        let sent = self.queues.drain("events").into_iter();
+        let events = sent.flat_map(|(text, _)| Happened::from_text(&text).unwrap().events);
+        events.map(|event| event.kind).collect()
     }
 
     /// A mail to this many people.

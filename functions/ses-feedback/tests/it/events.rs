@@ -1,6 +1,6 @@
 //! Each event of SES.
 
-use posthaste_model::{BounceType, Kind};
+use posthaste_model::{BounceType, Kind, Timestamp};
 use posthaste_store::{List, State};
 use serde_json::{Value, json};
 use ses_feedback::handle;
@@ -140,6 +140,34 @@ async fn delays_are_deferrals_and_count_their_attempts() {
         assert_eq!(said, Some("421 4.4.1 Unable to connect to remote host"));
     }
     assert_eq!(desk.row().await.state, State::Handed, "SES has it still");
+}
+
+#[tokio::test]
+async fn each_of_many_delays_is_told_once_and_the_last_is_kept() {
+    let desk = Desk::new().await;
+    let delay = |n: i64| {
+        let at = Timestamp(1_800_000_000 + n * 60).iso();
+        with(
+            &desk.sample(DELAY),
+            "/detail/deliveryDelay/timestamp",
+            json!(at),
+        )
+    };
+    for n in 0..60 {
+        desk.work(&[delay(n)]).await;
+        let told = desk.told();
+        assert_eq!(told.len(), 1, "{n}");
+        assert_eq!(told[0].attempt, u32::try_from(n + 1).ok());
+        // A repeat of the report, and one of an earlier one.
+        desk.work(&[delay(n), delay(n / 2)]).await;
+        assert!(desk.told().is_empty(), "{n}");
+    }
+    let row = desk.row().await;
+    assert_eq!(row.deferrals(), 60);
+    assert!(row.events().len() < 25);
+    let last = row.events().pop().unwrap();
+    assert_eq!(last.at, Timestamp(1_800_000_000 + 59 * 60));
+    assert_eq!(last.custom_args["order"], "7");
 }
 
 #[tokio::test]

@@ -3,7 +3,7 @@
 
 use posthaste_model::{AccountId, MessageId, Timestamp};
 
-use super::{Key, SPREAD, share};
+use super::{Key, SPREAD, fitting, share};
 
 /// So that later times sort first: ten digits, as `padded` writes.
 const END: i64 = 9_999_999_999;
@@ -26,7 +26,7 @@ impl Key {
         folded: &str,
     ) -> Self {
         let pk = Self::suppressions_pk(account, list, share(&[folded], SPREAD));
-        Self::new(pk, format!("{}#{folded}", Self::backwards(at)))
+        Self::new(pk, format!("{}#{}", Self::backwards(at), fitting(folded)))
     }
 
     /// The latest time sorts first.

@@ -1,6 +1,6 @@
 //! What an event says about its address.
 
-use posthaste_model::{BounceType, EmailAddress, Event, Kind};
+use posthaste_model::{BounceType, EmailAddress, Event, Kind, cut};
 
 use super::{List, Mark};
 use crate::{Store, StoreError};
@@ -11,6 +11,9 @@ const NEVER: [&str; 3] = ["5.1.2", "5.1.3", "5.1.10"];
 
 /// The classification of what was not the recipient's doing.
 const OURS: &str = "Technical";
+
+/// Bytes kept of what the other server said.
+const LONGEST_REASON: usize = 1024;
 
 /// The list an event puts its address on, if any (API facts 1, semantics, and 3.3, bounce types).
 fn list(event: &Event) -> Option<List> {
@@ -58,7 +61,10 @@ impl Store {
             };
             let mark = Mark {
                 at: event.at,
-                reason: event.reason.clone(),
+                reason: event
+                    .reason
+                    .as_deref()
+                    .map(|reason| cut(reason, LONGEST_REASON).to_owned()),
                 status: event.status.clone(),
                 ip: event.ip.clone(),
             };

@@ -7,7 +7,9 @@
 )]
 
 mod counters;
+mod families;
 mod groups;
+mod rows;
 mod suppressions;
 mod templates;
 mod visits;

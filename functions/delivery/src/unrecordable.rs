@@ -1,0 +1,79 @@
+//! Copies that the table cannot hold.
+//!
+//! Rows are bounded so that this does not happen; where it does, repeating the job would not help,
+//! and a mail that was accepted must end in a state. So the copy is dropped, with a row of a small,
+//! fixed size and an alarm. Where the table refuses that row too, the trouble is not the mail's,
+//! and the job comes again.
+
+use posthaste_model::{Copy, Event, Mail, Masked};
+use posthaste_queue::Job;
+use posthaste_store::{Claimant, Described, StoreError};
+
+use crate::App;
+use crate::copy::{LEASE, Trouble, replayed_events};
+use crate::outcome::EventContext;
+
+/// The reason of the dropped event.
+pub(crate) const UNRECORDABLE: &str = "Cannot Be Recorded";
+
+/// Why the table refused, if it would refuse the same again.
+pub(crate) fn refusal(trouble: &Trouble) -> Option<&StoreError> {
+    match trouble {
+        Trouble::Store(error) if error.is_permanent() => Some(error),
+        Trouble::Store(_) | Trouble::Queue(_) | Trouble::Job(_) | Trouble::Busy => None,
+    }
+}
+
+/// Writes the figure that the alarm watches, and the line beside it.
+pub(crate) fn alarm(what: &str, error: &StoreError) {
+    tracing::info!(target: "metrics", unrecordable = 1_u64);
+    tracing::error!(error = %error, "{what}: {error}");
+}
+
+/// Ends a copy as dropped, and gives back its event.
+pub(crate) async fn drop_copy(
+    app: &App,
+    (job, mail): (&Job, &Mail),
+    copy: Copy<'_>,
+    error: &StoreError,
+) -> Result<Vec<Event>, Trouble> {
+    let email = copy.mailbox.email.as_str();
+    let to = Masked(email);
+    alarm(
+        &format!("message {} to {to} is dropped", job.message),
+        error,
+    );
+    let message_id = app.message_id(&job.message, copy.recipient);
+    let about = EventContext {
+        job,
+        recipient: copy.recipient,
+        email,
+        message_id: &message_id,
+        mail,
+        personalization: copy.personalization,
+        now: app.clock.now_ms(),
+    };
+    let who = Claimant {
+        owner: &app.owner,
+        exclusive: app.exclusive,
+        now: app.clock.now(),
+        lease: LEASE,
+        retention: app.retention,
+    };
+    let what = Described {
+        email,
+        from: "",
+        subject: "",
+        accepted_at: job.accepted.seconds(),
+    };
+    let which = (&job.account, &job.message, copy.recipient);
+    let events: Vec<Event> = about.dropped(UNRECORDABLE).event.into_iter().collect();
+    for event in &events {
+        let store = &app.store;
+        let done = store.drop_unrecordable(which, job.attempt, who, &what, event);
+        if !done.await? {
+            return replayed_events(app, job, copy.recipient).await;
+        }
+    }
+    Ok(events)
+}

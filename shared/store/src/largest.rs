@@ -1,0 +1,41 @@
+//! How large a row of each family can become, in bytes as DynamoDB counts them (attribute names and
+//! values); it takes 400 KB. Tests build each at the limits of what is taken.
+//!
+//! | family | bounded by | at most |
+//! |---|---|---|
+//! | recipient's copy | subject 1 KB; custom arguments and categories once; 20 events listed, and each kind of end; of other deferrals the last; words of servers 1 KB each; 119 opens and clicks, URLs 500 bytes | [`COPY`] |
+//! | copy that cannot be recorded | address and one event | 4 KB |
+//! | search row, its pointer | subject 1 KB, ten categories, 64 marks | [`SEARCHED`] |
+//! | suppressed address | 5 lists and 200 groups, reasons 1 KB | [`SUPPRESSED`] |
+//! | counters of a day | one category; a longer sort key ends with a hash | [`COUNTED`] |
+//! | due row, held message, dead letter, lost mail | one message of a queue, 256 KB | [`CARRIER`] |
+//! | mail and tracking settings | each text at the door, together 340 KB | [`SETTINGS`] |
+//! | template | names and subjects of all versions 250 KB, 300 versions | 350 KB |
+//! | texts of a version | parts of 300 KB | 301 KB |
+//! | domain | 1,000 borrowers | 150 KB |
+//! | account | 1,000 sending addresses | 60 KB |
+//! | API key | 1,000 known scopes, name 255 characters | 60 KB |
+//! | holds of an account | 100 batches | 20 KB |
+//! | webhook, parse setting | URLs and names 1 or 2 KB each, 3 times that in their standard form | 20 KB |
+//! | verified sender | characters of each field at the door | 8 KB |
+//! | unsubscribe group | name 30 characters, description 100 | 2 KB |
+//! | piece of a later mail, batch entry | 50 earlier seconds | 2 KB |
+//! | access attempt, rate window, allowance, counter, allowed IP, batch, first open or click, mark (told, counted, erased, shared raw mail), received mail, idempotency key, mailed link, name or hostname held, listed minute | a fixed form; keys below 2 KB | 4 KB |
+
+/// Of a recipient's copy.
+pub const COPY: usize = 390_000;
+
+/// Of a search row.
+pub const SEARCHED: usize = 20_000;
+
+/// Of an address on lists.
+pub const SUPPRESSED: usize = 30_000;
+
+/// Of the counters of a day.
+pub const COUNTED: usize = 4_096;
+
+/// Of a row that carries a message of a queue.
+pub const CARRIER: usize = 280_000;
+
+/// Of an account's settings.
+pub const SETTINGS: usize = 350_000;

@@ -1,0 +1,141 @@
+//! How large the row of a copy becomes, and what it costs, at the limits of what is taken.
+
+use std::collections::BTreeMap;
+
+use posthaste_model::{AccountId, Category, Event, Kind, MessageId, Timestamp};
+use posthaste_store::{Claim, Claimant, Described, Outcome, State, Store};
+use posthaste_testkit::{Scale, entropy};
+
+struct Mail {
+    account: AccountId,
+    message: MessageId,
+    custom_args: BTreeMap<String, String>,
+}
+
+impl Mail {
+    /// With custom arguments of 10,000 bytes.
+    fn largest() -> Self {
+        Self {
+            account: entropy().account_id(),
+            message: entropy().message_id(),
+            custom_args: BTreeMap::from([("k".to_owned(), "v".repeat(9_999))]),
+        }
+    }
+
+    fn copy(&self) -> (&AccountId, &MessageId, u32) {
+        (&self.account, &self.message, 0)
+    }
+
+    fn event(&self, kind: Kind, attempt: u32, at: i64) -> Event {
+        let id = Event::derived_id(&self.message, 0, kind, attempt);
+        let email = "ann@example.com".to_owned();
+        let mut event = Event::new(id, self.account.clone(), kind, Timestamp(at), email);
+        event.message = Some(self.message.clone());
+        event.smtp_id = Some(format!("{}.0@post.example", self.message));
+        event.custom_args = self.custom_args.clone();
+        event.category = Some(Category::Many(vec!["news".to_owned()]));
+        match kind {
+            Kind::Processed => event.send_at = Some(Timestamp(0)),
+            Kind::Deferred => {
+                event.response = Some(format!("451 4.7.1 try again, for the {attempt}th time"));
+                event.attempt = Some(attempt + 1);
+            }
+            _ => event.response = Some("250 ok".to_owned()),
+        }
+        event
+    }
+
+    async fn claim(&self, store: &Store, attempt: u32, now: i64, subject: &str) {
+        let who = Claimant {
+            owner: "test",
+            exclusive: true,
+            now: Timestamp(now),
+            lease: 60,
+            retention: 86_400,
+        };
+        let what = Described {
+            email: "ann@example.com",
+            from: "me@example.com",
+            subject,
+            accepted_at: Timestamp(900),
+        };
+        let claim = store.claim(self.copy(), attempt, who, &what).await;
+        assert_eq!(claim.unwrap(), Claim::Won, "attempt {attempt}");
+    }
+
+    async fn record(&self, store: &Store, attempt: u32, state: State, events: &[Event]) {
+        let outcome = Outcome {
+            state,
+            now: Timestamp(1_000),
+            events,
+        };
+        let recorded = store.record(self.copy(), attempt, &outcome).await;
+        assert!(recorded.unwrap(), "attempt {attempt}");
+    }
+}
+
+#[tokio::test]
+async fn three_hundred_attempts_fit_into_a_row_that_does_not_grow() {
+    const ATTEMPTS: u32 = 300;
+    let (scale, store) = Scale::table().await;
+    let mail = Mail::largest();
+    scale.take();
+    for attempt in 0..ATTEMPTS {
+        let at = 1_000 + i64::from(attempt) * 900;
+        mail.claim(&store, attempt, at, "Hello").await;
+        let deferred = mail.event(Kind::Deferred, attempt, at);
+        let first = (attempt == 0).then(|| mail.event(Kind::Processed, 0, at));
+        let events: Vec<Event> = first.into_iter().chain([deferred]).collect();
+        mail.record(&store, attempt, State::Deferred, &events).await;
+    }
+    let at = 1_000 + i64::from(ATTEMPTS) * 900;
+    mail.claim(&store, ATTEMPTS, at, "Hello").await;
+    let delivered = mail.event(Kind::Delivered, ATTEMPTS, at);
+    mail.record(&store, ATTEMPTS, State::Delivered, &[delivered.clone()])
+        .await;
+
+    let written = scale.take();
+    let row = scale.heaviest("M#");
+    assert!(row.bytes < 12 * 1024, "{row:?}");
+    // Two writes for each attempt, none of them of more than the row.
+    assert_eq!(written.calls, 2 * (300 + 1));
+    assert!(written.units <= written.calls * 12, "{written:?}");
+
+    let row = store.recipient(&mail.account, &mail.message, 0).await;
+    let row = row.unwrap().unwrap();
+    let last = ATTEMPTS - 1;
+    let want = [
+        mail.event(Kind::Processed, 0, 1_000),
+        mail.event(Kind::Deferred, 0, 1_000),
+        mail.event(Kind::Deferred, last, 1_000 + i64::from(last) * 900),
+        delivered,
+    ];
+    assert_eq!(row.events(), want);
+    assert_eq!(row.state, State::Delivered);
+}
+
+#[tokio::test]
+async fn a_row_holds_a_kilobyte_of_a_subject() {
+    let (scale, store) = Scale::table().await;
+    let mail = Mail::largest();
+    for (i, subject) in ["x".repeat(300_000), "ä".repeat(1_000_000)]
+        .iter()
+        .enumerate()
+    {
+        let mail = Mail {
+            message: entropy().message_id(),
+            ..Mail::largest()
+        };
+        mail.claim(&store, 0, 900, subject).await;
+        let row = store.recipient(&mail.account, &mail.message, 0).await;
+        let kept = row.unwrap().unwrap().subject;
+        assert!(
+            kept.len() <= 1_024 && kept.len() > 1_020,
+            "{i}: {}",
+            kept.len()
+        );
+        assert!(subject.starts_with(&kept));
+    }
+    assert!(scale.heaviest("M#").bytes < 2_048);
+    drop(mail);
+}
