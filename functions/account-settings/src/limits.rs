@@ -18,6 +18,9 @@ pub(crate) const LINK: usize = 1_000;
 /// Entries of the address whitelist.
 pub(crate) const ENTRIES: usize = 500;
 
+/// Bytes of all entries together.
+pub(crate) const ENTRIES_TOGETHER: usize = 50_000;
+
 /// Puts a text that was sent into its place, unless it is too long.
 pub(crate) fn put(
     slot: &mut String,

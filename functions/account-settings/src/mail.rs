@@ -50,6 +50,12 @@ impl Setting for AddressWhitelist {
         }
         own.list.sort_unstable();
         own.list.dedup();
+        let bytes: usize = own.list.iter().map(String::len).sum();
+        let message = format!(
+            "the entries of list exceed {} bytes together",
+            limits::ENTRIES_TOGETHER
+        );
+        found.unless(bytes <= limits::ENTRIES_TOGETHER, "list", &message);
     }
 }
 
