@@ -1,6 +1,7 @@
 //! What is found out about a mail before it is posted: SPF, DKIM, spam.
 
 use posthaste_identity::{Came, Spf, check_received};
+use posthaste_model::cut;
 use posthaste_queue::{Inbound, Judged, Scored};
 
 use crate::App;
@@ -53,6 +54,9 @@ fn word(spf: Spf) -> &'static str {
     }
 }
 
+/// Bytes of a filter's report: it travels in the job, which must fit a queue and a row.
+const LONGEST_REPORT: usize = 20_000;
+
 /// A filter that gives no answer does not hold the mail back: what others said before counts, or
 /// else the score is 0, with the reason.
 async fn score(app: &App, raw: &[u8], before: Option<Scored>) -> Scored {
@@ -68,7 +72,7 @@ async fn score(app: &App, raw: &[u8], before: Option<Scored>) -> Scored {
     match filter.score(raw).await {
         Ok(verdict) => Scored {
             score: verdict.score,
-            report: verdict.report,
+            report: cut(&verdict.report, LONGEST_REPORT).to_owned(),
         },
         Err(error) => {
             tracing::warn!(error = %error, "a received mail was not checked for spam: {error}");

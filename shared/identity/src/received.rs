@@ -127,12 +127,19 @@ async fn dkim(
     };
     let outputs = authenticator.verify_dkim(names.asked(&message)).await;
     let found = outputs.iter().filter_map(|output| {
-        let domain = output.signature()?.d.clone();
+        let domain = output.signature().map(|signature| signature.d.clone());
+        let domain = domain.filter(|domain| domain.len() <= LONGEST_DOMAIN)?;
         let result = output.result();
         (!is_unknown(result)).then(|| (domain, *result == DkimResult::Pass))
     });
-    found.collect()
+    found.take(MOST_SIGNATURES).collect()
 }
+
+/// Signatures whose result is reported: the job that carries it must fit a queue and a row.
+const MOST_SIGNATURES: usize = 20;
+
+/// Octets of a domain (RFC 1035, section 2.3.4); a longer one signs nothing.
+const LONGEST_DOMAIN: usize = 255;
 
 /// Whether a signature was not checked, because the DNS gave no answer about its key. That there
 /// is no key is an answer (RFC 6376, section 6.1.2).
