@@ -5,6 +5,7 @@ mod foreign_names;
 mod inbound;
 mod send_later;
 mod send_now;
+mod states;
 mod submission;
 mod submission_abuse;
 mod submission_header;
