@@ -29,7 +29,7 @@ pub use body::is_body_type;
 pub(crate) use body::{write as write_text, write_type};
 pub(crate) use file::wrap;
 pub use header::{LONGEST_HEADER_NAME, is_header_name, is_reserved};
-pub(crate) use header::{addresses, unstructured};
+pub(crate) use header::{addresses, breaks_line, unstructured};
 pub use size::{LARGEST_MAIL, exceeds};
 
 /// Everything a message would otherwise invent for itself.

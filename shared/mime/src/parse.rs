@@ -17,4 +17,4 @@ pub(crate) use entity::{Entity, Parts};
 pub(crate) use fields::{Fields, unfolded};
 pub(crate) use params::Parameterised;
 pub(crate) use transfer::decoded;
-pub(crate) use words::{LONGEST, Place, text};
+pub(crate) use words::{LONGEST, Place, encoded, text};

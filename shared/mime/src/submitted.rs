@@ -4,8 +4,11 @@
 //! Every byte that nobody asked to change stays as it is. Parts inside `multipart/signed` and
 //! `multipart/encrypted` are never touched, nor are attached messages.
 
+mod boundaries;
+mod flaw;
 mod head;
 mod leaves;
+mod mailboxes;
 mod write;
 
 use posthaste_model::{Content, Mailbox};
@@ -13,6 +16,7 @@ use posthaste_model::{Content, Mailbox};
 use crate::{BuildError, Stamp};
 use leaves::Leaves;
 
+pub use flaw::Flaw;
 pub use head::{Head, received};
 
 const PLAIN: &str = "text/plain";

@@ -21,6 +21,9 @@ pub(super) struct Arrived<'a> {
 /// is dropped, with the envelope's recipients.
 pub(super) fn compose(arrived: &Arrived<'_>) -> Result<Mail, Reply> {
     let head = &arrived.head;
+    if let Some(flaw) = head.flaw {
+        return Err(Reply::new(550, "5.6.0", flaw.to_string()));
+    }
     let Some(from) = head.from.clone() else {
         let text = "the mail needs one From header with one valid address";
         return Err(Reply::new(550, "5.6.0", text));
@@ -215,8 +218,17 @@ mod tests {
     }
 
     #[test]
-    fn without_an_author_nothing_is_taken() {
-        let reply = compose_of("From: b@example.com\r\n", &["a@example.com"]).unwrap_err();
-        assert_eq!(reply.code, 550);
+    fn a_mail_whose_author_receivers_may_not_agree_on_is_refused() {
+        for header in [
+            "From: b@example.com\r\n",
+            "Sender: a@evil.example <b@good.example>\r\n",
+            "Reply-To: A\u{2028}B <b@good.example>\r\n",
+            "X-A: a\0b\r\n",
+            "From : b@evil.example\r\n",
+            "no field\r\n",
+        ] {
+            let reply = compose_of(header, &["a@example.com"]).unwrap_err();
+            assert_eq!(reply.code, 550, "{header:?}");
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! The header of an outgoing mail.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 
 use mail_builder::headers::Header;
 use mail_builder::headers::address::{Address, EmailAddress};
@@ -78,14 +79,13 @@ pub(super) fn write(
     unstructured("Subject", mail.subject, out);
     unstructured("Date", &stamp.date.rfc5322(), out);
     unstructured("Message-ID", &format!("<{}>", stamp.message_id), out);
-    for (at, (name, value)) in mail.headers.iter().enumerate() {
+    let ours = mail.extra.iter().map(|(name, _)| name.to_ascii_lowercase());
+    let mut written: HashSet<String> = ours.collect();
+    for (name, value) in mail.headers {
         if !is_header_name(name) {
             return Err(BuildError::HeaderName(name.clone()));
         }
-        let same = |other: &str| other.eq_ignore_ascii_case(name);
-        let ours = mail.extra.iter().any(|(other, _)| same(other));
-        let again = mail.headers.keys().take(at).any(|other| same(other));
-        if !is_reserved(name) && !ours && !again {
+        if !is_reserved(name) && written.insert(name.to_ascii_lowercase()) {
             unstructured(name, value, out);
         }
     }
@@ -150,22 +150,29 @@ fn longest_run(value: &str) -> usize {
     longest
 }
 
-/// The text on one line: control characters become a space, a run of them just one, and a folded
-/// line is unfolded. White space at the ends goes, because no reader would see it.
+/// Whether a character ends a line for some reader: a control character, or Unicode's own LINE
+/// SEPARATOR and PARAGRAPH SEPARATOR.
+pub(crate) fn breaks_line(c: char) -> bool {
+    c.is_control() || matches!(c, '\u{2028}' | '\u{2029}')
+}
+
+/// The text on one line: control characters and line separators become a space, a run of them just
+/// one, and a folded line is unfolded. White space at the ends goes, because no reader would see
+/// it.
 pub(super) fn one_line(text: &str) -> Cow<'_, str> {
     let text = text.trim();
-    if !text.contains(char::is_control) {
+    if !text.contains(breaks_line) {
         return Cow::Borrowed(text);
     }
     let mut line = String::with_capacity(text.len());
     let mut broken = false;
     for c in text.chars() {
         // A fold is a line end and the white space after it, which stays.
-        let gap = broken && !c.is_control() && c != ' ';
+        let gap = broken && !breaks_line(c) && c != ' ';
         if gap {
             line.push(' ');
         }
-        broken = c.is_control();
+        broken = breaks_line(c);
         if !broken {
             line.push(c);
         }
@@ -190,9 +197,35 @@ mod tests {
             ("a\n\n\nb", "a b"),
             ("tab\tstop", "tab stop"),
             ("nul\0byte\u{7f}\u{85}end", "nul byte end"),
+            ("line\u{2028}paragraph\u{2029}end", "line paragraph end"),
             ("\r\n", ""),
         ] {
             assert_eq!(one_line(text), want, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_name_that_holds_an_address_is_quoted_or_encoded() {
+        for (name, want) in [
+            ("Ann", "\"Ann\""),
+            ("a@evil.example", "\"a@evil.example\""),
+            ("x <a@evil.example>, y", "\"x <a@evil.example>, y\""),
+            ("x\" <a@evil.example>", "\"x\\\" <a@evil.example>\""),
+            ("x\r\n\0\u{2028}y", "\"x y\""),
+            ("é a@evil.example", "=?utf-8?Q?=C3=A9_a=40evil=2Eexample?="),
+        ] {
+            let mailbox = Mailbox {
+                email: posthaste_model::EmailAddress::parse("b@good.example").unwrap(),
+                name: Some(name.to_owned()),
+            };
+            let mut out = Vec::new();
+            addresses("From", &[mailbox], &mut out);
+            let line = String::from_utf8(out).unwrap().replace("\r\n ", " ");
+            assert_eq!(
+                line,
+                format!("From: {want} <b@good.example>\r\n"),
+                "{name:?}"
+            );
         }
     }
 

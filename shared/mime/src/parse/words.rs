@@ -49,6 +49,22 @@ pub(crate) fn text(value: &[u8], place: Place, fallback: &str) -> String {
     out.trim().to_owned()
 }
 
+/// The text of each run of encoded words in a header's value, with every character it decodes to.
+pub(crate) fn encoded(value: &[u8]) -> impl Iterator<Item = String> {
+    let mut rest = value.get(..LONGEST).unwrap_or(value);
+    std::iter::from_fn(move || {
+        while let Some(start) = memchr::memmem::find(rest, b"=?") {
+            let tail = rest.get(start..)?;
+            if let Some((words, next)) = run(tail) {
+                rest = next;
+                return Some(words);
+            }
+            rest = tail.get(2..)?;
+        }
+        None
+    })
+}
+
 fn push_plain(out: &mut String, plain: &[u8], quoted: &mut bool, fallback: &str) {
     let mut escaped = false;
     for &byte in plain {

@@ -96,7 +96,8 @@ fn groups(body: &[u8]) -> impl Iterator<Item = &[u8]> {
             }
             rest = rest.get(end + 1..)?;
         }
-        if rest.trim_ascii().is_empty() {
+        // From its start only: the blank end of the body is not for each group to read.
+        if rest.trim_ascii_start().is_empty() {
             return None;
         }
         let mut end = rest.len();

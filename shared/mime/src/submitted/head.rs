@@ -1,9 +1,10 @@
 //! The header of a submitted mail, as far as anybody acts on it.
 
-use mail_parser::MessageParser;
-use posthaste_model::{EmailAddress, Mailbox};
+use posthaste_model::Mailbox;
 
-use crate::parse::{Entity, LONGEST, Place, text, unfolded};
+use super::flaw::Flaw;
+use super::mailboxes::mailboxes;
+use crate::parse::{Entity, Place, text, unfolded};
 
 /// Longest Message-ID that is taken over, in characters.
 const LONGEST_ID: usize = 250;
@@ -26,12 +27,17 @@ pub struct Head {
     pub hops: usize,
     /// The value of `X-SMTPAPI` on one line; `None` without the header or when it is empty.
     pub instructions: Option<String>,
+    /// Why receivers may not see the header as it was read here.
+    pub flaw: Option<Flaw>,
 }
 
 impl Head {
     /// Reads the header of a message.
     pub fn read(raw: &[u8]) -> Self {
-        let mut head = Self::default();
+        let mut head = Self {
+            flaw: Flaw::find(raw),
+            ..Self::default()
+        };
         let (mut authors, mut answers) = (Vec::new(), Vec::new());
         let (mut subject, mut id, mut api) = (None, None, None);
         for (name, value) in Entity::read(raw).fields().iter() {
@@ -65,26 +71,9 @@ impl Head {
 
 /// The one mailbox of an address field.
 fn only(value: &[u8]) -> Option<Mailbox> {
-    let mut all = mailboxes(value)?;
+    let mut all = mailboxes(value).ok()?;
     let one = all.pop();
     one.filter(|_| all.is_empty())
-}
-
-/// Every mailbox of an address field; `None` when one of them cannot be read.
-fn mailboxes(value: &[u8]) -> Option<Vec<Mailbox>> {
-    if value.len() > LONGEST {
-        return None;
-    }
-    let field = [b"From: ", unfolded(value).as_ref(), b"\r\n\r\n"].concat();
-    let message = MessageParser::default().parse_headers(&field)?;
-    let all = message.from()?.iter().map(|one| {
-        let name = one.name.as_deref().map(str::trim).filter(|n| !n.is_empty());
-        Some(Mailbox {
-            email: EmailAddress::parse(one.address.as_deref()?).ok()?,
-            name: name.map(str::to_owned),
-        })
-    });
-    all.collect()
 }
 
 /// `left@right` in angle brackets and nothing else (RFC 5322, section 3.6.4).

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::boundaries::Boundaries;
 use crate::parse::{Entity, Parameterised, Parts, charset, decoded};
 
 /// Multiparts inside multiparts.
@@ -16,7 +17,7 @@ pub(super) struct Leaves {
     pub(super) plain: Option<Leaf>,
     pub(super) html: Option<Leaf>,
     /// Of every multipart that was opened: no text may hold one.
-    pub(super) boundaries: Vec<Vec<u8>>,
+    pub(super) boundaries: Boundaries,
 }
 
 /// A part with its header, as a piece of the mail.
@@ -56,7 +57,7 @@ impl Leaves {
             }
             let boundary = kind.raw("boundary")?;
             let parts = Parts::read(entity.body, &boundary)?;
-            self.boundaries.push(boundary.trim_ascii_end().to_vec());
+            self.boundaries.add(boundary.trim_ascii_end());
             return Some(parts);
         }
         let slot = match kind.value.as_str() {
@@ -146,7 +147,9 @@ mod tests {
             Content-Type: text/html\r\n\r\nsecond\r\n--m\r\n\
             Content-Type: text/plain\r\nContent-Disposition: inline; filename=x.txt\r\n\r\nfile\r\n--m--\r\n";
         check(raw, Some("plain"), Some("<p>"));
-        assert_eq!(Leaves::read(raw.as_bytes()).boundaries, [b"m", b"a"]);
+        let boundaries = Leaves::read(raw.as_bytes()).boundaries;
+        assert!(boundaries.delimit(b"x\n--m\n") && boundaries.delimit(b"--a--"));
+        assert!(!boundaries.delimit(b"x --m\n-m\n--x\n"));
     }
 
     #[test]
@@ -162,9 +165,12 @@ mod tests {
     #[test]
     fn depth_and_number_are_bounded() {
         let deep: String = (0..100)
-            .map(|n| format!("Content-Type: multipart/mixed; boundary=b{n}\r\n\r\n--b{n}\r\n"))
+            .map(|n| {
+                format!("Content-Type: multipart/mixed; boundary=b{n:03}\r\n\r\n--b{n:03}\r\n")
+            })
             .collect();
-        assert!(Leaves::read(deep.as_bytes()).boundaries.len() <= DEEPEST);
+        let boundaries = Leaves::read(deep.as_bytes()).boundaries;
+        assert!(boundaries.delimit(b"--b031") && !boundaries.delimit(b"--b040"));
         let wide = format!(
             "Content-Type: multipart/mixed; boundary=b\r\n\r\n{}--b\r\n\r\nlate\r\n--b--",
             "--b\r\nContent-Type: image/png\r\n\r\n\r\n".repeat(2_000)

@@ -4,7 +4,6 @@ use std::ops::Range;
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
-use memchr::memmem;
 use posthaste_model::Content;
 
 use super::leaves::{Leaf, Leaves};
@@ -137,8 +136,8 @@ fn edit(
     Ok((leaf.at.clone(), out))
 }
 
-/// A text with the header that says how it is written. One that holds a boundary of the mail goes
-/// as base64, where no line begins with a hyphen.
+/// A text with the header that says how it is written. One whose lines, once written, begin with a
+/// boundary of the mail goes as base64, where no line begins with a hyphen.
 fn part(
     kind: &str,
     text: &str,
@@ -146,13 +145,13 @@ fn part(
     stamp: &Stamp<'_>,
     out: &mut Vec<u8>,
 ) -> Result<(), BuildError> {
-    let holds = |boundary: &Vec<u8>| {
-        let delimiter = [b"--", boundary.as_slice()].concat();
-        memmem::find(text.as_bytes(), &delimiter).is_some()
-    };
-    if !leaves.boundaries.iter().any(holds) {
-        return write_text(kind, text, &format!("=_{}", stamp.boundary), out);
+    let start = out.len();
+    write_text(kind, text, &format!("=_{}", stamp.boundary), out)?;
+    let written = out.get(start..).unwrap_or_default();
+    if !leaves.boundaries.delimit(written) {
+        return Ok(());
     }
+    out.truncate(start);
     let mut media = MediaType::parse(kind).ok_or_else(|| BuildError::MediaType(kind.to_owned()))?;
     media.set("charset", "utf-8".to_owned());
     write_type(&media, out);

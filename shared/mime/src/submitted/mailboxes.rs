@@ -1,0 +1,416 @@
+//! The mailboxes of an address field (RFC 5322, section 3.4), read so that every reader of the mail
+//! must see the same ones: what can be read in two ways is not read.
+
+use posthaste_model::{EmailAddress, Mailbox};
+
+use crate::outgoing::breaks_line;
+use crate::parse::{LONGEST, Place, encoded, text, unfolded};
+
+/// Why the mailboxes of a field are not read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Unreadable {
+    /// A control character or a line separator, as it is or in an encoded word.
+    Control,
+    /// An address in front of, or behind, the one in angle brackets. Some readers show it instead.
+    TwoAddresses,
+    /// Anything else.
+    Syntax,
+}
+
+/// Whether the field holds a character that ends a line for some reader, as it is or in an encoded
+/// word. Folds and tabs do not count.
+pub(super) fn breaks(value: &[u8]) -> bool {
+    let line = unfolded(value);
+    let plain = String::from_utf8_lossy(&line);
+    plain.contains(|c| breaks_line(c) && c != '\t')
+        || encoded(&line).any(|words| words.contains(breaks_line))
+}
+
+/// Every mailbox of a field; those of a group too. An item that is empty counts for nothing.
+///
+/// # Errors
+/// When one of them cannot be read, or can be read in two ways.
+pub(super) fn mailboxes(value: &[u8]) -> Result<Vec<Mailbox>, Unreadable> {
+    if value.len() > LONGEST {
+        return Err(Unreadable::Syntax);
+    }
+    if breaks(value) {
+        return Err(Unreadable::Control);
+    }
+    let line = unfolded(value);
+    let line = String::from_utf8_lossy(&line);
+    let (mut all, mut item, mut in_group) = (Vec::new(), Item::default(), false);
+    let mut rest: &str = &line;
+    while let Some((token, next)) = token(rest)? {
+        rest = next;
+        match token {
+            Token::Mark(',') => all.extend(std::mem::take(&mut item).mailbox()?),
+            Token::Mark(';') if in_group => {
+                all.extend(std::mem::take(&mut item).mailbox()?);
+                in_group = false;
+            }
+            Token::Mark(':') if !in_group => {
+                std::mem::take(&mut item).group()?;
+                in_group = true;
+            }
+            other => item.take(other)?,
+        }
+    }
+    all.extend(item.mailbox()?);
+    match in_group {
+        true => Err(Unreadable::Syntax),
+        false => Ok(all),
+    }
+}
+
+/// A piece of a field.
+enum Token<'a> {
+    /// Letters up to a special or white space, or the white space itself.
+    Text(&'a str),
+    /// A quoted string with its quotes.
+    Quoted(&'a str),
+    /// What stands between angle brackets.
+    Angle(&'a str),
+    /// The inside of a comment.
+    Comment(&'a str),
+    Mark(char),
+}
+
+/// The next piece and what follows it.
+fn token(text: &str) -> Result<Option<(Token<'_>, &str)>, Unreadable> {
+    let Some(first) = text.chars().next() else {
+        return Ok(None);
+    };
+    let inner = text.get(first.len_utf8()..).unwrap_or_default();
+    let cut = |end: Option<usize>| {
+        let end = end.ok_or(Unreadable::Syntax)?;
+        let (inside, rest) = inner.split_at_checked(end).ok_or(Unreadable::Syntax)?;
+        Ok((inside, rest.get(1..).unwrap_or_default()))
+    };
+    let token = match first {
+        '"' => {
+            let (_, rest) = cut(closing(inner, '"', None))?;
+            let length = text.len() - rest.len();
+            (Token::Quoted(text.get(..length).unwrap_or_default()), rest)
+        }
+        '<' => {
+            let (inside, rest) = cut(closing(inner, '>', None))?;
+            (Token::Angle(inside), rest)
+        }
+        '(' => {
+            let (inside, rest) = cut(closing(inner, ')', Some('(')))?;
+            (Token::Comment(inside), rest)
+        }
+        ',' | ';' | ':' | '>' | ')' | '\\' => (Token::Mark(first), inner),
+        _ => {
+            let end = text.find(['"', '<', '(', ',', ';', ':', '>', ')', '\\']);
+            let (run, rest) = text.split_at(end.unwrap_or(text.len()));
+            (Token::Text(run), rest)
+        }
+    };
+    Ok(Some(token))
+}
+
+/// Where what was opened closes: quoted characters do not count, nor do quoted strings inside angle
+/// brackets, and comments hold comments.
+fn closing(text: &str, close: char, open: Option<char>) -> Option<usize> {
+    let (mut depth, mut quoted) = (0_usize, false);
+    let mut chars = text.char_indices();
+    while let Some((at, c)) = chars.next() {
+        match c {
+            '\\' => {
+                chars.next();
+            }
+            '"' if close == '>' => quoted = !quoted,
+            _ if quoted => {}
+            c if c == close && depth == 0 => return Some(at),
+            c if c == close => depth -= 1,
+            c if Some(c) == open => depth += 1,
+            _ => {}
+        }
+    }
+    None
+}
+
+/// One item of the list, as far as it has been read.
+#[derive(Default)]
+struct Item<'a> {
+    /// Texts and quoted strings outside angle brackets, in order, with whether they were quoted.
+    outside: Vec<(&'a str, bool)>,
+    comment: Option<&'a str>,
+    angle: Option<&'a str>,
+}
+
+impl<'a> Item<'a> {
+    fn take(&mut self, token: Token<'a>) -> Result<(), Unreadable> {
+        match token {
+            Token::Text(text) if self.angle.is_some() && !text.trim().is_empty() => {
+                return Err(after_angle(text));
+            }
+            Token::Quoted(text) if self.angle.is_some() => return Err(after_angle(text)),
+            Token::Text(text) => self.outside.push((text, false)),
+            Token::Quoted(text) => self.outside.push((text, true)),
+            Token::Angle(_) if self.angle.is_some() => return Err(Unreadable::TwoAddresses),
+            Token::Angle(inside) => self.angle = Some(inside),
+            Token::Comment(inside) => self.comment = self.comment.or(Some(inside)),
+            Token::Mark(_) => return Err(Unreadable::Syntax),
+        }
+        Ok(())
+    }
+
+    /// The name of a group holds no address either.
+    fn group(self) -> Result<(), Unreadable> {
+        if self.angle.is_some() || self.unquoted().any(|text| text.contains('@')) {
+            return Err(Unreadable::TwoAddresses);
+        }
+        Ok(())
+    }
+
+    fn unquoted(&self) -> impl Iterator<Item = &'a str> {
+        let texts = self.outside.iter().filter(|(_, quoted)| !quoted);
+        texts.map(|(text, _)| *text)
+    }
+
+    fn mailbox(self) -> Result<Option<Mailbox>, Unreadable> {
+        let parse = |text: &str| EmailAddress::parse(text).map_err(|_| Unreadable::Syntax);
+        let (email, name) = match self.angle {
+            Some(inside) => {
+                if self.unquoted().any(|text| text.contains('@')) {
+                    return Err(Unreadable::TwoAddresses);
+                }
+                (parse(inside)?, self.name())
+            }
+            None => {
+                let whole: String = self.outside.iter().map(|(text, _)| *text).collect();
+                if whole.trim().is_empty() {
+                    return Ok(None);
+                }
+                let comment = self
+                    .comment
+                    .map(|inside| text(inside.as_bytes(), Place::Text, ""));
+                (parse(&whole)?, comment.unwrap_or_default())
+            }
+        };
+        let names = self.outside.iter().map(|(text, _)| *text);
+        for words in names
+            .chain(self.comment)
+            .flat_map(|text| encoded(text.as_bytes()))
+        {
+            if names_another(&words, &email) {
+                return Err(Unreadable::TwoAddresses);
+            }
+        }
+        let name = Some(name.trim()).filter(|name| !name.is_empty());
+        Ok(Some(Mailbox {
+            email,
+            name: name.map(str::to_owned),
+        }))
+    }
+
+    /// The name in front of the angle brackets, decoded.
+    fn name(&self) -> String {
+        let mut name = String::new();
+        for (piece, quoted) in &self.outside {
+            let decoded = match quoted {
+                true => unquoted(piece),
+                false => (*piece).to_owned(),
+            };
+            let decoded = text(decoded.as_bytes(), Place::Text, "");
+            if !name.is_empty() && !decoded.is_empty() {
+                name.push(' ');
+            }
+            name.push_str(&decoded);
+        }
+        name
+    }
+}
+
+fn after_angle(text: &str) -> Unreadable {
+    match text.contains('@') {
+        true => Unreadable::TwoAddresses,
+        false => Unreadable::Syntax,
+    }
+}
+
+/// A quoted string without its quotes and backslashes (RFC 5322, section 3.2.4).
+fn unquoted(quoted: &str) -> String {
+    let inner = quoted.strip_prefix('"').unwrap_or(quoted);
+    let inner = inner.strip_suffix('"').unwrap_or(inner);
+    let mut out = String::with_capacity(inner.len());
+    let mut chars = inner.chars();
+    while let Some(c) = chars.next() {
+        out.extend(if c == '\\' { chars.next() } else { Some(c) });
+    }
+    out
+}
+
+/// Whether encoded words decode to an address other than the mailbox's own: a reader that decodes
+/// them before it looks for the address finds that one.
+fn names_another(words: &str, email: &EmailAddress) -> bool {
+    let looks = |word: &str| {
+        let address = word.trim_matches(|c| "<>()[],;:\"'".contains(c));
+        let (left, right) = address.split_once('@').unwrap_or_default();
+        !left.is_empty() && !right.is_empty() && !address.eq_ignore_ascii_case(email.as_str())
+    };
+    words.contains(['<', '>']) || words.split_whitespace().any(looks)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn read(value: &str) -> Result<Vec<(String, Option<String>)>, Unreadable> {
+        let all = mailboxes(value.as_bytes())?;
+        let plain = |one: Mailbox| (one.email.as_str().to_owned(), one.name);
+        Ok(all.into_iter().map(plain).collect())
+    }
+
+    #[track_caller]
+    fn check(value: &str, want: &[(&str, Option<&str>)]) {
+        let owned =
+            |(email, name): &(&str, Option<&str>)| ((*email).to_owned(), name.map(str::to_owned));
+        assert_eq!(
+            read(value),
+            Ok(want.iter().map(owned).collect()),
+            "{value:?}"
+        );
+    }
+
+    #[test]
+    fn mailboxes_are_read_with_their_names() {
+        check("a@b.example", &[("a@b.example", None)]);
+        check(" <a@b.example> ", &[("a@b.example", None)]);
+        check("Ann <a@b.example>", &[("a@b.example", Some("Ann"))]);
+        check("Ann <a@b.example>", &[("a@b.example", Some("Ann"))]);
+        check(
+            "Ann B. Smith\t<a@b.example>",
+            &[("a@b.example", Some("Ann B. Smith"))],
+        );
+        check(
+            "\"Smith, Ann\" <a@b.example>",
+            &[("a@b.example", Some("Smith, Ann"))],
+        );
+        check(
+            "\"a \\\"b\\\"\" <a@b.example>",
+            &[("a@b.example", Some("a \"b\""))],
+        );
+        check(
+            "\"x@y.example\" <a@b.example>",
+            &[("a@b.example", Some("x@y.example"))],
+        );
+        check("Jörg <a@b.example>", &[("a@b.example", Some("Jörg"))]);
+        check(
+            "=?utf-8?Q?J=C3=B6rg?= <a@b.example>",
+            &[("a@b.example", Some("Jörg"))],
+        );
+        check(
+            "=?utf-8?Q?a?= =?utf-8?Q?b?= c <a@b.example>",
+            &[("a@b.example", Some("ab c"))],
+        );
+        check(
+            "=?utf-8?Q?A_=40_B?= <a@b.example>",
+            &[("a@b.example", Some("A @ B"))],
+        );
+        check(
+            "=?utf-8?Q?a=40b.example?= <A@b.example>",
+            &[("A@b.example", Some("a@b.example"))],
+        );
+        check(
+            "a@b.example (Ann (at work))",
+            &[("a@b.example", Some("Ann (at work)"))],
+        );
+        check(
+            "(x) Ann (y) <a@b.example> (z)",
+            &[("a@b.example", Some("Ann"))],
+        );
+        check("\"a b\"@c.example", &[("\"a b\"@c.example", None)]);
+        check("<\"a>b\"@c.example>", &[("\"a>b\"@c.example", None)]);
+        check(
+            "a@b.example, ,c@d.example,",
+            &[("a@b.example", None), ("c@d.example", None)],
+        );
+        check(
+            "Us: a@b.example, B <c@d.example>;",
+            &[("a@b.example", None), ("c@d.example", Some("B"))],
+        );
+        check("Us:;", &[]);
+        check("", &[]);
+    }
+
+    #[track_caller]
+    fn refuse(value: &str, want: Unreadable) {
+        assert_eq!(read(value), Err(want), "{value:?}");
+    }
+
+    #[test]
+    fn what_can_be_read_in_two_ways_is_not_read() {
+        for value in [
+            "a@evil.example <b@good.example>",
+            "Ann a@evil.example <b@good.example>",
+            "a@evil.example\"x\" <b@good.example>",
+            "<a@evil.example> <b@good.example>",
+            "<b@good.example> a@evil.example",
+            "a@evil.example: <b@good.example>;",
+            "=?utf-8?Q?a=40evil.example?= <b@good.example>",
+            "=?utf-8?Q?x_=3Ca=40evil.example=3E?= <b@good.example>",
+            "\"=?utf-8?B?YUBldmlsLmV4YW1wbGU=?=\" <b@good.example>",
+            "b@good.example (=?utf-8?Q?a=40evil.example?=)",
+        ] {
+            refuse(value, Unreadable::TwoAddresses);
+        }
+    }
+
+    #[test]
+    fn characters_that_end_a_line_are_not_read() {
+        for c in [
+            '\0', '\u{1}', '\u{b}', '\u{7f}', '\u{85}', '\u{2028}', '\u{2029}',
+        ] {
+            refuse(&format!("A{c}B <a@b.example>"), Unreadable::Control);
+            refuse(&format!("\"A{c}B\" <a@b.example>"), Unreadable::Control);
+            refuse(&format!("<a@b.example> ({c})"), Unreadable::Control);
+            let bytes: String = c.to_string().bytes().map(|b| format!("={b:02X}")).collect();
+            refuse(
+                &format!("=?utf-8?Q?A{bytes}?= <a@b.example>"),
+                Unreadable::Control,
+            );
+        }
+        refuse(
+            "=?utf-8?Q?A=0D=0AFrom:_x?= <a@b.example>",
+            Unreadable::Control,
+        );
+        check(
+            "A\t\u{2027}\u{202a} <a@b.example>",
+            &[("a@b.example", Some("A \u{2027}\u{202a}"))],
+        );
+    }
+
+    #[test]
+    fn what_is_no_list_of_mailboxes_is_not_read() {
+        for value in [
+            "nobody",
+            "a b@c.example",
+            "a@b@c.example",
+            "<a@b.example",
+            "\"a <b@c.example>",
+            "(a <b@c.example>",
+            "<@x.example:a@b.example>",
+            "<>",
+            "a: b: c@d.example;",
+            "a: b@c.example",
+            "a@b.example;",
+            "a\\b <c@d.example>",
+            "<a@b.example> x",
+        ] {
+            refuse(value, Unreadable::Syntax);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_are_read_or_not(value: Vec<u8>, more in "[ a@.<>,;:\"()\\\\]{0,40}") {
+            let _ = mailboxes(&value);
+            let _ = mailboxes(more.as_bytes());
+        }
+    }
+}
