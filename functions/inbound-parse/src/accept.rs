@@ -20,7 +20,9 @@ use crate::work::Trouble;
 const MOST_HOPS: usize = 100;
 
 /// Seconds within which the same content, without a Message-ID, from and to the same addresses is
-/// taken for a client's retry of a mail whose 250 it did not read. RFC 5321, section 4.5.4.1, asks
+/// taken for a client's retry of a mail whose 250 it did not read.
+///
+/// RFC 5321, section 4.5.4.1, asks
 /// for 30 minutes between attempts, but what meets this rule is not an MTA's queue: those
 /// add a Message-ID, and are known by it for as long as arrivals are kept. It is a device or a
 /// script, which tries again at once or not at all, or a smart host behind one: Postfix comes again

@@ -143,7 +143,9 @@ impl Gate {
     }
 
     /// The account that is acted for, when the key opens, holds the scope, and that account may use
-    /// it. The key of an account that is disabled or suspended, or lies under one that is, opens
+    /// it.
+    ///
+    /// The key of an account that is disabled or suspended, or lies under one that is, opens
     /// nothing: a leaked key must neither read what is left nor make itself a successor. A parent
     /// whose own key opens still acts for such a subuser, to read, to revoke its keys and to clear
     /// up, but not to send.

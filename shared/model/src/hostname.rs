@@ -3,13 +3,15 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// The longest name, in characters. The address of a bounce has up to 64 before its `@`, and 254 in
-/// all (RFC 5321, section 4.5.3.1), also at [`Hostname::bounce_domain`]; a Message-ID has less.
+/// The longest name, in characters.
+///
+/// The address of a bounce has up to 64 before its `@`, and 254 in all (RFC 5321, section 4.5.3.1), also at [`Hostname::bounce_domain`]; a Message-ID has less.
 pub const LONGEST: usize = 180;
 
-/// A name in lower case that may stand in a Message-ID, a greeting and an address: labels of 1 to
-/// 63 ASCII letters, digits and inner hyphens (RFC 1123, section 2.1). The last one begins with a
-/// letter, as every top-level domain does (RFC 3696, section 2): `1.2.3.4` is no name.
+/// A name in lower case that may stand in a Message-ID, a greeting and an address.
+///
+/// Labels of 1 to 63 ASCII letters, digits and inner hyphens (RFC 1123, section 2.1). The last one
+/// begins with a letter, as every top-level domain does (RFC 3696, section 2): `1.2.3.4` is no name.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Hostname(String);
 

@@ -91,8 +91,9 @@ impl LostMail {
 }
 
 impl Store {
-    /// The id under which content without a Message-ID is received at `now`: that of the last mail
-    /// with this content, when it came less than `window` seconds ago and this one is therefore
+    /// The id under which content without a Message-ID is received at `now`.
+    ///
+    /// It is that of the last mail with this content, when it came less than `window` seconds ago and this one is therefore
     /// taken for a client's retry of it; otherwise `new`, which the next one within the window
     /// gets then. The window counts from the first, so that retries do not extend it.
     ///

@@ -10,7 +10,7 @@ use regex_lite::Regex;
 use super::functions::{self, Kind};
 use super::read::Template;
 
-/// What a parameter takes, as CloudFormation reads it: the whole text, up to its length.
+/// What a parameter takes, as `CloudFormation` reads it: the whole text, up to its length.
 struct Parameter {
     pattern: Regex,
     longest: usize,
@@ -24,7 +24,7 @@ impl Parameter {
         assert!(pattern.starts_with('^') && pattern.ends_with('$'), "{name}");
         let said = parameter["ConstraintDescription"].as_str().unwrap();
         assert!(said.len() > 40, "{name}: {said}");
-        // What has no length of its own has CloudFormation's.
+        // What has no length of its own has that of `CloudFormation`.
         let longest = parameter["MaxLength"].as_u64().unwrap_or(4096);
         Self {
             pattern: Regex::new(pattern).unwrap(),
