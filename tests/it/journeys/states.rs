@@ -141,7 +141,7 @@ async fn every_recipient_of_the_largest_requests_ends_and_is_told_of() {
 async fn every_recipient_of_the_largest_submissions_ends_and_is_told_of() {
     let service = Service::start().await;
     let receiver = told(&service).await;
-    let mut smtp = Smtp::logged_in(service.host().submission, &service.host().key).await;
+    let mut smtp = Smtp::logged_in(service.host().submission, service.key()).await;
     let mut subject = String::new();
     for _ in 0..400 {
         let _ = write!(subject, "{}\r\n ", "s".repeat(750));
