@@ -141,6 +141,43 @@ fn what_keeps_the_host_from_starting_is_one_clear_line() {
     );
 }
 
+#[test]
+fn a_data_folder_that_lost_something_is_not_started_on() {
+    type Harm = fn(&std::path::Path);
+    let remove: Harm = |file| std::fs::remove_file(file).expect("removed");
+    let empty: Harm = |file| std::fs::write(file, "").expect("emptied");
+    let flip: Harm = |file| {
+        let mut bytes = std::fs::read(file).expect("a file");
+        bytes.iter_mut().for_each(|byte| *byte ^= 0xA5);
+        std::fs::write(file, bytes).expect("written");
+    };
+    for (file, harm, word) in [
+        ("table.db", remove, "is missing or empty"),
+        ("table.db", empty, "is missing or empty"),
+        ("table.db", flip, "is damaged"),
+        ("queue.db", remove, "is missing or empty"),
+        ("queue.db", empty, "is missing or empty"),
+        ("queue.db", flip, "is damaged"),
+    ] {
+        let dir = folder();
+        let data = dir.path().to_str().expect("a text");
+        let made = posthaste(&["account", "create", "ann", "--data", data]);
+        assert!(made.status.success(), "{made:?}");
+        harm(&dir.path().join(file));
+        let ports = [
+            "--port=0",
+            "--mailbox-port=0",
+            "--smtp-port=0",
+            "--submission-port=0",
+        ];
+        let out = posthaste(&[&ports[..], &["--data", data]].concat());
+        let said = String::from_utf8_lossy(&out.stderr).into_owned();
+        assert_eq!(out.status.code(), Some(2), "{file}: {said}");
+        assert_eq!(said.lines().count(), 1, "{said}");
+        assert!(said.contains(file) && said.contains(word), "{said}");
+    }
+}
+
 /// What the host says at its start; it is stopped then.
 fn greeting(more: &[&str]) -> String {
     let ports = [
