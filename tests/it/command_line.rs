@@ -141,6 +141,25 @@ fn what_keeps_the_host_from_starting_is_one_clear_line() {
     );
 }
 
+/// Sets the mode of a folder.
+fn set_mode(folder: &tempfile::TempDir, mode: u32) {
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(mode);
+    std::fs::set_permissions(folder.path(), mode).expect("a mode");
+}
+
+#[test]
+fn a_folder_that_is_open_to_others_is_told_of_in_one_line() {
+    for (mode, lines) in [(0o700, 0), (0o755, 1), (0o770, 1)] {
+        let dir = folder();
+        set_mode(&dir, mode);
+        let data = dir.path().to_str().expect("a text");
+        let out = posthaste(&["account", "list", "--data", data]);
+        let said = String::from_utf8_lossy(&out.stderr).into_owned();
+        assert_eq!(said.lines().count(), lines, "{said}");
+        assert_eq!(said.matches("chmod 700").count(), lines, "{said}");
+    }
+}
+
 #[test]
 fn a_data_folder_that_lost_something_is_not_started_on() {
     type Harm = fn(&std::path::Path);
@@ -160,6 +179,7 @@ fn a_data_folder_that_lost_something_is_not_started_on() {
         ("queue.db", flip, "is damaged"),
     ] {
         let dir = folder();
+        set_mode(&dir, 0o700);
         let data = dir.path().to_str().expect("a text");
         let made = posthaste(&["account", "create", "ann", "--data", data]);
         assert!(made.status.success(), "{made:?}");
