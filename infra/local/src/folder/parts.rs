@@ -71,12 +71,13 @@ pub(super) fn expected(root: &Path) -> io::Result<Vec<String>> {
     }
     // Even an empty one tells of a time when there was more in it.
     let any = |names: &[&str]| names.iter().any(|name| root.join(name).exists());
-    let expected = if any(&["api-key", "stack-secret", "mailbox.sqlite"]) {
-        names(&PARTS)
-    } else if any(&["table.db", "queue.db"]) {
-        names(PARTS.get(..2).unwrap_or_default())
-    } else {
+    let expected = if !any(&["table.db", "queue.db", "mailbox.sqlite"]) {
+        // New, perhaps with a key or a secret that was put there for it.
         Vec::new()
+    } else if any(&["api-key", "stack-secret", "mailbox.sqlite"]) {
+        names(&PARTS)
+    } else {
+        names(PARTS.get(..2).unwrap_or_default())
     };
     // Written now: whoever goes on without a lost file takes its name out.
     write(root, expected.clone())?;

@@ -116,6 +116,12 @@ fn a_first_start_that_was_killed_is_no_loss() {
     }
     fs::remove_file(dir.path().join("stack-secret")).unwrap();
     Folder::open(dir.path()).unwrap();
+    // Nor is a new folder into which a key and a secret were put.
+    let dir = tempfile::tempdir().unwrap();
+    for name in ["api-key", "stack-secret"] {
+        fs::write(dir.path().join(name), "put there").unwrap();
+    }
+    Folder::open(dir.path()).unwrap();
     // Nor is what an operator's command has made without a host.
     let dir = tempfile::tempdir().unwrap();
     for name in ["table.db", "queue.db"] {
