@@ -59,7 +59,10 @@ pub(crate) async fn deliver(
     let which = (&job.account, &job.message, copy.recipient);
     let rendered = match made {
         Err(reason) => Err(reason.to_owned()),
-        Ok(template) => render(app, order, copy, template),
+        Ok(template) => {
+            let rendering = || render(app, order, copy, template);
+            posthaste_offload::run(rendered_size(mail, copy, template), rendering).await
+        }
     };
     let from = &mail.from_of(copy.personalization).email;
     // Before the claim: a table that fails here costs a repeat, not the copy.
@@ -150,6 +153,14 @@ fn render(
     posthaste_render::render(&input).map_err(|e| e.to_string())
 }
 
+/// Why a copy cannot be built.
+enum Unbuilt {
+    /// The mail's own fault, which no later try changes.
+    Mail(String),
+    /// Ours alone is in the stamp: another try, after an operator has seen to it, may do.
+    Configuration(String),
+}
+
 async fn hand_over<'a>(
     app: &App,
     order: Order<'_>,
@@ -181,25 +192,30 @@ async fn hand_over<'a>(
         date: job.due.unwrap_or_else(|| job.accepted.seconds()),
         boundary: &boundary,
     };
-    let built = match &mail.submitted {
-        Some(whole) => crate::submitted::build(whole, mail, copy, &rendered, &stamp),
-        None => posthaste_mime::build(&outgoing, &stamp),
-    };
-    let bytes = match built {
-        // What templates, footers, substitutions and links make of it was not known before.
-        Ok(bytes) if bytes.len() >= largest(mail) => {
-            return about(app.clock.now_ms()).dropped(TOO_LARGE);
+    let building = || {
+        let built = match &mail.submitted {
+            Some(whole) => crate::submitted::build(whole, mail, copy, &rendered, &stamp),
+            None => posthaste_mime::build(&outgoing, &stamp),
+        };
+        match built {
+            // What templates, footers, substitutions and links make of it was not known before.
+            Ok(bytes) if bytes.len() >= largest(mail) => Err(Unbuilt::Mail(TOO_LARGE.to_owned())),
+            Ok(bytes) => Ok(crate::dkim::signed(signer.as_deref(), bytes)),
+            Err(error @ BuildError::Stamp(_)) => Err(Unbuilt::Configuration(error.to_string())),
+            Err(
+                error @ (BuildError::HeaderName(_)
+                | BuildError::MediaType(_)
+                | BuildError::Base64(_)),
+            ) => Err(Unbuilt::Mail(error.to_string())),
         }
-        Ok(bytes) => crate::dkim::signed(signer.as_deref(), bytes),
-        Err(error @ BuildError::Stamp(_)) => {
-            // Ours alone is in the stamp: another try, after an operator has seen to it, may do.
+    };
+    let bytes = match posthaste_offload::run(built_size(mail, &rendered), building).await {
+        Ok(bytes) => bytes,
+        Err(Unbuilt::Mail(reason)) => return about(app.clock.now_ms()).dropped(&reason),
+        Err(Unbuilt::Configuration(error)) => {
             tracing::error!(message.id = %job.message, "message {} cannot be built: {error}", job.message);
             return about(app.clock.now_ms()).unbuilt();
         }
-        // What the door takes can be built: this is the mail's own, and no later try changes it.
-        Err(
-            error @ (BuildError::HeaderName(_) | BuildError::MediaType(_) | BuildError::Base64(_)),
-        ) => return about(app.clock.now_ms()).dropped(&error.to_string()),
     };
     if crate::spam::is_spam(app, job, order.settings, &bytes).await {
         return about(app.clock.now_ms()).dropped(crate::spam::SPAM_CONTENT);
@@ -213,6 +229,31 @@ async fn hand_over<'a>(
         "message {} was offered to {}", job.message, Masked(&copy.mailbox.email.wire())
     );
     about(now).end(attempt)
+}
+
+/// Octets that rendering makes at most of the texts of the mail, with what is put into them.
+fn rendered_size(mail: &Mail, copy: Copy<'_>, template: Option<&Compiled>) -> usize {
+    // A template is compiled away, and what its loops make of the data can be anything.
+    if template.is_some() {
+        return posthaste_offload::UNKNOWN;
+    }
+    let texts: usize = mail.content.iter().map(|text| text.value.len()).sum();
+    texts
+        .saturating_mul(growth(&copy.personalization.substitutions))
+        .saturating_mul(growth(&mail.sections))
+}
+
+/// How many times as long a text may become in which each tag is replaced by its value.
+fn growth<'a>(tags: impl IntoIterator<Item = (&'a String, &'a String)>) -> usize {
+    let of_tag = |(tag, value): (&String, &String)| value.len().div_ceil(tag.len().max(1));
+    tags.into_iter().map(of_tag).fold(1, usize::max)
+}
+
+/// About how much there is to compose and sign.
+fn built_size(mail: &Mail, rendered: &Rendered) -> usize {
+    let texts = rendered.parts.iter().map(|part| part.value.len());
+    let files = mail.attachments.iter().map(|file| file.content.len());
+    texts.chain(files).sum::<usize>() + crate::submitted::size(mail)
 }
 
 /// Octets that a copy is below. A mail that came whole was measured as it came: what it gains of

@@ -14,6 +14,13 @@ pub(crate) fn opened(mut mail: Mail) -> Mail {
     mail
 }
 
+/// Octets of the message as it came; none for a mail that is composed here.
+pub(crate) fn size(mail: &Mail) -> usize {
+    mail.submitted
+        .as_ref()
+        .map_or(0, |whole| whole.mime.bytes().len())
+}
+
 /// Why no copy of the mail is to leave.
 pub(crate) fn refused(mail: &Mail) -> Option<&str> {
     mail.submitted.as_ref()?.refused.as_deref()

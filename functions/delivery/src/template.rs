@@ -54,16 +54,18 @@ pub(crate) async fn of(
         let Some(texts) = app.store.texts(&job.account, &version.texts).await? else {
             continue;
         };
-        let compiled = Compiled::compile(&TemplateVersion {
-            generation: Generation::of(&id),
-            subject: &version.subject,
-            html_content: &texts.html_content,
-            plain_content: &texts.plain_content,
-            generate_plain_content: version.generate_plain_content,
-        });
-        let compiled = compiled.map_err(|e| NoTemplate::Uncompiled(name.clone(), e))?;
-        let compiled = Arc::new(compiled);
         let size = texts.html_content.len() + texts.plain_content.len();
+        let compiling = || {
+            Compiled::compile(&TemplateVersion {
+                generation: Generation::of(&id),
+                subject: &version.subject,
+                html_content: &texts.html_content,
+                plain_content: &texts.plain_content,
+                generate_plain_content: version.generate_plain_content,
+            })
+        };
+        let compiled = posthaste_offload::run(size, compiling).await;
+        let compiled = Arc::new(compiled.map_err(|e| NoTemplate::Uncompiled(name.clone(), e))?);
         app.templates
             .put_large(asked, Arc::clone(&compiled), size, now);
         return Ok(Some(compiled));

@@ -6,6 +6,7 @@ use futures_util::StreamExt as _;
 use posthaste_blob::BlobError;
 use posthaste_model::batch::Fate;
 use posthaste_model::{Copy, Event, Mail, Span};
+use posthaste_offload::UNKNOWN;
 use posthaste_queue::{
     Body, Happened, Job, JobError, SqsBatchResponse, SqsEvent, SqsMessage, Verdict, gather,
     returned, unpack,
@@ -284,11 +285,12 @@ enum Unloadable {
 }
 
 async fn load(app: &App, text: &str) -> Result<(Job, Mail), Unloadable> {
-    let mut job = Job::from_text(text)?;
+    let mut job = posthaste_offload::run(text.len(), || Job::from_text(text)).await?;
     let mail = match &mut job.body {
-        Body::Packed(packed) => packed.unpack()?,
+        // Only what is larger than it looks is packed.
+        Body::Packed(packed) => posthaste_offload::run(UNKNOWN, || packed.unpack()).await?,
         Body::Blob(name) => match app.blob.get(name).await {
-            Ok(bytes) => unpack(&bytes)?,
+            Ok(bytes) => posthaste_offload::run(UNKNOWN, || unpack(&bytes)).await?,
             Err(BlobError::Missing(name)) => {
                 return Err(Unloadable::Bodiless(name));
             }
@@ -298,7 +300,9 @@ async fn load(app: &App, text: &str) -> Result<(Job, Mail), Unloadable> {
         },
         Body::Mail(mail) => (**mail).clone(),
     };
-    Ok((job, crate::submitted::opened(mail)))
+    let size = crate::submitted::size(&mail);
+    let opened = || crate::submitted::opened(mail);
+    Ok((job, posthaste_offload::run(size, opened).await))
 }
 
 /// Replaces a large job by jobs of at most [`RANGE`] recipients. Running twice makes each range

@@ -88,13 +88,13 @@ pub async fn receiver(app: &App, address: &str) -> Result<Option<ParseSetting>, 
 /// # Errors
 /// When the mail is not wanted, or could not be kept; some recipients may have it then.
 pub async fn accept(app: &App, arrived: Arrived<'_>, raw: Bytes) -> Result<usize, Unaccepted> {
-    if hops(&raw) >= MOST_HOPS {
+    let content = raw.get(arrived.added..).unwrap_or_default();
+    let read = || (hops(&raw), has_message_id(content), Sha256::digest(content));
+    let (hops, has_message_id, content) = posthaste_offload::run(raw.len(), read).await;
+    if hops >= MOST_HOPS {
         return Err(Unaccepted::Loop);
     }
     let received = app.clock.now();
-    let content = raw.get(arrived.added..).unwrap_or_default();
-    let has_message_id = has_message_id(content);
-    let content = Sha256::digest(content);
     let (mut seen, mut jobs) = (HashSet::new(), BTreeMap::<AccountId, Vec<Inbound>>::new());
     for to in arrived.to {
         let Some(setting) = receiver(app, to).await? else {

@@ -24,7 +24,8 @@ pub(crate) async fn post(
         Ok(url) => url,
         Err(error) => return unreachable(format!("the url cannot be read: {error}")),
     };
-    let (content_type, body) = encoded(setting, job, judged, &raw);
+    let form = || encoded(setting, job, judged, &raw);
+    let (content_type, body) = posthaste_offload::run(raw.len(), form).await;
     // The form is all that is needed now; two copies of a large mail are enough.
     drop(raw);
     let content_type = match HeaderValue::try_from(content_type) {

@@ -7,7 +7,9 @@ use axum::extract::State;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
-use posthaste_http::{Caller, Dialect, Inflated, Rejection, body_is_json, inflate};
+use posthaste_http::{
+    Caller, Dialect, Inflated, RawBody, Rejection, body_is_json, inflate, too_large,
+};
 use posthaste_model::{BatchId, Mail, MessageId, Span, Timestamp, due};
 use posthaste_queue::{Body, Job, Packing};
 use posthaste_store::Later;
@@ -22,11 +24,11 @@ pub(crate) async fn accept(
     State(app): State<App>,
     caller: Caller,
     headers: HeaderMap,
-    body: Result<Bytes, axum::extract::rejection::BytesRejection>,
+    body: Result<RawBody, Rejection>,
 ) -> Response {
     let taken = match body {
-        Ok(body) => take(&app, &caller, &headers, body).await,
-        Err(_) => Err(too_large()),
+        Ok(RawBody(body)) => take(&app, &caller, &headers, body).await,
+        Err(rejection) => Err(rejection),
     };
     match taken {
         Ok(response) => response,
@@ -40,7 +42,7 @@ async fn take(
     headers: &HeaderMap,
     body: Bytes,
 ) -> Result<Response, Rejection> {
-    let body = unpack(caller, headers, body)?;
+    let body = unpack(caller, headers, body).await?;
     let message = app.entropy.message_id();
     match crate::once::key(headers)? {
         None => Ok(judge(app, caller, &message, &body).await?.into_response()),
@@ -64,12 +66,16 @@ pub(crate) async fn judge(
     body: &[u8],
 ) -> Result<Taken, Rejection> {
     let now = app.clock.now();
-    let checked = decode_and_check(body, now, &app.limits)
-        .map_err(|problems| Rejection::all(StatusCode::BAD_REQUEST, problems))?;
-    if crate::size::is_too_large(&checked.mail, &checked.mail.content) {
-        return Err(too_large());
-    }
-    take_in(app, caller, message, checked.mail, body.len()).await
+    let checked = posthaste_offload::run(body.len(), || {
+        let checked = decode_and_check(body, now, &app.limits)
+            .map_err(|problems| Rejection::all(StatusCode::BAD_REQUEST, problems))?;
+        match crate::size::is_too_large(&checked.mail, &checked.mail.content) {
+            true => Err(too_large()),
+            false => Ok(checked),
+        }
+    });
+    let mail = checked.await?.mail;
+    take_in(app, caller, message, mail, body.len()).await
 }
 
 /// Checks a mail against its account and makes it durable. `size` is that of the request in bytes.
@@ -120,12 +126,8 @@ impl IntoResponse for Taken {
     }
 }
 
-pub(crate) fn too_large() -> Rejection {
-    Rejection::plain(StatusCode::PAYLOAD_TOO_LARGE, "content too large")
-}
-
 /// The JSON of the request: of the right type, unpacked, UTF-8.
-fn unpack(caller: &Caller, headers: &HeaderMap, body: Bytes) -> Result<Bytes, Rejection> {
+async fn unpack(caller: &Caller, headers: &HeaderMap, body: Bytes) -> Result<Bytes, Rejection> {
     let unsupported = |message: &str| Rejection::plain(StatusCode::UNSUPPORTED_MEDIA_TYPE, message);
     if !body_is_json(headers) {
         return Err(unsupported("Content-Type should be application/json."));
@@ -135,7 +137,7 @@ fn unpack(caller: &Caller, headers: &HeaderMap, body: Bytes) -> Result<Bytes, Re
         None => body,
         Some(name) if name.is_empty() || name.eq_ignore_ascii_case("identity") => body,
         Some(name) if name.eq_ignore_ascii_case("gzip") && caller.account.gzip => {
-            match inflate(&body, LARGEST_UNPACKED) {
+            match inflated(&body).await {
                 Inflated::Whole(whole) => whole,
                 Inflated::TooLarge => return Err(too_large()),
                 Inflated::Broken => return Err(Rejection::bad("Bad Request")),
@@ -143,9 +145,21 @@ fn unpack(caller: &Caller, headers: &HeaderMap, body: Bytes) -> Result<Bytes, Re
         }
         Some(_) => return Err(unsupported("Content-Encoding is not supported.")),
     };
-    match std::str::from_utf8(&body) {
-        Ok(_) => Ok(body),
-        Err(_) => Err(unsupported("Invalid UTF8 in request")),
+    match posthaste_offload::run(body.len(), || std::str::from_utf8(&body).is_ok()).await {
+        true => Ok(body),
+        false => Err(unsupported("Invalid UTF8 in request")),
+    }
+}
+
+/// Unpacks a small body here, and one that turns out to be larger apart: a thousand bytes may
+/// become a million.
+async fn inflated(body: &[u8]) -> Inflated {
+    match inflate(body, posthaste_offload::INLINE) {
+        Inflated::TooLarge => {
+            let whole = || inflate(body, LARGEST_UNPACKED);
+            posthaste_offload::run(posthaste_offload::UNKNOWN, whole).await
+        }
+        small @ (Inflated::Whole(_) | Inflated::Broken) => small,
     }
 }
 
@@ -161,7 +175,8 @@ async fn keep(
     let batch = mail.batch_id.clone();
     let count = u32::try_from(mail.count()).unwrap_or(u32::MAX);
     let mail_is_whole = mail.submitted.is_some();
-    let body = match Body::pack(mail, size).map_err(|e| Rejection::internal(&e))? {
+    let packed = posthaste_offload::run(size, || Body::pack(mail, size)).await;
+    let body = match packed.map_err(|e| Rejection::internal(&e))? {
         Packing::Inline(body) => body,
         Packing::Large(bytes) => {
             let name = format!("mail/{}/{message}", caller.id());
@@ -182,6 +197,17 @@ async fn keep(
         key: Some(caller.key.id.clone()),
         body,
     };
+    let written = size.saturating_mul(groups.len());
+    let parts = posthaste_offload::run(written, || parts(&job, groups, count)).await?;
+    durable(app, &job, batch.as_ref(), &parts).await
+}
+
+/// The job of each group, as it travels. `count` is the number of all recipients.
+fn parts(
+    job: &Job,
+    groups: Vec<(Option<Timestamp>, Vec<Span>)>,
+    count: u32,
+) -> Result<Vec<Part>, Rejection> {
     let whole = groups.len() == 1;
     let mut parts = Vec::with_capacity(groups.len());
     for (due, spans) in groups {
@@ -198,7 +224,7 @@ async fn keep(
             text,
         });
     }
-    durable(app, &job, batch.as_ref(), &parts).await
+    Ok(parts)
 }
 
 /// What leaves at one second.

@@ -15,7 +15,7 @@ pub(crate) async fn check(app: &App, caller: &Caller, mail: &Mail) -> Result<(),
     let noted = groups(app, caller, mail, &mut found).await?;
     found.into_result()?;
     if !crate::template::fits(app, caller, mail).await? {
-        return Err(crate::accept::too_large());
+        return Err(posthaste_http::too_large());
     }
     if let Some(id) = noted {
         let now = app.clock.now();

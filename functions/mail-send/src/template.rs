@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use posthaste_http::{Cache, Caller, Rejection};
 use posthaste_model::{AccountId, Content, Mail, Problems, TemplateId};
-use posthaste_store::Version;
+use posthaste_store::{Texts, Version};
 
 use crate::check::{CONTENT_REQUIRED, SUBJECT_REQUIRED, echo};
 use crate::{App, size};
@@ -53,7 +53,8 @@ pub(crate) async fn fits(app: &App, caller: &Caller, mail: &Mail) -> Result<bool
     let Some(name) = &mail.template_id else {
         return Ok(true);
     };
-    if !size::is_close(mail) {
+    let texts: usize = mail.content.iter().map(|text| text.value.len()).sum();
+    if !posthaste_offload::run(texts, || size::is_close(mail)).await {
         return Ok(true);
     }
     let Some(version) = active(app, caller, name).await? else {
@@ -62,6 +63,11 @@ pub(crate) async fn fits(app: &App, caller: &Caller, mail: &Mail) -> Result<bool
     let texts = app.store.texts(caller.id(), &version.texts).await?;
     // Replaced at this moment: `delivery` measures what it composes.
     let texts = texts.unwrap_or_default();
+    Ok(posthaste_offload::run(posthaste_offload::UNKNOWN, || !is_too_large(mail, texts)).await)
+}
+
+/// Whether the mail reaches its limit with these texts of its template.
+fn is_too_large(mail: &Mail, texts: Texts) -> bool {
     let mut all: Vec<Content> = [
         ("text/plain", texts.plain_content),
         ("text/html", texts.html_content),
@@ -80,7 +86,7 @@ pub(crate) async fn fits(app: &App, caller: &Caller, mail: &Mail) -> Result<bool
     });
     let own: Vec<_> = own.cloned().collect();
     all.extend(own);
-    Ok(!size::is_too_large(mail, &all))
+    size::is_too_large(mail, &all)
 }
 
 /// What the active version brings; nothing when there is none.

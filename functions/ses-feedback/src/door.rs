@@ -39,20 +39,25 @@ pub fn wants(app: &App, address: &str) -> Option<bool> {
 /// # Errors
 /// When it could not be kept.
 pub async fn accept(app: &App, from: &str, to: Vec<String>, raw: Bytes) -> Result<(), Unaccepted> {
-    // The same bytes may come to two addresses, and the first that is read is forgotten.
-    let mut hash = Sha256::new();
-    for address in &to {
-        hash.update(address.as_bytes());
-        // No address holds a NUL.
-        hash.update([0]);
-    }
-    hash.update(&raw);
+    let name = posthaste_offload::run(raw.len(), || name(&to, &raw)).await;
     let job = Returned {
         v: 1,
-        blob: format!("bounces/{}", URL_SAFE_NO_PAD.encode(hash.finalize())),
+        blob: format!("bounces/{name}"),
         from: from.to_owned(),
         to,
     };
     app.blob.put(&job.blob, raw).await?;
     Ok(app.feedback.send(job.to_text()?, Duration::ZERO).await?)
+}
+
+/// The same bytes may come to two addresses, and the first that is read is forgotten.
+fn name(to: &[String], raw: &[u8]) -> String {
+    let mut hash = Sha256::new();
+    for address in to {
+        hash.update(address.as_bytes());
+        // No address holds a NUL.
+        hash.update([0]);
+    }
+    hash.update(raw);
+    URL_SAFE_NO_PAD.encode(hash.finalize())
 }

@@ -23,8 +23,10 @@ pub(crate) async fn word(
     raw: &[u8],
     now: Timestamp,
 ) -> Result<Option<Word>, StoreError> {
+    let read = || (report::subject(raw), hex(&Sha256::digest(raw)));
+    let (subject, mail) = posthaste_offload::run(raw.len(), read).await;
     // A token has no white space: what is there was put in on the way, where lines are folded.
-    let subject: String = report::subject(raw).split_whitespace().collect();
+    let subject: String = subject.split_whitespace().collect();
     let Ok(token) = app.keys.verify(&subject) else {
         return Ok(None);
     };
@@ -35,7 +37,7 @@ pub(crate) async fn word(
     };
     let says = Says::Left {
         group: group.map(|group| group.id),
-        mail: hex(&Sha256::digest(raw)),
+        mail,
     };
     Ok(Some(Word {
         account: token.account,

@@ -183,7 +183,10 @@ async fn read(app: &App, text: &str) -> Result<Option<(Option<Word>, Option<Stri
     let now = app.clock.now();
     let word = match mail.to.iter().any(|address| leave::is_meant(app, address)) {
         true => leave::word(app, &raw, now).await?,
-        false => crate::mail::word(app, &mail.to, &raw, now),
+        false => {
+            let read = || crate::mail::word(app, &mail.to, &raw, now);
+            posthaste_offload::run(raw.len(), read).await
+        }
     };
     if word.is_none() {
         let from = Masked(&mail.from);

@@ -20,7 +20,18 @@ const LONGEST_SUBJECT: usize = 255;
 ///
 /// # Errors
 /// 400 with every problem; a template that cannot be compiled with its line and reason.
-pub(crate) fn apply(
+pub(crate) async fn apply(
+    template: &TemplateId,
+    draft: Draft,
+    changed: (&mut Version, &mut Texts),
+) -> Result<(), Rejection> {
+    let own = [&draft.html_content, &draft.plain_content, &draft.test_data];
+    let own: usize = own.into_iter().flatten().map(String::len).sum();
+    let size = own + changed.1.html_content.len() + changed.1.plain_content.len();
+    posthaste_offload::run(size, || apply_draft(template, draft, changed)).await
+}
+
+fn apply_draft(
     template: &TemplateId,
     draft: Draft,
     (version, texts): (&mut Version, &mut Texts),

@@ -7,6 +7,7 @@ use axum::http::StatusCode;
 use posthaste_http::{Body, Caller, Path, Rejection};
 use posthaste_model::Mail;
 use posthaste_render::{Input, effective, missing_variables, render};
+use posthaste_store::{AccountSettings, Template, Texts, Version};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -33,8 +34,20 @@ pub(crate) async fn preview(
 ) -> Result<Json<Value>, Rejection> {
     let (template, head) = app.version(&caller, (&template, &version)).await?;
     let texts = version::texts(&app, &caller, &head).await?;
+    let account = app.store.settings(caller.id()).await?;
+    let rendering = || rendered(&template, &head, &texts, given, &account);
+    posthaste_offload::run(posthaste_offload::UNKNOWN, rendering).await
+}
+
+fn rendered(
+    template: &Template,
+    head: &Version,
+    texts: &Texts,
+    given: Given,
+    account: &AccountSettings,
+) -> Result<Json<Value>, Rejection> {
     let compiled =
-        check::compile(&template.id, &head, &texts).map_err(|e| Rejection::internal(&e))?;
+        check::compile(&template.id, head, texts).map_err(|e| Rejection::internal(&e))?;
     let own = || serde_json::from_str(&texts.test_data).unwrap_or_default();
     let data = Value::Object(given.dynamic_template_data.unwrap_or_else(own));
     let mail = json!({
@@ -49,7 +62,6 @@ pub(crate) async fn preview(
         "template_id": template.id,
     });
     let mail: Mail = serde_json::from_value(mail).map_err(|e| Rejection::bad(e.to_string()))?;
-    let account = app.store.settings(caller.id()).await?;
     let settings = effective(&account.defaults, &mail);
     let copy = mail.copies().next().ok_or_else(Rejection::not_found)?;
     let input = Input {

@@ -39,7 +39,7 @@ pub(crate) async fn create(
         has_content: false,
     };
     let mut texts = Texts::default();
-    check::apply(&template.id, draft, (&mut version, &mut texts))?;
+    check::apply(&template.id, draft, (&mut version, &mut texts)).await?;
     let account = caller.id();
     app.store.put_texts(account, &version.texts, &texts).await?;
     let added = app
@@ -79,7 +79,7 @@ pub(crate) async fn update(
     let mut new = old.clone();
     let mut texts = texts(&app, &caller, &old).await?;
     let active = draft.active;
-    check::apply(&template.id, draft, (&mut new, &mut texts))?;
+    check::apply(&template.id, draft, (&mut new, &mut texts)).await?;
     new.texts = app.entropy.version_id();
     new.updated_at = app.clock.now();
     let account = caller.id();

@@ -17,6 +17,9 @@ use crate::health;
 /// Posts to one webhook at the same time, when its events need several.
 const AT_ONCE: usize = 4;
 
+/// About what an event takes as JSON, in bytes.
+const EVENT: usize = 1024;
+
 /// One post and how it ended.
 #[derive(Debug)]
 pub struct Posted<'a> {
@@ -107,8 +110,10 @@ pub(crate) async fn deliver(
             return end::failed(app, webhook, failed, None).await;
         }
     };
-    let json: Vec<String> = events.iter().map(event_json).collect();
-    let posts = futures_util::stream::iter(batch::pack(&json)).map(|packed| {
+    let size = events.len().saturating_mul(EVENT);
+    let packing = || batch::pack(&events.iter().map(event_json).collect::<Vec<_>>());
+    let packed = posthaste_offload::run(size, packing).await;
+    let posts = futures_util::stream::iter(packed).map(|packed| {
         let part = events.get(packed.events).unwrap_or_default();
         post((app, webhook), &means, part, packed.body, attempt)
     });
@@ -126,9 +131,11 @@ async fn post(
 ) -> Verdict {
     // Signed anew at each attempt: receivers refuse old times.
     let at = app.clock.now();
+    let signing = || batch::headers(means.signer.as_ref(), at, &body);
+    let headers = posthaste_offload::run(body.len(), signing).await;
     let post = Post {
         url: means.url.clone(),
-        headers: batch::headers(means.signer.as_ref(), at, &body),
+        headers,
         body,
     };
     let outcome = match &means.credentials {

@@ -140,7 +140,8 @@ impl Submission {
         message: &[u8],
     ) -> Result<Reply, Reply> {
         let caller = self.sender(session).await?;
-        let head = Head::read(message);
+        let read = || Head::read(message);
+        let head = posthaste_offload::run(message.len(), read).await;
         if head.hops > MOST_HOPS {
             return Err(Reply::new(
                 554,
@@ -150,14 +151,17 @@ impl Submission {
         }
         let id = self.app.entropy.message_id();
         let trace = self.trace(session, envelope, &id);
-        let mail = mail::compose(&mail::Arrived {
+        let arrived = mail::Arrived {
             head,
             envelope,
             message,
             trace: &trace,
             now: self.app.clock.now(),
             horizon: self.app.limits.horizon,
-        })?;
+        };
+        // Each recipient has arguments of its own.
+        let size = message.len() + envelope.to.len().saturating_mul(1024);
+        let mail = posthaste_offload::run(size, || mail::compose(&arrived)).await?;
         let taken = mail_send::submit(&self.app, &caller, mail, message.len(), &id).await;
         taken.map_err(reply::of_mail)?;
         Ok(Reply::new(250, "2.0.0", format!("Ok: queued as {id}")))

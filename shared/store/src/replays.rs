@@ -80,7 +80,7 @@ impl Store {
     ) -> Result<Begun, StoreError> {
         let key = Key::replay(request.account, &hash(request.key.as_bytes()));
         let mine = Replay {
-            body: hash(request.body),
+            body: posthaste_offload::run(request.body.len(), || hash(request.body)).await,
             message: fresh.clone(),
             at: now,
             lease: Some(now.plus(PATIENCE)),
