@@ -1,6 +1,7 @@
 //! The command line.
 
 use std::net::IpAddr;
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
@@ -66,7 +67,7 @@ pub struct Args {
     #[arg(long, conflicts_with_all = [
         "data", "memory", "relay", "bounce_domain", "hostname", "public_url", "strict_senders",
         "no_inbound_dns", "spam_filter", "outgoing_spam_filter", "rate_limit", "search_days", "mailbox_port",
-        "smtp_port", "submission_open",
+        "smtp_port", "submission_open", "allow_private_webhooks",
     ])]
     pub aws: bool,
     /// Relay that mail leaves to: smtp://user:pass@host:port or smtps://…, and ?tls=required|opportunistic|none
@@ -107,4 +108,12 @@ pub struct Args {
     /// Requests an account may make to one endpoint in a minute (mail/send has its own)
     #[arg(long, value_name = "N", default_value_t = 600, value_parser = clap::value_parser!(u32).range(1..))]
     pub rate_limit: u32,
+    /// Open connections that one address may have to the API, and to the mailbox; raise it behind a
+    /// reverse proxy, whose address all connections come from (IPv6: one /64)
+    #[arg(long, value_name = "N", default_value = "64")]
+    pub connections_per_address: NonZeroUsize,
+    /// Post webhooks and received mail to loopback and private addresses too (loopback is allowed
+    /// anyway while --host is loopback)
+    #[arg(long)]
+    pub allow_private_webhooks: bool,
 }

@@ -10,13 +10,14 @@ use std::net::SocketAddr;
 
 use axum::Router;
 use posthaste_http::Gate;
+use posthaste_listen::Budget;
 use posthaste_runtime::{Boot, Error};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 
 use crate::args::Args;
 use crate::host::stopped;
-use crate::serve::{self, TlsError};
+use crate::serve::{self, HttpLimits, Server, TlsError};
 use crate::submission::{self, Submission};
 use crate::table::Disk;
 
@@ -29,8 +30,6 @@ pub enum AwsError {
     Tls(#[from] TlsError),
     #[error("the {0} cannot listen on {1}: {2}")]
     Port(&'static str, SocketAddr, io::Error),
-    #[error("the API stopped: {0}")]
-    Stopped(io::Error),
 }
 
 impl AwsError {
@@ -46,8 +45,7 @@ impl AwsError {
 /// The API and the port for submission, listening.
 pub struct Api {
     listener: TcpListener,
-    tls: Option<std::sync::Arc<rustls::ServerConfig>>,
-    router: Router,
+    server: Server,
     /// Where it listens.
     pub address: SocketAddr,
     door: (TcpListener, Submission),
@@ -87,10 +85,18 @@ impl Api {
         let tls = tls.map(|(cert, key)| serve::tls(cert, key)).transpose()?;
         let (listener, address) = listen("API", args, args.port).await?;
         let (door, submitting) = listen("submission port", args, args.submission_port).await?;
-        Ok(Self {
-            listener,
+        let limits =
+            HttpLimits::default().with_connections_per_client(args.connections_per_address.get());
+        let server = Server {
+            name: "API",
+            bodies: Budget::new(limits.bodies),
+            limits,
             tls,
             router,
+        };
+        Ok(Self {
+            listener,
+            server,
             address,
             door: (door, submission),
             submission: submitting,
@@ -98,29 +104,18 @@ impl Api {
     }
 
     /// Serves until `stop` resolves; requests and mails under way are finished.
-    ///
-    /// # Errors
-    /// When the API's listener fails.
-    pub async fn run(
-        self,
-        stop: impl Future<Output = ()> + Send + 'static,
-    ) -> Result<(), AwsError> {
+    pub async fn run(self, stop: impl Future<Output = ()> + Send + 'static) {
         let (signal, stopping) = watch::channel(false);
         tokio::spawn(async move {
             stop.await;
             signal.send_replace(true);
         });
         let (listener, door) = self.door;
-        let (certificate, until) = (self.tls.clone(), stopped(stopping.clone()));
+        let (certificate, until) = (self.server.tls.clone(), stopped(stopping.clone()));
         let submitting = tokio::spawn(submission::serve(listener, door, certificate, until));
-        let serving = serve::http(self.listener, self.tls, self.router, stopped(stopping));
-        if let Err(error) = serving.await {
-            submitting.abort();
-            return Err(AwsError::Stopped(error));
-        }
+        self.server.run(self.listener, stopped(stopping)).await;
         // It ends by itself; a panic in it was its own.
         let _ = submitting.await;
-        Ok(())
     }
 }
 

@@ -10,13 +10,14 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use posthaste_blob::{Blob, BlobError};
 use posthaste_http::Rejection;
+use posthaste_listen::Budget;
 use posthaste_mailbox::{DEFAULT_LIMIT, Mailbox};
 use posthaste_mailer::{Mailer, RelayUrl, Smtp, SmtpConfig};
 use posthaste_model::{AccountId, PublicUrl};
 use posthaste_queue::SqsEvent;
 use posthaste_render::InvalidKey;
 use posthaste_store::{Store, StoreError};
-use posthaste_webhook::{Client, Config, Guard, InvalidSecret};
+use posthaste_webhook::{Client, Config, InvalidSecret};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
@@ -25,7 +26,7 @@ use crate::deps::{Deps, EVENTS, FEEDBACK, INBOUND, Parts, RETRIES, SEND};
 use crate::engine::{Engine, EngineError};
 use crate::folder::{Folder, FolderError};
 use crate::poll::{self, Pace};
-use crate::serve::{self, TlsError};
+use crate::serve::{self, Server, TlsError};
 use crate::sources::sources;
 use crate::start::Settings;
 use crate::table::{Disk, Table, TableError};
@@ -163,7 +164,7 @@ impl Host {
                 keys: secret
                     .parse()
                     .map_err(|e: InvalidKey| StartError::Secret(e.to_string()))?,
-                client: client()?,
+                client: client(settings)?,
                 sealer: Arc::new(
                     secret
                         .parse()
@@ -187,7 +188,7 @@ impl Host {
             )
             .await;
         });
-        let parse = deps.inbound_parse(receivers()?);
+        let parse = deps.inbound_parse(receivers(settings)?);
         let door = inbound::Door {
             parse: parse.clone(),
             feedback: deps.ses_feedback(),
@@ -205,14 +206,20 @@ impl Host {
             submission::serve(submission_listener, door, certificate, stopped(until)).await;
         });
         let https = tls.is_some();
+        let bodies = Budget::new(settings.http.bodies);
+        let server = |name, tls, router| Server {
+            name,
+            limits: settings.http.clone(),
+            bodies: bodies.clone(),
+            tls,
+            router,
+        };
+        let page = mailbox.clone().router(sources(&table.store, &deps));
+        let api_server = server("API", tls, durable(&deps, &table));
         let servers = vec![
-            serving("API", api_listener, tls, durable(&deps, &table), &stop),
-            serving(
-                "mailbox",
-                mailbox_listener,
-                None,
-                mailbox.clone().router(sources(&table.store, &deps)),
-                &stop,
+            tokio::spawn(api_server.run(api_listener, stopped(stop.clone()))),
+            tokio::spawn(
+                server("mailbox", None, page).run(mailbox_listener, stopped(stop.clone())),
             ),
             inbound,
             submitting,
@@ -315,21 +322,6 @@ fn durable(deps: &Deps, table: &Table) -> axum::Router {
         }
     });
     deps.routes().into_router().layer(layer)
-}
-
-fn serving(
-    what: &'static str,
-    listener: TcpListener,
-    tls: Option<Arc<rustls::ServerConfig>>,
-    router: axum::Router,
-    stop: &watch::Receiver<bool>,
-) -> JoinHandle<()> {
-    let until = stopped(stop.clone());
-    tokio::spawn(async move {
-        if let Err(error) = serve::http(listener, tls, router, until).await {
-            tracing::error!(error = %error, "the {what} stopped: {error}");
-        }
-    })
 }
 
 fn mailer(settings: &Settings, embedded: SocketAddr) -> Result<Mailer, StartError> {
@@ -442,17 +434,17 @@ fn stack_secret(settings: &Settings, folder: Option<&Folder>) -> Result<String, 
     })
 }
 
-/// Posts to webhooks. On a laptop the receivers run on the same machine, so loopback is allowed.
-fn client() -> Result<Client, StartError> {
+/// Posts to webhooks.
+fn client(settings: &Settings) -> Result<Client, StartError> {
     let config = Config {
-        guard: Guard::with_loopback(),
+        guard: settings.receivers(),
         ..Config::default()
     };
     Client::open(config).map_err(|e| StartError::Secret(e.to_string()))
 }
 
 /// The same for received mail, which is larger.
-fn receivers() -> Result<Client, StartError> {
-    let config = inbound_parse::App::bounds(Guard::with_loopback());
+fn receivers(settings: &Settings) -> Result<Client, StartError> {
+    let config = inbound_parse::App::bounds(settings.receivers());
     Client::open(config).map_err(|e| StartError::Secret(e.to_string()))
 }

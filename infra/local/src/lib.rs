@@ -32,4 +32,5 @@ pub use engine::{Engine, EngineError};
 pub use folder::FolderError;
 pub use host::{Host, StartError};
 pub use operator::{Operator, OperatorError, Place};
+pub use serve::{HttpLimits, TlsError};
 pub use start::{Dns, Settings};

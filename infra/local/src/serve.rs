@@ -1,140 +1,179 @@
 //! HTTP and HTTPS listeners.
+//!
+//! A client that sends or takes nothing holds a connection for seconds and not for ever, no client
+//! has all connections, and bodies share one bounded amount of memory: [`HttpLimits`] has the
+//! figures. Event streams and requests that wait long are exempt from the time limits and counted
+//! apart.
+
+mod body;
+mod connection;
+mod limits;
+mod progress;
+#[cfg(test)]
+mod tests;
+mod tls;
 
 use std::io;
 use std::net::SocketAddr;
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
-use axum::serve::{Listener, ListenerExt as _};
+use posthaste_listen::{AcceptFailures, Budget, ConnectionLimiter, LinePace};
 use rustls::ServerConfig;
-use rustls::pki_types::pem::{self, PemObject as _};
-use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::mpsc;
+use tokio::sync::{Semaphore, watch};
+use tokio::task::{JoinError, JoinSet};
+use tokio::time::timeout;
 use tokio_rustls::TlsAcceptor;
-use tokio_rustls::server::TlsStream;
 
-/// Why HTTPS cannot be spoken.
-#[derive(Debug, thiserror::Error)]
-pub enum TlsError {
-    #[error("{0} cannot be read: {1}")]
-    File(PathBuf, io::Error),
-    #[error("{0} holds no {1}")]
-    Empty(PathBuf, &'static str),
-    #[error("the certificate and its key do not work: {0}")]
-    Rustls(rustls::Error),
+use connection::Shared;
+
+pub use limits::HttpLimits;
+pub use tls::TlsError;
+pub(crate) use tls::tls;
+
+/// What a client is told for which there is no connection.
+const NO_CONNECTION: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\n\
+    Content-Type: application/json\r\n\
+    Retry-After: 5\r\n\
+    Connection: close\r\n\
+    Content-Length: 77\r\n\
+    \r\n\
+    {\"errors\":[{\"field\":null,\"message\":\"too many connections, try again later\"}]}";
+
+/// Clients that are told so at a time; further ones are closed without a word.
+const TOLD_AT_A_TIME: usize = 64;
+
+/// How long one may take to read it.
+const TOLD_WITHIN: Duration = Duration::from_secs(2);
+
+/// One HTTP port.
+pub(crate) struct Server {
+    /// Names the port in log lines, as in "API".
+    pub(crate) name: &'static str,
+    pub(crate) limits: HttpLimits,
+    /// For the bodies of all ports together.
+    pub(crate) bodies: Budget,
+    pub(crate) tls: Option<Arc<ServerConfig>>,
+    pub(crate) router: Router,
 }
 
-/// Reads a certificate chain and its key.
-pub(crate) fn tls(cert: &Path, key: &Path) -> Result<Arc<ServerConfig>, TlsError> {
-    let open = |path: &Path| {
-        let bytes = std::fs::read(path);
-        bytes.map_err(|e| TlsError::File(path.to_owned(), e))
-    };
-    let unreadable = |path: &Path, e: pem::Error| {
-        TlsError::File(
-            path.to_owned(),
-            io::Error::new(io::ErrorKind::InvalidData, e),
-        )
-    };
-    let chain: Vec<_> = CertificateDer::pem_slice_iter(&open(cert)?)
-        .collect::<Result<_, _>>()
-        .map_err(|e| unreadable(cert, e))?;
-    if chain.is_empty() {
-        return Err(TlsError::Empty(cert.to_owned(), "certificate"));
-    }
-    let key = PrivateKeyDer::from_pem_slice(&open(key)?).map_err(|e| match e {
-        pem::Error::NoItemsFound => TlsError::Empty(key.to_owned(), "private key"),
-        other => unreadable(key, other),
-    })?;
-    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
-    let config = ServerConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()
-        .and_then(|config| config.with_no_client_auth().with_single_cert(chain, key))
-        .map_err(TlsError::Rustls)?;
-    Ok(Arc::new(config))
+/// Where connections come from.
+pub(crate) trait Listen {
+    type Stream: AsyncRead + AsyncWrite + Unpin + Send + 'static;
+
+    fn accept(&self) -> impl Future<Output = io::Result<(Self::Stream, SocketAddr)>> + Send;
 }
 
-/// Serves a router until `stop` resolves, then lets requests under way finish.
-pub(crate) async fn http(
-    listener: TcpListener,
-    tls: Option<Arc<ServerConfig>>,
-    router: Router,
-    stop: impl Future<Output = ()> + Send + 'static,
-) -> io::Result<()> {
-    let service = router.into_make_service_with_connect_info::<SocketAddr>();
-    match tls {
-        None => {
-            let listener = listener.tap_io(no_delay);
-            let serving = axum::serve(listener, service);
-            serving.with_graceful_shutdown(stop).await
-        }
-        Some(config) => {
-            // The tap does nothing; it is what gives the listener its peer addresses.
-            let listener = Tls::start(listener, config)?.tap_io(|_| {});
-            let serving = axum::serve(listener, service);
-            serving.with_graceful_shutdown(stop).await
-        }
+impl Listen for TcpListener {
+    type Stream = TcpStream;
+
+    async fn accept(&self) -> io::Result<(TcpStream, SocketAddr)> {
+        let (stream, peer) = Self::accept(self).await?;
+        // An answer must not wait for more of itself.
+        let _ = stream.set_nodelay(true);
+        Ok((stream, peer))
     }
 }
 
-/// An answer must not wait for more of itself.
-fn no_delay(stream: &mut TcpStream) {
-    let _ = stream.set_nodelay(true);
-}
-
-/// Hands out connections whose handshake is done, so that a slow one holds nobody up.
-struct Tls {
-    address: SocketAddr,
-    ready: mpsc::Receiver<(TlsStream<TcpStream>, SocketAddr)>,
-}
-
-impl Tls {
-    fn start(listener: TcpListener, config: Arc<ServerConfig>) -> io::Result<Self> {
-        const HANDSHAKE: Duration = Duration::from_secs(10);
-        let address = listener.local_addr()?;
-        let (sender, ready) = mpsc::channel(64);
-        let acceptor = TlsAcceptor::from(config);
-        let mut listener = listener.tap_io(no_delay);
-        tokio::spawn(async move {
-            while !sender.is_closed() {
-                let accepted = tokio::select! {
-                    accepted = listener.accept() => accepted,
-                    () = sender.closed() => return,
-                };
-                let (stream, peer) = accepted;
-                let (acceptor, sender) = (acceptor.clone(), sender.clone());
-                tokio::spawn(async move {
-                    let shaken = tokio::time::timeout(HANDSHAKE, acceptor.accept(stream)).await;
-                    if let Ok(Ok(stream)) = shaken {
-                        // Closed only when the server is; the connection then goes with it.
-                        let _ = sender.send((stream, peer)).await;
-                    }
-                });
-            }
+impl Server {
+    /// Serves until `stop` resolves, then lets requests under way finish.
+    pub(crate) async fn run(self, listener: impl Listen, stop: impl Future<Output = ()>) {
+        let open = ConnectionLimiter::new(self.limits.connections);
+        let shared = Arc::new(Shared {
+            streams: ConnectionLimiter::new(self.limits.streams),
+            open: open.clone(),
+            limits: self.limits,
+            bodies: self.bodies,
+            router: self.router,
         });
-        Ok(Self { address, ready })
-    }
-}
-
-impl Listener for Tls {
-    type Io = TlsStream<TcpStream>;
-    type Addr = SocketAddr;
-
-    async fn accept(&mut self) -> (Self::Io, Self::Addr) {
-        match self.ready.recv().await {
-            Some(connection) => connection,
-            // The acceptor ends only with this listener.
-            None => std::future::pending().await,
+        let acceptor = self.tls.map(TlsAcceptor::from);
+        let told = Arc::new(Semaphore::new(TOLD_AT_A_TIME));
+        let name = self.name;
+        let mut failures = AcceptFailures::new(name);
+        let mut refusals = LinePace::default();
+        let (stopping, stopped) = watch::channel(false);
+        let mut connections = JoinSet::new();
+        let mut stop = std::pin::pin!(stop);
+        loop {
+            let accepted = tokio::select! {
+                () = &mut stop => break,
+                Some(ended) = connections.join_next() => {
+                    report(ended);
+                    continue;
+                }
+                accepted = listener.accept() => accepted,
+            };
+            let (stream, peer) = match accepted {
+                Ok(accepted) => accepted,
+                Err(error) => {
+                    let pause = failures.failed(&error);
+                    tokio::select! {
+                        () = &mut stop => break,
+                        () = tokio::time::sleep(pause) => continue,
+                    }
+                }
+            };
+            failures.accepted();
+            let Some(permit) = open.acquire(peer.ip()) else {
+                if let Some(count) = refusals.note() {
+                    tracing::warn!(
+                        connections.refused = count,
+                        "the {name} refused {count} connections: too many are open, of one client or in all"
+                    );
+                }
+                // Without a handshake a TLS client could not read it.
+                if acceptor.is_none()
+                    && let Ok(turn) = Arc::clone(&told).try_acquire_owned()
+                {
+                    connections.spawn(async move {
+                        let _ = timeout(TOLD_WITHIN, turn_away(stream)).await;
+                        drop(turn);
+                    });
+                }
+                continue;
+            };
+            let (shared, until) = (Arc::clone(&shared), stopped.clone());
+            match acceptor.clone() {
+                None => {
+                    connections.spawn(connection::serve(stream, peer, permit, shared, until));
+                }
+                Some(acceptor) => {
+                    connections.spawn(async move {
+                        let handshake = acceptor.accept(stream);
+                        if let Ok(Ok(stream)) = timeout(shared.limits.handshake, handshake).await {
+                            connection::serve(stream, peer, permit, shared, until).await;
+                        }
+                    });
+                }
+            }
+        }
+        drop(listener);
+        stopping.send_replace(true);
+        while let Some(ended) = connections.join_next().await {
+            report(ended);
         }
     }
-
-    fn local_addr(&self) -> io::Result<SocketAddr> {
-        Ok(self.address)
-    }
 }
 
-#[cfg(test)]
-mod tests;
+/// Says that there is no connection, and reads a little: closing a socket with unread bytes in it
+/// would take the words back.
+async fn turn_away(mut stream: impl AsyncRead + AsyncWrite + Unpin) {
+    let written = stream.write_all(NO_CONNECTION).await;
+    if written.is_err() || stream.shutdown().await.is_err() {
+        return;
+    }
+    let mut rest = stream.take(64 * 1024);
+    let mut unread = [0; 4096];
+    while matches!(rest.read(&mut unread).await, Ok(1..)) {}
+}
+
+fn report(ended: Result<(), JoinError>) {
+    if let Err(error) = ended
+        && error.is_panic()
+    {
+        tracing::error!(%error, "an HTTP connection panicked");
+    }
+}

@@ -9,8 +9,10 @@ use posthaste_identity::Zone;
 use posthaste_mailer::RelayUrl;
 use posthaste_model::{Clock, Entropy, HORIZON, Hostname, PublicUrl};
 use posthaste_spam::Filter;
+use posthaste_webhook::Guard;
 
 use crate::Args;
+use crate::serve::HttpLimits;
 
 /// Who is asked for the DNS records of those whose mail comes in (SPF, DKIM).
 #[derive(Clone, Debug)]
@@ -51,6 +53,10 @@ pub struct Settings {
     /// Days for which mails can be searched; 0: not at all.
     pub search_days: u16,
     pub limits: Limits,
+    /// Of the API and of the mailbox each.
+    pub http: HttpLimits,
+    /// Whether webhooks and received mail may be posted to private addresses.
+    pub allow_private_webhooks: bool,
     /// How far ahead a send may be scheduled, in seconds.
     pub horizon: i64,
     pub clock: Clock,
@@ -86,6 +92,9 @@ impl Settings {
             outgoing_spam_filter: args.outgoing_spam_filter.clone(),
             search_days: args.search_days,
             limits,
+            http: HttpLimits::default()
+                .with_connections_per_client(args.connections_per_address.get()),
+            allow_private_webhooks: args.allow_private_webhooks,
             horizon: HORIZON,
             clock,
             entropy,
@@ -96,6 +105,21 @@ impl Settings {
     /// recipients to open. On loopback that is meant: mail stays on this machine.
     pub fn links_lead_nowhere(&self) -> bool {
         self.public_url.is_none() && !self.api.ip().to_canonical().is_loopback()
+    }
+
+    /// The receivers that webhooks and received mail may be posted to. On a laptop they run on the
+    /// same machine; once others can reach this host, whoever has a key could reach with it what
+    /// listens on loopback only.
+    pub(crate) fn receivers(&self) -> Guard {
+        let ports = [self.api, self.mailbox, self.smtp, self.submission];
+        let is_loopback = |port: SocketAddr| port.ip().to_canonical().is_loopback();
+        if self.allow_private_webhooks {
+            Guard::with_private()
+        } else if ports.into_iter().all(is_loopback) {
+            Guard::with_loopback()
+        } else {
+            Guard::default()
+        }
     }
 
     /// Free ports, nothing on disk, no DNS asked about received mail: for tests.
@@ -119,9 +143,50 @@ impl Settings {
             outgoing_spam_filter: None,
             search_days: 30,
             limits: Limits::default(),
+            http: HttpLimits::default(),
+            allow_private_webhooks: false,
             horizon: HORIZON,
             clock,
             entropy,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::IpAddr;
+
+    use posthaste_model::Timestamp;
+
+    use super::*;
+
+    /// Whether receivers on this machine, in its network and at a cloud's metadata service are
+    /// posted to.
+    fn reach(host: &str, allow_private: bool) -> [bool; 3] {
+        let clock = Clock::new(|| Timestamp(0).millis());
+        let at = SocketAddr::new(host.parse().unwrap(), 0);
+        let settings = Settings {
+            api: at,
+            allow_private_webhooks: allow_private,
+            ..Settings::in_memory(clock, Entropy::counting())
+        };
+        let guard = settings.receivers();
+        ["127.0.0.1", "192.168.1.7", "169.254.169.254"]
+            .map(|ip| guard.judge(ip.parse::<IpAddr>().unwrap()).is_ok())
+    }
+
+    #[test]
+    fn this_machine_is_posted_to_only_while_others_cannot_reach_the_host() {
+        for (host, allow_private, want) in [
+            ("127.0.0.1", false, [true, false, false]),
+            ("::1", false, [true, false, false]),
+            ("0.0.0.0", false, [false, false, false]),
+            ("::", false, [false, false, false]),
+            ("192.168.1.7", false, [false, false, false]),
+            ("0.0.0.0", true, [true, true, false]),
+            ("127.0.0.1", true, [true, true, false]),
+        ] {
+            assert_eq!(reach(host, allow_private), want, "{host} {allow_private}");
         }
     }
 }

@@ -1,0 +1,203 @@
+//! One connection, from its first byte to its last.
+
+use std::convert::Infallible;
+use std::future::poll_fn;
+use std::net::SocketAddr;
+use std::pin::pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::Poll;
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::Body;
+use axum::extract::ConnectInfo;
+use axum::http::{HeaderValue, Request, Response, header};
+use axum::response::IntoResponse as _;
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::TokioIo;
+use posthaste_http::Rejection;
+use posthaste_listen::{Budget, ConnectionLimiter, Permit};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::sync::watch;
+use tokio::time::{Instant, sleep_until, timeout};
+use tower::ServiceExt as _;
+
+use super::body::{Answer, Received, Reservation};
+use super::limits::HttpLimits;
+use super::progress::{Progress, Watched};
+
+/// The longest head of a request; beyond it the connection ends with 431. It is also the most
+/// that a connection buffers of what it reads.
+const LONGEST_HEAD: usize = 64 * 1024;
+
+/// What all connections of a port share.
+pub(super) struct Shared {
+    pub(super) limits: HttpLimits,
+    pub(super) bodies: Budget,
+    pub(super) router: Router,
+    pub(super) open: ConnectionLimiter,
+    pub(super) streams: ConnectionLimiter,
+}
+
+/// Serves the requests of a connection until it ends, a limit is passed, or, after `stop`, the
+/// request under way is answered.
+pub(super) async fn serve<S>(
+    stream: S,
+    peer: SocketAddr,
+    permit: Permit,
+    shared: Arc<Shared>,
+    mut stop: watch::Receiver<bool>,
+) where
+    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+{
+    let progress = Arc::new(Progress::new(&shared.limits));
+    let io = TokioIo::new(Watched::new(stream, Arc::clone(&progress)));
+    let place = Arc::new(Place {
+        peer,
+        permit: Mutex::new(Some(permit)),
+        shared,
+        progress: Arc::clone(&progress),
+    });
+    let service = service_fn(move |request| answer(request, Arc::clone(&place)));
+    let connection = http1::Builder::new()
+        // The watch below also knows how long a connection may idle.
+        .header_read_timeout(None::<Duration>)
+        .max_buf_size(LONGEST_HEAD)
+        // `X-Message-Id`: some clients look headers up as they are spelled here.
+        .title_case_headers(true)
+        .serve_connection(io, service);
+    let mut connection = pin!(connection);
+    let mut stopping = pin!(async move {
+        let _ = stop.wait_for(|stop| *stop).await;
+    });
+    let mut is_stopping = false;
+    let mut watch = pin!(sleep_until(Instant::now()));
+    poll_fn(|cx| {
+        if !is_stopping && stopping.as_mut().poll(cx).is_ready() {
+            is_stopping = true;
+            connection.as_mut().graceful_shutdown();
+        }
+        if let Poll::Ready(ended) = connection.as_mut().poll(cx) {
+            if let Err(error) = ended {
+                tracing::debug!(%error, "an HTTP connection ended early: {error}");
+            }
+            return Poll::Ready(());
+        }
+        if is_stopping && progress.is_in_head() {
+            return Poll::Ready(());
+        }
+        let Some(deadline) = progress.deadline() else {
+            return Poll::Pending;
+        };
+        if watch.deadline() != deadline {
+            watch.as_mut().reset(deadline);
+        }
+        watch.as_mut().poll(cx)
+    })
+    .await;
+}
+
+/// The place of a connection among those that are open.
+struct Place {
+    peer: SocketAddr,
+    /// None while the connection counts among the streams.
+    permit: Mutex<Option<Permit>>,
+    shared: Arc<Shared>,
+    progress: Arc<Progress>,
+}
+
+impl Place {
+    /// Counts the connection among the streams instead, if there is room.
+    fn move_to_streams(self: &Arc<Self>) -> Option<Streaming> {
+        let permit = self.shared.streams.acquire(self.peer.ip())?;
+        *self.permit.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        Some(Streaming {
+            place: Arc::clone(self),
+            _permit: permit,
+        })
+    }
+}
+
+/// A connection that counts among the streams until this is dropped.
+struct Streaming {
+    place: Arc<Place>,
+    _permit: Permit,
+}
+
+impl Drop for Streaming {
+    fn drop(&mut self) {
+        let permit = self.place.shared.open.readmit(self.place.peer.ip());
+        let mut slot = self
+            .place
+            .permit
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        *slot = Some(permit);
+    }
+}
+
+/// Lasts as long as a request.
+struct Underway {
+    progress: Arc<Progress>,
+    reservation: Arc<Reservation>,
+    streaming: Option<Streaming>,
+}
+
+impl Drop for Underway {
+    fn drop(&mut self) {
+        self.reservation.release();
+        self.progress.end_request();
+    }
+}
+
+async fn answer(
+    request: Request<Incoming>,
+    place: Arc<Place>,
+) -> Result<Response<Answer<Underway>>, Infallible> {
+    let shared = &place.shared;
+    place.progress.begin_request();
+    let reservation = Arc::new(Reservation::new(shared.bodies.clone()));
+    let mut underway = Underway {
+        progress: Arc::clone(&place.progress),
+        reservation: Arc::clone(&reservation),
+        streaming: None,
+    };
+    let mut request = request.map(|body| {
+        Body::new(Received::new(
+            body,
+            Arc::clone(&reservation),
+            shared.limits.body,
+        ))
+    });
+    request.extensions_mut().insert(ConnectInfo(place.peer));
+    let mut answering = pin!(shared.router.clone().oneshot(request));
+    let answered = match timeout(shared.limits.long_wait, answering.as_mut()).await {
+        Ok(answered) => answered,
+        Err(_) => {
+            // Where there is no room it stays where it is counted.
+            underway.streaming = place.move_to_streams();
+            answering.await
+        }
+    };
+    let mut response = match answered {
+        Ok(response) => response,
+        Err(never) => match never {},
+    };
+    // What was received is worked on.
+    reservation.release();
+    if is_stream(&response) && underway.streaming.is_none() {
+        underway.streaming = place.move_to_streams();
+        if underway.streaming.is_none() {
+            response = Rejection::busy("too many event streams are open").into_response();
+        }
+    }
+    Ok(response.map(|body| Answer::new(body, underway)))
+}
+
+fn is_stream(response: &Response<Body>) -> bool {
+    let kind = response.headers().get(header::CONTENT_TYPE);
+    kind.map(HeaderValue::as_bytes)
+        .is_some_and(|kind| kind.starts_with(b"text/event-stream"))
+}

@@ -1,0 +1,99 @@
+//! How much of everything a client of an HTTP port may take.
+
+use std::time::Duration;
+
+use posthaste_listen::ConnectionLimits;
+
+/// Connections of one port.
+const CONNECTIONS: usize = 1024;
+
+/// Connections of one client to one port.
+const CONNECTIONS_PER_CLIENT: usize = 64;
+
+/// Event streams and long waits of one port, counted apart from the connections above.
+const STREAMS: usize = 256;
+
+/// Event streams and long waits of one client.
+const STREAMS_PER_CLIENT: usize = 64;
+
+/// From a new connection, or the first byte of a later request, to the end of the request's head.
+const HEAD: Duration = Duration::from_secs(10);
+
+/// A pause within a request body.
+const BODY: Duration = Duration::from_secs(30);
+
+/// Between an answer and the next request.
+const IDLE: Duration = Duration::from_secs(75);
+
+/// A client that takes none of an answer.
+const ANSWER: Duration = Duration::from_secs(30);
+
+const HANDSHAKE: Duration = Duration::from_secs(10);
+
+/// A request that takes longer to answer is a long wait.
+const LONG_WAIT: Duration = Duration::from_secs(10);
+
+/// Bytes of request bodies that are being received or worked on, over all connections of the
+/// process.
+const BODIES: usize = 256 * 1024 * 1024;
+
+/// The limits of an HTTP port.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HttpLimits {
+    /// Open connections; one more is answered 503 and closed.
+    pub connections: ConnectionLimits,
+    /// Event streams and requests that wait long; they leave their place among `connections` to
+    /// others. A stream more is answered 503.
+    pub streams: ConnectionLimits,
+    /// For the head of a request, to its last byte.
+    pub head: Duration,
+    /// For the next byte of a request body.
+    pub body: Duration,
+    /// For the next request.
+    pub idle: Duration,
+    /// For a client to take the next bytes of an answer.
+    pub answer: Duration,
+    /// For the TLS handshake.
+    pub handshake: Duration,
+    /// For an answer to begin before its request counts among `streams`.
+    pub long_wait: Duration,
+    /// Bytes of request bodies in progress; a body that does not fit any more is answered 503.
+    pub bodies: usize,
+}
+
+impl Default for HttpLimits {
+    fn default() -> Self {
+        Self {
+            connections: ConnectionLimits {
+                all: CONNECTIONS,
+                per_client: CONNECTIONS_PER_CLIENT,
+            },
+            streams: ConnectionLimits {
+                all: STREAMS,
+                per_client: STREAMS_PER_CLIENT,
+            },
+            head: HEAD,
+            body: BODY,
+            idle: IDLE,
+            answer: ANSWER,
+            handshake: HANDSHAKE,
+            long_wait: LONG_WAIT,
+            bodies: BODIES,
+        }
+    }
+}
+
+impl HttpLimits {
+    /// The defaults with another number of connections for one client: behind a reverse proxy all
+    /// of them come from its address. The port's own bound stays where it is unless it would be
+    /// the smaller.
+    pub fn with_connections_per_client(mut self, per_client: usize) -> Self {
+        self.connections.per_client = per_client;
+        self.connections.all = self.connections.all.max(per_client);
+        self.streams.per_client = self
+            .streams
+            .per_client
+            .max(per_client.min(self.streams.all));
+        self
+    }
+}
