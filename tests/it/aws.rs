@@ -47,7 +47,7 @@ async fn a_stack_takes_mail_by_http_and_by_smtp() {
     assert_eq!(refused.expect("the API answers").status(), 401);
 
     drop(stop);
-    running.await.expect("no panic").expect("it ends in order");
+    running.await.expect("it ends in order");
     assert!(smtp.hear().await.starts_with("421 "));
     for port in [address, submission] {
         assert!(TcpStream::connect(port).await.is_err(), "{port}");

@@ -4,6 +4,7 @@ mod aws;
 mod callers;
 mod command_line;
 mod deadly_job;
+mod doors;
 mod features;
 mod first_account;
 mod gateway;
