@@ -211,7 +211,7 @@ mod tests {
             key: None,
             body: Body::Mail(Box::new(mail.clone())),
         };
-        let at = |later| About {
+        let at = |later| EventContext {
             job: &job,
             recipient: 0,
             email: "ann@example.com",

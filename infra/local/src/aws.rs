@@ -37,7 +37,7 @@ impl AwsError {
     pub fn exit_code(&self) -> u8 {
         match self {
             Self::Config(_) => 2,
-            Self::Tls(_) | Self::Port(..) | Self::Stopped(_) => 1,
+            Self::Tls(_) | Self::Port(..) => 1,
         }
     }
 }
