@@ -23,7 +23,7 @@ use posthaste_listen::{AcceptFailures, Budget, ConnectionLimiter, LinePace};
 use rustls::ServerConfig;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::task::{JoinError, JoinSet};
 use tokio::time::timeout;
 use tokio_rustls::TlsAcceptor;
@@ -98,25 +98,14 @@ impl Server {
         let mut connections = JoinSet::new();
         let mut stop = std::pin::pin!(stop);
         loop {
-            let accepted = tokio::select! {
+            let (stream, peer) = tokio::select! {
                 () = &mut stop => break,
                 Some(ended) = connections.join_next() => {
                     report(ended);
                     continue;
                 }
-                accepted = listener.accept() => accepted,
+                accepted = accept(&listener, &mut failures) => accepted,
             };
-            let (stream, peer) = match accepted {
-                Ok(accepted) => accepted,
-                Err(error) => {
-                    let pause = failures.failed(&error);
-                    tokio::select! {
-                        () = &mut stop => break,
-                        () = tokio::time::sleep(pause) => continue,
-                    }
-                }
-            };
-            failures.accepted();
             let Some(permit) = open.acquire(peer.ip()) else {
                 if let Some(count) = refusals.note() {
                     tracing::warn!(
@@ -128,10 +117,7 @@ impl Server {
                 if acceptor.is_none()
                     && let Ok(turn) = Arc::clone(&told).try_acquire_owned()
                 {
-                    connections.spawn(async move {
-                        let _ = timeout(TOLD_WITHIN, turn_away(stream)).await;
-                        drop(turn);
-                    });
+                    connections.spawn(turn_away(stream, turn));
                 }
                 continue;
             };
@@ -158,9 +144,28 @@ impl Server {
     }
 }
 
-/// Says that there is no connection, and reads a little: closing a socket with unread bytes in it
-/// would take the words back.
-async fn turn_away(mut stream: impl AsyncRead + AsyncWrite + Unpin) {
+/// The next connection. What accepting fails for is logged, and tried again after a while. Nothing is
+/// lost where this is given up half-way.
+async fn accept<L: Listen>(listener: &L, failures: &mut AcceptFailures) -> (L::Stream, SocketAddr) {
+    loop {
+        match listener.accept().await {
+            Ok(accepted) => {
+                failures.accepted();
+                return accepted;
+            }
+            Err(error) => tokio::time::sleep(failures.failed(&error)).await,
+        }
+    }
+}
+
+/// Says that there is no connection, as long as `_turn` is held and no longer than [`TOLD_WITHIN`].
+async fn turn_away(stream: impl AsyncRead + AsyncWrite + Unpin, _turn: OwnedSemaphorePermit) {
+    let _ = timeout(TOLD_WITHIN, say_no_connection(stream)).await;
+}
+
+/// Writes the answer and reads a little: closing a socket with unread bytes in it would take the
+/// words back.
+async fn say_no_connection(mut stream: impl AsyncRead + AsyncWrite + Unpin) {
     let written = stream.write_all(NO_CONNECTION).await;
     if written.is_err() || stream.shutdown().await.is_err() {
         return;
