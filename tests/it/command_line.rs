@@ -165,10 +165,15 @@ fn a_data_folder_that_lost_something_is_not_started_on() {
     type Harm = fn(&std::path::Path);
     let remove: Harm = |file| std::fs::remove_file(file).expect("removed");
     let empty: Harm = |file| std::fs::write(file, "").expect("emptied");
+    // With SQLite's log beside it, which may hold every page.
     let flip: Harm = |file| {
-        let mut bytes = std::fs::read(file).expect("a file");
-        bytes.iter_mut().for_each(|byte| *byte ^= 0xA5);
-        std::fs::write(file, bytes).expect("written");
+        for file in [file.to_owned(), file.with_extension("db-wal")] {
+            let Ok(mut bytes) = std::fs::read(&file) else {
+                continue;
+            };
+            bytes.iter_mut().for_each(|byte| *byte ^= 0xA5);
+            std::fs::write(file, bytes).expect("written");
+        }
     };
     for (file, harm, word) in [
         ("table.db", remove, "is missing or empty"),
