@@ -19,7 +19,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
-use posthaste_listen::{AcceptFailures, Budget, ConnectionLimiter, LinePace};
+use posthaste_listen::{AcceptFailures, Budget, ConnectionLimiter, LinePace, Permit};
 use rustls::ServerConfig;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
@@ -122,25 +122,36 @@ impl Server {
                 continue;
             };
             let (shared, until) = (Arc::clone(&shared), stopped.clone());
-            match acceptor.clone() {
-                None => {
-                    connections.spawn(connection::serve(stream, peer, permit, shared, until));
-                }
-                Some(acceptor) => {
-                    connections.spawn(async move {
-                        let handshake = acceptor.accept(stream);
-                        if let Ok(Ok(stream)) = timeout(shared.limits.handshake, handshake).await {
-                            connection::serve(stream, peer, permit, shared, until).await;
-                        }
-                    });
-                }
-            }
+            connections.spawn(serve_one(
+                acceptor.clone(),
+                (stream, peer),
+                permit,
+                shared,
+                until,
+            ));
         }
         drop(listener);
         stopping.send_replace(true);
         while let Some(ended) = connections.join_next().await {
             report(ended);
         }
+    }
+}
+
+/// Serves one connection, after its handshake where the port speaks TLS.
+async fn serve_one<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
+    acceptor: Option<TlsAcceptor>,
+    (stream, peer): (S, SocketAddr),
+    permit: Permit,
+    shared: Arc<Shared>,
+    stop: watch::Receiver<bool>,
+) {
+    let Some(acceptor) = acceptor else {
+        return connection::serve(stream, peer, permit, shared, stop).await;
+    };
+    let handshake = acceptor.accept(stream);
+    if let Ok(Ok(stream)) = timeout(shared.limits.handshake, handshake).await {
+        connection::serve(stream, peer, permit, shared, stop).await;
     }
 }
 

@@ -85,13 +85,14 @@ impl Scale {
         let mut start = Value::Null;
         loop {
             let mut ask = json!({"TableName": TABLE});
-            if !start.is_null() {
-                ask["ExclusiveStartKey"] = start;
+            if let (false, Some(ask)) = (start.is_null(), ask.as_object_mut()) {
+                ask.insert("ExclusiveStartKey".to_owned(), start);
             }
             let page = self.ask("Scan", &ask);
-            let items = page["Items"].as_array().expect("a scan has items");
+            let items = page.get("Items").and_then(Value::as_array);
+            let items = items.expect("a scan has items");
             rows.extend(items.iter().filter_map(Value::as_object).map(weighed));
-            start = page["LastEvaluatedKey"].clone();
+            start = page.get("LastEvaluatedKey").cloned().unwrap_or_default();
             if start.is_null() {
                 rows.retain(|row| row.pk.starts_with(prefix));
                 return rows;
@@ -117,7 +118,9 @@ impl Scale {
         let part = |name: &str| (name.to_owned(), key.get(name).cloned().unwrap_or_default());
         let key: Members = ["pk", "sk"].map(part).into_iter().collect();
         let got = self.ask("GetItem", &json!({"TableName": TABLE, "Key": key}));
-        got["Item"].as_object().map_or(0, item_bytes)
+        got.get("Item")
+            .and_then(Value::as_object)
+            .map_or(0, item_bytes)
     }
 }
 
@@ -163,20 +166,25 @@ fn keys(operation: &str, request: &Value) -> Vec<Members> {
         key.as_object().cloned()
     };
     let inner = |step: &Value| step.as_object()?.values().next().and_then(of);
-    let all = |list: &Value| -> Vec<Members> {
-        let list = list.as_array().into_iter().flatten();
+    let all = |list: Option<&Value>| -> Vec<Members> {
+        let list = list.and_then(Value::as_array).into_iter().flatten();
         list.filter_map(inner).collect()
     };
     match operation {
         "PutItem" | "UpdateItem" | "DeleteItem" => of(request).into_iter().collect(),
-        "BatchWriteItem" => all(&request["RequestItems"][TABLE]),
-        "TransactWriteItems" => all(&request["TransactItems"]),
+        "BatchWriteItem" => all(request
+            .get("RequestItems")
+            .and_then(|tables| tables.get(TABLE))),
+        "TransactWriteItems" => all(request.get("TransactItems")),
         _ => Vec::new(),
     }
 }
 
 fn weighed(item: &Members) -> Weighed {
-    let part = |name: &str| item[name]["S"].as_str().unwrap_or_default().to_owned();
+    let part = |name: &str| {
+        let text = item.get(name).and_then(|value| value.get("S")?.as_str());
+        text.unwrap_or_default().to_owned()
+    };
     Weighed {
         pk: part("pk"),
         sk: part("sk"),

@@ -48,7 +48,7 @@ impl Flaw {
         let mut seen = [false; SINGLE.len()];
         for (name, value) in entity.fields().iter() {
             let is = |wanted: &&str| name.eq_ignore_ascii_case(wanted.as_bytes());
-            if let Some(at) = SINGLE.iter().position(|wanted| is(wanted)) {
+            if let Some(at) = SINGLE.iter().position(is) {
                 let again = seen
                     .get_mut(at)
                     .is_some_and(|seen| std::mem::replace(seen, true));
@@ -56,13 +56,13 @@ impl Flaw {
                     return Some(Self::Repeated);
                 }
             }
-            if AUTHORS.iter().any(|wanted| is(wanted)) {
+            if AUTHORS.iter().any(is) {
                 match mailboxes(value) {
                     Err(Unreadable::Control) => return Some(Self::AddressControl),
                     Err(Unreadable::TwoAddresses) => return Some(Self::TwoAddresses),
                     Err(Unreadable::Syntax) | Ok(_) => {}
                 }
-            } else if RECIPIENTS.iter().any(|wanted| is(wanted)) && breaks(value) {
+            } else if RECIPIENTS.iter().any(is) && breaks(value) {
                 return Some(Self::AddressControl);
             }
         }
