@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use posthaste_mailbox::{Envelope, Mailbox};
+use posthaste_mailbox::{Envelope, Error, Mailbox};
 use posthaste_smtpd::{Config, Handler, Reply, Session};
 use tokio::net::TcpListener;
 
@@ -33,6 +33,7 @@ impl Handler for Recorder {
         };
         match self.0.deliver(envelope, message.into()).await {
             Ok(id) => Reply::new(250, "2.0.0", format!("recorded as {id}")),
+            Err(error @ Error::TooLarge { .. }) => Reply::new(552, "5.3.4", error.to_string()),
             Err(error) => {
                 tracing::error!(error = %error, "a mail could not be recorded: {error}");
                 Reply::new(451, "4.3.0", "the mailbox does not work")

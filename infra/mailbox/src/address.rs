@@ -1,6 +1,6 @@
 //! Addresses as the headers of a mail write them.
 
-use mail_parser::{HeaderName, Message};
+use posthaste_mime::read::Mail;
 use serde::{Deserialize, Serialize};
 
 /// A name and an address, either of which may be empty in a bad mail. Field names as in Mailpit.
@@ -31,27 +31,15 @@ impl Address {
             &self.name
         }
     }
-
-    /// Whether `other` is this address; RFC 5321 lets local parts differ by case, people do not.
-    pub fn is(&self, other: &str) -> bool {
-        self.address.eq_ignore_ascii_case(other)
-    }
 }
 
-/// Every address in every header of this name.
-pub(crate) fn all(message: &Message<'_>, header: HeaderName<'static>) -> Vec<Address> {
-    message
-        .header_values(header)
-        .filter_map(|value| value.as_address())
-        .flat_map(|addresses| addresses.iter())
+/// The addresses in every header field of this name.
+pub(crate) fn all(mail: &Mail<'_>, header: &str) -> Vec<Address> {
+    let found = mail.addresses(header).into_iter();
+    found
         .map(|found| Address {
-            name: tidy(found.name()),
-            address: tidy(found.address()),
+            name: found.name,
+            address: found.address,
         })
-        .filter(|address| !address.short().is_empty())
         .collect()
-}
-
-fn tidy(text: Option<&str>) -> String {
-    text.unwrap_or_default().trim().to_owned()
 }

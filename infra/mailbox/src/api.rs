@@ -6,6 +6,8 @@ use axum::Json;
 use axum::extract::{Path, RawQuery, State};
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
+use posthaste_mime::read::Mail;
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::message::{self, Full};
@@ -15,28 +17,25 @@ use crate::refusal::Refusal;
 use crate::routes::App;
 use crate::rows::{Slice, Totals};
 use crate::store::Kept;
-use crate::{Summary, download, headers, parse, sql};
+use crate::{Summary, download, headers, sql};
 
 type Answer<T> = Result<T, Refusal>;
 
 const OK: ([(header::HeaderName, &str); 1], &str) = ([(header::CONTENT_TYPE, "text/plain")], "ok");
 
 /// `GET /api/v1/messages`: the newest first.
-pub(crate) async fn list(State(app): State<App>, RawQuery(query): RawQuery) -> Answer<Json<Value>> {
+pub(crate) async fn list(State(app): State<App>, RawQuery(query): RawQuery) -> Answer<Response> {
     let params = Params::read(&query.unwrap_or_default());
     let slice = app
         .mailbox
         .list(before(&params), params.start, params.limit())
         .await?;
     let all = slice.totals;
-    Ok(page(params.start, slice, all))
+    json(&app, move || page(params.start, slice, all)).await
 }
 
 /// `GET /api/v1/search`.
-pub(crate) async fn search(
-    State(app): State<App>,
-    RawQuery(query): RawQuery,
-) -> Answer<Json<Value>> {
+pub(crate) async fn search(State(app): State<App>, RawQuery(query): RawQuery) -> Answer<Response> {
     let params = Params::read(&query.unwrap_or_default());
     let mut terms = searched(&params.query)?;
     terms.extend(before(&params));
@@ -45,7 +44,7 @@ pub(crate) async fn search(
         .list(terms, params.start, params.limit())
         .await?;
     let matching = slice.matching;
-    Ok(page(params.start, slice, matching))
+    json(&app, move || page(params.start, slice, matching)).await
 }
 
 /// `DELETE /api/v1/search`.
@@ -61,22 +60,22 @@ pub(crate) async fn delete_search(
 
 /// `DELETE /api/v1/messages`: those of `IDs`, or all.
 pub(crate) async fn delete(State(app): State<App>, body: String) -> Answer<impl IntoResponse> {
-    let order = Order::read(&body)?;
-    app.mailbox.delete(order.which()).await?;
+    let order = order(&app, body).await?;
+    app.mailbox.delete(order.which()?).await?;
     Ok(OK)
 }
 
 /// `PUT /api/v1/messages`: marks those of `IDs`, those that match `Search`, or all.
 pub(crate) async fn mark(State(app): State<App>, body: String) -> Answer<impl IntoResponse> {
-    let order = Order::read(&body)?;
     if body.trim().is_empty() {
         return Err(Refusal::Bad("EOF".to_owned()));
     }
+    let order = order(&app, body).await?;
     if !order.ids.is_empty() && !order.search.is_empty() {
         let why = "You may specify either IDs or a search query, not both";
         return Err(Refusal::Bad(why.to_owned()));
     }
-    app.mailbox.mark(order.which(), order.read).await?;
+    app.mailbox.mark(order.which()?, order.read).await?;
     Ok(OK)
 }
 
@@ -85,10 +84,10 @@ pub(crate) async fn message(
     State(app): State<App>,
     Path(id): Path<String>,
     RawQuery(query): RawQuery,
-) -> Answer<Json<Full>> {
+) -> Answer<Response> {
     let kept = find(&app, &id, query).await?;
     app.mailbox.mark_read(&kept.summary.id).await?;
-    Ok(Json(apart(move || Full::of(&kept)).await?))
+    json(&app, move || Full::of(&kept)).await
 }
 
 /// `GET /api/v1/message/{id}/headers`.
@@ -98,8 +97,7 @@ pub(crate) async fn heads(
     RawQuery(query): RawQuery,
 ) -> Answer<Response> {
     let kept = find(&app, &id, query).await?;
-    let names = parse::with(&kept.raw, headers::by_name).unwrap_or_default();
-    Ok(Json(names).into_response())
+    json(&app, move || headers::by_name(&Mail::read(&kept.raw))).await
 }
 
 /// `GET /api/v1/message/{id}/raw`: the bytes as they came.
@@ -120,7 +118,8 @@ pub(crate) async fn part(
     RawQuery(query): RawQuery,
 ) -> Answer<Response> {
     let kept = find(&app, &id, query).await?;
-    let found = apart(move || message::fetch(&kept.raw, &part)).await?;
+    let fetch = move || message::fetch(&kept.raw, &part);
+    let found = app.mailbox.apart("part", fetch).await?;
     let found = found.ok_or(Refusal::NotFound)?;
     let charset = found.charset.as_deref();
     Ok(download::part(
@@ -202,12 +201,12 @@ impl Order {
         Ok(order)
     }
 
-    fn which(&self) -> sql::Clause {
-        if self.ids.is_empty() {
-            sql::matching(&query::parse(&self.search))
+    fn which(&self) -> Answer<sql::Clause> {
+        Ok(if self.ids.is_empty() {
+            sql::matching(&query::parse(&self.search)?)
         } else {
             sql::named(&self.ids)
-        }
+        })
     }
 }
 
@@ -218,26 +217,35 @@ pub(crate) async fn find(app: &App, id: &str, query: Option<String>) -> Answer<K
         return found.ok_or(Refusal::NotFound);
     }
     let params = Params::read(&query.unwrap_or_default());
-    let terms = query::parse(&params.query);
+    let terms = query::parse(&params.query)?;
     let newest = app.mailbox.list(terms, 0, Some(1)).await?;
     let row = newest.rows.into_iter().next().ok_or(Refusal::NoMail)?;
     let found = app.mailbox.get(row.summary.id).await?;
     found.ok_or(Refusal::NoMail)
 }
 
-/// Work that takes as long as the mail is large, away from the threads that serve.
-pub(crate) async fn apart<T: Send + 'static>(
-    work: impl FnOnce() -> T + Send + 'static,
-) -> Answer<T> {
-    let done = tokio::task::spawn_blocking(work).await;
-    done.map_err(|cause| Refusal::Internal(crate::Error::Store(cause.to_string())))
+/// An answer that is made and written down apart: a message may be of thirty megabytes.
+async fn json<T: Serialize>(
+    app: &App,
+    make: impl FnOnce() -> T + Send + 'static,
+) -> Answer<Response> {
+    let write = move || serde_json::to_vec(&make());
+    let json = app.mailbox.apart("json", write).await?;
+    let json = json.map_err(crate::Error::from)?;
+    Ok(([(header::CONTENT_TYPE, "application/json")], json).into_response())
+}
+
+async fn order(app: &App, body: String) -> Answer<Order> {
+    app.mailbox
+        .apart("order", move || Order::read(&body))
+        .await?
 }
 
 fn searched(search: &str) -> Answer<Vec<Term>> {
     if search.is_empty() {
         return Err(Refusal::Bad("Error: no search query".to_owned()));
     }
-    Ok(query::parse(search))
+    Ok(query::parse(search)?)
 }
 
 fn before(params: &Params) -> Vec<Term> {
@@ -248,9 +256,9 @@ fn before(params: &Params) -> Vec<Term> {
         .collect()
 }
 
-fn page(start: usize, slice: Slice, matching: Totals) -> Json<Value> {
+fn page(start: usize, slice: Slice, matching: Totals) -> Value {
     let messages: Vec<Summary> = slice.rows.into_iter().map(|row| row.summary).collect();
-    Json(json!({
+    json!({
         "total": slice.totals.total,
         "unread": slice.totals.unread,
         "count": messages.len(),
@@ -259,5 +267,5 @@ fn page(start: usize, slice: Slice, matching: Totals) -> Json<Value> {
         "start": start,
         "tags": [],
         "messages": messages,
-    }))
+    })
 }

@@ -7,15 +7,38 @@ use axum::response::{IntoResponse, Response};
 const HARMLESS: &str =
     "default-src 'none'; img-src 'self' data:; style-src 'unsafe-inline'; sandbox";
 
-/// Types a browser would run; as Mailpit, they are sent as bytes of no type.
-const RUN: [&str; 7] = [
-    "text/html",
-    "text/xml",
-    "text/xsl",
-    "text/javascript",
-    "application/xml",
-    "application/xhtml+xml",
-    "image/svg+xml",
+/// Text that no browser runs, styles a page with, or reads as markup.
+const PLAIN: [&str; 9] = [
+    "calendar",
+    "csv",
+    "directory",
+    "markdown",
+    "plain",
+    "rfc822-headers",
+    "richtext",
+    "tab-separated-values",
+    "vcard",
+];
+
+/// Words in a subtype that tell of a script, a style sheet, markup or a program, whatever stands
+/// around them: `x-javascript1.5`, `vnd.wap.xhtml+xml`.
+const RUN: [&str; 16] = [
+    "css",
+    "ecmascript",
+    "flash",
+    "hta",
+    "html",
+    "javascript",
+    "jscript",
+    "livescript",
+    "mathml",
+    "mixed",
+    "svg",
+    "vbscript",
+    "wasm",
+    "xhtml",
+    "xml",
+    "xsl",
 ];
 
 /// Types that a browser may show in place.
@@ -33,7 +56,8 @@ const SHOWN: [&str; 7] = [
 pub(crate) fn part(kind: &str, charset: Option<&str>, name: &str, bytes: Vec<u8>) -> Response {
     let inline = SHOWN.contains(&kind);
     let kind = match charset {
-        _ if RUN.contains(&kind) => "application/octet-stream".to_owned(),
+        // As Mailpit, but for every type of this kind.
+        _ if may_run(kind) => "application/octet-stream".to_owned(),
         Some(charset) if kind.starts_with("text/") => format!("{kind}; charset={charset}"),
         Some(_) | None => kind.to_owned(),
     };
@@ -43,6 +67,31 @@ pub(crate) fn part(kind: &str, charset: Option<&str>, name: &str, bytes: Vec<u8>
         (header::CONTENT_SECURITY_POLICY, HARMLESS.to_owned()),
     ];
     (headers, bytes).into_response()
+}
+
+/// Whether a browser might do more with this type than show or keep it. The page's own policy
+/// allows scripts and styles of this origin, and mails are served from it.
+fn may_run(kind: &str) -> bool {
+    let Some((top, subtype)) = kind.split_once('/') else {
+        return true;
+    };
+    let word = |word: &str| {
+        RUN.iter().any(|run| {
+            let version = word.strip_prefix(run);
+            version.is_some_and(|v| v.bytes().all(|b| b.is_ascii_digit()))
+        })
+    };
+    match top {
+        "text" => !PLAIN.contains(&subtype),
+        "multipart" => true,
+        _ => subtype.split(['.', '-', '+', '_']).any(word),
+    }
+}
+
+/// RFC 2045 `token`: what may stand in a type, a subtype or an unquoted parameter.
+pub(crate) fn token(text: &str) -> bool {
+    let legal = |b: u8| b.is_ascii_graphic() && !b"()<>@,;:\\\"/[]?=".contains(&b);
+    (1..=127).contains(&text.len()) && text.bytes().all(legal)
 }
 
 /// The whole mail, as text or as a file.

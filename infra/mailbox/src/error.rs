@@ -13,6 +13,9 @@ pub enum Error {
         "the mailbox file {path} was written by another version; delete it to start with an empty one"
     )]
     Version { path: PathBuf },
+    /// The mail alone is larger than all that the mailbox may hold.
+    #[error("a mail of {size} bytes does not fit into a mailbox of {most}")]
+    TooLarge { size: u64, most: u64 },
     /// The store under the mailbox failed.
     #[error("the mailbox cannot be read or written: {0}")]
     Store(String),

@@ -3,7 +3,9 @@
 use std::fs::OpenOptions;
 use std::path::Path;
 
+use memchr::memmem::Finder;
 use rusqlite::Connection;
+use rusqlite::functions::{Context, FunctionFlags};
 
 use crate::{Error, sql};
 
@@ -11,6 +13,7 @@ use crate::{Error, sql};
 pub(crate) fn connect(file: Option<&Path>) -> Result<Connection, Error> {
     let Some(path) = file else {
         let db = Connection::open_in_memory()?;
+        add_search(&db)?;
         db.execute_batch(sql::SCHEMA)?;
         return Ok(db);
     };
@@ -26,6 +29,7 @@ pub(crate) fn connect(file: Option<&Path>) -> Result<Connection, Error> {
          PRAGMA auto_vacuum = INCREMENTAL;
          PRAGMA journal_mode = WAL;
          PRAGMA synchronous = NORMAL;
+         PRAGMA journal_size_limit = 16777216;
          BEGIN IMMEDIATE; COMMIT;",
     )
     .map_err(|cause| failed(&cause))?;
@@ -42,7 +46,22 @@ pub(crate) fn connect(file: Option<&Path>) -> Result<Connection, Error> {
             return Err(Error::Version { path });
         }
     }
+    add_search(&db)?;
     Ok(db)
+}
+
+/// `holds(text, part)`: SQLite's own `instr` compares the part at every place of the text, so that
+/// a long search through a long mail takes the product of both.
+fn add_search(db: &Connection) -> rusqlite::Result<()> {
+    let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC;
+    db.create_scalar_function("holds", 2, flags, |arguments: &Context<'_>| {
+        let part = arguments.get_or_create_aux(1, |part| {
+            let part = part.as_bytes()?;
+            Ok::<_, rusqlite::Error>(Finder::new(part).into_owned())
+        })?;
+        let text = arguments.get_raw(0).as_bytes()?;
+        Ok(part.find(text).is_some())
+    })
 }
 
 /// Makes the folder and the file; the file is for its owner alone, as SQLite's log beside it then

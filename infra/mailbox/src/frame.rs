@@ -9,10 +9,17 @@ use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 
 use lol_html::html_content::{ContentType, Element, TextChunk};
-use lol_html::{HandlerResult, RewriteStrSettings, element, rewrite_str, text};
+use lol_html::{HandlerResult, HtmlRewriter, MemorySettings, Settings, element, text};
 
 /// Attributes that a browser loads pictures from without being asked.
 const LOADS: [&str; 5] = ["src", "srcset", "background", "poster", "style"];
+
+/// Attributes of one element that are rewritten. A browser keeps thousands, but setting one is a
+/// search among all of them.
+const MOST_ATTRIBUTES: usize = 1_000;
+
+/// Pictures of the mail that are found in one document: the URL of each is longer than its name.
+const MOST_PICTURES: usize = 10_000;
 
 /// A document to put into the frame.
 #[derive(Debug, PartialEq, Eq)]
@@ -33,20 +40,31 @@ pub(crate) fn policy(images: bool) -> String {
 }
 
 /// Rewrites a mail's HTML. `cids` tells the URL of each content id; `embed` makes links open in
-/// a window of their own.
+/// a window of their own. Markup that cannot be read, or nests too deep, is shown as text.
 pub(crate) fn document(html: &str, cids: &HashMap<String, String>, embed: bool) -> Document {
+    let pictures = Pictures {
+        cids,
+        room: Cell::new(MOST_PICTURES),
+    };
     let remote = Cell::new(false);
     let style = RefCell::new(String::new());
-    let settings = RewriteStrSettings::new()
+    // A buffer holds a tag, and a stack grows with the open elements.
+    let memory = MemorySettings::new().with_max_allowed_memory_usage((4 << 20) + 2 * html.len());
+    let settings = Settings::new()
+        .with_memory_settings(memory)
         .append_element_content_handler(element!("*", |el: &mut Element<'_, '_>| {
-            tag(el, cids, embed, &remote)
+            tag(el, &pictures, embed, &remote)
         }))
         .append_element_content_handler(text!("style", |chunk: &mut TextChunk<'_>| {
-            sheet(chunk, &style, cids, &remote)
+            sheet(chunk, &style, &pictures, &remote)
         }));
-    let html = match rewrite_str(html, settings) {
-        Ok(html) => html,
-        Err(_) => escaped(html),
+    let mut out = Vec::with_capacity(html.len());
+    let mut rewriter = HtmlRewriter::new(settings, |chunk: &[u8]| out.extend_from_slice(chunk));
+    let read = rewriter.write(html.as_bytes());
+    let read = read.and_then(|()| rewriter.end());
+    let html = match (read, String::from_utf8(out)) {
+        (Ok(()), Ok(html)) => html,
+        _ => escaped(html),
     };
     Document {
         html,
@@ -54,9 +72,15 @@ pub(crate) fn document(html: &str, cids: &HashMap<String, String>, embed: bool) 
     }
 }
 
+/// Where the pictures of the mail are, and how many more are looked up.
+struct Pictures<'a> {
+    cids: &'a HashMap<String, String>,
+    room: Cell<usize>,
+}
+
 fn tag(
     el: &mut Element<'_, '_>,
-    cids: &HashMap<String, String>,
+    pictures: &Pictures<'_>,
     embed: bool,
     remote: &Cell<bool>,
 ) -> HandlerResult {
@@ -72,11 +96,12 @@ fn tag(
         .iter()
         .map(|attribute| (attribute.name(), attribute.value()))
         .collect();
+    let few = attributes.len() <= MOST_ATTRIBUTES;
     for (name, value) in attributes {
         if LOADS.contains(&name.as_str()) && elsewhere(&name, &value) {
             remote.set(true);
         }
-        if let Cow::Owned(value) = with_urls(&value, cids) {
+        if few && let Cow::Owned(value) = with_urls(&value, pictures) {
             el.set_attribute(&name, &value)?;
         }
     }
@@ -90,7 +115,7 @@ fn tag(
 fn sheet(
     chunk: &mut TextChunk<'_>,
     style: &RefCell<String>,
-    cids: &HashMap<String, String>,
+    pictures: &Pictures<'_>,
     remote: &Cell<bool>,
 ) -> HandlerResult {
     style.borrow_mut().push_str(chunk.as_str());
@@ -102,7 +127,7 @@ fn sheet(
     if elsewhere("style", &sheet) {
         remote.set(true);
     }
-    chunk.replace(&with_urls(&sheet, cids), ContentType::Html);
+    chunk.replace(&with_urls(&sheet, pictures), ContentType::Html);
     Ok(())
 }
 
@@ -119,29 +144,38 @@ fn elsewhere(attribute: &str, value: &str) -> bool {
     }
 }
 
-/// Replaces every `cid:…` that names a part of the mail (RFC 2392).
-fn with_urls<'a>(value: &'a str, cids: &HashMap<String, String>) -> Cow<'a, str> {
-    if cids.is_empty() || !value.to_ascii_lowercase().contains("cid:") {
+/// Replaces every `cid:…` that names a part of the mail (RFC 2392), in one pass.
+fn with_urls<'a>(value: &'a str, pictures: &Pictures<'_>) -> Cow<'a, str> {
+    let mut out = String::new();
+    let mut found = false;
+    // Up to where `value` has been copied, and up to where it has been read.
+    let (mut copied, mut read) = (0, 0);
+    for colon in memchr::memchr_iter(b':', value.as_bytes()) {
+        let start = colon.saturating_sub(3);
+        let scheme = value.as_bytes().get(start..colon).unwrap_or_default();
+        if start < read || !scheme.eq_ignore_ascii_case(b"cid") {
+            continue;
+        }
+        if pictures.cids.is_empty() || pictures.room.get() == 0 {
+            break;
+        }
+        found = true;
+        let name = value.get(colon + 1..).unwrap_or_default();
+        let end = name.find(|c: char| c.is_whitespace() || "\"'()<>,;".contains(c));
+        let name = name.get(..end.unwrap_or(name.len())).unwrap_or_default();
+        read = colon + 1 + name.len();
+        let url = pictures.cids.get(name);
+        if let Some(url) = url.or_else(|| pictures.cids.get(&decoded(name))) {
+            out.push_str(value.get(copied..start).unwrap_or_default());
+            out.push_str(url);
+            copied = read;
+            pictures.room.set(pictures.room.get() - 1);
+        }
+    }
+    if !found {
         return Cow::Borrowed(value);
     }
-    let mut out = String::with_capacity(value.len());
-    let mut rest = value;
-    while let Some(at) = rest.to_ascii_lowercase().find("cid:") {
-        let (before, from) = rest.split_at(at);
-        let name = from.get(4..).unwrap_or_default();
-        let end = name
-            .find(|c: char| c.is_whitespace() || "\"'()<>,;".contains(c))
-            .unwrap_or(name.len());
-        let (name, after) = name.split_at(end);
-        out.push_str(before);
-        let url = cids.get(name).or_else(|| cids.get(&decoded(name)));
-        match url {
-            Some(url) => out.push_str(url),
-            None => out.push_str(from.get(..4 + end).unwrap_or_default()),
-        }
-        rest = after;
-    }
-    out.push_str(rest);
+    out.push_str(value.get(copied..).unwrap_or_default());
     Cow::Owned(out)
 }
 

@@ -2,39 +2,39 @@
 
 use std::collections::BTreeMap;
 
-use mail_parser::Message;
+use posthaste_mime::read::Mail;
 
-/// Name and value of every header, in their order; folded lines are joined (RFC 5322, 2.2.3).
-pub(crate) fn all(message: &Message<'_>) -> Vec<(String, String)> {
-    let raw = message.raw_message();
-    let part = message.root_part();
-    let text = |from: u32, to: u32| {
-        let bytes = raw.get(place(from)..place(to)).unwrap_or_default();
-        String::from_utf8_lossy(bytes).into_owned()
-    };
-    part.headers
-        .iter()
-        .map(|header| {
-            let name = text(header.offset_field, header.offset_start);
-            let value = text(header.offset_start, header.offset_end);
-            let name = name.trim_end_matches(':').trim().to_owned();
-            (name, unfold(&value))
-        })
+use crate::download::token;
+
+/// Most fields that are shown of one header.
+const MOST: usize = 10_000;
+
+/// Name and value of every header field, in their order; folded lines are joined (RFC 5322, 2.2.3).
+pub(crate) fn all(mail: &Mail<'_>) -> Vec<(String, String)> {
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    mail.fields()
+        .take(MOST)
+        .map(|(name, value)| (text(name), unfold(&text(value))))
         .collect()
+}
+
+/// The value of the first field of this name; empty without one.
+pub(crate) fn first(mail: &Mail<'_>, name: &str) -> String {
+    let same = |(other, _): &(&[u8], _)| other.eq_ignore_ascii_case(name.as_bytes());
+    let found = mail.fields().find(same);
+    found.map_or_else(String::new, |(_, value)| {
+        unfold(&String::from_utf8_lossy(value))
+    })
 }
 
 /// As Go's `net/mail` and thus Mailpit give them: names in canonical case, sorted, each with all
 /// its values.
-pub(crate) fn by_name(message: &Message<'_>) -> BTreeMap<String, Vec<String>> {
+pub(crate) fn by_name(mail: &Mail<'_>) -> BTreeMap<String, Vec<String>> {
     let mut sorted: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    for (name, value) in all(message) {
+    for (name, value) in all(mail) {
         sorted.entry(canonical(&name)).or_default().push(value);
     }
     sorted
-}
-
-fn place(offset: u32) -> usize {
-    usize::try_from(offset).unwrap_or(usize::MAX)
 }
 
 fn unfold(value: &str) -> String {
@@ -44,7 +44,7 @@ fn unfold(value: &str) -> String {
 
 /// `message-ID` becomes `Message-Id`; a name with characters that no name may have stays.
 fn canonical(name: &str) -> String {
-    if !crate::parts::token(name) {
+    if !token(name) {
         return name.to_owned();
     }
     let mut first = true;
@@ -69,7 +69,7 @@ mod tests {
     fn names_are_canonical_and_values_unfolded() {
         let raw = b"message-ID: <a@b>\r\nX-LONG:  one\r\n\ttwo\r\nx-long: three\r\n\
             Subject: =?utf-8?q?=E2=9C=93?=\r\n\r\nbody: no header";
-        let names = crate::parse::with(raw, by_name).unwrap();
+        let names = by_name(&Mail::read(raw));
         let want = [
             ("Message-Id", vec!["<a@b>"]),
             ("Subject", vec!["=?utf-8?q?=E2=9C=93?="]),

@@ -1,12 +1,14 @@
 //! The mailbox as the local host holds it: deliver from the relay, serve over HTTP.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, TryLockError};
 
 use bytes::Bytes;
 use posthaste_model::{Clock, Timestamp};
 use tokio::sync::watch;
 
+use crate::entry::Entry;
+use crate::offload::{Observer, Offload};
 use crate::parse;
 use crate::query::Term;
 use crate::rows::{Row, Slice, Totals};
@@ -17,8 +19,22 @@ use crate::{Envelope, Error, Sources, routes};
 /// Mails kept unless told otherwise.
 pub const DEFAULT_LIMIT: usize = 10_000;
 
+/// Bytes that the mailbox takes unless told otherwise: ten thousand mails of ten megabytes must not
+/// fill a disk.
+pub const LARGEST_STORE: u64 = 2 << 30;
+
 /// Mails larger than this are parsed and written on a thread of their own.
-const LARGE: usize = 64 * 1024;
+const LARGE: usize = 32 * 1024;
+
+/// Beyond which the oldest mails are dropped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Mails kept; at least one.
+    pub mails: usize,
+    /// Bytes of the database: sources, rows and what lies between them. A database that runs over
+    /// its log is larger by no more than the last mail for a moment.
+    pub bytes: u64,
+}
 
 /// What the recording relay received. Clones share one store.
 #[derive(Clone)]
@@ -29,6 +45,7 @@ pub struct Mailbox {
     file: Option<PathBuf>,
     hosts: Arc<[String]>,
     state: watch::Sender<State>,
+    offload: Offload,
 }
 
 /// What the open pages are told: counts up with every change until the mailbox closes.
@@ -46,15 +63,38 @@ impl Mailbox {
     /// When the folder cannot be written, the file was written by another version, or another
     /// process has it open.
     pub fn open(dir: Option<PathBuf>, limit: usize, clock: Clock) -> Result<Self, Error> {
+        let limits = Limits {
+            mails: limit,
+            bytes: LARGEST_STORE,
+        };
+        Self::open_with(dir, limits, clock)
+    }
+
+    /// As [`Mailbox::open`], with another limit of bytes.
+    ///
+    /// # Errors
+    /// As [`Mailbox::open`].
+    pub fn open_with(dir: Option<PathBuf>, limits: Limits, clock: Clock) -> Result<Self, Error> {
         let file = dir.map(|dir| dir.join("mailbox.sqlite"));
         Ok(Self {
-            store: Arc::new(Mutex::new(Store::open(file.as_deref(), limit)?)),
+            store: Arc::new(Mutex::new(Store::open(file.as_deref(), limits)?)),
             opened: clock.now(),
             clock,
             file,
             hosts: Arc::new([]),
             state: watch::Sender::new(State::Changed(0)),
+            offload: Offload::default(),
         })
+    }
+
+    /// Calls the observer before each piece of work that is done apart from the threads that serve,
+    /// on the thread that does it: for tests and measurements.
+    #[must_use]
+    pub fn observed_by(self, observer: Observer) -> Self {
+        Self {
+            offload: Offload::observed_by(observer),
+            ..self
+        }
     }
 
     /// Also answers requests that come under these host names, without a port.
@@ -75,21 +115,47 @@ impl Mailbox {
     /// No mail is refused for what it holds.
     ///
     /// # Errors
-    /// When the store cannot be written (a full disk).
+    /// When the store cannot be written (a full disk), or is smaller than the mail.
     pub async fn deliver(&self, envelope: Envelope, raw: Bytes) -> Result<String, Error> {
-        let large = raw.len() > LARGE;
-        let own = self.clone();
-        let keep = move || {
-            let digest = parse::digest(&envelope, &raw);
-            own.with(|store| store.insert(digest, &envelope, own.clock.now_ms(), &raw))
+        let received = self.clock.now_ms();
+        let read = move |envelope: &Envelope, raw: &[u8]| {
+            Entry::new(parse::digest(envelope, raw), envelope, received, raw)
         };
-        let id = if large {
-            blocking(keep).await?
+        let id = if raw.len() > LARGE {
+            let own = self.clone();
+            let keep = move || {
+                let entry = read(&envelope, &raw)?;
+                own.with(|store| store.insert(&entry, &raw))
+            };
+            self.offload.run("record", keep).await??
         } else {
-            keep()?
+            let entry = read(&envelope, &raw)?;
+            self.keep_small(entry, raw).await?
         };
         self.changed();
         Ok(id)
+    }
+
+    async fn keep_small(&self, entry: Entry, raw: Bytes) -> Result<String, Error> {
+        if let Some(id) = self.keep_at_once(&entry, &raw)? {
+            return Ok(id);
+        }
+        self.ask("record", move |store| store.insert(&entry, &raw))
+            .await
+    }
+
+    /// Writes here when that is quick: nothing holds the store, and nothing need be dropped.
+    fn keep_at_once(&self, entry: &Entry, raw: &[u8]) -> Result<Option<String>, Error> {
+        let mut store = match self.store.try_lock() {
+            Ok(store) => store,
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+            Err(TryLockError::WouldBlock) => return Ok(None),
+        };
+        if store.has_room(entry, raw)? {
+            store.insert(entry, raw).map(Some)
+        } else {
+            Ok(None)
+        }
     }
 
     /// The page and the REST calls. Serve it with the peer's Host header untouched.
@@ -125,20 +191,21 @@ impl Mailbox {
         start: usize,
         limit: Option<usize>,
     ) -> Result<Slice, Error> {
-        self.ask(move |store| store.list(&terms, start, limit))
+        self.ask("list", move |store| store.list(&terms, start, limit))
             .await
     }
 
     pub(crate) async fn head(&self, id: String) -> Result<Option<Row>, Error> {
-        self.ask(move |store| store.head(&id)).await
+        self.ask("head", move |store| store.head(&id)).await
     }
 
     pub(crate) async fn get(&self, id: String) -> Result<Option<Kept>, Error> {
-        self.ask(move |store| store.get(&id)).await
+        self.ask("get", move |store| store.get(&id)).await
     }
 
     pub(crate) async fn mark(&self, which: Clause, read: bool) -> Result<(), Error> {
-        self.change(move |store| store.mark(&which, read)).await
+        self.change("mark", move |store| store.mark(&which, read))
+            .await
     }
 
     pub(crate) async fn mark_read(&self, id: &str) -> Result<(), Error> {
@@ -146,11 +213,12 @@ impl Mailbox {
     }
 
     pub(crate) async fn delete(&self, which: Clause) -> Result<(), Error> {
-        self.change(move |store| store.delete(&which)).await
+        self.change("delete", move |store| store.delete(&which))
+            .await
     }
 
     pub(crate) async fn counts(&self) -> Result<Counts, Error> {
-        self.ask(|store| {
+        self.ask("count", |store| {
             Ok(Counts {
                 totals: store.totals(),
                 footprint: store.footprint()?,
@@ -164,9 +232,10 @@ impl Mailbox {
 
     async fn change(
         &self,
+        name: &'static str,
         change: impl FnOnce(&mut Store) -> Result<bool, Error> + Send + 'static,
     ) -> Result<(), Error> {
-        if self.ask(change).await? {
+        if self.ask(name, change).await? {
             self.changed();
         }
         Ok(())
@@ -174,10 +243,20 @@ impl Mailbox {
 
     async fn ask<T: Send + 'static>(
         &self,
+        name: &'static str,
         question: impl FnOnce(&mut Store) -> Result<T, Error> + Send + 'static,
     ) -> Result<T, Error> {
         let own = self.clone();
-        blocking(move || own.with(question)).await
+        self.offload.run(name, move || own.with(question)).await?
+    }
+
+    /// Does work that takes as long as a mail is large.
+    pub(crate) async fn apart<T: Send + 'static>(
+        &self,
+        name: &'static str,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, Error> {
+        self.offload.run(name, work).await
     }
 
     /// A transaction that a panic interrupted was rolled back, so a poisoned lock is a good one.
@@ -206,11 +285,35 @@ pub(crate) struct Counts {
     pub gone: usize,
 }
 
-async fn blocking<T: Send + 'static>(
-    work: impl FnOnce() -> Result<T, Error> + Send + 'static,
-) -> Result<T, Error> {
-    match tokio::task::spawn_blocking(work).await {
-        Ok(done) => done,
-        Err(cause) => Err(Error::Store(cause.to_string())),
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+    use std::time::Duration;
+
+    use futures_util::FutureExt as _;
+    use posthaste_model::Millis;
+
+    use super::*;
+
+    /// A search or a large write has the store; the thread that serves must not wait for it.
+    #[test]
+    fn a_small_mail_waits_for_the_store_apart() {
+        let (done, wait) = mpsc::channel();
+        std::thread::spawn(move || {
+            let runtime = tokio::runtime::Builder::new_current_thread().build();
+            runtime.unwrap().block_on(async {
+                let mailbox = Mailbox::open(None, 10, Clock::new(|| Millis(0))).unwrap();
+                let raw = Bytes::from_static(b"Subject: x\r\n\r\n");
+                let kept = mailbox.deliver(Envelope::default(), raw);
+                let mut kept = std::pin::pin!(kept);
+                let held = mailbox.store.lock().unwrap();
+                assert!(kept.as_mut().now_or_never().is_none());
+                drop(held);
+                kept.await.unwrap();
+            });
+            done.send(()).unwrap();
+        });
+        let ended = wait.recv_timeout(Duration::from_secs(60));
+        ended.unwrap();
     }
 }

@@ -1,6 +1,7 @@
 //! One mail in full, with Mailpit's field names.
 
-use mail_parser::{Message, MimeHeaders as _};
+use jiff::fmt::rfc2822::DateTimeParser;
+use posthaste_mime::read::Mail;
 use serde::Serialize;
 
 use crate::parse;
@@ -57,28 +58,24 @@ pub(crate) struct File {
 }
 
 impl Full {
-    /// Reads the mail; of one that cannot be read there is what the list knows.
+    /// Reads the mail.
     pub(crate) fn of(kept: &Kept) -> Self {
+        let mail = Mail::read(&kept.raw);
+        let (attachments, inline): (Vec<_>, Vec<_>) = parts::files(&mail)
+            .into_iter()
+            .partition(|leaf| leaf.role == Role::Attachment);
+        let files = |leaves: Vec<Leaf<'_, '_>>| leaves.iter().map(file).collect();
         let summary = kept.summary.clone();
-        let known = Self {
+        Self {
             return_path: kept.envelope.from.clone(),
-            date: summary.created.clone(),
+            list_unsubscribe: ListUnsubscribe::of(&mail),
+            date: date(&mail).unwrap_or_else(|| summary.created.clone()),
+            text: parse::text(&mail),
+            html: parse::html(&mail),
+            inline: files(inline),
+            attachments: files(attachments),
             ..Self::from(summary)
-        };
-        parse::with(&kept.raw, |message| Self {
-            list_unsubscribe: ListUnsubscribe::of(message),
-            date: date(message).unwrap_or_else(|| known.date.clone()),
-            text: parse::text(message),
-            html: parse::html(message),
-            inline: files(&kept.raw, message, |role| role != Role::Attachment),
-            attachments: files(&kept.raw, message, |role| role == Role::Attachment),
-            ..Self::from(kept.summary.clone())
-        })
-        .map(|full| Self {
-            return_path: known.return_path.clone(),
-            ..full
-        })
-        .unwrap_or(known)
+        }
     }
 }
 
@@ -101,24 +98,27 @@ impl From<Summary> for Full {
     }
 }
 
-fn date(message: &Message<'_>) -> Option<String> {
-    let date = message.date().filter(|date| date.is_valid())?;
-    Some(date.to_rfc3339())
+/// The `Date` header in its own zone.
+fn date(mail: &Mail<'_>) -> Option<String> {
+    /// Longer than any date with its comments.
+    const LONGEST: usize = 200;
+    static PARSER: DateTimeParser = DateTimeParser::new().relaxed_weekday(true);
+    let value = mail.text("Date").filter(|value| value.len() <= LONGEST)?;
+    let date = PARSER.parse_zoned(&value).ok()?;
+    let form = match date.offset().is_zero() {
+        true => "%Y-%m-%dT%H:%M:%SZ",
+        false => "%Y-%m-%dT%H:%M:%S%:z",
+    };
+    Some(date.strftime(form).to_string())
 }
 
-fn files(raw: &[u8], message: &Message<'_>, wanted: impl Fn(Role) -> bool) -> Vec<File> {
-    let found = parts::files(message);
-    let found = found.iter().filter(|leaf| wanted(leaf.role));
-    found.map(|leaf| file(raw, leaf)).collect()
-}
-
-fn file(raw: &[u8], leaf: &Leaf<'_>) -> File {
+fn file(leaf: &Leaf<'_, '_>) -> File {
     File {
         part_id: leaf.id.clone(),
         file_name: leaf.name().to_owned(),
-        content_type: leaf.media_type(),
+        content_type: leaf.part.media_type.clone(),
         content_id: leaf.content_id().to_owned(),
-        size: parts::bytes(raw, leaf.part).len(),
+        size: leaf.part.bytes().len(),
         alternative: leaf.role == Role::Alternative,
     }
 }
@@ -133,20 +133,12 @@ pub(crate) struct Fetched {
 
 /// The part of this number.
 pub(crate) fn fetch(raw: &[u8], id: &str) -> Option<Fetched> {
-    parse::with(raw, |message| {
-        let leaf = parts::find(message, id)?;
-        let charset = leaf
-            .part
-            .content_type()
-            .and_then(|ct| ct.attribute("charset"));
-        Some(Fetched {
-            kind: leaf.media_type(),
-            charset: charset
-                .filter(|charset| parts::token(charset))
-                .map(str::to_owned),
-            name: leaf.name().to_owned(),
-            bytes: parts::bytes(raw, leaf.part).into_owned(),
-        })
+    let mail = Mail::read(raw);
+    let leaf = parts::find(&mail, id)?;
+    Some(Fetched {
+        kind: leaf.part.media_type.clone(),
+        charset: leaf.part.charset.clone(),
+        name: leaf.name().to_owned(),
+        bytes: leaf.part.bytes().into_owned(),
     })
-    .flatten()
 }

@@ -1,5 +1,7 @@
 //! The page: the list and its forms.
 
+use std::sync::Arc;
+
 use axum::extract::{Path, RawQuery, State};
 use axum::http::header;
 use axum::response::{Html, IntoResponse, Redirect, Response};
@@ -96,25 +98,31 @@ pub(crate) async fn list(State(app): State<App>, RawQuery(query): RawQuery) -> A
 pub(crate) async fn lines(State(app): State<App>, RawQuery(query): RawQuery) -> Answer<Response> {
     let params = Params::read(&query.unwrap_or_default());
     let page = page(&app, &params, None).await?;
-    app.render("list", &page)
+    app.render("list", page).await
 }
 
 /// The whole page: the list, and beside it the open message.
 pub(crate) async fn show(app: &App, params: &Params, reader: Option<Reader>) -> Answer<Response> {
     let page = page(app, params, reader).await?;
-    app.render("page", &page)
+    app.render("page", page).await
 }
 
 async fn page(app: &App, params: &Params, reader: Option<Reader>) -> Answer<Page> {
-    let terms = query::parse(&params.query);
+    let terms = query::parse(&params.query)?;
     let slice = app.mailbox.list(terms, params.start, Some(PAGE)).await?;
     Ok(Page::new(params, &slice, reader))
 }
 
 impl App {
     /// A page, or a piece of one, from a template.
-    pub(crate) fn render(&self, template: &str, data: &impl Serialize) -> Answer<Response> {
-        let html = self.pages.render(template, data);
+    pub(crate) async fn render(
+        &self,
+        template: &'static str,
+        data: impl Serialize + Send + 'static,
+    ) -> Answer<Response> {
+        let pages = Arc::clone(&self.pages);
+        let render = move || pages.render(template, &data);
+        let html = self.mailbox.apart("render", render).await?;
         let html = html.map_err(|cause| crate::Error::Store(cause.to_string()))?;
         let policy = [(header::CONTENT_SECURITY_POLICY, POLICY)];
         Ok((policy, Html(html)).into_response())
@@ -133,14 +141,14 @@ pub(crate) async fn delete(
 
 /// `POST /clear`: what the search in the form finds, or everything.
 pub(crate) async fn clear(State(app): State<App>, body: String) -> Answer<Redirect> {
-    let terms = query::parse(&Params::read(&body).query);
+    let terms = query::parse(&Params::read(&body).query)?;
     app.mailbox.delete(sql::matching(&terms)).await?;
     Ok(Redirect::to("/"))
 }
 
 /// `POST /read`: marks what the search in the form finds, or everything.
 pub(crate) async fn read(State(app): State<App>, body: String) -> Answer<Redirect> {
-    let terms = query::parse(&Params::read(&body).query);
+    let terms = query::parse(&Params::read(&body).query)?;
     app.mailbox.mark(sql::matching(&terms), true).await?;
     Ok(home(&body))
 }

@@ -1,20 +1,21 @@
 //! From the bytes of a mail to what the list, the search and the page need.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::LazyLock;
+use std::collections::HashSet;
 
-use mail_parser::{HeaderName, Message, MessageParser, PartType};
+use posthaste_mime::read::{BodyKind, Mail};
 
 use crate::address::{self, Address};
 use crate::parts::{self, Role};
-use crate::{Envelope, Summary, prose};
+use crate::{Envelope, Summary, html_to_text};
 
-/// Letters of the body that a search looks through.
+/// Letters of the body, and of the names of files, that a search looks through.
 const SEARCHED: usize = 64 * 1024;
-/// Bytes of HTML that are turned into text for the search and the snippet.
-const CONVERTED: usize = 256 * 1024;
+/// Bytes of a body that are read for the search and the snippet.
+const READ: usize = 256 * 1024;
 /// Letters of a snippet before it is cut.
 const SNIPPET: usize = 200;
+/// Recipients of the envelope that are listed as blind copies.
+const MOST_HIDDEN: usize = 1_000;
 
 /// What is indexed of one mail; the store adds id, time and size.
 #[derive(Default)]
@@ -37,48 +38,39 @@ pub(crate) struct Words {
     pub all: String,
 }
 
-/// Reads a mail and hands it to `look`. `None` when it cannot be read at all.
-///
-/// A parser that panics on a mail nobody foresaw must cost that mail, not the mailbox.
-pub(crate) fn with<T>(raw: &[u8], look: impl FnOnce(&Message<'_>) -> T) -> Option<T> {
-    static PARSER: LazyLock<MessageParser> = LazyLock::new(MessageParser::default);
-    let read = AssertUnwindSafe(|| PARSER.parse(raw).map(|message| look(&message)));
-    catch_unwind(read).ok().flatten()
+impl Words {
+    /// Bytes of all of them.
+    pub(crate) fn size(&self) -> usize {
+        let texts = [
+            &self.from,
+            &self.to,
+            &self.cc,
+            &self.bcc,
+            &self.reply_to,
+            &self.recipients,
+            &self.subject,
+            &self.all,
+        ];
+        texts.iter().map(|text| text.len()).sum()
+    }
 }
 
-/// The index entry of a mail; an unreadable one still has its envelope.
+/// The index entry of a mail. Its size is bounded, whatever the mail's is.
 pub(crate) fn digest(envelope: &Envelope, raw: &[u8]) -> Digest {
-    with(raw, |message| read(envelope, message)).unwrap_or_else(|| {
-        let mut digest = Digest::default();
-        digest.summary.from.address.clone_from(&envelope.from);
-        digest.summary.bcc = hidden(envelope, &[]);
-        digest.search = words(envelope, &digest.summary, "", "");
-        digest
-    })
-}
-
-fn read(envelope: &Envelope, message: &Message<'_>) -> Digest {
-    let [to, cc, mut bcc, reply_to] = [
-        HeaderName::To,
-        HeaderName::Cc,
-        HeaderName::Bcc,
-        HeaderName::ReplyTo,
-    ]
-    .map(|header| address::all(message, header));
+    let mail = Mail::read(raw);
+    let [to, cc, mut bcc, reply_to] =
+        ["To", "Cc", "Bcc", "Reply-To"].map(|header| address::all(&mail, header));
     bcc.extend(hidden(envelope, &[&to, &cc, &bcc]));
-    let files = parts::files(message);
-    let body = preview(message);
+    let files = parts::files(&mail);
+    let body = preview(&mail);
     let summary = Summary {
-        message_id: message.message_id().unwrap_or_default().to_owned(),
-        from: address::all(message, HeaderName::From)
-            .into_iter()
-            .next()
-            .unwrap_or_default(),
+        message_id: mail.message_id().unwrap_or_default(),
+        from: author(envelope, &mail),
         to,
         cc,
         bcc,
         reply_to,
-        subject: subject(message),
+        subject: subject(&mail),
         attachments: files.iter().filter(|f| f.role == Role::Attachment).count(),
         snippet: snippet(&body),
         ..Summary::default()
@@ -91,18 +83,35 @@ fn read(envelope: &Envelope, message: &Message<'_>) -> Digest {
     }
 }
 
+/// The first author; of bytes without any header there is only the envelope.
+fn author(envelope: &Envelope, mail: &Mail<'_>) -> Address {
+    let mut from = address::all(mail, "From").into_iter().next();
+    if mail.fields().next().is_none() {
+        from = Some(Address {
+            name: String::new(),
+            address: envelope.from.clone(),
+        });
+    }
+    from.unwrap_or_default()
+}
+
 /// The subject on one line.
-pub(crate) fn subject(message: &Message<'_>) -> String {
-    collapse(message.subject().unwrap_or_default(), usize::MAX)
+fn subject(mail: &Mail<'_>) -> String {
+    collapse(&mail.text("Subject").unwrap_or_default(), usize::MAX)
 }
 
 /// Recipients that no header names: the blind copies. Mailpit shows them as `Bcc` too.
 fn hidden(envelope: &Envelope, named: &[&Vec<Address>]) -> Vec<Address> {
-    let named = |to: &str| named.iter().any(|list| list.iter().any(|a| a.is(to)));
+    let named: HashSet<_> = named
+        .iter()
+        .flat_map(|list| list.iter())
+        .map(|one| one.address.to_ascii_lowercase())
+        .collect();
     envelope
         .to
         .iter()
-        .filter(|to| !named(to))
+        .filter(|to| !named.contains(&to.to_ascii_lowercase()))
+        .take(MOST_HIDDEN)
         .map(|to| Address {
             name: String::new(),
             address: to.clone(),
@@ -111,47 +120,41 @@ fn hidden(envelope: &Envelope, named: &[&Vec<Address>]) -> Vec<Address> {
 }
 
 /// The HTML body, all HTML parts of it; empty when the mail has none.
-pub(crate) fn html(message: &Message<'_>) -> String {
-    bodies(message, &message.html_body, |body| match body {
-        PartType::Html(html) => Some(html.as_ref().to_owned()),
-        _ => None,
-    })
-}
-
-/// The text body as it was sent; empty when the mail has none.
-pub(crate) fn plain(message: &Message<'_>) -> String {
-    bodies(message, &message.text_body, |body| match body {
-        PartType::Text(text) => Some(text.as_ref().to_owned()),
-        _ => None,
-    })
+pub(crate) fn html(mail: &Mail<'_>) -> String {
+    bodies(mail, BodyKind::Html, usize::MAX)
 }
 
 /// The text body, made from the HTML where a mail has no text of its own (as Mailpit does).
-pub(crate) fn text(message: &Message<'_>) -> String {
-    let plain = plain(message);
+pub(crate) fn text(mail: &Mail<'_>) -> String {
+    let plain = bodies(mail, BodyKind::Text, usize::MAX);
     if plain.trim().is_empty() {
-        prose::from(&html(message))
+        html_to_text::convert(&html(mail))
     } else {
         plain
     }
 }
 
-fn bodies(
-    message: &Message<'_>,
-    parts: &[u32],
-    wanted: impl Fn(&PartType<'_>) -> Option<String>,
-) -> String {
-    let found: Vec<_> = parts
-        .iter()
-        .filter_map(|index| wanted(&message.part(*index)?.body))
-        .collect();
-    found.join("\n")
+/// The parts of this kind, joined; no further one once there are `enough` bytes.
+fn bodies(mail: &Mail<'_>, kind: BodyKind, enough: usize) -> String {
+    let mut out = String::new();
+    let mut first = true;
+    for part in mail.parts().iter().filter(|p| p.body_kind == Some(kind)) {
+        if out.len() >= enough {
+            break;
+        }
+        if !first {
+            out.push('\n');
+        }
+        first = false;
+        out.push_str(&part.text());
+    }
+    out
 }
 
-fn preview(message: &Message<'_>) -> String {
-    let plain = plain(message);
+fn preview(mail: &Mail<'_>) -> String {
+    let plain = bodies(mail, BodyKind::Text, READ);
     if plain.trim().is_empty() {
-        prose::from(head(&html(message), CONVERTED))
+        html_to_text::convert(head(&bodies(mail, BodyKind::Html, READ), READ))
     } else {
         plain
     }
@@ -179,6 +182,7 @@ fn words(envelope: &Envelope, summary: &Summary, body: &str, names: &str) -> Wor
         subject: summary.subject.to_lowercase(),
         all: String::new(),
     };
+    let names = collapse(names, SEARCHED).to_lowercase();
     let body = collapse(body, SEARCHED).to_lowercase();
     words.all = [
         words.subject.as_str(),
@@ -188,7 +192,7 @@ fn words(envelope: &Envelope, summary: &Summary, body: &str, names: &str) -> Wor
         &words.bcc,
         &words.reply_to,
         &words.recipients,
-        &names.to_lowercase(),
+        &names,
         &body,
     ]
     .join("\n");
@@ -258,6 +262,28 @@ mod tests {
         assert!(digest.search.all.contains("eve@x.co"));
     }
 
+    #[test]
+    fn the_index_entry_of_a_large_mail_is_small() {
+        let long = "x".repeat(1 << 20);
+        let list = format!("{long}@x.co, ").repeat(4);
+        let part = format!("--b\r\nContent-Type: a/b; name=\"{long}\"\r\n\r\n\r\n").repeat(4);
+        let raw = format!(
+            "From: {list}\r\nTo: {list}\r\nCc: {list}\r\nBcc: {list}\r\nReply-To: {list}\r\n\
+             Subject: {long}\r\nMessage-ID: <{long}>\r\n\
+             Content-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\n\r\n{long}\r\n{part}--b--"
+        );
+        let Digest {
+            summary, search, ..
+        } = digest(&Envelope::default(), raw.as_bytes());
+        assert!(summary.subject.len() <= 1 << 16);
+        assert!(summary.message_id.len() <= 1_000);
+        for list in [&summary.to, &summary.cc, &summary.bcc, &summary.reply_to] {
+            let bytes: usize = list.iter().map(|a| a.name.len() + a.address.len()).sum();
+            assert!(bytes <= 1 << 16, "{bytes}");
+        }
+        assert!(search.all.len() < 9 << 16, "{}", search.all.len());
+    }
+
     proptest! {
         #[test]
         fn no_bytes_make_the_reader_panic(raw in proptest::collection::vec(any::<u8>(), 0..600)) {
@@ -284,12 +310,11 @@ mod tests {
         ) {
             let raw = lines.join("\r\n");
             digest(&Envelope::default(), raw.as_bytes());
-            with(raw.as_bytes(), |message| {
-                for leaf in parts::files(message) {
-                    parts::bytes(raw.as_bytes(), leaf.part);
-                    assert!(parts::find(message, &leaf.id).is_some());
-                }
-            });
+            let mail = Mail::read(raw.as_bytes());
+            for leaf in parts::files(&mail) {
+                leaf.part.bytes();
+                assert!(parts::find(&mail, &leaf.id).is_some());
+            }
         }
     }
 }

@@ -45,9 +45,19 @@ pub(crate) struct Term {
     pub test: Test,
 }
 
+/// Terms of one search. Each is looked for in every mail.
+const MOST: usize = 100;
+
+/// A search of more terms than are looked for. None of them may be left out: a search also tells
+/// what is deleted.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[error("Error: a search has at most {MOST} terms")]
+pub(crate) struct TooManyTerms;
+
 /// The terms of a search; one that says nothing (a date that is none) is left out.
-pub(crate) fn parse(search: &str) -> Vec<Term> {
-    words(search).iter().filter_map(|word| term(word)).collect()
+pub(crate) fn parse(search: &str) -> Result<Vec<Term>, TooManyTerms> {
+    let terms: Vec<_> = words(search).iter().filter_map(|word| term(word)).collect();
+    (terms.len() <= MOST).then_some(terms).ok_or(TooManyTerms)
 }
 
 /// Splits at white space outside double quotes, and drops the quotes.
@@ -164,7 +174,11 @@ mod tests {
 
     #[track_caller]
     fn check(search: &str, want: &[(bool, Test)]) {
-        let got: Vec<_> = parse(search).into_iter().map(|t| (t.not, t.test)).collect();
+        let got: Vec<_> = parse(search)
+            .unwrap()
+            .into_iter()
+            .map(|t| (t.not, t.test))
+            .collect();
         assert_eq!(got, want, "search: {search:?}");
     }
 
@@ -214,6 +228,13 @@ mod tests {
                 (false, holds(Field::All, "🎉")),
             ],
         );
+    }
+
+    #[test]
+    fn a_search_of_too_many_terms_is_none() {
+        let terms = |n: usize| parse(&"a ".repeat(n)).map(|terms| terms.len());
+        assert_eq!(terms(MOST), Ok(MOST));
+        assert_eq!(terms(MOST + 1), Err(TooManyTerms));
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use axum::extract::{Path, RawQuery, State};
 use axum::response::Response;
+use posthaste_mime::read::Mail;
 use serde::Serialize;
 
 use crate::events::{Line, Lines};
@@ -11,7 +12,7 @@ use crate::refusal::Refusal;
 use crate::routes::App;
 use crate::sources::Told;
 use crate::store::Kept;
-use crate::{Address, api, headers, page, parse, view};
+use crate::{Address, headers, page, parse, view};
 
 /// Bytes of source shown on the page; the rest is a download.
 const SHOWN: usize = 256 * 1024;
@@ -107,7 +108,8 @@ pub(crate) async fn open(
     let told = app.told(&kept.summary, &kept.envelope).await;
     let reader = {
         let params = params.clone();
-        api::apart(move || Reader::new(&kept, &told, &params)).await?
+        let read = move || Reader::new(&kept, &told, &params);
+        app.mailbox.apart("reader", read).await?
     };
     page::show(&app, &params, Some(reader)).await
 }
@@ -120,7 +122,7 @@ pub(crate) async fn told(
 ) -> Result<Response, Refusal> {
     let row = app.mailbox.head(id).await?.ok_or(Refusal::NotFound)?;
     let told = app.told(&row.summary, &row.envelope).await;
-    app.render("fragment", &Lines::of(&told))
+    app.render("fragment", Lines::of(&told)).await
 }
 
 impl Reader {
@@ -207,7 +209,7 @@ impl Panel {
                 panel.source = Some(Source::new(&full.text, whole, true));
             }
             "source" => panel.source = Some(Source::new(&full.html, format!("{api}/raw"), false)),
-            "headers" => panel.headers = parse::with(&kept.raw, headers::all),
+            "headers" => panel.headers = Some(shown_headers(kept)),
             "raw" => {
                 let head = kept.raw.get(..SHOWN + 4).unwrap_or(&kept.raw);
                 let text = String::from_utf8_lossy(head);
@@ -223,6 +225,20 @@ impl Panel {
         }
         panel
     }
+}
+
+/// The header as far as the page shows it; the raw view and its download have all of it.
+fn shown_headers(kept: &Kept) -> Vec<(String, String)> {
+    let mut room = SHOWN;
+    let mut shown = headers::all(&Mail::read(&kept.raw));
+    for (name, value) in &mut shown {
+        for text in [name, value] {
+            let cut = parse::head(text, room).len();
+            text.truncate(cut);
+            room -= cut;
+        }
+    }
+    shown
 }
 
 impl Frame {

@@ -4,6 +4,7 @@ use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
 use crate::Error;
+use crate::query::TooManyTerms;
 
 /// Why a request gets no answer.
 #[derive(Debug)]
@@ -23,6 +24,12 @@ pub(crate) enum Refusal {
 impl From<Error> for Refusal {
     fn from(cause: Error) -> Self {
         Self::Internal(cause)
+    }
+}
+
+impl From<TooManyTerms> for Refusal {
+    fn from(why: TooManyTerms) -> Self {
+        Self::Bad(why.to_string())
     }
 }
 

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use axum::Router;
+use axum::extract::DefaultBodyLimit;
 use axum::http::header;
 use axum::middleware::from_fn_with_state;
 use axum::routing::{get, post};
@@ -11,6 +12,9 @@ use handlebars::Handlebars;
 use crate::refusal::Refusal;
 use crate::sources::{Told, Trace};
 use crate::{Envelope, Mailbox, Sources, Summary, api, guard, live, page, reader, view};
+
+/// Bytes of a form of the page, which holds a search and a place in the list.
+const LARGEST_FORM: usize = 64 * 1024;
 
 /// What the handlers share.
 #[derive(Clone)]
@@ -68,6 +72,7 @@ fn page_routes() -> Router<App> {
         .route("/read", post(page::read))
         .route("/view/{file}", get(view::view))
         .route("/live", get(live::stream))
+        .layer(DefaultBodyLimit::max(LARGEST_FORM))
 }
 
 fn api_routes() -> Router<App> {

@@ -39,6 +39,12 @@ pub(crate) const INSERT: &str = "
         lower_from, lower_to, lower_cc, lower_bcc, lower_reply, lower_rcpt, lower_subject, lower_all)
     VALUES (?1, ?2, ?3, 1, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)";
 
+/// Bytes of a mail's row, besides those of its source.
+pub(crate) const ROW: &str = "octet_length(envelope) + octet_length(summary) \
+    + octet_length(message_id) + octet_length(lower_from) + octet_length(lower_to) \
+    + octet_length(lower_cc) + octet_length(lower_bcc) + octet_length(lower_reply) \
+    + octet_length(lower_rcpt) + octet_length(lower_subject) + octet_length(lower_all)";
+
 /// A `WHERE` clause and the values of its question marks.
 pub(crate) struct Clause {
     pub text: String,
@@ -60,6 +66,14 @@ pub(crate) fn matching(terms: &[Term]) -> Clause {
     clause
 }
 
+/// The mails up to this place in the order of their coming.
+pub(crate) fn up_to(seq: i64) -> Clause {
+    Clause {
+        text: "seq <= ?".to_owned(),
+        values: vec![Value::Integer(seq)],
+    }
+}
+
 /// The mails of these ids.
 pub(crate) fn named(ids: &[String]) -> Clause {
     // One value whatever the number of ids: SQLite has an upper bound on question marks.
@@ -77,7 +91,7 @@ fn condition(test: &Test) -> (String, Vec<Value>) {
             let columns = columns(*field);
             let any: Vec<_> = columns
                 .iter()
-                .map(|column| format!("instr({column}, ?) > 0"))
+                .map(|column| format!("holds({column}, ?)"))
                 .collect();
             let values = columns.iter().map(|_| Value::Text(text.clone())).collect();
             (any.join(" OR "), values)

@@ -6,24 +6,23 @@
 
 use std::path::Path;
 
-use posthaste_model::Millis;
 use rusqlite::{Connection, OptionalExtension as _, Row as SqlRow, params, params_from_iter};
 
-use crate::parse::Digest;
+use crate::entry::Entry;
+use crate::mailbox::Limits;
 use crate::query::Term;
-use crate::rows::{Row, Slice, Totals, rfc3339};
+use crate::rows::{Row, Slice, Totals};
 use crate::sql::{self, Clause};
 use crate::{Envelope, Error, Summary, file};
 
-/// Bytes kept beside the count: ten thousand mails of ten megabytes must not fill a disk.
-const LARGEST: i64 = 2 << 30;
+/// What an empty database takes.
+const EMPTY: u64 = 64 * 1024;
 
 /// The open database. Counts are kept here, because a load test asks for them all the time.
 pub(crate) struct Store {
     db: Connection,
-    limit: usize,
+    limits: Limits,
     totals: Totals,
-    bytes: i64,
     /// Mails taken and mails dropped or deleted since the start.
     pub(crate) taken: usize,
     pub(crate) taken_bytes: u64,
@@ -39,51 +38,55 @@ pub(crate) struct Kept {
 
 impl Store {
     /// Opens the file, or a database in memory, and makes the tables in a new one.
-    pub(crate) fn open(file: Option<&Path>, limit: usize) -> Result<Self, Error> {
+    pub(crate) fn open(file: Option<&Path>, limits: Limits) -> Result<Self, Error> {
         let db = file::connect(file)?;
-        let (totals, bytes) = db.query_row(
-            "SELECT count(*), coalesce(sum(unread), 0), coalesce(sum(size), 0) FROM mail",
+        let totals = db.query_row(
+            "SELECT count(*), coalesce(sum(unread), 0) FROM mail",
             [],
-            |row| Ok((totals(row)?, row.get(2)?)),
+            totals,
         )?;
         let mut store = Self {
             db,
-            limit: limit.max(1),
+            limits: Limits {
+                mails: limits.mails.max(1),
+                ..limits
+            },
             totals,
-            bytes,
             taken: 0,
             taken_bytes: 0,
             gone: 0,
         };
-        store.trim()?;
+        if store.make_room(0, 0)? {
+            store.give_back()?;
+        }
         Ok(store)
     }
 
-    /// Keeps a mail, drops the oldest ones beyond the limits, and tells the new id.
-    pub(crate) fn insert(
-        &mut self,
-        digest: Digest,
-        envelope: &Envelope,
-        received: Millis,
-        raw: &[u8],
-    ) -> Result<String, Error> {
-        let size = i64::try_from(raw.len()).unwrap_or(i64::MAX);
+    /// Drops the oldest mails beyond the limits, keeps this one, and tells its id.
+    ///
+    /// # Errors
+    /// [`Error::TooLarge`] when it would not fit in even alone; then nothing is dropped.
+    pub(crate) fn insert(&mut self, entry: &Entry, raw: &[u8]) -> Result<String, Error> {
+        let size = entry.space(raw);
+        let most = self.limits.bytes;
+        if size + EMPTY > most {
+            return Err(Error::TooLarge { size, most });
+        }
+        self.make_room(1, size)?;
         let id = file::fresh_id(&self.db)?;
         let summary = Summary {
             id: id.clone(),
-            created: rfc3339(received),
-            size: raw.len(),
-            ..digest.summary
+            ..entry.summary.clone()
         };
-        let words = digest.search;
+        let words = &entry.words;
         let tx = self.db.transaction()?;
         tx.prepare_cached(sql::INSERT)?.execute(params![
             id,
-            received.0,
-            size,
+            entry.received.0,
+            i64::try_from(raw.len()).unwrap_or(i64::MAX),
             i64::try_from(summary.attachments).unwrap_or(i64::MAX),
-            i64::try_from(digest.inlines).unwrap_or(i64::MAX),
-            serde_json::to_string(envelope)?,
+            i64::try_from(entry.inlines).unwrap_or(i64::MAX),
+            entry.envelope,
             serde_json::to_string(&summary)?,
             summary.message_id,
             words.from,
@@ -100,11 +103,15 @@ impl Store {
         tx.commit()?;
         self.totals.total += 1;
         self.totals.unread += 1;
-        self.bytes += size;
         self.taken += 1;
         self.taken_bytes += u64::try_from(raw.len()).unwrap_or_default();
-        self.trim()?;
         Ok(id)
+    }
+
+    /// Whether a mail can be kept without dropping others, which takes as long as they are large.
+    pub(crate) fn has_room(&self, entry: &Entry, raw: &[u8]) -> Result<bool, Error> {
+        let (mails, bytes) = self.surplus(1, entry.space(raw))?;
+        Ok(mails == 0 && bytes == 0)
     }
 
     /// `start` mails skipped, newest first, `limit` of those that match; `None` for all of them.
@@ -191,14 +198,19 @@ impl Store {
     pub(crate) fn delete(&mut self, which: &Clause) -> Result<bool, Error> {
         let some = self.drop_where(which)?;
         if some {
-            // Both give their room back only when read to the end.
-            for pragma in ["incremental_vacuum", "wal_checkpoint(TRUNCATE)"] {
-                let mut statement = self.db.prepare_cached(&format!("PRAGMA {pragma}"))?;
-                let mut steps = statement.query([])?;
-                while steps.next()?.is_some() {}
-            }
+            self.give_back()?;
         }
         Ok(some)
+    }
+
+    fn give_back(&self) -> Result<(), Error> {
+        // Both give the room of deleted mails back only when read to the end.
+        for pragma in ["incremental_vacuum", "wal_checkpoint(TRUNCATE)"] {
+            let mut statement = self.db.prepare_cached(&format!("PRAGMA {pragma}"))?;
+            let mut steps = statement.query([])?;
+            while steps.next()?.is_some() {}
+        }
+        Ok(())
     }
 
     /// Bytes of the database on disk or in memory.
@@ -211,18 +223,58 @@ impl Store {
         self.totals
     }
 
-    /// Drops the oldest beyond the limits, and one in a hundred more: neighbours together cost
-    /// little, while dropping one for each that comes would double what a delivery writes.
-    fn trim(&mut self) -> Result<(), Error> {
-        while self.totals.total > self.limit || self.bytes > LARGEST && self.totals.total > 1 {
-            let surplus = self.totals.total.saturating_sub(self.limit).max(1) + self.limit / 100;
-            let surplus = surplus.min(self.totals.total - 1);
-            self.drop_where(&Clause {
-                text: format!("seq IN (SELECT seq FROM mail ORDER BY seq LIMIT {surplus})"),
-                values: Vec::new(),
-            })?;
+    /// Mails and bytes beyond the limits if these came in.
+    fn surplus(&self, mails: usize, bytes: u64) -> Result<(usize, u64), Error> {
+        // Pages that hold something: deleted mails leave theirs to the next ones.
+        let pages = "SELECT (page_count - freelist_count) * page_size
+            FROM pragma_page_count(), pragma_freelist_count(), pragma_page_size()";
+        let mut statement = self.db.prepare_cached(pages)?;
+        let used: i64 = statement.query_row([], |row| row.get(0))?;
+        let used = u64::try_from(used).unwrap_or_default();
+        Ok((
+            (self.totals.total + mails).saturating_sub(self.limits.mails),
+            (used + bytes).saturating_sub(self.limits.bytes),
+        ))
+    }
+
+    /// Drops the oldest until these fit in, and one in a hundred more: neighbours together cost
+    /// little, while dropping one for each that comes would double what a delivery writes. Says
+    /// whether any was dropped.
+    fn make_room(&mut self, mails: usize, bytes: u64) -> Result<bool, Error> {
+        let mut dropped = false;
+        loop {
+            let (mut more, mut room) = self.surplus(mails, bytes)?;
+            if self.totals.total == 0 || more == 0 && room == 0 {
+                return Ok(dropped);
+            }
+            if more > 0 {
+                more += self.limits.mails / 100;
+            }
+            if room > 0 {
+                room += self.limits.bytes / 100;
+            }
+            let last = self.oldest(more, room)?;
+            if !self.drop_where(&sql::up_to(last))? {
+                return Ok(dropped);
+            }
+            dropped = true;
         }
-        Ok(())
+    }
+
+    /// The last of the oldest mails that are so many, or that take so many bytes.
+    fn oldest(&self, mails: usize, bytes: u64) -> Result<i64, Error> {
+        let walk = format!("SELECT seq, size + {} FROM mail ORDER BY seq", sql::ROW);
+        let mut statement = self.db.prepare_cached(&walk)?;
+        let mut rows = statement.query([])?;
+        let (mut last, mut seen, mut freed) = (0, 0, 0);
+        while let Some(row) = rows.next()?
+            && (seen < mails || freed < bytes || seen == 0)
+        {
+            last = row.get(0)?;
+            seen += 1;
+            freed += u64::try_from(row.get::<_, i64>(1)?).unwrap_or_default();
+        }
+        Ok(last)
     }
 
     fn drop_where(&mut self, which: &Clause) -> Result<bool, Error> {
@@ -233,26 +285,18 @@ impl Store {
         );
         tx.prepare_cached(&raw)?
             .execute(params_from_iter(&which.values))?;
-        let mail = format!(
-            "DELETE FROM mail WHERE {} RETURNING unread, size",
-            which.text
-        );
-        let mut gone = (0, 0, 0);
+        let mail = format!("DELETE FROM mail WHERE {} RETURNING unread", which.text);
+        let mut gone = (0, 0);
         {
             let mut statement = tx.prepare_cached(&mail)?;
             let mut rows = statement.query(params_from_iter(&which.values))?;
             while let Some(row) = rows.next()? {
-                gone = (
-                    gone.0 + 1,
-                    gone.1 + count(row, 0)?,
-                    gone.2 + row.get::<_, i64>(1)?,
-                );
+                gone = (gone.0 + 1, gone.1 + count(row, 0)?);
             }
         }
         tx.commit()?;
         self.totals.total = self.totals.total.saturating_sub(gone.0);
         self.totals.unread = self.totals.unread.saturating_sub(gone.1);
-        self.bytes = self.bytes.saturating_sub(gone.2);
         self.gone += gone.0;
         Ok(gone.0 > 0)
     }

@@ -1,7 +1,12 @@
 //! The `List-Unsubscribe` headers (RFC 2369, RFC 8058), judged as Mailpit judges them.
 
-use mail_parser::Message;
+use posthaste_mime::read::Mail;
 use serde::Serialize;
+
+use crate::headers;
+
+/// Links, or what stands for them, that are judged: each may be repeated in the errors.
+const MOST: usize = 100;
 
 /// What the headers say and what is wrong with them.
 #[derive(Debug, Default, PartialEq, Eq, Serialize)]
@@ -17,12 +22,8 @@ pub(crate) struct ListUnsubscribe {
 
 impl ListUnsubscribe {
     /// Reads the headers of a mail.
-    pub(crate) fn of(message: &Message<'_>) -> Self {
-        let value = |name: &str| {
-            let headers = crate::headers::all(message);
-            let found = headers.into_iter().find(|h| h.0.eq_ignore_ascii_case(name));
-            found.map(|(_, value)| value).unwrap_or_default()
-        };
+    pub(crate) fn of(mail: &Mail<'_>) -> Self {
+        let value = |name: &str| headers::first(mail, name);
         Self::judge(value("List-Unsubscribe"), value("List-Unsubscribe-Post"))
     }
 
@@ -31,7 +32,7 @@ impl ListUnsubscribe {
         let mut errors = Vec::new();
         // A link may hold commas itself, so they separate only outside the brackets.
         let mut rest = header.as_str();
-        while let Some(item) = next(&mut rest) {
+        for item in std::iter::from_fn(|| next(&mut rest)).take(MOST) {
             let Some(link) = item.strip_prefix('<') else {
                 errors.push(format!("\"{item}\" should be enclosed in <>"));
                 continue;

@@ -5,12 +5,13 @@ use std::collections::HashMap;
 use axum::extract::{Path, RawQuery, State};
 use axum::http::{HeaderValue, header};
 use axum::response::{Html, IntoResponse, Response};
+use posthaste_mime::read::Mail;
 
 use crate::message::Full;
 use crate::params::Params;
 use crate::refusal::Refusal;
 use crate::routes::App;
-use crate::{api, frame};
+use crate::{api, frame, parse};
 
 /// `GET /view/{id}.html` and `.txt`. `embed=1` makes links open in a new window, `images=1` lets
 /// remote pictures load.
@@ -22,11 +23,21 @@ pub(crate) async fn view(
     let params = Params::read(query.as_deref().unwrap_or_default());
     let (id, kind) = file.rsplit_once('.').ok_or(Refusal::NotFound)?;
     let kept = api::find(&app, id, query).await?;
-    let full = api::apart(move || Full::of(&kept)).await?;
+    let embed = params.embed;
     match kind {
-        "html" if full.html.is_empty() => Err(Refusal::NoHtml),
-        "html" => Ok(framed(document(&full, params.embed).html, params.images)),
-        "txt" => Ok(full.text.into_response()),
+        "html" => {
+            let rewrite = move || {
+                let full = Full::of(&kept);
+                (!full.html.is_empty()).then(|| document(&full, embed).html)
+            };
+            let html = app.mailbox.apart("view", rewrite).await?;
+            Ok(framed(html.ok_or(Refusal::NoHtml)?, params.images))
+        }
+        "txt" => {
+            let read = move || parse::text(&Mail::read(&kept.raw));
+            let text = app.mailbox.apart("view", read).await?;
+            Ok(text.into_response())
+        }
         _ => Err(Refusal::NotFound),
     }
 }

@@ -95,6 +95,25 @@ async fn a_part_that_a_browser_would_run_is_sent_as_bytes() {
         "text/xml",
         "TEXT/HTML",
         "text/javascript",
+        "text/javascript1.5",
+        "text/ecmascript",
+        "text/jscript",
+        "text/livescript",
+        "text/x-javascript",
+        "text/css",
+        "text/x-amp-html",
+        "text/cache-manifest",
+        "application/javascript",
+        "application/x-javascript",
+        "application/ecmascript",
+        "application/xml",
+        "application/atom+xml",
+        "application/vnd.wap.xhtml+xml",
+        "application/xslt+xml",
+        "application/wasm",
+        "application/x-shockwave-flash",
+        "application/mathml+xml",
+        "image/svg",
     ] {
         let raw = format!(
             "Content-Type: {kind}; charset=utf-7\r\nContent-Disposition: attachment; filename=a\r\n\r\n<script>1</script>"
@@ -120,6 +139,19 @@ async fn a_part_that_a_browser_would_run_is_sent_as_bytes() {
         ("text/plain; charset=\"a b\"", "text/plain"),
         ("text", "text/plain"),
         ("image/png", "image/png"),
+        ("application/json", "application/json"),
+        ("application/zip", "application/zip"),
+        (
+            "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+            "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+        ),
+        (
+            "text/calendar; charset=utf-8",
+            "text/calendar; charset=utf-8",
+        ),
+        ("audio/mpeg", "audio/mpeg"),
+        // Without a boundary it is text.
+        ("multipart/x-mixed-replace", "text/plain"),
     ] {
         let raw = format!("Content-Type: {kind}\r\nContent-Disposition: attachment\r\n\r\nx");
         let id = b.deliver(&["a@x.example"], raw).await;

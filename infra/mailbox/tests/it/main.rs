@@ -10,9 +10,12 @@
 mod about;
 mod api;
 mod change;
+mod corpus;
 mod guard;
 mod hostile;
 mod keep;
+mod limits;
+mod offload;
 mod page;
 mod search;
 mod support;
