@@ -4,9 +4,11 @@ use std::fmt;
 
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use posthaste_model::{Problem, Problems};
+use posthaste_model::{Problem, Problems, Timestamp};
 use posthaste_store::StoreError;
 use serde_json::{Map, Value, json};
+
+use crate::Permit;
 
 /// Seconds after which a request that could not be served now may be sent again.
 const RETRY_AFTER: &str = "5";
@@ -29,6 +31,17 @@ pub struct Rejection {
     pub dialect: Dialect,
     /// Members some endpoints add beside `message` (a webhook's `id` and `url`).
     pub extra: Map<String, Value>,
+    /// The limit that was reached, if it is not the endpoint's own: its headers replace those of
+    /// the endpoint.
+    pub limited: Option<Limited>,
+}
+
+/// A limit that is reached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limited {
+    pub permit: Permit,
+    /// Seconds until the period ends.
+    pub retry_after: i64,
 }
 
 impl Rejection {
@@ -44,7 +57,33 @@ impl Rejection {
             problems,
             dialect: Dialect::General,
             extra: Map::new(),
+            limited: None,
         }
+    }
+
+    /// 429, the generic body, for a limit of `limit` in a period that ends at `until`. The
+    /// rate-limit headers name that limit, and `Retry-After` the seconds to its end.
+    pub fn too_many(limit: u32, until: Timestamp, now: Timestamp) -> Self {
+        let permit = Permit {
+            allowed: false,
+            limit,
+            remaining: 0,
+            reset: until,
+        };
+        let retry_after = until.since(now).max(1);
+        Self {
+            limited: Some(Limited {
+                permit,
+                retry_after,
+            }),
+            ..Self::plain(StatusCode::TOO_MANY_REQUESTS, "too many requests")
+        }
+    }
+
+    /// 401, as mail/send answers an account that is switched off.
+    pub fn not_authorized_to_send() -> Self {
+        let message = "Authenticated user is not authorized to send mail";
+        Self::plain(StatusCode::UNAUTHORIZED, message)
     }
 
     /// 400 about one field.
@@ -156,6 +195,11 @@ impl IntoResponse for Rejection {
         headers.insert(header::CONTENT_TYPE, json);
         if self.status == StatusCode::SERVICE_UNAVAILABLE {
             headers.insert(header::RETRY_AFTER, HeaderValue::from_static(RETRY_AFTER));
+        }
+        if let Some(limited) = self.limited {
+            let seconds = HeaderValue::from(limited.retry_after);
+            headers.insert(header::RETRY_AFTER, seconds);
+            response.extensions_mut().insert(limited);
         }
         response
     }

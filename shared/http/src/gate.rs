@@ -181,7 +181,7 @@ impl Gate {
     pub async fn check_may_send(&self, account: &Account) -> Result<(), Rejection> {
         match self.is_active(account).await? {
             true => Ok(()),
-            false => Err(not_authorized_to_send()),
+            false => Err(Rejection::not_authorized_to_send()),
         }
     }
 
@@ -223,7 +223,7 @@ impl Gate {
         };
         let held = held.map_err(|rejection| self.refuse_stranger(rejection, ip).rejection)?;
         if !self.lets_in(&held.account, ip).await? {
-            let refused = self.refuse_stranger(not_authorized_to_send(), ip);
+            let refused = self.refuse_stranger(Rejection::not_authorized_to_send(), ip);
             if refused.permit.allowed {
                 self.record(self.note(&held.account, ip, "basic", false))
                     .await;
@@ -332,15 +332,10 @@ fn too_many() -> Rejection {
     Rejection::plain(StatusCode::TOO_MANY_REQUESTS, "too many requests")
 }
 
-fn not_authorized_to_send() -> Rejection {
-    let message = "Authenticated user is not authorized to send mail";
-    Rejection::plain(StatusCode::UNAUTHORIZED, message)
-}
-
 /// What a caller outside the allow list is told, and one whose account is disabled or suspended.
 fn barred(access: Access) -> Rejection {
     match access {
-        Access::Scope(SENDING) => not_authorized_to_send(),
+        Access::Scope(SENDING) => Rejection::not_authorized_to_send(),
         Access::Scope(_) | Access::Either(..) | Access::AnyKey | Access::Public => {
             Rejection::forbidden()
         }

@@ -29,7 +29,7 @@ pub use body::{BodyFault, RawBody, too_large};
 pub use cache::Cache;
 pub use caller::Caller;
 pub use edge::{ClientIp, GatewayName, RequestId, finish};
-pub use error::{Dialect, Rejection};
+pub use error::{Dialect, Limited, Rejection};
 pub use gate::Gate;
 pub use gzip::{Inflated, inflate};
 pub use json::{Body, body_is_json, parse};

@@ -16,7 +16,7 @@ use tracing::{Span, field};
 
 use crate::edge::client_ip;
 use crate::gate::Asked;
-use crate::{Dialect, Gate, Rejection};
+use crate::{Dialect, Gate, Limited, Rejection};
 
 /// Who may call a route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -184,6 +184,8 @@ async fn admit(State(guard): State<Guard>, mut req: Request, next: Next) -> Resp
             }
         }
     };
+    let reached = response.extensions().get::<Limited>();
+    let permit = reached.map_or(permit, |limited| limited.permit);
     permit.write(response.headers_mut());
     response
 }
