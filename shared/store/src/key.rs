@@ -36,6 +36,9 @@
 //! | name to send from    | `A#<account>`               | `FROM#<domain or address>`       |
 //! | request with a key   | `ONCE#<account>#<hash>`     | `ONCE`                           |
 //! | mailed link          | `LINK#<hash of the token>`  | `LINK`                           |
+//! | address to forward to| `A#<account>`               | `FORWARD#<hash of the address>`  |
+//! | system mails caused  | `A#<topmost account>`       | `SYSTEMMAILS`                    |
+//! | system mails received| `SYSTEMMAILS#<hash of the mailbox>` | `SYSTEMMAILS`            |
 //! | unsubscribe group    | `A#<account>`               | `GROUP#<id, 10 digits>`          |
 //! | its name, held once  | `A#<account>`               | `GROUPNAME#<hash of the name>`   |
 //! | the default group    | `A#<account>`               | `DEFAULTGROUP`                   |
@@ -188,6 +191,21 @@ impl Key {
 
     pub(crate) fn link(hash: &str) -> Self {
         Self::new(format!("LINK#{hash}"), "LINK")
+    }
+
+    /// An address that bounces and spam reports may be forwarded to once it is confirmed.
+    pub(crate) fn forward(account: &AccountId, hash: &str) -> Self {
+        Self::of_account(account, format!("FORWARD#{hash}"))
+    }
+
+    /// The system mails that an account and its subusers caused.
+    pub(crate) fn system_mails(account: &AccountId) -> Self {
+        Self::of_account(account, "SYSTEMMAILS")
+    }
+
+    /// The system mails that a mailbox received.
+    pub(crate) fn system_mails_to(hash: &str) -> Self {
+        Self::new(format!("SYSTEMMAILS#{hash}"), "SYSTEMMAILS")
     }
 
     /// A request that named itself, by the hash of that name. A partition of its own each.

@@ -21,6 +21,7 @@ mod erase;
 mod erased;
 mod error;
 mod first_account;
+mod forwards;
 mod groups;
 mod heard;
 mod held;
@@ -40,6 +41,7 @@ mod settings;
 mod slice;
 mod stats;
 mod suppressions;
+mod system_mails;
 mod table;
 mod templates;
 mod transact;
@@ -60,6 +62,7 @@ pub use due::{Due, DuePage, GRACE, Lane, Minute, NEAR, Place};
 pub use embedded::{Answer, Embedded};
 pub use erase::{Looked, Trace};
 pub use error::StoreError;
+pub use forwards::ForwardTo;
 pub use groups::{Group, GroupChange, GroupSaved};
 pub use heard::{Heard, News};
 pub use held::{Held, Released};
@@ -77,6 +80,10 @@ pub use settings::{AccountSettings, BouncePurge, Forward, Landing, SpamCheck, Wh
 pub use slice::Slice;
 pub use stats::{Added, DayStats, METRICS, Tally};
 pub use suppressions::{List, Listed, Mark, Suppressed, Window as ListWindow};
+pub use system_mails::{
+    Counted, CountedMail, SYSTEM_MAIL_PAUSE, SYSTEM_MAIL_PERIOD, SYSTEM_MAILS_PER_ACCOUNT,
+    SYSTEM_MAILS_PER_ADDRESS, SystemMail,
+};
 pub use table::{Change, Page, Put, Row, Store};
 pub use templates::{Placed, Template, Texts, Version};
 pub use transact::{Transact, Write};

@@ -45,7 +45,7 @@ pub struct SenderFields {
 /// The secret of a mailed link. The table knows its hash only.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Link {
-    hash: String,
+    pub(crate) hash: String,
     /// When it stops working.
     pub until: Timestamp,
 }
@@ -60,7 +60,7 @@ impl Link {
     }
 }
 
-fn hash(token: &str) -> String {
+pub(crate) fn hash(token: &str) -> String {
     URL_SAFE_NO_PAD.encode(Sha256::digest(token.as_bytes()))
 }
 
@@ -155,8 +155,11 @@ impl Store {
         Ok(row.map(|row| row.value))
     }
 
-    /// The sender with this address, verified or not.
-    pub(crate) async fn sender_of(
+    /// The sender with this address (as it compares), verified or not.
+    ///
+    /// # Errors
+    /// When the table fails.
+    pub async fn sender_of(
         &self,
         account: &AccountId,
         folded: &str,

@@ -104,9 +104,23 @@ impl Store {
         value: &T,
         rev: u64,
     ) -> Result<Write, StoreError> {
+        self.write_unchanged_until(key, value, rev, None)
+    }
+
+    /// [`Store::write_unchanged`] for a row that expires.
+    ///
+    /// # Errors
+    /// When the value has no form in the table.
+    pub fn write_unchanged_until<T: Serialize>(
+        &self,
+        key: &Key,
+        value: &T,
+        rev: u64,
+        expires: Option<Timestamp>,
+    ) -> Result<Write, StoreError> {
         let put = PutOp::builder()
             .table_name(&*self.table)
-            .set_item(Some(to_item(key, value, rev + 1, None)?))
+            .set_item(Some(to_item(key, value, rev + 1, expires)?))
             .condition_expression("#rev = :rev")
             .expression_attribute_names("#rev", "rev")
             .expression_attribute_values(":rev", number(rev))
