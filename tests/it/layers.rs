@@ -14,14 +14,15 @@ fn level(name: &str) -> Option<u8> {
         | "posthaste-smtpd" | "posthaste-identity" | "posthaste-spam" => 1,
         "posthaste-http" => 2,
         "posthaste-runtime" => 3,
-        "posthaste-mailbox" => 4,
-        "posthaste-operator" => 5,
-        "posthaste" => 6,
-        "posthaste-testkit" => 7,
-        "posthaste-hello" | "posthaste-tests" => 8,
+        "posthaste-notices" => 4,
+        "posthaste-mailbox" => 5,
+        "posthaste-operator" => 6,
+        "posthaste" => 7,
+        "posthaste-testkit" => 8,
+        "posthaste-hello" | "posthaste-tests" => 9,
         name if name.starts_with("posthaste-") => return None,
         // A function: its package has the name of its folder.
-        _ => 4,
+        _ => 5,
     })
 }
 

@@ -1,0 +1,200 @@
+//! Mails that the service writes in its own name to an address that a caller names: the links that
+//! confirm an address, and the DNS records for a colleague.
+//!
+//! Every such mail passes [`Notices::clear`] before anything is stored: the account may send, no
+//! list of it holds the address, and neither the account nor the address has had its mails of the
+//! day (see `posthaste_store`, system mails). A refused request changes nothing.
+
+mod note;
+
+use std::time::Duration;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use posthaste_http::{Gate, GatewayName, Rejection};
+use posthaste_model::{AccountId, Clock, EmailAddress, Entropy, Mail, Masked};
+use posthaste_queue::{Body, Job, Queue};
+use posthaste_runtime::{Boot, ConfigError, Error, Variables};
+use posthaste_store::{Account, Counted, CountedMail, Link, Store, SystemMail};
+
+pub use note::{LONGEST_NOTE, quoted};
+
+/// Seconds that a mailed link works.
+pub const LINK_LIFE: i64 = 48 * 3600;
+
+/// What such mails are written and sent with.
+#[derive(Clone)]
+pub struct Notices {
+    pub store: Store,
+    /// The send queue.
+    pub send: Queue,
+    pub clock: Clock,
+    pub entropy: Entropy,
+    /// Who writes them.
+    pub sender: EmailAddress,
+    /// Base address of the pages that people open, without a final slash; without one it is the
+    /// address at which the gateway was called.
+    pub public_url: Option<String>,
+}
+
+/// A mail that a caller asks for.
+#[derive(Clone, Copy, Debug)]
+pub struct Wanted<'a> {
+    pub account: &'a Account,
+    pub to: &'a EmailAddress,
+    /// The field of the request that names the address, for errors.
+    pub field: &'static str,
+    /// What the mail is about: the same value again within ten minutes is the same mail.
+    pub about: &'a str,
+    /// Whether it repeats an earlier mail, which is allowed after ten minutes.
+    pub resend: bool,
+}
+
+/// A mail that may leave: it is counted. Send it, or give its place back.
+#[derive(Debug)]
+#[must_use]
+pub struct Cleared {
+    account: AccountId,
+    to: EmailAddress,
+    counted: CountedMail,
+}
+
+/// A fresh link.
+#[derive(Debug)]
+pub struct FreshLink {
+    pub link: Link,
+    /// What the mail shows.
+    pub url: String,
+    /// Names the link without disclosing it.
+    pub about: String,
+}
+
+/// The address that the service writes from: `SYSTEM_SENDER`, or `no-reply` at `BOUNCE_DOMAIN`.
+///
+/// # Errors
+/// When neither is set, or it is no address.
+pub fn system_sender(vars: &Variables) -> Result<EmailAddress, ConfigError> {
+    let sender = match vars.get("SYSTEM_SENDER") {
+        Some(sender) => sender,
+        None => format!("no-reply@{}", vars.need("BOUNCE_DOMAIN")?),
+    };
+    EmailAddress::parse(&sender)
+        .map_err(|e| ConfigError::Unreadable("SYSTEM_SENDER".to_owned(), e.to_string()))
+}
+
+impl Notices {
+    /// Reads `TABLE_NAME`, `SEND_QUEUE_URL`, `BOUNCE_DOMAIN`, `SYSTEM_SENDER` (`no-reply` at the
+    /// bounce domain), `PUBLIC_URL` (the gateway's).
+    ///
+    /// # Errors
+    /// When one that must be there is not, or one cannot be read.
+    pub fn open(boot: &Boot) -> Result<Self, Error> {
+        let public_url = boot.vars().get("PUBLIC_URL");
+        Ok(Self {
+            store: boot.store()?,
+            send: boot.queue("SEND_QUEUE_URL")?,
+            clock: boot.clock(),
+            entropy: boot.entropy(),
+            sender: system_sender(boot.vars())?,
+            public_url: public_url.map(|url| url.trim_end_matches('/').to_owned()),
+        })
+    }
+
+    /// A link with a new token; `path` holds `{token}`.
+    ///
+    /// # Errors
+    /// When this installation has no address of its own.
+    pub fn link(&self, gateway: &GatewayName, path: &str) -> Result<FreshLink, Rejection> {
+        let base = match (&self.public_url, &gateway.0) {
+            (Some(url), _) => url.clone(),
+            (None, Some(name)) => format!("https://{name}"),
+            (None, None) => return Err(Rejection::internal(&"PUBLIC_URL is not set")),
+        };
+        let token = URL_SAFE_NO_PAD.encode(self.entropy.bytes::<32>());
+        Ok(FreshLink {
+            link: Link::new(&token, self.clock.now().plus(LINK_LIFE)),
+            url: format!("{base}{}", path.replace("{token}", &token)),
+            about: token,
+        })
+    }
+
+    /// Counts a mail that may leave.
+    ///
+    /// # Errors
+    /// 401 as from mail/send when the account may not send, 400 when a list of it or of an account
+    /// above it holds the address, 429 past the limits of the day. Nothing is counted, then.
+    pub async fn clear(&self, gate: &Gate, wanted: &Wanted<'_>) -> Result<Cleared, Rejection> {
+        let Wanted {
+            account,
+            to,
+            field,
+            about,
+            resend,
+        } = *wanted;
+        gate.check_may_send(account).await?;
+        let accounts = &*self.store.accounts_upwards(account).await?;
+        if self.store.is_suppressed_for(accounts, to).await? {
+            let message = "the address is on a suppression list of the account";
+            return Err(Rejection::on(field, message));
+        }
+        let now = self.clock.now();
+        let mail = SystemMail {
+            accounts,
+            to,
+            about,
+            resend,
+        };
+        match self.store.count_system_mail(&mail, now).await? {
+            Counted::Allowed(counted) => Ok(Cleared {
+                account: account.id.clone(),
+                to: to.clone(),
+                counted,
+            }),
+            Counted::Limited { limit, until } => {
+                let (account, to) = (&account.id, Masked(to.as_str()));
+                tracing::warn!(account.id = %account, "a mail of the service to {to} for account {account} is past the limit of {limit}");
+                Err(Rejection::too_many(limit, until, now))
+            }
+        }
+    }
+
+    /// Queues a text. When the queue does not take it, it is not counted.
+    ///
+    /// # Errors
+    /// 503 when the queue fails.
+    pub async fn send(
+        &self,
+        cleared: Cleared,
+        subject: &str,
+        text: String,
+    ) -> Result<(), Rejection> {
+        let mail = Mail::notice(self.sender.clone(), cleared.to.clone(), subject, text);
+        let job = Job {
+            v: 1,
+            account: cleared.account.clone(),
+            message: cleared.counted.message.clone(),
+            accepted: self.clock.now_ms(),
+            spans: Vec::new(),
+            attempt: 0,
+            due: None,
+            left: false,
+            key: None,
+            body: Body::Mail(Box::new(mail)),
+        };
+        let text = job.to_text().map_err(|e| Rejection::internal(&e))?;
+        if let Err(error) = self.send.send(text, Duration::ZERO).await {
+            self.cancel(cleared).await;
+            return Err(Rejection::unavailable(&error));
+        }
+        Ok(())
+    }
+
+    /// Gives the place of a mail back that is not to be sent after all. When the table fails the
+    /// mail stays counted until its day is over.
+    pub async fn cancel(&self, cleared: Cleared) {
+        if let Err(error) = self.store.uncount_system_mail(&cleared.counted).await {
+            let account = &cleared.account;
+            tracing::warn!(%error, account.id = %account, "a mail of account {account} that was not sent stays counted: {error}");
+        }
+    }
+}
