@@ -2,6 +2,7 @@
 
 mod bounces;
 mod foreign_names;
+mod forwards;
 mod inbound;
 mod send_later;
 mod send_now;

@@ -3,6 +3,7 @@
 //! A request's own setting wins over the account's (`posthaste_render::settings`). What is changed
 //! here is in force everywhere within ten seconds.
 
+mod confirm;
 mod limits;
 mod mail;
 mod overview;
@@ -12,7 +13,8 @@ mod tracking;
 
 use axum::http::Method;
 use posthaste_http::{Access, Gate, Routes};
-use posthaste_runtime::{Boot, ConfigError};
+use posthaste_notices::Notices;
+use posthaste_runtime::{Boot, Error};
 use posthaste_store::Store;
 
 use setting::Setting;
@@ -21,16 +23,20 @@ use setting::Setting;
 #[derive(Clone)]
 pub struct App {
     pub store: Store,
+    /// The mails that ask whether an address is to be forwarded to.
+    pub notices: Notices,
 }
 
 impl App {
-    /// Reads `TABLE_NAME`.
+    /// Reads `TABLE_NAME`, `SEND_QUEUE_URL`, `BOUNCE_DOMAIN`, `SYSTEM_SENDER` (`no-reply` at the
+    /// bounce domain), `PUBLIC_URL` (the gateway's).
     ///
     /// # Errors
-    /// When it is not set.
-    pub fn open(boot: &Boot) -> Result<Self, ConfigError> {
+    /// When one that must be there is not, or one cannot be read.
+    pub fn open(boot: &Boot) -> Result<Self, Error> {
         Ok(Self {
             store: boot.store()?,
+            notices: Notices::open(boot)?,
         })
     }
 }
@@ -39,6 +45,7 @@ impl App {
 #[derive(Clone)]
 struct Desk {
     store: Store,
+    notices: Notices,
     /// Forgets at once what this instance changes.
     gate: Gate,
 }
@@ -47,6 +54,7 @@ struct Desk {
 pub fn routes(app: App, gate: Gate) -> Routes {
     let desk = Desk {
         store: app.store,
+        notices: app.notices,
         gate: gate.clone(),
     };
     let (mail, tracking) = (
@@ -60,7 +68,9 @@ pub fn routes(app: App, gate: Gate) -> Routes {
             "/v3/tracking_settings",
             tracking,
             overview::tracking,
-        );
+        )
+        .at(Method::GET, confirm::PATH, Access::Public, confirm::ask)
+        .at(Method::POST, confirm::PATH, Access::Public, confirm::accept);
     let routes = with::<mail::AddressWhitelist>(routes);
     let routes = with::<mail::BouncePurge>(routes);
     let routes = with::<mail::Footer>(routes);

@@ -212,6 +212,13 @@ impl Setting for ForwardBounce {
     fn change(all: &mut AccountSettings, change: ForwardChange, found: &mut Problems) {
         forward(&mut all.forward_bounce, change, found);
     }
+
+    fn forwards<'a>(
+        all: &'a AccountSettings,
+        change: &'a ForwardChange,
+    ) -> Option<(&'a Forward, bool)> {
+        Some((&all.forward_bounce, change.email != Patch::Keep))
+    }
 }
 
 /// Who is told of spam reports.
@@ -237,6 +244,13 @@ impl Setting for ForwardSpam {
 
     fn change(all: &mut AccountSettings, change: ForwardChange, found: &mut Problems) {
         forward(&mut all.forward_spam, change, found);
+    }
+
+    fn forwards<'a>(
+        all: &'a AccountSettings,
+        change: &'a ForwardChange,
+    ) -> Option<(&'a Forward, bool)> {
+        Some((&all.forward_spam, change.email != Patch::Keep))
     }
 }
 

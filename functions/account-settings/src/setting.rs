@@ -2,13 +2,14 @@
 
 use axum::Json;
 use axum::extract::State;
-use posthaste_http::{Body, Caller, Rejection};
+use posthaste_http::{Body, Caller, GatewayName, Rejection};
 use posthaste_model::Problems;
-use posthaste_store::AccountSettings;
+use posthaste_store::{AccountSettings, Forward};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::Desk;
+use crate::confirm::Letter;
 
 /// A setting as its own endpoint shows it. The shapes are those of API facts, appendix A.
 pub(crate) trait Setting: Serialize + Send + 'static {
@@ -24,6 +25,15 @@ pub(crate) trait Setting: Serialize + Send + 'static {
 
     /// Makes the change and notes everything that is wrong with what comes of it.
     fn change(all: &mut AccountSettings, change: Self::Change, found: &mut Problems);
+
+    /// For a setting that makes the service write to an address: which one, and what the change
+    /// says of it.
+    fn forwards<'a>(
+        _all: &'a AccountSettings,
+        _change: &'a Self::Change,
+    ) -> Option<(&'a Forward, bool)> {
+        None
+    }
 }
 
 /// `GET`: the setting as it is.
@@ -39,14 +49,50 @@ pub(crate) async fn get<S: Setting>(
 pub(crate) async fn patch<S: Setting>(
     State(desk): State<Desk>,
     caller: Caller,
+    gateway: GatewayName,
     Body(change): Body<S::Change>,
 ) -> Result<Json<S>, Rejection> {
+    let letter = letter::<S>(&desk, (&caller, &gateway), &change).await?;
     let changed = desk.store.change_settings(caller.id(), |all| {
         let mut found = Problems::default();
         S::change(all, change.clone(), &mut found);
         found.into_result()
     });
-    let all = changed.await??.ok_or_else(Rejection::not_found)?;
+    let all = match changed.await? {
+        Ok(Some(all)) => all,
+        refused => {
+            if let Some(letter) = letter {
+                letter.discard(&desk).await;
+            }
+            return Err(refused.map_or_else(Rejection::from, |_| Rejection::not_found()));
+        }
+    };
     desk.gate.forget_account(caller.id());
+    if let Some(letter) = letter {
+        letter.post(&desk).await?;
+    }
     Ok(Json(S::of(&all)))
+}
+
+/// The mail that has to leave before the setting, changed so, forwards anything.
+async fn letter<S: Setting>(
+    desk: &Desk,
+    who: (&Caller, &GatewayName),
+    change: &S::Change,
+) -> Result<Option<Letter>, Rejection> {
+    let mut all = AccountSettings::default();
+    if S::forwards(&all, change).is_none() {
+        return Ok(None);
+    }
+    all = desk.store.settings(who.0.id()).await?;
+    let before = S::forwards(&all, change).map(|(forward, _)| forward.clone());
+    let mut found = Problems::default();
+    S::change(&mut all, change.clone(), &mut found);
+    found.into_result()?;
+    match (before, S::forwards(&all, change)) {
+        (Some(before), Some((after, named))) => {
+            Letter::write(desk, who, (&before, after), named).await
+        }
+        _ => Ok(None),
+    }
 }

@@ -5,6 +5,7 @@
 pub const PATHS: &[&str] = &[
     "/asm/preferences",
     "/asm/unsubscribe",
+    "/forwards/confirm/{token}",
     "/ls/click",
     "/senders/verify/{token}",
     "/v3/access_settings/activity",

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use posthaste_http::{Caller, Rejection};
 use posthaste_identity::{Resolver, Target};
 use posthaste_mailer::Ses;
-use posthaste_model::{Clock, EmailAddress, Entropy, Hostname, PublicUrl};
-use posthaste_queue::Queue;
-use posthaste_runtime::{Boot, ConfigError, Error};
+use posthaste_model::{Clock, Entropy, Hostname};
+use posthaste_notices::Notices;
+use posthaste_runtime::{Boot, Error};
 use posthaste_store::{Account, Domain, Store};
 use posthaste_webhook::Sealer;
 
@@ -15,8 +15,8 @@ use posthaste_webhook::Sealer;
 #[derive(Clone)]
 pub struct App {
     pub store: Store,
-    /// The send queue, for mails of our own.
-    pub send: Queue,
+    /// Mails of our own.
+    pub notices: Notices,
     pub resolver: Resolver,
     /// Whether a domain counts as authenticated as soon as it is there: on a machine whose names
     /// no DNS knows.
@@ -26,19 +26,8 @@ pub struct App {
     pub sealer: Arc<Sealer>,
     pub clock: Clock,
     pub entropy: Entropy,
-    pub names: Names,
-}
-
-/// The names of this installation.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Names {
     /// Where the records of a domain lead.
     pub target: Target,
-    /// Who writes mails of our own.
-    pub sender: EmailAddress,
-    /// Base address of the pages that people open; without one it is the address at which the gateway
-    /// was called.
-    pub public_url: Option<PublicUrl>,
 }
 
 impl App {
@@ -53,12 +42,9 @@ impl App {
         let bounce_domain = String::from(vars.parsed::<Hostname>("BOUNCE_DOMAIN")?);
         let mail_host = vars.optional::<Hostname>("MAIL_HOST")?;
         let or = |name: &str, default: String| vars.get(name).unwrap_or(default);
-        let sender = or("SYSTEM_SENDER", format!("no-reply@{bounce_domain}"));
-        let sender = EmailAddress::parse(&sender);
-        let unreadable = |e| ConfigError::Unreadable("SYSTEM_SENDER".to_owned(), format!("{e}"));
         Ok(Self {
             store: boot.store()?,
-            send: boot.queue("SEND_QUEUE_URL")?,
+            notices: Notices::open(boot)?,
             resolver: Resolver::system()?,
             trusting: false,
             ses: (vars.get("DELIVERY").as_deref() == Some("ses"))
@@ -66,14 +52,10 @@ impl App {
             sealer: Arc::new(vars.parsed("STACK_SECRET")?),
             clock: boot.clock(),
             entropy: boot.entropy(),
-            names: Names {
-                target: Target {
-                    mail_host: mail_host.map_or_else(|| bounce_domain.clone(), String::from),
-                    spf: or("SPF", format!("include:{bounce_domain}")),
-                    bounce_domain,
-                },
-                sender: sender.map_err(unreadable)?,
-                public_url: vars.optional("PUBLIC_URL")?,
+            target: Target {
+                mail_host: mail_host.map_or_else(|| bounce_domain.clone(), String::from),
+                spf: or("SPF", format!("include:{bounce_domain}")),
+                bounce_domain,
             },
         })
     }

@@ -166,7 +166,7 @@ async fn make(app: &App, account: &AccountId, wanted: Wanted) -> Result<Domain, 
         automatic: wanted.automatic,
         keys: &shown,
     };
-    let mut records = records(&plan, &app.names.target);
+    let mut records = records(&plan, &app.target);
     let now = app.clock.now();
     for record in &mut records {
         record.valid = app.trusting;

@@ -8,7 +8,6 @@ mod create;
 mod domains;
 mod lending;
 mod links;
-mod mail;
 mod page;
 mod senders;
 mod sharing;
@@ -19,7 +18,7 @@ use axum::extract::FromRef;
 use axum::http::Method;
 use posthaste_http::{Access, Gate, Routes};
 
-pub use app::{App, Names};
+pub use app::App;
 
 const CREATE: Access = Access::Scope("whitelabel.create");
 const READ: Access = Access::Scope("whitelabel.read");

@@ -2,73 +2,69 @@
 
 use axum::extract::State;
 use axum::http::StatusCode;
-use base64::Engine as _;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use posthaste_http::{Caller, Gate, GatewayName, Path, Rejection};
-use posthaste_model::{AccountId, EmailAddress};
+use posthaste_model::EmailAddress;
+use posthaste_notices::{Cleared, Wanted};
 use posthaste_store::{Link, Resaved, Sender};
 
 use crate::app::number;
-use crate::{App, mail, page};
+use crate::{App, page};
 
-/// Seconds that a link works.
-const LIFE: i64 = 48 * 3600;
-
-/// A link, and the mail that carries it.
+/// A link, and the mail that carries it, which may leave.
 pub(crate) struct Letter {
     pub(crate) link: Link,
-    account: AccountId,
-    to: EmailAddress,
+    cleared: Cleared,
     url: String,
 }
 
 impl Letter {
-    /// A letter with a new link, for an account that may send: it goes to whomever the caller
-    /// names.
+    /// A letter with a new link: it goes to whomever the caller names.
     ///
     /// # Errors
-    /// 401 as from mail/send when the account is switched off.
+    /// When the service does not write to that address for the account (see [`posthaste_notices`]).
     pub(crate) async fn write(
         app: &App,
         gate: &Gate,
         (caller, gateway): (&Caller, &GatewayName),
         to: &EmailAddress,
+        resend: bool,
     ) -> Result<Self, Rejection> {
-        gate.check_may_send(&caller.account).await?;
-        let base = match (&app.names.public_url, &gateway.0) {
-            (Some(url), _) => url.to_string(),
-            (None, Some(name)) => format!("https://{name}"),
-            (None, None) => return Err(Rejection::internal(&"PUBLIC_URL is not set")),
+        let fresh = app.notices.link(gateway, page::PATH)?;
+        let wanted = Wanted {
+            account: &caller.account,
+            to,
+            field: "from_email",
+            about: &fresh.about,
+            resend,
         };
-        let token = URL_SAFE_NO_PAD.encode(app.entropy.bytes::<32>());
+        let cleared = app.notices.clear(gate, &wanted).await?;
         Ok(Self {
-            link: Link::new(&token, app.clock.now().plus(LIFE)),
-            account: caller.id().clone(),
-            to: to.clone(),
-            url: page::url(&base, &token),
+            link: fresh.link,
+            cleared,
+            url: fresh.url,
         })
     }
 
-    /// Sends it off.
+    /// Sends it off. The text does not repeat the address: its local part is the caller's words.
     pub(crate) async fn post(self, app: &App) -> Result<(), Rejection> {
-        let (to, url) = (&self.to, &self.url);
+        let url = &self.url;
         let text = format!(
-            "Somebody asked to send mail from {to}.\n\n\
+            "Somebody asked to send mail from your address.\n\n\
              If that was you, open this page within two days and confirm:\n\n{url}\n\n\
              If it was not you, do nothing: no mail will be sent in your name.\n"
         );
-        mail::send(
-            app,
-            &self.account,
-            self.to,
-            "Please confirm your sender address",
-            text,
-        )
-        .await
+        let subject = "Please confirm your sender address";
+        app.notices.send(self.cleared, subject, text).await
+    }
+
+    /// Gives it up: what it was about was not stored.
+    pub(crate) async fn discard(self, app: &App) {
+        app.notices.cancel(self.cleared).await;
     }
 }
 
-/// `POST /v3/verified_senders/resend/{id}`: a new link; the earlier one stops working.
+/// `POST /v3/verified_senders/resend/{id}`: a new link, ten minutes after the last mail to the
+/// address at the earliest; the earlier link stops working.
 pub(crate) async fn resend(
     State(app): State<App>,
     State(gate): State<Gate>,
@@ -84,13 +80,16 @@ pub(crate) async fn resend(
     }
     let email = EmailAddress::parse(&sender.fields.from_email);
     let email = email.map_err(|e| Rejection::internal(&e))?;
-    let letter = Letter::write(&app, &gate, (&caller, &gateway), &email).await?;
+    let letter = Letter::write(&app, &gate, (&caller, &gateway), &email, true).await?;
     let saved = app
         .store
         .update_sender(caller.id(), id, Some(&letter.link), |_| {});
     match saved.await? {
         Resaved::Done(_) => letter.post(&app).await?,
-        Resaved::Missing | Resaved::Taken => return Err(Rejection::not_found()),
+        Resaved::Missing | Resaved::Taken => {
+            letter.discard(&app).await;
+            return Err(Rejection::not_found());
+        }
     }
     Ok(StatusCode::NO_CONTENT)
 }

@@ -11,11 +11,6 @@ use crate::links::follow;
 
 pub(crate) const PATH: &str = "/senders/verify/{token}";
 
-/// The address of the page.
-pub(crate) fn url(base: &str, token: &str) -> String {
-    format!("{base}{}", PATH.replace("{token}", token))
-}
-
 /// `GET`: whose address it is, and a button.
 pub(crate) async fn ask(
     State(app): State<App>,

@@ -23,10 +23,16 @@ pub(crate) async fn create(
     let mut fields = SenderFields::default();
     body.over(&mut fields);
     let email = check(&fields)?;
+    // Before the mail is counted: a request that is repeated because its answer was lost has no
+    // second one.
+    let earlier = app.store.sender_of(caller.id(), &email.folded()).await?;
+    if earlier.is_some() {
+        return Err(exists());
+    }
     let verified = is_of_domain(&app, caller.id(), &email).await?;
     let letter = match verified {
         true => None,
-        false => Some(Letter::write(&app, &gate, (&caller, &gateway), &email).await?),
+        false => Some(Letter::write(&app, &gate, (&caller, &gateway), &email, false).await?),
     };
     let sender = Sender {
         id: app.store.next_sender_id(caller.id()).await?,
@@ -39,6 +45,7 @@ pub(crate) async fn create(
     };
     let link = letter.as_ref().map(|letter| &letter.link);
     if app.store.create_sender(&sender, link).await? == Put::Taken {
+        discard(&app, letter).await;
         return Err(exists());
     }
     if let Some(letter) = letter {
@@ -63,9 +70,13 @@ pub(crate) async fn update(
     let email = check(&fields)?;
     let folded = email.folded();
     let moved = folded != old.folded;
+    let other = app.store.sender_of(caller.id(), &folded).await?;
+    if other.is_some_and(|other| other.id != id) {
+        return Err(exists());
+    }
     let verified = moved && is_of_domain(&app, caller.id(), &email).await?;
     let letter = match moved && !verified {
-        true => Some(Letter::write(&app, &gate, (&caller, &gateway), &email).await?),
+        true => Some(Letter::write(&app, &gate, (&caller, &gateway), &email, false).await?),
         false => None,
     };
     let change = |sender: &mut Sender| {
@@ -83,13 +94,26 @@ pub(crate) async fn update(
         .await?
     {
         Resaved::Done(sender) => *sender,
-        Resaved::Missing => return Err(Rejection::not_found()),
-        Resaved::Taken => return Err(exists()),
+        Resaved::Missing => {
+            discard(&app, letter).await;
+            return Err(Rejection::not_found());
+        }
+        Resaved::Taken => {
+            discard(&app, letter).await;
+            return Err(exists());
+        }
     };
     if let Some(letter) = letter {
         letter.post(&app).await?;
     }
     Ok(Json(sender.into()))
+}
+
+/// Nothing was stored, so no mail leaves.
+async fn discard(app: &App, letter: Option<Letter>) {
+    if let Some(letter) = letter {
+        letter.discard(app).await;
+    }
 }
 
 fn exists() -> Rejection {

@@ -1,4 +1,4 @@
-//! `POST /v3/whitelabel/dns/email`: the records, mailed to whoever keeps the zone.
+//! `POST /v3/whitelabel/dns/email`: the records of a domain, mailed to its DNS administrator.
 
 use std::fmt::Write as _;
 
@@ -6,25 +6,31 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use posthaste_http::{Body, Caller, Gate, Rejection};
 use posthaste_model::{EmailAddress, Problems};
+use posthaste_notices::{LONGEST_NOTE, Wanted, quoted};
 use posthaste_store::Domain;
 
+use crate::App;
 use crate::wire::MailRecords;
-use crate::{App, mail};
 
-/// Mails the records of a domain to a colleague, with a few words of the owner's.
+/// The same for every domain: a domain's name is the caller's words.
+const SUBJECT: &str = "DNS records for sending mail";
+
+/// Mails the records of a domain of the account, with a short note of the caller's. As the note is
+/// free text, the key must be one that may send, and the account must have credits left if it has
+/// an allowance. The same request again within ten minutes is the same mail.
 pub(crate) async fn mail_records(
     State(app): State<App>,
     State(gate): State<Gate>,
     caller: Caller,
     Body(body): Body<MailRecords>,
 ) -> Result<StatusCode, Rejection> {
-    const WORDS: usize = 2_000;
     let mut found = Problems::default();
     let email = EmailAddress::parse(body.email.as_deref().unwrap_or_default());
     found.unless(email.is_ok(), "email", "email must be a valid address");
     let message = body.message.unwrap_or_default();
-    let short = message.chars().count() <= WORDS;
-    found.unless(short, "message", "message must be at most 2000 characters");
+    let short = message.chars().count() <= LONGEST_NOTE;
+    let too_long = format!("message must be at most {LONGEST_NOTE} characters");
+    found.unless(short, "message", &too_long);
     found.unless(
         body.domain_id.is_some(),
         "domain_id",
@@ -33,28 +39,55 @@ pub(crate) async fn mail_records(
     let (Ok(email), Some(id), true) = (email, body.domain_id, found.is_empty()) else {
         return Err(found.into());
     };
+    check_may_write(&app, &caller).await?;
     let domain = app.store.domain(caller.id(), id).await?;
     let unknown = || Rejection::on("domain_id", "unknown domain_id");
     let domain = domain.ok_or_else(unknown)?;
-    gate.check_may_send(&caller.account).await?;
-    let subject = format!("DNS records for {}", domain.domain);
-    mail::send(&app, caller.id(), email, &subject, text(&domain, &message)).await?;
+    let wanted = Wanted {
+        account: &caller.account,
+        to: &email,
+        field: "email",
+        about: &format!("records of {id}: {message}"),
+        resend: false,
+    };
+    let cleared = app.notices.clear(&gate, &wanted).await?;
+    let text = text(&domain, &message);
+    app.notices.send(cleared, SUBJECT, text).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
-fn text(domain: &Domain, message: &str) -> String {
-    let mut text = String::new();
-    if !message.is_empty() {
-        let _ = write!(text, "{message}\n\n");
+/// Refuses what mail/send would not send for this caller either.
+async fn check_may_write(app: &App, caller: &Caller) -> Result<(), Rejection> {
+    if !caller.key.holds("mail.send") {
+        return Err(Rejection::forbidden());
     }
+    if !caller.account.metered {
+        return Ok(());
+    }
+    let credits = app.store.credits(caller.id(), app.clock.now()).await?;
+    match credits.is_some_and(|credits| credits.remain <= 0) {
+        true => Err(Rejection::not_authorized_to_send()),
+        false => Ok(()),
+    }
+}
+
+fn text(domain: &Domain, note: &str) -> String {
     let name = &domain.domain;
-    let _ = write!(
-        text,
-        "To send mail from {name}, these DNS records are needed:\n\n"
+    let mut text = format!(
+        "You are asked to publish DNS records for the domain {name}. If you do not look after \
+         that domain, ignore this mail.\n\n\
+         To send mail from {name}, these DNS records are needed:\n\n"
     );
     for record in &domain.records {
         let (kind, host, data) = (record.kind, &record.host, &record.data);
         let _ = write!(text, "Type:  {kind}\nHost:  {host}\nValue: {data}\n\n");
+    }
+    if let Some(note) = quoted(note) {
+        let _ = write!(
+            text,
+            "The person who asked added a note. It is not from this service, which has disabled \
+             links and telephone numbers in it:\n\n{note}\n"
+        );
     }
     text
 }

@@ -1,11 +1,13 @@
-//! Bounces and spam reports, told by mail to whom the account names
-//! (`mail_settings/forward_bounce`, `mail_settings/forward_spam`).
+//! Bounces and spam reports, forwarded by mail to the address that the account names
+//! (`mail_settings/forward_bounce`, `mail_settings/forward_spam`), once that address is confirmed,
+//! is a verified sender, or lies in an authenticated domain of the account.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
-use posthaste_model::{AccountId, EmailAddress, Event, Kind, Mail, MessageId};
+use posthaste_model::{AccountId, EmailAddress, Event, Kind, Mail, Masked, MessageId};
 use posthaste_queue::{Body, Job, Queue, Verdict};
-use posthaste_store::{AccountSettings, Forward};
+use posthaste_store::{AccountSettings, Forward, StoreError};
 use sha2::{Digest as _, Sha256};
 
 use crate::App;
@@ -34,10 +36,19 @@ pub(crate) async fn work(app: &App, account: &AccountId, events: &[Event]) -> Ve
         }
     };
     let mut notices = Vec::new();
+    let mut confirmed = BTreeMap::new();
     for event in told {
         let Some(to) = listener(&settings, event) else {
             continue;
         };
+        match is_confirmed(app, account, &to, &mut confirmed).await {
+            Ok(true) => {}
+            Ok(false) => continue,
+            Err(error) => {
+                tracing::error!(account.id = %account, "whether account {account} may forward to an address cannot be read: {error}");
+                return Verdict::Again;
+            }
+        }
         match job(app, forwarding, event, to).to_text() {
             Ok(text) => notices.push((text, Duration::ZERO)),
             Err(error) => tracing::error!("a notice has no form on the queue: {error}"),
@@ -53,6 +64,26 @@ pub(crate) async fn work(app: &App, account: &AccountId, events: &[Event]) -> Ve
             Verdict::Again
         }
     }
+}
+
+/// Whether the address may be forwarded to; `known` holds the answers of this batch.
+async fn is_confirmed(
+    app: &App,
+    account: &AccountId,
+    to: &EmailAddress,
+    known: &mut BTreeMap<String, bool>,
+) -> Result<bool, StoreError> {
+    let folded = to.folded();
+    if let Some(confirmed) = known.get(&folded) {
+        return Ok(*confirmed);
+    }
+    let confirmed = app.store.may_forward_to(account, to).await?;
+    if !confirmed {
+        let to = Masked(to.as_str());
+        tracing::info!(account.id = %account, "account {account} forwards to {to}, which is not confirmed: nothing is forwarded");
+    }
+    known.insert(folded, confirmed);
+    Ok(confirmed)
 }
 
 fn is_told(kind: Kind) -> bool {

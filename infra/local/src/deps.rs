@@ -8,6 +8,7 @@ use posthaste_http::{Gate, Routes};
 use posthaste_identity::{Resolver, Target};
 use posthaste_mailer::Mailer;
 use posthaste_model::{Clock, EmailAddress, Entropy, Hostname, PublicUrl};
+use posthaste_notices::Notices;
 use posthaste_queue::Bus;
 use posthaste_render::KeyRing;
 use posthaste_spam::Filter;
@@ -241,22 +242,30 @@ impl Deps {
             String::from(bounce_domain.unwrap_or_else(|| self.hostname.bounce_domain()));
         sender_identity::App {
             store: self.store.clone(),
-            send: self.engine.queue(SEND),
+            notices: self.notices(),
             resolver,
             trusting: !self.strict_senders,
             ses: None,
             sealer: self.sealer.clone(),
             clock: self.clock.clone(),
             entropy: self.entropy.clone(),
-            names: sender_identity::Names {
-                target: Target {
-                    mail_host: self.hostname.to_string(),
-                    spf: format!("include:{bounce_domain}"),
-                    bounce_domain,
-                },
-                sender: system_sender(&self.hostname),
-                public_url: Some(self.public_url.clone()),
+            target: Target {
+                mail_host: self.hostname.to_string(),
+                spf: format!("include:{bounce_domain}"),
+                bounce_domain,
             },
+        }
+    }
+
+    /// Mails of our own that a caller asks for.
+    fn notices(&self) -> Notices {
+        Notices {
+            store: self.store.clone(),
+            send: self.engine.queue(SEND),
+            clock: self.clock.clone(),
+            entropy: self.entropy.clone(),
+            sender: system_sender(&self.hostname),
+            public_url: Some(self.public_url.clone()),
         }
     }
 
@@ -283,6 +292,7 @@ impl Deps {
         };
         let account_settings = account_settings::App {
             store: store.clone(),
+            notices: self.notices(),
         };
         let subusers = subusers::App {
             store: store.clone(),

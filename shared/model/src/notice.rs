@@ -2,13 +2,13 @@
 
 use crate::{
     ClickTracking, Content, EmailAddress, Footer, Ganalytics, Mail, MailSettings, Mailbox,
-    OpenTracking, Personalization, SubscriptionTracking, Toggle, TrackingSettings,
+    OpenTracking, Personalization, SubscriptionTracking, TrackingSettings,
 };
 
 impl Mail {
-    /// A text from the service to one address. Nothing in it is tracked or added to, and no list
-    /// keeps it back. It says that nobody wrote it, so that nobody's absence answers it
-    /// (RFC 3834, section 5).
+    /// A text from the service to one address. Nothing in it is tracked or added to; the
+    /// suppression lists of the account hold for it as for any other mail. It is marked as
+    /// generated, so that no absence notice answers it (RFC 3834, section 5).
     pub fn notice(from: EmailAddress, to: EmailAddress, subject: &str, text: String) -> Self {
         let mailbox = |email| Mailbox { email, name: None };
         Self {
@@ -32,7 +32,6 @@ impl Mail {
             notice: true,
             submitted: None,
             mail_settings: MailSettings {
-                bypass_list_management: Some(Toggle { enable: true }),
                 footer: Some(Footer::default()),
                 ..MailSettings::default()
             },

@@ -12,7 +12,7 @@ use std::time::Duration;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use posthaste_http::{Gate, GatewayName, Rejection};
-use posthaste_model::{AccountId, Clock, EmailAddress, Entropy, Mail, Masked};
+use posthaste_model::{AccountId, Clock, EmailAddress, Entropy, Hostname, Mail, Masked, PublicUrl};
 use posthaste_queue::{Body, Job, Queue};
 use posthaste_runtime::{Boot, ConfigError, Error, Variables};
 use posthaste_store::{Account, Counted, CountedMail, Link, Store, SystemMail};
@@ -32,9 +32,9 @@ pub struct Notices {
     pub entropy: Entropy,
     /// Who writes them.
     pub sender: EmailAddress,
-    /// Base address of the pages that people open, without a final slash; without one it is the
-    /// address at which the gateway was called.
-    pub public_url: Option<String>,
+    /// Base address of the pages that people open; without one it is the address at which the
+    /// gateway was called.
+    pub public_url: Option<PublicUrl>,
 }
 
 /// A mail that a caller asks for.
@@ -76,7 +76,7 @@ pub struct FreshLink {
 pub fn system_sender(vars: &Variables) -> Result<EmailAddress, ConfigError> {
     let sender = match vars.get("SYSTEM_SENDER") {
         Some(sender) => sender,
-        None => format!("no-reply@{}", vars.need("BOUNCE_DOMAIN")?),
+        None => format!("no-reply@{}", vars.parsed::<Hostname>("BOUNCE_DOMAIN")?),
     };
     EmailAddress::parse(&sender)
         .map_err(|e| ConfigError::Unreadable("SYSTEM_SENDER".to_owned(), e.to_string()))
@@ -89,14 +89,13 @@ impl Notices {
     /// # Errors
     /// When one that must be there is not, or one cannot be read.
     pub fn open(boot: &Boot) -> Result<Self, Error> {
-        let public_url = boot.vars().get("PUBLIC_URL");
         Ok(Self {
             store: boot.store()?,
             send: boot.queue("SEND_QUEUE_URL")?,
             clock: boot.clock(),
             entropy: boot.entropy(),
             sender: system_sender(boot.vars())?,
-            public_url: public_url.map(|url| url.trim_end_matches('/').to_owned()),
+            public_url: boot.vars().optional("PUBLIC_URL")?,
         })
     }
 
@@ -106,7 +105,7 @@ impl Notices {
     /// When this installation has no address of its own.
     pub fn link(&self, gateway: &GatewayName, path: &str) -> Result<FreshLink, Rejection> {
         let base = match (&self.public_url, &gateway.0) {
-            (Some(url), _) => url.clone(),
+            (Some(url), _) => url.to_string(),
             (None, Some(name)) => format!("https://{name}"),
             (None, None) => return Err(Rejection::internal(&"PUBLIC_URL is not set")),
         };

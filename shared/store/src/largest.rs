@@ -18,6 +18,8 @@
 //! | holds of an account | 100 batches | 20 KB |
 //! | webhook, parse setting | URLs and names 1 or 2 KB each, 3 times that in their standard form | 20 KB |
 //! | verified sender | characters of each field at the door | 8 KB |
+//! | system mails of an account, of an address | 5 and 2 entries of a second and a hash | 1 KB |
+//! | address to forward to | an address of 320 characters, a hash | 2 KB |
 //! | unsubscribe group | name 30 characters, description 100 | 2 KB |
 //! | piece of a later mail, batch entry | 50 earlier seconds | 2 KB |
 //! | access attempt, rate window, allowance, counter, allowed IP, batch, first open or click, mark (told, counted, erased, shared raw mail), received mail, idempotency key, mailed link, name or hostname held, listed minute | a fixed form; keys below 2 KB | 4 KB |

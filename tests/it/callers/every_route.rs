@@ -17,7 +17,11 @@ const ANY_KEY: [(&str, &str); 1] = [("GET /v3/scopes", "a key may always know wh
 const SCOPES: &str = include_str!("scopes.txt");
 
 /// Paths that need no key at all, by how they begin, and why.
-const PUBLIC: [(&str, &str); 4] = [
+const PUBLIC: [(&str, &str); 5] = [
+    (
+        "/forwards/confirm/",
+        "a link in a mail to an address that reports are to be forwarded to, with a secret token",
+    ),
     (
         "/senders/verify/",
         "a link in a mail to whoever shall confirm an address, signed",

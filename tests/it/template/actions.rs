@@ -150,10 +150,17 @@ fn policies_allow_what_the_code_asks_of_the_table() {
         gate.contains("GetItem") && gate.contains("UpdateItem"),
         "{gate:?}"
     );
+    let notices = asked("shared/notices/src", &store);
+    assert!(notices.contains("PutItem"), "{notices:?}");
     let template = Template::read();
     let stanzas = template.functions();
     for (name, kind) in functions::all() {
-        let mut needed = asked(&format!("functions/{name}/src"), &store);
+        let folder = format!("functions/{name}/src");
+        let mut needed = asked(&folder, &store);
+        let writes = |code: &String| code.contains("posthaste_notices::");
+        if sources(&read::root().join(folder)).iter().any(writes) {
+            needed.extend(notices.iter().cloned());
+        }
         if matches!(kind, Kind::Http(_)) {
             needed.extend(gate.iter().cloned());
         }

@@ -21,8 +21,8 @@ async fn with_ses_the_domains_keys_go_there_and_with_a_relay_they_do_not() {
         let vars = Variables::new(move |name| variables.get(name).cloned());
         let app = sender_identity::App::open(&Boot::function(vars)).unwrap();
         assert_eq!(app.ses.is_some(), by_ses, "{delivery}");
-        assert_eq!(app.names.target.spf, spf);
-        let mail_host = &app.names.target.mail_host;
+        assert_eq!(app.target.spf, spf);
+        let mail_host = &app.target.mail_host;
         assert!(mail_host.starts_with("inbound-smtp."), "{mail_host}");
 
         let statements = template.statements(stanza);

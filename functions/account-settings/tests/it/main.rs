@@ -2,36 +2,49 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+mod forwards;
 mod mail;
 mod shared;
 mod tracking;
 
 use account_settings::{App, routes};
 use posthaste_http::{Gate, Limits};
+use posthaste_model::EmailAddress;
+use posthaste_notices::Notices;
 use posthaste_store::Store;
-use posthaste_testkit::{Answer, Api, Hand, Tenant, table};
+use posthaste_testkit::{Answer, Api, Hand, Queues, Tenant, entropy, table};
 use serde_json::Value;
 
 /// One account, its full key, and an instance that serves it.
 pub(crate) struct Desk {
     pub(crate) store: Store,
     pub(crate) hand: Hand,
+    pub(crate) queues: Queues,
     pub(crate) api: Api,
     pub(crate) tenant: Tenant,
 }
 
 impl Desk {
     pub(crate) async fn new() -> Self {
-        let (store, hand) = (table().await, Hand::default());
+        let (store, hand, queues) = (table().await, Hand::default(), Queues::start());
         let tenant = Tenant::new(&store, "owner", hand.now()).await;
         let app = App {
             store: store.clone(),
+            notices: Notices {
+                store: store.clone(),
+                send: queues.queue("send"),
+                clock: hand.clock(),
+                entropy: entropy(),
+                sender: EmailAddress::parse("no-reply@post.example").unwrap(),
+                public_url: Some("https://post.example".parse().unwrap()),
+            },
         };
         let gate = Gate::new(store.clone(), hand.clock(), Limits::default());
         Self {
             api: Api::new(routes(app, gate)),
             store,
             hand,
+            queues,
             tenant,
         }
     }

@@ -2,7 +2,7 @@
 
 use posthaste_model::{EmailAddress, Kind, Mail};
 use posthaste_queue::Body;
-use posthaste_store::{Allowance, State};
+use posthaste_store::{Allowance, List, Mark, State};
 
 use crate::signing::Desk;
 
@@ -88,4 +88,23 @@ async fn a_notice_of_the_service_costs_nothing() {
 
     assert_eq!(desk.relay.received().len(), 2);
     assert_eq!(desk.left().await, 0);
+}
+
+#[tokio::test]
+async fn a_notice_of_the_service_respects_the_lists() {
+    let desk = Desk::new().await;
+    let (id, mark) = (&desk.tenant.account.id, Mark::at(desk.hand.now()));
+    let gone = ["ann@example.net".to_owned()];
+    let listed = desk.store.suppress_all(id, &gone, List::Bounces, &mark);
+    listed.await.unwrap();
+    let mut job = desk.job("ann@example.com", 1);
+    let address = |text| EmailAddress::parse(text).unwrap();
+    for (to, sent) in [("ann@example.net", 0), ("bob@example.net", 1)] {
+        job.message = posthaste_testkit::entropy().message_id();
+        let from = address("no-reply@post.example");
+        let notice = Mail::notice(from, address(to), "Confirm", "Please".into());
+        job.body = Body::Mail(Box::new(notice));
+        desk.work(&job).await;
+        assert_eq!(desk.relay.received().len(), sent, "{to}");
+    }
 }

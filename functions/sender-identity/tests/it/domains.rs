@@ -257,7 +257,8 @@ async fn the_records_can_be_mailed_to_a_colleague() {
 
     let mails = desk.mails();
     let text = &mails[0].content[0].value;
-    assert!(text.starts_with("Please add:\n\n"));
+    assert!(text.starts_with("You are asked to publish DNS records for the domain example.com."));
+    assert!(text.ends_with(":\n\n> Please add:\n"), "{text}");
     for record in domain["dns"].as_object().unwrap().values() {
         for key in ["host", "data"] {
             assert!(text.contains(record[key].as_str().unwrap()), "{text}");
@@ -268,7 +269,7 @@ async fn the_records_can_be_mailed_to_a_colleague() {
         "dns@example.com"
     );
     assert_eq!(mails[0].from.email.as_str(), "no-reply@post.example");
-    let wrong = json!({"email": "x", "message": "y".repeat(2001)});
+    let wrong = json!({"email": "x", "message": "y".repeat(301)});
     let answer = desk.post(path, &wrong, 400).await;
     assert_eq!(answer["errors"].as_array().unwrap().len(), 3);
     let unknown = json!({"domain_id": 99, "email": "dns@example.com"});

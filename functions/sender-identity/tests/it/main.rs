@@ -8,6 +8,7 @@
 
 mod domains;
 mod lending;
+mod limits;
 mod secrets;
 mod senders;
 mod ses;
@@ -19,11 +20,12 @@ use posthaste_http::{Gate, Limits};
 use posthaste_identity::{Resolver, Target, Zone};
 use posthaste_mailer::Ses;
 use posthaste_model::{EmailAddress, Mail, RecordKind};
+use posthaste_notices::Notices;
 use posthaste_queue::{Body, Job};
 use posthaste_store::Store;
 use posthaste_testkit::{Api, Hand, Queues, Tenant, entropy, table};
 use posthaste_webhook::Sealer;
-use sender_identity::{App, Names, routes};
+use sender_identity::{App, routes};
 use serde_json::{Value, json};
 
 pub(crate) struct Desk {
@@ -53,21 +55,24 @@ impl Desk {
         let (zone, sealer) = (Arc::new(Zone::default()), Arc::new(secret.parse().unwrap()));
         let app = App {
             store: store.clone(),
-            send: queues.queue("send"),
+            notices: Notices {
+                store: store.clone(),
+                send: queues.queue("send"),
+                clock: hand.clock(),
+                entropy: entropy(),
+                sender: EmailAddress::parse("no-reply@post.example").unwrap(),
+                public_url: Some("https://post.example".parse().unwrap()),
+            },
             resolver: Resolver::Zone(Arc::clone(&zone)),
             trusting,
             ses,
             sealer: Arc::clone(&sealer),
             clock: hand.clock(),
             entropy: entropy(),
-            names: Names {
-                target: Target {
-                    bounce_domain: "bounce.post.example".into(),
-                    mail_host: "mx.post.example".into(),
-                    spf: "include:spf.post.example".into(),
-                },
-                sender: EmailAddress::parse("no-reply@post.example").unwrap(),
-                public_url: Some("https://post.example".parse().unwrap()),
+            target: Target {
+                bounce_domain: "bounce.post.example".into(),
+                mail_host: "mx.post.example".into(),
+                spf: "include:spf.post.example".into(),
             },
         };
         let gate = Gate::new(store.clone(), hand.clock(), Limits::default());

@@ -93,6 +93,7 @@ async fn a_link_ends_after_two_days_and_when_a_new_one_is_mailed() {
     let sender = desk.post(ALL, &ann(), 201).await;
     let first = desk.link();
     let resend = format!("{ALL}/resend/{}", sender["id"]);
+    desk.hand.advance(600);
     desk.post(&resend, &json!({}), 204).await;
     let second = desk.link();
 

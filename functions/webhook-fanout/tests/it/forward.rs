@@ -2,20 +2,41 @@
 
 use posthaste_model::{EmailAddress, Kind};
 use posthaste_queue::{Body, Job};
+use posthaste_store::{Account, Link};
+use posthaste_testkit::Tenant;
 use webhook_fanout::Forwarding;
 
 use crate::office::Office;
 
 impl Office {
-    /// An office whose account wants both told.
+    /// An office whose account wants both told, to addresses that are confirmed.
     async fn forwarding() -> Self {
+        let office = Self::unconfirmed().await;
+        for email in ["bounces@owner.example", "abuse@owner.example"] {
+            office.confirm(email).await;
+        }
+        office
+    }
+
+    /// Follows a link that was mailed to the address.
+    async fn confirm(&self, email: &str) {
+        let email = EmailAddress::parse(email).unwrap();
+        let (now, token) = (self.hand.now(), email.folded());
+        let link = Link::new(&token, now.plus(60));
+        let asked = self.store.ask_to_forward(&self.account, &email, &link, now);
+        asked.await.unwrap();
+        let confirmed = self.store.confirm_forward(&token, now).await;
+        assert!(confirmed.unwrap().is_some());
+    }
+
+    /// An office whose account wants both told, to addresses that nothing is known of.
+    async fn unconfirmed() -> Self {
         let mut office = Self::open().await;
         office.app.forwarding = Some(Forwarding {
             send: office.queues.queue("send"),
             from: EmailAddress::parse("no-reply@post.example").unwrap(),
         });
-        let account =
-            posthaste_store::Account::new(office.account.clone(), "owner", office.hand.now());
+        let account = Account::new(office.account.clone(), "owner", office.hand.now());
         assert!(office.store.create_account(&account).await.unwrap());
         let done = office.store.change_settings(&office.account, |settings| {
             for (forward, email) in [
@@ -99,4 +120,51 @@ async fn a_notice_that_cannot_be_queued_brings_its_batch_back() {
     office.queues.set_broken(false);
     assert_eq!(office.work(news).await, [""; 0]);
     assert_eq!(office.notices().len(), 1);
+}
+
+#[tokio::test]
+async fn nothing_is_forwarded_to_an_address_that_is_not_confirmed() {
+    let office = Office::unconfirmed().await;
+    let events = [office.event(Kind::Bounce), office.event(Kind::SpamReport)];
+    office.tell(&events).await;
+    assert_eq!(office.notices(), []);
+
+    // A link that was mailed and not followed confirms nothing.
+    let abuse = EmailAddress::parse("abuse@owner.example").unwrap();
+    let link = Link::new("token", office.hand.now().plus(60));
+    let asked = office
+        .store
+        .ask_to_forward(&office.account, &abuse, &link, office.hand.now());
+    asked.await.unwrap();
+    office.tell(&events).await;
+    assert_eq!(office.notices(), []);
+
+    // Each is confirmed by itself, and from then on.
+    office.confirm("abuse@owner.example").await;
+    office.tell(&events).await;
+    let to: Vec<_> = office.notices().into_iter().map(|(_, to, ..)| to).collect();
+    assert_eq!(to, ["abuse@owner.example"]);
+}
+
+#[tokio::test]
+async fn an_address_of_an_authenticated_domain_of_the_account_is_forwarded_to() {
+    let office = Office::unconfirmed().await;
+    let other = Tenant {
+        account: Account::new(office.entropy.account_id(), "other", office.hand.now()),
+        key: String::new(),
+    };
+    other.domain(&office.store, "owner.example").await;
+    let events = [office.event(Kind::Bounce)];
+    office.tell(&events).await;
+    assert_eq!(office.notices(), [], "another account's domain");
+
+    let account = office.store.account(&office.account).await.unwrap();
+    let own = Tenant {
+        account: account.unwrap(),
+        key: String::new(),
+    };
+    own.domain(&office.store, "owner.example").await;
+    office.tell(&events).await;
+    let to: Vec<_> = office.notices().into_iter().map(|(_, to, ..)| to).collect();
+    assert_eq!(to, ["bounces@owner.example"]);
 }

@@ -1,0 +1,146 @@
+//! Who is forwarded bounces and spam reports must want it: a mailed link, and the page behind it.
+//! As with verified senders, opening the page confirms nothing: programs that look into mailboxes
+//! open every link; only a person presses the button.
+
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::response::Response;
+use posthaste_http::{Caller, GatewayName, Path, Rejection, escaped, page};
+use posthaste_model::{AccountId, EmailAddress};
+use posthaste_notices::{Cleared, Wanted};
+use posthaste_store::{Forward, Link, SYSTEM_MAIL_PAUSE};
+
+use crate::Desk;
+
+pub(crate) const PATH: &str = "/forwards/confirm/{token}";
+
+/// A link, and the mail that carries it, which may leave.
+pub(crate) struct Letter {
+    account: AccountId,
+    to: EmailAddress,
+    link: Link,
+    cleared: Cleared,
+    url: String,
+}
+
+impl Letter {
+    /// The letter that a change of a setting calls for: none where nothing is forwarded, where the
+    /// address needs none, or where one was mailed within ten minutes. A setting that is stored
+    /// again as it was asks for another mail only if the request names the address (`named`), and
+    /// is not refused when that mail may not leave.
+    ///
+    /// # Errors
+    /// For a new address: when the service does not write to it for the account (see
+    /// [`posthaste_notices`]).
+    pub(crate) async fn write(
+        desk: &Desk,
+        (caller, gateway): (&Caller, &GatewayName),
+        (before, after): (&Forward, &Forward),
+        named: bool,
+    ) -> Result<Option<Self>, Rejection> {
+        let address = after.email.as_deref().filter(|_| after.enabled);
+        let Some(Ok(to)) = address.map(EmailAddress::parse) else {
+            return Ok(None);
+        };
+        let again = before == after;
+        if (again && !named) || desk.store.may_forward_to(caller.id(), &to).await? {
+            return Ok(None);
+        }
+        let asked = desk.store.forward_to(caller.id(), &to).await?;
+        let now = desk.notices.clock.now();
+        if asked.is_some_and(|asked| now.since(asked.mailed_at) < SYSTEM_MAIL_PAUSE) {
+            return Ok(None);
+        }
+        let fresh = desk.notices.link(gateway, PATH)?;
+        let wanted = Wanted {
+            account: &caller.account,
+            to: &to,
+            field: "email",
+            about: &fresh.about,
+            resend: again,
+        };
+        let cleared = match desk.notices.clear(&desk.gate, &wanted).await {
+            Err(refused) if again && refused.status.is_client_error() => return Ok(None),
+            cleared => cleared?,
+        };
+        Ok(Some(Self {
+            account: caller.id().clone(),
+            to,
+            link: fresh.link,
+            cleared,
+            url: fresh.url,
+        }))
+    }
+
+    /// Stores where the link leads and sends it off.
+    pub(crate) async fn post(self, desk: &Desk) -> Result<(), Rejection> {
+        let Self {
+            account,
+            to,
+            link,
+            cleared,
+            url,
+        } = self;
+        let now = desk.notices.clock.now();
+        if let Err(error) = desk.store.ask_to_forward(&account, &to, &link, now).await {
+            desk.notices.cancel(cleared).await;
+            return Err(error.into());
+        }
+        let text = format!(
+            "An account of this mail service wants its bounces or spam reports to be forwarded to \
+             your address.\n\n\
+             If you want that, open this page within two days and confirm:\n\n{url}\n\n\
+             If you do not, do nothing: nothing will be forwarded to you.\n"
+        );
+        let subject = "Please confirm that reports may be forwarded to you";
+        let sent = desk.notices.send(cleared, subject, text).await;
+        if sent.is_err() {
+            // So that the same request asks again at once.
+            desk.store.unask_to_forward(&account, &to, &link).await?;
+        }
+        sent
+    }
+
+    /// Gives it up: the setting was not stored.
+    pub(crate) async fn discard(self, desk: &Desk) {
+        desk.notices.cancel(self.cleared).await;
+    }
+}
+
+/// `GET`: whose address it is, and a button.
+pub(crate) async fn ask(
+    State(desk): State<Desk>,
+    Path(token): Path<String>,
+) -> Result<Response, Rejection> {
+    let now = desk.notices.clock.now();
+    let Some(linked) = desk.store.linked_forward(&token, now).await? else {
+        return Ok(gone());
+    };
+    let email = escaped(&linked.email);
+    let body = format!(
+        "<p>May the bounces and spam reports of an account be forwarded to <b>{email}</b>?</p>\
+         <form method=\"post\"><button>Yes, forward them</button></form>"
+    );
+    Ok(page(StatusCode::OK, "Confirm your address", &body))
+}
+
+/// `POST`: the button.
+pub(crate) async fn accept(
+    State(desk): State<Desk>,
+    Path(token): Path<String>,
+) -> Result<Response, Rejection> {
+    let now = desk.notices.clock.now();
+    let Some(confirmed) = desk.store.confirm_forward(&token, now).await? else {
+        return Ok(gone());
+    };
+    let account = &confirmed.account;
+    tracing::info!(account.id = %account, "an address that account {account} forwards to is confirmed");
+    let email = escaped(&confirmed.email);
+    let body = format!("<p><b>{email}</b> is confirmed.</p>");
+    Ok(page(StatusCode::OK, "Thank you", &body))
+}
+
+fn gone() -> Response {
+    let title = "This link does not work any more";
+    page(StatusCode::NOT_FOUND, title, "<p>Ask for a new one.</p>")
+}
