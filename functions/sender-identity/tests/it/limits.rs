@@ -387,16 +387,3 @@ async fn no_text_of_the_caller_is_a_link_or_a_line_of_ours() {
     let answer = desk.ask_own(DNS, &long).await.expect(400).json();
     assert_eq!(answer["errors"][0]["field"], "message");
 }
-
-#[tokio::test]
-async fn no_local_part_speaks_in_a_letter() {
-    let desk = Desk::new().await;
-    let body = sender("\"see http://evil.com/x now\"@example.org");
-    desk.post(SENDERS, &body, 201).await;
-    let mail = desk.mails().remove(0);
-    let text = &mail.content[0].value;
-    assert!(
-        !text.contains("evil") && !mail.subject.unwrap().contains("evil"),
-        "{text}"
-    );
-}

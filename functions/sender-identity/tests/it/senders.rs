@@ -342,3 +342,17 @@ async fn the_letter_is_a_notice_of_the_service() {
     desk.post(ALL, &ann(), 201).await;
     assert!(desk.mails()[0].notice);
 }
+
+#[tokio::test]
+async fn no_local_part_speaks_in_a_letter() {
+    let desk = Desk::new().await;
+    let mut body = ann();
+    body["from_email"] = json!("\"see http://evil.com/x now\"@example.org");
+    desk.post(ALL, &body, 201).await;
+    let mail = desk.mails().remove(0);
+    let text = &mail.content[0].value;
+    assert!(
+        !text.contains("evil") && !mail.subject.unwrap().contains("evil"),
+        "{text}"
+    );
+}
