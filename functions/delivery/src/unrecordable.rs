@@ -70,7 +70,7 @@ pub(crate) async fn drop_copy(
     let events: Vec<Event> = about.dropped(UNRECORDABLE).event.into_iter().collect();
     for event in &events {
         let store = &app.store;
-        let done = store.drop_unrecordable(which, job.attempt, who, &what, event);
+        let done = store.drop_unrecordable(which, job.attempt, (who, &what), event);
         if !done.await? {
             return replayed_events(app, job, copy.recipient).await;
         }

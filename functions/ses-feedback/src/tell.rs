@@ -39,7 +39,9 @@ pub(crate) async fn tell(app: &App, word: &Word, again: bool) -> Result<Option<E
             let mut events = row.events().into_iter();
             let mine = events.find(|event| Some(&event.id) == id.as_ref());
             match (&word.says, mine) {
-                (Says::Left { .. }, None) => Ok(beyond(app, word, id, (&row, again)).await?),
+                (Says::Left { .. }, None) => {
+                    Ok(beyond(app, word, id, (row.as_ref(), again)).await?)
+                }
                 (_, mine) => Ok(mine.filter(|_| again)),
             }
         }

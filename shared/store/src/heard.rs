@@ -37,7 +37,7 @@ pub enum Heard {
     /// Written for the first time.
     New(Box<News>),
     /// The row had it all.
-    Known(Recipient),
+    Known(Box<Recipient>),
     /// There is no such copy, or it has been forgotten.
     Missing,
 }
@@ -86,7 +86,7 @@ impl Store {
                 return Ok(Heard::Missing);
             };
             let Some(news) = news(&row) else {
-                return Ok(Heard::Known(row));
+                return Ok(Heard::Known(Box::new(row)));
             };
             let added = match self.add_news(copy, &row, &news, now).await {
                 // Releases before this one let a row grow: all but its first event goes.

@@ -154,8 +154,7 @@ impl Store {
         &self,
         copy: Copy<'_>,
         attempt: u32,
-        who: Claimant<'_>,
-        what: &Described<'_>,
+        (who, what): (Claimant<'_>, &Described<'_>),
         dropped: &Event,
     ) -> Result<bool, StoreError> {
         let mut event = dropped.clone();
