@@ -7,7 +7,7 @@ use posthaste_identity::Signer;
 use posthaste_mailer::{Envelope, Tags};
 use posthaste_mime::{BuildError, LARGEST_MAIL, Outgoing, Stamp};
 use posthaste_model::{Copy, Event, Mail, Mailbox, Masked, Span};
-use posthaste_queue::{Job, LONGEST_DELAY, QueueError};
+use posthaste_queue::{Job, LONGEST_DELAY, QueueError, Verdict};
 use posthaste_render::{Compiled, Effective, Input, Links, Rendered};
 use posthaste_store::{
     AccountSettings, Claim, Claimant, Described, Due, Outcome, State, StoreError,
@@ -34,6 +34,17 @@ pub(crate) enum Trouble {
     Job(#[from] posthaste_queue::JobError),
     #[error("somebody else is handing this copy over")]
     Busy,
+}
+
+impl Trouble {
+    /// Whether it passes.
+    pub(crate) fn verdict(&self) -> Verdict {
+        match self {
+            Self::Job(_) => Verdict::Fail,
+            Self::Store(error) if error.is_permanent() => Verdict::Fail,
+            Self::Store(_) | Self::Queue(_) | Self::Busy => Verdict::Again,
+        }
+    }
 }
 
 /// What all copies of a job are made from.

@@ -1,8 +1,5 @@
 //! Lambda entry point of `delivery`.
 
 fn main() -> Result<(), posthaste_runtime::Error> {
-    posthaste_runtime::worker(
-        |boot| Ok(delivery::App::open(boot)?),
-        |app, event| async move { Ok(delivery::handle(app, event).await) },
-    )
+    posthaste_runtime::queue_worker(delivery::App::open, |app| vec![&app.send], delivery::handle)
 }

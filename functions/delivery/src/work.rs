@@ -8,8 +8,7 @@ use posthaste_model::batch::Fate;
 use posthaste_model::{Copy, Event, Mail, Span};
 use posthaste_offload::UNKNOWN;
 use posthaste_queue::{
-    Body, Happened, Job, JobError, SqsBatchResponse, SqsEvent, SqsMessage, Verdict, gather,
-    returned, unpack,
+    BatchResult, Body, Happened, Job, JobError, SqsEvent, SqsMessage, Verdict, gather, unpack,
 };
 
 use posthaste_render::{Compiled, effective};
@@ -26,31 +25,28 @@ use crate::unrecordable;
 const RANGE: u32 = 50;
 
 /// Handles a batch of the send queue.
-pub async fn handle(app: &App, event: SqsEvent) -> SqsBatchResponse {
-    let ends = gather(&event, app.at_once, |record| work(app, record)).await;
-    let mut again = Vec::new();
+pub async fn handle(app: &App, event: &SqsEvent) -> BatchResult {
+    let ends = gather(event, app.at_once, |record| work(app, record)).await;
+    let mut result = BatchResult::default();
     let mut done = Vec::new();
     let mut events = Vec::new();
     for (id, end) in ends {
-        match end {
-            Some((Verdict::Done, told)) => {
-                events.extend(told);
-                done.push(id);
-            }
-            Some((Verdict::Again, told)) => {
-                events.extend(told);
-                again.push(id);
-            }
-            None => again.push(id),
+        let (verdict, told) = end.unwrap_or((Verdict::Fail, Vec::new()));
+        events.extend(told);
+        match verdict {
+            Verdict::Done => done.push(id),
+            Verdict::Again | Verdict::Fail => result.add(id, verdict),
         }
     }
     // Published once for the whole batch. If that fails, the jobs come back and tell it again.
     if let Err(error) = publish(app, &events).await {
         tracing::error!(error = %error, "events could not be queued: {error}");
-        again.append(&mut done);
+        for id in done {
+            result.add(id, error.verdict());
+        }
     }
-    crate::count::tell(&events, again.len());
-    returned(again)
+    crate::count::tell(&events, result.unfinished().count());
+    result
 }
 
 async fn publish(app: &App, events: &[Event]) -> Result<(), Trouble> {
@@ -74,10 +70,14 @@ async fn work(app: &App, record: &SqsMessage) -> (Verdict, Vec<Event>) {
     let (job, mail) = match load(app, text).await {
         Ok(loaded) => loaded,
         Err(why) => {
-            // Even what cannot be read: a newer release may have written it, or somebody may bring its blob back.
-            // It comes again until the queue puts it with the dead letters, which an alarm watches.
+            // What cannot be read ends with the dead letters, which an alarm watches: a newer release may have
+            // written it, or somebody may bring its blob back.
             tracing::error!(error = %why, "{why}");
-            return (Verdict::Again, Vec::new());
+            let verdict = match why {
+                Unloadable::Later(_) => Verdict::Again,
+                Unloadable::Unreadable(_) | Unloadable::Bodiless(_) => Verdict::Fail,
+            };
+            return (verdict, Vec::new());
         }
     };
     let span = tracing::Span::current();
@@ -92,7 +92,7 @@ async fn work(app: &App, record: &SqsMessage) -> (Verdict, Vec<Event>) {
         }
         Err(trouble) => {
             tracing::warn!(message.id = %job.message, "message {} must wait: {trouble}", job.message);
-            return (Verdict::Again, Vec::new());
+            return (trouble.verdict(), Vec::new());
         }
     };
     let copies: Vec<_> = mail
@@ -105,7 +105,7 @@ async fn work(app: &App, record: &SqsMessage) -> (Verdict, Vec<Event>) {
             Ok(()) => (Verdict::Done, Vec::new()),
             Err(error) => {
                 tracing::error!(message.id = %job.message, "message {} could not be cut: {error}", job.message);
-                (Verdict::Again, Vec::new())
+                (error.verdict(), Vec::new())
             }
         };
     }
@@ -115,10 +115,10 @@ async fn work(app: &App, record: &SqsMessage) -> (Verdict, Vec<Event>) {
             Ok(template) => Ok(template),
             Err(NoTemplate::Gone(reason)) => Err(reason),
             Err(error @ NoTemplate::Uncompiled(..)) => {
-                // Not the sender's fault: it comes again until it lies with the dead letters, which
-                // an alarm watches, and a release that compiles it delivers it from there.
+                // Not the sender's fault: it ends with the dead letters, which an alarm watches, and a
+                // release that compiles it delivers it from there.
                 tracing::error!(message.id = %job.message, "message {} must wait: {error}", job.message);
-                return (Verdict::Again, Vec::new());
+                return (Verdict::Fail, Vec::new());
             }
             Err(NoTemplate::Store(error)) if error.is_permanent() => {
                 return drop_all(app, (&job, &mail), copies.into_iter(), &error).await;
@@ -192,7 +192,7 @@ async fn all(
             Ok(told) => events.extend(told),
             Err(trouble) => {
                 tracing::warn!(message.id = %job.message, "a copy of message {} must wait: {trouble}", job.message);
-                verdict = Verdict::Again;
+                verdict = verdict.and(trouble.verdict());
             }
         }
     }
@@ -212,7 +212,7 @@ async fn drop_all<'a>(
             Ok(told) => events.extend(told),
             Err(trouble) => {
                 tracing::warn!(message.id = %job.message, "a copy of message {} must wait: {trouble}", job.message);
-                verdict = Verdict::Again;
+                verdict = verdict.and(trouble.verdict());
             }
         }
     }

@@ -1,7 +1,9 @@
 //! Lambda entry point of `inbound-parse`.
 
 fn main() -> Result<(), posthaste_runtime::Error> {
-    posthaste_runtime::worker(inbound_parse::App::open, |app, event| async move {
-        Ok(inbound_parse::handle(app, event).await)
-    })
+    posthaste_runtime::queue_worker(
+        inbound_parse::App::open,
+        |app| vec![&app.inbound],
+        inbound_parse::handle,
+    )
 }

@@ -3,7 +3,7 @@
 use posthaste_blob::BlobError;
 use posthaste_model::Timestamp;
 use posthaste_queue::{
-    Inbound, JobError, Judged, QueueError, SqsBatchResponse, SqsEvent, SqsMessage, Verdict, each,
+    BatchResult, Inbound, JobError, Judged, QueueError, SqsEvent, SqsMessage, Verdict, each,
 };
 use posthaste_store::{ArrivalStage, Arriving, Due, Lane, LostMail, StoreError};
 use posthaste_webhook::{Attempted, Fate, Next, Outcome, Schedule};
@@ -31,9 +31,24 @@ pub(crate) enum Trouble {
     Busy,
 }
 
+impl Trouble {
+    /// Whether it passes.
+    fn verdict(&self) -> Verdict {
+        match self {
+            Self::Job(_) | Self::Notice(Unaccepted::Job(_) | Unaccepted::Loop) => Verdict::Fail,
+            Self::Store(error) | Self::Notice(Unaccepted::Store(error)) if error.is_permanent() => {
+                Verdict::Fail
+            }
+            Self::Store(_) | Self::Blob(_) | Self::Queue(_) | Self::Notice(_) | Self::Busy => {
+                Verdict::Again
+            }
+        }
+    }
+}
+
 /// Handles a batch of the inbound queue.
-pub async fn handle(app: &App, event: SqsEvent) -> SqsBatchResponse {
-    each(&event, app.at_once, |record| work(app, record)).await
+pub async fn handle(app: &App, event: &SqsEvent) -> BatchResult {
+    each(event, app.at_once, |record| work(app, record)).await
 }
 
 async fn work(app: &App, record: &SqsMessage) -> Verdict {
@@ -45,7 +60,7 @@ async fn work(app: &App, record: &SqsMessage) -> Verdict {
             None => {
                 // It ends with the dead letters, from where a release that can read it takes it.
                 tracing::error!(error = %no_job, "an inbound message cannot be read: {no_job}");
-                return Verdict::Again;
+                return Verdict::Fail;
             }
         },
     };
@@ -54,7 +69,7 @@ async fn work(app: &App, record: &SqsMessage) -> Verdict {
         Err(Trouble::Busy) => Verdict::Again,
         Err(trouble) => {
             tracing::error!(error = %trouble, "a received mail must wait: {trouble}");
-            Verdict::Again
+            trouble.verdict()
         }
     }
 }

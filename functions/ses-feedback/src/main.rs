@@ -1,8 +1,9 @@
 //! Lambda entry point of `ses-feedback`.
 
 fn main() -> Result<(), posthaste_runtime::Error> {
-    posthaste_runtime::worker(
-        |boot| Ok(ses_feedback::App::open(boot)?),
-        |app, event| async move { Ok(ses_feedback::handle(app, event).await) },
+    posthaste_runtime::queue_worker(
+        ses_feedback::App::open,
+        |app| vec![&app.feedback],
+        ses_feedback::handle,
     )
 }

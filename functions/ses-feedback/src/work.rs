@@ -5,8 +5,8 @@ use std::time::Duration;
 use posthaste_blob::BlobError;
 use posthaste_model::{Event, Kind, Masked};
 use posthaste_queue::{
-    Happened, JobError, QueueError, Returned, SqsBatchResponse, SqsEvent, SqsMessage, gather,
-    returned,
+    BatchResult, Happened, JobError, QueueError, Returned, SqsEvent, SqsMessage, Verdict, gather,
+    is_repeat,
 };
 use posthaste_store::StoreError;
 use serde::Deserialize;
@@ -31,9 +31,22 @@ enum Trouble {
     Queue(#[from] QueueError),
     #[error("the events have no form on the queue: {0}")]
     Job(#[from] JobError),
-    /// It comes again until it is a dead letter, from where a release that can read it takes it.
+    /// It ends with the dead letters, from where a release that can read it takes it.
     #[error("it cannot be read: {0}")]
     Unreadable(String),
+}
+
+impl Trouble {
+    /// Whether it passes.
+    fn verdict(&self) -> Verdict {
+        match self {
+            Self::Job(_) | Self::Unreadable(_) => Verdict::Fail,
+            Self::Store(error) | Self::Untold(Untold::Store(error)) if error.is_permanent() => {
+                Verdict::Fail
+            }
+            Self::Store(_) | Self::Untold(_) | Self::Blob(_) | Self::Queue(_) => Verdict::Again,
+        }
+    }
 }
 
 /// What a message came to.
@@ -71,9 +84,9 @@ struct Action {
 }
 
 /// Handles a batch of the feedback queue.
-pub async fn handle(app: &App, event: SqsEvent) -> SqsBatchResponse {
-    let ends = gather(&event, app.at_once, |record| work(app, record)).await;
-    let (mut again, mut done) = (Vec::new(), Vec::new());
+pub async fn handle(app: &App, event: &SqsEvent) -> BatchResult {
+    let ends = gather(event, app.at_once, |record| work(app, record)).await;
+    let (mut result, mut done) = (BatchResult::default(), Vec::new());
     let (mut events, mut blobs) = (Vec::new(), Vec::new());
     for (id, end) in ends {
         match end {
@@ -84,20 +97,22 @@ pub async fn handle(app: &App, event: SqsEvent) -> SqsBatchResponse {
             }
             Some(Err(Trouble::Untold(Untold::Early))) => {
                 tracing::info!("feedback came before its copy was handed over; it waits");
-                again.push(id);
+                result.add(id, Verdict::Again);
             }
             Some(Err(trouble)) => {
                 tracing::error!(error = %trouble, "feedback must wait: {trouble}");
-                again.push(id);
+                result.add(id, trouble.verdict());
             }
-            None => again.push(id),
+            None => result.add(id, Verdict::Fail),
         }
     }
     // Published once for the whole batch. If that fails, the messages come back and tell it again.
     if let Err(trouble) = publish(app, &events).await {
         tracing::error!(error = %trouble, "events could not be queued: {trouble}");
-        again.append(&mut done);
-        return returned(again);
+        for id in done {
+            result.add(id, trouble.verdict());
+        }
+        return result;
     }
     for blob in blobs {
         if let Err(error) = app.blob.delete(&blob).await {
@@ -105,7 +120,7 @@ pub async fn handle(app: &App, event: SqsEvent) -> SqsBatchResponse {
             tracing::warn!(error = %error, "a mail that was read could not be deleted: {error}");
         }
     }
-    returned(again)
+    result
 }
 
 async fn publish(app: &App, events: &[Event]) -> Result<(), Trouble> {
@@ -135,9 +150,7 @@ async fn publish(app: &App, events: &[Event]) -> Result<(), Trouble> {
 
 async fn work(app: &App, record: &SqsMessage) -> Result<Done, Trouble> {
     let text = record.body.as_deref().unwrap_or_default();
-    // Set by SQS and by the local engine alike.
-    let count = record.attributes.get("ApproximateReceiveCount");
-    let again = count.is_some_and(|count| count != "1");
+    let again = is_repeat(record);
     let Some((word, blob)) = read(app, text).await? else {
         return Ok(Done::default());
     };

@@ -15,7 +15,9 @@ use crate::{Breaker, Forwarding, Posted};
 #[derive(Clone)]
 pub struct App {
     pub store: Store,
-    /// The queue of what webhooks have not taken yet.
+    /// Its own queue of what happened.
+    pub events: Queue,
+    /// Its own queue of what webhooks have not taken yet.
     pub retries: Queue,
     /// Where notices go.
     pub bus: Bus,
@@ -87,7 +89,7 @@ impl fmt::Debug for Watch {
 }
 
 impl App {
-    /// Reads `TABLE_NAME`, `RETRIES_QUEUE_URL`, `BUS_NAME`, `STACK_SECRET`, `PUBLISH_EVENTS`
+    /// Reads `TABLE_NAME`, `EVENTS_QUEUE_URL`, `RETRIES_QUEUE_URL`, `BUS_NAME`, `STACK_SECRET`, `PUBLISH_EVENTS`
     /// (`true` or `false`), `WEBHOOK_DISABLE_DAYS`, `DEAD_LETTER_DAYS`, `SEARCH_DAYS` (0: no
     /// search), `AT_ONCE`, `SEND_QUEUE_URL`, `BOUNCE_DOMAIN`, `SYSTEM_SENDER` (`no-reply` at the
     /// bounce domain).
@@ -114,6 +116,7 @@ impl App {
                 send: boot.queue("SEND_QUEUE_URL")?,
                 from,
             }),
+            events: boot.queue("EVENTS_QUEUE_URL")?,
             retries: boot.queue("RETRIES_QUEUE_URL")?,
             bus: boot.bus()?,
             client: Client::open(Config {

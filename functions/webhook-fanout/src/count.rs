@@ -18,7 +18,7 @@ pub(crate) async fn work(app: &App, account: &AccountId, events: &[Event]) -> Ve
         Ok(()) => Verdict::Done,
         Err(error) => {
             tracing::error!(account.id = %account, "events of account {account} could not be counted: {error}");
-            Verdict::Again
+            crate::end::of_store(&error)
         }
     }
 }

@@ -20,11 +20,11 @@ pub(crate) struct Failed {
     pub last: String,
 }
 
-/// The verdict for both.
-pub(crate) fn worse(a: Verdict, b: Verdict) -> Verdict {
-    match (a, b) {
-        (Verdict::Done, Verdict::Done) => Verdict::Done,
-        (Verdict::Again, _) | (_, Verdict::Again) => Verdict::Again,
+/// Whether trouble with the table passes.
+pub(crate) fn of_store(error: &StoreError) -> Verdict {
+    match error.is_permanent() {
+        true => Verdict::Fail,
+        false => Verdict::Again,
     }
 }
 
@@ -59,7 +59,7 @@ pub(crate) async fn failed(
         last: failed.last.clone(),
     };
     let kept = keep(app, webhook, with(alive), soonest).await;
-    worse(kept, bury(app, webhook, with(over)).await)
+    kept.and(bury(app, webhook, with(over)).await)
 }
 
 /// Keeps events for an attempt at `at`.
@@ -85,7 +85,7 @@ pub(crate) async fn queue(app: &App, waiting: &Undelivered, at: Timestamp) -> Ve
         Ok(texts) => texts,
         Err(error) => {
             tracing::error!("events cannot be written: {error}");
-            return Verdict::Again;
+            return Verdict::Fail;
         }
     };
     let messages = texts.into_iter().map(|text| (text, wait)).collect();
@@ -112,14 +112,15 @@ pub(crate) async fn bury(app: &App, webhook: &Webhook, mut failed: Failed) -> Ve
         Ok(events) => failed.events = events,
         Err(error) => {
             tracing::error!("dead letters could not be kept: {error}");
-            return Verdict::Again;
+            return of_store(&error);
         }
     }
     match letters(app, webhook, failed).await {
         Ok(()) => Verdict::Done,
         Err(error) => {
             tracing::error!("dead letters could not be kept: {error}");
-            Verdict::Again
+            // Other than the table's it is the form of the letter.
+            error.downcast_ref().map_or(Verdict::Fail, of_store)
         }
     }
 }

@@ -32,7 +32,7 @@ pub(crate) async fn work(app: &App, account: &AccountId, events: &[Event]) -> Ve
         Ok(settings) => settings,
         Err(error) => {
             tracing::error!(account.id = %account, "settings of account {account} cannot be read: {error}");
-            return Verdict::Again;
+            return crate::end::of_store(&error);
         }
     };
     let mut notices = Vec::new();

@@ -18,7 +18,7 @@ pub(crate) async fn work(app: &App, account: AccountId, events: Vec<Event>) -> V
         Ok(webhooks) => webhooks,
         Err(error) => {
             tracing::error!(account.id = %account, "webhooks of account {account} cannot be read: {error}");
-            return Verdict::Again;
+            return end::of_store(&error);
         }
     };
     let enabled = webhooks.iter().filter(|webhook| webhook.enabled);
@@ -31,10 +31,10 @@ pub(crate) async fn work(app: &App, account: AccountId, events: Vec<Event>) -> V
     );
     let (told, published, _) = futures_util::join!(join_all(told), published, due);
     let all = told.into_iter().chain([published]);
-    match all.reduce(end::worse).unwrap_or(Verdict::Done) {
+    match all.fold(Verdict::Done, Verdict::and) {
         // Nobody waits for a counter. What comes again is written down then.
         Verdict::Done => records::keep(app, &account, &events).await,
-        Verdict::Again => Verdict::Again,
+        other => other,
     }
 }
 

@@ -118,7 +118,7 @@ pub(crate) async fn deliver(
         post((app, webhook), &means, part, packed.body, attempt)
     });
     let ends = posts.buffer_unordered(AT_ONCE).collect::<Vec<_>>().await;
-    ends.into_iter().reduce(end::worse).unwrap_or(Verdict::Done)
+    ends.into_iter().fold(Verdict::Done, Verdict::and)
 }
 
 /// One post, attempt `attempt` of its events, and what follows from how it ended.

@@ -26,7 +26,8 @@ const MEMBER: &str = "unrecorded";
 pub(crate) async fn keep(app: &App, account: &AccountId, events: &[Event]) -> Verdict {
     match write(app, account, events).await {
         Verdict::Done => Verdict::Done,
-        Verdict::Again => later(app, account, events).await,
+        // Even what fails for good: posting it again would not help.
+        Verdict::Again | Verdict::Fail => later(app, account, events).await,
     }
 }
 
@@ -45,7 +46,7 @@ async fn write(app: &App, account: &AccountId, events: &[Event]) -> Verdict {
         forward::work(app, account, events),
         index(app, account, events),
     );
-    end::worse(counted, end::worse(forwarded, indexed))
+    counted.and(forwarded).and(indexed)
 }
 
 async fn later(app: &App, account: &AccountId, events: &[Event]) -> Verdict {
@@ -53,7 +54,7 @@ async fn later(app: &App, account: &AccountId, events: &[Event]) -> Verdict {
         Ok(texts) => texts,
         Err(error) => {
             tracing::error!("events cannot be written: {error}");
-            return Verdict::Again;
+            return Verdict::Fail;
         }
     };
     let messages = texts.into_iter().map(|text| (text, PAUSE)).collect();
@@ -93,7 +94,7 @@ async fn index(app: &App, account: &AccountId, events: &[Event]) -> Verdict {
         }
         Err(error) => {
             tracing::error!(account.id = %account, "search rows of account {account} could not be written: {error}");
-            Verdict::Again
+            end::of_store(&error)
         }
     }
 }

@@ -28,7 +28,7 @@ pub(crate) async fn work(app: &App, undelivered: Undelivered) -> Verdict {
         }
         Err(error) => {
             tracing::error!(webhook.id = %retry.webhook, "webhook {} cannot be read: {error}", retry.webhook);
-            return Verdict::Again;
+            return end::of_store(&error);
         }
     };
     health::announce(app, &webhook).await;

@@ -6,7 +6,7 @@ use std::panic::AssertUnwindSafe;
 use futures_util::future::BoxFuture;
 use futures_util::{FutureExt as _, StreamExt as _};
 use posthaste_model::{AccountId, Event, Timestamp};
-use posthaste_queue::{Happened, SqsBatchResponse, SqsEvent, Undelivered, Verdict, returned};
+use posthaste_queue::{BatchResult, Happened, SqsEvent, Undelivered, Verdict};
 
 use crate::{App, records};
 
@@ -32,11 +32,11 @@ struct Piece<'a> {
 
 /// Handles a batch of either queue. A message is forgotten once everything in it has been taken
 /// by its webhooks and written down, or is safe on the retry queue or among the dead letters.
-pub async fn handle(app: &App, event: SqsEvent) -> SqsBatchResponse {
+pub async fn handle(app: &App, event: &SqsEvent) -> BatchResult {
     let mut news: BTreeMap<AccountId, News> = BTreeMap::new();
     let mut retries: Vec<Waiting> = Vec::new();
     let mut pieces = Vec::new();
-    let mut unreadable = BTreeSet::new();
+    let mut verdicts = BTreeMap::new();
     for (i, record) in event.records.iter().enumerate() {
         let text = record.body.as_deref().unwrap_or_default();
         match Happened::from_text(text) {
@@ -57,7 +57,7 @@ pub async fn handle(app: &App, event: SqsEvent) -> SqsBatchResponse {
                     // It ends with the dead letters, from where a release that can read it takes it.
                     None => {
                         tracing::error!("an event message cannot be read: {no_news}; {no_retry}");
-                        unreadable.insert(i);
+                        verdicts.insert(i, Verdict::Fail);
                     }
                 },
             },
@@ -79,10 +79,16 @@ pub async fn handle(app: &App, event: SqsEvent) -> SqsBatchResponse {
             run: crate::news::work(app, account, events).boxed(),
         });
     }
-    let mut again = run(app, pieces).await;
-    again.append(&mut unreadable);
-    let id = |i: usize| event.records.get(i)?.message_id.clone();
-    returned(again.into_iter().filter_map(id))
+    for (i, verdict) in run(app, pieces).await {
+        let known = verdicts.entry(i).or_insert(Verdict::Done);
+        *known = known.and(verdict);
+    }
+    let mut result = BatchResult::default();
+    for (i, record) in event.records.iter().enumerate() {
+        let verdict = verdicts.get(&i).copied().unwrap_or(Verdict::Done);
+        result.add(record.message_id.clone().unwrap_or_default(), verdict);
+    }
+    result
 }
 
 /// Adds what came in message `i` to what it can be posted with. What must wait on waits as it is.
@@ -106,8 +112,8 @@ fn join(retries: &mut Vec<Waiting>, undelivered: Undelivered, i: usize, now: Tim
     }
 }
 
-/// The positions of the messages that must come again. One piece that panics spares the others.
-async fn run(app: &App, pieces: Vec<Piece<'_>>) -> BTreeSet<usize> {
+/// What came of each piece, by the positions of its messages. One piece that panics spares the others.
+async fn run(app: &App, pieces: Vec<Piece<'_>>) -> Vec<(usize, Verdict)> {
     // Made up front: a stream that makes them as it goes has no type a caller could send.
     let running: Vec<_> = pieces.into_iter().map(end).collect();
     let ends = futures_util::stream::iter(running).buffer_unordered(app.at_once.max(1));
@@ -118,14 +124,12 @@ async fn run(app: &App, pieces: Vec<Piece<'_>>) -> BTreeSet<usize> {
         .collect()
 }
 
-/// The messages of a piece that must come again once it has run.
-async fn end(piece: Piece<'_>) -> BTreeSet<usize> {
-    match AssertUnwindSafe(piece.run).catch_unwind().await {
-        Ok(Verdict::Done) => BTreeSet::new(),
-        Ok(Verdict::Again) => piece.messages,
-        Err(_) => {
-            tracing::error!("posting panicked; the events will be tried again");
-            piece.messages
-        }
-    }
+/// What came of the messages of a piece.
+async fn end(piece: Piece<'_>) -> Vec<(usize, Verdict)> {
+    let ended = AssertUnwindSafe(piece.run).catch_unwind().await;
+    let verdict = ended.unwrap_or_else(|_| {
+        tracing::error!("posting panicked; the events will be tried again");
+        Verdict::Fail
+    });
+    piece.messages.into_iter().map(|i| (i, verdict)).collect()
 }

@@ -312,6 +312,7 @@ impl Deps {
     pub(crate) fn fanout(&self) -> webhook_fanout::App {
         webhook_fanout::App {
             store: self.store.clone(),
+            events: self.engine.queue(EVENTS),
             retries: self.engine.queue(RETRIES),
             bus: Bus::log(),
             forwarding: Some(webhook_fanout::Forwarding {

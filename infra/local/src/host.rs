@@ -358,7 +358,7 @@ fn workers(
         stop,
         move |event: SqsEvent| {
             let app = delivery.clone();
-            async move { delivery::handle(&app, event).await }
+            async move { delivery::handle(&app, &event).await }
         },
     );
     let pace = Pace { pollers: 2, ..pace };
@@ -376,7 +376,7 @@ fn workers(
             stop,
             move |event: SqsEvent| {
                 let app = fanout.clone();
-                async move { webhook_fanout::handle(&app, event).await }
+                async move { webhook_fanout::handle(&app, &event).await }
             },
         ));
     }
@@ -388,7 +388,7 @@ fn workers(
         stop,
         move |event: SqsEvent| {
             let app = parse.clone();
-            async move { inbound_parse::handle(&app, event).await }
+            async move { inbound_parse::handle(&app, &event).await }
         },
     ));
     let feedback = Arc::new(deps.ses_feedback());
@@ -399,7 +399,7 @@ fn workers(
         stop,
         move |event: SqsEvent| {
             let app = feedback.clone();
-            async move { ses_feedback::handle(&app, event).await }
+            async move { ses_feedback::handle(&app, &event).await }
         },
     ));
     all.push(tokio::spawn(sweeping(deps.sweep(), stop.clone())));

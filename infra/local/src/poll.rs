@@ -4,7 +4,7 @@ use std::panic::AssertUnwindSafe;
 use std::time::Duration;
 
 use futures_util::FutureExt as _;
-use posthaste_queue::{Local, Received, SqsBatchResponse, SqsEvent, SqsMessage, returned};
+use posthaste_queue::{BatchResult, Local, Received, SqsEvent, SqsMessage};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
@@ -36,7 +36,7 @@ pub(crate) fn start<W, F>(
 ) -> Vec<JoinHandle<()>>
 where
     W: Fn(SqsEvent) -> F + Clone + Send + Sync + 'static,
-    F: Future<Output = SqsBatchResponse> + Send + 'static,
+    F: Future<Output = BatchResult> + Send + 'static,
 {
     (0..pace.pollers)
         .map(|_| {
@@ -49,7 +49,7 @@ where
 async fn poll<W, F>(queue: Local, pace: Pace, disk: Disk, mut stop: watch::Receiver<bool>, work: W)
 where
     W: Fn(SqsEvent) -> F,
-    F: Future<Output = SqsBatchResponse>,
+    F: Future<Output = BatchResult>,
 {
     loop {
         let received = tokio::select! {
@@ -77,11 +77,14 @@ where
         // Before the messages are gone, what came of them is on the disk. If it is not, or if the
         // worker panicked outside of its jobs, all of them are given back: that is an answer too.
         let worked = AssertUnwindSafe(disk.durable(work(event(&messages))));
-        let response = match worked.catch_unwind().await {
-            Ok(Some(response)) => response,
-            Ok(None) | Err(_) => returned(messages.iter().map(|message| message.id.to_string())),
+        let result = match worked.catch_unwind().await {
+            Ok(Some(result)) => result,
+            Ok(None) | Err(_) => BatchResult {
+                again: messages.iter().map(|m| m.id.to_string()).collect(),
+                failed: Vec::new(),
+            },
         };
-        if let Err(error) = settle(&queue, &messages, &response, pace.again).await {
+        if let Err(error) = settle(&queue, &messages, &result, pace.again).await {
             tracing::error!(queue.name = queue.name(), "queue {}: {error}", queue.name());
         }
     }
@@ -103,21 +106,18 @@ fn event(messages: &[Received]) -> SqsEvent {
     event
 }
 
-/// Deletes what was handled and hides what failed for a while.
+/// Deletes what was handled and hides the rest for a while: here a job that is given back uses up nothing,
+/// and deaths are counted by themselves.
 async fn settle(
     queue: &Local,
     messages: &[Received],
-    response: &SqsBatchResponse,
+    result: &BatchResult,
     again: Duration,
 ) -> Result<(), posthaste_queue::QueueError> {
-    let failed: Vec<&str> = response
-        .batch_item_failures
-        .iter()
-        .map(|failure| failure.item_identifier.as_str())
-        .collect();
+    let unfinished: Vec<&str> = result.unfinished().collect();
     let ids = messages.iter().map(|message| message.id);
     let (again_ids, done): (Vec<i64>, Vec<i64>) =
-        ids.partition(|id| failed.contains(&id.to_string().as_str()));
+        ids.partition(|id| unfinished.contains(&id.to_string().as_str()));
     if !done.is_empty() {
         queue.delete(done).await?;
     }

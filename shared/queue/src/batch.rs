@@ -1,19 +1,14 @@
-//! From "handle one job" to "handle a batch": only the jobs that want another try are returned,
-//! and one that panics does not take the others with it.
+//! From "handle one job" to "handle a batch": what came of each job is told by itself, and one that
+//! panics does not take the others with it.
 //!
 //! A job that ends the process (a stack overflow, no memory, the end of a function's time) takes its
-//! batch with it: no answer is given for any of it. The local engine counts such receives by
-//! themselves, tries what was in the works alone, and gives up the fourth time (`suspects` in
-//! `infra/local`). SQS keeps one count of all receives, whatever came of them: a killer is a dead
-//! letter after the template's `maxReceiveCount` of 20, each a visibility time apart (10 hours for
-//! mail), and jobs that share its batch repeat with it meanwhile, which their claims absorb. To
-//! count deaths alone there, a job that is given back has to be sent anew, with a delay and a count
-//! of its own: `ApproximateReceiveCount` above 1 then tells of a receive without an answer, and
-//! `maxReceiveCount` can come down to that of the local engine.
+//! batch with it: no answer is given for any of it. How such ends are counted, and how those that
+//! shared the batch are kept from the dead letters, is said in `requeue.rs` for SQS and in
+//! `suspects.rs` of `infra/local` for the local engine.
 
 use std::panic::AssertUnwindSafe;
 
-use aws_lambda_events::event::sqs::{BatchItemFailure, SqsBatchResponse, SqsEvent, SqsMessage};
+use aws_lambda_events::event::sqs::{SqsEvent, SqsMessage};
 use futures_util::{FutureExt as _, StreamExt as _};
 use tracing::field::Empty;
 use tracing::{Instrument as _, Span};
@@ -24,8 +19,49 @@ use tracing::{Instrument as _, Span};
 pub enum Verdict {
     /// Handled, or never to be handled: the queue forgets it.
     Done,
-    /// Hand it out again after its visibility time; after enough of that it is a dead letter.
+    /// Cannot be handled now: a throttle, a conflict, an outage, an answer that got lost. It comes
+    /// again, however often that happens.
     Again,
+    /// Cannot be handled however often it comes. After a few tries it is a dead letter, from where a
+    /// release that can handle it takes it.
+    Fail,
+}
+
+impl Verdict {
+    /// The verdict of a job with two parts. What can pass is waited for first.
+    pub fn and(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Again, _) | (_, Self::Again) => Self::Again,
+            (Self::Fail, _) | (_, Self::Fail) => Self::Fail,
+            (Self::Done, Self::Done) => Self::Done,
+        }
+    }
+}
+
+/// What came of a batch, by the ids of its messages. Those that are not listed are done.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[must_use]
+pub struct BatchResult {
+    /// Those of [`Verdict::Again`].
+    pub again: Vec<String>,
+    /// Those of [`Verdict::Fail`], and those that panicked.
+    pub failed: Vec<String>,
+}
+
+impl BatchResult {
+    /// Adds what came of one message.
+    pub fn add(&mut self, id: String, verdict: Verdict) {
+        match verdict {
+            Verdict::Done => {}
+            Verdict::Again => self.again.push(id),
+            Verdict::Fail => self.failed.push(id),
+        }
+    }
+
+    /// The ids of the messages that are not done.
+    pub fn unfinished(&self) -> impl Iterator<Item = &str> {
+        self.again.iter().chain(&self.failed).map(String::as_str)
+    }
 }
 
 /// Runs `work` on the records of a batch, at most `at_once` at a time, and gives back what each
@@ -75,31 +111,20 @@ fn span(record: &SqsMessage, id: &str) -> Span {
     )
 }
 
-/// Runs `work` on the records of a batch; those that want another try come back.
+/// Runs `work` on the records of a batch and tells what came of them.
 pub async fn each<'a, F>(
     event: &'a SqsEvent,
     at_once: usize,
     work: impl Fn(&'a SqsMessage) -> F,
-) -> SqsBatchResponse
+) -> BatchResult
 where
     F: Future<Output = Verdict>,
 {
-    let ends = gather(event, at_once, work).await;
-    let again = ends
-        .into_iter()
-        .filter(|(_, end)| *end != Some(Verdict::Done));
-    returned(again.map(|(id, _)| id))
-}
-
-/// The answer that hands these jobs back to the queue.
-pub fn returned(ids: impl IntoIterator<Item = String>) -> SqsBatchResponse {
-    let mut response = SqsBatchResponse::default();
-    for id in ids {
-        let mut failure = BatchItemFailure::default();
-        failure.item_identifier = id;
-        response.batch_item_failures.push(failure);
+    let mut result = BatchResult::default();
+    for (id, end) in gather(event, at_once, work).await {
+        result.add(id, end.unwrap_or(Verdict::Fail));
     }
-    response
+    result
 }
 
 #[cfg(test)]
@@ -107,30 +132,41 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn only_jobs_that_want_another_try_come_back_even_when_one_panics() {
+    async fn each_job_has_its_own_end_and_one_that_panics_has_failed() {
         let mut event = SqsEvent::default();
-        for body in ["done", "again", "panic", "done"] {
+        for body in ["done", "again", "panic", "done", "fail"] {
             let mut record = SqsMessage::default();
             record.message_id = Some(format!("{body}-{}", event.records.len()));
             record.body = Some(body.to_owned());
             event.records.push(record);
         }
 
-        let response = each(&event, 2, |record| async move {
+        let mut result = each(&event, 2, |record| async move {
             match record.body.as_deref() {
                 Some("done") => Verdict::Done,
                 Some("again") => Verdict::Again,
+                Some("fail") => Verdict::Fail,
                 other => panic!("a job nobody foresaw: {other:?}"),
             }
         })
         .await;
 
-        let mut failed: Vec<_> = response
-            .batch_item_failures
-            .iter()
-            .map(|f| f.item_identifier.as_str())
-            .collect();
-        failed.sort_unstable();
-        assert_eq!(failed, ["again-1", "panic-2"]);
+        result.failed.sort_unstable();
+        assert_eq!(result.again, ["again-1"]);
+        assert_eq!(result.failed, ["fail-4", "panic-2"]);
+        assert_eq!(result.unfinished().count(), 3);
+    }
+
+    #[test]
+    fn what_can_pass_is_waited_for_before_the_rest_is_given_up() {
+        use Verdict::{Again, Done, Fail};
+        for (one, other, both) in [
+            (Done, Done, Done),
+            (Done, Fail, Fail),
+            (Done, Again, Again),
+            (Fail, Again, Again),
+        ] {
+            assert_eq!((one.and(other), other.and(one)), (both, both));
+        }
     }
 }

@@ -13,10 +13,11 @@ mod job;
 mod late;
 mod local;
 mod queue;
+mod requeue;
 mod returned;
 mod undelivered;
 
-pub use batch::{Verdict, each, gather, returned};
+pub use batch::{BatchResult, Verdict, each, gather};
 pub use bus::{Bus, Notice};
 pub use dead_jobs::{DeadJob, DeadJobs};
 pub use happened::Happened;
@@ -24,6 +25,7 @@ pub use inbound::{Inbound, Judged, Scored};
 pub use job::{Body, Job, JobError, LARGEST_INLINE, Packed, Packing, unpack};
 pub use local::{Command, Local, Received};
 pub use queue::{LONGEST_DELAY, Queue, QueueError};
+pub use requeue::{RETURNS, SUSPECT, handle_sqs, is_repeat};
 pub use returned::Returned;
 pub use undelivered::{Retry, Undelivered};
 

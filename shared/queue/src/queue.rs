@@ -13,8 +13,8 @@ use crate::late::{Late, late};
 pub const LONGEST_DELAY: Duration = Duration::from_secs(900);
 
 /// SQS takes this many messages, and this many bytes of bodies, in one call.
-const BATCH: usize = 10;
-const BATCH_BYTES: usize = 256 * 1024;
+pub(crate) const BATCH: usize = 10;
+pub(crate) const BATCH_BYTES: usize = 256 * 1024;
 
 /// The queue did not take it. The same call may succeed later.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -43,6 +43,17 @@ impl Queue {
     /// A queue of this process.
     pub fn local(local: Local) -> Self {
         Self(Kind::Local(local))
+    }
+
+    /// Client and URL, where this is the SQS queue of this name.
+    pub(crate) fn sqs_named(&self, name: &str) -> Option<(&Client, &str)> {
+        match &self.0 {
+            Kind::Sqs { client, url } if url.rsplit('/').next() == Some(name) => {
+                let client: &Client = client;
+                Some((client, url))
+            }
+            Kind::Sqs { .. } | Kind::Local(_) => None,
+        }
     }
 
     /// Sends one message, to be handed out after `delay`; durable once this returns.

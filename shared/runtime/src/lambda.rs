@@ -9,6 +9,7 @@ use lambda_http::request::RequestContext;
 use lambda_http::{RequestExt as _, tower::ServiceBuilder};
 use lambda_runtime::{LambdaEvent, service_fn};
 use posthaste_http::{ClientIp, GatewayName, RequestId, Routes};
+use posthaste_queue::{BatchResult, Queue, SqsEvent, handle_sqs};
 use serde::{Serialize, de::DeserializeOwned};
 
 use crate::Boot;
@@ -55,6 +56,32 @@ where
         // The app lives as long as the process; leaking it once spares every event a clone.
         let app: &'static A = Box::leak(Box::new(build(&Boot::function(crate::variables()))?));
         let service = service_fn(|event: LambdaEvent<I>| handle(app, event.payload));
+        lambda_runtime::run(service).await
+    })
+}
+
+/// Runs a worker of queues until Lambda stops it: `handle` gets each batch. `own` names the queues that
+/// the function reads, to which what is to come again is sent anew.
+///
+/// # Errors
+/// When the function cannot start or the runtime ends it.
+pub fn queue_worker<A, E>(
+    build: impl FnOnce(&Boot) -> Result<A, E>,
+    own: impl Fn(&'static A) -> Vec<&'static Queue>,
+    handle: impl AsyncFn(&'static A, &SqsEvent) -> BatchResult,
+) -> Result<(), Error>
+where
+    A: Sync + 'static,
+    Error: From<E>,
+{
+    block_on(async move {
+        let boot = Boot::function(crate::variables());
+        let app: &'static A = Box::leak(Box::new(build(&boot)?));
+        let (queues, entropy) = (own(app), boot.entropy());
+        let service = service_fn(async |event: LambdaEvent<SqsEvent>| {
+            let handle = async |event: &SqsEvent| handle(app, event).await;
+            Ok::<_, Error>(handle_sqs(&queues, event.payload, &entropy, handle).await)
+        });
         lambda_runtime::run(service).await
     })
 }

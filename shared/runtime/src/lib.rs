@@ -16,6 +16,6 @@ mod system;
 
 pub use boot::Boot;
 pub use config::{ConfigError, Variables};
-pub use lambda::{Error, http, worker};
+pub use lambda::{Error, http, queue_worker, worker};
 pub use logs::{to_cloudwatch, to_terminal};
 pub use system::{clock, entropy, variables};

@@ -120,7 +120,7 @@ async fn a_mail_is_scored_at_its_first_attempt_only() {
         .map(|(job, _)| job)
         .collect();
     assert_eq!(next.len(), 1);
-    let _ = delivery::handle(&desk.app, posthaste_testkit::sqs_event(next)).await;
+    let _ = delivery::handle(&desk.app, &posthaste_testkit::sqs_event(next)).await;
     assert!(desk.told().iter().any(|event| event.attempt == Some(2)));
     assert_eq!(asked.load(Ordering::SeqCst), 1);
 }

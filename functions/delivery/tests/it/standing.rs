@@ -120,7 +120,7 @@ async fn a_copy_that_was_deferred_is_not_tried_again() {
     store.update_account(&desk.account, suspend).await.unwrap();
     desk.hand.advance(3_600);
     let next = next.into_iter().map(|(text, _)| text);
-    let _ = delivery::handle(&desk.app, posthaste_testkit::sqs_event(next)).await;
+    let _ = delivery::handle(&desk.app, &posthaste_testkit::sqs_event(next)).await;
     let last = desk.told().pop().unwrap();
     let reason = last.reason.as_deref();
     assert_eq!(

@@ -2,7 +2,7 @@
 
 use delivery::handle;
 use posthaste_model::{Mail, TemplateId, VersionId};
-use posthaste_queue::{Body, Job};
+use posthaste_queue::{BatchResult, Body, Job};
 use posthaste_store::{Placed, Template, Texts, Version};
 use posthaste_testkit::relay::Script;
 use posthaste_testkit::{entropy, sqs_event};
@@ -99,13 +99,13 @@ async fn a_stored_template_that_no_longer_compiles_holds_its_mail_and_drops_none
     let template = desk.template("{{#if}}").await;
     let job = desk.job(&template.id).to_text().unwrap();
     for _ in 0..3 {
-        let answer = handle(&desk.app, sqs_event([job.clone()])).await;
-        assert_eq!(answer.batch_item_failures.len(), 1);
+        let answer = handle(&desk.app, &sqs_event([job.clone()])).await;
+        assert_eq!(answer.unfinished().count(), 1);
     }
     assert!(desk.told().is_empty() && desk.relay.received().is_empty());
     desk.rewrite(&template, "<p>mended</p>").await;
-    let answer = handle(&desk.app, sqs_event([job])).await;
-    assert!(answer.batch_item_failures.is_empty());
+    let answer = handle(&desk.app, &sqs_event([job])).await;
+    assert_eq!(answer, BatchResult::default());
     assert_eq!(desk.with("<p>mended</p>"), 1);
 }
 
@@ -139,13 +139,13 @@ async fn a_template_whose_text_is_being_replaced_is_waited_for() {
     let store = &desk.app.store;
     store.delete_texts(&desk.account, texts).await.unwrap();
     let job = desk.job(&template.id).to_text().unwrap();
-    let answer = handle(&desk.app, sqs_event([job.clone()])).await;
-    assert_eq!(answer.batch_item_failures.len(), 1);
+    let answer = handle(&desk.app, &sqs_event([job.clone()])).await;
+    assert_eq!(answer.unfinished().count(), 1);
     assert!(desk.told().is_empty() && desk.relay.received().is_empty());
 
     desk.says(texts, "<p>new</p>").await;
-    let answer = handle(&desk.app, sqs_event([job])).await;
-    assert!(answer.batch_item_failures.is_empty());
+    let answer = handle(&desk.app, &sqs_event([job])).await;
+    assert_eq!(answer, BatchResult::default());
     assert_eq!(desk.with("<p>new</p>"), 1);
 }
 

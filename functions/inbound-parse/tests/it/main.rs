@@ -123,8 +123,8 @@ impl Desk {
 
     /// Works these jobs off; how many want to come again.
     pub(crate) async fn work(&self, jobs: Vec<String>) -> usize {
-        let response = handle(&self.app, sqs_event(jobs)).await;
-        response.batch_item_failures.len()
+        let response = handle(&self.app, &sqs_event(jobs)).await;
+        response.unfinished().count()
     }
 
     /// The body of the next POST.

@@ -45,8 +45,8 @@ async fn nothing_is_lost_when_the_queue_fails() {
     let desk = Desk::new().await;
     let all = [DELIVERY, BOUNCE, COMPLAINT].map(|text| desk.sample(text));
     desk.queues.set_broken(true);
-    let response = handle(&desk.app, received(&all, 1)).await;
-    assert_eq!(response.batch_item_failures.len(), 3);
+    let response = handle(&desk.app, &received(&all, 1)).await;
+    assert_eq!(response.again.len(), 3);
     desk.queues.set_broken(false);
     desk.hand.advance(60);
     desk.work_again(&all, 2).await;
@@ -66,8 +66,8 @@ async fn a_mail_stays_until_its_event_is_queued() {
     ses_feedback::accept(&desk.app, "", to, raw).await.unwrap();
     let jobs = desk.jobs();
     desk.queues.set_broken(true);
-    let response = handle(&desk.app, received(&jobs, 1)).await;
-    assert_eq!(response.batch_item_failures.len(), 1);
+    let response = handle(&desk.app, &received(&jobs, 1)).await;
+    assert_eq!(response.again.len(), 1);
     desk.queues.set_broken(false);
     desk.work_again(&jobs, 2).await;
     assert_eq!(desk.one().kind, Kind::Bounce);

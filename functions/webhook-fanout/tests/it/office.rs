@@ -48,6 +48,7 @@ impl Office {
         let sealer: Sealer = SECRET.parse().unwrap();
         let app = App {
             store: store.clone(),
+            events: queues.queue("events"),
             retries: queues.queue("retries"),
             bus: Bus::log(),
             forwarding: None,
@@ -184,9 +185,8 @@ impl Office {
 
     /// Hands these messages to the worker; the positions of those that come back.
     pub(crate) async fn work(&self, messages: Vec<String>) -> Vec<String> {
-        let response = handle(&self.app, sqs_event(messages)).await;
-        let failures = response.batch_item_failures.into_iter();
-        failures.map(|failure| failure.item_identifier).collect()
+        let response = handle(&self.app, &sqs_event(messages)).await;
+        response.unfinished().map(str::to_owned).collect()
     }
 
     /// Hands news to the worker, which must be able to deal with it.

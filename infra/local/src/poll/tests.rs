@@ -59,7 +59,7 @@ async fn neither_a_queue_that_fails_nor_a_worker_that_panics_ends_a_poller() {
         &stop,
         |event: SqsEvent| async move {
             assert!(event.records.len() == 1, "outside of any job");
-            SqsBatchResponse::default()
+            BatchResult::default()
         },
     );
     drop(queue);
@@ -85,7 +85,7 @@ async fn what_is_not_safe_on_the_disk_is_given_back() {
                 sk: "ROW".to_owned(),
             };
             store.put(&key, &1, None).await.expect("a write");
-            SqsBatchResponse::default()
+            BatchResult::default()
         }
     });
     assert_eq!(told.recv().await, Some(("given back", vec![1, 2])));
