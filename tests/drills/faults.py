@@ -54,8 +54,9 @@ def run(name, args):
         LOCAL[name](report, args)
     else:
         drill, options = DEPLOYED[name]
-        # None may come back twenty times meanwhile and be a dead letter; on AWS it takes half an hour each time.
-        options = {**options, "visibility": max(options.get("visibility", VISIBILITY), round(args.seconds / 8))}
+        # None may end without an answer four times meanwhile and be a dead letter; on AWS it takes half an hour each
+        # time.
+        options = {**options, "visibility": max(options.get("visibility", VISIBILITY), round(args.seconds / 3))}
         report = Report(name, drill.__doc__)
         world = World(args.binaries.resolve(), args.posthaste.resolve(), **options)
         try:

@@ -59,6 +59,8 @@ fn alarms_watch_figures_that_the_code_writes() {
             }
         }
     }
+    let requeue = read::root().join("shared/queue/src/requeue.rs");
+    code.push_str(&fs::read_to_string(requeue).unwrap());
     // What stands in an event of the target `metrics`, up to the end of the macro.
     let told: String = code
         .split("target: \"metrics\"")

@@ -114,6 +114,25 @@ fn every_function_has_a_role_of_its_own_with_its_log_and_its_queues() {
     }
 }
 
+/// What has to wait is sent anew to the queue that it came from, whose URL is a variable.
+#[test]
+fn who_reads_a_queue_may_write_to_it_and_knows_its_url() {
+    let template = Template::read();
+    let mut readers = 0;
+    for (name, stanza) in template.functions() {
+        let read = sources(&stanza);
+        let sends = resources(&template.statements(&stanza), "sqs:SendMessage");
+        assert!(read.is_subset(&sends), "{name}: {read:?}, {sends:?}");
+        let urls = read::texts(&stanza["Environment"]["Variables"]);
+        for queue in &read {
+            let queue = queue.trim_end_matches(".Arn").to_owned();
+            assert!(urls.contains(&queue), "{name} has no URL of {queue}");
+        }
+        readers += read.len();
+    }
+    assert_eq!(readers, 5);
+}
+
 /// Lambda stops what it takes for a loop after sixteen rounds; retries make more of them.
 #[test]
 fn who_writes_to_the_queue_that_he_reads_may_meet_his_own_messages() {
@@ -129,5 +148,11 @@ fn who_writes_to_the_queue_that_he_reads_may_meet_his_own_messages() {
         }
     }
     let meet: Vec<_> = meet.iter().map(String::as_str).collect();
-    assert_eq!(meet, ["delivery", "inbound-parse", "webhook-fanout"]);
+    let all = [
+        "delivery",
+        "inbound-parse",
+        "ses-feedback",
+        "webhook-fanout",
+    ];
+    assert_eq!(meet, all);
 }
