@@ -240,10 +240,8 @@ fn a_job_waits_ten_seconds_then_twice_as_long_up_to_a_quarter_of_an_hour() {
             delays.iter().all(|d| (least..=most).contains(d)),
             "{delays:?}"
         );
-        assert!(
-            delays.len() > 2,
-            "jobs that came together go apart: {delays:?}"
-        );
+        // Jobs that came together go apart.
+        assert!(delays.len() > 2, "{delays:?}");
     }
 }
 
@@ -323,12 +321,13 @@ async fn a_job_that_cannot_be_sent_anew_stays() {
     sqs.books().refused = vec!["one".to_owned()];
     sqs.invoke(|_| Verdict::Again).await;
     assert_eq!(sqs.waiting(), ["one", "two"]);
-    let receives = |body: &str| {
-        let books = sqs.books();
-        let found = books.messages.iter().find(|m| m.body() == body);
-        found.map(|m| m.receives)
-    };
-    assert_eq!((receives("one"), receives("two")), (Some(1), Some(0)));
+    let books = sqs.books();
+    let receives = books.messages.iter().map(|m| (m.body(), m.receives));
+    let receives: BTreeSet<_> = receives.collect();
+    assert_eq!(
+        receives,
+        [("one".to_owned(), 1), ("two".to_owned(), 0)].into()
+    );
 }
 
 #[tokio::test]
@@ -379,11 +378,7 @@ fn a_repeat_is_known_by_its_receives_and_by_its_returns() {
     assert!(!first(1, json!({RETURNS: number("many")})));
     assert!(first(2, json!({})));
     assert!(first(1, json!({RETURNS: number("1")})));
-    assert!(first(
-        1,
-        json!({RETURNS: number("0"), SUSPECT: number("1")})
-    ));
-    assert!(!is_repeat(&SqsMessage::default()));
+    assert!(first(1, json!({SUSPECT: number("1")})));
 }
 
 #[tokio::test]
