@@ -19,7 +19,7 @@ fn level(name: &str) -> Option<u8> {
         "posthaste-operator" => 6,
         "posthaste" => 7,
         "posthaste-testkit" => 8,
-        "posthaste-hello" | "posthaste-tests" => 9,
+        "posthaste-hello" | "posthaste-hostile" | "posthaste-tests" => 9,
         name if name.starts_with("posthaste-") => return None,
         // A function: its package has the name of its folder.
         _ => 5,

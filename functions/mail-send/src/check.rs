@@ -88,6 +88,7 @@ fn check(wire: wire::Mail<'_>, when: When, found: &mut Findings) -> Option<Mail>
     let categories = labels::categories(wire.categories, found);
     let custom_args = args::of_message(wire.custom_args, found);
     check_merged_args(&custom_args, &personalizations, found);
+    let sections = args::sections(wire.sections, found);
     let send_at = when.check(wire.send_at, root, found);
     let batch_id = labels::batch_id(wire.batch_id, found);
     let asm = settings::asm(wire.asm, found);
@@ -104,7 +105,7 @@ fn check(wire: wire::Mail<'_>, when: When, found: &mut Findings) -> Option<Mail>
         headers,
         categories,
         custom_args,
-        sections: wire.sections.map(|s| s.0).unwrap_or_default(),
+        sections,
         send_at,
         batch_id,
         asm,

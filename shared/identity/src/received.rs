@@ -27,6 +27,15 @@ use crate::{Answer, Resolver, Zone};
 /// All look-ups of one check together; what is not known by then is a temporary error.
 const PATIENCE: Duration = Duration::from_secs(15);
 
+/// Octets of a header whose signatures are checked, and fields in it. The library compares each name
+/// that a signature lists with each field: a megabyte of both takes it hours.
+const LONGEST_HEADER: usize = 256 * 1024;
+const MOST_FIELDS: usize = 2_000;
+
+/// Octets of a `From` whose signatures are checked. The library reads each encoded word that does
+/// not end to the end of the field.
+const LONGEST_FROM: usize = 16 * 1024;
+
 /// Result of an SPF check (RFC 7208, section 2.6).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Spf {
@@ -122,6 +131,9 @@ async fn dkim(
     names: &Names,
     raw: &[u8],
 ) -> Vec<(String, bool)> {
+    if !is_checkable(raw) {
+        return Vec::new();
+    }
     // Hashes the whole body.
     let parsed = posthaste_offload::run(raw.len(), || AuthenticatedMessage::parse(raw)).await;
     let Some(message) = parsed else {
@@ -142,6 +154,28 @@ const MOST_SIGNATURES: usize = 20;
 
 /// Octets of a domain (RFC 1035, section 2.3.4); a longer one signs nothing.
 const LONGEST_DOMAIN: usize = 255;
+
+/// Whether the header is of a size that the signatures in it can be checked in no time. A mail with
+/// a larger one passes as if it had none.
+fn is_checkable(raw: &[u8]) -> bool {
+    let (mut read, mut fields, mut is_from, mut from) = (0, 0, false, 0);
+    for line in raw.split_inclusive(|byte| *byte == b'\n') {
+        if line == b"\r\n" || line == b"\n" {
+            break;
+        }
+        read += line.len();
+        if !line.starts_with(b" ") && !line.starts_with(b"\t") {
+            fields += 1;
+            let name = line.get(..4).unwrap_or_default();
+            is_from = name.eq_ignore_ascii_case(b"from");
+        }
+        from += if is_from { line.len() } else { 0 };
+        if read > LONGEST_HEADER || fields > MOST_FIELDS || from > LONGEST_FROM {
+            return false;
+        }
+    }
+    true
+}
 
 /// Whether a signature was not checked, because the DNS gave no answer about its key. That there
 /// is no key is an answer (RFC 6376, section 6.1.2).
@@ -252,6 +286,30 @@ cache!(IpAddr, RecordSet<Box<str>>, |names, _name| names.none());
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_header_of_any_size_costs_no_time() {
+        let from = |octets: usize| format!("From: {}\r\n", "a".repeat(octets - 8));
+        let body = "x\r\n".repeat(1_000_000);
+        for (header, want) in [
+            (from(LONGEST_FROM), true),
+            (from(LONGEST_FROM + 1), false),
+            (format!("FROM: a\r\n {}", from(LONGEST_FROM)), false),
+            ("a:\r\n".repeat(MOST_FIELDS), true),
+            ("a:\r\n".repeat(MOST_FIELDS + 1), false),
+            (format!("a:{}\r\n", "x".repeat(LONGEST_HEADER - 4)), true),
+            (format!("a:{}\r\n", "x".repeat(LONGEST_HEADER - 3)), false),
+            ("x".repeat(LONGEST_HEADER + 1), false),
+        ] {
+            let raw = format!("{header}\r\n{body}");
+            assert_eq!(
+                is_checkable(raw.as_bytes()),
+                want,
+                "{} octets",
+                header.len()
+            );
+        }
+    }
 
     #[test]
     fn a_key_that_nobody_could_be_asked_for_is_no_failure() {

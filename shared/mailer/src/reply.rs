@@ -1,6 +1,6 @@
 //! SMTP replies (RFC 5321 section 4.2): one code, one or more lines.
 
-use bytes::{Buf, BytesMut};
+use bytes::BytesMut;
 
 use crate::Status;
 
@@ -28,28 +28,44 @@ pub(crate) enum Nonsense {
     Endless,
 }
 
-impl Reply {
-    /// Takes the first whole reply out of the buffer; `None` when it has not arrived yet.
-    pub(crate) fn take(buffer: &mut BytesMut) -> Result<Option<Self>, Nonsense> {
-        let mut lines = Vec::new();
-        let mut rest: &[u8] = buffer;
-        while let Some(end) = memchr::memchr(b'\n', rest) {
-            let (line, after) = rest.split_at(end + 1);
-            rest = after;
-            let (code, last, text) = line_of(line).ok_or(Nonsense::NoReply)?;
-            lines.push(text);
+/// Reads replies as they arrive. Each line is read once, in however many pieces the reply comes.
+#[derive(Debug, Default)]
+pub(crate) struct Replies {
+    /// Of the reply that is not whole yet.
+    lines: Vec<String>,
+    /// Octets of those lines.
+    length: usize,
+}
+
+impl Replies {
+    /// Takes what is left of the first reply out of the buffer; `None` when it has not arrived yet.
+    pub(crate) fn take(&mut self, buffer: &mut BytesMut) -> Result<Option<Reply>, Nonsense> {
+        while let Some(end) = memchr::memchr(b'\n', buffer) {
+            let line = buffer.split_to(end + 1);
+            self.length += line.len();
+            if self.length > LONGEST {
+                return Err(Nonsense::Endless);
+            }
+            let (code, last, text) = line_of(&line).ok_or(Nonsense::NoReply)?;
+            self.lines.push(text);
             if last {
-                let used = buffer.len() - rest.len();
-                buffer.advance(used);
-                return Ok(Some(Self { code, lines }));
+                let Self { lines, .. } = std::mem::take(self);
+                return Ok(Some(Reply { code, lines }));
             }
         }
-        if buffer.len() > LONGEST {
+        if self.length + buffer.len() > LONGEST {
             return Err(Nonsense::Endless);
         }
         Ok(None)
     }
 
+    /// Whether no reply has begun.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.lines.is_empty()
+    }
+}
+
+impl Reply {
     /// The text, lines joined by a space; a status repeated at the start of each line is kept once.
     pub(crate) fn text(&self) -> String {
         let Some((first, more)) = self.lines.split_first() else {
@@ -109,7 +125,7 @@ mod tests {
 
     fn take(bytes: &[u8]) -> (Result<Option<Reply>, Nonsense>, Vec<u8>) {
         let mut buffer = BytesMut::from(bytes);
-        let reply = Reply::take(&mut buffer);
+        let reply = Replies::default().take(&mut buffer);
         (reply, buffer.to_vec())
     }
 
@@ -160,10 +176,23 @@ mod tests {
             b"250-a\r\n",
             b"250-a\r\n250 b",
         ] {
-            let (got, rest) = take(bytes);
-            assert_eq!(got, Ok(None), "{bytes:?}");
-            assert_eq!(rest, bytes);
+            assert_eq!(take(bytes).0, Ok(None), "{bytes:?}");
         }
+    }
+
+    #[test]
+    fn a_reply_byte_by_byte_is_read_once() {
+        let whole = format!("{}250 x\r\n", "250-\r\n".repeat(LONGEST / 6 - 2));
+        let (mut replies, mut buffer, mut got) = (Replies::default(), BytesMut::new(), None);
+        for byte in whole.bytes() {
+            assert_eq!(got, None);
+            buffer.extend_from_slice(&[byte]);
+            got = replies.take(&mut buffer).unwrap();
+            assert!(buffer.len() <= 7, "what was read is gone");
+        }
+        assert_eq!(got.unwrap().lines.len(), LONGEST / 6 - 1);
+        assert!(replies.is_empty());
+        assert_eq!(replies.take(&mut buffer), Ok(None));
     }
 
     #[test]

@@ -64,6 +64,16 @@ struct Page {
     breaks: usize,
     space: bool,
     preformatted: usize,
+    link: Option<Link>,
+}
+
+/// The link that is open. There is one at most: the next one ends it (HTML Living Standard,
+/// 13.2.6.4.7, a start tag "a").
+struct Link {
+    /// Where its words begin.
+    start: usize,
+    /// Its target, as it is written after the words.
+    shown: String,
 }
 
 impl Page {
@@ -115,6 +125,21 @@ impl Page {
         }
         self.breaks = 0;
         self.space = false;
+    }
+
+    fn end_link(&mut self) {
+        let Some(Link { start, shown }) = self.link.take() else {
+            return;
+        };
+        let words = self.out.get(start..).unwrap_or_default().trim();
+        if words == shown {
+            return;
+        }
+        let bare = words.is_empty();
+        self.space = true;
+        self.start_word();
+        self.out
+            .push_str(&if bare { shown } else { format!("( {shown} )") });
     }
 
     /// At least this many line ends before the next word.
@@ -179,13 +204,16 @@ fn tag(element: &mut Element<'_, '_>, page: &Rc<RefCell<Page>>) {
             let alt = element.get_attribute("alt").unwrap_or_default();
             open.words(&entity::decode(&alt, Place::Attribute));
         }
-        "a" => link(element, page, open.out.len()),
+        "a" => {
+            drop(open);
+            link(element, page);
+        }
         _ => {}
     }
 }
 
 /// `words ( target )`, or only the target when the words are the target.
-fn link(element: &mut Element<'_, '_>, page: &Rc<RefCell<Page>>, start: usize) {
+fn link(element: &mut Element<'_, '_>, page: &Rc<RefCell<Page>>) {
     let Some(href) = element.get_attribute("href") else {
         return;
     };
@@ -195,18 +223,17 @@ fn link(element: &mut Element<'_, '_>, page: &Rc<RefCell<Page>>, start: usize) {
     if !worth || shown.is_empty() {
         return;
     }
-    let shown = shown.to_owned();
-    at_end(element, page, move |page| {
-        let words = page.out.get(start..).unwrap_or_default().trim();
-        if words == shown {
-            return;
-        }
-        let bare = words.is_empty();
-        page.space = true;
-        page.start_word();
-        page.out
-            .push_str(&if bare { shown } else { format!("( {shown} )") });
+    let mut open = page.borrow_mut();
+    if open.link.is_some() {
+        open.end_link();
+        open.space = true;
+    }
+    open.link = Some(Link {
+        start: open.out.len(),
+        shown: shown.to_owned(),
     });
+    drop(open);
+    at_end(element, page, Page::end_link);
 }
 
 fn at_end(
@@ -267,6 +294,11 @@ mod tests {
         check(r#"<a href="mailto:a@x.co">a@x.co</a>"#, "a@x.co");
         check(r##"<a href="#top">top</a> <a name=x>y</a>"##, "top y");
         check(r#"<a href="https://x.co"><img src=x></a>"#, "https://x.co");
+        // A link does not hold another: the second ends the first.
+        check(
+            r#"<a href="https://x.co">a <a href="https://y.co">b</a> c</a>"#,
+            "a ( https://x.co ) b ( https://y.co ) c",
+        );
     }
 
     #[test]

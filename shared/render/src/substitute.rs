@@ -7,12 +7,25 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use aho_corasick::{AhoCorasick, MatchKind};
+use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 
 use crate::copy::{Budget, RenderError};
 
 /// How many values may stand inside one another (API facts 2.6).
 const DEPTH: usize = 4;
+
+/// Bytes of all tags together that are searched for at once: the automaton takes some fifty times
+/// as much memory. Substitutions have 10,000 bytes anyway (SPEC, "Limits"), so this is about
+/// sections.
+const MOST_TAG_BYTES: usize = 256 * 1024;
+
+/// Bytes of all tags together that are searched for in the fastest way. To prepare that takes time
+/// with the square of the longest tag: a tag of 256 KB would take hours.
+const FAST_TAG_BYTES: usize = 2_000;
+
+/// Bytes of a tag that cost as much to look for as one step. Where a shorter tag matches, the search
+/// has read on for the longest, and reads the same bytes again for the next match.
+const TAG_BYTES_PER_STEP: usize = 256;
 
 /// The values with every tag in them replaced: unique arguments of a mail submitted by SMTP (API
 /// facts 2.6).
@@ -42,6 +55,8 @@ pub(crate) struct Substitutions<'a> {
 struct Finder<'a> {
     automaton: AhoCorasick,
     values: Vec<&'a str>,
+    /// Steps that each match takes.
+    cost: usize,
 }
 
 impl<'a> Finder<'a> {
@@ -49,14 +64,24 @@ impl<'a> Finder<'a> {
     fn new(map: &'a BTreeMap<String, String>) -> Result<Option<Self>, RenderError> {
         let pairs = map.iter().filter(|(key, _)| !key.is_empty());
         let (keys, values): (Vec<_>, Vec<_>) = pairs.map(|(k, v)| (k.as_str(), v.as_str())).unzip();
-        if keys.is_empty() {
+        let Some(longest) = keys.iter().map(|key| key.len()).max() else {
             return Ok(None);
+        };
+        let size: usize = keys.iter().map(|key| key.len()).sum();
+        if size > MOST_TAG_BYTES {
+            return Err(RenderError::TooManyTags);
         }
+        let kind = (size > FAST_TAG_BYTES).then_some(AhoCorasickKind::ContiguousNFA);
         let automaton = AhoCorasick::builder()
             .match_kind(MatchKind::LeftmostLongest)
+            .kind(kind)
             .build(keys)
             .map_err(|_| RenderError::TooManyTags)?;
-        Ok(Some(Self { automaton, values }))
+        Ok(Some(Self {
+            automaton,
+            values,
+            cost: 1 + longest / TAG_BYTES_PER_STEP,
+        }))
     }
 
     fn value(&self, found: aho_corasick::Match) -> &'a str {
@@ -125,7 +150,7 @@ impl Expansion<'_, '_, '_> {
         };
         let mut rest = 0;
         for found in finder.automaton.find_iter(text) {
-            self.budget.step(1)?;
+            self.budget.step(finder.cost)?;
             let before = text.get(rest..found.start()).unwrap_or_default();
             self.budget.push(&mut self.out, before)?;
             rest = found.end();
@@ -147,7 +172,7 @@ impl Expansion<'_, '_, '_> {
         };
         let mut rest = 0;
         for found in finder.automaton.find_iter(value) {
-            self.budget.step(1)?;
+            self.budget.step(finder.cost)?;
             let before = value.get(rest..found.start()).unwrap_or_default();
             self.expand(before, depth, true)?;
             rest = found.end();
@@ -228,6 +253,32 @@ mod tests {
         let tags = Substitutions::new(&tags, &none).unwrap();
         let got = tags.apply("A", &mut Budget::default());
         assert_eq!(got, Err(RenderError::TooLarge));
+    }
+
+    #[test]
+    fn tags_that_overlap_are_not_read_again_without_end() {
+        // Each match of the short tag has read on to the end of the long one.
+        let long = format!("{}b", "a".repeat(9_000));
+        let tags = map(&[("a", ""), (&long, "x")]);
+        let none = BTreeMap::new();
+        let tags = Substitutions::new(&tags, &none).unwrap();
+        let mut budget = Budget::default();
+        assert_eq!(tags.apply(&"a".repeat(1_000), &mut budget).unwrap(), "");
+        let text = "a".repeat(1_000_000);
+        let got = tags.apply(&text, &mut budget);
+        assert_eq!(got, Err(RenderError::TooManySteps));
+    }
+
+    #[test]
+    fn tags_have_a_size() {
+        let none = BTreeMap::new();
+        for (size, fits) in [(MOST_TAG_BYTES, true), (MOST_TAG_BYTES + 1, false)] {
+            let sections = map(&[(&"x".repeat(size), "")]);
+            let tags = map(&[("A", "B")]);
+            assert_eq!(Substitutions::new(&tags, &sections).is_ok(), fits, "{size}");
+            // Without substitutions no section is reached.
+            assert!(Substitutions::new(&none, &sections).is_ok());
+        }
     }
 
     proptest! {

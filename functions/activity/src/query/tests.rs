@@ -114,6 +114,34 @@ fn nobody_asks_without_end() {
     assert!(Query::read(&"x".repeat(9_000)).is_err());
 }
 
+/// On an eighth of the stack that a thread has by default.
+#[test]
+fn the_largest_query_costs_no_stack() {
+    const LONGEST: usize = 8 * 1024;
+    let run = || {
+        let mail = mail();
+        for unit in [
+            "(",
+            "NOT ",
+            "NOT (",
+            "opens=1 OR (",
+            "opens in (",
+            "\"\\\"",
+            "subject like \"%a\" AND ",
+        ] {
+            let text = unit.repeat(LONGEST / unit.len());
+            assert!(Query::read(&text).is_err(), "{unit}");
+        }
+        let deep = format!("{}opens=3{}", "NOT (".repeat(16), ")".repeat(16));
+        assert!(Query::read(&deep).unwrap().holds(&mail));
+        let pattern = "%_a".repeat((LONGEST - 32) / 3);
+        let query = Query::read(&format!("subject LIKE \"{pattern}b\"")).unwrap();
+        assert!(!query.holds(&mail));
+    };
+    let small = std::thread::Builder::new().stack_size(256 * 1024);
+    small.spawn(run).unwrap().join().unwrap();
+}
+
 #[test]
 fn patterns_cost_no_more_than_their_lengths() {
     let mut mail = mail();

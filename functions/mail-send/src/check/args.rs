@@ -10,6 +10,10 @@ pub(super) type Map = BTreeMap<String, String>;
 /// Keys and values together, in bytes (SPEC, "Limits"); the wire drops what is larger.
 const MOST: usize = 10_000;
 
+/// Keys of `sections` together, in bytes: they are searched for all at once, in memory that grows
+/// with them. What stands for them is bounded by the request alone.
+const MOST_SECTION_KEYS: usize = 256 * 1024;
+
 const ARGS_TOO_BIG: &str = "The combined size of both global and personalization custom arguments may not exceed 10,000 bytes per personalization.";
 const ARGS_EMPTY: &str = "custom_args cannot be empty.";
 
@@ -66,6 +70,18 @@ pub(super) fn check_merged(message: &Map, own: &Map, at: &Path<'_>, found: &mut 
     if bytes > MOST {
         found.add(&at.key("custom_args"), ARGS_TOO_BIG);
     }
+}
+
+/// `sections` of the message.
+pub(super) fn sections(given: Option<wire::Sections>, found: &mut Findings) -> Map {
+    let sections = given.map(|given| given.0).unwrap_or_default();
+    if sections.keys().map(String::len).sum::<usize>() > MOST_SECTION_KEYS {
+        found.add(
+            &Path::Root.key("sections"),
+            "The keys of sections may not exceed 262,144 bytes.",
+        );
+    }
+    sections
 }
 
 /// `substitutions` of an envelope; a dynamic template has its data instead.

@@ -378,6 +378,7 @@ fn maps() -> Vec<Case> {
             vec![("custom_args", json!({"a": "x".repeat(5_000)})), ("personalizations.0.custom_args", json!({"b": "x".repeat(5_000)}))],
             vec![format!("personalizations.0.custom_args: {args}")],
         ),
+        case("sections", json!({"x".repeat(262_145): ""}), "sections: The keys of sections may not exceed 262,144 bytes."),
         case("personalizations.0.substitutions", json!({"a": "x".repeat(10_000)}), "personalizations.0.substitutions: You are limited to 10,000 bytes of substitutions per personalization."),
         (
             vec![("template_id", json!("d-1")), ("personalizations.0.substitutions", json!({"a": "b"}))],

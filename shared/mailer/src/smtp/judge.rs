@@ -109,10 +109,11 @@ impl PartialOrd for Step {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::reply::Replies;
 
     fn verdict(step: Step, line: &str) -> Verdict {
         let mut bytes = bytes::BytesMut::from(format!("{line}\r\n").as_bytes());
-        judge(step, &Reply::take(&mut bytes).unwrap().unwrap())
+        judge(step, &Replies::default().take(&mut bytes).unwrap().unwrap())
     }
 
     #[test]

@@ -10,7 +10,7 @@ use bytes::BytesMut;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, ReadBuf};
 use tokio::time::timeout;
 
-use crate::reply::{Nonsense, Reply};
+use crate::reply::{Nonsense, Replies, Reply};
 
 /// A connection, encrypted or not.
 pub(super) trait Io: AsyncRead + AsyncWrite + Send + Unpin {}
@@ -33,6 +33,7 @@ pub(super) enum Trouble {
 pub(super) struct Wire<S> {
     stream: S,
     inbox: BytesMut,
+    replies: Replies,
 }
 
 impl<S: Io> Wire<S> {
@@ -40,6 +41,7 @@ impl<S: Io> Wire<S> {
         Self {
             stream,
             inbox: BytesMut::with_capacity(1024),
+            replies: Replies::default(),
         }
     }
 
@@ -56,16 +58,20 @@ impl<S: Io> Wire<S> {
 
     /// The next reply.
     pub(super) async fn reply(&mut self, limit: Duration) -> Result<Reply, Trouble> {
-        if let Some(reply) = Reply::take(&mut self.inbox)? {
+        let Self {
+            stream,
+            inbox,
+            replies,
+        } = self;
+        if let Some(reply) = replies.take(inbox)? {
             return Ok(reply);
         }
-        let Self { stream, inbox } = self;
         within(limit, async {
             loop {
                 if stream.read_buf(inbox).await? == 0 {
                     return Err(Trouble::Closed);
                 }
-                if let Some(reply) = Reply::take(inbox)? {
+                if let Some(reply) = replies.take(inbox)? {
                     return Ok(reply);
                 }
             }
@@ -90,7 +96,7 @@ impl<S: Io> Wire<S> {
             Poll::Ready(polled.is_pending())
         })
         .await;
-        waiting && self.inbox.is_empty()
+        waiting && self.inbox.is_empty() && self.replies.is_empty()
     }
 
     /// The stream itself, and whether anything was read ahead: text sent in the clear must not

@@ -167,7 +167,7 @@ fn header(
     edits: &[Edit],
     out: &mut Vec<u8>,
 ) {
-    let has = |wanted: &str| fields(header).any(|(name, _)| is_one_of(name, &[wanted]));
+    let has = Present::read(header, changes.extra);
     let whole = edits.iter().any(|(at, _)| at.start == 0);
     let mut todo = Todo::new(changes);
     for (name, field) in fields(header) {
@@ -179,30 +179,62 @@ fn header(
         }
     }
     todo.rest(changes, out);
-    if !has("date") {
+    if !has.date {
         unstructured("Date", &stamp.date.rfc5322(), out);
     }
-    if !has("message-id") {
+    if !has.message_id {
         unstructured("Message-ID", &format!("<{}>", stamp.message_id), out);
     }
-    let leaves_list = fields(header).any(|(name, _)| {
-        let start = name.get(.."list-unsubscribe".len());
-        start.is_some_and(|start| start.eq_ignore_ascii_case(b"list-unsubscribe"))
-    });
-    for (name, value) in changes.extra {
+    for ((name, value), present) in changes.extra.iter().zip(&has.extra) {
         // What the mail says about leaving the list is not contradicted.
-        let list = name.to_ascii_lowercase().starts_with("list-unsubscribe");
-        if !(has(name) || list && leaves_list) {
+        let list = name.to_ascii_lowercase().starts_with(LIST);
+        if !(*present || list && has.list) {
             unstructured(name, value, out);
         }
     }
-    if !edits.is_empty() && !has("mime-version") {
+    if !edits.is_empty() && !has.mime_version {
         out.extend_from_slice(b"MIME-Version: 1.0\r\n");
     }
 }
 
-/// The fields that are written anew: where the old one stood, or at the end.
-struct Todo(Vec<&'static str>);
+/// What the names of the fields begin with that say how to leave a list.
+const LIST: &str = "list-unsubscribe";
+
+/// Which fields a header has, found in one pass.
+#[derive(Default)]
+struct Present {
+    date: bool,
+    message_id: bool,
+    mime_version: bool,
+    list: bool,
+    /// For each field that the service adds, in its order.
+    extra: Vec<bool>,
+}
+
+impl Present {
+    fn read(header: &[u8], extra: &[(String, String)]) -> Self {
+        let mut has = Self {
+            extra: vec![false; extra.len()],
+            ..Self::default()
+        };
+        for (name, _) in fields(header) {
+            let is = |wanted: &str| name.eq_ignore_ascii_case(wanted.as_bytes());
+            has.date |= is("date");
+            has.message_id |= is("message-id");
+            has.mime_version |= is("mime-version");
+            let start = name.get(..LIST.len());
+            has.list |= start.is_some_and(|start| start.eq_ignore_ascii_case(LIST.as_bytes()));
+            for ((wanted, _), present) in extra.iter().zip(&mut has.extra) {
+                *present |= is(wanted);
+            }
+        }
+        has
+    }
+}
+
+/// The fields that are written anew, and whether each has been: where the old one stood, or at the
+/// end.
+struct Todo(Vec<(&'static str, bool)>);
 
 impl Todo {
     fn new(changes: &Changes<'_>) -> Self {
@@ -211,30 +243,27 @@ impl Todo {
             ("Reply-To", !changes.reply_to.is_empty()),
             ("Subject", changes.subject.is_some()),
         ];
-        Self(
-            all.iter()
-                .filter(|(_, on)| *on)
-                .map(|(name, _)| *name)
-                .collect(),
-        )
+        let wanted = all.into_iter().filter(|(_, on)| *on);
+        Self(wanted.map(|(name, _)| (name, false)).collect())
     }
 
     /// Whether the field is one of these; the first time, the new one is written.
     fn replace(&mut self, name: &[u8], changes: &Changes<'_>, out: &mut Vec<u8>) -> bool {
-        let new = Self::new(changes);
-        let Some(ours) = new.0.iter().find(|ours| is_one_of(name, &[ours])) else {
+        let mut all = self.0.iter_mut();
+        let Some((ours, written)) = all.find(|(ours, _)| is_one_of(name, &[ours])) else {
             return false;
         };
-        if let Some(at) = self.0.iter().position(|name| name == ours) {
-            self.0.remove(at);
+        if !std::mem::replace(written, true) {
             put(ours, changes, out);
         }
         true
     }
 
     fn rest(self, changes: &Changes<'_>, out: &mut Vec<u8>) {
-        for name in self.0 {
-            put(name, changes, out);
+        for (name, written) in self.0 {
+            if !written {
+                put(name, changes, out);
+            }
         }
     }
 }

@@ -84,8 +84,13 @@ const TOKENS: [&str; 23] = [
 fn write(time: &Zoned, form: &str) -> String {
     let mut out = String::new();
     let mut rest = form;
+    // Where the last bracket closes: none that opens behind it is searched for its end.
+    let last = form.rfind(']').map_or(0, |at| form.len() - at);
     while let Some(c) = rest.chars().next() {
-        if let Some((literal, after)) = rest.strip_prefix('[').and_then(|r| r.split_once(']')) {
+        let opened = rest
+            .strip_prefix('[')
+            .filter(|rest| rest.len() >= last && last > 0);
+        if let Some((literal, after)) = opened.and_then(|rest| rest.split_once(']')) {
             out.push_str(literal);
             rest = after;
         } else if let Some(token) = TOKENS.iter().find(|token| rest.starts_with(**token)) {

@@ -12,8 +12,14 @@ use crate::copy::{Budget, RenderError};
 /// Bytes of a text that cost as much to look at as one step.
 const BYTES_PER_STEP: usize = 1024;
 
-/// Segments of a path that cost as much to follow as one step.
-const SEGMENTS_PER_STEP: usize = 16;
+/// Bytes of a path that cost as much to follow as one step: each name is compared and hashed.
+const PATH_BYTES_PER_STEP: usize = 32;
+
+/// Items of a list that cost as much to write out as one step.
+const ITEMS_PER_STEP: usize = 16;
+
+/// Bytes of a date's form that cost as much to follow as one step.
+const FORM_BYTES_PER_STEP: usize = 16;
 
 /// The text that `nodes` make of `data`.
 ///
@@ -51,7 +57,7 @@ impl<'a> Run<'a, '_> {
             Node::Text(text) => self.budget.push(&mut self.out, text),
             Node::Value { value, raw } => {
                 let value = self.eval(value)?;
-                let text = value.text();
+                let text = shown(&value, self.budget)?;
                 if *raw {
                     self.budget.push(&mut self.out, &text)
                 } else {
@@ -178,7 +184,7 @@ pub(crate) fn eval<'a>(
 ) -> Result<Value<'a>, RenderError> {
     let value = match expr {
         Expr::Path(path) => {
-            budget.step(path.segments.len() / SEGMENTS_PER_STEP)?;
+            budget.step(path.text.len() / PATH_BYTES_PER_STEP)?;
             scope.find(path)
         }
         Expr::Text(text) => Value::Text(Cow::Borrowed(text)),
@@ -202,11 +208,25 @@ pub(crate) fn eval<'a>(
                 Some(other) => Some(eval(scope, other, budget)?),
                 None => None,
             };
+            for part in [Some(&at), form.as_ref(), offset.as_ref()] {
+                budget.step(part.map_or(0, Value::items) / ITEMS_PER_STEP)?;
+            }
+            let length = form.as_ref().map_or(0, Value::weight);
+            budget.step(length / FORM_BYTES_PER_STEP)?;
             Value::Text(date::format(&at, form.as_ref(), offset.as_ref()).into())
         }
     };
     budget.step(1 + value.weight() / BYTES_PER_STEP)?;
     Ok(value)
+}
+
+/// The value as a template shows it.
+///
+/// # Errors
+/// When the budget is used up.
+fn shown<'v>(value: &'v Value<'_>, budget: &mut Budget) -> Result<Cow<'v, str>, RenderError> {
+    budget.step(value.items() / ITEMS_PER_STEP)?;
+    Ok(value.text())
 }
 
 /// Appends `text` with `& < > " '` as character references that every mail program reads:

@@ -112,6 +112,14 @@ impl<'a> Value<'a> {
         }
     }
 
+    /// Items of a list, those of the lists in it included: all of them are written out.
+    pub(crate) fn items(&self) -> usize {
+        match self {
+            Self::Data(data) => items(data),
+            Self::Missing | Self::Text(_) | Self::Number(_) | Self::Bool(_) => 0,
+        }
+    }
+
     /// The value as a template shows it.
     pub(crate) fn text(&self) -> Cow<'_, str> {
         match self {
@@ -192,6 +200,14 @@ fn data_text(data: &Data) -> Cow<'_, str> {
             join(data, &mut out);
             Cow::Owned(out)
         }
+    }
+}
+
+/// Lists nest no deeper than the JSON they come from.
+fn items(data: &Data) -> usize {
+    match data {
+        Data::List(list) => list.iter().map(|item| 1 + items(item)).sum(),
+        _ => 0,
     }
 }
 

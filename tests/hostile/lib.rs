@@ -1,0 +1,1 @@
+//! Everything is in the test binary; see `main.rs`.

@@ -1,0 +1,57 @@
+//! The `X-SMTPAPI` header.
+
+use posthaste_model::{EmailAddress, Timestamp};
+use posthaste_smtpapi::{LONGEST_HEADER, MOST_RECIPIENTS, World, mailbox, read};
+
+use crate::guard::survive;
+use crate::shapes::{MAIL, json, text};
+
+const KEYS: [&str; 12] = [
+    "to",
+    "sub",
+    "section",
+    "category",
+    "unique_args",
+    "filters",
+    "send_each_at",
+    "asm_groups_to_display",
+    "reply_to_list",
+    "send_at",
+    "batch_id",
+    "ip_pool",
+];
+
+fn world(recipients: usize) -> World {
+    World {
+        recipients,
+        now: Timestamp(1_800_000_000),
+        horizon: 3_600,
+    }
+}
+
+#[test]
+fn any_header_is_read() {
+    for (name, make) in json() {
+        survive(name, move || {
+            let text = make(LONGEST_HEADER);
+            let envelope = vec![EmailAddress::parse("a@b.example").unwrap(); 1_000];
+            for key in KEYS {
+                if let Ok(read) = read(&text.replace("KEY", key), &world(envelope.len())) {
+                    assert!(read.personalizations(&envelope).len() <= MOST_RECIPIENTS);
+                }
+            }
+            assert!(read(&make(MAIL), &world(1)).is_err(), "too long");
+        });
+    }
+}
+
+#[test]
+fn any_text_is_a_mailbox_or_none() {
+    for (name, make) in text() {
+        survive(name, move || {
+            let text = make(MAIL);
+            assert!(mailbox(&text).is_none());
+            assert!(mailbox(&format!("\"{text}\" <a@b.example>")).is_some());
+        });
+    }
+}
