@@ -172,6 +172,23 @@ enum Unbuilt {
     Configuration(String),
 }
 
+/// What was built, signed, where it is not too large.
+fn finished(
+    mail: &Mail,
+    signer: Option<&Signer>,
+    built: Result<Vec<u8>, BuildError>,
+) -> Result<Vec<u8>, Unbuilt> {
+    match built {
+        // What templates, footers, substitutions and links make of it was not known before.
+        Ok(bytes) if bytes.len() >= largest(mail) => Err(Unbuilt::Mail(TOO_LARGE.to_owned())),
+        Ok(bytes) => Ok(crate::dkim::signed(signer, bytes)),
+        Err(error @ BuildError::Stamp(_)) => Err(Unbuilt::Configuration(error.to_string())),
+        Err(
+            error @ (BuildError::HeaderName(_) | BuildError::MediaType(_) | BuildError::Base64(_)),
+        ) => Err(Unbuilt::Mail(error.to_string())),
+    }
+}
+
 async fn hand_over<'a>(
     app: &App,
     order: Order<'_>,
@@ -208,17 +225,7 @@ async fn hand_over<'a>(
             Some(whole) => crate::submitted::build(whole, mail, copy, &rendered, &stamp),
             None => posthaste_mime::build(&outgoing, &stamp),
         };
-        match built {
-            // What templates, footers, substitutions and links make of it was not known before.
-            Ok(bytes) if bytes.len() >= largest(mail) => Err(Unbuilt::Mail(TOO_LARGE.to_owned())),
-            Ok(bytes) => Ok(crate::dkim::signed(signer.as_deref(), bytes)),
-            Err(error @ BuildError::Stamp(_)) => Err(Unbuilt::Configuration(error.to_string())),
-            Err(
-                error @ (BuildError::HeaderName(_)
-                | BuildError::MediaType(_)
-                | BuildError::Base64(_)),
-            ) => Err(Unbuilt::Mail(error.to_string())),
-        }
+        finished(mail, signer.as_deref(), built)
     };
     let bytes = match posthaste_offload::run(built_size(mail, &rendered), building).await {
         Ok(bytes) => bytes,

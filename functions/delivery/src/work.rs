@@ -73,11 +73,7 @@ async fn work(app: &App, record: &SqsMessage) -> (Verdict, Vec<Event>) {
             // What cannot be read ends with the dead letters, which an alarm watches: a newer release may have
             // written it, or somebody may bring its blob back.
             tracing::error!(error = %why, "{why}");
-            let verdict = match why {
-                Unloadable::Later(_) => Verdict::Again,
-                Unloadable::Unreadable(_) | Unloadable::Bodiless(_) => Verdict::Fail,
-            };
-            return (verdict, Vec::new());
+            return (why.verdict(), Vec::new());
         }
     };
     let span = tracing::Span::current();
@@ -101,32 +97,14 @@ async fn work(app: &App, record: &SqsMessage) -> (Verdict, Vec<Event>) {
         .collect();
     if dropped.is_none() && copies.len() > usize::try_from(RANGE).unwrap_or(usize::MAX) {
         let recipients: Vec<u32> = copies.iter().map(|copy| copy.recipient).collect();
-        return match cut(app, &job, &recipients).await {
-            Ok(()) => (Verdict::Done, Vec::new()),
-            Err(error) => {
-                tracing::error!(message.id = %job.message, "message {} could not be cut: {error}", job.message);
-                (error.verdict(), Vec::new())
-            }
-        };
+        return (split_job(app, &job, &recipients).await, Vec::new());
     }
     let template = match dropped {
         Some(reason) => Err(reason),
         None => match crate::template::of(app, &job, &mail).await {
             Ok(template) => Ok(template),
             Err(NoTemplate::Gone(reason)) => Err(reason),
-            Err(error @ NoTemplate::Uncompiled(..)) => {
-                // Not the sender's fault: it ends with the dead letters, which an alarm watches, and a
-                // release that compiles it delivers it from there.
-                tracing::error!(message.id = %job.message, "message {} must wait: {error}", job.message);
-                return (Verdict::Fail, Vec::new());
-            }
-            Err(NoTemplate::Store(error)) if error.is_permanent() => {
-                return drop_all(app, (&job, &mail), copies.into_iter(), &error).await;
-            }
-            Err(NoTemplate::Store(error)) => {
-                tracing::warn!(message.id = %job.message, "message {} must wait for its template: {error}", job.message);
-                return (Verdict::Again, Vec::new());
-            }
+            Err(error) => return without_template(app, (&job, &mail), copies, error).await,
         },
     };
     let made = template
@@ -134,6 +112,30 @@ async fn work(app: &App, record: &SqsMessage) -> (Verdict, Vec<Event>) {
         .map(Option::as_deref)
         .map_err(String::as_str);
     all(app, &job, &mail, copies, made).await
+}
+
+/// What becomes of a job whose template is not at hand.
+async fn without_template(
+    app: &App,
+    (job, mail): (&Job, &Mail),
+    copies: Vec<Copy<'_>>,
+    error: NoTemplate,
+) -> (Verdict, Vec<Event>) {
+    match error {
+        NoTemplate::Store(error) if error.is_permanent() => {
+            drop_all(app, (job, mail), copies.into_iter(), &error).await
+        }
+        NoTemplate::Store(error) => {
+            tracing::warn!(message.id = %job.message, "message {} must wait for its template: {error}", job.message);
+            (Verdict::Again, Vec::new())
+        }
+        // Not the sender's fault: it ends with the dead letters, which an alarm watches, and a
+        // release that compiles it delivers it from there.
+        NoTemplate::Gone(_) | NoTemplate::Uncompiled(..) => {
+            tracing::error!(message.id = %job.message, "message {} must wait: {error}", job.message);
+            (Verdict::Fail, Vec::new())
+        }
+    }
 }
 
 /// Brings every copy one step further, a few at a time.
@@ -284,6 +286,15 @@ enum Unloadable {
     Later(BlobError),
 }
 
+impl Unloadable {
+    fn verdict(&self) -> Verdict {
+        match self {
+            Self::Later(_) => Verdict::Again,
+            Self::Unreadable(_) | Self::Bodiless(_) => Verdict::Fail,
+        }
+    }
+}
+
 async fn load(app: &App, text: &str) -> Result<(Job, Mail), Unloadable> {
     let mut job = posthaste_offload::run(text.len(), || Job::from_text(text)).await?;
     let mail = match &mut job.body {
@@ -303,6 +314,17 @@ async fn load(app: &App, text: &str) -> Result<(Job, Mail), Unloadable> {
     let size = crate::submitted::size(&mail);
     let opened = || crate::submitted::opened(mail);
     Ok((job, posthaste_offload::run(size, opened).await))
+}
+
+/// Replaces a large job, or says that it must come again.
+async fn split_job(app: &App, job: &Job, recipients: &[u32]) -> Verdict {
+    match cut(app, job, recipients).await {
+        Ok(()) => Verdict::Done,
+        Err(error) => {
+            tracing::error!(message.id = %job.message, "message {} could not be cut: {error}", job.message);
+            error.verdict()
+        }
+    }
 }
 
 /// Replaces a large job by jobs of at most [`RANGE`] recipients. Running twice makes each range

@@ -63,7 +63,7 @@ pub enum RenderError {
     TooManySteps,
     #[error("the substitution tags are too many or too long")]
     TooManyTags,
-    #[error("dynamic_template_data is not a JSON object")]
+    #[error("dynamic_template_data is not a JSON object of at most {MAX_STEPS} values")]
     Data,
     #[error("reply_to after substitution: {0}")]
     ReplyTo(#[from] InvalidAddress),

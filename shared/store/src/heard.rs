@@ -67,6 +67,14 @@ fn rank(state: State) -> u8 {
     }
 }
 
+/// Takes the place of the last deferral and counts it.
+const LAST_DEFERRAL: &str = "last_deferred = :event, more_deferrals = :deferrals";
+
+/// Whether the row lists as many deferrals as it may, and this is one more.
+fn replaces_last(row: &Recipient, news: &News) -> bool {
+    row.is_full() && matches!(&news.event, Some(event) if event.kind == Kind::Deferred)
+}
+
 impl Store {
     /// Writes what is heard about a copy. `news` says what that is, given the row as it is, and
     /// may run several times; `None` when the row has it already.
@@ -111,12 +119,9 @@ impl Store {
         news: &News,
         now: Timestamp,
     ) -> Result<bool, StoreError> {
-        let is_last = row.is_full() && matches!(&news.event, Some(e) if e.kind == Kind::Deferred);
+        let is_last = replaces_last(row, news);
         let (set, event) = match &news.event {
-            Some(event) if is_last => (
-                "last_deferred = :event, more_deferrals = :deferrals",
-                text(kept::later(copy, event)?),
-            ),
+            Some(event) if is_last => (LAST_DEFERRAL, text(kept::later(copy, event)?)),
             Some(event) if row.listed > 0 => {
                 let event = text(kept::later(copy, event)?);
                 (APPENDED, AttributeValue::L(vec![event]))
@@ -158,17 +163,11 @@ impl Store {
             (":now", number(now.0)),
             (":event", event),
         ];
-        let mut update = filled(update, &names, values);
-        update = match is_last {
-            true => {
-                let deferrals = row.more_deferrals.saturating_add(1);
-                update.expression_attribute_values(":deferrals", number(deferrals))
-            }
-            false => {
-                let none = AttributeValue::L(Vec::new());
-                update.expression_attribute_values(":none", none)
-            }
+        let (name, value) = match is_last {
+            true => (":deferrals", number(row.more_deferrals.saturating_add(1))),
+            false => (":none", AttributeValue::L(Vec::new())),
         };
+        let mut update = filled(update, &names, values).expression_attribute_values(name, value);
         if let Some((name, value)) = state {
             update = update.expression_attribute_values(name, value);
         }

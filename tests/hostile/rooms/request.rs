@@ -49,7 +49,7 @@ fn any_json_is_read() {
 fn json_in_json_is_read() {
     for (name, make) in json() {
         survive(name, move || {
-            let inner = make(BODY / 4).replace("KEY", "a");
+            let inner = make(BODY / 8).replace("KEY", "a");
             let data = format!("{{\"personalizations\":[{{\"dynamic_template_data\":{inner}}}]}}");
             refuse(data.as_bytes());
             let args = serde_json::json!({ "custom_args": inner }).to_string();

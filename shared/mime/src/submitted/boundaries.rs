@@ -40,8 +40,8 @@ impl Boundaries {
     }
 
     fn begin(&self, line: &[u8]) -> bool {
-        let starts = self.lengths.iter().map_while(|length| line.get(..*length));
-        starts.into_iter().any(|start| self.starts.contains(start))
+        let mut starts = self.lengths.iter().map_while(|length| line.get(..*length));
+        starts.any(|start| self.starts.contains(start))
     }
 }
 

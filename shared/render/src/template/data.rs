@@ -1,9 +1,12 @@
 //! Template data: JSON that keeps the order of its keys, because `{{#each}}` over an object shows it.
 
+use std::cell::Cell;
 use std::fmt;
 
 use indexmap::IndexMap;
-use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+
+use crate::copy::MAX_STEPS;
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Data {
@@ -17,26 +20,41 @@ pub(crate) enum Data {
     Map(IndexMap<String, Data>),
 }
 
+/// Values in the data of one copy. Each takes up to a hundred times the memory of its two letters
+/// `[]`, and a template may look at no more of them anyway.
+pub(crate) const MOST_VALUES: usize = MAX_STEPS;
+
 impl Data {
-    /// Reads the object a caller sent; `None` for anything else. Nesting stops where
-    /// `serde_json` stops it (128).
+    /// Reads the object a caller sent; `None` for anything else, and when it holds more than
+    /// [`MOST_VALUES`]. Nesting stops where `serde_json` stops it (128).
     pub(crate) fn object(json: &str) -> Option<IndexMap<String, Self>> {
-        match serde_json::from_str(json) {
-            Ok(Self::Map(map)) => Some(map),
-            Ok(_) | Err(_) => None,
+        let left = Cell::new(MOST_VALUES);
+        let mut source = serde_json::Deserializer::from_str(json);
+        let data = Reader(&left).deserialize(&mut source).ok()?;
+        source.end().ok()?;
+        match data {
+            Self::Map(map) => Some(map),
+            _ => None,
         }
     }
 }
 
-impl<'de> Deserialize<'de> for Data {
-    fn deserialize<D: Deserializer<'de>>(source: D) -> Result<Self, D::Error> {
-        source.deserialize_any(Reader)
+/// Reads a value and counts it.
+#[derive(Clone, Copy)]
+struct Reader<'a>(&'a Cell<usize>);
+
+impl<'de> DeserializeSeed<'de> for Reader<'_> {
+    type Value = Data;
+
+    fn deserialize<D: Deserializer<'de>>(self, source: D) -> Result<Data, D::Error> {
+        let left = self.0.get().checked_sub(1);
+        let left = left.ok_or_else(|| D::Error::custom("too many values"))?;
+        self.0.set(left);
+        source.deserialize_any(self)
     }
 }
 
-struct Reader;
-
-impl<'de> Visitor<'de> for Reader {
+impl<'de> Visitor<'de> for Reader<'_> {
     type Value = Data;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -73,7 +91,7 @@ impl<'de> Visitor<'de> for Reader {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Data, A::Error> {
         let mut list = Vec::new();
-        while let Some(item) = items.next_element()? {
+        while let Some(item) = items.next_element_seed(self)? {
             list.push(item);
         }
         Ok(Data::List(list))
@@ -81,8 +99,8 @@ impl<'de> Visitor<'de> for Reader {
 
     fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Data, A::Error> {
         let mut map = IndexMap::new();
-        while let Some((key, value)) = entries.next_entry::<String, _>()? {
-            map.insert(key, value);
+        while let Some(key) = entries.next_key::<String>()? {
+            map.insert(key, entries.next_value_seed(self)?);
         }
         Ok(Data::Map(map))
     }

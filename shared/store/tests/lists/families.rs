@@ -139,8 +139,8 @@ async fn a_copy_with_everything_that_others_can_add_to_it() {
     let row = row.unwrap().unwrap();
     assert_eq!((row.deferrals(), row.state), (300, State::Bounced));
     let events = row.events();
-    let deferred = events.iter().filter(|e| e.kind == Kind::Deferred);
-    let last = deferred.last().unwrap();
+    let mut deferred = events.iter().filter(|e| e.kind == Kind::Deferred);
+    let last = deferred.next_back().unwrap();
     assert_eq!(last.at, Timestamp(299));
     assert_eq!(events.last().unwrap().custom_args.len(), 2_500);
 

@@ -91,8 +91,13 @@ async fn three_hundred_attempts_fit_into_a_row_that_does_not_grow() {
     let at = 1_000 + i64::from(ATTEMPTS) * 900;
     mail.claim(&store, ATTEMPTS, at, "Hello").await;
     let delivered = mail.event(Kind::Delivered, ATTEMPTS, at);
-    mail.record(&store, ATTEMPTS, State::Delivered, &[delivered.clone()])
-        .await;
+    mail.record(
+        &store,
+        ATTEMPTS,
+        State::Delivered,
+        std::slice::from_ref(&delivered),
+    )
+    .await;
 
     let written = scale.take();
     let row = scale.heaviest("M#");

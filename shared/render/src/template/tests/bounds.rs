@@ -191,6 +191,10 @@ fn data_is_an_object_of_bounded_depth() {
     let deep = |n: usize| format!("{{\"a\":{}{}}}", "[".repeat(n), "]".repeat(n));
     assert!(Data::object(&deep(100)).is_some());
     assert_eq!(Data::object(&deep(10_000)), None);
+    // The object and its list are values too.
+    let many = |n: usize| format!("{{\"a\":[{}0]}}", "[],".repeat(n - 3));
+    assert!(Data::object(&many(1_000_000)).is_some());
+    assert_eq!(Data::object(&many(1_000_001)), None);
 }
 
 #[test]
