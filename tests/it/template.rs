@@ -187,7 +187,7 @@ fn queues_wait_for_their_readers_and_bury_what_nobody_can_read() {
             "{name}: {visible} s for a reader of {timeout} s"
         );
         // A worker sends anew what only has to wait: what is counted is what ended without an answer.
-        assert_eq!(queue["RedrivePolicy"]["maxReceiveCount"], 4, "{name}");
+        assert_eq!(queue["RedrivePolicy"]["maxReceiveCount"], 5, "{name}");
         let letters = read::texts(&queue["RedrivePolicy"]["deadLetterTargetArn"]).concat();
         let letters = letters.trim_end_matches(".Arn");
         assert!(queues.contains_key(letters), "{name} has no dead letters");

@@ -74,14 +74,18 @@ where
         }
         #[cfg(debug_assertions)]
         crate::fault::abort_on(&messages);
-        // Before the messages are gone, what came of them is on the disk. If it is not, or if the
-        // worker panicked outside of its jobs, all of them are given back: that is an answer too.
+        // Before the messages are gone, what came of them is on the disk. If it is not, all of them
+        // are given back; if the worker panicked outside of its jobs, all have failed.
         let worked = AssertUnwindSafe(disk.durable(work(event(&messages))));
         let result = match worked.catch_unwind().await {
             Ok(Some(result)) => result,
-            Ok(None) | Err(_) => BatchResult {
+            Ok(None) => BatchResult {
                 again: messages.iter().map(|m| m.id.to_string()).collect(),
                 failed: Vec::new(),
+            },
+            Err(_) => BatchResult {
+                again: Vec::new(),
+                failed: messages.iter().map(|m| m.id.to_string()).collect(),
             },
         };
         if let Err(error) = settle(&queue, &messages, &result, pace.again).await {
@@ -106,23 +110,33 @@ fn event(messages: &[Received]) -> SqsEvent {
     event
 }
 
-/// Deletes what was handled and hides the rest for a while: here a job that is given back uses up nothing,
-/// and deaths are counted by themselves.
+/// Deletes what was handled and hides the rest for a while. What waits for something outside of it
+/// uses up nothing, however often; what its worker cannot handle is a dead letter after a while.
 async fn settle(
     queue: &Local,
     messages: &[Received],
     result: &BatchResult,
     again: Duration,
 ) -> Result<(), posthaste_queue::QueueError> {
-    let unfinished: Vec<&str> = result.unfinished().collect();
-    let ids = messages.iter().map(|message| message.id);
-    let (again_ids, done): (Vec<i64>, Vec<i64>) =
-        ids.partition(|id| unfinished.contains(&id.to_string().as_str()));
+    let (mut done, mut waiting, mut failed) = (Vec::new(), Vec::new(), Vec::new());
+    for message in messages {
+        let id = message.id.to_string();
+        if result.failed.contains(&id) {
+            failed.push(message.id);
+        } else if result.again.contains(&id) {
+            waiting.push(message.id);
+        } else {
+            done.push(message.id);
+        }
+    }
     if !done.is_empty() {
         queue.delete(done).await?;
     }
-    if !again_ids.is_empty() {
-        queue.give_back(again_ids, again).await?;
+    if !waiting.is_empty() {
+        queue.give_back(waiting, again).await?;
+    }
+    if !failed.is_empty() {
+        queue.fail(failed, again).await?;
     }
     Ok(())
 }

@@ -52,6 +52,8 @@ pub enum Command {
         queue: String,
         ids: Vec<i64>,
         after: Duration,
+        /// Whether the receive counts towards the dead letters.
+        counts: bool,
         done: Done<()>,
     },
     /// List the dead letters.
@@ -142,16 +144,36 @@ impl Local {
         self.engine.send(Command::Tick).map_err(closed)
     }
 
-    /// Makes messages visible again after a while.
+    /// Makes messages visible again after a while: they wait for something outside of them, and
+    /// their receives count no longer.
     ///
     /// # Errors
     /// When the engine fails or has stopped.
     pub async fn give_back(&self, ids: Vec<i64>, after: Duration) -> Result<(), QueueError> {
+        self.put_back(ids, after, false).await
+    }
+
+    /// Makes messages visible again after a while whose worker could not handle them: after enough
+    /// of that they are dead letters.
+    ///
+    /// # Errors
+    /// When the engine fails or has stopped.
+    pub async fn fail(&self, ids: Vec<i64>, after: Duration) -> Result<(), QueueError> {
+        self.put_back(ids, after, true).await
+    }
+
+    async fn put_back(
+        &self,
+        ids: Vec<i64>,
+        after: Duration,
+        counts: bool,
+    ) -> Result<(), QueueError> {
         let queue = self.name.clone();
         let make = |done| Command::Return {
             queue,
             ids,
             after,
+            counts,
             done,
         };
         ask(&self.engine, make).await

@@ -19,7 +19,7 @@ use crate::{Config, Handler, Session};
 const NO_ROOM: Duration = Duration::from_secs(2);
 
 /// Serves the port until `stop` resolves, then lets mails under way finish for as long as
-/// [`Limits::farewell`] allows, and returns.
+/// [`farewell`](crate::Limits::farewell) allows, and returns.
 pub async fn serve<H: Handler>(
     listener: TcpListener,
     config: Config,

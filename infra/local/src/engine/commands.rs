@@ -229,12 +229,18 @@ fn apply(
             queue,
             ids,
             after: wait,
+            counts,
             done,
         } => {
             replies.push(Reply::Done(done));
-            let mut update = transaction.prepare_cached(
-                "UPDATE message SET visible = ?3, taken = 0 WHERE id = ?1 AND queue = ?2",
-            )?;
+            // What waits counts as received once: the next receive is a repeat, and no more.
+            let mut update = transaction.prepare_cached(match counts {
+                true => "UPDATE message SET visible = ?3, taken = 0 WHERE id = ?1 AND queue = ?2",
+                false => {
+                    "UPDATE message SET visible = ?3, taken = 0, count = min(count, 1)
+                     WHERE id = ?1 AND queue = ?2"
+                }
+            })?;
             for id in ids {
                 update.execute((id, &queue, after(now, wait)))?;
                 acquit(transaction, suspects, id)?;

@@ -139,6 +139,30 @@ async fn a_message_nobody_can_handle_becomes_a_dead_letter() {
     assert_eq!(dead, "poison");
 }
 
+#[tokio::test]
+async fn a_job_that_waits_is_given_back_as_often_as_it_takes() {
+    let hand = Hand::new();
+    let engine = Engine::start(None, hand.clock()).unwrap();
+    let (queue, local) = (engine.queue("send"), engine.local("send"));
+    queue.send("mail".to_owned(), Duration::ZERO).await.unwrap();
+    for time in 0..4 * super::hand_out::MOST_RECEIVES {
+        let received = local.receive(10, 30 * SECOND).await.unwrap();
+        let counts: Vec<_> = received.iter().map(|m| m.count).collect();
+        assert_eq!(counts, [1 + u32::from(time > 0)], "a repeat, and no more");
+        let ids = received.iter().map(|m| m.id).collect();
+        local.give_back(ids, Duration::ZERO).await.unwrap();
+    }
+    for _ in 1..super::hand_out::MOST_RECEIVES {
+        let received = local.receive(10, 30 * SECOND).await.unwrap();
+        let ids = received.iter().map(|m| m.id).collect();
+        local.fail(ids, Duration::ZERO).await.unwrap();
+    }
+    assert!(engine.dead_jobs().list().await.unwrap().is_empty());
+    queue.send("good".to_owned(), Duration::ZERO).await.unwrap();
+    assert_eq!(bodies(&local).await, [("good".to_owned(), 1)]);
+    assert_eq!(engine.dead_jobs().list().await.unwrap().len(), 1);
+}
+
 /// The files as a process that dies at this moment leaves them: every answered command is in them.
 fn left_behind(dir: &Path) -> tempfile::TempDir {
     let left = tempfile::tempdir().unwrap();
