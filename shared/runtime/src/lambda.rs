@@ -79,8 +79,10 @@ where
         let app: &'static A = Box::leak(Box::new(build(&boot)?));
         let (queues, entropy) = (own(app), boot.entropy());
         let service = service_fn(async |event: LambdaEvent<SqsEvent>| {
-            let handle = async |event: &SqsEvent| handle(app, event).await;
-            Ok::<_, Error>(handle_sqs(&queues, event.payload, &entropy, handle).await)
+            // Boxed, or the compiler's queries about the futures of the larger workers nest too deep.
+            let handle = async |event: &SqsEvent| Box::pin(handle(app, event)).await;
+            let handled = handle_sqs(&queues, event.payload, &entropy, handle);
+            Ok::<_, Error>(Box::pin(handled).await)
         });
         lambda_runtime::run(service).await
     })
