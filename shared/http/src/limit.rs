@@ -125,14 +125,14 @@ mod tests {
     #[test]
     fn an_endpoint_has_its_own_limit_or_the_common_one() {
         let limits = Limits {
-            endpoints: "POST /v3/api_keys=30, GET /v3/scopes = 0 ,"
+            endpoints: "POST /v3/api_keys=30, GET /v3/scopes = 1 ,"
                 .parse()
                 .unwrap(),
             ..Limits::default()
         };
         for (endpoint, want) in [
             ("POST /v3/api_keys", 30),
-            ("GET /v3/scopes", 0),
+            ("GET /v3/scopes", 1),
             ("GET /v3/api_keys", 600),
             ("POST /v3/mail/send", 600_000),
         ] {
@@ -148,6 +148,7 @@ mod tests {
             "/v3/api_keys=5",
             "POST /v3/api_keys=many",
             "POST /v3/api_keys=-1",
+            "POST /v3/api_keys=0",
             "SEND /v3/api_keys=5",
             "POST v3=5",
         ] {

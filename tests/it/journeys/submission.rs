@@ -168,6 +168,10 @@ async fn what_is_no_mail_is_refused() {
     for (message, want) in [
         (
             &b"no header at all\r\n"[..],
+            "550 5.6.0 a line of the header is no field",
+        ),
+        (
+            b"Subject: x\r\n\r\nx\r\n",
             "550 5.6.0 the mail needs one From header",
         ),
         (

@@ -92,7 +92,8 @@ async fn delay_visibility_and_deletion_follow_the_clock() {
         .give_back(left.iter().map(|m| m.id).collect(), Duration::ZERO)
         .await
         .unwrap();
-    assert_eq!(bodies(&local).await, [("later".to_owned(), 3)]);
+    // A repeat; that it waited does not bring it nearer to the dead letters.
+    assert_eq!(bodies(&local).await, [("later".to_owned(), 2)]);
 }
 
 #[tokio::test]
