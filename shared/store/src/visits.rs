@@ -13,7 +13,7 @@ use crate::table::{is_conflict, number, text};
 use crate::{Key, Recipient, Store, StoreError};
 
 /// So many opens, and so many clicks, are kept of a copy; the statistics count all of them. Up to
-/// [`AT_ONCE`] less one more may come in with the last batch.
+/// `AT_ONCE` less one more may come in with the last batch.
 pub const MOST_VISITS: usize = 100;
 
 /// Visits that one batch adds, at most.
