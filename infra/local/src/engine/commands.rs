@@ -178,6 +178,17 @@ fn release(transaction: &Transaction<'_>, now: Millis) -> rusqlite::Result<()> {
     Ok(())
 }
 
+/// How a message is put back. One that waits counts as received once: the next receive is a repeat,
+/// and no more.
+fn put_back(counts: bool) -> &'static str {
+    if counts {
+        "UPDATE message SET visible = ?3, taken = 0 WHERE id = ?1 AND queue = ?2"
+    } else {
+        "UPDATE message SET visible = ?3, taken = 0, count = min(count, 1)
+         WHERE id = ?1 AND queue = ?2"
+    }
+}
+
 fn apply(
     transaction: &Transaction<'_>,
     command: Command,
@@ -233,14 +244,7 @@ fn apply(
             done,
         } => {
             replies.push(Reply::Done(done));
-            // What waits counts as received once: the next receive is a repeat, and no more.
-            let mut update = transaction.prepare_cached(match counts {
-                true => "UPDATE message SET visible = ?3, taken = 0 WHERE id = ?1 AND queue = ?2",
-                false => {
-                    "UPDATE message SET visible = ?3, taken = 0, count = min(count, 1)
-                     WHERE id = ?1 AND queue = ?2"
-                }
-            })?;
+            let mut update = transaction.prepare_cached(put_back(counts))?;
             for id in ids {
                 update.execute((id, &queue, after(now, wait)))?;
                 acquit(transaction, suspects, id)?;
