@@ -96,10 +96,13 @@ fn sound(built: &[u8], parts: &Parts<'_>) {
     for line in text.split("\r\n") {
         assert!(line.len() <= 998 && !line.contains(['\r', '\n', '\0']));
     }
-    // A parser looks into these; what it finds there is not ours to count.
+    // A parser looks into these; what it finds there is not ours to count. A type without a slash is
+    // text to it (RFC 2045, section 5.2).
     let opaque = |file: &File<'_>| {
         let kind = file.kind.unwrap_or_default().trim().to_ascii_lowercase();
-        !["message/", "multipart/", "text/"].iter().any(|begin| kind.starts_with(begin))
+        let essence = kind.split(';').next().unwrap_or_default();
+        (kind.is_empty() || essence.contains('/'))
+            && !["message/", "multipart/", "text/"].iter().any(|begin| kind.starts_with(begin))
     };
     if !parts.files.iter().all(opaque) {
         return;
