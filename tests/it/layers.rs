@@ -8,11 +8,11 @@ use serde_json::Value;
 /// Where a package stands; an arrow must lead to a lower number.
 fn level(name: &str) -> Option<u8> {
     Some(match name {
-        "posthaste-features" | "posthaste-listen" | "posthaste-model" | "posthaste-offload" => 0,
+        "posthaste-embedded" | "posthaste-features" | "posthaste-model" | "posthaste-offload" => 0,
         "posthaste-mime" | "posthaste-render" | "posthaste-store" | "posthaste-blob"
         | "posthaste-queue" | "posthaste-mailer" | "posthaste-webhook" | "posthaste-smtpapi"
-        | "posthaste-smtpd" | "posthaste-identity" | "posthaste-spam" => 1,
-        "posthaste-http" => 2,
+        | "posthaste-listen" | "posthaste-identity" | "posthaste-spam" => 1,
+        "posthaste-http" | "posthaste-smtpd" => 2,
         "posthaste-runtime" => 3,
         "posthaste-notices" => 4,
         "posthaste-mailbox" => 5,
@@ -80,7 +80,10 @@ fn each_outside_thing_has_one_room_that_knows_it() {
         ("lambda_http", &["posthaste-hello", "posthaste-runtime"]),
         ("lambda_runtime", &["posthaste-runtime"]),
         ("lettre", &["posthaste-mailer"]),
-        ("dynoxide-rs", &["posthaste", "posthaste-testkit"]),
+        (
+            "dynoxide-rs",
+            &["posthaste", "posthaste-embedded", "posthaste-testkit"],
+        ),
         // For its tables of charsets: mails are read by posthaste-mime alone, for this reader's
         // stack and time have no bounds.
         ("mail-parser", &["posthaste-mime"]),

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use posthaste_model::{AccountId, EmailAddress, Event, Kind, Mail, Masked, MessageId};
-use posthaste_queue::{Body, Job, Queue, Verdict};
+use posthaste_queue::{Job, Queue, Verdict};
 use posthaste_store::{AccountSettings, Forward, StoreError};
 use sha2::{Digest as _, Sha256};
 
@@ -111,28 +111,13 @@ fn job(app: &App, forwarding: &Forwarding, event: &Event, to: EmailAddress) -> J
     };
     let subject = format!("{what}: {}", event.email);
     let mail = Mail::notice(forwarding.from.clone(), to, &subject, text(event));
-    Job {
-        v: 1,
-        account: event.account.clone(),
-        message: message(event),
-        accepted: app.clock.now_ms(),
-        spans: Vec::new(),
-        attempt: 0,
-        due: None,
-        left: false,
-        key: None,
-        body: Body::Mail(Box::new(mail)),
-    }
+    let account = event.account.clone();
+    Job::notice(account, message(event), app.clock.now_ms(), mail)
 }
 
 /// The id of the notice is a function of the event.
 fn message(event: &Event) -> MessageId {
-    let hash = Sha256::digest(format!("notice of {}", event.id));
-    let mut bytes = [0; 16];
-    for (to, from) in bytes.iter_mut().zip(hash) {
-        *to = from;
-    }
-    MessageId::from_bytes(bytes)
+    MessageId::from_digest(Sha256::digest(format!("notice of {}", event.id)).into())
 }
 
 fn text(event: &Event) -> String {

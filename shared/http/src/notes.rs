@@ -4,8 +4,7 @@ use std::collections::HashSet;
 use std::net::IpAddr;
 use std::sync::Mutex;
 
-use posthaste_model::{AccountId, Timestamp};
-use posthaste_store::network;
+use posthaste_model::{AccountId, Timestamp, ip_prefix};
 
 /// An attempt to use an account, for `GET /v3/access_settings/activity`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -35,7 +34,7 @@ impl Notes {
             *kept = (minute, HashSet::new());
         }
         let alike = Note {
-            ip: network(note.ip),
+            ip: ip_prefix(note.ip),
             ..note.clone()
         };
         if kept.1.contains(&alike) || kept.1.len() >= Self::MOST {

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::Mutex;
 
-use posthaste_store::network;
+use posthaste_model::ip_prefix;
 
 use crate::Permit;
 use crate::limit::Period;
@@ -29,7 +29,7 @@ impl Strangers {
                 if map.len() >= Self::MOST {
                     map.clear();
                 }
-                let slot = map.entry(ip.map(network)).or_insert((period.number, 0));
+                let slot = map.entry(ip.map(ip_prefix)).or_insert((period.number, 0));
                 if slot.0 != period.number {
                     *slot = (period.number, 0);
                 }

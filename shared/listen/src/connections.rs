@@ -4,6 +4,8 @@ use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use posthaste_model::ip_prefix;
+
 /// How many connections may be open at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ConnectionLimits {
@@ -86,15 +88,6 @@ impl Drop for Permit {
     }
 }
 
-/// What tells clients apart: an IPv4 address (also in its IPv6 form), or the /64 of an IPv6
-/// address, whose 2^64 addresses usually belong to one customer.
-pub fn ip_prefix(ip: IpAddr) -> IpAddr {
-    match ip.to_canonical() {
-        IpAddr::V4(ip) => IpAddr::V4(ip),
-        IpAddr::V6(ip) => IpAddr::V6((ip.to_bits() >> 64 << 64).into()),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -118,17 +111,5 @@ mod tests {
         assert!(limiter.acquire(bob).is_some());
         drop(third);
         assert_eq!(limiter.lock().by_client.len(), 1, "bob is forgotten");
-    }
-
-    #[test]
-    fn a_client_is_an_ipv4_address_or_an_ipv6_network() {
-        for (ip, want) in [
-            ("192.0.2.1", "192.0.2.1"),
-            ("::ffff:192.0.2.1", "192.0.2.1"),
-            ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::"),
-        ] {
-            let (ip, want): (IpAddr, IpAddr) = (ip.parse().unwrap(), want.parse().unwrap());
-            assert_eq!(ip_prefix(ip), want);
-        }
     }
 }

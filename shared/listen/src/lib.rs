@@ -8,4 +8,4 @@ mod connections;
 
 pub use accept::{AcceptFailures, LinePace};
 pub use budget::{Budget, Grant};
-pub use connections::{ConnectionLimiter, ConnectionLimits, Permit, ip_prefix};
+pub use connections::{ConnectionLimiter, ConnectionLimits, Permit};

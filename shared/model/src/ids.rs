@@ -161,6 +161,15 @@ impl MessageId {
         Self(URL_SAFE_NO_PAD.encode(bytes))
     }
 
+    /// The id that is a function of what was hashed: the first half of the hash.
+    pub fn from_digest(hash: [u8; 32]) -> Self {
+        let mut bytes = [0; 16];
+        for (to, from) in bytes.iter_mut().zip(hash) {
+            *to = from;
+        }
+        Self::from_bytes(bytes)
+    }
+
     /// The `sg_message_id` of one copy: begins with the `X-Message-Id` of the request.
     pub fn of_copy(&self, recipient: u32) -> String {
         format!("{self}.posthaste-0.{recipient}.0")

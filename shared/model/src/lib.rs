@@ -5,6 +5,7 @@
 
 mod address;
 pub mod batch;
+mod client;
 mod defaults;
 mod dns;
 mod entropy;
@@ -26,6 +27,7 @@ mod verp;
 pub use address::{
     EmailAddress, InvalidAddress, LONGEST as LONGEST_ADDRESS, LONGEST_ON_THE_WIRE, Mailbox,
 };
+pub use client::ip_prefix;
 pub use defaults::{AccountDefaults, Wrapper};
 pub use dns::{Record, RecordKind};
 pub use entropy::Entropy;

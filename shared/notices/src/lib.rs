@@ -13,7 +13,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use posthaste_http::{Gate, GatewayName, Rejection};
 use posthaste_model::{AccountId, Clock, EmailAddress, Entropy, Hostname, Mail, Masked, PublicUrl};
-use posthaste_queue::{Body, Job, Queue};
+use posthaste_queue::{Job, Queue};
 use posthaste_runtime::{Boot, ConfigError, Error, Variables};
 use posthaste_store::{Account, Counted, CountedMail, Link, Store, SystemMail};
 
@@ -168,18 +168,8 @@ impl Notices {
         text: String,
     ) -> Result<(), Rejection> {
         let mail = Mail::notice(self.sender.clone(), cleared.to.clone(), subject, text);
-        let job = Job {
-            v: 1,
-            account: cleared.account.clone(),
-            message: cleared.counted.message.clone(),
-            accepted: self.clock.now_ms(),
-            spans: Vec::new(),
-            attempt: 0,
-            due: None,
-            left: false,
-            key: None,
-            body: Body::Mail(Box::new(mail)),
-        };
+        let (account, message) = (cleared.account.clone(), cleared.counted.message.clone());
+        let job = Job::notice(account, message, self.clock.now_ms(), mail);
         let text = job.to_text().map_err(|e| Rejection::internal(&e))?;
         if let Err(error) = self.send.send(text, Duration::ZERO).await {
             self.cancel(cleared).await;

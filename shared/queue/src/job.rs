@@ -145,6 +145,22 @@ impl Packed {
 }
 
 impl Job {
+    /// A job for a mail that the service writes itself, to be sent now.
+    pub fn notice(account: AccountId, message: MessageId, accepted: Millis, mail: Mail) -> Self {
+        Self {
+            v: 1,
+            account,
+            message,
+            accepted,
+            spans: Vec::new(),
+            attempt: 0,
+            due: None,
+            left: false,
+            key: None,
+            body: Body::Mail(Box::new(mail)),
+        }
+    }
+
     /// The job as it travels.
     ///
     /// # Errors

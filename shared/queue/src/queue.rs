@@ -82,7 +82,7 @@ impl Queue {
             Kind::Local(_) if messages.is_empty() => Ok(()),
             Kind::Local(local) => local.send(messages).await,
             Kind::Sqs { client, url } => {
-                for chunk in chunks(messages) {
+                for chunk in chunks(messages, |(body, _)| body.len()) {
                     send_chunk(client, url, chunk).await?;
                 }
                 Ok(())
@@ -97,12 +97,15 @@ fn seconds(delay: Duration) -> i32 {
     i32::try_from(whole).unwrap_or(0)
 }
 
-/// Cuts messages so that each call stays inside SQS's limits.
-fn chunks(messages: Vec<(String, Duration)>) -> Vec<Vec<(String, Duration)>> {
-    let mut chunks: Vec<Vec<(String, Duration)>> = Vec::new();
+/// Cuts messages so that each call stays inside SQS's limits; `size` is what one adds to a call, in bytes.
+pub(crate) fn chunks<T>(
+    messages: impl IntoIterator<Item = T>,
+    size: impl Fn(&T) -> usize,
+) -> Vec<Vec<T>> {
+    let mut chunks: Vec<Vec<T>> = Vec::new();
     let mut bytes = 0;
     for message in messages {
-        let size = message.0.len();
+        let size = size(&message);
         match chunks.last_mut() {
             Some(last) if last.len() < BATCH && bytes + size <= BATCH_BYTES => {
                 bytes += size;
@@ -163,11 +166,8 @@ mod tests {
     #[test]
     fn a_call_holds_ten_messages_and_256_kilobytes() {
         let sizes = |lengths: &[usize]| {
-            let messages = lengths
-                .iter()
-                .map(|n| ("x".repeat(*n), Duration::ZERO))
-                .collect();
-            chunks(messages).iter().map(Vec::len).collect::<Vec<_>>()
+            let chunks = chunks(lengths.iter().copied(), |length| *length);
+            chunks.iter().map(Vec::len).collect::<Vec<_>>()
         };
         assert_eq!(sizes(&[1; 21]), [10, 10, 1]);
         assert_eq!(sizes(&[BATCH_BYTES, 1, BATCH_BYTES - 1, 1]), [1, 2, 1]);

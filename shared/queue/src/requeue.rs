@@ -29,7 +29,7 @@ use aws_sdk_sqs::types::{
 use futures_util::future::join_all;
 use posthaste_model::Entropy;
 
-use crate::queue::{BATCH, BATCH_BYTES};
+use crate::queue::{BATCH, chunks};
 use crate::{BatchResult, LONGEST_DELAY, Queue, QueueError};
 
 /// The attribute of a message that says how often its job was sent anew.
@@ -235,21 +235,7 @@ impl<'a> Source<'a> {
 
     /// Gives back the ids of the messages in whose place SQS took none.
     async fn send(&self, anew: Vec<Anew<'_>>) -> Vec<String> {
-        let mut chunks: Vec<Vec<Anew<'_>>> = Vec::new();
-        let mut bytes = 0;
-        for one in anew {
-            let size = one.size();
-            match chunks.last_mut() {
-                Some(last) if last.len() < BATCH && bytes + size <= BATCH_BYTES => {
-                    bytes += size;
-                    last.push(one);
-                }
-                Some(_) | None => {
-                    bytes = size;
-                    chunks.push(vec![one]);
-                }
-            }
-        }
+        let chunks = chunks(anew, Anew::size);
         let sent = join_all(chunks.iter().map(async |chunk| {
             let refused = self.send_chunk(chunk).await.unwrap_or_else(|error| {
                 tracing::error!(error = %error, "jobs could not be sent anew, they stay: {error}");

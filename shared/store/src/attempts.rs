@@ -1,9 +1,9 @@
 //! Who used an account, and from where (`GET /v3/access_settings/activity`): one row per network,
 //! way of authentication and outcome, kept for a month after the last attempt.
 
-use std::net::{IpAddr, Ipv6Addr};
+use std::net::IpAddr;
 
-use posthaste_model::{AccountId, Timestamp};
+use posthaste_model::{AccountId, Timestamp, ip_prefix};
 use serde::{Deserialize, Serialize};
 
 use crate::table::{number, text};
@@ -15,15 +15,6 @@ const KEPT: i64 = 30 * 86_400;
 /// So many networks that were let in are read, and so many that were not: a storm of strangers
 /// hides none of the owner's own.
 const MOST: usize = 2_000;
-
-/// Whoever has one IPv6 address has its /64: telling single addresses apart would let him be as
-/// many callers as he likes.
-pub fn network(ip: IpAddr) -> IpAddr {
-    match ip {
-        IpAddr::V4(_) => ip,
-        IpAddr::V6(ip) => IpAddr::V6(Ipv6Addr::from_bits(ip.to_bits() >> 64 << 64)),
-    }
-}
 
 /// Attempts that are alike, as one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -63,7 +54,7 @@ impl Store {
             allowed,
             at,
         } = seen;
-        let sk = format!("{}#{auth_method}#{}", u8::from(allowed), network(ip));
+        let sk = format!("{}#{auth_method}#{}", u8::from(allowed), ip_prefix(ip));
         let update = self
             .client
             .update_item()

@@ -52,7 +52,7 @@ pub use accounts::{Account, LONGEST_USERNAME, Region, Status, Verdict, is_userna
 pub use allowed_ips::{Allow, AllowedIp, Disallow};
 pub use api_keys::{ApiKey, Granted, Kind as KeyKind, Maker, Regranted, Secret};
 pub use arrivals::{Arriving, LostMail, Stage as ArrivalStage};
-pub use attempts::{Attempt, Seen, network};
+pub use attempts::{Attempt, Seen};
 pub use batches::{Batch, HoldError};
 pub use bounced::{Bounced, DayBounces};
 pub use credits::{Allowance, Credits, Frequency};

@@ -129,12 +129,7 @@ fn mailbox(to: &EmailAddress) -> String {
 }
 
 fn message(about: &str, at: Timestamp) -> MessageId {
-    let hash = hash(&["system mail", about, &at.0.to_string()]);
-    let mut bytes = [0; 16];
-    for (to, from) in bytes.iter_mut().zip(hash) {
-        *to = from;
-    }
-    MessageId::from_bytes(bytes)
+    MessageId::from_digest(hash(&["system mail", about, &at.0.to_string()]))
 }
 
 impl Store {

@@ -4,10 +4,8 @@
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use dynoxide::{Database, DynoxideError};
+use dynoxide::Database;
 use posthaste_store::{Answer, Embedded, Store};
-use serde::Serialize;
-use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
 use crate::table::TABLE;
@@ -230,38 +228,11 @@ fn bytes(value: &Value) -> usize {
 }
 
 fn call(database: &Database, operation: &str, body: &[u8]) -> Answer {
-    let result = match operation {
-        "GetItem" => run(body, |request| database.get_item(request)),
-        "PutItem" => run(body, |request| database.put_item(request)),
-        "UpdateItem" => run(body, |request| database.update_item(request)),
-        "DeleteItem" => run(body, |request| database.delete_item(request)),
-        "Query" => run(body, |request| database.query(request)),
-        "Scan" => run(body, |request| database.scan(request)),
-        "BatchGetItem" => run(body, |request| database.batch_get_item(request)),
-        "BatchWriteItem" => run(body, |request| database.batch_write_item(request)),
-        "TransactWriteItems" => run(body, |request| database.transact_write_items(request)),
-        "CreateTable" => run(body, |request| database.create_table(request)),
-        "DescribeTable" => run(body, |request| database.describe_table(request)),
-        "UpdateTimeToLive" => run(body, |request| database.update_time_to_live(request)),
-        _ => Err(DynoxideError::ValidationException(format!(
-            "{operation} is not served here"
-        ))),
-    };
-    match result {
+    match posthaste_embedded::run(database, operation, body) {
         Ok(body) => Answer { status: 200, body },
         Err(error) => Answer {
             status: error.status_code(),
             body: error.to_json(),
         },
     }
-}
-
-fn run<Q: DeserializeOwned, A: Serialize>(
-    body: &[u8],
-    operation: impl FnOnce(Q) -> dynoxide::Result<A>,
-) -> dynoxide::Result<String> {
-    let unreadable = |e: serde_json::Error| DynoxideError::SerializationException(e.to_string());
-    let request = serde_json::from_slice(body).map_err(unreadable)?;
-    let answer = operation(request)?;
-    serde_json::to_string(&answer).map_err(unreadable)
 }

@@ -1,6 +1,7 @@
 //! Against a queue of SQS in small: it hides, holds back, counts receives, and buries by the template's
 //! count.
 
+use crate::queue::BATCH_BYTES;
 use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex, MutexGuard};
 

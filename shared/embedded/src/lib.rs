@@ -1,0 +1,44 @@
+//! From the name and JSON of an operation to the embedded table and back, for whoever passes the
+//! store's calls on inside one process: the local host, and the table that weighs what tests write.
+
+use dynoxide::{Database, DynoxideError};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+/// Runs one operation of DynamoDB (`PutItem`, …) and gives back its answer as JSON.
+///
+/// # Errors
+/// What DynamoDB would answer. What this service never calls is answered as the cloud answers what
+/// it does not know.
+pub fn run(database: &Database, operation: &str, body: &[u8]) -> dynoxide::Result<String> {
+    match operation {
+        "GetItem" => answer(body, |request| database.get_item(request)),
+        "PutItem" => answer(body, |request| database.put_item(request)),
+        "UpdateItem" => answer(body, |request| database.update_item(request)),
+        "DeleteItem" => answer(body, |request| database.delete_item(request)),
+        "Query" => answer(body, |request| database.query(request)),
+        "Scan" => answer(body, |request| database.scan(request)),
+        "BatchGetItem" => answer(body, |request| database.batch_get_item(request)),
+        "BatchWriteItem" => answer(body, |request| database.batch_write_item(request)),
+        "TransactWriteItems" => answer(body, |request| database.transact_write_items(request)),
+        "TransactGetItems" => answer(body, |request| database.transact_get_items(request)),
+        "CreateTable" => answer(body, |request| database.create_table(request)),
+        "DescribeTable" => answer(body, |request| database.describe_table(request)),
+        "UpdateTimeToLive" => answer(body, |request| database.update_time_to_live(request)),
+        "DescribeTimeToLive" => answer(body, |request| database.describe_time_to_live(request)),
+        "ListTables" => answer(body, |request| database.list_tables(request)),
+        _ => Err(DynoxideError::ValidationException(format!(
+            "{operation} is not served here"
+        ))),
+    }
+}
+
+fn answer<Q: DeserializeOwned, A: Serialize>(
+    body: &[u8],
+    operation: impl FnOnce(Q) -> dynoxide::Result<A>,
+) -> dynoxide::Result<String> {
+    let unreadable = |e: serde_json::Error| DynoxideError::SerializationException(e.to_string());
+    let request = serde_json::from_slice(body).map_err(unreadable)?;
+    let answer = operation(request)?;
+    serde_json::to_string(&answer).map_err(unreadable)
+}
