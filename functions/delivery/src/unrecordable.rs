@@ -67,13 +67,13 @@ pub(crate) async fn drop_copy(
         accepted_at: job.accepted.seconds(),
     };
     let which = (&job.account, &job.message, copy.recipient);
-    let events: Vec<Event> = about.dropped(UNRECORDABLE).event.into_iter().collect();
-    for event in &events {
-        let store = &app.store;
-        let done = store.drop_unrecordable(which, job.attempt, (who, &what), event);
-        if !done.await? {
-            return replayed_events(app, job, copy.recipient).await;
-        }
+    let Some(event) = about.dropped(UNRECORDABLE).event else {
+        return Ok(Vec::new());
+    };
+    let store = &app.store;
+    let done = store.drop_unrecordable(which, job.attempt, (who, &what), &event);
+    match done.await? {
+        true => Ok(vec![event]),
+        false => replayed_events(app, job, copy.recipient).await,
     }
-    Ok(events)
 }

@@ -75,6 +75,13 @@ impl<'a> MediaType<'a> {
 
 const WHITE: [char; 2] = [' ', '\t'];
 
+/// Whether this is `type/subtype`, with at most 127 characters on either side of the slash (RFC
+/// 6838, section 4.2).
+pub(crate) fn is_type(essence: &str) -> bool {
+    let mut names = essence.split('/');
+    names.clone().count() == 2 && names.all(|name| name.len() <= 127 && is_token(name))
+}
+
 /// RFC 2045 `token`.
 pub(crate) fn is_token(text: &str) -> bool {
     !text.is_empty()

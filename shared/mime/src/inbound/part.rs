@@ -1,6 +1,6 @@
 //! What the header of one part says about it.
 
-use crate::media_type::is_token;
+use crate::media_type::is_type;
 use crate::parse::{Fields, Parameterised, Parts, charset};
 
 /// Longest name of a file, in bytes: what file systems take, several times over.
@@ -26,10 +26,7 @@ impl<'a> Part<'a> {
         ]);
         let kind = Parameterised::read(kind.unwrap_or_default());
         let disposition = Parameterised::read(disposition.unwrap_or_default());
-        let mut names = kind.value.split('/');
-        // RFC 6838, section 4.2: 127 characters on either side of the slash.
-        let legal = names.clone().count() == 2 && names.all(|n| n.len() <= 127 && is_token(n));
-        let media_type = if legal {
+        let media_type = if is_type(&kind.value) {
             kind.value.clone()
         } else if in_digest && kind.value.is_empty() {
             "message/rfc822".to_owned()
@@ -52,12 +49,9 @@ impl<'a> Part<'a> {
         }
     }
 
-    /// The parts of a multipart. A boundary with white space in it, that never occurs, has
-    /// swallowed the next parameter: the semicolon is missing, as in an example of RFC 2387.
+    /// The parts of a multipart.
     pub(super) fn parts(&self, body: &'a [u8]) -> Option<Parts<'a>> {
-        let boundary = self.kind.raw("boundary")?;
-        let first = boundary.split(u8::is_ascii_whitespace).next();
-        Parts::read(body, &boundary).or_else(|| Parts::read(body, first?))
+        Parts::leniently(body, &self.kind.raw("boundary")?)
     }
 
     pub(super) fn charset(&self, bytes: &[u8]) -> String {

@@ -52,6 +52,13 @@ pub(crate) struct Parts<'a> {
 }
 
 impl<'a> Parts<'a> {
+    /// The parts by this boundary. One with white space in it, that never occurs, has swallowed the
+    /// next parameter: the semicolon is missing, as in an example of RFC 2387.
+    pub(crate) fn leniently(body: &'a [u8], boundary: &[u8]) -> Option<Self> {
+        let first = boundary.split(u8::is_ascii_whitespace).next();
+        Self::read(body, boundary).or_else(|| Self::read(body, first?))
+    }
+
     /// `None` when the boundary is empty or never occurs: then the body is no multipart.
     pub(crate) fn read(body: &'a [u8], boundary: &[u8]) -> Option<Self> {
         let boundary = boundary.trim_ascii_end();

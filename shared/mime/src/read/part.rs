@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::BodyKind;
-use crate::media_type::is_token;
+use crate::media_type::{is_token, is_type};
 use crate::parse::{Entity, Parameterised, Parts, charset, decoded};
 
 /// Longest content id or message id that is kept, in bytes.
@@ -104,13 +104,8 @@ impl<'a> Part<'a> {
         if !self.media_type.starts_with("multipart/") {
             return None;
         }
-        let parts = self.boundary.take().and_then(|boundary| {
-            // A boundary with white space in it, that never occurs, has swallowed the next
-            // parameter: the semicolon is missing, as in an example of RFC 2387.
-            let first = boundary.split(u8::is_ascii_whitespace).next();
-            let whole = Parts::read(entity.body, &boundary);
-            whole.or_else(|| Parts::read(entity.body, first?))
-        });
+        let boundary = self.boundary.take();
+        let parts = boundary.and_then(|boundary| Parts::leniently(entity.body, &boundary));
         // The header of each part says how that part is encoded.
         self.encoding = None;
         self.is_multipart = may_nest && parts.is_some();
@@ -138,12 +133,10 @@ impl<'a> Part<'a> {
 }
 
 fn media_type(value: &str, in_digest: bool) -> String {
-    let mut names = value.split('/');
-    let legal = names.clone().count() == 2 && names.all(|n| n.len() <= 127 && is_token(n));
     match value {
         "" if in_digest => "message/rfc822".to_owned(),
         "" | "text" => "text/plain".to_owned(),
-        legible if legal => legible.to_owned(),
+        legible if is_type(legible) => legible.to_owned(),
         broken if broken.starts_with("text/") => "text/plain".to_owned(),
         _ => "application/octet-stream".to_owned(),
     }
