@@ -146,11 +146,7 @@ impl Store {
             }
         }
         let update = self
-            .client
-            .update_item()
-            .table_name(&*self.table)
-            .key("pk", text(Key::message_pk(copy.0, copy.1)))
-            .key("sk", text(Key::recipient(copy.0, copy.1, copy.2).sk))
+            .update_copy(copy)
             .update_expression(expression)
             .condition_expression(
                 "#state = :seen AND size(#events) = :count \
@@ -186,11 +182,7 @@ impl Store {
     ) -> Result<(), StoreError> {
         let first: Vec<Event> = row.events().into_iter().take(1).collect();
         let update = self
-            .client
-            .update_item()
-            .table_name(&*self.table)
-            .key("pk", text(Key::message_pk(copy.0, copy.1)))
-            .key("sk", text(Key::recipient(copy.0, copy.1, copy.2).sk))
+            .update_copy(copy)
             .update_expression(
                 "SET #events = :first REMOVE last_deferred, more_deferrals, opens, clicks, #subject",
             )

@@ -155,6 +155,19 @@ pub enum Claim {
     Done,
 }
 
+impl Store {
+    /// An update of the row of a copy.
+    pub(crate) fn update_copy(
+        &self,
+        copy: (&AccountId, &MessageId, u32),
+    ) -> UpdateItemFluentBuilder {
+        let update = self.client.update_item().table_name(&*self.table);
+        update
+            .key("pk", text(Key::message_pk(copy.0, copy.1)))
+            .key("sk", text(Key::recipient(copy.0, copy.1, copy.2).sk))
+    }
+}
+
 /// Fills in the names and values of an expression.
 pub(crate) fn filled<const N: usize>(
     mut update: UpdateItemFluentBuilder,
@@ -219,11 +232,7 @@ impl Store {
              OR (#state = :claimed AND #attempt = :attempt AND {dead})"
         );
         let update = self
-            .client
-            .update_item()
-            .table_name(&*self.table)
-            .key("pk", text(Key::message_pk(copy.0, copy.1)))
-            .key("sk", text(Key::recipient(copy.0, copy.1, copy.2).sk))
+            .update_copy(copy)
             .update_expression(
                 "SET #state = :claimed, #attempt = :attempt, #lease = :lease, #owner = :owner, \
                  #email = :email, #from = :from, #subject = :subject, accepted_at = :accepted, \

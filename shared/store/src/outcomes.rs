@@ -117,11 +117,7 @@ impl Store {
     ) -> Result<bool, StoreError> {
         let (set, remove) = (kept.set, kept.remove);
         let mut update = self
-            .client
-            .update_item()
-            .table_name(&*self.table)
-            .key("pk", text(Key::message_pk(copy.0, copy.1)))
-            .key("sk", text(Key::recipient(copy.0, copy.1, copy.2).sk))
+            .update_copy(copy)
             .update_expression(format!(
                 "SET #state = if_not_exists(#after, :state), updated_at = :now, {set} \
                  REMOVE #lease, #owner{remove}"

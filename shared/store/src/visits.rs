@@ -9,8 +9,8 @@ use posthaste_model::{AccountId, MessageId, Timestamp, cut};
 use serde::{Deserialize, Serialize};
 
 use crate::messages::filled;
-use crate::table::{is_conflict, number, text};
-use crate::{Key, Recipient, Store, StoreError};
+use crate::table::{is_conflict, number};
+use crate::{Recipient, Store, StoreError};
 
 /// So many opens, and so many clicks, are kept of a copy; the statistics count all of them. Up to
 /// `AT_ONCE` less one more may come in with the last batch.
@@ -88,11 +88,7 @@ impl Store {
             VisitKind::Click => "clicks",
         };
         let update = self
-            .client
-            .update_item()
-            .table_name(&*self.table)
-            .key("pk", text(Key::message_pk(copy.0, copy.1)))
-            .key("sk", text(Key::recipient(copy.0, copy.1, copy.2).sk))
+            .update_copy(copy)
             .update_expression(format!("ADD #{name} :visits"))
             .condition_expression(format!(
                 "attribute_exists(pk) AND (attribute_not_exists(#{name}) OR size(#{name}) < :most)"
