@@ -20,7 +20,7 @@ pub(crate) async fn create(
     Body(wanted): Body<Wanted>,
 ) -> Result<(StatusCode, Json<Created>), Rejection> {
     let name = wanted.name(Missing::OnCreate)?;
-    for _ in 0..maker::TRIES {
+    for _ in 0..maker::MAX_ATTEMPTS {
         let maker = maker::read(&desk, &caller, CREATE).await?;
         let grant = match &wanted.scopes {
             None => Grant::of_maker(&maker.key),

@@ -8,7 +8,7 @@ use posthaste_store::Maker;
 use crate::Desk;
 
 /// A key that changes while it is used is read again this often.
-pub(crate) const TRIES: u32 = 5;
+pub(crate) const MAX_ATTEMPTS: u32 = 5;
 
 /// The caller's key as it is now.
 ///

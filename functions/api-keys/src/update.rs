@@ -24,7 +24,7 @@ pub(crate) async fn put(
         return Ok(Json(Whole::from(&key)));
     };
     let key_id = KeyId::parse(&id).map_err(|_| missing())?;
-    for _ in 0..maker::TRIES {
+    for _ in 0..maker::MAX_ATTEMPTS {
         let maker = maker::read(&desk, &caller, UPDATE).await?;
         let grant = Grant::named(&maker.key, names)?;
         let change = |key: &mut ApiKey| {

@@ -14,7 +14,7 @@ use crate::App;
 pub type Templates = Arc<Cache<(AccountId, String), Arc<Compiled>>>;
 
 /// A text that was replaced while it was read is looked for this often.
-const TRIES: u32 = 3;
+const MAX_ATTEMPTS: u32 = 3;
 
 /// Why a mail cannot have its template.
 #[derive(Debug, thiserror::Error)]
@@ -46,7 +46,7 @@ pub(crate) async fn of(
     }
     let gone = |why: &str| NoTemplate::Gone(format!("template {name} {why}"));
     let id = TemplateId::parse(name).map_err(|_| gone("does not exist"))?;
-    for _ in 0..TRIES {
+    for _ in 0..MAX_ATTEMPTS {
         let found = app.store.template(&job.account, &id).await?;
         let template = found.ok_or_else(|| gone("does not exist any more"))?;
         let version = template.active();

@@ -287,9 +287,9 @@ impl Store {
         maker: Option<&Maker>,
         mut change: impl FnMut(&mut ApiKey),
     ) -> Result<Regranted, StoreError> {
-        const TRIES: u32 = 12;
+        const MAX_ATTEMPTS: u32 = 12;
         let own = Key::api_key(account, id);
-        for _ in 0..TRIES {
+        for _ in 0..MAX_ATTEMPTS {
             let Some(row) = self.get::<ApiKey>(&own).await? else {
                 return Ok(Regranted::Missing);
             };

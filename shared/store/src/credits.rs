@@ -93,12 +93,12 @@ impl Store {
         now: Timestamp,
     ) -> Result<u32, StoreError> {
         // Whoever loses a round finds that somebody else began the period, or took the rest.
-        const TRIES: u32 = 30;
+        const MAX_ATTEMPTS: u32 = 30;
         if !account.metered {
             return Ok(n);
         }
         let key = Key::credits(&account.id);
-        for _ in 0..TRIES {
+        for _ in 0..MAX_ATTEMPTS {
             if self.spend_whole(&account.id, n, now).await? {
                 return Ok(n);
             }
@@ -206,9 +206,9 @@ impl Store {
         allowance: Option<Allowance>,
         now: Timestamp,
     ) -> Result<bool, StoreError> {
-        const TRIES: u32 = 12;
+        const MAX_ATTEMPTS: u32 = 12;
         let key = Key::account(account);
-        for _ in 0..TRIES {
+        for _ in 0..MAX_ATTEMPTS {
             let Some(row) = self.get::<Account>(&key).await? else {
                 return Ok(false);
             };

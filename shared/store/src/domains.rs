@@ -107,7 +107,7 @@ const BORROWERS: usize = 1_000;
 /// DynamoDB's limit for one transaction is 100 steps; two of them are the domain's own.
 const STEPS: usize = 98;
 
-const TRIES: u32 = 12;
+const MAX_ATTEMPTS: u32 = 12;
 
 /// `mail.example.com`, `example.com`, `com`: the domain of an address and those above it.
 fn upwards(domain: &str) -> impl Iterator<Item = &str> {
@@ -198,7 +198,7 @@ impl Store {
     /// When the table fails or the row keeps changing.
     pub async fn delete_domain(&self, account: &AccountId, id: i64) -> Result<bool, StoreError> {
         let key = Key::domain(account, id);
-        for _ in 0..TRIES {
+        for _ in 0..MAX_ATTEMPTS {
             let Some(row) = self.get::<Domain>(&key).await? else {
                 return Ok(false);
             };
@@ -233,7 +233,7 @@ impl Store {
         borrower: &Borrower,
     ) -> Result<Lent, StoreError> {
         let key = Key::domain(account, id);
-        for _ in 0..TRIES {
+        for _ in 0..MAX_ATTEMPTS {
             let Some(row) = self.get::<Domain>(&key).await? else {
                 return Ok(Lent::Missing);
             };
@@ -278,7 +278,7 @@ impl Store {
         subuser: &AccountId,
     ) -> Result<bool, StoreError> {
         let key = Key::domain(account, id);
-        for _ in 0..TRIES {
+        for _ in 0..MAX_ATTEMPTS {
             let Some(row) = self.get::<Domain>(&key).await? else {
                 return Ok(false);
             };

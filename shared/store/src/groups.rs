@@ -59,7 +59,7 @@ struct Counted {
     n: i64,
 }
 
-const TRIES: u32 = 12;
+const MAX_ATTEMPTS: u32 = 12;
 
 /// How many groups an account may hold (API facts 1, asm group).
 const MOST: i64 = 200;
@@ -206,7 +206,7 @@ impl Store {
         change: &GroupChange,
     ) -> Result<GroupSaved, StoreError> {
         let key = Key::group(account, id);
-        for _ in 0..TRIES {
+        for _ in 0..MAX_ATTEMPTS {
             let Some(row) = self.get::<Group>(&key).await? else {
                 return Ok(GroupSaved::Missing);
             };
@@ -278,7 +278,7 @@ impl Store {
     /// When the table fails or the row keeps changing.
     pub async fn delete_group(&self, account: &AccountId, id: i64) -> Result<bool, StoreError> {
         let key = Key::group(account, id);
-        for _ in 0..TRIES {
+        for _ in 0..MAX_ATTEMPTS {
             let Some(row) = self.get::<Group>(&key).await? else {
                 return Ok(false);
             };

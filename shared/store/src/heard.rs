@@ -13,7 +13,7 @@ use crate::messages::filled;
 use crate::table::{number, text};
 use crate::{Key, Put, Recipient, State, Store, StoreError};
 
-const TRIES: u32 = 12;
+const MAX_ATTEMPTS: u32 = 12;
 
 /// Seconds for which it is remembered what was told about a copy that has no row any more.
 const REMEMBERED: i64 = 15 * 86_400;
@@ -89,7 +89,7 @@ impl Store {
         now: Timestamp,
         mut news: impl FnMut(&Recipient) -> Option<News>,
     ) -> Result<Heard, StoreError> {
-        for _ in 0..TRIES {
+        for _ in 0..MAX_ATTEMPTS {
             let Some(row) = self.recipient(copy.0, copy.1, copy.2).await? else {
                 return Ok(Heard::Missing);
             };

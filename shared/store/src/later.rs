@@ -186,8 +186,8 @@ impl Store {
     /// # Errors
     /// When the table fails; the job is to come again then.
     pub async fn depart(&self, later: &Later<'_>, clock: &Clock) -> Result<Fate, StoreError> {
-        const TRIES: u32 = 12;
-        for _ in 0..TRIES {
+        const MAX_ATTEMPTS: u32 = 12;
+        for _ in 0..MAX_ATTEMPTS {
             let (fate, piece) = self.fate_of(later, clock.now()).await?;
             match fate {
                 Fate::Hold => match self.keep_held(later, clock).await? {

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::slice::Range;
 use crate::{Change, Key, Page, Put, Row, Store, StoreError, Transact};
 
-const TRIES: u32 = 12;
+const MAX_ATTEMPTS: u32 = 12;
 
 /// An inbound parse setting (SPEC.md, "Inbound parse setting").
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -58,7 +58,7 @@ impl Store {
             account: setting.account.clone(),
         };
         let own = Key::parse_setting(&setting.account, &setting.hostname);
-        for _ in 0..TRIES {
+        for _ in 0..MAX_ATTEMPTS {
             let steps = vec![
                 self.write_new(&Key::parse_host(&setting.hostname), &holder, None)?,
                 self.write_new(&own, setting, None)?,
@@ -173,7 +173,7 @@ impl Store {
         hostname: &str,
     ) -> Result<bool, StoreError> {
         let own = Key::parse_setting(account, hostname);
-        for _ in 0..TRIES {
+        for _ in 0..MAX_ATTEMPTS {
             let Some(row) = self.get::<ParseSetting>(&own).await? else {
                 return Ok(false);
             };

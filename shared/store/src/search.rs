@@ -11,7 +11,7 @@ use crate::slice::Range;
 use crate::table::to_item;
 use crate::{Key, Put, Recipient, Store, StoreError};
 
-const TRIES: u32 = 12;
+const MAX_ATTEMPTS: u32 = 12;
 
 /// So many copies are written at once.
 const AT_ONCE: usize = 16;
@@ -209,7 +209,7 @@ impl Store {
         let place = Key::seek_place(row.accepted_at, message, recipient);
         let key = Key::new(Key::seek_pk(account, &to), &place);
         let expires = Some(row.accepted_at.plus(retention));
-        for _ in 0..TRIES {
+        for _ in 0..MAX_ATTEMPTS {
             let old = self.get::<Seek>(&key).await?;
             let rev = old.as_ref().map(|old| old.rev);
             let mut seek = old.map_or_else(|| Seek::of(&row, message, recipient), |old| old.value);

@@ -82,7 +82,7 @@ pub enum Resaved {
     Taken,
 }
 
-const TRIES: u32 = 12;
+const MAX_ATTEMPTS: u32 = 12;
 
 impl Store {
     /// An id for a new sender.
@@ -183,7 +183,7 @@ impl Store {
         mut change: impl FnMut(&mut Sender),
     ) -> Result<Resaved, StoreError> {
         let key = Key::sender(account, id);
-        for _ in 0..TRIES {
+        for _ in 0..MAX_ATTEMPTS {
             let Some(row) = self.get::<Sender>(&key).await? else {
                 return Ok(Resaved::Missing);
             };
@@ -216,7 +216,7 @@ impl Store {
     /// When the table fails or the row keeps changing.
     pub async fn delete_sender(&self, account: &AccountId, id: i64) -> Result<bool, StoreError> {
         let key = Key::sender(account, id);
-        for _ in 0..TRIES {
+        for _ in 0..MAX_ATTEMPTS {
             let Some(row) = self.get::<Sender>(&key).await? else {
                 return Ok(false);
             };

@@ -187,10 +187,10 @@ impl Store {
         now: Timestamp,
     ) -> Result<Counted, StoreError> {
         // A lost round means that another request took a place, or gave one back.
-        const TRIES: usize = 4 * (SYSTEM_MAILS_PER_ACCOUNT + SYSTEM_MAILS_PER_ADDRESS);
+        const MAX_ATTEMPTS: usize = 4 * (SYSTEM_MAILS_PER_ACCOUNT + SYSTEM_MAILS_PER_ADDRESS);
         let own = mail.accounts.first().map_or("", AccountId::as_str);
         let about = URL_SAFE_NO_PAD.encode(hash(&[own, &mail.to.folded(), mail.about]));
-        for _ in 0..TRIES {
+        for _ in 0..MAX_ATTEMPTS {
             let account = self.counter(account_key(mail.accounts)?, now).await?;
             let address = self.counter(address_key(mail.to), now).await?;
             let earlier = address.mails.find(&about, now);

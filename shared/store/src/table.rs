@@ -282,8 +282,8 @@ impl Store {
     where
         T: Serialize + DeserializeOwned,
     {
-        const TRIES: u32 = 12;
-        for _ in 0..TRIES {
+        const MAX_ATTEMPTS: u32 = 12;
+        for _ in 0..MAX_ATTEMPTS {
             let row = self.get::<T>(key).await?;
             let rev = row.as_ref().map(|row| row.rev);
             let old = row.map(|row| row.value);

@@ -13,7 +13,7 @@ use crate::{Key, Page, Row, Store, StoreError, Transact};
 const PART: usize = 300_000;
 
 /// So often a change that somebody else got ahead of starts over.
-const TRIES: u32 = 12;
+const MAX_ATTEMPTS: u32 = 12;
 
 /// The counter of what an account holds of templates and versions together.
 const COUNTER: &str = "TEMPLATES";
@@ -172,7 +172,7 @@ impl Store {
         limit: i64,
     ) -> Result<Placed<Template>, StoreError> {
         let key = Key::template(account, id);
-        for _ in 0..TRIES {
+        for _ in 0..MAX_ATTEMPTS {
             let Some(row) = self.get::<Template>(&key).await? else {
                 return Ok(Placed::Missing);
             };
@@ -243,7 +243,7 @@ impl Store {
         now: Timestamp,
     ) -> Result<bool, StoreError> {
         let key = Key::template(account, id);
-        for _ in 0..TRIES {
+        for _ in 0..MAX_ATTEMPTS {
             let Some(row) = self.get::<Template>(&key).await? else {
                 return Ok(false);
             };
@@ -275,7 +275,7 @@ impl Store {
         id: &TemplateId,
     ) -> Result<bool, StoreError> {
         let key = Key::template(account, id);
-        for _ in 0..TRIES {
+        for _ in 0..MAX_ATTEMPTS {
             let Some(row) = self.get::<Template>(&key).await? else {
                 return Ok(false);
             };

@@ -179,9 +179,9 @@ impl Store {
         id: &WebhookId,
         mut change: impl FnMut(Webhook) -> Result<Webhook, E>,
     ) -> Result<Result<Saved, E>, StoreError> {
-        const TRIES: u32 = 12;
+        const MAX_ATTEMPTS: u32 = 12;
         let key = Key::webhook(account, id);
-        for _ in 0..TRIES {
+        for _ in 0..MAX_ATTEMPTS {
             let Some(row) = self.get::<Webhook>(&key).await? else {
                 return Ok(Ok(Saved::Missing));
             };
@@ -224,9 +224,9 @@ impl Store {
         account: &AccountId,
         id: &WebhookId,
     ) -> Result<bool, StoreError> {
-        const TRIES: u32 = 12;
+        const MAX_ATTEMPTS: u32 = 12;
         let key = Key::webhook(account, id);
-        for _ in 0..TRIES {
+        for _ in 0..MAX_ATTEMPTS {
             let Some(row) = self.get::<Webhook>(&key).await? else {
                 return Ok(false);
             };

@@ -7,7 +7,7 @@ use super::{List, Mark, Suppressed, Window};
 use crate::suppressions::list::Listed;
 use crate::{Key, Store, StoreError, Transact, Write};
 
-const TRIES: u32 = 12;
+const MAX_ATTEMPTS: u32 = 12;
 
 /// So many addresses of a list are changed at once.
 const AT_ONCE: usize = 16;
@@ -25,7 +25,7 @@ impl Store {
         mut change: impl FnMut(&mut Suppressed),
     ) -> Result<Suppressed, StoreError> {
         let key = Key::suppressed(account, folded);
-        for _ in 0..TRIES {
+        for _ in 0..MAX_ATTEMPTS {
             let row = self.get::<Suppressed>(&key).await?;
             let (old, rev) = match row {
                 None => (Suppressed::none(folded), None),
