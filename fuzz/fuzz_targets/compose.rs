@@ -102,7 +102,9 @@ fn sound(built: &[u8], parts: &Parts<'_>) {
         let kind = file.kind.unwrap_or_default().trim().to_ascii_lowercase();
         let essence = kind.split(';').next().unwrap_or_default();
         (kind.is_empty() || essence.contains('/'))
-            && !["message/", "multipart/", "text/"].iter().any(|begin| kind.starts_with(begin))
+            && !["message/", "multipart/", "text/"]
+                .iter()
+                .any(|begin| kind.starts_with(begin))
     };
     if !parts.files.iter().all(opaque) {
         return;
@@ -110,8 +112,8 @@ fn sound(built: &[u8], parts: &Parts<'_>) {
     let message = MessageParser::default().parse(built).expect("a message");
     let leaves = message.parts.iter();
     let leaves = leaves.filter(|part| !matches!(part.body, PartType::Multipart(_)));
-    let (texts, files): (Vec<_>, Vec<_>) =
-        leaves.partition(|part| !matches!(part.body, PartType::Binary(_) | PartType::InlineBinary(_)));
+    let (texts, files): (Vec<_>, Vec<_>) = leaves
+        .partition(|part| !matches!(part.body, PartType::Binary(_) | PartType::InlineBinary(_)));
     // A mail of nothing has an empty text.
     let empty = parts.texts.is_empty() && parts.files.is_empty();
     assert_eq!(texts.len(), parts.texts.len() + usize::from(empty));
@@ -119,7 +121,11 @@ fn sound(built: &[u8], parts: &Parts<'_>) {
         list.sort();
         list
     };
-    let lines = |text: &str| text.replace("\r\n", "\n").replace('\r', "\n").replace('\n', "\r\n");
+    let lines = |text: &str| {
+        text.replace("\r\n", "\n")
+            .replace('\r', "\n")
+            .replace('\n', "\r\n")
+    };
     // A mail of one text ends like every line does.
     let end = |mut text: Vec<u8>| {
         if parts.texts.len() + parts.files.len() == 1 && !text.ends_with(b"\r\n") {
@@ -128,8 +134,15 @@ fn sound(built: &[u8], parts: &Parts<'_>) {
         text
     };
     if !empty {
-        let got = texts.iter().map(|part| end(part.contents().to_vec())).collect();
-        let want = parts.texts.iter().map(|(_, text)| end(lines(text).into_bytes())).collect();
+        let got = texts
+            .iter()
+            .map(|part| end(part.contents().to_vec()))
+            .collect();
+        let want = parts
+            .texts
+            .iter()
+            .map(|(_, text)| end(lines(text).into_bytes()))
+            .collect();
         assert_eq!(sorted(got), sorted(want));
     }
     let got = files.iter().map(|part| part.contents().to_vec()).collect();

@@ -4,12 +4,12 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use posthaste_decoder::{Limits, decode_and_check};
+use posthaste_decoder::{SendLimits, decode_and_check};
 use posthaste_mime::{Outgoing, Stamp, build};
 use posthaste_model::{Mail, Timestamp};
 
 fuzz_target!(|body: &[u8]| {
-    match decode_and_check(body, Timestamp(1_800_000_000), &Limits::default()) {
+    match decode_and_check(body, Timestamp(1_800_000_000), &SendLimits::default()) {
         Ok(checked) => sound(&checked.mail),
         Err(problems) => assert!(!problems.is_empty() && problems.len() <= 5_000),
     }

@@ -22,7 +22,9 @@ struct Texts<'a> {
 fn mailbox((email, name): (&str, &str)) -> Mailbox {
     let known = || EmailAddress::parse("ann@example.com");
     Mailbox {
-        email: EmailAddress::parse(email).or_else(|_| known()).expect("an address"),
+        email: EmailAddress::parse(email)
+            .or_else(|_| known())
+            .expect("an address"),
         name: Some(name.to_owned()),
     }
 }
@@ -72,18 +74,41 @@ fn sound(built: &[u8], mail: &Outgoing<'_>) {
     let mut seen = Vec::new();
     for line in header.split("\r\n") {
         assert!(line.len() <= 998 && !line.contains(['\r', '\n', '\0']));
-        assert!(!line.trim().is_empty(), "a line of white space ends a header for some");
+        assert!(
+            !line.trim().is_empty(),
+            "a line of white space ends a header for some"
+        );
         if !line.starts_with([' ', '\t']) {
-            seen.push(line.split_once(':').expect("a field").0.to_ascii_lowercase());
+            seen.push(
+                line.split_once(':')
+                    .expect("a field")
+                    .0
+                    .to_ascii_lowercase(),
+            );
         }
     }
     let own = [
-        "from", "to", "cc", "reply-to", "subject", "date", "message-id", "mime-version",
-        "content-type", "content-transfer-encoding", "x-extra",
+        "from",
+        "to",
+        "cc",
+        "reply-to",
+        "subject",
+        "date",
+        "message-id",
+        "mime-version",
+        "content-type",
+        "content-transfer-encoding",
+        "x-extra",
     ];
     for name in &seen {
-        let asked = mail.headers.keys().any(|key| key.eq_ignore_ascii_case(name));
-        assert!(own.contains(&name.as_str()) || asked && !is_reserved(name), "{name}");
+        let asked = mail
+            .headers
+            .keys()
+            .any(|key| key.eq_ignore_ascii_case(name));
+        assert!(
+            own.contains(&name.as_str()) || asked && !is_reserved(name),
+            "{name}"
+        );
     }
     let fields = seen.len();
     seen.sort();

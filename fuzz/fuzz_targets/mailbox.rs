@@ -9,8 +9,8 @@ use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::http::{Request, StatusCode};
 use libfuzzer_sys::fuzz_target;
-use posthaste_mailbox::{Envelope, Mailbox, Sources};
-use posthaste_mime::read::Mail;
+use posthaste_mailbox::{Mailbox, Sources, StoredEnvelope};
+use posthaste_mime::read::ParsedMail;
 use posthaste_model::{Clock, Millis};
 use tokio::runtime::{Builder, Runtime};
 use tower::ServiceExt as _;
@@ -32,7 +32,7 @@ static HOST: LazyLock<Host> = LazyLock::new(|| {
 });
 
 fuzz_target!(|raw: &[u8]| {
-    let mail = Mail::read(raw);
+    let mail = ParsedMail::read(raw);
     for (at, part) in mail.parts().iter().enumerate() {
         assert_eq!(part.parent.is_none(), at == 0);
         assert!(part.parent.is_none_or(|parent| parent < at));
@@ -41,7 +41,9 @@ fuzz_target!(|raw: &[u8]| {
     }
     let host = &*HOST;
     host.runtime.block_on(async {
-        let kept = host.mailbox.deliver(Envelope::default(), raw.to_vec().into());
+        let kept = host
+            .mailbox
+            .deliver(StoredEnvelope::default(), raw.to_vec().into());
         let id = kept.await.expect("every mail is kept");
         for path in [
             format!("/api/v1/message/{id}"),

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use clap::Parser as _;
 use posthaste::{Api, Cli};
-use posthaste_runtime::{Boot, Variables};
+use posthaste_runtime::{Env, Platform};
 use tokio::net::TcpStream;
 use tokio::sync::oneshot;
 
@@ -18,10 +18,10 @@ async fn opened(flags: &[&str]) -> Api {
     for stanza in template.functions().values() {
         variables.extend(template.variables(stanza));
     }
-    let vars = Variables::new(move |name| variables.get(name).cloned());
+    let vars = Env::new(move |name| variables.get(name).cloned());
     let all = [&["posthaste", "--aws", "--port", "0"][..], flags].concat();
     let args = Cli::try_parse_from(all).expect("flags of --aws").run;
-    let api = Api::open(&args, &Boot::host(vars).await).await;
+    let api = Api::open(&args, &Platform::host(vars).await).await;
     api.expect("free ports")
 }
 

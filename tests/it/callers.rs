@@ -3,10 +3,10 @@
 mod every_route;
 mod strangers;
 
-use posthaste::{Host, Settings};
+use posthaste::{Host, HostSettings};
 use posthaste_http::Route;
-use posthaste_runtime::{Boot, Variables};
-use posthaste_testkit::{Hand, Tenant, entropy};
+use posthaste_runtime::{Env, Platform};
+use posthaste_testkit::{Tenant, TestClock, entropy};
 use reqwest::header::HeaderMap;
 use reqwest::{Client, Method};
 use serde_json::Value;
@@ -22,7 +22,7 @@ pub(crate) async fn routes() -> Vec<Route> {
     for (name, kind) in functions::all() {
         let Kind::Http(open) = kind else { continue };
         let variables = template.variables(&stanzas[name]);
-        let boot = Boot::function(Variables::new(move |name| variables.get(name).cloned()));
+        let boot = Platform::function(Env::new(move |name| variables.get(name).cloned()));
         all.extend(open(&boot).expect("a function that starts").list().to_vec());
     }
     all
@@ -43,7 +43,7 @@ pub(crate) struct Answer {
 
 impl House {
     pub(crate) async fn open() -> Self {
-        let settings = Settings::in_memory(Hand::default().clock(), entropy());
+        let settings = HostSettings::in_memory(TestClock::default().clock(), entropy());
         Self {
             host: Host::start(&settings).await.expect("the host starts"),
             client: Client::new(),
@@ -52,7 +52,7 @@ impl House {
 
     /// Somebody else.
     pub(crate) async fn tenant(&self, name: &str) -> Tenant {
-        Tenant::new(self.host.store(), name, Hand::default().now()).await
+        Tenant::new(self.host.store(), name, TestClock::default().now()).await
     }
 
     /// Waits until the first copy of a message of the first account has left.
@@ -63,7 +63,7 @@ impl House {
             loop {
                 let copy = self.host.store().recipient(&self.host.account, &message, 0);
                 let copy = copy.await.expect("the table answers");
-                if copy.is_some_and(|copy| copy.state == posthaste_store::State::Delivered) {
+                if copy.is_some_and(|copy| copy.state == posthaste_store::CopyState::Delivered) {
                     return;
                 }
                 tokio::task::yield_now().await;

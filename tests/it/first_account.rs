@@ -3,9 +3,9 @@
 use std::fs;
 use std::path::Path;
 
-use posthaste::{Host, Settings};
-use posthaste_store::Status;
-use posthaste_testkit::Hand;
+use posthaste::{Host, HostSettings};
+use posthaste_store::AccountStatus;
+use posthaste_testkit::TestClock;
 use reqwest::{Client, Method};
 use serde_json::{Value, json};
 
@@ -18,7 +18,7 @@ struct Home {
 impl Home {
     async fn start(folder: &Path) -> Self {
         let mut settings =
-            Settings::in_memory(Hand::default().clock(), posthaste_runtime::entropy());
+            HostSettings::in_memory(TestClock::default().clock(), posthaste_runtime::entropy());
         settings.data = Some(folder.to_owned());
         Self {
             host: Host::start(&settings).await.expect("the host starts"),
@@ -169,14 +169,14 @@ async fn a_suspended_account_stays_suspended_and_the_host_says_so() {
     };
     let home = Home::start(dir.path()).await;
     let key = home.key();
-    assert_eq!(turn(&home, true).await, Status::Suspended);
+    assert_eq!(turn(&home, true).await, AccountStatus::Suspended);
     home.host.stop().await;
 
     let home = Home::start(dir.path()).await;
     home.says(&["suspended", "account resume"]);
     assert_eq!(home.key(), key);
     assert_eq!(home.reads(&key).await, 403);
-    assert_eq!(turn(&home, false).await, Status::Active);
+    assert_eq!(turn(&home, false).await, AccountStatus::Active);
     home.host.stop().await;
 
     let home = Home::start(dir.path()).await;

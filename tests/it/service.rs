@@ -3,8 +3,8 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use posthaste::{Host, Settings};
-use posthaste_testkit::{Hand, entropy};
+use posthaste::{Host, HostSettings};
+use posthaste_testkit::{TestClock, entropy};
 use reqwest::{Client, Method, RequestBuilder, Response};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
@@ -13,7 +13,7 @@ use tokio::net::TcpStream;
 /// A running service and the hand on its clock.
 pub(crate) struct Service {
     host: Host,
-    pub(crate) hand: Hand,
+    pub(crate) hand: TestClock,
     client: Client,
 }
 
@@ -26,9 +26,9 @@ impl Service {
     }
 
     /// A service whose settings were changed.
-    pub(crate) async fn with(change: impl FnOnce(&mut Settings)) -> Self {
-        let hand = Hand::at(posthaste_model::Timestamp(START));
-        let mut settings = Settings::in_memory(hand.clock(), entropy());
+    pub(crate) async fn with(change: impl FnOnce(&mut HostSettings)) -> Self {
+        let hand = TestClock::at(posthaste_model::Timestamp(START));
+        let mut settings = HostSettings::in_memory(hand.clock(), entropy());
         change(&mut settings);
         let host = Host::start(&settings).await.expect("the host starts");
         Self {
@@ -259,7 +259,10 @@ impl Service {
             loop {
                 let known = self.host.store().suppressed(&self.host.account, email);
                 let known = known.await.expect("the table answers");
-                if known.on(posthaste_store::List::Unsubscribes).is_some() {
+                if known
+                    .on(posthaste_store::SuppressionList::Unsubscribes)
+                    .is_some()
+                {
                     return;
                 }
                 tokio::task::yield_now().await;

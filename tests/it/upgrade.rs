@@ -6,8 +6,8 @@
 
 use std::path::{Path, PathBuf};
 
-use posthaste::Settings;
-use posthaste_store::State;
+use posthaste::HostSettings;
+use posthaste_store::CopyState;
 use reqwest::{Method, StatusCode};
 use serde_json::{Map, Value, json};
 
@@ -37,7 +37,7 @@ fn golden(name: &str) -> PathBuf {
 }
 
 /// A service on this folder, with real randomness: ids must differ from those in the folder.
-async fn on(folder: &Path, change: impl FnOnce(&mut Settings)) -> Service {
+async fn on(folder: &Path, change: impl FnOnce(&mut HostSettings)) -> Service {
     Service::with(|settings| {
         settings.data = Some(folder.to_owned());
         settings.entropy = posthaste_runtime::entropy();
@@ -134,7 +134,7 @@ async fn fill(service: &Service) -> Map<String, Value> {
     made(service, "/v3/user/scheduled_sends", &hold).await;
     let (waiting, _) = once(service).await;
     service
-        .copy(&waiting, |row| row.state == State::Deferred)
+        .copy(&waiting, |row| row.state == CopyState::Deferred)
         .await;
 
     let mut known = Map::from_iter([
@@ -234,7 +234,9 @@ async fn the_folder_of_an_earlier_release_goes_on() {
         );
         for name in ["waiting", "later", "paused"] {
             let id = known[name].as_str().expect("an id");
-            service.copy(id, |row| row.state == State::Delivered).await;
+            service
+                .copy(id, |row| row.state == CopyState::Delivered)
+                .await;
         }
 
         // The template still renders, for a new mail.

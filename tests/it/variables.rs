@@ -12,7 +12,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-use posthaste_runtime::{Boot, Variables};
+use posthaste_runtime::{Env, Platform};
 
 use crate::template::functions::{self, Kind};
 use crate::template::read::{Template, root};
@@ -86,11 +86,11 @@ fn page() -> Vec<Row> {
 fn start(kind: &Kind, given: &BTreeMap<String, String>) -> (BTreeSet<String>, bool) {
     let asked = Arc::new(Mutex::new(BTreeSet::new()));
     let (note, given) = (asked.clone(), given.clone());
-    let vars = Variables::new(move |name| {
+    let vars = Env::new(move |name| {
         note.lock().unwrap().insert(name.to_owned());
         given.get(name).cloned()
     });
-    let boot = Boot::function(vars);
+    let boot = Platform::function(vars);
     let started = match kind {
         Kind::Http(open) => open(&boot).is_ok(),
         Kind::Worker(open) => open(&boot).is_ok(),

@@ -4,19 +4,23 @@ use axum::Json;
 use axum::extract::State;
 use posthaste_http::{Caller, Query, Rejection};
 
-use crate::Desk;
-use crate::wire::{Access, Listed};
+use crate::AppState;
+use crate::wire::{AccessAttemptView, EntryList};
 
 /// Who tried to use the account in the last month, latest first: addresses that the allow list
 /// let in, and those that it did not.
 pub(crate) async fn list(
-    State(desk): State<Desk>,
+    State(desk): State<AppState>,
     caller: Caller,
     query: Query,
-) -> Result<Json<Listed<Access>>, Rejection> {
+) -> Result<Json<EntryList<AccessAttemptView>>, Rejection> {
     let limit = query.limit(20, 500)?;
     let now = desk.app.clock.now();
     let seen = desk.app.store.attempts(caller.id(), now).await?;
-    let result = seen.into_iter().take(limit).map(Access::from).collect();
-    Ok(Json(Listed { result }))
+    let result = seen
+        .into_iter()
+        .take(limit)
+        .map(AccessAttemptView::from)
+        .collect();
+    Ok(Json(EntryList { result }))
 }

@@ -4,12 +4,12 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use ipnet::IpNet;
-use posthaste_http::{Body, Caller, ClientIp, Rejection};
+use posthaste_http::{Caller, ClientIp, JsonBody, Rejection};
 use posthaste_model::Problems;
 use posthaste_store::Allow;
 
-use crate::wire::{Add, Ip, Listed, Rule};
-use crate::{Desk, lockout, net};
+use crate::wire::{Add, EntryList, Ip, Rule};
+use crate::{AppState, lockout, net};
 
 /// Entries in one request. The list itself has no limit (SPEC, "Limits").
 const MOST: usize = 10_000;
@@ -18,11 +18,11 @@ const TAKEN: &str = "is on the allow list already";
 
 /// Adds addresses and ranges, all of them or none.
 pub(crate) async fn add(
-    State(desk): State<Desk>,
+    State(desk): State<AppState>,
     caller: Caller,
     ip: ClientIp,
-    Body(body): Body<Add>,
-) -> Result<(StatusCode, HeaderMap, Json<Listed<Rule>>), Rejection> {
+    JsonBody(body): JsonBody<Add>,
+) -> Result<(StatusCode, HeaderMap, Json<EntryList<Rule>>), Rejection> {
     let nets = check(body.ips.as_deref().unwrap_or_default())?;
     let now = desk.app.clock.now();
     let added = match desk.app.store.allow_ips(caller.id(), &nets, now).await? {
@@ -42,7 +42,7 @@ pub(crate) async fn add(
         "{} entries added to the allow list of account {}", added.len(), caller.id()
     );
     let result = added.iter().map(Rule::from).collect();
-    Ok((StatusCode::CREATED, headers, Json(Listed { result })))
+    Ok((StatusCode::CREATED, headers, Json(EntryList { result })))
 }
 
 /// Every entry as a network.

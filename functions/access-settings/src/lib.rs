@@ -9,9 +9,9 @@ mod remove;
 mod wire;
 
 use axum::http::Method;
-use posthaste_http::{Access, Gate, Routes};
+use posthaste_http::{Access, Authorizer, Routes};
 use posthaste_model::Clock;
-use posthaste_runtime::{Boot, ConfigError};
+use posthaste_runtime::{ConfigError, Platform};
 use posthaste_store::Store;
 
 /// What the function works with.
@@ -26,7 +26,7 @@ impl App {
     ///
     /// # Errors
     /// When it is not set.
-    pub fn open(boot: &Boot) -> Result<Self, ConfigError> {
+    pub fn from_env(boot: &Platform) -> Result<Self, ConfigError> {
         Ok(Self {
             store: boot.store()?,
             clock: boot.clock(),
@@ -43,8 +43,8 @@ const READ: Access = Access::Scope("access_settings.whitelist.read");
 const DELETE: Access = Access::Scope("access_settings.whitelist.delete");
 
 /// The function's routes, each with its scope.
-pub fn routes(app: App, gate: Gate) -> Routes {
-    let desk = Desk {
+pub fn routes(app: App, gate: Authorizer) -> Routes {
+    let desk = AppState {
         app,
         gate: gate.clone(),
     };
@@ -61,8 +61,8 @@ pub fn routes(app: App, gate: Gate) -> Routes {
 
 /// What the handlers share.
 #[derive(Clone)]
-struct Desk {
+struct AppState {
     app: App,
     /// Forgets at once what this instance changes.
-    gate: Gate,
+    gate: Authorizer,
 }

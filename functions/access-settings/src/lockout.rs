@@ -5,14 +5,14 @@ use axum::http::{HeaderMap, HeaderValue};
 use posthaste_http::{AllowList, Caller, ClientIp, Rejection};
 use posthaste_store::AllowedIp;
 
-use crate::Desk;
+use crate::AppState;
 
 /// The header that carries the warning.
 const HEADER: &str = "x-posthaste-warning";
 
 /// The list changed: this instance enforces it at once, and a caller it shuts out is told so.
 pub(crate) async fn changed(
-    desk: &Desk,
+    desk: &AppState,
     caller: &Caller,
     ip: ClientIp,
 ) -> Result<HeaderMap, Rejection> {

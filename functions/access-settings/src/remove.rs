@@ -2,19 +2,19 @@
 
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
-use posthaste_http::{Body, Caller, ClientIp, Path, Rejection};
+use posthaste_http::{Caller, ClientIp, JsonBody, PathParams, Rejection};
 use posthaste_model::Problem;
 use posthaste_store::Disallow;
 
 use crate::wire::Remove;
-use crate::{Desk, lockout};
+use crate::{AppState, lockout};
 
 /// Removes the entries with these ids, all of them or none.
 pub(crate) async fn many(
-    State(desk): State<Desk>,
+    State(desk): State<AppState>,
     caller: Caller,
     ip: ClientIp,
-    Body(body): Body<Remove>,
+    JsonBody(body): JsonBody<Remove>,
 ) -> Result<(StatusCode, HeaderMap), Rejection> {
     let ids = body.ids.unwrap_or_default();
     if ids.is_empty() {
@@ -34,10 +34,10 @@ pub(crate) async fn many(
 
 /// Removes one entry.
 pub(crate) async fn one(
-    State(desk): State<Desk>,
+    State(desk): State<AppState>,
     caller: Caller,
     ip: ClientIp,
-    Path(id): Path<String>,
+    PathParams(id): PathParams<String>,
 ) -> Result<(StatusCode, HeaderMap), Rejection> {
     let id = id.parse().map_err(|_| Rejection::not_found())?;
     remove(&desk, &caller, ip, &[id])
@@ -55,7 +55,7 @@ enum NotRemoved {
 }
 
 async fn remove(
-    desk: &Desk,
+    desk: &AppState,
     caller: &Caller,
     ip: ClientIp,
     ids: &[i64],

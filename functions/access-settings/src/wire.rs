@@ -25,7 +25,7 @@ pub(crate) struct Remove {
 
 /// Entries, or attempts.
 #[derive(Serialize)]
-pub(crate) struct Listed<T> {
+pub(crate) struct EntryList<T> {
     pub(crate) result: Vec<T>,
 }
 
@@ -51,7 +51,7 @@ impl From<&AllowedIp> for Rule {
 
 /// Attempts that are alike.
 #[derive(Serialize)]
-pub(crate) struct Access {
+pub(crate) struct AccessAttemptView {
     allowed: bool,
     auth_method: String,
     first_at: i64,
@@ -61,7 +61,7 @@ pub(crate) struct Access {
     location: &'static str,
 }
 
-impl From<Attempt> for Access {
+impl From<Attempt> for AccessAttemptView {
     fn from(attempt: Attempt) -> Self {
         Self {
             allowed: attempt.allowed,

@@ -5,25 +5,25 @@
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
-use posthaste_http::{Caller, GatewayName, Path, Rejection, escaped, page};
+use posthaste_http::{Caller, GatewayName, PathParams, Rejection, escaped, page};
 use posthaste_model::{AccountId, EmailAddress};
-use posthaste_notices::{Cleared, Wanted};
-use posthaste_store::{Forward, Link, SYSTEM_MAIL_PAUSE};
+use posthaste_notices::{Cleared, NoticeRequest};
+use posthaste_store::{Forward, SYSTEM_MAIL_PAUSE, SenderLink};
 
-use crate::Desk;
+use crate::AppState;
 
 pub(crate) const PATH: &str = "/forwards/confirm/{token}";
 
 /// A link, and the mail that carries it, which may leave.
-pub(crate) struct Letter {
+pub(crate) struct ConfirmationMail {
     account: AccountId,
     to: EmailAddress,
-    link: Link,
+    link: SenderLink,
     cleared: Cleared,
     url: String,
 }
 
-impl Letter {
+impl ConfirmationMail {
     /// The letter that a change of a setting calls for: none where nothing is forwarded, where the
     /// address needs none, or where one was mailed within ten minutes. A setting that is stored
     /// again as it was asks for another mail only if the request names the address (`named`), and
@@ -33,7 +33,7 @@ impl Letter {
     /// For a new address: when the service does not write to it for the account (see
     /// [`posthaste_notices`]).
     pub(crate) async fn write(
-        desk: &Desk,
+        desk: &AppState,
         (caller, gateway): (&Caller, &GatewayName),
         (before, after): (&Forward, &Forward),
         named: bool,
@@ -52,7 +52,7 @@ impl Letter {
             return Ok(None);
         }
         let fresh = desk.notices.link(gateway, PATH)?;
-        let wanted = Wanted {
+        let wanted = NoticeRequest {
             account: &caller.account,
             to: &to,
             field: "email",
@@ -73,7 +73,7 @@ impl Letter {
     }
 
     /// Stores where the link leads and sends it off.
-    pub(crate) async fn post(self, desk: &Desk) -> Result<(), Rejection> {
+    pub(crate) async fn post(self, desk: &AppState) -> Result<(), Rejection> {
         let Self {
             account,
             to,
@@ -102,15 +102,15 @@ impl Letter {
     }
 
     /// Gives it up: the setting was not stored.
-    pub(crate) async fn discard(self, desk: &Desk) {
+    pub(crate) async fn discard(self, desk: &AppState) {
         desk.notices.cancel(self.cleared).await;
     }
 }
 
 /// `GET`: whose address it is, and a button.
 pub(crate) async fn ask(
-    State(desk): State<Desk>,
-    Path(token): Path<String>,
+    State(desk): State<AppState>,
+    PathParams(token): PathParams<String>,
 ) -> Result<Response, Rejection> {
     let now = desk.notices.clock.now();
     let Some(linked) = desk.store.linked_forward(&token, now).await? else {
@@ -126,8 +126,8 @@ pub(crate) async fn ask(
 
 /// `POST`: the button.
 pub(crate) async fn accept(
-    State(desk): State<Desk>,
-    Path(token): Path<String>,
+    State(desk): State<AppState>,
+    PathParams(token): PathParams<String>,
 ) -> Result<Response, Rejection> {
     let now = desk.notices.clock.now();
     let Some(confirmed) = desk.store.confirm_forward(&token, now).await? else {

@@ -12,9 +12,9 @@ mod setting;
 mod tracking;
 
 use axum::http::Method;
-use posthaste_http::{Access, Gate, Routes};
+use posthaste_http::{Access, Authorizer, Routes};
 use posthaste_notices::Notices;
-use posthaste_runtime::{Boot, Error};
+use posthaste_runtime::{Error, Platform};
 use posthaste_store::Store;
 
 use setting::Setting;
@@ -33,7 +33,7 @@ impl App {
     ///
     /// # Errors
     /// When one that must be there is not, or one cannot be read.
-    pub fn open(boot: &Boot) -> Result<Self, Error> {
+    pub fn from_env(boot: &Platform) -> Result<Self, Error> {
         Ok(Self {
             store: boot.store()?,
             notices: Notices::open(boot)?,
@@ -43,16 +43,16 @@ impl App {
 
 /// What the handlers share.
 #[derive(Clone)]
-struct Desk {
+struct AppState {
     store: Store,
     notices: Notices,
     /// Forgets at once what this instance changes.
-    gate: Gate,
+    gate: Authorizer,
 }
 
 /// The function's routes, each with its scope.
-pub fn routes(app: App, gate: Gate) -> Routes {
-    let desk = Desk {
+pub fn routes(app: App, gate: Authorizer) -> Routes {
+    let desk = AppState {
         store: app.store,
         notices: app.notices,
         gate: gate.clone(),
@@ -82,13 +82,13 @@ pub fn routes(app: App, gate: Gate) -> Routes {
     let routes = with::<retired::PlainContent>(routes);
     let routes = with::<tracking::Click>(routes);
     let routes = with::<tracking::GoogleAnalytics>(routes);
-    let routes = with::<tracking::Open>(routes);
+    let routes = with::<tracking::OpenTracking>(routes);
     let routes = with::<tracking::Subscription>(routes);
     routes.with_state(desk)
 }
 
 /// The two routes of one setting.
-fn with<S: Setting>(routes: Routes<Desk>) -> Routes<Desk> {
+fn with<S: Setting>(routes: Routes<AppState>) -> Routes<AppState> {
     let (read, update) = (Access::Scope(S::READ), Access::Scope(S::UPDATE));
     routes.at(Method::GET, S::PATH, read, setting::get::<S>).at(
         Method::PATCH,

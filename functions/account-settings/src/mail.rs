@@ -22,7 +22,7 @@ pub(crate) struct AddressWhitelistChange {
 }
 
 impl Setting for AddressWhitelist {
-    type Change = AddressWhitelistChange;
+    type Patch = AddressWhitelistChange;
 
     const PATH: &'static str = "/v3/mail_settings/address_whitelist";
     const READ: &'static str = "mail_settings.address_whitelist.read";
@@ -87,7 +87,7 @@ pub(crate) struct BouncePurgeChange {
 }
 
 impl Setting for BouncePurge {
-    type Change = BouncePurgeChange;
+    type Patch = BouncePurgeChange;
 
     const PATH: &'static str = "/v3/mail_settings/bounce_purge";
     const READ: &'static str = "mail_settings.bounce_purge.read";
@@ -138,7 +138,7 @@ pub(crate) struct FooterChange {
 }
 
 impl Setting for Footer {
-    type Change = FooterChange;
+    type Patch = FooterChange;
 
     const PATH: &'static str = "/v3/mail_settings/footer";
     const READ: &'static str = "mail_settings.footer.read";
@@ -196,7 +196,7 @@ pub(crate) struct ForwardBounce {
 }
 
 impl Setting for ForwardBounce {
-    type Change = ForwardChange;
+    type Patch = ForwardChange;
 
     const PATH: &'static str = "/v3/mail_settings/forward_bounce";
     const READ: &'static str = "mail_settings.forward_bounce.read";
@@ -229,7 +229,7 @@ pub(crate) struct ForwardSpam {
 }
 
 impl Setting for ForwardSpam {
-    type Change = ForwardChange;
+    type Patch = ForwardChange;
 
     const PATH: &'static str = "/v3/mail_settings/forward_spam";
     const READ: &'static str = "mail_settings.forward_spam.read";
@@ -268,7 +268,7 @@ pub(crate) struct SpamCheckChange {
 }
 
 impl Setting for SpamCheck {
-    type Change = SpamCheckChange;
+    type Patch = SpamCheckChange;
 
     const PATH: &'static str = "/v3/mail_settings/spam_check";
     const READ: &'static str = "mail_settings.spam_check.read";
@@ -306,7 +306,7 @@ pub(crate) struct TemplateChange {
 }
 
 impl Setting for Template {
-    type Change = TemplateChange;
+    type Patch = TemplateChange;
 
     const PATH: &'static str = "/v3/mail_settings/template";
     const READ: &'static str = "mail_settings.template.read";

@@ -6,15 +6,15 @@ use posthaste_http::{Caller, Query, Rejection};
 use posthaste_store::AccountSettings;
 use serde::Serialize;
 
-use crate::Desk;
+use crate::AppState;
 
 #[derive(Serialize)]
-pub(crate) struct Listed {
-    result: Vec<Item>,
+pub(crate) struct SettingList {
+    result: Vec<SettingItem>,
 }
 
 #[derive(Serialize)]
-struct Item {
+struct SettingItem {
     name: &'static str,
     title: &'static str,
     description: &'static str,
@@ -22,14 +22,14 @@ struct Item {
 }
 
 /// Name, title, description, switch.
-type Line = (
+type SettingLine = (
     &'static str,
     &'static str,
     &'static str,
     fn(&AccountSettings) -> bool,
 );
 
-const MAIL: [Line; 7] = [
+const MAIL: [SettingLine; 7] = [
     (
         "address_whitelist",
         "Address Whitelist",
@@ -74,7 +74,7 @@ const MAIL: [Line; 7] = [
     ),
 ];
 
-const TRACKING: [Line; 4] = [
+const TRACKING: [SettingLine; 4] = [
     (
         "click",
         "Click Tracking",
@@ -103,10 +103,10 @@ const TRACKING: [Line; 4] = [
 
 /// `GET /v3/mail_settings`.
 pub(crate) async fn mail(
-    State(desk): State<Desk>,
+    State(desk): State<AppState>,
     caller: Caller,
     query: Query,
-) -> Result<Json<Listed>, Rejection> {
+) -> Result<Json<SettingList>, Rejection> {
     let (limit, offset) = (query.limit(MAIL.len(), MAIL.len())?, query.offset()?);
     let all = desk.store.settings(caller.id()).await?;
     let page = MAIL.iter().skip(offset).take(limit);
@@ -115,21 +115,21 @@ pub(crate) async fn mail(
 
 /// `GET /v3/tracking_settings`.
 pub(crate) async fn tracking(
-    State(desk): State<Desk>,
+    State(desk): State<AppState>,
     caller: Caller,
-) -> Result<Json<Listed>, Rejection> {
+) -> Result<Json<SettingList>, Rejection> {
     let all = desk.store.settings(caller.id()).await?;
     Ok(Json(listed(TRACKING.iter(), &all)))
 }
 
-fn listed<'a>(lines: impl Iterator<Item = &'a Line>, all: &AccountSettings) -> Listed {
-    let item = |(name, title, description, enabled): &Line| Item {
+fn listed<'a>(lines: impl Iterator<Item = &'a SettingLine>, all: &AccountSettings) -> SettingList {
+    let item = |(name, title, description, enabled): &SettingLine| SettingItem {
         name,
         title,
         description,
         enabled: enabled(all),
     };
-    Listed {
+    SettingList {
         result: lines.map(item).collect(),
     }
 }

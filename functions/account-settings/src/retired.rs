@@ -17,7 +17,7 @@ pub(crate) struct Bcc {
 }
 
 impl Setting for Bcc {
-    type Change = ForwardChange;
+    type Patch = ForwardChange;
 
     const PATH: &'static str = "/v3/mail_settings/bcc";
     const READ: &'static str = "mail_settings.bcc.read";
@@ -47,7 +47,7 @@ pub(crate) struct PlainContentChange {
 }
 
 impl Setting for PlainContent {
-    type Change = PlainContentChange;
+    type Patch = PlainContentChange;
 
     const PATH: &'static str = "/v3/mail_settings/plain_content";
     const READ: &'static str = "mail_settings.plain_content.read";

@@ -2,19 +2,19 @@
 
 use axum::Json;
 use axum::extract::State;
-use posthaste_http::{Body, Caller, GatewayName, Rejection};
+use posthaste_http::{Caller, GatewayName, JsonBody, Rejection};
 use posthaste_model::Problems;
 use posthaste_store::{AccountSettings, Forward};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::Desk;
-use crate::confirm::Letter;
+use crate::AppState;
+use crate::confirm::ConfirmationMail;
 
 /// A setting as its own endpoint shows it. The shapes are those of API facts, appendix A.
 pub(crate) trait Setting: Serialize + Send + 'static {
     /// The body of a `PATCH`: what is left out stays.
-    type Change: DeserializeOwned + Clone + Send + Sync + 'static;
+    type Patch: DeserializeOwned + Clone + Send + Sync + 'static;
 
     const PATH: &'static str;
     const READ: &'static str;
@@ -24,13 +24,13 @@ pub(crate) trait Setting: Serialize + Send + 'static {
     fn of(all: &AccountSettings) -> Self;
 
     /// Makes the change and notes everything that is wrong with what comes of it.
-    fn change(all: &mut AccountSettings, change: Self::Change, found: &mut Problems);
+    fn change(all: &mut AccountSettings, change: Self::Patch, found: &mut Problems);
 
     /// For a setting that makes the service write to an address: which one, and what the change
     /// says of it.
     fn forwards<'a>(
         _all: &'a AccountSettings,
-        _change: &'a Self::Change,
+        _change: &'a Self::Patch,
     ) -> Option<(&'a Forward, bool)> {
         None
     }
@@ -38,7 +38,7 @@ pub(crate) trait Setting: Serialize + Send + 'static {
 
 /// `GET`: the setting as it is.
 pub(crate) async fn get<S: Setting>(
-    State(desk): State<Desk>,
+    State(desk): State<AppState>,
     caller: Caller,
 ) -> Result<Json<S>, Rejection> {
     let all = desk.store.settings(caller.id()).await?;
@@ -47,10 +47,10 @@ pub(crate) async fn get<S: Setting>(
 
 /// `PATCH`: the setting as it is now.
 pub(crate) async fn patch<S: Setting>(
-    State(desk): State<Desk>,
+    State(desk): State<AppState>,
     caller: Caller,
     gateway: GatewayName,
-    Body(change): Body<S::Change>,
+    JsonBody(change): JsonBody<S::Patch>,
 ) -> Result<Json<S>, Rejection> {
     let letter = letter::<S>(&desk, (&caller, &gateway), &change).await?;
     let changed = desk.store.change_settings(caller.id(), |all| {
@@ -76,10 +76,10 @@ pub(crate) async fn patch<S: Setting>(
 
 /// The mail that has to leave before the setting, changed so, forwards anything.
 async fn letter<S: Setting>(
-    desk: &Desk,
+    desk: &AppState,
     who: (&Caller, &GatewayName),
-    change: &S::Change,
-) -> Result<Option<Letter>, Rejection> {
+    change: &S::Patch,
+) -> Result<Option<ConfirmationMail>, Rejection> {
     let mut all = AccountSettings::default();
     if S::forwards(&all, change).is_none() {
         return Ok(None);
@@ -91,7 +91,7 @@ async fn letter<S: Setting>(
     found.into_result()?;
     match (before, S::forwards(&all, change)) {
         (Some(before), Some((after, named))) => {
-            Letter::write(desk, who, (&before, after), named).await
+            ConfirmationMail::write(desk, who, (&before, after), named).await
         }
         _ => Ok(None),
     }

@@ -22,7 +22,7 @@ pub(crate) struct ClickChange {
 }
 
 impl Setting for Click {
-    type Change = ClickChange;
+    type Patch = ClickChange;
 
     const PATH: &'static str = "/v3/tracking_settings/click";
     const READ: &'static str = "tracking_settings.click.read";
@@ -45,7 +45,7 @@ impl Setting for Click {
 
 /// A picture that counts opens.
 #[derive(Serialize)]
-pub(crate) struct Open {
+pub(crate) struct OpenTracking {
     enabled: bool,
 }
 
@@ -54,8 +54,8 @@ pub(crate) struct OpenChange {
     enabled: Option<bool>,
 }
 
-impl Setting for Open {
-    type Change = OpenChange;
+impl Setting for OpenTracking {
+    type Patch = OpenChange;
 
     const PATH: &'static str = "/v3/tracking_settings/open";
     const READ: &'static str = "tracking_settings.open.read";
@@ -95,7 +95,7 @@ pub(crate) struct GoogleAnalyticsChange {
 }
 
 impl Setting for GoogleAnalytics {
-    type Change = GoogleAnalyticsChange;
+    type Patch = GoogleAnalyticsChange;
 
     const PATH: &'static str = "/v3/tracking_settings/google_analytics";
     const READ: &'static str = "tracking_settings.google_analytics.read";
@@ -150,7 +150,7 @@ pub(crate) struct SubscriptionChange {
 }
 
 impl Setting for Subscription {
-    type Change = SubscriptionChange;
+    type Patch = SubscriptionChange;
 
     const PATH: &'static str = "/v3/tracking_settings/subscription";
     const READ: &'static str = "tracking_settings.subscription.read";

@@ -9,7 +9,7 @@ use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse as _, Response};
 use jiff::ToSpan as _;
 use jiff::civil::Date;
-use posthaste_http::{Caller, Path, Query, Rejection};
+use posthaste_http::{Caller, PathParams, Query, Rejection};
 use posthaste_model::Problems;
 use posthaste_store::DayBounces;
 use serde::Serialize;
@@ -29,7 +29,7 @@ const NAMES: [&str; 7] = [
 ];
 
 #[derive(Serialize)]
-struct Answer {
+struct BounceStats {
     result: Vec<Day>,
 }
 
@@ -71,7 +71,7 @@ pub(crate) async fn totals(
 pub(crate) async fn of_one(
     State(app): State<App>,
     caller: Caller,
-    Path(name): Path<String>,
+    PathParams(name): PathParams<String>,
     query: Query,
     headers: HeaderMap,
 ) -> Result<Response, Rejection> {
@@ -153,7 +153,7 @@ fn answer(
         date,
         stats: counts.into_iter().map(&stat).collect(),
     });
-    Json(Answer {
+    Json(BounceStats {
         result: result.collect(),
     })
     .into_response()

@@ -15,8 +15,10 @@
 
 use posthaste_blob::{Blob, BlobError};
 use posthaste_model::{AccountId, EmailAddress, Timestamp};
-use posthaste_queue::{Inbound, JobError, Undelivered};
-use posthaste_store::{DeadLetter, Row, State, Store, StoreError, Trace, Wanted};
+use posthaste_queue::{Inbound, JobError, WebhookRetry};
+use posthaste_store::{
+    CopyState, DeadLetter, DeadLetterFilter, Store, StoreError, StoredRow, Trace,
+};
 
 /// Seconds after which no job of a mail can exist any more: scheduled 72 hours ahead, and tried for
 /// 72 more.
@@ -106,7 +108,7 @@ impl Eraser<'_> {
     /// Forgets a copy, and says how many rows that were; `None` when it is under way.
     async fn copy(&self, trace: &Trace, now: Timestamp) -> Result<Option<usize>, Unerased> {
         let over = now.since(trace.accepted_at) >= OVER;
-        if !over && matches!(trace.state, State::Claimed | State::Deferred) {
+        if !over && matches!(trace.state, CopyState::Claimed | CopyState::Deferred) {
             return Ok(None);
         }
         let body = format!("mail/{}/{}", self.account, trace.message);
@@ -123,9 +125,9 @@ impl Eraser<'_> {
 
     /// Takes the address's events out of what no webhook took.
     async fn letters(&self) -> Result<usize, Unerased> {
-        let mut wanted = Wanted {
+        let mut wanted = DeadLetterFilter {
             limit: LOT,
-            ..Wanted::default()
+            ..DeadLetterFilter::default()
         };
         let mut changed = 0;
         loop {
@@ -141,9 +143,9 @@ impl Eraser<'_> {
     }
 
     /// Whether the letter held an event of the address.
-    async fn letter(&self, row: &Row<DeadLetter>) -> Result<bool, Unerased> {
+    async fn letter(&self, row: &StoredRow<DeadLetter>) -> Result<bool, Unerased> {
         let letter = &row.value;
-        let mut inside = Undelivered::from_text(&letter.message)?;
+        let mut inside = WebhookRetry::from_text(&letter.message)?;
         let before = inside.events.len();
         inside.events.retain(|event| !self.is(&event.email));
         if inside.events.len() == before {
@@ -151,7 +153,7 @@ impl Eraser<'_> {
         }
         // The new ones first: a failure in between leaves the old one for the next run.
         for message in inside.to_texts()? {
-            let part = Undelivered::from_text(&message)?;
+            let part = WebhookRetry::from_text(&message)?;
             let rest = DeadLetter {
                 events: u32::try_from(part.events.len()).unwrap_or(u32::MAX),
                 message,

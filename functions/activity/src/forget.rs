@@ -5,7 +5,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse as _, Response};
-use posthaste_http::{Caller, Path, Query, Rejection};
+use posthaste_http::{Caller, PathParams, Query, Rejection};
 use posthaste_model::{EmailAddress, Masked};
 use serde_json::json;
 
@@ -19,7 +19,7 @@ const PAGES: usize = 20;
 pub(crate) async fn forget(
     State(app): State<App>,
     caller: Caller,
-    Path(email): Path<String>,
+    PathParams(email): PathParams<String>,
     query: Query,
 ) -> Result<Response, Rejection> {
     let address = EmailAddress::parse(&email);

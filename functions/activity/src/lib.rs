@@ -16,9 +16,9 @@ mod sums;
 
 use axum::http::Method;
 use posthaste_blob::Blob;
-use posthaste_http::{Access, Gate, Routes};
+use posthaste_http::{Access, Authorizer, Routes};
 use posthaste_model::Clock;
-use posthaste_runtime::{Boot, ConfigError};
+use posthaste_runtime::{ConfigError, Platform};
 use posthaste_store::Store;
 
 pub use erase::{Eraser, Progress, Unerased};
@@ -39,12 +39,12 @@ impl App {
     ///
     /// # Errors
     /// When one that must be there is not, or one cannot be read.
-    pub fn open(boot: &Boot) -> Result<Self, ConfigError> {
+    pub fn from_env(boot: &Platform) -> Result<Self, ConfigError> {
         Ok(Self {
             store: boot.store()?,
             blob: boot.blob()?,
             clock: boot.clock(),
-            searches: boot.vars().or("SEARCH_DAYS", 0_u32)? > 0,
+            searches: boot.env().or_default("SEARCH_DAYS", 0_u32)? > 0,
         })
     }
 }
@@ -69,7 +69,7 @@ fn of_subusers(routes: Routes<App>) -> Routes<App> {
 }
 
 /// The function's routes, each with its scope.
-pub fn routes(app: App, gate: Gate) -> Routes {
+pub fn routes(app: App, gate: Authorizer) -> Routes {
     const CLASSES: &str = "/v3/suppression/bounces/classifications";
     const CLASS: &str = "/v3/suppression/bounces/classifications/{classification}";
     // The service is documented with the one and answers the other (API facts 1, suppressions).

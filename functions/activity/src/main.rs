@@ -2,7 +2,7 @@
 
 fn main() -> Result<(), posthaste_runtime::Error> {
     posthaste_runtime::http(|boot| {
-        let app = activity::App::open(boot)?;
+        let app = activity::App::from_env(boot)?;
         Ok(activity::routes(app, boot.gate()?))
     })
 }

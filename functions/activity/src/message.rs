@@ -3,16 +3,16 @@
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use posthaste_http::{Caller, Path, Rejection};
-use posthaste_model::{Event, Kind, MessageId, Problem};
-use posthaste_store::{Recipient, State as Standing, Visit, VisitKind};
+use posthaste_http::{Caller, PathParams, Rejection};
+use posthaste_model::{Event, EventKind, MessageId, Problem};
+use posthaste_store::{CopyState as Standing, Recipient, Visit, VisitKind};
 use serde::Serialize;
 
 use crate::App;
 
 /// Every field is always there (API facts, appendix A): clients read them into fixed types.
 #[derive(Serialize)]
-pub(crate) struct Message {
+pub(crate) struct MessageDetail {
     from_email: String,
     msg_id: String,
     subject: String,
@@ -28,12 +28,12 @@ pub(crate) struct Message {
     api_key_id: String,
     opens_count: usize,
     clicks_count: usize,
-    events: Vec<Told>,
+    events: Vec<EventDetail>,
 }
 
 /// One event, in the words of the activity feed.
 #[derive(Serialize)]
-struct Told {
+struct EventDetail {
     event_name: &'static str,
     processed: String,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -48,8 +48,8 @@ struct Told {
 pub(crate) async fn one(
     State(app): State<App>,
     caller: Caller,
-    Path(id): Path<String>,
-) -> Result<Json<Message>, Rejection> {
+    PathParams(id): PathParams<String>,
+) -> Result<Json<MessageDetail>, Rejection> {
     let missing = || {
         let problem = Problem::on("message_id", "not found");
         Rejection::all(StatusCode::NOT_FOUND, vec![problem])
@@ -60,7 +60,7 @@ pub(crate) async fn one(
         .recipient(caller.id(), &message, recipient)
         .await?;
     let row = row.ok_or_else(missing)?;
-    Ok(Json(Message::of(&row, &message, recipient)))
+    Ok(Json(MessageDetail::of(&row, &message, recipient)))
 }
 
 /// The message and the position of the recipient; the first one when the id names none.
@@ -75,7 +75,7 @@ fn read(id: &str) -> Option<(MessageId, u32)> {
     Some((message, recipient))
 }
 
-impl Message {
+impl MessageDetail {
     fn of(row: &Recipient, message: &MessageId, recipient: u32) -> Self {
         let events = row.events();
         let (opens, clicks) = (row.visits(VisitKind::Open), row.visits(VisitKind::Click));
@@ -83,10 +83,10 @@ impl Message {
             .iter()
             .map(|visit| ("opened", visit))
             .chain(clicks.iter().map(|visit| ("clicked", visit)));
-        let visits = visits.map(|(name, visit)| (visit.at, Told::visit(name, visit)));
+        let visits = visits.map(|(name, visit)| (visit.at, EventDetail::visit(name, visit)));
         let mut told: Vec<_> = events
             .iter()
-            .map(|event| (event.at, Told::of(event)))
+            .map(|event| (event.at, EventDetail::of(event)))
             .chain(visits)
             .collect();
         // What stands at one second stays in the order it was written.
@@ -122,7 +122,7 @@ impl Message {
     }
 }
 
-impl Told {
+impl EventDetail {
     fn visit(event_name: &'static str, visit: &Visit) -> Self {
         Self {
             event_name,
@@ -136,18 +136,18 @@ impl Told {
     fn of(event: &Event) -> Self {
         Self {
             event_name: match event.kind {
-                Kind::Bounce => "bounced",
-                Kind::Open => "opened",
-                Kind::Click => "clicked",
-                other @ (Kind::Processed
-                | Kind::Delivered
-                | Kind::Deferred
-                | Kind::Dropped
-                | Kind::SpamReport
-                | Kind::Unsubscribe
-                | Kind::GroupUnsubscribe
-                | Kind::GroupResubscribe
-                | Kind::AccountStatusChange) => other.flag(),
+                EventKind::Bounce => "bounced",
+                EventKind::Open => "opened",
+                EventKind::Click => "clicked",
+                other @ (EventKind::Processed
+                | EventKind::Delivered
+                | EventKind::Deferred
+                | EventKind::Dropped
+                | EventKind::SpamReport
+                | EventKind::Unsubscribe
+                | EventKind::GroupUnsubscribe
+                | EventKind::GroupResubscribe
+                | EventKind::AccountStatusChange) => other.flag(),
             },
             processed: event.at.iso(),
             reason: event.reason.clone().or_else(|| event.response.clone()),

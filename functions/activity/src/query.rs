@@ -17,7 +17,7 @@ pub(crate) struct InvalidQuery(pub(crate) String);
 
 /// What can be asked about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Field {
+pub(crate) enum QueryField {
     MsgId,
     FromEmail,
     ToEmail,
@@ -44,7 +44,7 @@ pub(crate) enum Comparison {
 
 /// What is held against a field.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Value {
+pub(crate) enum QueryValue {
     Text(String),
     Number(i64),
     /// Seconds since the epoch.
@@ -57,11 +57,11 @@ pub(crate) enum Query {
     All(Vec<Self>),
     Any(Vec<Self>),
     Not(Box<Self>),
-    Compare(Field, Comparison, Value),
+    Compare(QueryField, Comparison, QueryValue),
     /// A pattern in which `%` stands for anything and `_` for one character, in lower case.
-    Like(Field, String),
-    Among(Field, Vec<Value>),
-    IsNull(Field),
+    Like(QueryField, String),
+    Among(QueryField, Vec<QueryValue>),
+    IsNull(QueryField),
 }
 
 impl Query {
@@ -93,9 +93,11 @@ impl Query {
     pub(crate) fn recipient(&self) -> Option<&str> {
         match self {
             Self::All(all) => all.iter().find_map(Self::recipient),
-            Self::Compare(Field::ToEmail, Comparison::Equal, Value::Text(email)) => Some(email),
-            Self::Among(Field::ToEmail, values) => match values.as_slice() {
-                [Value::Text(email)] => Some(email),
+            Self::Compare(QueryField::ToEmail, Comparison::Equal, QueryValue::Text(email)) => {
+                Some(email)
+            }
+            Self::Among(QueryField::ToEmail, values) => match values.as_slice() {
+                [QueryValue::Text(email)] => Some(email),
                 _ => None,
             },
             Self::Any(_)
@@ -112,9 +114,9 @@ impl Query {
         match self {
             Self::All(all) => all.iter().filter_map(Self::until).min(),
             Self::Compare(
-                Field::LastEventTime,
+                QueryField::LastEventTime,
                 Comparison::Equal | Comparison::Less | Comparison::AtMost,
-                Value::Time(at),
+                QueryValue::Time(at),
             ) => Some(*at),
             Self::Any(_)
             | Self::Not(_)
@@ -127,45 +129,45 @@ impl Query {
 }
 
 /// What a mail says in a field of texts, as it compares; nothing where it says nothing.
-fn texts(field: Field, mail: &Seek) -> Vec<String> {
+fn texts(field: QueryField, mail: &Seek) -> Vec<String> {
     match field {
-        Field::MsgId => vec![mail.message.of_copy(mail.recipient)],
-        Field::FromEmail => vec![folded(&mail.from)],
-        Field::ToEmail => vec![folded(&mail.to)],
-        Field::Subject => vec![mail.subject.to_lowercase()],
-        Field::Status => vec![mail.status.as_str().to_owned()],
-        Field::TemplateId => mail.template_id.iter().cloned().collect(),
-        Field::AsmGroupId => mail.asm_group_id.iter().map(i64::to_string).collect(),
-        Field::Category => mail.categories.clone(),
-        Field::Opens => vec![mail.opens.to_string()],
-        Field::Clicks => vec![mail.clicks.to_string()],
-        Field::LastEventTime => vec![mail.last_event_at.iso()],
+        QueryField::MsgId => vec![mail.message.of_copy(mail.recipient)],
+        QueryField::FromEmail => vec![folded(&mail.from)],
+        QueryField::ToEmail => vec![folded(&mail.to)],
+        QueryField::Subject => vec![mail.subject.to_lowercase()],
+        QueryField::Status => vec![mail.status.as_str().to_owned()],
+        QueryField::TemplateId => mail.template_id.iter().cloned().collect(),
+        QueryField::AsmGroupId => mail.asm_group_id.iter().map(i64::to_string).collect(),
+        QueryField::Category => mail.categories.clone(),
+        QueryField::Opens => vec![mail.opens.to_string()],
+        QueryField::Clicks => vec![mail.clicks.to_string()],
+        QueryField::LastEventTime => vec![mail.last_event_at.iso()],
     }
 }
 
 /// The number in a field that has one.
-fn number(field: Field, mail: &Seek) -> Option<i64> {
+fn number(field: QueryField, mail: &Seek) -> Option<i64> {
     match field {
-        Field::Opens => Some(i64::from(mail.opens)),
-        Field::Clicks => Some(i64::from(mail.clicks)),
-        Field::AsmGroupId => mail.asm_group_id,
-        Field::LastEventTime => Some(mail.last_event_at.0),
-        Field::MsgId
-        | Field::FromEmail
-        | Field::ToEmail
-        | Field::Subject
-        | Field::Status
-        | Field::TemplateId
-        | Field::Category => None,
+        QueryField::Opens => Some(i64::from(mail.opens)),
+        QueryField::Clicks => Some(i64::from(mail.clicks)),
+        QueryField::AsmGroupId => mail.asm_group_id,
+        QueryField::LastEventTime => Some(mail.last_event_at.0),
+        QueryField::MsgId
+        | QueryField::FromEmail
+        | QueryField::ToEmail
+        | QueryField::Subject
+        | QueryField::Status
+        | QueryField::TemplateId
+        | QueryField::Category => None,
     }
 }
 
-fn compare(field: Field, how: Comparison, value: &Value, mail: &Seek) -> bool {
+fn compare(field: QueryField, how: Comparison, value: &QueryValue, mail: &Seek) -> bool {
     let wanted = match value {
-        Value::Number(wanted) | Value::Time(Timestamp(wanted)) => *wanted,
-        Value::Text(text) => {
+        QueryValue::Number(wanted) | QueryValue::Time(Timestamp(wanted)) => *wanted,
+        QueryValue::Text(text) => {
             // Both names of a mail find it.
-            let request = field == Field::MsgId && mail.message.as_str() == text;
+            let request = field == QueryField::MsgId && mail.message.as_str() == text;
             let equal = request || texts(field, mail).iter().any(|own| own == text);
             return equal == (how == Comparison::Equal);
         }

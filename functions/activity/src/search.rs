@@ -21,11 +21,11 @@ const INCOMPLETE: HeaderName = HeaderName::from_static("x-search-incomplete");
 
 #[derive(Serialize)]
 pub(crate) struct Found {
-    messages: Vec<Message>,
+    messages: Vec<MessageSummary>,
 }
 
 #[derive(Serialize)]
-struct Message {
+struct MessageSummary {
     from_email: String,
     msg_id: String,
     subject: String,
@@ -55,7 +55,7 @@ pub(crate) async fn find(
     }
     let (mut mails, complete) = look(&app, &caller, &query, limit).await?;
     mails.sort_by_key(|mail| std::cmp::Reverse(mail.last_event_at));
-    let messages = mails.into_iter().map(Message::of).collect();
+    let messages = mails.into_iter().map(MessageSummary::of).collect();
     let incomplete = HeaderValue::from_static(if complete { "false" } else { "true" });
     Ok(([(INCOMPLETE, incomplete)], Json(Found { messages })))
 }
@@ -99,7 +99,7 @@ async fn look(
     Ok((mails, false))
 }
 
-impl Message {
+impl MessageSummary {
     fn of(mail: Seek) -> Self {
         Self {
             msg_id: mail.message.of_copy(mail.recipient),

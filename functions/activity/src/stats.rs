@@ -16,7 +16,7 @@ pub(crate) type Metrics = BTreeMap<&'static str, i64>;
 
 /// The statistics of one period.
 #[derive(Serialize)]
-pub(crate) struct Period {
+pub(crate) struct StatsPeriod {
     pub(crate) date: String,
     pub(crate) stats: Vec<Stats>,
 }
@@ -67,13 +67,13 @@ pub(crate) async fn global(
     State(app): State<App>,
     caller: Caller,
     query: Query,
-) -> Result<Json<Vec<Period>>, Rejection> {
+) -> Result<Json<Vec<StatsPeriod>>, Rejection> {
     let days = Days::read(&query, app.clock.now())?;
     let (limit, offset) = (query.limit(500, 500)?, query.offset()?);
     let rows = rows(&app, &caller, days).await?;
     let periods = summed(&rows, days, "");
     let periods = periods.into_iter().skip(offset).take(limit);
-    let period = |(date, metrics): (Date, Metrics)| Period {
+    let period = |(date, metrics): (Date, Metrics)| StatsPeriod {
         date: date.to_string(),
         stats: vec![Stats::whole(metrics)],
     };
@@ -85,7 +85,7 @@ pub(crate) async fn by_category(
     State(app): State<App>,
     caller: Caller,
     query: Query,
-) -> Result<Json<Vec<Period>>, Rejection> {
+) -> Result<Json<Vec<StatsPeriod>>, Rejection> {
     let days = Days::read(&query, app.clock.now())?;
     let names: Vec<&str> = query
         .all("categories")
@@ -97,7 +97,7 @@ pub(crate) async fn by_category(
     let rows = rows(&app, &caller, days).await?;
     let of = |name: &str| (name.to_owned(), summed(&rows, days, name));
     let mut all: Vec<_> = names.into_iter().map(of).collect();
-    let periods = days.periods().into_iter().map(|date| Period {
+    let periods = days.periods().into_iter().map(|date| StatsPeriod {
         date: date.to_string(),
         stats: all
             .iter_mut()

@@ -12,14 +12,14 @@ use posthaste_store::METRICS;
 
 use crate::App;
 use crate::days::Days;
-use crate::stats::{Metrics, Period, Stats, rows, zeros};
+use crate::stats::{Metrics, Stats, StatsPeriod, rows, zeros};
 
 /// Categories, each with the sums of its counters, under the day that the time begins with.
 pub(crate) async fn by_category(
     State(app): State<App>,
     caller: Caller,
     query: Query,
-) -> Result<Json<Period>, Rejection> {
+) -> Result<Json<StatsPeriod>, Rejection> {
     let days = Days::read(&query, app.clock.now())?;
     let (limit, offset) = (query.limit(5, 500)?, query.offset()?);
     let order = order(&query, &METRICS)?;
@@ -34,7 +34,7 @@ pub(crate) async fn by_category(
         }
     }
     let page = page(sums.into_iter().collect(), &order, (offset, limit));
-    Ok(Json(Period {
+    Ok(Json(StatsPeriod {
         date: days.start.to_string(),
         stats: page
             .map(|(name, metrics)| Stats::of(name, "category", metrics))
@@ -43,7 +43,7 @@ pub(crate) async fn by_category(
 }
 
 /// What comes first.
-pub(crate) struct Order {
+pub(crate) struct SumOrder {
     metric: &'static str,
     ascending: bool,
 }
@@ -51,7 +51,7 @@ pub(crate) struct Order {
 /// A part of the sums in this order; equals stay in the order they came in.
 pub(crate) fn page(
     mut sums: Vec<(String, Metrics)>,
-    order: &Order,
+    order: &SumOrder,
     (offset, limit): (usize, usize),
 ) -> impl Iterator<Item = (String, Metrics)> {
     let by = |sums: &Metrics| sums.get(order.metric).copied().unwrap_or_default();
@@ -64,7 +64,7 @@ pub(crate) fn page(
 
 /// The counter to sort by, one of these, `delivered` when none is named; and whether the least
 /// comes first.
-pub(crate) fn order(query: &Query, metrics: &[&'static str]) -> Result<Order, Rejection> {
+pub(crate) fn order(query: &Query, metrics: &[&'static str]) -> Result<SumOrder, Rejection> {
     let mut found = Problems::default();
     let wanted = query.text("sort_by_metric").unwrap_or("delivered");
     let metric = metrics.iter().find(|known| **known == wanted);
@@ -80,7 +80,7 @@ pub(crate) fn order(query: &Query, metrics: &[&'static str]) -> Result<Order, Re
         }
     };
     found.into_result()?;
-    Ok(Order {
+    Ok(SumOrder {
         metric: metric.copied().unwrap_or("delivered"),
         ascending,
     })

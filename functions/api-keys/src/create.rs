@@ -3,22 +3,22 @@
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use posthaste_http::{Body, Caller, Rejection};
+use posthaste_http::{Caller, JsonBody, Rejection};
 use posthaste_store::{ApiKey, Granted, Secret};
 
 use crate::grant::Grant;
-use crate::wire::{Created, Missing, Wanted};
-use crate::{CREATE, Desk, maker};
+use crate::wire::{CreatedKey, KeyRequest, Missing};
+use crate::{AppState, CREATE, maker};
 
 /// Keys of one account (SPEC, "Limits").
 const MOST: i64 = 100;
 
 /// Makes a key. Its secret is in this answer and nowhere else, ever.
 pub(crate) async fn create(
-    State(desk): State<Desk>,
+    State(desk): State<AppState>,
     caller: Caller,
-    Body(wanted): Body<Wanted>,
-) -> Result<(StatusCode, Json<Created>), Rejection> {
+    JsonBody(wanted): JsonBody<KeyRequest>,
+) -> Result<(StatusCode, Json<CreatedKey>), Rejection> {
     let name = wanted.name(Missing::OnCreate)?;
     for _ in 0..maker::MAX_ATTEMPTS {
         let maker = maker::read(&desk, &caller, CREATE).await?;
@@ -50,9 +50,9 @@ fn full() -> Rejection {
     Rejection::plain(StatusCode::FORBIDDEN, message)
 }
 
-fn created(key: ApiKey, secret: &Secret) -> Created {
+fn created(key: ApiKey, secret: &Secret) -> CreatedKey {
     tracing::info!(account.id = %key.account, "key {} of account {} created", key.id, key.account);
-    Created {
+    CreatedKey {
         api_key: secret.expose().to_owned(),
         api_key_id: key.id.to_string(),
         scopes: key.all_scopes(),

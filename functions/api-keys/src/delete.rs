@@ -2,16 +2,16 @@
 
 use axum::extract::State;
 use axum::http::StatusCode;
-use posthaste_http::{Caller, Path, Rejection};
+use posthaste_http::{Caller, PathParams, Rejection};
 use posthaste_model::KeyId;
 
-use crate::Desk;
+use crate::AppState;
 
 /// Revokes a key: here at once, in other instances within ten seconds.
 pub(crate) async fn delete(
-    State(desk): State<Desk>,
+    State(desk): State<AppState>,
     caller: Caller,
-    Path(id): Path<String>,
+    PathParams(id): PathParams<String>,
 ) -> Result<StatusCode, Rejection> {
     let missing = || {
         let message = "unable to find API Key for deletion";

@@ -10,9 +10,9 @@ mod update;
 mod wire;
 
 use axum::http::Method;
-use posthaste_http::{Access, Gate, Routes};
+use posthaste_http::{Access, Authorizer, Routes};
 use posthaste_model::{Clock, Entropy};
-use posthaste_runtime::{Boot, ConfigError};
+use posthaste_runtime::{ConfigError, Platform};
 use posthaste_store::Store;
 
 pub use paths::PATHS;
@@ -30,7 +30,7 @@ impl App {
     ///
     /// # Errors
     /// When it is not set.
-    pub fn open(boot: &Boot) -> Result<Self, ConfigError> {
+    pub fn from_env(boot: &Platform) -> Result<Self, ConfigError> {
         Ok(Self {
             store: boot.store()?,
             clock: boot.clock(),
@@ -43,8 +43,8 @@ const CREATE: &str = "api_keys.create";
 const UPDATE: &str = "api_keys.update";
 
 /// The function's routes, each with its scope.
-pub fn routes(app: App, gate: Gate) -> Routes {
-    let desk = Desk {
+pub fn routes(app: App, gate: Authorizer) -> Routes {
+    let desk = AppState {
         app,
         gate: gate.clone(),
     };
@@ -91,8 +91,8 @@ pub fn routes(app: App, gate: Gate) -> Routes {
 
 /// What the handlers share.
 #[derive(Clone)]
-struct Desk {
+struct AppState {
     app: App,
     /// Forgets at once what this instance changes.
-    gate: Gate,
+    gate: Authorizer,
 }

@@ -5,7 +5,7 @@
 use posthaste_http::{Caller, Rejection};
 use posthaste_store::Maker;
 
-use crate::Desk;
+use crate::AppState;
 
 /// A key that changes while it is used is read again this often.
 pub(crate) const MAX_ATTEMPTS: u32 = 5;
@@ -14,7 +14,11 @@ pub(crate) const MAX_ATTEMPTS: u32 = 5;
 ///
 /// # Errors
 /// 401 when it was revoked, 403 when it lost the scope of the endpoint.
-pub(crate) async fn read(desk: &Desk, caller: &Caller, scope: &str) -> Result<Maker, Rejection> {
+pub(crate) async fn read(
+    desk: &AppState,
+    caller: &Caller,
+    scope: &str,
+) -> Result<Maker, Rejection> {
     let held = &caller.key;
     let maker = desk.app.store.maker(&held.account, &held.id).await?;
     // Whatever it is now, this instance need not believe the old one any longer.

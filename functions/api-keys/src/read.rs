@@ -3,30 +3,30 @@
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use posthaste_http::{Caller, Path, Query, Rejection};
+use posthaste_http::{Caller, PathParams, Query, Rejection};
 use posthaste_model::KeyId;
 
-use crate::Desk;
-use crate::wire::{Brief, Listed, Scopes, Whole};
+use crate::AppState;
+use crate::wire::{Brief, KeyList, Scopes, Whole};
 
 /// The keys of the account, oldest first.
 pub(crate) async fn list(
-    State(desk): State<Desk>,
+    State(desk): State<AppState>,
     caller: Caller,
     query: Query,
-) -> Result<Json<Listed>, Rejection> {
+) -> Result<Json<KeyList>, Rejection> {
     // An account holds no more than a hundred.
     let limit = query.limit(100, 100)?;
     let keys = desk.app.store.keys(caller.id()).await?;
     let result = keys.iter().take(limit).map(Brief::from).collect();
-    Ok(Json(Listed { result }))
+    Ok(Json(KeyList { result }))
 }
 
 /// One key with its scopes.
 pub(crate) async fn get(
-    State(desk): State<Desk>,
+    State(desk): State<AppState>,
     caller: Caller,
-    Path(id): Path<String>,
+    PathParams(id): PathParams<String>,
 ) -> Result<Json<Whole>, Rejection> {
     let missing = || Rejection::plain(StatusCode::NOT_FOUND, "unable to find API Key");
     let id = KeyId::parse(&id).map_err(|_| missing())?;

@@ -3,20 +3,20 @@
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use posthaste_http::{Body, Caller, Path, Rejection};
+use posthaste_http::{Caller, JsonBody, PathParams, Rejection};
 use posthaste_model::KeyId;
 use posthaste_store::{ApiKey, Regranted};
 
 use crate::grant::Grant;
-use crate::wire::{Brief, Missing, Wanted, Whole};
-use crate::{Desk, UPDATE, maker};
+use crate::wire::{Brief, KeyRequest, Missing, Whole};
+use crate::{AppState, UPDATE, maker};
 
 /// Gives a key another name and other scopes. Without scopes it keeps the ones it has.
 pub(crate) async fn put(
-    State(desk): State<Desk>,
+    State(desk): State<AppState>,
     caller: Caller,
-    Path(id): Path<String>,
-    Body(wanted): Body<Wanted>,
+    PathParams(id): PathParams<String>,
+    JsonBody(wanted): JsonBody<KeyRequest>,
 ) -> Result<Json<Whole>, Rejection> {
     let name = wanted.name(Missing::OnUpdate)?;
     let Some(names) = &wanted.scopes else {
@@ -47,10 +47,10 @@ pub(crate) async fn put(
 
 /// Gives a key another name; whatever else the body holds changes nothing.
 pub(crate) async fn patch(
-    State(desk): State<Desk>,
+    State(desk): State<AppState>,
     caller: Caller,
-    Path(id): Path<String>,
-    Body(wanted): Body<Wanted>,
+    PathParams(id): PathParams<String>,
+    JsonBody(wanted): JsonBody<KeyRequest>,
 ) -> Result<Json<Brief>, Rejection> {
     let name = wanted.name(Missing::OnUpdate)?;
     let key = change(&desk, &caller, &id, |key| key.name.clone_from(&name)).await?;
@@ -58,7 +58,7 @@ pub(crate) async fn patch(
 }
 
 async fn change(
-    desk: &Desk,
+    desk: &AppState,
     caller: &Caller,
     id: &str,
     change: impl FnMut(&mut ApiKey),
@@ -71,7 +71,7 @@ async fn change(
 }
 
 /// Makes a change felt here at once, in other instances within ten seconds.
-fn changed<'a>(desk: &Desk, key: &'a ApiKey) -> &'a ApiKey {
+fn changed<'a>(desk: &AppState, key: &'a ApiKey) -> &'a ApiKey {
     desk.gate.forget_key(&key.id);
     tracing::info!(account.id = %key.account, "key {} of account {} changed", key.id, key.account);
     key

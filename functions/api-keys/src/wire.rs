@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 /// The body of create, PUT and PATCH. `null` is the same as left out.
 #[derive(Debug, Deserialize)]
-pub(crate) struct Wanted {
+pub(crate) struct KeyRequest {
     #[serde(default)]
     name: Option<String>,
     #[serde(default)]
@@ -20,7 +20,7 @@ pub(crate) enum Missing {
     OnUpdate,
 }
 
-impl Wanted {
+impl KeyRequest {
     /// The name, which must say something and is at most 255 characters.
     pub(crate) fn name(&self, missing: Missing) -> Result<String, Rejection> {
         const LONGEST: usize = 255;
@@ -43,7 +43,7 @@ impl Wanted {
 
 /// A new key: the only answer that ever holds the secret.
 #[derive(Serialize)]
-pub(crate) struct Created {
+pub(crate) struct CreatedKey {
     pub(crate) api_key: String,
     pub(crate) api_key_id: String,
     pub(crate) name: String,
@@ -86,7 +86,7 @@ impl From<&ApiKey> for Brief {
 
 /// The keys of an account.
 #[derive(Serialize)]
-pub(crate) struct Listed {
+pub(crate) struct KeyList {
     pub(crate) result: Vec<Brief>,
 }
 

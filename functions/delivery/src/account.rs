@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use posthaste_http::Cache;
 use posthaste_model::AccountId;
-use posthaste_store::{Account, AccountSettings, Status, StoreError};
+use posthaste_store::{Account, AccountSettings, AccountStatus, StoreError};
 
 use crate::App;
 
 /// Remembers accounts and their settings.
 #[derive(Debug, Default)]
-pub struct Meter {
+pub struct AccountCache {
     accounts: Cache<AccountId, Option<Account>>,
     /// By account and the number of its changes: settings that did not change are not read again
     /// because of the account.
@@ -20,7 +20,7 @@ pub struct Meter {
 
 /// The account of a mail; it may be gone by now.
 pub(crate) async fn account(app: &App, id: &AccountId) -> Result<Option<Account>, StoreError> {
-    let (known, now) = (&app.meter.accounts, app.clock.now_ms());
+    let (known, now) = (&app.accounts.accounts, app.clock.now_ms());
     if let Some(known) = known.get(id, now) {
         return Ok(known);
     }
@@ -31,7 +31,10 @@ pub(crate) async fn account(app: &App, id: &AccountId) -> Result<Option<Account>
 
 /// Why no mail of the account leaves any more, in the words of its dropped events: it or one above
 /// it was switched off since the mail was accepted, or it is gone. Felt within ten seconds.
-pub(crate) async fn barred(app: &App, id: &AccountId) -> Result<Option<&'static str>, StoreError> {
+pub(crate) async fn suspension_reason(
+    app: &App,
+    id: &AccountId,
+) -> Result<Option<&'static str>, StoreError> {
     // A subuser, under a customer account, under its parent: as deep as the gate looks.
     const ABOVE: usize = 3;
     let Some(own) = account(app, id).await? else {
@@ -41,9 +44,9 @@ pub(crate) async fn barred(app: &App, id: &AccountId) -> Result<Option<&'static 
     for _ in 0..=ABOVE {
         let Some(account) = next else { break };
         match account.status {
-            Status::Active => {}
-            Status::Disabled => return Ok(Some("Account Disabled")),
-            Status::Suspended | Status::DisabledAndSuspended => {
+            AccountStatus::Active => {}
+            AccountStatus::Disabled => return Ok(Some("Account Disabled")),
+            AccountStatus::Suspended | AccountStatus::DisabledAndSuspended => {
                 return Ok(Some("Account Suspended"));
             }
         }
@@ -67,7 +70,7 @@ pub(crate) async fn settings(
     if changes == 0 {
         return Ok(Arc::default());
     }
-    let (known, now) = (&app.meter.settings, app.clock.now_ms());
+    let (known, now) = (&app.accounts.settings, app.clock.now_ms());
     let asked = (id.clone(), changes);
     if let Some(known) = known.get(&asked, now) {
         return Ok(known);

@@ -11,7 +11,7 @@ use posthaste_queue::Queue;
 use posthaste_render::KeyRing;
 use posthaste_store::Store;
 
-use crate::{Dkim, Meter, Spam, Templates};
+use crate::{AccountCache, Dkim, Spam, Templates};
 
 /// Everything `delivery` works with.
 #[derive(Clone)]
@@ -36,15 +36,15 @@ pub struct App {
     pub owner: String,
     /// Whether no other process can deliver from this table (the local host), so that claims of
     /// an earlier process are dead at once.
-    pub exclusive: bool,
+    pub single_process: bool,
     /// How many copies are in the works at once.
-    pub at_once: usize,
+    pub concurrency: usize,
     /// Base address of the tracking host; without one nothing is tracked.
     pub tracking: Option<PublicUrl>,
     /// Seconds the table keeps a copy's row.
     pub retention: i64,
     /// Knows accounts: what they decided, and whether they have an allowance.
-    pub meter: Arc<Meter>,
+    pub accounts: Arc<AccountCache>,
 }
 
 /// The names the service goes by.

@@ -6,16 +6,16 @@ use std::time::Duration;
 use posthaste_identity::Signer;
 use posthaste_mailer::{Envelope, Tags};
 use posthaste_mime::{BuildError, LARGEST_MAIL, Outgoing, Stamp};
-use posthaste_model::{Copy, Event, Mail, Mailbox, Masked, Span};
-use posthaste_queue::{Job, LONGEST_DELAY, QueueError, Verdict};
+use posthaste_model::{Event, Mail, Mailbox, Masked, RecipientCopy, Span};
+use posthaste_queue::{Disposition, Job, LONGEST_DELAY, QueueError};
 use posthaste_render::{Compiled, Effective, Input, Links, Rendered};
 use posthaste_store::{
-    AccountSettings, Claim, Claimant, Described, Due, Outcome, State, StoreError,
+    AccountSettings, AttemptOutcome, Claim, Claimant, CopyState, Described, Due, StoreError,
 };
 
-use crate::outcome::{End, EventContext};
+use crate::outcome::{EventContext, RecordResult};
 use crate::retry::pause;
-use crate::{App, Patience};
+use crate::{App, RetryReason};
 
 /// Seconds a claim keeps others away: longer than the longest hand-over can take.
 pub(crate) const LEASE: i64 = 900;
@@ -25,7 +25,7 @@ const TOO_LARGE: &str = "the composed mail is not below 30 MiB";
 
 /// Trouble that only a later run of the same job can mend.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum Trouble {
+pub(crate) enum WorkError {
     #[error(transparent)]
     Store(#[from] StoreError),
     #[error(transparent)]
@@ -36,20 +36,20 @@ pub(crate) enum Trouble {
     Busy,
 }
 
-impl Trouble {
+impl WorkError {
     /// Whether it passes.
-    pub(crate) fn verdict(&self) -> Verdict {
+    pub(crate) fn verdict(&self) -> Disposition {
         match self {
-            Self::Job(_) => Verdict::Fail,
-            Self::Store(error) if error.is_permanent() => Verdict::Fail,
-            Self::Store(_) | Self::Queue(_) | Self::Busy => Verdict::Again,
+            Self::Job(_) => Disposition::Fail,
+            Self::Store(error) if error.is_permanent() => Disposition::Fail,
+            Self::Store(_) | Self::Queue(_) | Self::Busy => Disposition::Retry,
         }
     }
 }
 
 /// What all copies of a job are made from.
 #[derive(Clone, Copy)]
-pub(crate) struct Order<'a> {
+pub(crate) struct JobContext<'a> {
     pub(crate) job: &'a Job,
     pub(crate) mail: &'a Mail,
     /// The account's own.
@@ -62,11 +62,11 @@ pub(crate) struct Order<'a> {
 /// none, or not at all: then it ends as dropped for that reason.
 pub(crate) async fn deliver(
     app: &App,
-    order: Order<'_>,
-    copy: Copy<'_>,
+    order: JobContext<'_>,
+    copy: RecipientCopy<'_>,
     made: Result<Option<&Compiled>, &str>,
-) -> Result<Vec<Event>, Trouble> {
-    let Order { job, mail, .. } = order;
+) -> Result<Vec<Event>, WorkError> {
+    let JobContext { job, mail, .. } = order;
     let which = (&job.account, &job.message, copy.recipient);
     let rendered = match made {
         Err(reason) => Err(reason.to_owned()),
@@ -90,14 +90,14 @@ pub(crate) async fn deliver(
     };
     let who = Claimant {
         owner: &app.owner,
-        exclusive: app.exclusive,
+        single_process: app.single_process,
         now: app.clock.now(),
         lease: LEASE,
         retention: crate::erased::retention(app, job, copy).await?,
     };
     match app.store.claim(which, job.attempt, who, &described).await? {
         Claim::Won => {}
-        Claim::Busy { .. } => return Err(Trouble::Busy),
+        Claim::Busy { .. } => return Err(WorkError::Busy),
         Claim::Done => return replayed_events(app, job, copy.recipient).await,
     }
     let about = |now| EventContext {
@@ -109,13 +109,13 @@ pub(crate) async fn deliver(
         personalization: copy.personalization,
         now,
     };
-    let rendered = crate::credits::within(app, (job, mail), rendered).await?;
+    let rendered = crate::credits::charge_credit(app, (job, mail), rendered).await?;
     let processed = (job.attempt == 0).then(|| about(app.clock.now_ms()).processed());
     let end = match rendered {
         Err(reason) => about(app.clock.now_ms()).dropped(&reason),
         Ok(rendered) => hand_over(app, order, copy, (&message_id, rendered, signer), about).await,
     };
-    let processed = processed.filter(|_| end.state != State::Dropped);
+    let processed = processed.filter(|_| end.state != CopyState::Dropped);
     finish(app, job, copy.recipient, processed, end).await
 }
 
@@ -124,7 +124,7 @@ pub(crate) async fn replayed_events(
     app: &App,
     job: &Job,
     recipient: u32,
-) -> Result<Vec<Event>, Trouble> {
+) -> Result<Vec<Event>, WorkError> {
     let row = app
         .store
         .recipient(&job.account, &job.message, recipient)
@@ -140,8 +140,8 @@ pub(crate) async fn replayed_events(
 
 fn render(
     app: &App,
-    order: Order<'_>,
-    copy: Copy<'_>,
+    order: JobContext<'_>,
+    copy: RecipientCopy<'_>,
     template: Option<&Compiled>,
 ) -> Result<Rendered, String> {
     let job = order.job;
@@ -191,12 +191,12 @@ fn finished(
 
 async fn hand_over<'a>(
     app: &App,
-    order: Order<'_>,
-    copy: Copy<'_>,
+    order: JobContext<'_>,
+    copy: RecipientCopy<'_>,
     (message_id, rendered, signer): (&str, Rendered, Option<Arc<Signer>>),
     about: impl Fn(posthaste_model::Millis) -> EventContext<'a>,
-) -> End {
-    let Order { job, mail, .. } = order;
+) -> RecordResult {
+    let JobContext { job, mail, .. } = order;
     let from = mail.from_of(copy.personalization);
     let boundary = format!("{}.{}", job.message, copy.recipient);
     let extra: Vec<(&str, String)> = rendered
@@ -250,7 +250,7 @@ async fn hand_over<'a>(
 }
 
 /// Octets that rendering makes at most of the texts of the mail, with what is put into them.
-fn rendered_size(mail: &Mail, copy: Copy<'_>, template: Option<&Compiled>) -> usize {
+fn rendered_size(mail: &Mail, copy: RecipientCopy<'_>, template: Option<&Compiled>) -> usize {
     // A template is compiled away, and what its loops make of the data can be anything.
     if template.is_some() {
         return posthaste_offload::UNKNOWN;
@@ -285,8 +285,13 @@ fn largest(mail: &Mail) -> usize {
 }
 
 /// The outside of a copy.
-fn envelope(app: &App, order: Order<'_>, copy: Copy<'_>, rendered: &Rendered) -> Envelope {
-    let Order { job, mail, .. } = order;
+fn envelope(
+    app: &App,
+    order: JobContext<'_>,
+    copy: RecipientCopy<'_>,
+    rendered: &Rendered,
+) -> Envelope {
+    let JobContext { job, mail, .. } = order;
     let from = mail.from_of(copy.personalization);
     let which = (&job.account, &job.message, copy.recipient);
     let foreign = |mailbox: &Mailbox| mailbox.email.needs_smtputf8();
@@ -310,24 +315,24 @@ async fn finish(
     job: &Job,
     recipient: u32,
     processed: Option<Event>,
-    end: End,
-) -> Result<Vec<Event>, Trouble> {
+    end: RecordResult,
+) -> Result<Vec<Event>, WorkError> {
     let told = end.event.as_ref();
     let email = told.map(|event| Masked(&event.email).to_string());
     let email = email.unwrap_or_default();
     let message = &job.message;
     let state = end.state;
     if let Some(cause) = end.retry {
-        let patience = Patience::from(cause);
+        let patience = RetryReason::from(cause);
         let wait = pause(patience, job.attempt, app.entropy.below(100));
         let why = told.and_then(|event| event.response.as_deref());
         let why = why.unwrap_or_default();
         match patience {
-            Patience::Relay => {
+            RetryReason::Relay => {
                 tracing::info!(target: "metrics", relay_trouble = 1_u64);
                 tracing::error!(message.id = %message, attempt.no = job.attempt, "the relay does not take message {message}: {why}");
             }
-            Patience::Recipient => {
+            RetryReason::Recipient => {
                 tracing::info!(message.id = %message, attempt.no = job.attempt, "message {message} to {email} was deferred");
             }
         }
@@ -345,7 +350,7 @@ async fn finish(
         tracing::debug!(message.id = %message, attempt.no = job.attempt, event.kind = kind, "message {message} to {email}: {state:?}");
     }
     let events: Vec<Event> = processed.into_iter().chain(end.event).collect();
-    let outcome = Outcome {
+    let outcome = AttemptOutcome {
         state,
         now: app.clock.now(),
         events: &events,
@@ -365,7 +370,7 @@ async fn finish(
 }
 
 /// Sees to it that the next attempt comes: by the queue's own delay, or as a due row.
-async fn again(app: &App, next: &Job, recipient: u32, wait: Duration) -> Result<(), Trouble> {
+async fn again(app: &App, next: &Job, recipient: u32, wait: Duration) -> Result<(), WorkError> {
     let text = next.to_text()?;
     if wait <= LONGEST_DELAY {
         return Ok(app.send.send(text, wait).await?);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use posthaste_model::{Event, Kind};
+use posthaste_model::{Event, EventKind};
 
 /// Writes the figures of a batch; `again` jobs go back to the queue. A job that runs twice counts
 /// twice: these are figures of work done, the rows are the truth about mails.
@@ -10,8 +10,13 @@ pub(crate) fn tell(events: &[Event], again: usize) {
     if events.is_empty() && again == 0 {
         return;
     }
-    let [delivered, deferred, bounced, dropped] =
-        [Kind::Delivered, Kind::Deferred, Kind::Bounce, Kind::Dropped].map(|kind| of(events, kind));
+    let [delivered, deferred, bounced, dropped] = [
+        EventKind::Delivered,
+        EventKind::Deferred,
+        EventKind::Bounce,
+        EventKind::Dropped,
+    ]
+    .map(|kind| of(events, kind));
     tracing::info!(
         target: "metrics",
         delivered, deferred, bounced, dropped, jobs_again = again,
@@ -23,10 +28,10 @@ pub(crate) fn tell(events: &[Event], again: usize) {
 /// tell yet and is not among them.
 fn offered(events: &[Event]) -> usize {
     let kinds = [
-        Kind::Processed,
-        Kind::Delivered,
-        Kind::Deferred,
-        Kind::Bounce,
+        EventKind::Processed,
+        EventKind::Delivered,
+        EventKind::Deferred,
+        EventKind::Bounce,
     ];
     let offered = events.iter().filter(|event| kinds.contains(&event.kind));
     let copies: BTreeSet<_> = offered
@@ -35,6 +40,6 @@ fn offered(events: &[Event]) -> usize {
     copies.len()
 }
 
-fn of(events: &[Event], kind: Kind) -> usize {
+fn of(events: &[Event], kind: EventKind) -> usize {
     events.iter().filter(|event| event.kind == kind).count()
 }

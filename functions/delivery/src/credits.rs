@@ -11,18 +11,18 @@ use posthaste_render::Rendered;
 
 use crate::App;
 use crate::account::account;
-use crate::copy::Trouble;
+use crate::copy::WorkError;
 
 /// The reason of SPEC, "Events".
 pub(crate) const OVER_QUOTA: &str = "Recipient List over Package Quota";
 
 /// What is to be sent, or the reason why not: a copy that is about to leave for the first time
 /// pays for it.
-pub(crate) async fn within(
+pub(crate) async fn charge_credit(
     app: &App,
     (job, mail): (&Job, &Mail),
     rendered: Result<Rendered, String>,
-) -> Result<Result<Rendered, String>, Trouble> {
+) -> Result<Result<Rendered, String>, WorkError> {
     if job.attempt > 0 || mail.notice || rendered.is_err() {
         return Ok(rendered);
     }

@@ -3,7 +3,7 @@
 //! They are sent: who asks to forget what is stored does not cancel what is planned. But what is
 //! stored of them goes as soon as no job can need it, whatever the owner of the stack set.
 
-use posthaste_model::Copy;
+use posthaste_model::RecipientCopy;
 use posthaste_queue::Job;
 use posthaste_store::StoreError;
 
@@ -14,7 +14,11 @@ use crate::App;
 const OVER: i64 = 6 * 86_400;
 
 /// Seconds the table keeps the copy's row.
-pub(crate) async fn retention(app: &App, job: &Job, copy: Copy<'_>) -> Result<i64, StoreError> {
+pub(crate) async fn retention(
+    app: &App,
+    job: &Job,
+    copy: RecipientCopy<'_>,
+) -> Result<i64, StoreError> {
     if job.due.is_none() && job.attempt == 0 {
         // It has not waited, so nobody asked in between.
         return Ok(app.retention);

@@ -2,14 +2,14 @@
 
 use std::collections::HashMap;
 
-use posthaste_model::{AccountId, Copy, Mail, Timestamp, Toggle};
-use posthaste_store::{AccountSettings, List, StoreError, Suppressed};
+use posthaste_model::{AccountId, Mail, RecipientCopy, Timestamp, Toggle};
+use posthaste_store::{AccountSettings, StoreError, Suppressed, SuppressionList};
 
 use crate::App;
 
 /// The lists that the recipients of a job are on.
 #[derive(Debug, Default)]
-pub(crate) struct Lists(HashMap<String, Suppressed>);
+pub(crate) struct AccountLists(HashMap<String, Suppressed>);
 
 fn is_on(switch: Option<&Toggle>) -> bool {
     switch.is_some_and(|switch| switch.enable)
@@ -20,10 +20,10 @@ pub(crate) async fn read(
     app: &App,
     account: &AccountId,
     mail: &Mail,
-    copies: &[Copy<'_>],
-) -> Result<Lists, StoreError> {
+    copies: &[RecipientCopy<'_>],
+) -> Result<AccountLists, StoreError> {
     if is_on(mail.mail_settings.bypass_list_management.as_ref()) {
-        return Ok(Lists::default());
+        return Ok(AccountLists::default());
     }
     let emails: Vec<String> = copies
         .iter()
@@ -31,10 +31,10 @@ pub(crate) async fn read(
         .collect();
     let found = app.store.suppressed_among(account, &emails).await?;
     let by_email = found.into_iter().map(|lists| (lists.email.clone(), lists));
-    Ok(Lists(by_email.collect()))
+    Ok(AccountLists(by_email.collect()))
 }
 
-impl Lists {
+impl AccountLists {
     /// Why the recipient is not written to, in the words of SPEC, "Events", dropped. Each bypass
     /// lifts its own list only; none of the three lifts a group (SPEC, `mail_settings`). So does
     /// the account's whitelist, for bounces and unsubscribes; a bounce that the account wants
@@ -42,7 +42,7 @@ impl Lists {
     pub(crate) fn reason(
         &self,
         mail: &Mail,
-        copy: Copy<'_>,
+        copy: RecipientCopy<'_>,
         account: &AccountSettings,
         now: Timestamp,
     ) -> Option<&'static str> {
@@ -53,19 +53,22 @@ impl Lists {
         let bounce = spared || is_on(settings.bypass_bounce_management.as_ref());
         let spam = is_on(settings.bypass_spam_management.as_ref());
         let unsubscribe = spared || is_on(settings.bypass_unsubscribe_management.as_ref());
-        let group = mail.asm.as_ref().map(|asm| List::Group(asm.group_id));
+        let group = mail
+            .asm
+            .as_ref()
+            .map(|asm| SuppressionList::Group(asm.group_id));
         let holds = |list| lists.on(list).is_some();
         let forgotten = account.bounce_purge.hard_since(now);
         let bounced = lists
-            .on(List::Bounces)
+            .on(SuppressionList::Bounces)
             .is_some_and(|mark| forgotten.is_none_or(|since| mark.at >= since));
-        if holds(List::InvalidEmails) {
+        if holds(SuppressionList::InvalidEmails) {
             Some("Invalid")
         } else if !bounce && bounced {
             Some("Bounced Address")
-        } else if !spam && holds(List::SpamReports) {
+        } else if !spam && holds(SuppressionList::SpamReports) {
             Some("Spam Reporting Address")
-        } else if !unsubscribe && holds(List::Unsubscribes) || group.is_some_and(holds) {
+        } else if !unsubscribe && holds(SuppressionList::Unsubscribes) || group.is_some_and(holds) {
             Some("Unsubscribed Address")
         } else {
             None

@@ -1,9 +1,9 @@
 //! From the relay's answer to the state of a copy and its events.
 
 use posthaste_mailer::{Attempt, Cause, Classification, bounce_type, classify};
-use posthaste_model::{BounceType, Category, Event, Kind, Millis, Timestamp};
+use posthaste_model::{BounceType, Category, Event, EventKind, Millis, Timestamp};
 use posthaste_queue::Job;
-use posthaste_store::State;
+use posthaste_store::CopyState;
 
 use crate::retry::SHELF_LIFE;
 
@@ -20,8 +20,8 @@ pub(crate) struct EventContext<'a> {
 
 /// How an attempt ends for a copy.
 #[derive(Debug)]
-pub(crate) struct End {
-    pub state: State,
+pub(crate) struct RecordResult {
+    pub state: CopyState,
     /// What can be told already.
     pub event: Option<Event>,
     /// Whose trouble a deferral is.
@@ -30,7 +30,7 @@ pub(crate) struct End {
 
 impl EventContext<'_> {
     /// An event of this copy with what all of them carry.
-    pub(crate) fn event(&self, kind: Kind) -> Event {
+    pub(crate) fn event(&self, kind: EventKind) -> Event {
         let job = self.job;
         let id = Event::derived_id(&job.message, self.recipient, kind, job.attempt);
         let at = self.now.seconds();
@@ -49,7 +49,7 @@ impl EventContext<'_> {
 
     /// `processed`: the copy is ready for the relay. Told once, with the first attempt.
     pub(crate) fn processed(&self) -> Event {
-        let mut event = self.event(Kind::Processed);
+        let mut event = self.event(EventKind::Processed);
         let planned = self.mail.send_at_of(self.personalization);
         event.send_at = Some(planned.unwrap_or(Timestamp(0)));
         event.key.clone_from(&self.job.key);
@@ -65,13 +65,13 @@ impl EventContext<'_> {
     }
 
     /// The copy is not handed over.
-    pub(crate) fn dropped(&self, reason: &str) -> End {
-        let mut event = self.event(Kind::Dropped);
+    pub(crate) fn dropped(&self, reason: &str) -> RecordResult {
+        let mut event = self.event(EventKind::Dropped);
         event.reason = Some(reason.to_owned());
         event.status = Some("5.0.0".to_owned());
         event.key.clone_from(&self.job.key);
-        End {
-            state: State::Dropped,
+        RecordResult {
+            state: CopyState::Dropped,
             event: Some(event),
             retry: None,
         }
@@ -79,7 +79,7 @@ impl EventContext<'_> {
 
     /// The copy could not be built for a reason of our own: it is tried again, and rings like a
     /// relay in trouble, for it is mended by the same people.
-    pub(crate) fn unbuilt(&self) -> End {
+    pub(crate) fn unbuilt(&self) -> RecordResult {
         // RFC 3463, section 3.4: the system is not set up as it should be.
         let status = Some("4.3.5".to_owned());
         let response = "the service is not configured to build this mail".to_owned();
@@ -87,24 +87,24 @@ impl EventContext<'_> {
     }
 
     /// What the relay's answer means.
-    pub(crate) fn end(&self, attempt: Attempt) -> End {
+    pub(crate) fn end(&self, attempt: Attempt) -> RecordResult {
         match attempt {
             Attempt::Accepted {
                 response, ip, tls, ..
             } => {
-                let mut event = self.event(Kind::Delivered);
+                let mut event = self.event(EventKind::Delivered);
                 event.response = Some(response);
                 event.ip = ip;
                 event.tls = Some(tls);
-                End {
-                    state: State::Delivered,
+                RecordResult {
+                    state: CopyState::Delivered,
                     event: Some(event),
                     retry: None,
                 }
             }
             // Its `ses-feedback` tells the rest.
-            Attempt::Handed { .. } => End {
-                state: State::Handed,
+            Attempt::Handed { .. } => RecordResult {
+                state: CopyState::Handed,
                 event: None,
                 retry: None,
             },
@@ -126,7 +126,7 @@ impl EventContext<'_> {
                 ip,
                 tls,
             } => {
-                let mut event = self.event(Kind::Bounce);
+                let mut event = self.event(EventKind::Bounce);
                 let kind = bounce_type(code, status, &response, stage);
                 let class = classify(code, status, &response);
                 event.bounce_type = Some(kind);
@@ -135,8 +135,8 @@ impl EventContext<'_> {
                 event.reason = Some(response);
                 event.ip = ip;
                 event.tls = Some(tls);
-                End {
-                    state: State::Bounced,
+                RecordResult {
+                    state: CopyState::Bounced,
                     event: Some(event),
                     retry: None,
                 }
@@ -150,10 +150,10 @@ impl EventContext<'_> {
         status: Option<String>,
         cause: Cause,
         ip: Option<String>,
-    ) -> End {
+    ) -> RecordResult {
         let start = self.job.due.unwrap_or_else(|| self.job.accepted.seconds());
         if self.now.seconds().since(start) >= SHELF_LIFE {
-            let mut event = self.event(Kind::Bounce);
+            let mut event = self.event(EventKind::Bounce);
             event.bounce_type = Some(BounceType::Expired);
             // Trouble of our own must not count against the address, see `Store::learn`.
             let class = match cause {
@@ -164,19 +164,19 @@ impl EventContext<'_> {
             event.status = status.or_else(|| Some("4.4.7".to_owned()));
             event.reason = Some(response);
             event.ip = ip;
-            return End {
-                state: State::Bounced,
+            return RecordResult {
+                state: CopyState::Bounced,
                 event: Some(event),
                 retry: None,
             };
         }
-        let mut event = self.event(Kind::Deferred);
+        let mut event = self.event(EventKind::Deferred);
         event.response = Some(response);
         event.status = status;
         event.attempt = Some(self.job.attempt + 1);
         event.ip = ip;
-        End {
-            state: State::Deferred,
+        RecordResult {
+            state: CopyState::Deferred,
             event: Some(event),
             retry: Some(cause),
         }
@@ -186,7 +186,7 @@ impl EventContext<'_> {
 #[cfg(test)]
 mod tests {
     use posthaste_model::{AccountId, Mail, Timestamp};
-    use posthaste_queue::Body;
+    use posthaste_queue::JobBody;
 
     use super::*;
 
@@ -209,7 +209,7 @@ mod tests {
             due: None,
             left: false,
             key: None,
-            body: Body::Mail(Box::new(mail.clone())),
+            body: JobBody::Mail(Box::new(mail.clone())),
         };
         let at = |later| EventContext {
             job: &job,
@@ -223,16 +223,16 @@ mod tests {
         let end = at(SHELF_LIFE - 1).unbuilt();
         assert_eq!(
             (end.state, end.retry),
-            (State::Deferred, Some(Cause::Relay))
+            (CopyState::Deferred, Some(Cause::Relay))
         );
         let event = end.event.unwrap();
         assert_eq!(
             (event.kind, event.status.as_deref()),
-            (Kind::Deferred, Some("4.3.5"))
+            (EventKind::Deferred, Some("4.3.5"))
         );
         // As trouble of our own it does not count against the address.
         let end = at(SHELF_LIFE).unbuilt();
-        assert_eq!((end.state, end.retry), (State::Bounced, None));
+        assert_eq!((end.state, end.retry), (CopyState::Bounced, None));
         let event = end.event.unwrap();
         assert_eq!(event.bounce_type, Some(BounceType::Expired));
         assert_eq!(

@@ -9,7 +9,7 @@ pub(crate) const SHELF_LIFE: i64 = 72 * 3600;
 
 /// Whose trouble sets the pace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Patience {
+pub enum RetryReason {
     /// The receiving side asked to come again: 1, 2, 4 … minutes, at most an hour.
     Recipient,
     /// The relay cannot be reached or does not know us: 5, 10, 20 … seconds, at most 15 minutes,
@@ -17,7 +17,7 @@ pub enum Patience {
     Relay,
 }
 
-impl From<Cause> for Patience {
+impl From<Cause> for RetryReason {
     fn from(cause: Cause) -> Self {
         match cause {
             Cause::Recipient => Self::Recipient,
@@ -28,10 +28,10 @@ impl From<Cause> for Patience {
 
 /// The pause after attempt `attempt` (from 0), with up to a tenth of `jitter` (0 to 99) added so
 /// that copies which failed together do not come back together.
-pub fn pause(patience: Patience, attempt: u32, jitter: u64) -> Duration {
+pub fn pause(patience: RetryReason, attempt: u32, jitter: u64) -> Duration {
     let (first, most) = match patience {
-        Patience::Recipient => (60_000, 3_600_000),
-        Patience::Relay => (5_000, 900_000),
+        RetryReason::Recipient => (60_000, 3_600_000),
+        RetryReason::Relay => (5_000, 900_000),
     };
     let plain: u64 = (first << attempt.min(16)).min(most);
     let spread = plain / 1000 * jitter.min(99);
@@ -45,16 +45,16 @@ mod tests {
     #[test]
     fn pauses_grow_to_their_limit() {
         let seconds = |patience, attempt| pause(patience, attempt, 0).as_secs();
-        let recipient: Vec<_> = (0..8).map(|n| seconds(Patience::Recipient, n)).collect();
+        let recipient: Vec<_> = (0..8).map(|n| seconds(RetryReason::Recipient, n)).collect();
         assert_eq!(recipient, [60, 120, 240, 480, 960, 1920, 3600, 3600]);
-        let relay: Vec<_> = (0..10).map(|n| seconds(Patience::Relay, n)).collect();
+        let relay: Vec<_> = (0..10).map(|n| seconds(RetryReason::Relay, n)).collect();
         assert_eq!(relay, [5, 10, 20, 40, 80, 160, 320, 640, 900, 900]);
-        assert_eq!(seconds(Patience::Recipient, u32::MAX), 3600);
+        assert_eq!(seconds(RetryReason::Recipient, u32::MAX), 3600);
     }
 
     #[test]
     fn jitter_adds_less_than_a_tenth() {
-        let most = pause(Patience::Recipient, 0, u64::MAX);
+        let most = pause(RetryReason::Recipient, 0, u64::MAX);
         assert!(
             most > Duration::from_secs(65) && most < Duration::from_secs(66),
             "{most:?}"

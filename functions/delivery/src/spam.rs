@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use posthaste_http::Cache;
 use posthaste_queue::Job;
-use posthaste_spam::{Filter, SpamError, Verdict};
+use posthaste_spam::{Filter, SpamError, SpamScore};
 use posthaste_store::{AccountSettings, SpamCheck};
 
 use crate::App;
@@ -60,7 +60,7 @@ pub(crate) async fn is_spam(app: &App, job: &Job, settings: &AccountSettings, ma
     }
 }
 
-fn reaches(verdict: &Verdict, own: SpamCheck) -> bool {
+fn reaches(verdict: &SpamScore, own: SpamCheck) -> bool {
     verdict.is_spam() || (own.enabled && verdict.score >= f64::from(own.max_score))
 }
 
@@ -70,7 +70,7 @@ mod tests {
 
     #[test]
     fn an_account_may_be_stricter_than_the_filter_and_never_laxer() {
-        let verdict = |score| Verdict {
+        let verdict = |score| SpamScore {
             score,
             threshold: 6.0,
             report: String::new(),

@@ -1,9 +1,9 @@
 //! Mails that came whole, by SMTP: the same settings, events and outcomes as any other, and every
 //! byte that nobody asked to change stays as it came.
 
-use posthaste_mime::submitted::{Changes, Head, pass_on, texts};
+use posthaste_mime::submitted::{Changes, SubmittedHead, pass_on, texts};
 use posthaste_mime::{BuildError, Stamp};
-use posthaste_model::{Copy, Mail, Submitted};
+use posthaste_model::{Mail, RecipientCopy, Submitted};
 use posthaste_render::Rendered;
 
 /// The mail with the texts of its message as its content, so that they are rendered like any other.
@@ -35,12 +35,12 @@ pub(crate) fn message_id(mail: &Mail) -> Option<String> {
 pub(crate) fn build(
     whole: &Submitted,
     mail: &Mail,
-    copy: Copy<'_>,
+    copy: RecipientCopy<'_>,
     rendered: &Rendered,
     stamp: &Stamp<'_>,
 ) -> Result<Vec<u8>, BuildError> {
     let subject = mail.subject.as_deref().unwrap_or_default();
-    let is_new = rendered.reply_to != Head::read(whole.mime.bytes()).reply_to;
+    let is_new = rendered.reply_to != SubmittedHead::read(whole.mime.bytes()).reply_to;
     let changes = Changes {
         before: &mail.content,
         after: &rendered.parts,

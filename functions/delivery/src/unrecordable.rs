@@ -5,22 +5,22 @@
 //! fixed size and an alarm. Where the table refuses that row too, the trouble is not the mail's,
 //! and the job comes again.
 
-use posthaste_model::{Copy, Event, Mail, Masked};
+use posthaste_model::{Event, Mail, Masked, RecipientCopy};
 use posthaste_queue::Job;
 use posthaste_store::{Claimant, Described, StoreError};
 
 use crate::App;
-use crate::copy::{LEASE, Trouble, replayed_events};
+use crate::copy::{LEASE, WorkError, replayed_events};
 use crate::outcome::EventContext;
 
 /// The reason of the dropped event.
 pub(crate) const UNRECORDABLE: &str = "Cannot Be Recorded";
 
 /// Why the table refused, if it would refuse the same again.
-pub(crate) fn refusal(trouble: &Trouble) -> Option<&StoreError> {
+pub(crate) fn refusal(trouble: &WorkError) -> Option<&StoreError> {
     match trouble {
-        Trouble::Store(error) if error.is_permanent() => Some(error),
-        Trouble::Store(_) | Trouble::Queue(_) | Trouble::Job(_) | Trouble::Busy => None,
+        WorkError::Store(error) if error.is_permanent() => Some(error),
+        WorkError::Store(_) | WorkError::Queue(_) | WorkError::Job(_) | WorkError::Busy => None,
     }
 }
 
@@ -34,9 +34,9 @@ pub(crate) fn alarm(what: &str, error: &StoreError) {
 pub(crate) async fn drop_copy(
     app: &App,
     (job, mail): (&Job, &Mail),
-    copy: Copy<'_>,
+    copy: RecipientCopy<'_>,
     error: &StoreError,
-) -> Result<Vec<Event>, Trouble> {
+) -> Result<Vec<Event>, WorkError> {
     let email = copy.mailbox.email.as_str();
     let to = Masked(email);
     alarm(
@@ -55,7 +55,7 @@ pub(crate) async fn drop_copy(
     };
     let who = Claimant {
         owner: &app.owner,
-        exclusive: app.exclusive,
+        single_process: app.single_process,
         now: app.clock.now(),
         lease: LEASE,
         retention: app.retention,

@@ -4,19 +4,20 @@ use std::time::Duration;
 
 use futures_util::StreamExt as _;
 use posthaste_blob::BlobError;
-use posthaste_model::batch::Fate;
-use posthaste_model::{Copy, Event, Mail, Span};
+use posthaste_model::batch::PartFate;
+use posthaste_model::{Event, Mail, RecipientCopy, Span};
 use posthaste_offload::UNKNOWN;
 use posthaste_queue::{
-    BatchResult, Body, Happened, Job, JobError, SqsEvent, SqsMessage, Verdict, gather, unpack,
+    BatchResult, Disposition, EventBatch, Job, JobBody, JobError, SqsEvent, SqsMessage, gather,
+    unpack,
 };
 
 use posthaste_render::{Compiled, effective};
-use posthaste_store::{Due, Later, StoreError};
+use posthaste_store::{Due, ScheduledMail, StoreError};
 use tracing::field::display;
 
 use crate::App;
-use crate::copy::{Order, Trouble, deliver};
+use crate::copy::{JobContext, WorkError, deliver};
 use crate::template::NoTemplate;
 use crate::unrecordable;
 
@@ -26,16 +27,16 @@ const RANGE: u32 = 50;
 
 /// Handles a batch of the send queue.
 pub async fn handle(app: &App, event: &SqsEvent) -> BatchResult {
-    let ends = gather(event, app.at_once, |record| work(app, record)).await;
+    let ends = gather(event, app.concurrency, |record| work(app, record)).await;
     let mut result = BatchResult::default();
     let mut done = Vec::new();
     let mut events = Vec::new();
     for (id, end) in ends {
-        let (verdict, told) = end.unwrap_or((Verdict::Fail, Vec::new()));
+        let (verdict, told) = end.unwrap_or((Disposition::Fail, Vec::new()));
         events.extend(told);
         match verdict {
-            Verdict::Done => done.push(id),
-            Verdict::Again | Verdict::Fail => result.add(id, verdict),
+            Disposition::Done => done.push(id),
+            Disposition::Retry | Disposition::Fail => result.add(id, verdict),
         }
     }
     // Published once for the whole batch. If that fails, the jobs come back and tell it again.
@@ -49,23 +50,23 @@ pub async fn handle(app: &App, event: &SqsEvent) -> BatchResult {
     result
 }
 
-async fn publish(app: &App, events: &[Event]) -> Result<(), Trouble> {
+async fn publish(app: &App, events: &[Event]) -> Result<(), WorkError> {
     // First what the events mean for the addresses: both may be done again, neither left out.
-    match app.store.learn(events).await {
+    match app.store.apply_suppressions(events).await {
         // The lists miss an address; the events still go where they are awaited.
         Err(error) if error.is_permanent() => {
             unrecordable::alarm("the suppression lists miss an address", &error);
         }
         learnt => learnt?,
     }
-    let texts = Happened::to_texts(events)?;
+    let texts = EventBatch::to_texts(events)?;
     let messages = texts.into_iter().map(|text| (text, Duration::ZERO));
     app.events.send_all(messages.collect()).await?;
     Ok(())
 }
 
 /// One job: cut it, or deliver its copies.
-async fn work(app: &App, record: &SqsMessage) -> (Verdict, Vec<Event>) {
+async fn work(app: &App, record: &SqsMessage) -> (Disposition, Vec<Event>) {
     let text = record.body.as_deref().unwrap_or_default();
     let (job, mail) = match load(app, text).await {
         Ok(loaded) => loaded,
@@ -79,11 +80,11 @@ async fn work(app: &App, record: &SqsMessage) -> (Verdict, Vec<Event>) {
     let span = tracing::Span::current();
     span.record("account.id", display(&job.account));
     span.record("message.id", display(&job.message));
-    let dropped = match leave(app, &job, &mail, text).await {
-        Ok(Leave::Now) => None,
-        Ok(Leave::Not) => return (Verdict::Done, Vec::new()),
-        Ok(Leave::Never(reason)) => Some(reason.to_owned()),
-        Err(Trouble::Store(error)) if error.is_permanent() => {
+    let dropped = match decide(app, &job, &mail, text).await {
+        Ok(SendDecision::Deliver) => None,
+        Ok(SendDecision::Skip) => return (Disposition::Done, Vec::new()),
+        Ok(SendDecision::Drop(reason)) => Some(reason.to_owned()),
+        Err(WorkError::Store(error)) if error.is_permanent() => {
             return drop_all(app, (&job, &mail), mail.copies(), &error).await;
         }
         Err(trouble) => {
@@ -97,7 +98,14 @@ async fn work(app: &App, record: &SqsMessage) -> (Verdict, Vec<Event>) {
         .collect();
     if dropped.is_none() && copies.len() > usize::try_from(RANGE).unwrap_or(usize::MAX) {
         let recipients: Vec<u32> = copies.iter().map(|copy| copy.recipient).collect();
-        return (split_job(app, &job, &recipients).await, Vec::new());
+        let disposition = match split_job(app, &job, &recipients).await {
+            Ok(()) => Disposition::Done,
+            Err(error) => {
+                tracing::error!(message.id = %job.message, "message {} could not be split: {error}", job.message);
+                error.verdict()
+            }
+        };
+        return (disposition, Vec::new());
     }
     let template = match dropped {
         Some(reason) => Err(reason),
@@ -111,41 +119,41 @@ async fn work(app: &App, record: &SqsMessage) -> (Verdict, Vec<Event>) {
         .as_ref()
         .map(Option::as_deref)
         .map_err(String::as_str);
-    all(app, &job, &mail, copies, made).await
+    deliver_copies(app, &job, &mail, copies, made).await
 }
 
 /// What becomes of a job whose template is not at hand.
 async fn without_template(
     app: &App,
     (job, mail): (&Job, &Mail),
-    copies: Vec<Copy<'_>>,
+    copies: Vec<RecipientCopy<'_>>,
     error: NoTemplate,
-) -> (Verdict, Vec<Event>) {
+) -> (Disposition, Vec<Event>) {
     match error {
         NoTemplate::Store(error) if error.is_permanent() => {
             drop_all(app, (job, mail), copies.into_iter(), &error).await
         }
         NoTemplate::Store(error) => {
             tracing::warn!(message.id = %job.message, "message {} must wait for its template: {error}", job.message);
-            (Verdict::Again, Vec::new())
+            (Disposition::Retry, Vec::new())
         }
         // Not the sender's fault: it ends with the dead letters, which an alarm watches, and a
         // release that compiles it delivers it from there.
         NoTemplate::Gone(_) | NoTemplate::Uncompiled(..) => {
             tracing::error!(message.id = %job.message, "message {} must wait: {error}", job.message);
-            (Verdict::Fail, Vec::new())
+            (Disposition::Fail, Vec::new())
         }
     }
 }
 
 /// Brings every copy one step further, a few at a time.
-async fn all(
+async fn deliver_copies(
     app: &App,
     job: &Job,
     mail: &Mail,
-    copies: Vec<Copy<'_>>,
+    copies: Vec<RecipientCopy<'_>>,
     made: Result<Option<&Compiled>, &str>,
-) -> (Verdict, Vec<Event>) {
+) -> (Disposition, Vec<Event>) {
     let account = &job.account;
     let known = futures_util::try_join!(
         crate::account::settings(app, account),
@@ -158,10 +166,10 @@ async fn all(
         }
         Err(error) => {
             tracing::warn!(message.id = %job.message, "message {} must wait: {error}", job.message);
-            return (Verdict::Again, Vec::new());
+            return (Disposition::Retry, Vec::new());
         }
     };
-    let order = Order {
+    let order = JobContext {
         job,
         mail,
         settings: &settings,
@@ -184,11 +192,11 @@ async fn all(
         })
         .collect();
     let ends: Vec<_> = futures_util::stream::iter(running)
-        .buffer_unordered(app.at_once.max(1))
+        .buffer_unordered(app.concurrency.max(1))
         .collect()
         .await;
     let mut events = Vec::new();
-    let mut verdict = Verdict::Done;
+    let mut verdict = Disposition::Done;
     for end in ends {
         match end {
             Ok(told) => events.extend(told),
@@ -205,10 +213,10 @@ async fn all(
 async fn drop_all<'a>(
     app: &App,
     (job, mail): (&Job, &Mail),
-    copies: impl Iterator<Item = Copy<'a>>,
+    copies: impl Iterator<Item = RecipientCopy<'a>>,
     error: &StoreError,
-) -> (Verdict, Vec<Event>) {
-    let (mut events, mut verdict) = (Vec::new(), Verdict::Done);
+) -> (Disposition, Vec<Event>) {
+    let (mut events, mut verdict) = (Vec::new(), Disposition::Done);
     for copy in copies.filter(|copy| job.holds(copy.recipient)) {
         match unrecordable::drop_copy(app, (job, mail), copy, error).await {
             Ok(told) => events.extend(told),
@@ -222,34 +230,39 @@ async fn drop_all<'a>(
 }
 
 /// Whether a piece leaves.
-enum Leave {
-    Now,
+enum SendDecision {
+    Deliver,
     /// Another job will see to it.
-    Not,
+    Skip,
     /// Every copy ends as dropped, for this reason.
-    Never(&'static str),
+    Drop(&'static str),
 }
 
 /// What is to leave now, of an account that may still send.
-async fn leave(app: &App, job: &Job, mail: &Mail, text: &str) -> Result<Leave, Trouble> {
-    let leave = later(app, job, mail, text).await?;
-    if !matches!(leave, Leave::Now) {
+async fn decide(app: &App, job: &Job, mail: &Mail, text: &str) -> Result<SendDecision, WorkError> {
+    let leave = check_schedule(app, job, mail, text).await?;
+    if !matches!(leave, SendDecision::Deliver) {
         return Ok(leave);
     }
-    let barred = crate::account::barred(app, &job.account).await?;
-    Ok(barred.map_or(Leave::Now, Leave::Never))
+    let barred = crate::account::suspension_reason(app, &job.account).await?;
+    Ok(barred.map_or(SendDecision::Deliver, SendDecision::Drop))
 }
 
 /// Reads the state of the piece and its batch again, at the moment of sending.
-async fn later(app: &App, job: &Job, mail: &Mail, text: &str) -> Result<Leave, Trouble> {
+async fn check_schedule(
+    app: &App,
+    job: &Job,
+    mail: &Mail,
+    text: &str,
+) -> Result<SendDecision, WorkError> {
     let Some(at) = job.due.filter(|_| job.attempt == 0 && !job.left) else {
-        return Ok(Leave::Now);
+        return Ok(SendDecision::Deliver);
     };
     let recipients = mail
         .copies()
         .filter(|copy| job.holds(copy.recipient))
         .count();
-    let piece = Later {
+    let piece = ScheduledMail {
         account: &job.account,
         message: &job.message,
         first: job.first(),
@@ -258,11 +271,11 @@ async fn later(app: &App, job: &Job, mail: &Mail, text: &str) -> Result<Leave, T
         batch: mail.batch_id.as_ref(),
         job: text,
     };
-    Ok(match app.store.depart(&piece, &app.clock).await? {
-        Fate::Deliver => Leave::Now,
-        Fate::Hold | Fate::Ignore => Leave::Not,
-        Fate::Discard(reason) => Leave::Never(reason.word()),
-        Fate::Move(to) => {
+    Ok(match app.store.begin_delivery(&piece, &app.clock).await? {
+        PartFate::Deliver => SendDecision::Deliver,
+        PartFate::Hold | PartFate::Ignore => SendDecision::Skip,
+        PartFate::Discard(reason) => SendDecision::Drop(reason.word()),
+        PartFate::Move(to) => {
             let moved = Job {
                 due: Some(to),
                 ..job.clone()
@@ -271,7 +284,7 @@ async fn later(app: &App, job: &Job, mail: &Mail, text: &str) -> Result<Leave, T
             let due = Due::send(to, &job.account, id, moved.to_text()?);
             let near = app.store.defer(vec![due], &app.clock).await?;
             app.send.send_all(near).await?;
-            Leave::Not
+            SendDecision::Skip
         }
     })
 }
@@ -287,10 +300,10 @@ enum Unloadable {
 }
 
 impl Unloadable {
-    fn verdict(&self) -> Verdict {
+    fn verdict(&self) -> Disposition {
         match self {
-            Self::Later(_) => Verdict::Again,
-            Self::Unreadable(_) | Self::Bodiless(_) => Verdict::Fail,
+            Self::Later(_) => Disposition::Retry,
+            Self::Unreadable(_) | Self::Bodiless(_) => Disposition::Fail,
         }
     }
 }
@@ -299,8 +312,8 @@ async fn load(app: &App, text: &str) -> Result<(Job, Mail), Unloadable> {
     let mut job = posthaste_offload::run(text.len(), || Job::from_text(text)).await?;
     let mail = match &mut job.body {
         // Only what is larger than it looks is packed.
-        Body::Packed(packed) => posthaste_offload::run(UNKNOWN, || packed.unpack()).await?,
-        Body::Blob(name) => match app.blob.get(name).await {
+        JobBody::Packed(packed) => posthaste_offload::run(UNKNOWN, || packed.unpack()).await?,
+        JobBody::Blob(name) => match app.blob.get(name).await {
             Ok(bytes) => posthaste_offload::run(UNKNOWN, || unpack(&bytes)).await?,
             Err(BlobError::Missing(name)) => {
                 return Err(Unloadable::Bodiless(name));
@@ -309,27 +322,16 @@ async fn load(app: &App, text: &str) -> Result<(Job, Mail), Unloadable> {
                 return Err(Unloadable::Later(error));
             }
         },
-        Body::Mail(mail) => (**mail).clone(),
+        JobBody::Mail(mail) => (**mail).clone(),
     };
     let size = crate::submitted::size(&mail);
     let opened = || crate::submitted::opened(mail);
     Ok((job, posthaste_offload::run(size, opened).await))
 }
 
-/// Replaces a large job, or says that it must come again.
-async fn split_job(app: &App, job: &Job, recipients: &[u32]) -> Verdict {
-    match cut(app, job, recipients).await {
-        Ok(()) => Verdict::Done,
-        Err(error) => {
-            tracing::error!(message.id = %job.message, "message {} could not be cut: {error}", job.message);
-            error.verdict()
-        }
-    }
-}
-
 /// Replaces a large job by jobs of at most [`RANGE`] recipients. Running twice makes each range
 /// twice, which the claims absorb.
-async fn cut(app: &App, job: &Job, recipients: &[u32]) -> Result<(), Trouble> {
+async fn split_job(app: &App, job: &Job, recipients: &[u32]) -> Result<(), WorkError> {
     let range = usize::try_from(RANGE).unwrap_or(usize::MAX);
     let mut messages = Vec::new();
     for chunk in recipients.chunks(range) {

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use posthaste_http::{Caller, Rejection};
 use posthaste_model::{Clock, Entropy, WebhookId};
 use posthaste_queue::Queue;
-use posthaste_runtime::{Boot, Error};
+use posthaste_runtime::{Error, Platform};
 use posthaste_store::{Store, Webhook};
-use posthaste_webhook::{Client, Config, Guard, Sealer};
+use posthaste_webhook::{Config, Guard, Sealer, WebhookClient};
 
 use crate::fail;
 
@@ -21,7 +21,7 @@ pub struct App {
     /// The queue of what webhooks have not taken yet: replays go there.
     pub retries: Queue,
     /// Posts the test events; its guard judges every URL.
-    pub client: Client,
+    pub client: WebhookClient,
     pub sealer: Arc<Sealer>,
     pub clock: Clock,
     pub entropy: Entropy,
@@ -33,19 +33,19 @@ impl App {
     ///
     /// # Errors
     /// When one that must be there is not, or one cannot be read.
-    pub fn open(boot: &Boot) -> Result<Self, Error> {
-        let vars = boot.vars();
+    pub fn from_env(boot: &Platform) -> Result<Self, Error> {
+        let vars = boot.env();
         Ok(Self {
             store: boot.store()?,
             retries: boot.queue("RETRIES_QUEUE_URL")?,
-            client: Client::open(Config {
+            client: WebhookClient::open(Config {
                 guard: Guard::default(),
                 ..Config::default()
             })?,
             sealer: Arc::new(vars.parsed("STACK_SECRET")?),
             clock: boot.clock(),
             entropy: boot.entropy(),
-            max_webhooks: vars.or("MAX_WEBHOOKS", MAX_WEBHOOKS)?,
+            max_webhooks: vars.or_default("MAX_WEBHOOKS", MAX_WEBHOOKS)?,
         })
     }
 

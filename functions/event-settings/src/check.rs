@@ -1,13 +1,13 @@
 //! The rules of SPEC.md, "PATCH /v3/user/webhooks/event/settings/{id}": from a body to a webhook.
 
 use posthaste_http::Rejection;
-use posthaste_model::{Kind, Patch, Problems};
+use posthaste_model::{EventKind, Patch, Problems};
 use posthaste_store::Webhook;
 use posthaste_webhook::{Guard, check_url, oauth_place};
 
 use crate::App;
 use crate::fail::url_message;
-use crate::wire::Settings;
+use crate::wire::WebhookSettings;
 
 /// The longest name, client id and secret taken, in bytes; one of ours.
 const LONGEST: usize = 1024;
@@ -20,7 +20,7 @@ const LONGEST: usize = 1024;
 /// 400 with every problem.
 pub(crate) fn apply(
     app: &App,
-    body: &Settings,
+    body: &WebhookSettings,
     status_change: bool,
     mut webhook: Webhook,
 ) -> Result<Webhook, Rejection> {
@@ -41,7 +41,12 @@ pub(crate) fn apply(
     Ok(webhook)
 }
 
-fn check_target(body: &Settings, guard: &Guard, webhook: &mut Webhook, found: &mut Problems) {
+fn check_target(
+    body: &WebhookSettings,
+    guard: &Guard,
+    webhook: &mut Webhook,
+    found: &mut Problems,
+) {
     let Patch::Set(url) = &body.url else {
         found.add("url", "missing required argument");
         return;
@@ -60,7 +65,12 @@ fn check_target(body: &Settings, guard: &Guard, webhook: &mut Webhook, found: &m
     }
 }
 
-fn check_flags(body: &Settings, status_change: bool, webhook: &mut Webhook, found: &mut Problems) {
+fn check_flags(
+    body: &WebhookSettings,
+    status_change: bool,
+    webhook: &mut Webhook,
+    found: &mut Problems,
+) {
     match body.enabled {
         Patch::Keep => {}
         Patch::Clear => found.add("enabled", "enabled must be a boolean"),
@@ -73,7 +83,7 @@ fn check_flags(body: &Settings, status_change: bool, webhook: &mut Webhook, foun
         }
     }
     for (kind, flag) in body.flags() {
-        if kind == Kind::AccountStatusChange && !status_change {
+        if kind == EventKind::AccountStatusChange && !status_change {
             continue;
         }
         match flag {
@@ -98,7 +108,7 @@ fn check_text(field: &str, value: &Patch<String>, found: &mut Problems) {
 /// A new token URL keeps the stored secret, as rule 2 says ("needed once"): who may change the
 /// settings of a webhook decides where its credentials go, as he decides where its events go. The
 /// test post, which needs less of a key, sends the secret nowhere new.
-fn check_oauth(body: &Settings, guard: &Guard, webhook: &mut Webhook, found: &mut Problems) {
+fn check_oauth(body: &WebhookSettings, guard: &Guard, webhook: &mut Webhook, found: &mut Problems) {
     for (field, value) in [
         ("oauth_client_id", &body.oauth_client_id),
         ("oauth_client_secret", &body.oauth_client_secret),

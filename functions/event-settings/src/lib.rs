@@ -10,12 +10,12 @@ mod undelivered;
 mod wire;
 
 use http::Method;
-use posthaste_http::{Access, Gate, Routes};
+use posthaste_http::{Access, Authorizer, Routes};
 
 pub use app::{App, MAX_WEBHOOKS};
 
 /// The routes of this function. Those without an id act on the oldest webhook.
-pub fn routes(app: App, gate: Gate) -> Routes {
+pub fn routes(app: App, gate: Authorizer) -> Routes {
     const ALL: &str = "/v3/user/webhooks/event/settings";
     const LIST: &str = "/v3/user/webhooks/event/settings/all";
     const ONE: &str = "/v3/user/webhooks/event/settings/{id}";

@@ -5,22 +5,22 @@ use std::collections::BTreeSet;
 use axum::Json;
 use axum::extract::{RawQuery, State};
 use axum::http::StatusCode;
-use posthaste_http::{Body, Caller, Path, Rejection};
+use posthaste_http::{Caller, JsonBody, PathParams, Rejection};
 use posthaste_model::WebhookId;
-use posthaste_store::{Created, Saved, Webhook};
+use posthaste_store::{CreateOutcome, Saved, Webhook};
 
 use crate::App;
 use crate::check::apply;
 use crate::fail;
-use crate::wire::{Listed, Resource, Settings, wants_status_change};
+use crate::wire::{WebhookList, WebhookSettings, WebhookView, wants_status_change};
 
 /// `POST /v3/user/webhooks/event/settings`.
 pub(crate) async fn create(
     State(app): State<App>,
     caller: Caller,
     RawQuery(query): RawQuery,
-    Body(body): Body<Settings>,
-) -> Result<(StatusCode, Json<Resource>), Rejection> {
+    JsonBody(body): JsonBody<WebhookSettings>,
+) -> Result<(StatusCode, Json<WebhookView>), Rejection> {
     let include = wants_status_change(query.as_deref());
     let now = app.clock.now_ms();
     let empty = Webhook {
@@ -44,12 +44,15 @@ pub(crate) async fn create(
     let webhook = apply(&app, &body, include, empty)?;
     let limit = i64::from(app.max_webhooks);
     match app.store.create_webhook(&webhook, limit).await? {
-        Created::Done => {}
-        Created::Full => return Err(fail::full()),
-        Created::UrlTaken(holder) => return Err(fail::url_taken(&holder, &webhook.url)),
+        CreateOutcome::Done => {}
+        CreateOutcome::Full => return Err(fail::full()),
+        CreateOutcome::UrlTaken(holder) => return Err(fail::url_taken(&holder, &webhook.url)),
     }
     tracing::info!(account.id = %caller.id(), webhook.id = %webhook.id, "created webhook {}", webhook.id);
-    Ok((StatusCode::CREATED, Json(Resource::of(&webhook, include))))
+    Ok((
+        StatusCode::CREATED,
+        Json(WebhookView::of(&webhook, include)),
+    ))
 }
 
 /// `GET …/settings/all`.
@@ -57,12 +60,15 @@ pub(crate) async fn list(
     State(app): State<App>,
     caller: Caller,
     RawQuery(query): RawQuery,
-) -> Result<Json<Listed>, Rejection> {
+) -> Result<Json<WebhookList>, Rejection> {
     let include = wants_status_change(query.as_deref());
     let webhooks = app.store.webhooks(caller.id()).await?;
-    Ok(Json(Listed {
+    Ok(Json(WebhookList {
         max_allowed: app.max_webhooks,
-        webhooks: webhooks.iter().map(|w| Resource::of(w, include)).collect(),
+        webhooks: webhooks
+            .iter()
+            .map(|w| WebhookView::of(w, include))
+            .collect(),
     }))
 }
 
@@ -70,12 +76,12 @@ pub(crate) async fn list(
 pub(crate) async fn one(
     State(app): State<App>,
     caller: Caller,
-    Path(id): Path<String>,
+    PathParams(id): PathParams<String>,
     RawQuery(query): RawQuery,
-) -> Result<Json<Resource>, Rejection> {
+) -> Result<Json<WebhookView>, Rejection> {
     let webhook = app.webhook(&caller, &id).await?;
     let include = wants_status_change(query.as_deref());
-    Ok(Json(Resource::of(&webhook, include)))
+    Ok(Json(WebhookView::of(&webhook, include)))
 }
 
 /// `GET …/settings`.
@@ -83,20 +89,20 @@ pub(crate) async fn oldest(
     State(app): State<App>,
     caller: Caller,
     RawQuery(query): RawQuery,
-) -> Result<Json<Resource>, Rejection> {
+) -> Result<Json<WebhookView>, Rejection> {
     let webhook = app.oldest(&caller).await?;
     let include = wants_status_change(query.as_deref());
-    Ok(Json(Resource::of(&webhook, include)))
+    Ok(Json(WebhookView::of(&webhook, include)))
 }
 
 /// `PATCH …/settings/{id}`.
 pub(crate) async fn update(
     State(app): State<App>,
     caller: Caller,
-    Path(id): Path<String>,
+    PathParams(id): PathParams<String>,
     RawQuery(query): RawQuery,
-    Body(body): Body<Settings>,
-) -> Result<Json<Resource>, Rejection> {
+    JsonBody(body): JsonBody<WebhookSettings>,
+) -> Result<Json<WebhookView>, Rejection> {
     let id = WebhookId::parse(&id).map_err(|_| fail::unknown_id())?;
     change(&app, &caller, &id, query.as_deref(), &body).await
 }
@@ -106,8 +112,8 @@ pub(crate) async fn update_oldest(
     State(app): State<App>,
     caller: Caller,
     RawQuery(query): RawQuery,
-    Body(body): Body<Settings>,
-) -> Result<Json<Resource>, Rejection> {
+    JsonBody(body): JsonBody<WebhookSettings>,
+) -> Result<Json<WebhookView>, Rejection> {
     let oldest = app.oldest(&caller).await?;
     change(&app, &caller, &oldest.id, query.as_deref(), &body).await
 }
@@ -117,8 +123,8 @@ async fn change(
     caller: &Caller,
     id: &WebhookId,
     query: Option<&str>,
-    body: &Settings,
-) -> Result<Json<Resource>, Rejection> {
+    body: &WebhookSettings,
+) -> Result<Json<WebhookView>, Rejection> {
     let include = wants_status_change(query);
     let now = app.clock.now();
     let changed = app.store.change_webhook(caller.id(), id, |old| {
@@ -127,7 +133,7 @@ async fn change(
         Ok::<_, Rejection>(new)
     });
     match changed.await?? {
-        Saved::Done(webhook) => Ok(Json(Resource::of(&webhook, include))),
+        Saved::Done(webhook) => Ok(Json(WebhookView::of(&webhook, include))),
         Saved::Missing => Err(fail::unknown_id()),
         Saved::UrlTaken(holder) => {
             let url = match &body.url {
@@ -143,7 +149,7 @@ async fn change(
 pub(crate) async fn delete(
     State(app): State<App>,
     caller: Caller,
-    Path(id): Path<String>,
+    PathParams(id): PathParams<String>,
 ) -> Result<StatusCode, Rejection> {
     let id = WebhookId::parse(&id).map_err(|_| fail::unknown_id())?;
     if !app.store.delete_webhook(caller.id(), &id).await? {

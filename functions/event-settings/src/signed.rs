@@ -3,7 +3,7 @@
 
 use axum::Json;
 use axum::extract::State;
-use posthaste_http::{Body, Caller, Path, Rejection};
+use posthaste_http::{Caller, JsonBody, PathParams, Rejection};
 use posthaste_model::WebhookId;
 use posthaste_store::{Saved, Signing, Webhook};
 use posthaste_webhook::{KeyPair, signing_place};
@@ -24,7 +24,7 @@ fn shown(webhook: &Webhook) -> Json<PublicKey> {
 pub(crate) async fn one(
     State(app): State<App>,
     caller: Caller,
-    Path(id): Path<String>,
+    PathParams(id): PathParams<String>,
 ) -> Result<Json<PublicKey>, Rejection> {
     Ok(shown(&app.webhook(&caller, &id).await?))
 }
@@ -41,8 +41,8 @@ pub(crate) async fn oldest(
 pub(crate) async fn switch(
     State(app): State<App>,
     caller: Caller,
-    Path(id): Path<String>,
-    Body(body): Body<Switch>,
+    PathParams(id): PathParams<String>,
+    JsonBody(body): JsonBody<Switch>,
 ) -> Result<Json<PublicKey>, Rejection> {
     let id = WebhookId::parse(&id).map_err(|_| fail::unknown_id())?;
     change(&app, &caller, &id, &body).await
@@ -52,7 +52,7 @@ pub(crate) async fn switch(
 pub(crate) async fn switch_oldest(
     State(app): State<App>,
     caller: Caller,
-    Body(body): Body<Switch>,
+    JsonBody(body): JsonBody<Switch>,
 ) -> Result<Json<PublicKey>, Rejection> {
     let oldest = app.oldest(&caller).await?;
     change(&app, &caller, &oldest.id, &body).await

@@ -2,7 +2,7 @@
 
 use axum::extract::State;
 use axum::http::StatusCode;
-use posthaste_http::{Body, Caller, Rejection};
+use posthaste_http::{Caller, JsonBody, Rejection};
 use posthaste_store::Webhook;
 use posthaste_webhook::{
     Credentials, KeyPair, Post, Tokens, Unopened, batch, check_url, oauth_place, samples,
@@ -20,7 +20,7 @@ use crate::wire::Trial;
 pub(crate) async fn post(
     State(app): State<App>,
     caller: Caller,
-    Body(body): Body<Trial>,
+    JsonBody(body): JsonBody<Trial>,
 ) -> Result<StatusCode, Rejection> {
     let url = wanted_url("url", body.url.as_deref(), &app)?;
     let url = url.ok_or_else(|| Rejection::on("url", "missing required argument"))?;

@@ -4,10 +4,10 @@
 use axum::Json;
 use axum::extract::{RawQuery, State};
 use axum::http::StatusCode;
-use posthaste_http::{Body, Caller, Rejection};
+use posthaste_http::{Caller, JsonBody, Rejection};
 use posthaste_model::{Problems, Timestamp, WebhookId};
-use posthaste_queue::Undelivered;
-use posthaste_store::{DeadLetter, Row, Wanted};
+use posthaste_queue::WebhookRetry;
+use posthaste_store::{DeadLetter, DeadLetterFilter, StoredRow};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
@@ -22,7 +22,7 @@ const REPLAYED: usize = 200;
 
 /// One dead letter as its owner sees it.
 #[derive(Serialize)]
-pub(crate) struct Letter {
+pub(crate) struct DeadLetterView {
     webhook_id: String,
     events: u32,
     first_event_at: i64,
@@ -33,13 +33,13 @@ pub(crate) struct Letter {
 }
 
 #[derive(Serialize)]
-pub(crate) struct Letters {
-    result: Vec<Letter>,
+pub(crate) struct DeadLetterList {
+    result: Vec<DeadLetterView>,
     /// Give this back as `after` for the next page; `null` on the last one.
     next: Option<String>,
 }
 
-impl From<&DeadLetter> for Letter {
+impl From<&DeadLetter> for DeadLetterView {
     fn from(letter: &DeadLetter) -> Self {
         Self {
             webhook_id: letter.webhook.to_string(),
@@ -59,21 +59,24 @@ pub(crate) async fn list(
     State(app): State<App>,
     caller: Caller,
     RawQuery(query): RawQuery,
-) -> Result<Json<Letters>, Rejection> {
+) -> Result<Json<DeadLetterList>, Rejection> {
     let wanted = read_query(query.as_deref().unwrap_or_default())?;
     let rows = app.store.dead_letters(caller.id(), &wanted).await?;
     let full = rows.len() >= wanted.limit;
     let last = rows.last().filter(|_| full);
-    Ok(Json(Letters {
+    Ok(Json(DeadLetterList {
         next: last.map(|row| row.key.sk.clone()),
-        result: rows.iter().map(|row| Letter::from(&row.value)).collect(),
+        result: rows
+            .iter()
+            .map(|row| DeadLetterView::from(&row.value))
+            .collect(),
     }))
 }
 
-fn read_query(query: &str) -> Result<Wanted, Rejection> {
-    let mut wanted = Wanted {
+fn read_query(query: &str) -> Result<DeadLetterFilter, Rejection> {
+    let mut wanted = DeadLetterFilter {
         limit: PAGE,
-        ..Wanted::default()
+        ..DeadLetterFilter::default()
     };
     let mut found = Problems::default();
     for (name, value) in url::form_urlencoded::parse(query.as_bytes()) {
@@ -105,14 +108,14 @@ fn read_query(query: &str) -> Result<Wanted, Rejection> {
 /// Which letters to send again; all of them when nothing is said.
 #[derive(Default, Deserialize)]
 #[serde(default)]
-pub(crate) struct Choice {
+pub(crate) struct RetrySelection {
     since: Option<i64>,
     until: Option<i64>,
     webhook_id: Option<String>,
 }
 
 #[derive(Serialize)]
-pub(crate) struct Replayed {
+pub(crate) struct ReplayedLetters {
     /// How many events are on their way again.
     events: u64,
     /// Whether letters are left that the choice names: call again.
@@ -125,11 +128,11 @@ pub(crate) struct Replayed {
 pub(crate) async fn replay(
     State(app): State<App>,
     caller: Caller,
-    Body(choice): Body<Choice>,
-) -> Result<(StatusCode, Json<Replayed>), Rejection> {
+    JsonBody(choice): JsonBody<RetrySelection>,
+) -> Result<(StatusCode, Json<ReplayedLetters>), Rejection> {
     let webhook = choice.webhook_id.as_deref().map(WebhookId::parse);
     let unknown = |_| Rejection::on("webhook_id", "Invalid id provided.");
-    let wanted = Wanted {
+    let wanted = DeadLetterFilter {
         since: choice.since.map(Timestamp),
         until: choice.until.map(Timestamp),
         webhook: webhook.transpose().map_err(unknown)?,
@@ -144,14 +147,14 @@ pub(crate) async fn replay(
     }
     let more = rows.len() >= REPLAYED;
     tracing::info!(account.id = %caller.id(), "replayed {events} events of account {}", caller.id());
-    Ok((StatusCode::ACCEPTED, Json(Replayed { events, more })))
+    Ok((StatusCode::ACCEPTED, Json(ReplayedLetters { events, more })))
 }
 
 /// On the queue first, then forgotten: a failure between the two repeats and does not lose.
-async fn send(app: &App, row: &Row<DeadLetter>) -> Result<(), Rejection> {
+async fn send(app: &App, row: &StoredRow<DeadLetter>) -> Result<(), Rejection> {
     let now = app.clock.now();
     let mut undelivered =
-        Undelivered::from_text(&row.value.message).map_err(|e| Rejection::internal(&e))?;
+        WebhookRetry::from_text(&row.value.message).map_err(|e| Rejection::internal(&e))?;
     undelivered.retry.attempt = 0;
     undelivered.retry.not_before = now;
     let texts = undelivered

@@ -1,13 +1,13 @@
 //! The JSON of this function, as it comes and as it goes.
 
-use posthaste_model::{Kind, Patch};
+use posthaste_model::{EventKind, Patch};
 use posthaste_store::Webhook;
 use serde::{Deserialize, Serialize};
 
 /// The body of a create or an update; every field may be left out, or be `null`.
 #[derive(Default, Deserialize)]
 #[serde(default)]
-pub(crate) struct Settings {
+pub(crate) struct WebhookSettings {
     pub url: Patch<String>,
     pub enabled: Patch<bool>,
     pub friendly_name: Patch<String>,
@@ -28,33 +28,33 @@ pub(crate) struct Settings {
     pub account_status_change: Patch<bool>,
 }
 
-impl Settings {
+impl WebhookSettings {
     /// The flag of each kind of event.
-    pub(crate) fn flags(&self) -> [(Kind, &Patch<bool>); 12] {
-        Kind::ALL.map(|kind| (kind, self.flag(kind)))
+    pub(crate) fn flags(&self) -> [(EventKind, &Patch<bool>); 12] {
+        EventKind::ALL.map(|kind| (kind, self.flag(kind)))
     }
 
-    fn flag(&self, kind: Kind) -> &Patch<bool> {
+    fn flag(&self, kind: EventKind) -> &Patch<bool> {
         match kind {
-            Kind::Processed => &self.processed,
-            Kind::Delivered => &self.delivered,
-            Kind::Deferred => &self.deferred,
-            Kind::Bounce => &self.bounce,
-            Kind::Dropped => &self.dropped,
-            Kind::Open => &self.open,
-            Kind::Click => &self.click,
-            Kind::SpamReport => &self.spam_report,
-            Kind::Unsubscribe => &self.unsubscribe,
-            Kind::GroupUnsubscribe => &self.group_unsubscribe,
-            Kind::GroupResubscribe => &self.group_resubscribe,
-            Kind::AccountStatusChange => &self.account_status_change,
+            EventKind::Processed => &self.processed,
+            EventKind::Delivered => &self.delivered,
+            EventKind::Deferred => &self.deferred,
+            EventKind::Bounce => &self.bounce,
+            EventKind::Dropped => &self.dropped,
+            EventKind::Open => &self.open,
+            EventKind::Click => &self.click,
+            EventKind::SpamReport => &self.spam_report,
+            EventKind::Unsubscribe => &self.unsubscribe,
+            EventKind::GroupUnsubscribe => &self.group_unsubscribe,
+            EventKind::GroupResubscribe => &self.group_resubscribe,
+            EventKind::AccountStatusChange => &self.account_status_change,
         }
     }
 }
 
 /// A webhook as callers see it. No secret has a place here.
 #[derive(Serialize)]
-pub(crate) struct Resource {
+pub(crate) struct WebhookView {
     enabled: bool,
     url: String,
     /// Only when asked for with `include` (SPEC, event webhook update).
@@ -82,24 +82,25 @@ pub(crate) struct Resource {
     public_key: Option<String>,
 }
 
-impl Resource {
+impl WebhookView {
     pub(crate) fn of(webhook: &Webhook, with_status_change: bool) -> Self {
         let wants = |kind| webhook.kinds.contains(&kind);
         Self {
             enabled: webhook.enabled,
             url: webhook.url.clone(),
-            account_status_change: with_status_change.then(|| wants(Kind::AccountStatusChange)),
-            group_resubscribe: wants(Kind::GroupResubscribe),
-            delivered: wants(Kind::Delivered),
-            group_unsubscribe: wants(Kind::GroupUnsubscribe),
-            spam_report: wants(Kind::SpamReport),
-            bounce: wants(Kind::Bounce),
-            deferred: wants(Kind::Deferred),
-            unsubscribe: wants(Kind::Unsubscribe),
-            processed: wants(Kind::Processed),
-            open: wants(Kind::Open),
-            click: wants(Kind::Click),
-            dropped: wants(Kind::Dropped),
+            account_status_change: with_status_change
+                .then(|| wants(EventKind::AccountStatusChange)),
+            group_resubscribe: wants(EventKind::GroupResubscribe),
+            delivered: wants(EventKind::Delivered),
+            group_unsubscribe: wants(EventKind::GroupUnsubscribe),
+            spam_report: wants(EventKind::SpamReport),
+            bounce: wants(EventKind::Bounce),
+            deferred: wants(EventKind::Deferred),
+            unsubscribe: wants(EventKind::Unsubscribe),
+            processed: wants(EventKind::Processed),
+            open: wants(EventKind::Open),
+            click: wants(EventKind::Click),
+            dropped: wants(EventKind::Dropped),
             friendly_name: webhook.friendly_name.clone(),
             id: webhook.id.to_string(),
             created_date: webhook.created_at.map(|at| at.seconds().iso()),
@@ -113,9 +114,9 @@ impl Resource {
 
 /// Every webhook of an account.
 #[derive(Serialize)]
-pub(crate) struct Listed {
+pub(crate) struct WebhookList {
     pub max_allowed: u32,
-    pub webhooks: Vec<Resource>,
+    pub webhooks: Vec<WebhookView>,
 }
 
 /// The body that switches signatures on and off.

@@ -14,7 +14,7 @@ use posthaste_store::{ParseSetting, StoreError};
 use sha2::{Digest as _, Sha256};
 
 use crate::App;
-use crate::work::Trouble;
+use crate::work::WorkError;
 
 /// A mail that has passed this many servers goes in circles (RFC 5321, section 6.3).
 const MOST_HOPS: usize = 100;
@@ -32,7 +32,7 @@ pub const RETRY_WINDOW: i64 = 15 * 60;
 
 /// A mail as it was handed in.
 #[derive(Clone, Copy, Debug)]
-pub struct Arrived<'a> {
+pub struct ArrivedMail<'a> {
     /// The return path; empty for the null sender.
     pub from: &'a str,
     pub to: &'a [String],
@@ -87,7 +87,7 @@ pub async fn receiver(app: &App, address: &str) -> Result<Option<ParseSetting>, 
 ///
 /// # Errors
 /// When the mail is not wanted, or could not be kept; some recipients may have it then.
-pub async fn accept(app: &App, arrived: Arrived<'_>, raw: Bytes) -> Result<usize, Unaccepted> {
+pub async fn accept(app: &App, arrived: ArrivedMail<'_>, raw: Bytes) -> Result<usize, Unaccepted> {
     let content = raw.get(arrived.added..).unwrap_or_default();
     let read = || (hops(&raw), has_message_id(content), Sha256::digest(content));
     let (hops, has_message_id, content) = posthaste_offload::run(raw.len(), read).await;
@@ -175,7 +175,7 @@ async fn keep(
 }
 
 /// Lets go of a job's raw mail, for good. One that recipients share goes with the last of them.
-pub(crate) async fn release(app: &App, job: &Inbound) -> Result<(), Trouble> {
+pub(crate) async fn release(app: &App, job: &Inbound) -> Result<(), WorkError> {
     if !job.shared || app.store.release_raw(&job.blob, &job.id).await? {
         app.blob.delete(&job.blob).await?;
     }

@@ -6,10 +6,10 @@ use posthaste_blob::Blob;
 use posthaste_identity::Resolver;
 use posthaste_model::{Clock, Entropy, Hostname};
 use posthaste_queue::Queue;
-use posthaste_runtime::{Boot, Error};
+use posthaste_runtime::{Error, Platform};
 use posthaste_spam::Filter;
 use posthaste_store::Store;
-use posthaste_webhook::{Client, Config, Guard};
+use posthaste_webhook::{Config, Guard, WebhookClient};
 
 /// Everything `inbound-parse` works with.
 #[derive(Clone)]
@@ -18,7 +18,7 @@ pub struct App {
     pub blob: Blob,
     /// Its own queue: for each recipient of a mail, and for later attempts.
     pub inbound: Queue,
-    pub client: Client,
+    pub client: WebhookClient,
     /// Asked for SPF and DKIM; without one both are `none`.
     pub resolver: Option<Resolver>,
     /// Asked where a setting wants spam to be checked.
@@ -51,13 +51,13 @@ impl App {
     ///
     /// # Errors
     /// When one that must be there is not, or one cannot be read.
-    pub fn open(boot: &Boot) -> Result<Self, Error> {
-        let vars = boot.vars();
+    pub fn from_env(boot: &Platform) -> Result<Self, Error> {
+        let vars = boot.env();
         Ok(Self {
             store: boot.store()?,
             blob: boot.blob()?,
             inbound: boot.queue("INBOUND_QUEUE_URL")?,
-            client: Client::open(Self::bounds(Guard::default()))?,
+            client: WebhookClient::open(Self::bounds(Guard::default()))?,
             resolver: Some(Resolver::system()?),
             filter: vars.optional("SPAM_FILTER")?,
             clock: boot.clock(),

@@ -1,6 +1,6 @@
 //! What is found out about a mail before it is posted: SPF, DKIM, spam.
 
-use posthaste_identity::{Came, Spf, check_received};
+use posthaste_identity::{Came, SpfCheck, check_received};
 use posthaste_model::cut;
 use posthaste_queue::{Inbound, Judged, Scored};
 
@@ -24,7 +24,7 @@ pub(crate) async fn judge(app: &App, job: &Inbound, spam_check: bool, raw: &[u8]
 async fn checked(app: &App, job: &Inbound, raw: &[u8]) -> Judged {
     let Some(resolver) = &app.resolver else {
         return Judged {
-            spf: word(Spf::None).to_owned(),
+            spf: word(SpfCheck::None).to_owned(),
             ..Judged::default()
         };
     };
@@ -42,15 +42,15 @@ async fn checked(app: &App, job: &Inbound, raw: &[u8]) -> Judged {
     }
 }
 
-fn word(spf: Spf) -> &'static str {
+fn word(spf: SpfCheck) -> &'static str {
     match spf {
-        Spf::Pass => "pass",
-        Spf::Fail => "fail",
-        Spf::SoftFail => "softfail",
-        Spf::Neutral => "neutral",
-        Spf::None => "none",
-        Spf::TempError => "temperror",
-        Spf::PermError => "permerror",
+        SpfCheck::Pass => "pass",
+        SpfCheck::Fail => "fail",
+        SpfCheck::SoftFail => "softfail",
+        SpfCheck::Neutral => "neutral",
+        SpfCheck::None => "none",
+        SpfCheck::TempError => "temperror",
+        SpfCheck::PermError => "permerror",
     }
 }
 

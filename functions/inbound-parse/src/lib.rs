@@ -15,6 +15,6 @@ mod notice;
 mod post;
 mod work;
 
-pub use accept::{Arrived, RETRY_WINDOW, Unaccepted, accept, receiver};
+pub use accept::{ArrivedMail, RETRY_WINDOW, Unaccepted, accept, receiver};
 pub use app::App;
 pub use work::handle;

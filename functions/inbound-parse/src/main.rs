@@ -2,7 +2,7 @@
 
 fn main() -> Result<(), posthaste_runtime::Error> {
     posthaste_runtime::queue_worker(
-        inbound_parse::App::open,
+        inbound_parse::App::from_env,
         |app| vec![&app.inbound],
         inbound_parse::handle,
     )

@@ -7,18 +7,18 @@ use posthaste_blob::BlobError;
 use posthaste_queue::{Judged, Scored};
 use serde::Deserialize;
 
-use crate::work::Trouble;
-use crate::{App, Arrived, Unaccepted, accept};
+use crate::work::WorkError;
+use crate::{App, ArrivedMail, Unaccepted, accept};
 
 /// A mail that waits in the bucket.
 #[derive(Deserialize)]
-pub(crate) struct Notice {
-    mail: Mail,
+pub(crate) struct ArrivalNotice {
+    mail: NotifiedMail,
     receipt: Receipt,
 }
 
 #[derive(Deserialize)]
-struct Mail {
+struct NotifiedMail {
     #[serde(default)]
     source: String,
 }
@@ -28,29 +28,29 @@ struct Mail {
 struct Receipt {
     recipients: Vec<String>,
     #[serde(default)]
-    spf_verdict: Word,
+    spf_verdict: NoticeEvent,
     #[serde(default)]
-    dkim_verdict: Word,
+    dkim_verdict: NoticeEvent,
     #[serde(default)]
-    spam_verdict: Word,
+    spam_verdict: NoticeEvent,
     #[serde(default)]
-    virus_verdict: Word,
-    action: Action,
+    virus_verdict: NoticeEvent,
+    action: ReceiptAction,
 }
 
 #[derive(Default, Deserialize)]
-struct Word {
+struct NoticeEvent {
     #[serde(default)]
     status: String,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Action {
+struct ReceiptAction {
     object_key: String,
 }
 
-impl Notice {
+impl ArrivalNotice {
     /// Reads a notice, delivered by SNS without its own envelope.
     pub(crate) fn from_text(text: &str) -> Option<Self> {
         serde_json::from_str(text).ok()
@@ -91,7 +91,7 @@ impl Notice {
 }
 
 /// Turns the mail of a notice into jobs. A notice that comes again finds nothing to do.
-pub(crate) async fn take(app: &App, notice: &Notice) -> Result<(), Trouble> {
+pub(crate) async fn take(app: &App, notice: &ArrivalNotice) -> Result<(), WorkError> {
     let key = &notice.receipt.action.object_key;
     let raw = match app.blob.get(key).await {
         Ok(raw) => raw,
@@ -99,7 +99,7 @@ pub(crate) async fn take(app: &App, notice: &Notice) -> Result<(), Trouble> {
         Err(error) => return Err(error.into()),
     };
     let judged = notice.judged();
-    let arrived = Arrived {
+    let arrived = ArrivedMail {
         from: &notice.mail.source,
         to: &notice.receipt.recipients,
         ip: client(&raw),

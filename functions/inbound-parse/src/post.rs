@@ -5,7 +5,7 @@ use http::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
 use posthaste_mime::inbound::{Facts, Mode, Signature, Spam, Spf, form};
 use posthaste_queue::{Inbound, Judged};
 use posthaste_store::ParseSetting;
-use posthaste_webhook::{Outcome, Post, Stage};
+use posthaste_webhook::{Post, PostOutcome, RequestStage};
 
 use crate::App;
 
@@ -15,9 +15,9 @@ pub(crate) async fn post(
     setting: &ParseSetting,
     (job, judged): (&Inbound, &Judged),
     raw: Bytes,
-) -> Outcome {
-    let unreachable = |detail: String| Outcome::Unreachable {
-        stage: Stage::Name,
+) -> PostOutcome {
+    let unreachable = |detail: String| PostOutcome::Unreachable {
+        stage: RequestStage::Name,
         detail,
     };
     let url = match setting.target.parse() {

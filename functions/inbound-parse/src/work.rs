@@ -3,12 +3,12 @@
 use posthaste_blob::BlobError;
 use posthaste_model::Timestamp;
 use posthaste_queue::{
-    BatchResult, Inbound, JobError, Judged, QueueError, SqsEvent, SqsMessage, Verdict, each,
+    BatchResult, Disposition, Inbound, JobError, Judged, QueueError, SqsEvent, SqsMessage, each,
 };
-use posthaste_store::{ArrivalStage, Arriving, Due, Lane, LostMail, StoreError};
-use posthaste_webhook::{Attempted, Fate, Next, Outcome, Schedule};
+use posthaste_store::{ArrivalStage, Arriving, Due, DueTarget, LostMail, StoreError};
+use posthaste_webhook::{Attempted, Next, PostOutcome, RetryFate, Schedule};
 
-use crate::notice::Notice;
+use crate::notice::ArrivalNotice;
 use crate::{App, Unaccepted, accept, post};
 
 /// Seconds a claim keeps others away: longer than the longest POST can take.
@@ -16,7 +16,7 @@ const LEASE: i64 = 300;
 
 /// Trouble that only a later run of the same job can mend.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum Trouble {
+pub(crate) enum WorkError {
     #[error(transparent)]
     Store(#[from] StoreError),
     #[error(transparent)]
@@ -31,16 +31,16 @@ pub(crate) enum Trouble {
     Busy,
 }
 
-impl Trouble {
+impl WorkError {
     /// Whether it passes.
-    fn verdict(&self) -> Verdict {
+    fn verdict(&self) -> Disposition {
         match self {
-            Self::Job(_) | Self::Notice(Unaccepted::Job(_) | Unaccepted::Loop) => Verdict::Fail,
+            Self::Job(_) | Self::Notice(Unaccepted::Job(_) | Unaccepted::Loop) => Disposition::Fail,
             Self::Store(error) | Self::Notice(Unaccepted::Store(error)) if error.is_permanent() => {
-                Verdict::Fail
+                Disposition::Fail
             }
             Self::Store(_) | Self::Blob(_) | Self::Queue(_) | Self::Notice(_) | Self::Busy => {
-                Verdict::Again
+                Disposition::Retry
             }
         }
     }
@@ -51,22 +51,22 @@ pub async fn handle(app: &App, event: &SqsEvent) -> BatchResult {
     each(event, app.at_once, |record| work(app, record)).await
 }
 
-async fn work(app: &App, record: &SqsMessage) -> Verdict {
+async fn work(app: &App, record: &SqsMessage) -> Disposition {
     let text = record.body.as_deref().unwrap_or_default();
     let done = match Inbound::from_text(text) {
         Ok(job) => one(app, job).await,
-        Err(no_job) => match Notice::from_text(text) {
+        Err(no_job) => match ArrivalNotice::from_text(text) {
             Some(notice) => crate::notice::take(app, &notice).await,
             None => {
                 // It ends with the dead letters, from where a release that can read it takes it.
                 tracing::error!(error = %no_job, "an inbound message cannot be read: {no_job}");
-                return Verdict::Fail;
+                return Disposition::Fail;
             }
         },
     };
     match done {
-        Ok(()) => Verdict::Done,
-        Err(Trouble::Busy) => Verdict::Again,
+        Ok(()) => Disposition::Done,
+        Err(WorkError::Busy) => Disposition::Retry,
         Err(trouble) => {
             tracing::error!(error = %trouble, "a received mail must wait: {trouble}");
             trouble.verdict()
@@ -75,12 +75,12 @@ async fn work(app: &App, record: &SqsMessage) -> Verdict {
 }
 
 /// How an attempt ended: with the receiver's answer, or before there was anybody to ask.
-enum End {
-    Posted(Outcome),
+enum PostResult {
+    Posted(PostOutcome),
     Hopeless(&'static str),
 }
 
-async fn one(app: &App, job: Inbound) -> Result<(), Trouble> {
+async fn one(app: &App, job: Inbound) -> Result<(), WorkError> {
     let which = (&job.account, job.id.as_str(), job.attempt);
     let now = app.clock.now();
     let expires = now.plus(app.retention);
@@ -91,7 +91,7 @@ async fn one(app: &App, job: Inbound) -> Result<(), Trouble> {
     match begun {
         Arriving::Go { first: true } => app.store.count_received(&job.account, now).await?,
         Arriving::Go { first: false } => {}
-        Arriving::Busy => return Err(Trouble::Busy),
+        Arriving::Busy => return Err(WorkError::Busy),
         Arriving::Over(ArrivalStage::Done) => {
             // Handed in again after it was posted: the second copy is of no use.
             return accept::release(app, &job).await;
@@ -110,27 +110,37 @@ async fn one(app: &App, job: Inbound) -> Result<(), Trouble> {
     finish(app, job, end, judged).await
 }
 
-async fn attempt(app: &App, job: &Inbound) -> Result<(End, Option<Judged>), Trouble> {
+async fn attempt(app: &App, job: &Inbound) -> Result<(PostResult, Option<Judged>), WorkError> {
     let setting = app.store.parse_setting(&job.account, &job.hostname).await?;
     let Some(setting) = setting else {
-        return Ok((End::Hopeless("the hostname is no longer parsed"), None));
+        return Ok((
+            PostResult::Hopeless("the hostname is no longer parsed"),
+            None,
+        ));
     };
     let raw = match app.blob.get(&job.blob).await {
         Ok(raw) => raw,
-        Err(BlobError::Missing(_)) => return Ok((End::Hopeless("the raw mail is gone"), None)),
+        Err(BlobError::Missing(_)) => {
+            return Ok((PostResult::Hopeless("the raw mail is gone"), None));
+        }
         Err(error) => return Err(error.into()),
     };
     let judged = crate::judge::judge(app, job, setting.spam_check, &raw).await;
     let outcome = post::post(app, &setting, (job, &judged), raw).await;
-    Ok((End::Posted(outcome), Some(judged)))
+    Ok((PostResult::Posted(outcome), Some(judged)))
 }
 
-async fn finish(app: &App, job: Inbound, end: End, judged: Option<Judged>) -> Result<(), Trouble> {
+async fn finish(
+    app: &App,
+    job: Inbound,
+    end: PostResult,
+    judged: Option<Judged>,
+) -> Result<(), WorkError> {
     let now = app.clock.now();
     let (reason, next) = match &end {
-        End::Hopeless(why) => ((*why).to_owned(), Next::GiveUp),
-        End::Posted(outcome) => match Schedule::Inbound.fate(outcome) {
-            Fate::Done => {
+        PostResult::Hopeless(why) => ((*why).to_owned(), Next::GiveUp),
+        PostResult::Posted(outcome) => match Schedule::Inbound.fate(outcome) {
+            RetryFate::Done => {
                 let which = (&job.account, job.id.as_str(), job.attempt + 1);
                 let expires = now.plus(app.retention);
                 app.store
@@ -138,8 +148,8 @@ async fn finish(app: &App, job: Inbound, end: End, judged: Option<Judged>) -> Re
                     .await?;
                 return accept::release(app, &job).await;
             }
-            Fate::End => (outcome.to_string(), Next::GiveUp),
-            Fate::Retry => {
+            RetryFate::End => (outcome.to_string(), Next::GiveUp),
+            RetryFate::Retry => {
                 let attempted = Attempted {
                     started: job.received,
                     now,
@@ -162,15 +172,15 @@ async fn finish(app: &App, job: Inbound, end: End, judged: Option<Judged>) -> Re
     };
     match next {
         Next::At(at) => again(app, &later, at).await,
-        Next::GiveUp => bury(app, &later, reason).await,
+        Next::GiveUp => put_dead_letter(app, &later, reason).await,
     }
 }
 
 /// Sees to it that the next attempt comes, then lets go of this one: in the other order a crash
 /// in between would lose the mail, in this one the claim absorbs the second job.
-async fn again(app: &App, later: &Inbound, at: Timestamp) -> Result<(), Trouble> {
+async fn again(app: &App, later: &Inbound, at: Timestamp) -> Result<(), WorkError> {
     let due = Due {
-        lane: Lane::Inbound,
+        lane: DueTarget::Inbound,
         account: later.account.clone(),
         at,
         id: format!("{}#{:03}", later.id, later.attempt),
@@ -182,7 +192,7 @@ async fn again(app: &App, later: &Inbound, at: Timestamp) -> Result<(), Trouble>
 }
 
 /// Keeps the mail for a replay. The raw mail stays where it is.
-async fn bury(app: &App, later: &Inbound, reason: String) -> Result<(), Trouble> {
+async fn put_dead_letter(app: &App, later: &Inbound, reason: String) -> Result<(), WorkError> {
     let now = app.clock.now();
     let lost = LostMail {
         account: later.account.clone(),
@@ -198,7 +208,7 @@ async fn bury(app: &App, later: &Inbound, reason: String) -> Result<(), Trouble>
     settle(app, later, ArrivalStage::Dead).await
 }
 
-async fn settle(app: &App, job: &Inbound, stage: ArrivalStage) -> Result<(), Trouble> {
+async fn settle(app: &App, job: &Inbound, stage: ArrivalStage) -> Result<(), WorkError> {
     let which = (&job.account, job.id.as_str(), job.attempt);
     let expires = app.clock.now().plus(app.retention);
     Ok(app.store.end_arrival(which, stage, expires).await?)

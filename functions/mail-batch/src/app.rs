@@ -2,7 +2,7 @@
 
 use posthaste_model::{Clock, Entropy, HORIZON};
 use posthaste_queue::Queue;
-use posthaste_runtime::{Boot, Error};
+use posthaste_runtime::{Error, Platform};
 use posthaste_store::Store;
 
 /// Everything the handlers need.
@@ -22,13 +22,13 @@ impl App {
     ///
     /// # Errors
     /// When one that must be there is not, or one cannot be read.
-    pub fn open(boot: &Boot) -> Result<Self, Error> {
+    pub fn from_env(boot: &Platform) -> Result<Self, Error> {
         Ok(Self {
             store: boot.store()?,
             send: boot.queue("SEND_QUEUE_URL")?,
             clock: boot.clock(),
             entropy: boot.entropy(),
-            horizon: boot.vars().positive("HORIZON_SECONDS", HORIZON)?,
+            horizon: boot.env().positive("HORIZON_SECONDS", HORIZON)?,
         })
     }
 }

@@ -3,7 +3,7 @@
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use posthaste_http::{Caller, Path, Rejection};
+use posthaste_http::{Caller, PathParams, Rejection};
 use posthaste_model::BatchId;
 use posthaste_store::Put;
 
@@ -36,7 +36,7 @@ pub(crate) async fn create(
 pub(crate) async fn validate(
     State(app): State<App>,
     caller: Caller,
-    Path(batch_id): Path<String>,
+    PathParams(batch_id): PathParams<String>,
 ) -> Result<Json<Batch>, Rejection> {
     let batch = BatchId::parse(&batch_id).map_err(|_| fail::not_valid())?;
     let now = app.clock.now();

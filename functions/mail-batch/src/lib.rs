@@ -15,12 +15,12 @@ mod scheduled;
 mod wire;
 
 use http::Method;
-use posthaste_http::{Access, Gate, Routes};
+use posthaste_http::{Access, Authorizer, Routes};
 
 pub use app::App;
 
 /// The routes of this function.
-pub fn routes(app: App, gate: Gate) -> Routes {
+pub fn routes(app: App, gate: Authorizer) -> Routes {
     const BATCHES: &str = "/v3/mail/batch";
     const BATCH: &str = "/v3/mail/batch/{batch_id}";
     const HOLDS: &str = "/v3/user/scheduled_sends";

@@ -2,11 +2,11 @@
 
 use axum::Json;
 use axum::extract::{Query, State};
-use posthaste_http::{Caller, Path, Rejection};
+use posthaste_http::{Caller, PathParams, Rejection};
 use posthaste_model::{BatchId, Problems};
 use serde::Deserialize;
 
-use crate::wire::{Listed, Listing};
+use crate::wire::{BatchEntry, Listing};
 use crate::{App, fail};
 
 /// As in the contract's other lists.
@@ -14,12 +14,12 @@ const MOST: usize = 500;
 
 /// Which part of the list.
 #[derive(Deserialize)]
-pub(crate) struct Part {
+pub(crate) struct ListRange {
     limit: Option<String>,
     after: Option<String>,
 }
 
-impl Part {
+impl ListRange {
     fn check(self) -> Result<(usize, Option<String>), Problems> {
         let mut found = Problems::default();
         let limit = self.limit.map_or(Some(MOST), |text| text.parse().ok());
@@ -48,8 +48,8 @@ fn is_place(text: &str) -> bool {
 pub(crate) async fn list(
     State(app): State<App>,
     caller: Caller,
-    Path(batch_id): Path<String>,
-    Query(part): Query<Part>,
+    PathParams(batch_id): PathParams<String>,
+    Query(part): Query<ListRange>,
 ) -> Result<Json<Listing>, Rejection> {
     let (limit, after) = part.check()?;
     let batch = BatchId::parse(&batch_id).map_err(|_| fail::unknown_batch())?;
@@ -62,7 +62,7 @@ pub(crate) async fn list(
     let messages = held
         .entries
         .into_iter()
-        .map(|entry| Listed::new(entry, hold, now));
+        .map(|entry| BatchEntry::new(entry, hold, now));
     Ok(Json(Listing {
         batch_id,
         messages: messages.collect(),

@@ -6,12 +6,12 @@ use std::time::Duration;
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use posthaste_http::{Body, Caller, Path, Rejection};
+use posthaste_http::{Caller, JsonBody, PathParams, Rejection};
 use posthaste_model::MessageId;
-use posthaste_model::batch::Stage;
-use posthaste_store::Piece;
+use posthaste_model::batch::PartStage;
+use posthaste_store::ScheduledPart;
 
-use crate::wire::{Message, Send, Shift};
+use crate::wire::{ScheduledMessage, Send, Shift};
 use crate::{App, fail, moving};
 
 /// A message id, or an `sg_message_id`, which begins with one.
@@ -24,11 +24,11 @@ async fn show(
     app: &App,
     caller: &Caller,
     message_id: MessageId,
-) -> Result<Json<Message>, Rejection> {
+) -> Result<Json<ScheduledMessage>, Rejection> {
     let now = app.clock.now();
     let mut sends = Vec::new();
     for row in app.store.pieces(caller.id(), &message_id).await? {
-        let piece: Piece = row.value;
+        let piece: ScheduledPart = row.value;
         let hold = match &piece.batch {
             Some(batch) => app.store.hold_on(caller.id(), batch, now).await?,
             None => None,
@@ -37,7 +37,7 @@ async fn show(
     }
     match sends.is_empty() {
         true => Err(fail::unknown_message()),
-        false => Ok(Json(Message { message_id, sends })),
+        false => Ok(Json(ScheduledMessage { message_id, sends })),
     }
 }
 
@@ -45,8 +45,8 @@ async fn show(
 pub(crate) async fn one(
     State(app): State<App>,
     caller: Caller,
-    Path(message): Path<String>,
-) -> Result<Json<Message>, Rejection> {
+    PathParams(message): PathParams<String>,
+) -> Result<Json<ScheduledMessage>, Rejection> {
     show(&app, &caller, read(&message)?).await
 }
 
@@ -56,14 +56,17 @@ pub(crate) async fn one(
 pub(crate) async fn cancel(
     State(app): State<App>,
     caller: Caller,
-    Path(message): Path<String>,
+    PathParams(message): PathParams<String>,
 ) -> Result<StatusCode, Rejection> {
     let message = read(&message)?;
     let (pieces, held) = app.store.cancel_message(caller.id(), &message).await?;
     if pieces.is_empty() {
         return Err(fail::unknown_message());
     }
-    if !pieces.iter().any(|piece| piece.stage == Stage::Cancelled) {
+    if !pieces
+        .iter()
+        .any(|piece| piece.stage == PartStage::Cancelled)
+    {
         return Err(fail::left());
     }
     // What waited past its time is dropped at once.
@@ -82,9 +85,9 @@ pub(crate) async fn cancel(
 pub(crate) async fn shift(
     State(app): State<App>,
     caller: Caller,
-    Path(message): Path<String>,
-    Body(wire): Body<Shift>,
-) -> Result<Json<Message>, Rejection> {
+    PathParams(message): PathParams<String>,
+    JsonBody(wire): JsonBody<Shift>,
+) -> Result<Json<ScheduledMessage>, Rejection> {
     let message = read(&message)?;
     let to = wire.check(app.clock.now(), app.horizon)?;
     moving::run(&app, caller.id(), &message, to).await?;

@@ -1,10 +1,10 @@
 //! Moving the pieces of a mail to another second.
 
 use posthaste_http::Rejection;
-use posthaste_model::batch::Stage;
+use posthaste_model::batch::PartStage;
 use posthaste_model::{AccountId, MessageId, Timestamp};
 use posthaste_queue::Job;
-use posthaste_store::{Carried, Piece};
+use posthaste_store::{PendingRows, ScheduledPart};
 
 use crate::{App, fail};
 
@@ -21,7 +21,7 @@ pub(crate) async fn run(
     }
     let mut moves = Vec::new();
     for row in pieces {
-        if row.value.stage == Stage::Waiting {
+        if row.value.stage == PartStage::Waiting {
             let carried = app.store.carried(account, &row.value).await?;
             check(app, account, &row.value, &carried, to).await?;
             moves.push((row.value, carried));
@@ -39,8 +39,8 @@ pub(crate) async fn run(
 async fn check(
     app: &App,
     account: &AccountId,
-    piece: &Piece,
-    carried: &Carried,
+    piece: &ScheduledPart,
+    carried: &PendingRows,
     to: Timestamp,
 ) -> Result<(), Rejection> {
     // A job in the queue cannot be called back: it comes at its second, and can only be put off.
@@ -71,8 +71,8 @@ async fn check(
 async fn shift(
     app: &App,
     account: &AccountId,
-    piece: &Piece,
-    carried: &Carried,
+    piece: &ScheduledPart,
+    carried: &PendingRows,
     to: Timestamp,
 ) -> Result<(), Rejection> {
     let moved = app.store.move_piece(account, piece, to).await?;

@@ -16,7 +16,7 @@ const PAGE: usize = 100;
 const BUDGET: i64 = 5_000;
 
 #[derive(Debug, thiserror::Error)]
-enum Trouble {
+enum ReleaseError {
     #[error(transparent)]
     Store(#[from] StoreError),
     #[error(transparent)]
@@ -36,7 +36,7 @@ async fn run(
     account: &AccountId,
     batch: &BatchId,
     ordered: Timestamp,
-) -> Result<(), Trouble> {
+) -> Result<(), ReleaseError> {
     let end = app.clock.now_ms().0.saturating_add(BUDGET);
     while app.clock.now_ms().0 < end {
         let times = (ordered, app.clock.now());

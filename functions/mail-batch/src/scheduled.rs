@@ -3,12 +3,12 @@
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use posthaste_http::{Body, Caller, Path, Rejection};
+use posthaste_http::{Caller, JsonBody, PathParams, Rejection};
 use posthaste_model::BatchId;
 use posthaste_model::batch::Hold;
 use posthaste_store::{HoldError, Reach};
 
-use crate::wire::{Create, Scheduled, Update};
+use crate::wire::{CreateBatch, Scheduled, Update};
 use crate::{App, fail, release};
 
 /// `POST /v3/user/scheduled_sends`: cancels or pauses a batch that has no status yet.
@@ -18,7 +18,7 @@ use crate::{App, fail, release};
 pub(crate) async fn create(
     State(app): State<App>,
     caller: Caller,
-    Body(wire): Body<Create>,
+    JsonBody(wire): JsonBody<CreateBatch>,
 ) -> Result<(StatusCode, Json<Scheduled>), Rejection> {
     let (batch_id, status) = wire.check()?;
     let invalid = || Rejection::on("batch_id", fail::INVALID);
@@ -76,7 +76,7 @@ pub(crate) async fn list(
 pub(crate) async fn one(
     State(app): State<App>,
     caller: Caller,
-    Path(batch_id): Path<String>,
+    PathParams(batch_id): PathParams<String>,
 ) -> Result<Json<Vec<Scheduled>>, Rejection> {
     let hold = match BatchId::parse(&batch_id) {
         Ok(batch) => {
@@ -98,8 +98,8 @@ pub(crate) async fn one(
 pub(crate) async fn update(
     State(app): State<App>,
     caller: Caller,
-    Path(batch_id): Path<String>,
-    Body(wire): Body<Update>,
+    PathParams(batch_id): PathParams<String>,
+    JsonBody(wire): JsonBody<Update>,
 ) -> Result<StatusCode, Rejection> {
     let status = wire.check()?;
     let batch = BatchId::parse(&batch_id).map_err(|_| fail::unknown_batch())?;
@@ -124,7 +124,7 @@ pub(crate) async fn update(
 pub(crate) async fn delete(
     State(app): State<App>,
     caller: Caller,
-    Path(batch_id): Path<String>,
+    PathParams(batch_id): PathParams<String>,
 ) -> Result<StatusCode, Rejection> {
     let batch = BatchId::parse(&batch_id).map_err(|_| fail::unknown_batch())?;
     let lifted = app.store.lift_hold(caller.id(), &batch, &app.clock).await?;

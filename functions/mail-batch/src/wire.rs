@@ -1,8 +1,8 @@
 //! The JSON of this function.
 
-use posthaste_model::batch::{Fate, Hold, Stage, Status, under};
+use posthaste_model::batch::{BatchStatus, Hold, PartFate, PartStage, under};
 use posthaste_model::{MessageId, Problem, Problems, Timestamp};
-use posthaste_store::{Entry, Piece};
+use posthaste_store::{BatchListing, ScheduledPart};
 use serde::{Deserialize, Serialize};
 
 use crate::fail;
@@ -17,26 +17,29 @@ pub(crate) struct Batch {
 #[derive(Serialize)]
 pub(crate) struct Scheduled {
     pub(crate) batch_id: String,
-    pub(crate) status: Status,
+    pub(crate) status: BatchStatus,
 }
 
 /// The body of POST.
 #[derive(Deserialize)]
-pub(crate) struct Create {
+pub(crate) struct CreateBatch {
     batch_id: Option<String>,
     status: Option<String>,
 }
 
-impl Create {
+impl CreateBatch {
     /// The batch id as it was given, and the status.
-    pub(crate) fn check(self) -> Result<(String, Status), Problems> {
+    pub(crate) fn check(self) -> Result<(String, BatchStatus), Problems> {
         let mut found = Problems::default();
         let batch = self.batch_id.filter(|id| !id.is_empty());
         found.unless(batch.is_some(), "batch_id", fail::MISSING);
         let status = status(self.status, &mut found);
         found.into_result()?;
         // Both are there, or something was found.
-        Ok((batch.unwrap_or_default(), status.unwrap_or(Status::Pause)))
+        Ok((
+            batch.unwrap_or_default(),
+            status.unwrap_or(BatchStatus::Pause),
+        ))
     }
 }
 
@@ -47,20 +50,20 @@ pub(crate) struct Update {
 }
 
 impl Update {
-    pub(crate) fn check(self) -> Result<Status, Problems> {
+    pub(crate) fn check(self) -> Result<BatchStatus, Problems> {
         let mut found = Problems::default();
         let status = status(self.status, &mut found);
         found.into_result()?;
-        Ok(status.unwrap_or(Status::Pause))
+        Ok(status.unwrap_or(BatchStatus::Pause))
     }
 }
 
-fn status(given: Option<String>, found: &mut Problems) -> Option<Status> {
+fn status(given: Option<String>, found: &mut Problems) -> Option<BatchStatus> {
     let Some(word) = given.filter(|word| !word.is_empty()) else {
         found.add("status", fail::MISSING);
         return None;
     };
-    let status = Status::from_word(&word);
+    let status = BatchStatus::from_word(&word);
     found.unless(status.is_some(), "status", "status must be pause or cancel");
     status
 }
@@ -91,7 +94,7 @@ impl Shift {
 /// Where a message stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum State {
+pub(crate) enum MessageState {
     Scheduled,
     Paused,
     Cancelled,
@@ -101,20 +104,20 @@ pub(crate) enum State {
 }
 
 /// Where a message stands that waits under this hold.
-fn waiting(hold: Option<Hold>, at: Timestamp, now: Timestamp) -> State {
+fn waiting(hold: Option<Hold>, at: Timestamp, now: Timestamp) -> MessageState {
     match under(hold, at, now) {
-        Fate::Deliver | Fate::Move(_) | Fate::Ignore => State::Scheduled,
-        Fate::Hold => State::Paused,
-        Fate::Discard(reason) => settled(reason.stage()).unwrap_or(State::Cancelled),
+        PartFate::Deliver | PartFate::Move(_) | PartFate::Ignore => MessageState::Scheduled,
+        PartFate::Hold => MessageState::Paused,
+        PartFate::Discard(reason) => settled(reason.stage()).unwrap_or(MessageState::Cancelled),
     }
 }
 
-fn settled(stage: Stage) -> Option<State> {
+fn settled(stage: PartStage) -> Option<MessageState> {
     match stage {
-        Stage::Waiting => None,
-        Stage::Gone => Some(State::Sent),
-        Stage::Cancelled => Some(State::Cancelled),
-        Stage::Expired => Some(State::Expired),
+        PartStage::Waiting => None,
+        PartStage::Gone => Some(MessageState::Sent),
+        PartStage::Cancelled => Some(MessageState::Cancelled),
+        PartStage::Expired => Some(MessageState::Expired),
     }
 }
 
@@ -122,22 +125,22 @@ fn settled(stage: Stage) -> Option<State> {
 #[derive(Serialize)]
 pub(crate) struct Listing {
     pub(crate) batch_id: String,
-    pub(crate) messages: Vec<Listed>,
+    pub(crate) messages: Vec<BatchEntry>,
     /// `after` of the next page.
     pub(crate) next: Option<String>,
 }
 
 /// One entry of it.
 #[derive(Serialize)]
-pub(crate) struct Listed {
+pub(crate) struct BatchEntry {
     message_id: MessageId,
     send_at: Timestamp,
     recipients: u32,
-    status: State,
+    status: MessageState,
 }
 
-impl Listed {
-    pub(crate) fn new(entry: Entry, hold: Option<Hold>, now: Timestamp) -> Self {
+impl BatchEntry {
+    pub(crate) fn new(entry: BatchListing, hold: Option<Hold>, now: Timestamp) -> Self {
         Self {
             status: waiting(hold, entry.at, now),
             message_id: entry.message,
@@ -149,7 +152,7 @@ impl Listed {
 
 /// One later mail.
 #[derive(Serialize)]
-pub(crate) struct Message {
+pub(crate) struct ScheduledMessage {
     pub(crate) message_id: MessageId,
     pub(crate) sends: Vec<Send>,
 }
@@ -160,11 +163,11 @@ pub(crate) struct Send {
     send_at: Timestamp,
     recipients: u32,
     batch_id: Option<String>,
-    status: State,
+    status: MessageState,
 }
 
 impl Send {
-    pub(crate) fn new(piece: Piece, hold: Option<Hold>, now: Timestamp) -> Self {
+    pub(crate) fn new(piece: ScheduledPart, hold: Option<Hold>, now: Timestamp) -> Self {
         let status = settled(piece.stage).unwrap_or_else(|| waiting(hold, piece.at, now));
         Self {
             send_at: piece.at,

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::hint::black_box;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use mail_send::{Limits, decode_and_check};
+use mail_send::{SendLimits, decode_and_check};
 use posthaste_model::Timestamp;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -130,7 +130,7 @@ fn accept(c: &mut Criterion) {
             b.iter(|| serde_json::from_str::<Plain>(black_box(&body)).is_ok());
         });
         group.bench_function("decode_and_check", |b| {
-            let (now, limits) = (Timestamp(1_800_000_000), Limits::default());
+            let (now, limits) = (Timestamp(1_800_000_000), SendLimits::default());
             b.iter(|| decode_and_check(black_box(body.as_bytes()), now, &limits).is_ok());
         });
         group.finish();

@@ -11,8 +11,8 @@ use posthaste_http::{
     Caller, Dialect, Inflated, RawBody, Rejection, body_is_json, inflate, too_large,
 };
 use posthaste_model::{BatchId, Mail, MessageId, Span, Timestamp, due};
-use posthaste_queue::{Body, Job, Packing};
-use posthaste_store::Later;
+use posthaste_queue::{Job, JobBody, Packing};
+use posthaste_store::ScheduledMail;
 
 use crate::{App, decode_and_check};
 
@@ -27,7 +27,7 @@ pub(crate) async fn accept(
     body: Result<RawBody, Rejection>,
 ) -> Response {
     let taken = match body {
-        Ok(RawBody(body)) => take(&app, &caller, &headers, body).await,
+        Ok(RawBody(body)) => handle(&app, &caller, &headers, body).await,
         Err(rejection) => Err(rejection),
     };
     match taken {
@@ -36,7 +36,7 @@ pub(crate) async fn accept(
     }
 }
 
-async fn take(
+async fn handle(
     app: &App,
     caller: &Caller,
     headers: &HeaderMap,
@@ -44,27 +44,29 @@ async fn take(
 ) -> Result<Response, Rejection> {
     let body = unpack(caller, headers, body).await?;
     let message = app.entropy.message_id();
-    match crate::once::key(headers)? {
-        None => Ok(judge(app, caller, &message, &body).await?.into_response()),
-        Some(key) => crate::once::take(app, caller, key, &message, &body).await,
+    match crate::idempotency::key(headers)? {
+        None => Ok(validate_and_accept(app, caller, &message, &body)
+            .await?
+            .into_response()),
+        Some(key) => crate::idempotency::take(app, caller, key, &message, &body).await,
     }
 }
 
 /// A request that kept every rule.
 #[derive(Debug)]
-pub(crate) enum Taken {
+pub(crate) enum SendOutcome {
     /// It only wanted to be checked.
     Sandbox,
     Accepted(MessageId),
 }
 
 /// Checks a request and makes its mail durable.
-pub(crate) async fn judge(
+pub(crate) async fn validate_and_accept(
     app: &App,
     caller: &Caller,
     message: &MessageId,
     body: &[u8],
-) -> Result<Taken, Rejection> {
+) -> Result<SendOutcome, Rejection> {
     let now = app.clock.now();
     let checked = posthaste_offload::run(body.len(), || {
         let checked = decode_and_check(body, now, &app.limits)
@@ -75,26 +77,26 @@ pub(crate) async fn judge(
         }
     });
     let mail = checked.await?.mail;
-    take_in(app, caller, message, mail, body.len()).await
+    accept_mail(app, caller, message, mail, body.len()).await
 }
 
 /// Checks a mail against its account and makes it durable. `size` is that of the request in bytes.
-async fn take_in(
+async fn accept_mail(
     app: &App,
     caller: &Caller,
     message: &MessageId,
     mail: Mail,
     size: usize,
-) -> Result<Taken, Rejection> {
+) -> Result<SendOutcome, Rejection> {
     crate::account::check(app, caller, &mail).await?;
     if mail.mail_settings.is_sandbox() {
-        return Ok(Taken::Sandbox);
+        return Ok(SendOutcome::Sandbox);
     }
     let copies = mail.count();
-    keep(app, caller, message, mail, size).await?;
+    enqueue(app, caller, message, mail, size).await?;
     tracing::info!(target: "metrics", requests = 1_u64, accepted = copies, accepted_bytes = size);
     tracing::debug!(account.id = %caller.id(), message.id = %message, "accepted message {message}");
-    Ok(Taken::Accepted(message.clone()))
+    Ok(SendOutcome::Accepted(message.clone()))
 }
 
 /// Takes in a mail that came by SMTP, by the rules of mail/send; its id. Once this returns, the
@@ -109,10 +111,12 @@ pub async fn submit(
     size: usize,
     message: &MessageId,
 ) -> Result<(), Rejection> {
-    take_in(app, caller, message, mail, size).await.map(drop)
+    accept_mail(app, caller, message, mail, size)
+        .await
+        .map(drop)
 }
 
-impl IntoResponse for Taken {
+impl IntoResponse for SendOutcome {
     fn into_response(self) -> Response {
         let Self::Accepted(message) = self else {
             return StatusCode::OK.into_response();
@@ -164,7 +168,7 @@ async fn inflated(body: &[u8]) -> Inflated {
 }
 
 /// Makes the mail durable: on the queue what leaves now, as due rows what leaves later.
-async fn keep(
+async fn enqueue(
     app: &App,
     caller: &Caller,
     message: &MessageId,
@@ -175,14 +179,14 @@ async fn keep(
     let batch = mail.batch_id.clone();
     let count = u32::try_from(mail.count()).unwrap_or(u32::MAX);
     let mail_is_whole = mail.submitted.is_some();
-    let packed = posthaste_offload::run(size, || Body::pack(mail, size)).await;
+    let packed = posthaste_offload::run(size, || JobBody::pack(mail, size)).await;
     let body = match packed.map_err(|e| Rejection::internal(&e))? {
         Packing::Inline(body) => body,
         Packing::Large(bytes) => {
             let name = format!("mail/{}/{message}", caller.id());
             let put = app.blob.put(&name, bytes.into()).await;
             put.map_err(|e| Rejection::unavailable(&e))?;
-            Body::Blob(name)
+            JobBody::Blob(name)
         }
     };
     let job = Job {
@@ -199,7 +203,7 @@ async fn keep(
     };
     let written = size.saturating_mul(groups.len());
     let parts = posthaste_offload::run(written, || parts(&job, groups, count)).await?;
-    durable(app, &job, batch.as_ref(), &parts).await
+    persist(app, &job, batch.as_ref(), &parts).await
 }
 
 /// The job of each group, as it travels. `count` is the number of all recipients.
@@ -207,7 +211,7 @@ fn parts(
     job: &Job,
     groups: Vec<(Option<Timestamp>, Vec<Span>)>,
     count: u32,
-) -> Result<Vec<Part>, Rejection> {
+) -> Result<Vec<ScheduledSpans>, Rejection> {
     let whole = groups.len() == 1;
     let mut parts = Vec::with_capacity(groups.len());
     for (due, spans) in groups {
@@ -218,7 +222,7 @@ fn parts(
             ..job.clone()
         };
         let text = part.to_text().map_err(|e| Rejection::internal(&e))?;
-        parts.push(Part {
+        parts.push(ScheduledSpans {
             due,
             spans: if whole { all } else { spans },
             text,
@@ -228,23 +232,23 @@ fn parts(
 }
 
 /// What leaves at one second.
-struct Part {
+struct ScheduledSpans {
     due: Option<Timestamp>,
     spans: Vec<Span>,
     text: String,
 }
 
 /// Later parts first: one that cannot be kept refuses the request before anything was sent.
-async fn durable(
+async fn persist(
     app: &App,
     job: &Job,
     batch: Option<&BatchId>,
-    parts: &[Part],
+    parts: &[ScheduledSpans],
 ) -> Result<(), Rejection> {
-    let later: Vec<Later<'_>> = parts
+    let later: Vec<ScheduledMail<'_>> = parts
         .iter()
         .filter_map(|part| {
-            Some(Later {
+            Some(ScheduledMail {
                 account: &job.account,
                 message: &job.message,
                 first: part.spans.first().map_or(0, |span| span.from),

@@ -6,35 +6,35 @@
 //! after and elsewhere. `ERRORS.md` lists every message.
 
 mod args;
+mod attachments;
 mod content;
 mod envelope;
-mod files;
-mod findings;
+mod errors;
 mod headers;
 mod labels;
+mod mailboxes;
 mod path;
-mod people;
+mod send_at;
 mod settings;
-mod when;
 
 use posthaste_model::{HORIZON, Mail, Personalization, Problem, Timestamp};
 
 pub(crate) use content::{CONTENT_REQUIRED, SUBJECT_REQUIRED};
-pub(crate) use findings::{Findings, echo};
-pub(crate) use path::Path;
+pub(crate) use errors::{ValidationErrors, quote_value};
+pub(crate) use path::JsonPath;
 
 use crate::decode::decode;
 use crate::wire;
-use when::When;
+use send_at::SendAt;
 
 /// The limits that an operator may move. The others are the contract's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
+pub struct SendLimits {
     /// How far ahead a send may be scheduled, in seconds.
     pub horizon: i64,
 }
 
-impl Default for Limits {
+impl Default for SendLimits {
     fn default() -> Self {
         Self { horizon: HORIZON }
     }
@@ -42,7 +42,7 @@ impl Default for Limits {
 
 /// A request that breaks no rule which can be judged without the account.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Checked {
+pub struct CheckedMail {
     pub mail: Mail,
 }
 
@@ -53,37 +53,37 @@ pub struct Checked {
 pub fn decode_and_check(
     body: &[u8],
     now: Timestamp,
-    limits: &Limits,
-) -> Result<Checked, Vec<Problem>> {
+    limits: &SendLimits,
+) -> Result<CheckedMail, Vec<Problem>> {
     let wire = decode(body)?;
-    let mut found = Findings::default();
-    let when = When {
+    let mut found = ValidationErrors::default();
+    let when = SendAt {
         now,
         horizon: limits.horizon,
     };
     match check(wire, when, &mut found) {
-        Some(mail) if found.is_empty() => Ok(Checked { mail }),
+        Some(mail) if found.is_empty() => Ok(CheckedMail { mail }),
         Some(_) | None => Err(found.into_vec()),
     }
 }
 
 /// `None` only when something was found.
-fn check(wire: wire::Mail<'_>, when: When, found: &mut Findings) -> Option<Mail> {
-    let root = &Path::Root;
+fn check(wire: wire::Mail<'_>, when: SendAt, found: &mut ValidationErrors) -> Option<Mail> {
+    let root = &JsonPath::Root;
     let template_id = labels::template_id(wire.template_id);
     let dynamic = template_id
         .as_deref()
         .is_some_and(|id| id.starts_with("d-"));
 
     let personalizations = envelope::all(wire.personalizations, when, dynamic, found);
-    let from = people::from(wire.from, root, found);
-    let reply_to = people::reply_to(wire.reply_to, wire.reply_to_list, found);
+    let from = mailboxes::from(wire.from, root, found);
+    let reply_to = mailboxes::reply_to(wire.reply_to, wire.reply_to_list, found);
     let subject = content::subject(wire.subject, root, found);
     if template_id.is_none() {
         content::subject_is_there(subject.as_deref(), &personalizations, found);
     }
     let content = content::parts(wire.content, template_id.is_some(), found);
-    let attachments = files::all(wire.attachments, found);
+    let attachments = attachments::all(wire.attachments, found);
     let headers = headers::check(wire.headers, root, &headers::MESSAGE, found);
     let categories = labels::categories(wire.categories, found);
     let custom_args = args::of_message(wire.custom_args, found);
@@ -119,8 +119,12 @@ fn check(wire: wire::Mail<'_>, when: When, found: &mut Findings) -> Option<Mail>
 }
 
 /// Custom arguments of the message count in every envelope that does not override them.
-fn check_merged_args(message: &args::Map, envelopes: &[Personalization], found: &mut Findings) {
-    let all = Path::Root.key("personalizations");
+fn check_merged_args(
+    message: &args::ArgsMap,
+    envelopes: &[Personalization],
+    found: &mut ValidationErrors,
+) {
+    let all = JsonPath::Root.key("personalizations");
     for (i, envelope) in envelopes.iter().enumerate() {
         args::check_merged(message, &envelope.custom_args, &all.index(i), found);
     }

@@ -2,7 +2,7 @@
 
 use posthaste_model::Problem;
 
-use crate::check::Findings;
+use crate::check::ValidationErrors;
 use crate::wire::{Mail, Shaped, wrong_types};
 
 /// Reads a body. A leading byte order mark is no error (RFC 8259, section 8.1, allows either).
@@ -17,7 +17,7 @@ pub(crate) fn decode(body: &[u8]) -> Result<Mail<'_>, Vec<Problem>> {
     if let Ok(mail) = serde_json::from_str(text) {
         return Ok(mail);
     }
-    let mut found = Findings::default();
+    let mut found = ValidationErrors::default();
     match wrong_types(text, Mail::SHAPE, &mut found) {
         Ok(()) if !found.is_empty() => Err(found.into_vec()),
         Ok(()) | Err(_) => Err(bad_request()),
@@ -42,7 +42,7 @@ mod tests {
     #[track_caller]
     fn check_agreement(text: &str) -> bool {
         let parsed = serde_json::from_str::<Mail<'_>>(text);
-        let mut found = Findings::default();
+        let mut found = ValidationErrors::default();
         let walked = wrong_types(text, Mail::SHAPE, &mut found);
         let fits = walked.is_ok() && found.is_empty();
         assert_eq!(

@@ -10,4 +10,4 @@ mod check;
 mod decode;
 mod wire;
 
-pub use check::{Checked, Limits, decode_and_check};
+pub use check::{CheckedMail, SendLimits, decode_and_check};

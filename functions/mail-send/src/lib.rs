@@ -4,8 +4,8 @@ mod accept;
 mod account;
 mod check;
 mod decode;
-mod once;
-mod open;
+mod from_env;
+mod idempotency;
 mod senders;
 mod size;
 mod template;
@@ -13,15 +13,15 @@ mod wire;
 
 use axum::http::Method;
 use posthaste_blob::Blob;
-use posthaste_http::{Access, Dialect, Gate, Routes};
+use posthaste_http::{Access, Authorizer, Dialect, Routes};
 use posthaste_model::{Clock, Entropy};
 use posthaste_queue::Queue;
 use posthaste_store::Store;
 
 pub use accept::submit;
-pub use check::{Checked, Limits, decode_and_check};
+pub use check::{CheckedMail, SendLimits, decode_and_check};
 pub use senders::Senders;
-pub use template::{Brings, Templates};
+pub use template::{TemplateFields, Templates};
 
 /// What the function works with.
 #[derive(Clone)]
@@ -33,13 +33,13 @@ pub struct App {
     pub blob: Blob,
     pub clock: Clock,
     pub entropy: Entropy,
-    pub limits: Limits,
+    pub limits: SendLimits,
     pub senders: Senders,
     pub templates: Templates,
 }
 
 /// The routes of this function.
-pub fn routes(app: App, gate: Gate) -> Routes {
+pub fn routes(app: App, gate: Authorizer) -> Routes {
     let send = Access::Scope("mail.send");
     Routes::new(gate)
         .dialect(Dialect::Mail)

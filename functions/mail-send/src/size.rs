@@ -42,7 +42,7 @@ fn room(mail: &Mail) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Limits, decode_and_check};
+    use crate::{SendLimits, decode_and_check};
     use posthaste_model::{Attachment, Content, Disposition, Timestamp};
 
     const MIB: usize = 1 << 20;
@@ -50,7 +50,7 @@ mod tests {
     fn mail(text: String, file: usize) -> Mail {
         let body = br#"{"personalizations":[{"to":[{"email":"a@b.co"}]}],"from":{"email":"c@d.co"},
             "subject":"Hi","content":[{"type":"text/plain","value":"x"}]}"#;
-        let checked = decode_and_check(body, Timestamp(0), &Limits::default()).unwrap();
+        let checked = decode_and_check(body, Timestamp(0), &SendLimits::default()).unwrap();
         let attachment = Attachment {
             content: "A".repeat(file / 4 * 4),
             mime_type: None,

@@ -5,17 +5,17 @@ use std::sync::Arc;
 
 use posthaste_http::{Cache, Caller, Rejection};
 use posthaste_model::{AccountId, Content, Mail, Problems, TemplateId};
-use posthaste_store::{Texts, Version};
+use posthaste_store::{Version, VersionTexts};
 
-use crate::check::{CONTENT_REQUIRED, SUBJECT_REQUIRED, echo};
+use crate::check::{CONTENT_REQUIRED, SUBJECT_REQUIRED, quote_value};
 use crate::{App, size};
 
 /// What is remembered of templates for a few seconds.
-pub type Templates = Arc<Cache<(AccountId, String), Brings>>;
+pub type Templates = Arc<Cache<(AccountId, String), TemplateFields>>;
 
 /// What the active version of a template brings along.
 #[derive(Clone, Copy, Debug)]
-pub struct Brings {
+pub struct TemplateFields {
     subject: bool,
     content: bool,
 }
@@ -32,7 +32,7 @@ pub(crate) async fn check(
         return Ok(());
     };
     let Some(brings) = brings(app, caller, name).await? else {
-        let name = echo(name);
+        let name = quote_value(name);
         let message = format!(
             "The Template ID must be a valid template id for your account. You provided {name}."
         );
@@ -67,7 +67,7 @@ pub(crate) async fn fits(app: &App, caller: &Caller, mail: &Mail) -> Result<bool
 }
 
 /// Whether the mail reaches its limit with these texts of its template.
-fn is_too_large(mail: &Mail, texts: Texts) -> bool {
+fn is_too_large(mail: &Mail, texts: VersionTexts) -> bool {
     let mut all: Vec<Content> = [
         ("text/plain", texts.plain_content),
         ("text/html", texts.html_content),
@@ -90,7 +90,11 @@ fn is_too_large(mail: &Mail, texts: Texts) -> bool {
 }
 
 /// What the active version brings; nothing when there is none.
-async fn brings(app: &App, caller: &Caller, name: &str) -> Result<Option<Brings>, Rejection> {
+async fn brings(
+    app: &App,
+    caller: &Caller,
+    name: &str,
+) -> Result<Option<TemplateFields>, Rejection> {
     let asked = (caller.id().clone(), name.to_owned());
     let now = app.clock.now_ms();
     if let Some(known) = app.templates.get(&asked, now) {
@@ -99,7 +103,7 @@ async fn brings(app: &App, caller: &Caller, name: &str) -> Result<Option<Brings>
     let Some(version) = active(app, caller, name).await? else {
         return Ok(None);
     };
-    let brings = Brings {
+    let brings = TemplateFields {
         subject: !version.subject.is_empty(),
         content: version.has_content,
     };

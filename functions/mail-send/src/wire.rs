@@ -10,13 +10,13 @@ mod object;
 mod shape;
 mod value;
 
-pub(crate) use data::Data;
+pub(crate) use data::TemplateData;
 pub(crate) use shape::{Shape, Shaped, wrong_types};
-pub(crate) use value::{Args, List, Nullable, Sections, Strings, Text};
+pub(crate) use value::{ArgsValue, JsonList, Nullable, Sections, Strings, TextValue};
 
 /// Items beyond a limit are counted and type-checked, but not kept: a request cannot make us hold
 /// millions of them. Each bound is one above the limit of its rule.
-pub(crate) type Mailboxes<'a> = List<Mailbox<'a>, 1_001>;
+pub(crate) type Mailboxes<'a> = JsonList<Mailbox<'a>, 1_001>;
 /// Substitutions and custom arguments: dropped as soon as they exceed 10,000 bytes.
 pub(crate) type SmallStrings = Strings<10_000>;
 /// Headers: dropped as soon as they exceed 100,000 bytes.
@@ -25,22 +25,22 @@ pub(crate) type Headers = Strings<100_000>;
 object! {
     /// The whole request.
     Mail<'a> {
-        personalizations: List<Personalization<'a>, 1_001>,
+        personalizations: JsonList<Personalization<'a>, 1_001>,
         from: Mailbox<'a>,
         reply_to: Mailbox<'a>,
         reply_to_list: Mailboxes<'a>,
-        subject: Text<'a>,
-        content: List<Content<'a>, 101>,
-        attachments: List<Attachment<'a>, 1_001>,
-        template_id: Text<'a>,
+        subject: TextValue<'a>,
+        content: JsonList<Content<'a>, 101>,
+        attachments: JsonList<Attachment<'a>, 1_001>,
+        template_id: TextValue<'a>,
         headers: Headers,
-        categories: List<Text<'a>, 11>,
-        custom_args: Args<'a>,
+        categories: JsonList<TextValue<'a>, 11>,
+        custom_args: ArgsValue<'a>,
         sections: Sections,
         send_at: i64,
-        batch_id: Text<'a>,
+        batch_id: TextValue<'a>,
         asm: Asm,
-        ip_pool_name: Text<'a>,
+        ip_pool_name: TextValue<'a>,
         mail_settings: MailSettings<'a>,
         tracking_settings: TrackingSettings<'a>,
     }
@@ -51,39 +51,39 @@ object! {
         cc: Mailboxes<'a>,
         bcc: Mailboxes<'a>,
         from: Mailbox<'a>,
-        subject: Text<'a>,
+        subject: TextValue<'a>,
         headers: Headers,
         substitutions: SmallStrings,
-        dynamic_template_data: Data,
+        dynamic_template_data: TemplateData,
         custom_args: SmallStrings,
         send_at: i64,
     }
 
     /// An address and the name beside it. Real clients send `"name": null`.
     Mailbox<'a> {
-        email: Text<'a>,
-        name: Nullable<Text<'a>>,
+        email: TextValue<'a>,
+        name: Nullable<TextValue<'a>>,
     }
 
     /// One body part.
     Content<'a> {
-        mime_type as "type": Text<'a>,
-        value: Text<'a>,
+        mime_type as "type": TextValue<'a>,
+        value: TextValue<'a>,
     }
 
     /// One attached file.
     Attachment<'a> {
-        content: Text<'a>,
-        mime_type as "type": Text<'a>,
-        filename: Text<'a>,
-        disposition: Text<'a>,
-        content_id: Text<'a>,
+        content: TextValue<'a>,
+        mime_type as "type": TextValue<'a>,
+        filename: TextValue<'a>,
+        disposition: TextValue<'a>,
+        content_id: TextValue<'a>,
     }
 
     /// The unsubscribe group.
     Asm {
         group_id: i64,
-        groups_to_display: List<i64, 26>,
+        groups_to_display: JsonList<i64, 26>,
     }
 
     /// `mail_settings`; `bcc` and `spam_check` are retired: typed, then ignored (API facts 2.5).
@@ -106,21 +106,21 @@ object! {
     /// `mail_settings.footer`.
     Footer<'a> {
         enable: bool,
-        text: Text<'a>,
-        html: Text<'a>,
+        text: TextValue<'a>,
+        html: TextValue<'a>,
     }
 
     /// `mail_settings.bcc`.
     RetiredBcc<'a> {
         enable: bool,
-        email: Text<'a>,
+        email: TextValue<'a>,
     }
 
     /// `mail_settings.spam_check`.
     RetiredSpamCheck<'a> {
         enable: bool,
         threshold: i64,
-        post_to_url: Text<'a>,
+        post_to_url: TextValue<'a>,
     }
 
     /// `tracking_settings`.
@@ -140,24 +140,24 @@ object! {
     /// `tracking_settings.open_tracking`.
     OpenTracking<'a> {
         enable: bool,
-        substitution_tag: Text<'a>,
+        substitution_tag: TextValue<'a>,
     }
 
     /// `tracking_settings.subscription_tracking`.
     SubscriptionTracking<'a> {
         enable: bool,
-        text: Text<'a>,
-        html: Text<'a>,
-        substitution_tag: Text<'a>,
+        text: TextValue<'a>,
+        html: TextValue<'a>,
+        substitution_tag: TextValue<'a>,
     }
 
     /// `tracking_settings.ganalytics`.
     Ganalytics<'a> {
         enable: bool,
-        utm_source: Text<'a>,
-        utm_medium: Text<'a>,
-        utm_term: Text<'a>,
-        utm_content: Text<'a>,
-        utm_campaign: Text<'a>,
+        utm_source: TextValue<'a>,
+        utm_medium: TextValue<'a>,
+        utm_term: TextValue<'a>,
+        utm_content: TextValue<'a>,
+        utm_campaign: TextValue<'a>,
     }
 }

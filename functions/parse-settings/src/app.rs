@@ -2,7 +2,7 @@
 
 use posthaste_model::Clock;
 use posthaste_queue::Queue;
-use posthaste_runtime::{Boot, Error};
+use posthaste_runtime::{Error, Platform};
 use posthaste_store::Store;
 use posthaste_webhook::Guard;
 
@@ -22,7 +22,7 @@ impl App {
     ///
     /// # Errors
     /// When one is not set.
-    pub fn open(boot: &Boot) -> Result<Self, Error> {
+    pub fn from_env(boot: &Platform) -> Result<Self, Error> {
         Ok(Self {
             store: boot.store()?,
             inbound: boot.queue("INBOUND_QUEUE_URL")?,

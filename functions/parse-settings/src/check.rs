@@ -10,7 +10,7 @@ use crate::App;
 /// The body of a create or an update; every field may be left out, or be `null`.
 #[derive(Default, Deserialize)]
 #[serde(default)]
-pub(crate) struct Wanted {
+pub(crate) struct SettingRequest {
     pub(crate) url: Patch<String>,
     pub(crate) hostname: Patch<String>,
     pub(crate) spam_check: Patch<bool>,

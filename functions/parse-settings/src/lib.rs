@@ -8,12 +8,12 @@ mod settings;
 mod stats;
 
 use http::Method;
-use posthaste_http::{Access, Gate, Routes};
+use posthaste_http::{Access, Authorizer, Routes};
 
 pub use app::App;
 
 /// The routes of this function.
-pub fn routes(app: App, gate: Gate) -> Routes {
+pub fn routes(app: App, gate: Authorizer) -> Routes {
     const ALL: &str = "/v3/user/webhooks/parse/settings";
     const ONE: &str = "/v3/user/webhooks/parse/settings/{hostname}";
     const STATS: &str = "/v3/user/webhooks/parse/stats";

@@ -8,7 +8,7 @@ use axum::extract::{RawQuery, State};
 use axum::http::StatusCode;
 use posthaste_http::{Caller, Rejection};
 use posthaste_queue::Inbound;
-use posthaste_store::{LostMail, Row};
+use posthaste_store::{LostMail, StoredRow};
 use serde::Serialize;
 
 use crate::App;
@@ -23,7 +23,7 @@ const REPLAYED: usize = 200;
 const KNOWN: i64 = 30 * 86_400;
 
 #[derive(Serialize)]
-pub(crate) struct Letter {
+pub(crate) struct LostMailView {
     id: String,
     hostname: String,
     received_at: i64,
@@ -33,13 +33,13 @@ pub(crate) struct Letter {
 }
 
 #[derive(Serialize)]
-pub(crate) struct Letters {
-    result: Vec<Letter>,
+pub(crate) struct LostMailList {
+    result: Vec<LostMailView>,
     /// Give this back as `after` for the next page; `null` on the last one.
     next: Option<String>,
 }
 
-impl From<&LostMail> for Letter {
+impl From<&LostMail> for LostMailView {
     fn from(lost: &LostMail) -> Self {
         Self {
             id: lost.id.clone(),
@@ -57,7 +57,7 @@ pub(crate) async fn list(
     State(app): State<App>,
     caller: Caller,
     RawQuery(query): RawQuery,
-) -> Result<Json<Letters>, Rejection> {
+) -> Result<Json<LostMailList>, Rejection> {
     let (mut limit, mut after) = (PAGE, None);
     for (name, value) in url::form_urlencoded::parse(query.unwrap_or_default().as_bytes()) {
         match &*name {
@@ -76,14 +76,17 @@ pub(crate) async fn list(
     }
     let rows = app.store.lost_mails(caller.id(), after, limit).await?;
     let last = rows.last().filter(|_| rows.len() >= limit);
-    Ok(Json(Letters {
+    Ok(Json(LostMailList {
         next: last.map(|row| row.key.sk.clone()),
-        result: rows.iter().map(|row| Letter::from(&row.value)).collect(),
+        result: rows
+            .iter()
+            .map(|row| LostMailView::from(&row.value))
+            .collect(),
     }))
 }
 
 #[derive(Serialize)]
-pub(crate) struct Replayed {
+pub(crate) struct ReplayedMails {
     /// How many mails are on their way again.
     mails: usize,
     /// Whether mails are left: call again.
@@ -95,19 +98,19 @@ pub(crate) struct Replayed {
 pub(crate) async fn replay(
     State(app): State<App>,
     caller: Caller,
-) -> Result<(StatusCode, Json<Replayed>), Rejection> {
+) -> Result<(StatusCode, Json<ReplayedMails>), Rejection> {
     let rows = app.store.lost_mails(caller.id(), None, REPLAYED).await?;
     for row in &rows {
         again(&app, row).await?;
     }
     let (mails, more) = (rows.len(), rows.len() >= REPLAYED);
     tracing::info!(account.id = %caller.id(), "replayed {mails} received mails");
-    Ok((StatusCode::ACCEPTED, Json(Replayed { mails, more })))
+    Ok((StatusCode::ACCEPTED, Json(ReplayedMails { mails, more })))
 }
 
 /// Revived and queued first, then forgotten: a failure in between repeats and does not lose, nor
 /// does it post twice what arrived meanwhile.
-async fn again(app: &App, row: &Row<LostMail>) -> Result<(), Rejection> {
+async fn again(app: &App, row: &StoredRow<LostMail>) -> Result<(), Rejection> {
     let now = app.clock.now();
     let lost = &row.value;
     let mut job = Inbound::from_text(&lost.job).map_err(|e| Rejection::internal(&e))?;

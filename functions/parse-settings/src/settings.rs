@@ -3,24 +3,24 @@
 use axum::Json;
 use axum::extract::{RawQuery, State};
 use axum::http::StatusCode;
-use posthaste_http::{Body, Caller, Path, Rejection};
+use posthaste_http::{Caller, JsonBody, PathParams, Rejection};
 use posthaste_model::{Patch, Problems};
 use posthaste_store::{ParseSetting, Put};
 use serde::Serialize;
 
 use crate::App;
-use crate::check::{Wanted, check_flag, check_hostname, check_target, hostname};
+use crate::check::{SettingRequest, check_flag, check_hostname, check_target, hostname};
 
 /// A setting as callers see it.
 #[derive(Serialize)]
-pub(crate) struct Resource {
+pub(crate) struct SettingView {
     url: String,
     hostname: String,
     spam_check: bool,
     send_raw: bool,
 }
 
-impl From<ParseSetting> for Resource {
+impl From<ParseSetting> for SettingView {
     fn from(setting: ParseSetting) -> Self {
         Self {
             url: setting.url,
@@ -32,16 +32,16 @@ impl From<ParseSetting> for Resource {
 }
 
 #[derive(Serialize)]
-pub(crate) struct Listed {
-    result: Vec<Resource>,
+pub(crate) struct SettingList {
+    result: Vec<SettingView>,
 }
 
 /// `POST /v3/user/webhooks/parse/settings`.
 pub(crate) async fn create(
     State(app): State<App>,
     caller: Caller,
-    Body(body): Body<Wanted>,
-) -> Result<(StatusCode, Json<Resource>), Rejection> {
+    JsonBody(body): JsonBody<SettingRequest>,
+) -> Result<(StatusCode, Json<SettingView>), Rejection> {
     let mut found = Problems::default();
     let target = match &body.url {
         Patch::Set(url) => check_target(&app.guard, url, &mut found),
@@ -78,12 +78,12 @@ pub(crate) async fn list(
     State(app): State<App>,
     caller: Caller,
     RawQuery(query): RawQuery,
-) -> Result<Json<Listed>, Rejection> {
+) -> Result<Json<SettingList>, Rejection> {
     let (offset, limit) = page(query.as_deref().unwrap_or_default())?;
     let settings = app.store.parse_settings(caller.id()).await?;
     let page = settings.into_iter().skip(offset).take(limit);
     let result = page.map(Into::into).collect();
-    Ok(Json(Listed { result }))
+    Ok(Json(SettingList { result }))
 }
 
 /// How many settings are left out, and how many are shown.
@@ -107,8 +107,8 @@ fn page(query: &str) -> Result<(usize, usize), Rejection> {
 pub(crate) async fn one(
     State(app): State<App>,
     caller: Caller,
-    Path(name): Path<String>,
-) -> Result<Json<Resource>, Rejection> {
+    PathParams(name): PathParams<String>,
+) -> Result<Json<SettingView>, Rejection> {
     let name = hostname(&name).ok_or_else(Rejection::not_found)?;
     let setting = app.store.parse_setting(caller.id(), &name).await?;
     let setting = setting.ok_or_else(Rejection::not_found)?;
@@ -120,9 +120,9 @@ pub(crate) async fn one(
 pub(crate) async fn update(
     State(app): State<App>,
     caller: Caller,
-    Path(name): Path<String>,
-    Body(body): Body<Wanted>,
-) -> Result<Json<Resource>, Rejection> {
+    PathParams(name): PathParams<String>,
+    JsonBody(body): JsonBody<SettingRequest>,
+) -> Result<Json<SettingView>, Rejection> {
     let name = hostname(&name).ok_or_else(Rejection::not_found)?;
     if app.store.parse_setting(caller.id(), &name).await?.is_none() {
         return Err(Rejection::not_found());
@@ -165,7 +165,7 @@ pub(crate) async fn update(
 pub(crate) async fn delete(
     State(app): State<App>,
     caller: Caller,
-    Path(name): Path<String>,
+    PathParams(name): PathParams<String>,
 ) -> Result<StatusCode, Rejection> {
     let name = hostname(&name).ok_or_else(Rejection::not_found)?;
     match app.store.delete_parse(caller.id(), &name).await? {

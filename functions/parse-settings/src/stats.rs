@@ -19,7 +19,7 @@ const MOST_DAYS: i32 = 3660;
 const PAGE: usize = 500;
 
 #[derive(Serialize)]
-pub(crate) struct Period {
+pub(crate) struct ParsePeriod {
     date: String,
     stats: [Stat; 1],
 }
@@ -41,7 +41,7 @@ enum By {
     Month,
 }
 
-struct Asked {
+struct StatsRequest {
     first: Date,
     last: Date,
     by: By,
@@ -53,7 +53,7 @@ pub(crate) async fn read(
     State(app): State<App>,
     caller: Caller,
     RawQuery(query): RawQuery,
-) -> Result<Json<Vec<Period>>, Rejection> {
+) -> Result<Json<Vec<ParsePeriod>>, Rejection> {
     let today = app.clock.now().day().parse();
     let today: Date = today.map_err(|e: jiff::Error| Rejection::internal(&e))?;
     let asked = asked(query.as_deref().unwrap_or_default(), today)?;
@@ -66,7 +66,7 @@ pub(crate) async fn read(
         *periods.entry(start(day, asked.by)).or_default() += came;
     }
     let page = periods.into_iter().skip(asked.offset).take(asked.limit);
-    let lines = page.map(|(date, received)| Period {
+    let lines = page.map(|(date, received)| ParsePeriod {
         date: date.to_string(),
         stats: [Stat {
             metrics: Metrics { received },
@@ -87,7 +87,7 @@ fn start(day: Date, by: By) -> Date {
     }
 }
 
-fn asked(query: &str, today: Date) -> Result<Asked, Rejection> {
+fn asked(query: &str, today: Date) -> Result<StatsRequest, Rejection> {
     let mut found = Problems::default();
     let (mut first, mut last, mut by) = (None, today, By::Day);
     let (mut limit, mut offset) = (PAGE, 0);
@@ -128,7 +128,7 @@ fn asked(query: &str, today: Date) -> Result<Asked, Rejection> {
         Some(_) => {}
     }
     found.into_result()?;
-    Ok(Asked {
+    Ok(StatsRequest {
         first: first.unwrap_or(today),
         last,
         by,

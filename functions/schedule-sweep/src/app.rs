@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use posthaste_model::Clock;
 use posthaste_queue::Queue;
-use posthaste_runtime::{Boot, Error};
+use posthaste_runtime::{Error, Platform};
 use posthaste_store::{NEAR, Store};
 
 /// How far a sweep looks ahead, in seconds: two calls may fail or be missed before anything is
@@ -35,8 +35,8 @@ impl App {
     ///
     /// # Errors
     /// When one that must be there is not, or one cannot be read.
-    pub fn open(boot: &Boot) -> Result<Self, Error> {
-        let vars = boot.vars();
+    pub fn from_env(boot: &Platform) -> Result<Self, Error> {
+        let vars = boot.env();
         Ok(Self {
             store: boot.store()?,
             send: boot.queue("SEND_QUEUE_URL")?,

@@ -5,10 +5,10 @@ use std::collections::VecDeque;
 use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;
 use posthaste_model::{Millis, Timestamp};
-use posthaste_store::{Minute, Place, StoreError};
+use posthaste_store::{DueCursor, Minute, StoreError};
 use serde::Serialize;
 
-use crate::turn::{End, Turn, Work, take};
+use crate::turn::{SweepTask, TurnResult, Work, take};
 use crate::{AHEAD, App, Share};
 
 /// What a sweep came to.
@@ -87,16 +87,16 @@ pub async fn sweep(app: &App, share: Share) -> Result<Swept, StoreError> {
     Ok(swept)
 }
 
-fn line(minutes: &[Minute], share: Share) -> VecDeque<Turn<'_>> {
+fn line(minutes: &[Minute], share: Share) -> VecDeque<SweepTask<'_>> {
     let mut line = VecDeque::new();
     for (index, minute) in minutes.iter().enumerate() {
         for shard in (0..minute.shards).filter(|shard| share.holds(*shard)) {
-            line.push_back(Turn {
+            line.push_back(SweepTask {
                 index,
                 minute,
                 work: Work::Page {
                     shard,
-                    place: Place::default(),
+                    place: DueCursor::default(),
                 },
             });
         }
@@ -104,15 +104,15 @@ fn line(minutes: &[Minute], share: Share) -> VecDeque<Turn<'_>> {
     line
 }
 
-impl End {
+impl TurnResult {
     /// Counts what a turn did and queues what it leaves: at once what goes on where it stopped,
     /// at the end of the line what has to wait.
-    fn note<'a>(self, turn: &Turn<'a>, swept: &mut Swept, line: &mut VecDeque<Turn<'a>>) {
+    fn note<'a>(self, turn: &SweepTask<'a>, swept: &mut Swept, line: &mut VecDeque<SweepTask<'a>>) {
         swept.sent += self.sent;
         swept.released += self.released;
         swept.expired += self.expired;
         swept.unreadable += self.unreadable;
-        let again = |work| Turn { work, ..*turn };
+        let again = |work| SweepTask { work, ..*turn };
         if let Some(next) = self.next {
             line.push_front(again(next));
         }
@@ -142,7 +142,7 @@ async fn close_one(app: &App, share: Share, minute: &Minute) -> Result<bool, Sto
     for shard in (0..minute.shards).filter(|shard| !share.holds(*shard)) {
         let page = app
             .store
-            .due_page(minute, shard, &Place::default(), 1)
+            .due_page(minute, shard, &DueCursor::default(), 1)
             .await?;
         if !page.rows.is_empty() || page.unreadable > 0 {
             return Ok(false);

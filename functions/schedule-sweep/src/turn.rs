@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use posthaste_model::BatchId;
 use posthaste_queue::{Queue, QueueError};
-use posthaste_store::{Due, Lane, Minute, Place, Row, StoreError};
+use posthaste_store::{Due, DueCursor, DueTarget, Minute, StoreError, StoredRow};
 
 use crate::App;
 
@@ -13,7 +13,7 @@ const PAGE: usize = 100;
 
 /// Something to do for one partition of a minute.
 #[derive(Debug)]
-pub(crate) struct Turn<'a> {
+pub(crate) struct SweepTask<'a> {
     /// Position of the minute in the list of this sweep.
     pub(crate) index: usize,
     pub(crate) minute: &'a Minute,
@@ -23,14 +23,14 @@ pub(crate) struct Turn<'a> {
 #[derive(Debug)]
 pub(crate) enum Work {
     /// Take rows from here on.
-    Page { shard: u16, place: Place },
+    Page { shard: u16, place: DueCursor },
     /// Go on with an order to let messages go.
-    Release(Box<Row<Due>>),
+    Release(Box<StoredRow<Due>>),
 }
 
 /// What a turn came to.
 #[derive(Debug, Default)]
-pub(crate) struct End {
+pub(crate) struct TurnResult {
     /// Rows it saw, moved or not.
     pub(crate) rows: usize,
     pub(crate) sent: usize,
@@ -45,7 +45,7 @@ pub(crate) struct End {
 
 /// A turn that failed. Its rows are still there.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum Trouble {
+pub(crate) enum WorkError {
     #[error(transparent)]
     Store(#[from] StoreError),
     #[error(transparent)]
@@ -53,36 +53,44 @@ pub(crate) enum Trouble {
 }
 
 /// Takes one turn.
-pub(crate) async fn take<'a>(app: &App, turn: Turn<'a>) -> (Turn<'a>, Result<End, Trouble>) {
+pub(crate) async fn take<'a>(
+    app: &App,
+    turn: SweepTask<'a>,
+) -> (SweepTask<'a>, Result<TurnResult, WorkError>) {
     let end = match &turn.work {
         Work::Page { shard, place } => page(app, turn.minute, *shard, place).await,
         Work::Release(order) => {
-            let mut end = End::default();
+            let mut end = TurnResult::default();
             release(app, order, &mut end).await.map(|()| end)
         }
     };
     (turn, end)
 }
 
-async fn page(app: &App, minute: &Minute, shard: u16, place: &Place) -> Result<End, Trouble> {
+async fn page(
+    app: &App,
+    minute: &Minute,
+    shard: u16,
+    place: &DueCursor,
+) -> Result<TurnResult, WorkError> {
     let page = app.store.due_page(minute, shard, place, PAGE).await?;
     let goes_on = |place| Work::Page { shard, place };
-    let mut end = End {
+    let mut end = TurnResult {
         rows: page.rows.len() + page.unreadable,
         unreadable: page.unreadable,
         next: page.next.map(goes_on),
         rest: page.rest.map(goes_on).into_iter().collect(),
-        ..End::default()
+        ..TurnResult::default()
     };
     let (mut send, mut retries, mut inbound) = (Vec::new(), Vec::new(), Vec::new());
     let mut own = Vec::new();
     for row in page.rows {
         match row.value.lane {
-            Lane::Send => send.push(row),
-            Lane::Webhook => retries.push(row),
-            Lane::Inbound => inbound.push(row),
+            DueTarget::Send => send.push(row),
+            DueTarget::Webhook => retries.push(row),
+            DueTarget::Inbound => inbound.push(row),
             // Ours to do, and not before its time.
-            Lane::Expire | Lane::Release => own.push(row),
+            DueTarget::Expire | DueTarget::Release => own.push(row),
         }
     }
     for (queue, rows) in [
@@ -96,28 +104,28 @@ async fn page(app: &App, minute: &Minute, shard: u16, place: &Place) -> Result<E
     let now = app.clock.now();
     for row in own.into_iter().filter(|row| row.value.at <= now) {
         match row.value.lane {
-            Lane::Release => release(app, &row, &mut end).await?,
-            Lane::Expire => expire(app, &row, &mut end).await?,
-            Lane::Send | Lane::Webhook | Lane::Inbound => {}
+            DueTarget::Release => release(app, &row, &mut end).await?,
+            DueTarget::Expire => expire(app, &row, &mut end).await?,
+            DueTarget::Send | DueTarget::Webhook | DueTarget::Inbound => {}
         }
     }
     Ok(end)
 }
 
 /// Gives rows to their queue, and only then deletes them.
-async fn pass_on(app: &App, queue: &Queue, rows: &[Row<Due>]) -> Result<(), Trouble> {
+async fn pass_on(app: &App, queue: &Queue, rows: &[StoredRow<Due>]) -> Result<(), WorkError> {
     if rows.is_empty() {
         return Ok(());
     }
     let now = app.clock.now_ms();
-    let message = |row: &Row<Due>| (row.value.body.clone(), row.value.wait(now));
+    let message = |row: &StoredRow<Due>| (row.value.body.clone(), row.value.wait(now));
     queue.send_all(rows.iter().map(message).collect()).await?;
     app.store.forget_due(rows).await?;
     Ok(())
 }
 
 /// Lets go a page of what a batch held back.
-async fn release(app: &App, order: &Row<Due>, end: &mut End) -> Result<(), Trouble> {
+async fn release(app: &App, order: &StoredRow<Due>, end: &mut TurnResult) -> Result<(), WorkError> {
     let due = &order.value;
     let Ok(batch) = BatchId::parse(&due.body) else {
         end.unreadable += 1;
@@ -144,7 +152,7 @@ async fn release(app: &App, order: &Row<Due>, end: &mut End) -> Result<(), Troub
 }
 
 /// Sends a held message that is too old to where it is dropped.
-async fn expire(app: &App, order: &Row<Due>, end: &mut End) -> Result<(), Trouble> {
+async fn expire(app: &App, order: &StoredRow<Due>, end: &mut TurnResult) -> Result<(), WorkError> {
     if let Some(held) = app.store.expired(&order.value).await? {
         app.send
             .send(held.value.job.clone(), Duration::ZERO)

@@ -7,7 +7,7 @@ use posthaste_identity::{Resolver, Target};
 use posthaste_mailer::Ses;
 use posthaste_model::{Clock, Entropy, Hostname};
 use posthaste_notices::Notices;
-use posthaste_runtime::{Boot, Error};
+use posthaste_runtime::{Error, Platform};
 use posthaste_store::{Account, Domain, Store};
 use posthaste_webhook::Sealer;
 
@@ -37,8 +37,8 @@ impl App {
     ///
     /// # Errors
     /// When one that must be there is not, or one cannot be read.
-    pub fn open(boot: &Boot) -> Result<Self, Error> {
-        let vars = boot.vars();
+    pub fn from_env(boot: &Platform) -> Result<Self, Error> {
+        let vars = boot.env();
         let bounce_domain = String::from(vars.parsed::<Hostname>("BOUNCE_DOMAIN")?);
         let mail_host = vars.optional::<Hostname>("MAIL_HOST")?;
         let or = |name: &str, default: String| vars.get(name).unwrap_or(default);

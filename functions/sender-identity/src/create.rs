@@ -5,20 +5,20 @@ use std::net::IpAddr;
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use posthaste_http::{Body, Caller, Rejection};
+use posthaste_http::{Caller, JsonBody, Rejection};
 use posthaste_identity::{KeyPair, Plan, records};
 use posthaste_model::{AccountId, EmailAddress, Problems};
 use posthaste_store::{DkimKey, Domain, Lent, Put};
 
-use crate::wire::{Create, Shown};
+use crate::wire::{CreateDomain, DomainView};
 use crate::{App, domains, lending};
 
 /// Makes a domain, its two key pairs, and says what to publish.
 pub(crate) async fn create(
     State(app): State<App>,
     caller: Caller,
-    Body(body): Body<Create>,
-) -> Result<(StatusCode, Json<Shown>), Rejection> {
+    JsonBody(body): JsonBody<CreateDomain>,
+) -> Result<(StatusCode, Json<DomainView>), Rejection> {
     let wanted = check(&app, body)?;
     let borrower = match wanted.username.as_deref().filter(|name| !name.is_empty()) {
         None => None,
@@ -53,12 +53,12 @@ pub(crate) async fn create(
     tracing::info!(account.id = %account, "domain {name} of account {account} created");
     Ok((
         StatusCode::CREATED,
-        Json(Shown::of(domain, &caller.account)),
+        Json(DomainView::of(domain, &caller.account)),
     ))
 }
 
 /// What was asked for, once it is known to be possible.
-struct Wanted {
+struct DomainRequest {
     domain: String,
     subdomain: String,
     username: Option<String>,
@@ -69,7 +69,7 @@ struct Wanted {
     selectors: [String; 2],
 }
 
-fn check(app: &App, body: Create) -> Result<Wanted, Rejection> {
+fn check(app: &App, body: CreateDomain) -> Result<DomainRequest, Rejection> {
     let mut found = Problems::default();
     let domain = match body.domain.as_deref().map(str::trim).unwrap_or_default() {
         "" => {
@@ -111,7 +111,7 @@ fn check(app: &App, body: Create) -> Result<Wanted, Rejection> {
     let (Some(domain), Some(subdomain), true) = (domain, subdomain, found.is_empty()) else {
         return Err(found.into());
     };
-    Ok(Wanted {
+    Ok(DomainRequest {
         domain,
         subdomain,
         username: body.username,
@@ -150,7 +150,7 @@ pub(crate) fn is_ip(text: &str) -> bool {
     text.parse::<IpAddr>().is_ok()
 }
 
-async fn make(app: &App, account: &AccountId, wanted: Wanted) -> Result<Domain, Rejection> {
+async fn make(app: &App, account: &AccountId, wanted: DomainRequest) -> Result<Domain, Rejection> {
     let id = app.store.next_domain_id(account).await?;
     let [one, other] = &wanted.selectors;
     let (first, second) =

@@ -3,21 +3,21 @@
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use posthaste_http::{Body, Caller, Path, Query, Rejection};
+use posthaste_http::{Caller, JsonBody, PathParams, Query, Rejection};
 use posthaste_model::AccountId;
 use posthaste_store::Domain;
 
 use crate::App;
 use crate::app::number;
 use crate::create::is_ip;
-use crate::wire::{Ip, Shown, Update};
+use crate::wire::{DomainView, Ip, Update};
 
 /// The domains of the caller, oldest first; with `username`, those lent to that subuser.
 pub(crate) async fn list(
     State(app): State<App>,
     caller: Caller,
     query: Query,
-) -> Result<Json<Vec<Shown>>, Rejection> {
+) -> Result<Json<Vec<DomainView>>, Rejection> {
     let (limit, offset) = (query.limit(500, 500)?, query.offset()?);
     let exclude = query.flag("exclude_subusers")?;
     let username = query.text("username").filter(|text| !text.is_empty());
@@ -34,7 +34,7 @@ pub(crate) async fn list(
     let all = app.store.domains(caller.id()).await?.into_iter();
     let page = all.filter(fits).skip(offset).take(limit);
     Ok(Json(
-        page.map(|domain| Shown::of(domain, &caller.account))
+        page.map(|domain| DomainView::of(domain, &caller.account))
             .collect(),
     ))
 }
@@ -44,7 +44,7 @@ pub(crate) async fn default(
     State(app): State<App>,
     caller: Caller,
     query: Query,
-) -> Result<Json<Vec<Shown>>, Rejection> {
+) -> Result<Json<Vec<DomainView>>, Rejection> {
     let named = query.text("domain").filter(|text| !text.is_empty());
     let all = app.store.domains(caller.id()).await?.into_iter();
     let fits = |domain: &Domain| {
@@ -52,26 +52,26 @@ pub(crate) async fn default(
     };
     let shown = all
         .filter(fits)
-        .map(|domain| Shown::of(domain, &caller.account));
+        .map(|domain| DomainView::of(domain, &caller.account));
     Ok(Json(shown.collect()))
 }
 
 pub(crate) async fn one(
     State(app): State<App>,
     caller: Caller,
-    Path(id): Path<String>,
-) -> Result<Json<Shown>, Rejection> {
+    PathParams(id): PathParams<String>,
+) -> Result<Json<DomainView>, Rejection> {
     let domain = app.domain(&caller, &id).await?;
-    Ok(Json(Shown::of(domain, &caller.account)))
+    Ok(Json(DomainView::of(domain, &caller.account)))
 }
 
 /// Answers the domain itself (API facts, section 1, "Domains").
 pub(crate) async fn update(
     State(app): State<App>,
     caller: Caller,
-    Path(id): Path<String>,
-    Body(body): Body<Update>,
-) -> Result<Json<Shown>, Rejection> {
+    PathParams(id): PathParams<String>,
+    JsonBody(body): JsonBody<Update>,
+) -> Result<Json<DomainView>, Rejection> {
     let id = number(&id)?;
     let changed = app.store.update_domain(caller.id(), id, |domain| {
         domain.default = body.default.unwrap_or(domain.default);
@@ -81,7 +81,7 @@ pub(crate) async fn update(
     if domain.default {
         make_only_default(&app, caller.id(), id).await?;
     }
-    Ok(Json(Shown::of(domain, &caller.account)))
+    Ok(Json(DomainView::of(domain, &caller.account)))
 }
 
 /// Takes the mark of the default off every other domain.
@@ -102,7 +102,7 @@ pub(crate) async fn make_only_default(
 pub(crate) async fn delete(
     State(app): State<App>,
     caller: Caller,
-    Path(id): Path<String>,
+    PathParams(id): PathParams<String>,
 ) -> Result<StatusCode, Rejection> {
     let id = number(&id)?;
     if !app.store.delete_domain(caller.id(), id).await? {
@@ -117,9 +117,9 @@ pub(crate) async fn delete(
 pub(crate) async fn add_ip(
     State(app): State<App>,
     caller: Caller,
-    Path(id): Path<String>,
-    Body(body): Body<Ip>,
-) -> Result<Json<Shown>, Rejection> {
+    PathParams(id): PathParams<String>,
+    JsonBody(body): JsonBody<Ip>,
+) -> Result<Json<DomainView>, Rejection> {
     let ip = body.ip.unwrap_or_default();
     if !is_ip(&ip) {
         return Err(Rejection::on("ip", "ip must be an IP address"));
@@ -135,8 +135,8 @@ pub(crate) async fn add_ip(
 pub(crate) async fn remove_ip(
     State(app): State<App>,
     caller: Caller,
-    Path((id, ip)): Path<(String, String)>,
-) -> Result<Json<Shown>, Rejection> {
+    PathParams((id, ip)): PathParams<(String, String)>,
+) -> Result<Json<DomainView>, Rejection> {
     change_ips(&app, &caller, &id, |ips| ips.retain(|kept| *kept != ip)).await
 }
 
@@ -145,11 +145,11 @@ async fn change_ips(
     caller: &Caller,
     id: &str,
     change: impl Fn(&mut Vec<String>),
-) -> Result<Json<Shown>, Rejection> {
+) -> Result<Json<DomainView>, Rejection> {
     let id = number(id)?;
     let changed = app
         .store
         .update_domain(caller.id(), id, |domain| change(&mut domain.ips));
     let domain = changed.await?.ok_or_else(Rejection::not_found)?;
-    Ok(Json(Shown::of(domain, &caller.account)))
+    Ok(Json(DomainView::of(domain, &caller.account)))
 }

@@ -6,12 +6,12 @@
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use posthaste_http::{Body, Caller, Path, Query, Rejection};
+use posthaste_http::{Caller, JsonBody, PathParams, Query, Rejection};
 use posthaste_store::{Account, Borrower, Domain, Lent};
 
 use crate::App;
 use crate::app::number;
-use crate::wire::{Shown, Username};
+use crate::wire::{DomainView, Username};
 
 /// Of one subuser.
 const MOST: usize = 5;
@@ -48,9 +48,9 @@ async fn lent_to(app: &App, caller: &Caller, account: &Account) -> Result<Vec<Do
 pub(crate) async fn lend(
     State(app): State<App>,
     caller: Caller,
-    Path(id): Path<String>,
-    Body(body): Body<Username>,
-) -> Result<(StatusCode, Json<Shown>), Rejection> {
+    PathParams(id): PathParams<String>,
+    JsonBody(body): JsonBody<Username>,
+) -> Result<(StatusCode, Json<DomainView>), Rejection> {
     let account = app.subuser(&caller, &required(body.username)?).await?;
     let answer = give(&app, &caller, number(&id)?, &account).await?;
     for other in lent_to(&app, &caller, &account).await? {
@@ -62,7 +62,7 @@ pub(crate) async fn lend(
     }
     Ok((
         StatusCode::CREATED,
-        Json(Shown::of(answer, &caller.account)),
+        Json(DomainView::of(answer, &caller.account)),
     ))
 }
 
@@ -70,9 +70,9 @@ pub(crate) async fn lend(
 pub(crate) async fn lend_more(
     State(app): State<App>,
     caller: Caller,
-    Path(id): Path<String>,
-    Body(body): Body<Username>,
-) -> Result<(StatusCode, Json<Shown>), Rejection> {
+    PathParams(id): PathParams<String>,
+    JsonBody(body): JsonBody<Username>,
+) -> Result<(StatusCode, Json<DomainView>), Rejection> {
     let account = app.subuser(&caller, &required(body.username)?).await?;
     let id = number(&id)?;
     let lent = lent_to(&app, &caller, &account).await?;
@@ -83,7 +83,7 @@ pub(crate) async fn lend_more(
     let answer = give(&app, &caller, id, &account).await?;
     Ok((
         StatusCode::CREATED,
-        Json(Shown::of(answer, &caller.account)),
+        Json(DomainView::of(answer, &caller.account)),
     ))
 }
 
@@ -105,11 +105,11 @@ pub(crate) async fn one(
     State(app): State<App>,
     caller: Caller,
     query: Query,
-) -> Result<Json<Shown>, Rejection> {
+) -> Result<Json<DomainView>, Rejection> {
     let account = app.subuser(&caller, &asked(&query)?).await?;
     let lent = lent_to(&app, &caller, &account).await?;
     let first = lent.into_iter().next().ok_or_else(Rejection::not_found)?;
-    Ok(Json(Shown::of(first, &caller.account)))
+    Ok(Json(DomainView::of(first, &caller.account)))
 }
 
 /// Every domain of a subuser.
@@ -117,11 +117,11 @@ pub(crate) async fn all(
     State(app): State<App>,
     caller: Caller,
     query: Query,
-) -> Result<Json<Vec<Shown>>, Rejection> {
+) -> Result<Json<Vec<DomainView>>, Rejection> {
     let account = app.subuser(&caller, &asked(&query)?).await?;
     let lent = lent_to(&app, &caller, &account).await?.into_iter();
     Ok(Json(
-        lent.map(|domain| Shown::of(domain, &caller.account))
+        lent.map(|domain| DomainView::of(domain, &caller.account))
             .collect(),
     ))
 }
@@ -145,7 +145,7 @@ pub(crate) async fn take_all_back(
 pub(crate) async fn take_back(
     State(app): State<App>,
     caller: Caller,
-    Path(id): Path<String>,
+    PathParams(id): PathParams<String>,
     query: Query,
 ) -> Result<StatusCode, Rejection> {
     let account = app.subuser(&caller, &asked(&query)?).await?;

@@ -16,7 +16,7 @@ mod wire;
 
 use axum::extract::FromRef;
 use axum::http::Method;
-use posthaste_http::{Access, Gate, Routes};
+use posthaste_http::{Access, Authorizer, Routes};
 
 pub use app::App;
 
@@ -26,8 +26,8 @@ const UPDATE: Access = Access::Scope("whitelabel.update");
 const DELETE: Access = Access::Scope("whitelabel.delete");
 
 /// The routes of this function, each with its scope.
-pub fn routes(app: App, gate: Gate) -> Routes {
-    let desk = Desk {
+pub fn routes(app: App, gate: Authorizer) -> Routes {
+    let desk = AppState {
         app,
         gate: gate.clone(),
     };
@@ -36,24 +36,24 @@ pub fn routes(app: App, gate: Gate) -> Routes {
 
 /// What the handlers share; most of them want the [`App`] alone.
 #[derive(Clone)]
-struct Desk {
+struct AppState {
     app: App,
-    gate: Gate,
+    gate: Authorizer,
 }
 
-impl FromRef<Desk> for App {
-    fn from_ref(desk: &Desk) -> Self {
+impl FromRef<AppState> for App {
+    fn from_ref(desk: &AppState) -> Self {
         desk.app.clone()
     }
 }
 
-impl FromRef<Desk> for Gate {
-    fn from_ref(desk: &Desk) -> Self {
+impl FromRef<AppState> for Authorizer {
+    fn from_ref(desk: &AppState) -> Self {
         desk.gate.clone()
     }
 }
 
-fn domains_of(routes: Routes<Desk>) -> Routes<Desk> {
+fn domains_of(routes: Routes<AppState>) -> Routes<AppState> {
     const ALL: &str = "/v3/whitelabel/domains";
     const DEFAULT: &str = "/v3/whitelabel/domains/default";
     const LENT: &str = "/v3/whitelabel/domains/subuser";
@@ -84,7 +84,7 @@ fn domains_of(routes: Routes<Desk>) -> Routes<Desk> {
         .at(Method::POST, DNS_MAIL, CREATE, sharing::mail_records)
 }
 
-fn senders_of(routes: Routes<Desk>) -> Routes<Desk> {
+fn senders_of(routes: Routes<AppState>) -> Routes<AppState> {
     const ALL: &str = "/v3/verified_senders";
     const DOMAINS: &str = "/v3/verified_senders/domains";
     const STEPS: &str = "/v3/verified_senders/steps_completed";

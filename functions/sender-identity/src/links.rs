@@ -2,35 +2,35 @@
 
 use axum::extract::State;
 use axum::http::StatusCode;
-use posthaste_http::{Caller, Gate, GatewayName, Path, Rejection};
+use posthaste_http::{Authorizer, Caller, GatewayName, PathParams, Rejection};
 use posthaste_model::EmailAddress;
-use posthaste_notices::{Cleared, Wanted};
-use posthaste_store::{Link, Resaved, Sender};
+use posthaste_notices::{Cleared, NoticeRequest};
+use posthaste_store::{Resaved, SenderLink, VerifiedSender};
 
 use crate::app::number;
 use crate::{App, page};
 
 /// A link, and the mail that carries it, which may leave.
-pub(crate) struct Letter {
-    pub(crate) link: Link,
+pub(crate) struct VerificationMail {
+    pub(crate) link: SenderLink,
     cleared: Cleared,
     url: String,
 }
 
-impl Letter {
+impl VerificationMail {
     /// A letter with a new link: it goes to whomever the caller names.
     ///
     /// # Errors
     /// When the service does not write to that address for the account (see [`posthaste_notices`]).
     pub(crate) async fn write(
         app: &App,
-        gate: &Gate,
+        gate: &Authorizer,
         (caller, gateway): (&Caller, &GatewayName),
         to: &EmailAddress,
         resend: bool,
     ) -> Result<Self, Rejection> {
         let fresh = app.notices.link(gateway, page::PATH)?;
-        let wanted = Wanted {
+        let wanted = NoticeRequest {
             account: &caller.account,
             to,
             field: "from_email",
@@ -67,10 +67,10 @@ impl Letter {
 /// address at the earliest; the earlier link stops working.
 pub(crate) async fn resend(
     State(app): State<App>,
-    State(gate): State<Gate>,
+    State(gate): State<Authorizer>,
     caller: Caller,
     gateway: GatewayName,
-    Path(id): Path<String>,
+    PathParams(id): PathParams<String>,
 ) -> Result<StatusCode, Rejection> {
     let id = number(&id)?;
     let sender = app.store.sender(caller.id(), id).await?;
@@ -80,7 +80,7 @@ pub(crate) async fn resend(
     }
     let email = EmailAddress::parse(&sender.fields.from_email);
     let email = email.map_err(|e| Rejection::internal(&e))?;
-    let letter = Letter::write(&app, &gate, (&caller, &gateway), &email, true).await?;
+    let letter = VerificationMail::write(&app, &gate, (&caller, &gateway), &email, true).await?;
     let saved = app
         .store
         .update_sender(caller.id(), id, Some(&letter.link), |_| {});
@@ -100,9 +100,9 @@ pub(crate) async fn resend(
 /// nobody gets that who has not followed ours: no account can make SES write to strangers.
 pub(crate) async fn follow(
     app: &App,
-    sender: &Sender,
+    sender: &VerifiedSender,
     token: &str,
-) -> Result<Option<Sender>, Rejection> {
+) -> Result<Option<VerifiedSender>, Rejection> {
     if let Some(ses) = app.ses.as_ref().filter(|_| !sender.verified) {
         let email = EmailAddress::parse(&sender.fields.from_email);
         let email = email.map_err(|e| Rejection::internal(&e))?;
@@ -119,7 +119,7 @@ pub(crate) async fn follow(
 pub(crate) async fn verify(
     State(app): State<App>,
     caller: Caller,
-    Path(token): Path<String>,
+    PathParams(token): PathParams<String>,
 ) -> Result<StatusCode, Rejection> {
     let now = app.clock.now();
     let linked = app.store.linked_sender(&token, now).await?;

@@ -4,7 +4,7 @@
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
-use posthaste_http::{Path, Rejection, escaped, page};
+use posthaste_http::{PathParams, Rejection, escaped, page};
 
 use crate::App;
 use crate::links::follow;
@@ -14,7 +14,7 @@ pub(crate) const PATH: &str = "/senders/verify/{token}";
 /// `GET`: whose address it is, and a button.
 pub(crate) async fn ask(
     State(app): State<App>,
-    Path(token): Path<String>,
+    PathParams(token): PathParams<String>,
 ) -> Result<Response, Rejection> {
     let sender = app.store.linked_sender(&token, app.clock.now()).await?;
     let Some(sender) = sender else {
@@ -31,7 +31,7 @@ pub(crate) async fn ask(
 /// `POST`: the button.
 pub(crate) async fn confirm(
     State(app): State<App>,
-    Path(token): Path<String>,
+    PathParams(token): PathParams<String>,
 ) -> Result<Response, Rejection> {
     let linked = app.store.linked_sender(&token, app.clock.now()).await?;
     let verified = match linked {

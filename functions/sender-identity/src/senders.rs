@@ -3,22 +3,22 @@
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use posthaste_http::{Body, Caller, Gate, GatewayName, Path, Query, Rejection};
+use posthaste_http::{Authorizer, Caller, GatewayName, JsonBody, PathParams, Query, Rejection};
 use posthaste_model::{AccountId, EmailAddress, Problems};
-use posthaste_store::{Domain, Put, Resaved, Sender, SenderFields};
+use posthaste_store::{Domain, Put, Resaved, SenderFields, VerifiedSender};
 
 use crate::App;
 use crate::app::number;
-use crate::links::Letter;
+use crate::links::VerificationMail;
 use crate::wire::{Failures, Results, SenderBody, ShownSender, Steps};
 
 /// Makes a sender and mails its owner a link; one of an authenticated domain needs none.
 pub(crate) async fn create(
     State(app): State<App>,
-    State(gate): State<Gate>,
+    State(gate): State<Authorizer>,
     caller: Caller,
     gateway: GatewayName,
-    Body(body): Body<SenderBody>,
+    JsonBody(body): JsonBody<SenderBody>,
 ) -> Result<(StatusCode, Json<ShownSender>), Rejection> {
     let mut fields = SenderFields::default();
     body.over(&mut fields);
@@ -32,9 +32,11 @@ pub(crate) async fn create(
     let verified = is_of_domain(&app, caller.id(), &email).await?;
     let letter = match verified {
         true => None,
-        false => Some(Letter::write(&app, &gate, (&caller, &gateway), &email, false).await?),
+        false => {
+            Some(VerificationMail::write(&app, &gate, (&caller, &gateway), &email, false).await?)
+        }
     };
-    let sender = Sender {
+    let sender = VerifiedSender {
         id: app.store.next_sender_id(caller.id()).await?,
         account: caller.id().clone(),
         folded: email.folded(),
@@ -57,10 +59,10 @@ pub(crate) async fn create(
 /// Changes what is given. Another address has to be verified anew.
 pub(crate) async fn update(
     State(app): State<App>,
-    State(gate): State<Gate>,
+    State(gate): State<Authorizer>,
     (caller, gateway): (Caller, GatewayName),
-    Path(id): Path<String>,
-    Body(body): Body<SenderBody>,
+    PathParams(id): PathParams<String>,
+    JsonBody(body): JsonBody<SenderBody>,
 ) -> Result<Json<ShownSender>, Rejection> {
     let id = number(&id)?;
     let old = app.store.sender(caller.id(), id).await?;
@@ -76,10 +78,12 @@ pub(crate) async fn update(
     }
     let verified = moved && is_of_domain(&app, caller.id(), &email).await?;
     let letter = match moved && !verified {
-        true => Some(Letter::write(&app, &gate, (&caller, &gateway), &email, false).await?),
+        true => {
+            Some(VerificationMail::write(&app, &gate, (&caller, &gateway), &email, false).await?)
+        }
         false => None,
     };
-    let change = |sender: &mut Sender| {
+    let change = |sender: &mut VerifiedSender| {
         body.over(&mut sender.fields);
         if sender.folded != folded {
             sender.folded.clone_from(&folded);
@@ -110,7 +114,7 @@ pub(crate) async fn update(
 }
 
 /// Nothing was stored, so no mail leaves.
-async fn discard(app: &App, letter: Option<Letter>) {
+async fn discard(app: &App, letter: Option<VerificationMail>) {
     if let Some(letter) = letter {
         letter.discard(app).await;
     }
@@ -188,7 +192,7 @@ pub(crate) async fn list(
 pub(crate) async fn delete(
     State(app): State<App>,
     caller: Caller,
-    Path(id): Path<String>,
+    PathParams(id): PathParams<String>,
 ) -> Result<StatusCode, Rejection> {
     if !app.store.delete_sender(caller.id(), number(&id)?).await? {
         return Err(Rejection::not_found());

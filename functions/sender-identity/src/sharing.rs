@@ -4,9 +4,9 @@ use std::fmt::Write as _;
 
 use axum::extract::State;
 use axum::http::StatusCode;
-use posthaste_http::{Body, Caller, Gate, Rejection};
+use posthaste_http::{Authorizer, Caller, JsonBody, Rejection};
 use posthaste_model::{EmailAddress, Problems};
-use posthaste_notices::{LONGEST_NOTE, Wanted, quoted};
+use posthaste_notices::{LONGEST_NOTE, NoticeRequest, quoted};
 use posthaste_store::Domain;
 
 use crate::App;
@@ -20,9 +20,9 @@ const SUBJECT: &str = "DNS records for sending mail";
 /// an allowance. The same request again within ten minutes is the same mail.
 pub(crate) async fn mail_records(
     State(app): State<App>,
-    State(gate): State<Gate>,
+    State(gate): State<Authorizer>,
     caller: Caller,
-    Body(body): Body<MailRecords>,
+    JsonBody(body): JsonBody<MailRecords>,
 ) -> Result<StatusCode, Rejection> {
     let mut found = Problems::default();
     let email = EmailAddress::parse(body.email.as_deref().unwrap_or_default());
@@ -43,7 +43,7 @@ pub(crate) async fn mail_records(
     let domain = app.store.domain(caller.id(), id).await?;
     let unknown = || Rejection::on("domain_id", "unknown domain_id");
     let domain = domain.ok_or_else(unknown)?;
-    let wanted = Wanted {
+    let wanted = NoticeRequest {
         account: &caller.account,
         to: &email,
         field: "email",

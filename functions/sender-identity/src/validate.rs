@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use posthaste_http::{Caller, Path, Rejection};
+use posthaste_http::{Caller, PathParams, Rejection};
 use posthaste_identity::{Verdict, check};
 use posthaste_mailer::Ses;
 use posthaste_model::Record;
@@ -18,7 +18,7 @@ use crate::wire::{Result as Shown, Validated};
 pub(crate) async fn validate(
     State(app): State<App>,
     caller: Caller,
-    Path(id): Path<String>,
+    PathParams(id): PathParams<String>,
 ) -> Result<Json<Validated>, Rejection> {
     let domain = app.domain(&caller, &id).await?;
     let verdicts = verdicts(&app, &domain.records).await?;

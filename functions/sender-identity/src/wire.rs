@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use posthaste_model::{Record, RecordKind, Timestamp};
-use posthaste_store::{Account, Borrower, Domain, Sender, SenderFields};
+use posthaste_store::{Account, Borrower, Domain, SenderFields, VerifiedSender};
 use serde::{Deserialize, Serialize};
 
 #[derive(Debug, Default, Deserialize)]
-pub(crate) struct Create {
+pub(crate) struct CreateDomain {
     pub(crate) domain: Option<String>,
     pub(crate) subdomain: Option<String>,
     pub(crate) username: Option<String>,
@@ -44,7 +44,7 @@ pub(crate) struct MailRecords {
 
 /// A domain as the API shows it.
 #[derive(Debug, Serialize)]
-pub(crate) struct Shown {
+pub(crate) struct DomainView {
     id: i64,
     user_id: u32,
     subdomain: String,
@@ -78,7 +78,7 @@ struct User {
     username: String,
 }
 
-impl Shown {
+impl DomainView {
     /// The domain of this owner.
     pub(crate) fn of(domain: Domain, owner: &Account) -> Self {
         let valid = domain.is_valid();
@@ -183,8 +183,8 @@ pub(crate) struct ShownSender {
     locked: bool,
 }
 
-impl From<Sender> for ShownSender {
-    fn from(sender: Sender) -> Self {
+impl From<VerifiedSender> for ShownSender {
+    fn from(sender: VerifiedSender) -> Self {
         Self {
             id: sender.id,
             fields: sender.fields,

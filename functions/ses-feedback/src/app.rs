@@ -4,7 +4,7 @@ use posthaste_blob::Blob;
 use posthaste_model::{Clock, Hostname, Verp};
 use posthaste_queue::Queue;
 use posthaste_render::KeyRing;
-use posthaste_runtime::{Boot, ConfigError};
+use posthaste_runtime::{ConfigError, Platform};
 use posthaste_store::Store;
 
 /// Everything `ses-feedback` works with.
@@ -32,8 +32,8 @@ impl App {
     ///
     /// # Errors
     /// When one that must be there is not, or one cannot be read.
-    pub fn open(boot: &Boot) -> Result<Self, ConfigError> {
-        let vars = boot.vars();
+    pub fn from_env(boot: &Platform) -> Result<Self, ConfigError> {
+        let vars = boot.env();
         Ok(Self {
             store: boot.store()?,
             feedback: boot.queue("FEEDBACK_QUEUE_URL")?,

@@ -6,7 +6,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use bytes::Bytes;
 use posthaste_blob::BlobError;
-use posthaste_queue::{JobError, QueueError, Returned};
+use posthaste_queue::{BounceMail, JobError, QueueError};
 use sha2::{Digest as _, Sha256};
 
 use crate::App;
@@ -40,7 +40,7 @@ pub fn wants(app: &App, address: &str) -> Option<bool> {
 /// When it could not be kept.
 pub async fn accept(app: &App, from: &str, to: Vec<String>, raw: Bytes) -> Result<(), Unaccepted> {
     let name = posthaste_offload::run(raw.len(), || name(&to, &raw)).await;
-    let job = Returned {
+    let job = BounceMail {
         v: 1,
         blob: format!("bounces/{name}"),
         from: from.to_owned(),

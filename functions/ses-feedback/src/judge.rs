@@ -1,6 +1,6 @@
 //! What a delivery report means for the address: type and classification of the bounce.
 
-use posthaste_mailer::{Classification, Stage, Status, bounce_type, classify};
+use posthaste_mailer::{Classification, EnhancedStatus, RefusalStage, bounce_type, classify};
 use posthaste_model::BounceType;
 
 use crate::word::Bounced;
@@ -22,7 +22,11 @@ pub(crate) fn words(diagnostic: &str) -> String {
 /// Reads a failure out of its enhanced code and the words of the server that refused.
 ///
 /// `stage` stands for what a refusal without any reason is about: the address, or the mail.
-pub(crate) fn bounced(status: Option<&str>, diagnostic: Option<&str>, stage: Stage) -> Bounced {
+pub(crate) fn bounced(
+    status: Option<&str>,
+    diagnostic: Option<&str>,
+    stage: RefusalStage,
+) -> Bounced {
     let said = words(diagnostic.unwrap_or_default());
     let code: Option<u16> = said.get(..3).and_then(|digits| digits.parse().ok());
     let code = code.filter(|code| (400..600).contains(code));
@@ -52,15 +56,15 @@ pub(crate) fn bounced(status: Option<&str>, diagnostic: Option<&str>, stage: Sta
 }
 
 /// The code of the report, unless it says nothing (`5.0.0`) and the server's own words say more.
-fn better(reported: Option<Status>, said: &str) -> Option<Status> {
-    let vague = |status: Status| (status.subject, status.detail) == (0, 0);
+fn better(reported: Option<EnhancedStatus>, said: &str) -> Option<EnhancedStatus> {
+    let vague = |status: EnhancedStatus| (status.subject, status.detail) == (0, 0);
     if let Some(status) = reported
         && !vague(status)
     {
         return reported;
     }
     let mut words = said.split([' ', '-']);
-    let own: Option<Status> = words.nth(1).and_then(|word| {
+    let own: Option<EnhancedStatus> = words.nth(1).and_then(|word| {
         let bare = word.trim_matches(|c| matches!(c, '#' | '[' | ']' | '(' | ')' | ':'));
         bare.parse().ok()
     });
@@ -122,12 +126,12 @@ mod tests {
             ),
         ] {
             let status = (!status.is_empty()).then_some(status);
-            let got = bounced(status, Some(said), Stage::Data);
+            let got = bounced(status, Some(said), RefusalStage::Data);
             assert_eq!((got.kind, got.class), (kind, class), "{status:?} {said}");
             assert_eq!(got.status, code, "{said}");
             assert!(!got.reason.is_empty() && !got.reason.contains("smtp;"));
         }
-        let unknown = bounced(None, None, Stage::Rcpt);
+        let unknown = bounced(None, None, RefusalStage::Rcpt);
         assert_eq!(unknown.kind, Bounce);
     }
 

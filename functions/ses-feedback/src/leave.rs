@@ -3,12 +3,12 @@
 
 use posthaste_mime::report;
 use posthaste_model::{LEAVE_MAILBOX, Timestamp};
-use posthaste_render::Action;
+use posthaste_render::LinkAction;
 use posthaste_store::StoreError;
 use sha2::{Digest as _, Sha256};
 
 use crate::App;
-use crate::word::{Says, Word};
+use crate::word::{Says, SesFeedback};
 
 /// Whether this is the address that such mails go to.
 pub(crate) fn is_meant(app: &App, address: &str) -> bool {
@@ -22,7 +22,7 @@ pub(crate) async fn word(
     app: &App,
     raw: &[u8],
     now: Timestamp,
-) -> Result<Option<Word>, StoreError> {
+) -> Result<Option<SesFeedback>, StoreError> {
     let read = || (report::subject(raw), hex(&Sha256::digest(raw)));
     let (subject, mail) = posthaste_offload::run(raw.len(), read).await;
     // A token has no white space: what is there was put in on the way, where lines are folded.
@@ -31,15 +31,17 @@ pub(crate) async fn word(
         return Ok(None);
     };
     let group = match token.action {
-        Action::Unsubscribe => None,
-        Action::GroupUnsubscribe { group } => app.store.group(&token.account, group).await?,
-        Action::Open { .. } | Action::Click { .. } | Action::Preferences { .. } => return Ok(None),
+        LinkAction::Unsubscribe => None,
+        LinkAction::GroupUnsubscribe { group } => app.store.group(&token.account, group).await?,
+        LinkAction::Open { .. } | LinkAction::Click { .. } | LinkAction::Preferences { .. } => {
+            return Ok(None);
+        }
     };
     let says = Says::Left {
         group: group.map(|group| group.id),
         mail,
     };
-    Ok(Some(Word {
+    Ok(Some(SesFeedback {
         account: token.account,
         message: token.message,
         recipient: token.recipient,

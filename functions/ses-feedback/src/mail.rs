@@ -3,19 +3,21 @@
 //! A report is believed when it names a copy by an envelope sender that carries our mark: it came
 //! to that address, or returns it. Other mails to the domain are the vacation notes of machines.
 
-use posthaste_mailer::Stage;
-use posthaste_mime::report::{self, Action, Complaint, Delivery, Original, Recipient, Report};
+use posthaste_mailer::RefusalStage;
+use posthaste_mime::report::{
+    self, Complaint, Delivery, Original, Recipient, Report, ReportAction,
+};
 use posthaste_model::{Timestamp, Verp};
 
 use crate::App;
 use crate::judge;
-use crate::word::{Says, Word};
+use crate::word::{Says, SesFeedback};
 
 /// Addresses of a mail that are looked at for one of ours.
 const MOST: usize = 100;
 
 /// What a mail says; nothing when it is no report, or about no copy of ours.
-pub(crate) fn word(app: &App, to: &[String], raw: &[u8], now: Timestamp) -> Option<Word> {
+pub(crate) fn word(app: &App, to: &[String], raw: &[u8], now: Timestamp) -> Option<SesFeedback> {
     let report = report::read(raw)?;
     let (says, original, named) = match &report {
         Report::Delivery(delivery) => (of_delivery(delivery)?, &delivery.original, None),
@@ -25,7 +27,7 @@ pub(crate) fn word(app: &App, to: &[String], raw: &[u8], now: Timestamp) -> Opti
         }
     };
     let copy = copy(app, to, named, original)?;
-    Some(Word {
+    Some(SesFeedback {
         account: copy.account,
         message: copy.message,
         recipient: copy.recipient,
@@ -53,11 +55,15 @@ fn of_delivery(delivery: &Delivery) -> Option<Says> {
         let mut all = delivery.recipients.iter();
         all.find(|recipient: &&Recipient| recipient.action == action)
     };
-    if let Some(failed) = of(Action::Failed) {
+    if let Some(failed) = of(ReportAction::Failed) {
         let (status, said) = (failed.status.as_deref(), failed.diagnostic.as_deref());
-        return Some(Says::Bounced(judge::bounced(status, said, Stage::Data)));
+        return Some(Says::Bounced(judge::bounced(
+            status,
+            said,
+            RefusalStage::Data,
+        )));
     }
-    let delayed = of(Action::Delayed)?;
+    let delayed = of(ReportAction::Delayed)?;
     let said = delayed.diagnostic.as_deref().unwrap_or_default();
     Some(Says::Deferred {
         response: judge::words(said),

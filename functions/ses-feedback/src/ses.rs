@@ -5,12 +5,12 @@
 
 use std::collections::BTreeMap;
 
-use posthaste_mailer::{Classification, Stage, TAG_ACCOUNT, TAG_MESSAGE, TAG_RECIPIENT};
+use posthaste_mailer::{Classification, RefusalStage, TAG_ACCOUNT, TAG_MESSAGE, TAG_RECIPIENT};
 use posthaste_model::{AccountId, BounceType, MessageId, Timestamp};
 use serde::Deserialize;
 
 use crate::judge;
-use crate::word::{Says, Word};
+use crate::word::{Says, SesFeedback};
 
 /// The tag that SES sets to the address it sent from.
 const OUTGOING_IP: &str = "ses:outgoing-ip";
@@ -25,17 +25,17 @@ pub(crate) struct Bridged {
 #[serde(rename_all = "camelCase")]
 struct Detail {
     event_type: String,
-    mail: Mail,
+    mail: SesMail,
     bounce: Option<Bounce>,
     complaint: Option<Complaint>,
     delivery: Option<Delivery>,
     delivery_delay: Option<Delay>,
     reject: Option<Reject>,
-    failure: Option<Failure>,
+    failure: Option<SesFailure>,
 }
 
 #[derive(Debug, Deserialize)]
-struct Mail {
+struct SesMail {
     timestamp: Option<String>,
     #[serde(default)]
     destination: Vec<String>,
@@ -51,13 +51,13 @@ struct Bounce {
     #[serde(default)]
     bounce_sub_type: String,
     #[serde(default)]
-    bounced_recipients: Vec<Refused>,
+    bounced_recipients: Vec<RefusedRecipient>,
     timestamp: Option<String>,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Refused {
+struct RefusedRecipient {
     status: Option<String>,
     diagnostic_code: Option<String>,
 }
@@ -83,7 +83,7 @@ struct Delay {
     #[serde(default)]
     delay_type: String,
     #[serde(default)]
-    delayed_recipients: Vec<Refused>,
+    delayed_recipients: Vec<RefusedRecipient>,
     timestamp: Option<String>,
 }
 
@@ -94,13 +94,13 @@ struct Reject {
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Failure {
+struct SesFailure {
     error_message: Option<String>,
 }
 
 impl Bridged {
     /// What it says; nothing when it is about a mail that is not ours, or of no concern.
-    pub(crate) fn word(self, now: Timestamp) -> Option<Word> {
+    pub(crate) fn word(self, now: Timestamp) -> Option<SesFeedback> {
         let Self { detail } = self;
         let tag = |name: &str| detail.mail.tags.get(name)?.first().map(String::as_str);
         let account = AccountId::parse(tag(TAG_ACCOUNT)?).ok()?;
@@ -111,7 +111,7 @@ impl Bridged {
         let sent = detail.mail.timestamp.clone();
         let (says, at) = detail.says(ip)?;
         let at = at.or(sent).and_then(|text| Timestamp::from_iso(&text));
-        Some(Word {
+        Some(SesFeedback {
             account,
             message,
             recipient,
@@ -180,12 +180,12 @@ fn returned(bounce: &Bounce) -> Says {
         "UnsubscribedRecipient" => return dropped("Unsubscribed Address"),
         _ => {}
     }
-    let nobody = Refused::default();
+    let nobody = RefusedRecipient::default();
     let who = bounce.bounced_recipients.first().unwrap_or(&nobody);
     let permanent = bounce.bounce_type == "Permanent";
     let stage = match permanent {
-        true => Stage::Rcpt,
-        false => Stage::Data,
+        true => RefusalStage::Rcpt,
+        false => RefusalStage::Data,
     };
     let said = who.diagnostic_code.as_deref();
     let mut bounced = judge::bounced(who.status.as_deref(), said, stage);

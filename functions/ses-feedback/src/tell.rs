@@ -1,10 +1,10 @@
 //! From what is said about a copy to the event that tells it, once.
 
-use posthaste_model::{Event, Kind, MessageId, Timestamp};
-use posthaste_store::{Heard, News, Recipient, State, StoreError};
+use posthaste_model::{Event, EventKind, MessageId, Timestamp};
+use posthaste_store::{CopyState, FeedbackOutcome, FeedbackUpdate, Recipient, StoreError};
 
 use crate::App;
-use crate::word::{Says, Word};
+use crate::word::{Says, SesFeedback};
 
 /// Why something that was said is not told now. Tried again it will be.
 #[derive(Debug, thiserror::Error)]
@@ -19,7 +19,11 @@ pub(crate) enum Untold {
 ///
 /// What the row has already was told by somebody else, who queues it, unless that was an earlier
 /// run of this very message: `again`.
-pub(crate) async fn tell(app: &App, word: &Word, again: bool) -> Result<Option<Event>, Untold> {
+pub(crate) async fn tell(
+    app: &App,
+    word: &SesFeedback,
+    again: bool,
+) -> Result<Option<Event>, Untold> {
     let copy = (&word.account, &word.message, word.recipient);
     let now = app.clock.now();
     let id = id(word);
@@ -31,11 +35,11 @@ pub(crate) async fn tell(app: &App, word: &Word, again: bool) -> Result<Option<E
         }
         news(word, id.as_deref(), row)
     };
-    let heard = app.store.hear(copy, now, news).await?;
+    let heard = app.store.record_feedback(copy, now, news).await?;
     match heard {
-        Heard::New(news) => Ok(news.event),
-        Heard::Known(_) if early => Err(Untold::Early),
-        Heard::Known(row) => {
+        FeedbackOutcome::New(news) => Ok(news.event),
+        FeedbackOutcome::Known(_) if early => Err(Untold::Early),
+        FeedbackOutcome::Known(row) => {
             let mut events = row.events().into_iter();
             let mine = events.find(|event| Some(&event.id) == id.as_ref());
             match (&word.says, mine) {
@@ -45,7 +49,7 @@ pub(crate) async fn tell(app: &App, word: &Word, again: bool) -> Result<Option<E
                 (_, mine) => Ok(mine.filter(|_| again)),
             }
         }
-        Heard::Missing => Ok(forgotten(app, word, id, again).await?),
+        FeedbackOutcome::Missing => Ok(forgotten(app, word, id, again).await?),
     }
 }
 
@@ -53,7 +57,7 @@ pub(crate) async fn tell(app: &App, word: &Word, again: bool) -> Result<Option<E
 /// told once, and kept in a row of its own.
 async fn beyond(
     app: &App,
-    word: &Word,
+    word: &SesFeedback,
     id: Option<String>,
     (row, again): (&Recipient, bool),
 ) -> Result<Option<Event>, StoreError> {
@@ -81,12 +85,12 @@ fn with_copy(mut event: Event, first: Option<&Event>) -> Event {
 /// Whether somebody is about to write what the copy carries (categories, custom arguments), which
 /// an event told now would lack. If he died instead, his lease ends, and it is told as it is.
 fn is_early(row: &Recipient, now: Timestamp) -> bool {
-    row.state == State::Claimed && row.events.is_empty() && now < row.lease
+    row.state == CopyState::Claimed && row.events.is_empty() && now < row.lease
 }
 
 /// The id of the event: the same whoever tells it, and however often. A copy ends once, and may be
 /// deferred at many times, and its recipient may leave at many times.
-fn id(word: &Word) -> Option<String> {
+fn id(word: &SesFeedback) -> Option<String> {
     let kind = word.says.kind()?;
     let when = match &word.says {
         Says::Deferred { .. } => word.at.to_string(),
@@ -98,19 +102,19 @@ fn id(word: &Word) -> Option<String> {
 }
 
 /// What is new to the row.
-fn news(word: &Word, id: Option<&str>, row: &Recipient) -> Option<News> {
+fn news(word: &SesFeedback, id: Option<&str>, row: &Recipient) -> Option<FeedbackUpdate> {
     let state = match &word.says {
-        Says::Handed => Some(State::Handed),
-        Says::Delivered { .. } => Some(State::Delivered),
-        Says::Deferred { .. } => Some(State::Deferred),
-        Says::Bounced(_) => Some(State::Bounced),
-        Says::Dropped { .. } => Some(State::Dropped),
+        Says::Handed => Some(CopyState::Handed),
+        Says::Delivered { .. } => Some(CopyState::Delivered),
+        Says::Deferred { .. } => Some(CopyState::Deferred),
+        Says::Bounced(_) => Some(CopyState::Bounced),
+        Says::Dropped { .. } => Some(CopyState::Dropped),
         Says::Complained | Says::Unsubscribed | Says::Left { .. } => None,
     };
     let Some((id, kind)) = id.zip(word.says.kind()) else {
         // Only a copy whose hand-over went unanswered learns something.
-        let open = matches!(row.state, State::Claimed | State::Deferred);
-        return open.then_some(News { event: None, state });
+        let open = matches!(row.state, CopyState::Claimed | CopyState::Deferred);
+        return open.then_some(FeedbackUpdate { event: None, state });
     };
     let events = row.events();
     let told = |event: &Event| match word.says {
@@ -121,7 +125,9 @@ fn news(word: &Word, id: Option<&str>, row: &Recipient) -> Option<News> {
         Says::Left { .. } => !row.is_full(),
         // Of those that are not listed only the last is known.
         Says::Deferred { .. } if row.is_full() => {
-            let deferred = events.iter().filter(|event| event.kind == Kind::Deferred);
+            let deferred = events
+                .iter()
+                .filter(|event| event.kind == EventKind::Deferred);
             deferred.map(|event| event.at).max() < Some(word.at)
         }
         _ => true,
@@ -130,15 +136,15 @@ fn news(word: &Word, id: Option<&str>, row: &Recipient) -> Option<News> {
         return None;
     }
     let mut event = with_copy(event(word, id, kind, &row.email), events.first());
-    if kind == Kind::Deferred {
+    if kind == EventKind::Deferred {
         event.attempt = Some(row.deferrals().saturating_add(1));
     }
     let event = Some(event);
-    Some(News { event, state })
+    Some(FeedbackUpdate { event, state })
 }
 
 /// An event with what is said and nothing of the copy.
-fn event(word: &Word, id: &str, kind: Kind, email: &str) -> Event {
+fn event(word: &SesFeedback, id: &str, kind: EventKind, email: &str) -> Event {
     let mut event = Event::new(
         id.to_owned(),
         word.account.clone(),
@@ -177,7 +183,7 @@ fn event(word: &Word, id: &str, kind: Kind, email: &str) -> Event {
 /// of AWS. A complaint may come late; whoever speaks for the address tells it too.
 async fn forgotten(
     app: &App,
-    word: &Word,
+    word: &SesFeedback,
     id: Option<String>,
     again: bool,
 ) -> Result<Option<Event>, StoreError> {

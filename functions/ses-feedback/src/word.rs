@@ -1,10 +1,10 @@
 //! What is said about one copy, whoever says it.
 
-use posthaste_model::{AccountId, BounceType, Kind, MessageId, Timestamp};
+use posthaste_model::{AccountId, BounceType, EventKind, MessageId, Timestamp};
 
 /// Something that happened to a copy after it was handed over.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Word {
+pub(crate) struct SesFeedback {
     pub(crate) account: AccountId,
     pub(crate) message: MessageId,
     /// Position of the recipient within the message.
@@ -58,16 +58,16 @@ pub(crate) struct Bounced {
 
 impl Says {
     /// The kind of event it makes; none for what only the row needs to know.
-    pub(crate) fn kind(&self) -> Option<Kind> {
+    pub(crate) fn kind(&self) -> Option<EventKind> {
         Some(match self {
             Self::Handed => return None,
-            Self::Delivered { .. } => Kind::Delivered,
-            Self::Deferred { .. } => Kind::Deferred,
-            Self::Bounced(_) => Kind::Bounce,
-            Self::Dropped { .. } => Kind::Dropped,
-            Self::Complained => Kind::SpamReport,
-            Self::Unsubscribed | Self::Left { group: None, .. } => Kind::Unsubscribe,
-            Self::Left { group: Some(_), .. } => Kind::GroupUnsubscribe,
+            Self::Delivered { .. } => EventKind::Delivered,
+            Self::Deferred { .. } => EventKind::Deferred,
+            Self::Bounced(_) => EventKind::Bounce,
+            Self::Dropped { .. } => EventKind::Dropped,
+            Self::Complained => EventKind::SpamReport,
+            Self::Unsubscribed | Self::Left { group: None, .. } => EventKind::Unsubscribe,
+            Self::Left { group: Some(_), .. } => EventKind::GroupUnsubscribe,
         })
     }
 }

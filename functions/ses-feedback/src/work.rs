@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use posthaste_blob::BlobError;
-use posthaste_model::{Event, Kind, Masked};
+use posthaste_model::{Event, EventKind, Masked};
 use posthaste_queue::{
-    BatchResult, Happened, JobError, QueueError, Returned, SqsEvent, SqsMessage, Verdict, gather,
-    is_repeat,
+    BatchResult, BounceMail, Disposition, EventBatch, JobError, QueueError, SqsEvent, SqsMessage,
+    gather, is_repeat,
 };
 use posthaste_store::StoreError;
 use serde::Deserialize;
@@ -16,11 +16,11 @@ use crate::App;
 use crate::leave;
 use crate::ses::Bridged;
 use crate::tell::{Untold, tell};
-use crate::word::Word;
+use crate::word::SesFeedback;
 
 /// Trouble that only a later run of the same message can mend.
 #[derive(Debug, thiserror::Error)]
-enum Trouble {
+enum WorkError {
     #[error(transparent)]
     Untold(#[from] Untold),
     #[error(transparent)]
@@ -36,15 +36,15 @@ enum Trouble {
     Unreadable(String),
 }
 
-impl Trouble {
+impl WorkError {
     /// Whether it passes.
-    fn verdict(&self) -> Verdict {
+    fn verdict(&self) -> Disposition {
         match self {
-            Self::Job(_) | Self::Unreadable(_) => Verdict::Fail,
+            Self::Job(_) | Self::Unreadable(_) => Disposition::Fail,
             Self::Store(error) | Self::Untold(Untold::Store(error)) if error.is_permanent() => {
-                Verdict::Fail
+                Disposition::Fail
             }
-            Self::Store(_) | Self::Untold(_) | Self::Blob(_) | Self::Queue(_) => Verdict::Again,
+            Self::Store(_) | Self::Untold(_) | Self::Blob(_) | Self::Queue(_) => Disposition::Retry,
         }
     }
 }
@@ -59,14 +59,14 @@ struct Done {
 
 /// A mail that SES has put into the bucket, as the topic of the receipt rule tells it.
 #[derive(Deserialize)]
-struct Notice {
+struct SesNotice {
     #[serde(default)]
-    mail: Mail,
+    mail: ReceivedMail,
     receipt: Receipt,
 }
 
 #[derive(Default, Deserialize)]
-struct Mail {
+struct ReceivedMail {
     #[serde(default)]
     source: String,
 }
@@ -74,12 +74,12 @@ struct Mail {
 #[derive(Deserialize)]
 struct Receipt {
     recipients: Vec<String>,
-    action: Action,
+    action: ReceiptAction,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Action {
+struct ReceiptAction {
     object_key: String,
 }
 
@@ -95,15 +95,15 @@ pub async fn handle(app: &App, event: &SqsEvent) -> BatchResult {
                 blobs.extend(end.blob);
                 done.push(id);
             }
-            Some(Err(Trouble::Untold(Untold::Early))) => {
+            Some(Err(WorkError::Untold(Untold::Early))) => {
                 tracing::info!("feedback came before its copy was handed over; it waits");
-                result.add(id, Verdict::Again);
+                result.add(id, Disposition::Retry);
             }
             Some(Err(trouble)) => {
                 tracing::error!(error = %trouble, "feedback must wait: {trouble}");
                 result.add(id, trouble.verdict());
             }
-            None => result.add(id, Verdict::Fail),
+            None => result.add(id, Disposition::Fail),
         }
     }
     // Published once for the whole batch. If that fails, the messages come back and tell it again.
@@ -123,21 +123,21 @@ pub async fn handle(app: &App, event: &SqsEvent) -> BatchResult {
     result
 }
 
-async fn publish(app: &App, events: &[Event]) -> Result<(), Trouble> {
+async fn publish(app: &App, events: &[Event]) -> Result<(), WorkError> {
     if events.is_empty() {
         return Ok(());
     }
     // First what the events mean for the addresses: both may be done again, neither left out.
-    app.store.learn(events).await?;
-    let texts = Happened::to_texts(events)?;
+    app.store.apply_suppressions(events).await?;
+    let texts = EventBatch::to_texts(events)?;
     let messages = texts.into_iter().map(|text| (text, Duration::ZERO));
     app.events.send_all(messages.collect()).await?;
     let [delivered, deferred, bounced, dropped, spam_reports] = [
-        Kind::Delivered,
-        Kind::Deferred,
-        Kind::Bounce,
-        Kind::Dropped,
-        Kind::SpamReport,
+        EventKind::Delivered,
+        EventKind::Deferred,
+        EventKind::Bounce,
+        EventKind::Dropped,
+        EventKind::SpamReport,
     ]
     .map(|kind| events.iter().filter(|event| event.kind == kind).count());
     // By the names that delivery uses, too: with SES it is here that a mail's end is known.
@@ -148,7 +148,7 @@ async fn publish(app: &App, events: &[Event]) -> Result<(), Trouble> {
     Ok(())
 }
 
-async fn work(app: &App, record: &SqsMessage) -> Result<Done, Trouble> {
+async fn work(app: &App, record: &SqsMessage) -> Result<Done, WorkError> {
     let text = record.body.as_deref().unwrap_or_default();
     let again = is_repeat(record);
     let Some((word, blob)) = read(app, text).await? else {
@@ -166,25 +166,28 @@ async fn work(app: &App, record: &SqsMessage) -> Result<Done, Trouble> {
 }
 
 /// What a message says, and the raw mail it named; nothing when that was read before.
-async fn read(app: &App, text: &str) -> Result<Option<(Option<Word>, Option<String>)>, Trouble> {
+async fn read(
+    app: &App,
+    text: &str,
+) -> Result<Option<(Option<SesFeedback>, Option<String>)>, WorkError> {
     let value: Value = serde_json::from_str(text).unwrap_or_default();
     if value
         .get("source")
         .is_some_and(|source| source == "aws.ses")
     {
         let bridged = Bridged::deserialize(&value);
-        let bridged = bridged.map_err(|error| Trouble::Unreadable(error.to_string()))?;
+        let bridged = bridged.map_err(|error| WorkError::Unreadable(error.to_string()))?;
         return Ok(Some((bridged.word(app.clock.now()), None)));
     }
-    let mail = match Notice::deserialize(&value) {
-        Ok(notice) => Returned {
+    let mail = match SesNotice::deserialize(&value) {
+        Ok(notice) => BounceMail {
             v: 1,
             blob: notice.receipt.action.object_key,
             from: notice.mail.source,
             to: notice.receipt.recipients,
         },
         Err(_) => {
-            Returned::from_text(text).map_err(|error| Trouble::Unreadable(error.to_string()))?
+            BounceMail::from_text(text).map_err(|error| WorkError::Unreadable(error.to_string()))?
         }
     };
     let raw = match app.blob.get(&mail.blob).await {

@@ -2,19 +2,19 @@
 
 use axum::Json;
 use axum::extract::State;
-use posthaste_http::{Body, Caller, Rejection};
+use posthaste_http::{Caller, JsonBody, Rejection};
 use posthaste_model::{EmailAddress, Problems};
 use posthaste_store::{Account, is_username};
 
-use crate::wire::{Allocation, Create, Created, CreditKind};
-use crate::{Desk, settings, under};
+use crate::wire::{Allocation, CreateSubuser, CreatedSubuser, CreditKind};
+use crate::{AppState, settings, under};
 
 /// Makes a subuser. It gets its keys from its parent, who acts for it.
 pub(crate) async fn create(
-    State(desk): State<Desk>,
+    State(desk): State<AppState>,
     caller: Caller,
-    Body(body): Body<Create>,
-) -> Result<Json<Created>, Rejection> {
+    JsonBody(body): JsonBody<CreateSubuser>,
+) -> Result<Json<CreatedSubuser>, Rejection> {
     under::check_parent(&caller)?;
     check(&body).into_result()?;
     let username = body.username.unwrap_or_default();
@@ -31,7 +31,7 @@ pub(crate) async fn create(
     }
     tracing::info!(account.id = %account.id, "subuser {} of account {} created", account.id, caller.id());
     let region = body.include_region.unwrap_or(false);
-    Ok(Json(Created {
+    Ok(Json(CreatedSubuser {
         user_id: account.user_id,
         email: account.email,
         credit_allocation: Allocation {
@@ -42,7 +42,7 @@ pub(crate) async fn create(
     }))
 }
 
-fn check(body: &Create) -> Problems {
+fn check(body: &CreateSubuser) -> Problems {
     const MISSING: &str = "missing required argument";
     let mut found = Problems::default();
     match body.username.as_deref().unwrap_or_default() {

@@ -2,18 +2,18 @@
 
 use axum::Json;
 use axum::extract::State;
-use posthaste_http::{Body, Caller, Path, Rejection};
+use posthaste_http::{Caller, JsonBody, PathParams, Rejection};
 use posthaste_model::Problems;
 use posthaste_store::Account;
 
 use crate::wire::{Adjust, Allot, Allowance, CreditKind};
-use crate::{Desk, under};
+use crate::{AppState, under};
 
 /// The allowance as it stands.
 pub(crate) async fn get(
-    State(desk): State<Desk>,
+    State(desk): State<AppState>,
     caller: Caller,
-    Path(name): Path<String>,
+    PathParams(name): PathParams<String>,
 ) -> Result<Json<Allowance>, Rejection> {
     let account = named(&desk, &caller, &name).await?;
     let now = desk.app.clock.now();
@@ -23,10 +23,10 @@ pub(crate) async fn get(
 
 /// Gives a fresh allowance, or none at all.
 pub(crate) async fn put(
-    State(desk): State<Desk>,
+    State(desk): State<AppState>,
     caller: Caller,
-    Path(name): Path<String>,
-    Body(body): Body<Allot>,
+    PathParams(name): PathParams<String>,
+    JsonBody(body): JsonBody<Allot>,
 ) -> Result<Json<Allowance>, Rejection> {
     let allowance = check(&body)?;
     let account = named(&desk, &caller, &name).await?;
@@ -41,10 +41,10 @@ pub(crate) async fn put(
 
 /// Adds to what is left, or takes away.
 pub(crate) async fn adjust(
-    State(desk): State<Desk>,
+    State(desk): State<AppState>,
     caller: Caller,
-    Path(name): Path<String>,
-    Body(body): Body<Adjust>,
+    PathParams(name): PathParams<String>,
+    JsonBody(body): JsonBody<Adjust>,
 ) -> Result<Json<Allowance>, Rejection> {
     const FIELD: &str = "allocation_update";
     let by = body.allocation_update;
@@ -57,7 +57,7 @@ pub(crate) async fn adjust(
     Ok(Json(Some(credits).into()))
 }
 
-async fn named(desk: &Desk, caller: &Caller, name: &str) -> Result<Account, Rejection> {
+async fn named(desk: &AppState, caller: &Caller, name: &str) -> Result<Account, Rejection> {
     let account = under::named(desk, caller, name).await?;
     account.ok_or_else(unknown)
 }

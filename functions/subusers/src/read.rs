@@ -2,15 +2,15 @@
 
 use axum::Json;
 use axum::extract::State;
-use posthaste_http::{Caller, Path, Query, Rejection};
+use posthaste_http::{Caller, PathParams, Query, Rejection};
 use posthaste_store::Region;
 
 use crate::wire::Subuser;
-use crate::{Desk, under};
+use crate::{AppState, under};
 
 /// The subusers of the account, oldest first.
 pub(crate) async fn list(
-    State(desk): State<Desk>,
+    State(desk): State<AppState>,
     caller: Caller,
     query: Query,
 ) -> Result<Json<Vec<Subuser>>, Rejection> {
@@ -43,9 +43,9 @@ fn region(text: Option<&str>) -> Result<Option<Region>, Rejection> {
 
 /// One subuser, by its name.
 pub(crate) async fn one(
-    State(desk): State<Desk>,
+    State(desk): State<AppState>,
     caller: Caller,
-    Path(name): Path<String>,
+    PathParams(name): PathParams<String>,
     query: Query,
 ) -> Result<Json<Subuser>, Rejection> {
     let include_region = query.flag("include_region")?;

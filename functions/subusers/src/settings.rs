@@ -5,21 +5,21 @@ use std::net::IpAddr;
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use posthaste_http::{Body, Caller, Path, Rejection};
+use posthaste_http::{Caller, JsonBody, PathParams, Rejection};
 use posthaste_model::Problems;
 use posthaste_store::Account;
 
 use crate::wire::{Disable, Ips};
-use crate::{Desk, under};
+use crate::{AppState, under};
 
 /// `PATCH /v3/subusers/{name}`: disables a subuser, whose keys then open nothing and which sends
 /// nothing, or enables it. One that the operator suspended stays so, whatever its parent wishes; the
 /// wish holds when that ends.
 pub(crate) async fn disable(
-    State(desk): State<Desk>,
+    State(desk): State<AppState>,
     caller: Caller,
-    Path(name): Path<String>,
-    Body(body): Body<Disable>,
+    PathParams(name): PathParams<String>,
+    JsonBody(body): JsonBody<Disable>,
 ) -> Result<StatusCode, Rejection> {
     let disabled = wanted(&body)?;
     change(&desk, &caller, &name, |account| {
@@ -31,10 +31,10 @@ pub(crate) async fn disable(
 
 /// `PATCH /v3/subusers/{name}/website_access`: kept, though there is no website to shut it out of.
 pub(crate) async fn website(
-    State(desk): State<Desk>,
+    State(desk): State<AppState>,
     caller: Caller,
-    Path(name): Path<String>,
-    Body(body): Body<Disable>,
+    PathParams(name): PathParams<String>,
+    JsonBody(body): JsonBody<Disable>,
 ) -> Result<StatusCode, Rejection> {
     let disabled = wanted(&body)?;
     change(&desk, &caller, &name, |account| {
@@ -51,10 +51,10 @@ fn wanted(body: &Disable) -> Result<bool, Rejection> {
 
 /// `PUT /v3/subusers/{name}/ips`: the body is the bare list.
 pub(crate) async fn ips(
-    State(desk): State<Desk>,
+    State(desk): State<AppState>,
     caller: Caller,
-    Path(name): Path<String>,
-    Body(ips): Body<Vec<String>>,
+    PathParams(name): PathParams<String>,
+    JsonBody(ips): JsonBody<Vec<String>>,
 ) -> Result<Json<Ips>, Rejection> {
     let mut found = Problems::default();
     check_ips(&ips, "", &mut found);
@@ -82,9 +82,9 @@ pub(crate) fn check_ips(ips: &[String], before: &str, found: &mut Problems) {
 /// `DELETE /v3/subusers/{name}`: its keys stop working first, here at once, in other instances
 /// within ten seconds; then everything it owned goes.
 pub(crate) async fn delete(
-    State(desk): State<Desk>,
+    State(desk): State<AppState>,
     caller: Caller,
-    Path(name): Path<String>,
+    PathParams(name): PathParams<String>,
 ) -> Result<StatusCode, Rejection> {
     let account = under::named(&desk, &caller, &name).await?;
     let account = account.ok_or_else(unknown)?;
@@ -95,7 +95,7 @@ pub(crate) async fn delete(
 }
 
 async fn change(
-    desk: &Desk,
+    desk: &AppState,
     caller: &Caller,
     name: &str,
     change: impl FnMut(&mut Account),

@@ -4,7 +4,7 @@ use axum::http::StatusCode;
 use posthaste_http::{Caller, Rejection};
 use posthaste_store::Account;
 
-use crate::Desk;
+use crate::AppState;
 
 /// Refuses a subuser: it has none under it.
 pub(crate) fn check_parent(caller: &Caller) -> Result<(), Rejection> {
@@ -17,7 +17,7 @@ pub(crate) fn check_parent(caller: &Caller) -> Result<(), Rejection> {
 
 /// The subuser of this name under the caller; `None` for anybody else's.
 pub(crate) async fn named(
-    desk: &Desk,
+    desk: &AppState,
     caller: &Caller,
     username: &str,
 ) -> Result<Option<Account>, Rejection> {

@@ -1,11 +1,11 @@
 //! The JSON of subusers.
 
-use posthaste_store::{Account, Credits, Frequency, Region, Status};
+use posthaste_store::{Account, AccountStatus, Credits, Frequency, Region};
 use serde::{Deserialize, Serialize};
 
 /// The body of a creation.
 #[derive(Debug, Deserialize)]
-pub(crate) struct Create {
+pub(crate) struct CreateSubuser {
     #[serde(default)]
     pub(crate) username: Option<String>,
     #[serde(default)]
@@ -23,7 +23,7 @@ pub(crate) struct Create {
 
 /// What a creation answers.
 #[derive(Serialize)]
-pub(crate) struct Created {
+pub(crate) struct CreatedSubuser {
     pub(crate) username: String,
     pub(crate) user_id: u32,
     pub(crate) email: String,
@@ -52,7 +52,7 @@ pub(crate) struct Subuser {
 impl Subuser {
     pub(crate) fn of(account: &Account, include_region: bool) -> Self {
         Self {
-            disabled: account.status != Status::Active,
+            disabled: account.status != AccountStatus::Active,
             id: account.user_id,
             username: account.username.clone(),
             email: account.email.clone(),

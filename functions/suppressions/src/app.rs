@@ -2,7 +2,7 @@
 
 use posthaste_http::{Caller, Rejection};
 use posthaste_model::{Clock, EmailAddress, Problems};
-use posthaste_runtime::{Boot, Error};
+use posthaste_runtime::{Error, Platform};
 use posthaste_store::{Group, Store};
 
 /// So many addresses may be named in one request.
@@ -20,7 +20,7 @@ impl App {
     ///
     /// # Errors
     /// When it is not there.
-    pub fn open(boot: &Boot) -> Result<Self, Error> {
+    pub fn from_env(boot: &Platform) -> Result<Self, Error> {
         Ok(Self {
             store: boot.store()?,
             clock: boot.clock(),

@@ -3,21 +3,21 @@
 use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
-use posthaste_http::{Address, Body, Caller, Path, Query, Rejection};
-use posthaste_store::{List, ListWindow, Mark};
+use posthaste_http::{Caller, JsonBody, PathParams, Query, Rejection, RequestUrl};
+use posthaste_store::{ListWindow, Mark, SuppressionList};
 
 use crate::App;
 use crate::app::{addresses, folded};
 use crate::lists::{cut, one_more};
 use crate::members::everyone;
-use crate::wire::{Emails, Global, Left, Standing, Stands};
+use crate::wire::{Emails, Global, GroupMembership, Left, MembershipEntry};
 
 /// `GET /v3/asm/suppressions`: every address that left a group, group by group.
 pub(crate) async fn all(
     State(app): State<App>,
     caller: Caller,
     query: Query,
-    address: Address,
+    address: RequestUrl,
 ) -> Result<(HeaderMap, Json<Vec<Left>>), Rejection> {
     let window = everyone(&query)?;
     let ListWindow { offset, limit, .. } = one_more(&window);
@@ -25,7 +25,7 @@ pub(crate) async fn all(
     let wanted = offset.saturating_add(limit);
     for group in app.store.groups(caller.id()).await? {
         let window = ListWindow::first(wanted - all.len());
-        let list = List::Group(group.id);
+        let list = SuppressionList::Group(group.id);
         let page = app
             .store
             .list_page(caller.id(), list, &window, |_| true)
@@ -46,18 +46,18 @@ pub(crate) async fn all(
 pub(crate) async fn of_one(
     State(app): State<App>,
     caller: Caller,
-    Path(email): Path<String>,
-) -> Result<Json<Standing>, Rejection> {
+    PathParams(email): PathParams<String>,
+) -> Result<Json<GroupMembership>, Rejection> {
     let groups = app.store.groups(caller.id()).await?;
     let lists = app.store.suppressed(caller.id(), &folded(&email)).await?;
-    let stands = |group: posthaste_store::Group| Stands {
-        suppressed: lists.on(List::Group(group.id)).is_some(),
+    let stands = |group: posthaste_store::Group| MembershipEntry {
+        suppressed: lists.on(SuppressionList::Group(group.id)).is_some(),
         description: group.description,
         id: group.id,
         is_default: group.is_default,
         name: group.name,
     };
-    Ok(Json(Standing {
+    Ok(Json(GroupMembership {
         suppressions: groups.into_iter().map(stands).collect(),
     }))
 }
@@ -66,12 +66,12 @@ pub(crate) async fn of_one(
 pub(crate) async fn add(
     State(app): State<App>,
     caller: Caller,
-    Body(body): Body<Emails>,
+    JsonBody(body): JsonBody<Emails>,
 ) -> Result<(StatusCode, Json<Emails>), Rejection> {
     let emails = addresses("recipient_emails", body.recipient_emails.as_deref())?;
     let mark = Mark::at(app.clock.now());
     app.store
-        .suppress_all(caller.id(), &emails, List::Unsubscribes, &mark)
+        .suppress_all(caller.id(), &emails, SuppressionList::Unsubscribes, &mark)
         .await?;
     Ok((StatusCode::CREATED, Json(body)))
 }
@@ -80,10 +80,10 @@ pub(crate) async fn add(
 pub(crate) async fn one(
     State(app): State<App>,
     caller: Caller,
-    Path(email): Path<String>,
+    PathParams(email): PathParams<String>,
 ) -> Result<Json<Global>, Rejection> {
     let lists = app.store.suppressed(caller.id(), &folded(&email)).await?;
-    let left = lists.on(List::Unsubscribes).is_some();
+    let left = lists.on(SuppressionList::Unsubscribes).is_some();
     Ok(Json(Global {
         recipient_email: left.then_some(lists.email),
     }))
@@ -93,11 +93,11 @@ pub(crate) async fn one(
 pub(crate) async fn remove(
     State(app): State<App>,
     caller: Caller,
-    Path(email): Path<String>,
+    PathParams(email): PathParams<String>,
 ) -> Result<StatusCode, Rejection> {
     let emails = [folded(&email)];
     app.store
-        .unsuppress_all(caller.id(), &emails, List::Unsubscribes)
+        .unsuppress_all(caller.id(), &emails, SuppressionList::Unsubscribes)
         .await?;
     Ok(StatusCode::NO_CONTENT)
 }

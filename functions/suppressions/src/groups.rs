@@ -3,13 +3,13 @@
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use posthaste_http::{Body, Caller, Path, Query, Rejection};
+use posthaste_http::{Caller, JsonBody, PathParams, Query, Rejection};
 use posthaste_model::{Problems, Timestamp};
 use posthaste_store::{GroupChange, GroupSaved};
 
 use crate::App;
 use crate::app::number;
-use crate::wire::{Shown, Wanted};
+use crate::wire::{GroupRequest, GroupView};
 
 /// Characters of a name and of a description (API facts 1, asm group).
 const NAME: usize = 30;
@@ -22,8 +22,8 @@ const ACTIVE: i64 = 60 * 86_400;
 pub(crate) async fn create(
     State(app): State<App>,
     caller: Caller,
-    Body(body): Body<Wanted>,
-) -> Result<(StatusCode, Json<Shown>), Rejection> {
+    JsonBody(body): JsonBody<GroupRequest>,
+) -> Result<(StatusCode, Json<GroupView>), Rejection> {
     let mut found = check(&body);
     found.unless(body.name.is_some(), "name", "name is required");
     found.into_result()?;
@@ -31,7 +31,10 @@ pub(crate) async fn create(
     let about = body.description.as_deref().unwrap_or_default();
     let default = body.is_default.unwrap_or(false);
     let saved = app.store.create_group(caller.id(), (name, about), default);
-    Ok((StatusCode::CREATED, Json(Shown::new(done(saved.await?)?))))
+    Ok((
+        StatusCode::CREATED,
+        Json(GroupView::new(done(saved.await?)?)),
+    ))
 }
 
 /// `GET /v3/asm/groups`: all of them, or those named by `id`.
@@ -39,7 +42,7 @@ pub(crate) async fn list(
     State(app): State<App>,
     caller: Caller,
     query: Query,
-) -> Result<Json<Vec<Shown>>, Rejection> {
+) -> Result<Json<Vec<GroupView>>, Rejection> {
     let mut ids = Vec::new();
     for id in query.all("id") {
         let id = id.parse::<i64>();
@@ -49,25 +52,25 @@ pub(crate) async fn list(
         true => app.store.groups(caller.id()).await?,
         false => app.store.groups_among(caller.id(), &ids).await?,
     };
-    Ok(Json(groups.into_iter().map(Shown::of).collect()))
+    Ok(Json(groups.into_iter().map(GroupView::of).collect()))
 }
 
 /// `GET /v3/asm/groups/{group_id}`.
 pub(crate) async fn one(
     State(app): State<App>,
     caller: Caller,
-    Path(id): Path<String>,
-) -> Result<Json<Shown>, Rejection> {
-    Ok(Json(Shown::of(app.group(&caller, &id).await?)))
+    PathParams(id): PathParams<String>,
+) -> Result<Json<GroupView>, Rejection> {
+    Ok(Json(GroupView::of(app.group(&caller, &id).await?)))
 }
 
 /// `PATCH /v3/asm/groups/{group_id}`; answers 201, as clients know it (API facts 1).
 pub(crate) async fn update(
     State(app): State<App>,
     caller: Caller,
-    Path(id): Path<String>,
-    Body(body): Body<Wanted>,
-) -> Result<(StatusCode, Json<Shown>), Rejection> {
+    PathParams(id): PathParams<String>,
+    JsonBody(body): JsonBody<GroupRequest>,
+) -> Result<(StatusCode, Json<GroupView>), Rejection> {
     let id = number(&id)?;
     check(&body).into_result()?;
     let change = GroupChange {
@@ -76,14 +79,14 @@ pub(crate) async fn update(
         is_default: body.is_default,
     };
     let saved = app.store.change_group(caller.id(), id, &change).await?;
-    Ok((StatusCode::CREATED, Json(Shown::of(done(saved)?))))
+    Ok((StatusCode::CREATED, Json(GroupView::of(done(saved)?))))
 }
 
 /// `DELETE /v3/asm/groups/{group_id}`, unless mails of it are still in people's mailboxes.
 pub(crate) async fn delete(
     State(app): State<App>,
     caller: Caller,
-    Path(id): Path<String>,
+    PathParams(id): PathParams<String>,
 ) -> Result<StatusCode, Rejection> {
     let group = app.group(&caller, &id).await?;
     let now = app.clock.now();
@@ -109,7 +112,7 @@ fn done(saved: GroupSaved) -> Result<posthaste_store::Group, Rejection> {
     }
 }
 
-fn check(body: &Wanted) -> Problems {
+fn check(body: &GroupRequest) -> Problems {
     let mut found = Problems::default();
     let length = |text: &str| text.trim().chars().count();
     if let Some(name) = &body.name {

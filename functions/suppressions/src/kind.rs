@@ -1,14 +1,14 @@
 //! The five lists, as types, so that one handler serves them all.
 
-use posthaste_store::{List, Mark};
+use posthaste_store::{Mark, SuppressionList};
 
-use crate::wire::Row;
+use crate::wire::SuppressionEntry;
 
 /// One of the lists.
 pub(crate) trait Kind: Send + Sync + 'static {
-    const LIST: List;
+    const LIST: SuppressionList;
     /// How an address of this list is told.
-    fn row(email: String, mark: Mark) -> Row;
+    fn row(email: String, mark: Mark) -> SuppressionEntry;
 }
 
 pub(crate) struct Bounces;
@@ -17,54 +17,54 @@ pub(crate) struct InvalidEmails;
 pub(crate) struct SpamReports;
 pub(crate) struct Unsubscribes;
 
-fn refused(email: String, mark: Mark) -> Row {
-    Row {
+fn refused(email: String, mark: Mark) -> SuppressionEntry {
+    SuppressionEntry {
         status: Some(mark.status.clone().unwrap_or_default()),
         ..invalid(email, mark)
     }
 }
 
-fn invalid(email: String, mark: Mark) -> Row {
-    Row {
+fn invalid(email: String, mark: Mark) -> SuppressionEntry {
+    SuppressionEntry {
         reason: Some(mark.reason.clone().unwrap_or_default()),
-        ..Row::new(email, &mark)
+        ..SuppressionEntry::new(email, &mark)
     }
 }
 
 impl Kind for Bounces {
-    const LIST: List = List::Bounces;
-    fn row(email: String, mark: Mark) -> Row {
+    const LIST: SuppressionList = SuppressionList::Bounces;
+    fn row(email: String, mark: Mark) -> SuppressionEntry {
         refused(email, mark)
     }
 }
 
 impl Kind for Blocks {
-    const LIST: List = List::Blocks;
-    fn row(email: String, mark: Mark) -> Row {
+    const LIST: SuppressionList = SuppressionList::Blocks;
+    fn row(email: String, mark: Mark) -> SuppressionEntry {
         refused(email, mark)
     }
 }
 
 impl Kind for InvalidEmails {
-    const LIST: List = List::InvalidEmails;
-    fn row(email: String, mark: Mark) -> Row {
+    const LIST: SuppressionList = SuppressionList::InvalidEmails;
+    fn row(email: String, mark: Mark) -> SuppressionEntry {
         invalid(email, mark)
     }
 }
 
 impl Kind for SpamReports {
-    const LIST: List = List::SpamReports;
-    fn row(email: String, mark: Mark) -> Row {
-        Row {
+    const LIST: SuppressionList = SuppressionList::SpamReports;
+    fn row(email: String, mark: Mark) -> SuppressionEntry {
+        SuppressionEntry {
             ip: Some(mark.ip.clone().unwrap_or_default()),
-            ..Row::new(email, &mark)
+            ..SuppressionEntry::new(email, &mark)
         }
     }
 }
 
 impl Kind for Unsubscribes {
-    const LIST: List = List::Unsubscribes;
-    fn row(email: String, mark: Mark) -> Row {
-        Row::new(email, &mark)
+    const LIST: SuppressionList = SuppressionList::Unsubscribes;
+    fn row(email: String, mark: Mark) -> SuppressionEntry {
+        SuppressionEntry::new(email, &mark)
     }
 }

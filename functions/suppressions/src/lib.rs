@@ -9,13 +9,13 @@ mod members;
 mod wire;
 
 use http::Method;
-use posthaste_http::{Access, Gate, Routes};
+use posthaste_http::{Access, Authorizer, Routes};
 
 pub use app::{App, MOST};
 use kind::{Blocks, Bounces, InvalidEmails, Kind, SpamReports, Unsubscribes};
 
 /// The routes of this function.
-pub fn routes(app: App, gate: Gate) -> Routes {
+pub fn routes(app: App, gate: Authorizer) -> Routes {
     let routes = Routes::new(gate);
     let routes = list::<Bounces>(
         routes,

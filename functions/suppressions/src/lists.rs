@@ -3,14 +3,14 @@
 use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
-use posthaste_http::{Address, Body, Caller, Path, Query, Rejection, Slice};
+use posthaste_http::{Caller, JsonBody, Pagination, PathParams, Query, Rejection, RequestUrl};
 use posthaste_model::Timestamp;
-use posthaste_store::{BouncePurge, List, ListWindow, Listed};
+use posthaste_store::{BouncePurge, ListWindow, SuppressedAddress, SuppressionList};
 
 use crate::App;
 use crate::app::{addresses, folded};
 use crate::kind::Kind;
-use crate::wire::{Clear, Row};
+use crate::wire::{Clear, SuppressionEntry};
 
 /// The default and the most of `limit` (API facts 1, suppressions).
 const PAGE: usize = 500;
@@ -20,8 +20,8 @@ pub(crate) async fn page<K: Kind>(
     State(app): State<App>,
     caller: Caller,
     query: Query,
-    address: Address,
-) -> Result<(HeaderMap, Json<Vec<Row>>), Rejection> {
+    address: RequestUrl,
+) -> Result<(HeaderMap, Json<Vec<SuppressionEntry>>), Rejection> {
     let mut window = window(&query)?;
     window.from = window.from.max(forgotten::<K>(&app, &caller).await?);
     if window
@@ -29,7 +29,7 @@ pub(crate) async fn page<K: Kind>(
         .zip(window.to)
         .is_some_and(|(from, to)| from > to)
     {
-        let none = cut(&mut Vec::<Row>::new(), &window);
+        let none = cut(&mut Vec::<SuppressionEntry>::new(), &window);
         return Ok((none.links(&address, &query), Json(Vec::new())));
     }
     let begin = query
@@ -37,7 +37,7 @@ pub(crate) async fn page<K: Kind>(
         .unwrap_or_default()
         .trim()
         .to_lowercase();
-    let wanted = |listed: &Listed| listed.email.starts_with(&begin);
+    let wanted = |listed: &SuppressedAddress| listed.email.starts_with(&begin);
     let reach = one_more(&window);
     let page = app.store.list_page(caller.id(), K::LIST, &reach, wanted);
     let mut rows = page.await?;
@@ -55,10 +55,10 @@ pub(crate) fn one_more(window: &ListWindow) -> ListWindow {
 }
 
 /// Cuts that row off again.
-pub(crate) fn cut<T>(rows: &mut Vec<T>, window: &ListWindow) -> Slice {
+pub(crate) fn cut<T>(rows: &mut Vec<T>, window: &ListWindow) -> Pagination {
     let more = rows.len() > window.limit;
     rows.truncate(window.limit);
-    Slice {
+    Pagination {
         offset: window.offset,
         limit: window.limit,
         more,
@@ -68,9 +68,12 @@ pub(crate) fn cut<T>(rows: &mut Vec<T>, window: &ListWindow) -> Slice {
 /// Before when the account wants what stands on this list forgotten (`bounce_purge`).
 async fn forgotten<K: Kind>(app: &App, caller: &Caller) -> Result<Option<Timestamp>, Rejection> {
     let since = match K::LIST {
-        List::Bounces => BouncePurge::hard_since,
-        List::Blocks => BouncePurge::soft_since,
-        List::InvalidEmails | List::SpamReports | List::Unsubscribes | List::Group(_) => {
+        SuppressionList::Bounces => BouncePurge::hard_since,
+        SuppressionList::Blocks => BouncePurge::soft_since,
+        SuppressionList::InvalidEmails
+        | SuppressionList::SpamReports
+        | SuppressionList::Unsubscribes
+        | SuppressionList::Group(_) => {
             return Ok(None);
         }
     };
@@ -104,8 +107,8 @@ pub(crate) fn window(query: &Query) -> Result<ListWindow, Rejection> {
 pub(crate) async fn one<K: Kind>(
     State(app): State<App>,
     caller: Caller,
-    Path(email): Path<String>,
-) -> Result<Json<Vec<Row>>, Rejection> {
+    PathParams(email): PathParams<String>,
+) -> Result<Json<Vec<SuppressionEntry>>, Rejection> {
     let found = app.store.suppressed(caller.id(), &folded(&email)).await?;
     let forgotten = forgotten::<K>(&app, &caller).await?;
     let mark = found.on(K::LIST).cloned();
@@ -118,7 +121,7 @@ pub(crate) async fn one<K: Kind>(
 pub(crate) async fn clear<K: Kind>(
     State(app): State<App>,
     caller: Caller,
-    Body(body): Body<Clear>,
+    JsonBody(body): JsonBody<Clear>,
 ) -> Result<StatusCode, Rejection> {
     match (body.delete_all.unwrap_or(false), &body.emails) {
         (true, None) => app.store.clear_list(caller.id(), K::LIST).await?,
@@ -139,7 +142,7 @@ pub(crate) async fn clear<K: Kind>(
 pub(crate) async fn remove<K: Kind>(
     State(app): State<App>,
     caller: Caller,
-    Path(email): Path<String>,
+    PathParams(email): PathParams<String>,
 ) -> Result<StatusCode, Rejection> {
     let email = [folded(&email)];
     app.store

@@ -3,8 +3,8 @@
 use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
-use posthaste_http::{Address, Body, Caller, Path, Query, Rejection};
-use posthaste_store::{List, ListWindow, Mark};
+use posthaste_http::{Caller, JsonBody, PathParams, Query, Rejection, RequestUrl};
+use posthaste_store::{ListWindow, Mark, SuppressionList};
 
 use crate::App;
 use crate::app::{addresses, folded, number};
@@ -16,14 +16,14 @@ use crate::wire::Emails;
 pub(crate) async fn add(
     State(app): State<App>,
     caller: Caller,
-    Path(id): Path<String>,
-    Body(body): Body<Emails>,
+    PathParams(id): PathParams<String>,
+    JsonBody(body): JsonBody<Emails>,
 ) -> Result<(StatusCode, Json<Emails>), Rejection> {
     let id = number(&id)?;
     let emails = addresses("recipient_emails", body.recipient_emails.as_deref())?;
     let list = match app.store.group(caller.id(), id).await? {
-        Some(group) => List::Group(group.id),
-        None => List::Unsubscribes,
+        Some(group) => SuppressionList::Group(group.id),
+        None => SuppressionList::Unsubscribes,
     };
     let mark = Mark::at(app.clock.now());
     app.store
@@ -37,13 +37,13 @@ pub(crate) async fn add(
 pub(crate) async fn list(
     State(app): State<App>,
     caller: Caller,
-    Path(id): Path<String>,
+    PathParams(id): PathParams<String>,
     query: Query,
-    address: Address,
+    address: RequestUrl,
 ) -> Result<(HeaderMap, Json<Vec<String>>), Rejection> {
     let window = everyone(&query)?;
     let group = app.group(&caller, &id).await?;
-    let (list, reach) = (List::Group(group.id), one_more(&window));
+    let (list, reach) = (SuppressionList::Group(group.id), one_more(&window));
     let page = app.store.list_page(caller.id(), list, &reach, |_| true);
     let mut rows = page.await?;
     let slice = cut(&mut rows, &window);
@@ -65,14 +65,14 @@ pub(crate) fn everyone(query: &Query) -> Result<ListWindow, Rejection> {
 pub(crate) async fn search(
     State(app): State<App>,
     caller: Caller,
-    Path(id): Path<String>,
-    Body(body): Body<Emails>,
+    PathParams(id): PathParams<String>,
+    JsonBody(body): JsonBody<Emails>,
 ) -> Result<Json<Vec<String>>, Rejection> {
     let emails = addresses("recipient_emails", body.recipient_emails.as_deref())?;
     let group = app.group(&caller, &id).await?;
     let found = app.store.suppressed_among(caller.id(), &emails).await?;
     let left = found.into_iter();
-    let left = left.filter(|lists| lists.on(List::Group(group.id)).is_some());
+    let left = left.filter(|lists| lists.on(SuppressionList::Group(group.id)).is_some());
     let mut left: Vec<String> = left.map(|lists| lists.email).collect();
     left.sort_unstable();
     Ok(Json(left))
@@ -82,9 +82,9 @@ pub(crate) async fn search(
 pub(crate) async fn remove(
     State(app): State<App>,
     caller: Caller,
-    Path((id, email)): Path<(String, String)>,
+    PathParams((id, email)): PathParams<(String, String)>,
 ) -> Result<StatusCode, Rejection> {
-    let list = List::Group(number(&id)?);
+    let list = SuppressionList::Group(number(&id)?);
     let emails = [folded(&email)];
     app.store.unsuppress_all(caller.id(), &emails, list).await?;
     Ok(StatusCode::NO_CONTENT)

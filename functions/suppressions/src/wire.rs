@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 /// One address of a list; which members it has is the list's.
 #[derive(Serialize)]
-pub(crate) struct Row {
+pub(crate) struct SuppressionEntry {
     pub(crate) created: i64,
     pub(crate) email: String,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -16,7 +16,7 @@ pub(crate) struct Row {
     pub(crate) ip: Option<String>,
 }
 
-impl Row {
+impl SuppressionEntry {
     /// With what every list tells.
     pub(crate) fn new(email: String, mark: &Mark) -> Self {
         Self {
@@ -40,7 +40,7 @@ pub(crate) struct Clear {
 /// The body that makes or changes a group.
 #[derive(Default, Deserialize)]
 #[serde(default)]
-pub(crate) struct Wanted {
+pub(crate) struct GroupRequest {
     pub(crate) name: Option<String>,
     pub(crate) description: Option<String>,
     pub(crate) is_default: Option<bool>,
@@ -48,7 +48,7 @@ pub(crate) struct Wanted {
 
 /// A group.
 #[derive(Serialize)]
-pub(crate) struct Shown {
+pub(crate) struct GroupView {
     id: i64,
     name: String,
     description: String,
@@ -58,7 +58,7 @@ pub(crate) struct Shown {
     unsubscribes: Option<i64>,
 }
 
-impl Shown {
+impl GroupView {
     pub(crate) fn new(group: Group) -> Self {
         Self {
             unsubscribes: None,
@@ -95,12 +95,12 @@ pub(crate) struct Left {
 
 /// Every group, and whether an address left it.
 #[derive(Serialize)]
-pub(crate) struct Standing {
-    pub(crate) suppressions: Vec<Stands>,
+pub(crate) struct GroupMembership {
+    pub(crate) suppressions: Vec<MembershipEntry>,
 }
 
 #[derive(Serialize)]
-pub(crate) struct Stands {
+pub(crate) struct MembershipEntry {
     pub(crate) description: String,
     pub(crate) id: i64,
     pub(crate) is_default: bool,

@@ -5,7 +5,7 @@ use posthaste_model::{Problems, TemplateId};
 use posthaste_render::{
     Compiled, Generation, LARGEST_TEMPLATE, TemplateVersion, has_body_tag, plain_from_html,
 };
-use posthaste_store::{Texts, Version};
+use posthaste_store::{Version, VersionTexts};
 
 use crate::wire::Draft;
 
@@ -23,7 +23,7 @@ const LONGEST_SUBJECT: usize = 255;
 pub(crate) async fn apply(
     template: &TemplateId,
     draft: Draft,
-    changed: (&mut Version, &mut Texts),
+    changed: (&mut Version, &mut VersionTexts),
 ) -> Result<(), Rejection> {
     let own = [&draft.html_content, &draft.plain_content, &draft.test_data];
     let own: usize = own.into_iter().flatten().map(String::len).sum();
@@ -34,7 +34,7 @@ pub(crate) async fn apply(
 fn apply_draft(
     template: &TemplateId,
     draft: Draft,
-    (version, texts): (&mut Version, &mut Texts),
+    (version, texts): (&mut Version, &mut VersionTexts),
 ) -> Result<(), Rejection> {
     let mut found = Problems::default();
     name(draft.name.as_deref(), &mut found);
@@ -119,7 +119,7 @@ fn check_texts(template: &TemplateId, draft: &Draft, found: &mut Problems) {
 pub(crate) fn compile(
     template: &TemplateId,
     version: &Version,
-    texts: &Texts,
+    texts: &VersionTexts,
 ) -> Result<Compiled, posthaste_render::CompileError> {
     Compiled::compile(&as_rendered(template, version, texts))
 }
@@ -127,7 +127,7 @@ pub(crate) fn compile(
 fn as_rendered<'a>(
     template: &TemplateId,
     version: &'a Version,
-    texts: &'a Texts,
+    texts: &'a VersionTexts,
 ) -> TemplateVersion<'a> {
     TemplateVersion {
         generation: Generation::of(template),

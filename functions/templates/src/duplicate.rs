@@ -3,19 +3,19 @@
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use posthaste_http::{Body, Caller, Path, Rejection};
+use posthaste_http::{Caller, JsonBody, PathParams, Rejection};
 use posthaste_model::Problems;
 use posthaste_store::{Template, Version};
 
-use crate::wire::{Named, TemplateBody};
+use crate::wire::{NameRequest, TemplateBody};
 use crate::{App, LIMIT, check, placed, version, whole};
 
 /// Copies version by version: what does not fit ends the copy, and nothing of it stays.
 pub(crate) async fn duplicate(
     State(app): State<App>,
     caller: Caller,
-    Path(id): Path<String>,
-    Body(body): Body<Named>,
+    PathParams(id): PathParams<String>,
+    JsonBody(body): JsonBody<NameRequest>,
 ) -> Result<(StatusCode, Json<TemplateBody>), Rejection> {
     let source = app.template(&caller, &id).await?;
     let mut found = Problems::default();

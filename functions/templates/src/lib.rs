@@ -11,9 +11,9 @@ mod whole;
 mod wire;
 
 use http::Method;
-use posthaste_http::{Access, Caller, Gate, Rejection, Routes};
+use posthaste_http::{Access, Authorizer, Caller, Rejection, Routes};
 use posthaste_model::{Clock, Entropy, TemplateId, VersionId};
-use posthaste_runtime::{Boot, Error};
+use posthaste_runtime::{Error, Platform};
 use posthaste_store::{Placed, Store, Template, Version};
 
 /// How many templates and versions an account may hold together (API facts, section 1).
@@ -32,7 +32,7 @@ impl App {
     ///
     /// # Errors
     /// When it is not set.
-    pub fn open(boot: &Boot) -> Result<Self, Error> {
+    pub fn from_env(boot: &Platform) -> Result<Self, Error> {
         Ok(Self {
             store: boot.store()?,
             clock: boot.clock(),
@@ -75,7 +75,7 @@ pub(crate) fn placed<T>(placed: Placed<T>) -> Result<T, Rejection> {
 }
 
 /// The routes of this function. The preview is ours: the contract has nothing like it.
-pub fn routes(app: App, gate: Gate) -> Routes {
+pub fn routes(app: App, gate: Authorizer) -> Routes {
     const ALL: &str = "/v3/templates";
     const ONE: &str = "/v3/templates/{template_id}";
     const VERSIONS: &str = "/v3/templates/{template_id}/versions";

@@ -2,7 +2,7 @@
 
 fn main() -> Result<(), posthaste_runtime::Error> {
     posthaste_runtime::http(|boot| {
-        let app = templates::App::open(boot)?;
+        let app = templates::App::from_env(boot)?;
         Ok(templates::routes(app, boot.gate()?))
     })
 }

@@ -2,7 +2,7 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use posthaste_http::{Address, Query, Rejection};
+use posthaste_http::{Query, Rejection, RequestUrl};
 use posthaste_model::TemplateId;
 use posthaste_store::Template;
 use serde_json::{Value, json};
@@ -13,7 +13,7 @@ use crate::wire::{TemplateBody, generation};
 const LARGEST_PAGE: u64 = 200;
 
 /// What a caller wants to see.
-pub(crate) struct Wanted {
+pub(crate) struct PageRequest {
     generations: Vec<String>,
     /// Without it everything is answered at once, in the older form.
     size: Option<usize>,
@@ -21,7 +21,7 @@ pub(crate) struct Wanted {
     from: Option<(i64, String)>,
 }
 
-impl Wanted {
+impl PageRequest {
     /// Reads `generations`, `page_size`, `page_token`.
     ///
     /// # Errors
@@ -65,7 +65,7 @@ impl Wanted {
     }
 
     /// The answer out of all templates that were asked for, the oldest first.
-    pub(crate) fn answer(&self, all: &[Template], address: &Address) -> Value {
+    pub(crate) fn answer(&self, all: &[Template], address: &RequestUrl) -> Value {
         let Some(size) = self.size else {
             let all: Vec<_> = all.iter().map(TemplateBody::of).collect();
             return json!({ "templates": all });
@@ -99,7 +99,7 @@ impl Wanted {
     }
 
     /// Where a page is found, at the address the caller called.
-    fn address_of(&self, address: &Address, token: Option<&str>) -> String {
+    fn address_of(&self, address: &RequestUrl, token: Option<&str>) -> String {
         let (generations, size) = (self.generations.join(","), self.size);
         let size = size.map(|size| size.to_string());
         let pairs = [

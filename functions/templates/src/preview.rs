@@ -4,10 +4,10 @@
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use posthaste_http::{Body, Caller, Path, Rejection};
+use posthaste_http::{Caller, JsonBody, PathParams, Rejection};
 use posthaste_model::Mail;
 use posthaste_render::{Input, effective, missing_variables, render};
-use posthaste_store::{AccountSettings, Template, Texts, Version};
+use posthaste_store::{AccountSettings, Template, Version, VersionTexts};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -29,8 +29,8 @@ pub(crate) struct Given {
 pub(crate) async fn preview(
     State(app): State<App>,
     caller: Caller,
-    Path((template, version)): Path<(String, String)>,
-    Body(given): Body<Given>,
+    PathParams((template, version)): PathParams<(String, String)>,
+    JsonBody(given): JsonBody<Given>,
 ) -> Result<Json<Value>, Rejection> {
     let (template, head) = app.version(&caller, (&template, &version)).await?;
     let texts = version::texts(&app, &caller, &head).await?;
@@ -42,7 +42,7 @@ pub(crate) async fn preview(
 fn rendered(
     template: &Template,
     head: &Version,
-    texts: &Texts,
+    texts: &VersionTexts,
     given: Given,
     account: &AccountSettings,
 ) -> Result<Json<Value>, Rejection> {

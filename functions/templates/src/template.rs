@@ -3,19 +3,19 @@
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use posthaste_http::{Address, Body, Caller, Path, Query, Rejection};
+use posthaste_http::{Caller, JsonBody, PathParams, Query, Rejection, RequestUrl};
 use posthaste_model::Problems;
 use posthaste_store::Template;
 use serde_json::Value;
 
-use crate::wire::{Named, TemplateBody};
+use crate::wire::{NameRequest, TemplateBody};
 use crate::{App, LIMIT, check, page, placed, whole};
 
 /// `POST /v3/templates`.
 pub(crate) async fn create(
     State(app): State<App>,
     caller: Caller,
-    Body(body): Body<Named>,
+    JsonBody(body): JsonBody<NameRequest>,
 ) -> Result<(StatusCode, Json<TemplateBody>), Rejection> {
     let mut found = Problems::default();
     check::name(Some(body.name.as_deref().unwrap_or_default()), &mut found);
@@ -45,9 +45,9 @@ pub(crate) async fn list(
     State(app): State<App>,
     caller: Caller,
     query: Query,
-    address: Address,
+    address: RequestUrl,
 ) -> Result<Json<Value>, Rejection> {
-    let wanted = page::Wanted::read(&query)?;
+    let wanted = page::PageRequest::read(&query)?;
     let all = app.store.templates(caller.id()).await?;
     let all: Vec<_> = all.into_iter().filter(|t| wanted.takes(&t.id)).collect();
     Ok(Json(wanted.answer(&all, &address)))
@@ -57,7 +57,7 @@ pub(crate) async fn list(
 pub(crate) async fn one(
     State(app): State<App>,
     caller: Caller,
-    Path(id): Path<String>,
+    PathParams(id): PathParams<String>,
 ) -> Result<Json<TemplateBody>, Rejection> {
     let template = app.template(&caller, &id).await?;
     Ok(Json(whole::of(&app, &template).await?))
@@ -67,8 +67,8 @@ pub(crate) async fn one(
 pub(crate) async fn rename(
     State(app): State<App>,
     caller: Caller,
-    Path(id): Path<String>,
-    Body(body): Body<Named>,
+    PathParams(id): PathParams<String>,
+    JsonBody(body): JsonBody<NameRequest>,
 ) -> Result<Json<TemplateBody>, Rejection> {
     let known = app.template(&caller, &id).await?;
     let mut found = Problems::default();
@@ -91,7 +91,7 @@ pub(crate) async fn rename(
 pub(crate) async fn delete(
     State(app): State<App>,
     caller: Caller,
-    Path(id): Path<String>,
+    PathParams(id): PathParams<String>,
 ) -> Result<StatusCode, Rejection> {
     let template = app.template(&caller, &id).await?;
     if !app.store.delete_template(caller.id(), &template.id).await? {

@@ -3,9 +3,9 @@
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use posthaste_http::{Body, Caller, Path, Rejection};
+use posthaste_http::{Caller, JsonBody, PathParams, Rejection};
 use posthaste_model::Problems;
-use posthaste_store::{Template, Texts, Version};
+use posthaste_store::{Template, Version, VersionTexts};
 
 use crate::wire::{Draft, VersionBody};
 use crate::{App, LIMIT, check, placed};
@@ -14,8 +14,8 @@ use crate::{App, LIMIT, check, placed};
 pub(crate) async fn create(
     State(app): State<App>,
     caller: Caller,
-    Path(id): Path<String>,
-    Body(draft): Body<Draft>,
+    PathParams(id): PathParams<String>,
+    JsonBody(draft): JsonBody<Draft>,
 ) -> Result<(StatusCode, Json<VersionBody>), Rejection> {
     let template = app.template(&caller, &id).await?;
     let mut found = Problems::default();
@@ -38,7 +38,7 @@ pub(crate) async fn create(
         editor: "code".to_owned(),
         has_content: false,
     };
-    let mut texts = Texts::default();
+    let mut texts = VersionTexts::default();
     check::apply(&template.id, draft, (&mut version, &mut texts)).await?;
     let account = caller.id();
     app.store.put_texts(account, &version.texts, &texts).await?;
@@ -61,7 +61,7 @@ pub(crate) async fn create(
 pub(crate) async fn one(
     State(app): State<App>,
     caller: Caller,
-    Path((template, version)): Path<(String, String)>,
+    PathParams((template, version)): PathParams<(String, String)>,
 ) -> Result<Json<VersionBody>, Rejection> {
     let (template, version) = app.version(&caller, (&template, &version)).await?;
     let texts = texts(&app, &caller, &version).await?;
@@ -72,8 +72,8 @@ pub(crate) async fn one(
 pub(crate) async fn update(
     State(app): State<App>,
     caller: Caller,
-    Path((template, version)): Path<(String, String)>,
-    Body(draft): Body<Draft>,
+    PathParams((template, version)): PathParams<(String, String)>,
+    JsonBody(draft): JsonBody<Draft>,
 ) -> Result<Json<VersionBody>, Rejection> {
     let (template, old) = app.version(&caller, (&template, &version)).await?;
     let mut new = old.clone();
@@ -125,7 +125,7 @@ pub(crate) async fn update(
 pub(crate) async fn delete(
     State(app): State<App>,
     caller: Caller,
-    Path((template, version)): Path<(String, String)>,
+    PathParams((template, version)): PathParams<(String, String)>,
 ) -> Result<StatusCode, Rejection> {
     let (template, version) = app.version(&caller, (&template, &version)).await?;
     let now = app.clock.now();
@@ -142,7 +142,7 @@ pub(crate) async fn delete(
 pub(crate) async fn activate(
     State(app): State<App>,
     caller: Caller,
-    Path((template, version)): Path<(String, String)>,
+    PathParams((template, version)): PathParams<(String, String)>,
 ) -> Result<Json<VersionBody>, Rejection> {
     let (template, version) = app.version(&caller, (&template, &version)).await?;
     let now = app.clock.now();
@@ -168,7 +168,7 @@ pub(crate) async fn texts(
     app: &App,
     caller: &Caller,
     version: &Version,
-) -> Result<Texts, Rejection> {
+) -> Result<VersionTexts, Rejection> {
     let texts = app.store.texts(caller.id(), &version.texts).await?;
     texts.ok_or_else(|| Rejection::plain(StatusCode::CONFLICT, "the version was changed meanwhile"))
 }

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use posthaste_model::{TemplateId, VersionId};
-use posthaste_store::{Template, Texts, Version};
+use posthaste_store::{Template, Version, VersionTexts};
 use serde::{Deserialize, Serialize};
 
 /// The body of a new template, of another name, and of a duplicate.
 #[derive(Debug, Default, Deserialize)]
-pub(crate) struct Named {
+pub(crate) struct NameRequest {
     pub(crate) name: Option<String>,
     pub(crate) generation: Option<String>,
 }
@@ -40,7 +40,7 @@ pub(crate) struct TemplateBody {
 #[derive(Debug, Serialize)]
 struct Inside {
     #[serde(flatten)]
-    head: Head,
+    head: VersionHead,
     #[serde(skip_serializing_if = "Option::is_none")]
     html_content: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -49,7 +49,7 @@ struct Inside {
 
 /// A version without its texts.
 #[derive(Debug, Serialize)]
-struct Head {
+struct VersionHead {
     id: VersionId,
     template_id: TemplateId,
     active: u8,
@@ -64,7 +64,7 @@ struct Head {
 #[derive(Debug, Serialize)]
 pub(crate) struct VersionBody {
     #[serde(flatten)]
-    head: Head,
+    head: VersionHead,
     html_content: String,
     plain_content: String,
     #[serde(skip_serializing_if = "String::is_empty")]
@@ -83,8 +83,8 @@ pub(crate) fn generation(id: &TemplateId) -> &'static str {
     if id.is_dynamic() { "dynamic" } else { "legacy" }
 }
 
-fn head(template: &TemplateId, version: &Version) -> Head {
-    Head {
+fn head(template: &TemplateId, version: &Version) -> VersionHead {
+    VersionHead {
         id: version.id.clone(),
         template_id: template.clone(),
         active: u8::from(version.active),
@@ -103,7 +103,7 @@ impl TemplateBody {
     }
 
     /// With these texts, by version.
-    pub(crate) fn with(template: &Template, texts: &mut BTreeMap<VersionId, Texts>) -> Self {
+    pub(crate) fn with(template: &Template, texts: &mut BTreeMap<VersionId, VersionTexts>) -> Self {
         let versions = template.versions.iter();
         let inside = |version: &Version| {
             let texts = texts.remove(&version.id);
@@ -125,7 +125,7 @@ impl TemplateBody {
 }
 
 impl VersionBody {
-    pub(crate) fn of(template: &TemplateId, version: &Version, texts: Texts) -> Self {
+    pub(crate) fn of(template: &TemplateId, version: &Version, texts: VersionTexts) -> Self {
         let empty = !version.has_content;
         let warning = || Warning {
             message: "the version has no content".to_owned(),

@@ -10,11 +10,11 @@ mod unsubscribe;
 mod visit;
 
 use http::Method;
-use posthaste_http::{Access, Gate, Routes};
+use posthaste_http::{Access, Authorizer, Routes};
 use posthaste_model::{Clock, Entropy};
 use posthaste_queue::Queue;
 use posthaste_render::{CLICK_PATH, KeyRing, OPEN_PATH, PREFERENCES_PATH, UNSUBSCRIBE_PATH};
-use posthaste_runtime::{Boot, Error};
+use posthaste_runtime::{Error, Platform};
 use posthaste_store::Store;
 
 /// What the handlers work with.
@@ -34,11 +34,11 @@ impl App {
     ///
     /// # Errors
     /// When one is not set or cannot be read.
-    pub fn open(boot: &Boot) -> Result<Self, Error> {
+    pub fn from_env(boot: &Platform) -> Result<Self, Error> {
         Ok(Self {
             store: boot.store()?,
             events: boot.queue("EVENTS_QUEUE_URL")?,
-            keys: boot.vars().parsed("STACK_SECRET")?,
+            keys: boot.env().parsed("STACK_SECRET")?,
             clock: boot.clock(),
             entropy: boot.entropy(),
         })
@@ -46,7 +46,7 @@ impl App {
 }
 
 /// The routes of this function.
-pub fn routes(app: App, gate: Gate) -> Routes {
+pub fn routes(app: App, gate: Authorizer) -> Routes {
     let open = Access::Public;
     Routes::new(gate)
         .at(Method::GET, OPEN_PATH, open, seen::opened)

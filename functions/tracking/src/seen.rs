@@ -3,8 +3,8 @@
 use axum::extract::State;
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use posthaste_model::{Kind, UrlOffset};
-use posthaste_render::{Action, Part};
+use posthaste_model::{EventKind, UrlOffset};
+use posthaste_render::{LinkAction, LinkPart};
 
 use crate::visit::{Visit, tell};
 use crate::{App, page};
@@ -29,9 +29,9 @@ const MACHINES: [&str; 8] = [
 /// is ours, not the reader's.
 pub(crate) async fn opened(State(app): State<App>, visit: Result<Visit, Response>) -> Response {
     if let Ok(visit) = visit
-        && let Action::Open { part } = visit.token.action
+        && let LinkAction::Open { part } = visit.token.action
     {
-        count(&app, &visit, Kind::Open, |event| {
+        count(&app, &visit, EventKind::Open, |event| {
             event.sg_machine_open = Some(is_machine(&visit.agent));
             event.sg_content_type = Some(name(part).to_owned());
         })
@@ -46,13 +46,13 @@ pub(crate) async fn opened(State(app): State<App>, visit: Result<Visit, Response
 
 /// `GET /ls/click`: to the signed URL, and nowhere else.
 pub(crate) async fn clicked(State(app): State<App>, visit: Visit) -> Response {
-    let Action::Click { part, index, url } = &visit.token.action else {
+    let LinkAction::Click { part, index, url } = &visit.token.action else {
         return page::gone();
     };
     let Ok(location) = HeaderValue::from_str(&ascii(url)) else {
         return page::gone();
     };
-    count(&app, &visit, Kind::Click, |event| {
+    count(&app, &visit, EventKind::Click, |event| {
         event.url = Some(url.clone());
         event.url_offset = Some(UrlOffset {
             index: *index,
@@ -81,7 +81,7 @@ pub(crate) async fn clicked(State(app): State<App>, visit: Visit) -> Response {
 async fn count(
     app: &App,
     visit: &Visit,
-    kind: Kind,
+    kind: EventKind,
     fill: impl FnOnce(&mut posthaste_model::Event),
 ) {
     if visit.is_probe {
@@ -106,12 +106,12 @@ fn ascii(url: &str) -> String {
     url::Url::parse(url).map_or_else(|_| url.to_owned(), String::from)
 }
 
-fn name(part: Part) -> &'static str {
+fn name(part: LinkPart) -> &'static str {
     match part {
-        Part::Html => "html",
-        Part::Text => "text",
-        Part::Amp => "amp",
-        Part::Header => "header",
+        LinkPart::Html => "html",
+        LinkPart::Text => "text",
+        LinkPart::Amp => "amp",
+        LinkPart::Header => "header",
     }
 }
 

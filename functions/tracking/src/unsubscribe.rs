@@ -7,9 +7,9 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
 use posthaste_http::{RawBody, Rejection, escaped, page};
-use posthaste_model::{EmailAddress, Kind};
-use posthaste_render::Action;
-use posthaste_store::{Group, List};
+use posthaste_model::{EmailAddress, EventKind};
+use posthaste_render::LinkAction;
+use posthaste_store::{Group, SuppressionList};
 use url::form_urlencoded;
 
 use crate::page::gone;
@@ -42,15 +42,15 @@ pub(crate) async fn leave(
     };
     let told = visit.told(&app).await?;
     let event = match &what {
-        What::Everything => visit.event(&app, Kind::Unsubscribe, told.as_ref()),
+        What::Everything => visit.event(&app, EventKind::Unsubscribe, told.as_ref()),
         What::Group(group) => {
-            let which = (Kind::GroupUnsubscribe, group.id);
+            let which = (EventKind::GroupUnsubscribe, group.id);
             visit.group_event(&app, which, told.as_ref())
         }
     };
     let kind = event.kind;
     tell(&app, &[event]).await?;
-    if kind == Kind::Unsubscribe && !is_one_click(&body) {
+    if kind == EventKind::Unsubscribe && !is_one_click(&body) {
         return Ok(landing::after(&app, &visit).await);
     }
     Ok(landing::plain(&visit))
@@ -66,12 +66,12 @@ enum What {
 /// everything (API facts 7, "deleted group").
 async fn what(app: &App, visit: &Visit) -> Result<Option<What>, Rejection> {
     Ok(match visit.token.action {
-        Action::Unsubscribe => Some(What::Everything),
-        Action::GroupUnsubscribe { group } => {
+        LinkAction::Unsubscribe => Some(What::Everything),
+        LinkAction::GroupUnsubscribe { group } => {
             let group = app.store.group(&visit.token.account, group).await?;
             Some(group.map_or(What::Everything, What::Group))
         }
-        Action::Open { .. } | Action::Click { .. } | Action::Preferences { .. } => None,
+        LinkAction::Open { .. } | LinkAction::Click { .. } | LinkAction::Preferences { .. } => None,
     })
 }
 
@@ -101,30 +101,30 @@ pub(crate) async fn choose(
     let Some(state) = shown(&app, &visit).await? else {
         return Ok(gone());
     };
-    let form = Form::read(&body);
+    let form = PreferencesForm::read(&body);
     let told = visit.told(&app).await?;
     let mut events = Vec::new();
     if form.has(ALL) && !state.off {
-        events.push(visit.event(&app, Kind::Unsubscribe, told.as_ref()));
+        events.push(visit.event(&app, EventKind::Unsubscribe, told.as_ref()));
     }
     let mut back: Vec<_> = form.comes_back(&state).into_iter().collect();
     for group in &state.groups {
         let wants = form.has(&format!("g{}", group.id));
         let left = state.left.contains(&group.id);
         let kind = match (wants, left) {
-            (true, true) => Kind::GroupResubscribe,
-            (false, false) => Kind::GroupUnsubscribe,
+            (true, true) => EventKind::GroupResubscribe,
+            (false, false) => EventKind::GroupUnsubscribe,
             (true, false) | (false, true) => continue,
         };
-        if kind == Kind::GroupResubscribe {
-            back.push(List::Group(group.id));
+        if kind == EventKind::GroupResubscribe {
+            back.push(SuppressionList::Group(group.id));
         }
         events.push(visit.group_event(&app, (kind, group.id), told.as_ref()));
     }
     // In the other order a queue that fails would leave changed lists, at which a second try
     // finds nothing to tell.
     queue(&app, &events).await?;
-    app.store.learn(&events).await?;
+    app.store.apply_suppressions(&events).await?;
     let (account, folded) = (&visit.token.account, &state.folded);
     let taken = app.store.change_suppressed(account, folded, |lists| {
         back.iter().for_each(|list| lists.take(*list));
@@ -141,9 +141,9 @@ const ALL: &str = "all";
 const WAS_ALL: &str = "was_all";
 
 /// The ticks of a preferences page.
-struct Form(Vec<String>);
+struct PreferencesForm(Vec<String>);
 
-impl Form {
+impl PreferencesForm {
     fn read(body: &[u8]) -> Self {
         let names = form_urlencoded::parse(body).map(|(name, _)| name.into_owned());
         Self(names.collect())
@@ -155,14 +155,14 @@ impl Form {
 
     /// The list of those who left everything, when the box was ticked and is not any more. A page
     /// from before they left, sent afterwards, brings nobody back.
-    fn comes_back(&self, state: &Shown) -> Option<List> {
+    fn comes_back(&self, state: &PreferencesView) -> Option<SuppressionList> {
         let cleared = self.has(WAS_ALL) && !self.has(ALL);
-        (state.off && cleared).then_some(List::Unsubscribes)
+        (state.off && cleared).then_some(SuppressionList::Unsubscribes)
     }
 }
 
 /// What the preferences page is about.
-struct Shown {
+struct PreferencesView {
     groups: Vec<Group>,
     /// Ids of the groups that the address has left.
     left: BTreeSet<i64>,
@@ -172,8 +172,8 @@ struct Shown {
 }
 
 /// The groups of a preferences link; `None` for another link.
-async fn shown(app: &App, visit: &Visit) -> Result<Option<Shown>, Rejection> {
-    let Action::Preferences { group, display } = &visit.token.action else {
+async fn shown(app: &App, visit: &Visit) -> Result<Option<PreferencesView>, Rejection> {
+    let LinkAction::Preferences { group, display } = &visit.token.action else {
         return Ok(None);
     };
     let account = &visit.token.account;
@@ -187,15 +187,15 @@ async fn shown(app: &App, visit: &Visit) -> Result<Option<Shown>, Rejection> {
     };
     let folded = address.folded();
     let known = app.store.suppressed(account, &folded).await?;
-    Ok(Some(Shown {
+    Ok(Some(PreferencesView {
         groups,
         left: known.groups().collect(),
-        off: known.on(List::Unsubscribes).is_some(),
+        off: known.on(SuppressionList::Unsubscribes).is_some(),
         folded,
     }))
 }
 
-impl Shown {
+impl PreferencesView {
     fn page(&self, email: &str, note: &str) -> Response {
         let mut form = String::new();
         for group in &self.groups {

@@ -6,10 +6,10 @@ use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use axum::http::{Method, header};
 use axum::response::{IntoResponse, Response};
-use posthaste_http::{Address, ClientIp, Query, Rejection};
-use posthaste_model::{Event, Kind};
-use posthaste_queue::Happened;
-use posthaste_render::{TOKEN_PARAMETER, Token};
+use posthaste_http::{ClientIp, Query, Rejection, RequestUrl};
+use posthaste_model::{Event, EventKind};
+use posthaste_queue::EventBatch;
+use posthaste_render::{LinkToken, TOKEN_PARAMETER};
 
 use crate::App;
 use crate::page::gone;
@@ -19,7 +19,7 @@ const LONGEST_AGENT: usize = 500;
 
 /// One visit.
 pub(crate) struct Visit {
-    pub(crate) token: Token,
+    pub(crate) token: LinkToken,
     pub(crate) agent: String,
     /// Whether only the head of the answer is wanted: a program looks whether the link works.
     pub(crate) is_probe: bool,
@@ -36,7 +36,7 @@ impl FromRequestParts<App> for Visit {
         let query = Query::from_request_parts(parts, app).await;
         let query = query.map_err(IntoResponse::into_response)?;
         let Ok(ClientIp(ip)) = ClientIp::from_request_parts(parts, app).await;
-        let Ok(address) = Address::from_request_parts(parts, app).await;
+        let Ok(address) = RequestUrl::from_request_parts(parts, app).await;
         let token = query.text(TOKEN_PARAMETER);
         let token = token.and_then(|token| app.keys.verify(token).ok());
         let agent = parts.headers.get(header::USER_AGENT);
@@ -64,7 +64,7 @@ impl Visit {
 
     /// An event of this visit, with what was `told` of the copy; without it, with what the link
     /// knows.
-    pub(crate) fn event(&self, app: &App, kind: Kind, told: Option<&Event>) -> Event {
+    pub(crate) fn event(&self, app: &App, kind: EventKind, told: Option<&Event>) -> Event {
         let token = &self.token;
         let nonce = app.entropy.below(u64::MAX);
         let id = format!(
@@ -92,7 +92,7 @@ impl Visit {
     pub(crate) fn group_event(
         &self,
         app: &App,
-        (kind, group): (Kind, i64),
+        (kind, group): (EventKind, i64),
         told: Option<&Event>,
     ) -> Event {
         let mut event = self.event(app, kind, told);
@@ -104,13 +104,13 @@ impl Visit {
 
 /// Writes what the events mean for the lists, then queues them: told twice they change nothing.
 pub(crate) async fn tell(app: &App, events: &[Event]) -> Result<(), Rejection> {
-    app.store.learn(events).await?;
+    app.store.apply_suppressions(events).await?;
     queue(app, events).await
 }
 
 /// Queues events.
 pub(crate) async fn queue(app: &App, events: &[Event]) -> Result<(), Rejection> {
-    let texts = Happened::to_texts(events).map_err(|e| Rejection::internal(&e))?;
+    let texts = EventBatch::to_texts(events).map_err(|e| Rejection::internal(&e))?;
     let messages = texts.into_iter().map(|text| (text, Duration::ZERO));
     let sent = app.events.send_all(messages.collect()).await;
     sent.map_err(|e| Rejection::unavailable(&e))

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use posthaste_model::{Clock, EmailAddress, Entropy, Hostname};
 use posthaste_queue::{Bus, Queue};
-use posthaste_runtime::{Boot, ConfigError, Error};
+use posthaste_runtime::{ConfigError, Error, Platform};
 use posthaste_store::Store;
-use posthaste_webhook::{Client, Config, Guard, Sealer, Tokens};
+use posthaste_webhook::{Config, Guard, Sealer, Tokens, WebhookClient};
 
 use crate::{Breaker, Forwarding, Posted};
 
@@ -23,25 +23,25 @@ pub struct App {
     pub bus: Bus,
     /// How accounts hear of bounces by mail; nothing where nobody can write to them.
     pub forwarding: Option<Forwarding>,
-    pub client: Client,
+    pub client: WebhookClient,
     pub tokens: Arc<Tokens>,
     pub sealer: Arc<Sealer>,
     pub breaker: Arc<Breaker>,
     pub clock: Clock,
     pub entropy: Entropy,
-    pub patience: Patience,
+    pub retry_policy: RetryPolicy,
     /// Whether every event is also published on the bus.
     pub publish_events: bool,
     /// Seconds for which mails can be searched; nothing where nobody wants to.
     pub searchable: Option<i64>,
     /// How many accounts and retries are in the works at once.
-    pub at_once: usize,
+    pub concurrency: usize,
     pub watch: Watch,
 }
 
 /// How long things are waited for and kept, in seconds where nothing else is said.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Patience {
+pub struct RetryPolicy {
     /// A webhook whose posts have all failed for this long is switched off.
     pub disable_after: i64,
     /// A dead letter is kept this long.
@@ -50,7 +50,7 @@ pub struct Patience {
     pub slow_ms: u64,
 }
 
-impl Default for Patience {
+impl Default for RetryPolicy {
     /// Three days, as long as the longest wait anywhere in the service; thirty days; three seconds,
     /// which together with the second that news is gathered leaves one of the five it may take.
     fn default() -> Self {
@@ -96,10 +96,10 @@ impl App {
     ///
     /// # Errors
     /// When one that must be there is not, or one cannot be read.
-    pub fn open(boot: &Boot) -> Result<Self, Error> {
+    pub fn from_env(boot: &Platform) -> Result<Self, Error> {
         const DAY: i64 = 86_400;
-        let vars = boot.vars();
-        let default = Patience::default();
+        let vars = boot.env();
+        let default = RetryPolicy::default();
         let days = |name, seconds: i64| {
             vars.positive(name, seconds / DAY)
                 .map(|n| n.saturating_mul(DAY))
@@ -119,7 +119,7 @@ impl App {
             events: boot.queue("EVENTS_QUEUE_URL")?,
             retries: boot.queue("RETRIES_QUEUE_URL")?,
             bus: boot.bus()?,
-            client: Client::open(Config {
+            client: WebhookClient::open(Config {
                 guard: Guard::default(),
                 ..Config::default()
             })?,
@@ -128,16 +128,16 @@ impl App {
             breaker: Arc::default(),
             clock: boot.clock(),
             entropy: boot.entropy(),
-            patience: Patience {
+            retry_policy: RetryPolicy {
                 disable_after: days("WEBHOOK_DISABLE_DAYS", default.disable_after)?,
                 dead_letters: days("DEAD_LETTER_DAYS", default.dead_letters)?,
                 slow_ms: default.slow_ms,
             },
-            publish_events: vars.or("PUBLISH_EVENTS", false)?,
-            searchable: Some(vars.or("SEARCH_DAYS", 0_i64)?)
+            publish_events: vars.or_default("PUBLISH_EVENTS", false)?,
+            searchable: Some(vars.or_default("SEARCH_DAYS", 0_i64)?)
                 .filter(|days| *days > 0)
                 .map(|days| days.saturating_mul(DAY)),
-            at_once: vars.positive("AT_ONCE", 64)?,
+            concurrency: vars.positive("AT_ONCE", 64)?,
             watch: Watch::nobody(),
         })
     }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use posthaste_model::{Timestamp, WebhookId};
-use posthaste_webhook::{Outcome, TokenProblem};
+use posthaste_webhook::{PostOutcome, TokenProblem};
 
 /// So many silences in a row open the breaker.
 const SILENCES: u32 = 3;
@@ -23,18 +23,18 @@ const WAITING: u32 = 4;
 /// attempt would take the whole time limit.
 #[derive(Debug, Default)]
 pub struct Breaker {
-    silences: Mutex<HashMap<WebhookId, Silence>>,
+    silences: Mutex<HashMap<WebhookId, TimeoutStreak>>,
     waiting: Mutex<HashMap<WebhookId, u32>>,
 }
 
 /// A place among the deliveries that wait for a webhook.
 #[derive(Debug)]
-pub(crate) struct Place<'a> {
+pub(crate) struct PostPermit<'a> {
     breaker: &'a Breaker,
     webhook: WebhookId,
 }
 
-impl Drop for Place<'_> {
+impl Drop for PostPermit<'_> {
     fn drop(&mut self) {
         let mut waiting = lock(&self.breaker.waiting);
         if let Some(count) = waiting.get_mut(&self.webhook) {
@@ -51,21 +51,21 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Silence {
+struct TimeoutStreak {
     in_a_row: u32,
     last: Timestamp,
 }
 
 impl Breaker {
     /// A place among those who wait for this webhook, if there is one.
-    pub(crate) fn place(&self, webhook: &WebhookId) -> Option<Place<'_>> {
+    pub(crate) fn place(&self, webhook: &WebhookId) -> Option<PostPermit<'_>> {
         let mut waiting = lock(&self.waiting);
         let count = waiting.entry(webhook.clone()).or_default();
         if *count >= WAITING {
             return None;
         }
         *count += 1;
-        Some(Place {
+        Some(PostPermit {
             breaker: self,
             webhook: webhook.clone(),
         })
@@ -91,24 +91,24 @@ impl Breaker {
 
     /// Counts silences, of the webhook or of what gives out its tokens; any answer, however bad,
     /// ends them.
-    pub(crate) fn note(&self, webhook: &WebhookId, outcome: &Outcome, now: Timestamp) {
+    pub(crate) fn note(&self, webhook: &WebhookId, outcome: &PostOutcome, now: Timestamp) {
         let mut silences = lock(&self.silences);
         match outcome {
-            Outcome::TimedOut | Outcome::NoToken(TokenProblem::TimedOut) => {
+            PostOutcome::TimedOut | PostOutcome::NoToken(TokenProblem::TimedOut) => {
                 if silences.len() >= MOST {
                     silences.clear();
                 }
-                let silence = silences.entry(webhook.clone()).or_insert(Silence {
+                let silence = silences.entry(webhook.clone()).or_insert(TimeoutStreak {
                     in_a_row: 0,
                     last: now,
                 });
                 silence.in_a_row = silence.in_a_row.saturating_add(1);
                 silence.last = now;
             }
-            Outcome::Answered(_)
-            | Outcome::Refused(_)
-            | Outcome::Unreachable { .. }
-            | Outcome::NoToken(
+            PostOutcome::Answered(_)
+            | PostOutcome::Refused(_)
+            | PostOutcome::Unreachable { .. }
+            | PostOutcome::NoToken(
                 TokenProblem::Status(_) | TokenProblem::Answer(_) | TokenProblem::Unanswered(_),
             ) => _ = silences.remove(webhook),
         }
@@ -117,7 +117,7 @@ impl Breaker {
 
 #[cfg(test)]
 mod tests {
-    use posthaste_webhook::Stage;
+    use posthaste_webhook::RequestStage;
 
     use super::*;
 
@@ -140,19 +140,19 @@ mod tests {
         let breaker = Breaker::default();
         let webhook = WebhookId::from_bytes([1; 16]);
         let other = WebhookId::from_bytes([2; 16]);
-        let closed = Outcome::Unreachable {
-            stage: Stage::Connect,
+        let closed = PostOutcome::Unreachable {
+            stage: RequestStage::Connect,
             detail: String::new(),
         };
         let now = Timestamp(1000);
         let until = |second| Err(Timestamp(second));
         for (outcome, want) in [
-            (&Outcome::TimedOut, Ok(())),
-            (&Outcome::TimedOut, Ok(())),
+            (&PostOutcome::TimedOut, Ok(())),
+            (&PostOutcome::TimedOut, Ok(())),
             (&closed, Ok(())),
-            (&Outcome::TimedOut, Ok(())),
-            (&Outcome::TimedOut, Ok(())),
-            (&Outcome::TimedOut, until(1030)),
+            (&PostOutcome::TimedOut, Ok(())),
+            (&PostOutcome::TimedOut, Ok(())),
+            (&PostOutcome::TimedOut, until(1030)),
         ] {
             breaker.note(&webhook, outcome, now);
             assert_eq!(breaker.admit(&webhook, now), want);
@@ -163,7 +163,7 @@ mod tests {
         // One attempt finds out; the others wait for it.
         assert_eq!(breaker.admit(&webhook, Timestamp(1030)), Ok(()));
         assert_eq!(breaker.admit(&webhook, Timestamp(1030)), until(1060));
-        breaker.note(&webhook, &Outcome::TimedOut, Timestamp(1040));
+        breaker.note(&webhook, &PostOutcome::TimedOut, Timestamp(1040));
         assert_eq!(breaker.admit(&webhook, Timestamp(1041)), until(1070));
         breaker.note(&webhook, &closed, Timestamp(1080));
         assert_eq!(breaker.admit(&webhook, Timestamp(1080)), Ok(()));

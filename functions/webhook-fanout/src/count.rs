@@ -5,20 +5,20 @@ use std::collections::{BTreeMap, BTreeSet};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use futures_util::{StreamExt as _, TryStreamExt as _, try_join};
-use posthaste_model::{AccountId, BounceType, Category, Event, Kind, MessageId};
-use posthaste_queue::Verdict;
+use posthaste_model::{AccountId, BounceType, Category, Event, EventKind, MessageId};
+use posthaste_queue::Disposition;
 use posthaste_store::{StoreError, Tally};
 use sha2::{Digest as _, Sha256};
 
 use crate::App;
 
 /// Counts a batch once, however often it comes.
-pub(crate) async fn work(app: &App, account: &AccountId, events: &[Event]) -> Verdict {
+pub(crate) async fn work(app: &App, account: &AccountId, events: &[Event]) -> Disposition {
     match count(app, account, events).await {
-        Ok(()) => Verdict::Done,
+        Ok(()) => Disposition::Done,
         Err(error) => {
             tracing::error!(account.id = %account, "events of account {account} could not be counted: {error}");
-            crate::end::of_store(&error)
+            crate::failure::of_store(&error)
         }
     }
 }
@@ -43,7 +43,7 @@ async fn count(app: &App, account: &AccountId, events: &[Event]) -> Result<(), S
                 *counters.entry(*metric).or_default() += 1;
             }
         }
-        if let (Kind::Bounce, Some(class)) = (event.kind, &event.bounce_classification) {
+        if let (EventKind::Bounce, Some(class)) = (event.kind, &event.bounce_classification) {
             let domain = event
                 .email
                 .rsplit_once('@')
@@ -68,7 +68,7 @@ async fn firsts(
     events: &[Event],
 ) -> Result<BTreeSet<String>, StoreError> {
     let now = app.clock.now();
-    let mut candidates: BTreeMap<(&MessageId, u32, Kind), &Event> = BTreeMap::new();
+    let mut candidates: BTreeMap<(&MessageId, u32, EventKind), &Event> = BTreeMap::new();
     for event in events {
         let (Some(_), Some(message)) = (unique(event.kind), &event.message) else {
             continue;
@@ -87,7 +87,7 @@ async fn firsts(
             first.await
         })
         .collect();
-    let looks = futures_util::stream::iter(looks).buffer_unordered(app.at_once.max(1));
+    let looks = futures_util::stream::iter(looks).buffer_unordered(app.concurrency.max(1));
     looks.try_collect().await
 }
 
@@ -107,20 +107,20 @@ fn categories(event: &Event) -> Vec<&str> {
     }
 }
 
-fn unique(kind: Kind) -> Option<&'static str> {
+fn unique(kind: EventKind) -> Option<&'static str> {
     match kind {
-        Kind::Open => Some("unique_opens"),
-        Kind::Click => Some("unique_clicks"),
-        Kind::Processed
-        | Kind::Delivered
-        | Kind::Deferred
-        | Kind::Bounce
-        | Kind::Dropped
-        | Kind::SpamReport
-        | Kind::Unsubscribe
-        | Kind::GroupUnsubscribe
-        | Kind::GroupResubscribe
-        | Kind::AccountStatusChange => None,
+        EventKind::Open => Some("unique_opens"),
+        EventKind::Click => Some("unique_clicks"),
+        EventKind::Processed
+        | EventKind::Delivered
+        | EventKind::Deferred
+        | EventKind::Bounce
+        | EventKind::Dropped
+        | EventKind::SpamReport
+        | EventKind::Unsubscribe
+        | EventKind::GroupUnsubscribe
+        | EventKind::GroupResubscribe
+        | EventKind::AccountStatusChange => None,
     }
 }
 
@@ -128,22 +128,22 @@ fn unique(kind: Kind) -> Option<&'static str> {
 /// asked for, whether it was processed or dropped.
 fn metrics(event: &Event) -> Vec<&'static str> {
     match event.kind {
-        Kind::Processed => vec!["requests", "processed"],
-        Kind::Delivered => vec!["delivered"],
-        Kind::Deferred => vec!["deferred"],
-        Kind::Bounce => match event.bounce_type {
+        EventKind::Processed => vec!["requests", "processed"],
+        EventKind::Delivered => vec!["delivered"],
+        EventKind::Deferred => vec!["deferred"],
+        EventKind::Bounce => match event.bounce_type {
             Some(BounceType::Blocked | BounceType::Expired) => vec!["blocks"],
             Some(BounceType::Bounce) | None => vec!["bounces"],
         },
-        Kind::Dropped => {
+        EventKind::Dropped => {
             let request = is_first_word(event).then_some("requests");
             request.into_iter().chain(drop_metric(event)).collect()
         }
-        Kind::Open => vec!["opens"],
-        Kind::Click => vec!["clicks"],
-        Kind::SpamReport => vec!["spam_reports"],
-        Kind::Unsubscribe | Kind::GroupUnsubscribe => vec!["unsubscribes"],
-        Kind::GroupResubscribe | Kind::AccountStatusChange => Vec::new(),
+        EventKind::Open => vec!["opens"],
+        EventKind::Click => vec!["clicks"],
+        EventKind::SpamReport => vec!["spam_reports"],
+        EventKind::Unsubscribe | EventKind::GroupUnsubscribe => vec!["unsubscribes"],
+        EventKind::GroupResubscribe | EventKind::AccountStatusChange => Vec::new(),
     }
 }
 
@@ -162,6 +162,6 @@ fn drop_metric(event: &Event) -> Option<&'static str> {
 /// not send, and what is dropped at a later attempt, was processed, and counted as a request then.
 fn is_first_word(dropped: &Event) -> bool {
     dropped.message.as_ref().is_none_or(|message| {
-        dropped.id == Event::derived_id(message, dropped.recipient, Kind::Dropped, 0)
+        dropped.id == Event::derived_id(message, dropped.recipient, EventKind::Dropped, 0)
     })
 }

@@ -5,8 +5,8 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use posthaste_model::{AccountId, EmailAddress, Event, Kind, Mail, Masked, MessageId};
-use posthaste_queue::{Job, Queue, Verdict};
+use posthaste_model::{AccountId, EmailAddress, Event, EventKind, Mail, Masked, MessageId};
+use posthaste_queue::{Disposition, Job, Queue};
 use posthaste_store::{AccountSettings, Forward, StoreError};
 use sha2::{Digest as _, Sha256};
 
@@ -23,16 +23,16 @@ pub struct Forwarding {
 
 /// Tells what the account wants told. A batch that comes again makes the same notices under the
 /// same ids, of which one leaves.
-pub(crate) async fn work(app: &App, account: &AccountId, events: &[Event]) -> Verdict {
+pub(crate) async fn work(app: &App, account: &AccountId, events: &[Event]) -> Disposition {
     let told: Vec<&Event> = events.iter().filter(|event| is_told(event.kind)).collect();
     let Some(forwarding) = app.forwarding.as_ref().filter(|_| !told.is_empty()) else {
-        return Verdict::Done;
+        return Disposition::Done;
     };
     let settings = match app.store.settings(account).await {
         Ok(settings) => settings,
         Err(error) => {
             tracing::error!(account.id = %account, "settings of account {account} cannot be read: {error}");
-            return crate::end::of_store(&error);
+            return crate::failure::of_store(&error);
         }
     };
     let mut notices = Vec::new();
@@ -46,7 +46,7 @@ pub(crate) async fn work(app: &App, account: &AccountId, events: &[Event]) -> Ve
             Ok(false) => continue,
             Err(error) => {
                 tracing::error!(account.id = %account, "whether account {account} may forward to an address cannot be read: {error}");
-                return Verdict::Again;
+                return Disposition::Retry;
             }
         }
         match job(app, forwarding, event, to).to_text() {
@@ -55,13 +55,13 @@ pub(crate) async fn work(app: &App, account: &AccountId, events: &[Event]) -> Ve
         }
     }
     if notices.is_empty() {
-        return Verdict::Done;
+        return Disposition::Done;
     }
     match forwarding.send.send_all(notices).await {
-        Ok(()) => Verdict::Done,
+        Ok(()) => Disposition::Done,
         Err(error) => {
             tracing::error!(account.id = %account, "notices of account {account} could not be queued: {error}");
-            Verdict::Again
+            Disposition::Retry
         }
     }
 }
@@ -86,15 +86,15 @@ async fn is_confirmed(
     Ok(confirmed)
 }
 
-fn is_told(kind: Kind) -> bool {
-    matches!(kind, Kind::Bounce | Kind::SpamReport)
+fn is_told(kind: EventKind) -> bool {
+    matches!(kind, EventKind::Bounce | EventKind::SpamReport)
 }
 
 /// Who hears of the event. What becomes of mail to that address is not told to it, or a notice
 /// that bounces would make the next one.
 fn listener(settings: &AccountSettings, event: &Event) -> Option<EmailAddress> {
     let Forward { enabled, email } = match event.kind {
-        Kind::SpamReport => &settings.forward_spam,
+        EventKind::SpamReport => &settings.forward_spam,
         _ => &settings.forward_bounce,
     };
     let to = email.as_deref().filter(|_| *enabled)?;
@@ -106,7 +106,7 @@ fn listener(settings: &AccountSettings, event: &Event) -> Option<EmailAddress> {
 
 fn job(app: &App, forwarding: &Forwarding, event: &Event, to: EmailAddress) -> Job {
     let what = match event.kind {
-        Kind::SpamReport => "Spam report",
+        EventKind::SpamReport => "Spam report",
         _ => "Bounce",
     };
     let subject = format!("{what}: {}", event.email);
@@ -122,7 +122,7 @@ fn message(event: &Event) -> MessageId {
 
 fn text(event: &Event) -> String {
     let first = match event.kind {
-        Kind::SpamReport => format!("{} marked a mail as spam.", event.email),
+        EventKind::SpamReport => format!("{} marked a mail as spam.", event.email),
         _ => format!("A mail to {} could not be delivered.", event.email),
     };
     let message = event.message.as_ref();

@@ -1,15 +1,15 @@
 //! Whether a webhook is well, as its row remembers it for every process, for days.
 
 use posthaste_model::Timestamp;
-use posthaste_queue::Notice;
+use posthaste_queue::BusEvent;
 use posthaste_store::{Saved, Webhook};
-use posthaste_webhook::Outcome;
+use posthaste_webhook::PostOutcome;
 
 use crate::App;
 
 /// Whether its news takes the road of retries, so that nobody waits for it who has news of others;
 /// the words for that.
-pub(crate) fn apart(webhook: &Webhook) -> Option<&'static str> {
+pub(crate) fn skip_reason(webhook: &Webhook) -> Option<&'static str> {
     match (webhook.failing_since, webhook.slow_since) {
         (Some(_), _) => Some("not tried: the webhook is failing"),
         (None, Some(_)) => Some("not tried: the webhook is slow"),
@@ -34,9 +34,9 @@ fn slow(
 }
 
 /// A post arrived after so many milliseconds: what was wrong is over, unless it was slow.
-pub(crate) async fn well(app: &App, webhook: &Webhook, took_ms: u64) {
+pub(crate) async fn record_success(app: &App, webhook: &Webhook, took_ms: u64) {
     let now = app.clock.now();
-    let slow = |since| slow(since, took_ms, app.patience.slow_ms, now);
+    let slow = |since| slow(since, took_ms, app.retry_policy.slow_ms, now);
     if webhook.failing_since.is_none() && webhook.slow_since == slow(webhook.slow_since) {
         return;
     }
@@ -55,9 +55,9 @@ pub(crate) async fn well(app: &App, webhook: &Webhook, took_ms: u64) {
 
 /// A post failed: remembers since when, and switches the webhook off when that is days ago. Its
 /// events are kept as dead letters.
-pub(crate) async fn ill(app: &App, webhook: &Webhook, outcome: &Outcome) {
+pub(crate) async fn record_failure(app: &App, webhook: &Webhook, outcome: &PostOutcome) {
     let now = app.clock.now();
-    let limit = app.patience.disable_after;
+    let limit = app.retry_policy.disable_after;
     let is_lost = |since: Option<Timestamp>| since.is_some_and(|since| now.since(since) >= limit);
     if webhook.failing_since.is_some() && !is_lost(webhook.failing_since) {
         return;
@@ -98,7 +98,7 @@ pub(crate) async fn announce(app: &App, webhook: &Webhook) {
     let Some(reason) = &webhook.untold else {
         return;
     };
-    let notice = Notice {
+    let notice = BusEvent {
         account: webhook.account.clone(),
         kind: "Webhook Disabled".to_owned(),
         detail: serde_json::json!({

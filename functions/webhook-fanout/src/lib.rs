@@ -1,7 +1,7 @@
 //! Turns events into posts to the webhooks that ask for them.
 //!
-//! Two queues come in. News (`posthaste_queue::Happened`) is grouped by account and webhook and
-//! posted at once. What a webhook did not take (`posthaste_queue::Undelivered`) waits on the other
+//! Two queues come in. News (`posthaste_queue::EventBatch`) is grouped by account and webhook and
+//! posted at once. What a webhook did not take (`posthaste_queue::WebhookRetry`) waits on the other
 //! queue, is tried again for 24 hours after the event, and then becomes a dead letter that its
 //! owner can replay. While a webhook fails or answers slowly, its news takes that road too, so that
 //! a dead or slow receiver never stands before anybody else's events.
@@ -11,17 +11,17 @@
 mod app;
 mod breaker;
 mod count;
-mod end;
+mod dispatch;
+mod failure;
 mod forward;
 mod health;
-mod news;
 mod post;
-mod records;
+mod record;
 mod retry;
 mod visits;
 mod work;
 
-pub use app::{App, Patience, Watch};
+pub use app::{App, RetryPolicy, Watch};
 pub use breaker::Breaker;
 pub use forward::Forwarding;
 pub use post::Posted;

@@ -2,16 +2,16 @@
 
 use futures_util::StreamExt as _;
 use posthaste_model::{Event, Timestamp};
-use posthaste_queue::Verdict;
+use posthaste_queue::Disposition;
 use posthaste_store::Webhook;
 use posthaste_webhook::{
-    Credentials, Fate, KeyPair, Outcome, Post, RetryAfter, Schedule, Unopened, batch, event_json,
-    oauth_place, signing_place,
+    Credentials, KeyPair, Post, PostOutcome, RetryAfter, RetryFate, Schedule, Unopened, batch,
+    event_json, oauth_place, signing_place,
 };
 use url::Url;
 
 use crate::App;
-use crate::end::{self, Failed};
+use crate::failure::{self, Failed};
 use crate::health;
 
 /// Posts to one webhook at the same time, when its events need several.
@@ -28,7 +28,7 @@ pub struct Posted<'a> {
     /// Which attempt it was; the first is 1.
     pub attempt: u32,
     pub at: Timestamp,
-    pub outcome: &'a Outcome,
+    pub outcome: &'a PostOutcome,
 }
 
 /// What a webhook's posts are made with.
@@ -77,7 +77,7 @@ pub(crate) async fn deliver(
     webhook: &Webhook,
     events: Vec<Event>,
     attempt: u32,
-) -> Verdict {
+) -> Disposition {
     let attempt = attempt + 1;
     if let Err(until) = app.breaker.admit(&webhook.id, app.clock.now()) {
         // Counts as an attempt: others have just waited for this webhook in vain.
@@ -87,7 +87,7 @@ pub(crate) async fn deliver(
             attempt,
             last,
         };
-        return end::failed(app, webhook, failed, Some(RetryAfter::At(until))).await;
+        return failure::failed(app, webhook, failed, Some(RetryAfter::At(until))).await;
     }
     let Some(_place) = app.breaker.place(&webhook.id) else {
         // No attempt was made. Whoever is at it will know soon whether it is well.
@@ -96,7 +96,7 @@ pub(crate) async fn deliver(
             attempt: attempt - 1,
             last: "not tried: others wait for the webhook".to_owned(),
         };
-        return end::keep(app, webhook, failed, app.clock.now().plus(1)).await;
+        return failure::keep(app, webhook, failed, app.clock.now().plus(1)).await;
     };
     let means = match Means::of(app, webhook) {
         Ok(means) => means,
@@ -107,7 +107,7 @@ pub(crate) async fn deliver(
                 attempt,
                 last: problem,
             };
-            return end::failed(app, webhook, failed, None).await;
+            return failure::failed(app, webhook, failed, None).await;
         }
     };
     let size = events.len().saturating_mul(EVENT);
@@ -118,7 +118,7 @@ pub(crate) async fn deliver(
         post((app, webhook), &means, part, packed.body, attempt)
     });
     let ends = posts.buffer_unordered(AT_ONCE).collect::<Vec<_>>().await;
-    ends.into_iter().fold(Verdict::Done, Verdict::and)
+    ends.into_iter().fold(Disposition::Done, Disposition::and)
 }
 
 /// One post, attempt `attempt` of its events, and what follows from how it ended.
@@ -128,7 +128,7 @@ async fn post(
     events: &[Event],
     body: bytes::Bytes,
     attempt: u32,
-) -> Verdict {
+) -> Disposition {
     // Signed anew at each attempt: receivers refuse old times.
     let at = app.clock.now();
     let signing = || batch::headers(means.signer.as_ref(), at, &body);
@@ -161,13 +161,13 @@ async fn post(
         webhook_posts = 1_u64, webhook_events = events.len(), webhook_lag_ms = lag
     );
     match Schedule::Events.fate(&outcome) {
-        Fate::Done => {
-            if let Outcome::Answered(answer) = &outcome {
-                health::well(app, webhook, answer.took_ms).await;
+        RetryFate::Done => {
+            if let PostOutcome::Answered(answer) = &outcome {
+                health::record_success(app, webhook, answer.took_ms).await;
             }
-            Verdict::Done
+            Disposition::Done
         }
-        Fate::Retry | Fate::End => {
+        RetryFate::Retry | RetryFate::End => {
             tracing::info!(
                 webhook.id = %webhook.id, attempt.no = attempt,
                 "webhook {} did not take {} events: {outcome}", webhook.id, events.len()
@@ -177,8 +177,8 @@ async fn post(
                 attempt,
                 last: outcome.to_string(),
             };
-            let end = end::failed(app, webhook, failed, outcome.retry_after()).await;
-            health::ill(app, webhook, &outcome).await;
+            let end = failure::failed(app, webhook, failed, outcome.retry_after()).await;
+            health::record_failure(app, webhook, &outcome).await;
             end
         }
     }

@@ -1,21 +1,21 @@
 //! Another attempt at what one webhook has not taken yet.
 
-use posthaste_queue::{Undelivered, Verdict};
+use posthaste_queue::{Disposition, WebhookRetry};
 
 use crate::App;
-use crate::end::{self, Failed};
+use crate::failure::{self, Failed};
 use crate::health;
 use crate::post;
 
 /// Tries again when its time has come; whether the webhook still wants it is read now.
-pub(crate) async fn work(app: &App, undelivered: Undelivered) -> Verdict {
-    let Undelivered { retry, events } = undelivered;
+pub(crate) async fn work(app: &App, undelivered: WebhookRetry) -> Disposition {
+    let WebhookRetry { retry, events } = undelivered;
     let now = app.clock.now();
     if now < retry.not_before {
         // A queue holds back for a quarter of an hour at most: longer waits are several of those.
         let not_before = retry.not_before;
-        let waiting = Undelivered { retry, events };
-        return end::queue(app, &waiting, not_before).await;
+        let waiting = WebhookRetry { retry, events };
+        return failure::queue(app, &waiting, not_before).await;
     }
     let webhook = match app.store.webhook(&retry.account, &retry.webhook).await {
         Ok(Some(webhook)) => webhook,
@@ -24,11 +24,11 @@ pub(crate) async fn work(app: &App, undelivered: Undelivered) -> Verdict {
                 webhook.id = %retry.webhook,
                 "webhook {} is gone; {} events for it are dropped", retry.webhook, events.len()
             );
-            return Verdict::Done;
+            return Disposition::Done;
         }
         Err(error) => {
             tracing::error!(webhook.id = %retry.webhook, "webhook {} cannot be read: {error}", retry.webhook);
-            return end::of_store(&error);
+            return failure::of_store(&error);
         }
     };
     health::announce(app, &webhook).await;
@@ -38,7 +38,7 @@ pub(crate) async fn work(app: &App, undelivered: Undelivered) -> Verdict {
             attempt: retry.attempt,
             last: "the webhook is disabled".to_owned(),
         };
-        return end::bury(app, &webhook, failed).await;
+        return failure::bury(app, &webhook, failed).await;
     }
     post::deliver(app, &webhook, events, retry.attempt).await
 }

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use futures_util::StreamExt as _;
 use futures_util::TryStreamExt as _;
-use posthaste_model::{AccountId, Event, Kind, MessageId};
+use posthaste_model::{AccountId, Event, EventKind, MessageId};
 use posthaste_store::{StoreError, Visit, VisitKind};
 
 use crate::App;
@@ -28,7 +28,7 @@ pub(crate) async fn keep(
             app.store.note_visits(copy, kind, &visits).await
         })
         .collect();
-    let writes = futures_util::stream::iter(writes).buffer_unordered(app.at_once.max(1));
+    let writes = futures_util::stream::iter(writes).buffer_unordered(app.concurrency.max(1));
     writes.try_for_each(|_| async { Ok(()) }).await
 }
 
@@ -48,19 +48,19 @@ fn visits(events: &[Event]) -> Visits<'_> {
     visits
 }
 
-fn kind(kind: Kind) -> Option<VisitKind> {
+fn kind(kind: EventKind) -> Option<VisitKind> {
     match kind {
-        Kind::Open => Some(VisitKind::Open),
-        Kind::Click => Some(VisitKind::Click),
-        Kind::Processed
-        | Kind::Delivered
-        | Kind::Deferred
-        | Kind::Bounce
-        | Kind::Dropped
-        | Kind::SpamReport
-        | Kind::Unsubscribe
-        | Kind::GroupUnsubscribe
-        | Kind::GroupResubscribe
-        | Kind::AccountStatusChange => None,
+        EventKind::Open => Some(VisitKind::Open),
+        EventKind::Click => Some(VisitKind::Click),
+        EventKind::Processed
+        | EventKind::Delivered
+        | EventKind::Deferred
+        | EventKind::Bounce
+        | EventKind::Dropped
+        | EventKind::SpamReport
+        | EventKind::Unsubscribe
+        | EventKind::GroupUnsubscribe
+        | EventKind::GroupResubscribe
+        | EventKind::AccountStatusChange => None,
     }
 }

@@ -6,13 +6,13 @@ use std::panic::AssertUnwindSafe;
 use futures_util::future::BoxFuture;
 use futures_util::{FutureExt as _, StreamExt as _};
 use posthaste_model::{AccountId, Event, Timestamp};
-use posthaste_queue::{BatchResult, Happened, SqsEvent, Undelivered, Verdict};
+use posthaste_queue::{BatchResult, Disposition, EventBatch, SqsEvent, WebhookRetry};
 
-use crate::{App, records};
+use crate::{App, record};
 
 /// News of one account, and the messages it came in.
 #[derive(Default)]
-struct News {
+struct AccountEvents {
     events: Vec<Event>,
     messages: BTreeSet<usize>,
 }
@@ -20,26 +20,26 @@ struct News {
 /// What waits for one webhook after the same number of attempts, and the messages it came in. It
 /// is posted together: a slow webhook takes one post at a time for as long as it answers.
 struct Waiting {
-    undelivered: Undelivered,
+    undelivered: WebhookRetry,
     messages: BTreeSet<usize>,
 }
 
 /// One piece of work and the messages that depend on it.
 struct Piece<'a> {
     messages: BTreeSet<usize>,
-    run: BoxFuture<'a, Verdict>,
+    run: BoxFuture<'a, Disposition>,
 }
 
 /// Handles a batch of either queue. A message is forgotten once everything in it has been taken
 /// by its webhooks and written down, or is safe on the retry queue or among the dead letters.
 pub async fn handle(app: &App, event: &SqsEvent) -> BatchResult {
-    let mut news: BTreeMap<AccountId, News> = BTreeMap::new();
+    let mut news: BTreeMap<AccountId, AccountEvents> = BTreeMap::new();
     let mut retries: Vec<Waiting> = Vec::new();
     let mut pieces = Vec::new();
     let mut verdicts = BTreeMap::new();
     for (i, record) in event.records.iter().enumerate() {
         let text = record.body.as_deref().unwrap_or_default();
-        match Happened::from_text(text) {
+        match EventBatch::from_text(text) {
             Ok(happened) => {
                 for event in happened.events {
                     let of_account = news.entry(event.account.clone()).or_default();
@@ -47,17 +47,17 @@ pub async fn handle(app: &App, event: &SqsEvent) -> BatchResult {
                     of_account.messages.insert(i);
                 }
             }
-            Err(no_news) => match Undelivered::from_text(text) {
+            Err(no_news) => match WebhookRetry::from_text(text) {
                 Ok(undelivered) => join(&mut retries, undelivered, i, app.clock.now()),
-                Err(no_retry) => match records::read(text) {
+                Err(no_retry) => match record::read(text) {
                     Some(events) => pieces.push(Piece {
                         messages: BTreeSet::from([i]),
-                        run: records::again(app, events).boxed(),
+                        run: record::again(app, events).boxed(),
                     }),
                     // It ends with the dead letters, from where a release that can read it takes it.
                     None => {
                         tracing::error!("an event message cannot be read: {no_news}; {no_retry}");
-                        verdicts.insert(i, Verdict::Fail);
+                        verdicts.insert(i, Disposition::Fail);
                     }
                 },
             },
@@ -73,26 +73,26 @@ pub async fn handle(app: &App, event: &SqsEvent) -> BatchResult {
             run: crate::retry::work(app, undelivered).boxed(),
         });
     }
-    for (account, News { events, messages }) in news {
+    for (account, AccountEvents { events, messages }) in news {
         pieces.push(Piece {
             messages,
-            run: crate::news::work(app, account, events).boxed(),
+            run: crate::dispatch::work(app, account, events).boxed(),
         });
     }
     for (i, verdict) in run(app, pieces).await {
-        let known = verdicts.entry(i).or_insert(Verdict::Done);
+        let known = verdicts.entry(i).or_insert(Disposition::Done);
         *known = known.and(verdict);
     }
     let mut result = BatchResult::default();
     for (i, record) in event.records.iter().enumerate() {
-        let verdict = verdicts.get(&i).copied().unwrap_or(Verdict::Done);
+        let verdict = verdicts.get(&i).copied().unwrap_or(Disposition::Done);
         result.add(record.message_id.clone().unwrap_or_default(), verdict);
     }
     result
 }
 
 /// Adds what came in message `i` to what it can be posted with. What must wait on waits as it is.
-fn join(retries: &mut Vec<Waiting>, undelivered: Undelivered, i: usize, now: Timestamp) {
+fn join(retries: &mut Vec<Waiting>, undelivered: WebhookRetry, i: usize, now: Timestamp) {
     let new = &undelivered.retry;
     let same = retries.iter_mut().find(|waiting| {
         let old = &waiting.undelivered.retry;
@@ -113,10 +113,10 @@ fn join(retries: &mut Vec<Waiting>, undelivered: Undelivered, i: usize, now: Tim
 }
 
 /// What came of each piece, by the positions of its messages. One piece that panics spares the others.
-async fn run(app: &App, pieces: Vec<Piece<'_>>) -> Vec<(usize, Verdict)> {
+async fn run(app: &App, pieces: Vec<Piece<'_>>) -> Vec<(usize, Disposition)> {
     // Made up front: a stream that makes them as it goes has no type a caller could send.
     let running: Vec<_> = pieces.into_iter().map(end).collect();
-    let ends = futures_util::stream::iter(running).buffer_unordered(app.at_once.max(1));
+    let ends = futures_util::stream::iter(running).buffer_unordered(app.concurrency.max(1));
     ends.collect::<Vec<_>>()
         .await
         .into_iter()
@@ -125,11 +125,11 @@ async fn run(app: &App, pieces: Vec<Piece<'_>>) -> Vec<(usize, Verdict)> {
 }
 
 /// What came of the messages of a piece.
-async fn end(piece: Piece<'_>) -> Vec<(usize, Verdict)> {
+async fn end(piece: Piece<'_>) -> Vec<(usize, Disposition)> {
     let ended = AssertUnwindSafe(piece.run).catch_unwind().await;
     let verdict = ended.unwrap_or_else(|_| {
         tracing::error!("posting panicked; the events will be tried again");
-        Verdict::Fail
+        Disposition::Fail
     });
     piece.messages.into_iter().map(|i| (i, verdict)).collect()
 }

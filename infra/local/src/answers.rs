@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use posthaste_mailbox::Lookup;
 use posthaste_model::{AccountId, MessageId};
-use posthaste_webhook::Outcome;
+use posthaste_webhook::PostOutcome;
 use serde_json::{Value, json};
 use webhook_fanout::{Posted, Watch};
 
@@ -18,12 +18,12 @@ const OF_A_COPY: usize = 100;
 /// Characters of a body that are shown.
 const SHOWN: usize = 500;
 
-type Copy = (AccountId, MessageId, u32);
+type CopyId = (AccountId, MessageId, u32);
 
 #[derive(Default)]
 struct Memory {
-    answers: HashMap<Copy, Vec<Arc<Value>>>,
-    order: VecDeque<Copy>,
+    answers: HashMap<CopyId, Vec<Arc<Value>>>,
+    order: VecDeque<CopyId>,
 }
 
 /// The answers of this run.
@@ -49,7 +49,7 @@ impl Answers {
         })
     }
 
-    fn of(&self, copy: &Copy) -> Vec<Value> {
+    fn of(&self, copy: &CopyId) -> Vec<Value> {
         let memory = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let found = memory.answers.get(copy).into_iter().flatten();
         found.map(|answer| (**answer).clone()).collect()
@@ -69,7 +69,7 @@ impl Answers {
 }
 
 impl Memory {
-    fn keep(&mut self, copy: Copy, answer: &Arc<Value>) {
+    fn keep(&mut self, copy: CopyId, answer: &Arc<Value>) {
         if !self.answers.contains_key(&copy) {
             if self.order.len() >= COPIES
                 && let Some(oldest) = self.order.pop_front()
@@ -101,7 +101,7 @@ fn describe(posted: &Posted<'_>) -> Value {
         }
     };
     match posted.outcome {
-        Outcome::Answered(answered) => {
+        PostOutcome::Answered(answered) => {
             let body = String::from_utf8_lossy(&answered.body_head);
             tell("status", answered.status.as_u16().into());
             tell(
@@ -110,10 +110,10 @@ fn describe(posted: &Posted<'_>) -> Value {
             );
             tell("took_ms", answered.took_ms.into());
         }
-        silent @ (Outcome::Refused(_)
-        | Outcome::Unreachable { .. }
-        | Outcome::TimedOut
-        | Outcome::NoToken(_)) => tell("error", silent.to_string().into()),
+        silent @ (PostOutcome::Refused(_)
+        | PostOutcome::Unreachable { .. }
+        | PostOutcome::TimedOut
+        | PostOutcome::NoToken(_)) => tell("error", silent.to_string().into()),
     }
     answer
 }

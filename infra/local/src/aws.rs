@@ -9,9 +9,9 @@ use std::io;
 use std::net::SocketAddr;
 
 use axum::Router;
-use posthaste_http::Gate;
+use posthaste_http::Authorizer;
 use posthaste_listen::Budget;
-use posthaste_runtime::{Boot, Error};
+use posthaste_runtime::{Error, Platform};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 
@@ -64,15 +64,15 @@ impl Api {
     ///
     /// # Errors
     /// When a variable is missing or wrong, a port is in use, or the certificate does not work.
-    pub async fn open(args: &Args, boot: &Boot) -> Result<Self, AwsError> {
+    pub async fn open(args: &Args, boot: &Platform) -> Result<Self, AwsError> {
         let gate = boot.gate().map_err(|e| AwsError::Config(e.into()))?;
-        let mail_send = mail_send::App::open(boot).map_err(|e| AwsError::Config(e.into()))?;
+        let mail_send = mail_send::App::from_env(boot).map_err(|e| AwsError::Config(e.into()))?;
         let submission = Submission {
             app: mail_send.clone(),
             gate: gate.clone(),
             // The greeting is no secret of the stack's: without the variable any name will do.
             hostname: boot
-                .vars()
+                .env()
                 .optional("MAIL_HOSTNAME")
                 .map_err(|e| AwsError::Config(e.into()))?
                 .unwrap_or_else(|| args.hostname.clone()),
@@ -132,34 +132,37 @@ async fn listen(
 }
 
 /// Every route of every function, as the template deploys them.
-fn routes(boot: &Boot, mail_send: mail_send::App, gate: &Gate) -> Result<Router, Error> {
+fn routes(boot: &Platform, mail_send: mail_send::App, gate: &Authorizer) -> Result<Router, Error> {
     let gate = || gate.clone();
     let all = mail_send::routes(mail_send, gate())
-        .merge(mail_batch::routes(mail_batch::App::open(boot)?, gate()))
+        .merge(mail_batch::routes(mail_batch::App::from_env(boot)?, gate()))
         .merge(event_settings::routes(
-            event_settings::App::open(boot)?,
+            event_settings::App::from_env(boot)?,
             gate(),
         ))
-        .merge(templates::routes(templates::App::open(boot)?, gate()))
-        .merge(tracking::routes(tracking::App::open(boot)?, gate()))
+        .merge(templates::routes(templates::App::from_env(boot)?, gate()))
+        .merge(tracking::routes(tracking::App::from_env(boot)?, gate()))
         .merge(account_settings::routes(
-            account_settings::App::open(boot)?,
+            account_settings::App::from_env(boot)?,
             gate(),
         ))
-        .merge(activity::routes(activity::App::open(boot)?, gate()))
-        .merge(api_keys::routes(api_keys::App::open(boot)?, gate()))
+        .merge(activity::routes(activity::App::from_env(boot)?, gate()))
+        .merge(api_keys::routes(api_keys::App::from_env(boot)?, gate()))
         .merge(access_settings::routes(
-            access_settings::App::open(boot)?,
+            access_settings::App::from_env(boot)?,
             gate(),
         ))
-        .merge(subusers::routes(subusers::App::open(boot)?, gate()))
-        .merge(suppressions::routes(suppressions::App::open(boot)?, gate()))
+        .merge(subusers::routes(subusers::App::from_env(boot)?, gate()))
+        .merge(suppressions::routes(
+            suppressions::App::from_env(boot)?,
+            gate(),
+        ))
         .merge(sender_identity::routes(
-            sender_identity::App::open(boot)?,
+            sender_identity::App::from_env(boot)?,
             gate(),
         ))
         .merge(parse_settings::routes(
-            parse_settings::App::open(boot)?,
+            parse_settings::App::from_env(boot)?,
             gate(),
         ));
     Ok(all.into_router())

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use posthaste_blob::Blob;
-use posthaste_http::{Gate, Routes};
+use posthaste_http::{Authorizer, Routes};
 use posthaste_identity::{Resolver, Target};
 use posthaste_mailer::Mailer;
 use posthaste_model::{Clock, EmailAddress, Entropy, Hostname, PublicUrl};
@@ -13,11 +13,11 @@ use posthaste_queue::Bus;
 use posthaste_render::KeyRing;
 use posthaste_spam::Filter;
 use posthaste_store::Store;
-use posthaste_webhook::{Client, Sealer, Tokens};
+use posthaste_webhook::{Sealer, Tokens, WebhookClient};
 
 use crate::answers::Answers;
 use crate::engine::Engine;
-use crate::start::{Dns, Settings};
+use crate::start::{DnsSettings, HostSettings};
 use crate::submission::Submission;
 use crate::table::Disk;
 
@@ -50,9 +50,9 @@ pub(crate) struct Deps {
     pub(crate) outgoing_spam_filter: Option<Filter>,
     /// Days for which mails can be searched; 0: not at all.
     pub(crate) search_days: i64,
-    pub(crate) gate: Gate,
+    pub(crate) gate: Authorizer,
     /// Posts to webhooks; may reach this machine, where its users' receivers run.
-    pub(crate) client: Client,
+    pub(crate) client: WebhookClient,
     pub(crate) sealer: Arc<Sealer>,
     /// What webhooks answered, for the mailbox page.
     pub(crate) answers: Answers,
@@ -62,8 +62,8 @@ pub(crate) struct Deps {
 const RETENTION: i64 = 30 * 86_400;
 
 impl Deps {
-    pub(crate) fn new(settings: &Settings, parts: Parts) -> Self {
-        let gate = Gate::new(
+    pub(crate) fn new(settings: &HostSettings, parts: HostParts) -> Self {
+        let gate = Authorizer::new(
             parts.store.clone(),
             settings.clock.clone(),
             settings.limits.clone(),
@@ -156,7 +156,7 @@ impl Deps {
             blob: self.blob.clone(),
             clock: self.clock.clone(),
             entropy: self.entropy.clone(),
-            limits: mail_send::Limits {
+            limits: mail_send::SendLimits {
                 horizon: self.horizon,
             },
             senders: match self.strict_senders {
@@ -202,7 +202,7 @@ impl Deps {
     }
 
     /// The worker that posts received mail, with the client that posts it.
-    pub(crate) fn inbound_parse(&self, client: Client) -> inbound_parse::App {
+    pub(crate) fn inbound_parse(&self, client: WebhookClient) -> inbound_parse::App {
         inbound_parse::App {
             store: self.store.clone(),
             blob: self.blob.clone(),
@@ -325,10 +325,10 @@ impl Deps {
             breaker: Arc::default(),
             clock: self.clock.clone(),
             entropy: self.entropy.clone(),
-            patience: webhook_fanout::Patience::default(),
+            retry_policy: webhook_fanout::RetryPolicy::default(),
             publish_events: false,
             searchable: (self.search_days > 0).then_some(self.search_days * 86_400),
-            at_once: 16,
+            concurrency: 16,
             watch: self.answers.watch(),
         }
     }
@@ -371,21 +371,21 @@ impl Deps {
             spam: self.outgoing_spam_filter.clone().map(delivery::Spam::new),
             templates: delivery::Templates::default(),
             owner: self.process_name(),
-            exclusive: true,
-            at_once: 16,
+            single_process: true,
+            concurrency: 16,
             tracking: Some(self.public_url.clone()),
             retention: RETENTION,
-            meter: Arc::default(),
+            accounts: Arc::default(),
         }
     }
 }
 
 /// Those who write to us are in the DNS, on a laptop as anywhere.
-fn inbound_dns(dns: &Dns) -> Option<Resolver> {
+fn inbound_dns(dns: &DnsSettings) -> Option<Resolver> {
     match dns {
-        Dns::Nobody => None,
-        Dns::Zone(zone) => Some(Resolver::Zone(Arc::clone(zone))),
-        Dns::System => Resolver::system()
+        DnsSettings::Nobody => None,
+        DnsSettings::Zone(zone) => Some(Resolver::Zone(Arc::clone(zone))),
+        DnsSettings::System => Resolver::system()
             .inspect_err(
                 |error| tracing::warn!(%error, "no DNS to ask about received mail: {error}"),
             )
@@ -399,13 +399,13 @@ fn system_sender(hostname: &Hostname) -> EmailAddress {
 }
 
 /// What was started before the functions.
-pub(crate) struct Parts {
+pub(crate) struct HostParts {
     pub(crate) store: Store,
     pub(crate) engine: Engine,
     pub(crate) blob: Blob,
     pub(crate) mailer: Mailer,
     pub(crate) keys: KeyRing,
     pub(crate) public_url: PublicUrl,
-    pub(crate) client: Client,
+    pub(crate) client: WebhookClient,
     pub(crate) sealer: Arc<Sealer>,
 }

@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use std::thread::JoinHandle;
 
 use posthaste_model::Clock;
-use posthaste_queue::{Command, DeadJobs, Local, Queue};
+use posthaste_queue::{DeadJobs, EngineCommand, Local, Queue};
 use tokio::sync::mpsc;
 
 use crate::damage::Damage;
@@ -38,7 +38,7 @@ pub enum EngineError {
 /// A running engine.
 #[derive(Debug)]
 pub struct Engine {
-    commands: mpsc::UnboundedSender<Command>,
+    commands: mpsc::UnboundedSender<EngineCommand>,
     thread: JoinHandle<()>,
     damage: Damage,
 }
@@ -97,7 +97,7 @@ impl Engine {
     /// comes again at the next start, and is not counted as a death.
     pub fn close(&self) {
         // When the engine has ended, nothing is handed out either.
-        let _ = self.commands.send(Command::Close);
+        let _ = self.commands.send(EngineCommand::Close);
     }
 
     /// Ends the engine once every handle is gone, and waits for that.

@@ -5,11 +5,11 @@
 //! folder's. Deleting the file is how a developer asks for a new key.
 
 use posthaste_model::{AccountId, Timestamp};
-use posthaste_store::{Account, ApiKey, KeyKind, Secret, Status, Store};
+use posthaste_store::{Account, AccountStatus, ApiKey, KeyKind, Secret, Store};
 
 use crate::folder::Folder;
 use crate::host::StartError;
-use crate::start::Settings;
+use crate::start::HostSettings;
 
 /// The file of the key.
 pub(crate) const FILE: &str = "api-key";
@@ -31,7 +31,7 @@ pub(crate) struct First {
 
 /// Finds or makes the first account and its key.
 pub(crate) async fn account(
-    settings: &Settings,
+    settings: &HostSettings,
     folder: Option<&Folder>,
     store: &Store,
 ) -> Result<First, StartError> {
@@ -44,12 +44,12 @@ pub(crate) async fn account(
     }
 }
 
-fn generate(settings: &Settings) -> String {
+fn generate(settings: &HostSettings) -> String {
     Secret::generate(&settings.entropy).expose().to_owned()
 }
 
 async fn with_file(
-    settings: &Settings,
+    settings: &HostSettings,
     folder: &Folder,
     store: &Store,
     text: String,
@@ -67,7 +67,7 @@ async fn with_file(
             // A folder of release 0.1.
             store.set_first_account(&account.id).await?;
         }
-        let notice = (account.status != Status::Active).then(|| {
+        let notice = (account.status != AccountStatus::Active).then(|| {
             format!(
                 "account {} is {}, and its keys open nothing; `posthaste account resume` ends a suspension",
                 account.id,
@@ -82,8 +82,8 @@ async fn with_file(
     }
     match known(store).await? {
         // A new folder with a key that was put there for it.
-        Known::None => make(settings, store, text).await,
-        Known::Account(account) => Ok(First {
+        ExistingAccount::None => make(settings, store, text).await,
+        ExistingAccount::Account(account) => Ok(First {
             notice: Some(format!(
                 "the key in {} opens nothing here: it was revoked, or the file is another folder's; \
                  delete the file to get a new key of account {} at the next start",
@@ -93,7 +93,7 @@ async fn with_file(
             account: account.id,
             key: None,
         }),
-        Known::Deleted(id) => Ok(First {
+        ExistingAccount::Deleted(id) => Ok(First {
             notice: Some(format!(
                 "account {id} of the key in {} was deleted; delete the file to get a new account at \
                  the next start",
@@ -106,11 +106,11 @@ async fn with_file(
 }
 
 async fn without_file(
-    settings: &Settings,
+    settings: &HostSettings,
     folder: &Folder,
     store: &Store,
 ) -> Result<First, StartError> {
-    let Known::Account(account) = known(store).await? else {
+    let ExistingAccount::Account(account) = known(store).await? else {
         // The file first: a kill in between leaves a key that the next start makes the account for.
         let text = folder.secret(FILE, || generate(settings))?;
         return make(settings, store, text).await;
@@ -147,17 +147,17 @@ async fn without_file(
 }
 
 /// The account that an earlier start made.
-enum Known {
+enum ExistingAccount {
     None,
     Account(Account),
     Deleted(AccountId),
 }
 
-async fn known(store: &Store) -> Result<Known, StartError> {
+async fn known(store: &Store) -> Result<ExistingAccount, StartError> {
     if let Some(id) = store.first_account().await? {
         return Ok(match store.account(&id).await? {
-            Some(account) => Known::Account(account),
-            None => Known::Deleted(id),
+            Some(account) => ExistingAccount::Account(account),
+            None => ExistingAccount::Deleted(id),
         });
     }
     // A folder of release 0.1, which kept no note of it.
@@ -165,11 +165,11 @@ async fn known(store: &Store) -> Result<Known, StartError> {
     let made = all
         .into_iter()
         .find(|account| account.parent.is_none() && account.username == USERNAME);
-    Ok(made.map_or(Known::None, Known::Account))
+    Ok(made.map_or(ExistingAccount::None, ExistingAccount::Account))
 }
 
 /// A new account with this key.
-async fn make(settings: &Settings, store: &Store, text: String) -> Result<First, StartError> {
+async fn make(settings: &HostSettings, store: &Store, text: String) -> Result<First, StartError> {
     let now = settings.clock.now();
     let account = Account::new(settings.entropy.account_id(), USERNAME, now);
     let key = key(&account.id, &text, now)?;

@@ -17,18 +17,18 @@ use posthaste_model::{AccountId, PublicUrl};
 use posthaste_queue::SqsEvent;
 use posthaste_render::InvalidKey;
 use posthaste_store::{Store, StoreError};
-use posthaste_webhook::{Client, Config, InvalidSecret};
+use posthaste_webhook::{Config, InvalidSecret, WebhookClient};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
-use crate::deps::{Deps, EVENTS, FEEDBACK, INBOUND, Parts, RETRIES, SEND};
+use crate::deps::{Deps, EVENTS, FEEDBACK, HostParts, INBOUND, RETRIES, SEND};
 use crate::engine::{Engine, EngineError};
 use crate::folder::{Folder, FolderError};
 use crate::poll::{self, Pace};
 use crate::serve::{self, Server, TlsError};
 use crate::sources::sources;
-use crate::start::Settings;
+use crate::start::HostSettings;
 use crate::table::{Disk, Table, TableError};
 use crate::{first, inbound, relay, submission};
 
@@ -120,7 +120,7 @@ impl Host {
         clippy::too_many_lines,
         reason = "one list of parts in the order they start"
     )]
-    pub async fn start(settings: &Settings) -> Result<Self, StartError> {
+    pub async fn start(settings: &HostSettings) -> Result<Self, StartError> {
         // Ports first: what most often goes wrong should leave nothing behind.
         let (api_listener, api) = listen("API", settings.api).await?;
         let (mailbox_listener, mailbox_address) = listen("mailbox", settings.mailbox).await?;
@@ -156,7 +156,7 @@ impl Host {
         }
         let deps = Deps::new(
             settings,
-            Parts {
+            HostParts {
                 store: table.store.clone(),
                 engine,
                 blob,
@@ -189,7 +189,7 @@ impl Host {
             .await;
         });
         let parse = deps.inbound_parse(receivers(settings)?);
-        let door = inbound::Door {
+        let door = inbound::InboundHandler {
             parse: parse.clone(),
             feedback: deps.ses_feedback(),
         };
@@ -324,7 +324,7 @@ fn durable(deps: &Deps, table: &Table) -> axum::Router {
     deps.routes().into_router().layer(layer)
 }
 
-fn mailer(settings: &Settings, embedded: SocketAddr) -> Result<Mailer, StartError> {
+fn mailer(settings: &HostSettings, embedded: SocketAddr) -> Result<Mailer, StartError> {
     let relay = match &settings.relay {
         Some(relay) => relay.clone(),
         None => format!("smtp://{embedded}?tls=none")
@@ -421,7 +421,7 @@ async fn sweeping(app: schedule_sweep::App, mut stop: watch::Receiver<bool>) {
 }
 
 /// What signs links and seals secrets; the same in every run of a data folder.
-fn stack_secret(settings: &Settings, folder: Option<&Folder>) -> Result<String, StartError> {
+fn stack_secret(settings: &HostSettings, folder: Option<&Folder>) -> Result<String, StartError> {
     let make = || {
         format!(
             "1:{}",
@@ -435,16 +435,16 @@ fn stack_secret(settings: &Settings, folder: Option<&Folder>) -> Result<String, 
 }
 
 /// Posts to webhooks.
-fn client(settings: &Settings) -> Result<Client, StartError> {
+fn client(settings: &HostSettings) -> Result<WebhookClient, StartError> {
     let config = Config {
         guard: settings.receivers(),
         ..Config::default()
     };
-    Client::open(config).map_err(|e| StartError::Secret(e.to_string()))
+    WebhookClient::open(config).map_err(|e| StartError::Secret(e.to_string()))
 }
 
 /// The same for received mail, which is larger.
-fn receivers(settings: &Settings) -> Result<Client, StartError> {
+fn receivers(settings: &HostSettings) -> Result<WebhookClient, StartError> {
     let config = inbound_parse::App::bounds(settings.receivers());
-    Client::open(config).map_err(|e| StartError::Secret(e.to_string()))
+    WebhookClient::open(config).map_err(|e| StartError::Secret(e.to_string()))
 }

@@ -4,43 +4,50 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use inbound_parse::{Arrived, Unaccepted, receiver};
-use posthaste_smtpd::{Config, Envelope, Handler, Reply, Session};
+use inbound_parse::{ArrivedMail, Unaccepted, receiver};
+use posthaste_smtpd::{Config, Handler, Session, SmtpEnvelope, SmtpReply};
 use tokio::net::TcpListener;
 
 /// Who takes mail here.
 #[derive(Clone)]
-pub(crate) struct Door {
+pub(crate) struct InboundHandler {
     /// Mail for configured hostnames.
     pub(crate) parse: inbound_parse::App,
     /// Mail about mails, for the bounce domain.
     pub(crate) feedback: ses_feedback::App,
 }
 
-impl Handler for Door {
+impl Handler for InboundHandler {
     type Identity = ();
 
-    async fn rcpt(&self, _: &Session<()>, _: &Envelope, to: &str) -> Result<(), Reply> {
+    async fn rcpt(&self, _: &Session<()>, _: &SmtpEnvelope, to: &str) -> Result<(), SmtpReply> {
         match ses_feedback::wants(&self.feedback, to) {
             Some(true) => return Ok(()),
-            Some(false) => return Err(Reply::new(550, "5.1.1", "nobody has this address here")),
+            Some(false) => {
+                return Err(SmtpReply::new(550, "5.1.1", "nobody has this address here"));
+            }
             None => {}
         }
         match receiver(&self.parse, to).await {
             Ok(Some(_)) => Ok(()),
-            Ok(None) => Err(Reply::new(
+            Ok(None) => Err(SmtpReply::new(
                 550,
                 "5.1.2",
                 "no mail is taken for this domain here",
             )),
             Err(error) => {
                 tracing::error!(error = %error, "a recipient cannot be looked up: {error}");
-                Err(Reply::new(451, "4.3.0", "try again later"))
+                Err(SmtpReply::new(451, "4.3.0", "try again later"))
             }
         }
     }
 
-    async fn data(&self, session: &Session<()>, envelope: Envelope, message: Vec<u8>) -> Reply {
+    async fn data(
+        &self,
+        session: &Session<()>,
+        envelope: SmtpEnvelope,
+        message: Vec<u8>,
+    ) -> SmtpReply {
         let message = Bytes::from(message);
         let ours = |to: &String| ses_feedback::wants(&self.feedback, to).is_some();
         let (reports, mails): (Vec<String>, Vec<String>) = envelope.to.into_iter().partition(ours);
@@ -51,10 +58,10 @@ impl Handler for Door {
                 return not_kept(&error);
             }
             if mails.is_empty() {
-                return Reply::new(250, "2.0.0", "taken");
+                return SmtpReply::new(250, "2.0.0", "taken");
             }
         }
-        let arrived = Arrived {
+        let arrived = ArrivedMail {
             from: &envelope.from,
             to: &mails,
             ip: Some(session.peer.ip().to_canonical()),
@@ -65,21 +72,25 @@ impl Handler for Door {
             judged: None,
         };
         match inbound_parse::accept(&self.parse, arrived, message).await {
-            Ok(0) => Reply::new(554, "5.5.1", "no valid recipients"),
-            Ok(_) => Reply::new(250, "2.0.0", "taken"),
-            Err(error @ Unaccepted::Loop) => Reply::new(554, "5.4.6", error.to_string()),
+            Ok(0) => SmtpReply::new(554, "5.5.1", "no valid recipients"),
+            Ok(_) => SmtpReply::new(250, "2.0.0", "taken"),
+            Err(error @ Unaccepted::Loop) => SmtpReply::new(554, "5.4.6", error.to_string()),
             Err(error) => not_kept(&error),
         }
     }
 }
 
-fn not_kept(error: &dyn std::fmt::Display) -> Reply {
+fn not_kept(error: &dyn std::fmt::Display) -> SmtpReply {
     tracing::error!("a mail could not be taken: {error}");
-    Reply::new(451, "4.3.0", "the mail could not be kept, try again later")
+    SmtpReply::new(451, "4.3.0", "the mail could not be kept, try again later")
 }
 
 /// Serves the port until `stop` resolves.
-pub(crate) async fn serve(listener: TcpListener, door: Door, stop: impl Future<Output = ()>) {
+pub(crate) async fn serve(
+    listener: TcpListener,
+    door: InboundHandler,
+    stop: impl Future<Output = ()>,
+) {
     let config = Config::new(door.parse.hostname.as_str());
     posthaste_smtpd::serve(listener, config, Arc::new(door), stop).await;
 }

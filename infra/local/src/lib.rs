@@ -31,6 +31,6 @@ pub use aws::{Api, AwsError};
 pub use engine::{Engine, EngineError};
 pub use folder::FolderError;
 pub use host::{Host, StartError};
-pub use operator::{Operator, OperatorError, Place};
+pub use operator::{CommandContext, Operator, OperatorError};
 pub use serve::{HttpLimits, TlsError};
-pub use start::{Dns, Settings};
+pub use start::{DnsSettings, HostSettings};

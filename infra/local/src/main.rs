@@ -3,8 +3,8 @@
 use std::process::ExitCode;
 
 use clap::Parser as _;
-use posthaste::{Api, Args, AwsError, Cli, Command, Host, Operator, Settings, StartError};
-use posthaste_runtime::Boot;
+use posthaste::{Api, Args, AwsError, Cli, Command, Host, HostSettings, Operator, StartError};
+use posthaste_runtime::Platform;
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
@@ -78,7 +78,7 @@ fn run(args: &Args) -> Result<(), Box<dyn std::error::Error>> {
         .enable_all()
         .build()?;
     runtime.block_on(async {
-        let settings = Settings::from_args(
+        let settings = HostSettings::from_args(
             args,
             posthaste_runtime::clock(),
             posthaste_runtime::entropy(),
@@ -101,7 +101,7 @@ fn serve_aws(args: &Args) -> Result<(), Box<dyn std::error::Error>> {
         .enable_all()
         .build()?;
     runtime.block_on(async {
-        let boot = Boot::host(posthaste_runtime::variables()).await;
+        let boot = Platform::host(posthaste_runtime::variables()).await;
         let api = Api::open(args, &boot).await?;
         let scheme = args.tls_cert.as_ref().map_or("http", |_| "https");
         say(&format!(
@@ -135,7 +135,7 @@ fn say(text: &str) {
     println!("{text}");
 }
 
-fn greet(host: &Host, settings: &Settings) {
+fn greet(host: &Host, settings: &HostSettings) {
     let scheme = if host.https { "https" } else { "http" };
     let api = host.api;
     // Without one the developer's own stands in the command.

@@ -12,8 +12,8 @@ use clap::{ArgMatches, Args as _, FromArgMatches, Subcommand};
 use posthaste_blob::{Blob, BlobError};
 use posthaste_identity::Resolver;
 use posthaste_mailer::Ses;
-use posthaste_operator::{Failure, Report, Tools};
-use posthaste_runtime::{Boot, ConfigError, Variables};
+use posthaste_operator::{CommandError, Report, Tools};
+use posthaste_runtime::{ConfigError, Env, Platform};
 
 use crate::deps::{EVENTS, RETRIES};
 use crate::engine::{Engine, EngineError};
@@ -22,7 +22,7 @@ use crate::table::{Table, TableError};
 
 /// Where a command works, and how it answers.
 #[derive(Clone, Debug, clap::Args)]
-pub struct Place {
+pub struct CommandContext {
     /// Data folder to work on, while no host runs on it
     #[arg(long, global = true, value_name = "DIR", default_value = ".posthaste")]
     data: PathBuf,
@@ -53,12 +53,14 @@ pub struct Place {
 const EXIT_CODES: &str = "Exit codes: 0 done, 1 the table or a queue failed, 2 wrong command line, \
     3 nothing of that name is there, 4 it cannot be done as things stand";
 
-/// A command with the flags of [`Place`], and with its own help: clap's derive would put the first
+/// A command with the flags of [`CommandContext`], and with its own help: clap's derive would put the first
 /// line of the flags' documentation in its place.
 fn with_place(command: clap::Command) -> clap::Command {
     let short = Resettable::from(command.get_about().cloned());
     let long = Resettable::from(command.get_long_about().cloned());
-    Place::augment_args(command).about(short).long_about(long)
+    CommandContext::augment_args(command)
+        .about(short)
+        .long_about(long)
 }
 
 /// A command and those below it, with the exit codes in their help.
@@ -76,7 +78,7 @@ fn explained(command: clap::Command) -> clap::Command {
 /// 3 nothing of that name is there, 4 it cannot be done as things stand.
 #[derive(Debug)]
 pub struct Operator {
-    place: Place,
+    place: CommandContext,
     command: posthaste_operator::Command,
 }
 
@@ -86,7 +88,7 @@ impl FromArgMatches for Operator {
             clap::Error::new(clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand)
         })?;
         Ok(Self {
-            place: Place::from_arg_matches(of_command)?,
+            place: CommandContext::from_arg_matches(of_command)?,
             command: posthaste_operator::Command::from_arg_matches(matches)?,
         })
     }
@@ -97,7 +99,7 @@ impl FromArgMatches for Operator {
     }
 }
 
-/// The commands of the operator's room, each with the flags of [`Place`].
+/// The commands of the operator's room, each with the flags of [`CommandContext`].
 impl Subcommand for Operator {
     fn augment_subcommands(line: clap::Command) -> clap::Command {
         let commands = posthaste_operator::Command::augment_subcommands(clap::Command::new(""));
@@ -132,7 +134,7 @@ pub enum OperatorError {
     #[error(transparent)]
     Config(#[from] ConfigError),
     #[error(transparent)]
-    Failed(#[from] Failure),
+    Failed(#[from] CommandError),
 }
 
 impl From<FolderError> for OperatorError {
@@ -183,8 +185,8 @@ impl Operator {
             };
             flag.or_else(|| environment.get(name))
         };
-        let boot = Boot::host(Variables::new(named)).await;
-        let is_named = |name: &str| boot.vars().get(name).is_some();
+        let boot = Platform::host(Env::new(named)).await;
+        let is_named = |name: &str| boot.env().get(name).is_some();
         let queue = |name: &str| is_named(name).then(|| boot.queue(name)).transpose();
         let tools = Tools {
             store: boot.store()?,

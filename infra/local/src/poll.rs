@@ -4,7 +4,7 @@ use std::panic::AssertUnwindSafe;
 use std::time::Duration;
 
 use futures_util::FutureExt as _;
-use posthaste_queue::{BatchResult, Local, Received, SqsEvent, SqsMessage};
+use posthaste_queue::{BatchResult, Local, ReceivedMessage, SqsEvent, SqsMessage};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
@@ -95,7 +95,7 @@ where
 }
 
 /// The messages as Lambda would hand them to a function.
-fn event(messages: &[Received]) -> SqsEvent {
+fn event(messages: &[ReceivedMessage]) -> SqsEvent {
     let mut event = SqsEvent::default();
     for message in messages {
         let mut record = SqsMessage::default();
@@ -114,7 +114,7 @@ fn event(messages: &[Received]) -> SqsEvent {
 /// uses up nothing, however often; what its worker cannot handle is a dead letter after a while.
 async fn settle(
     queue: &Local,
-    messages: &[Received],
+    messages: &[ReceivedMessage],
     result: &BatchResult,
     again: Duration,
 ) -> Result<(), posthaste_queue::QueueError> {

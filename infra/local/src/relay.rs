@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use posthaste_mailbox::{Envelope, Error, Mailbox};
-use posthaste_smtpd::{Config, Handler, Reply, Session};
+use posthaste_mailbox::{Error, Mailbox, StoredEnvelope};
+use posthaste_smtpd::{Config, Handler, Session, SmtpReply};
 use tokio::net::TcpListener;
 
 struct Recorder(Mailbox);
@@ -14,29 +14,29 @@ impl Handler for Recorder {
     async fn rcpt(
         &self,
         _: &Session<()>,
-        _: &posthaste_smtpd::Envelope,
+        _: &posthaste_smtpd::SmtpEnvelope,
         _: &str,
-    ) -> Result<(), Reply> {
+    ) -> Result<(), SmtpReply> {
         Ok(())
     }
 
     async fn data(
         &self,
         session: &Session<()>,
-        envelope: posthaste_smtpd::Envelope,
+        envelope: posthaste_smtpd::SmtpEnvelope,
         message: Vec<u8>,
-    ) -> Reply {
-        let envelope = Envelope {
+    ) -> SmtpReply {
+        let envelope = StoredEnvelope {
             from: envelope.from,
             to: envelope.to,
             peer: session.peer.to_string(),
         };
         match self.0.deliver(envelope, message.into()).await {
-            Ok(id) => Reply::new(250, "2.0.0", format!("recorded as {id}")),
-            Err(error @ Error::TooLarge { .. }) => Reply::new(552, "5.3.4", error.to_string()),
+            Ok(id) => SmtpReply::new(250, "2.0.0", format!("recorded as {id}")),
+            Err(error @ Error::TooLarge { .. }) => SmtpReply::new(552, "5.3.4", error.to_string()),
             Err(error) => {
                 tracing::error!(error = %error, "a mail could not be recorded: {error}");
-                Reply::new(451, "4.3.0", "the mailbox does not work")
+                SmtpReply::new(451, "4.3.0", "the mailbox does not work")
             }
         }
     }

@@ -28,7 +28,7 @@ use tokio::task::{JoinError, JoinSet};
 use tokio::time::timeout;
 use tokio_rustls::TlsAcceptor;
 
-use connection::Shared;
+use connection::PortState;
 
 pub use limits::HttpLimits;
 pub use tls::TlsError;
@@ -82,7 +82,7 @@ impl Server {
     /// Serves until `stop` resolves, then lets requests under way finish.
     pub(crate) async fn run(self, listener: impl Listen, stop: impl Future<Output = ()>) {
         let open = ConnectionLimiter::new(self.limits.connections);
-        let shared = Arc::new(Shared {
+        let shared = Arc::new(PortState {
             streams: ConnectionLimiter::new(self.limits.streams),
             open: open.clone(),
             limits: self.limits,
@@ -143,7 +143,7 @@ async fn serve_one<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
     acceptor: Option<TlsAcceptor>,
     (stream, peer): (S, SocketAddr),
     permit: Permit,
-    shared: Arc<Shared>,
+    shared: Arc<PortState>,
     stop: watch::Receiver<bool>,
 ) {
     let Some(acceptor) = acceptor else {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use posthaste_mailbox::Sources;
-use posthaste_model::Kind;
+use posthaste_model::EventKind;
 use posthaste_store::{Recipient, Store, VisitKind};
 use serde_json::{Value, json};
 
@@ -36,8 +36,8 @@ fn told(row: &Recipient) -> Vec<Value> {
         .iter()
         .filter_map(|event| Some((event.at, serde_json::to_value(event).ok()?)));
     let visits = [
-        (VisitKind::Open, Kind::Open),
-        (VisitKind::Click, Kind::Click),
+        (VisitKind::Open, EventKind::Open),
+        (VisitKind::Click, EventKind::Click),
     ];
     let visits = visits.into_iter().flat_map(|(kind, name)| {
         row.visits(kind).into_iter().map(move |visit| {

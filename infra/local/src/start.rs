@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use posthaste_http::Limits;
+use posthaste_http::RateLimits;
 use posthaste_identity::Zone;
 use posthaste_mailer::RelayUrl;
 use posthaste_model::{Clock, Entropy, HORIZON, Hostname, PublicUrl};
@@ -16,7 +16,7 @@ use crate::serve::HttpLimits;
 
 /// Who is asked for the DNS records of those whose mail comes in (SPF, DKIM).
 #[derive(Clone, Debug)]
-pub enum Dns {
+pub enum DnsSettings {
     /// The system's own name servers.
     System,
     /// Nobody: what cannot be checked is `none`.
@@ -27,7 +27,7 @@ pub enum Dns {
 
 /// Everything the host is started with.
 #[derive(Clone, Debug)]
-pub struct Settings {
+pub struct HostSettings {
     pub api: SocketAddr,
     pub mailbox: SocketAddr,
     pub smtp: SocketAddr,
@@ -45,14 +45,14 @@ pub struct Settings {
     pub tls: Option<(PathBuf, PathBuf)>,
     pub strict_senders: bool,
     /// Who is asked about the senders of received mail.
-    pub inbound_dns: Dns,
+    pub inbound_dns: DnsSettings,
     /// Asked about received mail where a parse setting wants it.
     pub spam_filter: Option<Filter>,
     /// Asked about every mail before it leaves.
     pub outgoing_spam_filter: Option<Filter>,
     /// Days for which mails can be searched; 0: not at all.
     pub search_days: u16,
-    pub limits: Limits,
+    pub limits: RateLimits,
     /// Of the API and of the mailbox each.
     pub http: HttpLimits,
     /// Whether webhooks and received mail may be posted to private addresses.
@@ -63,13 +63,13 @@ pub struct Settings {
     pub entropy: Entropy,
 }
 
-impl Settings {
+impl HostSettings {
     /// The settings of a command line.
     pub fn from_args(args: &Args, clock: Clock, entropy: Entropy) -> Self {
         let at = |port| SocketAddr::new(args.host, port);
-        let limits = Limits {
+        let limits = RateLimits {
             requests: args.rate_limit,
-            ..Limits::default()
+            ..RateLimits::default()
         };
         Self {
             api: at(args.port),
@@ -85,8 +85,8 @@ impl Settings {
             tls: args.tls_cert.clone().zip(args.tls_key.clone()),
             strict_senders: args.strict_senders,
             inbound_dns: match args.no_inbound_dns {
-                true => Dns::Nobody,
-                false => Dns::System,
+                true => DnsSettings::Nobody,
+                false => DnsSettings::System,
             },
             spam_filter: args.spam_filter.clone(),
             outgoing_spam_filter: args.outgoing_spam_filter.clone(),
@@ -138,11 +138,11 @@ impl Settings {
             public_url: None,
             tls: None,
             strict_senders: false,
-            inbound_dns: Dns::Nobody,
+            inbound_dns: DnsSettings::Nobody,
             spam_filter: None,
             outgoing_spam_filter: None,
             search_days: 30,
-            limits: Limits::default(),
+            limits: RateLimits::default(),
             http: HttpLimits::default(),
             allow_private_webhooks: false,
             horizon: HORIZON,
@@ -165,10 +165,10 @@ mod tests {
     fn reach(host: &str, allow_private: bool) -> [bool; 3] {
         let clock = Clock::new(|| Timestamp(0).millis());
         let at = SocketAddr::new(host.parse().unwrap(), 0);
-        let settings = Settings {
+        let settings = HostSettings {
             api: at,
             allow_private_webhooks: allow_private,
-            ..Settings::in_memory(clock, Entropy::counting())
+            ..HostSettings::in_memory(clock, Entropy::counting())
         };
         let guard = settings.receivers();
         ["127.0.0.1", "192.168.1.7", "169.254.169.254"]

@@ -15,10 +15,12 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use mail_send::App;
-use posthaste_http::{Caller, Gate};
-use posthaste_mime::submitted::Head;
+use posthaste_http::{Authorizer, Caller};
+use posthaste_mime::submitted::SubmittedHead;
 use posthaste_model::{EmailAddress, Hostname};
-use posthaste_smtpd::{Auth, BareLineEnds, Config, Envelope, Handler, Login, Reply, Session, Tls};
+use posthaste_smtpd::{
+    Auth, BareLineEnds, Config, Handler, Login, Session, SmtpEnvelope, SmtpReply, Tls,
+};
 use tokio::net::TcpListener;
 
 use crate::table::Disk;
@@ -36,7 +38,7 @@ const MOST_HOPS: usize = 100;
 #[derive(Clone)]
 pub(crate) struct Submission {
     pub(crate) app: App,
-    pub(crate) gate: Gate,
+    pub(crate) gate: Authorizer,
     /// The name in the greeting and in `Received`.
     pub(crate) hostname: Hostname,
     /// The key that connections from this machine send with when they do not log in.
@@ -47,12 +49,12 @@ pub(crate) struct Submission {
 
 /// Who logged in: the key is asked for again at every mail.
 #[derive(Clone)]
-pub(crate) struct Sender {
+pub(crate) struct SubmissionUser {
     key: String,
     caller: Caller,
 }
 
-impl fmt::Debug for Sender {
+impl fmt::Debug for SubmissionUser {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Sender({})", self.caller.id())
     }
@@ -72,34 +74,38 @@ impl Submission {
         config
     }
 
-    async fn log_in(&self, key: &str, ip: IpAddr) -> Result<Sender, Reply> {
+    async fn log_in(&self, key: &str, ip: IpAddr) -> Result<SubmissionUser, SmtpReply> {
         let caller = self.gate.log_in(key, Some(ip.to_canonical())).await;
-        Ok(Sender {
+        Ok(SubmissionUser {
             key: key.to_owned(),
             caller: caller.map_err(reply::of_login)?,
         })
     }
 
     /// The key a session sends with.
-    fn key<'a>(&'a self, session: &'a Session<Sender>) -> Option<&'a str> {
+    fn key<'a>(&'a self, session: &'a Session<SubmissionUser>) -> Option<&'a str> {
         let home = session.peer.ip().to_canonical().is_loopback();
         let known = session.identity.as_ref().map(|sender| sender.key.as_str());
         known.or_else(|| self.open.as_deref().filter(|_| home))
     }
 
     /// Whom the session sends for, at this moment.
-    async fn sender(&self, session: &Session<Sender>) -> Result<Caller, Reply> {
+    async fn sender(&self, session: &Session<SubmissionUser>) -> Result<Caller, SmtpReply> {
         let Some(key) = self.key(session) else {
-            return Err(Reply::new(530, "5.7.0", "log in first"));
+            return Err(SmtpReply::new(530, "5.7.0", "log in first"));
         };
         Ok(self.log_in(key, session.peer.ip()).await?.caller)
     }
 }
 
 impl Handler for Submission {
-    type Identity = Sender;
+    type Identity = SubmissionUser;
 
-    async fn authenticate(&self, session: &Session<Sender>, login: Login) -> Result<Sender, Reply> {
+    async fn authenticate(
+        &self,
+        session: &Session<SubmissionUser>,
+        login: Login,
+    ) -> Result<SubmissionUser, SmtpReply> {
         if login.user != USER {
             // Counted like a wrong key, which it is for whoever guesses.
             return self.log_in("", session.peer.ip()).await;
@@ -107,27 +113,41 @@ impl Handler for Submission {
         self.log_in(&login.secret, session.peer.ip()).await
     }
 
-    async fn mail(&self, session: &Session<Sender>, _: &Envelope) -> Result<(), Reply> {
+    async fn mail(
+        &self,
+        session: &Session<SubmissionUser>,
+        _: &SmtpEnvelope,
+    ) -> Result<(), SmtpReply> {
         let caller = self.sender(session).await?;
         let permit = self.gate.take(caller.id(), &Arc::from(ENDPOINT)).await;
         match permit.allowed {
             true => Ok(()),
-            false => Err(Reply::new(451, "4.7.1", "too many requests")),
+            false => Err(SmtpReply::new(451, "4.7.1", "too many requests")),
         }
     }
 
-    async fn rcpt(&self, _: &Session<Sender>, _: &Envelope, to: &str) -> Result<(), Reply> {
+    async fn rcpt(
+        &self,
+        _: &Session<SubmissionUser>,
+        _: &SmtpEnvelope,
+        to: &str,
+    ) -> Result<(), SmtpReply> {
         match EmailAddress::parse(to) {
             Ok(_) => Ok(()),
-            Err(error) => Err(Reply::new(553, "5.1.3", error.to_string())),
+            Err(error) => Err(SmtpReply::new(553, "5.1.3", error.to_string())),
         }
     }
 
-    async fn data(&self, session: &Session<Sender>, envelope: Envelope, message: Vec<u8>) -> Reply {
+    async fn data(
+        &self,
+        session: &Session<SubmissionUser>,
+        envelope: SmtpEnvelope,
+        message: Vec<u8>,
+    ) -> SmtpReply {
         let taking = self.take_in(session, &envelope, &message);
         match Box::pin(self.disk.durable(taking)).await {
             Some(Ok(reply) | Err(reply)) => reply,
-            None => Reply::new(451, "4.3.0", "the mail could not be kept, try again later"),
+            None => SmtpReply::new(451, "4.3.0", "the mail could not be kept, try again later"),
         }
     }
 }
@@ -135,15 +155,15 @@ impl Handler for Submission {
 impl Submission {
     async fn take_in(
         &self,
-        session: &Session<Sender>,
-        envelope: &Envelope,
+        session: &Session<SubmissionUser>,
+        envelope: &SmtpEnvelope,
         message: &[u8],
-    ) -> Result<Reply, Reply> {
+    ) -> Result<SmtpReply, SmtpReply> {
         let caller = self.sender(session).await?;
-        let read = || Head::read(message);
+        let read = || SubmittedHead::read(message);
         let head = posthaste_offload::run(message.len(), read).await;
         if head.hops > MOST_HOPS {
-            return Err(Reply::new(
+            return Err(SmtpReply::new(
                 554,
                 "5.4.6",
                 "the mail came through too many hosts",
@@ -151,7 +171,7 @@ impl Submission {
         }
         let id = self.app.entropy.message_id();
         let trace = self.trace(session, envelope, &id);
-        let arrived = mail::Arrived {
+        let arrived = mail::SubmittedMail {
             head,
             envelope,
             message,
@@ -164,15 +184,15 @@ impl Submission {
         let mail = posthaste_offload::run(size, || mail::compose(&arrived)).await?;
         let taken = mail_send::submit(&self.app, &caller, mail, message.len(), &id).await;
         taken.map_err(reply::of_mail)?;
-        Ok(Reply::new(250, "2.0.0", format!("Ok: queued as {id}")))
+        Ok(SmtpReply::new(250, "2.0.0", format!("Ok: queued as {id}")))
     }
 
     /// Where the mail comes from (RFC 5321, section 4.4; the words after `with` from RFC 3848 and
     /// RFC 6531).
     fn trace(
         &self,
-        session: &Session<Sender>,
-        envelope: &Envelope,
+        session: &Session<SubmissionUser>,
+        envelope: &SmtpEnvelope,
         id: &posthaste_model::MessageId,
     ) -> String {
         let name = |c: &char| c.is_ascii_alphanumeric() || "-._:[]".contains(*c);

@@ -11,7 +11,7 @@ use std::time::Duration;
 use dynoxide::Database;
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
-use posthaste_store::{Answer, Embedded, Store, StoreError};
+use posthaste_store::{Embedded, Store, StoreError, TableResponse};
 use tokio::sync::{mpsc, oneshot};
 
 use crate::damage::Damage;
@@ -46,7 +46,7 @@ pub enum TableError {
 struct Call {
     operation: String,
     body: Vec<u8>,
-    done: oneshot::Sender<Answer>,
+    done: oneshot::Sender<TableResponse>,
 }
 
 /// The way to the thread.
@@ -54,7 +54,7 @@ struct Call {
 struct Calls(mpsc::UnboundedSender<Call>);
 
 impl Embedded for Calls {
-    fn call(&self, operation: &str, body: &[u8]) -> BoxFuture<'static, Option<Answer>> {
+    fn call(&self, operation: &str, body: &[u8]) -> BoxFuture<'static, Option<TableResponse>> {
         if calls::writes(operation) {
             disk::note();
         }

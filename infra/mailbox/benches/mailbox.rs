@@ -7,14 +7,14 @@ use axum::body::Body;
 use axum::http::Request;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use http_body_util::BodyExt as _;
-use posthaste_mailbox::{DEFAULT_LIMIT, Envelope, Error, Mailbox, Sources};
+use posthaste_mailbox::{DEFAULT_LIMIT, Error, Mailbox, Sources, StoredEnvelope};
 use posthaste_model::{Clock, Millis};
 use tokio::runtime::Runtime;
 use tower::ServiceExt as _;
 
 type Failure = Box<dyn std::error::Error>;
 
-fn mail(number: usize) -> (Envelope, Vec<u8>) {
+fn mail(number: usize) -> (StoredEnvelope, Vec<u8>) {
     let to = format!("user{number}@example.com");
     let text = "The quick brown fox jumps over the lazy dog.\r\n".repeat(18);
     let raw = format!(
@@ -24,7 +24,7 @@ fn mail(number: usize) -> (Envelope, Vec<u8>) {
          --b\r\nContent-Type: text/plain\r\n\r\n{text}\r\n\
          --b\r\nContent-Type: text/html\r\n\r\n<p>{text}</p>\r\n--b--\r\n"
     );
-    let envelope = Envelope {
+    let envelope = StoredEnvelope {
         from: "bounce@example.org".to_owned(),
         to: vec![to],
         peer: String::new(),

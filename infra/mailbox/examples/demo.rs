@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use futures_util::FutureExt as _;
-use posthaste_mailbox::{DEFAULT_LIMIT, Envelope, Lookup, Mailbox, Sources, Trace};
+use posthaste_mailbox::{DEFAULT_LIMIT, Lookup, Mailbox, Sources, StoredEnvelope, Trace};
 use posthaste_model::{Clock, Millis};
 use serde_json::{Value, json};
 
@@ -21,7 +21,7 @@ async fn main() -> Result<(), Failure> {
     let mailbox = Mailbox::open(None, DEFAULT_LIMIT, clock())?;
     let count = number(2).unwrap_or(40);
     for (sender, recipient, raw) in samples::mails(count.into()) {
-        let envelope = Envelope {
+        let envelope = StoredEnvelope {
             from: sender,
             to: vec![recipient],
             peer: "127.0.0.1:52114".to_owned(),

@@ -1,19 +1,19 @@
 //! Addresses as the headers of a mail write them.
 
-use posthaste_mime::read::Mail;
+use posthaste_mime::read::ParsedMail;
 use serde::{Deserialize, Serialize};
 
 /// A name and an address, either of which may be empty in a bad mail. Field names as in Mailpit.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase")]
-pub struct Address {
+pub struct ApiAddress {
     /// The display name, decoded.
     pub name: String,
     /// The address itself, unchecked.
     pub address: String,
 }
 
-impl Address {
+impl ApiAddress {
     /// `Ann <ann@example.com>`, or whichever half there is.
     pub fn shown(&self) -> String {
         match (self.name.as_str(), self.address.as_str()) {
@@ -34,10 +34,10 @@ impl Address {
 }
 
 /// The addresses in every header field of this name.
-pub(crate) fn all(mail: &Mail<'_>, header: &str) -> Vec<Address> {
+pub(crate) fn all(mail: &ParsedMail<'_>, header: &str) -> Vec<ApiAddress> {
     let found = mail.addresses(header).into_iter();
     found
-        .map(|found| Address {
+        .map(|found| ApiAddress {
             name: found.name,
             address: found.address,
         })

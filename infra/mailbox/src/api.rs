@@ -6,7 +6,7 @@ use axum::Json;
 use axum::extract::{Path, RawQuery, State};
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
-use posthaste_mime::read::Mail;
+use posthaste_mime::read::ParsedMail;
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -15,16 +15,19 @@ use crate::params::Params;
 use crate::query::{self, Term, Test};
 use crate::refusal::Refusal;
 use crate::routes::App;
-use crate::rows::{Slice, Totals};
-use crate::store::Kept;
+use crate::rows::{ListSlice, Totals};
+use crate::store::StoredMail;
 use crate::{Summary, download, headers, sql};
 
-type Answer<T> = Result<T, Refusal>;
+type ApiResponse<T> = Result<T, Refusal>;
 
 const OK: ([(header::HeaderName, &str); 1], &str) = ([(header::CONTENT_TYPE, "text/plain")], "ok");
 
 /// `GET /api/v1/messages`: the newest first.
-pub(crate) async fn list(State(app): State<App>, RawQuery(query): RawQuery) -> Answer<Response> {
+pub(crate) async fn list(
+    State(app): State<App>,
+    RawQuery(query): RawQuery,
+) -> ApiResponse<Response> {
     let params = Params::read(&query.unwrap_or_default());
     let slice = app
         .mailbox
@@ -35,7 +38,10 @@ pub(crate) async fn list(State(app): State<App>, RawQuery(query): RawQuery) -> A
 }
 
 /// `GET /api/v1/search`.
-pub(crate) async fn search(State(app): State<App>, RawQuery(query): RawQuery) -> Answer<Response> {
+pub(crate) async fn search(
+    State(app): State<App>,
+    RawQuery(query): RawQuery,
+) -> ApiResponse<Response> {
     let params = Params::read(&query.unwrap_or_default());
     let mut terms = searched(&params.query)?;
     terms.extend(before(&params));
@@ -51,7 +57,7 @@ pub(crate) async fn search(State(app): State<App>, RawQuery(query): RawQuery) ->
 pub(crate) async fn delete_search(
     State(app): State<App>,
     RawQuery(query): RawQuery,
-) -> Answer<impl IntoResponse> {
+) -> ApiResponse<impl IntoResponse> {
     let params = Params::read(&query.unwrap_or_default());
     let terms = searched(&params.query)?;
     app.mailbox.delete(sql::matching(&terms)).await?;
@@ -59,14 +65,14 @@ pub(crate) async fn delete_search(
 }
 
 /// `DELETE /api/v1/messages`: those of `IDs`, or all.
-pub(crate) async fn delete(State(app): State<App>, body: String) -> Answer<impl IntoResponse> {
+pub(crate) async fn delete(State(app): State<App>, body: String) -> ApiResponse<impl IntoResponse> {
     let order = order(&app, body).await?;
     app.mailbox.delete(order.which()?).await?;
     Ok(OK)
 }
 
 /// `PUT /api/v1/messages`: marks those of `IDs`, those that match `Search`, or all.
-pub(crate) async fn mark(State(app): State<App>, body: String) -> Answer<impl IntoResponse> {
+pub(crate) async fn mark(State(app): State<App>, body: String) -> ApiResponse<impl IntoResponse> {
     if body.trim().is_empty() {
         return Err(Refusal::Bad("EOF".to_owned()));
     }
@@ -84,7 +90,7 @@ pub(crate) async fn message(
     State(app): State<App>,
     Path(id): Path<String>,
     RawQuery(query): RawQuery,
-) -> Answer<Response> {
+) -> ApiResponse<Response> {
     let kept = find(&app, &id, query).await?;
     app.mailbox.mark_read(&kept.summary.id).await?;
     json(&app, move || Full::of(&kept)).await
@@ -95,9 +101,9 @@ pub(crate) async fn heads(
     State(app): State<App>,
     Path(id): Path<String>,
     RawQuery(query): RawQuery,
-) -> Answer<Response> {
+) -> ApiResponse<Response> {
     let kept = find(&app, &id, query).await?;
-    json(&app, move || headers::by_name(&Mail::read(&kept.raw))).await
+    json(&app, move || headers::by_name(&ParsedMail::read(&kept.raw))).await
 }
 
 /// `GET /api/v1/message/{id}/raw`: the bytes as they came.
@@ -105,7 +111,7 @@ pub(crate) async fn raw(
     State(app): State<App>,
     Path(id): Path<String>,
     RawQuery(query): RawQuery,
-) -> Answer<Response> {
+) -> ApiResponse<Response> {
     let params = Params::read(query.as_deref().unwrap_or_default());
     let kept = find(&app, &id, query).await?;
     Ok(download::raw(&kept.summary.id, params.download, kept.raw))
@@ -116,7 +122,7 @@ pub(crate) async fn part(
     State(app): State<App>,
     Path((id, part)): Path<(String, String)>,
     RawQuery(query): RawQuery,
-) -> Answer<Response> {
+) -> ApiResponse<Response> {
     let kept = find(&app, &id, query).await?;
     let fetch = move || message::fetch(&kept.raw, &part);
     let found = app.mailbox.apart("part", fetch).await?;
@@ -136,7 +142,7 @@ pub(crate) async fn events(
     State(app): State<App>,
     Path(id): Path<String>,
     RawQuery(query): RawQuery,
-) -> Answer<Json<Value>> {
+) -> ApiResponse<Json<Value>> {
     let kept = find(&app, &id, query).await?;
     let told = app.told(&kept.summary, &kept.envelope).await;
     Ok(Json(json!({
@@ -147,7 +153,7 @@ pub(crate) async fn events(
 }
 
 /// `GET /api/v1/info`.
-pub(crate) async fn info(State(app): State<App>) -> Answer<Json<Value>> {
+pub(crate) async fn info(State(app): State<App>) -> ApiResponse<Json<Value>> {
     let counts = app.mailbox.counts().await?;
     let file = app.mailbox.file().map(|file| file.display().to_string());
     Ok(Json(json!({
@@ -169,14 +175,14 @@ pub(crate) async fn info(State(app): State<App>) -> Answer<Json<Value>> {
 
 /// What a body says; field names in any case, as Go reads them.
 #[derive(Debug, Default)]
-struct Order {
+struct ApiBody {
     ids: Vec<String>,
     search: String,
     read: bool,
 }
 
-impl Order {
-    fn read(body: &str) -> Answer<Self> {
+impl ApiBody {
+    fn read(body: &str) -> ApiResponse<Self> {
         if body.trim().is_empty() {
             return Ok(Self::default());
         }
@@ -201,7 +207,7 @@ impl Order {
         Ok(order)
     }
 
-    fn which(&self) -> Answer<sql::Clause> {
+    fn which(&self) -> ApiResponse<sql::Clause> {
         Ok(if self.ids.is_empty() {
             sql::matching(&query::parse(&self.search)?)
         } else {
@@ -211,7 +217,7 @@ impl Order {
 }
 
 /// The mail of this id, or the newest (that matches `query`) for `latest`.
-pub(crate) async fn find(app: &App, id: &str, query: Option<String>) -> Answer<Kept> {
+pub(crate) async fn find(app: &App, id: &str, query: Option<String>) -> ApiResponse<StoredMail> {
     if id != "latest" {
         let found = app.mailbox.get(id.to_owned()).await?;
         return found.ok_or(Refusal::NotFound);
@@ -228,20 +234,20 @@ pub(crate) async fn find(app: &App, id: &str, query: Option<String>) -> Answer<K
 async fn json<T: Serialize>(
     app: &App,
     make: impl FnOnce() -> T + Send + 'static,
-) -> Answer<Response> {
+) -> ApiResponse<Response> {
     let write = move || serde_json::to_vec(&make());
     let json = app.mailbox.apart("json", write).await?;
     let json = json.map_err(crate::Error::from)?;
     Ok(([(header::CONTENT_TYPE, "application/json")], json).into_response())
 }
 
-async fn order(app: &App, body: String) -> Answer<Order> {
+async fn order(app: &App, body: String) -> ApiResponse<ApiBody> {
     app.mailbox
-        .apart("order", move || Order::read(&body))
+        .apart("order", move || ApiBody::read(&body))
         .await?
 }
 
-fn searched(search: &str) -> Answer<Vec<Term>> {
+fn searched(search: &str) -> ApiResponse<Vec<Term>> {
     if search.is_empty() {
         return Err(Refusal::Bad("Error: no search query".to_owned()));
     }
@@ -256,7 +262,7 @@ fn before(params: &Params) -> Vec<Term> {
         .collect()
 }
 
-fn page(start: usize, slice: Slice, matching: Totals) -> Value {
+fn page(start: usize, slice: ListSlice, matching: Totals) -> Value {
     let messages: Vec<Summary> = slice.rows.into_iter().map(|row| row.summary).collect();
     json!({
         "total": slice.totals.total,

@@ -2,29 +2,29 @@
 
 use posthaste_model::Millis;
 
-use crate::parse::{Digest, Words};
+use crate::parse::{Digest, SearchWords};
 use crate::rows::rfc3339;
-use crate::{Envelope, Error, Summary};
+use crate::{Error, StoredEnvelope, Summary};
 
 /// What a mail may take beside its bytes: pages of its tables and of the index that are not full.
 const PAGES: u64 = 8 * 4096;
 
 /// A mail's row before it has an id.
-pub(crate) struct Entry {
+pub(crate) struct NewRow {
     pub received: Millis,
     /// As JSON.
     pub envelope: String,
     pub summary: Summary,
     pub inlines: usize,
-    pub words: Words,
+    pub words: SearchWords,
     /// Bytes of the row.
     size: usize,
 }
 
-impl Entry {
+impl NewRow {
     pub(crate) fn new(
         digest: Digest,
-        envelope: &Envelope,
+        envelope: &StoredEnvelope,
         received: Millis,
         raw: &[u8],
     ) -> Result<Self, Error> {

@@ -5,11 +5,11 @@ use serde_json::Value;
 
 use crate::query::instant;
 use crate::rows::rfc3339;
-use crate::sources::Told;
+use crate::sources::CopyFacts;
 
 /// One line: what happened, when, to whom, and why.
 #[derive(Debug, PartialEq, Eq, Serialize)]
-pub(crate) struct Line {
+pub(crate) struct EventLine {
     /// The kind of the event, or the status that a webhook answered.
     pub pill: String,
     /// Good, bad or neither: the colour of the line.
@@ -28,15 +28,15 @@ pub(crate) struct Line {
 
 /// Everything told about one copy.
 #[derive(Debug, PartialEq, Eq, Serialize)]
-pub(crate) struct Lines {
+pub(crate) struct EventLines {
     /// The last event.
-    pub status: Option<Line>,
-    pub events: Vec<Line>,
-    pub webhooks: Vec<Line>,
+    pub status: Option<EventLine>,
+    pub events: Vec<EventLine>,
+    pub webhooks: Vec<EventLine>,
 }
 
-impl Lines {
-    pub(crate) fn of(told: &Told) -> Self {
+impl EventLines {
+    pub(crate) fn of(told: &CopyFacts) -> Self {
         Self {
             status: told.events.last().map(event),
             events: told.events.iter().map(event).collect(),
@@ -46,7 +46,7 @@ impl Lines {
 }
 
 /// A delivery event, in the form of the store or of a webhook post.
-fn event(value: &Value) -> Line {
+fn event(value: &Value) -> EventLine {
     let pill = first(value, &["event", "kind", "type"]);
     let tone = match pill.as_str() {
         "delivered" | "open" | "click" | "group_resubscribe" => "good",
@@ -54,7 +54,7 @@ fn event(value: &Value) -> Line {
         "deferred" | "unsubscribe" | "group_unsubscribe" => "warn",
         _ => "plain",
     };
-    Line {
+    EventLine {
         pill,
         tone,
         about: first(value, &["email"]),
@@ -65,13 +65,13 @@ fn event(value: &Value) -> Line {
 }
 
 /// What a webhook answered.
-fn answer(value: &Value) -> Line {
+fn answer(value: &Value) -> EventLine {
     let status = first(value, &["status"]);
     let tone = match status.parse::<u16>() {
         Ok(200..=299) => "good",
         Ok(_) | Err(_) => "bad",
     };
-    Line {
+    EventLine {
         pill: if status.is_empty() {
             "no answer".to_owned()
         } else {
@@ -84,9 +84,9 @@ fn answer(value: &Value) -> Line {
     }
 }
 
-fn line(value: &Value) -> Line {
+fn line(value: &Value) -> EventLine {
     let at = first(value, &["timestamp", "at", "time"]);
-    Line {
+    EventLine {
         pill: String::new(),
         tone: "plain",
         at: instant(&at).map(rfc3339).unwrap_or(at),

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use posthaste_mime::read::Mail;
+use posthaste_mime::read::ParsedMail;
 
 use crate::download::token;
 
@@ -10,7 +10,7 @@ use crate::download::token;
 const MOST: usize = 10_000;
 
 /// Name and value of every header field, in their order; folded lines are joined (RFC 5322, 2.2.3).
-pub(crate) fn all(mail: &Mail<'_>) -> Vec<(String, String)> {
+pub(crate) fn all(mail: &ParsedMail<'_>) -> Vec<(String, String)> {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     mail.fields()
         .take(MOST)
@@ -19,7 +19,7 @@ pub(crate) fn all(mail: &Mail<'_>) -> Vec<(String, String)> {
 }
 
 /// The value of the first field of this name; empty without one.
-pub(crate) fn first(mail: &Mail<'_>, name: &str) -> String {
+pub(crate) fn first(mail: &ParsedMail<'_>, name: &str) -> String {
     let same = |(other, _): &(&[u8], _)| other.eq_ignore_ascii_case(name.as_bytes());
     let found = mail.fields().find(same);
     found.map_or_else(String::new, |(_, value)| {
@@ -29,7 +29,7 @@ pub(crate) fn first(mail: &Mail<'_>, name: &str) -> String {
 
 /// As Go's `net/mail` and thus Mailpit give them: names in canonical case, sorted, each with all
 /// its values.
-pub(crate) fn by_name(mail: &Mail<'_>) -> BTreeMap<String, Vec<String>> {
+pub(crate) fn by_name(mail: &ParsedMail<'_>) -> BTreeMap<String, Vec<String>> {
     let mut sorted: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for (name, value) in all(mail) {
         sorted.entry(canonical(&name)).or_default().push(value);
@@ -69,7 +69,7 @@ mod tests {
     fn names_are_canonical_and_values_unfolded() {
         let raw = b"message-ID: <a@b>\r\nX-LONG:  one\r\n\ttwo\r\nx-long: three\r\n\
             Subject: =?utf-8?q?=E2=9C=93?=\r\n\r\nbody: no header";
-        let names = by_name(&Mail::read(raw));
+        let names = by_name(&ParsedMail::read(raw));
         let want = [
             ("Message-Id", vec!["<a@b>"]),
             ("Subject", vec!["=?utf-8?q?=E2=9C=93?="]),

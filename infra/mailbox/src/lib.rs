@@ -36,10 +36,10 @@ mod store;
 mod unsubscribe;
 mod view;
 
-pub use address::Address;
-pub use envelope::Envelope;
+pub use address::ApiAddress;
+pub use envelope::StoredEnvelope;
 pub use error::Error;
-pub use mailbox::{DEFAULT_LIMIT, LARGEST_STORE, Limits, Mailbox};
+pub use mailbox::{DEFAULT_LIMIT, LARGEST_STORE, Mailbox, MailboxLimits};
 pub use offload::Observer;
 pub use rows::Summary;
 pub use sources::{Lookup, Sources, Trace};

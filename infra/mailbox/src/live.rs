@@ -21,11 +21,11 @@ pub(crate) async fn stream(
         state.changed().await.ok()?;
         let now = *state.borrow_and_update();
         match now {
-            mailbox::State::Changed(count) => {
+            mailbox::ChangeCount::Changed(count) => {
                 let event = Event::default().event("change").data(count.to_string());
                 Some((Ok(event), state))
             }
-            mailbox::State::Closed => None,
+            mailbox::ChangeCount::Closed => None,
         }
     });
     // Comments between events, so that a connection whose peer is gone is noticed.

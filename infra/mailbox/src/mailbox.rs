@@ -7,14 +7,14 @@ use bytes::Bytes;
 use posthaste_model::{Clock, Timestamp};
 use tokio::sync::watch;
 
-use crate::entry::Entry;
+use crate::entry::NewRow;
 use crate::offload::{Observer, Offload};
 use crate::parse;
 use crate::query::Term;
-use crate::rows::{Row, Slice, Totals};
+use crate::rows::{ListRow, ListSlice, Totals};
 use crate::sql::{self, Clause};
-use crate::store::{Kept, Store};
-use crate::{Envelope, Error, Sources, routes};
+use crate::store::{Store, StoredMail};
+use crate::{Error, Sources, StoredEnvelope, routes};
 
 /// Mails kept unless told otherwise.
 pub const DEFAULT_LIMIT: usize = 10_000;
@@ -28,7 +28,7 @@ const LARGE: usize = 32 * 1024;
 
 /// Beyond which the oldest mails are dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
+pub struct MailboxLimits {
     /// Mails kept; at least one.
     pub mails: usize,
     /// Bytes of the database: sources, rows and what lies between them. A database that runs over
@@ -44,13 +44,13 @@ pub struct Mailbox {
     opened: Timestamp,
     file: Option<PathBuf>,
     hosts: Arc<[String]>,
-    state: watch::Sender<State>,
+    state: watch::Sender<ChangeCount>,
     offload: Offload,
 }
 
 /// What the open pages are told: counts up with every change until the mailbox closes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum State {
+pub(crate) enum ChangeCount {
     Changed(u64),
     Closed,
 }
@@ -63,7 +63,7 @@ impl Mailbox {
     /// When the folder cannot be written, the file was written by another version, or another
     /// process has it open.
     pub fn open(dir: Option<PathBuf>, limit: usize, clock: Clock) -> Result<Self, Error> {
-        let limits = Limits {
+        let limits = MailboxLimits {
             mails: limit,
             bytes: LARGEST_STORE,
         };
@@ -74,7 +74,11 @@ impl Mailbox {
     ///
     /// # Errors
     /// As [`Mailbox::open`].
-    pub fn open_with(dir: Option<PathBuf>, limits: Limits, clock: Clock) -> Result<Self, Error> {
+    pub fn open_with(
+        dir: Option<PathBuf>,
+        limits: MailboxLimits,
+        clock: Clock,
+    ) -> Result<Self, Error> {
         let file = dir.map(|dir| dir.join("mailbox.sqlite"));
         Ok(Self {
             store: Arc::new(Mutex::new(Store::open(file.as_deref(), limits)?)),
@@ -82,7 +86,7 @@ impl Mailbox {
             clock,
             file,
             hosts: Arc::new([]),
-            state: watch::Sender::new(State::Changed(0)),
+            state: watch::Sender::new(ChangeCount::Changed(0)),
             offload: Offload::default(),
         })
     }
@@ -116,10 +120,10 @@ impl Mailbox {
     ///
     /// # Errors
     /// When the store cannot be written (a full disk), or is smaller than the mail.
-    pub async fn deliver(&self, envelope: Envelope, raw: Bytes) -> Result<String, Error> {
+    pub async fn deliver(&self, envelope: StoredEnvelope, raw: Bytes) -> Result<String, Error> {
         let received = self.clock.now_ms();
-        let read = move |envelope: &Envelope, raw: &[u8]| {
-            Entry::new(parse::digest(envelope, raw), envelope, received, raw)
+        let read = move |envelope: &StoredEnvelope, raw: &[u8]| {
+            NewRow::new(parse::digest(envelope, raw), envelope, received, raw)
         };
         let id = if raw.len() > LARGE {
             let own = self.clone();
@@ -136,7 +140,7 @@ impl Mailbox {
         Ok(id)
     }
 
-    async fn keep_small(&self, entry: Entry, raw: Bytes) -> Result<String, Error> {
+    async fn keep_small(&self, entry: NewRow, raw: Bytes) -> Result<String, Error> {
         if let Some(id) = self.keep_at_once(&entry, &raw)? {
             return Ok(id);
         }
@@ -145,7 +149,7 @@ impl Mailbox {
     }
 
     /// Writes here when that is quick: nothing holds the store, and nothing need be dropped.
-    fn keep_at_once(&self, entry: &Entry, raw: &[u8]) -> Result<Option<String>, Error> {
+    fn keep_at_once(&self, entry: &NewRow, raw: &[u8]) -> Result<Option<String>, Error> {
         let mut store = match self.store.try_lock() {
             Ok(store) => store,
             Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
@@ -165,14 +169,14 @@ impl Mailbox {
 
     /// Ends the streams of open pages, so that a server that waits for its connections can stop.
     pub fn close(&self) {
-        self.state.send_replace(State::Closed);
+        self.state.send_replace(ChangeCount::Closed);
     }
 
     pub(crate) fn hosts(&self) -> &[String] {
         &self.hosts
     }
 
-    pub(crate) fn watch(&self) -> watch::Receiver<State> {
+    pub(crate) fn watch(&self) -> watch::Receiver<ChangeCount> {
         self.state.subscribe()
     }
 
@@ -190,16 +194,16 @@ impl Mailbox {
         terms: Vec<Term>,
         start: usize,
         limit: Option<usize>,
-    ) -> Result<Slice, Error> {
+    ) -> Result<ListSlice, Error> {
         self.ask("list", move |store| store.list(&terms, start, limit))
             .await
     }
 
-    pub(crate) async fn head(&self, id: String) -> Result<Option<Row>, Error> {
+    pub(crate) async fn head(&self, id: String) -> Result<Option<ListRow>, Error> {
         self.ask("head", move |store| store.head(&id)).await
     }
 
-    pub(crate) async fn get(&self, id: String) -> Result<Option<Kept>, Error> {
+    pub(crate) async fn get(&self, id: String) -> Result<Option<StoredMail>, Error> {
         self.ask("get", move |store| store.get(&id)).await
     }
 
@@ -266,11 +270,11 @@ impl Mailbox {
 
     fn changed(&self) {
         self.state.send_if_modified(|state| match state {
-            State::Changed(count) => {
+            ChangeCount::Changed(count) => {
                 *count += 1;
                 true
             }
-            State::Closed => false,
+            ChangeCount::Closed => false,
         });
     }
 }
@@ -304,7 +308,7 @@ mod tests {
             runtime.unwrap().block_on(async {
                 let mailbox = Mailbox::open(None, 10, Clock::new(|| Millis(0))).unwrap();
                 let raw = Bytes::from_static(b"Subject: x\r\n\r\n");
-                let kept = mailbox.deliver(Envelope::default(), raw);
+                let kept = mailbox.deliver(StoredEnvelope::default(), raw);
                 let mut kept = std::pin::pin!(kept);
                 let held = mailbox.store.lock().unwrap();
                 assert!(kept.as_mut().now_or_never().is_none());

@@ -1,14 +1,14 @@
 //! One mail in full, with Mailpit's field names.
 
 use jiff::fmt::rfc2822::DateTimeParser;
-use posthaste_mime::read::Mail;
+use posthaste_mime::read::ParsedMail;
 use serde::Serialize;
 
 use crate::parse;
 use crate::parts::{self, Leaf, Role};
-use crate::store::Kept;
+use crate::store::StoredMail;
 use crate::unsubscribe::ListUnsubscribe;
-use crate::{Address, Summary};
+use crate::{ApiAddress, Summary};
 
 /// `GET /api/v1/message/{id}`.
 #[derive(Debug, Default, Serialize)]
@@ -18,11 +18,11 @@ pub(crate) struct Full {
     pub id: String,
     #[serde(rename = "MessageID")]
     pub message_id: String,
-    pub from: Address,
-    pub to: Vec<Address>,
-    pub cc: Vec<Address>,
-    pub bcc: Vec<Address>,
-    pub reply_to: Vec<Address>,
+    pub from: ApiAddress,
+    pub to: Vec<ApiAddress>,
+    pub cc: Vec<ApiAddress>,
+    pub bcc: Vec<ApiAddress>,
+    pub reply_to: Vec<ApiAddress>,
     /// The sender of the envelope.
     pub return_path: String,
     pub subject: String,
@@ -59,8 +59,8 @@ pub(crate) struct File {
 
 impl Full {
     /// Reads the mail.
-    pub(crate) fn of(kept: &Kept) -> Self {
-        let mail = Mail::read(&kept.raw);
+    pub(crate) fn of(kept: &StoredMail) -> Self {
+        let mail = ParsedMail::read(&kept.raw);
         let (attachments, inline): (Vec<_>, Vec<_>) = parts::files(&mail)
             .into_iter()
             .partition(|leaf| leaf.role == Role::Attachment);
@@ -99,7 +99,7 @@ impl From<Summary> for Full {
 }
 
 /// The `Date` header in its own zone.
-fn date(mail: &Mail<'_>) -> Option<String> {
+fn date(mail: &ParsedMail<'_>) -> Option<String> {
     /// Longer than any date with its comments.
     const LONGEST: usize = 200;
     static PARSER: DateTimeParser = DateTimeParser::new().relaxed_weekday(true);
@@ -133,7 +133,7 @@ pub(crate) struct Fetched {
 
 /// The part of this number.
 pub(crate) fn fetch(raw: &[u8], id: &str) -> Option<Fetched> {
-    let mail = Mail::read(raw);
+    let mail = ParsedMail::read(raw);
     let leaf = parts::find(&mail, id)?;
     Some(Fetched {
         kind: leaf.part.media_type.clone(),

@@ -9,13 +9,13 @@ use handlebars::{Handlebars, handlebars_helper};
 use serde::Serialize;
 
 use crate::params::{PAGE, Params};
-use crate::reader::Reader;
+use crate::reader::MessageView;
 use crate::refusal::Refusal;
 use crate::routes::App;
-use crate::rows::{Row, Slice};
-use crate::{Address, query, rows, sql};
+use crate::rows::{ListRow, ListSlice};
+use crate::{ApiAddress, query, rows, sql};
 
-type Answer<T> = Result<T, Refusal>;
+type PageResponse<T> = Result<T, Refusal>;
 
 /// Nothing but our own two files runs or paints; pictures are those of mails.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; \
@@ -53,7 +53,7 @@ pub(crate) fn templates() -> Handlebars<'static> {
 
 /// Everything a page shows.
 #[derive(Serialize)]
-struct Page {
+struct MailboxPage {
     title: String,
     query: String,
     start: usize,
@@ -67,13 +67,13 @@ struct Page {
     older: Option<String>,
     /// Back to the list from a message.
     home: String,
-    rows: Vec<Line>,
-    reader: Option<Reader>,
+    rows: Vec<ListLine>,
+    reader: Option<MessageView>,
 }
 
 /// One line of the list.
 #[derive(Serialize)]
-struct Line {
+struct ListLine {
     href: String,
     current: bool,
     unread: bool,
@@ -88,29 +88,43 @@ struct Line {
 }
 
 /// `GET /`: the list, newest first, or what a search found.
-pub(crate) async fn list(State(app): State<App>, RawQuery(query): RawQuery) -> Answer<Response> {
+pub(crate) async fn list(
+    State(app): State<App>,
+    RawQuery(query): RawQuery,
+) -> PageResponse<Response> {
     let params = Params::read(&query.unwrap_or_default());
     show(&app, &params, None).await
 }
 
 /// `GET /list`: the list alone, with the message `open` chosen in it. What a page that is already
 /// open asks for when something changed.
-pub(crate) async fn lines(State(app): State<App>, RawQuery(query): RawQuery) -> Answer<Response> {
+pub(crate) async fn lines(
+    State(app): State<App>,
+    RawQuery(query): RawQuery,
+) -> PageResponse<Response> {
     let params = Params::read(&query.unwrap_or_default());
     let page = page(&app, &params, None).await?;
     app.render("list", page).await
 }
 
 /// The whole page: the list, and beside it the open message.
-pub(crate) async fn show(app: &App, params: &Params, reader: Option<Reader>) -> Answer<Response> {
+pub(crate) async fn show(
+    app: &App,
+    params: &Params,
+    reader: Option<MessageView>,
+) -> PageResponse<Response> {
     let page = page(app, params, reader).await?;
     app.render("page", page).await
 }
 
-async fn page(app: &App, params: &Params, reader: Option<Reader>) -> Answer<Page> {
+async fn page(
+    app: &App,
+    params: &Params,
+    reader: Option<MessageView>,
+) -> PageResponse<MailboxPage> {
     let terms = query::parse(&params.query)?;
     let slice = app.mailbox.list(terms, params.start, Some(PAGE)).await?;
-    Ok(Page::new(params, &slice, reader))
+    Ok(MailboxPage::new(params, &slice, reader))
 }
 
 impl App {
@@ -119,7 +133,7 @@ impl App {
         &self,
         template: &'static str,
         data: impl Serialize + Send + 'static,
-    ) -> Answer<Response> {
+    ) -> PageResponse<Response> {
         let pages = Arc::clone(&self.pages);
         let render = move || pages.render(template, &data);
         let html = self.mailbox.apart("render", render).await?;
@@ -134,20 +148,20 @@ pub(crate) async fn delete(
     State(app): State<App>,
     Path(id): Path<String>,
     body: String,
-) -> Answer<Redirect> {
+) -> PageResponse<Redirect> {
     app.mailbox.delete(sql::named(&[id])).await?;
     Ok(home(&body))
 }
 
 /// `POST /clear`: what the search in the form finds, or everything.
-pub(crate) async fn clear(State(app): State<App>, body: String) -> Answer<Redirect> {
+pub(crate) async fn clear(State(app): State<App>, body: String) -> PageResponse<Redirect> {
     let terms = query::parse(&Params::read(&body).query)?;
     app.mailbox.delete(sql::matching(&terms)).await?;
     Ok(Redirect::to("/"))
 }
 
 /// `POST /read`: marks what the search in the form finds, or everything.
-pub(crate) async fn read(State(app): State<App>, body: String) -> Answer<Redirect> {
+pub(crate) async fn read(State(app): State<App>, body: String) -> PageResponse<Redirect> {
     let terms = query::parse(&Params::read(&body).query)?;
     app.mailbox.mark(sql::matching(&terms), true).await?;
     Ok(home(&body))
@@ -158,8 +172,8 @@ fn home(body: &str) -> Redirect {
     Redirect::to(&format!("/{}", params.place(params.start, &[])))
 }
 
-impl Page {
-    fn new(params: &Params, slice: &Slice, reader: Option<Reader>) -> Self {
+impl MailboxPage {
+    fn new(params: &Params, slice: &ListSlice, reader: Option<MessageView>) -> Self {
         let (start, shown) = (params.start, slice.rows.len());
         let matching = slice.matching.total;
         let link = |start: usize| format!("/{}", params.place(start, &[]));
@@ -187,15 +201,15 @@ impl Page {
             rows: slice
                 .rows
                 .iter()
-                .map(|row| Line::new(row, params, open))
+                .map(|row| ListLine::new(row, params, open))
                 .collect(),
             reader,
         }
     }
 }
 
-impl Line {
-    fn new(row: &Row, params: &Params, open: &str) -> Self {
+impl ListLine {
+    fn new(row: &ListRow, params: &Params, open: &str) -> Self {
         let mail = &row.summary;
         let place = params.place(params.start, &[]);
         Self {
@@ -215,11 +229,11 @@ impl Line {
 }
 
 /// Whom this copy went to: every recipient gets one, and the headers are the same in all.
-fn recipient(row: &Row) -> String {
+fn recipient(row: &ListRow) -> String {
     let mail = &row.summary;
     match row.envelope.to.first() {
         Some(to) => to.clone(),
-        None => mail.to.first().map(Address::shown).unwrap_or_default(),
+        None => mail.to.first().map(ApiAddress::shown).unwrap_or_default(),
     }
 }
 

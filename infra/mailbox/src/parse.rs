@@ -2,11 +2,11 @@
 
 use std::collections::HashSet;
 
-use posthaste_mime::read::{BodyKind, Mail};
+use posthaste_mime::read::{BodyKind, ParsedMail};
 
-use crate::address::{self, Address};
+use crate::address::{self, ApiAddress};
 use crate::parts::{self, Role};
-use crate::{Envelope, Summary, html_to_text};
+use crate::{StoredEnvelope, Summary, html_to_text};
 
 /// Letters of the body, and of the names of files, that a search looks through.
 const SEARCHED: usize = 64 * 1024;
@@ -22,12 +22,12 @@ const MOST_HIDDEN: usize = 1_000;
 pub(crate) struct Digest {
     pub summary: Summary,
     pub inlines: usize,
-    pub search: Words,
+    pub search: SearchWords,
 }
 
 /// Lower-case text of each field that a search can name.
 #[derive(Default)]
-pub(crate) struct Words {
+pub(crate) struct SearchWords {
     pub from: String,
     pub to: String,
     pub cc: String,
@@ -38,7 +38,7 @@ pub(crate) struct Words {
     pub all: String,
 }
 
-impl Words {
+impl SearchWords {
     /// Bytes of all of them.
     pub(crate) fn size(&self) -> usize {
         let texts = [
@@ -56,8 +56,8 @@ impl Words {
 }
 
 /// The index entry of a mail. Its size is bounded, whatever the mail's is.
-pub(crate) fn digest(envelope: &Envelope, raw: &[u8]) -> Digest {
-    let mail = Mail::read(raw);
+pub(crate) fn digest(envelope: &StoredEnvelope, raw: &[u8]) -> Digest {
+    let mail = ParsedMail::read(raw);
     let [to, cc, mut bcc, reply_to] =
         ["To", "Cc", "Bcc", "Reply-To"].map(|header| address::all(&mail, header));
     bcc.extend(hidden(envelope, &[&to, &cc, &bcc]));
@@ -84,10 +84,10 @@ pub(crate) fn digest(envelope: &Envelope, raw: &[u8]) -> Digest {
 }
 
 /// The first author; of bytes without any header there is only the envelope.
-fn author(envelope: &Envelope, mail: &Mail<'_>) -> Address {
+fn author(envelope: &StoredEnvelope, mail: &ParsedMail<'_>) -> ApiAddress {
     let mut from = address::all(mail, "From").into_iter().next();
     if mail.fields().next().is_none() {
-        from = Some(Address {
+        from = Some(ApiAddress {
             name: String::new(),
             address: envelope.from.clone(),
         });
@@ -96,12 +96,12 @@ fn author(envelope: &Envelope, mail: &Mail<'_>) -> Address {
 }
 
 /// The subject on one line.
-fn subject(mail: &Mail<'_>) -> String {
+fn subject(mail: &ParsedMail<'_>) -> String {
     collapse(&mail.text("Subject").unwrap_or_default(), usize::MAX)
 }
 
 /// Recipients that no header names: the blind copies. Mailpit shows them as `Bcc` too.
-fn hidden(envelope: &Envelope, named: &[&Vec<Address>]) -> Vec<Address> {
+fn hidden(envelope: &StoredEnvelope, named: &[&Vec<ApiAddress>]) -> Vec<ApiAddress> {
     let named: HashSet<_> = named
         .iter()
         .flat_map(|list| list.iter())
@@ -112,7 +112,7 @@ fn hidden(envelope: &Envelope, named: &[&Vec<Address>]) -> Vec<Address> {
         .iter()
         .filter(|to| !named.contains(&to.to_ascii_lowercase()))
         .take(MOST_HIDDEN)
-        .map(|to| Address {
+        .map(|to| ApiAddress {
             name: String::new(),
             address: to.clone(),
         })
@@ -120,12 +120,12 @@ fn hidden(envelope: &Envelope, named: &[&Vec<Address>]) -> Vec<Address> {
 }
 
 /// The HTML body, all HTML parts of it; empty when the mail has none.
-pub(crate) fn html(mail: &Mail<'_>) -> String {
+pub(crate) fn html(mail: &ParsedMail<'_>) -> String {
     bodies(mail, BodyKind::Html, usize::MAX)
 }
 
 /// The text body, made from the HTML where a mail has no text of its own (as Mailpit does).
-pub(crate) fn text(mail: &Mail<'_>) -> String {
+pub(crate) fn text(mail: &ParsedMail<'_>) -> String {
     let plain = bodies(mail, BodyKind::Text, usize::MAX);
     if plain.trim().is_empty() {
         html_to_text::convert(&html(mail))
@@ -135,7 +135,7 @@ pub(crate) fn text(mail: &Mail<'_>) -> String {
 }
 
 /// The parts of this kind, joined; no further one once there are `enough` bytes.
-fn bodies(mail: &Mail<'_>, kind: BodyKind, enough: usize) -> String {
+fn bodies(mail: &ParsedMail<'_>, kind: BodyKind, enough: usize) -> String {
     let mut out = String::new();
     let mut first = true;
     for part in mail.parts().iter().filter(|p| p.body_kind == Some(kind)) {
@@ -151,7 +151,7 @@ fn bodies(mail: &Mail<'_>, kind: BodyKind, enough: usize) -> String {
     out
 }
 
-fn preview(mail: &Mail<'_>) -> String {
+fn preview(mail: &ParsedMail<'_>) -> String {
     let plain = bodies(mail, BodyKind::Text, READ);
     if plain.trim().is_empty() {
         html_to_text::convert(head(&bodies(mail, BodyKind::Html, READ), READ))
@@ -167,12 +167,12 @@ fn snippet(body: &str) -> String {
     format!("{snippet}{}", if more { "..." } else { "" })
 }
 
-fn words(envelope: &Envelope, summary: &Summary, body: &str, names: &str) -> Words {
-    let list = |list: &[Address]| {
-        let shown: Vec<_> = list.iter().map(Address::shown).collect();
+fn words(envelope: &StoredEnvelope, summary: &Summary, body: &str, names: &str) -> SearchWords {
+    let list = |list: &[ApiAddress]| {
+        let shown: Vec<_> = list.iter().map(ApiAddress::shown).collect();
         shown.join(" ").to_lowercase()
     };
-    let mut words = Words {
+    let mut words = SearchWords {
         from: list(std::slice::from_ref(&summary.from)),
         to: list(&summary.to),
         cc: list(&summary.cc),
@@ -249,9 +249,9 @@ mod tests {
 
     #[test]
     fn blind_recipients_are_those_no_header_names() {
-        let envelope = Envelope {
+        let envelope = StoredEnvelope {
             to: vec!["ANN@x.co".into(), "eve@x.co".into()],
-            ..Envelope::default()
+            ..StoredEnvelope::default()
         };
         let raw = b"From: f@x.co\r\nTo: Ann <ann@x.co>\r\nSubject: a\r\n b\r\n\r\nhello";
         let digest = digest(&envelope, raw);
@@ -274,7 +274,7 @@ mod tests {
         );
         let Digest {
             summary, search, ..
-        } = digest(&Envelope::default(), raw.as_bytes());
+        } = digest(&StoredEnvelope::default(), raw.as_bytes());
         assert!(summary.subject.len() <= 1 << 16);
         assert!(summary.message_id.len() <= 1_000);
         for list in [&summary.to, &summary.cc, &summary.bcc, &summary.reply_to] {
@@ -287,7 +287,7 @@ mod tests {
     proptest! {
         #[test]
         fn no_bytes_make_the_reader_panic(raw in proptest::collection::vec(any::<u8>(), 0..600)) {
-            let digest = digest(&Envelope::default(), &raw);
+            let digest = digest(&StoredEnvelope::default(), &raw);
             prop_assert!(digest.summary.snippet.chars().count() <= SNIPPET + 3);
         }
 
@@ -309,8 +309,8 @@ mod tests {
             )
         ) {
             let raw = lines.join("\r\n");
-            digest(&Envelope::default(), raw.as_bytes());
-            let mail = Mail::read(raw.as_bytes());
+            digest(&StoredEnvelope::default(), raw.as_bytes());
+            let mail = ParsedMail::read(raw.as_bytes());
             for leaf in parts::files(&mail) {
                 leaf.part.bytes();
                 assert!(parts::find(&mail, &leaf.id).is_some());

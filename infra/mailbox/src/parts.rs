@@ -1,6 +1,6 @@
 //! The leaves of a MIME tree, numbered as Mailpit numbers them.
 
-use posthaste_mime::read::{Disposition, Mail, Part};
+use posthaste_mime::read::{Disposition, MailPart, ParsedMail};
 
 /// What a leaf is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,7 +18,7 @@ pub(crate) struct Leaf<'m, 'a> {
     /// `0` for a mail of one part, else `1`, `2`, `2.1` …
     pub id: String,
     pub role: Role,
-    pub part: &'m Part<'a>,
+    pub part: &'m MailPart<'a>,
 }
 
 impl Leaf<'_, '_> {
@@ -35,18 +35,18 @@ impl Leaf<'_, '_> {
 }
 
 /// Every leaf beside the body, in the order of the mail.
-pub(crate) fn files<'m, 'a>(mail: &'m Mail<'a>) -> Vec<Leaf<'m, 'a>> {
+pub(crate) fn files<'m, 'a>(mail: &'m ParsedMail<'a>) -> Vec<Leaf<'m, 'a>> {
     let mut leaves = leaves(mail);
     leaves.retain(|leaf| leaf.part.body_kind.is_none());
     leaves
 }
 
 /// The leaf of this number, whatever its role.
-pub(crate) fn find<'m, 'a>(mail: &'m Mail<'a>, id: &str) -> Option<Leaf<'m, 'a>> {
+pub(crate) fn find<'m, 'a>(mail: &'m ParsedMail<'a>, id: &str) -> Option<Leaf<'m, 'a>> {
     leaves(mail).into_iter().find(|leaf| leaf.id == id)
 }
 
-fn leaves<'m, 'a>(mail: &'m Mail<'a>) -> Vec<Leaf<'m, 'a>> {
+fn leaves<'m, 'a>(mail: &'m ParsedMail<'a>) -> Vec<Leaf<'m, 'a>> {
     let parts = mail.parts();
     // A parent comes before its children, so its number is known when theirs is made.
     let mut ids: Vec<String> = Vec::with_capacity(parts.len());
@@ -71,7 +71,7 @@ fn leaves<'m, 'a>(mail: &'m Mail<'a>) -> Vec<Leaf<'m, 'a>> {
     leaves
 }
 
-fn role(part: &Part<'_>, parent: Option<&Part<'_>>) -> Role {
+fn role(part: &MailPart<'_>, parent: Option<&MailPart<'_>>) -> Role {
     match (part.disposition, parent.map(|p| p.media_type.as_str())) {
         (Disposition::Attachment, _) => Role::Attachment,
         (Disposition::Inline, _) => Role::Inline,

@@ -7,7 +7,7 @@ use posthaste_model::Millis;
 
 /// Where a text is looked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Field {
+pub(crate) enum SearchField {
     From,
     To,
     Cc,
@@ -26,7 +26,7 @@ pub(crate) enum Field {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Test {
     /// The field holds this text, which is in lower case.
-    Holds(Field, String),
+    Holds(SearchField, String),
     Read,
     Files,
     Inlines,
@@ -104,15 +104,15 @@ fn named(rest: &str) -> Option<Test> {
     let (name, value) = rest.split_once(':').unwrap_or((rest, ""));
     let value = crate::parse::collapse(value, usize::MAX);
     let field = match name {
-        "from" => Field::From,
-        "to" => Field::To,
-        "cc" => Field::Cc,
-        "bcc" => Field::Bcc,
-        "reply-to" => Field::ReplyTo,
-        "addressed" => Field::Addressed,
-        "rcpt" => Field::Recipient,
-        "subject" => Field::Subject,
-        "message-id" => Field::MessageId,
+        "from" => SearchField::From,
+        "to" => SearchField::To,
+        "cc" => SearchField::Cc,
+        "bcc" => SearchField::Bcc,
+        "reply-to" => SearchField::ReplyTo,
+        "addressed" => SearchField::Addressed,
+        "rcpt" => SearchField::Recipient,
+        "subject" => SearchField::Subject,
+        "message-id" => SearchField::MessageId,
         "tag" => return Some(Test::Tagged),
         "before" => return instant(&value).map(Test::Before),
         "after" => return instant(&value).map(Test::After),
@@ -120,7 +120,7 @@ fn named(rest: &str) -> Option<Test> {
         "smaller" => return bytes(&value).map(Test::Smaller),
         _ => {
             let text = crate::parse::collapse(rest, usize::MAX);
-            return Some(Test::Holds(Field::All, text));
+            return Some(Test::Holds(SearchField::All, text));
         }
     };
     (!value.is_empty()).then_some(Test::Holds(field, value))
@@ -168,7 +168,7 @@ fn bytes(text: &str) -> Option<i64> {
 mod tests {
     use super::*;
 
-    fn holds(field: Field, text: &str) -> Test {
+    fn holds(field: SearchField, text: &str) -> Test {
         Test::Holds(field, text.to_owned())
     }
 
@@ -189,22 +189,25 @@ mod tests {
         check(
             "Hello  wörld",
             &[
-                (false, holds(Field::All, "hello")),
-                (false, holds(Field::All, "wörld")),
+                (false, holds(SearchField::All, "hello")),
+                (false, holds(SearchField::All, "wörld")),
             ],
         );
         check(
             "\"Hello  World\"",
-            &[(false, holds(Field::All, "hello world"))],
+            &[(false, holds(SearchField::All, "hello world"))],
         );
-        check("\"open end", &[(false, holds(Field::All, "open end"))]);
+        check(
+            "\"open end",
+            &[(false, holds(SearchField::All, "open end"))],
+        );
         check(
             "To:Ann@x.co from:\"Bob B\" -subject:\"a b\" !rcpt:c",
             &[
-                (false, holds(Field::To, "ann@x.co")),
-                (false, holds(Field::From, "bob b")),
-                (true, holds(Field::Subject, "a b")),
-                (true, holds(Field::Recipient, "c")),
+                (false, holds(SearchField::To, "ann@x.co")),
+                (false, holds(SearchField::From, "bob b")),
+                (true, holds(SearchField::Subject, "a b")),
+                (true, holds(SearchField::Recipient, "c")),
             ],
         );
         check(
@@ -223,9 +226,9 @@ mod tests {
         check(
             "http://x.co - 🎉",
             &[
-                (false, holds(Field::All, "http://x.co")),
-                (false, holds(Field::All, "-")),
-                (false, holds(Field::All, "🎉")),
+                (false, holds(SearchField::All, "http://x.co")),
+                (false, holds(SearchField::All, "-")),
+                (false, holds(SearchField::All, "🎉")),
             ],
         );
     }

@@ -2,24 +2,24 @@
 
 use axum::extract::{Path, RawQuery, State};
 use axum::response::Response;
-use posthaste_mime::read::Mail;
+use posthaste_mime::read::ParsedMail;
 use serde::Serialize;
 
-use crate::events::{Line, Lines};
+use crate::events::{EventLine, EventLines};
 use crate::message::{File, Full};
 use crate::params::Params;
 use crate::refusal::Refusal;
 use crate::routes::App;
-use crate::sources::Told;
-use crate::store::Kept;
-use crate::{Address, headers, page, parse, view};
+use crate::sources::CopyFacts;
+use crate::store::StoredMail;
+use crate::{ApiAddress, headers, page, parse, view};
 
 /// Bytes of source shown on the page; the rest is a download.
 const SHOWN: usize = 256 * 1024;
 
 /// What the page shows of one message.
 #[derive(Serialize)]
-pub(crate) struct Reader {
+pub(crate) struct MessageView {
     pub id: String,
     pub subject: String,
     /// Header fields with the people of the mail, in order.
@@ -32,7 +32,7 @@ pub(crate) struct Reader {
     recipients: Vec<String>,
     peer: String,
     /// The last thing that happened to this copy.
-    status: Option<Line>,
+    status: Option<EventLine>,
     tabs: Vec<Tab>,
     panel: Panel,
 }
@@ -53,7 +53,7 @@ struct Panel {
     source: Option<Source>,
     headers: Option<Vec<(String, String)>>,
     files: Option<Vec<Attached>>,
-    told: Option<Lines>,
+    told: Option<EventLines>,
 }
 
 #[derive(Serialize)]
@@ -108,7 +108,7 @@ pub(crate) async fn open(
     let told = app.told(&kept.summary, &kept.envelope).await;
     let reader = {
         let params = params.clone();
-        let read = move || Reader::new(&kept, &told, &params);
+        let read = move || MessageView::new(&kept, &told, &params);
         app.mailbox.apart("reader", read).await?
     };
     page::show(&app, &params, Some(reader)).await
@@ -122,14 +122,14 @@ pub(crate) async fn told(
 ) -> Result<Response, Refusal> {
     let row = app.mailbox.head(id).await?.ok_or(Refusal::NotFound)?;
     let told = app.told(&row.summary, &row.envelope).await;
-    app.render("fragment", Lines::of(&told)).await
+    app.render("fragment", EventLines::of(&told)).await
 }
 
-impl Reader {
-    fn new(kept: &Kept, told: &Told, params: &Params) -> Self {
+impl MessageView {
+    fn new(kept: &StoredMail, told: &CopyFacts, params: &Params) -> Self {
         let full = Full::of(kept);
         let view = chosen(&full, &params.view);
-        let shown = |list: &[Address]| list.iter().map(Address::shown).collect::<Vec<_>>();
+        let shown = |list: &[ApiAddress]| list.iter().map(ApiAddress::shown).collect::<Vec<_>>();
         let people = [
             ("From", shown(std::slice::from_ref(&full.from))),
             ("To", shown(&full.to)),
@@ -151,7 +151,7 @@ impl Reader {
             sender: kept.envelope.from.clone(),
             recipients: kept.envelope.to.clone(),
             peer: kept.envelope.peer.clone(),
-            status: Lines::of(told).status,
+            status: EventLines::of(told).status,
             tabs: tabs(&full, told, params, view),
             panel: Panel::new(kept, &full, told, params, view),
         }
@@ -176,7 +176,7 @@ fn offered(full: &Full, view: &str) -> bool {
     }
 }
 
-fn tabs(full: &Full, told: &Told, params: &Params, current: &str) -> Vec<Tab> {
+fn tabs(full: &Full, told: &CopyFacts, params: &Params, current: &str) -> Vec<Tab> {
     let count = |view: &str| match view {
         "files" => Some(full.attachments.len() + full.inline.len()),
         "events" => Some(told.events.len() + told.webhooks.len()),
@@ -199,7 +199,7 @@ fn here(full: &Full, params: &Params, more: &[(&str, &str)]) -> String {
 }
 
 impl Panel {
-    fn new(kept: &Kept, full: &Full, told: &Told, params: &Params, view: &str) -> Self {
+    fn new(kept: &StoredMail, full: &Full, told: &CopyFacts, params: &Params, view: &str) -> Self {
         let api = format!("/api/v1/message/{}", full.id);
         let mut panel = Self::default();
         match view {
@@ -221,16 +221,16 @@ impl Panel {
                 let all = files.chain(inline);
                 panel.files = Some(all.map(|(f, note)| Attached::new(&api, f, note)).collect());
             }
-            _ => panel.told = Some(Lines::of(told)),
+            _ => panel.told = Some(EventLines::of(told)),
         }
         panel
     }
 }
 
 /// The header as far as the page shows it; the raw view and its download have all of it.
-fn shown_headers(kept: &Kept) -> Vec<(String, String)> {
+fn shown_headers(kept: &StoredMail) -> Vec<(String, String)> {
     let mut room = SHOWN;
-    let mut shown = headers::all(&Mail::read(&kept.raw));
+    let mut shown = headers::all(&ParsedMail::read(&kept.raw));
     for (name, value) in &mut shown {
         for text in [name, value] {
             let cut = parse::head(text, room).len();

@@ -10,8 +10,8 @@ use axum::routing::{get, post};
 use handlebars::Handlebars;
 
 use crate::refusal::Refusal;
-use crate::sources::{Told, Trace};
-use crate::{Envelope, Mailbox, Sources, Summary, api, guard, live, page, reader, view};
+use crate::sources::{CopyFacts, Trace};
+use crate::{Mailbox, Sources, StoredEnvelope, Summary, api, guard, live, page, reader, view};
 
 /// Bytes of a form of the page, which holds a search and a place in the list.
 const LARGEST_FORM: usize = 64 * 1024;
@@ -26,7 +26,7 @@ pub(crate) struct App {
 
 impl App {
     /// What the sources say about one copy.
-    pub(crate) async fn told(&self, summary: &Summary, envelope: &Envelope) -> Told {
+    pub(crate) async fn told(&self, summary: &Summary, envelope: &StoredEnvelope) -> CopyFacts {
         let trace = Trace::new(&summary.message_id, envelope);
         self.sources.about(trace).await
     }

@@ -3,7 +3,7 @@
 use posthaste_model::Millis;
 use serde::{Deserialize, Serialize};
 
-use crate::{Address, Envelope};
+use crate::{ApiAddress, StoredEnvelope};
 
 /// What the list says about a mail.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -16,12 +16,12 @@ pub struct Summary {
     #[serde(rename = "MessageID")]
     pub message_id: String,
     pub read: bool,
-    pub from: Address,
-    pub to: Vec<Address>,
-    pub cc: Vec<Address>,
+    pub from: ApiAddress,
+    pub to: Vec<ApiAddress>,
+    pub cc: Vec<ApiAddress>,
     /// Those of the header, and every recipient of the envelope whom no header names.
-    pub bcc: Vec<Address>,
-    pub reply_to: Vec<Address>,
+    pub bcc: Vec<ApiAddress>,
+    pub reply_to: Vec<ApiAddress>,
     pub subject: String,
     /// When the relay took it: RFC 3339, UTC, up to three decimals.
     pub created: String,
@@ -64,18 +64,18 @@ pub(crate) struct Totals {
 
 /// Some lines of the list and what they are a part of.
 #[derive(Debug, Default)]
-pub(crate) struct Slice {
+pub(crate) struct ListSlice {
     pub totals: Totals,
     /// How many mails match the search, and how many of them are unread.
     pub matching: Totals,
-    pub rows: Vec<Row>,
+    pub rows: Vec<ListRow>,
 }
 
 /// A line of the list with what Mailpit has no field for.
 #[derive(Clone, Debug)]
-pub(crate) struct Row {
+pub(crate) struct ListRow {
     pub summary: Summary,
-    pub envelope: Envelope,
+    pub envelope: StoredEnvelope,
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use futures_util::future::BoxFuture;
 use posthaste_model::Verp;
 use serde_json::Value;
 
-use crate::Envelope;
+use crate::StoredEnvelope;
 
 /// Which copy of which message is asked about.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,7 +21,7 @@ pub struct Trace {
 }
 
 impl Trace {
-    pub(crate) fn new(message_id: &str, envelope: &Envelope) -> Self {
+    pub(crate) fn new(message_id: &str, envelope: &StoredEnvelope) -> Self {
         let local = envelope.from.rsplit_once('@').map(|(local, _)| local);
         Self {
             message_id: message_id.to_owned(),
@@ -51,18 +51,18 @@ pub struct Sources {
 /// What the sources say about one copy.
 #[derive(Debug, Default, serde::Serialize)]
 #[serde(rename_all = "PascalCase")]
-pub(crate) struct Told {
+pub(crate) struct CopyFacts {
     pub events: Vec<Value>,
     pub webhooks: Vec<Value>,
 }
 
 impl Sources {
-    pub(crate) async fn about(&self, trace: Trace) -> Told {
+    pub(crate) async fn about(&self, trace: Trace) -> CopyFacts {
         let ask = async |source: &Option<Lookup>| match source {
             Some(source) => source(trace.clone()).await,
             None => Vec::new(),
         };
-        Told {
+        CopyFacts {
             events: ask(&self.events).await,
             webhooks: ask(&self.webhooks).await,
         }

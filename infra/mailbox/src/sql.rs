@@ -2,7 +2,7 @@
 
 use rusqlite::types::Value;
 
-use crate::query::{Field, Term, Test};
+use crate::query::{SearchField, Term, Test};
 
 /// Form of the file; another one is refused (see [`crate::Error::Version`]).
 pub(crate) const VERSION: i64 = 1;
@@ -107,23 +107,23 @@ fn condition(test: &Test) -> (String, Vec<Value>) {
     }
 }
 
-fn columns(field: Field) -> &'static [&'static str] {
+fn columns(field: SearchField) -> &'static [&'static str] {
     match field {
-        Field::From => &["lower_from"],
-        Field::To => &["lower_to"],
-        Field::Cc => &["lower_cc"],
-        Field::Bcc => &["lower_bcc"],
-        Field::ReplyTo => &["lower_reply"],
-        Field::Addressed => &[
+        SearchField::From => &["lower_from"],
+        SearchField::To => &["lower_to"],
+        SearchField::Cc => &["lower_cc"],
+        SearchField::Bcc => &["lower_bcc"],
+        SearchField::ReplyTo => &["lower_reply"],
+        SearchField::Addressed => &[
             "lower_from",
             "lower_to",
             "lower_cc",
             "lower_bcc",
             "lower_reply",
         ],
-        Field::Recipient => &["lower_rcpt"],
-        Field::Subject => &["lower_subject"],
-        Field::MessageId => &["lower(message_id)"],
-        Field::All => &["lower_all"],
+        SearchField::Recipient => &["lower_rcpt"],
+        SearchField::Subject => &["lower_subject"],
+        SearchField::MessageId => &["lower(message_id)"],
+        SearchField::All => &["lower_all"],
     }
 }

@@ -8,12 +8,12 @@ use std::path::Path;
 
 use rusqlite::{Connection, OptionalExtension as _, Row as SqlRow, params, params_from_iter};
 
-use crate::entry::Entry;
-use crate::mailbox::Limits;
+use crate::entry::NewRow;
+use crate::mailbox::MailboxLimits;
 use crate::query::Term;
-use crate::rows::{Row, Slice, Totals};
+use crate::rows::{ListRow, ListSlice, Totals};
 use crate::sql::{self, Clause};
-use crate::{Envelope, Error, Summary, file};
+use crate::{Error, StoredEnvelope, Summary, file};
 
 /// What an empty database takes.
 const EMPTY: u64 = 64 * 1024;
@@ -21,7 +21,7 @@ const EMPTY: u64 = 64 * 1024;
 /// The open database. Counts are kept here, because a load test asks for them all the time.
 pub(crate) struct Store {
     db: Connection,
-    limits: Limits,
+    limits: MailboxLimits,
     totals: Totals,
     /// Mails taken and mails dropped or deleted since the start.
     pub(crate) taken: usize,
@@ -30,15 +30,15 @@ pub(crate) struct Store {
 }
 
 /// A mail with what the dialogue and the clock said of it.
-pub(crate) struct Kept {
+pub(crate) struct StoredMail {
     pub summary: Summary,
-    pub envelope: Envelope,
+    pub envelope: StoredEnvelope,
     pub raw: Vec<u8>,
 }
 
 impl Store {
     /// Opens the file, or a database in memory, and makes the tables in a new one.
-    pub(crate) fn open(file: Option<&Path>, limits: Limits) -> Result<Self, Error> {
+    pub(crate) fn open(file: Option<&Path>, limits: MailboxLimits) -> Result<Self, Error> {
         let db = file::connect(file)?;
         let totals = db.query_row(
             "SELECT count(*), coalesce(sum(unread), 0) FROM mail",
@@ -47,7 +47,7 @@ impl Store {
         )?;
         let mut store = Self {
             db,
-            limits: Limits {
+            limits: MailboxLimits {
                 mails: limits.mails.max(1),
                 ..limits
             },
@@ -66,7 +66,7 @@ impl Store {
     ///
     /// # Errors
     /// [`Error::TooLarge`] when it would not fit in even alone; then nothing is dropped.
-    pub(crate) fn insert(&mut self, entry: &Entry, raw: &[u8]) -> Result<String, Error> {
+    pub(crate) fn insert(&mut self, entry: &NewRow, raw: &[u8]) -> Result<String, Error> {
         let size = entry.space(raw);
         let most = self.limits.bytes;
         if size + EMPTY > most {
@@ -109,7 +109,7 @@ impl Store {
     }
 
     /// Whether a mail can be kept without dropping others, which takes as long as they are large.
-    pub(crate) fn has_room(&self, entry: &Entry, raw: &[u8]) -> Result<bool, Error> {
+    pub(crate) fn has_room(&self, entry: &NewRow, raw: &[u8]) -> Result<bool, Error> {
         let (mails, bytes) = self.surplus(1, entry.space(raw))?;
         Ok(mails == 0 && bytes == 0)
     }
@@ -120,7 +120,7 @@ impl Store {
         terms: &[Term],
         start: usize,
         limit: Option<usize>,
-    ) -> Result<Slice, Error> {
+    ) -> Result<ListSlice, Error> {
         let Clause { text, mut values } = sql::matching(terms);
         let matching = if terms.is_empty() {
             self.totals
@@ -142,7 +142,7 @@ impl Store {
             let (summary, envelope, unread) = found?;
             rows.push(row(&summary, &envelope, unread)?);
         }
-        Ok(Slice {
+        Ok(ListSlice {
             totals: self.totals,
             matching,
             rows,
@@ -150,7 +150,7 @@ impl Store {
     }
 
     /// One mail without its bytes, which may be many.
-    pub(crate) fn head(&self, id: &str) -> Result<Option<Row>, Error> {
+    pub(crate) fn head(&self, id: &str) -> Result<Option<ListRow>, Error> {
         let found = self
             .db
             .prepare_cached("SELECT summary, envelope, unread FROM mail WHERE id = ?")?
@@ -162,15 +162,15 @@ impl Store {
     }
 
     /// One mail, with its bytes.
-    pub(crate) fn get(&self, id: &str) -> Result<Option<Kept>, Error> {
-        let Some(Row { summary, envelope }) = self.head(id)? else {
+    pub(crate) fn get(&self, id: &str) -> Result<Option<StoredMail>, Error> {
+        let Some(ListRow { summary, envelope }) = self.head(id)? else {
             return Ok(None);
         };
         let raw = self
             .db
             .prepare_cached("SELECT bytes FROM mail JOIN raw USING (seq) WHERE id = ?")?
             .query_row([id], |row| row.get(0))?;
-        Ok(Some(Kept {
+        Ok(Some(StoredMail {
             summary,
             envelope,
             raw,
@@ -306,10 +306,10 @@ fn line(sql: &SqlRow<'_>) -> rusqlite::Result<(String, String, bool)> {
     Ok((sql.get(0)?, sql.get(1)?, sql.get(2)?))
 }
 
-fn row(summary: &str, envelope: &str, unread: bool) -> Result<Row, Error> {
+fn row(summary: &str, envelope: &str, unread: bool) -> Result<ListRow, Error> {
     let summary: Summary = serde_json::from_str(summary)?;
     let envelope = serde_json::from_str(envelope)?;
-    Ok(Row {
+    Ok(ListRow {
         summary: Summary {
             read: !unread,
             ..summary

@@ -1,6 +1,6 @@
 //! The `List-Unsubscribe` headers (RFC 2369, RFC 8058), judged as Mailpit judges them.
 
-use posthaste_mime::read::Mail;
+use posthaste_mime::read::ParsedMail;
 use serde::Serialize;
 
 use crate::headers;
@@ -22,7 +22,7 @@ pub(crate) struct ListUnsubscribe {
 
 impl ListUnsubscribe {
     /// Reads the headers of a mail.
-    pub(crate) fn of(mail: &Mail<'_>) -> Self {
+    pub(crate) fn of(mail: &ParsedMail<'_>) -> Self {
         let value = |name: &str| headers::first(mail, name);
         Self::judge(value("List-Unsubscribe"), value("List-Unsubscribe-Post"))
     }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use axum::extract::{Path, RawQuery, State};
 use axum::http::{HeaderValue, header};
 use axum::response::{Html, IntoResponse, Response};
-use posthaste_mime::read::Mail;
+use posthaste_mime::read::ParsedMail;
 
 use crate::message::Full;
 use crate::params::Params;
@@ -34,7 +34,7 @@ pub(crate) async fn view(
             Ok(framed(html.ok_or(Refusal::NoHtml)?, params.images))
         }
         "txt" => {
-            let read = move || parse::text(&Mail::read(&kept.raw));
+            let read = move || parse::text(&ParsedMail::read(&kept.raw));
             let text = app.mailbox.apart("view", read).await?;
             Ok(text.into_response())
         }

@@ -4,7 +4,7 @@ use clap::Subcommand;
 use posthaste_store::AllowedIp;
 use serde_json::{Value, json};
 
-use crate::{Failure, Report, Tools, who};
+use crate::{CommandError, Report, Tools, who};
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
@@ -14,14 +14,14 @@ pub enum Command {
     Recover { account: String },
 }
 
-pub(crate) async fn run(command: &Command, tools: &Tools) -> Result<Report, Failure> {
+pub(crate) async fn run(command: &Command, tools: &Tools) -> Result<Report, CommandError> {
     match command {
         Command::Show { account } => show(account, tools).await,
         Command::Recover { account } => recover(account, tools).await,
     }
 }
 
-async fn show(named: &str, tools: &Tools) -> Result<Report, Failure> {
+async fn show(named: &str, tools: &Tools) -> Result<Report, CommandError> {
     let account = who::account(tools, named).await?;
     let entries = tools.store.allowed_ips(&account.id).await?;
     let json = |entry: &AllowedIp| json!({"id": entry.id, "ip": entry.net, "created_at": entry.created_at});
@@ -44,7 +44,7 @@ async fn show(named: &str, tools: &Tools) -> Result<Report, Failure> {
     ))
 }
 
-async fn recover(named: &str, tools: &Tools) -> Result<Report, Failure> {
+async fn recover(named: &str, tools: &Tools) -> Result<Report, CommandError> {
     let account = who::account(tools, named).await?;
     let removed = tools.store.clear_allowed_ips(&account.id).await?;
     let text = format!(

@@ -1,17 +1,17 @@
 //! Accounts: what the web application of the service does, and the operator's own powers.
 
 use clap::{Args, Subcommand, ValueEnum};
-use posthaste_model::{EmailAddress, Event, Kind};
-use posthaste_queue::{Happened, Notice};
-use posthaste_store::{Account, KeyKind, Region, Status, Verdict, is_username};
+use posthaste_model::{EmailAddress, Event, EventKind};
+use posthaste_queue::{BusEvent, EventBatch};
+use posthaste_store::{Account, AccountStatus, CheckResult, KeyKind, Region, is_username};
 use serde_json::{Value, json};
 
-use crate::{Failure, Report, Tools, key, who};
+use crate::{CommandError, Report, Tools, key, who};
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Create an account, and its first API key
-    Create(Create),
+    Create(CreateAccount),
     /// List every account
     List,
     /// Show one account
@@ -21,13 +21,13 @@ pub enum Command {
     /// Let a suspended account send again, and tell its webhooks
     Resume { account: String },
     /// Forget what is stored of an address
-    Erase(crate::erase::Choice),
+    Erase(crate::erase::EraseArgs),
     /// Whether an account may send compressed request bodies
     Gzip { account: String, allowed: OnOff },
 }
 
 #[derive(Debug, Args)]
-pub struct Create {
+pub struct CreateAccount {
     /// User name; a subuser's is unique under its parent
     username: String,
     /// Address of the account's owner
@@ -62,7 +62,7 @@ pub enum OnOff {
     Off,
 }
 
-pub(crate) async fn run(command: &Command, tools: &Tools) -> Result<Report, Failure> {
+pub(crate) async fn run(command: &Command, tools: &Tools) -> Result<Report, CommandError> {
     match command {
         Command::Create(wanted) => create(wanted, tools).await,
         Command::List => list(tools).await,
@@ -77,7 +77,7 @@ pub(crate) async fn run(command: &Command, tools: &Tools) -> Result<Report, Fail
     }
 }
 
-async fn create(wanted: &Create, tools: &Tools) -> Result<Report, Failure> {
+async fn create(wanted: &CreateAccount, tools: &Tools) -> Result<Report, CommandError> {
     let parent = match wanted.subuser_of.as_ref().or(wanted.customer_of.as_ref()) {
         None => None,
         Some(named) => Some(who::account(tools, named).await?.id),
@@ -96,7 +96,7 @@ async fn create(wanted: &Create, tools: &Tools) -> Result<Report, Failure> {
     };
     if !tools.store.create_account(&account).await? {
         let taken = format!("the name {} is taken under this parent", wanted.username);
-        return Err(Failure::Refused(taken));
+        return Err(CommandError::Refused(taken));
     }
     let mut text = format!("account {} ({}) created", account.id, account.username);
     let mut json = to_json(&account);
@@ -110,20 +110,22 @@ async fn create(wanted: &Create, tools: &Tools) -> Result<Report, Failure> {
 }
 
 /// A name can stand in the on-behalf-of header, an address is one.
-fn check(wanted: &Create) -> Result<(), Failure> {
+fn check(wanted: &CreateAccount) -> Result<(), CommandError> {
     if !is_username(&wanted.username) {
         let rule = "a user name is 1 to 64 visible ASCII characters without /, and none of `.`, \
                     `..`, `stats` and `reputations`";
-        return Err(Failure::Refused(rule.to_owned()));
+        return Err(CommandError::Refused(rule.to_owned()));
     }
     let email = wanted.email.as_deref().map(EmailAddress::parse);
     if matches!(email, Some(Err(_))) {
-        return Err(Failure::Refused("the e-mail address is not one".to_owned()));
+        return Err(CommandError::Refused(
+            "the e-mail address is not one".to_owned(),
+        ));
     }
     Ok(())
 }
 
-async fn list(tools: &Tools) -> Result<Report, Failure> {
+async fn list(tools: &Tools) -> Result<Report, CommandError> {
     let all = tools.store.accounts().await?;
     let rows: Vec<_> = all.iter().map(row).collect();
     let head = ["ID", "NAME", "STATUS", "REGION", "PARENT", "CREATED"];
@@ -199,12 +201,12 @@ fn insert(json: &mut Value, name: &str, value: Value) {
     }
 }
 
-fn status(status: Status) -> &'static str {
+fn status(status: AccountStatus) -> &'static str {
     match status {
-        Status::Active => "active",
-        Status::Disabled => "disabled",
-        Status::Suspended => "suspended",
-        Status::DisabledAndSuspended => "disabled and suspended",
+        AccountStatus::Active => "active",
+        AccountStatus::Disabled => "disabled",
+        AccountStatus::Suspended => "suspended",
+        AccountStatus::DisabledAndSuspended => "disabled and suspended",
     }
 }
 
@@ -216,14 +218,14 @@ fn region(region: Region) -> &'static str {
 }
 
 /// Suspends an account or ends that. What was not told the last time is told by a repeat.
-async fn set(named: &str, suspended: bool, tools: &Tools) -> Result<Report, Failure> {
+async fn set(named: &str, suspended: bool, tools: &Tools) -> Result<Report, CommandError> {
     let account = who::account(tools, named).await?;
-    if !suspended && account.status == Status::Disabled {
+    if !suspended && account.status == AccountStatus::Disabled {
         let why = format!(
             "account {} was disabled by its parent, who alone can enable it",
             account.id
         );
-        return Err(Failure::Refused(why));
+        return Err(CommandError::Refused(why));
     }
     let already = account.status.is_suspended() == suspended;
     if already && account.verdict.is_none_or(|verdict| verdict.told) {
@@ -239,21 +241,21 @@ async fn set(named: &str, suspended: bool, tools: &Tools) -> Result<Report, Fail
         if account.status.is_suspended() != suspended {
             let before = account.verdict.map_or(0, |verdict| verdict.number);
             account.status = account.status.suspended(suspended);
-            account.verdict = Some(Verdict {
+            account.verdict = Some(CheckResult {
                 number: before + 1,
                 at: now,
                 told: false,
             });
         }
     });
-    let gone = || Failure::NotFound(format!("there is no account {named} any more"));
+    let gone = || CommandError::NotFound(format!("there is no account {named} any more"));
     let account = changed.await?.ok_or_else(gone)?;
     let done = if suspended { "suspended" } else { "resumed" };
     let told = match account.verdict {
         None => false,
         Some(verdict) => {
             let told = tell(&account, verdict, tools).await.map_err(|error| {
-                Failure::Untold(format!("account {} is {done}: {error}", account.id))
+                CommandError::Untold(format!("account {} is {done}: {error}", account.id))
             })?;
             if told {
                 heard(&account, verdict, tools).await?;
@@ -279,7 +281,11 @@ async fn set(named: &str, suspended: bool, tools: &Tools) -> Result<Report, Fail
 
 /// Tells webhooks and the owner's other systems, under an id that is the same every time. Whether
 /// there was anybody to tell it to the webhooks.
-async fn tell(account: &Account, verdict: Verdict, tools: &Tools) -> Result<bool, Failure> {
+async fn tell(
+    account: &Account,
+    verdict: CheckResult,
+    tools: &Tools,
+) -> Result<bool, CommandError> {
     // The service's own words for it.
     let kind = match account.status.is_suspended() {
         true => "compliance_suspend",
@@ -290,7 +296,7 @@ async fn tell(account: &Account, verdict: Verdict, tools: &Tools) -> Result<bool
         account.id, verdict.number
     );
     if let Some(bus) = &tools.bus {
-        let notice = Notice {
+        let notice = BusEvent {
             account: account.id.clone(),
             kind: "Account Status Change".to_owned(),
             detail: json!({"id": id, "type": kind, "status": status(account.status)}),
@@ -303,14 +309,14 @@ async fn tell(account: &Account, verdict: Verdict, tools: &Tools) -> Result<bool
     let mut event = Event::new(
         id,
         account.id.clone(),
-        Kind::AccountStatusChange,
+        EventKind::AccountStatusChange,
         verdict.at,
         String::new(),
     );
     event.reason = Some(kind.to_owned());
-    let texts = Happened::to_texts(&[event]);
+    let texts = EventBatch::to_texts(&[event]);
     // An event of ours always has a form.
-    let texts = texts.map_err(|e| Failure::Refused(e.to_string()))?;
+    let texts = texts.map_err(|e| CommandError::Refused(e.to_string()))?;
     for text in texts {
         queue.send(text, std::time::Duration::ZERO).await?;
     }
@@ -318,10 +324,10 @@ async fn tell(account: &Account, verdict: Verdict, tools: &Tools) -> Result<bool
 }
 
 /// Writes down that a verdict was told, unless there is a later one by now.
-async fn heard(account: &Account, verdict: Verdict, tools: &Tools) -> Result<(), Failure> {
+async fn heard(account: &Account, verdict: CheckResult, tools: &Tools) -> Result<(), CommandError> {
     let told = tools.store.update_account(&account.id, |account| {
         if account.verdict == Some(verdict) {
-            account.verdict = Some(Verdict {
+            account.verdict = Some(CheckResult {
                 told: true,
                 ..verdict
             });
@@ -331,14 +337,14 @@ async fn heard(account: &Account, verdict: Verdict, tools: &Tools) -> Result<(),
     Ok(())
 }
 
-async fn gzip(named: &str, allowed: OnOff, tools: &Tools) -> Result<Report, Failure> {
+async fn gzip(named: &str, allowed: OnOff, tools: &Tools) -> Result<Report, CommandError> {
     let account = who::account(tools, named).await?;
     let on = allowed == OnOff::On;
     let changed = tools
         .store
         .update_account(&account.id, |account| account.gzip = on);
     let Some(account) = changed.await? else {
-        return Err(Failure::NotFound(format!(
+        return Err(CommandError::NotFound(format!(
             "there is no account {named} any more"
         )));
     };

@@ -4,7 +4,7 @@ use clap::{Subcommand, ValueEnum};
 use posthaste_store::{Allowance, Credits, Frequency};
 use serde_json::json;
 
-use crate::{Failure, Report, Tools, who};
+use crate::{CommandError, Report, Tools, who};
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
@@ -30,7 +30,7 @@ pub enum Every {
     Month,
 }
 
-pub(crate) async fn run(command: &Command, tools: &Tools) -> Result<Report, Failure> {
+pub(crate) async fn run(command: &Command, tools: &Tools) -> Result<Report, CommandError> {
     match command {
         Command::Show { account } => show(account, tools).await,
         Command::Unlimited { account } => set(account, None, tools).await,
@@ -53,18 +53,22 @@ pub(crate) async fn run(command: &Command, tools: &Tools) -> Result<Report, Fail
     }
 }
 
-async fn set(named: &str, allowance: Option<Allowance>, tools: &Tools) -> Result<Report, Failure> {
+async fn set(
+    named: &str,
+    allowance: Option<Allowance>,
+    tools: &Tools,
+) -> Result<Report, CommandError> {
     let account = who::account(tools, named).await?;
     let now = tools.clock.now();
     if !tools.store.set_credits(&account.id, allowance, now).await? {
-        return Err(Failure::NotFound(format!(
+        return Err(CommandError::NotFound(format!(
             "there is no account {named} any more"
         )));
     }
     show(account.id.as_str(), tools).await
 }
 
-async fn show(named: &str, tools: &Tools) -> Result<Report, Failure> {
+async fn show(named: &str, tools: &Tools) -> Result<Report, CommandError> {
     let account = who::account(tools, named).await?;
     let credits = tools.store.credits(&account.id, tools.clock.now()).await?;
     let text = match &credits {

@@ -4,10 +4,10 @@ use clap::Args;
 use posthaste_queue::{DeadJob, DeadJobs};
 use serde_json::{Value, json};
 
-use crate::{Failure, Report, Tools};
+use crate::{CommandError, Report, Tools};
 
 #[derive(Debug, Args)]
-pub struct Choice {
+pub struct DeadJobArgs {
     /// Ids of the jobs, as `jobs` lists them
     #[arg(required_unless_present = "all")]
     ids: Vec<i64>,
@@ -16,15 +16,15 @@ pub struct Choice {
     all: bool,
 }
 
-fn letters(tools: &Tools) -> Result<&DeadJobs, Failure> {
+fn letters(tools: &Tools) -> Result<&DeadJobs, CommandError> {
     tools.dead_jobs.as_ref().ok_or_else(|| {
         let why = "a deployed stack keeps them in queues of their own: redrive those with \
             `aws sqs start-message-move-task`";
-        Failure::Refused(why.to_owned())
+        CommandError::Refused(why.to_owned())
     })
 }
 
-pub(crate) async fn list(tools: &Tools) -> Result<Report, Failure> {
+pub(crate) async fn list(tools: &Tools) -> Result<Report, CommandError> {
     let jobs = letters(tools)?.list().await?;
     let why = |job: &DeadJob| match job.deaths {
         0 => format!("was tried {} times", job.receives),
@@ -49,7 +49,7 @@ pub(crate) async fn list(tools: &Tools) -> Result<Report, Failure> {
     Ok(Report::new(text, json))
 }
 
-pub(crate) async fn replay(choice: &Choice, tools: &Tools) -> Result<Report, Failure> {
+pub(crate) async fn replay(choice: &DeadJobArgs, tools: &Tools) -> Result<Report, CommandError> {
     let letters = letters(tools)?;
     let ids = match choice.all {
         true => letters.list().await?.iter().map(|job| job.id).collect(),
@@ -60,7 +60,7 @@ pub(crate) async fn replay(choice: &Choice, tools: &Tools) -> Result<Report, Fai
     if replayed < wanted {
         let why =
             format!("{replayed} of {wanted} jobs are on their queues again; no others are there");
-        return Err(Failure::NotFound(why));
+        return Err(CommandError::NotFound(why));
     }
     let text = format!("{replayed} jobs are on their queues again");
     Ok(Report::new(text, json!({"jobs": replayed})))

@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use clap::{Args, Subcommand};
 use posthaste_model::{AccountId, Timestamp, WebhookId};
-use posthaste_queue::{Queue, Undelivered};
-use posthaste_store::{DeadLetter, Row, Wanted};
+use posthaste_queue::{Queue, WebhookRetry};
+use posthaste_store::{DeadLetter, DeadLetterFilter, StoredRow};
 use serde_json::{Value, json};
 
-use crate::{Failure, Report, Tools, dead_jobs, who};
+use crate::{CommandError, Report, Tools, dead_jobs, who};
 
 /// Letters handled at a time.
 const PAGE: usize = 100;
@@ -17,17 +17,17 @@ const PAGE: usize = 100;
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// List what lies there
-    List(Choice),
+    List(DeadLetterArgs),
     /// Put it on its way again
-    Replay(Choice),
+    Replay(DeadLetterArgs),
     /// List the jobs that were given up: tried too often, or the end of the process each time
     Jobs,
     /// Put jobs that were given up back on their queues
-    ReplayJobs(dead_jobs::Choice),
+    ReplayJobs(dead_jobs::DeadJobArgs),
 }
 
 #[derive(Debug, Args)]
-pub struct Choice {
+pub struct DeadLetterArgs {
     account: String,
     /// Only of this webhook
     #[arg(long, value_name = "ID")]
@@ -40,11 +40,11 @@ pub struct Choice {
     until: Option<i64>,
 }
 
-impl Choice {
-    fn wanted(&self) -> Result<Wanted, Failure> {
+impl DeadLetterArgs {
+    fn wanted(&self) -> Result<DeadLetterFilter, CommandError> {
         let webhook = self.webhook.as_deref().map(WebhookId::parse).transpose();
-        let unknown = |_| Failure::NotFound("that is no webhook id".to_owned());
-        Ok(Wanted {
+        let unknown = |_| CommandError::NotFound("that is no webhook id".to_owned());
+        Ok(DeadLetterFilter {
             since: self.since.map(Timestamp),
             until: self.until.map(Timestamp),
             webhook: webhook.map_err(unknown)?,
@@ -54,7 +54,7 @@ impl Choice {
     }
 }
 
-pub(crate) async fn run(command: &Command, tools: &Tools) -> Result<Report, Failure> {
+pub(crate) async fn run(command: &Command, tools: &Tools) -> Result<Report, CommandError> {
     match command {
         Command::List(choice) => list(choice, tools).await,
         Command::Replay(choice) => replay(choice, tools).await,
@@ -63,7 +63,7 @@ pub(crate) async fn run(command: &Command, tools: &Tools) -> Result<Report, Fail
     }
 }
 
-async fn list(choice: &Choice, tools: &Tools) -> Result<Report, Failure> {
+async fn list(choice: &DeadLetterArgs, tools: &Tools) -> Result<Report, CommandError> {
     let account = who::account(tools, &choice.account).await?.id;
     let mut wanted = choice.wanted()?;
     let mut letters = Vec::new();
@@ -94,8 +94,8 @@ async fn list(choice: &Choice, tools: &Tools) -> Result<Report, Failure> {
 async fn page(
     tools: &Tools,
     account: &AccountId,
-    wanted: &mut Wanted,
-) -> Result<Option<Vec<Row<DeadLetter>>>, Failure> {
+    wanted: &mut DeadLetterFilter,
+) -> Result<Option<Vec<StoredRow<DeadLetter>>>, CommandError> {
     let rows = tools.store.dead_letters(account, wanted).await?;
     let Some(last) = rows.last() else {
         return Ok(None);
@@ -104,12 +104,12 @@ async fn page(
     Ok(Some(rows))
 }
 
-async fn replay(choice: &Choice, tools: &Tools) -> Result<Report, Failure> {
+async fn replay(choice: &DeadLetterArgs, tools: &Tools) -> Result<Report, CommandError> {
     let account = who::account(tools, &choice.account).await?.id;
     let mut wanted = choice.wanted()?;
     let Some(queue) = &tools.retries else {
         let why = "name the queue of undelivered events to replay them";
-        return Err(Failure::Refused(why.to_owned()));
+        return Err(CommandError::Refused(why.to_owned()));
     };
     // What fails again is buried anew while this runs; a letter is taken up once.
     let (mut events, mut letters) = (0_u64, 0_u64);
@@ -126,9 +126,13 @@ async fn replay(choice: &Choice, tools: &Tools) -> Result<Report, Failure> {
 }
 
 /// On the queue first, then forgotten: a failure between the two repeats and does not lose.
-async fn send(tools: &Tools, queue: &Queue, row: &Row<DeadLetter>) -> Result<(), Failure> {
-    let unreadable = |e: posthaste_queue::JobError| Failure::Refused(e.to_string());
-    let mut undelivered = Undelivered::from_text(&row.value.message).map_err(unreadable)?;
+async fn send(
+    tools: &Tools,
+    queue: &Queue,
+    row: &StoredRow<DeadLetter>,
+) -> Result<(), CommandError> {
+    let unreadable = |e: posthaste_queue::JobError| CommandError::Refused(e.to_string());
+    let mut undelivered = WebhookRetry::from_text(&row.value.message).map_err(unreadable)?;
     undelivered.retry.attempt = 0;
     undelivered.retry.not_before = tools.clock.now();
     let texts = undelivered.to_texts().map_err(unreadable)?;

@@ -5,13 +5,13 @@ use clap::Args;
 use posthaste_model::EmailAddress;
 use serde_json::json;
 
-use crate::{Failure, Report, Tools, who};
+use crate::{CommandError, Report, Tools, who};
 
 /// Pages of the table between two looks at what is found at once.
 const PAGES: usize = 1_000;
 
 #[derive(Debug, Args)]
-pub struct Choice {
+pub struct EraseArgs {
     account: String,
     /// The address to forget
     address: String,
@@ -20,13 +20,14 @@ pub struct Choice {
     suppressions: bool,
 }
 
-pub(crate) async fn run(choice: &Choice, tools: &Tools) -> Result<Report, Failure> {
+pub(crate) async fn run(choice: &EraseArgs, tools: &Tools) -> Result<Report, CommandError> {
     let account = who::account(tools, &choice.account).await?.id;
     let address = EmailAddress::parse(&choice.address);
-    let address = address.map_err(|why| Failure::Refused(format!("that is no address: {why}")))?;
+    let address =
+        address.map_err(|why| CommandError::Refused(format!("that is no address: {why}")))?;
     let Some(blob) = &tools.blob else {
         let why = "name the bucket of the stack, so that bodies of mails can be forgotten too";
-        return Err(Failure::Refused(why.to_owned()));
+        return Err(CommandError::Refused(why.to_owned()));
     };
     let eraser = Eraser {
         store: &tools.store,
@@ -38,7 +39,7 @@ pub(crate) async fn run(choice: &Choice, tools: &Tools) -> Result<Report, Failur
     let mut erased = 0;
     let under_way = loop {
         let progress = eraser.run(tools.clock.now(), PAGES).await;
-        let progress = progress.map_err(|error| Failure::Unerased(error.to_string()))?;
+        let progress = progress.map_err(|error| CommandError::Unerased(error.to_string()))?;
         erased += progress.erased;
         if progress.complete {
             break progress.under_way;

@@ -6,7 +6,7 @@ use posthaste_store::StoreError;
 
 /// One line for the operator.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Failure {
+pub enum CommandError {
     /// Nothing of this name is there.
     #[error("{0}")]
     NotFound(String),
@@ -25,7 +25,7 @@ pub enum Failure {
     Unerased(String),
 }
 
-impl Failure {
+impl CommandError {
     /// The exit code: 1 when table, queue or SES failed, 3 when nothing of the name is there, 4 when
     /// it cannot be done as things stand. (2 is a wrong command line.)
     pub fn exit_code(&self) -> u8 {

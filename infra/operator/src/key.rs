@@ -6,7 +6,7 @@ use posthaste_model::{KeyId, scope};
 use posthaste_store::{Account, ApiKey, KeyKind, Secret};
 use serde_json::{Value, json};
 
-use crate::{Failure, Report, Tools, who};
+use crate::{CommandError, Report, Tools, who};
 
 /// Keys of one account (SPEC, "Limits").
 const MOST: i64 = 100;
@@ -14,7 +14,7 @@ const MOST: i64 = 100;
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Create a key: with full access, unless scopes or billing are named
-    Create(Create),
+    Create(CreateKey),
     /// List the keys of an account
     List { account: String },
     /// Revoke a key (within 10 s everywhere)
@@ -22,7 +22,7 @@ pub enum Command {
 }
 
 #[derive(Debug, Args)]
-pub struct Create {
+pub struct CreateKey {
     account: String,
     /// What the key is for
     #[arg(long, default_value = "Operator's key")]
@@ -35,7 +35,7 @@ pub struct Create {
     billing: bool,
 }
 
-pub(crate) async fn run(command: &Command, tools: &Tools) -> Result<Report, Failure> {
+pub(crate) async fn run(command: &Command, tools: &Tools) -> Result<Report, CommandError> {
     match command {
         Command::Create(wanted) => create(wanted, tools).await,
         Command::List { account } => list(account, tools).await,
@@ -43,7 +43,7 @@ pub(crate) async fn run(command: &Command, tools: &Tools) -> Result<Report, Fail
     }
 }
 
-async fn create(wanted: &Create, tools: &Tools) -> Result<Report, Failure> {
+async fn create(wanted: &CreateKey, tools: &Tools) -> Result<Report, CommandError> {
     let account = who::account(tools, &wanted.account).await?;
     let (kind, scopes) = grant(wanted)?;
     let made = make(tools, &account, &wanted.name, kind, &scopes).await?;
@@ -53,7 +53,7 @@ async fn create(wanted: &Create, tools: &Tools) -> Result<Report, Failure> {
     Ok(Report::new(text, json))
 }
 
-fn grant(wanted: &Create) -> Result<(KeyKind, Vec<String>), Failure> {
+fn grant(wanted: &CreateKey) -> Result<(KeyKind, Vec<String>), CommandError> {
     if wanted.billing {
         let billing = scope::ALL.iter().filter(|name| scope::is_billing(name));
         return Ok((
@@ -67,7 +67,7 @@ fn grant(wanted: &Create) -> Result<(KeyKind, Vec<String>), Failure> {
     let grantable = |name: &String| scope::in_full_access(name) || scope::is_mark(name);
     if let Some(name) = wanted.scopes.iter().find(|name| !grantable(name)) {
         let why = format!("no restricted key can hold the scope `{name}`");
-        return Err(Failure::Refused(why));
+        return Err(CommandError::Refused(why));
     }
     let mut scopes = wanted.scopes.clone();
     scopes.sort_unstable();
@@ -88,7 +88,7 @@ pub(crate) async fn make(
     name: &str,
     kind: KeyKind,
     scopes: &[String],
-) -> Result<Made, Failure> {
+) -> Result<Made, CommandError> {
     let secret = Secret::generate(&tools.entropy);
     let key = ApiKey {
         id: secret.id().clone(),
@@ -101,7 +101,7 @@ pub(crate) async fn make(
     };
     if !tools.store.create_key(&key, MOST).await? {
         let full = format!("account {} holds {MOST} keys already", account.id);
-        return Err(Failure::Refused(full));
+        return Err(CommandError::Refused(full));
     }
     Ok(Made {
         id: key.id.to_string(),
@@ -117,7 +117,7 @@ fn word(kind: KeyKind) -> &'static str {
     }
 }
 
-async fn list(named: &str, tools: &Tools) -> Result<Report, Failure> {
+async fn list(named: &str, tools: &Tools) -> Result<Report, CommandError> {
     let account = who::account(tools, named).await?;
     let keys = tools.store.keys(&account.id).await?;
     let row = |key: &ApiKey| {
@@ -139,9 +139,9 @@ async fn list(named: &str, tools: &Tools) -> Result<Report, Failure> {
     Ok(Report::new(text, json))
 }
 
-async fn revoke(named: &str, id: &str, tools: &Tools) -> Result<Report, Failure> {
+async fn revoke(named: &str, id: &str, tools: &Tools) -> Result<Report, CommandError> {
     let account = who::account(tools, named).await?;
-    let missing = || Failure::NotFound(format!("account {} has no key {id}", account.id));
+    let missing = || CommandError::NotFound(format!("account {} has no key {id}", account.id));
     let key = KeyId::parse(id).map_err(|_| missing())?;
     if !tools.store.delete_key(&account.id, &key).await? {
         return Err(missing());

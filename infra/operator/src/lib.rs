@@ -25,7 +25,7 @@ use posthaste_model::{Clock, Entropy};
 use posthaste_queue::{Bus, DeadJobs, Queue};
 use posthaste_store::Store;
 
-pub use failure::Failure;
+pub use failure::CommandError;
 pub use report::Report;
 
 /// What the commands work with.
@@ -77,7 +77,7 @@ pub enum Command {
 ///
 /// # Errors
 /// One clear line for the operator, with its exit code.
-pub async fn run(command: &Command, tools: &Tools) -> Result<Report, Failure> {
+pub async fn run(command: &Command, tools: &Tools) -> Result<Report, CommandError> {
     match command {
         Command::Account(command) => account::run(command, tools).await,
         Command::Key(command) => key::run(command, tools).await,

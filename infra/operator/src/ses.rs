@@ -8,7 +8,7 @@ use posthaste_store::Store;
 use serde_json::{Value, json};
 
 use crate::dmarc::{Dmarc, dmarc};
-use crate::{Failure, Report, Tools};
+use crate::{CommandError, Report, Tools};
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
@@ -21,18 +21,18 @@ pub enum Command {
 
 /// A domain as those see it who carry and who receive its mail.
 #[derive(Debug)]
-struct Seen {
+struct DomainReport {
     name: String,
     /// What SES knows it by: itself, or a domain above it, which vouches for those below.
     ses: Option<(String, SesDomain)>,
     dmarc: Dmarc,
 }
 
-pub(crate) async fn run(command: &Command, tools: &Tools) -> Result<Report, Failure> {
+pub(crate) async fn run(command: &Command, tools: &Tools) -> Result<Report, CommandError> {
     let Command::Preflight { domains } = command;
     let Some(ses) = &tools.ses else {
         let why = "a data folder sends through no SES: ask a deployed stack with --aws";
-        return Err(Failure::Refused(why.to_owned()));
+        return Err(CommandError::Refused(why.to_owned()));
     };
     let account = ses.account().await?;
     let names = match domains.as_slice() {
@@ -41,7 +41,7 @@ pub(crate) async fn run(command: &Command, tools: &Tools) -> Result<Report, Fail
     };
     let mut found = Vec::new();
     for name in names {
-        found.push(Seen {
+        found.push(DomainReport {
             ses: known(ses, &name).await?,
             dmarc: dmarc(tools.resolver.as_ref(), &name).await,
             name,
@@ -51,7 +51,7 @@ pub(crate) async fn run(command: &Command, tools: &Tools) -> Result<Report, Fail
 }
 
 /// The domain as SES knows it: it takes mail from a subdomain of one that is verified.
-async fn known(ses: &Ses, name: &str) -> Result<Option<(String, SesDomain)>, Failure> {
+async fn known(ses: &Ses, name: &str) -> Result<Option<(String, SesDomain)>, CommandError> {
     let mut asked = name;
     loop {
         if let Some(domain) = ses.domain(asked).await? {
@@ -65,7 +65,7 @@ async fn known(ses: &Ses, name: &str) -> Result<Option<(String, SesDomain)>, Fai
 }
 
 /// The domains of every account; two may have the same.
-async fn all(store: &Store) -> Result<BTreeSet<String>, Failure> {
+async fn all(store: &Store) -> Result<BTreeSet<String>, CommandError> {
     let mut names = BTreeSet::new();
     for account in store.accounts().await? {
         let domains = store.domains(&account.id).await?;
@@ -74,7 +74,7 @@ async fn all(store: &Store) -> Result<BTreeSet<String>, Failure> {
     Ok(names)
 }
 
-impl Seen {
+impl DomainReport {
     fn is_verified(&self) -> bool {
         self.ses.as_ref().is_some_and(|(_, domain)| domain.verified)
     }
@@ -115,7 +115,7 @@ impl Seen {
     }
 }
 
-fn report(account: &SesAccount, domains: &[Seen]) -> Report {
+fn report(account: &SesAccount, domains: &[DomainReport]) -> Report {
     let word = |ok: bool| if ok { "ok  " } else { "FAIL" };
     let mut ready = account.sending && !account.sandbox;
     let mut lines = vec![
@@ -152,20 +152,20 @@ fn report(account: &SesAccount, domains: &[Seen]) -> Report {
         "max_per_day": account.max_per_day,
         "max_per_second": account.max_per_second,
         "sent_in_a_day": account.sent_in_a_day,
-        "domains": domains.iter().map(Seen::json).collect::<Value>(),
+        "domains": domains.iter().map(DomainReport::json).collect::<Value>(),
     });
     Report::new(lines.join("\n"), json)
 }
 
 #[cfg(test)]
 mod tests {
-    use posthaste_testkit::{Hand, Tenant, table};
+    use posthaste_testkit::{Tenant, TestClock, table};
 
     use super::*;
 
     #[tokio::test]
     async fn the_domains_of_every_account_are_looked_at() {
-        let (store, now) = (table().await, Hand::default().now());
+        let (store, now) = (table().await, TestClock::default().now());
         assert_eq!(all(&store).await.unwrap(), BTreeSet::new());
         let parent = Tenant::new(&store, "parent", now).await;
         let branch = parent.subuser(&store, "branch").await;
@@ -201,7 +201,7 @@ mod tests {
 
     #[test]
     fn the_sandbox_and_an_unknown_domain_are_said() {
-        let seen = Seen {
+        let seen = DomainReport {
             name: "a.example".to_owned(),
             ses: None,
             dmarc: Dmarc::None,
@@ -225,7 +225,7 @@ mod tests {
             mail_from: Some(("b.a.example".to_owned(), "PENDING".to_owned())),
         };
         let dmarc = || Dmarc::Policy("reject".to_owned(), "a.example".to_owned());
-        let seen = ["a.example", "bounce.a.example"].map(|name| Seen {
+        let seen = ["a.example", "bounce.a.example"].map(|name| DomainReport {
             name: name.to_owned(),
             ses: Some(("a.example".to_owned(), domain.clone())),
             dmarc: dmarc(),

@@ -3,10 +3,10 @@
 use posthaste_model::AccountId;
 use posthaste_store::Account;
 
-use crate::{Failure, Tools};
+use crate::{CommandError, Tools};
 
 /// The account that the operator names.
-pub(crate) async fn account(tools: &Tools, named: &str) -> Result<Account, Failure> {
+pub(crate) async fn account(tools: &Tools, named: &str) -> Result<Account, CommandError> {
     if let Ok(id) = AccountId::parse(named)
         && let Some(account) = tools.store.account(&id).await?
     {
@@ -15,13 +15,15 @@ pub(crate) async fn account(tools: &Tools, named: &str) -> Result<Account, Failu
     let all = tools.store.accounts().await?;
     let mut found = all.into_iter().filter(|account| account.username == named);
     let Some(account) = found.next() else {
-        return Err(Failure::NotFound(format!("there is no account {named}")));
+        return Err(CommandError::NotFound(format!(
+            "there is no account {named}"
+        )));
     };
     let others: Vec<_> = found.map(|other| other.id.to_string()).collect();
     if others.is_empty() {
         return Ok(account);
     }
-    Err(Failure::Refused(format!(
+    Err(CommandError::Refused(format!(
         "several accounts are called {named}: name one by its id ({}, {})",
         account.id,
         others.join(", ")

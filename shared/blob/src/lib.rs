@@ -14,17 +14,17 @@ use object_store::{ClientOptions, ObjectStore, ObjectStoreExt as _, RetryConfig}
 
 /// Where large things lie. Cheap to clone.
 #[derive(Clone, Debug)]
-pub struct Blob(Arc<Place>);
+pub struct Blob(Arc<Backend>);
 
 /// The client of a bucket, or what of its settings cannot be read.
-type Client = Result<AmazonS3, String>;
+type BucketClient = Result<AmazonS3, String>;
 
 #[derive(Debug)]
-enum Place {
+enum Backend {
     Open(Box<dyn ObjectStore>),
     /// The client reads the system's certificates, for longer than a function needs to start; most requests
     /// never come to it.
-    Bucket(LazyLock<Client, Box<dyn FnOnce() -> Client + Send>>),
+    Bucket(LazyLock<BucketClient, Box<dyn FnOnce() -> BucketClient + Send>>),
 }
 
 /// The blob could not be kept or found.
@@ -63,13 +63,13 @@ impl Blob {
     }
 
     fn open(store: impl ObjectStore) -> Self {
-        Self(Arc::new(Place::Open(Box::new(store))))
+        Self(Arc::new(Backend::Open(Box::new(store))))
     }
 
     fn store(&self) -> Result<&dyn ObjectStore, BlobError> {
         match &*self.0 {
-            Place::Open(store) => Ok(store.as_ref()),
-            Place::Bucket(bucket) => match &**bucket {
+            Backend::Open(store) => Ok(store.as_ref()),
+            Backend::Bucket(bucket) => match &**bucket {
                 Ok(bucket) => Ok(bucket),
                 Err(why) => Err(BlobError::Unreachable(why.clone())),
             },
@@ -116,7 +116,7 @@ impl Blob {
                 .with_client_options(patience.with_allow_http(true));
         }
         let make = move || builder.build().map_err(|e| e.to_string());
-        Self(Arc::new(Place::Bucket(LazyLock::new(Box::new(make)))))
+        Self(Arc::new(Backend::Bucket(LazyLock::new(Box::new(make)))))
     }
 
     /// Keeps bytes under a name; durable once this returns.

@@ -19,23 +19,23 @@ const PORTION: usize = 1_024;
 
 /// A small map of answers that grow stale.
 #[derive(Debug)]
-pub struct Cache<K, V>(Mutex<Kept<K, V>>);
+pub struct Cache<K, V>(Mutex<CacheEntry<K, V>>);
 
 #[derive(Debug)]
-struct Kept<K, V> {
-    answers: HashMap<K, Answer<V>>,
+struct CacheEntry<K, V> {
+    answers: HashMap<K, CachedValue<V>>,
     /// As many as all answers count together.
     size: usize,
 }
 
 #[derive(Debug)]
-struct Answer<V> {
+struct CachedValue<V> {
     at: Millis,
     value: V,
     size: usize,
 }
 
-impl<V> Answer<V> {
+impl<V> CachedValue<V> {
     fn is_fresh(&self, now: Millis) -> bool {
         let age = now.0.saturating_sub(self.at.0);
         (0..FRESH_MS).contains(&age)
@@ -44,7 +44,7 @@ impl<V> Answer<V> {
 
 impl<K, V> Default for Cache<K, V> {
     fn default() -> Self {
-        Self(Mutex::new(Kept {
+        Self(Mutex::new(CacheEntry {
             answers: HashMap::new(),
             size: 0,
         }))
@@ -79,7 +79,7 @@ impl<K: Eq + Hash, V: Clone> Cache<K, V> {
             }
             kept.size += size;
             let at = now;
-            kept.answers.insert(key, Answer { at, value, size });
+            kept.answers.insert(key, CachedValue { at, value, size });
         }
     }
 
@@ -91,7 +91,7 @@ impl<K: Eq + Hash, V: Clone> Cache<K, V> {
     }
 }
 
-impl<K: Eq + Hash, V> Kept<K, V> {
+impl<K: Eq + Hash, V> CacheEntry<K, V> {
     fn forget(&mut self, key: &K) {
         if let Some(gone) = self.answers.remove(key) {
             self.size -= gone.size;

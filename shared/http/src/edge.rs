@@ -16,7 +16,7 @@ use axum::response::{IntoResponse as _, Response};
 use tracing::Instrument as _;
 use tracing::field::Empty;
 
-use crate::{Dialect, Gate, Rejection};
+use crate::{Authorizer, Dialect, Rejection};
 
 /// The address of whoever called; absent when the host does not know. Never taken from a header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,7 +61,7 @@ pub(crate) const LARGEST: usize = (30 << 20) - 1;
 ///
 /// `elsewhere` are paths that other functions serve: behind the gateway one function answers
 /// whatever matched no route, and must tell a wrong method from a wrong path.
-pub fn finish(router: Router, gate: &Gate, elsewhere: &'static [&'static str]) -> Router {
+pub fn finish(router: Router, gate: &Authorizer, elsewhere: &'static [&'static str]) -> Router {
     let (missing, method) = (gate.clone(), gate.clone());
     let routes = router
         .method_not_allowed_fallback(move |req: Request| refuse(method, req, Unrouted::Method))
@@ -80,7 +80,7 @@ pub fn finish(router: Router, gate: &Gate, elsewhere: &'static [&'static str]) -
     // A layer of the router itself would run after a route was chosen, too late for the path.
     Router::new()
         .fallback_service(routes)
-        .layer(from_fn(around))
+        .layer(from_fn(middleware))
 }
 
 /// Whether a path is one of a pattern's: `/v3/api_keys/{id}` takes any one segment for `{id}`.
@@ -122,8 +122,8 @@ impl Unrouted {
 }
 
 /// Answers what no route takes; counted by address like every call without a key.
-async fn refuse(gate: Gate, req: Request, why: Unrouted) -> Response {
-    let permit = gate.permit_for_stranger(client_ip(&req));
+async fn refuse(gate: Authorizer, req: Request, why: Unrouted) -> Response {
+    let permit = gate.permit_for_anonymous(client_ip(&req));
     let (status, message) = match permit.allowed {
         true => why.answer(),
         false => (StatusCode::TOO_MANY_REQUESTS, "too many requests"),
@@ -153,7 +153,7 @@ fn canonical(ip: Option<&ClientIp>) -> Option<IpAddr> {
     Some(ip?.0?.to_canonical())
 }
 
-async fn around(mut req: Request, next: Next) -> Response {
+async fn middleware(mut req: Request, next: Next) -> Response {
     static NEXT: AtomicU64 = AtomicU64::new(1);
     if req.extensions().get::<ClientIp>().is_none() {
         let peer = req.extensions().get::<ConnectInfo<SocketAddr>>();

@@ -10,9 +10,9 @@ use crate::{RawBody, Rejection};
 /// A JSON body. An empty one reads as `{}`: clients send a JSON content type with nothing on
 /// POST and DELETE (API facts, section 0). The content type itself is not insisted on here.
 #[derive(Debug)]
-pub struct Body<T>(pub T);
+pub struct JsonBody<T>(pub T);
 
-impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Body<T> {
+impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for JsonBody<T> {
     type Rejection = Rejection;
 
     async fn from_request(req: Request, state: &S) -> Result<Self, Rejection> {

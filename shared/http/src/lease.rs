@@ -9,10 +9,10 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
 use posthaste_model::AccountId;
-use posthaste_store::{Store, Window};
+use posthaste_store::{RateWindow, Store};
 
 use crate::Permit;
-use crate::limit::Period;
+use crate::limit::LimitPeriod;
 
 /// An account at an endpoint (method and path template).
 pub(crate) type Who = (AccountId, Arc<str>);
@@ -39,7 +39,13 @@ impl Leases {
 
     /// Takes one permit, leasing a block when there is none left. Callers that meet at an empty
     /// stock wait for one lease.
-    pub(crate) async fn take(&self, store: &Store, who: Who, limit: u32, period: Period) -> Permit {
+    pub(crate) async fn take(
+        &self,
+        store: &Store,
+        who: Who,
+        limit: u32,
+        period: LimitPeriod,
+    ) -> Permit {
         let Some(slot) = self.slot(&who, period) else {
             return permit(true, limit, 0, period);
         };
@@ -54,7 +60,7 @@ impl Leases {
         if block.stock == 0 && left > 0 {
             let left = u32::try_from(left).unwrap_or(limit);
             let size = block_size(limit, left, block.used);
-            let window = Window {
+            let window = RateWindow {
                 account: &who.0,
                 endpoint: &who.1,
                 number: period.number,
@@ -70,7 +76,7 @@ impl Leases {
         permit(allowed, limit, remaining, period)
     }
 
-    fn slot(&self, who: &Who, period: Period) -> Option<Arc<tokio::sync::Mutex<Block>>> {
+    fn slot(&self, who: &Who, period: LimitPeriod) -> Option<Arc<tokio::sync::Mutex<Block>>> {
         let mut map = self.0.lock().ok()?;
         if let Some(slot) = map.get(who) {
             return Some(Arc::clone(slot));
@@ -89,7 +95,7 @@ impl Leases {
 }
 
 impl Block {
-    async fn lease(&mut self, store: &Store, window: Window<'_>, limit: u32, size: u32) {
+    async fn lease(&mut self, store: &Store, window: RateWindow<'_>, limit: u32, size: u32) {
         match store.lease(window, size).await {
             Ok(taken) => {
                 // What was free before this block came.
@@ -106,7 +112,7 @@ impl Block {
     }
 }
 
-fn permit(allowed: bool, limit: u32, remaining: u32, period: Period) -> Permit {
+fn permit(allowed: bool, limit: u32, remaining: u32, period: LimitPeriod) -> Permit {
     Permit {
         allowed,
         limit,

@@ -4,36 +4,36 @@
 //! A function declares its routes with [`Routes`]: method, path and scope stand side by side,
 //! and the guard of the route does the rest before a handler runs.
 
-mod address;
+mod access_log;
 mod allow_list;
+mod anonymous_limiter;
+mod auth_cache;
+mod authorizer;
 mod body;
 mod cache;
 mod caller;
 mod edge;
 mod error;
-mod gate;
 mod gzip;
 mod json;
-mod known;
 mod lease;
 mod limit;
-mod notes;
 mod page;
+mod request_url;
 mod routes;
-mod strangers;
 mod uri;
 
-pub use address::{Address, Slice};
 pub use allow_list::AllowList;
+pub use authorizer::Authorizer;
 pub use body::{BodyFault, RawBody, too_large};
 pub use cache::Cache;
 pub use caller::Caller;
 pub use edge::{ClientIp, GatewayName, RequestId, finish};
 pub use error::{Dialect, Limited, Rejection};
-pub use gate::Gate;
 pub use gzip::{Inflated, inflate};
-pub use json::{Body, body_is_json, parse};
-pub use limit::{Endpoints, InvalidEndpoints, Limits, Permit};
+pub use json::{JsonBody, body_is_json, parse};
+pub use limit::{Endpoints, InvalidEndpoints, Permit, RateLimits};
 pub use page::{escaped, page};
+pub use request_url::{Pagination, RequestUrl};
 pub use routes::{Access, Route, Routes};
-pub use uri::{Captures, Path, Query};
+pub use uri::{Captures, PathParams, Query};

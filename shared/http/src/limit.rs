@@ -12,7 +12,7 @@ const MAIL_SEND: &str = "POST /v3/mail/send";
 
 /// How many requests are allowed, and in how long.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Limits {
+pub struct RateLimits {
     /// Requests per period, endpoint and account; and per address without a key.
     pub requests: u32,
     /// The same for mail/send.
@@ -23,7 +23,7 @@ pub struct Limits {
     pub endpoints: Endpoints,
 }
 
-impl Default for Limits {
+impl Default for RateLimits {
     /// 600 a minute for the settings endpoints (the published figure of the older interface),
     /// 10,000 a second for mail/send.
     fn default() -> Self {
@@ -36,7 +36,7 @@ impl Default for Limits {
     }
 }
 
-impl Limits {
+impl RateLimits {
     /// The limit of an endpoint, named by method and path template.
     pub fn of(&self, endpoint: &str) -> u32 {
         match self.endpoints.0.get(endpoint) {
@@ -80,14 +80,14 @@ impl FromStr for Endpoints {
 
 /// One of the stretches of time that requests are counted in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Period {
+pub(crate) struct LimitPeriod {
     /// Counts periods since the epoch.
     pub(crate) number: i64,
     /// The second the next one begins.
     pub(crate) end: Timestamp,
 }
 
-impl Period {
+impl LimitPeriod {
     /// The period of so many seconds that `now` lies in.
     pub(crate) fn at(now: Timestamp, seconds: i64) -> Self {
         let seconds = seconds.max(1);
@@ -124,11 +124,11 @@ mod tests {
 
     #[test]
     fn an_endpoint_has_its_own_limit_or_the_common_one() {
-        let limits = Limits {
+        let limits = RateLimits {
             endpoints: "POST /v3/api_keys=30, GET /v3/scopes = 1 ,"
                 .parse()
                 .unwrap(),
-            ..Limits::default()
+            ..RateLimits::default()
         };
         for (endpoint, want) in [
             ("POST /v3/api_keys", 30),
@@ -160,13 +160,13 @@ mod tests {
     #[test]
     fn a_period_ends_after_every_second_in_it() {
         for (now, number, end) in [(0, 0, 60), (59, 0, 60), (60, 1, 120), (-1, -1, 0)] {
-            let period = Period::at(Timestamp(now), 60);
+            let period = LimitPeriod::at(Timestamp(now), 60);
             assert_eq!(
                 (period.number, period.end),
                 (number, Timestamp(end)),
                 "{now}"
             );
         }
-        assert_eq!(Period::at(Timestamp(7), 0).end, Timestamp(8));
+        assert_eq!(LimitPeriod::at(Timestamp(7), 0).end, Timestamp(8));
     }
 }

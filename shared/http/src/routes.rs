@@ -14,9 +14,9 @@ use futures_util::FutureExt as _;
 use futures_util::future::join;
 use tracing::{Span, field};
 
+use crate::authorizer::AuthRequest;
 use crate::edge::client_ip;
-use crate::gate::Asked;
-use crate::{Dialect, Gate, Limited, Rejection};
+use crate::{Authorizer, Dialect, Limited, Rejection};
 
 /// Who may call a route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,7 +41,7 @@ pub struct Route {
 
 /// The routes of one function.
 pub struct Routes<S = ()> {
-    gate: Gate,
+    gate: Authorizer,
     dialect: Dialect,
     router: Router<S>,
     list: Vec<Route>,
@@ -50,7 +50,7 @@ pub struct Routes<S = ()> {
 
 impl<S: Clone + Send + Sync + 'static> Routes<S> {
     /// No routes yet.
-    pub fn new(gate: Gate) -> Self {
+    pub fn new(gate: Authorizer) -> Self {
         Self {
             gate,
             dialect: Dialect::General,
@@ -118,7 +118,7 @@ impl Routes {
     }
 
     /// The gate in front of these routes.
-    pub fn gate(&self) -> &Gate {
+    pub fn gate(&self) -> &Authorizer {
         &self.gate
     }
 
@@ -146,7 +146,7 @@ impl Routes {
 
 #[derive(Clone)]
 struct Guard {
-    gate: Gate,
+    gate: Authorizer,
     endpoint: Arc<str>,
     access: Access,
     dialect: Dialect,
@@ -158,17 +158,17 @@ async fn admit(State(guard): State<Guard>, mut req: Request, next: Next) -> Resp
     let span = Span::current();
     span.record("http.route", &*guard.endpoint);
     let (mut response, permit) = if guard.access == Access::Public {
-        let permit = guard.gate.permit_for_stranger(ip);
+        let permit = guard.gate.permit_for_anonymous(ip);
         (answer(next, req, &guard).await, permit)
     } else {
-        let asked = Asked {
+        let asked = AuthRequest {
             endpoint: &guard.endpoint,
             access: guard.access,
             dialect: guard.dialect,
             headers: req.headers(),
             ip,
         };
-        match guard.gate.admit(&asked).await {
+        match guard.gate.authorize(&asked).await {
             Err(refused) => {
                 guard.gate.record(refused.note).await;
                 let rejection = refused.rejection.in_dialect(guard.dialect);

@@ -11,9 +11,9 @@ use crate::Rejection;
 /// The captures of the path, percent-decoded, in order: `Path<String>` for one,
 /// `Path<(String, String)>` for two. A capture that is not UTF-8 names nothing: 404.
 #[derive(Clone, Debug)]
-pub struct Path<T>(pub T);
+pub struct PathParams<T>(pub T);
 
-/// The shapes that [`Path`] reads.
+/// The shapes that [`PathParams`] reads.
 pub trait Captures: Sized {
     /// The captures, if there are as many as wanted.
     fn read(captures: Vec<String>) -> Option<Self>;
@@ -33,7 +33,7 @@ impl Captures for (String, String) {
     }
 }
 
-impl<T: Captures, S: Send + Sync> FromRequestParts<S> for Path<T> {
+impl<T: Captures, S: Send + Sync> FromRequestParts<S> for PathParams<T> {
     type Rejection = Rejection;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Rejection> {

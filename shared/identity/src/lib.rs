@@ -7,5 +7,5 @@ mod resolver;
 
 pub use dkim::{DkimError, KeyPair, Signer, place};
 pub use proof::{Plan, Target, Verdict, check, judge, records};
-pub use received::{Came, Checked, Spf, check_received};
-pub use resolver::{Answer, DnsError, Resolver, Zone};
+pub use received::{Came, CheckedSender, SpfCheck, check_received};
+pub use resolver::{DnsError, DnsRecords, Resolver, Zone};

@@ -2,7 +2,7 @@
 
 use posthaste_model::{Record, RecordKind};
 
-use crate::resolver::{Answer, DnsError, Resolver};
+use crate::resolver::{DnsError, DnsRecords, Resolver};
 
 /// Where the records of a domain lead: names of this installation.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -101,7 +101,7 @@ pub async fn check(resolver: &Resolver, records: &[Record]) -> Result<Vec<Verdic
 ///
 /// # Errors
 /// What was expected and what was found, in a sentence for the owner.
-pub fn judge(record: &Record, answer: &Answer) -> Result<(), String> {
+pub fn judge(record: &Record, answer: &DnsRecords) -> Result<(), String> {
     let spf = |text: &str| text.to_ascii_lowercase().starts_with("v=spf1");
     let wanted = |found: &&String| match record.kind {
         RecordKind::Cname | RecordKind::Mx => same_name(found, &record.data),

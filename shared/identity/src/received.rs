@@ -22,7 +22,7 @@ use mail_auth::{
 };
 use tokio::time::timeout;
 
-use crate::{Answer, Resolver, Zone};
+use crate::{DnsRecords, Resolver, Zone};
 
 /// All look-ups of one check together; what is not known by then is a temporary error.
 const PATIENCE: Duration = Duration::from_secs(15);
@@ -38,7 +38,7 @@ const LONGEST_FROM: usize = 16 * 1024;
 
 /// Result of an SPF check (RFC 7208, section 2.6).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Spf {
+pub enum SpfCheck {
     Pass,
     Fail,
     SoftFail,
@@ -63,15 +63,15 @@ pub struct Came<'a> {
 
 /// What was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Checked {
-    pub spf: Spf,
+pub struct CheckedSender {
+    pub spf: SpfCheck,
     /// The domain of each signature that could be checked, and whether it holds. One whose key
     /// nobody could be asked for is left out: it has not failed.
     pub dkim: Vec<(String, bool)>,
 }
 
 /// Checks a mail. Never fails: a DNS that does not answer is part of the result.
-pub async fn check_received(resolver: &Resolver, came: Came<'_>, raw: &[u8]) -> Checked {
+pub async fn check_received(resolver: &Resolver, came: Came<'_>, raw: &[u8]) -> CheckedSender {
     let names = match resolver {
         Resolver::Dns(_) => Names::default(),
         Resolver::Zone(zone) => Names::of(zone),
@@ -81,8 +81,8 @@ pub async fn check_received(resolver: &Resolver, came: Came<'_>, raw: &[u8]) -> 
         // Never asked: the zone has an answer to everything.
         Resolver::Zone(_) => nobody().map(MessageAuthenticator),
     };
-    let unknown = Checked {
-        spf: Spf::TempError,
+    let unknown = CheckedSender {
+        spf: SpfCheck::TempError,
         dkim: Vec::new(),
     };
     let Some(authenticator) = authenticator else {
@@ -93,7 +93,7 @@ pub async fn check_received(resolver: &Resolver, came: Came<'_>, raw: &[u8]) -> 
         timeout(PATIENCE, spf(&authenticator, &names, came)),
         timeout(PATIENCE, dkim(&authenticator, &names, raw)),
     );
-    Checked {
+    CheckedSender {
         spf: spf.unwrap_or(unknown.spf),
         dkim: dkim.unwrap_or(unknown.dkim),
     }
@@ -105,9 +105,9 @@ fn nobody() -> Option<TokioResolver> {
     builder.build().ok()
 }
 
-async fn spf(authenticator: &MessageAuthenticator, names: &Names, came: Came<'_>) -> Spf {
+async fn spf(authenticator: &MessageAuthenticator, names: &Names, came: Came<'_>) -> SpfCheck {
     let Some(ip) = came.ip else {
-        return Spf::None;
+        return SpfCheck::None;
     };
     // RFC 7208, section 2.4: a null return path is checked as postmaster of the client's name.
     let asked = match came.from {
@@ -116,13 +116,13 @@ async fn spf(authenticator: &MessageAuthenticator, names: &Names, came: Came<'_>
     };
     let output = authenticator.verify_spf(names.asked(asked)).await;
     match output.result() {
-        SpfResult::Pass => Spf::Pass,
-        SpfResult::Fail => Spf::Fail,
-        SpfResult::SoftFail => Spf::SoftFail,
-        SpfResult::Neutral => Spf::Neutral,
-        SpfResult::TempError => Spf::TempError,
-        SpfResult::PermError => Spf::PermError,
-        SpfResult::None => Spf::None,
+        SpfResult::Pass => SpfCheck::Pass,
+        SpfResult::Fail => SpfCheck::Fail,
+        SpfResult::SoftFail => SpfCheck::SoftFail,
+        SpfResult::Neutral => SpfCheck::Neutral,
+        SpfResult::TempError => SpfCheck::TempError,
+        SpfResult::PermError => SpfCheck::PermError,
+        SpfResult::None => SpfCheck::None,
     }
 }
 
@@ -229,7 +229,7 @@ impl Names {
 }
 
 /// A record as the kind of its name asks for it.
-fn parsed(host: &str, answer: Option<Answer>) -> Txt {
+fn parsed(host: &str, answer: Option<DnsRecords>) -> Txt {
     let Some(texts) = answer else {
         let failed = Failure::Resolver("the zone was told to fail".to_owned());
         return Txt::Error(Error::Dns(failed));

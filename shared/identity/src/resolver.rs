@@ -15,7 +15,7 @@ use hickory_resolver::proto::rr::{Name, RData, RecordType};
 use posthaste_model::RecordKind;
 
 /// The data of every record found, as text; empty when the name has none of the kind.
-pub type Answer = Vec<String>;
+pub type DnsRecords = Vec<String>;
 
 /// The DNS gave no answer, neither yes nor no.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -90,7 +90,7 @@ impl Resolver {
     ///
     /// # Errors
     /// When there was no answer.
-    pub async fn lookup(&self, kind: RecordKind, host: &str) -> Result<Answer, DnsError> {
+    pub async fn lookup(&self, kind: RecordKind, host: &str) -> Result<DnsRecords, DnsError> {
         match self {
             Self::Zone(zone) => zone.lookup(kind, host),
             Self::Dns(resolver) => ask(resolver, kind, host).await,
@@ -98,7 +98,11 @@ impl Resolver {
     }
 }
 
-async fn ask(resolver: &TokioResolver, kind: RecordKind, host: &str) -> Result<Answer, DnsError> {
+async fn ask(
+    resolver: &TokioResolver,
+    kind: RecordKind,
+    host: &str,
+) -> Result<DnsRecords, DnsError> {
     // A final dot: the system's search domains are not to be tried.
     let name = Name::from_utf8(format!("{}.", host.trim_end_matches('.')));
     let name = name.map_err(|e| DnsError::new(kind, e))?;
@@ -140,7 +144,7 @@ fn is_absent(error: &NetError) -> bool {
 
 /// Names in memory. One that is not there has no records.
 #[derive(Debug, Default)]
-pub struct Zone(Mutex<HashMap<(RecordKind, String), Option<Answer>>>);
+pub struct Zone(Mutex<HashMap<(RecordKind, String), Option<DnsRecords>>>);
 
 impl Zone {
     /// Publishes these records under a name, in place of others of the kind.
@@ -155,7 +159,7 @@ impl Zone {
     }
 
     /// Every TXT record, by host; `None` where the zone was told to fail.
-    pub(crate) fn texts(&self) -> Vec<(String, Option<Answer>)> {
+    pub(crate) fn texts(&self) -> Vec<(String, Option<DnsRecords>)> {
         let Ok(names) = self.0.lock() else {
             return Vec::new();
         };
@@ -167,13 +171,13 @@ impl Zone {
             .collect()
     }
 
-    fn put(&self, kind: RecordKind, host: &str, answer: Option<Answer>) {
+    fn put(&self, kind: RecordKind, host: &str, answer: Option<DnsRecords>) {
         if let Ok(mut names) = self.0.lock() {
             names.insert((kind, host.to_ascii_lowercase()), answer);
         }
     }
 
-    fn lookup(&self, kind: RecordKind, host: &str) -> Result<Answer, DnsError> {
+    fn lookup(&self, kind: RecordKind, host: &str) -> Result<DnsRecords, DnsError> {
         let names = self.0.lock().map_err(|e| DnsError::new(kind, e))?;
         match names.get(&(kind, host.to_ascii_lowercase())) {
             None => Ok(Vec::new()),

@@ -18,11 +18,11 @@ pub struct ConnectionLimits {
 #[derive(Clone, Debug)]
 pub struct ConnectionLimiter {
     limits: ConnectionLimits,
-    open: Arc<Mutex<Open>>,
+    open: Arc<Mutex<OpenConnections>>,
 }
 
 #[derive(Debug, Default)]
-struct Open {
+struct OpenConnections {
     all: usize,
     by_client: HashMap<IpAddr, usize>,
 }
@@ -60,7 +60,7 @@ impl ConnectionLimiter {
         self.count(&mut self.lock(), ip_prefix(ip))
     }
 
-    fn count(&self, open: &mut Open, client: IpAddr) -> Permit {
+    fn count(&self, open: &mut OpenConnections, client: IpAddr) -> Permit {
         open.all += 1;
         *open.by_client.entry(client).or_default() += 1;
         Permit {
@@ -69,7 +69,7 @@ impl ConnectionLimiter {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Open> {
+    fn lock(&self) -> MutexGuard<'_, OpenConnections> {
         // Counts are changed in one step, so a panic elsewhere leaves them right.
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 
 use posthaste_mailer::{Attempt, Envelope, Mailer, Smtp, SmtpConfig, Tags};
 use posthaste_model::{AccountId, EmailAddress, MessageId};
-use posthaste_smtpd::{Config, Handler, Limits, Offers, Reply, Session, serve};
+use posthaste_smtpd::{Config, Extensions, Handler, Session, SmtpLimits, SmtpReply, serve};
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 
@@ -161,13 +161,13 @@ async fn sink(pipelining: bool) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     println!("smtp://{}?tls=none", listener.local_addr().unwrap());
     let config = Config {
-        offers: Offers {
+        offers: Extensions {
             pipelining,
-            ..Offers::default()
+            ..Extensions::default()
         },
-        limits: Limits {
+        limits: SmtpLimits {
             idle_commands: u32::MAX,
-            ..Limits::default()
+            ..SmtpLimits::default()
         },
         ..Config::new("sink.test")
     };
@@ -183,13 +183,18 @@ impl Handler for Hole {
     async fn rcpt(
         &self,
         _: &Session<()>,
-        _: &posthaste_smtpd::Envelope,
+        _: &posthaste_smtpd::SmtpEnvelope,
         _: &str,
-    ) -> Result<(), Reply> {
+    ) -> Result<(), SmtpReply> {
         Ok(())
     }
 
-    async fn data(&self, _: &Session<()>, _: posthaste_smtpd::Envelope, _: Vec<u8>) -> Reply {
-        Reply::new(250, "2.0.0", "ok")
+    async fn data(
+        &self,
+        _: &Session<()>,
+        _: posthaste_smtpd::SmtpEnvelope,
+        _: Vec<u8>,
+    ) -> SmtpReply {
+        SmtpReply::new(250, "2.0.0", "ok")
     }
 }

@@ -2,7 +2,7 @@
 
 use posthaste_model::{AccountId, EmailAddress, MessageId};
 
-use crate::Status;
+use crate::EnhancedStatus;
 
 /// The outside of one copy of a mail: one sender, one recipient.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -51,7 +51,7 @@ pub enum Attempt {
     Deferred {
         /// The reply on one line, or what broke in words of ours.
         response: String,
-        status: Option<Status>,
+        status: Option<EnhancedStatus>,
         cause: Cause,
         ip: Option<String>,
     },
@@ -60,8 +60,8 @@ pub enum Attempt {
         code: u16,
         /// The reply on one line, its code first.
         response: String,
-        status: Option<Status>,
-        stage: Stage,
+        status: Option<EnhancedStatus>,
+        stage: RefusalStage,
         ip: Option<String>,
         tls: bool,
     },
@@ -82,7 +82,7 @@ pub enum Cause {
 
 /// What the relay had heard when it refused for good.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stage {
+pub enum RefusalStage {
     /// The recipient's address.
     Rcpt,
     /// The mail, or its announced size.
@@ -94,7 +94,7 @@ impl Attempt {
     /// (status from RFC 6531 section 3.7.4.1).
     pub const UNSUPPORTED: &str = "553 5.6.7 the relay does not take addresses that need SMTPUTF8";
 
-    pub(crate) fn our_trouble(response: String) -> Self {
+    pub(crate) fn relay_error(response: String) -> Self {
         Self::Deferred {
             response,
             status: None,

@@ -6,7 +6,7 @@
 
 use posthaste_model::BounceType;
 
-use crate::{Stage, Status, phrases};
+use crate::{EnhancedStatus, RefusalStage, phrases};
 
 /// The `bounce_classification` of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -51,7 +51,7 @@ impl Classification {
 }
 
 /// Reads a refusal: reply code, enhanced code if any, text.
-pub fn classify(code: u16, status: Option<Status>, text: &str) -> Classification {
+pub fn classify(code: u16, status: Option<EnhancedStatus>, text: &str) -> Classification {
     let status = status.map(|s| (s.subject, s.detail));
     status
         .and_then(certain)
@@ -62,22 +62,27 @@ pub fn classify(code: u16, status: Option<Status>, text: &str) -> Classification
 
 /// Whether the refusal is of the address for good (`bounce`, which suppresses it) or of this mail
 /// only (`blocked`).
-pub fn bounce_type(code: u16, status: Option<Status>, text: &str, stage: Stage) -> BounceType {
+pub fn bounce_type(
+    code: u16,
+    status: Option<EnhancedStatus>,
+    text: &str,
+    stage: RefusalStage,
+) -> BounceType {
     match classify(code, status, text) {
         InvalidAddress => BounceType::Bounce,
         MailboxUnavailable if is_full(code, status, text) => BounceType::Blocked,
         MailboxUnavailable => BounceType::Bounce,
         // A refused recipient is refused; a refused mail says nothing about the address.
-        Unclassified if stage == Stage::Rcpt => BounceType::Bounce,
+        Unclassified if stage == RefusalStage::Rcpt => BounceType::Bounce,
         Unclassified | Technical | Content | Reputation | Volume => BounceType::Blocked,
     }
 }
 
 /// A mailbox that can be emptied.
-fn is_full(code: u16, status: Option<Status>, text: &str) -> bool {
+fn is_full(code: u16, status: Option<EnhancedStatus>, text: &str) -> bool {
     let text = text.to_lowercase();
     code == 552
-        || status == Some(Status::new(5, 2, 2))
+        || status == Some(EnhancedStatus::new(5, 2, 2))
         || phrases::FULL.iter().any(|w| says(&text, w))
 }
 
@@ -152,10 +157,10 @@ mod tests {
     use posthaste_model::BounceType::{Blocked, Bounce};
 
     #[track_caller]
-    fn check(stage: Stage, line: &str, class: Classification, kind: BounceType) {
+    fn check(stage: RefusalStage, line: &str, class: Classification, kind: BounceType) {
         let (code, text) = line.split_once(' ').unwrap_or((line, ""));
         let code = code.parse().unwrap();
-        let status = Status::of_reply(code, text);
+        let status = EnhancedStatus::of_reply(code, text);
         assert_eq!(classify(code, status, text), class, "{line}");
         assert_eq!(bounce_type(code, status, text, stage), kind, "{line}");
     }
@@ -219,7 +224,7 @@ mod tests {
             ("550 Go away", Unclassified, Bounce),
             ("550 5.0.0 Rejected", Unclassified, Bounce),
         ] {
-            check(Stage::Rcpt, line, class, kind);
+            check(RefusalStage::Rcpt, line, class, kind);
         }
     }
 
@@ -261,7 +266,7 @@ mod tests {
             ("521 Does not accept mail", Technical),
             ("550 marble verbl tasks", Unclassified),
         ] {
-            check(Stage::Data, line, class, Blocked);
+            check(RefusalStage::Data, line, class, Blocked);
         }
     }
 

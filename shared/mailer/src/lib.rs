@@ -12,7 +12,7 @@ mod ses;
 mod smtp;
 mod status;
 
-pub use attempt::{Attempt, Cause, Envelope, Stage, Tags};
+pub use attempt::{Attempt, Cause, Envelope, RefusalStage, Tags};
 pub use classify::{Classification, bounce_type, classify};
 pub use relay_url::{InvalidRelayUrl, RelayUrl, Tls};
 pub use ses::{
@@ -20,7 +20,7 @@ pub use ses::{
     TAG_RECIPIENT,
 };
 pub use smtp::{Smtp, SmtpConfig, Timeouts};
-pub use status::Status;
+pub use status::EnhancedStatus;
 
 /// Where mail leaves to.
 #[derive(Clone, Debug)]

@@ -2,7 +2,7 @@
 
 use bytes::BytesMut;
 
-use crate::Status;
+use crate::EnhancedStatus;
 
 /// A longer reply is no reply.
 const LONGEST: usize = 64 * 1024;
@@ -12,7 +12,7 @@ const KEPT: usize = 1000;
 
 /// What the server said.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Reply {
+pub(crate) struct RelayReply {
     pub(crate) code: u16,
     /// The text after the code, a line each. Bytes that are not UTF-8 are replaced: servers answer
     /// in any charset.
@@ -21,7 +21,7 @@ pub(crate) struct Reply {
 
 /// The server does not speak SMTP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum Nonsense {
+pub(crate) enum ProtocolError {
     #[error("the relay's answer is no SMTP reply")]
     NoReply,
     #[error("the relay's answer does not end")]
@@ -39,22 +39,25 @@ pub(crate) struct Replies {
 
 impl Replies {
     /// Takes what is left of the first reply out of the buffer; `None` when it has not arrived yet.
-    pub(crate) fn take(&mut self, buffer: &mut BytesMut) -> Result<Option<Reply>, Nonsense> {
+    pub(crate) fn take(
+        &mut self,
+        buffer: &mut BytesMut,
+    ) -> Result<Option<RelayReply>, ProtocolError> {
         while let Some(end) = memchr::memchr(b'\n', buffer) {
             let line = buffer.split_to(end + 1);
             self.length += line.len();
             if self.length > LONGEST {
-                return Err(Nonsense::Endless);
+                return Err(ProtocolError::Endless);
             }
-            let (code, last, text) = line_of(&line).ok_or(Nonsense::NoReply)?;
+            let (code, last, text) = line_of(&line).ok_or(ProtocolError::NoReply)?;
             self.lines.push(text);
             if last {
                 let Self { lines, .. } = std::mem::take(self);
-                return Ok(Some(Reply { code, lines }));
+                return Ok(Some(RelayReply { code, lines }));
             }
         }
         if self.length + buffer.len() > LONGEST {
-            return Err(Nonsense::Endless);
+            return Err(ProtocolError::Endless);
         }
         Ok(None)
     }
@@ -65,7 +68,7 @@ impl Replies {
     }
 }
 
-impl Reply {
+impl RelayReply {
     /// The text, lines joined by a space; a status repeated at the start of each line is kept once.
     pub(crate) fn text(&self) -> String {
         let Some((first, more)) = self.lines.split_first() else {
@@ -91,8 +94,8 @@ impl Reply {
             .to_owned()
     }
 
-    pub(crate) fn status(&self) -> Option<Status> {
-        Status::of_reply(self.code, self.lines.first()?)
+    pub(crate) fn status(&self) -> Option<EnhancedStatus> {
+        EnhancedStatus::of_reply(self.code, self.lines.first()?)
     }
 
     pub(crate) fn is_positive(&self) -> bool {
@@ -123,14 +126,14 @@ fn line_of(line: &[u8]) -> Option<(u16, bool, String)> {
 mod tests {
     use super::*;
 
-    fn take(bytes: &[u8]) -> (Result<Option<Reply>, Nonsense>, Vec<u8>) {
+    fn take(bytes: &[u8]) -> (Result<Option<RelayReply>, ProtocolError>, Vec<u8>) {
         let mut buffer = BytesMut::from(bytes);
         let reply = Replies::default().take(&mut buffer);
         (reply, buffer.to_vec())
     }
 
-    fn reply(code: u16, lines: &[&str]) -> Reply {
-        Reply {
+    fn reply(code: u16, lines: &[&str]) -> RelayReply {
+        RelayReply {
             code,
             lines: lines.iter().map(|l| (*l).to_owned()).collect(),
         }
@@ -206,12 +209,12 @@ mod tests {
             b"+50 x\r\n",
             b"100 x\r\n",
         ] {
-            assert_eq!(take(bytes).0, Err(Nonsense::NoReply), "{bytes:?}");
+            assert_eq!(take(bytes).0, Err(ProtocolError::NoReply), "{bytes:?}");
         }
         let endless = vec![b'2'; LONGEST + 1];
-        assert_eq!(take(&endless).0, Err(Nonsense::Endless));
+        assert_eq!(take(&endless).0, Err(ProtocolError::Endless));
         let lines = b"250-x\r\n".repeat(LONGEST / 7 + 1);
-        assert_eq!(take(&lines).0, Err(Nonsense::Endless));
+        assert_eq!(take(&lines).0, Err(ProtocolError::Endless));
     }
 
     #[test]
@@ -228,7 +231,7 @@ mod tests {
             gmail.line(),
             "550 5.1.1 The account does not exist. Try again. See x"
         );
-        assert_eq!(gmail.status(), Some(Status::new(5, 1, 1)));
+        assert_eq!(gmail.status(), Some(EnhancedStatus::new(5, 1, 1)));
         assert_eq!(reply(250, &[""]).line(), "250");
         assert_eq!(reply(550, &["a\tb\u{7}c\rd"]).line(), "550 a b c d");
         assert_eq!(reply(550, &[&"x".repeat(5000)]).line().len(), 4 + KEPT);

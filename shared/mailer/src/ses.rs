@@ -21,7 +21,7 @@ use aws_sdk_sesv2::primitives::Blob;
 use aws_sdk_sesv2::types::{Destination, EmailContent, MessageTag, RawMessage};
 use tokio::sync::OnceCell;
 
-use crate::{Attempt, Envelope, Stage, Status};
+use crate::{Attempt, EnhancedStatus, Envelope, RefusalStage};
 
 pub use identities::{SesAccount, SesDomain, SesError};
 pub use pools::{InvalidPools, Pools};
@@ -72,7 +72,7 @@ impl Ses {
                 Ok(sent) => accepted(sent.message_id().unwrap_or_default()),
                 Err(error) => refused(&error, &envelope.to.wire()),
             },
-            Err(error) => Attempt::our_trouble(format!("the call to SES was not built: {error}")),
+            Err(error) => Attempt::relay_error(format!("the call to SES was not built: {error}")),
         }
     }
 
@@ -122,7 +122,7 @@ fn accepted(message_id: &str) -> Attempt {
 /// mail may have left or not, and is deferred.
 fn refused(error: &SdkError<SendEmailError>, to: &str) -> Attempt {
     let Some(answer) = error.as_service_error() else {
-        return Attempt::our_trouble(format!(
+        return Attempt::relay_error(format!(
             "no answer from SES: {}",
             DisplayErrorContext(error)
         ));
@@ -130,9 +130,9 @@ fn refused(error: &SdkError<SendEmailError>, to: &str) -> Attempt {
     let name = answer.code().unwrap_or("unknown error");
     let text = answer.message().unwrap_or_default();
     let (code, status, stage) = match judge(answer, text, to) {
-        Judgement::Ours => return Attempt::our_trouble(format!("SES answered {name}: {text}")),
-        Judgement::Address => (553, Status::new(5, 1, 3), Stage::Rcpt),
-        Judgement::Mail => (554, Status::new(5, 6, 0), Stage::Data),
+        Judgement::Ours => return Attempt::relay_error(format!("SES answered {name}: {text}")),
+        Judgement::Address => (553, EnhancedStatus::new(5, 1, 3), RefusalStage::Rcpt),
+        Judgement::Mail => (554, EnhancedStatus::new(5, 6, 0), RefusalStage::Data),
     };
     Attempt::Bounced {
         code,

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 /// `class.subject.detail`, for example `5.1.1`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Status {
+pub struct EnhancedStatus {
     /// 2 success, 4 for now, 5 for good.
     pub class: u8,
     pub subject: u16,
@@ -17,7 +17,7 @@ pub struct Status {
 #[error("not an enhanced status code")]
 pub struct InvalidStatus;
 
-impl Status {
+impl EnhancedStatus {
     /// A status of the given parts.
     pub const fn new(class: u8, subject: u16, detail: u16) -> Self {
         Self {
@@ -37,7 +37,7 @@ impl Status {
     }
 }
 
-impl FromStr for Status {
+impl FromStr for EnhancedStatus {
     type Err = InvalidStatus;
     fn from_str(text: &str) -> Result<Self, InvalidStatus> {
         let mut parts = text.split('.').map(|part| {
@@ -59,7 +59,7 @@ impl FromStr for Status {
     }
 }
 
-impl fmt::Display for Status {
+impl fmt::Display for EnhancedStatus {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}.{}.{}", self.class, self.subject, self.detail)
     }
@@ -72,9 +72,9 @@ mod tests {
     #[test]
     fn what_reads_as_a_status_and_what_does_not() {
         for (text, want) in [
-            ("5.1.1", Some(Status::new(5, 1, 1))),
-            ("4.7.650", Some(Status::new(4, 7, 650))),
-            ("2.0.0", Some(Status::new(2, 0, 0))),
+            ("5.1.1", Some(EnhancedStatus::new(5, 1, 1))),
+            ("4.7.650", Some(EnhancedStatus::new(4, 7, 650))),
+            ("2.0.0", Some(EnhancedStatus::new(2, 0, 0))),
             ("3.0.0", None),
             ("5.1", None),
             ("5.1.1.1", None),
@@ -93,16 +93,28 @@ mod tests {
     #[test]
     fn a_reply_names_its_status_first_and_in_its_own_class() {
         for (code, text, want) in [
-            (550, "5.1.1 no such user", Some(Status::new(5, 1, 1))),
-            (550, "#5.1.0 Address rejected.", Some(Status::new(5, 1, 0))),
-            (550, "[5.7.1] blocked", Some(Status::new(5, 7, 1))),
-            (450, "4.2.0 greylisted", Some(Status::new(4, 2, 0))),
+            (
+                550,
+                "5.1.1 no such user",
+                Some(EnhancedStatus::new(5, 1, 1)),
+            ),
+            (
+                550,
+                "#5.1.0 Address rejected.",
+                Some(EnhancedStatus::new(5, 1, 0)),
+            ),
+            (550, "[5.7.1] blocked", Some(EnhancedStatus::new(5, 7, 1))),
+            (450, "4.2.0 greylisted", Some(EnhancedStatus::new(4, 2, 0))),
             (550, "4.2.0 greylisted", None),
             (550, "blocked by 5.1.1", None),
             (550, "1.2.3.4 is listed", None),
             (550, "", None),
         ] {
-            assert_eq!(Status::of_reply(code, text), want, "{code} {text:?}");
+            assert_eq!(
+                EnhancedStatus::of_reply(code, text),
+                want,
+                "{code} {text:?}"
+            );
         }
     }
 }

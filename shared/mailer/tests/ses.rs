@@ -11,7 +11,8 @@ use axum::Router;
 use axum::http::StatusCode;
 use axum::routing::post;
 use posthaste_mailer::{
-    Attempt, Cause, Envelope, Mailer, Ses, Stage, TAG_ACCOUNT, TAG_MESSAGE, TAG_RECIPIENT, Tags,
+    Attempt, Cause, Envelope, Mailer, RefusalStage, Ses, TAG_ACCOUNT, TAG_MESSAGE, TAG_RECIPIENT,
+    Tags,
 };
 use posthaste_model::{AccountId, EmailAddress, MessageId};
 use serde_json::{Value, json};
@@ -233,12 +234,12 @@ async fn what_ses_answers_becomes_an_attempt_after_one_call() {
             } => ours.to_owned(),
             Attempt::Bounced {
                 code,
-                stage: Stage::Rcpt,
+                stage: RefusalStage::Rcpt,
                 ..
             } => format!("bounced {code} at rcpt"),
             Attempt::Bounced {
                 code,
-                stage: Stage::Data,
+                stage: RefusalStage::Data,
                 ..
             } => format!("bounced {code} at data"),
             other @ (Attempt::Accepted { .. }

@@ -14,7 +14,7 @@ use crate::parse::Entity;
 use crate::parse::charset::UTF8;
 use facts::dkim;
 use people::People;
-use sort::{Body, File, Sorted};
+use sort::{File, Sorted, TextBody};
 
 pub use facts::{Facts, Signature, Spam, Spf};
 
@@ -29,13 +29,13 @@ pub enum Mode {
 
 /// The fields of one POST, in order.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Form<'a> {
-    pub entries: Vec<Entry<'a>>,
+pub struct ParseForm<'a> {
+    pub entries: Vec<FormEntry<'a>>,
 }
 
 /// One field or file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Entry<'a> {
+pub struct FormEntry<'a> {
     pub name: Cow<'static, str>,
     pub value: Cow<'a, [u8]>,
     /// Only files have one.
@@ -58,14 +58,14 @@ pub struct FileFacts {
 ///
 /// Several texts of one kind and charset are joined; of another charset, or as alternatives of
 /// each other, the later ones become attachments. Attachments without a name get one.
-pub fn form<'a>(raw: &'a [u8], facts: &Facts<'_>, mode: Mode) -> Form<'a> {
+pub fn form<'a>(raw: &'a [u8], facts: &Facts<'_>, mode: Mode) -> ParseForm<'a> {
     match mode {
         Mode::Parsed => parsed(raw, facts),
         Mode::Raw => whole(raw, facts),
     }
 }
 
-fn parsed<'a>(raw: &'a [u8], facts: &Facts<'_>) -> Form<'a> {
+fn parsed<'a>(raw: &'a [u8], facts: &Facts<'_>) -> ParseForm<'a> {
     let mail = Entity::read(raw);
     let sorted = Sorted::read(mail);
     let people = People::read(mail, sorted.fallback_charset());
@@ -74,7 +74,7 @@ fn parsed<'a>(raw: &'a [u8], facts: &Facts<'_>) -> Form<'a> {
     let info = sorted.info();
     let Sorted { text, html, files } = sorted;
 
-    let mut form = Form { entries: vec![] };
+    let mut form = ParseForm { entries: vec![] };
     form.bytes("headers", mail.header);
     form.text("dkim", dkim(facts.dkim));
     if !ids.is_empty() {
@@ -100,10 +100,10 @@ fn parsed<'a>(raw: &'a [u8], facts: &Facts<'_>) -> Form<'a> {
     form
 }
 
-fn whole<'a>(raw: &'a [u8], facts: &Facts<'_>) -> Form<'a> {
+fn whole<'a>(raw: &'a [u8], facts: &Facts<'_>) -> ParseForm<'a> {
     let people = People::read(Entity::read(raw), "");
     let charsets = people.charsets();
-    let mut form = Form { entries: vec![] };
+    let mut form = ParseForm { entries: vec![] };
     form.bytes("email", raw);
     form.text("dkim", dkim(facts.dkim));
     form.text("to", people.to);
@@ -116,7 +116,7 @@ fn whole<'a>(raw: &'a [u8], facts: &Facts<'_>) -> Form<'a> {
     form
 }
 
-impl<'a> Form<'a> {
+impl<'a> ParseForm<'a> {
     /// The first entry of this name.
     pub fn get(&self, name: &str) -> Option<&[u8]> {
         let entry = self.entries.iter().find(|entry| entry.name == name);
@@ -143,7 +143,7 @@ impl<'a> Form<'a> {
     }
 
     fn text(&mut self, name: &'static str, value: String) {
-        self.entries.push(Entry {
+        self.entries.push(FormEntry {
             name: name.into(),
             value: Cow::Owned(value.into_bytes()),
             file: None,
@@ -157,7 +157,7 @@ impl<'a> Form<'a> {
     }
 
     fn bytes(&mut self, name: &'static str, value: &'a [u8]) {
-        self.entries.push(Entry {
+        self.entries.push(FormEntry {
             name: name.into(),
             value: Cow::Borrowed(value),
             file: None,
@@ -167,12 +167,12 @@ impl<'a> Form<'a> {
     fn body(
         &mut self,
         name: &'static str,
-        body: Option<Body<'a>>,
+        body: Option<TextBody<'a>>,
         charsets: &mut Map<String, Value>,
     ) {
         if let Some(body) = body {
             charsets.insert(name.to_owned(), body.charset.as_str().into());
-            self.entries.push(Entry {
+            self.entries.push(FormEntry {
                 name: name.into(),
                 value: body.into_bytes(),
                 file: None,
@@ -181,7 +181,7 @@ impl<'a> Form<'a> {
     }
 
     fn file(&mut self, n: usize, file: File<'a>) {
-        self.entries.push(Entry {
+        self.entries.push(FormEntry {
             name: format!("attachment{n}").into(),
             value: file.bytes,
             file: Some(FileFacts {
@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[track_caller]
-    fn check(form: &Form<'_>, name: &str, want: Option<&str>) {
+    fn check(form: &ParseForm<'_>, name: &str, want: Option<&str>) {
         assert_eq!(form.get(name), want.map(str::as_bytes), "{name}");
     }
 

@@ -93,7 +93,7 @@ pub fn build(mail: &Outgoing<'_>, stamp: &Stamp<'_>) -> Result<Vec<u8>, BuildErr
         .sum();
     let mut out = Vec::with_capacity(size + size / 16 + 2048);
     header::write(mail, stamp, &mut out)?;
-    let mut parts = Parts {
+    let mut parts = BodyBuilder {
         seed: stamp.boundary,
         level: 0,
         out,
@@ -123,14 +123,14 @@ fn check(stamp: &Stamp<'_>) -> Result<(), BuildError> {
 }
 
 /// The body under construction.
-struct Parts<'a> {
+struct BodyBuilder<'a> {
     seed: &'a str,
     /// How many multiparts were opened.
     level: usize,
     out: Vec<u8>,
 }
 
-impl Parts<'_> {
+impl BodyBuilder<'_> {
     fn mixed(&mut self, mail: &Outgoing<'_>) -> Result<(), BuildError> {
         let html = |content: &Content| {
             MediaType::parse(&content.mime_type).is_some_and(|kind| kind.is("text/html"))

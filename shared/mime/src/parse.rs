@@ -13,8 +13,8 @@ mod params;
 mod transfer;
 mod words;
 
-pub(crate) use entity::{Entity, Parts};
-pub(crate) use fields::{Fields, unfolded};
+pub(crate) use entity::{Entity, MultipartParts};
+pub(crate) use fields::{HeaderFields, unfolded};
 pub(crate) use params::Parameterised;
 pub(crate) use transfer::decoded;
-pub(crate) use words::{LONGEST, Place, encoded, text};
+pub(crate) use words::{LONGEST, WordContext, encoded, text};

@@ -9,12 +9,12 @@ mod address;
 mod body;
 mod part;
 
-use crate::parse::{Entity, Fields, Parts, Place, text, unfolded};
+use crate::parse::{Entity, HeaderFields, MultipartParts, WordContext, text, unfolded};
 
-pub use address::Address;
+pub use address::MailAddress;
 pub use body::BodyKind;
 use body::Level;
-pub use part::{Disposition, Part};
+pub use part::{Disposition, MailPart};
 
 /// Multiparts inside multiparts.
 const DEEPEST: usize = 32;
@@ -30,12 +30,12 @@ const LONGEST: usize = 1 << 16;
 
 /// A mail taken apart.
 #[derive(Clone, Debug)]
-pub struct Mail<'a> {
-    header: Fields<'a>,
-    parts: Vec<Part<'a>>,
+pub struct ParsedMail<'a> {
+    header: HeaderFields<'a>,
+    parts: Vec<MailPart<'a>>,
 }
 
-impl<'a> Mail<'a> {
+impl<'a> ParsedMail<'a> {
     /// Takes a mail apart. Any bytes are one.
     pub fn read(raw: &'a [u8]) -> Self {
         let mail = read_head(raw);
@@ -66,7 +66,7 @@ impl<'a> Mail<'a> {
         for (at, siblings, level) in open.iter().rev() {
             let rest = siblings.rest();
             if !rest.is_empty() {
-                parts.push(Part::unread(rest, Some(*at), level.children + 1));
+                parts.push(MailPart::unread(rest, Some(*at), level.children + 1));
             }
         }
         Self { header, parts }
@@ -80,11 +80,11 @@ impl<'a> Mail<'a> {
     /// The first field of this name as a person reads it: one line, encoded words decoded.
     pub fn text(&self, name: &str) -> Option<String> {
         let [value] = self.header.pick([name]);
-        value.map(|value| text(head(value), Place::Text, ""))
+        value.map(|value| text(head(value), WordContext::Text, ""))
     }
 
     /// The addresses of every field of this name, in their order.
-    pub fn addresses(&self, name: &str) -> Vec<Address> {
+    pub fn addresses(&self, name: &str) -> Vec<MailAddress> {
         let mut found = Vec::new();
         let mut room = LONGEST;
         for (other, value) in self.fields() {
@@ -108,7 +108,7 @@ impl<'a> Mail<'a> {
     }
 
     /// Every part, a parent before its children. The first is the mail itself.
-    pub fn parts(&self) -> &[Part<'a>] {
+    pub fn parts(&self) -> &[MailPart<'a>] {
         &self.parts
     }
 }
@@ -127,18 +127,18 @@ fn head(value: &[u8]) -> &[u8] {
 }
 
 /// A multipart that is being read: its place in the list, its parts and what they are for.
-type Open<'a> = (usize, Parts<'a>, Level);
+type OpenMultipart<'a> = (usize, MultipartParts<'a>, Level);
 
 /// Takes a part in; one that has parts of its own is opened.
 fn add<'a>(
-    parts: &mut Vec<Part<'a>>,
+    parts: &mut Vec<MailPart<'a>>,
     entity: Entity<'a>,
     parent: Option<usize>,
     level: &mut Level,
     may_nest: bool,
-) -> Option<Open<'a>> {
+) -> Option<OpenMultipart<'a>> {
     level.children += 1;
-    let mut part = Part::read(entity, level.is_digest());
+    let mut part = MailPart::read(entity, level.is_digest());
     (part.parent, part.number) = (parent, level.children);
     let at = parts.len();
     let opened = part.open(entity, may_nest).map(|siblings| {
@@ -158,8 +158,8 @@ mod tests {
 
     /// Place, type and use of each part.
     fn tree(raw: &str) -> Vec<String> {
-        let mail = Mail::read(raw.as_bytes());
-        let line = |part: &Part<'_>| {
+        let mail = ParsedMail::read(raw.as_bytes());
+        let line = |part: &MailPart<'_>| {
             let parent = part.parent.map_or("-".to_owned(), |at| at.to_string());
             let kind = match part.body_kind {
                 Some(BodyKind::Text) => " text",
@@ -234,7 +234,7 @@ mod tests {
         let deep: String = (0..100)
             .map(|n| format!("Content-Type: multipart/mixed; boundary=b{n}\n\n--b{n}\n"))
             .collect();
-        let mail = Mail::read(deep.as_bytes());
+        let mail = ParsedMail::read(deep.as_bytes());
         assert_eq!(mail.parts().len(), DEEPEST + 1);
         let last = mail.parts().last().unwrap();
         assert_eq!(last.media_type, "application/octet-stream");
@@ -244,7 +244,7 @@ mod tests {
             "Content-Type: multipart/mixed; boundary=b\n\n{}--b--",
             "--b\nContent-Type: image/png\n\n\n".repeat(MOST_PARTS + 5)
         );
-        let mail = Mail::read(wide.as_bytes());
+        let mail = ParsedMail::read(wide.as_bytes());
         assert_eq!(mail.parts().len(), MOST_PARTS + 1);
         let last = mail.parts().last().unwrap();
         assert_eq!((last.parent, last.number), (Some(0), MOST_PARTS));
@@ -256,7 +256,7 @@ mod tests {
     fn the_header_is_read_once_for_every_use() {
         let raw = b"To: a@b, C <c@d>\nto: e@f\nSubject: =?utf-8?q?=C3=A4?=\n b\n\
             Message-ID: <x@y> (z)\nX-List: <http://a>,\n\t<mailto:b>\n\n";
-        let mail = Mail::read(raw);
+        let mail = ParsedMail::read(raw);
         let to: Vec<_> = mail
             .addresses("TO")
             .into_iter()

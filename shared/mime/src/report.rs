@@ -6,9 +6,11 @@
 
 mod status;
 
-use crate::parse::{Entity, Fields, Parameterised, Parts, Place, decoded, text};
+use crate::parse::{
+    Entity, HeaderFields, MultipartParts, Parameterised, WordContext, decoded, text,
+};
 
-pub use status::{Action, Delivery, Recipient};
+pub use status::{Delivery, Recipient, ReportAction};
 
 /// Parts of a report that are looked at.
 const MOST_PARTS: usize = 20;
@@ -60,10 +62,10 @@ impl Original {
         Some(id.trim_matches(['<', '>', ' ']))
     }
 
-    fn read(header: Fields<'_>) -> Self {
+    fn read(header: HeaderFields<'_>) -> Self {
         let decoded = |(name, value): (&[u8], &[u8])| {
             let name = String::from_utf8_lossy(name).into_owned();
-            (name, text(value, Place::Text, ""))
+            (name, text(value, WordContext::Text, ""))
         };
         Self {
             headers: header.iter().take(MOST).map(decoded).collect(),
@@ -82,7 +84,7 @@ pub fn read(raw: &[u8]) -> Option<Report> {
     if !kind.value.starts_with("multipart/") {
         return None;
     }
-    let parts = Parts::read(mail.body, &kind.raw("boundary")?)?;
+    let parts = MultipartParts::read(mail.body, &kind.raw("boundary")?)?;
     let mut report = None;
     let mut original = Original::default();
     for part in parts.take(MOST_PARTS) {
@@ -103,7 +105,7 @@ pub fn read(raw: &[u8]) -> Option<Report> {
             | "text/rfc822-headers"
             | "message/rfc822-headers"
             | "message/global-headers" => {
-                original = Original::read(Fields::new(Entity::read(&body()).header));
+                original = Original::read(HeaderFields::new(Entity::read(&body()).header));
             }
             _ => {}
         }
@@ -116,8 +118,8 @@ pub fn read(raw: &[u8]) -> Option<Report> {
 }
 
 fn complaint(body: &[u8]) -> Complaint {
-    let fields = Fields::new(body);
-    let one = |value: &[u8]| text(value, Place::Text, "");
+    let fields = HeaderFields::new(body);
+    let one = |value: &[u8]| text(value, WordContext::Text, "");
     let [kind, from, ip, agent] = fields.pick([
         "Feedback-Type",
         "Original-Mail-From",
@@ -142,7 +144,7 @@ fn complaint(body: &[u8]) -> Complaint {
 /// The subject of a mail, decoded to one line; empty without one.
 pub fn subject(raw: &[u8]) -> String {
     let [subject] = Entity::read(raw).fields().pick(["Subject"]);
-    text(subject.unwrap_or_default(), Place::Text, "")
+    text(subject.unwrap_or_default(), WordContext::Text, "")
 }
 
 /// Whether a machine wrote this mail, so that answering it by machine could go round for ever

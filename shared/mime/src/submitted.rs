@@ -17,7 +17,7 @@ use crate::{BuildError, Stamp};
 use leaves::Leaves;
 
 pub use flaw::Flaw;
-pub use head::{Head, received};
+pub use head::{SubmittedHead, received};
 
 const PLAIN: &str = "text/plain";
 const HTML: &str = "text/html";

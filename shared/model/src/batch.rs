@@ -23,12 +23,12 @@ pub const MOST_HELD: usize = 100;
 /// What an owner may put on a batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Status {
+pub enum BatchStatus {
     Pause,
     Cancel,
 }
 
-impl Status {
+impl BatchStatus {
     /// The word of the API.
     pub fn word(self) -> &'static str {
         match self {
@@ -50,7 +50,7 @@ impl Status {
 /// A status together with the moment it was asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Hold {
-    pub status: Status,
+    pub status: BatchStatus,
     /// Only messages whose time lies at least [`NOTICE`] after this are held.
     pub since: Timestamp,
 }
@@ -70,7 +70,7 @@ impl Hold {
     /// The same hold with another status. What was held stays held: a cancel after a pause also
     /// discards what waits past its time.
     #[must_use]
-    pub fn turned(self, status: Status) -> Self {
+    pub fn turned(self, status: BatchStatus) -> Self {
         Self { status, ..self }
     }
 }
@@ -78,7 +78,7 @@ impl Hold {
 /// How far a piece of a later mail has come. Everything but `Waiting` is final.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Stage {
+pub enum PartStage {
     /// It has not left yet and can be cancelled or moved.
     #[default]
     Waiting,
@@ -95,7 +95,7 @@ pub enum Stage {
 pub struct Plan<'a> {
     /// When it is to leave.
     pub at: Timestamp,
-    pub stage: Stage,
+    pub stage: PartStage,
     /// Seconds it was to leave before it was moved: a job that names one of them may still carry
     /// it.
     pub was: &'a [Timestamp],
@@ -118,10 +118,10 @@ impl Reason {
     }
 
     /// The stage of a piece that was dropped for this reason.
-    pub fn stage(self) -> Stage {
+    pub fn stage(self) -> PartStage {
         match self {
-            Self::Cancelled => Stage::Cancelled,
-            Self::Expired => Stage::Expired,
+            Self::Cancelled => PartStage::Cancelled,
+            Self::Expired => PartStage::Expired,
         }
     }
 }
@@ -129,7 +129,7 @@ impl Reason {
 /// What becomes of a piece whose job has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
-pub enum Fate {
+pub enum PartFate {
     /// It leaves.
     Deliver,
     /// It stays, past its time, until the pause is removed or it expires.
@@ -146,33 +146,38 @@ pub enum Fate {
 ///
 /// `plan` is `None` for a piece nobody wrote down (or whose row expired); then only the hold on its
 /// batch decides.
-pub fn fate(plan: Option<Plan<'_>>, hold: Option<Hold>, due: Timestamp, now: Timestamp) -> Fate {
+pub fn fate(
+    plan: Option<Plan<'_>>,
+    hold: Option<Hold>,
+    due: Timestamp,
+    now: Timestamp,
+) -> PartFate {
     let Some(plan) = plan else {
         return under(hold, due, now);
     };
     let current = plan.at == due;
     if !current && !plan.was.contains(&due) {
-        return Fate::Ignore;
+        return PartFate::Ignore;
     }
     match plan.stage {
-        Stage::Cancelled => Fate::Discard(Reason::Cancelled),
-        Stage::Expired => Fate::Discard(Reason::Expired),
-        Stage::Gone if current => Fate::Deliver,
-        Stage::Gone => Fate::Ignore,
-        Stage::Waiting if current => under(hold, due, now),
-        Stage::Waiting => Fate::Move(plan.at),
+        PartStage::Cancelled => PartFate::Discard(Reason::Cancelled),
+        PartStage::Expired => PartFate::Discard(Reason::Expired),
+        PartStage::Gone if current => PartFate::Deliver,
+        PartStage::Gone => PartFate::Ignore,
+        PartStage::Waiting if current => under(hold, due, now),
+        PartStage::Waiting => PartFate::Move(plan.at),
     }
 }
 
 /// What the hold on its batch does to a waiting message that was to leave at `at`.
-pub fn under(hold: Option<Hold>, at: Timestamp, now: Timestamp) -> Fate {
+pub fn under(hold: Option<Hold>, at: Timestamp, now: Timestamp) -> PartFate {
     let Some(hold) = hold.filter(|hold| hold.reaches(at)) else {
-        return Fate::Deliver;
+        return PartFate::Deliver;
     };
     match hold.status {
-        Status::Cancel => Fate::Discard(Reason::Cancelled),
-        Status::Pause if now >= expiry(at) => Fate::Discard(Reason::Expired),
-        Status::Pause => Fate::Hold,
+        BatchStatus::Cancel => PartFate::Discard(Reason::Cancelled),
+        BatchStatus::Pause if now >= expiry(at) => PartFate::Discard(Reason::Expired),
+        BatchStatus::Pause => PartFate::Hold,
     }
 }
 
@@ -187,30 +192,34 @@ mod tests {
 
     const T: Timestamp = Timestamp(1_000_000);
 
-    fn held(status: Status, since: i64) -> Option<Hold> {
+    fn held(status: BatchStatus, since: i64) -> Option<Hold> {
         let since = T.plus(since);
         Some(Hold { status, since })
     }
 
     #[test]
     fn a_hold_reaches_what_leaves_ten_minutes_later_or_after() {
+        use BatchStatus::{Cancel, Pause};
         use Reason::{Cancelled, Expired};
-        use Status::{Cancel, Pause};
         // The message leaves at T; the hold was asked for at T + `since`; its job comes at T + `late`.
         for (hold, late, want) in [
-            (None, 0, Fate::Deliver),
-            (None, 1_000_000, Fate::Deliver),
-            (held(Cancel, -600), 0, Fate::Discard(Cancelled)),
-            (held(Cancel, -601), 0, Fate::Discard(Cancelled)),
-            (held(Cancel, -600), 1_000_000, Fate::Discard(Cancelled)),
-            (held(Cancel, -599), 0, Fate::Deliver),
-            (held(Cancel, 0), 0, Fate::Deliver),
-            (held(Cancel, 1), 2, Fate::Deliver),
-            (held(Pause, -600), 0, Fate::Hold),
-            (held(Pause, -599), 0, Fate::Deliver),
-            (held(Pause, -600), SHELF_LIFE, Fate::Hold),
-            (held(Pause, -600), SHELF_LIFE + 1, Fate::Discard(Expired)),
-            (held(Pause, -599), SHELF_LIFE + 1, Fate::Deliver),
+            (None, 0, PartFate::Deliver),
+            (None, 1_000_000, PartFate::Deliver),
+            (held(Cancel, -600), 0, PartFate::Discard(Cancelled)),
+            (held(Cancel, -601), 0, PartFate::Discard(Cancelled)),
+            (held(Cancel, -600), 1_000_000, PartFate::Discard(Cancelled)),
+            (held(Cancel, -599), 0, PartFate::Deliver),
+            (held(Cancel, 0), 0, PartFate::Deliver),
+            (held(Cancel, 1), 2, PartFate::Deliver),
+            (held(Pause, -600), 0, PartFate::Hold),
+            (held(Pause, -599), 0, PartFate::Deliver),
+            (held(Pause, -600), SHELF_LIFE, PartFate::Hold),
+            (
+                held(Pause, -600),
+                SHELF_LIFE + 1,
+                PartFate::Discard(Expired),
+            ),
+            (held(Pause, -599), SHELF_LIFE + 1, PartFate::Deliver),
         ] {
             assert_eq!(fate(None, hold, T, T.plus(late)), want, "{hold:?} {late}");
         }
@@ -218,36 +227,36 @@ mod tests {
 
     #[test]
     fn a_turned_hold_reaches_as_far_as_before() {
-        let hold = held(Status::Pause, -600).unwrap();
-        let turned = hold.turned(Status::Cancel);
+        let hold = held(BatchStatus::Pause, -600).unwrap();
+        let turned = hold.turned(BatchStatus::Cancel);
         assert_eq!(turned.since, hold.since);
         let now = T.plus(5);
         assert_eq!(
             under(Some(turned), T, now),
-            Fate::Discard(Reason::Cancelled)
+            PartFate::Discard(Reason::Cancelled)
         );
     }
 
     #[test]
     fn only_the_job_of_the_present_plan_moves_a_piece() {
-        use Stage::{Cancelled, Expired, Gone, Waiting};
-        let pause = held(Status::Pause, -700);
+        use PartStage::{Cancelled, Expired, Gone, Waiting};
+        let pause = held(BatchStatus::Pause, -700);
         let (now, old, other) = (T.plus(3), T.plus(-50), T.plus(-1));
-        let drop = |reason| Fate::Discard(reason);
+        let drop = |reason| PartFate::Discard(reason);
         for (stage, due, hold, want) in [
-            (Waiting, T, None, Fate::Deliver),
-            (Waiting, T, pause, Fate::Hold),
-            (Waiting, old, pause, Fate::Move(T)),
-            (Waiting, other, None, Fate::Ignore),
+            (Waiting, T, None, PartFate::Deliver),
+            (Waiting, T, pause, PartFate::Hold),
+            (Waiting, old, pause, PartFate::Move(T)),
+            (Waiting, other, None, PartFate::Ignore),
             // Once begun, it is finished, even if the batch is held again.
-            (Gone, T, pause, Fate::Deliver),
-            (Gone, old, None, Fate::Ignore),
-            (Gone, other, None, Fate::Ignore),
+            (Gone, T, pause, PartFate::Deliver),
+            (Gone, old, None, PartFate::Ignore),
+            (Gone, other, None, PartFate::Ignore),
             (Cancelled, T, None, drop(Reason::Cancelled)),
             (Cancelled, old, None, drop(Reason::Cancelled)),
-            (Cancelled, other, None, Fate::Ignore),
+            (Cancelled, other, None, PartFate::Ignore),
             (Expired, T, None, drop(Reason::Expired)),
-            (Expired, other, None, Fate::Ignore),
+            (Expired, other, None, PartFate::Ignore),
         ] {
             let was = &[old];
             let plan = Plan { at: T, stage, was };
@@ -257,13 +266,13 @@ mod tests {
 
     #[test]
     fn words_are_read_as_they_are_written() {
-        for status in [Status::Pause, Status::Cancel] {
-            assert_eq!(Status::from_word(status.word()), Some(status));
+        for status in [BatchStatus::Pause, BatchStatus::Cancel] {
+            assert_eq!(BatchStatus::from_word(status.word()), Some(status));
             let json = serde_json::to_string(&status).unwrap();
             assert_eq!(json, format!("\"{}\"", status.word()));
         }
         for bad in ["", "Pause", "resume", "cancelled"] {
-            assert_eq!(Status::from_word(bad), None, "{bad}");
+            assert_eq!(BatchStatus::from_word(bad), None, "{bad}");
         }
     }
 }

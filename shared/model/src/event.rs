@@ -9,7 +9,7 @@ use crate::{AccountId, KeyId, MessageId, Timestamp};
 /// The kinds of SPEC.md, "Events".
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Kind {
+pub enum EventKind {
     Processed,
     Delivered,
     Deferred,
@@ -24,7 +24,7 @@ pub enum Kind {
     AccountStatusChange,
 }
 
-impl Kind {
+impl EventKind {
     /// Every kind, in the order of SPEC.md.
     pub const ALL: [Self; 12] = [
         Self::Processed,
@@ -126,7 +126,7 @@ pub struct Event {
     /// `sg_event_id`: a function of what happened, so a replay gives the same (at most 100 characters).
     pub id: String,
     pub account: AccountId,
-    pub kind: Kind,
+    pub kind: EventKind,
     pub at: Timestamp,
     /// The recipient.
     pub email: String,
@@ -191,7 +191,13 @@ fn first_version() -> u8 {
 
 impl Event {
     /// An event of `kind` with nothing but its identity filled in.
-    pub fn new(id: String, account: AccountId, kind: Kind, at: Timestamp, email: String) -> Self {
+    pub fn new(
+        id: String,
+        account: AccountId,
+        kind: EventKind,
+        at: Timestamp,
+        email: String,
+    ) -> Self {
         Self {
             v: 1,
             id,
@@ -226,7 +232,12 @@ impl Event {
     }
 
     /// The id of something that happens once per attempt: the same cause gives the same id.
-    pub fn derived_id(message: &MessageId, recipient: u32, kind: Kind, attempt: u32) -> String {
+    pub fn derived_id(
+        message: &MessageId,
+        recipient: u32,
+        kind: EventKind,
+        attempt: u32,
+    ) -> String {
         format!("{}-{attempt}-{message}-{recipient}", kind.wire())
     }
 
@@ -246,15 +257,15 @@ mod tests {
         let event: Event = serde_json::from_str(old).unwrap();
         assert_eq!(
             (event.v, event.kind, event.at),
-            (1, Kind::Processed, Timestamp(1))
+            (1, EventKind::Processed, Timestamp(1))
         );
     }
 
     #[test]
     fn only_the_spam_report_differs_between_flag_and_event() {
-        for kind in Kind::ALL {
+        for kind in EventKind::ALL {
             let same = kind.wire() == kind.flag();
-            assert_eq!(same, kind != Kind::SpamReport, "{kind:?}");
+            assert_eq!(same, kind != EventKind::SpamReport, "{kind:?}");
         }
     }
 }

@@ -31,7 +31,7 @@ pub use client::ip_prefix;
 pub use defaults::{AccountDefaults, Wrapper};
 pub use dns::{Record, RecordKind};
 pub use entropy::Entropy;
-pub use event::{BounceType, Category, Event, Kind, Pool, UrlOffset};
+pub use event::{BounceType, Category, Event, EventKind, Pool, UrlOffset};
 pub use hostname::{Hostname, InvalidHostname, LONGEST as LONGEST_HOSTNAME};
 pub use ids::{AccountId, BatchId, InvalidId, KeyId, MessageId, TemplateId, VersionId, WebhookId};
 pub use mask::Masked;
@@ -39,8 +39,8 @@ pub use patch::Patch;
 pub use problems::{Problem, Problems};
 pub use public_url::{InvalidPublicUrl, LONGEST as LONGEST_PUBLIC_URL, PublicUrl};
 pub use send::{
-    Asm, Attachment, ClickTracking, Content, Copy, Disposition, Footer, Ganalytics, Mail,
-    MailSettings, OpenTracking, Personalization, Role, Span, SubscriptionTracking, Toggle,
+    Asm, Attachment, ClickTracking, Content, Disposition, Footer, Ganalytics, Mail, MailSettings,
+    OpenTracking, Personalization, RecipientCopy, Role, Span, SubscriptionTracking, Toggle,
     TrackingSettings,
 };
 pub use submitted::{Raw, Submitted};

@@ -250,7 +250,7 @@ pub enum Role {
 
 /// One recipient's copy of a mail: one claim, one hand-over, one stream of events.
 #[derive(Clone, Copy, Debug)]
-pub struct Copy<'a> {
+pub struct RecipientCopy<'a> {
     /// Position within the whole request, counted over to, cc, bcc of each personalization in turn.
     pub recipient: u32,
     pub role: Role,
@@ -273,7 +273,7 @@ impl Span {
 }
 
 impl Personalization {
-    /// All recipients, in the order of [`Copy::recipient`].
+    /// All recipients, in the order of [`RecipientCopy::recipient`].
     pub fn recipients(&self) -> impl Iterator<Item = (Role, &Mailbox)> {
         let to = self.to.iter().map(|m| (Role::To, m));
         let cc = self.cc.iter().map(|m| (Role::Cc, m));
@@ -289,7 +289,7 @@ impl Personalization {
 
 impl Mail {
     /// Every recipient's copy, in order.
-    pub fn copies(&self) -> impl Iterator<Item = Copy<'_>> {
+    pub fn copies(&self) -> impl Iterator<Item = RecipientCopy<'_>> {
         self.personalizations
             .iter()
             .flat_map(|p| {
@@ -297,12 +297,14 @@ impl Mail {
                     .map(move |(role, mailbox)| (p, role, mailbox))
             })
             .zip(0_u32..)
-            .map(|((personalization, role, mailbox), recipient)| Copy {
-                recipient,
-                role,
-                mailbox,
-                personalization,
-            })
+            .map(
+                |((personalization, role, mailbox), recipient)| RecipientCopy {
+                    recipient,
+                    role,
+                    mailbox,
+                    personalization,
+                },
+            )
     }
 
     /// How many recipients the request has.

@@ -55,14 +55,14 @@ impl fmt::Debug for Raw {
 
 #[derive(Serialize)]
 #[serde(rename_all = "lowercase")]
-enum Told<'a> {
+enum RawSubmission<'a> {
     Text(&'a str),
     Base64(String),
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "lowercase")]
-enum Read {
+enum SubmittedRead {
     Text(String),
     Base64(String),
 }
@@ -70,8 +70,8 @@ enum Read {
 impl Serialize for Raw {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let told = match self.text() {
-            Some(text) => Told::Text(text),
-            None => Told::Base64(STANDARD.encode(&self.0)),
+            Some(text) => RawSubmission::Text(text),
+            None => RawSubmission::Base64(STANDARD.encode(&self.0)),
         };
         told.serialize(serializer)
     }
@@ -79,9 +79,9 @@ impl Serialize for Raw {
 
 impl<'de> Deserialize<'de> for Raw {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        match Read::deserialize(deserializer)? {
-            Read::Text(text) => Ok(Self(text.into_bytes())),
-            Read::Base64(text) => {
+        match SubmittedRead::deserialize(deserializer)? {
+            SubmittedRead::Text(text) => Ok(Self(text.into_bytes())),
+            SubmittedRead::Base64(text) => {
                 let bytes = STANDARD.decode(text);
                 bytes.map(Self).map_err(de::Error::custom)
             }

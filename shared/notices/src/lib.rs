@@ -11,11 +11,11 @@ use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use posthaste_http::{Gate, GatewayName, Rejection};
+use posthaste_http::{Authorizer, GatewayName, Rejection};
 use posthaste_model::{AccountId, Clock, EmailAddress, Entropy, Hostname, Mail, Masked, PublicUrl};
 use posthaste_queue::{Job, Queue};
-use posthaste_runtime::{Boot, ConfigError, Error, Variables};
-use posthaste_store::{Account, Counted, CountedMail, Link, Store, SystemMail};
+use posthaste_runtime::{ConfigError, Env, Error, Platform};
+use posthaste_store::{Account, Counted, CountedMail, SenderLink, Store, SystemMail};
 
 pub use note::{LONGEST_NOTE, quoted};
 
@@ -39,7 +39,7 @@ pub struct Notices {
 
 /// A mail that a caller asks for.
 #[derive(Clone, Copy, Debug)]
-pub struct Wanted<'a> {
+pub struct NoticeRequest<'a> {
     pub account: &'a Account,
     pub to: &'a EmailAddress,
     /// The field of the request that names the address, for errors.
@@ -62,7 +62,7 @@ pub struct Cleared {
 /// A fresh link.
 #[derive(Debug)]
 pub struct FreshLink {
-    pub link: Link,
+    pub link: SenderLink,
     /// What the mail shows.
     pub url: String,
     /// Names the link without disclosing it.
@@ -73,7 +73,7 @@ pub struct FreshLink {
 ///
 /// # Errors
 /// When neither is set, or it is no address.
-pub fn system_sender(vars: &Variables) -> Result<EmailAddress, ConfigError> {
+pub fn system_sender(vars: &Env) -> Result<EmailAddress, ConfigError> {
     let sender = match vars.get("SYSTEM_SENDER") {
         Some(sender) => sender,
         None => format!("no-reply@{}", vars.parsed::<Hostname>("BOUNCE_DOMAIN")?),
@@ -88,14 +88,14 @@ impl Notices {
     ///
     /// # Errors
     /// When one that must be there is not, or one cannot be read.
-    pub fn open(boot: &Boot) -> Result<Self, Error> {
+    pub fn open(boot: &Platform) -> Result<Self, Error> {
         Ok(Self {
             store: boot.store()?,
             send: boot.queue("SEND_QUEUE_URL")?,
             clock: boot.clock(),
             entropy: boot.entropy(),
-            sender: system_sender(boot.vars())?,
-            public_url: boot.vars().optional("PUBLIC_URL")?,
+            sender: system_sender(boot.env())?,
+            public_url: boot.env().optional("PUBLIC_URL")?,
         })
     }
 
@@ -111,7 +111,7 @@ impl Notices {
         };
         let token = URL_SAFE_NO_PAD.encode(self.entropy.bytes::<32>());
         Ok(FreshLink {
-            link: Link::new(&token, self.clock.now().plus(LINK_LIFE)),
+            link: SenderLink::new(&token, self.clock.now().plus(LINK_LIFE)),
             url: format!("{base}{}", path.replace("{token}", &token)),
             about: token,
         })
@@ -122,8 +122,12 @@ impl Notices {
     /// # Errors
     /// 401 as from mail/send when the account may not send, 400 when a list of it or of an account
     /// above it holds the address, 429 past the limits of the day. Nothing is counted, then.
-    pub async fn clear(&self, gate: &Gate, wanted: &Wanted<'_>) -> Result<Cleared, Rejection> {
-        let Wanted {
+    pub async fn clear(
+        &self,
+        gate: &Authorizer,
+        wanted: &NoticeRequest<'_>,
+    ) -> Result<Cleared, Rejection> {
+        let NoticeRequest {
             account,
             to,
             field,

@@ -16,22 +16,22 @@ use tracing::{Instrument as _, Span};
 /// What becomes of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
-pub enum Verdict {
+pub enum Disposition {
     /// Handled, or never to be handled: the queue forgets it.
     Done,
     /// Cannot be handled now: a throttle, a conflict, an outage, an answer that got lost. It comes
     /// again, however often that happens.
-    Again,
+    Retry,
     /// Cannot be handled however often it comes. After a few tries it is a dead letter, from where a
     /// release that can handle it takes it.
     Fail,
 }
 
-impl Verdict {
+impl Disposition {
     /// The verdict of a job with two parts. What can pass is waited for first.
     pub fn and(self, other: Self) -> Self {
         match (self, other) {
-            (Self::Again, _) | (_, Self::Again) => Self::Again,
+            (Self::Retry, _) | (_, Self::Retry) => Self::Retry,
             (Self::Fail, _) | (_, Self::Fail) => Self::Fail,
             (Self::Done, Self::Done) => Self::Done,
         }
@@ -42,19 +42,19 @@ impl Verdict {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[must_use]
 pub struct BatchResult {
-    /// Those of [`Verdict::Again`].
+    /// Those of [`Disposition::Retry`].
     pub again: Vec<String>,
-    /// Those of [`Verdict::Fail`], and those that panicked.
+    /// Those of [`Disposition::Fail`], and those that panicked.
     pub failed: Vec<String>,
 }
 
 impl BatchResult {
     /// Adds what came of one message.
-    pub fn add(&mut self, id: String, verdict: Verdict) {
+    pub fn add(&mut self, id: String, verdict: Disposition) {
         match verdict {
-            Verdict::Done => {}
-            Verdict::Again => self.again.push(id),
-            Verdict::Fail => self.failed.push(id),
+            Disposition::Done => {}
+            Disposition::Retry => self.again.push(id),
+            Disposition::Fail => self.failed.push(id),
         }
     }
 
@@ -64,11 +64,11 @@ impl BatchResult {
     }
 }
 
-/// Runs `work` on the records of a batch, at most `at_once` at a time, and gives back what each
+/// Runs `work` on the records of a batch, at most `concurrency` at a time, and gives back what each
 /// made of it, `None` for one that panicked.
 pub async fn gather<'a, F, T>(
     event: &'a SqsEvent,
-    at_once: usize,
+    concurrency: usize,
     work: impl Fn(&'a SqsMessage) -> F,
 ) -> Vec<(String, Option<T>)>
 where
@@ -93,7 +93,7 @@ where
         })
         .collect();
     futures_util::stream::iter(running)
-        .buffer_unordered(at_once.max(1))
+        .buffer_unordered(concurrency.max(1))
         .collect()
         .await
 }
@@ -118,11 +118,11 @@ pub async fn each<'a, F>(
     work: impl Fn(&'a SqsMessage) -> F,
 ) -> BatchResult
 where
-    F: Future<Output = Verdict>,
+    F: Future<Output = Disposition>,
 {
     let mut result = BatchResult::default();
     for (id, end) in gather(event, at_once, work).await {
-        result.add(id, end.unwrap_or(Verdict::Fail));
+        result.add(id, end.unwrap_or(Disposition::Fail));
     }
     result
 }
@@ -143,9 +143,9 @@ mod tests {
 
         let mut result = each(&event, 2, |record| async move {
             match record.body.as_deref() {
-                Some("done") => Verdict::Done,
-                Some("again") => Verdict::Again,
-                Some("fail") => Verdict::Fail,
+                Some("done") => Disposition::Done,
+                Some("again") => Disposition::Retry,
+                Some("fail") => Disposition::Fail,
                 other => panic!("a job nobody foresaw: {other:?}"),
             }
         })
@@ -159,12 +159,12 @@ mod tests {
 
     #[test]
     fn what_can_pass_is_waited_for_before_the_rest_is_given_up() {
-        use Verdict::{Again, Done, Fail};
+        use Disposition::{Done, Fail, Retry};
         for (one, other, both) in [
             (Done, Done, Done),
             (Done, Fail, Fail),
-            (Done, Again, Again),
-            (Fail, Again, Again),
+            (Done, Retry, Retry),
+            (Fail, Retry, Retry),
         ] {
             assert_eq!((one.and(other), other.and(one)), (both, both));
         }

@@ -6,11 +6,11 @@ use aws_sdk_eventbridge::types::PutEventsRequestEntry;
 use posthaste_model::AccountId;
 
 use crate::QueueError;
-use crate::late::{Late, late};
+use crate::lazy_client::{LazyClient, lazy_client};
 
 /// One thing worth telling.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Notice {
+pub struct BusEvent {
     pub account: AccountId,
     /// The detail type: `Webhook Disabled`, `Account Suspended`, `Email Event`.
     pub kind: String,
@@ -20,50 +20,53 @@ pub struct Notice {
 
 /// Where notices go.
 #[derive(Clone, Debug)]
-pub struct Bus(Kind);
+pub struct Bus(BusKind);
 
 #[derive(Clone, Debug)]
-enum Kind {
-    EventBridge { client: Late<Client>, name: String },
+enum BusKind {
+    EventBridge {
+        client: LazyClient<Client>,
+        name: String,
+    },
     Log,
 }
 
 impl Bus {
     /// The EventBridge bus of this name.
     pub fn event_bridge(config: &aws_config::SdkConfig, name: &str) -> Self {
-        Self(Kind::EventBridge {
-            client: late(config, Client::new),
+        Self(BusKind::EventBridge {
+            client: lazy_client(config, Client::new),
             name: name.to_owned(),
         })
     }
 
     /// Nobody listens on a laptop: notices are lines in the log.
     pub fn log() -> Self {
-        Self(Kind::Log)
+        Self(BusKind::Log)
     }
 
     /// Publishes notices.
     ///
     /// # Errors
     /// When the bus did not take all of them.
-    pub async fn publish(&self, notices: &[Notice]) -> Result<(), QueueError> {
+    pub async fn publish(&self, notices: &[BusEvent]) -> Result<(), QueueError> {
         // EventBridge takes ten entries in one call.
         const BATCH: usize = 10;
         for chunk in notices.chunks(BATCH) {
             match &self.0 {
-                Kind::Log => {
+                BusKind::Log => {
                     for notice in chunk {
                         tracing::info!(account.id = %notice.account, "notice: {} {}", notice.kind, notice.detail);
                     }
                 }
-                Kind::EventBridge { client, name } => put(client, name, chunk).await?,
+                BusKind::EventBridge { client, name } => put(client, name, chunk).await?,
             }
         }
         Ok(())
     }
 }
 
-async fn put(client: &Client, bus: &str, notices: &[Notice]) -> Result<(), QueueError> {
+async fn put(client: &Client, bus: &str, notices: &[BusEvent]) -> Result<(), QueueError> {
     let mut put = client.put_events();
     for notice in notices {
         let mut detail = notice.detail.clone();

@@ -5,7 +5,7 @@ use posthaste_model::Millis;
 use tokio::sync::mpsc;
 
 use crate::local::ask;
-use crate::{Command, QueueError};
+use crate::{EngineCommand, QueueError};
 
 /// A job that no worker gets any more until it is replayed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,11 +26,11 @@ pub struct DeadJob {
 
 /// The dead letters of an engine.
 #[derive(Clone, Debug)]
-pub struct DeadJobs(mpsc::UnboundedSender<Command>);
+pub struct DeadJobs(mpsc::UnboundedSender<EngineCommand>);
 
 impl DeadJobs {
     /// Those of this engine.
-    pub fn new(engine: mpsc::UnboundedSender<Command>) -> Self {
+    pub fn new(engine: mpsc::UnboundedSender<EngineCommand>) -> Self {
         Self(engine)
     }
 
@@ -39,7 +39,7 @@ impl DeadJobs {
     /// # Errors
     /// When the engine fails or has stopped.
     pub async fn list(&self) -> Result<Vec<DeadJob>, QueueError> {
-        ask(&self.0, |done| Command::ListDead { done }).await
+        ask(&self.0, |done| EngineCommand::ListDead { done }).await
     }
 
     /// Puts these back on their queues, with nothing counted against them, and says how many there
@@ -48,6 +48,6 @@ impl DeadJobs {
     /// # Errors
     /// When the engine fails or has stopped.
     pub async fn replay(&self, ids: Vec<i64>) -> Result<usize, QueueError> {
-        ask(&self.0, |done| Command::Replay { ids, done }).await
+        ask(&self.0, |done| EngineCommand::Replay { ids, done }).await
     }
 }

@@ -43,7 +43,7 @@ pub struct Job {
     /// The key that sent it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key: Option<KeyId>,
-    pub body: Body,
+    pub body: JobBody,
 }
 
 fn first_version() -> u8 {
@@ -53,7 +53,7 @@ fn first_version() -> u8 {
 /// Where the mail is.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Body {
+pub enum JobBody {
     /// Here, as JSON.
     Mail(Box<Mail>),
     /// Here, as JSON compressed by zstd, in base64.
@@ -82,12 +82,12 @@ pub enum JobError {
 #[derive(Debug)]
 pub enum Packing {
     /// Goes into the job.
-    Inline(Body),
+    Inline(JobBody),
     /// Too large: these compressed bytes go to `blob` first.
     Large(Vec<u8>),
 }
 
-impl Body {
+impl JobBody {
     /// Chooses how a mail travels.
     ///
     /// # Errors
@@ -115,7 +115,7 @@ pub(crate) fn compress(json: &[u8]) -> Result<Vec<u8>, JobError> {
 /// Reads the compressed text of a mail, as `blob` keeps it.
 ///
 /// # Errors
-/// When the bytes are not what [`Body::pack`] made.
+/// When the bytes are not what [`JobBody::pack`] made.
 pub fn unpack(bytes: &[u8]) -> Result<Mail, JobError> {
     // The unpacked request is capped at 48 MiB when it is accepted; our own form is no larger
     // than twice that. The decoder reads as a stream, so the cap is not allocated up front.
@@ -137,7 +137,7 @@ impl Packed {
     /// The mail inside.
     ///
     /// # Errors
-    /// When the text is not what [`Body::pack`] made.
+    /// When the text is not what [`JobBody::pack`] made.
     pub fn unpack(&self) -> Result<Mail, JobError> {
         let bytes = STANDARD.decode(&self.0);
         unpack(&bytes.map_err(|e| JobError::Packed(e.to_string()))?)
@@ -157,7 +157,7 @@ impl Job {
             due: None,
             left: false,
             key: None,
-            body: Body::Mail(Box::new(mail)),
+            body: JobBody::Mail(Box::new(mail)),
         }
     }
 
@@ -222,13 +222,15 @@ mod tests {
     #[test]
     fn a_mail_travels_plain_packed_or_beside_by_its_size() {
         let small = mail("hello");
-        let Packing::Inline(Body::Mail(kept)) = Body::pack(small.clone(), 2000).unwrap() else {
+        let Packing::Inline(JobBody::Mail(kept)) = JobBody::pack(small.clone(), 2000).unwrap()
+        else {
             unreachable!("a small mail travels as it is");
         };
         assert_eq!(*kept, small);
 
         let middle = mail(&"hello ".repeat(20_000));
-        let Packing::Inline(Body::Packed(packed)) = Body::pack(middle.clone(), 120_000).unwrap()
+        let Packing::Inline(JobBody::Packed(packed)) =
+            JobBody::pack(middle.clone(), 120_000).unwrap()
         else {
             unreachable!("a compressible mail is packed");
         };
@@ -244,7 +246,7 @@ mod tests {
         .take(1_000_000)
         .collect();
         let large = mail(&noise);
-        let Packing::Large(bytes) = Body::pack(large.clone(), 1_000_000).unwrap() else {
+        let Packing::Large(bytes) = JobBody::pack(large.clone(), 1_000_000).unwrap() else {
             unreachable!("a mail that does not compress goes to blob");
         };
         assert_eq!(unpack(&bytes).unwrap(), large);

@@ -5,28 +5,28 @@
 //! `infra/local` runs, which hands workers real SQS events.
 
 mod batch;
+mod bounce_mail;
 mod bus;
 mod dead_jobs;
-mod happened;
+mod event_batch;
 mod inbound;
 mod job;
-mod late;
+mod lazy_client;
 mod local;
 mod queue;
 mod requeue;
-mod returned;
-mod undelivered;
+mod webhook_retry;
 
-pub use batch::{BatchResult, Verdict, each, gather};
-pub use bus::{Bus, Notice};
+pub use batch::{BatchResult, Disposition, each, gather};
+pub use bounce_mail::BounceMail;
+pub use bus::{Bus, BusEvent};
 pub use dead_jobs::{DeadJob, DeadJobs};
-pub use happened::Happened;
+pub use event_batch::EventBatch;
 pub use inbound::{Inbound, Judged, Scored};
-pub use job::{Body, Job, JobError, LARGEST_INLINE, Packed, Packing, unpack};
-pub use local::{Command, Local, Received};
+pub use job::{Job, JobBody, JobError, LARGEST_INLINE, Packed, Packing, unpack};
+pub use local::{EngineCommand, Local, ReceivedMessage};
 pub use queue::{LONGEST_DELAY, Queue, QueueError};
 pub use requeue::{RETURNS, SUSPECT, handle_sqs, is_repeat};
-pub use returned::Returned;
-pub use undelivered::{Retry, Undelivered};
+pub use webhook_retry::{Retry, WebhookRetry};
 
 pub use aws_lambda_events::event::sqs::{BatchItemFailure, SqsBatchResponse, SqsEvent, SqsMessage};

@@ -11,8 +11,8 @@ type Done<T> = oneshot::Sender<Result<T, String>>;
 
 /// Asks the engine and waits for its answer.
 pub(crate) async fn ask<T>(
-    engine: &mpsc::UnboundedSender<Command>,
-    make: impl FnOnce(Done<T>) -> Command,
+    engine: &mpsc::UnboundedSender<EngineCommand>,
+    make: impl FnOnce(Done<T>) -> EngineCommand,
 ) -> Result<T, QueueError> {
     let (done, answer) = oneshot::channel();
     let closed = || QueueError("the local queue engine has stopped".to_owned());
@@ -22,7 +22,7 @@ pub(crate) async fn ask<T>(
 
 /// What the engine is asked.
 #[derive(Debug)]
-pub enum Command {
+pub enum EngineCommand {
     /// Keep these messages; answered once they are on disk.
     Send {
         queue: String,
@@ -34,7 +34,7 @@ pub enum Command {
         queue: String,
         most: usize,
         visibility: Duration,
-        done: Done<Vec<Received>>,
+        done: Done<Vec<ReceivedMessage>>,
     },
     /// Forget messages that were handled.
     Delete {
@@ -64,7 +64,7 @@ pub enum Command {
 
 /// A message handed out.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Received {
+pub struct ReceivedMessage {
     pub id: i64,
     pub body: String,
     /// How often it has been handed out, this time included.
@@ -75,12 +75,12 @@ pub struct Received {
 #[derive(Clone, Debug)]
 pub struct Local {
     name: String,
-    engine: mpsc::UnboundedSender<Command>,
+    engine: mpsc::UnboundedSender<EngineCommand>,
 }
 
 impl Local {
     /// The queue `name` of an engine.
-    pub fn new(name: &str, engine: mpsc::UnboundedSender<Command>) -> Self {
+    pub fn new(name: &str, engine: mpsc::UnboundedSender<EngineCommand>) -> Self {
         Self {
             name: name.to_owned(),
             engine,
@@ -99,7 +99,7 @@ impl Local {
 
     pub(crate) async fn send(&self, messages: Vec<(String, Duration)>) -> Result<(), QueueError> {
         let queue = self.name.clone();
-        let make = |done| Command::Send {
+        let make = |done| EngineCommand::Send {
             queue,
             messages,
             done,
@@ -115,9 +115,9 @@ impl Local {
         &self,
         most: usize,
         visibility: Duration,
-    ) -> Result<Vec<Received>, QueueError> {
+    ) -> Result<Vec<ReceivedMessage>, QueueError> {
         let queue = self.name.clone();
-        let make = |done| Command::Receive {
+        let make = |done| EngineCommand::Receive {
             queue,
             most,
             visibility,
@@ -132,7 +132,12 @@ impl Local {
     /// When the engine fails or has stopped.
     pub async fn delete(&self, ids: Vec<i64>) -> Result<(), QueueError> {
         let queue = self.name.clone();
-        ask(&self.engine, |done| Command::Delete { queue, ids, done }).await
+        ask(&self.engine, |done| EngineCommand::Delete {
+            queue,
+            ids,
+            done,
+        })
+        .await
     }
 
     /// Tells the engine that the clock was moved by hand.
@@ -141,7 +146,7 @@ impl Local {
     /// When the engine has stopped.
     pub fn tick(&self) -> Result<(), QueueError> {
         let closed = |_| QueueError("the local queue engine has stopped".to_owned());
-        self.engine.send(Command::Tick).map_err(closed)
+        self.engine.send(EngineCommand::Tick).map_err(closed)
     }
 
     /// Makes messages visible again after a while: they wait for something outside of them, and
@@ -169,7 +174,7 @@ impl Local {
         counts: bool,
     ) -> Result<(), QueueError> {
         let queue = self.name.clone();
-        let make = |done| Command::Return {
+        let make = |done| EngineCommand::Return {
             queue,
             ids,
             after,

@@ -7,7 +7,7 @@ use aws_sdk_sqs::error::DisplayErrorContext;
 use aws_sdk_sqs::types::SendMessageBatchRequestEntry;
 
 use crate::Local;
-use crate::late::{Late, late};
+use crate::lazy_client::{LazyClient, lazy_client};
 
 /// SQS delays a message by at most fifteen minutes; what waits longer is a due row.
 pub const LONGEST_DELAY: Duration = Duration::from_secs(900);
@@ -23,36 +23,39 @@ pub struct QueueError(pub String);
 
 /// One queue, to send to.
 #[derive(Clone, Debug)]
-pub struct Queue(Kind);
+pub struct Queue(QueueKind);
 
 #[derive(Clone, Debug)]
-enum Kind {
-    Sqs { client: Late<Client>, url: String },
+enum QueueKind {
+    Sqs {
+        client: LazyClient<Client>,
+        url: String,
+    },
     Local(Local),
 }
 
 impl Queue {
     /// The SQS queue at this URL.
     pub fn sqs(config: &aws_config::SdkConfig, url: &str) -> Self {
-        Self(Kind::Sqs {
-            client: late(config, Client::new),
+        Self(QueueKind::Sqs {
+            client: lazy_client(config, Client::new),
             url: url.to_owned(),
         })
     }
 
     /// A queue of this process.
     pub fn local(local: Local) -> Self {
-        Self(Kind::Local(local))
+        Self(QueueKind::Local(local))
     }
 
     /// Client and URL, where this is the SQS queue of this name.
     pub(crate) fn sqs_named(&self, name: &str) -> Option<(&Client, &str)> {
         match &self.0 {
-            Kind::Sqs { client, url } if url.rsplit('/').next() == Some(name) => {
+            QueueKind::Sqs { client, url } if url.rsplit('/').next() == Some(name) => {
                 let client: &Client = client;
                 Some((client, url))
             }
-            Kind::Sqs { .. } | Kind::Local(_) => None,
+            QueueKind::Sqs { .. } | QueueKind::Local(_) => None,
         }
     }
 
@@ -62,8 +65,8 @@ impl Queue {
     /// When the queue does not answer that it took it.
     pub async fn send(&self, body: String, delay: Duration) -> Result<(), QueueError> {
         match &self.0 {
-            Kind::Local(local) => local.send(vec![(body, delay)]).await,
-            Kind::Sqs { client, url } => {
+            QueueKind::Local(local) => local.send(vec![(body, delay)]).await,
+            QueueKind::Sqs { client, url } => {
                 let send = client.send_message().queue_url(url).message_body(body);
                 let send = send.delay_seconds(seconds(delay)).send().await;
                 let explain = |e| QueueError(DisplayErrorContext(e).to_string());
@@ -79,9 +82,9 @@ impl Queue {
     /// When the queue did not take all of them.
     pub async fn send_all(&self, messages: Vec<(String, Duration)>) -> Result<(), QueueError> {
         match &self.0 {
-            Kind::Local(_) if messages.is_empty() => Ok(()),
-            Kind::Local(local) => local.send(messages).await,
-            Kind::Sqs { client, url } => {
+            QueueKind::Local(_) if messages.is_empty() => Ok(()),
+            QueueKind::Local(local) => local.send(messages).await,
+            QueueKind::Sqs { client, url } => {
                 for chunk in chunks(messages, |(body, _)| body.len()) {
                     send_chunk(client, url, chunk).await?;
                 }

@@ -9,7 +9,7 @@ use crate::link::Maker;
 use crate::plain;
 use crate::substitute::Substitutions;
 use crate::template::legacy::{self, Brought};
-use crate::template::{Body, Data, Dynamic, GIVEN_NAMES, Texts};
+use crate::template::{Data, Dynamic, GIVEN_NAMES, RenderedTexts, TemplateBody};
 
 /// A copy before anything of ours is added.
 #[derive(Debug)]
@@ -34,7 +34,7 @@ pub(crate) fn draft(
     let subject = envelope.subject.as_ref().or(input.mail.subject.as_ref());
     let subject = subject.map_or("", String::as_str);
     match input.template.map(|template| (&template.body, template)) {
-        Some((Body::Dynamic(texts), template)) => {
+        Some((TemplateBody::Dynamic(texts), template)) => {
             let mut texts = dynamic(texts, input, maker, budget)?;
             if let Some(html) = texts.html.as_ref().filter(|_| template.generate_plain) {
                 texts.plain = Some(plain::from_html(html));
@@ -45,7 +45,7 @@ pub(crate) fn draft(
                 reply_to: input.mail.reply_to.clone(),
             })
         }
-        Some((Body::Legacy(template), _)) => {
+        Some((TemplateBody::Legacy(template), _)) => {
             let texts = template.fill(brought(input, subject), budget)?;
             substituted(input, subject, texts, budget)
         }
@@ -61,7 +61,7 @@ fn dynamic(
     input: &Input<'_>,
     maker: Option<Maker<'_>>,
     budget: &mut Budget,
-) -> Result<Texts, RenderError> {
+) -> Result<RenderedTexts, RenderError> {
     let json = input.copy.personalization.dynamic_template_data.as_deref();
     let data = Data::object(json.unwrap_or("{}")).ok_or(RenderError::Data)?;
     let given: Vec<_> = match maker {
@@ -89,7 +89,11 @@ fn brought<'a>(input: &Input<'a>, subject: &'a str) -> Brought<'a> {
 }
 
 /// The account's own HTML around the mail's, where it has one.
-fn wrapped(input: &Input<'_>, subject: &str, budget: &mut Budget) -> Result<Texts, RenderError> {
+fn wrapped(
+    input: &Input<'_>,
+    subject: &str,
+    budget: &mut Budget,
+) -> Result<RenderedTexts, RenderError> {
     let brought = brought(input, subject);
     let html = match (&input.settings.wrapper, brought.html) {
         (Some(wrapper), Some(html)) if !wrapper.is_empty() => {
@@ -97,16 +101,16 @@ fn wrapped(input: &Input<'_>, subject: &str, budget: &mut Budget) -> Result<Text
         }
         _ => None,
     };
-    Ok(Texts {
+    Ok(RenderedTexts {
         html,
-        ..Texts::default()
+        ..RenderedTexts::default()
     })
 }
 
 /// The template's texts in place of the request's of the same type; what else the request has
 /// stays. Ordered as `multipart/alternative` wants it: plain first, AMP before HTML (AMP for
 /// Email), calendars and the rest last.
-fn assemble(content: &[Content], texts: Texts) -> Vec<Content> {
+fn assemble(content: &[Content], texts: RenderedTexts) -> Vec<Content> {
     let rank = |part: &Content| match essence(&part.mime_type).as_str() {
         "text/plain" => 0,
         "text/x-amp-html" => 1,
@@ -144,7 +148,7 @@ fn assemble(content: &[Content], texts: Texts) -> Vec<Content> {
 fn substituted(
     input: &Input<'_>,
     subject: &str,
-    mut texts: Texts,
+    mut texts: RenderedTexts,
     budget: &mut Budget,
 ) -> Result<Draft, RenderError> {
     let envelope = input.copy.personalization;

@@ -1,7 +1,7 @@
 //! One recipient's copy, from the request to what the mail is built of.
 
 use posthaste_model::{
-    AccountId, Content, Copy, InvalidAddress, Mail, Mailbox, MessageId, Timestamp,
+    AccountId, Content, InvalidAddress, Mail, Mailbox, MessageId, RecipientCopy, Timestamp,
 };
 
 use crate::content;
@@ -22,7 +22,7 @@ pub(crate) const MAX_STEPS: usize = 1_000_000;
 #[derive(Clone, Copy, Debug)]
 pub struct Input<'a> {
     pub mail: &'a Mail,
-    pub copy: Copy<'a>,
+    pub copy: RecipientCopy<'a>,
     /// The active version of the mail's template, compiled.
     pub template: Option<&'a Compiled>,
     pub settings: &'a Effective,

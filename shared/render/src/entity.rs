@@ -18,14 +18,14 @@ const C1: [char; 32] = [
 
 /// Where a text stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum EntityContext {
     Text,
     /// Here `&copy=1` is no copyright sign but a parameter.
     Attribute,
 }
 
 /// The text with its references replaced.
-pub(crate) fn decode(text: &str, place: Place) -> Cow<'_, str> {
+pub(crate) fn decode(text: &str, place: EntityContext) -> Cow<'_, str> {
     let Some(first) = text.find('&') else {
         return Cow::Borrowed(text);
     };
@@ -78,7 +78,7 @@ fn numeric(text: &str, out: &mut String) -> Option<usize> {
 }
 
 /// `&amp;`, `&amp`. Answers the bytes read.
-fn named(text: &str, place: Place, out: &mut String) -> Option<usize> {
+fn named(text: &str, place: EntityContext, out: &mut String) -> Option<usize> {
     let name = 1 + text
         .bytes()
         .skip(1)
@@ -95,7 +95,9 @@ fn named(text: &str, place: Place, out: &mut String) -> Option<usize> {
         .rev()
         .find_map(|length| Some((length, table().get(text.get(..length)?)?)))?;
     let next = text.as_bytes().get(length);
-    if place == Place::Attribute && next.is_some_and(|b| *b == b'=' || b.is_ascii_alphanumeric()) {
+    if place == EntityContext::Attribute
+        && next.is_some_and(|b| *b == b'=' || b.is_ascii_alphanumeric())
+    {
         return None;
     }
     out.push_str(characters);
@@ -138,9 +140,9 @@ mod tests {
 
     #[track_caller]
     fn check(text: &str, in_text: &str, in_attribute: &str) {
-        assert_eq!(decode(text, Place::Text), in_text, "text: {text:?}");
+        assert_eq!(decode(text, EntityContext::Text), in_text, "text: {text:?}");
         assert_eq!(
-            decode(text, Place::Attribute),
+            decode(text, EntityContext::Attribute),
             in_attribute,
             "attribute: {text:?}"
         );
@@ -189,14 +191,14 @@ mod tests {
             for quote in ['"', '\''] {
                 let encoded = encode_attribute(text.clone(), quote);
                 prop_assert!(!encoded.contains(quote));
-                prop_assert_eq!(decode(&encoded, Place::Attribute), text.as_str());
+                prop_assert_eq!(decode(&encoded, EntityContext::Attribute), text.as_str());
             }
         }
 
         #[test]
         fn no_text_makes_the_decoder_panic(text in "(&|#|x|;|amp|copy|[a-z0-9é])*") {
-            decode(&text, Place::Text);
-            decode(&text, Place::Attribute);
+            decode(&text, EntityContext::Text);
+            decode(&text, EntityContext::Attribute);
         }
     }
 }

@@ -8,8 +8,8 @@ use crate::html;
 use crate::link::Maker;
 use crate::rewrite::{Count, Links};
 use crate::settings::Effective;
-use crate::token::Part;
-use crate::unsubscribe::{Form, Unsubscribe};
+use crate::token::LinkPart;
+use crate::unsubscribe::{Unsubscribe, UnsubscribeForm};
 
 /// Adds what the settings ask for to the parts of one copy.
 pub(crate) struct Finish<'a> {
@@ -60,13 +60,13 @@ impl<'a> Finish<'a> {
     }
 
     fn html(&mut self, value: String) -> Result<String, RenderError> {
-        let mut body = self.fill(value, Form::Html)?;
-        let mut tail = self.footer(Form::Html)?;
+        let mut body = self.fill(value, UnsubscribeForm::Html)?;
+        let mut tail = self.footer(UnsubscribeForm::Html)?;
         if let Some(unsubscribe) = self.unsubscribe {
-            let line = unsubscribe.line(&[&body, &tail], Form::Html, self.budget)?;
+            let line = unsubscribe.line(&[&body, &tail], UnsubscribeForm::Html, self.budget)?;
             tail.push_str(&line);
         }
-        let mut pixel = self.pixel(Part::Html);
+        let mut pixel = self.pixel(LinkPart::Html);
         if let Some(tag) = self.pixel_tag()
             && !pixel.is_empty()
         {
@@ -78,7 +78,7 @@ impl<'a> Finish<'a> {
             return Ok(body);
         }
         let places = html::look(&body);
-        let mut count = Count::of(Part::Html);
+        let mut count = Count::of(LinkPart::Html);
         let mut edits = self
             .links
             .anchors(&body, &places.anchors, &mut count, self.budget)?;
@@ -97,16 +97,16 @@ impl<'a> Finish<'a> {
     /// AMP takes no free HTML, so it gets no footer and no unsubscribe line: a part that does not
     /// validate is not shown at all.
     fn amp(&mut self, value: String) -> Result<String, RenderError> {
-        let body = self.fill(value, Form::Amp)?;
+        let body = self.fill(value, UnsubscribeForm::Amp)?;
         let pixel = match self.maker {
-            Some(maker) if maker.is_https() => self.pixel(Part::Amp),
+            Some(maker) if maker.is_https() => self.pixel(LinkPart::Amp),
             Some(_) | None => String::new(),
         };
         if pixel.is_empty() && self.links.is_idle() {
             return Ok(body);
         }
         let places = html::look(&body);
-        let mut count = Count::of(Part::Amp);
+        let mut count = Count::of(LinkPart::Amp);
         let mut edits = self
             .links
             .anchors(&body, &places.anchors, &mut count, self.budget)?;
@@ -118,11 +118,11 @@ impl<'a> Finish<'a> {
     }
 
     fn text(&mut self, value: String) -> Result<String, RenderError> {
-        let mut body = self.fill(value, Form::Text)?;
-        let footer = self.footer(Form::Text)?;
+        let mut body = self.fill(value, UnsubscribeForm::Text)?;
+        let footer = self.footer(UnsubscribeForm::Text)?;
         append(&mut body, &footer);
         if let Some(unsubscribe) = self.unsubscribe {
-            let line = unsubscribe.line(&[&body], Form::Text, self.budget)?;
+            let line = unsubscribe.line(&[&body], UnsubscribeForm::Text, self.budget)?;
             append(&mut body, &line);
         }
         if self.links.tracks() && self.settings.click.enable_text.unwrap_or_default() {
@@ -131,21 +131,21 @@ impl<'a> Finish<'a> {
         Ok(body)
     }
 
-    fn fill(&mut self, value: String, form: Form) -> Result<String, RenderError> {
+    fn fill(&mut self, value: String, form: UnsubscribeForm) -> Result<String, RenderError> {
         match self.unsubscribe {
             Some(unsubscribe) => unsubscribe.fill(&value, form, self.budget),
             None => Ok(value),
         }
     }
 
-    fn footer(&mut self, form: Form) -> Result<String, RenderError> {
+    fn footer(&mut self, form: UnsubscribeForm) -> Result<String, RenderError> {
         let footer = &self.settings.footer;
         if !footer.enable {
             return Ok(String::new());
         }
         let text = match form {
-            Form::Html | Form::Amp => footer.html.clone(),
-            Form::Text => footer.text.clone(),
+            UnsubscribeForm::Html | UnsubscribeForm::Amp => footer.html.clone(),
+            UnsubscribeForm::Text => footer.text.clone(),
         };
         self.fill(text.unwrap_or_default(), form)
     }
@@ -156,16 +156,16 @@ impl<'a> Finish<'a> {
     }
 
     /// The image that tells us the mail is shown; empty when opens are not tracked.
-    fn pixel(&self, part: Part) -> String {
+    fn pixel(&self, part: LinkPart) -> String {
         match self.maker.filter(|_| self.settings.open.enable) {
             None => String::new(),
             Some(maker) => {
                 let url = maker.open(part);
                 match part {
-                    Part::Amp => format!(
+                    LinkPart::Amp => format!(
                         "<amp-img src=\"{url}\" width=\"1\" height=\"1\" alt=\"\"></amp-img>"
                     ),
-                    Part::Html | Part::Text | Part::Header => format!(
+                    LinkPart::Html | LinkPart::Text | LinkPart::Header => format!(
                         "<img src=\"{url}\" alt=\"\" width=\"1\" height=\"1\" border=\"0\" style=\"height:1px;width:1px;border:0;margin:0;padding:0\">"
                     ),
                 }

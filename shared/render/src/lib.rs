@@ -27,7 +27,7 @@ pub use posthaste_model::AccountDefaults;
 pub use settings::{Effective, effective};
 pub use substitute::substituted;
 pub use template::{
-    CompileError, Compiled, Field, Generation, LARGEST as LARGEST_TEMPLATE, TemplateVersion,
-    has_body_tag, missing_variables,
+    CompileError, Compiled, Generation, LARGEST as LARGEST_TEMPLATE, TemplateField,
+    TemplateVersion, has_body_tag, missing_variables,
 };
-pub use token::{Action, InvalidKey, InvalidToken, KeyRing, Part, Token};
+pub use token::{InvalidKey, InvalidToken, KeyRing, LinkAction, LinkPart, LinkToken};

@@ -1,9 +1,9 @@
 //! Signed links: their paths, and how one is made.
 
-use posthaste_model::{Asm, Copy};
+use posthaste_model::{Asm, RecipientCopy};
 
 use crate::copy::Links;
-use crate::token::{Action, Part, Token};
+use crate::token::{LinkAction, LinkPart, LinkToken};
 
 /// The open pixel.
 pub const OPEN_PATH: &str = "/wf/open";
@@ -20,26 +20,26 @@ pub const TOKEN_PARAMETER: &str = "upn";
 #[derive(Clone, Copy)]
 pub(crate) struct Maker<'a> {
     links: Links<'a>,
-    copy: Copy<'a>,
+    copy: RecipientCopy<'a>,
     asm: Option<&'a Asm>,
 }
 
 impl<'a> Maker<'a> {
-    pub(crate) fn new(links: Links<'a>, copy: Copy<'a>, asm: Option<&'a Asm>) -> Self {
+    pub(crate) fn new(links: Links<'a>, copy: RecipientCopy<'a>, asm: Option<&'a Asm>) -> Self {
         Self { links, copy, asm }
     }
 
-    pub(crate) fn open(&self, part: Part) -> String {
-        self.url(OPEN_PATH, Action::Open { part })
+    pub(crate) fn open(&self, part: LinkPart) -> String {
+        self.url(OPEN_PATH, LinkAction::Open { part })
     }
 
-    pub(crate) fn click(&self, part: Part, index: u32, url: String) -> String {
-        self.url(CLICK_PATH, Action::Click { part, index, url })
+    pub(crate) fn click(&self, part: LinkPart, index: u32, url: String) -> String {
+        self.url(CLICK_PATH, LinkAction::Click { part, index, url })
     }
 
     /// Off every list.
     pub(crate) fn global(&self) -> String {
-        self.url(UNSUBSCRIBE_PATH, Action::Unsubscribe)
+        self.url(UNSUBSCRIBE_PATH, LinkAction::Unsubscribe)
     }
 
     /// Off the group of the mail; without one, off every list.
@@ -47,7 +47,7 @@ impl<'a> Maker<'a> {
         match self.asm {
             Some(asm) => self.url(
                 UNSUBSCRIBE_PATH,
-                Action::GroupUnsubscribe {
+                LinkAction::GroupUnsubscribe {
                     group: asm.group_id,
                 },
             ),
@@ -60,7 +60,7 @@ impl<'a> Maker<'a> {
         match self.asm {
             Some(asm) => self.url(
                 PREFERENCES_PATH,
-                Action::Preferences {
+                LinkAction::Preferences {
                     group: asm.group_id,
                     display: asm.groups_to_display.clone(),
                 },
@@ -84,10 +84,10 @@ impl<'a> Maker<'a> {
     pub(crate) fn mailto(&self) -> Option<String> {
         let mailbox = self.links.mailbox?;
         let action = match self.asm {
-            Some(asm) => Action::GroupUnsubscribe {
+            Some(asm) => LinkAction::GroupUnsubscribe {
                 group: asm.group_id,
             },
-            None => Action::Unsubscribe,
+            None => LinkAction::Unsubscribe,
         };
         Some(format!("mailto:{mailbox}?subject={}", self.token(action)))
     }
@@ -96,13 +96,13 @@ impl<'a> Maker<'a> {
         self.links.base.trim_end_matches('/')
     }
 
-    fn url(&self, path: &str, action: Action) -> String {
+    fn url(&self, path: &str, action: LinkAction) -> String {
         let token = self.token(action);
         format!("{}{path}?{TOKEN_PARAMETER}={token}", self.base())
     }
 
-    fn token(&self, action: Action) -> String {
-        self.links.keys.sign(&Token {
+    fn token(&self, action: LinkAction) -> String {
+        self.links.keys.sign(&LinkToken {
             account: self.links.account.clone(),
             message: self.links.message.clone(),
             recipient: self.copy.recipient,

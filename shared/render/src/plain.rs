@@ -6,13 +6,13 @@ use std::rc::Rc;
 use lol_html::html_content::{Element, TextChunk, TextType};
 use lol_html::{HtmlRewriter, Settings, doc_text, element};
 
-use crate::entity::{self, Place};
+use crate::entity::{self, EntityContext};
 use crate::html;
 
 /// What a person would read of the HTML: text, line breaks where blocks end, list marks, and the
 /// target of each link after its words.
 pub fn from_html(html: &str) -> String {
-    let page = Rc::new(RefCell::new(Page::default()));
+    let page = Rc::new(RefCell::new(PlainText::default()));
     let (words, tags) = (Rc::clone(&page), Rc::clone(&page));
     let settings = Settings::new()
         .with_strict(false)
@@ -56,7 +56,7 @@ pub(crate) fn to_html(text: &str) -> String {
 }
 
 #[derive(Default)]
-struct Page {
+struct PlainText {
     out: String,
     /// The text node at hand, references and all.
     raw: String,
@@ -76,7 +76,7 @@ struct Link {
     shown: String,
 }
 
-impl Page {
+impl PlainText {
     fn text(&mut self, chunk: &TextChunk<'_>) {
         match chunk.text_type() {
             TextType::Data => {}
@@ -90,7 +90,7 @@ impl Page {
         self.raw.push_str(chunk.as_str());
         if chunk.last_in_text_node() {
             let raw = std::mem::take(&mut self.raw);
-            self.words(&entity::decode(&raw, Place::Text));
+            self.words(&entity::decode(&raw, EntityContext::Text));
         }
     }
 
@@ -161,7 +161,7 @@ const INVISIBLE: [char; 8] = [
     '\u{ad}', '\u{34f}', '\u{200b}', '\u{200c}', '\u{200d}', '\u{200e}', '\u{200f}', '\u{feff}',
 ];
 
-fn tag(element: &mut Element<'_, '_>, page: &Rc<RefCell<Page>>) {
+fn tag(element: &mut Element<'_, '_>, page: &Rc<RefCell<PlainText>>) {
     let name = element.tag_name();
     let open = page.clone();
     let mut open = open.borrow_mut();
@@ -188,7 +188,7 @@ fn tag(element: &mut Element<'_, '_>, page: &Rc<RefCell<Page>>) {
         "div" | "tr" | "table" | "section" | "article" | "header" | "footer" | "center" | "dt"
         | "dd" | "title" | "body" => {
             open.end_line();
-            at_end(element, page, Page::end_line);
+            at_end(element, page, PlainText::end_line);
         }
         "td" | "th" => {
             open.space = true;
@@ -198,11 +198,11 @@ fn tag(element: &mut Element<'_, '_>, page: &Rc<RefCell<Page>>) {
             open.end_line();
             open.start_word();
             open.out.push_str("* ");
-            at_end(element, page, Page::end_line);
+            at_end(element, page, PlainText::end_line);
         }
         "img" => {
             let alt = element.get_attribute("alt").unwrap_or_default();
-            open.words(&entity::decode(&alt, Place::Attribute));
+            open.words(&entity::decode(&alt, EntityContext::Attribute));
         }
         "a" => {
             drop(open);
@@ -213,11 +213,11 @@ fn tag(element: &mut Element<'_, '_>, page: &Rc<RefCell<Page>>) {
 }
 
 /// `words ( target )`, or only the target when the words are the target.
-fn link(element: &mut Element<'_, '_>, page: &Rc<RefCell<Page>>) {
+fn link(element: &mut Element<'_, '_>, page: &Rc<RefCell<PlainText>>) {
     let Some(href) = element.get_attribute("href") else {
         return;
     };
-    let target = entity::decode(href.trim(), Place::Attribute).into_owned();
+    let target = entity::decode(href.trim(), EntityContext::Attribute).into_owned();
     let shown = target.strip_prefix("mailto:").unwrap_or(&target);
     let worth = target.contains(':') || target.starts_with("<%") || target.contains("{{");
     if !worth || shown.is_empty() {
@@ -233,13 +233,13 @@ fn link(element: &mut Element<'_, '_>, page: &Rc<RefCell<Page>>) {
         shown: shown.to_owned(),
     });
     drop(open);
-    at_end(element, page, Page::end_link);
+    at_end(element, page, PlainText::end_link);
 }
 
 fn at_end(
     element: &mut Element<'_, '_>,
-    page: &Rc<RefCell<Page>>,
-    act: impl FnOnce(&mut Page) + 'static,
+    page: &Rc<RefCell<PlainText>>,
+    act: impl FnOnce(&mut PlainText) + 'static,
 ) {
     let page = Rc::clone(page);
     if let Some(handlers) = element.end_tag_handlers() {

@@ -4,10 +4,10 @@ use posthaste_model::Ganalytics;
 use url::Url;
 
 use crate::copy::{Budget, RenderError};
-use crate::entity::{self, Place};
+use crate::entity::{self, EntityContext};
 use crate::html::{self, Edit};
 use crate::link::Maker;
-use crate::token::Part;
+use crate::token::LinkPart;
 
 /// Links tracked in one mail (API facts 7).
 const MOST: usize = 1_000;
@@ -25,12 +25,12 @@ pub(crate) struct Links<'a> {
 
 /// Counts the links of one part.
 pub(crate) struct Count {
-    part: Part,
+    part: LinkPart,
     index: u32,
 }
 
 impl Count {
-    pub(crate) fn of(part: Part) -> Self {
+    pub(crate) fn of(part: LinkPart) -> Self {
         Self { part, index: 0 }
     }
 }
@@ -89,7 +89,7 @@ impl<'a> Links<'a> {
         let mut edits = Vec::new();
         for anchor in anchors {
             let raw = html.get(anchor.range.clone()).unwrap_or_default();
-            let target = entity::decode(raw, Place::Attribute);
+            let target = entity::decode(raw, EntityContext::Attribute);
             if let Some(new) = self.link(&target, count) {
                 let new = entity::encode_attribute(new, anchor.quote);
                 budget.grow(new.len())?;
@@ -106,7 +106,7 @@ impl<'a> Links<'a> {
     pub(crate) fn text(&mut self, text: &str, budget: &mut Budget) -> Result<String, RenderError> {
         let mut finder = linkify::LinkFinder::new();
         finder.kinds(&[linkify::LinkKind::Url]);
-        let mut count = Count::of(Part::Text);
+        let mut count = Count::of(LinkPart::Text);
         let mut edits = Vec::new();
         for link in finder.links(text) {
             if let Some(new) = self.link(link.as_str(), &mut count) {
@@ -130,7 +130,7 @@ impl<'a> Links<'a> {
             Tagged::AsItWas => None,
             Tagged::TooLong => return None,
         };
-        let fits = |maker: &Maker<'_>| part != Part::Amp || maker.is_https();
+        let fits = |maker: &Maker<'_>| part != LinkPart::Amp || maker.is_https();
         let maker = self.maker.filter(|_| self.click && self.left > 0);
         match maker.filter(fits) {
             Some(maker) => {
@@ -143,7 +143,7 @@ impl<'a> Links<'a> {
     }
 
     /// Whether a link leads to a web page that is not ours.
-    fn is_target(&self, target: &str, part: Part) -> bool {
+    fn is_target(&self, target: &str, part: LinkPart) -> bool {
         let starts = |scheme: &str| {
             target
                 .get(..scheme.len())
@@ -153,7 +153,7 @@ impl<'a> Links<'a> {
             && target.len() <= LONGEST_TARGET
             && !target.contains(char::is_control)
             // In AMP the mail program fills these in when the mail is read.
-            && !(part == Part::Amp && target.contains("{{"))
+            && !(part == LinkPart::Amp && target.contains("{{"))
             && Url::parse(target).is_ok()
             && !self.maker.is_some_and(|maker| maker.is_ours(target))
     }

@@ -81,13 +81,13 @@ impl TemplateVersion<'_> {
 
 /// A field of a template version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Field {
+pub enum TemplateField {
     Subject,
     Html,
     Plain,
 }
 
-impl fmt::Display for Field {
+impl fmt::Display for TemplateField {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Subject => "subject",
@@ -101,7 +101,7 @@ impl fmt::Display for Field {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{field}, line {line}: {reason}")]
 pub struct CompileError {
-    pub field: Field,
+    pub field: TemplateField,
     /// Counted from 1.
     pub line: usize,
     pub reason: String,
@@ -110,12 +110,12 @@ pub struct CompileError {
 /// A template version ready to be rendered many times. Cheap to share behind an `Arc`.
 #[derive(Clone, Debug)]
 pub struct Compiled {
-    pub(crate) body: Body,
+    pub(crate) body: TemplateBody,
     pub(crate) generate_plain: bool,
 }
 
 #[derive(Clone, Debug)]
-pub(crate) enum Body {
+pub(crate) enum TemplateBody {
     Legacy(Legacy),
     Dynamic(Dynamic),
 }
@@ -135,9 +135,9 @@ impl Compiled {
     /// The first fault, with its line. A legacy template has no faults but its size.
     pub fn compile(version: &TemplateVersion<'_>) -> Result<Self, CompileError> {
         let texts = [
-            (Field::Subject, version.subject),
-            (Field::Html, version.html_content),
-            (Field::Plain, version.plain_content),
+            (TemplateField::Subject, version.subject),
+            (TemplateField::Html, version.html_content),
+            (TemplateField::Plain, version.plain_content),
         ];
         for (field, text) in texts {
             if text.len() > LARGEST {
@@ -150,11 +150,11 @@ impl Compiled {
         }
         Ok(Self {
             body: match version.generation {
-                Generation::Legacy => Body::Legacy(Legacy::new(version)),
-                Generation::Dynamic => Body::Dynamic(Dynamic {
-                    subject: parse(Field::Subject, version.subject)?,
-                    html: parse(Field::Html, version.html_content)?,
-                    plain: parse(Field::Plain, version.plain_content)?,
+                Generation::Legacy => TemplateBody::Legacy(Legacy::new(version)),
+                Generation::Dynamic => TemplateBody::Dynamic(Dynamic {
+                    subject: parse(TemplateField::Subject, version.subject)?,
+                    html: parse(TemplateField::Html, version.html_content)?,
+                    plain: parse(TemplateField::Plain, version.plain_content)?,
                 }),
             },
             generate_plain: version.makes_plain(),
@@ -164,13 +164,13 @@ impl Compiled {
     /// The language it is written in.
     pub fn generation(&self) -> Generation {
         match self.body {
-            Body::Legacy(_) => Generation::Legacy,
-            Body::Dynamic(_) => Generation::Dynamic,
+            TemplateBody::Legacy(_) => Generation::Legacy,
+            TemplateBody::Dynamic(_) => Generation::Dynamic,
         }
     }
 }
 
-fn parse(field: Field, text: &str) -> Result<Option<Vec<Node>>, CompileError> {
+fn parse(field: TemplateField, text: &str) -> Result<Option<Vec<Node>>, CompileError> {
     if text.is_empty() {
         return Ok(None);
     }
@@ -186,7 +186,7 @@ fn parse(field: Field, text: &str) -> Result<Option<Vec<Node>>, CompileError> {
 
 /// The texts a template made; `None` where it has none.
 #[derive(Debug, Default)]
-pub(crate) struct Texts {
+pub(crate) struct RenderedTexts {
     pub(crate) subject: Option<String>,
     pub(crate) html: Option<String>,
     pub(crate) plain: Option<String>,
@@ -200,14 +200,14 @@ impl Dynamic {
         data: &Data,
         given: &Given,
         budget: &mut Budget,
-    ) -> Result<Texts, RenderError> {
+    ) -> Result<RenderedTexts, RenderError> {
         let mut text = |nodes: &Option<Vec<Node>>| {
             nodes
                 .as_ref()
                 .map(|nodes| run::run(nodes, data, given, budget))
                 .transpose()
         };
-        Ok(Texts {
+        Ok(RenderedTexts {
             subject: text(&self.subject)?,
             html: text(&self.html)?,
             plain: text(&self.plain)?,
@@ -223,7 +223,7 @@ impl Dynamic {
 pub fn missing_variables(template: &Compiled, data: &str) -> Result<Vec<String>, RenderError> {
     let data = Data::Map(Data::object(data).ok_or(RenderError::Data)?);
     let mut found = BTreeSet::new();
-    if let Body::Dynamic(texts) = &template.body {
+    if let TemplateBody::Dynamic(texts) = &template.body {
         for nodes in [&texts.subject, &texts.html, &texts.plain] {
             missing::missing(nodes.as_deref().unwrap_or_default(), &data, &mut found);
         }

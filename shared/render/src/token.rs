@@ -13,7 +13,7 @@ use hmac::{Hmac, Mac};
 use posthaste_model::{AccountId, MessageId, Timestamp};
 use sha2::Sha256;
 
-use crate::wire::{Reader, Writer};
+use crate::wire::{WireReader, Writer};
 
 /// Octets of the signature: 128 bits, above the 80 that RFC 2104 section 5 asks for.
 const TAG: usize = 16;
@@ -29,7 +29,7 @@ const VERSION: u8 = 1;
 
 /// The part of a mail that a link stands in; the `type` of `url_offset`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Part {
+pub enum LinkPart {
     Html,
     Text,
     Amp,
@@ -38,11 +38,15 @@ pub enum Part {
 
 /// What following a link means.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Action {
+pub enum LinkAction {
     /// The mail was shown.
-    Open { part: Part },
+    Open { part: LinkPart },
     /// A link was followed: the `index`th of its part, counted from 0.
-    Click { part: Part, index: u32, url: String },
+    Click {
+        part: LinkPart,
+        index: u32,
+        url: String,
+    },
     /// Off every list of the account.
     Unsubscribe,
     /// Off one group.
@@ -53,7 +57,7 @@ pub enum Action {
 
 /// What one tracking link knows.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Token {
+pub struct LinkToken {
     pub account: AccountId,
     pub message: MessageId,
     /// Position of the recipient within the message.
@@ -63,7 +67,7 @@ pub struct Token {
     pub email: String,
     /// When the link was made.
     pub issued: Timestamp,
-    pub action: Action,
+    pub action: LinkAction,
 }
 
 /// Why a token is refused. The two are told apart for logs, never for the visitor.
@@ -178,7 +182,7 @@ impl KeyRing {
     }
 
     /// The token as it stands in a link: letters, digits, `-` and `_`.
-    pub fn sign(&self, token: &Token) -> String {
+    pub fn sign(&self, token: &LinkToken) -> String {
         let (id, signer) = &self.current;
         let mut bytes = token.encode(*id);
         let tag = signer.clone().chain_update(&bytes).finalize().into_bytes();
@@ -190,7 +194,7 @@ impl KeyRing {
     ///
     /// # Errors
     /// When the text is not a token, or no key of the ring signed it.
-    pub fn verify(&self, text: &str) -> Result<Token, InvalidToken> {
+    pub fn verify(&self, text: &str) -> Result<LinkToken, InvalidToken> {
         let bytes = URL_SAFE_NO_PAD
             .decode(text)
             .map_err(|_| InvalidToken::Form)?;
@@ -209,11 +213,11 @@ impl KeyRing {
             .chain_update(body)
             .verify_truncated_left(tag)
             .map_err(|_| InvalidToken::Signature)?;
-        Token::decode(body).ok_or(InvalidToken::Form)
+        LinkToken::decode(body).ok_or(InvalidToken::Form)
     }
 }
 
-impl Part {
+impl LinkPart {
     /// The `type` of `url_offset` and the `sg_content_type` of an open.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -240,7 +244,7 @@ impl Part {
     }
 }
 
-impl Action {
+impl LinkAction {
     fn code(&self) -> u8 {
         match self {
             Self::Open { .. } => 1,
@@ -270,13 +274,13 @@ impl Action {
         }
     }
 
-    fn read(code: u8, from: &mut Reader<'_>) -> Option<Self> {
+    fn read(code: u8, from: &mut WireReader<'_>) -> Option<Self> {
         Some(match code {
             1 => Self::Open {
-                part: Part::from_code(from.byte()?)?,
+                part: LinkPart::from_code(from.byte()?)?,
             },
             2 => Self::Click {
-                part: Part::from_code(from.byte()?)?,
+                part: LinkPart::from_code(from.byte()?)?,
                 index: u32::try_from(from.number()?).ok()?,
                 url: from.text()?,
             },
@@ -297,14 +301,14 @@ impl Action {
     }
 }
 
-impl Token {
+impl LinkToken {
     fn encode(&self, key: u8) -> Vec<u8> {
         let url = match &self.action {
-            Action::Click { url, .. } => url.len(),
-            Action::Open { .. }
-            | Action::Unsubscribe
-            | Action::GroupUnsubscribe { .. }
-            | Action::Preferences { .. } => 0,
+            LinkAction::Click { url, .. } => url.len(),
+            LinkAction::Open { .. }
+            | LinkAction::Unsubscribe
+            | LinkAction::GroupUnsubscribe { .. }
+            | LinkAction::Preferences { .. } => 0,
         };
         let mut out = Writer::with_capacity(96 + self.email.len() + url);
         out.byte(VERSION << 4 | self.action.code());
@@ -323,7 +327,7 @@ impl Token {
     }
 
     fn decode(body: &[u8]) -> Option<Self> {
-        let mut from = Reader::new(body);
+        let mut from = WireReader::new(body);
         let head = from.byte()?;
         from.byte()?;
         if head >> 4 != VERSION {
@@ -341,7 +345,7 @@ impl Token {
             recipient: u32::try_from(from.number()?).ok()?,
             email: from.text()?,
             issued: Timestamp(from.signed()?),
-            action: Action::read(head & 0xf, &mut from)?,
+            action: LinkAction::read(head & 0xf, &mut from)?,
         };
         from.is_empty().then_some(token)
     }

@@ -16,7 +16,7 @@ const DEFAULT_TEXT: &str = "If you would rather not receive these emails, unsubs
 
 /// Which form a part has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Form {
+pub(crate) enum UnsubscribeForm {
     Html,
     Amp,
     Text,
@@ -51,7 +51,7 @@ impl<'a> Unsubscribe<'a> {
     pub(crate) fn fill(
         &self,
         text: &str,
-        form: Form,
+        form: UnsubscribeForm,
         budget: &mut Budget,
     ) -> Result<String, RenderError> {
         let mut out = String::with_capacity(text.len());
@@ -118,7 +118,7 @@ impl<'a> Unsubscribe<'a> {
     pub(crate) fn line(
         &self,
         filled: &[&str],
-        form: Form,
+        form: UnsubscribeForm,
         budget: &mut Budget,
     ) -> Result<String, RenderError> {
         match self.subscription {
@@ -128,7 +128,7 @@ impl<'a> Unsubscribe<'a> {
         }
     }
 
-    fn group_line(&self, form: Form) -> String {
+    fn group_line(&self, form: UnsubscribeForm) -> String {
         let leave = link(
             &self.maker.unsubscribe(),
             "Unsubscribe From This List",
@@ -136,22 +136,22 @@ impl<'a> Unsubscribe<'a> {
         );
         let manage = link(&self.maker.preferences(), "Manage Email Preferences", form);
         match form {
-            Form::Html | Form::Amp => format!(
+            UnsubscribeForm::Html | UnsubscribeForm::Amp => format!(
                 "<p style=\"font-size:12px;line-height:20px;text-align:center\">{leave} | {manage}</p>"
             ),
-            Form::Text => format!("{leave}\n{manage}"),
+            UnsubscribeForm::Text => format!("{leave}\n{manage}"),
         }
     }
 
     fn subscription_line(
         &self,
         own: &SubscriptionTracking,
-        form: Form,
+        form: UnsubscribeForm,
         budget: &mut Budget,
     ) -> Result<String, RenderError> {
         let (text, default) = match form {
-            Form::Html | Form::Amp => (&own.html, DEFAULT_HTML),
-            Form::Text => (&own.text, DEFAULT_TEXT),
+            UnsubscribeForm::Html | UnsubscribeForm::Amp => (&own.html, DEFAULT_HTML),
+            UnsubscribeForm::Text => (&own.text, DEFAULT_TEXT),
         };
         let text = text.as_deref().filter(|t| !t.is_empty()).unwrap_or(default);
         let url = self.maker.unsubscribe();
@@ -162,8 +162,10 @@ impl<'a> Unsubscribe<'a> {
             out.push_str(text.get(rest..tag.range.start).unwrap_or_default());
             let way = match (tag.name, form) {
                 _ if tag.in_attribute => url.clone(),
-                ("", Form::Text) => url.clone(),
-                ("", Form::Html | Form::Amp) => link(&url, "Unsubscribe", form),
+                ("", UnsubscribeForm::Text) => url.clone(),
+                ("", UnsubscribeForm::Html | UnsubscribeForm::Amp) => {
+                    link(&url, "Unsubscribe", form)
+                }
                 (words, _) => link(&url, words, form),
             };
             budget.push(&mut out, &way)?;
@@ -214,9 +216,9 @@ fn replaced(
     Ok(out)
 }
 
-fn link(url: &str, words: &str, form: Form) -> String {
+fn link(url: &str, words: &str, form: UnsubscribeForm) -> String {
     match form {
-        Form::Html | Form::Amp => format!("<a href=\"{url}\">{words}</a>"),
-        Form::Text => format!("{words}: {url}"),
+        UnsubscribeForm::Html | UnsubscribeForm::Amp => format!("<a href=\"{url}\">{words}</a>"),
+        UnsubscribeForm::Text => format!("{words}: {url}"),
     }
 }

@@ -43,9 +43,9 @@ impl Writer {
 }
 
 /// Reads what [`Writer`] wrote; `None` at the first thing it would not have written.
-pub(crate) struct Reader<'a>(&'a [u8]);
+pub(crate) struct WireReader<'a>(&'a [u8]);
 
-impl<'a> Reader<'a> {
+impl<'a> WireReader<'a> {
     pub(crate) fn new(bytes: &'a [u8]) -> Self {
         Self(bytes)
     }

@@ -19,7 +19,7 @@ use aws_smithy_runtime_api::client::http::{
 use aws_smithy_runtime_api::client::runtime_components::RuntimeComponents;
 use aws_types::service_config::{LoadServiceConfig, ServiceConfigKey};
 
-use crate::Variables;
+use crate::Env;
 
 /// How long a call may take. A service that hangs must leave a function the time to say so itself: at 29
 /// seconds it is cut off, and the gateway answers in words of its own.
@@ -34,7 +34,7 @@ fn patience() -> TimeoutConfig {
 /// The configuration of a function. Lambda gives region and credentials by variables, and these hold as long as
 /// the process lives. To look for them elsewhere (files, other services) would make every function some
 /// hundred kilobytes larger and its start longer.
-pub(crate) fn of_function(vars: &Variables) -> SdkConfig {
+pub(crate) fn of_function(vars: &Env) -> SdkConfig {
     // By its variable the emulator's tap tells whose call it sees.
     let name = vars.get("AWS_SDK_UA_APP_ID");
     let mut config = SdkConfig::builder()
@@ -43,7 +43,7 @@ pub(crate) fn of_function(vars: &Variables) -> SdkConfig {
         .retry_config(RetryConfig::standard())
         .sleep_impl(TokioSleep::new())
         .time_source(SystemTimeSource::new())
-        .http_client(Shared::new())
+        .http_client(PooledHttpClient::new())
         .service_config(Endpoints(vars.clone()))
         .region(vars.get("AWS_REGION").map(Region::new));
     config.set_app_name(name.and_then(|name| AppName::new(name).ok()));
@@ -63,7 +63,7 @@ pub(crate) fn of_function(vars: &Variables) -> SdkConfig {
 
 /// The configuration of a process that somebody starts: region, credentials and profiles are looked for
 /// wherever the AWS tools look, but for what the variables name.
-pub(crate) async fn of_host(vars: &Variables) -> SdkConfig {
+pub(crate) async fn of_host(vars: &Env) -> SdkConfig {
     let mut loader = aws_config::defaults(BehaviorVersion::latest()).timeout_config(patience());
     if let Some(endpoint) = vars.get("AWS_ENDPOINT_URL") {
         loader = loader.endpoint_url(endpoint);
@@ -76,7 +76,7 @@ pub(crate) async fn of_host(vars: &Variables) -> SdkConfig {
 }
 
 /// `AWS_ENDPOINT_URL_SQS` and its like, which go before `AWS_ENDPOINT_URL`.
-struct Endpoints(Variables);
+struct Endpoints(Env);
 
 impl fmt::Debug for Endpoints {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -94,16 +94,16 @@ impl LoadServiceConfig for Endpoints {
 /// One HTTP client under all of AWS's. Left to itself it makes a connector whenever a client is built that may
 /// never be used, only to see that it can be made; and for each connector the system's certificates are parsed.
 #[derive(Clone, Debug)]
-struct Shared(SharedHttpClient);
+struct PooledHttpClient(SharedHttpClient);
 
-impl Shared {
+impl PooledHttpClient {
     fn new() -> Self {
         let tls = Provider::Rustls(CryptoMode::AwsLc);
         Self(Builder::new().tls_provider(tls).build_https())
     }
 }
 
-impl HttpClient for Shared {
+impl HttpClient for PooledHttpClient {
     fn http_connector(
         &self,
         settings: &HttpConnectorSettings,
@@ -132,7 +132,7 @@ mod tests {
     fn without(gone: &'static str) -> SdkConfig {
         let known = move |name: &str| SET.iter().find(|(set, _)| *set == name && *set != gone);
         let read = move |name: &str| known(name).map(|(_, value)| (*value).to_owned());
-        of_function(&Variables::new(read))
+        of_function(&Env::new(read))
     }
 
     #[tokio::test]

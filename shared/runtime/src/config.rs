@@ -14,11 +14,11 @@ pub enum ConfigError {
 
 /// Where variables come from: the environment in `main`, a map in tests.
 #[derive(Clone)]
-pub struct Variables(Arc<Read>);
+pub struct Env(Arc<VariableReader>);
 
-type Read = dyn Fn(&str) -> Option<String> + Send + Sync;
+type VariableReader = dyn Fn(&str) -> Option<String> + Send + Sync;
 
-impl Variables {
+impl Env {
     /// Wraps a function that knows variables by name.
     pub fn new(read: impl Fn(&str) -> Option<String> + Send + Sync + 'static) -> Self {
         Self(Arc::new(read))
@@ -33,7 +33,7 @@ impl Variables {
     ///
     /// # Errors
     /// When it is not set.
-    pub fn need(&self, name: &str) -> Result<String, ConfigError> {
+    pub fn required(&self, name: &str) -> Result<String, ConfigError> {
         self.get(name)
             .ok_or_else(|| ConfigError::Missing(name.to_owned()))
     }
@@ -44,7 +44,7 @@ impl Variables {
     /// # Errors
     /// When it is not set or cannot be read.
     pub fn parsed<T: FromStr<Err: std::fmt::Display>>(&self, name: &str) -> Result<T, ConfigError> {
-        let read = self.need(name)?.parse::<T>();
+        let read = self.required(name)?.parse::<T>();
         read.map_err(|e| ConfigError::Unreadable(name.to_owned(), e.to_string()))
     }
 
@@ -71,7 +71,7 @@ impl Variables {
         name: &str,
         default: T,
     ) -> Result<T, ConfigError> {
-        let number = self.or(name, default)?;
+        let number = self.or_default(name, default)?;
         if number >= T::from(1) {
             return Ok(number);
         }
@@ -83,7 +83,7 @@ impl Variables {
     ///
     /// # Errors
     /// When it is set to something that cannot be read.
-    pub fn or<T: FromStr>(&self, name: &str, default: T) -> Result<T, ConfigError> {
+    pub fn or_default<T: FromStr>(&self, name: &str, default: T) -> Result<T, ConfigError> {
         match self.get(name) {
             None => Ok(default),
             Some(text) => text
@@ -99,21 +99,21 @@ mod tests {
 
     #[test]
     fn a_value_that_cannot_be_read_is_refused_and_never_replaced() {
-        let vars = Variables::new(|name| match name {
+        let vars = Env::new(|name| match name {
             "GOOD" => Some("7".to_owned()),
             "BAD" => Some("seven".to_owned()),
             "EMPTY" => Some(String::new()),
             _ => None,
         });
-        assert_eq!(vars.or("GOOD", 1), Ok(7));
-        assert_eq!(vars.or("ABSENT", 1), Ok(1));
-        assert_eq!(vars.or("EMPTY", 1), Ok(1));
-        assert!(vars.or("BAD", 1).is_err());
+        assert_eq!(vars.or_default("GOOD", 1), Ok(7));
+        assert_eq!(vars.or_default("ABSENT", 1), Ok(1));
+        assert_eq!(vars.or_default("EMPTY", 1), Ok(1));
+        assert!(vars.or_default("BAD", 1).is_err());
         assert_eq!(vars.optional::<i64>("GOOD"), Ok(Some(7)));
         assert_eq!(vars.optional::<i64>("EMPTY"), Ok(None));
         assert!(vars.optional::<i64>("BAD").is_err());
         assert_eq!(
-            vars.need("EMPTY"),
+            vars.required("EMPTY"),
             Err(ConfigError::Missing("EMPTY".to_owned()))
         );
     }
@@ -121,10 +121,10 @@ mod tests {
     #[test]
     fn a_number_that_would_stop_everything_is_refused() {
         for (text, want) in [("1", Some(1)), ("0", None), ("-1", None), ("", Some(60))] {
-            let vars = Variables::new(move |_| Some(text.to_owned()));
+            let vars = Env::new(move |_| Some(text.to_owned()));
             assert_eq!(vars.positive("PERIOD", 60_i64).ok(), want, "{text:?}");
         }
-        let vars = Variables::new(|_| Some("0".to_owned()));
+        let vars = Env::new(|_| Some("0".to_owned()));
         let error = vars.positive("PERIOD", 60_u32).unwrap_err().to_string();
         assert!(
             error.contains("PERIOD") && error.contains("at least 1"),

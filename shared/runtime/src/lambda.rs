@@ -12,7 +12,7 @@ use posthaste_http::{ClientIp, GatewayName, RequestId, Routes};
 use posthaste_queue::{BatchResult, Queue, SqsEvent, handle_sqs};
 use serde::{Serialize, de::DeserializeOwned};
 
-use crate::Boot;
+use crate::Platform;
 
 /// Why a function stopped.
 pub type Error = lambda_runtime::Error;
@@ -30,9 +30,9 @@ fn block_on(life: impl Future<Output = Result<(), Error>>) -> Result<(), Error> 
 ///
 /// # Errors
 /// When the function cannot start or the runtime ends it.
-pub fn http(build: impl FnOnce(&Boot) -> Result<Routes, Error>) -> Result<(), Error> {
+pub fn http(build: impl FnOnce(&Platform) -> Result<Routes, Error>) -> Result<(), Error> {
     block_on(async move {
-        let router = build(&Boot::function(crate::variables()))?.into_router();
+        let router = build(&Platform::function(crate::variables()))?.into_router();
         let service = ServiceBuilder::new().service(router.layer(from_fn(gateway)));
         lambda_http::run(service).await
     })
@@ -43,7 +43,7 @@ pub fn http(build: impl FnOnce(&Boot) -> Result<Routes, Error>) -> Result<(), Er
 /// # Errors
 /// When the function cannot start or the runtime ends it.
 pub fn worker<A, I, O, F>(
-    build: impl FnOnce(&Boot) -> Result<A, Error>,
+    build: impl FnOnce(&Platform) -> Result<A, Error>,
     handle: impl Fn(&'static A, I) -> F,
 ) -> Result<(), Error>
 where
@@ -54,7 +54,7 @@ where
 {
     block_on(async move {
         // The app lives as long as the process; leaking it once spares every event a clone.
-        let app: &'static A = Box::leak(Box::new(build(&Boot::function(crate::variables()))?));
+        let app: &'static A = Box::leak(Box::new(build(&Platform::function(crate::variables()))?));
         let service = service_fn(|event: LambdaEvent<I>| handle(app, event.payload));
         lambda_runtime::run(service).await
     })
@@ -66,7 +66,7 @@ where
 /// # Errors
 /// When the function cannot start or the runtime ends it.
 pub fn queue_worker<A, E>(
-    build: impl FnOnce(&Boot) -> Result<A, E>,
+    build: impl FnOnce(&Platform) -> Result<A, E>,
     own: impl Fn(&'static A) -> Vec<&'static Queue>,
     handle: impl AsyncFn(&'static A, &SqsEvent) -> BatchResult,
 ) -> Result<(), Error>
@@ -75,7 +75,7 @@ where
     Error: From<E>,
 {
     block_on(async move {
-        let boot = Boot::function(crate::variables());
+        let boot = Platform::function(crate::variables());
         let app: &'static A = Box::leak(Box::new(build(&boot)?));
         let (queues, entropy) = (own(app), boot.entropy());
         let service = service_fn(async |event: LambdaEvent<SqsEvent>| {

@@ -4,18 +4,18 @@
 //! go on as arguments.
 
 mod aws;
-mod boot;
 mod config;
+mod json_log_layer;
 mod lambda;
-mod lines;
 mod logs;
 mod metrics;
-#[cfg(test)]
-mod page;
+mod platform;
 mod system;
+#[cfg(test)]
+mod test_writer;
 
-pub use boot::Boot;
-pub use config::{ConfigError, Variables};
+pub use config::{ConfigError, Env};
 pub use lambda::{Error, http, queue_worker, worker};
 pub use logs::{to_cloudwatch, to_terminal};
+pub use platform::Platform;
 pub use system::{clock, entropy, variables};

@@ -5,15 +5,15 @@ use tracing_subscriber::filter::{LevelFilter, Targets, filter_fn};
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
 
-use crate::Variables;
-use crate::lines::Lines;
+use crate::Env;
+use crate::json_log_layer::JsonLogLayer;
 use crate::metrics::{Embedded, TARGET};
 
 /// The SDK warns of every answer that is an expected outcome to us (a key that is taken).
 const QUIET: &str = "aws_smithy_runtime=error,aws_smithy_runtime_api=error";
 
 /// Levels: `debug`, or by the names of crates, `info,hyper=warn`. Text that is no level counts as `info`.
-fn filter(vars: &Variables) -> Targets {
+fn filter(vars: &Env) -> Targets {
     // Not Lambda's own AWS_LAMBDA_LOG_LEVEL: what is below that level it drops, and figures have none.
     let level = vars.get("POSTHASTE_LOG");
     let all = |level: &str| format!("{QUIET},{level}").parse();
@@ -22,8 +22,8 @@ fn filter(vars: &Variables) -> Targets {
 }
 
 /// JSON lines, and the figures, whatever the level of the rest. A second call changes nothing.
-pub fn to_cloudwatch(vars: &Variables) {
-    let lines = Lines {
+pub fn to_cloudwatch(vars: &Env) {
+    let lines = JsonLogLayer {
         writer: std::io::stdout,
     };
     let lines = lines
@@ -46,7 +46,7 @@ pub fn to_cloudwatch(vars: &Variables) {
 }
 
 /// Lines for a person, on standard error. A second call changes nothing.
-pub fn to_terminal(vars: &Variables) {
+pub fn to_terminal(vars: &Env) {
     let lines = tracing_subscriber::fmt::layer().with_writer(std::io::stderr);
     let lines = lines
         .with_ansi(std::io::IsTerminal::is_terminal(&std::io::stderr()))
@@ -63,7 +63,7 @@ mod tests {
     use super::*;
 
     fn levels(text: &'static str) -> Targets {
-        filter(&Variables::new(move |name| {
+        filter(&Env::new(move |name| {
             (name == "POSTHASTE_LOG").then(|| text.to_owned())
         }))
     }

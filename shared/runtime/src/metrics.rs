@@ -97,10 +97,10 @@ mod tests {
     use tracing_subscriber::layer::SubscriberExt as _;
 
     use super::*;
-    use crate::page::Page;
+    use crate::test_writer::TestWriter;
 
     fn written(tell: impl FnOnce()) -> Vec<Value> {
-        let page = Page::default();
+        let page = TestWriter::default();
         let copy = page.clone();
         let layer = Embedded {
             stack: "mine".to_owned(),

@@ -4,7 +4,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use posthaste_model::{Clock, Entropy, Millis};
 
-use crate::Variables;
+use crate::Env;
 
 /// The system's clock.
 #[expect(
@@ -34,6 +34,6 @@ pub fn entropy() -> Entropy {
     clippy::disallowed_methods,
     reason = "the one place that reads the environment"
 )]
-pub fn variables() -> Variables {
-    Variables::new(|name| std::env::var(name).ok())
+pub fn variables() -> Env {
+    Env::new(|name| std::env::var(name).ok())
 }

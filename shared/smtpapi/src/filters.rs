@@ -8,12 +8,12 @@ use serde_json::{Map, Value};
 use crate::{Instructions, Invalid, invalid, value};
 
 /// The settings of one filter.
-struct Settings<'a> {
+struct FilterSettings<'a> {
     filter: &'a str,
     values: Option<&'a Map<String, Value>>,
 }
 
-impl Settings<'_> {
+impl FilterSettings<'_> {
     fn get(&self, name: &str) -> Option<&Value> {
         self.values?.get(name).filter(|value| !value.is_null())
     }
@@ -47,7 +47,7 @@ pub(crate) fn read(given: Option<&Value>) -> Result<Instructions, Invalid> {
         };
         // Some writers leave the s out.
         let values = body.get("settings").or_else(|| body.get("setting"));
-        let settings = Settings {
+        let settings = FilterSettings {
             filter,
             values: value::object(filter, values)?,
         };
@@ -64,7 +64,7 @@ pub(crate) fn read(given: Option<&Value>) -> Result<Instructions, Invalid> {
     Ok(all)
 }
 
-fn one(settings: &Settings<'_>, all: &mut Instructions) -> Result<(), Invalid> {
+fn one(settings: &FilterSettings<'_>, all: &mut Instructions) -> Result<(), Invalid> {
     let (mail, tracking) = (&mut all.mail_settings, &mut all.tracking_settings);
     let Some(enable) = settings.enable()? else {
         return Ok(());

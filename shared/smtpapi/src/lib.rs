@@ -44,7 +44,7 @@ const MOST_REPLY_TO: usize = 1_000;
 /// Of the name of a pool, in characters (SPEC, "POST /v3/mail/send").
 const POOL: std::ops::RangeInclusive<usize> = 2..=64;
 
-type Texts = BTreeMap<String, String>;
+type HeaderTexts = BTreeMap<String, String>;
 
 /// Why a header cannot be read: for the log, the sender sees [`REASON`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -57,7 +57,7 @@ fn invalid<T>(why: impl Into<String>) -> Result<T, Invalid> {
 
 /// What a header is judged by.
 #[derive(Clone, Copy, Debug)]
-pub struct World {
+pub struct HeaderContext {
     /// Recipients of the envelope, for a header that names none.
     pub recipients: usize,
     pub now: Timestamp,
@@ -72,9 +72,9 @@ pub struct Instructions {
     pub to: Vec<Mailbox>,
     /// Tags with one value for each recipient.
     pub substitutions: BTreeMap<String, Values>,
-    pub sections: Texts,
+    pub sections: HeaderTexts,
     pub categories: Vec<String>,
-    pub unique_args: Texts,
+    pub unique_args: HeaderTexts,
     pub mail_settings: MailSettings,
     pub tracking_settings: TrackingSettings,
     pub template_id: Option<String>,
@@ -109,7 +109,7 @@ impl Values {
 ///
 /// # Errors
 /// The first thing that is wrong with it.
-pub fn read(text: &str, world: &World) -> Result<Instructions, Invalid> {
+pub fn read(text: &str, world: &HeaderContext) -> Result<Instructions, Invalid> {
     if text.len() > LONGEST_HEADER {
         return invalid(format!("the header has more than {LONGEST_HEADER} octets"));
     }
@@ -162,16 +162,16 @@ impl Instructions {
             bcc: Vec::new(),
             from: None,
             subject: None,
-            headers: Texts::new(),
+            headers: HeaderTexts::new(),
             substitutions: self.substitutions_of(at),
             dynamic_template_data: None,
-            custom_args: Texts::new(),
+            custom_args: HeaderTexts::new(),
             send_at: self.send_each_at.get(at).copied().flatten(),
         };
         to.into_iter().enumerate().map(each).collect()
     }
 
-    fn substitutions_of(&self, recipient: usize) -> Texts {
+    fn substitutions_of(&self, recipient: usize) -> HeaderTexts {
         let tags = self.substitutions.iter();
         tags.filter_map(|(tag, values)| Some((tag.clone(), values.of(recipient)?.to_owned())))
             .collect()
@@ -236,7 +236,7 @@ fn categories(given: Option<&Value>) -> Result<Vec<String>, Invalid> {
     Ok(all)
 }
 
-fn unique_args(given: Option<&Value>) -> Result<Texts, Invalid> {
+fn unique_args(given: Option<&Value>) -> Result<HeaderTexts, Invalid> {
     let args = value::texts("unique_args", given)?;
     if size(args.iter().map(|(k, v)| (k.as_str(), v.as_str()))) > MOST_BYTES {
         return invalid(format!("unique_args: more than {MOST_BYTES} bytes"));
@@ -246,7 +246,7 @@ fn unique_args(given: Option<&Value>) -> Result<Texts, Invalid> {
 
 /// A moment in the past is no mistake, and one that is a string means now (API facts, "Batches and
 /// scheduled sends").
-fn moment(given: &Value, world: &World) -> Result<Option<Timestamp>, Invalid> {
+fn moment(given: &Value, world: &HeaderContext) -> Result<Option<Timestamp>, Invalid> {
     let at = match given {
         Value::String(_) => return Ok(None),
         number => number.as_i64().map(Timestamp),
@@ -263,7 +263,7 @@ fn moment(given: &Value, world: &World) -> Result<Option<Timestamp>, Invalid> {
 fn send_each_at(
     given: Option<&Value>,
     count: usize,
-    world: &World,
+    world: &HeaderContext,
 ) -> Result<Vec<Option<Timestamp>>, Invalid> {
     let Some(given) = given else {
         return Ok(Vec::new());

@@ -5,7 +5,7 @@ use super::*;
 
 const NOW: i64 = 1_800_000_000;
 
-const WORLD: World = World {
+const WORLD: HeaderContext = HeaderContext {
     recipients: 1,
     now: Timestamp(NOW),
     horizon: 72 * 3600,
@@ -70,7 +70,7 @@ fn everything_a_header_can_say_is_read() {
 
 #[test]
 fn without_to_the_envelope_is_written_to() {
-    let world = World {
+    let world = HeaderContext {
         recipients: 2,
         ..WORLD
     };
@@ -201,7 +201,7 @@ fn limits_hold_at_and_past_their_value() {
 #[test]
 fn what_is_copied_for_all_recipients_has_a_limit() {
     // 8 MiB in 8,192 copies of one KiB.
-    let world = |recipients| World {
+    let world = |recipients| HeaderContext {
         recipients,
         ..WORLD
     };

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::{Invalid, Texts, invalid};
+use crate::{HeaderTexts, Invalid, invalid};
 
 /// A text; numbers and switches become theirs.
 pub(crate) fn string(what: &str, value: &Value) -> Result<String, Invalid> {
@@ -42,7 +42,7 @@ pub(crate) fn object<'a>(
 }
 
 /// An object of texts; a value that is a list or an object is kept as its JSON.
-pub(crate) fn texts(what: &str, value: Option<&Value>) -> Result<Texts, Invalid> {
+pub(crate) fn texts(what: &str, value: Option<&Value>) -> Result<HeaderTexts, Invalid> {
     let entries = object(what, value)?.into_iter().flatten();
     Ok(entries
         .map(|(key, value)| {

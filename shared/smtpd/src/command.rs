@@ -1,15 +1,15 @@
 //! Command lines, read strictly where it is about safety and kindly where clients differ.
 
-use crate::{Reply, path};
+use crate::{SmtpReply, path};
 
 /// One command of RFC 5321 section 4.1.1 or an extension.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Command {
+pub(crate) enum SmtpCommand {
     Hello {
         name: String,
         extended: bool,
     },
-    Mail(Sender),
+    Mail(MailFrom),
     Rcpt(String),
     Data,
     Rset,
@@ -26,7 +26,7 @@ pub(crate) enum Command {
 
 /// MAIL FROM and its parameters.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Sender {
+pub(crate) struct MailFrom {
     pub(crate) from: String,
     pub(crate) size: Option<u64>,
     pub(crate) eight_bit: bool,
@@ -34,8 +34,8 @@ pub(crate) struct Sender {
 }
 
 /// Reads a line without its CRLF; what cannot be read is answered.
-pub(crate) fn parse(line: &[u8]) -> Result<Command, Reply> {
-    let garbled = || Reply::new(500, "5.5.2", "a command is a line of printable UTF-8");
+pub(crate) fn parse(line: &[u8]) -> Result<SmtpCommand, SmtpReply> {
+    let garbled = || SmtpReply::new(500, "5.5.2", "a command is a line of printable UTF-8");
     let line = std::str::from_utf8(line).map_err(|_| garbled())?;
     let line = line.trim_end_matches([' ', '\t']);
     if line.chars().any(char::is_control) {
@@ -48,29 +48,29 @@ pub(crate) fn parse(line: &[u8]) -> Result<Command, Reply> {
         "MAIL" => mail(rest),
         "RCPT" => rcpt(rest),
         "AUTH" => auth(rest),
-        "DATA" => alone(rest, Command::Data),
-        "RSET" => alone(rest, Command::Rset),
-        "STARTTLS" => alone(rest, Command::StartTls),
-        "QUIT" => alone(rest, Command::Quit),
-        "NOOP" => Ok(Command::Noop),
-        "VRFY" => Ok(Command::Vrfy),
-        "HELP" => Ok(Command::Help),
+        "DATA" => alone(rest, SmtpCommand::Data),
+        "RSET" => alone(rest, SmtpCommand::Rset),
+        "STARTTLS" => alone(rest, SmtpCommand::StartTls),
+        "QUIT" => alone(rest, SmtpCommand::Quit),
+        "NOOP" => Ok(SmtpCommand::Noop),
+        "VRFY" => Ok(SmtpCommand::Vrfy),
+        "HELP" => Ok(SmtpCommand::Help),
         "EXPN" | "ETRN" | "TURN" | "SEND" | "SOML" | "SAML" | "BDAT" => {
-            Err(Reply::new(502, "5.5.1", "command not implemented"))
+            Err(SmtpReply::new(502, "5.5.1", "command not implemented"))
         }
         // A browser made to post here would have its body read as commands.
         "GET" | "POST" | "PUT" | "HEAD" | "OPTIONS" | "CONNECT" | "HOST:" => {
-            Err(Reply::new(421, "4.7.0", "this is no web server"))
+            Err(SmtpReply::new(421, "4.7.0", "this is no web server"))
         }
-        _ => Err(Reply::new(500, "5.5.1", "command not known")),
+        _ => Err(SmtpReply::new(500, "5.5.1", "command not known")),
     }
 }
 
-fn syntax(text: &str) -> Reply {
-    Reply::new(501, "5.5.4", text)
+fn syntax(text: &str) -> SmtpReply {
+    SmtpReply::new(501, "5.5.4", text)
 }
 
-fn alone(rest: &str, command: Command) -> Result<Command, Reply> {
+fn alone(rest: &str, command: SmtpCommand) -> Result<SmtpCommand, SmtpReply> {
     if rest.trim().is_empty() {
         Ok(command)
     } else {
@@ -78,19 +78,19 @@ fn alone(rest: &str, command: Command) -> Result<Command, Reply> {
     }
 }
 
-fn hello(rest: &str, extended: bool) -> Result<Command, Reply> {
+fn hello(rest: &str, extended: bool) -> Result<SmtpCommand, SmtpReply> {
     let name = rest.trim();
     if name.is_empty() || name.len() > 255 || name.contains(' ') {
         return Err(syntax("give the name of your host"));
     }
-    Ok(Command::Hello {
+    Ok(SmtpCommand::Hello {
         name: name.to_owned(),
         extended,
     })
 }
 
 /// What follows `FROM:` or `TO:`, in any case.
-fn after<'a>(rest: &'a str, word: &str) -> Result<(&'a str, &'a str), Reply> {
+fn after<'a>(rest: &'a str, word: &str) -> Result<(&'a str, &'a str), SmtpReply> {
     let wrong = || syntax(&format!("the form is {word}<address>"));
     let rest = rest.trim_start();
     let head = rest.get(..word.len()).ok_or_else(wrong)?;
@@ -100,14 +100,14 @@ fn after<'a>(rest: &'a str, word: &str) -> Result<(&'a str, &'a str), Reply> {
     path::take(rest.get(word.len()..).unwrap_or_default()).ok_or_else(wrong)
 }
 
-fn mail(rest: &str) -> Result<Command, Reply> {
+fn mail(rest: &str) -> Result<SmtpCommand, SmtpReply> {
     let (from, params) = after(rest, "FROM:")?;
     if !from.is_empty() && !path::is_address(from) {
-        return Err(Reply::new(501, "5.1.7", "the sender is not an address"));
+        return Err(SmtpReply::new(501, "5.1.7", "the sender is not an address"));
     }
-    let mut sender = Sender {
+    let mut sender = MailFrom {
         from: from.to_owned(),
-        ..Sender::default()
+        ..MailFrom::default()
     };
     for param in params.split_ascii_whitespace() {
         let (name, value) = param.split_once('=').unwrap_or((param, ""));
@@ -120,10 +120,10 @@ fn mail(rest: &str) -> Result<Command, Reply> {
             _ => return Err(unknown_param()),
         }
     }
-    Ok(Command::Mail(sender))
+    Ok(SmtpCommand::Mail(sender))
 }
 
-fn size(value: &str) -> Result<u64, Reply> {
+fn size(value: &str) -> Result<u64, SmtpReply> {
     let digits = (1..=20).contains(&value.len()) && value.bytes().all(|b| b.is_ascii_digit());
     if !digits {
         return Err(syntax("SIZE= wants a number of octets"));
@@ -132,7 +132,7 @@ fn size(value: &str) -> Result<u64, Reply> {
     Ok(value.parse().unwrap_or(u64::MAX))
 }
 
-fn eight_bit(value: &str) -> Result<bool, Reply> {
+fn eight_bit(value: &str) -> Result<bool, SmtpReply> {
     match value.to_ascii_uppercase().as_str() {
         "7BIT" => Ok(false),
         "8BITMIME" => Ok(true),
@@ -140,11 +140,15 @@ fn eight_bit(value: &str) -> Result<bool, Reply> {
     }
 }
 
-fn rcpt(rest: &str) -> Result<Command, Reply> {
+fn rcpt(rest: &str) -> Result<SmtpCommand, SmtpReply> {
     let (to, params) = after(rest, "TO:")?;
     // RFC 5321 section 4.5.1: postmaster needs no domain.
     if !path::is_address(to) && !to.eq_ignore_ascii_case("postmaster") {
-        return Err(Reply::new(501, "5.1.3", "the recipient is not an address"));
+        return Err(SmtpReply::new(
+            501,
+            "5.1.3",
+            "the recipient is not an address",
+        ));
     }
     for param in params.split_ascii_whitespace() {
         let name = param.split('=').next().unwrap_or_default();
@@ -152,18 +156,18 @@ fn rcpt(rest: &str) -> Result<Command, Reply> {
             return Err(unknown_param());
         }
     }
-    Ok(Command::Rcpt(to.to_owned()))
+    Ok(SmtpCommand::Rcpt(to.to_owned()))
 }
 
-fn unknown_param() -> Reply {
-    Reply::new(555, "5.5.4", "parameter not known")
+fn unknown_param() -> SmtpReply {
+    SmtpReply::new(555, "5.5.4", "parameter not known")
 }
 
-fn auth(rest: &str) -> Result<Command, Reply> {
+fn auth(rest: &str) -> Result<SmtpCommand, SmtpReply> {
     let mut words = rest.split_ascii_whitespace();
     let (mechanism, initial, more) = (words.next(), words.next(), words.next());
     match (mechanism, more) {
-        (Some(mechanism), None) => Ok(Command::Auth {
+        (Some(mechanism), None) => Ok(SmtpCommand::Auth {
             mechanism: mechanism.to_ascii_uppercase(),
             initial: initial.map(str::to_owned),
         }),
@@ -175,33 +179,33 @@ fn auth(rest: &str) -> Result<Command, Reply> {
 mod tests {
     use super::*;
 
-    fn sender(from: &str) -> Sender {
-        Sender {
+    fn sender(from: &str) -> MailFrom {
+        MailFrom {
             from: from.to_owned(),
-            ..Sender::default()
+            ..MailFrom::default()
         }
     }
 
     #[test]
     fn commands_are_read_in_any_case() {
-        let auth = |mechanism: &str, initial: Option<&str>| Command::Auth {
+        let auth = |mechanism: &str, initial: Option<&str>| SmtpCommand::Auth {
             mechanism: mechanism.to_owned(),
             initial: initial.map(str::to_owned),
         };
-        let hello = |name: &str, extended| Command::Hello {
+        let hello = |name: &str, extended| SmtpCommand::Hello {
             name: name.to_owned(),
             extended,
         };
         for (line, want) in [
             ("EHLO mx.example.com", hello("mx.example.com", true)),
             ("helo [192.0.2.1]  ", hello("[192.0.2.1]", false)),
-            ("MAIL FROM:<a@b.c>", Command::Mail(sender("a@b.c"))),
-            ("mail from: <a@b.c>", Command::Mail(sender("a@b.c"))),
-            ("MAIL FROM:<>", Command::Mail(sender(""))),
-            ("MAIL FROM:a@b.c", Command::Mail(sender("a@b.c"))),
+            ("MAIL FROM:<a@b.c>", SmtpCommand::Mail(sender("a@b.c"))),
+            ("mail from: <a@b.c>", SmtpCommand::Mail(sender("a@b.c"))),
+            ("MAIL FROM:<>", SmtpCommand::Mail(sender(""))),
+            ("MAIL FROM:a@b.c", SmtpCommand::Mail(sender("a@b.c"))),
             (
                 "MAIL FROM:<a@b.c> SIZE=12 body=8bitmime SMTPUTF8 RET=HDRS ENVID=x AUTH=<>",
-                Command::Mail(Sender {
+                SmtpCommand::Mail(MailFrom {
                     size: Some(12),
                     eight_bit: true,
                     utf8: true,
@@ -210,32 +214,32 @@ mod tests {
             ),
             (
                 "MAIL FROM:<a@b.c> BODY=7BIT",
-                Command::Mail(sender("a@b.c")),
+                SmtpCommand::Mail(sender("a@b.c")),
             ),
             (
                 "MAIL FROM:<a@b.c> SIZE=99999999999999999999",
-                Command::Mail(Sender {
+                SmtpCommand::Mail(MailFrom {
                     size: Some(u64::MAX),
                     ..sender("a@b.c")
                 }),
             ),
-            ("RCPT TO:<a@b.c>", Command::Rcpt("a@b.c".to_owned())),
+            ("RCPT TO:<a@b.c>", SmtpCommand::Rcpt("a@b.c".to_owned())),
             (
                 "RCPT TO:<Postmaster>",
-                Command::Rcpt("Postmaster".to_owned()),
+                SmtpCommand::Rcpt("Postmaster".to_owned()),
             ),
             (
                 "RCPT TO:<a@b.c> NOTIFY=NEVER ORCPT=rfc822;a@b.c",
-                Command::Rcpt("a@b.c".to_owned()),
+                SmtpCommand::Rcpt("a@b.c".to_owned()),
             ),
-            ("DATA", Command::Data),
-            ("data ", Command::Data),
-            ("RSET", Command::Rset),
-            ("NOOP hello there", Command::Noop),
-            ("VRFY ann", Command::Vrfy),
-            ("HELP me", Command::Help),
-            ("QUIT", Command::Quit),
-            ("STARTTLS", Command::StartTls),
+            ("DATA", SmtpCommand::Data),
+            ("data ", SmtpCommand::Data),
+            ("RSET", SmtpCommand::Rset),
+            ("NOOP hello there", SmtpCommand::Noop),
+            ("VRFY ann", SmtpCommand::Vrfy),
+            ("HELP me", SmtpCommand::Help),
+            ("QUIT", SmtpCommand::Quit),
+            ("STARTTLS", SmtpCommand::StartTls),
             ("AUTH plain AGEAYg==", auth("PLAIN", Some("AGEAYg=="))),
             ("AUTH LOGIN", auth("LOGIN", None)),
         ] {

@@ -15,9 +15,9 @@ pub struct Config {
     pub max_recipients: usize,
     pub auth: Auth,
     pub tls: Tls,
-    pub offers: Offers,
+    pub offers: Extensions,
     pub bare_line_ends: BareLineEnds,
-    pub limits: Limits,
+    pub limits: SmtpLimits,
 }
 
 /// Whether clients log in.
@@ -45,7 +45,7 @@ pub enum Tls {
 
 /// The extensions named in the answer to EHLO; all unless switched off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Offers {
+pub struct Extensions {
     pub pipelining: bool,
     pub size: bool,
     pub eight_bit: bool,
@@ -63,7 +63,7 @@ pub enum BareLineEnds {
 
 /// How much of everything.
 #[derive(Clone, Debug)]
-pub struct Limits {
+pub struct SmtpLimits {
     /// Connections at one time; further ones hear 421.
     pub connections: usize,
     /// Connections of one address; of one /64 with IPv6.
@@ -99,14 +99,14 @@ impl Config {
             max_recipients: 1000,
             auth: Auth::Off,
             tls: Tls::Off,
-            offers: Offers::default(),
+            offers: Extensions::default(),
             bare_line_ends: BareLineEnds::Keep,
-            limits: Limits::default(),
+            limits: SmtpLimits::default(),
         }
     }
 }
 
-impl Default for Offers {
+impl Default for Extensions {
     fn default() -> Self {
         Self {
             pipelining: true,
@@ -117,7 +117,7 @@ impl Default for Offers {
     }
 }
 
-impl Default for Limits {
+impl Default for SmtpLimits {
     fn default() -> Self {
         Self {
             connections: 256,

@@ -13,9 +13,9 @@ use tokio::sync::watch;
 use tokio::time::{Instant, timeout, timeout_at};
 
 use crate::command;
-use crate::lines::{Line, Lines};
+use crate::lines::{LineBuffer, SmtpLine};
 use crate::protocol::{Next, Protocol};
-use crate::reply::{End, Reply};
+use crate::reply::{AfterReply, SmtpReply};
 use crate::{Config, Handler, Session, Tls};
 
 /// Octets read at a time.
@@ -34,7 +34,7 @@ pub(crate) trait Io: AsyncRead + AsyncWrite + Send + Unpin {}
 impl<T: AsyncRead + AsyncWrite + Send + Unpin> Io for T {}
 
 /// What all connections of a server share.
-pub(crate) struct Shared<H> {
+pub(crate) struct ServerState<H> {
     pub(crate) config: Config,
     pub(crate) handler: Arc<H>,
     pub(crate) budget: Budget,
@@ -44,35 +44,35 @@ pub(crate) struct Connection<H: Handler> {
     stream: Box<dyn Io>,
     inbox: BytesMut,
     outbox: Vec<u8>,
-    lines: Lines,
+    lines: LineBuffer,
     protocol: Protocol,
     session: Session<H::Identity>,
-    shared: Arc<Shared<H>>,
+    shared: Arc<ServerState<H>>,
     stop: watch::Receiver<bool>,
 }
 
 /// Why a conversation is over.
-enum Gone {
+enum Closed {
     /// The client went, or the connection broke: nobody hears a goodbye.
     Lost,
     /// With these words.
-    Farewell(Reply),
+    Farewell(SmtpReply),
 }
 
-type Talk<T> = Result<T, Gone>;
+type SessionResult<T> = Result<T, Closed>;
 
 impl<H: Handler> Connection<H> {
     pub(crate) fn new(
         stream: Box<dyn Io>,
         session: Session<H::Identity>,
-        shared: Arc<Shared<H>>,
+        shared: Arc<ServerState<H>>,
         stop: watch::Receiver<bool>,
     ) -> Self {
         Self {
             stream,
             inbox: BytesMut::new(),
             outbox: Vec::new(),
-            lines: Lines::default(),
+            lines: LineBuffer::default(),
             protocol: Protocol::new(false),
             session,
             shared,
@@ -82,35 +82,37 @@ impl<H: Handler> Connection<H> {
 
     /// Talks until one side is done.
     pub(crate) async fn run(mut self) {
-        if let Err(Gone::Farewell(reply)) = self.talk().await {
+        if let Err(Closed::Farewell(reply)) = self.talk().await {
             reply.write(&mut self.outbox);
-            if self.flush().await.is_ok() && reply.end != End::HangUp {
+            if self.flush().await.is_ok() && reply.end != AfterReply::HangUp {
                 self.linger().await;
             }
         }
     }
 
-    async fn talk(&mut self) -> Talk<()> {
+    async fn talk(&mut self) -> SessionResult<()> {
         let shared = Arc::clone(&self.shared);
         if let Tls::Wrapped(tls) = &shared.config.tls {
             self.encrypt(tls).await?;
         }
         if let Err(reply) = shared.handler.connected(&self.session).await {
-            return Err(Gone::Farewell(reply.closing_unless_silent()));
+            return Err(Closed::Farewell(reply.closing_unless_silent()));
         }
         let name = &shared.config.hostname;
-        self.say(Reply::new(220, "", format!("{name} ESMTP")))?;
+        self.say(SmtpReply::new(220, "", format!("{name} ESMTP")))?;
         loop {
             let command = match self.line(shared.config.limits.line).await? {
-                Line::Text(line) => command::parse(&line),
-                other @ (Line::Bare | Line::TooLong | Line::Flood) => Err(complaint(&other)),
+                SmtpLine::Text(line) => command::parse(&line),
+                other @ (SmtpLine::Bare | SmtpLine::TooLong | SmtpLine::Flood) => {
+                    Err(complaint(&other))
+                }
             };
             let next = self.protocol.next(&shared.config, command);
             self.act(&shared, next).await?;
         }
     }
 
-    async fn act(&mut self, shared: &Shared<H>, next: Next) -> Talk<()> {
+    async fn act(&mut self, shared: &ServerState<H>, next: Next) -> SessionResult<()> {
         match next {
             Next::Say(reply) => self.say(reply),
             Next::Hello { name, extended } => self.hello(shared, name, extended).await,
@@ -137,7 +139,12 @@ impl<H: Handler> Connection<H> {
         }
     }
 
-    async fn hello(&mut self, shared: &Shared<H>, name: String, extended: bool) -> Talk<()> {
+    async fn hello(
+        &mut self,
+        shared: &ServerState<H>,
+        name: String,
+        extended: bool,
+    ) -> SessionResult<()> {
         self.session.hello = name;
         self.session.esmtp = extended;
         match shared.handler.hello(&self.session).await {
@@ -149,44 +156,49 @@ impl<H: Handler> Connection<H> {
         }
     }
 
-    async fn data(&mut self, shared: &Shared<H>) -> Talk<()> {
+    async fn data(&mut self, shared: &ServerState<H>) -> SessionResult<()> {
         let Some(envelope) = self.protocol.take() else {
             return Ok(());
         };
         if let Err(reply) = shared.handler.begin(&self.session, &envelope).await {
             return self.say(reply);
         }
-        self.say(Reply::new(354, "", "go ahead, end with <CRLF>.<CRLF>"))?;
+        self.say(SmtpReply::new(354, "", "go ahead, end with <CRLF>.<CRLF>"))?;
         let mut grant = Grant::default();
         let reply = match self.receive(shared, &mut grant).await? {
             Ok(message) => shared.handler.data(&self.session, envelope, message).await,
             Err(reply) => reply,
         };
         if reply.is_positive() {
-            self.protocol.forgive();
+            self.protocol.reset_errors();
         }
         self.say(reply)
     }
 
-    fn answer(&mut self, answer: Result<(), Reply>, status: &'static str, text: &str) -> Talk<()> {
+    fn answer(
+        &mut self,
+        answer: Result<(), SmtpReply>,
+        status: &'static str,
+        text: &str,
+    ) -> SessionResult<()> {
         match answer {
-            Ok(()) => self.say(Reply::new(250, status, text)),
+            Ok(()) => self.say(SmtpReply::new(250, status, text)),
             Err(reply) => self.say(reply),
         }
     }
 
     /// Puts a reply beside those waiting, or ends the conversation with it.
-    fn say(&mut self, reply: Reply) -> Talk<()> {
-        let reply = self.protocol.weigh(&self.shared.config, reply);
-        if reply.end != End::Open {
-            return Err(Gone::Farewell(reply));
+    fn say(&mut self, reply: SmtpReply) -> SessionResult<()> {
+        let reply = self.protocol.count_error(&self.shared.config, reply);
+        if reply.end != AfterReply::Open {
+            return Err(Closed::Farewell(reply));
         }
         reply.write(&mut self.outbox);
         Ok(())
     }
 
     /// The next line. What was said goes out before anything is waited for.
-    async fn line(&mut self, longest: usize) -> Talk<Line> {
+    async fn line(&mut self, longest: usize) -> SessionResult<SmtpLine> {
         let end = Instant::now() + self.shared.config.limits.command;
         loop {
             if let Some(line) = self.lines.take(&mut self.inbox, longest) {
@@ -200,26 +212,26 @@ impl<H: Handler> Connection<H> {
             tokio::select! {
                 read = self.read(end) => read?,
                 _ = stop.wait_for(|stop| *stop) => {
-                    let reply = Reply::new(421, "4.3.2", "the server is stopping");
-                    return Err(Gone::Farewell(reply));
+                    let reply = SmtpReply::new(421, "4.3.2", "the server is stopping");
+                    return Err(Closed::Farewell(reply));
                 }
             }
         }
     }
 
-    async fn read(&mut self, end: Instant) -> Talk<()> {
+    async fn read(&mut self, end: Instant) -> SessionResult<()> {
         self.inbox.reserve(PIECE);
         match timeout_at(end, self.stream.read_buf(&mut self.inbox)).await {
-            Ok(Ok(0) | Err(_)) => Err(Gone::Lost),
+            Ok(Ok(0) | Err(_)) => Err(Closed::Lost),
             Ok(Ok(_)) => Ok(()),
             Err(_) => {
-                let reply = Reply::new(421, "4.4.2", "you took too long");
-                Err(Gone::Farewell(reply))
+                let reply = SmtpReply::new(421, "4.4.2", "you took too long");
+                Err(Closed::Farewell(reply))
             }
         }
     }
 
-    async fn flush(&mut self) -> Talk<()> {
+    async fn flush(&mut self) -> SessionResult<()> {
         if self.outbox.is_empty() {
             return Ok(());
         }
@@ -232,7 +244,7 @@ impl<H: Handler> Connection<H> {
         self.outbox.clear();
         match written {
             Ok(Ok(())) => Ok(()),
-            Ok(Err(_)) | Err(_) => Err(Gone::Lost),
+            Ok(Err(_)) | Err(_) => Err(Closed::Lost),
         }
     }
 
@@ -254,11 +266,11 @@ impl<H: Handler> Connection<H> {
     }
 }
 
-fn complaint(line: &Line) -> Reply {
+fn complaint(line: &SmtpLine) -> SmtpReply {
     match line {
-        Line::TooLong => Reply::new(500, "5.5.2", "line too long"),
-        Line::Flood => Reply::new(421, "4.7.0", "line too long"),
-        Line::Text(_) | Line::Bare => Reply::new(500, "5.5.2", "lines end with CRLF"),
+        SmtpLine::TooLong => SmtpReply::new(500, "5.5.2", "line too long"),
+        SmtpLine::Flood => SmtpReply::new(421, "4.7.0", "line too long"),
+        SmtpLine::Text(_) | SmtpLine::Bare => SmtpReply::new(500, "5.5.2", "lines end with CRLF"),
     }
 }
 

@@ -5,9 +5,9 @@
 
 /// Reads a message in pieces of any size.
 #[derive(Debug)]
-pub(crate) struct Message {
+pub(crate) struct DataReader {
     body: Vec<u8>,
-    state: State,
+    state: DataState,
     longest: usize,
     /// Octets of the message so far, kept or not.
     length: usize,
@@ -16,7 +16,7 @@ pub(crate) struct Message {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
+enum DataState {
     LineStart,
     Line,
     /// A CR that may be the first half of a line end.
@@ -28,11 +28,11 @@ enum State {
     End,
 }
 
-impl Message {
+impl DataReader {
     pub(crate) fn new(longest: usize) -> Self {
         Self {
             body: Vec::new(),
-            state: State::LineStart,
+            state: DataState::LineStart,
             longest,
             length: 0,
             keeping: true,
@@ -44,7 +44,7 @@ impl Message {
     pub(crate) fn push(&mut self, piece: &[u8]) -> Option<usize> {
         let mut rest = piece;
         while let Some((byte, after)) = rest.split_first() {
-            if self.state == State::Line {
+            if self.state == DataState::Line {
                 // The common case, many bytes at a time.
                 let end = memchr::memchr2(b'\r', b'\n', rest).unwrap_or(rest.len());
                 if end > 0 {
@@ -56,7 +56,7 @@ impl Message {
             }
             self.step(*byte);
             rest = after;
-            if self.state == State::End {
+            if self.state == DataState::End {
                 return Some(piece.len() - rest.len());
             }
         }
@@ -65,30 +65,30 @@ impl Message {
 
     fn step(&mut self, byte: u8) {
         self.state = match (self.state, byte) {
-            (State::LineStart, b'.') => State::Dot,
-            (State::Dot, b'\r') => State::DotCr,
-            (State::DotCr, b'\n') => State::End,
-            (State::Cr, b'\n') => {
+            (DataState::LineStart, b'.') => DataState::Dot,
+            (DataState::Dot, b'\r') => DataState::DotCr,
+            (DataState::DotCr, b'\n') => DataState::End,
+            (DataState::Cr, b'\n') => {
                 self.keep(b"\r\n");
-                State::LineStart
+                DataState::LineStart
             }
-            (State::Cr | State::DotCr, _) => {
+            (DataState::Cr | DataState::DotCr, _) => {
                 self.bare = true;
                 self.keep(b"\r");
                 self.within(byte)
             }
-            (State::LineStart | State::Line | State::Dot, _) => self.within(byte),
-            (State::End, _) => State::End,
+            (DataState::LineStart | DataState::Line | DataState::Dot, _) => self.within(byte),
+            (DataState::End, _) => DataState::End,
         };
     }
 
-    fn within(&mut self, byte: u8) -> State {
+    fn within(&mut self, byte: u8) -> DataState {
         if byte == b'\r' {
-            return State::Cr;
+            return DataState::Cr;
         }
         self.bare |= byte == b'\n';
         self.keep(&[byte]);
-        State::Line
+        DataState::Line
     }
 
     fn keep(&mut self, bytes: &[u8]) {
@@ -143,7 +143,7 @@ mod tests {
 
     /// The message, whether it had bare line ends, and what was left after its end.
     fn read(stream: &[u8], size: usize) -> Option<(Vec<u8>, bool, Vec<u8>)> {
-        let mut message = Message::new(usize::MAX);
+        let mut message = DataReader::new(usize::MAX);
         let mut used = 0;
         for piece in stream.chunks(size.max(1)) {
             if let Some(n) = message.push(piece) {
@@ -219,7 +219,7 @@ mod tests {
 
     #[test]
     fn a_message_too_long_is_not_kept_but_read_to_its_end() {
-        let mut message = Message::new(5);
+        let mut message = DataReader::new(5);
         assert_eq!(message.push(b"abc\r\n"), None);
         assert!(!message.is_too_long() && message.is_kept());
         assert_eq!(message.push(b"d\r\n.\r\nX"), Some(6));

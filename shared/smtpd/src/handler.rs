@@ -4,7 +4,7 @@ use std::fmt;
 use std::future::Future;
 use std::net::SocketAddr;
 
-use crate::Reply;
+use crate::SmtpReply;
 
 /// The owner of a port: who may do what, and what becomes of a mail.
 ///
@@ -18,7 +18,7 @@ pub trait Handler: Send + Sync + 'static {
     fn connected(
         &self,
         _session: &Session<Self::Identity>,
-    ) -> impl Future<Output = Result<(), Reply>> + Send {
+    ) -> impl Future<Output = Result<(), SmtpReply>> + Send {
         std::future::ready(Ok(()))
     }
 
@@ -26,7 +26,7 @@ pub trait Handler: Send + Sync + 'static {
     fn hello(
         &self,
         _session: &Session<Self::Identity>,
-    ) -> impl Future<Output = Result<(), Reply>> + Send {
+    ) -> impl Future<Output = Result<(), SmtpReply>> + Send {
         std::future::ready(Ok(()))
     }
 
@@ -35,16 +35,16 @@ pub trait Handler: Send + Sync + 'static {
         &self,
         _session: &Session<Self::Identity>,
         _login: Login,
-    ) -> impl Future<Output = Result<Self::Identity, Reply>> + Send {
-        std::future::ready(Err(Reply::bad_login()))
+    ) -> impl Future<Output = Result<Self::Identity, SmtpReply>> + Send {
+        std::future::ready(Err(SmtpReply::bad_login()))
     }
 
     /// MAIL FROM: the envelope has no recipient yet.
     fn mail(
         &self,
         _session: &Session<Self::Identity>,
-        _envelope: &Envelope,
-    ) -> impl Future<Output = Result<(), Reply>> + Send {
+        _envelope: &SmtpEnvelope,
+    ) -> impl Future<Output = Result<(), SmtpReply>> + Send {
         std::future::ready(Ok(()))
     }
 
@@ -52,16 +52,16 @@ pub trait Handler: Send + Sync + 'static {
     fn rcpt(
         &self,
         session: &Session<Self::Identity>,
-        envelope: &Envelope,
+        envelope: &SmtpEnvelope,
         to: &str,
-    ) -> impl Future<Output = Result<(), Reply>> + Send;
+    ) -> impl Future<Output = Result<(), SmtpReply>> + Send;
 
     /// DATA, before a byte of the message is read.
     fn begin(
         &self,
         _session: &Session<Self::Identity>,
-        _envelope: &Envelope,
-    ) -> impl Future<Output = Result<(), Reply>> + Send {
+        _envelope: &SmtpEnvelope,
+    ) -> impl Future<Output = Result<(), SmtpReply>> + Send {
         std::future::ready(Ok(()))
     }
 
@@ -69,9 +69,9 @@ pub trait Handler: Send + Sync + 'static {
     fn data(
         &self,
         session: &Session<Self::Identity>,
-        envelope: Envelope,
+        envelope: SmtpEnvelope,
         message: Vec<u8>,
-    ) -> impl Future<Output = Reply> + Send;
+    ) -> impl Future<Output = SmtpReply> + Send;
 }
 
 /// What is known of a connection.
@@ -91,7 +91,7 @@ pub struct Session<I> {
 /// The outside of a mail. Addresses are as the client wrote them, without angle brackets and
 /// source routes; they hold no control characters and no white space outside quotes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Envelope {
+pub struct SmtpEnvelope {
     /// Empty for the null sender.
     pub from: String,
     pub to: Vec<String>,

@@ -34,7 +34,7 @@ mod reply;
 mod sasl;
 mod server;
 
-pub use config::{Auth, BareLineEnds, Config, Limits, Offers, Tls};
-pub use handler::{Envelope, Handler, Login, Session};
-pub use reply::Reply;
+pub use config::{Auth, BareLineEnds, Config, Extensions, SmtpLimits, Tls};
+pub use handler::{Handler, Login, Session, SmtpEnvelope};
+pub use reply::SmtpReply;
 pub use server::serve;

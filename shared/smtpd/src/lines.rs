@@ -7,12 +7,12 @@ const PATIENCE: usize = 64 * 1024;
 
 /// Holds what must be remembered between two reads.
 #[derive(Debug, Default)]
-pub(crate) struct Lines {
+pub(crate) struct LineBuffer {
     skipped: usize,
 }
 
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Line {
+pub(crate) enum SmtpLine {
     /// Without its CRLF.
     Text(Vec<u8>),
     /// Ended by a bare LF, or with a bare CR within.
@@ -22,24 +22,24 @@ pub(crate) enum Line {
     Flood,
 }
 
-impl Lines {
+impl LineBuffer {
     /// Takes the next line out of what was read; `None` when more must be read.
-    pub(crate) fn take(&mut self, inbox: &mut BytesMut, longest: usize) -> Option<Line> {
+    pub(crate) fn take(&mut self, inbox: &mut BytesMut, longest: usize) -> Option<SmtpLine> {
         let Some(end) = memchr::memchr(b'\n', inbox) else {
             if self.skipped > 0 || inbox.len() > longest {
                 self.skipped += inbox.len();
                 inbox.clear();
             }
-            return (self.skipped > PATIENCE).then_some(Line::Flood);
+            return (self.skipped > PATIENCE).then_some(SmtpLine::Flood);
         };
         let line = inbox.split_to(end);
         inbox.advance(1);
         if std::mem::take(&mut self.skipped) > 0 || end >= longest {
-            return Some(Line::TooLong);
+            return Some(SmtpLine::TooLong);
         }
         Some(match line.strip_suffix(b"\r") {
-            Some(text) if !text.contains(&b'\r') => Line::Text(text.to_vec()),
-            _ => Line::Bare,
+            Some(text) if !text.contains(&b'\r') => SmtpLine::Text(text.to_vec()),
+            _ => SmtpLine::Bare,
         })
     }
 }
@@ -49,12 +49,12 @@ mod tests {
     use super::*;
 
     /// Feeds the pieces one by one and takes all lines after each.
-    fn lines(pieces: &[&[u8]], longest: usize) -> Vec<Line> {
-        let (mut lines, mut inbox, mut got) = (Lines::default(), BytesMut::new(), Vec::new());
+    fn lines(pieces: &[&[u8]], longest: usize) -> Vec<SmtpLine> {
+        let (mut lines, mut inbox, mut got) = (LineBuffer::default(), BytesMut::new(), Vec::new());
         for piece in pieces {
             inbox.extend_from_slice(piece);
             while let Some(line) = lines.take(&mut inbox, longest) {
-                let flood = line == Line::Flood;
+                let flood = line == SmtpLine::Flood;
                 got.push(line);
                 if flood {
                     return got;
@@ -65,8 +65,8 @@ mod tests {
         got
     }
 
-    fn text(line: &str) -> Line {
-        Line::Text(line.as_bytes().to_vec())
+    fn text(line: &str) -> SmtpLine {
+        SmtpLine::Text(line.as_bytes().to_vec())
     }
 
     #[test]
@@ -75,9 +75,9 @@ mod tests {
         let want = vec![
             text("EHLO a"),
             text(""),
-            Line::Bare,
-            Line::Bare,
-            Line::Bare,
+            SmtpLine::Bare,
+            SmtpLine::Bare,
+            SmtpLine::Bare,
             text("QUIT"),
         ];
         assert_eq!(lines(&[stream], 100), want);
@@ -90,11 +90,11 @@ mod tests {
         assert_eq!(lines(&[b"12345678\r\n"], 10), [text("12345678")]);
         assert_eq!(
             lines(&[b"123456789\r\n", b"QUIT\r\n"], 10),
-            [Line::TooLong, text("QUIT")]
+            [SmtpLine::TooLong, text("QUIT")]
         );
         assert_eq!(
             lines(&[b"1234567890", b"1", b"234", b"\r\nQUIT\r\n"], 10),
-            [Line::TooLong, text("QUIT")]
+            [SmtpLine::TooLong, text("QUIT")]
         );
     }
 
@@ -102,6 +102,6 @@ mod tests {
     fn a_gigabyte_without_an_end_is_a_flood() {
         let piece = vec![b'x'; 8 * 1024];
         let pieces: Vec<&[u8]> = std::iter::repeat_n(piece.as_slice(), 100).collect();
-        assert_eq!(lines(&pieces, 8 * 1024), [Line::Flood]);
+        assert_eq!(lines(&pieces, 8 * 1024), [SmtpLine::Flood]);
     }
 }

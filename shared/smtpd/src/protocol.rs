@@ -1,8 +1,8 @@
 //! What may come next: the conversation as a state machine, without sockets and without the
 //! handler's answers.
 
-use crate::command::{Command, Sender};
-use crate::{Auth, Config, Envelope, Reply, Tls};
+use crate::command::{MailFrom, SmtpCommand};
+use crate::{Auth, Config, SmtpEnvelope, SmtpReply, Tls};
 
 /// Where a conversation stands, and what it has cost so far.
 #[derive(Debug, Default)]
@@ -10,7 +10,7 @@ pub(crate) struct Protocol {
     greeted: bool,
     tls: bool,
     logged_in: bool,
-    envelope: Option<Envelope>,
+    envelope: Option<SmtpEnvelope>,
     errors: u32,
     failed_logins: u32,
     idle_commands: u32,
@@ -19,18 +19,18 @@ pub(crate) struct Protocol {
 /// What to do about a command.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Next {
-    Say(Reply),
+    Say(SmtpReply),
     /// Ask the handler, then [`Protocol::greet`].
     Hello {
         name: String,
         extended: bool,
     },
     /// Ask the handler, then [`Protocol::open`].
-    Mail(Envelope),
+    Mail(SmtpEnvelope),
     /// Ask the handler, then [`Protocol::add`].
     Rcpt(String),
     /// [`Protocol::take`], ask the handler, read the message, hand it on, then
-    /// [`Protocol::forgive`] if it was accepted.
+    /// [`Protocol::reset_errors`] if it was accepted.
     Data,
     StartTls,
     Auth {
@@ -40,11 +40,11 @@ pub(crate) enum Next {
 }
 
 fn out_of_order(text: &str) -> Next {
-    Next::Say(Reply::new(503, "5.5.1", text))
+    Next::Say(SmtpReply::new(503, "5.5.1", text))
 }
 
 fn ok(text: &str) -> Next {
-    Next::Say(Reply::new(250, "2.0.0", text))
+    Next::Say(SmtpReply::new(250, "2.0.0", text))
 }
 
 impl Protocol {
@@ -56,7 +56,11 @@ impl Protocol {
     }
 
     /// Decides about a command, or about what could not be read as one.
-    pub(crate) fn next(&mut self, config: &Config, command: Result<Command, Reply>) -> Next {
+    pub(crate) fn next(
+        &mut self,
+        config: &Config,
+        command: Result<SmtpCommand, SmtpReply>,
+    ) -> Next {
         let command = match command {
             Ok(command) => command,
             Err(reply) => return Next::Say(reply),
@@ -64,41 +68,45 @@ impl Protocol {
         if self.is_idling(&command) {
             self.idle_commands += 1;
             if self.idle_commands > config.limits.idle_commands {
-                return Next::Say(Reply::new(421, "4.7.0", "too many commands without a mail"));
+                return Next::Say(SmtpReply::new(
+                    421,
+                    "4.7.0",
+                    "too many commands without a mail",
+                ));
             }
         }
         match command {
-            Command::Hello { name, extended } => Next::Hello { name, extended },
-            Command::Mail(sender) => self.mail(config, sender),
-            Command::Rcpt(to) => self.rcpt(config, to),
-            Command::Data => self.data(),
-            Command::StartTls => self.start_tls(config),
-            Command::Auth { mechanism, initial } => self.auth(config, mechanism, initial),
-            Command::Rset => {
+            SmtpCommand::Hello { name, extended } => Next::Hello { name, extended },
+            SmtpCommand::Mail(sender) => self.mail(config, sender),
+            SmtpCommand::Rcpt(to) => self.rcpt(config, to),
+            SmtpCommand::Data => self.data(),
+            SmtpCommand::StartTls => self.start_tls(config),
+            SmtpCommand::Auth { mechanism, initial } => self.auth(config, mechanism, initial),
+            SmtpCommand::Rset => {
                 self.envelope = None;
                 ok("reset")
             }
-            Command::Noop => ok("nothing done"),
-            Command::Vrfy => Next::Say(Reply::new(252, "2.5.0", "send a mail and see")),
-            Command::Help => Next::Say(Reply::new(214, "2.0.0", "see RFC 5321")),
-            Command::Quit => Next::Say(Reply::new(221, "2.0.0", "goodbye").closing()),
+            SmtpCommand::Noop => ok("nothing done"),
+            SmtpCommand::Vrfy => Next::Say(SmtpReply::new(252, "2.5.0", "send a mail and see")),
+            SmtpCommand::Help => Next::Say(SmtpReply::new(214, "2.0.0", "see RFC 5321")),
+            SmtpCommand::Quit => Next::Say(SmtpReply::new(221, "2.0.0", "goodbye").closing()),
         }
     }
 
-    fn is_idling(&self, command: &Command) -> bool {
+    fn is_idling(&self, command: &SmtpCommand) -> bool {
         match command {
-            Command::Hello { .. } => self.greeted,
-            Command::Rset | Command::Noop | Command::Vrfy | Command::Help => true,
-            Command::Mail(_)
-            | Command::Rcpt(_)
-            | Command::Data
-            | Command::Quit
-            | Command::StartTls
-            | Command::Auth { .. } => false,
+            SmtpCommand::Hello { .. } => self.greeted,
+            SmtpCommand::Rset | SmtpCommand::Noop | SmtpCommand::Vrfy | SmtpCommand::Help => true,
+            SmtpCommand::Mail(_)
+            | SmtpCommand::Rcpt(_)
+            | SmtpCommand::Data
+            | SmtpCommand::Quit
+            | SmtpCommand::StartTls
+            | SmtpCommand::Auth { .. } => false,
         }
     }
 
-    fn mail(&self, config: &Config, sender: Sender) -> Next {
+    fn mail(&self, config: &Config, sender: MailFrom) -> Next {
         if !self.greeted {
             return out_of_order("say EHLO first");
         }
@@ -108,7 +116,7 @@ impl Protocol {
             } else {
                 "say STARTTLS first"
             };
-            return Next::Say(Reply::new(530, "5.7.0", text));
+            return Next::Say(SmtpReply::new(530, "5.7.0", text));
         }
         if self.envelope.is_some() {
             return out_of_order("a mail is under way");
@@ -120,12 +128,12 @@ impl Protocol {
         if (sender.utf8 && !config.offers.smtputf8)
             || (sender.eight_bit && !config.offers.eight_bit)
         {
-            return Next::Say(Reply::new(555, "5.5.4", "parameter not offered"));
+            return Next::Say(SmtpReply::new(555, "5.5.4", "parameter not offered"));
         }
         if !sender.utf8 && !sender.from.is_ascii() {
             return Next::Say(needs_utf8());
         }
-        Next::Mail(Envelope {
+        Next::Mail(SmtpEnvelope {
             from: sender.from,
             to: Vec::new(),
             size: sender.size,
@@ -138,7 +146,7 @@ impl Protocol {
         match &self.envelope {
             None => out_of_order("say MAIL first"),
             Some(envelope) if envelope.to.len() >= config.max_recipients => {
-                Next::Say(Reply::new(452, "4.5.3", "too many recipients"))
+                Next::Say(SmtpReply::new(452, "4.5.3", "too many recipients"))
             }
             Some(envelope) if !envelope.utf8 && !to.is_ascii() => Next::Say(needs_utf8()),
             Some(_) => Next::Rcpt(to),
@@ -157,16 +165,18 @@ impl Protocol {
         match config.tls {
             _ if self.tls => out_of_order("the connection is encrypted"),
             Tls::StartTls(_) => Next::StartTls,
-            Tls::Off | Tls::Wrapped(_) => Next::Say(Reply::new(502, "5.5.1", "TLS is not offered")),
+            Tls::Off | Tls::Wrapped(_) => {
+                Next::Say(SmtpReply::new(502, "5.5.1", "TLS is not offered"))
+            }
         }
     }
 
     fn auth(&self, config: &Config, mechanism: String, initial: Option<String>) -> Next {
         if config.auth == Auth::Off {
-            return Next::Say(Reply::new(502, "5.5.1", "there is no login here"));
+            return Next::Say(SmtpReply::new(502, "5.5.1", "there is no login here"));
         }
         if !self.may_log_in(config) {
-            return Next::Say(Reply::new(538, "5.7.11", "say STARTTLS first"));
+            return Next::Say(SmtpReply::new(538, "5.7.11", "say STARTTLS first"));
         }
         if !self.greeted || self.logged_in || self.envelope.is_some() {
             return out_of_order("AUTH comes once, after EHLO and before MAIL");
@@ -180,7 +190,7 @@ impl Protocol {
     }
 
     /// HELO or EHLO was accepted: what to answer.
-    pub(crate) fn greet(&mut self, config: &Config, extended: bool) -> Reply {
+    pub(crate) fn greet(&mut self, config: &Config, extended: bool) -> SmtpReply {
         self.greeted = true;
         self.envelope = None;
         let mut text = config.hostname.clone();
@@ -190,7 +200,7 @@ impl Protocol {
                 text.push_str(&line);
             }
         }
-        Reply::new(250, "", text)
+        SmtpReply::new(250, "", text)
     }
 
     fn extensions(&self, config: &Config) -> Vec<String> {
@@ -213,7 +223,7 @@ impl Protocol {
     }
 
     /// The sender was accepted.
-    pub(crate) fn open(&mut self, envelope: Envelope) {
+    pub(crate) fn open(&mut self, envelope: SmtpEnvelope) {
         self.envelope = Some(envelope);
     }
 
@@ -225,17 +235,17 @@ impl Protocol {
     }
 
     /// The mail under way.
-    pub(crate) fn envelope(&self) -> Option<&Envelope> {
+    pub(crate) fn envelope(&self) -> Option<&SmtpEnvelope> {
         self.envelope.as_ref()
     }
 
     /// DATA: whatever becomes of it, the mail is over.
-    pub(crate) fn take(&mut self) -> Option<Envelope> {
+    pub(crate) fn take(&mut self) -> Option<SmtpEnvelope> {
         self.envelope.take()
     }
 
     /// A mail was accepted.
-    pub(crate) fn forgive(&mut self) {
+    pub(crate) fn reset_errors(&mut self) {
         self.errors = 0;
         self.idle_commands = 0;
     }
@@ -253,16 +263,16 @@ impl Protocol {
     }
 
     /// Counts a login that failed; after too many the answer is a goodbye.
-    pub(crate) fn login_failed(&mut self, config: &Config, reply: Reply) -> Reply {
+    pub(crate) fn login_failed(&mut self, config: &Config, reply: SmtpReply) -> SmtpReply {
         self.failed_logins += 1;
         if self.failed_logins < config.limits.failed_logins {
             return reply;
         }
-        Reply::new(421, "4.7.0", "too many failed logins")
+        SmtpReply::new(421, "4.7.0", "too many failed logins")
     }
 
     /// Counts a refusal about to be sent; after too many it becomes a goodbye.
-    pub(crate) fn weigh(&mut self, config: &Config, reply: Reply) -> Reply {
+    pub(crate) fn count_error(&mut self, config: &Config, reply: SmtpReply) -> SmtpReply {
         if reply.is_positive() {
             return reply;
         }
@@ -270,17 +280,17 @@ impl Protocol {
         if self.errors <= config.limits.errors || reply.code == 421 {
             return reply;
         }
-        Reply::new(421, "4.7.0", "too many errors")
+        SmtpReply::new(421, "4.7.0", "too many errors")
     }
 }
 
-fn needs_utf8() -> Reply {
-    Reply::new(553, "5.6.7", "the address needs SMTPUTF8")
+fn needs_utf8() -> SmtpReply {
+    SmtpReply::new(553, "5.6.7", "the address needs SMTPUTF8")
 }
 
-pub(crate) fn too_long(config: &Config) -> Reply {
+pub(crate) fn too_long(config: &Config) -> SmtpReply {
     let text = format!("a message may have {} octets", config.max_size);
-    Reply::new(552, "5.3.4", text)
+    SmtpReply::new(552, "5.3.4", text)
 }
 
 #[cfg(test)]

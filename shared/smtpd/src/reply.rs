@@ -2,44 +2,48 @@
 
 /// One reply. A text with line feeds becomes a reply of several lines.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Reply {
+pub struct SmtpReply {
     pub code: u16,
     /// The enhanced status code (RFC 3463); empty for none.
     pub status: &'static str,
     pub text: String,
-    pub(crate) end: End,
+    pub(crate) end: AfterReply,
 }
 
 /// What becomes of the connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum End {
+pub(crate) enum AfterReply {
     Open,
     Close,
     /// Closed without this reply being sent.
     HangUp,
 }
 
-impl Reply {
+impl SmtpReply {
     /// A reply after which the conversation goes on; after a 421 it never does.
     pub fn new(code: u16, status: &'static str, text: impl Into<String>) -> Self {
         Self {
             code,
             status,
             text: text.into(),
-            end: if code == 421 { End::Close } else { End::Open },
+            end: if code == 421 {
+                AfterReply::Close
+            } else {
+                AfterReply::Open
+            },
         }
     }
 
     /// The same, and the connection is closed after it.
     #[must_use]
     pub fn closing(mut self) -> Self {
-        self.end = End::Close;
+        self.end = AfterReply::Close;
         self
     }
 
     /// Closing, unless it already is or hangs up.
     pub(crate) fn closing_unless_silent(self) -> Self {
-        if self.end == End::HangUp {
+        if self.end == AfterReply::HangUp {
             self
         } else {
             self.closing()
@@ -49,7 +53,7 @@ impl Reply {
     /// Says nothing and closes the connection.
     pub fn hang_up() -> Self {
         Self {
-            end: End::HangUp,
+            end: AfterReply::HangUp,
             ..Self::new(421, "", "")
         }
     }
@@ -66,7 +70,7 @@ impl Reply {
 
     /// Appends the reply as it goes on the wire.
     pub(crate) fn write(&self, out: &mut Vec<u8>) {
-        if self.end == End::HangUp {
+        if self.end == AfterReply::HangUp {
             return;
         }
         let mut lines = self.text.split('\n').peekable();
@@ -85,7 +89,7 @@ impl Reply {
 mod tests {
     use super::*;
 
-    fn wire(reply: &Reply) -> String {
+    fn wire(reply: &SmtpReply) -> String {
         let mut out = Vec::new();
         reply.write(&mut out);
         String::from_utf8(out).unwrap()
@@ -94,18 +98,21 @@ mod tests {
     #[test]
     fn replies_on_the_wire() {
         for (reply, want) in [
-            (Reply::new(250, "2.0.0", "ok"), "250 2.0.0 ok\r\n"),
-            (Reply::new(220, "", "mx ready"), "220 mx ready\r\n"),
+            (SmtpReply::new(250, "2.0.0", "ok"), "250 2.0.0 ok\r\n"),
+            (SmtpReply::new(220, "", "mx ready"), "220 mx ready\r\n"),
             (
-                Reply::new(250, "", "mx\nSIZE 1\nHELP"),
+                SmtpReply::new(250, "", "mx\nSIZE 1\nHELP"),
                 "250-mx\r\n250-SIZE 1\r\n250 HELP\r\n",
             ),
             (
-                Reply::new(550, "5.1.1", "a\nb"),
+                SmtpReply::new(550, "5.1.1", "a\nb"),
                 "550-5.1.1 a\r\n550 5.1.1 b\r\n",
             ),
-            (Reply::new(550, "", "a\r\nb\tc\u{0}"), "550-a\r\n550 bc\r\n"),
-            (Reply::hang_up(), ""),
+            (
+                SmtpReply::new(550, "", "a\r\nb\tc\u{0}"),
+                "550-a\r\n550 bc\r\n",
+            ),
+            (SmtpReply::hang_up(), ""),
         ] {
             assert_eq!(wire(&reply), want);
         }
@@ -113,8 +120,11 @@ mod tests {
 
     #[test]
     fn a_421_always_closes() {
-        assert_eq!(Reply::new(421, "4.3.2", "bye").end, End::Close);
-        assert_eq!(Reply::new(550, "", "no").end, End::Open);
-        assert_eq!(Reply::new(550, "", "no").closing().end, End::Close);
+        assert_eq!(SmtpReply::new(421, "4.3.2", "bye").end, AfterReply::Close);
+        assert_eq!(SmtpReply::new(550, "", "no").end, AfterReply::Open);
+        assert_eq!(
+            SmtpReply::new(550, "", "no").closing().end,
+            AfterReply::Close
+        );
     }
 }

@@ -5,7 +5,7 @@ use base64::alphabet::STANDARD;
 use base64::engine::DecodePaddingMode;
 use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig};
 
-use crate::{Login, Reply};
+use crate::{Login, SmtpReply};
 
 /// A login under way.
 #[derive(Debug, PartialEq, Eq)]
@@ -24,7 +24,7 @@ pub(crate) enum Step {
     /// Send this after 334 and come back with the answer.
     Ask(Exchange, &'static str),
     Done(Login),
-    Failed(Reply),
+    Failed(SmtpReply),
 }
 
 /// Some clients leave the padding out.
@@ -40,7 +40,7 @@ pub(crate) fn start(mechanism: &str, initial: Option<&str>) -> Step {
         // "Username:"
         "LOGIN" => (Exchange::User, "VXNlcm5hbWU6"),
         _ => {
-            return Step::Failed(Reply::new(
+            return Step::Failed(SmtpReply::new(
                 504,
                 "5.5.4",
                 "the mechanisms are PLAIN and LOGIN",
@@ -59,14 +59,14 @@ impl Exchange {
     /// The client's answer to the last challenge.
     pub(crate) fn answer(self, line: &[u8]) -> Step {
         if line == b"*" {
-            return Step::Failed(Reply::new(501, "5.7.0", "login cancelled"));
+            return Step::Failed(SmtpReply::new(501, "5.7.0", "login cancelled"));
         }
         let text = BASE64
             .decode(line)
             .ok()
             .and_then(|bytes| String::from_utf8(bytes).ok());
         let Some(text) = text else {
-            return Step::Failed(Reply::new(
+            return Step::Failed(SmtpReply::new(
                 501,
                 "5.5.2",
                 "the response is not base64 of UTF-8",
@@ -89,8 +89,8 @@ fn plain(text: &str) -> Step {
             user: (*user).to_owned(),
             secret: (*secret).to_owned(),
         }),
-        [_, _, _] => Step::Failed(Reply::bad_login()),
-        _ => Step::Failed(Reply::new(501, "5.5.2", "PLAIN has three fields")),
+        [_, _, _] => Step::Failed(SmtpReply::bad_login()),
+        _ => Step::Failed(SmtpReply::new(501, "5.5.2", "PLAIN has three fields")),
     }
 }
 

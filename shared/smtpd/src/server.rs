@@ -12,14 +12,14 @@ use tokio::sync::watch;
 use tokio::task::{JoinError, JoinSet};
 use tokio::time::timeout;
 
-use crate::connection::{Connection, Shared};
+use crate::connection::{Connection, ServerState};
 use crate::{Config, Handler, Session};
 
 /// How long a client for whom there is no room may take to read so.
 const NO_ROOM: Duration = Duration::from_secs(2);
 
 /// Serves the port until `stop` resolves, then lets mails under way finish for as long as
-/// [`farewell`](crate::Limits::farewell) allows, and returns.
+/// [`farewell`](crate::SmtpLimits::farewell) allows, and returns.
 pub async fn serve<H: Handler>(
     listener: TcpListener,
     config: Config,
@@ -33,7 +33,7 @@ pub async fn serve<H: Handler>(
     });
     let mut failures = AcceptFailures::new("SMTP port");
     let farewell = config.limits.farewell;
-    let shared = Arc::new(Shared {
+    let shared = Arc::new(ServerState {
         budget: Budget::new(config.limits.buffered),
         config,
         handler,
@@ -52,8 +52,8 @@ pub async fn serve<H: Handler>(
                     id += 1;
                     match open.acquire(peer.ip()) {
                         Some(permit) => {
-                            let guest = Guest { stream, peer, id, _permit: permit };
-                            connections.spawn(attend(guest, Arc::clone(&shared), stopped.clone()));
+                            let guest = Client { stream, peer, id, _permit: permit };
+                            connections.spawn(serve_client(guest, Arc::clone(&shared), stopped.clone()));
                         }
                         None => {
                             connections.spawn(turn_away(stream));
@@ -83,7 +83,7 @@ pub async fn serve<H: Handler>(
 }
 
 /// A client that was let in.
-struct Guest {
+struct Client {
     stream: TcpStream,
     peer: SocketAddr,
     /// Number of the connection.
@@ -91,7 +91,11 @@ struct Guest {
     _permit: Permit,
 }
 
-async fn attend<H: Handler>(guest: Guest, shared: Arc<Shared<H>>, stop: watch::Receiver<bool>) {
+async fn serve_client<H: Handler>(
+    guest: Client,
+    shared: Arc<ServerState<H>>,
+    stop: watch::Receiver<bool>,
+) {
     // Replies are written whole: there is nothing to wait for before sending them.
     if guest.stream.set_nodelay(true).is_err() {
         return;

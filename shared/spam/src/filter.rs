@@ -21,20 +21,20 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// Does not print the URL, which may hold a password.
 #[derive(Clone)]
 pub struct Filter {
-    kind: Kind,
+    kind: FilterKind,
     threshold: Option<f64>,
     timeout: Duration,
 }
 
 #[derive(Clone)]
-enum Kind {
+enum FilterKind {
     Spamd { address: String },
     Rspamd { client: reqwest::Client, url: Url },
 }
 
 /// What a filter makes of a mail.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Verdict {
+pub struct SpamScore {
     pub score: f64,
     /// From this score on a mail is spam.
     pub threshold: f64,
@@ -42,7 +42,7 @@ pub struct Verdict {
     pub report: String,
 }
 
-impl Verdict {
+impl SpamScore {
     /// Whether the score reaches the threshold.
     pub fn is_spam(&self) -> bool {
         self.score >= self.threshold
@@ -78,8 +78,8 @@ pub enum SpamError {
 impl fmt::Debug for Filter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self.kind {
-            Kind::Spamd { .. } => "Filter(spamd)",
-            Kind::Rspamd { .. } => "Filter(rspamd)",
+            FilterKind::Spamd { .. } => "Filter(spamd)",
+            FilterKind::Rspamd { .. } => "Filter(rspamd)",
         })
     }
 }
@@ -105,7 +105,7 @@ impl Filter {
         url.set_query(None);
         url.set_fragment(None);
         let kind = match url.scheme() {
-            "spamd" => Kind::Spamd {
+            "spamd" => FilterKind::Spamd {
                 address: format!("{host}:{}", url.port().unwrap_or(spamd::PORT)),
             },
             "rspamd" => {
@@ -130,14 +130,14 @@ impl Filter {
     ///
     /// # Errors
     /// When the mail is too large or the filter gives no verdict in time.
-    pub async fn score(&self, mail: &[u8]) -> Result<Verdict, SpamError> {
+    pub async fn score(&self, mail: &[u8]) -> Result<SpamScore, SpamError> {
         if mail.len() > LARGEST {
             return Err(SpamError::TooLarge);
         }
         let answer = async {
             match &self.kind {
-                Kind::Spamd { address } => spamd::score(address, mail).await,
-                Kind::Rspamd { client, url } => rspamd::score(client, url, mail).await,
+                FilterKind::Spamd { address } => spamd::score(address, mail).await,
+                FilterKind::Rspamd { client, url } => rspamd::score(client, url, mail).await,
             }
         };
         let verdict = tokio::time::timeout(self.timeout, answer).await;
@@ -149,7 +149,7 @@ impl Filter {
     }
 }
 
-fn rspamd(mut url: Url) -> Result<Kind, InvalidFilter> {
+fn rspamd(mut url: Url) -> Result<FilterKind, InvalidFilter> {
     if url.path() == "/" {
         url.set_path("/checkv2");
     }
@@ -158,7 +158,7 @@ fn rspamd(mut url: Url) -> Result<Kind, InvalidFilter> {
         .no_proxy()
         .build();
     let client = client.map_err(|_| InvalidFilter::Tls)?;
-    Ok(Kind::Rspamd { client, url })
+    Ok(FilterKind::Rspamd { client, url })
 }
 
 fn parameters(url: &Url) -> Result<(Option<f64>, Duration), InvalidFilter> {

@@ -7,4 +7,4 @@ mod filter;
 mod rspamd;
 mod spamd;
 
-pub use filter::{Filter, InvalidFilter, LARGEST, SpamError, Verdict};
+pub use filter::{Filter, InvalidFilter, LARGEST, SpamError, SpamScore};

@@ -6,7 +6,7 @@ use http::header::CONTENT_TYPE;
 use serde::Deserialize;
 use url::Url;
 
-use crate::{SpamError, Verdict};
+use crate::{SpamError, SpamScore};
 
 /// Where rspamd's normal worker listens.
 pub(crate) const PORT: u16 = 11333;
@@ -16,7 +16,7 @@ const MOST: usize = 1024 * 1024;
 
 /// What counts of an answer to `/checkv2`.
 #[derive(Deserialize)]
-struct Answer {
+struct RspamdReply {
     score: f64,
     required_score: f64,
     #[serde(default)]
@@ -35,7 +35,7 @@ pub(crate) async fn score(
     client: &reqwest::Client,
     url: &Url,
     mail: &[u8],
-) -> Result<Verdict, SpamError> {
+) -> Result<SpamScore, SpamError> {
     let unreachable = |e: reqwest::Error| SpamError::Unreachable(e.without_url().to_string());
     let request = client
         .post(url.clone())
@@ -55,9 +55,9 @@ pub(crate) async fn score(
     read(&body)
 }
 
-fn read(body: &[u8]) -> Result<Verdict, SpamError> {
-    let answer: Answer = serde_json::from_slice(body).map_err(|_| SpamError::Garbled)?;
-    Ok(Verdict {
+fn read(body: &[u8]) -> Result<SpamScore, SpamError> {
+    let answer: RspamdReply = serde_json::from_slice(body).map_err(|_| SpamError::Garbled)?;
+    Ok(SpamScore {
         score: answer.score,
         threshold: answer.required_score,
         report: report(&answer),
@@ -65,7 +65,7 @@ fn read(body: &[u8]) -> Result<Verdict, SpamError> {
 }
 
 /// The rules that hit, in the columns people know from `SpamAssassin`, the heaviest first.
-fn report(answer: &Answer) -> String {
+fn report(answer: &RspamdReply) -> String {
     let mut rules: Vec<_> = answer.symbols.iter().collect();
     rules.sort_by(|(_, a), (_, b)| b.score.total_cmp(&a.score));
     let mut text = format!(

@@ -3,7 +3,7 @@
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
-use crate::{SpamError, Verdict};
+use crate::{SpamError, SpamScore};
 
 /// Where spamd listens.
 pub(crate) const PORT: u16 = 783;
@@ -11,7 +11,7 @@ pub(crate) const PORT: u16 = 783;
 /// Bytes read of an answer; a report has a line per rule.
 const MOST: u64 = 256 * 1024;
 
-pub(crate) async fn score(address: &str, mail: &[u8]) -> Result<Verdict, SpamError> {
+pub(crate) async fn score(address: &str, mail: &[u8]) -> Result<SpamScore, SpamError> {
     let unreachable = |e: std::io::Error| SpamError::Unreachable(e.to_string());
     let mut stream = TcpStream::connect(address).await.map_err(unreachable)?;
     let head = format!("REPORT SPAMC/1.5\r\nContent-length: {}\r\n\r\n", mail.len());
@@ -30,7 +30,7 @@ pub(crate) async fn score(address: &str, mail: &[u8]) -> Result<Verdict, SpamErr
 }
 
 /// `SPAMD/1.1 0 EX_OK`, then fields, of which `Spam: True ; 15.0 / 5.0` counts, then the report.
-fn read(answer: &str) -> Result<Verdict, SpamError> {
+fn read(answer: &str) -> Result<SpamScore, SpamError> {
     let (head, report) = answer.split_once("\r\n\r\n").ok_or(SpamError::Garbled)?;
     let mut lines = head.lines();
     let status = lines.next().unwrap_or_default();
@@ -48,7 +48,7 @@ fn read(answer: &str) -> Result<Verdict, SpamError> {
         Some((number(score)?, number(threshold)?))
     });
     let (score, threshold) = numbers.ok_or(SpamError::Garbled)?;
-    Ok(Verdict {
+    Ok(SpamScore {
         score,
         threshold,
         report: report.trim_end().to_owned(),

@@ -6,7 +6,7 @@
 use posthaste_model::{AccountId, Timestamp};
 use serde::{Deserialize, Serialize};
 
-use crate::{Key, Page, Store, StoreError, Transact, Write};
+use crate::{Key, PageQuery, Store, StoreError, Transact, Write};
 
 /// Where an account's base address lies. One deployment answers under every base address.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -21,7 +21,7 @@ pub enum Region {
 /// the other's word.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Status {
+pub enum AccountStatus {
     #[default]
     Active,
     /// Its parent disabled it: it cannot send, and its keys open nothing.
@@ -32,7 +32,7 @@ pub enum Status {
     DisabledAndSuspended,
 }
 
-impl Status {
+impl AccountStatus {
     fn of(disabled: bool, suspended: bool) -> Self {
         match (disabled, suspended) {
             (false, false) => Self::Active,
@@ -67,7 +67,7 @@ impl Status {
 
 /// When the operator last suspended an account, or ended that.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Verdict {
+pub struct CheckResult {
     /// Counts his words from 1: one that is told again is known by it.
     pub number: u64,
     pub at: Timestamp,
@@ -94,10 +94,10 @@ pub struct Account {
     #[serde(default)]
     pub customer: bool,
     #[serde(default)]
-    pub status: Status,
+    pub status: AccountStatus,
     /// The operator's last word, if he ever said one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub verdict: Option<Verdict>,
+    pub verdict: Option<CheckResult>,
     #[serde(default)]
     pub region: Region,
     /// Whether compressed request bodies are taken (SPEC: "enabled by support").
@@ -155,7 +155,7 @@ impl Account {
             user_id: user_id & 0x7fff_ffff,
             parent: None,
             customer: false,
-            status: Status::Active,
+            status: AccountStatus::Active,
             verdict: None,
             region: Region::Global,
             gzip: true,
@@ -181,7 +181,7 @@ impl Account {
 
 /// A row that only names an account.
 #[derive(Serialize, Deserialize)]
-pub(crate) struct Named {
+pub(crate) struct AccountName {
     pub(crate) id: AccountId,
 }
 
@@ -196,7 +196,7 @@ impl Store {
     }
 
     pub(crate) fn steps_of_account(&self, account: &Account) -> Result<Vec<Write>, StoreError> {
-        let named = Named {
+        let named = AccountName {
             id: account.id.clone(),
         };
         let mut steps = vec![
@@ -234,7 +234,9 @@ impl Store {
     }
 
     async fn named(&self, pk: &str, prefix: &str) -> Result<Vec<Account>, StoreError> {
-        let names = self.list::<Named>(pk, prefix, &Page::all()).await?;
+        let names = self
+            .list::<AccountName>(pk, prefix, &PageQuery::all())
+            .await?;
         let keys: Vec<_> = names
             .iter()
             .map(|row| Key::account(&row.value.id))
@@ -257,7 +259,9 @@ impl Store {
         if username.len() > LONGEST_USERNAME {
             return Ok(None);
         }
-        let row = self.get::<Named>(&Key::subuser(parent, username)).await?;
+        let row = self
+            .get::<AccountName>(&Key::subuser(parent, username))
+            .await?;
         Ok(row.map(|row| row.value.id))
     }
 
@@ -277,7 +281,7 @@ impl Store {
             .modify::<Account, ()>(&Key::account(id), None, |row| {
                 let mut account = row.ok_or(())?.clone();
                 change(&mut account);
-                Ok(crate::Change::Put(account))
+                Ok(crate::RowChange::Put(account))
             })
             .await?;
         Ok(done.unwrap_or_default())
@@ -290,7 +294,7 @@ mod tests {
 
     #[test]
     fn each_takes_back_his_own_word_alone() {
-        use Status::{Active, Disabled, DisabledAndSuspended, Suspended};
+        use AccountStatus::{Active, Disabled, DisabledAndSuspended, Suspended};
         for (before, disabled, after) in [
             (Active, true, Disabled),
             (Suspended, true, DisabledAndSuspended),
@@ -312,9 +316,9 @@ mod tests {
     #[test]
     fn a_row_of_an_earlier_release_reads() {
         for (word, want) in [
-            ("active", Status::Active),
-            ("disabled", Status::Disabled),
-            ("suspended", Status::Suspended),
+            ("active", AccountStatus::Active),
+            ("disabled", AccountStatus::Disabled),
+            ("suspended", AccountStatus::Suspended),
         ] {
             let row = serde_json::json!({"id": AccountId::from_bytes([7; 10]),
                 "username": "ann", "status": word, "created_at": 1});

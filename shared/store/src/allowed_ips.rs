@@ -8,7 +8,7 @@ use ipnet::IpNet;
 use posthaste_model::{AccountId, Timestamp};
 use serde::{Deserialize, Serialize};
 
-use crate::{Key, Page, Store, StoreError, Transact};
+use crate::{Key, PageQuery, Store, StoreError, Transact};
 
 /// One network that may use the account.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -51,7 +51,9 @@ impl Store {
     /// When the table fails.
     pub async fn allowed_ips(&self, account: &AccountId) -> Result<Vec<AllowedIp>, StoreError> {
         let pk = Key::account_pk(account);
-        let rows = self.list::<AllowedIp>(&pk, "IP#", &Page::all()).await?;
+        let rows = self
+            .list::<AllowedIp>(&pk, "IP#", &PageQuery::all())
+            .await?;
         let mut list: Vec<_> = rows.into_iter().map(|row| row.value).collect();
         list.sort_by_key(|entry| entry.id);
         Ok(list)

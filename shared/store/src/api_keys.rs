@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 use subtle::ConstantTimeEq as _;
 
-use crate::{Key, Page, Store, StoreError, Transact, Write};
+use crate::{Key, PageQuery, Store, StoreError, Transact, Write};
 
 /// A full API key as the caller sent it: `SG.<22>.<43>`, 69 characters (SPEC, "API key").
 /// Hash it, compare it, never print it.
@@ -69,7 +69,7 @@ impl fmt::Debug for Secret {
 /// What a key may do at large (SPEC, "Authentication").
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Kind {
+pub enum KeyKind {
     Full,
     Restricted,
     Billing,
@@ -81,7 +81,7 @@ pub struct ApiKey {
     pub id: KeyId,
     pub account: AccountId,
     pub name: String,
-    pub kind: Kind,
+    pub kind: KeyKind,
     /// What a restricted or billing key may do; empty for a full one.
     #[serde(default)]
     pub scopes: Vec<String>,
@@ -98,19 +98,19 @@ impl ApiKey {
     /// Whether the key holds the scope.
     pub fn holds(&self, name: &str) -> bool {
         match self.kind {
-            Kind::Full => scope::in_full_access(name),
-            Kind::Restricted | Kind::Billing => self.scopes.iter().any(|held| held == name),
+            KeyKind::Full => scope::in_full_access(name),
+            KeyKind::Restricted | KeyKind::Billing => self.scopes.iter().any(|held| held == name),
         }
     }
 
     /// Every scope the key holds, sorted.
     pub fn all_scopes(&self) -> Vec<String> {
         match self.kind {
-            Kind::Full => scope::full_access()
+            KeyKind::Full => scope::full_access()
                 .into_iter()
                 .map(str::to_owned)
                 .collect(),
-            Kind::Restricted | Kind::Billing => {
+            KeyKind::Restricted | KeyKind::Billing => {
                 let mut scopes = self.scopes.clone();
                 scopes.sort_unstable();
                 scopes.dedup();
@@ -241,7 +241,7 @@ impl Store {
     /// When the table fails.
     pub async fn keys(&self, account: &AccountId) -> Result<Vec<ApiKey>, StoreError> {
         let pk = Key::account_pk(account);
-        let rows = self.list::<ApiKey>(&pk, "KEY#", &Page::all()).await?;
+        let rows = self.list::<ApiKey>(&pk, "KEY#", &PageQuery::all()).await?;
         let mut keys: Vec<_> = rows.into_iter().map(|row| row.value).collect();
         keys.sort_by(|a, b| (a.created_at, &a.id).cmp(&(b.created_at, &b.id)));
         Ok(keys)

@@ -5,12 +5,12 @@ use posthaste_model::{AccountId, Timestamp, cut};
 use serde::{Deserialize, Serialize};
 
 use crate::dead_letters::LONGEST_REASON;
-use crate::{Change, Key, Page, Row, Store, StoreError};
+use crate::{Key, PageQuery, RowChange, Store, StoreError, StoredRow};
 
 /// Where a received mail stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Stage {
+pub enum ArrivalStage {
     /// Somebody posts it, and may until this second.
     Posting { until: Timestamp },
     /// The attempt named in the row is still to come.
@@ -24,14 +24,14 @@ pub enum Stage {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Arrival {
     attempt: u32,
-    stage: Stage,
+    stage: ArrivalStage,
     /// The process that posts it, where only one can exist.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     process: Option<String>,
 }
 
 impl Arrival {
-    fn new(attempt: u32, stage: Stage) -> Self {
+    fn new(attempt: u32, stage: ArrivalStage) -> Self {
         Self {
             attempt,
             stage,
@@ -40,8 +40,8 @@ impl Arrival {
     }
 }
 
-fn waiting(attempt: u32) -> Change<Arrival> {
-    Change::Put(Arrival::new(attempt, Stage::Waiting))
+fn waiting(attempt: u32) -> RowChange<Arrival> {
+    RowChange::Put(Arrival::new(attempt, ArrivalStage::Waiting))
 }
 
 /// Whether an attempt may be made.
@@ -53,7 +53,7 @@ pub enum Arriving {
     /// Somebody makes it at this moment.
     Busy,
     /// It was made; this is where the mail stands.
-    Over(Stage),
+    Over(ArrivalStage),
 }
 
 /// The last mail of its own that had this content.
@@ -112,7 +112,7 @@ impl Store {
                 // Also by a clock that was set back since.
                 Some(last) if now.since(last.at).abs() < window => Err(last.id.clone()),
                 // Time to live deletes late: a row that has run out says nothing.
-                Some(_) | None => Ok(Change::Put(LastArrival {
+                Some(_) | None => Ok(RowChange::Put(LastArrival {
                     id: new.to_owned(),
                     at: now,
                 })),
@@ -139,12 +139,12 @@ impl Store {
             .modify::<Arrival, Arriving>(&key, Some(expires), |row| {
                 first = row.is_none();
                 match row {
-                    Some(row) if matches!(row.stage, Stage::Done | Stage::Dead) => {
+                    Some(row) if matches!(row.stage, ArrivalStage::Done | ArrivalStage::Dead) => {
                         return Err(Arriving::Over(row.stage));
                     }
                     Some(row) if row.attempt > attempt => return Err(Arriving::Over(row.stage)),
                     Some(Arrival {
-                        stage: Stage::Posting { until },
+                        stage: ArrivalStage::Posting { until },
                         process,
                         ..
                     }) if *until > now
@@ -155,9 +155,9 @@ impl Store {
                     Some(_) | None => {}
                 }
                 let until = now.plus(lease);
-                Ok(Change::Put(Arrival {
+                Ok(RowChange::Put(Arrival {
                     process: single_process.map(str::to_owned),
-                    ..Arrival::new(attempt, Stage::Posting { until })
+                    ..Arrival::new(attempt, ArrivalStage::Posting { until })
                 }))
             })
             .await?;
@@ -174,7 +174,7 @@ impl Store {
     pub async fn end_arrival(
         &self,
         (account, id, attempt): (&AccountId, &str, u32),
-        stage: Stage,
+        stage: ArrivalStage,
         expires: Timestamp,
     ) -> Result<(), StoreError> {
         let arrival = Arrival::new(attempt, stage);
@@ -197,10 +197,10 @@ impl Store {
             .modify::<Arrival, bool>(&key, Some(expires), |row| match row {
                 Some(row) if row.attempt != attempt => Err(false),
                 Some(row) => match row.stage {
-                    Stage::Done => Err(false),
+                    ArrivalStage::Done => Err(false),
                     // Revived before, by somebody who may not have got any further.
-                    Stage::Waiting | Stage::Posting { .. } => Err(true),
-                    Stage::Dead => Ok(waiting(attempt)),
+                    ArrivalStage::Waiting | ArrivalStage::Posting { .. } => Err(true),
+                    ArrivalStage::Dead => Ok(waiting(attempt)),
                 },
                 // Forgotten in its time.
                 None => Ok(waiting(attempt)),
@@ -236,7 +236,7 @@ impl Store {
     pub async fn release_raw(&self, blob: &str, id: &str) -> Result<bool, StoreError> {
         let pk = Key::raw_mail_pk(blob);
         self.delete(&Key::new(&pk, id)).await?;
-        let others = self.list::<Holding>(&pk, "", &Page::first(1)).await?;
+        let others = self.list::<Holding>(&pk, "", &PageQuery::first(1)).await?;
         Ok(others.is_empty())
     }
 
@@ -262,8 +262,8 @@ impl Store {
         account: &AccountId,
         after: Option<String>,
         limit: usize,
-    ) -> Result<Vec<Row<LostMail>>, StoreError> {
-        let page = Page {
+    ) -> Result<Vec<StoredRow<LostMail>>, StoreError> {
+        let page = PageQuery {
             limit,
             after,
             backwards: false,
@@ -275,7 +275,7 @@ impl Store {
     ///
     /// # Errors
     /// When the table fails.
-    pub async fn forget_lost_mail(&self, row: &Row<LostMail>) -> Result<(), StoreError> {
+    pub async fn forget_lost_mail(&self, row: &StoredRow<LostMail>) -> Result<(), StoreError> {
         self.delete(&row.key).await?;
         Ok(())
     }

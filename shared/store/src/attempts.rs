@@ -7,7 +7,7 @@ use posthaste_model::{AccountId, Timestamp, ip_prefix};
 use serde::{Deserialize, Serialize};
 
 use crate::table::{number, text};
-use crate::{Key, Page, Store, StoreError};
+use crate::{Key, PageQuery, Store, StoreError};
 
 /// Seconds an attempt is remembered.
 const KEPT: i64 = 30 * 86_400;
@@ -31,7 +31,7 @@ pub struct Attempt {
 
 /// One attempt, as it happened.
 #[derive(Clone, Copy, Debug)]
-pub struct Seen<'a> {
+pub struct AccessRecord<'a> {
     pub ip: IpAddr,
     pub auth_method: &'a str,
     pub allowed: bool,
@@ -46,9 +46,9 @@ impl Store {
     pub async fn record_attempt(
         &self,
         account: &AccountId,
-        seen: Seen<'_>,
+        seen: AccessRecord<'_>,
     ) -> Result<(), StoreError> {
-        let Seen {
+        let AccessRecord {
             ip,
             auth_method,
             allowed,
@@ -93,7 +93,7 @@ impl Store {
         now: Timestamp,
     ) -> Result<Vec<Attempt>, StoreError> {
         let pk = Key::attempts_pk(account);
-        let page = Page::first(MOST);
+        let page = PageQuery::first(MOST);
         let (refused, let_in) = futures_util::try_join!(
             self.list::<Attempt>(&pk, "0#", &page),
             self.list::<Attempt>(&pk, "1#", &page),

@@ -6,11 +6,13 @@
 
 use std::collections::BTreeMap;
 
-use posthaste_model::batch::{BATCH_LIFE, Fate, Hold, MOST_HELD, SHELF_LIFE, Status, under};
+use posthaste_model::batch::{
+    BATCH_LIFE, BatchStatus, Hold, MOST_HELD, PartFate, SHELF_LIFE, under,
+};
 use posthaste_model::{AccountId, BatchId, Clock, Timestamp};
 use serde::{Deserialize, Serialize};
 
-use crate::{Change, Due, Key, Lane, Put, Store, StoreError};
+use crate::{Due, DueTarget, Key, Put, RowChange, Store, StoreError};
 
 /// A batch id that was given out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -36,17 +38,17 @@ impl Batch {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct Holds {
     #[serde(default)]
-    batches: BTreeMap<String, Held>,
+    batches: BTreeMap<String, HeldBatch>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Held {
-    status: Status,
+struct HeldBatch {
+    status: BatchStatus,
     since: Timestamp,
     until: Timestamp,
 }
 
-impl Held {
+impl HeldBatch {
     fn hold(self) -> Hold {
         Hold {
             status: self.status,
@@ -142,11 +144,11 @@ impl Store {
     ) -> Result<Option<Hold>, StoreError> {
         let holds = self.holds_row(account).await?;
         let held = holds.batches.get(batch.as_str()).copied();
-        Ok(held.filter(|held| now < held.until).map(Held::hold))
+        Ok(held.filter(|held| now < held.until).map(HeldBatch::hold))
     }
 
     /// What becomes of a message of this batch that was to leave at `at`: deliver it, hold it,
-    /// discard it. Workers call [`Store::depart`], which asks this and more.
+    /// discard it. Workers call [`Store::begin_delivery`], which asks this and more.
     ///
     /// # Errors
     /// When the table fails.
@@ -156,7 +158,7 @@ impl Store {
         batch: &BatchId,
         at: Timestamp,
         now: Timestamp,
-    ) -> Result<Fate, StoreError> {
+    ) -> Result<PartFate, StoreError> {
         let hold = self.hold_on(account, batch, now).await?;
         Ok(under(hold, at, now))
     }
@@ -179,7 +181,7 @@ impl Store {
         };
         let Hold { status, since } = hold;
         let until = known.end(horizon);
-        let held = Held {
+        let held = HeldBatch {
             status,
             since,
             until,
@@ -194,7 +196,7 @@ impl Store {
                 return Err(HoldError::Full);
             }
             holds.batches.insert(batch.as_str().to_owned(), held);
-            Ok(Change::Put(holds))
+            Ok(RowChange::Put(holds))
         };
         let done = self.modify(&Key::holds(account), None, change).await?;
         Ok(done.map(drop))
@@ -209,10 +211,10 @@ impl Store {
         &self,
         account: &AccountId,
         batch: &BatchId,
-        status: Status,
+        status: BatchStatus,
         clock: &Clock,
     ) -> Result<Option<Timestamp>, StoreError> {
-        let turn = |held: Held| Some(Held { status, ..held });
+        let turn = |held: HeldBatch| Some(HeldBatch { status, ..held });
         self.change_hold(account, batch, clock, turn).await
     }
 
@@ -235,7 +237,7 @@ impl Store {
         account: &AccountId,
         batch: &BatchId,
         clock: &Clock,
-        new: impl Fn(Held) -> Option<Held>,
+        new: impl Fn(HeldBatch) -> Option<HeldBatch>,
     ) -> Result<Option<Timestamp>, StoreError> {
         let now = clock.now();
         if self.hold_on(account, batch, now).await?.is_none() {
@@ -252,7 +254,7 @@ impl Store {
             if let Some(held) = new(held) {
                 holds.batches.insert(batch.as_str().to_owned(), held);
             }
-            Ok(Change::Put(holds))
+            Ok(RowChange::Put(holds))
         };
         let done = self.modify(&Key::holds(account), None, change).await?;
         Ok(done.is_ok().then_some(now))
@@ -262,7 +264,7 @@ impl Store {
 /// The order to move on what a batch holds back.
 pub(crate) fn release(account: &AccountId, batch: &BatchId, at: Timestamp) -> Due {
     Due {
-        lane: Lane::Release,
+        lane: DueTarget::Release,
         account: account.clone(),
         at,
         id: batch.to_string(),

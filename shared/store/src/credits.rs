@@ -8,7 +8,7 @@ use posthaste_model::{AccountId, TIMESTAMP_MAX, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use crate::table::{is_conflict, number, text, to_item};
-use crate::{Account, Change, Key, Put, Store, StoreError, Transact};
+use crate::{Account, Key, Put, RowChange, Store, StoreError, Transact};
 
 /// How often an allowance is filled up again, always at midnight UTC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -169,14 +169,14 @@ impl Store {
         let key = Key::credits(&account.id);
         self.modify::<Credits, std::convert::Infallible>(&key, None, |row| {
             let Some(credits) = row else {
-                return Ok(Change::Keep);
+                return Ok(RowChange::Keep);
             };
             let mut credits = credits.at(now);
             // Never more than was spent: the period may have ended in between.
             let back = i64::from(n).min(credits.used);
             credits.remain += back;
             credits.used -= back;
-            Ok(Change::Put(credits))
+            Ok(RowChange::Put(credits))
         })
         .await?
         .map(drop)
@@ -247,14 +247,14 @@ impl Store {
         let changed = self
             .modify::<Credits, std::convert::Infallible>(&Key::credits(account), None, |row| {
                 let Some(credits) = row else {
-                    return Ok(Change::Keep);
+                    return Ok(RowChange::Keep);
                 };
                 let mut credits = credits.at(now);
                 credits.remain = credits.remain.saturating_add(by).max(0);
                 if credits.frequency.is_none() {
                     credits.total = credits.remain.saturating_add(credits.used);
                 }
-                Ok(Change::Put(credits))
+                Ok(RowChange::Put(credits))
             })
             .await?;
         changed.map_err(|never| match never {})

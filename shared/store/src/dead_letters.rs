@@ -6,7 +6,7 @@ use posthaste_model::{AccountId, Timestamp, WebhookId, cut};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-use crate::{Key, Page, Row, Store, StoreError};
+use crate::{Key, PageQuery, Store, StoreError, StoredRow};
 
 /// Bytes kept of how the last attempt ended.
 pub(crate) const LONGEST_REASON: usize = 1024;
@@ -36,7 +36,7 @@ struct Expiry {
 
 /// Which dead letters are asked for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Wanted {
+pub struct DeadLetterFilter {
     /// The first event happened at or after this second.
     pub since: Option<Timestamp>,
     /// The first event happened at or before this second.
@@ -66,7 +66,11 @@ impl Store {
     ///
     /// # Errors
     /// When the table fails.
-    pub async fn bury(&self, letter: &DeadLetter, expires: Timestamp) -> Result<(), StoreError> {
+    pub async fn put_dead_letter(
+        &self,
+        letter: &DeadLetter,
+        expires: Timestamp,
+    ) -> Result<(), StoreError> {
         let letter = DeadLetter {
             reason: cut(&letter.reason, LONGEST_REASON).to_owned(),
             ..letter.clone()
@@ -81,7 +85,7 @@ impl Store {
     /// When the table fails.
     pub async fn rebury(&self, old: &Key, letter: &DeadLetter) -> Result<(), StoreError> {
         match self.get::<Expiry>(old).await? {
-            Some(row) => self.bury(letter, row.value.exp).await,
+            Some(row) => self.put_dead_letter(letter, row.value.exp).await,
             None => Ok(()),
         }
     }
@@ -93,8 +97,8 @@ impl Store {
     pub async fn dead_letters(
         &self,
         account: &AccountId,
-        wanted: &Wanted,
-    ) -> Result<Vec<Row<DeadLetter>>, StoreError> {
+        wanted: &DeadLetterFilter,
+    ) -> Result<Vec<StoredRow<DeadLetter>>, StoreError> {
         // Read in pages: a filter may leave out most of what is there.
         const PAGE: usize = 100;
         let pk = Key::dead_letters_pk(account);
@@ -102,12 +106,12 @@ impl Store {
         let mut after = wanted.after.clone().max(since);
         let mut found = Vec::new();
         loop {
-            let page = Page {
+            let page = PageQuery {
                 limit: PAGE,
                 after: after.take(),
                 backwards: false,
             };
-            let rows: Vec<Row<DeadLetter>> = self.list(&pk, "", &page).await?;
+            let rows: Vec<StoredRow<DeadLetter>> = self.list(&pk, "", &page).await?;
             let last = rows.len() < PAGE;
             after = rows.last().map(|row| row.key.sk.clone());
             for row in rows {

@@ -9,7 +9,7 @@ use std::fmt;
 use posthaste_model::{AccountId, EmailAddress, Record, Timestamp};
 use serde::{Deserialize, Serialize};
 
-use crate::{Change, Key, Page, Put, Sender, Store, StoreError, Transact};
+use crate::{Key, PageQuery, Put, RowChange, Store, StoreError, Transact, VerifiedSender};
 
 /// One domain.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -74,7 +74,7 @@ impl Domain {
 
 /// What holds a name of an account: the way from a sender to what allows it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Holder {
+pub(crate) struct NameHolder {
     /// Whose domain or sender it is: for a lent domain, another account's.
     pub(crate) owner: AccountId,
     pub(crate) id: i64,
@@ -82,10 +82,10 @@ pub(crate) struct Holder {
 
 /// What allows an account to send from an address.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Standing {
+pub enum SenderAuthority {
     /// The address is of this domain or of one below it.
     Domain(Box<Domain>),
-    Sender(Box<Sender>),
+    Sender(Box<VerifiedSender>),
 }
 
 /// How lending a domain ended.
@@ -138,7 +138,7 @@ impl Store {
     /// # Errors
     /// When the table fails.
     pub async fn create_domain(&self, domain: &Domain) -> Result<Put, StoreError> {
-        let holder = Holder {
+        let holder = NameHolder {
             owner: domain.account.clone(),
             id: domain.id,
         };
@@ -158,7 +158,7 @@ impl Store {
     /// When the table fails.
     pub async fn domains(&self, account: &AccountId) -> Result<Vec<Domain>, StoreError> {
         let pk = Key::account_pk(account);
-        let rows = self.list(&pk, "DOMAIN#", &Page::all()).await?;
+        let rows = self.list(&pk, "DOMAIN#", &PageQuery::all()).await?;
         Ok(rows.into_iter().map(|row| row.value).collect())
     }
 
@@ -186,7 +186,7 @@ impl Store {
             .modify::<Domain, ()>(&Key::domain(account, id), None, |row| {
                 let mut domain = row.ok_or(())?.clone();
                 change(&mut domain);
-                Ok(Change::Put(domain))
+                Ok(RowChange::Put(domain))
             })
             .await?;
         Ok(done.unwrap_or_default())
@@ -249,7 +249,7 @@ impl Store {
                 return Ok(Lent::Full);
             }
             domain.subusers.push(borrower.clone());
-            let holder = Holder {
+            let holder = NameHolder {
                 owner: account.clone(),
                 id,
             };
@@ -305,7 +305,9 @@ impl Store {
     /// When the table fails.
     pub async fn borrowed_domains(&self, account: &AccountId) -> Result<Vec<Domain>, StoreError> {
         let pk = Key::account_pk(account);
-        let rows = self.list::<Holder>(&pk, "FROM#", &Page::all()).await?;
+        let rows = self
+            .list::<NameHolder>(&pk, "FROM#", &PageQuery::all())
+            .await?;
         let lent = rows.iter().filter(|row| row.value.owner != *account);
         let keys: Vec<_> = lent
             .map(|row| Key::domain(&row.value.owner, row.value.id))
@@ -325,13 +327,13 @@ impl Store {
         &self,
         account: &AccountId,
         address: &EmailAddress,
-    ) -> Result<Option<Standing>, StoreError> {
+    ) -> Result<Option<SenderAuthority>, StoreError> {
         if let Some(domain) = self.valid_domain(account, &address.ascii_domain()).await? {
-            return Ok(Some(Standing::Domain(Box::new(domain))));
+            return Ok(Some(SenderAuthority::Domain(Box::new(domain))));
         }
         let sender = self.sender_of(account, &address.folded()).await?;
         let sender = sender.filter(|sender| sender.verified);
-        Ok(sender.map(|sender| Standing::Sender(Box::new(sender))))
+        Ok(sender.map(|sender| SenderAuthority::Sender(Box::new(sender))))
     }
 
     /// The closest valid domain of an account that this host name (in A-labels) is, or lies below.
@@ -344,7 +346,9 @@ impl Store {
         host: &str,
     ) -> Result<Option<Domain>, StoreError> {
         let names = upwards(host).map(|name| Key::holder(account, name));
-        let holders = self.get_many::<Holder>(&names.collect::<Vec<_>>()).await?;
+        let holders = self
+            .get_many::<NameHolder>(&names.collect::<Vec<_>>())
+            .await?;
         let keys: Vec<_> = holders
             .iter()
             .map(|row| Key::domain(&row.value.owner, row.value.id))

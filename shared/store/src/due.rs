@@ -30,7 +30,7 @@ use serde::{Deserialize, Serialize};
 use crate::key::{LAST, MINUTE_PARTS, minute, padded, share};
 use crate::slice::Range;
 use crate::table::{from_item, to_item};
-use crate::{Key, Put, Row, Store, StoreError};
+use crate::{Key, Put, Store, StoreError, StoredRow};
 
 /// What is due within so many seconds goes to its queue at once, with a delay.
 ///
@@ -45,7 +45,7 @@ pub const GRACE: i64 = 300;
 /// Who takes a due row when its time comes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Lane {
+pub enum DueTarget {
     /// The send queue: a job of `delivery`.
     Send,
     /// The queue of `webhook-fanout`.
@@ -58,7 +58,7 @@ pub enum Lane {
     Release,
 }
 
-impl Lane {
+impl DueTarget {
     fn word(self) -> &'static str {
         match self {
             Self::Send => "send",
@@ -73,7 +73,7 @@ impl Lane {
 /// Work that is due at a second.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Due {
-    pub lane: Lane,
+    pub lane: DueTarget,
     pub account: AccountId,
     /// When it leaves.
     pub at: Timestamp,
@@ -93,7 +93,7 @@ impl Due {
         body: String,
     ) -> Self {
         Self {
-            lane: Lane::Send,
+            lane: DueTarget::Send,
             account: account.clone(),
             at,
             id: format!("{message}#{first:05}#{attempt:03}"),
@@ -189,7 +189,7 @@ fn end(minute: i64) -> Timestamp {
 
 /// Where to go on reading in one partition of a minute.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Place {
+pub struct DueCursor {
     /// Only rows of this account.
     only: Option<AccountId>,
     after: Option<String>,
@@ -198,18 +198,18 @@ pub struct Place {
 /// Some due rows of one partition.
 #[derive(Clone, Debug)]
 pub struct DuePage {
-    pub rows: Vec<Row<Due>>,
+    pub rows: Vec<StoredRow<Due>>,
     /// Rows that this release cannot read; they stay where they are.
     pub unreadable: usize,
     /// Where the others are, if there are any: first those of other accounts, then the rest of an
     /// account that filled this page alone.
-    pub next: Option<Place>,
-    pub rest: Option<Place>,
+    pub next: Option<DueCursor>,
+    pub rest: Option<DueCursor>,
 }
 
 /// A listed minute needs no attributes of its own: the key says it all.
 #[derive(Debug, Serialize, Deserialize)]
-struct Listed {}
+struct ListedMinute {}
 
 impl Store {
     /// Puts work away until its second. Idempotent by key; durable once this returns. Work for the
@@ -267,7 +267,7 @@ impl Store {
         for number in &unlisted {
             writes.push(put_request(
                 &Key::minute(*number, shards),
-                &Listed {},
+                &ListedMinute {},
                 None,
             )?);
         }
@@ -309,7 +309,11 @@ impl Store {
         Ok(minutes.into_values().collect())
     }
 
-    async fn listed(&self, part: u16, mut range: Range) -> Result<Vec<Row<Listed>>, StoreError> {
+    async fn listed(
+        &self,
+        part: u16,
+        mut range: Range,
+    ) -> Result<Vec<StoredRow<ListedMinute>>, StoreError> {
         let pk = Key::minutes_pk(part);
         let mut rows = Vec::new();
         loop {
@@ -330,7 +334,7 @@ impl Store {
         &self,
         minute: &Minute,
         shard: u16,
-        place: &Place,
+        place: &DueCursor,
         limit: usize,
     ) -> Result<DuePage, StoreError> {
         let mut range = Range::all().after(place.after.clone());
@@ -345,7 +349,7 @@ impl Store {
             .and_then(|item| item.get("sk")?.as_s().ok())
             .cloned();
         let count = items.len();
-        let rows: Vec<Row<Due>> = items
+        let rows: Vec<StoredRow<Due>> = items
             .into_iter()
             .filter_map(|i| from_item(i).ok())
             .collect();
@@ -366,7 +370,7 @@ impl Store {
     ///
     /// # Errors
     /// When the table fails; what is left is taken again.
-    pub async fn forget_due(&self, rows: &[Row<Due>]) -> Result<(), StoreError> {
+    pub async fn forget_due(&self, rows: &[StoredRow<Due>]) -> Result<(), StoreError> {
         let keys: Vec<Key> = rows.iter().map(|row| row.key.clone()).collect();
         self.delete_many(&keys).await
     }
@@ -385,9 +389,13 @@ impl Store {
 }
 
 /// After a full page: an account that filled it alone waits until the others had their turn.
-fn places(place: &Place, rows: &[Row<Due>], last: String) -> (Option<Place>, Option<Place>) {
+fn places(
+    place: &DueCursor,
+    rows: &[StoredRow<Due>],
+    last: String,
+) -> (Option<DueCursor>, Option<DueCursor>) {
     let on = |only: Option<AccountId>, after| {
-        Some(Place {
+        Some(DueCursor {
             only,
             after: Some(after),
         })

@@ -21,7 +21,7 @@ use crate::Store;
 
 /// What an embedded table answered: a status of HTTP and DynamoDB's JSON.
 #[derive(Clone, Debug)]
-pub struct Answer {
+pub struct TableResponse {
     pub status: u16,
     pub body: String,
 }
@@ -29,7 +29,7 @@ pub struct Answer {
 /// A table that lives in this process.
 pub trait Embedded: fmt::Debug + Send + Sync {
     /// Runs one operation (`UpdateItem`) on its JSON. `None` when the table is gone.
-    fn call(&self, operation: &str, body: &[u8]) -> BoxFuture<'static, Option<Answer>>;
+    fn call(&self, operation: &str, body: &[u8]) -> BoxFuture<'static, Option<TableResponse>>;
 }
 
 #[derive(Clone, Debug)]

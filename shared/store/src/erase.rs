@@ -10,8 +10,8 @@ use posthaste_model::{AccountId, EmailAddress, MessageId, Timestamp};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-use crate::table::{Item, from_item, text};
-use crate::{Key, Recipient, State, Store, StoreError};
+use crate::table::{TableItem, from_item, text};
+use crate::{CopyState, Key, Recipient, Store, StoreError};
 
 /// Seconds for which a scan that nobody goes on with keeps its place.
 const KEPT: i64 = 7 * 86_400;
@@ -21,7 +21,7 @@ const KEPT: i64 = 7 * 86_400;
 pub struct Trace {
     pub message: MessageId,
     pub recipient: u32,
-    pub state: State,
+    pub state: CopyState,
     pub accepted_at: Timestamp,
 }
 
@@ -55,15 +55,15 @@ fn place(account: &AccountId, folded: &str) -> Key {
     Key::of_account(account, format!("FORGET#{hash}"))
 }
 
-fn start(stopped: &Stopped) -> Item {
-    Item::from([
+fn start(stopped: &Stopped) -> TableItem {
+    TableItem::from([
         ("pk".to_owned(), text(&stopped.after_pk)),
         ("sk".to_owned(), text(&stopped.after_sk)),
     ])
 }
 
 /// The copy in an item, if it went to this address.
-fn trace(item: Item, account: &AccountId, folded: &str) -> Option<Trace> {
+fn trace(item: TableItem, account: &AccountId, folded: &str) -> Option<Trace> {
     let row = from_item::<Recipient>(item).ok()?;
     let same = EmailAddress::parse(&row.value.email).is_ok_and(|email| email.folded() == folded);
     if !same {
@@ -125,7 +125,7 @@ impl Store {
         let got = scan.send().await.map_err(StoreError::from_sdk)?;
         let items = got.items.unwrap_or_default();
         let last = got.last_evaluated_key.filter(|key| !key.is_empty());
-        let part = |key: &Item, name: &str| Some(key.get(name)?.as_s().ok()?.clone());
+        let part = |key: &TableItem, name: &str| Some(key.get(name)?.as_s().ok()?.clone());
         let next = last.and_then(|key| Some(Key::new(part(&key, "pk")?, part(&key, "sk")?)));
         let found = items
             .into_iter()

@@ -3,7 +3,7 @@
 
 use posthaste_model::AccountId;
 
-use crate::accounts::Named;
+use crate::accounts::AccountName;
 use crate::{Account, ApiKey, Key, Store, StoreError, Transact};
 
 impl Store {
@@ -12,7 +12,7 @@ impl Store {
     /// # Errors
     /// When the table fails.
     pub async fn first_account(&self) -> Result<Option<AccountId>, StoreError> {
-        let row = self.get::<Named>(&Key::first_account()).await?;
+        let row = self.get::<AccountName>(&Key::first_account()).await?;
         Ok(row.map(|row| row.value.id))
     }
 
@@ -21,7 +21,7 @@ impl Store {
     /// # Errors
     /// When the table fails.
     pub async fn set_first_account(&self, id: &AccountId) -> Result<(), StoreError> {
-        let named = Named { id: id.clone() };
+        let named = AccountName { id: id.clone() };
         self.put(&Key::first_account(), &named, None).await
     }
 
@@ -39,10 +39,10 @@ impl Store {
         let mut steps = self.steps_of_account(account)?;
         steps.extend(self.steps_of_key(key, 1)?);
         // One that was deleted is noted no longer.
-        let named = Named {
+        let named = AccountName {
             id: account.id.clone(),
         };
-        let rev = self.get::<Named>(&noted).await?.map(|row| row.rev);
+        let rev = self.get::<AccountName>(&noted).await?.map(|row| row.rev);
         steps.push(match rev {
             None => self.write_new(&noted, &named, None)?,
             Some(rev) => self.write_unchanged(&noted, &named, rev)?,

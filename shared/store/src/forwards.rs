@@ -10,7 +10,7 @@ use posthaste_model::{AccountId, EmailAddress, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use crate::senders::hash;
-use crate::{Change, Key, Link, Store, StoreError};
+use crate::{Key, RowChange, SenderLink, Store, StoreError};
 
 /// One address of an account.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -79,7 +79,7 @@ impl Store {
         &self,
         account: &AccountId,
         email: &EmailAddress,
-        link: &Link,
+        link: &SenderLink,
         now: Timestamp,
     ) -> Result<(), StoreError> {
         let folded = hash(&email.folded());
@@ -102,8 +102,8 @@ impl Store {
             .modify(&key(account, email), Some(link.until), |old| {
                 let confirmed = old.is_some_and(|old: &ForwardTo| old.confirmed_at.is_some());
                 Ok::<_, std::convert::Infallible>(match confirmed {
-                    true => Change::Keep,
-                    false => Change::Put(asked.clone()),
+                    true => RowChange::Keep,
+                    false => RowChange::Put(asked.clone()),
                 })
             })
             .await?;
@@ -119,14 +119,14 @@ impl Store {
         &self,
         account: &AccountId,
         email: &EmailAddress,
-        link: &Link,
+        link: &SenderLink,
     ) -> Result<(), StoreError> {
         let changed = self
             .modify(&key(account, email), None, |old: Option<&ForwardTo>| {
                 let asked = |old: &ForwardTo| old.token == link.hash && old.confirmed_at.is_none();
                 Ok::<_, std::convert::Infallible>(match old.is_some_and(asked) {
-                    true => Change::Delete,
-                    false => Change::Keep,
+                    true => RowChange::Delete,
+                    false => RowChange::Keep,
                 })
             })
             .await?;
@@ -165,8 +165,8 @@ impl Store {
                 // A newer link may have been mailed in between: then this one is worth nothing.
                 let same = old.filter(|old| old.token == linked.token).ok_or(())?;
                 Ok(match same.confirmed_at {
-                    Some(_) => Change::Keep,
-                    None => Change::Put(ForwardTo {
+                    Some(_) => RowChange::Keep,
+                    None => RowChange::Put(ForwardTo {
                         confirmed_at: Some(now),
                         ..same.clone()
                     }),

@@ -8,7 +8,7 @@ use posthaste_model::{AccountId, Timestamp};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-use crate::{Change, Key, List, Page, Row, Store, StoreError, Transact};
+use crate::{Key, PageQuery, RowChange, Store, StoreError, StoredRow, SuppressionList, Transact};
 
 /// One group.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -70,7 +70,7 @@ fn name_key(account: &AccountId, name: &str) -> Key {
 }
 
 fn count_key(account: &AccountId, id: i64) -> Key {
-    Key::count(account, &List::Group(id).name())
+    Key::count(account, &SuppressionList::Group(id).name())
 }
 
 impl Store {
@@ -114,7 +114,7 @@ impl Store {
     /// When the table fails.
     pub async fn groups(&self, account: &AccountId) -> Result<Vec<Group>, StoreError> {
         let pk = Key::account_pk(account);
-        let rows = self.list(&pk, "GROUP#", &Page::all()).await?;
+        let rows = self.list(&pk, "GROUP#", &PageQuery::all()).await?;
         self.filled(account, rows).await
     }
 
@@ -149,7 +149,7 @@ impl Store {
         &self,
         account: &AccountId,
         ids: &[i64],
-    ) -> Result<Vec<Row<Group>>, StoreError> {
+    ) -> Result<Vec<StoredRow<Group>>, StoreError> {
         let mut keys: Vec<_> = ids.iter().map(|id| Key::group(account, *id)).collect();
         keys.sort_unstable();
         keys.dedup();
@@ -169,7 +169,7 @@ impl Store {
     async fn filled(
         &self,
         account: &AccountId,
-        rows: Vec<Row<Group>>,
+        rows: Vec<StoredRow<Group>>,
     ) -> Result<Vec<Group>, StoreError> {
         if rows.is_empty() {
             return Ok(Vec::new());
@@ -179,7 +179,7 @@ impl Store {
             .iter()
             .map(|row| count_key(account, row.value.id))
             .collect();
-        let counts: Vec<Row<Counted>> = self.get_many(&keys).await?;
+        let counts: Vec<StoredRow<Counted>> = self.get_many(&keys).await?;
         let fill = |mut group: Group| {
             let key = count_key(account, group.id);
             let count = counts.iter().find(|row| row.key == key);
@@ -261,8 +261,8 @@ impl Store {
     ) -> Result<(), StoreError> {
         let key = Key::group(account, id);
         let note = |group: Option<&Group>| match group.filter(|group| !group.is_noted(now)) {
-            None => Ok::<_, Infallible>(Change::Keep),
-            Some(group) => Ok(Change::Put(Group {
+            None => Ok::<_, Infallible>(RowChange::Keep),
+            Some(group) => Ok(RowChange::Put(Group {
                 mailed_at: Some(now),
                 ..group.clone()
             })),
@@ -289,7 +289,7 @@ impl Store {
             ];
             steps.extend(self.default_step(account, id, Some(false)).await?);
             if self.transact(steps).await? == Transact::Done {
-                self.clear_list(account, List::Group(id)).await?;
+                self.clear_list(account, SuppressionList::Group(id)).await?;
                 self.delete(&count_key(account, id)).await?;
                 return Ok(true);
             }

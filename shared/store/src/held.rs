@@ -7,14 +7,17 @@
 //! other, and if both do, the job runs twice, which the claim of `delivery` absorbs. The order to
 //! look for held rows is a due row written before the pause is removed.
 
-use posthaste_model::batch::{Fate, Hold, Status, expiry};
+use posthaste_model::batch::{BatchStatus, Hold, PartFate, expiry};
 use posthaste_model::{AccountId, BatchId, Clock, MessageId, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use crate::due::put_request;
-use crate::key::{Place, padded};
+use crate::key::{HeldCursor, padded};
 use crate::slice::Range;
-use crate::{Due, Key, Lane, Later, Page, Piece, Row, Slice, Store, StoreError};
+use crate::{
+    Due, DueTarget, Key, PageQuery, ResultPage, ScheduledMail, ScheduledPart, Store, StoreError,
+    StoredRow,
+};
 
 /// Seconds for which an order to move held messages on is believed although the pause still
 /// stands: more than a request that removes one can take.
@@ -22,7 +25,7 @@ const PATIENCE: i64 = 900;
 
 /// A held message.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Held {
+pub struct HeldMessage {
     pub message: MessageId,
     pub first: u32,
     /// When it was to leave.
@@ -45,7 +48,7 @@ struct Expiring {
 pub struct Released {
     /// Send their jobs to the send queue, then [`forget_held`](Store::forget_held) them, then ask
     /// again.
-    pub rows: Vec<Row<Held>>,
+    pub rows: Vec<StoredRow<HeldMessage>>,
     /// Whether nothing is left to do for the order.
     pub done: bool,
 }
@@ -58,13 +61,13 @@ impl Store {
     /// When the table fails.
     pub(crate) async fn keep_held(
         &self,
-        later: &Later<'_>,
+        later: &ScheduledMail<'_>,
         clock: &Clock,
-    ) -> Result<Fate, StoreError> {
+    ) -> Result<PartFate, StoreError> {
         let Some(batch) = later.batch else {
-            return Ok(Fate::Deliver);
+            return Ok(PartFate::Deliver);
         };
-        let held = Held {
+        let held = HeldMessage {
             message: later.message.clone(),
             first: later.first,
             at: later.at,
@@ -75,7 +78,7 @@ impl Store {
         let end = expiring(later.account, batch, &held)?;
         self.put_due_with(rows, &[end], clock).await?;
         let (fate, _) = self.fate_of(later, clock.now()).await?;
-        if fate != Fate::Hold {
+        if fate != PartFate::Hold {
             self.delete(&key).await?;
         }
         Ok(fate)
@@ -94,7 +97,7 @@ impl Store {
         limit: usize,
     ) -> Result<Released, StoreError> {
         let hold = self.hold_on(account, batch, now).await?;
-        let pause = hold.filter(|hold| hold.status == Status::Pause);
+        let pause = hold.filter(|hold| hold.status == BatchStatus::Pause);
         let range = match pause.map(Hold::first_reached) {
             None => Range::all(),
             Some(first) => Range {
@@ -103,7 +106,7 @@ impl Store {
             },
         };
         let pk = |part| Key::held_pk(account, batch, part);
-        let slice: Slice<Held> = self.gather(pk, &range, limit).await?;
+        let slice: ResultPage<HeldMessage> = self.gather(pk, &range, limit).await?;
         // An order is written before the pause it speaks of is removed.
         let heeded = pause.is_none() || now.since(ordered) > PATIENCE;
         Ok(Released {
@@ -131,19 +134,19 @@ impl Store {
     ///
     /// # Errors
     /// When the table fails; they are taken again, then.
-    pub async fn forget_held(&self, rows: &[Row<Held>]) -> Result<(), StoreError> {
+    pub async fn forget_held(&self, rows: &[StoredRow<HeldMessage>]) -> Result<(), StoreError> {
         let keys: Vec<Key> = rows.iter().map(|row| row.key.clone()).collect();
         self.delete_many(&keys).await
     }
 
-    /// The held message that a due row of [`Lane::Expire`] speaks of, if it is still held.
+    /// The held message that a due row of [`DueTarget::Expire`] speaks of, if it is still held.
     ///
     /// # Errors
     /// When the table fails or the row is not of this lane.
-    pub async fn expired(&self, due: &Due) -> Result<Option<Row<Held>>, StoreError> {
+    pub async fn expired(&self, due: &Due) -> Result<Option<StoredRow<HeldMessage>>, StoreError> {
         let order: Expiring = serde_json::from_str(&due.body)
             .map_err(|e| StoreError::Unreadable(format!("{}: {e}", due.id)))?;
-        let place = Place {
+        let place = HeldCursor {
             at: order.at,
             message: &order.message,
             first: order.first,
@@ -156,8 +159,8 @@ impl Store {
     pub(crate) async fn held_rows(
         &self,
         account: &AccountId,
-        piece: &Piece,
-    ) -> Result<Vec<Row<Held>>, StoreError> {
+        piece: &ScheduledPart,
+    ) -> Result<Vec<StoredRow<HeldMessage>>, StoreError> {
         let Some(batch) = &piece.batch else {
             return Ok(Vec::new());
         };
@@ -176,17 +179,17 @@ impl Store {
         &self,
         account: &AccountId,
         batch: &BatchId,
-    ) -> Result<Vec<Row<Held>>, StoreError> {
+    ) -> Result<Vec<StoredRow<HeldMessage>>, StoreError> {
         let mut rows = Vec::new();
         for part in 0..crate::key::SPREAD {
             let pk = Key::held_pk(account, batch, part);
-            rows.extend(self.list(&pk, "", &Page::all()).await?);
+            rows.extend(self.list(&pk, "", &PageQuery::all()).await?);
         }
         Ok(rows)
     }
 }
 
-fn expiring(account: &AccountId, batch: &BatchId, held: &Held) -> Result<Due, StoreError> {
+fn expiring(account: &AccountId, batch: &BatchId, held: &HeldMessage) -> Result<Due, StoreError> {
     let order = Expiring {
         batch: batch.clone(),
         message: held.message.clone(),
@@ -194,7 +197,7 @@ fn expiring(account: &AccountId, batch: &BatchId, held: &Held) -> Result<Due, St
         at: held.at,
     };
     Ok(Due {
-        lane: Lane::Expire,
+        lane: DueTarget::Expire,
         account: account.clone(),
         at: expiry(held.at),
         id: format!("{}#{:05}", held.message, held.first),

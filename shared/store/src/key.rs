@@ -64,7 +64,7 @@ use std::borrow::Cow;
 use ipnet::IpNet;
 use posthaste_model::{AccountId, KeyId, MessageId, TemplateId, VersionId, WebhookId, cut};
 
-pub(crate) use later::{LAST, MINUTE_PARTS, Place, SPREAD, hash, minute, padded, share};
+pub(crate) use later::{HeldCursor, LAST, MINUTE_PARTS, SPREAD, hash, minute, padded, share};
 
 /// A text of others as the end of a sort key, which DynamoDB takes up to 1,024 bytes: a longer one
 /// is cut and ends with its hash.

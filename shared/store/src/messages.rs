@@ -11,12 +11,12 @@ use aws_sdk_dynamodb::error::SdkError;
 use aws_sdk_dynamodb::operation::update_item::UpdateItemError;
 use aws_sdk_dynamodb::operation::update_item::builders::UpdateItemFluentBuilder;
 use aws_sdk_dynamodb::types::{AttributeValue, ReturnValuesOnConditionCheckFailure};
-use posthaste_model::{AccountId, Event, Kind, MessageId, Timestamp, cut};
+use posthaste_model::{AccountId, Event, EventKind, MessageId, Timestamp, cut};
 use serde::{Deserialize, Serialize};
 
-use crate::kept::{self, Copy};
+use crate::event_codec::{self, CopyId};
 use crate::table::{from_item, number, text};
-use crate::{Key, Page, Row, Store, StoreError};
+use crate::{Key, PageQuery, Store, StoreError, StoredRow};
 
 /// Bytes of a subject that are stored: for those who look a mail up. Senders may write a megabyte.
 pub const LONGEST_SUBJECT: usize = 1024;
@@ -24,7 +24,7 @@ pub const LONGEST_SUBJECT: usize = 1024;
 /// Where a copy stands.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum State {
+pub enum CopyState {
     /// Somebody is handing it over, until the lease ends.
     #[default]
     Claimed,
@@ -37,7 +37,7 @@ pub enum State {
     Dropped,
 }
 
-impl State {
+impl CopyState {
     pub(crate) fn word(self) -> &'static str {
         match self {
             Self::Claimed => "claimed",
@@ -59,7 +59,7 @@ pub struct Recipient {
     #[serde(default)]
     pub subject: String,
     #[serde(default)]
-    pub state: State,
+    pub state: CopyState,
     #[serde(default)]
     pub attempt: u32,
     #[serde(default)]
@@ -90,9 +90,9 @@ pub struct Recipient {
 
 impl Recipient {
     /// With the events as they are told, not as the row keeps them.
-    fn whole(self, copy: Copy<'_>) -> Self {
+    fn whole(self, copy: CopyId<'_>) -> Self {
         let last = self.last_deferred.as_deref();
-        let events = kept::whole(copy, &self.email, &self.events, last);
+        let events = event_codec::whole(copy, &self.email, &self.events, last);
         Self {
             listed: self.events.len(),
             events,
@@ -105,7 +105,7 @@ impl Recipient {
         let told = self
             .events()
             .iter()
-            .filter(|e| e.kind == Kind::Deferred)
+            .filter(|e| e.kind == EventKind::Deferred)
             .count();
         let told = u32::try_from(told).unwrap_or(u32::MAX);
         // The last of the others is among those that are told.
@@ -133,9 +133,9 @@ pub struct Described<'a> {
 #[derive(Clone, Copy, Debug)]
 pub struct Claimant<'a> {
     /// Names the process. Where only one process can exist (the local host), claims of another
-    /// name are dead whatever their lease says: see `exclusive`.
+    /// name are dead whatever their lease says: see `single_process`.
     pub owner: &'a str,
-    pub exclusive: bool,
+    pub single_process: bool,
     pub now: Timestamp,
     /// Seconds until somebody else may try.
     pub lease: i64,
@@ -198,13 +198,13 @@ fn refused(
     };
     let old = from_item::<Recipient>(old)?.value;
     Ok(match old.state {
-        State::Claimed if old.attempt <= attempt => Claim::Busy { until: old.lease },
-        State::Claimed
-        | State::Deferred
-        | State::Handed
-        | State::Delivered
-        | State::Bounced
-        | State::Dropped => Claim::Done,
+        CopyState::Claimed if old.attempt <= attempt => Claim::Busy { until: old.lease },
+        CopyState::Claimed
+        | CopyState::Deferred
+        | CopyState::Handed
+        | CopyState::Delivered
+        | CopyState::Bounced
+        | CopyState::Dropped => Claim::Done,
     })
 }
 
@@ -222,7 +222,7 @@ impl Store {
     ) -> Result<Claim, StoreError> {
         // Free when nobody was here, when an earlier attempt was deferred, or when the claim on
         // this very attempt died: its lease ran out, or its process did.
-        let dead = if who.exclusive {
+        let dead = if who.single_process {
             "(#lease < :now OR #owner <> :owner)"
         } else {
             "#lease < :now"
@@ -245,8 +245,8 @@ impl Store {
             "state", "attempt", "lease", "owner", "email", "from", "subject", "exp", "v", "events",
         ];
         let values = [
-            (":claimed", text(State::Claimed.word())),
-            (":deferred", text(State::Deferred.word())),
+            (":claimed", text(CopyState::Claimed.word())),
+            (":deferred", text(CopyState::Deferred.word())),
             (":attempt", number(attempt)),
             (":lease", number(who.now.0 + who.lease)),
             (":owner", text(who.owner)),
@@ -290,8 +290,8 @@ impl Store {
         message: &MessageId,
     ) -> Result<Vec<Recipient>, StoreError> {
         let pk = Key::message_pk(account, message);
-        let rows = self.list::<Recipient>(&pk, "R#", &Page::all()).await?;
-        let whole = |row: Row<Recipient>| match row.key.recipient_number() {
+        let rows = self.list::<Recipient>(&pk, "R#", &PageQuery::all()).await?;
+        let whole = |row: StoredRow<Recipient>| match row.key.recipient_number() {
             Some(recipient) => row.value.whole((account, message, recipient)),
             None => row.value,
         };

@@ -5,35 +5,35 @@
 //! writes over what the one before wrote, and the row stays as large as after the second.
 
 use aws_sdk_dynamodb::types::AttributeValue;
-use posthaste_model::{AccountId, Event, Kind, MessageId, Timestamp, cut};
+use posthaste_model::{AccountId, Event, EventKind, MessageId, Timestamp, cut};
 
-use crate::kept;
+use crate::event_codec;
 use crate::messages::{LONGEST_SUBJECT, filled};
 use crate::table::{is_conflict, number, text};
-use crate::{Claimant, Described, Key, State, Store, StoreError};
+use crate::{Claimant, CopyState, Described, Key, Store, StoreError};
 
-type Copy<'a> = (&'a AccountId, &'a MessageId, u32);
+type CopyId<'a> = (&'a AccountId, &'a MessageId, u32);
 
 /// How one attempt ended.
 #[derive(Clone, Debug)]
-pub struct Outcome<'a> {
-    pub state: State,
+pub struct AttemptOutcome<'a> {
+    pub state: CopyState,
     pub now: Timestamp,
     pub events: &'a [Event],
 }
 
-impl Outcome<'_> {
+impl AttemptOutcome<'_> {
     /// The one event of a deferral that is not the first: the first attempt tells `processed` too.
     fn repeated_deferral(&self, attempt: u32) -> Option<&Event> {
         match self.events {
-            [only] if attempt > 0 && only.kind == Kind::Deferred => Some(only),
+            [only] if attempt > 0 && only.kind == EventKind::Deferred => Some(only),
             _ => None,
         }
     }
 }
 
 /// What is written of an outcome beside the state.
-struct Kept {
+struct OutcomeDetail {
     set: &'static str,
     /// Attributes that go, each after a comma.
     remove: &'static str,
@@ -41,9 +41,13 @@ struct Kept {
     values: Vec<(&'static str, AttributeValue)>,
 }
 
-impl Kept {
+impl OutcomeDetail {
     /// Adds the events to those that the row has.
-    fn added(copy: Copy<'_>, attempt: u32, outcome: &Outcome<'_>) -> Result<Self, StoreError> {
+    fn added(
+        copy: CopyId<'_>,
+        attempt: u32,
+        outcome: &AttemptOutcome<'_>,
+    ) -> Result<Self, StoreError> {
         if let Some(deferred) = outcome.repeated_deferral(attempt) {
             return Ok(Self {
                 set: "last_deferred = :event, \
@@ -51,7 +55,7 @@ impl Kept {
                 remove: "",
                 names: &[],
                 values: vec![
-                    (":event", text(kept::later(copy, deferred)?)),
+                    (":event", text(event_codec::later(copy, deferred)?)),
                     (":zero", number(0)),
                     (":one", number(1)),
                 ],
@@ -59,8 +63,8 @@ impl Kept {
         }
         let events = match outcome.events {
             // The first attempt was recorded before any later one could be claimed.
-            [only] if attempt > 0 => AttributeValue::L(vec![text(kept::later(copy, only)?)]),
-            events => kept::list(copy, events)?,
+            [only] if attempt > 0 => AttributeValue::L(vec![text(event_codec::later(copy, only)?)]),
+            events => event_codec::list(copy, events)?,
         };
         Ok(Self {
             set: "#events = list_append(if_not_exists(#events, :none), :events)",
@@ -74,34 +78,34 @@ impl Kept {
     }
 
     /// Puts the events in place of all that the row has.
-    fn alone(copy: Copy<'_>, outcome: &Outcome<'_>) -> Result<Self, StoreError> {
+    fn alone(copy: CopyId<'_>, outcome: &AttemptOutcome<'_>) -> Result<Self, StoreError> {
         Ok(Self {
             set: "#events = :events",
             remove: ", last_deferred, more_deferrals, opens, clicks, #subject",
             names: &["events", "subject"],
-            values: vec![(":events", kept::list(copy, outcome.events)?)],
+            values: vec![(":events", event_codec::list(copy, outcome.events)?)],
         })
     }
 }
 
 impl Store {
     /// Records how attempt `attempt` of one copy ended, if no later attempt did so before. Where
-    /// the final word came first (see [`Store::hear`]), it stays.
+    /// the final word came first (see [`Store::record_feedback`]), it stays.
     /// Recording the same outcome twice changes nothing the second time.
     ///
     /// # Errors
     /// When the table fails.
     pub async fn record(
         &self,
-        copy: Copy<'_>,
+        copy: CopyId<'_>,
         attempt: u32,
-        outcome: &Outcome<'_>,
+        outcome: &AttemptOutcome<'_>,
     ) -> Result<bool, StoreError> {
-        let kept = Kept::added(copy, attempt, outcome)?;
+        let kept = OutcomeDetail::added(copy, attempt, outcome)?;
         match self.write_outcome(copy, attempt, outcome, kept).await {
             // Releases before this one let a row grow with each attempt: that goes.
             Err(StoreError::Validation(_)) => {
-                let kept = Kept::alone(copy, outcome)?;
+                let kept = OutcomeDetail::alone(copy, outcome)?;
                 self.write_outcome(copy, attempt, outcome, kept).await
             }
             done => done,
@@ -110,10 +114,10 @@ impl Store {
 
     async fn write_outcome(
         &self,
-        copy: Copy<'_>,
+        copy: CopyId<'_>,
         attempt: u32,
-        outcome: &Outcome<'_>,
-        kept: Kept,
+        outcome: &AttemptOutcome<'_>,
+        kept: OutcomeDetail,
     ) -> Result<bool, StoreError> {
         let (set, remove) = (kept.set, kept.remove);
         let mut update = self
@@ -127,7 +131,7 @@ impl Store {
             update = update.expression_attribute_values(name, value);
         }
         let values = [
-            (":claimed", text(State::Claimed.word())),
+            (":claimed", text(CopyState::Claimed.word())),
             (":state", text(outcome.state.word())),
             (":attempt", number(attempt)),
             (":now", number(outcome.now.0)),
@@ -148,7 +152,7 @@ impl Store {
     /// When the table fails, or refuses this row too: then it is not the mail's doing.
     pub async fn drop_unrecordable(
         &self,
-        copy: Copy<'_>,
+        copy: CopyId<'_>,
         attempt: u32,
         (who, what): (Claimant<'_>, &Described<'_>),
         dropped: &Event,
@@ -165,13 +169,13 @@ impl Store {
             .item("pk", text(Key::message_pk(copy.0, copy.1)))
             .item("sk", text(Key::recipient(copy.0, copy.1, copy.2).sk))
             .item("v", number(1))
-            .item("state", text(State::Dropped.word()))
+            .item("state", text(CopyState::Dropped.word()))
             .item("attempt", number(attempt))
             .item("email", text(cut(what.email, LONGEST_SUBJECT)))
             .item("accepted_at", number(what.accepted_at.0))
             .item("updated_at", number(who.now.0))
             .item("exp", number(who.now.0 + who.retention))
-            .item("events", kept::list(copy, &[event])?)
+            .item("events", event_codec::list(copy, &[event])?)
             .condition_expression(
                 "attribute_not_exists(pk) OR #state = :deferred \
                  OR (#state = :claimed AND (#owner = :owner OR #lease < :now))",
@@ -179,8 +183,8 @@ impl Store {
             .expression_attribute_names("#state", "state")
             .expression_attribute_names("#owner", "owner")
             .expression_attribute_names("#lease", "lease")
-            .expression_attribute_values(":deferred", text(State::Deferred.word()))
-            .expression_attribute_values(":claimed", text(State::Claimed.word()))
+            .expression_attribute_values(":deferred", text(CopyState::Deferred.word()))
+            .expression_attribute_values(":claimed", text(CopyState::Claimed.word()))
             .expression_attribute_values(":owner", text(who.owner))
             .expression_attribute_values(":now", number(who.now.0));
         match put.send().await {

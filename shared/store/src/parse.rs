@@ -8,7 +8,7 @@ use posthaste_model::{AccountId, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use crate::slice::Range;
-use crate::{Change, Key, Page, Put, Row, Store, StoreError, Transact};
+use crate::{Key, PageQuery, Put, RowChange, Store, StoreError, StoredRow, Transact};
 
 const MAX_ATTEMPTS: u32 = 12;
 
@@ -36,7 +36,7 @@ impl fmt::Debug for ParseSetting {
 
 /// Whose a hostname is.
 #[derive(Debug, Serialize, Deserialize)]
-struct Holder {
+struct HostnameHolder {
     account: AccountId,
 }
 
@@ -54,7 +54,7 @@ impl Store {
     /// # Errors
     /// When the table fails.
     pub async fn create_parse(&self, setting: &ParseSetting) -> Result<Put, StoreError> {
-        let holder = Holder {
+        let holder = HostnameHolder {
             account: setting.account.clone(),
         };
         let own = Key::parse_setting(&setting.account, &setting.hostname);
@@ -77,7 +77,7 @@ impl Store {
     /// the domain and was removed.
     async fn make_room(&self, setting: &ParseSetting) -> Result<bool, StoreError> {
         let host = Key::parse_host(&setting.hostname);
-        let Some(row) = self.get::<Holder>(&host).await? else {
+        let Some(row) = self.get::<HostnameHolder>(&host).await? else {
             return Ok(true);
         };
         let account = row.value.account;
@@ -108,7 +108,8 @@ impl Store {
         account: &AccountId,
     ) -> Result<Vec<ParseSetting>, StoreError> {
         let pk = Key::account_pk(account);
-        let rows: Vec<Row<ParseSetting>> = self.list(&pk, "PARSE#", &Page::all()).await?;
+        let rows: Vec<StoredRow<ParseSetting>> =
+            self.list(&pk, "PARSE#", &PageQuery::all()).await?;
         Ok(rows.into_iter().map(|row| row.value).collect())
     }
 
@@ -131,7 +132,10 @@ impl Store {
     /// # Errors
     /// When the table fails.
     pub async fn receiver(&self, hostname: &str) -> Result<Option<ParseSetting>, StoreError> {
-        let Some(row) = self.get::<Holder>(&Key::parse_host(hostname)).await? else {
+        let Some(row) = self
+            .get::<HostnameHolder>(&Key::parse_host(hostname))
+            .await?
+        else {
             return Ok(None);
         };
         let account = row.value.account;
@@ -157,7 +161,7 @@ impl Store {
             .modify::<ParseSetting, ()>(&key, None, |row| {
                 let mut setting = row.ok_or(())?.clone();
                 change(&mut setting);
-                Ok(Change::Put(setting))
+                Ok(RowChange::Put(setting))
             })
             .await?;
         Ok(done.unwrap_or_default())

@@ -6,7 +6,7 @@ use crate::{Key, Store, StoreError};
 
 /// Which requests are counted together.
 #[derive(Clone, Copy, Debug)]
-pub struct Window<'a> {
+pub struct RateWindow<'a> {
     pub account: &'a AccountId,
     /// Method and path template.
     pub endpoint: &'a str,
@@ -22,7 +22,7 @@ impl Store {
     ///
     /// # Errors
     /// When the table fails.
-    pub async fn lease(&self, window: Window<'_>, block: u32) -> Result<i64, StoreError> {
+    pub async fn lease(&self, window: RateWindow<'_>, block: u32) -> Result<i64, StoreError> {
         // A little past the end, so that a slow clock never meets a deleted row.
         const KEEP: i64 = 300;
         let key = Key::rate(window.account, window.endpoint, window.number);

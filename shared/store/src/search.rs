@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use futures_util::{StreamExt as _, TryStreamExt as _};
-use posthaste_model::{AccountId, Category, EmailAddress, Event, Kind, MessageId, Timestamp};
+use posthaste_model::{AccountId, Category, EmailAddress, Event, EventKind, MessageId, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use crate::slice::Range;
@@ -23,14 +23,14 @@ const REMEMBERED: usize = 64;
 /// How a mail stands, in the words of the search.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Stands {
+pub enum SearchStatus {
     #[default]
     Processed,
     Delivered,
     NotDelivered,
 }
 
-impl Stands {
+impl SearchStatus {
     /// The word.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -50,7 +50,7 @@ pub struct Seek {
     pub from: String,
     pub subject: String,
     #[serde(default)]
-    pub status: Stands,
+    pub status: SearchStatus,
     #[serde(default)]
     pub opens: u32,
     #[serde(default)]
@@ -79,7 +79,7 @@ impl Seek {
             to: row.email.clone(),
             from: row.from.clone(),
             subject: row.subject.clone(),
-            status: Stands::default(),
+            status: SearchStatus::default(),
             opens: 0,
             clicks: 0,
             accepted_at: row.accepted_at,
@@ -102,23 +102,23 @@ impl Seek {
         let past = self.seen.len().saturating_sub(REMEMBERED);
         self.seen.drain(..past);
         let status = match event.kind {
-            Kind::Delivered => Stands::Delivered,
-            Kind::Bounce | Kind::Dropped => Stands::NotDelivered,
-            Kind::Open => {
+            EventKind::Delivered => SearchStatus::Delivered,
+            EventKind::Bounce | EventKind::Dropped => SearchStatus::NotDelivered,
+            EventKind::Open => {
                 self.opens = self.opens.saturating_add(1);
-                Stands::Processed
+                SearchStatus::Processed
             }
-            Kind::Click => {
+            EventKind::Click => {
                 self.clicks = self.clicks.saturating_add(1);
-                Stands::Processed
+                SearchStatus::Processed
             }
-            Kind::Processed
-            | Kind::Deferred
-            | Kind::SpamReport
-            | Kind::Unsubscribe
-            | Kind::GroupUnsubscribe
-            | Kind::GroupResubscribe
-            | Kind::AccountStatusChange => Stands::Processed,
+            EventKind::Processed
+            | EventKind::Deferred
+            | EventKind::SpamReport
+            | EventKind::Unsubscribe
+            | EventKind::GroupUnsubscribe
+            | EventKind::GroupResubscribe
+            | EventKind::AccountStatusChange => SearchStatus::Processed,
         };
         self.status = self.status.max(status);
         self.last_event_at = self.last_event_at.max(event.at);
@@ -339,7 +339,7 @@ mod tests {
             email: "ann@example.com".to_owned(),
             from: String::new(),
             subject: String::new(),
-            state: crate::State::Claimed,
+            state: crate::CopyState::Claimed,
             attempt: 0,
             lease: Timestamp(0),
             accepted_at: Timestamp(100),
@@ -354,7 +354,7 @@ mod tests {
         Seek::of(&row, &MessageId::from_bytes([1; 16]), 0)
     }
 
-    fn event(id: &str, kind: Kind, at: i64) -> Event {
+    fn event(id: &str, kind: EventKind, at: i64) -> Event {
         let account = AccountId::from_bytes([1; 10]);
         Event::new(
             id.into(),
@@ -368,10 +368,10 @@ mod tests {
     #[test]
     fn the_order_of_events_does_not_matter() {
         let mut seek = seek();
-        assert!(seek.add(&event("b", Kind::Bounce, 300)));
-        assert!(seek.add(&event("d", Kind::Delivered, 200)));
-        assert!(!seek.add(&event("d", Kind::Delivered, 200)));
-        assert_eq!(seek.status, Stands::NotDelivered);
+        assert!(seek.add(&event("b", EventKind::Bounce, 300)));
+        assert!(seek.add(&event("d", EventKind::Delivered, 200)));
+        assert!(!seek.add(&event("d", EventKind::Delivered, 200)));
+        assert_eq!(seek.status, SearchStatus::NotDelivered);
         assert_eq!(seek.last_event_at, Timestamp(300));
     }
 
@@ -379,10 +379,10 @@ mod tests {
     fn opens_count_once_each_and_the_memory_of_them_is_short() {
         let mut seek = seek();
         for n in 0..200 {
-            let open = event(&format!("open-{n}"), Kind::Open, 200 + n);
+            let open = event(&format!("open-{n}"), EventKind::Open, 200 + n);
             assert!(seek.add(&open) && !seek.add(&open));
         }
         assert_eq!((seek.opens, seek.seen.len()), (200, REMEMBERED));
-        assert_eq!(seek.status, Stands::Processed);
+        assert_eq!(seek.status, SearchStatus::Processed);
     }
 }

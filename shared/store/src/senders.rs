@@ -6,12 +6,12 @@ use posthaste_model::{AccountId, Timestamp};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-use crate::domains::Holder;
-use crate::{Key, Page, Put, Store, StoreError, Transact};
+use crate::domains::NameHolder;
+use crate::{Key, PageQuery, Put, Store, StoreError, Transact};
 
 /// One sender.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Sender {
+pub struct VerifiedSender {
     /// Counts up from 1 within the account; never given twice.
     pub id: i64,
     pub account: AccountId,
@@ -44,13 +44,13 @@ pub struct SenderFields {
 
 /// The secret of a mailed link. The table knows its hash only.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Link {
+pub struct SenderLink {
     pub(crate) hash: String,
     /// When it stops working.
     pub until: Timestamp,
 }
 
-impl Link {
+impl SenderLink {
     /// The link with this token.
     pub fn new(token: &str, until: Timestamp) -> Self {
         Self {
@@ -76,7 +76,7 @@ struct Leads {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use]
 pub enum Resaved {
-    Done(Box<Sender>),
+    Done(Box<VerifiedSender>),
     Missing,
     /// The account has a sender with this address.
     Taken,
@@ -100,11 +100,11 @@ impl Store {
     /// When the table fails.
     pub async fn create_sender(
         &self,
-        sender: &Sender,
-        link: Option<&Link>,
+        sender: &VerifiedSender,
+        link: Option<&SenderLink>,
     ) -> Result<Put, StoreError> {
         let sender = &with_link(sender.clone(), link);
-        let holder = Holder {
+        let holder = NameHolder {
             owner: sender.account.clone(),
             id: sender.id,
         };
@@ -119,7 +119,11 @@ impl Store {
         })
     }
 
-    fn leads(&self, sender: &Sender, link: Option<&Link>) -> Result<Vec<crate::Write>, StoreError> {
+    fn leads(
+        &self,
+        sender: &VerifiedSender,
+        link: Option<&SenderLink>,
+    ) -> Result<Vec<crate::Write>, StoreError> {
         let Some(link) = link else {
             return Ok(Vec::new());
         };
@@ -140,9 +144,9 @@ impl Store {
     ///
     /// # Errors
     /// When the table fails.
-    pub async fn senders(&self, account: &AccountId) -> Result<Vec<Sender>, StoreError> {
+    pub async fn senders(&self, account: &AccountId) -> Result<Vec<VerifiedSender>, StoreError> {
         let pk = Key::account_pk(account);
-        let rows = self.list(&pk, "SENDER#", &Page::all()).await?;
+        let rows = self.list(&pk, "SENDER#", &PageQuery::all()).await?;
         Ok(rows.into_iter().map(|row| row.value).collect())
     }
 
@@ -150,7 +154,11 @@ impl Store {
     ///
     /// # Errors
     /// When the table fails.
-    pub async fn sender(&self, account: &AccountId, id: i64) -> Result<Option<Sender>, StoreError> {
+    pub async fn sender(
+        &self,
+        account: &AccountId,
+        id: i64,
+    ) -> Result<Option<VerifiedSender>, StoreError> {
         let row = self.get(&Key::sender(account, id)).await?;
         Ok(row.map(|row| row.value))
     }
@@ -163,8 +171,11 @@ impl Store {
         &self,
         account: &AccountId,
         folded: &str,
-    ) -> Result<Option<Sender>, StoreError> {
-        let Some(row) = self.get::<Holder>(&Key::holder(account, folded)).await? else {
+    ) -> Result<Option<VerifiedSender>, StoreError> {
+        let Some(row) = self
+            .get::<NameHolder>(&Key::holder(account, folded))
+            .await?
+        else {
             return Ok(None);
         };
         self.sender(&row.value.owner, row.value.id).await
@@ -179,12 +190,12 @@ impl Store {
         &self,
         account: &AccountId,
         id: i64,
-        link: Option<&Link>,
-        mut change: impl FnMut(&mut Sender),
+        link: Option<&SenderLink>,
+        mut change: impl FnMut(&mut VerifiedSender),
     ) -> Result<Resaved, StoreError> {
         let key = Key::sender(account, id);
         for _ in 0..MAX_ATTEMPTS {
-            let Some(row) = self.get::<Sender>(&key).await? else {
+            let Some(row) = self.get::<VerifiedSender>(&key).await? else {
                 return Ok(Resaved::Missing);
             };
             let old = row.value;
@@ -193,7 +204,7 @@ impl Store {
             let new = with_link(new, link);
             let mut steps = vec![self.write_unchanged(&key, &new, row.rev)?];
             if new.folded != old.folded {
-                let holder = Holder {
+                let holder = NameHolder {
                     owner: account.clone(),
                     id,
                 };
@@ -217,7 +228,7 @@ impl Store {
     pub async fn delete_sender(&self, account: &AccountId, id: i64) -> Result<bool, StoreError> {
         let key = Key::sender(account, id);
         for _ in 0..MAX_ATTEMPTS {
-            let Some(row) = self.get::<Sender>(&key).await? else {
+            let Some(row) = self.get::<VerifiedSender>(&key).await? else {
                 return Ok(false);
             };
             let steps = vec![
@@ -239,7 +250,7 @@ impl Store {
         &self,
         token: &str,
         now: Timestamp,
-    ) -> Result<Option<Sender>, StoreError> {
+    ) -> Result<Option<VerifiedSender>, StoreError> {
         let hash = hash(token);
         let Some(row) = self.get::<Leads>(&Key::link(&hash)).await? else {
             return Ok(None);
@@ -261,7 +272,7 @@ impl Store {
         &self,
         token: &str,
         now: Timestamp,
-    ) -> Result<Option<Sender>, StoreError> {
+    ) -> Result<Option<VerifiedSender>, StoreError> {
         let Some(sender) = self.linked_sender(token, now).await? else {
             return Ok(None);
         };
@@ -270,7 +281,7 @@ impl Store {
         }
         let linked = sender.token.clone();
         // A new link, or another address, may come in between: then this one is worth nothing.
-        let verify = |sender: &mut Sender| sender.verified |= sender.token == linked;
+        let verify = |sender: &mut VerifiedSender| sender.verified |= sender.token == linked;
         let done = self
             .update_sender(&sender.account, sender.id, None, verify)
             .await?;
@@ -281,7 +292,7 @@ impl Store {
     }
 }
 
-fn with_link(mut sender: Sender, link: Option<&Link>) -> Sender {
+fn with_link(mut sender: VerifiedSender, link: Option<&SenderLink>) -> VerifiedSender {
     if let Some(link) = link {
         sender.token = Some(link.hash.clone());
     }

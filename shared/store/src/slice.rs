@@ -6,8 +6,8 @@ use futures_util::future::try_join_all;
 use serde::de::DeserializeOwned;
 
 use crate::key::SPREAD;
-use crate::table::{Item, from_item, text};
-use crate::{Row, Store, StoreError};
+use crate::table::{TableItem, from_item, text};
+use crate::{Store, StoreError, StoredRow};
 
 /// Which sort keys to read; both ends belong to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,8 +36,8 @@ impl Range {
 
 /// Some rows in the order of their sort keys.
 #[derive(Clone, Debug)]
-pub struct Slice<T> {
-    pub rows: Vec<Row<T>>,
+pub struct ResultPage<T> {
+    pub rows: Vec<StoredRow<T>>,
     /// Whether there may be more rows after these.
     pub more: bool,
 }
@@ -50,10 +50,10 @@ impl Store {
         pk: &str,
         range: &Range,
         limit: usize,
-    ) -> Result<(Vec<Item>, bool), StoreError> {
+    ) -> Result<(Vec<TableItem>, bool), StoreError> {
         let key = |sk: &String| {
             let pk = ("pk".to_owned(), text(pk));
-            Item::from([pk, ("sk".to_owned(), text(sk))])
+            TableItem::from([pk, ("sk".to_owned(), text(sk))])
         };
         let got = self
             .client
@@ -81,10 +81,10 @@ impl Store {
         pk: &str,
         range: &Range,
         limit: usize,
-    ) -> Result<Slice<T>, StoreError> {
+    ) -> Result<ResultPage<T>, StoreError> {
         let (items, more) = self.items(pk, range, limit).await?;
         let rows = items.into_iter().map(from_item).collect::<Result<_, _>>()?;
-        Ok(Slice { rows, more })
+        Ok(ResultPage { rows, more })
     }
 
     /// Rows of a collection that is spread over [`SPREAD`] partitions, in one order: `limit` of
@@ -94,7 +94,7 @@ impl Store {
         pk: impl Fn(u16) -> String,
         range: &Range,
         limit: usize,
-    ) -> Result<Slice<T>, StoreError> {
+    ) -> Result<ResultPage<T>, StoreError> {
         let pks: Vec<String> = (0..SPREAD).map(pk).collect();
         let (mut rows, mut range) = (Vec::new(), range.clone());
         loop {
@@ -107,7 +107,7 @@ impl Store {
             rows.extend(next.rows);
             if !next.more || rows.len() >= limit || last.is_none() {
                 let more = next.more;
-                return Ok(Slice { rows, more });
+                return Ok(ResultPage { rows, more });
             }
             range.after = last;
         }
@@ -115,12 +115,12 @@ impl Store {
 }
 
 /// Puts slices of several partitions in one order, up to where all of them were read.
-fn merge<T>(slices: Vec<Slice<T>>, limit: usize) -> Slice<T> {
+fn merge<T>(slices: Vec<ResultPage<T>>, limit: usize) -> ResultPage<T> {
     let ends = slices.iter().filter(|slice| slice.more);
     let end = ends
         .filter_map(|slice| Some(slice.rows.last()?.key.sk.clone()))
         .min();
-    let mut rows: Vec<Row<T>> = slices.into_iter().flat_map(|slice| slice.rows).collect();
+    let mut rows: Vec<StoredRow<T>> = slices.into_iter().flat_map(|slice| slice.rows).collect();
     rows.sort_by(|a, b| a.key.sk.cmp(&b.key.sk));
     let read = rows.len();
     if let Some(end) = &end {
@@ -128,7 +128,7 @@ fn merge<T>(slices: Vec<Slice<T>>, limit: usize) -> Slice<T> {
     }
     rows.truncate(limit);
     let more = end.is_some() || rows.len() < read;
-    Slice { rows, more }
+    ResultPage { rows, more }
 }
 
 #[cfg(test)]
@@ -136,14 +136,14 @@ mod tests {
     use super::*;
     use crate::Key;
 
-    fn slice(keys: &[&str], more: bool) -> Slice<()> {
-        let row = |sk: &&str| Row {
+    fn slice(keys: &[&str], more: bool) -> ResultPage<()> {
+        let row = |sk: &&str| StoredRow {
             key: Key::new("p", *sk),
             value: (),
             rev: 1,
         };
         let rows = keys.iter().map(row).collect();
-        Slice { rows, more }
+        ResultPage { rows, more }
     }
 
     #[test]

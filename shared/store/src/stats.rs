@@ -14,7 +14,7 @@ use crate::bounced::bounces_pk;
 use crate::key::fitting;
 use crate::table::{number, text};
 use crate::transact::{Write, unbuilt};
-use crate::{Bounced, Key, Page, Put, Store, StoreError, Transact};
+use crate::{Bounced, Key, PageQuery, Put, Store, StoreError, Transact};
 
 /// Seconds the counters of a day are kept: as long as the longest look back makes sense, and some.
 const KEPT: i64 = 400 * 86_400;
@@ -202,7 +202,7 @@ impl Store {
         let mut after = Some(format!("{start}!"));
         let mut found = Vec::new();
         loop {
-            let page = Page {
+            let page = PageQuery {
                 limit: PAGE,
                 after: after.take(),
                 backwards: false,

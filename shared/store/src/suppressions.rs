@@ -16,11 +16,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Key, Store, StoreError};
 
-pub use list::{Listed, Window};
+pub use list::{DateWindow, SuppressedAddress};
 
 /// One of the lists of an account.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum List {
+pub enum SuppressionList {
     /// The address itself was refused.
     Bounces,
     /// A mail was refused, not the address: listed, and yet written to (API facts 1, semantics).
@@ -34,7 +34,7 @@ pub enum List {
     Group(i64),
 }
 
-impl List {
+impl SuppressionList {
     /// The name in keys and rows.
     pub(crate) fn name(self) -> String {
         match self {
@@ -92,13 +92,13 @@ impl Suppressed {
     }
 
     /// The address's mark on a list.
-    pub fn on(&self, list: List) -> Option<&Mark> {
+    pub fn on(&self, list: SuppressionList) -> Option<&Mark> {
         self.lists.get(&list.name())
     }
 
     /// Puts the address on a list. A mark that is as late or later stays: what is told twice
     /// changes nothing.
-    pub fn put(&mut self, list: List, mark: Mark) {
+    pub fn put(&mut self, list: SuppressionList, mark: Mark) {
         let name = list.name();
         if self.lists.get(&name).is_none_or(|old| old.at < mark.at) {
             self.lists.insert(name, mark);
@@ -106,12 +106,12 @@ impl Suppressed {
     }
 
     /// Puts the address on a list unless it is on it already.
-    pub fn put_once(&mut self, list: List, mark: Mark) {
+    pub fn put_once(&mut self, list: SuppressionList, mark: Mark) {
         self.lists.entry(list.name()).or_insert(mark);
     }
 
     /// Takes the address off a list.
-    pub fn take(&mut self, list: List) {
+    pub fn take(&mut self, list: SuppressionList) {
         self.lists.remove(&list.name());
     }
 

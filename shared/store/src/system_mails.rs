@@ -15,7 +15,7 @@ use posthaste_model::{AccountId, EmailAddress, MessageId, Timestamp};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-use crate::{Account, Key, List, Row, Store, StoreError, Transact, Write};
+use crate::{Account, Key, Store, StoreError, StoredRow, SuppressionList, Transact, Write};
 
 /// System mails that an account, together with its subusers, causes in [`SYSTEM_MAIL_PERIOD`].
 pub const SYSTEM_MAILS_PER_ACCOUNT: usize = 5;
@@ -161,11 +161,11 @@ impl Store {
         accounts: &[AccountId],
         to: &EmailAddress,
     ) -> Result<bool, StoreError> {
-        const LISTS: [List; 4] = [
-            List::Bounces,
-            List::InvalidEmails,
-            List::SpamReports,
-            List::Unsubscribes,
+        const LISTS: [SuppressionList; 4] = [
+            SuppressionList::Bounces,
+            SuppressionList::InvalidEmails,
+            SuppressionList::SpamReports,
+            SuppressionList::Unsubscribes,
         ];
         let folded = to.folded();
         for account in accounts {
@@ -239,10 +239,10 @@ impl Store {
                 let mut mails = old.cloned().unwrap_or_default();
                 let place = mails.sent.iter().position(|one| one == sent);
                 Ok::<_, std::convert::Infallible>(match place {
-                    None => crate::Change::Keep,
+                    None => crate::RowChange::Keep,
                     Some(place) => {
                         mails.sent.remove(place);
-                        crate::Change::Put(mails)
+                        crate::RowChange::Put(mails)
                     }
                 })
             });
@@ -252,7 +252,7 @@ impl Store {
     }
 
     async fn counter(&self, key: Key, now: Timestamp) -> Result<Counter, StoreError> {
-        let row: Option<Row<SentMails>> = self.get(&key).await?;
+        let row: Option<StoredRow<SentMails>> = self.get(&key).await?;
         let rev = row.as_ref().map(|row| row.rev);
         let mut mails = row.map(|row| row.value).unwrap_or_default();
         mails

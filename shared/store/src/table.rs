@@ -23,7 +23,7 @@ use crate::{Key, StoreError};
 /// 4,000 of them a second.
 const DUE_SHARDS: u16 = 4;
 
-pub(crate) type Item = HashMap<String, AttributeValue>;
+pub(crate) type TableItem = HashMap<String, AttributeValue>;
 
 /// The table. Cheap to clone; the connection is made at the first call.
 #[derive(Clone)]
@@ -35,7 +35,7 @@ pub struct Store {
 
 /// A row as it was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Row<T> {
+pub struct StoredRow<T> {
     pub key: Key,
     pub value: T,
     pub rev: u64,
@@ -52,7 +52,7 @@ pub enum Put {
 
 /// What [`Store::modify`] shall do with the row.
 #[derive(Debug)]
-pub enum Change<T> {
+pub enum RowChange<T> {
     Keep,
     Put(T),
     Delete,
@@ -60,7 +60,7 @@ pub enum Change<T> {
 
 /// Which part of a collection to read.
 #[derive(Clone, Debug, Default)]
-pub struct Page {
+pub struct PageQuery {
     /// At most this many rows; 0 means all of them.
     pub limit: usize,
     /// Only rows after this sort key (in the direction of reading).
@@ -69,7 +69,7 @@ pub struct Page {
     pub backwards: bool,
 }
 
-impl Page {
+impl PageQuery {
     /// All rows, in order.
     pub fn all() -> Self {
         Self::default()
@@ -92,8 +92,8 @@ pub(crate) fn number(value: impl ToString) -> AttributeValue {
     AttributeValue::N(value.to_string())
 }
 
-fn key_item(key: &Key) -> Item {
-    Item::from([
+fn key_item(key: &Key) -> TableItem {
+    TableItem::from([
         ("pk".to_owned(), text(&key.pk)),
         ("sk".to_owned(), text(&key.sk)),
     ])
@@ -105,8 +105,8 @@ pub(crate) fn to_item<T: Serialize>(
     value: &T,
     rev: u64,
     expires: Option<Timestamp>,
-) -> Result<Item, StoreError> {
-    let mut item: Item =
+) -> Result<TableItem, StoreError> {
+    let mut item: TableItem =
         serde_dynamo::to_item(value).map_err(|e| StoreError::Unreadable(e.to_string()))?;
     item.extend(key_item(key));
     item.insert("v".to_owned(), number(1));
@@ -118,7 +118,7 @@ pub(crate) fn to_item<T: Serialize>(
 }
 
 /// The value inside an item.
-pub(crate) fn from_item<T: DeserializeOwned>(item: Item) -> Result<Row<T>, StoreError> {
+pub(crate) fn from_item<T: DeserializeOwned>(item: TableItem) -> Result<StoredRow<T>, StoreError> {
     let part = |name: &str| item.get(name).and_then(|v| v.as_s().ok()).cloned();
     let key = Key::new(
         part("pk").unwrap_or_default(),
@@ -127,10 +127,10 @@ pub(crate) fn from_item<T: DeserializeOwned>(item: Item) -> Result<Row<T>, Store
     let rev = number_of(&item, "rev").unwrap_or(0);
     let value = serde_dynamo::from_item(item)
         .map_err(|e| StoreError::Unreadable(format!("{} {}: {e}", key.pk, key.sk)))?;
-    Ok(Row { key, value, rev })
+    Ok(StoredRow { key, value, rev })
 }
 
-pub(crate) fn number_of<N: std::str::FromStr>(item: &Item, name: &str) -> Option<N> {
+pub(crate) fn number_of<N: std::str::FromStr>(item: &TableItem, name: &str) -> Option<N> {
     item.get(name)?.as_n().ok()?.parse().ok()
 }
 
@@ -202,7 +202,10 @@ impl Store {
     ///
     /// # Errors
     /// When the table fails or the row is not of this form.
-    pub async fn get<T: DeserializeOwned>(&self, key: &Key) -> Result<Option<Row<T>>, StoreError> {
+    pub async fn get<T: DeserializeOwned>(
+        &self,
+        key: &Key,
+    ) -> Result<Option<StoredRow<T>>, StoreError> {
         let got = self
             .client
             .get_item()
@@ -248,7 +251,11 @@ impl Store {
     }
 
     /// Writes an item where none is (`rev` `None`) or where the revision is still the one read.
-    pub(crate) async fn put_if(&self, item: Item, rev: Option<u64>) -> Result<Put, StoreError> {
+    pub(crate) async fn put_if(
+        &self,
+        item: TableItem,
+        rev: Option<u64>,
+    ) -> Result<Put, StoreError> {
         let mut put = self
             .client
             .put_item()
@@ -277,7 +284,7 @@ impl Store {
         &self,
         key: &Key,
         expires: Option<Timestamp>,
-        mut change: impl FnMut(Option<&T>) -> Result<Change<T>, E>,
+        mut change: impl FnMut(Option<&T>) -> Result<RowChange<T>, E>,
     ) -> Result<Result<Option<T>, E>, StoreError>
     where
         T: Serialize + DeserializeOwned,
@@ -289,12 +296,12 @@ impl Store {
             let old = row.map(|row| row.value);
             let (put, now) = match change(old.as_ref()) {
                 Err(refused) => return Ok(Err(refused)),
-                Ok(Change::Keep) => return Ok(Ok(old)),
-                Ok(Change::Put(new)) => {
+                Ok(RowChange::Keep) => return Ok(Ok(old)),
+                Ok(RowChange::Put(new)) => {
                     let item = to_item(key, &new, rev.unwrap_or(0) + 1, expires)?;
                     (self.put_if(item, rev).await?, Some(new))
                 }
-                Ok(Change::Delete) => match rev {
+                Ok(RowChange::Delete) => match rev {
                     None => return Ok(Ok(None)),
                     Some(rev) => (self.delete_if(key, rev).await?, None),
                 },
@@ -348,8 +355,8 @@ impl Store {
         &self,
         pk: &str,
         prefix: &str,
-        page: &Page,
-    ) -> Result<Vec<Row<T>>, StoreError> {
+        page: &PageQuery,
+    ) -> Result<Vec<StoredRow<T>>, StoreError> {
         let mut rows = Vec::new();
         let mut start = page
             .after
@@ -474,7 +481,7 @@ impl Store {
     pub async fn get_many<T: DeserializeOwned>(
         &self,
         keys: &[Key],
-    ) -> Result<Vec<Row<T>>, StoreError> {
+    ) -> Result<Vec<StoredRow<T>>, StoreError> {
         // DynamoDB's limit for one BatchGetItem.
         const MOST: usize = 100;
         let mut rows = Vec::new();

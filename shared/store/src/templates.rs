@@ -7,7 +7,7 @@
 use posthaste_model::{AccountId, TemplateId, Timestamp, VersionId};
 use serde::{Deserialize, Serialize};
 
-use crate::{Key, Page, Row, Store, StoreError, Transact};
+use crate::{Key, PageQuery, Store, StoreError, StoredRow, Transact};
 
 /// Bytes of text in a part: a row holds 400 KB, names and numbers included.
 const PART: usize = 300_000;
@@ -55,7 +55,7 @@ pub struct Version {
 
 /// What a version says.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Texts {
+pub struct VersionTexts {
     pub html_content: String,
     pub plain_content: String,
     /// JSON to preview with, as the owner wrote it.
@@ -64,7 +64,7 @@ pub struct Texts {
 }
 
 #[derive(Debug, Serialize, Deserialize)]
-struct Part {
+struct VersionPart {
     text: String,
 }
 
@@ -116,7 +116,7 @@ impl Store {
     /// When the table fails.
     pub async fn templates(&self, account: &AccountId) -> Result<Vec<Template>, StoreError> {
         let pk = Key::account_pk(account);
-        let rows: Vec<Row<Template>> = self.list(&pk, "TPL#", &Page::all()).await?;
+        let rows: Vec<StoredRow<Template>> = self.list(&pk, "TPL#", &PageQuery::all()).await?;
         let mut all: Vec<_> = rows.into_iter().map(|row| row.value).collect();
         all.sort_by(|a, b| (a.created_at, &a.id).cmp(&(b.created_at, &b.id)));
         Ok(all)
@@ -213,14 +213,14 @@ impl Store {
         let mut fits = true;
         let changed = self.modify(&key, None, |old: Option<&Template>| {
             let Some(old) = old else {
-                return Ok(crate::Change::Keep);
+                return Ok(crate::RowChange::Keep);
             };
             let mut new = old.clone();
             change(&mut new)?;
             fits = new.fits();
             Ok(match fits {
-                true => crate::Change::Put(new),
-                false => crate::Change::Keep,
+                true => crate::RowChange::Put(new),
+                false => crate::RowChange::Keep,
             })
         });
         let changed = changed.await?;
@@ -302,7 +302,7 @@ impl Store {
         &self,
         account: &AccountId,
         id: &VersionId,
-        texts: &Texts,
+        texts: &VersionTexts,
     ) -> Result<(), StoreError> {
         let whole =
             serde_json::to_string(texts).map_err(|e| StoreError::Unreachable(e.to_string()))?;
@@ -312,7 +312,7 @@ impl Store {
             let (part, after) = rest.split_at(rest.floor_char_boundary(PART.min(rest.len())));
             let key = Key::template_texts(account, id, rows.len());
             let text = part.to_owned();
-            rows.push((key, Part { text }));
+            rows.push((key, VersionPart { text }));
             rest = after;
         }
         self.put_many(&rows, None).await
@@ -326,10 +326,10 @@ impl Store {
         &self,
         account: &AccountId,
         id: &VersionId,
-    ) -> Result<Option<Texts>, StoreError> {
+    ) -> Result<Option<VersionTexts>, StoreError> {
         let pk = Key::account_pk(account);
         let prefix = format!("TPLTEXT#{id}#");
-        let parts: Vec<Row<Part>> = self.list(&pk, &prefix, &Page::all()).await?;
+        let parts: Vec<StoredRow<VersionPart>> = self.list(&pk, &prefix, &PageQuery::all()).await?;
         let whole: String = parts.into_iter().map(|row| row.value.text).collect();
         // Parts that are being deleted make no whole.
         Ok(serde_json::from_str(&whole).ok())
@@ -346,7 +346,7 @@ impl Store {
     ) -> Result<(), StoreError> {
         let pk = Key::account_pk(account);
         let prefix = format!("TPLTEXT#{id}#");
-        let parts: Vec<Row<Part>> = self.list(&pk, &prefix, &Page::all()).await?;
+        let parts: Vec<StoredRow<VersionPart>> = self.list(&pk, &prefix, &PageQuery::all()).await?;
         let keys: Vec<Key> = parts.into_iter().map(|row| row.key).collect();
         self.delete_many(&keys).await
     }

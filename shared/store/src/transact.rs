@@ -6,7 +6,7 @@ use aws_sdk_dynamodb::types::{
 use posthaste_model::Timestamp;
 use serde::Serialize;
 
-use crate::table::{Item, number, text, to_item};
+use crate::table::{TableItem, number, text, to_item};
 use crate::{Key, Store, StoreError};
 
 /// One step of a transaction.
@@ -27,8 +27,8 @@ pub(crate) fn unbuilt(error: aws_sdk_dynamodb::error::BuildError) -> StoreError 
     StoreError::Unreachable(error.to_string())
 }
 
-fn keys(key: &Key) -> Item {
-    Item::from([
+fn keys(key: &Key) -> TableItem {
+    TableItem::from([
         ("pk".to_owned(), text(&key.pk)),
         ("sk".to_owned(), text(&key.sk)),
     ])

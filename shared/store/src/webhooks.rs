@@ -8,11 +8,11 @@ use std::fmt;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use posthaste_model::{AccountId, Kind, Millis, Timestamp, WebhookId};
+use posthaste_model::{AccountId, EventKind, Millis, Timestamp, WebhookId};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-use crate::{Key, Page, Row, Store, StoreError, Transact};
+use crate::{Key, PageQuery, Store, StoreError, StoredRow, Transact};
 
 /// One event webhook. What is secret here is sealed before it comes.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -32,7 +32,7 @@ pub struct Webhook {
     pub updated_at: Timestamp,
     /// The events it asks for.
     #[serde(default)]
-    pub kinds: BTreeSet<Kind>,
+    pub kinds: BTreeSet<EventKind>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub oauth_client_id: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -78,7 +78,7 @@ impl Webhook {
 
 /// What holds a URL.
 #[derive(Debug, Serialize, Deserialize)]
-struct Holder {
+struct UrlHolder {
     webhook: WebhookId,
 }
 
@@ -90,7 +90,7 @@ fn url_key(account: &AccountId, target: &str) -> Key {
 /// What became of a new webhook.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use]
-pub enum Created {
+pub enum CreateOutcome {
     Done,
     /// The account holds as many as it may.
     Full,
@@ -115,7 +115,7 @@ impl Store {
     /// When the table fails.
     pub async fn webhooks(&self, account: &AccountId) -> Result<Vec<Webhook>, StoreError> {
         let pk = Key::account_pk(account);
-        let rows: Vec<Row<Webhook>> = self.list(&pk, "HOOK#", &Page::all()).await?;
+        let rows: Vec<StoredRow<Webhook>> = self.list(&pk, "HOOK#", &PageQuery::all()).await?;
         let mut webhooks: Vec<_> = rows.into_iter().map(|row| row.value).collect();
         webhooks.sort_by(|a, b| a.age().cmp(&b.age()));
         Ok(webhooks)
@@ -142,9 +142,9 @@ impl Store {
         &self,
         webhook: &Webhook,
         limit: i64,
-    ) -> Result<Created, StoreError> {
+    ) -> Result<CreateOutcome, StoreError> {
         let url = url_key(&webhook.account, &webhook.target);
-        let holder = Holder {
+        let holder = UrlHolder {
             webhook: webhook.id.clone(),
         };
         // A URL that is let go between the refusal and the look is tried for again.
@@ -155,13 +155,13 @@ impl Store {
                 self.write_new(&Key::webhook(&webhook.account, &webhook.id), webhook, None)?,
             ];
             match self.transact(steps).await? {
-                Transact::Done => return Ok(Created::Done),
+                Transact::Done => return Ok(CreateOutcome::Done),
                 Transact::Refused(0) => {
-                    if let Some(holder) = self.get::<Holder>(&url).await? {
-                        return Ok(Created::UrlTaken(holder.value.webhook));
+                    if let Some(holder) = self.get::<UrlHolder>(&url).await? {
+                        return Ok(CreateOutcome::UrlTaken(holder.value.webhook));
                     }
                 }
-                Transact::Refused(1) => return Ok(Created::Full),
+                Transact::Refused(1) => return Ok(CreateOutcome::Full),
                 Transact::Refused(_) => break,
             }
         }
@@ -196,7 +196,7 @@ impl Store {
             let mut steps = vec![self.write_unchanged(&key, &new, row.rev)?];
             let url = url_key(account, &new.target);
             if new.target != old.target {
-                let holder = Holder {
+                let holder = UrlHolder {
                     webhook: id.clone(),
                 };
                 steps.push(self.write_new(&url, &holder, None)?);
@@ -205,7 +205,7 @@ impl Store {
             match self.transact(steps).await? {
                 Transact::Done => return Ok(Ok(Saved::Done(Box::new(new)))),
                 Transact::Refused(1) => {
-                    if let Some(holder) = self.get::<Holder>(&url).await? {
+                    if let Some(holder) = self.get::<UrlHolder>(&url).await? {
                         return Ok(Ok(Saved::UrlTaken(holder.value.webhook)));
                     }
                 }

@@ -25,7 +25,7 @@ pub struct Ask<'a> {
 
 /// What came back.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Answer {
+pub struct Response {
     pub status: StatusCode,
     pub headers: HeaderMap,
     pub body: Bytes,
@@ -132,11 +132,11 @@ impl Ask<'_> {
     ///
     /// # Panics
     /// When the body of the answer breaks off.
-    pub async fn send(self) -> Answer {
+    pub async fn send(self) -> Response {
         let Ok(response) = self.api.0.clone().oneshot(self.request).await;
         let (parts, body) = response.into_parts();
         let body = body.collect().await.expect("a whole answer").to_bytes();
-        Answer {
+        Response {
             status: parts.status,
             headers: parts.headers,
             body,
@@ -144,7 +144,7 @@ impl Ask<'_> {
     }
 }
 
-impl Answer {
+impl Response {
     /// The body as JSON; `null` when it is empty.
     ///
     /// # Panics

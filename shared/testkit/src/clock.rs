@@ -7,9 +7,9 @@ use posthaste_model::{Clock, Millis, Timestamp};
 
 /// The hand of a stopped clock. Clones move the same hand.
 #[derive(Clone, Debug)]
-pub struct Hand(Arc<AtomicI64>);
+pub struct TestClock(Arc<AtomicI64>);
 
-impl Hand {
+impl TestClock {
     /// A clock that stands at `at`.
     pub fn at(at: Timestamp) -> Self {
         Self(Arc::new(AtomicI64::new(at.millis().0)))
@@ -42,7 +42,7 @@ impl Hand {
     }
 }
 
-impl Default for Hand {
+impl Default for TestClock {
     /// Stands at 2027-01-15 08:00:00 UTC.
     fn default() -> Self {
         Self::at(Timestamp(1_800_000_000))
@@ -55,7 +55,7 @@ mod tests {
 
     #[test]
     fn a_clock_shows_where_its_hand_was_moved() {
-        let hand = Hand::at(Timestamp(100));
+        let hand = TestClock::at(Timestamp(100));
         let clock = hand.clock();
         hand.advance_ms(1500);
         assert_eq!(clock.now_ms(), Millis(101_500));

@@ -26,7 +26,7 @@ pub const TRACE: &str =
     "Root=1-5759e988-bd862e3fe1be46a994272793;Parent=53995c3f42cd8ad8;Sampled=1";
 
 /// What a function made of an event: its answer, or the error it reported.
-pub type Outcome = Result<Value, Value>;
+pub type LambdaResult = Result<Value, Value>;
 
 /// A running function, until dropped.
 #[derive(Debug)]
@@ -49,7 +49,7 @@ struct Events {
 #[derive(Debug, Default)]
 struct Running {
     count: u64,
-    answers: HashMap<String, oneshot::Sender<Outcome>>,
+    answers: HashMap<String, oneshot::Sender<LambdaResult>>,
 }
 
 impl Function {
@@ -102,7 +102,7 @@ impl Function {
     ///
     /// # Panics
     /// When the function ends, or does not answer within a minute; its log is in the message.
-    pub async fn invoke(&self, event: Value) -> Outcome {
+    pub async fn invoke(&self, event: Value) -> LambdaResult {
         let (id, answer) = self.state.announce();
         let handed = self.events.send((id, event));
         let mut ended = self.ended.clone();
@@ -136,7 +136,7 @@ impl Drop for Function {
 
 impl Events {
     /// A new event's id, and where its answer will appear.
-    fn announce(&self) -> (String, oneshot::Receiver<Outcome>) {
+    fn announce(&self) -> (String, oneshot::Receiver<LambdaResult>) {
         let (tell, answer) = oneshot::channel();
         let mut running = lock(&self.running);
         running.count += 1;
@@ -145,7 +145,7 @@ impl Events {
         (id, answer)
     }
 
-    fn end(&self, id: &str, outcome: Outcome) -> StatusCode {
+    fn end(&self, id: &str, outcome: LambdaResult) -> StatusCode {
         match lock(&self.running).answers.remove(id) {
             Some(tell) => {
                 // The test may have stopped waiting.

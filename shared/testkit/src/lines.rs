@@ -12,9 +12,9 @@ thread_local! {
 ///
 /// One subscriber serves the whole process: with one for each thread, a line is lost for good to all of them
 /// when a thread that has none comes to it first (`tracing` remembers who wants a line).
-pub struct Lines(());
+pub struct CapturedLog(());
 
-impl Lines {
+impl CapturedLog {
     /// Keeps what this thread logs from here on, for as long as the value lives.
     ///
     /// # Panics
@@ -40,7 +40,7 @@ impl Lines {
     }
 }
 
-impl Drop for Lines {
+impl Drop for CapturedLog {
     fn drop(&mut self) {
         KEPT.set(None);
     }

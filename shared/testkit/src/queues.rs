@@ -4,10 +4,10 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use posthaste_queue::{Command, Local, Queue, SqsEvent, SqsMessage};
+use posthaste_queue::{EngineCommand, Local, Queue, SqsEvent, SqsMessage};
 use tokio::sync::mpsc;
 
-use crate::{Fuse, Spark};
+use crate::{FailAfter, Spark};
 
 /// A message as it was sent, with the delay it was sent with.
 pub type Sent = (String, Duration);
@@ -16,24 +16,24 @@ pub type Sent = (String, Duration);
 struct State {
     queues: HashMap<String, VecDeque<Sent>>,
     broken: bool,
-    fuse: Fuse,
+    fuse: FailAfter,
 }
 
 /// A set of queues.
 #[derive(Clone)]
 pub struct Queues {
     state: Arc<Mutex<State>>,
-    engine: mpsc::UnboundedSender<Command>,
+    engine: mpsc::UnboundedSender<EngineCommand>,
 }
 
 impl Queues {
     /// No queues yet; one comes to be when it is named. They end with the test's runtime.
     pub fn start() -> Self {
-        Self::with_fuse(Fuse::default())
+        Self::with_fuse(FailAfter::default())
     }
 
     /// The same; once the fuse has burnt, sending fails.
-    pub fn with_fuse(fuse: Fuse) -> Self {
+    pub fn with_fuse(fuse: FailAfter) -> Self {
         let (engine, mut commands) = mpsc::unbounded_channel();
         let state = Arc::new(Mutex::new(State {
             fuse,
@@ -81,10 +81,10 @@ fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
     state.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn obey(state: &mut State, command: Command) {
+fn obey(state: &mut State, command: EngineCommand) {
     // Whoever asked may have stopped waiting; nobody else needs the answer.
     match command {
-        Command::Send {
+        EngineCommand::Send {
             queue,
             messages,
             done,
@@ -102,19 +102,19 @@ fn obey(state: &mut State, command: Command) {
             };
             let _ = done.send(answer);
         }
-        Command::Receive { done, .. } => {
+        EngineCommand::Receive { done, .. } => {
             let _ = done.send(Err("a test takes messages with `drain`".to_owned()));
         }
         // These queues hand nothing out, so they look at no clock.
-        Command::Tick | Command::Close => {}
-        Command::Delete { done, .. } | Command::Return { done, .. } => {
+        EngineCommand::Tick | EngineCommand::Close => {}
+        EngineCommand::Delete { done, .. } | EngineCommand::Return { done, .. } => {
             let _ = done.send(Ok(()));
         }
         // What was never handed out does not die.
-        Command::ListDead { done } => {
+        EngineCommand::ListDead { done } => {
             let _ = done.send(Ok(Vec::new()));
         }
-        Command::Replay { done, .. } => {
+        EngineCommand::Replay { done, .. } => {
             let _ = done.send(Ok(0));
         }
     }

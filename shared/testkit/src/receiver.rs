@@ -22,7 +22,7 @@ use tokio::time::Instant;
 
 /// One request as it arrived.
 #[derive(Clone, Debug)]
-pub struct Received {
+pub struct ReceivedRequest {
     pub method: Method,
     /// Path and query.
     pub target: String,
@@ -33,7 +33,7 @@ pub struct Received {
     pub at: Instant,
 }
 
-impl Received {
+impl ReceivedRequest {
     /// A header as text; empty when it is missing or not text.
     pub fn header(&self, name: &str) -> &str {
         let value = self.headers.get(name);
@@ -93,10 +93,10 @@ impl Reply {
     }
 }
 
-type Decide = Box<dyn Fn(&Received) -> Reply + Send>;
+type Decide = Box<dyn Fn(&ReceivedRequest) -> Reply + Send>;
 
 struct State {
-    posts: Vec<Received>,
+    posts: Vec<ReceivedRequest>,
     /// Answers for the next requests, used up in order.
     script: VecDeque<Reply>,
     /// Answers when the script is used up.
@@ -115,7 +115,7 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn take(&self, request: Received) -> Reply {
+    fn take(&self, request: ReceivedRequest) -> Reply {
         let mut state = self.state();
         let scripted = state.script.pop_front();
         let reply = scripted.unwrap_or_else(|| (state.otherwise)(&request));
@@ -198,17 +198,17 @@ impl Receiver {
     }
 
     /// Answers every request outside the script with what this function says.
-    pub fn decide(&self, decide: impl Fn(&Received) -> Reply + Send + 'static) {
+    pub fn decide(&self, decide: impl Fn(&ReceivedRequest) -> Reply + Send + 'static) {
         self.shared.state().otherwise = Box::new(decide);
     }
 
     /// Everything received so far, in order.
-    pub fn posts(&self) -> Vec<Received> {
+    pub fn posts(&self) -> Vec<ReceivedRequest> {
         self.shared.state().posts.clone()
     }
 
     /// The oldest request that `next` has not given out; waits for it up to `timeout`.
-    pub async fn next(&self, timeout: Duration) -> Option<Received> {
+    pub async fn next(&self, timeout: Duration) -> Option<ReceivedRequest> {
         let wanted = {
             let mut state = self.shared.state();
             state.taken += 1;
@@ -274,7 +274,7 @@ async fn answer(
 ) -> Result<Response<Scripted>, HangUp> {
     let (head, body) = request.into_parts();
     let body = body.collect().await.map_err(|_| HangUp)?.to_bytes();
-    let reply = shared.take(Received {
+    let reply = shared.take(ReceivedRequest {
         method: head.method,
         target: head.uri.to_string(),
         headers: head.headers,

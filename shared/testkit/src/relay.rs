@@ -5,7 +5,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use posthaste_smtpd::{
-    Auth, Config, Envelope, Handler, Limits, Login, Offers, Reply, Session, Tls, serve,
+    Auth, Config, Extensions, Handler, Login, Session, SmtpEnvelope, SmtpLimits, SmtpReply, Tls,
+    serve,
 };
 use tokio::net::TcpListener;
 use tokio::sync::{oneshot, watch};
@@ -51,7 +52,7 @@ struct Rule {
 #[derive(Clone, Debug, Default)]
 pub struct Script {
     rules: Vec<Rule>,
-    offers: Offers,
+    offers: Extensions,
     tls: Tls,
     login: Option<(String, String)>,
     max_size: Option<usize>,
@@ -96,7 +97,7 @@ impl Script {
 
     /// What EHLO names.
     #[must_use]
-    pub fn offering(mut self, offers: Offers) -> Self {
+    pub fn offering(mut self, offers: Extensions) -> Self {
         self.offers = offers;
         self
     }
@@ -129,23 +130,23 @@ impl Does {
         Self::Say(line.to_owned())
     }
 
-    async fn act(self) -> Reply {
+    async fn act(self) -> SmtpReply {
         match self {
             Self::Say(line) => {
                 let (code, text) = line.split_once(' ').unwrap_or((&line, ""));
                 // A script with a line that is no reply is answered like a relay gone mad.
-                Reply::new(code.parse().unwrap_or(599), "", text)
+                SmtpReply::new(code.parse().unwrap_or(599), "", text)
             }
             Self::Hang => std::future::pending().await,
-            Self::HangUp => Reply::hang_up(),
+            Self::HangUp => SmtpReply::hang_up(),
         }
     }
 }
 
 /// A mail the relay took.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Mail {
-    pub envelope: Envelope,
+pub struct RelayedMail {
+    pub envelope: SmtpEnvelope,
     /// As it arrived, without dot-stuffing.
     pub bytes: Vec<u8>,
     /// Number of the connection it came on, from 1.
@@ -169,7 +170,7 @@ pub struct Relay {
 struct State {
     rules: Mutex<Vec<Rule>>,
     login: Option<(String, String)>,
-    mails: watch::Sender<Vec<Mail>>,
+    mails: watch::Sender<Vec<RelayedMail>>,
     connections: watch::Sender<u64>,
 }
 
@@ -230,7 +231,7 @@ impl Relay {
     }
 
     /// The mails taken so far.
-    pub fn received(&self) -> Vec<Mail> {
+    pub fn received(&self) -> Vec<RelayedMail> {
         self.state.mails.borrow().clone()
     }
 
@@ -238,7 +239,7 @@ impl Relay {
     ///
     /// # Panics
     /// When they have not come in time.
-    pub async fn received_at_least(&self, count: usize, limit: Duration) -> Vec<Mail> {
+    pub async fn received_at_least(&self, count: usize, limit: Duration) -> Vec<RelayedMail> {
         let mut mails = self.state.mails.subscribe();
         let all = mails.wait_for(|mails| mails.len() >= count);
         let all = tokio::time::timeout(limit, all).await;
@@ -274,8 +275,8 @@ impl Relay {
 }
 
 /// A relay in a test is never the one to lose patience.
-fn patient() -> Limits {
-    Limits {
+fn patient() -> SmtpLimits {
+    SmtpLimits {
         connections: 100_000,
         connections_per_peer: 100_000,
         errors: u32::MAX,
@@ -283,7 +284,7 @@ fn patient() -> Limits {
         idle_commands: u32::MAX,
         buffered: 1 << 30,
         farewell: Duration::from_millis(50),
-        ..Limits::default()
+        ..SmtpLimits::default()
     }
 }
 
@@ -292,7 +293,7 @@ impl State {
         self.rules.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    async fn follow(&self, at: At, recipients: &[&str]) -> Result<(), Reply> {
+    async fn follow(&self, at: At, recipients: &[&str]) -> Result<(), SmtpReply> {
         match self.rule(at, recipients) {
             Some(does) => Err(does.act().await),
             None => Ok(()),
@@ -310,19 +311,19 @@ impl State {
     }
 }
 
-fn recipients(envelope: &Envelope) -> Vec<&str> {
+fn recipients(envelope: &SmtpEnvelope) -> Vec<&str> {
     envelope.to.iter().map(String::as_str).collect()
 }
 
 impl Handler for State {
     type Identity = String;
 
-    async fn connected(&self, _session: &Session<String>) -> Result<(), Reply> {
+    async fn connected(&self, _session: &Session<String>) -> Result<(), SmtpReply> {
         self.connections.send_modify(|count| *count += 1);
         self.follow(At::Connect, &[]).await
     }
 
-    async fn hello(&self, _session: &Session<String>) -> Result<(), Reply> {
+    async fn hello(&self, _session: &Session<String>) -> Result<(), SmtpReply> {
         self.follow(At::Hello, &[]).await
     }
 
@@ -330,38 +331,51 @@ impl Handler for State {
         &self,
         _session: &Session<String>,
         login: Login,
-    ) -> Result<String, Reply> {
+    ) -> Result<String, SmtpReply> {
         self.follow(At::Auth, &[]).await?;
         let given = (login.user, login.secret);
         if self.login.as_ref() == Some(&given) {
             Ok(given.0)
         } else {
-            Err(Reply::bad_login())
+            Err(SmtpReply::bad_login())
         }
     }
 
-    async fn mail(&self, _session: &Session<String>, _envelope: &Envelope) -> Result<(), Reply> {
+    async fn mail(
+        &self,
+        _session: &Session<String>,
+        _envelope: &SmtpEnvelope,
+    ) -> Result<(), SmtpReply> {
         self.follow(At::MailFrom, &[]).await
     }
 
     async fn rcpt(
         &self,
         _session: &Session<String>,
-        _envelope: &Envelope,
+        _envelope: &SmtpEnvelope,
         to: &str,
-    ) -> Result<(), Reply> {
+    ) -> Result<(), SmtpReply> {
         self.follow(At::RcptTo, &[to]).await
     }
 
-    async fn begin(&self, _session: &Session<String>, envelope: &Envelope) -> Result<(), Reply> {
+    async fn begin(
+        &self,
+        _session: &Session<String>,
+        envelope: &SmtpEnvelope,
+    ) -> Result<(), SmtpReply> {
         self.follow(At::Data, &recipients(envelope)).await
     }
 
-    async fn data(&self, session: &Session<String>, envelope: Envelope, message: Vec<u8>) -> Reply {
+    async fn data(
+        &self,
+        session: &Session<String>,
+        envelope: SmtpEnvelope,
+        message: Vec<u8>,
+    ) -> SmtpReply {
         if let Err(reply) = self.follow(At::Message, &recipients(&envelope)).await {
             return reply;
         }
-        let mail = Mail {
+        let mail = RelayedMail {
             envelope,
             bytes: message,
             connection: session.id,
@@ -374,6 +388,6 @@ impl Handler for State {
             mails.push(mail);
             number = mails.len();
         });
-        Reply::new(250, "2.0.0", format!("ok queued as {number}"))
+        SmtpReply::new(250, "2.0.0", format!("ok queued as {number}"))
     }
 }

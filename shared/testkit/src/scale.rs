@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use dynoxide::Database;
-use posthaste_store::{Answer, Embedded, Store};
+use posthaste_store::{Embedded, Store, TableResponse};
 use serde_json::{Map, Value, json};
 
 use crate::table::TABLE;
@@ -46,7 +46,7 @@ pub struct Weighed {
     pub bytes: usize,
 }
 
-type Members = Map<String, Value>;
+type RowMembers = Map<String, Value>;
 
 impl Scale {
     /// An empty table and the store on it.
@@ -112,9 +112,9 @@ impl Scale {
         serde_json::from_str(&answer.body).unwrap_or_default()
     }
 
-    fn weigh(&self, key: &Members) -> usize {
+    fn weigh(&self, key: &RowMembers) -> usize {
         let part = |name: &str| (name.to_owned(), key.get(name).cloned().unwrap_or_default());
-        let key: Members = ["pk", "sk"].map(part).into_iter().collect();
+        let key: RowMembers = ["pk", "sk"].map(part).into_iter().collect();
         let got = self.ask("GetItem", &json!({"TableName": TABLE, "Key": key}));
         got.get("Item")
             .and_then(Value::as_object)
@@ -127,7 +127,7 @@ impl Embedded for Scale {
         &self,
         operation: &str,
         body: &[u8],
-    ) -> futures_util::future::BoxFuture<'static, Option<Answer>> {
+    ) -> futures_util::future::BoxFuture<'static, Option<TableResponse>> {
         let request = serde_json::from_slice(body).unwrap_or_default();
         let keys = keys(operation, &request);
         let before: Vec<usize> = keys.iter().map(|key| self.weigh(key)).collect();
@@ -158,13 +158,13 @@ impl Embedded for Scale {
 }
 
 /// The keys of the rows that a call writes.
-fn keys(operation: &str, request: &Value) -> Vec<Members> {
+fn keys(operation: &str, request: &Value) -> Vec<RowMembers> {
     let of = |step: &Value| {
         let key = step.get("Key").or_else(|| step.get("Item"))?;
         key.as_object().cloned()
     };
     let inner = |step: &Value| step.as_object()?.values().next().and_then(of);
-    let all = |list: Option<&Value>| -> Vec<Members> {
+    let all = |list: Option<&Value>| -> Vec<RowMembers> {
         let list = list.and_then(Value::as_array).into_iter().flatten();
         list.filter_map(inner).collect()
     };
@@ -178,7 +178,7 @@ fn keys(operation: &str, request: &Value) -> Vec<Members> {
     }
 }
 
-fn weighed(item: &Members) -> Weighed {
+fn weighed(item: &RowMembers) -> Weighed {
     let part = |name: &str| {
         let text = item.get(name).and_then(|value| value.get("S")?.as_str());
         text.unwrap_or_default().to_owned()
@@ -191,7 +191,7 @@ fn weighed(item: &Members) -> Weighed {
 }
 
 /// Names and values of all attributes.
-fn item_bytes(item: &Members) -> usize {
+fn item_bytes(item: &RowMembers) -> usize {
     let attributes = item.iter();
     attributes
         .map(|(name, value)| name.len() + bytes(value))
@@ -227,10 +227,10 @@ fn bytes(value: &Value) -> usize {
     }
 }
 
-fn call(database: &Database, operation: &str, body: &[u8]) -> Answer {
+fn call(database: &Database, operation: &str, body: &[u8]) -> TableResponse {
     match posthaste_embedded::run(database, operation, body) {
-        Ok(body) => Answer { status: 200, body },
-        Err(error) => Answer {
+        Ok(body) => TableResponse { status: 200, body },
+        Err(error) => TableResponse {
             status: error.status_code(),
             body: error.to_json(),
         },

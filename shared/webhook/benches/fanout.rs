@@ -5,7 +5,7 @@
 use std::hint::black_box;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use posthaste_model::{AccountId, Category, Entropy, Event, Kind, MessageId, Timestamp};
+use posthaste_model::{AccountId, Category, Entropy, Event, EventKind, MessageId, Timestamp};
 use posthaste_webhook::{KeyPair, batch, event_json};
 
 const EVENTS: usize = 100;
@@ -15,9 +15,9 @@ fn events(entropy: &Entropy) -> Vec<Event> {
     let account = AccountId::from_bytes([7; 10]);
     let events = (0..EVENTS).map(|n| {
         let message = MessageId::from_bytes(entropy.bytes());
-        let id = Event::derived_id(&message, 0, Kind::Delivered, 1);
+        let id = Event::derived_id(&message, 0, EventKind::Delivered, 1);
         let email = format!("customer.number.{n}@mail.example.com");
-        let mut event = Event::new(id, account.clone(), Kind::Delivered, NOW, email);
+        let mut event = Event::new(id, account.clone(), EventKind::Delivered, NOW, email);
         event.smtp_id = Some(format!("{message}.0@mail.example.com"));
         event.message = Some(message);
         event.category = Some(Category::Many(vec!["receipts".into(), "spring".into()]));

@@ -12,7 +12,7 @@ use url::Url;
 
 use crate::link::{UrlProblem, judge_host};
 use crate::resolve::Judged;
-use crate::{Answer, Guard, Names, Outcome, Refusal, RetryAfter, Stage};
+use crate::{Guard, HttpAnswer, Names, PostOutcome, Refusal, RequestStage, RetryAfter};
 
 /// Bounds of a request. `Config::default()` has those of SPEC.md's webhooks.
 #[derive(Clone, Debug)]
@@ -64,7 +64,7 @@ impl std::fmt::Debug for Post {
 
 /// Makes requests. Cheap to clone; clones share connections.
 #[derive(Clone, Debug)]
-pub struct Client {
+pub struct WebhookClient {
     http: reqwest::Client,
     guard: Arc<Guard>,
     total: Duration,
@@ -72,7 +72,7 @@ pub struct Client {
     body_cap: usize,
 }
 
-impl Client {
+impl WebhookClient {
     /// A client that asks the system for addresses.
     ///
     /// # Errors
@@ -124,14 +124,14 @@ impl Client {
     }
 
     /// Makes one attempt. Never waits longer than the configured times together.
-    pub async fn post(&self, post: Post) -> Outcome {
+    pub async fn post(&self, post: Post) -> PostOutcome {
         // A host given as an address never reaches the resolver, so it is judged here, each time.
         match judge_host(&post.url, &self.guard) {
             Ok(()) => {}
-            Err(UrlProblem::Address(refusal)) => return Outcome::Refused(refusal),
+            Err(UrlProblem::Address(refusal)) => return PostOutcome::Refused(refusal),
             Err(problem) => {
-                return Outcome::Unreachable {
-                    stage: Stage::Name,
+                return PostOutcome::Unreachable {
+                    stage: RequestStage::Name,
                     detail: problem.to_string(),
                 };
             }
@@ -143,14 +143,14 @@ impl Client {
             .headers(post.headers)
             .body(post.body);
         match tokio::time::timeout(self.total, request.send()).await {
-            Err(_) => Outcome::TimedOut,
+            Err(_) => PostOutcome::TimedOut,
             Ok(Err(error)) => failed(error),
-            Ok(Ok(response)) => Outcome::Answered(self.read(response, start).await),
+            Ok(Ok(response)) => PostOutcome::Answered(self.read(response, start).await),
         }
     }
 
     /// The status stands once the head is here; a body that stalls or breaks changes nothing.
-    async fn read(&self, mut response: reqwest::Response, start: Instant) -> Answer {
+    async fn read(&self, mut response: reqwest::Response, start: Instant) -> HttpAnswer {
         let retry_after = response.headers().get(RETRY_AFTER);
         let retry_after = retry_after.and_then(|value| RetryAfter::read(value.to_str().ok()?));
         let status = response.status();
@@ -166,7 +166,7 @@ impl Client {
         };
         // Late is as good as short: what came so far is kept.
         let _late = tokio::time::timeout(self.body, fill).await;
-        Answer {
+        HttpAnswer {
             status,
             retry_after,
             body_head: head.freeze(),
@@ -176,22 +176,22 @@ impl Client {
 }
 
 /// Sorts a failure of the HTTP client by where it happened.
-fn failed(error: reqwest::Error) -> Outcome {
+fn failed(error: reqwest::Error) -> PostOutcome {
     // The URL may hold credentials.
     let error = error.without_url();
     if let Some(refusal) = causes(&error).find_map(|cause| cause.downcast_ref::<Refusal>()) {
-        return Outcome::Refused(*refusal);
+        return PostOutcome::Refused(*refusal);
     }
     if error.is_timeout() {
-        return Outcome::TimedOut;
+        return PostOutcome::TimedOut;
     }
     let stage = match () {
-        () if error.is_dns() => Stage::Name,
-        () if error.is_connect() => Stage::Connect,
-        () => Stage::Exchange,
+        () if error.is_dns() => RequestStage::Name,
+        () if error.is_connect() => RequestStage::Connect,
+        () => RequestStage::Exchange,
     };
     let detail = causes(&error).last().map(ToString::to_string);
-    Outcome::Unreachable {
+    PostOutcome::Unreachable {
         stage,
         detail: detail.unwrap_or_else(|| error.to_string()),
     }

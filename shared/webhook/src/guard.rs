@@ -153,31 +153,31 @@ fn judge_v4(address: Ipv4Addr) -> Option<Why> {
 }
 
 /// One row of a registry: the addresses whose leading bits are those of `first`.
-struct Row {
+struct AddressRange {
     first: u128,
     /// How many trailing bits are free.
     free: u32,
     why: Why,
 }
 
-impl Row {
+impl AddressRange {
     fn holds(&self, address: u128) -> bool {
         address.checked_shr(self.free).unwrap_or(0)
             == self.first.checked_shr(self.free).unwrap_or(0)
     }
 }
 
-const fn v4(first: [u8; 4], prefix: u32, why: Why) -> Row {
-    Row {
+const fn v4(first: [u8; 4], prefix: u32, why: Why) -> AddressRange {
+    AddressRange {
         first: u32::from_be_bytes(first) as u128,
         free: 32 - prefix,
         why,
     }
 }
 
-const fn v6(first: [u16; 8], prefix: u32, why: Why) -> Row {
+const fn v6(first: [u16; 8], prefix: u32, why: Why) -> AddressRange {
     let [a, b, c, d, e, f, g, h] = first;
-    Row {
+    AddressRange {
         first: Ipv6Addr::new(a, b, c, d, e, f, g, h).to_bits(),
         free: 128 - prefix,
         why,
@@ -200,7 +200,7 @@ const METADATA_V6: [Ipv6Addr; 3] = [
 ];
 
 /// The first row that holds an address names it.
-const V4: [Row; 19] = [
+const V4: [AddressRange; 19] = [
     v4([0, 0, 0, 0], 32, Why::Unspecified),
     v4([0, 0, 0, 0], 8, Why::Reserved),
     v4([10, 0, 0, 0], 8, Why::Private),
@@ -225,7 +225,7 @@ const V4: [Row; 19] = [
 ];
 
 /// The first row that holds an address names it.
-const V6: [Row; 19] = [
+const V6: [AddressRange; 19] = [
     v6([0, 0, 0, 0, 0, 0, 0, 0], 128, Why::Unspecified),
     v6([0, 0, 0, 0, 0, 0, 0, 1], 128, Why::Loopback),
     // IPv4-compatible (withdrawn by RFC 4291) and IPv4-translated (RFC 7915).

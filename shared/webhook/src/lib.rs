@@ -17,13 +17,13 @@ mod seal;
 mod sign;
 mod wire;
 
-pub use client::{Client, ClientError, Config, Post};
+pub use client::{ClientError, Config, Post, WebhookClient};
 pub use guard::{Guard, Refusal, Why};
 pub use link::{LONGEST_URL, UrlProblem, check_url};
 pub use oauth::{Credentials, TokenProblem, Tokens};
-pub use outcome::{Answer, Outcome, RetryAfter, Stage};
+pub use outcome::{HttpAnswer, PostOutcome, RequestStage, RetryAfter};
 pub use resolve::Names;
-pub use retry::{Attempted, Fate, Next, Schedule};
+pub use retry::{Attempted, Next, RetryFate, Schedule};
 pub use seal::{InvalidSecret, Sealer, Unopened, oauth_place, signing_place};
 pub use sign::{KeyPair, UnusableKey};
 pub use wire::event_json;

@@ -14,7 +14,7 @@ use serde::Deserialize;
 use url::Url;
 use url::form_urlencoded::byte_serialize;
 
-use crate::{Client, Outcome, Post};
+use crate::{Post, PostOutcome, WebhookClient};
 
 /// How long a token is kept whose lifetime is not told, in seconds.
 const UNTOLD: i64 = 600;
@@ -59,16 +59,16 @@ pub enum TokenProblem {
 pub struct Tokens {
     clock: Clock,
     /// The inner lock is held while a token is fetched, so that many posts fetch it once.
-    slots: Mutex<HashMap<String, Arc<tokio::sync::Mutex<Option<Kept>>>>>,
+    slots: Mutex<HashMap<String, Arc<tokio::sync::Mutex<Option<CachedToken>>>>>,
 }
 
-struct Kept {
+struct CachedToken {
     credentials: Credentials,
     token: Result<HeaderValue, TokenProblem>,
     until: Timestamp,
 }
 
-impl fmt::Debug for Kept {
+impl fmt::Debug for CachedToken {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Kept(until {})", self.until)
     }
@@ -86,14 +86,14 @@ impl Tokens {
     /// Posts with a token of `webhook`; a 401 is answered with a fresh token, once.
     pub async fn post(
         &self,
-        client: &Client,
+        client: &WebhookClient,
         webhook: &str,
         credentials: &Credentials,
         post: Post,
-    ) -> Outcome {
+    ) -> PostOutcome {
         let token = match self.token(client, webhook, credentials, None).await {
             Ok(token) => token,
-            Err(problem) => return Outcome::NoToken(problem),
+            Err(problem) => return PostOutcome::NoToken(problem),
         };
         let first = client.post(with_token(&post, &token)).await;
         if first.status() != Some(StatusCode::UNAUTHORIZED) {
@@ -101,7 +101,7 @@ impl Tokens {
         }
         match self.token(client, webhook, credentials, Some(&token)).await {
             Ok(fresh) => client.post(with_token(&post, &fresh)).await,
-            Err(problem) => Outcome::NoToken(problem),
+            Err(problem) => PostOutcome::NoToken(problem),
         }
     }
 
@@ -114,7 +114,7 @@ impl Tokens {
     /// The kept token while it is good and not `refused`, or else a new one.
     async fn token(
         &self,
-        client: &Client,
+        client: &WebhookClient,
         webhook: &str,
         credentials: &Credentials,
         refused: Option<&HeaderValue>,
@@ -133,7 +133,7 @@ impl Tokens {
             Ok((token, life)) => (Ok(token), life),
             Err(problem) => (Err(problem), PATIENCE),
         };
-        *kept = Some(Kept {
+        *kept = Some(CachedToken {
             credentials: credentials.clone(),
             token: token.clone(),
             until: self.clock.now().plus(life),
@@ -141,7 +141,7 @@ impl Tokens {
         token
     }
 
-    fn slot(&self, webhook: &str) -> Arc<tokio::sync::Mutex<Option<Kept>>> {
+    fn slot(&self, webhook: &str) -> Arc<tokio::sync::Mutex<Option<CachedToken>>> {
         let mut slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
         slots.entry(webhook.to_owned()).or_default().clone()
     }
@@ -155,7 +155,7 @@ fn with_token(post: &Post, token: &HeaderValue) -> Post {
 
 /// Asks the token URL: the form's grant type, the credentials as HTTP Basic (RFC 6749, 2.3.1).
 async fn fetch(
-    client: &Client,
+    client: &WebhookClient,
     credentials: &Credentials,
 ) -> Result<(HeaderValue, i64), TokenProblem> {
     let encoded = |text: &str| byte_serialize(text.as_bytes()).collect::<String>();
@@ -172,12 +172,12 @@ async fn fetch(
         body: Bytes::from_static(b"grant_type=client_credentials"),
     };
     match client.post(asked).await {
-        Outcome::Answered(answer) if answer.status.is_success() => read(&answer.body_head),
-        Outcome::Answered(answer) => Err(TokenProblem::Status(answer.status)),
-        Outcome::TimedOut => Err(TokenProblem::TimedOut),
-        other @ (Outcome::Refused(_) | Outcome::Unreachable { .. } | Outcome::NoToken(_)) => {
-            Err(TokenProblem::Unanswered(other.to_string()))
-        }
+        PostOutcome::Answered(answer) if answer.status.is_success() => read(&answer.body_head),
+        PostOutcome::Answered(answer) => Err(TokenProblem::Status(answer.status)),
+        PostOutcome::TimedOut => Err(TokenProblem::TimedOut),
+        other @ (PostOutcome::Refused(_)
+        | PostOutcome::Unreachable { .. }
+        | PostOutcome::NoToken(_)) => Err(TokenProblem::Unanswered(other.to_string())),
     }
 }
 

@@ -39,7 +39,7 @@ impl RetryAfter {
 
 /// How far a request got before it failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Stage {
+pub enum RequestStage {
     /// The name has no address, or nobody could be asked.
     Name,
     /// TCP or TLS.
@@ -50,7 +50,7 @@ pub enum Stage {
 
 /// What a receiver answered.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Answer {
+pub struct HttpAnswer {
     pub status: StatusCode,
     pub retry_after: Option<RetryAfter>,
     /// The beginning of the body as it came: nothing is unpacked.
@@ -61,12 +61,12 @@ pub struct Answer {
 /// The end of one POST. The text says what happened in one line, without address or secret.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use]
-pub enum Outcome {
-    Answered(Answer),
+pub enum PostOutcome {
+    Answered(HttpAnswer),
     /// The guard does not let us go there.
     Refused(Refusal),
     Unreachable {
-        stage: Stage,
+        stage: RequestStage,
         detail: String,
     },
     TimedOut,
@@ -74,7 +74,7 @@ pub enum Outcome {
     NoToken(TokenProblem),
 }
 
-impl Outcome {
+impl PostOutcome {
     /// The status, when there was an answer.
     pub fn status(&self) -> Option<StatusCode> {
         match self {
@@ -97,16 +97,16 @@ impl Outcome {
     }
 }
 
-impl fmt::Display for Outcome {
+impl fmt::Display for PostOutcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Answered(answer) => write!(f, "answered {}", answer.status.as_u16()),
             Self::Refused(refusal) => write!(f, "refused: {refusal}"),
             Self::Unreachable { stage, detail } => {
                 let stage = match stage {
-                    Stage::Name => "the host name does not resolve",
-                    Stage::Connect => "no connection",
-                    Stage::Exchange => "the connection broke",
+                    RequestStage::Name => "the host name does not resolve",
+                    RequestStage::Connect => "no connection",
+                    RequestStage::Exchange => "the connection broke",
                 };
                 write!(f, "{stage}: {detail}")
             }
@@ -145,7 +145,7 @@ mod tests {
     #[test]
     fn only_two_hundreds_are_success() {
         for code in 100..=599 {
-            let outcome = Outcome::Answered(Answer {
+            let outcome = PostOutcome::Answered(HttpAnswer {
                 status: StatusCode::from_u16(code).unwrap(),
                 retry_after: None,
                 body_head: Bytes::new(),
@@ -153,6 +153,6 @@ mod tests {
             });
             assert_eq!(outcome.is_success(), code / 100 == 2, "{code}");
         }
-        assert!(!Outcome::TimedOut.is_success());
+        assert!(!PostOutcome::TimedOut.is_success());
     }
 }

@@ -2,7 +2,7 @@
 
 use posthaste_model::Timestamp;
 
-use crate::{Outcome, RetryAfter};
+use crate::{PostOutcome, RetryAfter};
 
 /// Which rules a post follows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,7 +22,7 @@ pub enum Schedule {
 
 /// What an outcome means for what was posted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fate {
+pub enum RetryFate {
     Done,
     Retry,
     /// The receiver does not want it: no further attempt.
@@ -62,14 +62,14 @@ impl Schedule {
     }
 
     /// What an outcome means under these rules.
-    pub fn fate(self, outcome: &Outcome) -> Fate {
+    pub fn fate(self, outcome: &PostOutcome) -> RetryFate {
         let Some(status) = outcome.status() else {
-            return Fate::Retry;
+            return RetryFate::Retry;
         };
         match (self, status.as_u16()) {
-            (Self::Events | Self::Inbound, 200..=299) => Fate::Done,
-            (Self::Events, _) | (Self::Inbound, 500..=599) => Fate::Retry,
-            (Self::Inbound, _) => Fate::End,
+            (Self::Events | Self::Inbound, 200..=299) => RetryFate::Done,
+            (Self::Events, _) | (Self::Inbound, 500..=599) => RetryFate::Retry,
+            (Self::Inbound, _) => RetryFate::End,
         }
     }
 

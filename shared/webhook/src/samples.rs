@@ -2,9 +2,9 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE;
-use posthaste_model::{Entropy, Kind, Timestamp};
+use posthaste_model::{Entropy, EventKind, Timestamp};
 
-use crate::wire::{Fields, Value};
+use crate::wire::{EventFields, FieldValue};
 
 const USER_AGENT: &str =
     "Mozilla/4.0 (compatible; MSIE 6.1; Windows XP; .NET CLR 1.1.4322; .NET CLR 2.0.50727)";
@@ -13,16 +13,16 @@ const LINK: &str = "http://www.sendgrid.com/";
 
 /// One sample of every kind that is about a mail, ready for [`crate::batch::pack`].
 pub fn events(now: Timestamp, entropy: &Entropy) -> Vec<String> {
-    let about_mail = |kind: &&Kind| **kind != Kind::AccountStatusChange;
-    let kinds = Kind::ALL.iter().filter(about_mail);
+    let about_mail = |kind: &&EventKind| **kind != EventKind::AccountStatusChange;
+    let kinds = EventKind::ALL.iter().filter(about_mail);
     kinds.map(|kind| sample(*kind, now, entropy)).collect()
 }
 
-fn sample(kind: Kind, now: Timestamp, entropy: &Entropy) -> String {
-    let mut fields = Fields::default();
+fn sample(kind: EventKind, now: Timestamp, entropy: &Entropy) -> String {
+    let mut fields = EventFields::default();
     let id = URL_SAFE.encode(entropy.bytes::<16>());
-    fields.put("sg_event_id", Value::Owned(id));
-    fields.put("timestamp", Value::Number(now.0));
+    fields.put("sg_event_id", FieldValue::Owned(id));
+    fields.put("timestamp", FieldValue::Number(now.0));
     for (name, text) in [
         ("category", "cat facts"),
         ("email", "example@test.com"),
@@ -38,23 +38,29 @@ fn sample(kind: Kind, now: Timestamp, entropy: &Entropy) -> String {
     for (name, text) in particulars(kind) {
         fields.text(name, Some(text));
     }
-    if matches!(kind, Kind::GroupUnsubscribe | Kind::GroupResubscribe) {
-        fields.put("asm_group_id", Value::Number(10));
+    if matches!(
+        kind,
+        EventKind::GroupUnsubscribe | EventKind::GroupResubscribe
+    ) {
+        fields.put("asm_group_id", FieldValue::Number(10));
     }
     fields.into_json()
 }
 
-fn particulars(kind: Kind) -> &'static [(&'static str, &'static str)] {
+fn particulars(kind: EventKind) -> &'static [(&'static str, &'static str)] {
     match kind {
-        Kind::Deferred => &[("response", "400 try again later"), ("attempt", "5")],
-        Kind::Delivered => &[("response", "250 OK")],
-        Kind::Open => &[("useragent", USER_AGENT), ("ip", ADDRESS)],
-        Kind::Click | Kind::GroupUnsubscribe | Kind::GroupResubscribe => {
+        EventKind::Deferred => &[("response", "400 try again later"), ("attempt", "5")],
+        EventKind::Delivered => &[("response", "250 OK")],
+        EventKind::Open => &[("useragent", USER_AGENT), ("ip", ADDRESS)],
+        EventKind::Click | EventKind::GroupUnsubscribe | EventKind::GroupResubscribe => {
             &[("useragent", USER_AGENT), ("ip", ADDRESS), ("url", LINK)]
         }
-        Kind::Bounce => &[("reason", "500 unknown recipient"), ("status", "5.0.0")],
-        Kind::Dropped => &[("reason", "Bounced Address"), ("status", "5.0.0")],
-        Kind::Processed | Kind::SpamReport | Kind::Unsubscribe | Kind::AccountStatusChange => &[],
+        EventKind::Bounce => &[("reason", "500 unknown recipient"), ("status", "5.0.0")],
+        EventKind::Dropped => &[("reason", "Bounced Address"), ("status", "5.0.0")],
+        EventKind::Processed
+        | EventKind::SpamReport
+        | EventKind::Unsubscribe
+        | EventKind::AccountStatusChange => &[],
     }
 }
 

@@ -17,7 +17,8 @@ use http::{HeaderMap, HeaderValue, Method};
 use posthaste_model::Timestamp;
 use posthaste_testkit::{Receiver, Reply};
 use posthaste_webhook::{
-    Client, Config, Guard, Names, Outcome, Post, RetryAfter, Stage, Why, check_url,
+    Config, Guard, Names, Post, PostOutcome, RequestStage, RetryAfter, WebhookClient, Why,
+    check_url,
 };
 use tokio::io::AsyncWriteExt as _;
 
@@ -46,14 +47,14 @@ fn post(url: &str) -> Post {
     }
 }
 
-fn status(outcome: &Outcome) -> u16 {
+fn status(outcome: &PostOutcome) -> u16 {
     outcome.status().map_or(0, |status| status.as_u16())
 }
 
 #[tokio::test]
 async fn a_post_arrives_as_it_was_handed_in() {
     let receiver = Receiver::start().await.unwrap();
-    let client = Client::open(loopback()).unwrap();
+    let client = WebhookClient::open(loopback()).unwrap();
     let url = format!("{}hook/%C3%BC?a=1&b=#gone", receiver.url());
     let mut sent = post(&url);
     let kind = HeaderValue::from_static("application/json;charset=utf-8");
@@ -80,7 +81,7 @@ async fn a_post_arrives_as_it_was_handed_in() {
 #[tokio::test]
 async fn an_answer_is_kept_with_its_status_wait_and_beginning() {
     let receiver = Receiver::start().await.unwrap();
-    let client = Client::open(loopback()).unwrap();
+    let client = WebhookClient::open(loopback()).unwrap();
     let date = RetryAfter::At(Timestamp(784_111_777));
     let seconds = RetryAfter::In(Duration::from_secs(120));
     for (reply, code, wait, body) in [
@@ -96,7 +97,7 @@ async fn an_answer_is_kept_with_its_status_wait_and_beginning() {
         (Reply::status(204), 204, None, ""),
     ] {
         receiver.script([reply]);
-        let Outcome::Answered(answer) = client.post(post(&receiver.url())).await else {
+        let PostOutcome::Answered(answer) = client.post(post(&receiver.url())).await else {
             panic!("no answer for {code}");
         };
         assert_eq!(answer.status.as_u16(), code);
@@ -110,7 +111,7 @@ async fn an_answer_is_kept_with_its_status_wait_and_beginning() {
 #[tokio::test]
 async fn credentials_of_the_url_become_basic_authentication() {
     let receiver = Receiver::start().await.unwrap();
-    let client = Client::open(loopback()).unwrap();
+    let client = WebhookClient::open(loopback()).unwrap();
     let url = receiver.url().replace("://", "://user:p%40ss%3A@");
 
     assert_eq!(status(&client.post(post(&url)).await), 200);
@@ -132,7 +133,7 @@ async fn credentials_of_the_url_become_basic_authentication() {
 async fn a_redirect_is_an_answer_and_is_not_followed() {
     let receiver = Receiver::start().await.unwrap();
     let elsewhere = Receiver::start().await.unwrap();
-    let client = Client::open(loopback()).unwrap();
+    let client = WebhookClient::open(loopback()).unwrap();
     for code in [301, 302, 303, 307, 308] {
         receiver.script([Reply::redirect(code, &elsewhere.url())]);
         assert_eq!(status(&client.post(post(&receiver.url())).await), code);
@@ -145,14 +146,17 @@ async fn a_redirect_is_an_answer_and_is_not_followed() {
 async fn a_silent_receiver_costs_the_time_limit_and_no_more() {
     let receiver = Receiver::start().await.unwrap();
     receiver.always(Reply::Hang);
-    let client = Client::open(impatient()).unwrap();
-    assert_eq!(client.post(post(&receiver.url())).await, Outcome::TimedOut);
+    let client = WebhookClient::open(impatient()).unwrap();
+    assert_eq!(
+        client.post(post(&receiver.url())).await,
+        PostOutcome::TimedOut
+    );
 }
 
 #[tokio::test]
 async fn a_body_that_stalls_or_never_ends_is_cut_and_the_status_stands() {
     let receiver = Receiver::start().await.unwrap();
-    let client = Client::open(Config {
+    let client = WebhookClient::open(Config {
         body_cap: 100,
         ..impatient()
     })
@@ -171,7 +175,7 @@ async fn a_body_that_stalls_or_never_ends_is_cut_and_the_status_stands() {
         (Reply::with_body(500, "y".repeat(101)), 500, "y".repeat(100)),
     ] {
         receiver.script([reply]);
-        let Outcome::Answered(answer) = client.post(post(&receiver.url())).await else {
+        let PostOutcome::Answered(answer) = client.post(post(&receiver.url())).await else {
             panic!("no answer for {code}");
         };
         assert_eq!(answer.status.as_u16(), code);
@@ -182,14 +186,14 @@ async fn a_body_that_stalls_or_never_ends_is_cut_and_the_status_stands() {
 #[tokio::test]
 async fn a_packed_body_stays_packed() {
     let receiver = Receiver::start().await.unwrap();
-    let client = Client::open(loopback()).unwrap();
+    let client = WebhookClient::open(loopback()).unwrap();
     let packed: &[u8] = &[0x1f, 0x8b, 8, 0, 1, 2, 3];
     receiver.script([Reply::Answer {
         status: 200,
         headers: vec![("content-encoding".into(), "gzip".into())],
         body: packed.into(),
     }]);
-    let Outcome::Answered(answer) = client.post(post(&receiver.url())).await else {
+    let PostOutcome::Answered(answer) = client.post(post(&receiver.url())).await else {
         panic!("no answer");
     };
     assert_eq!(answer.body_head, packed);
@@ -198,14 +202,14 @@ async fn a_packed_body_stays_packed() {
 #[tokio::test]
 async fn a_connection_that_breaks_or_never_comes_about_is_named() {
     let mut receiver = Receiver::start().await.unwrap();
-    let client = Client::open(loopback()).unwrap();
+    let client = WebhookClient::open(loopback()).unwrap();
     receiver.always(Reply::Drop);
     let broken = client.post(post(&receiver.url())).await;
     assert!(
         matches!(
             broken,
-            Outcome::Unreachable {
-                stage: Stage::Exchange,
+            PostOutcome::Unreachable {
+                stage: RequestStage::Exchange,
                 ..
             }
         ),
@@ -217,8 +221,8 @@ async fn a_connection_that_breaks_or_never_comes_about_is_named() {
     assert!(
         matches!(
             not_tls,
-            Outcome::Unreachable {
-                stage: Stage::Connect,
+            PostOutcome::Unreachable {
+                stage: RequestStage::Connect,
                 ..
             }
         ),
@@ -230,8 +234,8 @@ async fn a_connection_that_breaks_or_never_comes_about_is_named() {
     assert!(
         matches!(
             closed,
-            Outcome::Unreachable {
-                stage: Stage::Connect,
+            PostOutcome::Unreachable {
+                stage: RequestStage::Connect,
                 ..
             }
         ),
@@ -241,7 +245,7 @@ async fn a_connection_that_breaks_or_never_comes_about_is_named() {
 
 #[tokio::test]
 async fn an_answer_that_is_not_http_is_named_without_the_secrets_of_the_url() {
-    let client = Client::open(loopback()).unwrap();
+    let client = WebhookClient::open(loopback()).unwrap();
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://u:secret@{}/", listener.local_addr().unwrap());
     let babble = tokio::spawn(async move {
@@ -256,8 +260,8 @@ async fn an_answer_that_is_not_http_is_named_without_the_secrets_of_the_url() {
     assert!(
         matches!(
             babbled,
-            Outcome::Unreachable {
-                stage: Stage::Exchange,
+            PostOutcome::Unreachable {
+                stage: RequestStage::Exchange,
                 ..
             }
         ),
@@ -273,7 +277,7 @@ async fn an_answer_that_is_not_http_is_named_without_the_secrets_of_the_url() {
 #[tokio::test]
 async fn posts_to_one_receiver_share_a_connection() {
     let receiver = Receiver::start().await.unwrap();
-    let client = Client::open(loopback()).unwrap();
+    let client = WebhookClient::open(loopback()).unwrap();
     receiver.script([Reply::with_body(500, "read to its end")]);
     for _ in 0..3 {
         let _outcome = client.post(post(&receiver.url())).await;
@@ -285,7 +289,7 @@ async fn posts_to_one_receiver_share_a_connection() {
 #[tokio::test]
 async fn an_address_in_the_url_is_judged_on_every_attempt() {
     let receiver = Receiver::start().await.unwrap();
-    let client = Client::open(Config::default()).unwrap();
+    let client = WebhookClient::open(Config::default()).unwrap();
     let port = receiver.address().port();
     for host in [
         "127.0.0.1",
@@ -300,7 +304,7 @@ async fn an_address_in_the_url_is_judged_on_every_attempt() {
             ..post(&receiver.url())
         };
         let outcome = client.post(sent).await;
-        let Outcome::Refused(refusal) = outcome else {
+        let PostOutcome::Refused(refusal) = outcome else {
             panic!("{host}: {outcome:?}");
         };
         assert_eq!(refusal.why, Why::Loopback, "{host}");
@@ -325,7 +329,7 @@ async fn a_name_that_turns_to_a_private_address_gains_nothing() {
     // Loopback plays the public internet here: it is the only place the test can dial.
     let mut receiver = Receiver::start().await.unwrap();
     let (names, asked) = changing(&[&["127.0.0.1"], &["169.254.169.254"], &["10.0.0.1", "::1"]]);
-    let client = Client::with_names(loopback(), names).unwrap();
+    let client = WebhookClient::with_names(loopback(), names).unwrap();
     let url = format!("http://hook.example.com:{}/", receiver.address().port());
 
     assert_eq!(status(&client.post(post(&url)).await), 200);
@@ -335,7 +339,7 @@ async fn a_name_that_turns_to_a_private_address_gains_nothing() {
     receiver.stop().await;
 
     let second = client.post(post(&url)).await;
-    let Outcome::Refused(refusal) = second else {
+    let PostOutcome::Refused(refusal) = second else {
         panic!("{second:?}");
     };
     assert_eq!(refusal.why, Why::Metadata);
@@ -347,8 +351,8 @@ async fn a_name_that_turns_to_a_private_address_gains_nothing() {
     assert!(
         matches!(
             third,
-            Outcome::Unreachable {
-                stage: Stage::Connect,
+            PostOutcome::Unreachable {
+                stage: RequestStage::Connect,
                 ..
             }
         ),
@@ -361,20 +365,23 @@ async fn a_name_that_turns_to_a_private_address_gains_nothing() {
 #[tokio::test]
 async fn a_name_without_an_address_is_said_to_have_none() {
     let nobody = Names::new(|_| async { Err(io::Error::other("no such host")) });
-    let client = Client::with_names(loopback(), nobody).unwrap();
+    let client = WebhookClient::with_names(loopback(), nobody).unwrap();
     let outcome = client
         .post(post("http://u:secret@nowhere.example.com/"))
         .await;
-    let Outcome::Unreachable { stage, detail } = &outcome else {
+    let PostOutcome::Unreachable { stage, detail } = &outcome else {
         panic!("{outcome:?}");
     };
-    assert_eq!((*stage, detail.as_str()), (Stage::Name, "no such host"));
+    assert_eq!(
+        (*stage, detail.as_str()),
+        (RequestStage::Name, "no such host")
+    );
 
     let (names, _) = changing(&[&[]]);
-    let client = Client::with_names(loopback(), names).unwrap();
+    let client = WebhookClient::with_names(loopback(), names).unwrap();
     let outcome = client.post(post("http://empty.example.com/")).await;
     assert!(
-        matches!(outcome, Outcome::Unreachable { .. }),
+        matches!(outcome, PostOutcome::Unreachable { .. }),
         "{outcome:?}"
     );
 }
@@ -389,10 +396,10 @@ async fn the_bounds_are_those_that_are_promised() {
     );
     assert!(config.connect < config.total);
     let receiver = Receiver::start().await.unwrap();
-    let client = Client::open(loopback()).unwrap();
+    let client = WebhookClient::open(loopback()).unwrap();
     for (sent, kept) in [(16 * 1024, 16 * 1024), (16 * 1024 + 1, 16 * 1024)] {
         receiver.script([Reply::with_body(200, vec![b'x'; sent])]);
-        let Outcome::Answered(answer) = client.post(post(&receiver.url())).await else {
+        let PostOutcome::Answered(answer) = client.post(post(&receiver.url())).await else {
             panic!("no answer");
         };
         assert_eq!(answer.body_head.len(), kept);
@@ -406,9 +413,9 @@ async fn a_look_up_that_hangs_is_bounded() {
         connect: Duration::from_millis(50),
         ..loopback()
     };
-    let client = Client::with_names(config, stuck).unwrap();
+    let client = WebhookClient::with_names(config, stuck).unwrap();
     let outcome = client.post(post("http://slow.example.com/")).await;
-    assert_eq!(outcome, Outcome::TimedOut);
+    assert_eq!(outcome, PostOutcome::TimedOut);
 }
 
 #[tokio::test]
@@ -416,7 +423,7 @@ async fn a_dead_receiver_does_not_delay_a_live_one() {
     let dead = Receiver::start().await.unwrap();
     dead.always(Reply::Hang);
     let live = Receiver::start().await.unwrap();
-    let client = Client::open(loopback()).unwrap();
+    let client = WebhookClient::open(loopback()).unwrap();
     let waiting: Vec<_> = (0..50)
         .map(|_| {
             tokio::spawn({
@@ -427,7 +434,7 @@ async fn a_dead_receiver_does_not_delay_a_live_one() {
         .collect();
     assert!(dead.wait_for(50, SOON).await);
 
-    let Outcome::Answered(answer) = client.post(post(&live.url())).await else {
+    let PostOutcome::Answered(answer) = client.post(post(&live.url())).await else {
         panic!("no answer");
     };
 

@@ -10,7 +10,7 @@ use http::{HeaderMap, StatusCode};
 use posthaste_model::{Clock, Millis};
 use posthaste_testkit::{Receiver, Reply};
 use posthaste_webhook::{
-    Client, Config, Credentials, Guard, Outcome, Post, TokenProblem, Tokens, check_url,
+    Config, Credentials, Guard, Post, PostOutcome, TokenProblem, Tokens, WebhookClient, check_url,
 };
 
 const SOON: Duration = Duration::from_secs(5);
@@ -18,7 +18,7 @@ const SOON: Duration = Duration::from_secs(5);
 struct Stage {
     tokens: Tokens,
     seconds: Arc<AtomicI64>,
-    client: Client,
+    client: WebhookClient,
     server: Receiver,
     hook: Receiver,
     credentials: Credentials,
@@ -34,7 +34,7 @@ impl Stage {
         Self {
             tokens: Tokens::new(clock),
             seconds,
-            client: Client::open(Config {
+            client: WebhookClient::open(Config {
                 guard: Guard::with_loopback(),
                 ..Config::default()
             })
@@ -49,7 +49,7 @@ impl Stage {
         }
     }
 
-    async fn post(&self) -> Outcome {
+    async fn post(&self) -> PostOutcome {
         let post = Post {
             url: self.hook.url().parse().unwrap(),
             headers: HeaderMap::new(),
@@ -154,7 +154,7 @@ async fn many_posts_at_once_fetch_one_token() {
     let stage = Stage::set().await;
     stage.server.always(grant("t", 3600));
     let (a, b, c) = tokio::join!(stage.post(), stage.post(), stage.post());
-    assert!([a, b, c].iter().all(Outcome::is_success));
+    assert!([a, b, c].iter().all(PostOutcome::is_success));
     assert_eq!(stage.server.posts().len(), 1);
 }
 
@@ -190,7 +190,7 @@ async fn a_private_token_url_is_refused_by_the_guard() {
     let mut stage = Stage::set().await;
     stage.credentials.token_url = "http://169.254.169.254/token".parse().unwrap();
     let outcome = stage.post().await;
-    let Outcome::NoToken(TokenProblem::Unanswered(detail)) = outcome else {
+    let PostOutcome::NoToken(TokenProblem::Unanswered(detail)) = outcome else {
         panic!("{outcome:?}");
     };
     assert!(detail.contains("metadata"), "{detail}");
@@ -202,7 +202,7 @@ async fn a_dead_token_url_is_not_asked_for_every_post() {
     stage.server.script([Reply::status(500), grant("t", 3600)]);
     for _ in 0..3 {
         let outcome = stage.post().await;
-        assert!(matches!(outcome, Outcome::NoToken(_)), "{outcome:?}");
+        assert!(matches!(outcome, PostOutcome::NoToken(_)), "{outcome:?}");
     }
     assert_eq!(stage.server.posts().len(), 1);
 

@@ -1,6 +1,6 @@
 //! The body of mail/send.
 
-use mail_send::{Limits, decode_and_check};
+use mail_send::{SendLimits, decode_and_check};
 use posthaste_model::Timestamp;
 
 use crate::guard::survive;
@@ -27,7 +27,7 @@ const KEYS: [&str; 14] = [
 ];
 
 fn refuse(body: &[u8]) {
-    let found = decode_and_check(body, Timestamp(1_800_000_000), &Limits::default());
+    let found = decode_and_check(body, Timestamp(1_800_000_000), &SendLimits::default());
     let found = found.unwrap_err();
     assert!((1..=5_000).contains(&found.len()));
 }

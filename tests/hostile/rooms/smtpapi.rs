@@ -1,7 +1,7 @@
 //! The `X-SMTPAPI` header.
 
 use posthaste_model::{EmailAddress, Timestamp};
-use posthaste_smtpapi::{LONGEST_HEADER, MOST_RECIPIENTS, World, mailbox, read};
+use posthaste_smtpapi::{HeaderContext, LONGEST_HEADER, MOST_RECIPIENTS, mailbox, read};
 
 use crate::guard::survive;
 use crate::shapes::{MAIL, json, text};
@@ -21,8 +21,8 @@ const KEYS: [&str; 12] = [
     "ip_pool",
 ];
 
-fn world(recipients: usize) -> World {
-    World {
+fn world(recipients: usize) -> HeaderContext {
+    HeaderContext {
         recipients,
         now: Timestamp(1_800_000_000),
         horizon: 3_600,

@@ -1,7 +1,7 @@
 //! Submitted mails: what their header says, and what is passed on with its texts changed.
 
 use posthaste_mime::Stamp;
-use posthaste_mime::submitted::{Changes, Head, pass_on, received, texts};
+use posthaste_mime::submitted::{Changes, SubmittedHead, pass_on, received, texts};
 use posthaste_model::Timestamp;
 
 use crate::guard::survive;
@@ -18,7 +18,7 @@ fn any_mail_is_read_and_passed_on() {
     for (name, make) in mails() {
         survive(name, move || {
             let mail = make(MAIL);
-            let head = Head::read(mail.as_bytes());
+            let head = SubmittedHead::read(mail.as_bytes());
             assert!(head.subject.len() <= 3 << 20);
             assert!(received(mail.as_bytes(), "from a; now").starts_with(b"Received: from a"));
             let before = texts(mail.as_bytes());

@@ -1,6 +1,6 @@
 //! Events as they are posted, and where they are posted to.
 
-use posthaste_model::{AccountId, Event, Kind};
+use posthaste_model::{AccountId, Event, EventKind};
 use posthaste_webhook::batch::pack;
 use posthaste_webhook::{Guard, LONGEST_URL, check_url, event_json};
 use serde_json::json;
@@ -15,7 +15,7 @@ fn any_text_is_an_event_and_a_url_or_none() {
             let event = json!({
                 "id": "1",
                 "account": AccountId::from_bytes([1; 10]),
-                "kind": Kind::Bounce,
+                "kind": EventKind::Bounce,
                 "at": 1_800_000_000,
                 "email": make(1_000),
                 "custom_args": {"a": make(10_000)},

@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex};
 use axum::Router;
 use axum::routing::post;
 use posthaste_model::Timestamp;
-use posthaste_store::{Allow, DeadLetter, Store, Wanted};
+use posthaste_store::{Allow, DeadLetter, DeadLetterFilter, Store};
 use posthaste_testkit::{TABLE, Tenant, dynamodb, entropy};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
@@ -196,7 +196,7 @@ async fn what_a_webhook_did_not_take_is_put_on_its_way_again() {
         message: message.to_string(),
     };
     let kept = Timestamp(9_999_999_999);
-    stack.store.bury(&letter, kept).await.unwrap();
+    stack.store.put_dead_letter(&letter, kept).await.unwrap();
     let out = stack.run(&format!("dead-letters replay ann --table {TABLE}"), &[]);
     assert_eq!(out.status.code(), Some(4), "no queue is named");
 
@@ -209,9 +209,9 @@ async fn what_a_webhook_did_not_take_is_put_on_its_way_again() {
     let sent = stack.queues.drain("retries");
     assert_eq!(sent.len(), 1);
     assert!(sent[0].contains("event-1"), "{sent:?}");
-    let wanted = Wanted {
+    let wanted = DeadLetterFilter {
         limit: 10,
-        ..Wanted::default()
+        ..DeadLetterFilter::default()
     };
     let left = stack.store.dead_letters(account, &wanted).await.unwrap();
     assert!(left.is_empty(), "{left:?}");

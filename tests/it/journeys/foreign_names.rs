@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use posthaste_smtpd::Offers;
+use posthaste_smtpd::Extensions;
 use posthaste_testkit::relay::{Relay, Script};
 use serde_json::Value;
 
@@ -43,9 +43,9 @@ async fn a_foreign_local_part_goes_out_where_the_relay_takes_it() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn where_the_relay_does_not_take_it_it_is_dropped_and_told() {
-    let offers = Offers {
+    let offers = Extensions {
         smtputf8: false,
-        ..Offers::default()
+        ..Extensions::default()
     };
     let relay = Relay::start(Script::new().offering(offers)).await;
     let service = through(&relay).await;

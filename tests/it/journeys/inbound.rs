@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use posthaste::{Dns, Settings};
+use posthaste::{DnsSettings, HostSettings};
 use posthaste_identity::{KeyPair, Signer, Zone};
 use posthaste_model::RecordKind;
 use posthaste_testkit::{Receiver, Reply};
@@ -23,7 +23,7 @@ async fn parsing() -> (Service, Receiver) {
     parsing_with(|_| {}).await
 }
 
-async fn parsing_with(change: impl FnOnce(&mut Settings)) -> (Service, Receiver) {
+async fn parsing_with(change: impl FnOnce(&mut HostSettings)) -> (Service, Receiver) {
     let service = Service::with(change).await;
     let receiver = Receiver::start().await.expect("a free port");
     let domain = json!({"domain": "shop.example"});
@@ -95,7 +95,7 @@ async fn the_sender_is_checked_in_the_dns_whoever_may_send_from_here() {
     ] {
         zone.publish(RecordKind::Txt, host, &[record]);
     }
-    let asked = Dns::Zone(Arc::clone(&zone));
+    let asked = DnsSettings::Zone(Arc::clone(&zone));
     let (service, receiver) = parsing_with(|settings| settings.inbound_dns = asked).await;
     let mut smtp = Mx::hello(service.smtp()).await;
     for (from, spf) in [
@@ -127,7 +127,7 @@ async fn a_mail_that_got_its_250_is_posted_after_a_restart_and_a_retry_of_it_is_
     const ALARM: &str = "From: cam@sender.example\r\nTo: box@in.shop.example\r\n\
         Subject: Motion detected\r\n\r\nMotion";
     let folder = tempfile::tempdir().expect("a folder");
-    let on = |settings: &mut Settings| settings.data = Some(folder.path().to_owned());
+    let on = |settings: &mut HostSettings| settings.data = Some(folder.path().to_owned());
     let hand_in = async |service: &Service| {
         let mut smtp = Mx::hello(service.smtp()).await;
         let taken = smtp.send("cam@sender.example", "box@in.shop.example", ALARM);

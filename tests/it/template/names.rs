@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use posthaste_model::{Hostname, LONGEST_HOSTNAME, LONGEST_PUBLIC_URL, PublicUrl};
-use posthaste_runtime::{Boot, Variables};
+use posthaste_runtime::{Env, Platform};
 use regex_lite::Regex;
 
 use super::functions::{self, Kind};
@@ -202,7 +202,7 @@ fn start(
 ) -> Result<(), String> {
     let mut variables = variables.clone();
     variables.insert(name.to_owned(), value.to_owned());
-    let boot = Boot::function(Variables::new(move |name| variables.get(name).cloned()));
+    let boot = Platform::function(Env::new(move |name| variables.get(name).cloned()));
     let all = functions::all();
     let (_, kind) = all.iter().find(|(name, _)| *name == function).unwrap();
     match kind {

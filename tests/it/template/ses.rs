@@ -1,6 +1,6 @@
 //! What the stack gives its functions for SES, and what it lets them do there.
 
-use posthaste_runtime::{Boot, Variables};
+use posthaste_runtime::{Env, Platform};
 use serde_yaml_ng::Value;
 
 use super::read::{Template, texts};
@@ -18,8 +18,8 @@ async fn with_ses_the_domains_keys_go_there_and_with_a_relay_they_do_not() {
         let variables = template.variables(stanza);
         let told = variables.values().any(|value| value.contains("secret"));
         assert!(!told, "the relay's password is delivery's alone");
-        let vars = Variables::new(move |name| variables.get(name).cloned());
-        let app = sender_identity::App::open(&Boot::function(vars)).unwrap();
+        let vars = Env::new(move |name| variables.get(name).cloned());
+        let app = sender_identity::App::from_env(&Platform::function(vars)).unwrap();
         assert_eq!(app.ses.is_some(), by_ses, "{delivery}");
         assert_eq!(app.target.spf, spf);
         let mail_host = &app.target.mail_host;
@@ -72,8 +72,8 @@ async fn pools_are_given_as_a_parameter_and_delivery_may_use_their_sets() {
     let template = Template::read().given("IpPools", "news=set-1,bulk=set-2");
     assert!(any_set(&template));
     let variables = template.variables(&template.functions()["delivery"]);
-    let vars = Variables::new(move |name| variables.get(name).cloned());
-    let app = delivery::App::open(&Boot::function(vars)).unwrap();
+    let vars = Env::new(move |name| variables.get(name).cloned());
+    let app = delivery::App::from_env(&Platform::function(vars)).unwrap();
     let mailer = format!("{:?}", app.mailer);
     assert!(mailer.contains(r#""bulk": "set-2""#), "{mailer}");
 }

@@ -1,12 +1,12 @@
 use serde_json::json;
 
-use crate::{Desk, LIST};
+use crate::{LIST, TestApp};
 
 const ACTIVITY: &str = "/v3/access_settings/activity";
 
 #[tokio::test]
 async fn attempts_are_listed_latest_first() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let first = desk.hand.now().0;
     let from = |last: u8| Some(std::net::IpAddr::from([203, 0, 113, last]));
     let key = &desk.tenant.key;
@@ -52,7 +52,7 @@ async fn attempts_are_listed_latest_first() {
 
 #[tokio::test]
 async fn twenty_are_listed_unless_a_limit_says_otherwise() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     for last in 0..30_u8 {
         let ip = Some(std::net::IpAddr::from([203, 0, 113, last]));
         let get = desk.api.get(LIST).key(&desk.tenant.key).from(ip);

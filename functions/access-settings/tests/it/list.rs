@@ -1,11 +1,11 @@
 use posthaste_testkit::{HOME, Tenant};
 use serde_json::json;
 
-use crate::{Desk, LIST};
+use crate::{LIST, TestApp};
 
 #[tokio::test]
 async fn entries_are_answered_as_cidr_with_their_ids() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let now = desk.hand.now().0;
     let home = HOME.to_string();
     let added = desk
@@ -32,7 +32,7 @@ async fn entries_are_answered_as_cidr_with_their_ids() {
 
 #[tokio::test]
 async fn every_wrong_entry_is_named_and_nothing_is_added() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let body =
         json!({"ips": [{"ip": "192.0.2.1"}, {"ip": "x"}, {}, {"ip": null}, {"ip": "1.*.3.*"}]});
     let answer = desk.post(&body).await.expect(400).json();
@@ -47,7 +47,7 @@ async fn every_wrong_entry_is_named_and_nothing_is_added() {
 
 #[tokio::test]
 async fn a_body_that_does_not_fit_is_refused() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     for (body, field) in [
         (json!({}), Some("ips")),
         (json!({"ips": null}), Some("ips")),
@@ -82,7 +82,7 @@ async fn a_body_that_does_not_fit_is_refused() {
 
 #[tokio::test]
 async fn a_network_stands_on_the_list_once() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     desk.add(&["192.0.2.*"]).await.expect(201);
     let answer = desk
         .add(&["10.0.0.1", "192.0.2.77/24", "10.0.0.1/32"])
@@ -96,7 +96,7 @@ async fn a_network_stands_on_the_list_once() {
 
 #[tokio::test]
 async fn one_and_many_are_removed_or_none() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let home = HOME.to_string();
     desk.add(&[&home, "10.0.0.1", "10.0.0.2", "10.0.0.3"])
         .await
@@ -141,7 +141,7 @@ async fn one_and_many_are_removed_or_none() {
 
 #[tokio::test]
 async fn no_tenant_sees_or_touches_the_list_of_another() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let other = Tenant::new(&desk.store, "other", desk.hand.now()).await;
     desk.add(&["192.0.2.*"]).await.expect(201);
     let one = format!("{LIST}/1");
@@ -166,7 +166,7 @@ async fn no_tenant_sees_or_touches_the_list_of_another() {
 
 #[tokio::test]
 async fn each_verb_needs_its_own_scope() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let one = format!("{LIST}/1");
     for scope in [
         "whitelist.create",

@@ -1,12 +1,12 @@
 use posthaste_testkit::HOME;
 
-use crate::{Desk, LIST};
+use crate::{LIST, TestApp};
 
 const WARNING: &str = "x-posthaste-warning";
 
 #[tokio::test]
 async fn adding_somebody_else_first_locks_out_and_says_so() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let answer = desk.add(&["203.0.113.0/24"]).await.expect(201);
     let text = answer.header(WARNING);
     assert!(
@@ -37,7 +37,7 @@ async fn adding_somebody_else_first_locks_out_and_says_so() {
 
 #[tokio::test]
 async fn removing_your_own_address_is_allowed_and_said() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let home = HOME.to_string();
     let added = desk.add(&[&home, "203.0.113.0/24"]).await.expect(201);
     assert_eq!(added.header(WARNING), "");
@@ -58,7 +58,7 @@ async fn removing_your_own_address_is_allowed_and_said() {
 
 #[tokio::test]
 async fn removing_the_last_entry_opens_the_account() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     desk.add(&[&HOME.to_string()]).await.expect(201);
     let gone = desk
         .api
@@ -73,7 +73,7 @@ async fn removing_the_last_entry_opens_the_account() {
 
 #[tokio::test]
 async fn a_parent_that_acts_for_somebody_is_not_locked_out() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let sub = desk.tenant.subuser(&desk.store, "sub").await;
     let body = serde_json::json!({"ips": [{"ip": "203.0.113.9"}]});
     let post = desk

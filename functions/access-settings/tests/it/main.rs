@@ -11,30 +11,30 @@ mod list;
 mod lockout;
 
 use access_settings::{App, routes};
-use posthaste_http::{Gate, Limits};
+use posthaste_http::{Authorizer, RateLimits};
 use posthaste_store::Store;
-use posthaste_testkit::{Answer, Api, Hand, Tenant, table};
+use posthaste_testkit::{Api, Response, Tenant, TestClock, table};
 use serde_json::{Value, json};
 
 pub(crate) const LIST: &str = "/v3/access_settings/whitelist";
 
 /// One account, its full key, and an instance that serves it.
-pub(crate) struct Desk {
+pub(crate) struct TestApp {
     pub(crate) store: Store,
-    pub(crate) hand: Hand,
+    pub(crate) hand: TestClock,
     pub(crate) api: Api,
     pub(crate) tenant: Tenant,
 }
 
-impl Desk {
+impl TestApp {
     pub(crate) async fn new() -> Self {
-        let (store, hand) = (table().await, Hand::default());
+        let (store, hand) = (table().await, TestClock::default());
         let tenant = Tenant::new(&store, "parent", hand.now()).await;
         let app = App {
             store: store.clone(),
             clock: hand.clock(),
         };
-        let gate = Gate::new(store.clone(), hand.clock(), Limits::default());
+        let gate = Authorizer::new(store.clone(), hand.clock(), RateLimits::default());
         Self {
             api: Api::new(routes(app, gate)),
             store,
@@ -43,12 +43,12 @@ impl Desk {
         }
     }
 
-    pub(crate) async fn add(&self, ips: &[&str]) -> Answer {
+    pub(crate) async fn add(&self, ips: &[&str]) -> Response {
         let ips: Vec<_> = ips.iter().map(|ip| json!({"ip": ip})).collect();
         self.post(&json!({"ips": ips})).await
     }
 
-    pub(crate) async fn post(&self, body: &Value) -> Answer {
+    pub(crate) async fn post(&self, body: &Value) -> Response {
         self.api
             .post(LIST)
             .key(&self.tenant.key)

@@ -1,11 +1,11 @@
 //! Whom bounces and spam reports may be forwarded to: the mail, the page, the limits.
 
 use posthaste_model::{EmailAddress, Mail};
-use posthaste_queue::{Body, Job};
-use posthaste_store::{Account, List, Mark, Status};
+use posthaste_queue::{Job, JobBody};
+use posthaste_store::{Account, AccountStatus, Mark, SuppressionList};
 use serde_json::{Value, json};
 
-use crate::Desk;
+use crate::TestApp;
 
 const BOUNCE: &str = "/v3/mail_settings/forward_bounce";
 const SPAM: &str = "/v3/mail_settings/forward_spam";
@@ -14,12 +14,12 @@ fn to(email: &str) -> Value {
     json!({"email": email, "enabled": true})
 }
 
-impl Desk {
+impl TestApp {
     /// The mails that were sent since the last look.
     fn mails(&self) -> Vec<Mail> {
         let jobs = self.queues.drain("send").into_iter();
         let mail = |(text, _): (String, _)| match Job::from_text(&text).unwrap().body {
-            Body::Mail(mail) => *mail,
+            JobBody::Mail(mail) => *mail,
             other => unreachable!("{other:?}"),
         };
         jobs.map(mail).collect()
@@ -43,7 +43,7 @@ impl Desk {
 
 #[tokio::test]
 async fn an_address_is_confirmed_by_a_person_who_presses_the_button() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     assert_eq!(
         desk.set(BOUNCE, &to("Ops@Example.org")).await,
         to("Ops@Example.org")
@@ -79,7 +79,7 @@ async fn an_address_is_confirmed_by_a_person_who_presses_the_button() {
 
 #[tokio::test]
 async fn both_settings_ask_an_address_once_and_again_after_ten_minutes() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     desk.set(BOUNCE, &to("ops@example.org")).await;
     let first = desk.link();
     desk.set(SPAM, &to("ops@example.org")).await;
@@ -102,7 +102,7 @@ async fn both_settings_ask_an_address_once_and_again_after_ten_minutes() {
 
 #[tokio::test]
 async fn a_link_works_for_two_days() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     desk.set(BOUNCE, &to("ops@example.org")).await;
     let link = desk.link();
     desk.hand.advance(48 * 3_600);
@@ -115,7 +115,7 @@ async fn a_link_works_for_two_days() {
 
 #[tokio::test]
 async fn a_setting_that_forwards_nothing_mails_nobody() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let off = json!({"email": "ops@example.org", "enabled": false});
     desk.set(BOUNCE, &off).await;
     desk.set("/v3/mail_settings/bcc", &to("ops@example.org"))
@@ -134,7 +134,7 @@ async fn a_setting_that_forwards_nothing_mails_nobody() {
 
 #[tokio::test]
 async fn past_the_limits_the_setting_stays_as_it_is() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     for i in 0..5 {
         desk.set(BOUNCE, &to(&format!("a{i}@example.org"))).await;
     }
@@ -154,17 +154,19 @@ async fn past_the_limits_the_setting_stays_as_it_is() {
 
 #[tokio::test]
 async fn a_suppressed_address_and_an_account_that_may_not_send_are_refused() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let id = &desk.tenant.account.id;
     let (gone, mark) = (["gone@example.org".to_owned()], Mark::at(desk.hand.now()));
-    let listed = desk.store.suppress_all(id, &gone, List::Bounces, &mark);
+    let listed = desk
+        .store
+        .suppress_all(id, &gone, SuppressionList::Bounces, &mark);
     listed.await.unwrap();
     desk.refuses(BOUNCE, &to("Gone@example.org"), &["email"])
         .await;
 
     // Its parent still acts for it, except to make the service write to strangers.
     let sub = desk.tenant.subuser(&desk.store, "sub").await;
-    let suspend = |account: &mut Account| account.status = Status::Suspended;
+    let suspend = |account: &mut Account| account.status = AccountStatus::Suspended;
     let done = desk.store.update_account(&sub.account.id, suspend).await;
     assert!(done.unwrap().is_some());
     let ask = |body: Value| {
@@ -179,7 +181,7 @@ async fn a_suppressed_address_and_an_account_that_may_not_send_are_refused() {
 
 #[tokio::test]
 async fn a_mail_that_the_queue_does_not_take_is_asked_for_again_at_once() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     desk.queues.set_broken(true);
     for _ in 0..3 {
         desk.patch(BOUNCE, &to("ops@example.org")).await.expect(503);

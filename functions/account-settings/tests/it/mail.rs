@@ -2,11 +2,11 @@
 
 use serde_json::json;
 
-use crate::Desk;
+use crate::TestApp;
 
 #[tokio::test]
 async fn nothing_is_on_before_somebody_says_so() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     for (name, want) in [
         ("address_whitelist", json!({"enabled": false, "list": []})),
         (
@@ -31,7 +31,7 @@ async fn nothing_is_on_before_somebody_says_so() {
 
 #[tokio::test]
 async fn a_whitelist_is_kept_as_it_compares() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let path = "/v3/mail_settings/address_whitelist";
     let list =
         json!({"enabled": true, "list": [" Ann@Example.COM ", "Münster.example", "b.example"]});
@@ -56,7 +56,7 @@ async fn a_whitelist_is_kept_as_it_compares() {
 
 #[tokio::test]
 async fn bounces_are_purged_after_1_to_3650_days_or_never() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let path = "/v3/mail_settings/bounce_purge";
     let body = json!({"enabled": true, "soft_bounces": 1, "hard_bounces": 3650});
     assert_eq!(desk.set(path, &body).await, body);
@@ -76,7 +76,7 @@ async fn bounces_are_purged_after_1_to_3650_days_or_never() {
 
 #[tokio::test]
 async fn a_footer_has_two_texts_and_may_be_as_long_as_it_says() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let path = "/v3/mail_settings/footer";
     let body = json!({"enabled": true, "html_content": "<i>us</i>", "plain_content": "us"});
     assert_eq!(desk.set(path, &body).await, body);
@@ -95,7 +95,7 @@ async fn a_footer_has_two_texts_and_may_be_as_long_as_it_says() {
 
 #[tokio::test]
 async fn who_is_told_must_have_an_address() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     for (path, nobody) in [
         ("/v3/mail_settings/bcc", json!("")),
         ("/v3/mail_settings/forward_bounce", json!(null)),
@@ -117,7 +117,7 @@ async fn who_is_told_must_have_an_address() {
 
 #[tokio::test]
 async fn a_retired_setting_is_kept_and_not_listed() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let path = "/v3/mail_settings/plain_content";
     let on = json!({"enabled": true});
     assert_eq!(desk.set(path, &on).await, on);
@@ -134,7 +134,7 @@ async fn a_retired_setting_is_kept_and_not_listed() {
 
 #[tokio::test]
 async fn a_score_is_1_to_10() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let path = "/v3/mail_settings/spam_check";
     for score in [1, 10] {
         let body = json!({"enabled": true, "max_score": score});
@@ -148,7 +148,7 @@ async fn a_score_is_1_to_10() {
 
 #[tokio::test]
 async fn html_around_mails_must_say_where_theirs_goes() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let path = "/v3/mail_settings/template";
     for html in ["<p><% body %></p>", "<p><%body%></p>", ""] {
         let body = json!({"enabled": true, "html_content": html});

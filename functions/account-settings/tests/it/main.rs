@@ -8,25 +8,25 @@ mod shared;
 mod tracking;
 
 use account_settings::{App, routes};
-use posthaste_http::{Gate, Limits};
+use posthaste_http::{Authorizer, RateLimits};
 use posthaste_model::EmailAddress;
 use posthaste_notices::Notices;
 use posthaste_store::Store;
-use posthaste_testkit::{Answer, Api, Hand, Queues, Tenant, entropy, table};
+use posthaste_testkit::{Api, Queues, Response, Tenant, TestClock, entropy, table};
 use serde_json::Value;
 
 /// One account, its full key, and an instance that serves it.
-pub(crate) struct Desk {
+pub(crate) struct TestApp {
     pub(crate) store: Store,
-    pub(crate) hand: Hand,
+    pub(crate) hand: TestClock,
     pub(crate) queues: Queues,
     pub(crate) api: Api,
     pub(crate) tenant: Tenant,
 }
 
-impl Desk {
+impl TestApp {
     pub(crate) async fn new() -> Self {
-        let (store, hand, queues) = (table().await, Hand::default(), Queues::start());
+        let (store, hand, queues) = (table().await, TestClock::default(), Queues::start());
         let tenant = Tenant::new(&store, "owner", hand.now()).await;
         let app = App {
             store: store.clone(),
@@ -39,7 +39,7 @@ impl Desk {
                 public_url: Some("https://post.example".parse().unwrap()),
             },
         };
-        let gate = Gate::new(store.clone(), hand.clock(), Limits::default());
+        let gate = Authorizer::new(store.clone(), hand.clock(), RateLimits::default());
         Self {
             api: Api::new(routes(app, gate)),
             store,
@@ -49,11 +49,11 @@ impl Desk {
         }
     }
 
-    pub(crate) async fn get(&self, path: &str) -> Answer {
+    pub(crate) async fn get(&self, path: &str) -> Response {
         self.api.get(path).key(&self.tenant.key).send().await
     }
 
-    pub(crate) async fn patch(&self, path: &str, body: &Value) -> Answer {
+    pub(crate) async fn patch(&self, path: &str, body: &Value) -> Response {
         let ask = self.api.patch(path).key(&self.tenant.key);
         ask.json(body).send().await
     }

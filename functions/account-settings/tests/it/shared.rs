@@ -3,7 +3,7 @@
 use posthaste_testkit::Tenant;
 use serde_json::{Value, json};
 
-use crate::Desk;
+use crate::TestApp;
 
 fn switches(listed: &Value) -> Vec<(String, bool)> {
     let result = listed["result"].as_array().unwrap();
@@ -17,7 +17,7 @@ fn switches(listed: &Value) -> Vec<(String, bool)> {
 
 #[tokio::test]
 async fn the_lists_show_every_setting_and_its_switch() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     for (list, names) in [
         (
             "/v3/mail_settings",
@@ -62,7 +62,7 @@ async fn the_lists_show_every_setting_and_its_switch() {
 
 #[tokio::test]
 async fn changes_at_the_same_time_lose_nothing() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let texts = ["utm_source", "utm_medium", "utm_term", "utm_content"];
     let path = "/v3/tracking_settings/google_analytics";
     let bodies = texts.map(|name| json!({name: name}));
@@ -104,7 +104,7 @@ async fn join<F: Future>(all: Vec<F>) -> Vec<F::Output> {
 
 #[tokio::test]
 async fn settings_are_the_accounts_own_and_a_parent_may_set_a_subusers() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let path = "/v3/tracking_settings/open";
     desk.set(path, &json!({"enabled": true})).await;
     let other = Tenant::new(&desk.store, "other", desk.hand.now()).await;
@@ -126,7 +126,7 @@ async fn settings_are_the_accounts_own_and_a_parent_may_set_a_subusers() {
 
 #[tokio::test]
 async fn every_setting_has_a_scope_of_its_own() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let scopes = ["mail_settings.footer.read", "tracking_settings.open.update"];
     let key = desk.tenant.restricted(&desk.store, &scopes).await;
     for (path, read, write) in [

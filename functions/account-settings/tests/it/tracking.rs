@@ -2,11 +2,11 @@
 
 use serde_json::json;
 
-use crate::Desk;
+use crate::TestApp;
 
 #[tokio::test]
 async fn clicks_and_opens_are_switched() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let path = "/v3/tracking_settings/click";
     let got = desk.get(path).await.expect(200).json();
     assert_eq!(got, json!({"enable_text": false, "enabled": false}));
@@ -23,7 +23,7 @@ async fn clicks_and_opens_are_switched() {
 
 #[tokio::test]
 async fn analytics_keep_what_is_left_out() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let path = "/v3/tracking_settings/google_analytics";
     let body = json!({"enabled": true, "utm_campaign": "spring", "utm_content": "",
         "utm_medium": "mail", "utm_source": "us", "utm_term": ""});
@@ -37,7 +37,7 @@ async fn analytics_keep_what_is_left_out() {
 
 #[tokio::test]
 async fn subscription_leads_to_web_pages_only() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let path = "/v3/tracking_settings/subscription";
     let body = json!({"enabled": true, "html_content": "<% out %>", "landing": "<h1>Bye</h1>",
         "plain_content": "<% %>", "replace": "[out]", "url": "https://example.com/bye?x=1"});

@@ -2,8 +2,8 @@
 
 use posthaste_model::Timestamp;
 
-use super::tokens::{Token, tokens};
-use super::{Comparison, Field, InvalidQuery, Query, Value, folded};
+use super::tokens::{QueryToken, tokens};
+use super::{Comparison, InvalidQuery, Query, QueryField, QueryValue, folded};
 
 /// Brackets and `NOT`s inside each other, at most.
 const DEEPEST: u32 = 32;
@@ -12,7 +12,7 @@ const DEEPEST: u32 = 32;
 const MOST: usize = 100;
 
 pub(super) fn query(text: &str) -> Result<Query, InvalidQuery> {
-    let mut reader = Reader {
+    let mut reader = QueryParser {
         tokens: tokens(text)?,
         at: 0,
         conditions: 0,
@@ -24,13 +24,13 @@ pub(super) fn query(text: &str) -> Result<Query, InvalidQuery> {
     }
 }
 
-struct Reader {
-    tokens: Vec<Token>,
+struct QueryParser {
+    tokens: Vec<QueryToken>,
     at: usize,
     conditions: usize,
 }
 
-fn unexpected(token: &Token) -> InvalidQuery {
+fn unexpected(token: &QueryToken) -> InvalidQuery {
     InvalidQuery(format!("unexpected '{}'", token.shown()))
 }
 
@@ -38,26 +38,26 @@ fn ended() -> InvalidQuery {
     InvalidQuery("the query ends too early".to_owned())
 }
 
-impl Reader {
-    fn next(&mut self) -> Option<Token> {
+impl QueryParser {
+    fn next(&mut self) -> Option<QueryToken> {
         let token = self.tokens.get(self.at).cloned();
         self.at += 1;
         token
     }
 
-    fn need(&mut self) -> Result<Token, InvalidQuery> {
+    fn need(&mut self) -> Result<QueryToken, InvalidQuery> {
         self.next().ok_or_else(ended)
     }
 
     /// Takes this word, whatever its letter case, if it comes next.
     fn takes(&mut self, word: &str) -> bool {
         let next = self.tokens.get(self.at);
-        let is = matches!(next, Some(Token::Word(own)) if own.eq_ignore_ascii_case(word));
+        let is = matches!(next, Some(QueryToken::Word(own)) if own.eq_ignore_ascii_case(word));
         self.at += usize::from(is);
         is
     }
 
-    fn takes_token(&mut self, token: &Token) -> bool {
+    fn takes_token(&mut self, token: &QueryToken) -> bool {
         let is = self.tokens.get(self.at) == Some(token);
         self.at += usize::from(is);
         is
@@ -92,10 +92,10 @@ impl Reader {
         if self.takes("NOT") {
             return Ok(Query::Not(Box::new(self.one(depth + 1)?)));
         }
-        if self.takes_token(&Token::Open) {
+        if self.takes_token(&QueryToken::Open) {
             let inner = self.any(depth + 1)?;
             return match self.need()? {
-                Token::Close => Ok(inner),
+                QueryToken::Close => Ok(inner),
                 other => Err(unexpected(&other)),
             };
         }
@@ -108,10 +108,10 @@ impl Reader {
             return Err(InvalidQuery(format!("more than {MOST} conditions")));
         }
         let field = match self.need()? {
-            Token::Word(name) => field(&name)?,
+            QueryToken::Word(name) => field(&name)?,
             other => return Err(unexpected(&other)),
         };
-        if let Some(Token::Sign(sign)) = self.tokens.get(self.at) {
+        if let Some(QueryToken::Sign(sign)) = self.tokens.get(self.at) {
             let how = comparison(sign);
             self.at += 1;
             let value = self.value(field)?;
@@ -142,56 +142,58 @@ impl Reader {
         Ok(negated(not, condition))
     }
 
-    fn like(&mut self, field: Field) -> Result<Query, InvalidQuery> {
+    fn like(&mut self, field: QueryField) -> Result<Query, InvalidQuery> {
         match self.need()? {
-            Token::Text(pattern) => Ok(Query::Like(field, pattern.to_lowercase())),
+            QueryToken::Text(pattern) => Ok(Query::Like(field, pattern.to_lowercase())),
             other => Err(unexpected(&other)),
         }
     }
 
-    fn among(&mut self, field: Field) -> Result<Query, InvalidQuery> {
-        if !self.takes_token(&Token::Open) {
+    fn among(&mut self, field: QueryField) -> Result<Query, InvalidQuery> {
+        if !self.takes_token(&QueryToken::Open) {
             return Err(self.next().map_or_else(ended, |token| unexpected(&token)));
         }
         let mut values = vec![self.value(field)?];
         loop {
             match self.need()? {
-                Token::Comma if values.len() < MOST => values.push(self.value(field)?),
-                Token::Comma => return Err(InvalidQuery(format!("more than {MOST} values"))),
-                Token::Close => return Ok(Query::Among(field, values)),
+                QueryToken::Comma if values.len() < MOST => values.push(self.value(field)?),
+                QueryToken::Comma => return Err(InvalidQuery(format!("more than {MOST} values"))),
+                QueryToken::Close => return Ok(Query::Among(field, values)),
                 other => return Err(unexpected(&other)),
             }
         }
     }
 
     /// A value of the field's own kind.
-    fn value(&mut self, field: Field) -> Result<Value, InvalidQuery> {
+    fn value(&mut self, field: QueryField) -> Result<QueryValue, InvalidQuery> {
         self.takes("TIMESTAMP");
         let token = self.need()?;
         let text = match &token {
-            Token::Text(text) | Token::Word(text) => text.as_str(),
-            Token::Sign(_) | Token::Open | Token::Close | Token::Comma => {
+            QueryToken::Text(text) | QueryToken::Word(text) => text.as_str(),
+            QueryToken::Sign(_) | QueryToken::Open | QueryToken::Close | QueryToken::Comma => {
                 return Err(unexpected(&token));
             }
         };
         match field {
-            Field::LastEventTime => {
-                let at = Timestamp::from_iso(text).map(Value::Time);
+            QueryField::LastEventTime => {
+                let at = Timestamp::from_iso(text).map(QueryValue::Time);
                 at.ok_or_else(|| InvalidQuery(format!("'{text}' is not a time")))
             }
-            Field::Opens | Field::Clicks | Field::AsmGroupId => {
-                let number = text.parse().map(Value::Number);
+            QueryField::Opens | QueryField::Clicks | QueryField::AsmGroupId => {
+                let number = text.parse().map(QueryValue::Number);
                 number.map_err(|_| InvalidQuery(format!("'{text}' is not a number")))
             }
-            Field::Status => match text.to_ascii_lowercase().as_str() {
+            QueryField::Status => match text.to_ascii_lowercase().as_str() {
                 "processed" | "delivered" | "not_delivered" => {
-                    Ok(Value::Text(text.to_ascii_lowercase()))
+                    Ok(QueryValue::Text(text.to_ascii_lowercase()))
                 }
                 _ => Err(InvalidQuery(format!("'{text}' is not a status"))),
             },
-            Field::FromEmail | Field::ToEmail => Ok(Value::Text(folded(text))),
-            Field::Subject => Ok(Value::Text(text.to_lowercase())),
-            Field::MsgId | Field::TemplateId | Field::Category => Ok(Value::Text(text.to_owned())),
+            QueryField::FromEmail | QueryField::ToEmail => Ok(QueryValue::Text(folded(text))),
+            QueryField::Subject => Ok(QueryValue::Text(text.to_lowercase())),
+            QueryField::MsgId | QueryField::TemplateId | QueryField::Category => {
+                Ok(QueryValue::Text(text.to_owned()))
+            }
         }
     }
 }
@@ -203,13 +205,13 @@ fn negated(not: bool, query: Query) -> Query {
     }
 }
 
-fn compared(field: Field, how: Comparison, value: Value) -> Result<Query, InvalidQuery> {
+fn compared(field: QueryField, how: Comparison, value: QueryValue) -> Result<Query, InvalidQuery> {
     let ordered = !matches!(how, Comparison::Equal | Comparison::NotEqual);
     match value {
-        Value::Text(_) if ordered => Err(InvalidQuery(
+        QueryValue::Text(_) if ordered => Err(InvalidQuery(
             "only numbers and times are greater or less".to_owned(),
         )),
-        value @ (Value::Text(_) | Value::Number(_) | Value::Time(_)) => {
+        value @ (QueryValue::Text(_) | QueryValue::Number(_) | QueryValue::Time(_)) => {
             Ok(Query::Compare(field, how, value))
         }
     }
@@ -226,19 +228,19 @@ fn comparison(sign: &str) -> Comparison {
     }
 }
 
-fn field(name: &str) -> Result<Field, InvalidQuery> {
+fn field(name: &str) -> Result<QueryField, InvalidQuery> {
     Ok(match name.to_ascii_lowercase().as_str() {
-        "msg_id" => Field::MsgId,
-        "from_email" => Field::FromEmail,
-        "to_email" => Field::ToEmail,
-        "subject" => Field::Subject,
-        "status" => Field::Status,
-        "template_id" => Field::TemplateId,
-        "asm_group_id" => Field::AsmGroupId,
-        "category" | "categories" => Field::Category,
-        "opens" | "opens_count" => Field::Opens,
-        "clicks" | "clicks_count" => Field::Clicks,
-        "last_event_time" => Field::LastEventTime,
+        "msg_id" => QueryField::MsgId,
+        "from_email" => QueryField::FromEmail,
+        "to_email" => QueryField::ToEmail,
+        "subject" => QueryField::Subject,
+        "status" => QueryField::Status,
+        "template_id" => QueryField::TemplateId,
+        "asm_group_id" => QueryField::AsmGroupId,
+        "category" | "categories" => QueryField::Category,
+        "opens" | "opens_count" => QueryField::Opens,
+        "clicks" | "clicks_count" => QueryField::Clicks,
+        "last_event_time" => QueryField::LastEventTime,
         // The contract's own words (API facts 1, messages).
         _ => return Err(InvalidQuery(format!("'{name}' is not a known field"))),
     })

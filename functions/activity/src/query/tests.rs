@@ -1,6 +1,6 @@
 use super::*;
 use posthaste_model::MessageId;
-use posthaste_store::Stands;
+use posthaste_store::SearchStatus;
 use serde_json::json;
 
 fn mail() -> Seek {
@@ -17,7 +17,7 @@ fn mail() -> Seek {
 #[test]
 fn conditions_hold_or_do_not() {
     let mail = mail();
-    assert_eq!(mail.status, Stands::Delivered);
+    assert_eq!(mail.status, SearchStatus::Delivered);
     let id = mail.message.as_str();
     for (text, want) in [
         (r#"to_email="ann@EXAMPLE.com""#, true),

@@ -6,7 +6,7 @@ use super::InvalidQuery;
 const LONGEST: usize = 8 * 1024;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Token {
+pub(super) enum QueryToken {
     /// A bare word: a field, `AND`, a number.
     Word(String),
     /// What stood in quotes.
@@ -18,7 +18,7 @@ pub(super) enum Token {
     Comma,
 }
 
-impl Token {
+impl QueryToken {
     /// As an error shows it.
     pub(super) fn shown(&self) -> String {
         match self {
@@ -33,7 +33,7 @@ impl Token {
 }
 
 /// Cuts a text into words.
-pub(super) fn tokens(text: &str) -> Result<Vec<Token>, InvalidQuery> {
+pub(super) fn tokens(text: &str) -> Result<Vec<QueryToken>, InvalidQuery> {
     // `<>` is another way to write `!=`; longer signs come first.
     const SIGNS: [(&str, &str); 8] = [
         ("!=", "!="),
@@ -54,11 +54,11 @@ pub(super) fn tokens(text: &str) -> Result<Vec<Token>, InvalidQuery> {
     while let Some(c) = rest.chars().next() {
         let sign = SIGNS.iter().find(|(sign, _)| rest.starts_with(sign));
         let length = if let Some((sign, meaning)) = sign {
-            found.push(Token::Sign(meaning));
+            found.push(QueryToken::Sign(meaning));
             sign.len()
         } else if c == '"' || c == '\'' {
             let (text, length) = quoted(rest, c)?;
-            found.push(Token::Text(text));
+            found.push(QueryToken::Text(text));
             length
         } else if let Some(token) = single(c) {
             found.push(token);
@@ -66,7 +66,7 @@ pub(super) fn tokens(text: &str) -> Result<Vec<Token>, InvalidQuery> {
         } else if is_word(c) {
             let end = rest.find(|c| !is_word(c)).unwrap_or(rest.len());
             let word = rest.get(..end).unwrap_or_default();
-            found.push(Token::Word(word.to_owned()));
+            found.push(QueryToken::Word(word.to_owned()));
             end
         } else {
             return Err(InvalidQuery(format!("unexpected '{}'", c.escape_debug())));
@@ -76,11 +76,11 @@ pub(super) fn tokens(text: &str) -> Result<Vec<Token>, InvalidQuery> {
     Ok(found)
 }
 
-fn single(c: char) -> Option<Token> {
+fn single(c: char) -> Option<QueryToken> {
     match c {
-        '(' => Some(Token::Open),
-        ')' => Some(Token::Close),
-        ',' => Some(Token::Comma),
+        '(' => Some(QueryToken::Open),
+        ')' => Some(QueryToken::Close),
+        ',' => Some(QueryToken::Comma),
         _ => None,
     }
 }

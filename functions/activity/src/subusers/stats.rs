@@ -3,14 +3,14 @@
 use axum::Json;
 use axum::extract::State;
 use futures_util::{StreamExt as _, TryStreamExt as _};
-use posthaste_http::{Caller, Path, Query, Rejection};
+use posthaste_http::{Caller, PathParams, Query, Rejection};
 use posthaste_store::{Account, DayStats, Store, StoreError};
 
 use super::named;
 use crate::App;
 use crate::days::Days;
-use crate::stats::{Metrics, Period, Stats, summed, zeros};
-use crate::sums::{Order, order, page};
+use crate::stats::{Metrics, Stats, StatsPeriod, summed, zeros};
+use crate::sums::{SumOrder, order, page};
 
 /// So many subusers' counters are read at once.
 pub(crate) const AT_ONCE: usize = 16;
@@ -33,7 +33,7 @@ pub(crate) async fn by_day(
     State(app): State<App>,
     caller: Caller,
     query: Query,
-) -> Result<Json<Vec<Period>>, Rejection> {
+) -> Result<Json<Vec<StatsPeriod>>, Rejection> {
     let days = Days::read(&query, app.clock.now())?;
     let (limit, offset) = (query.limit(500, 500)?, query.offset()?);
     let names: Vec<&str> = query.all("subusers").filter(|n| !n.is_empty()).collect();
@@ -48,7 +48,7 @@ pub(crate) async fn by_day(
         .map(|(account, rows)| (account, summed(&rows, days, "")))
         .collect();
     let periods = days.periods().into_iter().skip(offset).take(limit);
-    let periods = periods.map(|date| Period {
+    let periods = periods.map(|date| StatsPeriod {
         date: date.to_string(),
         stats: all
             .iter_mut()
@@ -66,7 +66,7 @@ pub(crate) async fn sums(
     State(app): State<App>,
     caller: Caller,
     query: Query,
-) -> Result<Json<Period>, Rejection> {
+) -> Result<Json<StatsPeriod>, Rejection> {
     let days = Days::read(&query, app.clock.now())?;
     let order = order(&query, &posthaste_store::METRICS)?;
     let accounts = named::all(&app, &caller).await?;
@@ -78,7 +78,7 @@ pub(crate) async fn month(
     State(app): State<App>,
     caller: Caller,
     query: Query,
-) -> Result<Json<Period>, Rejection> {
+) -> Result<Json<StatsPeriod>, Rejection> {
     let days = Days::month(&query)?;
     let order = order(&query, &OF_MONTHS)?;
     let accounts = match query.text("subuser") {
@@ -92,9 +92,9 @@ pub(crate) async fn month(
 pub(crate) async fn month_of_one(
     State(app): State<App>,
     caller: Caller,
-    Path(name): Path<String>,
+    PathParams(name): PathParams<String>,
     query: Query,
-) -> Result<Json<Period>, Rejection> {
+) -> Result<Json<StatsPeriod>, Rejection> {
     let days = Days::month(&query)?;
     let order = order(&query, &OF_MONTHS)?;
     let all = named::all(&app, &caller).await?;
@@ -108,8 +108,8 @@ pub(crate) async fn month_of_one(
 async fn months(
     app: &App,
     accounts: Vec<Account>,
-    asked: (Days, &Order, &Query),
-) -> Result<Json<Period>, Rejection> {
+    asked: (Days, &SumOrder, &Query),
+) -> Result<Json<StatsPeriod>, Rejection> {
     let Json(mut period) = ranked(app, accounts, asked).await?;
     for stats in &mut period.stats {
         stats.first_name = Some("");
@@ -121,15 +121,15 @@ async fn months(
 async fn ranked(
     app: &App,
     accounts: Vec<Account>,
-    (days, order, query): (Days, &Order, &Query),
-) -> Result<Json<Period>, Rejection> {
+    (days, order, query): (Days, &SumOrder, &Query),
+) -> Result<Json<StatsPeriod>, Rejection> {
     let (limit, offset) = (query.limit(5, 500)?, query.offset()?);
     let rows = rows(app, accounts, days).await?;
     let sums = rows
         .into_iter()
         .map(|(account, rows)| (account.username, sum(&rows)));
     let page = page(sums.collect(), order, (offset, limit));
-    Ok(Json(Period {
+    Ok(Json(StatsPeriod {
         date: days.start.to_string(),
         stats: page
             .map(|(name, metrics)| Stats::of(name, "subuser", metrics))

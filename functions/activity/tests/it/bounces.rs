@@ -3,12 +3,12 @@
 use posthaste_store::Tally;
 use serde_json::json;
 
-use crate::Desk;
+use crate::TestApp;
 
 const SINGULAR: &str = "/v3/suppression/bounces/classifications";
 const PLURAL: &str = "/v3/suppressions/bounces/classifications";
 
-async fn bounced(desk: &Desk, batch: &str, rows: &[(&str, &str, &str, i64)]) {
+async fn bounced(desk: &TestApp, batch: &str, rows: &[(&str, &str, &str, i64)]) {
     let mut tally = Tally::default();
     for (day, class, domain, count) in rows {
         let place = (*day, *class, *domain);
@@ -20,8 +20,8 @@ async fn bounced(desk: &Desk, batch: &str, rows: &[(&str, &str, &str, i64)]) {
     counted.await.unwrap();
 }
 
-async fn some() -> Desk {
-    let desk = Desk::new().await;
+async fn some() -> TestApp {
+    let desk = TestApp::new().await;
     let rows = [
         ("2026-01-31", "Invalid Address", "a.example", 2),
         ("2026-01-31", "Invalid Address", "b.example", 3),

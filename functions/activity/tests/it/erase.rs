@@ -1,18 +1,18 @@
 //! Forgetting an address.
 
 use bytes::Bytes;
-use posthaste_model::{EmailAddress, Event, Kind, MessageId, WebhookId};
-use posthaste_queue::{Inbound, Retry, Undelivered};
-use posthaste_store::{DeadLetter, List, LostMail, Mark, State, Wanted};
-use posthaste_testkit::{Answer, Tenant};
+use posthaste_model::{EmailAddress, Event, EventKind, MessageId, WebhookId};
+use posthaste_queue::{Inbound, Retry, WebhookRetry};
+use posthaste_store::{CopyState, DeadLetter, DeadLetterFilter, LostMail, Mark, SuppressionList};
+use posthaste_testkit::{Response, Tenant};
 use serde_json::Value;
 
-use crate::{DAY, Desk};
+use crate::{DAY, TestApp};
 
 const ANN: &str = "ann@example.com";
 
-impl Desk {
-    async fn erase(&self, more: &str) -> Answer {
+impl TestApp {
+    async fn erase(&self, more: &str) -> Response {
         let path = format!("/v3/messages/recipients/Ann@Example.com{more}");
         self.api.delete(&path).key(&self.tenant.key).send().await
     }
@@ -27,7 +27,7 @@ impl Desk {
     async fn letter(&self, events: Vec<Event>) {
         let account = self.tenant.account.id.clone();
         let webhook = WebhookId::from_bytes([9; 16]);
-        let inside = Undelivered {
+        let inside = WebhookRetry {
             retry: Retry {
                 account: account.clone(),
                 webhook: webhook.clone(),
@@ -50,21 +50,24 @@ impl Desk {
                 reason: "404".to_owned(),
                 message,
             };
-            self.store.bury(&letter, now.plus(DAY)).await.unwrap();
+            self.store
+                .put_dead_letter(&letter, now.plus(DAY))
+                .await
+                .unwrap();
         }
     }
 
     /// The addresses in what no webhook took.
     async fn undelivered(&self) -> Vec<String> {
-        let wanted = Wanted {
+        let wanted = DeadLetterFilter {
             limit: 100,
-            ..Wanted::default()
+            ..DeadLetterFilter::default()
         };
         let account = &self.tenant.account.id;
         let rows = self.store.dead_letters(account, &wanted).await.unwrap();
         let inside = rows
             .iter()
-            .flat_map(|row| Undelivered::from_text(&row.value.message).unwrap().events);
+            .flat_map(|row| WebhookRetry::from_text(&row.value.message).unwrap().events);
         inside.map(|event| event.email).collect()
     }
 
@@ -105,14 +108,14 @@ impl Desk {
 #[tokio::test]
 async fn everything_of_an_address_goes_and_nothing_of_another() {
     for searches in [true, false] {
-        let desk = Desk::with(searches).await;
+        let desk = TestApp::with(searches).await;
         let mut hers = Vec::new();
         let mut his = Vec::new();
         for (email, state) in [
-            ("Ann@example.com", State::Delivered),
-            (ANN, State::Bounced),
-            ("ANN@EXAMPLE.COM", State::Handed),
-            ("bob@example.com", State::Delivered),
+            ("Ann@example.com", CopyState::Delivered),
+            (ANN, CopyState::Bounced),
+            ("ANN@EXAMPLE.COM", CopyState::Handed),
+            ("bob@example.com", CopyState::Delivered),
         ] {
             let message = match searches {
                 true => desk.searchable(email, state).await,
@@ -125,7 +128,7 @@ async fn everything_of_an_address_goes_and_nothing_of_another() {
             }
         }
         let events =
-            [ANN, "bob@example.com"].map(|email| desk.event(Kind::Delivered, &hers[0], email));
+            [ANN, "bob@example.com"].map(|email| desk.event(EventKind::Delivered, &hers[0], email));
         desk.letter(events.to_vec()).await;
         desk.lost("l1", ANN).await;
         desk.lost("l2", "bob@example.com").await;
@@ -166,19 +169,20 @@ async fn everything_of_an_address_goes_and_nothing_of_another() {
 
 #[tokio::test]
 async fn a_letter_with_events_of_others_keeps_its_own_end() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let account = &desk.tenant.account.id;
     let message = desk.delivered().await;
-    let events = [ANN, "bob@example.com"].map(|email| desk.event(Kind::Delivered, &message, email));
+    let events =
+        [ANN, "bob@example.com"].map(|email| desk.event(EventKind::Delivered, &message, email));
     desk.letter(events.to_vec()).await;
     let end = desk.hand.now().plus(DAY);
     desk.hand.advance(60);
 
     desk.erase("").await.expect(204);
 
-    let wanted = Wanted {
+    let wanted = DeadLetterFilter {
         limit: 9,
-        ..Wanted::default()
+        ..DeadLetterFilter::default()
     };
     let rows = desk.store.dead_letters(account, &wanted).await.unwrap();
     assert_eq!(rows.len(), 1);
@@ -188,7 +192,7 @@ async fn a_letter_with_events_of_others_keeps_its_own_end() {
 
 #[tokio::test]
 async fn an_erasure_leaves_a_mark_of_its_latest_time() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let account = &desk.tenant.account.id;
     for _ in 0..2 {
         desk.hand.advance(60);
@@ -202,12 +206,12 @@ async fn an_erasure_leaves_a_mark_of_its_latest_time() {
 
 #[tokio::test]
 async fn suppressions_stay_unless_they_are_asked_for() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let account = &desk.tenant.account.id;
     let folded = EmailAddress::parse(ANN).unwrap().folded();
     let mark = Mark::at(desk.hand.now());
     let hers = [folded.clone()];
-    for list in [List::Bounces, List::Group(4)] {
+    for list in [SuppressionList::Bounces, SuppressionList::Group(4)] {
         let put = desk.store.suppress_all(account, &hers, list, &mark);
         put.await.unwrap();
     }
@@ -222,10 +226,10 @@ async fn suppressions_stay_unless_they_are_asked_for() {
 
 #[tokio::test]
 async fn what_is_under_way_is_left_and_said() {
-    let desk = Desk::new().await;
-    let waiting = desk.copy(ANN, State::Deferred).await;
-    let done = desk.copy(ANN, State::Delivered).await;
-    let large = desk.copy(ANN, State::Delivered).await;
+    let desk = TestApp::new().await;
+    let waiting = desk.copy(ANN, CopyState::Deferred).await;
+    let done = desk.copy(ANN, CopyState::Delivered).await;
+    let large = desk.copy(ANN, CopyState::Delivered).await;
     let account = &desk.tenant.account.id;
     let body = format!("mail/{account}/{large}");
     desk.blob
@@ -250,13 +254,13 @@ async fn what_is_under_way_is_left_and_said() {
 
 #[tokio::test]
 async fn a_large_table_takes_several_calls() {
-    let desk = Desk::with(false).await;
+    let desk = TestApp::with(false).await;
     let account = &desk.tenant.account.id;
     let mut messages = Vec::new();
     for _ in 0..3 {
-        messages.push(desk.copy(ANN, State::Delivered).await);
+        messages.push(desk.copy(ANN, CopyState::Delivered).await);
     }
-    let waiting = desk.copy(ANN, State::Claimed).await;
+    let waiting = desk.copy(ANN, CopyState::Claimed).await;
     // Some 30 MB of somebody else's, so that twenty pages are not enough.
     let other = Tenant::new(&desk.store, "other", desk.hand.now()).await;
     let filler = "x".repeat(300_000);
@@ -274,7 +278,7 @@ async fn a_large_table_takes_several_calls() {
         };
         letter.message = format!("{n}{filler}");
         desk.store
-            .bury(&letter, desk.hand.now().plus(DAY))
+            .put_dead_letter(&letter, desk.hand.now().plus(DAY))
             .await
             .unwrap();
     }
@@ -306,8 +310,8 @@ async fn a_large_table_takes_several_calls() {
 
 #[tokio::test]
 async fn no_other_account_is_touched() {
-    let desk = Desk::new().await;
-    let message = desk.searchable(ANN, State::Delivered).await;
+    let desk = TestApp::new().await;
+    let message = desk.searchable(ANN, CopyState::Delivered).await;
     let other = Tenant::new(&desk.store, "other", desk.hand.now()).await;
     let path = "/v3/messages/recipients/ann@example.com";
     desk.api
@@ -326,7 +330,7 @@ async fn no_other_account_is_touched() {
 
 #[tokio::test]
 async fn what_is_no_address_is_refused() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     for wrong in ["ann", "%20", "@", "a@b@", "ann%40"] {
         let path = format!("/v3/messages/recipients/{wrong}");
         let answer = desk.api.delete(&path).key(&desk.tenant.key).send().await;

@@ -12,36 +12,38 @@ use std::collections::BTreeMap;
 
 use activity::{App, routes};
 use posthaste_blob::Blob;
-use posthaste_http::{Gate, Limits};
-use posthaste_model::{Event, Kind, MessageId};
-use posthaste_store::{Claim, Claimant, Described, Outcome, State, Store, Tally, Visit, VisitKind};
-use posthaste_testkit::{Answer, Api, Hand, Tenant, entropy, table};
+use posthaste_http::{Authorizer, RateLimits};
+use posthaste_model::{Event, EventKind, MessageId};
+use posthaste_store::{
+    AttemptOutcome, Claim, Claimant, CopyState, Described, Store, Tally, Visit, VisitKind,
+};
+use posthaste_testkit::{Api, Response, Tenant, TestClock, entropy, table};
 
-pub(crate) struct Desk {
+pub(crate) struct TestApp {
     pub(crate) store: Store,
     pub(crate) blob: Blob,
-    pub(crate) hand: Hand,
+    pub(crate) hand: TestClock,
     pub(crate) api: Api,
     pub(crate) tenant: Tenant,
 }
 
 pub(crate) const DAY: i64 = 86_400;
 
-impl Desk {
+impl TestApp {
     pub(crate) async fn new() -> Self {
         Self::with(true).await
     }
 
     /// Where mails can be searched, or not.
     pub(crate) async fn with(searches: bool) -> Self {
-        let (store, hand, blob) = (table().await, Hand::default(), Blob::memory());
+        let (store, hand, blob) = (table().await, TestClock::default(), Blob::memory());
         let app = App {
             store: store.clone(),
             blob: blob.clone(),
             clock: hand.clock(),
             searches,
         };
-        let gate = Gate::new(store.clone(), hand.clock(), Limits::default());
+        let gate = Authorizer::new(store.clone(), hand.clock(), RateLimits::default());
         Self {
             tenant: Tenant::new(&store, "owner", hand.now()).await,
             api: Api::new(routes(app, gate)),
@@ -51,7 +53,7 @@ impl Desk {
         }
     }
 
-    pub(crate) async fn get(&self, path: &str) -> Answer {
+    pub(crate) async fn get(&self, path: &str) -> Response {
         self.api.get(path).key(&self.tenant.key).send().await
     }
 
@@ -70,7 +72,7 @@ impl Desk {
 
     /// A copy that was delivered.
     pub(crate) async fn delivered(&self) -> MessageId {
-        self.copy("ann@example.com", State::Delivered).await
+        self.copy("ann@example.com", CopyState::Delivered).await
     }
 
     /// A copy that somebody is handing over.
@@ -79,7 +81,7 @@ impl Desk {
         let now = self.hand.now();
         let who = Claimant {
             owner: "test",
-            exclusive: true,
+            single_process: true,
             now,
             lease: 60,
             retention: 30 * DAY,
@@ -97,16 +99,16 @@ impl Desk {
     }
 
     /// A copy of a mail of its own that stands so, without the rows of the search.
-    pub(crate) async fn copy(&self, email: &str, state: State) -> MessageId {
+    pub(crate) async fn copy(&self, email: &str, state: CopyState) -> MessageId {
         let message = self.claimed(email).await;
         let (which, now) = ((&self.tenant.account.id, &message, 0), self.hand.now());
-        if state != State::Claimed {
+        if state != CopyState::Claimed {
             let kind = match state {
-                State::Bounced => Kind::Bounce,
-                State::Deferred => Kind::Deferred,
-                _ => Kind::Delivered,
+                CopyState::Bounced => EventKind::Bounce,
+                CopyState::Deferred => EventKind::Deferred,
+                _ => EventKind::Delivered,
             };
-            let outcome = Outcome {
+            let outcome = AttemptOutcome {
                 state,
                 now,
                 events: &[self.event(kind, &message, email)],
@@ -116,7 +118,7 @@ impl Desk {
         message
     }
 
-    pub(crate) fn event(&self, kind: Kind, message: &MessageId, email: &str) -> Event {
+    pub(crate) fn event(&self, kind: EventKind, message: &MessageId, email: &str) -> Event {
         let id = Event::derived_id(message, 0, kind, 0);
         let (account, now) = (self.tenant.account.id.clone(), self.hand.now());
         let mut event = Event::new(id, account, kind, now, email.to_owned());
@@ -126,11 +128,11 @@ impl Desk {
     }
 
     /// A copy with the rows of the search.
-    pub(crate) async fn searchable(&self, email: &str, state: State) -> MessageId {
+    pub(crate) async fn searchable(&self, email: &str, state: CopyState) -> MessageId {
         let message = self.copy(email, state).await;
         let kind = match state {
-            State::Bounced => Kind::Bounce,
-            _ => Kind::Delivered,
+            CopyState::Bounced => EventKind::Bounce,
+            _ => EventKind::Delivered,
         };
         let event = self.event(kind, &message, email);
         self.index(&[event]).await;
@@ -145,7 +147,7 @@ impl Desk {
 
 #[tokio::test]
 async fn a_message_is_found_by_either_of_its_ids() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let message = desk.delivered().await;
     for id in [message.to_string(), format!("{message}.posthaste-0.0.0")] {
         let told = desk
@@ -163,20 +165,20 @@ async fn a_message_is_found_by_either_of_its_ids() {
 
 #[tokio::test]
 async fn every_field_of_a_message_is_there_whether_it_has_something_to_say_or_not() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let bare = desk.delivered().await;
     let full = desk.claimed("ann@example.com").await;
-    let mut processed = desk.event(Kind::Processed, &full, "ann@example.com");
+    let mut processed = desk.event(EventKind::Processed, &full, "ann@example.com");
     processed.template_id = Some("d-1".to_owned());
     processed.asm_group_id = Some(7);
     let key = entropy().key_id();
     processed.key = Some(key.clone());
-    let outcome = Outcome {
-        state: State::Delivered,
+    let outcome = AttemptOutcome {
+        state: CopyState::Delivered,
         now: desk.hand.now(),
         events: &[
             processed,
-            desk.event(Kind::Delivered, &full, "ann@example.com"),
+            desk.event(EventKind::Delivered, &full, "ann@example.com"),
         ],
     };
     let copy = (&desk.tenant.account.id, &full, 0);
@@ -214,7 +216,7 @@ async fn every_field_of_a_message_is_there_whether_it_has_something_to_say_or_no
 
 #[tokio::test]
 async fn opens_and_clicks_are_counted_and_told_in_their_order() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let message = desk.delivered().await;
     let visit = |seconds, url: Option<&str>| Visit {
         at: desk.hand.now().plus(seconds),
@@ -249,7 +251,7 @@ async fn opens_and_clicks_are_counted_and_told_in_their_order() {
 
 #[tokio::test]
 async fn an_unknown_message_is_not_found() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let message = desk.delivered().await;
     for id in [
         "x".to_owned(),
@@ -268,7 +270,7 @@ async fn an_unknown_message_is_not_found() {
 
 #[tokio::test]
 async fn a_batch_that_comes_again_counts_once() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     desk.count("one", "2026-01-31", "news", 3).await;
     desk.count("one", "2026-01-31", "news", 3).await;
     desk.count("two", "2026-02-01", "sale", 4).await;
@@ -300,7 +302,7 @@ async fn a_batch_that_comes_again_counts_once() {
 
 #[tokio::test]
 async fn categories_are_listed_and_counted_apart() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     desk.count("one", "2026-01-31", "news", 3).await;
     desk.count("two", "2026-02-01", "sale", 4).await;
 
@@ -336,7 +338,7 @@ async fn categories_are_listed_and_counted_apart() {
 
 #[tokio::test]
 async fn a_wrong_question_is_told_what_is_wrong() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     for (query, field) in [
         ("", "start_date"),
         ("?start_date=yesterday", "start_date"),

@@ -1,15 +1,15 @@
 //! The search over messages.
 
-use posthaste_model::{Event, Kind, MessageId};
-use posthaste_store::State;
-use posthaste_testkit::Answer;
+use posthaste_model::{Event, EventKind, MessageId};
+use posthaste_store::CopyState;
+use posthaste_testkit::Response;
 use serde_json::Value;
 
-use crate::{DAY, Desk};
+use crate::{DAY, TestApp};
 
-impl Desk {
+impl TestApp {
     /// Asks with a query and further parameters.
-    async fn ask(&self, query: &str, more: &str) -> Answer {
+    async fn ask(&self, query: &str, more: &str) -> Response {
         let mut path = "/v3/messages?query=".to_owned();
         for byte in query.bytes() {
             path.push_str(&format!("%{byte:02X}"));
@@ -36,12 +36,14 @@ fn ids(messages: &[&MessageId]) -> Vec<String> {
 
 #[tokio::test]
 async fn mails_are_found_by_recipient_status_and_time() {
-    let desk = Desk::new().await;
-    let first = desk.searchable("Ann@Example.com", State::Delivered).await;
+    let desk = TestApp::new().await;
+    let first = desk
+        .searchable("Ann@Example.com", CopyState::Delivered)
+        .await;
     desk.hand.advance(100);
-    let second = desk.searchable("bob@example.com", State::Bounced).await;
+    let second = desk.searchable("bob@example.com", CopyState::Bounced).await;
     desk.hand.advance(100);
-    let third = desk.searchable("ann@example.com", State::Bounced).await;
+    let third = desk.searchable("ann@example.com", CopyState::Bounced).await;
 
     let all = ids(&[&third, &second, &first]);
     assert_eq!(desk.ids("subject=\"hello\"").await, all);
@@ -79,16 +81,22 @@ async fn mails_are_found_by_recipient_status_and_time() {
 
 #[tokio::test]
 async fn opens_and_clicks_count_once_each() {
-    let desk = Desk::new().await;
-    let message = desk.searchable("ann@example.com", State::Delivered).await;
+    let desk = TestApp::new().await;
+    let message = desk
+        .searchable("ann@example.com", CopyState::Delivered)
+        .await;
     desk.hand.advance(3 * DAY);
-    let seen: Vec<Event> = [(Kind::Open, "o1"), (Kind::Open, "o2"), (Kind::Click, "c1")]
-        .into_iter()
-        .map(|(kind, id)| Event {
-            id: id.to_owned(),
-            ..desk.event(kind, &message, "ann@example.com")
-        })
-        .collect();
+    let seen: Vec<Event> = [
+        (EventKind::Open, "o1"),
+        (EventKind::Open, "o2"),
+        (EventKind::Click, "c1"),
+    ]
+    .into_iter()
+    .map(|(kind, id)| Event {
+        id: id.to_owned(),
+        ..desk.event(kind, &message, "ann@example.com")
+    })
+    .collect();
     assert_eq!(desk.index(&seen).await, 1);
     assert_eq!(desk.index(&seen).await, 0, "told again");
     let found = desk.found("clicks=1 AND opens=2", "").await;
@@ -99,9 +107,10 @@ async fn opens_and_clicks_count_once_each() {
 
 #[tokio::test]
 async fn so_many_are_given_as_are_asked_for() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     for _ in 0..25 {
-        desk.searchable("ann@example.com", State::Delivered).await;
+        desk.searchable("ann@example.com", CopyState::Delivered)
+            .await;
         desk.hand.advance(1);
     }
     for query in ["opens=0", "to_email=\"ann@example.com\""] {
@@ -127,7 +136,7 @@ async fn so_many_are_given_as_are_asked_for() {
 
 #[tokio::test]
 async fn a_query_that_is_none_is_told_what_is_wrong() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let (field, message) = desk.ask("bad_field=1", "").await.expect(400).error();
     assert_eq!(field.as_deref(), Some("query"));
     assert_eq!(message, "invalid syntax: 'bad_field' is not a known field");
@@ -145,8 +154,9 @@ async fn a_query_that_is_none_is_told_what_is_wrong() {
 
 #[tokio::test]
 async fn what_expired_is_not_found() {
-    let desk = Desk::new().await;
-    desk.searchable("ann@example.com", State::Delivered).await;
+    let desk = TestApp::new().await;
+    desk.searchable("ann@example.com", CopyState::Delivered)
+        .await;
     assert_eq!(desk.ids("opens=0").await.len(), 1);
     desk.hand.advance(30 * DAY);
     assert!(desk.ids("opens=0").await.is_empty());
@@ -155,7 +165,7 @@ async fn what_expired_is_not_found() {
 
 #[tokio::test]
 async fn a_service_without_the_search_says_so() {
-    let desk = Desk::with(false).await;
+    let desk = TestApp::with(false).await;
     let (_, message) = desk.ask("opens=0", "").await.expect(400).error();
     assert!(message.contains("switched off"), "{message}");
 }

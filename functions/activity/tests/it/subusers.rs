@@ -6,11 +6,11 @@ use posthaste_store::Tally;
 use posthaste_testkit::Tenant;
 use serde_json::{Value, json};
 
-use crate::Desk;
+use crate::TestApp;
 
 const ALL: &str = "/v3/subusers";
 
-impl Desk {
+impl TestApp {
     /// A subuser with this many mails delivered and bounced on each of these days.
     async fn subuser(&self, name: &str, days: &[(&str, i64, i64)]) -> Tenant {
         let sub = self.tenant.subuser(&self.store, name).await;
@@ -59,7 +59,7 @@ fn named(all: &[(&str, i64)]) -> Vec<(String, i64)> {
 
 #[tokio::test]
 async fn the_named_subusers_are_told_day_by_day() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     desk.subuser("ann", &[("2026-01-31", 3, 0), ("2026-02-01", 4, 0)])
         .await;
     desk.subuser("bob", &[("2026-02-01", 9, 0)]).await;
@@ -83,7 +83,7 @@ async fn the_named_subusers_are_told_day_by_day() {
 
 #[tokio::test]
 async fn the_busiest_subuser_comes_first() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     desk.subuser("ann", &[("2026-01-31", 3, 2), ("2026-02-01", 4, 0)])
         .await;
     desk.subuser("bob", &[("2026-02-01", 9, 0)]).await;
@@ -127,7 +127,7 @@ async fn the_busiest_subuser_comes_first() {
 
 #[tokio::test]
 async fn reputation_is_the_share_that_ended_well_in_thirty_days() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let now = desk.hand.now();
     let (first, before) = (now.plus(-29 * crate::DAY), now.plus(-30 * crate::DAY));
     desk.subuser("ann", &[(&now.day(), 6, 1), (&first.day(), 0, 1)])
@@ -144,7 +144,7 @@ async fn reputation_is_the_share_that_ended_well_in_thirty_days() {
 
 #[tokio::test]
 async fn wrong_questions_are_told() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     desk.subuser("ann", &[]).await;
     let start = "start_date=2026-01-31";
     for (path, field) in [
@@ -181,7 +181,7 @@ async fn wrong_questions_are_told() {
 
 #[tokio::test]
 async fn nobody_is_told_of_the_subusers_of_another() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let sub = desk.subuser("ann", &[("2026-01-31", 3, 0)]).await;
     let other = Tenant::new(&desk.store, "other", desk.hand.now()).await;
     let start = "start_date=2026-01-31&end_date=2026-01-31";

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::Desk;
+use crate::TestApp;
 
 const PATH: &str = "/v3/categories/stats/sums?start_date=2026-01-31&end_date=2026-02-01";
 
@@ -16,7 +16,7 @@ fn names(told: &Value) -> Vec<&str> {
 
 #[tokio::test]
 async fn the_busiest_category_comes_first() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     desk.count("one", "2026-01-31", "news", 3).await;
     desk.count("two", "2026-02-01", "news", 4).await;
     desk.count("three", "2026-02-01", "sale", 9).await;
@@ -48,7 +48,7 @@ async fn the_busiest_category_comes_first() {
 
 #[tokio::test]
 async fn a_wrong_order_is_told() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let (field, message) = desk
         .get(&format!("{PATH}&sort_by_metric=loudest"))
         .await

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::Desk;
+use crate::TestApp;
 
 const MAKER: [&str; 4] = [
     "api_keys.create",
@@ -13,7 +13,7 @@ const MAKER: [&str; 4] = [
 
 #[tokio::test]
 async fn a_restricted_maker_who_names_no_scopes_hands_on_his_own() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let maker = desk.tenant.restricted(&desk.store, &MAKER).await;
     for body in [json!({"name": "x"}), json!({"name": "x", "scopes": null})] {
         let made = desk.create(&maker, &body).await.expect(201).json();
@@ -27,7 +27,7 @@ async fn a_restricted_maker_who_names_no_scopes_hands_on_his_own() {
 
 #[tokio::test]
 async fn no_verb_lets_a_restricted_key_grow() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let maker = desk.tenant.restricted(&desk.store, &MAKER).await;
     let own = format!("/v3/api_keys/{}", maker.split('.').nth(1).unwrap());
     let more = json!({"name": "x", "scopes": ["mail.send", "api_keys.delete"]});
@@ -69,7 +69,7 @@ async fn no_verb_lets_a_restricted_key_grow() {
 
 #[tokio::test]
 async fn billing_and_other_scopes_exclude_each_other_and_no_full_key_grants_billing() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     for (scopes, status) in [
         (json!(["billing.read"]), 403),
         (json!(["billing.read", "mail.send"]), 400),
@@ -92,7 +92,7 @@ async fn billing_and_other_scopes_exclude_each_other_and_no_full_key_grants_bill
 
 #[tokio::test]
 async fn each_verb_needs_its_own_scope() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let (id, _) = desk.made(&["mail.send"]).await;
     let (all, one) = ("/v3/api_keys", format!("/v3/api_keys/{id}"));
     let body = json!({"name": "x"});
@@ -125,7 +125,7 @@ async fn each_verb_needs_its_own_scope() {
 
 #[tokio::test]
 async fn a_parent_grants_a_subuser_no_more_than_it_holds_itself() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     desk.tenant.subuser(&desk.store, "sub").await;
     let maker = desk.tenant.restricted(&desk.store, &MAKER).await;
     let create = |body| {
@@ -143,7 +143,7 @@ async fn a_parent_grants_a_subuser_no_more_than_it_holds_itself() {
 
 #[tokio::test]
 async fn a_body_that_says_its_scopes_twice_changes_nothing() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let (id, made) = desk.made(&["mail.send"]).await;
     let (all, one) = ("/v3/api_keys".to_owned(), format!("/v3/api_keys/{id}"));
     let twice = [

@@ -3,13 +3,13 @@
 use posthaste_testkit::Tenant;
 use serde_json::json;
 
-use crate::Desk;
+use crate::TestApp;
 
 const UNKNOWN: &str = "AAAAAAAAAAAAAAAAAAAAAA";
 
 #[tokio::test]
 async fn a_new_key_is_shown_once_and_works_at_once() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let answer = desk
         .create(&desk.tenant.key, &json!({"name": " Mail "}))
         .await
@@ -39,7 +39,7 @@ async fn a_new_key_is_shown_once_and_works_at_once() {
 
 #[tokio::test]
 async fn the_list_names_keys_and_nothing_else() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let (id, _) = desk.made(&["mail.send"]).await;
     let key = &desk.tenant.key;
     let all = desk
@@ -82,7 +82,7 @@ async fn the_list_names_keys_and_nothing_else() {
 
 #[tokio::test]
 async fn a_name_is_needed_and_at_most_255_characters() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let key = &desk.tenant.key;
     for body in [
         json!({}),
@@ -126,7 +126,7 @@ async fn a_name_is_needed_and_at_most_255_characters() {
 
 #[tokio::test]
 async fn types_that_do_not_fit_are_named() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     for (body, field) in [
         (json!({"name": 5}), Some("name")),
         (json!({"name": ["a"]}), Some("name")),
@@ -161,7 +161,7 @@ async fn types_that_do_not_fit_are_named() {
 
 #[tokio::test]
 async fn put_changes_name_and_scopes_and_patch_the_name() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let (id, made) = desk.made(&["mail.send"]).await;
     let (key, path) = (&desk.tenant.key, format!("/v3/api_keys/{id}"));
 
@@ -217,7 +217,7 @@ async fn put_changes_name_and_scopes_and_patch_the_name() {
 
 #[tokio::test]
 async fn an_unknown_id_is_not_found_in_the_words_of_its_verb() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let body = json!({"name": "x"});
     for id in [UNKNOWN, "short", "%ff", "a%2Fb", "AAAAAAAAAAAAAAAAAAAAA%0A"] {
         let path = format!("/v3/api_keys/{id}");
@@ -246,7 +246,7 @@ async fn an_unknown_id_is_not_found_in_the_words_of_its_verb() {
 
 #[tokio::test]
 async fn a_revoked_key_stops_here_at_once_and_elsewhere_within_ten_seconds() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let (id, made) = desk.made(&["mail.send"]).await;
     let elsewhere = crate::instance(&desk.store, &desk.hand);
     elsewhere
@@ -291,7 +291,7 @@ async fn a_revoked_key_stops_here_at_once_and_elsewhere_within_ten_seconds() {
 
 #[tokio::test]
 async fn a_change_is_felt_elsewhere_within_ten_seconds() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let (id, made) = desk.made(&["mail.send", "api_keys.read"]).await;
     let elsewhere = crate::instance(&desk.store, &desk.hand);
     elsewhere
@@ -323,7 +323,7 @@ async fn a_change_is_felt_elsewhere_within_ten_seconds() {
 
 #[tokio::test]
 async fn no_tenant_sees_or_touches_the_keys_of_another() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let other = Tenant::new(&desk.store, "other", desk.hand.now()).await;
     let (id, made) = desk.made(&["mail.send"]).await;
     let (path, body) = (
@@ -362,7 +362,7 @@ async fn no_tenant_sees_or_touches_the_keys_of_another() {
 
 #[tokio::test]
 async fn a_parent_makes_the_first_key_of_a_subuser() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let sub = desk.tenant.subuser(&desk.store, "Sub").await;
     let ask = desk
         .api
@@ -401,11 +401,11 @@ async fn a_parent_makes_the_first_key_of_a_subuser() {
 
 #[tokio::test]
 async fn every_route_names_a_scope_that_exists() {
-    let desk = Desk::new().await;
-    let gate = posthaste_http::Gate::new(
+    let desk = TestApp::new().await;
+    let gate = posthaste_http::Authorizer::new(
         desk.store.clone(),
         desk.hand.clock(),
-        posthaste_http::Limits::default(),
+        posthaste_http::RateLimits::default(),
     );
     let app = api_keys::App {
         store: desk.store.clone(),

@@ -12,22 +12,22 @@ mod races;
 mod secrets;
 
 use api_keys::{App, routes};
-use posthaste_http::{Gate, Limits};
+use posthaste_http::{Authorizer, RateLimits};
 use posthaste_store::Store;
-use posthaste_testkit::{Answer, Api, Hand, Tenant, entropy, table};
+use posthaste_testkit::{Api, Response, Tenant, TestClock, entropy, table};
 use serde_json::{Value, json};
 
 /// One account, its full key, and an instance that serves it.
-pub(crate) struct Desk {
+pub(crate) struct TestApp {
     pub(crate) store: Store,
-    pub(crate) hand: Hand,
+    pub(crate) hand: TestClock,
     pub(crate) api: Api,
     pub(crate) tenant: Tenant,
 }
 
-impl Desk {
+impl TestApp {
     pub(crate) async fn new() -> Self {
-        let (store, hand) = (table().await, Hand::default());
+        let (store, hand) = (table().await, TestClock::default());
         let tenant = Tenant::new(&store, "parent", hand.now()).await;
         Self {
             api: instance(&store, &hand),
@@ -37,7 +37,7 @@ impl Desk {
         }
     }
 
-    pub(crate) async fn create(&self, key: &str, body: &Value) -> Answer {
+    pub(crate) async fn create(&self, key: &str, body: &Value) -> Response {
         self.api
             .post("/v3/api_keys")
             .key(key)
@@ -65,12 +65,12 @@ impl Desk {
 }
 
 /// One more instance over the same table, with caches of its own.
-pub(crate) fn instance(store: &Store, hand: &Hand) -> Api {
+pub(crate) fn instance(store: &Store, hand: &TestClock) -> Api {
     let app = App {
         store: store.clone(),
         clock: hand.clock(),
         entropy: entropy(),
     };
-    let gate = Gate::new(store.clone(), hand.clock(), Limits::default());
+    let gate = Authorizer::new(store.clone(), hand.clock(), RateLimits::default());
     Api::new(routes(app, gate))
 }

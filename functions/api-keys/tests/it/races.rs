@@ -2,11 +2,11 @@
 
 use serde_json::json;
 
-use crate::{Desk, instance};
+use crate::{TestApp, instance};
 
 #[tokio::test]
 async fn the_hundred_and_first_key_is_refused_even_when_two_come_at_once() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     for _ in 0..98 {
         desk.made(&["mail.send"]).await;
     }
@@ -44,7 +44,7 @@ async fn the_hundred_and_first_key_is_refused_even_when_two_come_at_once() {
 
 #[tokio::test]
 async fn a_rename_never_undoes_a_narrowing() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     for _ in 0..20 {
         let (id, made) = desk.made(&["mail.send", "templates.read"]).await;
         let (path, key) = (format!("/v3/api_keys/{id}"), &desk.tenant.key);
@@ -62,7 +62,7 @@ async fn a_rename_never_undoes_a_narrowing() {
 
 #[tokio::test]
 async fn a_change_that_meets_a_revocation_does_not_bring_the_key_back() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     for _ in 0..20 {
         let (id, made) = desk.made(&["mail.send"]).await;
         let (path, key) = (format!("/v3/api_keys/{id}"), &desk.tenant.key);
@@ -85,7 +85,7 @@ async fn a_change_that_meets_a_revocation_does_not_bring_the_key_back() {
 
 #[tokio::test]
 async fn a_revoked_key_leaves_no_other_behind_where_it_is_still_remembered() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let scopes = ["api_keys.create", "api_keys.update", "mail.send"];
     let (id, maker) = desk.made(&scopes).await;
     let (spare, spare_key) = desk.made(&["mail.send"]).await;
@@ -119,7 +119,7 @@ async fn a_revoked_key_leaves_no_other_behind_where_it_is_still_remembered() {
 
 #[tokio::test]
 async fn a_narrowed_key_hands_on_what_it_holds_now() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let more = ["api_keys.create", "mail.send", "templates.read"];
     let (id, maker) = desk.made(&more).await;
     let (path, key) = (format!("/v3/api_keys/{id}"), &desk.tenant.key);

@@ -1,16 +1,16 @@
 //! A secret is shown once, stored hashed, printed never.
 
-use posthaste_testkit::Lines;
+use posthaste_testkit::CapturedLog;
 use serde_json::json;
 
-use crate::Desk;
+use crate::TestApp;
 
 #[tokio::test]
 async fn no_log_line_and_no_row_holds_a_secret() {
     // Everything that anybody says.
-    let lines = Lines::kept();
+    let lines = CapturedLog::kept();
 
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let (id, made) = desk.made(&["mail.send", "api_keys.read"]).await;
     let path = format!("/v3/api_keys/{id}");
     let wrong = format!("{}X", made.get(..68).unwrap());
@@ -66,7 +66,7 @@ async fn no_log_line_and_no_row_holds_a_secret() {
 
 #[tokio::test]
 async fn no_answer_tells_which_part_of_a_key_was_wrong() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let key = &desk.tenant.key;
     let (id, secret) = (key.get(3..25).unwrap(), key.get(26..).unwrap());
     let mut answers = Vec::new();

@@ -1,12 +1,12 @@
 //! Sending allowances.
 
-use posthaste_model::{EmailAddress, Kind, Mail};
-use posthaste_queue::Body;
-use posthaste_store::{Allowance, List, Mark, State};
+use posthaste_model::{EmailAddress, EventKind, Mail};
+use posthaste_queue::JobBody;
+use posthaste_store::{Allowance, CopyState, Mark, SuppressionList};
 
-use crate::signing::Desk;
+use crate::signing::TestApp;
 
-impl Desk {
+impl TestApp {
     async fn allow(&self, total: u32) {
         let allowance = Allowance {
             frequency: None,
@@ -30,7 +30,7 @@ impl Desk {
 
 #[tokio::test]
 async fn what_is_past_the_allowance_is_dropped_and_says_so() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     desk.allow(2).await;
     let job = desk.job("ann@example.com", 3);
 
@@ -43,11 +43,11 @@ async fn what_is_past_the_allowance_is_dropped_and_says_so() {
         .await
         .unwrap();
     let (dropped, sent): (Vec<_>, Vec<_>) =
-        rows.iter().partition(|row| row.state == State::Dropped);
+        rows.iter().partition(|row| row.state == CopyState::Dropped);
     assert_eq!((dropped.len(), sent.len()), (1, 2));
     let events = dropped[0].events();
     assert_eq!(events.len(), 1);
-    assert_eq!(events[0].kind, Kind::Dropped);
+    assert_eq!(events[0].kind, EventKind::Dropped);
     let reason = events[0].reason.as_deref();
     assert_eq!(reason, Some("Recipient List over Package Quota"));
     assert_eq!(desk.left().await, 0);
@@ -55,7 +55,7 @@ async fn what_is_past_the_allowance_is_dropped_and_says_so() {
 
 #[tokio::test]
 async fn a_repeated_job_pays_once() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     desk.allow(5).await;
     let job = desk.job("ann@example.com", 2);
 
@@ -68,21 +68,21 @@ async fn a_repeated_job_pays_once() {
 
 #[tokio::test]
 async fn an_account_without_an_allowance_sends_as_much_as_it_likes() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     desk.work(&desk.job("ann@example.com", 4)).await;
     assert_eq!(desk.relay.received().len(), 4);
 }
 
 #[tokio::test]
 async fn a_notice_of_the_service_costs_nothing() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     desk.allow(1).await;
     desk.work(&desk.job("ann@example.com", 1)).await;
     assert_eq!(desk.left().await, 0);
     let mut job = desk.job("ann@example.com", 1);
     let address = |text| EmailAddress::parse(text).unwrap();
     let (from, to) = (address("no-reply@post.example"), address("ann@example.net"));
-    job.body = Body::Mail(Box::new(Mail::notice(from, to, "Confirm", "Please".into())));
+    job.body = JobBody::Mail(Box::new(Mail::notice(from, to, "Confirm", "Please".into())));
 
     desk.work(&job).await;
 
@@ -92,10 +92,12 @@ async fn a_notice_of_the_service_costs_nothing() {
 
 #[tokio::test]
 async fn a_notice_of_the_service_respects_the_lists() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let (id, mark) = (&desk.tenant.account.id, Mark::at(desk.hand.now()));
     let gone = ["ann@example.net".to_owned()];
-    let listed = desk.store.suppress_all(id, &gone, List::Bounces, &mark);
+    let listed = desk
+        .store
+        .suppress_all(id, &gone, SuppressionList::Bounces, &mark);
     listed.await.unwrap();
     let mut job = desk.job("ann@example.com", 1);
     let address = |text| EmailAddress::parse(text).unwrap();
@@ -103,7 +105,7 @@ async fn a_notice_of_the_service_respects_the_lists() {
         job.message = posthaste_testkit::entropy().message_id();
         let from = address("no-reply@post.example");
         let notice = Mail::notice(from, address(to), "Confirm", "Please".into());
-        job.body = Body::Mail(Box::new(notice));
+        job.body = JobBody::Mail(Box::new(notice));
         desk.work(&job).await;
         assert_eq!(desk.relay.received().len(), sent, "{to}");
     }

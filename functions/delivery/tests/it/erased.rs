@@ -1,19 +1,19 @@
 //! What is stored of a copy whose address was forgotten while its job waited.
 
 use delivery::handle;
-use posthaste_queue::{BatchResult, Body, Job};
+use posthaste_queue::{BatchResult, Job, JobBody};
 use posthaste_store::Key;
 use posthaste_testkit::relay::Script;
 use posthaste_testkit::{entropy, sqs_event};
 use serde_json::{Value, json};
 
-use crate::lists::Desk;
+use crate::lists::TestApp;
 
 const DAY: i64 = 86_400;
 
 #[tokio::test]
 async fn it_is_sent_and_stays_no_longer_than_its_jobs() {
-    let mut desk = Desk::new(Script::new()).await;
+    let mut desk = TestApp::new(Script::new()).await;
     desk.app.retention = 30 * DAY;
     let accepted = desk.hand.clock().now_ms();
     desk.hand.advance(60);
@@ -45,7 +45,7 @@ async fn it_is_sent_and_stays_no_longer_than_its_jobs() {
             due: None,
             left: false,
             key: None,
-            body: Body::Mail(Box::new(serde_json::from_value(mail).unwrap())),
+            body: JobBody::Mail(Box::new(serde_json::from_value(mail).unwrap())),
         };
         let answer = handle(&desk.app, &sqs_event([job.to_text().unwrap()])).await;
         assert_eq!(answer, BatchResult::default());

@@ -3,26 +3,26 @@
 use delivery::{App, Identity, handle};
 use posthaste_blob::Blob;
 use posthaste_mailer::{Mailer, Smtp, SmtpConfig};
-use posthaste_model::{AccountId, Event, Kind, Mail};
-use posthaste_queue::{BatchResult, Body, Happened, Job};
-use posthaste_store::{List, Mark};
+use posthaste_model::{AccountId, Event, EventKind, Mail};
+use posthaste_queue::{BatchResult, EventBatch, Job, JobBody};
+use posthaste_store::{Mark, SuppressionList};
 use posthaste_testkit::relay::{At, Does, Relay, Script};
-use posthaste_testkit::{Hand, Queues, Tenant, entropy, sqs_event, table};
+use posthaste_testkit::{Queues, Tenant, TestClock, entropy, sqs_event, table};
 use serde_json::{Value, json};
 
 const SECRET: &str = "1:MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE";
 
-pub(crate) struct Desk {
-    pub(crate) hand: Hand,
+pub(crate) struct TestApp {
+    pub(crate) hand: TestClock,
     pub(crate) queues: Queues,
     pub(crate) relay: Relay,
     pub(crate) account: AccountId,
     pub(crate) app: App,
 }
 
-impl Desk {
+impl TestApp {
     pub(crate) async fn new(script: Script) -> Self {
-        let (store, hand, queues) = (table().await, Hand::default(), Queues::start());
+        let (store, hand, queues) = (table().await, TestClock::default(), Queues::start());
         let relay = Relay::start(script).await;
         let url = format!("{}?tls=none", relay.url()).parse().unwrap();
         let app = App {
@@ -42,11 +42,11 @@ impl Desk {
             spam: None,
             templates: delivery::Templates::default(),
             owner: "test".into(),
-            exclusive: true,
-            at_once: 4,
+            single_process: true,
+            concurrency: 4,
             tracking: None,
             retention: 86_400,
-            meter: std::sync::Arc::default(),
+            accounts: std::sync::Arc::default(),
         };
         Self {
             account: Tenant::new(&store, "owner", hand.now()).await.account.id,
@@ -57,7 +57,7 @@ impl Desk {
         }
     }
 
-    pub(crate) async fn mark(&self, email: &str, list: List) {
+    pub(crate) async fn mark(&self, email: &str, list: SuppressionList) {
         let mark = Mark::at(self.hand.now());
         let emails = [email.to_owned()];
         let store = &self.app.store;
@@ -88,7 +88,7 @@ impl Desk {
             due: None,
             left: false,
             key: Some(entropy().key_id()),
-            body: Body::Mail(Box::new(mail)),
+            body: JobBody::Mail(Box::new(mail)),
         };
         // Every job may run twice.
         for _ in 0..2 {
@@ -98,7 +98,7 @@ impl Desk {
         let mut last = std::collections::BTreeMap::new();
         for event in self.told() {
             // The first word of a copy says who sent it.
-            let first = matches!(event.kind, Kind::Processed | Kind::Dropped);
+            let first = matches!(event.kind, EventKind::Processed | EventKind::Dropped);
             assert_eq!(event.key, job.key.clone().filter(|_| first));
             let reason = event.reason.unwrap_or_default();
             last.insert(event.recipient, (event.kind.wire().to_owned(), reason));
@@ -110,23 +110,31 @@ impl Desk {
     pub(crate) fn told(&self) -> Vec<Event> {
         let texts = self.queues.drain("events").into_iter();
         texts
-            .flat_map(|(text, _)| Happened::from_text(&text).unwrap().events)
+            .flat_map(|(text, _)| EventBatch::from_text(&text).unwrap().events)
             .collect()
     }
 }
 
-const LISTS: [(&str, List, &str); 6] = [
-    ("bounces", List::Bounces, "Bounced Address"),
-    ("invalid", List::InvalidEmails, "Invalid"),
-    ("spam", List::SpamReports, "Spam Reporting Address"),
-    ("global", List::Unsubscribes, "Unsubscribed Address"),
-    ("group", List::Group(3), "Unsubscribed Address"),
-    ("blocks", List::Blocks, ""),
+const LISTS: [(&str, SuppressionList, &str); 6] = [
+    ("bounces", SuppressionList::Bounces, "Bounced Address"),
+    ("invalid", SuppressionList::InvalidEmails, "Invalid"),
+    (
+        "spam",
+        SuppressionList::SpamReports,
+        "Spam Reporting Address",
+    ),
+    (
+        "global",
+        SuppressionList::Unsubscribes,
+        "Unsubscribed Address",
+    ),
+    ("group", SuppressionList::Group(3), "Unsubscribed Address"),
+    ("blocks", SuppressionList::Blocks, ""),
 ];
 
 #[tokio::test]
 async fn each_list_drops_for_its_reason_and_each_bypass_lifts_its_own() {
-    let desk = Desk::new(Script::new()).await;
+    let desk = TestApp::new(Script::new()).await;
     let names: Vec<String> = LISTS
         .iter()
         .map(|(name, ..)| format!("{name}@example.com"))
@@ -187,7 +195,7 @@ async fn what_the_relay_refuses_is_learnt_for_the_next_mail() {
             "wary@example.com",
             Does::say("550 5.7.1 Blocked by policy"),
         );
-    let desk = Desk::new(script).await;
+    let desk = TestApp::new(script).await;
     let to = ["gone@example.com", "never@example.com", "wary@example.com"];
     let first = desk.send(&to, json!({})).await;
     let kinds: Vec<_> = first.iter().map(|(kind, _)| kind.as_str()).collect();
@@ -198,7 +206,12 @@ async fn what_the_relay_refuses_is_learnt_for_the_next_mail() {
     assert_eq!(second[2].0, "bounce", "a block keeps no later mail back");
 
     let lists = desk.app.store.suppressed(&desk.account, "gone@example.com");
-    let mark = lists.await.unwrap().on(List::Bounces).cloned().unwrap();
+    let mark = lists
+        .await
+        .unwrap()
+        .on(SuppressionList::Bounces)
+        .cloned()
+        .unwrap();
     assert_eq!(mark.status.as_deref(), Some("5.1.1"));
     assert_eq!(mark.reason.as_deref(), Some("550 5.1.1 User unknown"));
     assert_eq!(mark.at, desk.hand.now());
@@ -206,7 +219,8 @@ async fn what_the_relay_refuses_is_learnt_for_the_next_mail() {
 
 #[tokio::test]
 async fn trouble_of_our_own_suppresses_nobody_even_after_three_days() {
-    let desk = Desk::new(Script::new().on(At::MailFrom, Does::say("530 5.7.0 Who are you"))).await;
+    let desk =
+        TestApp::new(Script::new().on(At::MailFrom, Does::say("530 5.7.0 Who are you"))).await;
     let first = desk.send(&["ann@example.com"], json!({})).await;
     assert_eq!(first[0].0, "deferred");
     desk.hand.advance(73 * 3600);

@@ -1,12 +1,12 @@
 //! What an account decided for all of its mail.
 
-use posthaste_store::{AccountSettings, List, Mark};
+use posthaste_store::{AccountSettings, Mark, SuppressionList};
 use posthaste_testkit::relay::Script;
 use serde_json::json;
 
-use crate::lists::Desk;
+use crate::lists::TestApp;
 
-impl Desk {
+impl TestApp {
     async fn decide(&self, change: impl Fn(&mut AccountSettings)) {
         let done = self.app.store.change_settings(&self.account, |settings| {
             change(settings);
@@ -26,7 +26,7 @@ impl Desk {
 
 #[tokio::test]
 async fn the_accounts_footer_is_under_every_mail_until_the_request_says_otherwise() {
-    let desk = Desk::new(Script::new()).await;
+    let desk = TestApp::new(Script::new()).await;
     desk.send(&["ann@example.com"], json!({})).await;
     assert!(!desk.text().contains("Our footer"));
     desk.decide(|settings| {
@@ -48,7 +48,7 @@ async fn the_accounts_footer_is_under_every_mail_until_the_request_says_otherwis
 /// What a request asks for is measured when it is taken; what is added to it, when it is there.
 #[tokio::test]
 async fn a_copy_that_outgrows_the_limit_is_dropped_and_says_so() {
-    let desk = Desk::new(Script::new()).await;
+    let desk = TestApp::new(Script::new()).await;
     let file = "A".repeat((30 << 20) / 78 * 76 - 76 * 100);
     let mail = json!({"attachments": [{"content": file, "filename": "a.bin"}]});
     let to = ["ann@example.com"];
@@ -67,13 +67,13 @@ async fn a_copy_that_outgrows_the_limit_is_dropped_and_says_so() {
 
 #[tokio::test]
 async fn who_is_on_the_whitelist_is_written_to_after_a_bounce_or_an_unsubscribe() {
-    let desk = Desk::new(Script::new()).await;
+    let desk = TestApp::new(Script::new()).await;
     let all = [
-        ("bounced@spared.example", List::Bounces),
-        ("left@spared.example", List::Unsubscribes),
-        ("angry@spared.example", List::SpamReports),
-        ("group@spared.example", List::Group(3)),
-        ("bounced@other.example", List::Bounces),
+        ("bounced@spared.example", SuppressionList::Bounces),
+        ("left@spared.example", SuppressionList::Unsubscribes),
+        ("angry@spared.example", SuppressionList::SpamReports),
+        ("group@spared.example", SuppressionList::Group(3)),
+        ("bounced@other.example", SuppressionList::Bounces),
     ];
     for (email, list) in all {
         desk.mark(email, list).await;
@@ -94,8 +94,8 @@ async fn who_is_on_the_whitelist_is_written_to_after_a_bounce_or_an_unsubscribe(
 
 #[tokio::test]
 async fn a_bounce_that_is_old_enough_is_forgotten() {
-    let desk = Desk::new(Script::new()).await;
-    desk.mark("ann@example.com", List::Bounces).await;
+    let desk = TestApp::new(Script::new()).await;
+    desk.mark("ann@example.com", SuppressionList::Bounces).await;
     desk.decide(|settings| {
         settings.bounce_purge.enabled = true;
         settings.bounce_purge.hard = Some(2);
@@ -111,7 +111,7 @@ async fn a_bounce_that_is_old_enough_is_forgotten() {
     let mark = Mark::at(desk.hand.now());
     let store = &desk.app.store;
     let again = store.change_suppressed(&desk.account, to[0], |lists| {
-        lists.put(List::Bounces, mark.clone());
+        lists.put(SuppressionList::Bounces, mark.clone());
     });
     again.await.unwrap();
     assert_eq!(desk.send(&to, json!({})).await[0].0, "dropped");

@@ -6,18 +6,18 @@ use delivery::{App, Dkim, Identity, handle};
 use posthaste_blob::Blob;
 use posthaste_identity::{KeyPair, place};
 use posthaste_mailer::{Mailer, Smtp, SmtpConfig};
-use posthaste_model::{Kind, Mail, Record, RecordKind};
-use posthaste_queue::{BatchResult, Body, Happened, Job};
+use posthaste_model::{EventKind, Mail, Record, RecordKind};
+use posthaste_queue::{BatchResult, EventBatch, Job, JobBody};
 use posthaste_store::{DkimKey, Domain, Store};
 use posthaste_testkit::relay::{Relay, Script};
-use posthaste_testkit::{Hand, Queues, Tenant, entropy, sqs_event, table};
+use posthaste_testkit::{Queues, Tenant, TestClock, entropy, sqs_event, table};
 use posthaste_webhook::Sealer;
 
 const SECRET: &str = "1:MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE";
 
-pub(crate) struct Desk {
+pub(crate) struct TestApp {
     pub(crate) store: Store,
-    pub(crate) hand: Hand,
+    pub(crate) hand: TestClock,
     pub(crate) relay: Relay,
     pub(crate) tenant: Tenant,
     queues: Queues,
@@ -25,9 +25,9 @@ pub(crate) struct Desk {
     app: App,
 }
 
-impl Desk {
+impl TestApp {
     pub(crate) async fn new() -> Self {
-        let (store, hand, queues) = (table().await, Hand::default(), Queues::start());
+        let (store, hand, queues) = (table().await, TestClock::default(), Queues::start());
         let relay = Relay::start(Script::new()).await;
         let url = format!("{}?tls=none", relay.url()).parse().unwrap();
         let sealer: Arc<Sealer> = Arc::new(SECRET.parse().unwrap());
@@ -48,11 +48,11 @@ impl Desk {
             spam: None,
             templates: delivery::Templates::default(),
             owner: "test".into(),
-            exclusive: true,
-            at_once: 4,
+            single_process: true,
+            concurrency: 4,
             tracking: None,
             retention: 86_400,
-            meter: Arc::default(),
+            accounts: Arc::default(),
         };
         Self {
             tenant: Tenant::new(&store, "owner", hand.now()).await,
@@ -118,9 +118,9 @@ impl Desk {
     }
 
     /// The kinds of the events that were queued.
-    pub(crate) fn told(&self) -> Vec<Kind> {
+    pub(crate) fn told(&self) -> Vec<EventKind> {
         let sent = self.queues.drain("events").into_iter();
-        let events = sent.flat_map(|(text, _)| Happened::from_text(&text).unwrap().events);
+        let events = sent.flat_map(|(text, _)| EventBatch::from_text(&text).unwrap().events);
         events.map(|event| event.kind).collect()
     }
 
@@ -144,14 +144,14 @@ impl Desk {
             due: None,
             left: false,
             key: None,
-            body: Body::Mail(Box::new(mail)),
+            body: JobBody::Mail(Box::new(mail)),
         }
     }
 }
 
 #[tokio::test]
 async fn a_mail_carries_the_signature_of_the_closest_domain_of_its_sender() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     desk.domain("example.com", true, &desk.sealer).await;
     desk.domain("mail.example.com", true, &desk.sealer).await;
 
@@ -175,7 +175,7 @@ async fn a_mail_carries_the_signature_of_the_closest_domain_of_its_sender() {
 
 #[tokio::test]
 async fn a_mail_without_a_proven_domain_goes_out_unsigned() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     desk.domain("example.com", false, &desk.sealer).await;
     for from in ["ann@example.com", "ann@example.org"] {
         let mail = desk.send(from).await;
@@ -185,7 +185,7 @@ async fn a_mail_without_a_proven_domain_goes_out_unsigned() {
 
 #[tokio::test]
 async fn a_key_that_does_not_open_keeps_no_mail_back() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let other: Sealer = "1:OTg3NjU0MzIxMDk4NzY1NDMyMTA5ODc2NTQzMjEwOTg"
         .parse()
         .unwrap();
@@ -196,7 +196,7 @@ async fn a_key_that_does_not_open_keeps_no_mail_back() {
 
 #[tokio::test]
 async fn that_a_sender_has_no_domain_is_forgotten_within_seconds() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     assert!(
         !desk
             .send("ann@example.com")
@@ -214,7 +214,7 @@ async fn that_a_sender_has_no_domain_is_forgotten_within_seconds() {
 
 #[tokio::test]
 async fn a_relay_that_signs_gets_mails_without_a_signature() {
-    let mut desk = Desk::new().await;
+    let mut desk = TestApp::new().await;
     desk.domain("example.com", true, &desk.sealer).await;
     desk.app.dkim = None;
     assert!(

@@ -10,7 +10,7 @@ use serde_json::json;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpListener;
 
-use crate::lists::Desk;
+use crate::lists::TestApp;
 
 /// A spamd that gives a mail a point for every `viagra` in it, with a threshold of 3; and how
 /// often it was asked.
@@ -45,7 +45,7 @@ fn text(count: usize) -> serde_json::Value {
 #[tokio::test]
 async fn what_reaches_the_threshold_is_dropped_and_the_rest_leaves() {
     let (spam, _) = spamd().await;
-    let mut desk = Desk::new(Script::new()).await;
+    let mut desk = TestApp::new(Script::new()).await;
     desk.app.spam = Some(spam);
     for (count, want) in [
         (0, ("delivered", "")),
@@ -61,7 +61,7 @@ async fn what_reaches_the_threshold_is_dropped_and_the_rest_leaves() {
 #[tokio::test]
 async fn each_copy_is_judged_by_what_is_in_it() {
     let (spam, _) = spamd().await;
-    let mut desk = Desk::new(Script::new()).await;
+    let mut desk = TestApp::new(Script::new()).await;
     desk.app.spam = Some(spam);
     let mut mail = text(2);
     mail["personalizations"] = json!([
@@ -76,7 +76,7 @@ async fn each_copy_is_judged_by_what_is_in_it() {
 #[tokio::test]
 async fn an_account_may_ask_for_a_lower_threshold() {
     let (spam, _) = spamd().await;
-    let mut desk = Desk::new(Script::new()).await;
+    let mut desk = TestApp::new(Script::new()).await;
     desk.app.spam = Some(spam);
     for (score, want) in [(2, "dropped"), (10, "delivered")] {
         let done = desk.app.store.change_settings(&desk.account, |settings| {
@@ -96,7 +96,7 @@ async fn a_filter_that_is_down_keeps_no_mail_back() {
     let closed = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = closed.local_addr().unwrap();
     drop(closed);
-    let mut desk = Desk::new(Script::new()).await;
+    let mut desk = TestApp::new(Script::new()).await;
     let filter = Filter::parse(&format!("spamd://{address}")).unwrap();
     desk.app.spam = Some(Spam::new(filter));
     let ends = desk.send(&["ann@example.com", "bob@example.com"], text(9));
@@ -108,7 +108,7 @@ async fn a_filter_that_is_down_keeps_no_mail_back() {
 async fn a_mail_is_scored_at_its_first_attempt_only() {
     let (spam, asked) = spamd().await;
     let script = Script::new().on(At::Data, Does::say("451 4.7.1 Come again"));
-    let mut desk = Desk::new(script).await;
+    let mut desk = TestApp::new(script).await;
     desk.app.spam = Some(spam);
     let ends = desk.send(&["ann@example.com"], text(0)).await;
     assert_eq!(ends[0].0, "deferred");

@@ -1,14 +1,14 @@
 //! Mail that was accepted before its account was switched off.
 
-use posthaste_model::{AccountId, Kind};
+use posthaste_model::{AccountId, EventKind};
 use posthaste_queue::Job;
-use posthaste_store::{Account, Later, State, Status};
+use posthaste_store::{Account, AccountStatus, CopyState, ScheduledMail};
 use posthaste_testkit::relay::{At, Does, Script};
 
-use crate::{lists, signing::Desk};
+use crate::{lists, signing::TestApp};
 
-impl Desk {
-    async fn turn(&self, id: &AccountId, status: Status) {
+impl TestApp {
+    async fn turn(&self, id: &AccountId, status: AccountStatus) {
         let turn = |account: &mut Account| account.status = status;
         self.store.update_account(id, turn).await.unwrap();
         self.hand.advance(10);
@@ -19,8 +19,11 @@ impl Desk {
         let rows = self.store.recipients(&job.account, &job.message).await;
         let reason = |row: posthaste_store::Recipient| {
             let last = row.events().pop().unwrap();
-            assert_eq!(row.state == State::Dropped, last.kind == Kind::Dropped);
-            last.reason.filter(|_| last.kind == Kind::Dropped)
+            assert_eq!(
+                row.state == CopyState::Dropped,
+                last.kind == EventKind::Dropped
+            );
+            last.reason.filter(|_| last.kind == EventKind::Dropped)
         };
         rows.unwrap().into_iter().map(reason).collect()
     }
@@ -28,12 +31,12 @@ impl Desk {
 
 #[tokio::test]
 async fn what_a_switched_off_account_had_accepted_is_dropped_and_says_so() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let id = &desk.tenant.account.id;
     for (status, reason) in [
-        (Status::Disabled, "Account Disabled"),
-        (Status::Suspended, "Account Suspended"),
-        (Status::DisabledAndSuspended, "Account Suspended"),
+        (AccountStatus::Disabled, "Account Disabled"),
+        (AccountStatus::Suspended, "Account Suspended"),
+        (AccountStatus::DisabledAndSuspended, "Account Suspended"),
     ] {
         let job = desk.job("ann@example.com", 2);
         desk.turn(id, status).await;
@@ -45,7 +48,7 @@ async fn what_a_switched_off_account_had_accepted_is_dropped_and_says_so() {
     }
     assert!(desk.relay.received().is_empty());
 
-    desk.turn(id, Status::Active).await;
+    desk.turn(id, AccountStatus::Active).await;
     let job = desk.job("ann@example.com", 1);
     desk.work(&job).await;
     assert_eq!(desk.reasons(&job).await, [None]);
@@ -54,12 +57,12 @@ async fn what_a_switched_off_account_had_accepted_is_dropped_and_says_so() {
 
 #[tokio::test]
 async fn a_later_send_of_a_switched_off_account_is_dropped_at_its_time() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let mut job = desk.job("ann@example.com", 1);
     let at = desk.hand.now();
     job.due = Some(at);
     let text = job.to_text().unwrap();
-    let later = Later {
+    let later = ScheduledMail {
         account: &job.account,
         message: &job.message,
         first: 0,
@@ -70,7 +73,8 @@ async fn a_later_send_of_a_switched_off_account_is_dropped_at_its_time() {
     };
     let clock = desk.hand.clock();
     let _near = desk.store.schedule(&[later], &clock).await.unwrap();
-    desk.turn(&desk.tenant.account.id, Status::Suspended).await;
+    desk.turn(&desk.tenant.account.id, AccountStatus::Suspended)
+        .await;
     desk.work(&job).await;
     let want = Some("Account Suspended".to_owned());
     assert_eq!(desk.reasons(&job).await, [want]);
@@ -78,17 +82,19 @@ async fn a_later_send_of_a_switched_off_account_is_dropped_at_its_time() {
 
 #[tokio::test]
 async fn a_parent_that_is_switched_off_keeps_its_subusers_mail_back() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let sub = desk.tenant.subuser(&desk.store, "sub").await;
     let mut job = desk.job("ann@example.com", 1);
     job.account = sub.account.id.clone();
-    desk.turn(&desk.tenant.account.id, Status::Suspended).await;
+    desk.turn(&desk.tenant.account.id, AccountStatus::Suspended)
+        .await;
     desk.work(&job).await;
     let want = Some("Account Suspended".to_owned());
     assert_eq!(desk.reasons(&job).await, [want]);
     assert!(desk.relay.received().is_empty());
 
-    desk.turn(&desk.tenant.account.id, Status::Active).await;
+    desk.turn(&desk.tenant.account.id, AccountStatus::Active)
+        .await;
     let mut job = desk.job("ann@example.com", 1);
     job.account = sub.account.id.clone();
     desk.work(&job).await;
@@ -97,7 +103,7 @@ async fn a_parent_that_is_switched_off_keeps_its_subusers_mail_back() {
 
 #[tokio::test]
 async fn mail_of_an_account_that_is_gone_is_dropped() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let sub = desk.tenant.subuser(&desk.store, "sub").await;
     let mut job = desk.job("ann@example.com", 1);
     job.account = sub.account.id.clone();
@@ -111,11 +117,11 @@ async fn mail_of_an_account_that_is_gone_is_dropped() {
 #[tokio::test]
 async fn a_copy_that_was_deferred_is_not_tried_again() {
     let script = Script::new().on(At::Data, Does::say("451 4.7.1 Come again"));
-    let desk = lists::Desk::new(script).await;
+    let desk = lists::TestApp::new(script).await;
     let got = desk.send(&["bob@example.net"], serde_json::json!({})).await;
     assert_eq!(got[0].0, "deferred");
     let next: Vec<_> = desk.queues.drain("send");
-    let suspend = |account: &mut Account| account.status = Status::Suspended;
+    let suspend = |account: &mut Account| account.status = AccountStatus::Suspended;
     let store = &desk.app.store;
     store.update_account(&desk.account, suspend).await.unwrap();
     desk.hand.advance(3_600);
@@ -125,6 +131,6 @@ async fn a_copy_that_was_deferred_is_not_tried_again() {
     let reason = last.reason.as_deref();
     assert_eq!(
         (last.kind, reason),
-        (Kind::Dropped, Some("Account Suspended"))
+        (EventKind::Dropped, Some("Account Suspended"))
     );
 }

@@ -2,15 +2,15 @@
 
 use delivery::handle;
 use posthaste_model::{Mail, TemplateId, VersionId};
-use posthaste_queue::{BatchResult, Body, Job};
-use posthaste_store::{Placed, Template, Texts, Version};
+use posthaste_queue::{BatchResult, Job, JobBody};
+use posthaste_store::{Placed, Template, Version, VersionTexts};
 use posthaste_testkit::relay::Script;
 use posthaste_testkit::{entropy, sqs_event};
 use serde_json::{Value, json};
 
-use crate::lists::Desk;
+use crate::lists::TestApp;
 
-impl Desk {
+impl TestApp {
     /// A template whose one version says this.
     async fn template(&self, html: &str) -> Template {
         let (store, now) = (&self.app.store, self.hand.now());
@@ -44,9 +44,9 @@ impl Desk {
     }
 
     async fn says(&self, texts: &VersionId, html: &str) {
-        let all = Texts {
+        let all = VersionTexts {
             html_content: html.to_owned(),
-            ..Texts::default()
+            ..VersionTexts::default()
         };
         let put = self.app.store.put_texts(&self.account, texts, &all);
         put.await.unwrap();
@@ -81,7 +81,7 @@ impl Desk {
 
 #[tokio::test]
 async fn a_template_is_remembered_for_ten_seconds() {
-    let desk = Desk::new(Script::new()).await;
+    let desk = TestApp::new(Script::new()).await;
     let template = desk.template("<p>old</p>").await;
     desk.write(&template.id).await;
     desk.rewrite(&template, "<p>new</p>").await;
@@ -95,7 +95,7 @@ async fn a_template_is_remembered_for_ten_seconds() {
 /// Only what compiled was stored, so a later release is what refuses it: the sender lost nothing.
 #[tokio::test]
 async fn a_stored_template_that_no_longer_compiles_holds_its_mail_and_drops_none() {
-    let desk = Desk::new(Script::new()).await;
+    let desk = TestApp::new(Script::new()).await;
     let template = desk.template("{{#if}}").await;
     let job = desk.job(&template.id).to_text().unwrap();
     for _ in 0..3 {
@@ -111,7 +111,7 @@ async fn a_stored_template_that_no_longer_compiles_holds_its_mail_and_drops_none
 
 #[tokio::test]
 async fn a_template_that_went_after_the_mail_was_accepted_drops_it_with_a_reason() {
-    let desk = Desk::new(Script::new()).await;
+    let desk = TestApp::new(Script::new()).await;
     let store = &desk.app.store;
     let dropped =
         |id: &TemplateId, why: &str| vec![("dropped".to_owned(), format!("template {id} {why}"))];
@@ -133,7 +133,7 @@ async fn a_template_that_went_after_the_mail_was_accepted_drops_it_with_a_reason
 
 #[tokio::test]
 async fn a_template_whose_text_is_being_replaced_is_waited_for() {
-    let desk = Desk::new(Script::new()).await;
+    let desk = TestApp::new(Script::new()).await;
     let template = desk.template("<p>old</p>").await;
     let texts = &template.versions[0].texts;
     let store = &desk.app.store;
@@ -149,7 +149,7 @@ async fn a_template_whose_text_is_being_replaced_is_waited_for() {
     assert_eq!(desk.with("<p>new</p>"), 1);
 }
 
-impl Desk {
+impl TestApp {
     fn job(&self, template: &TemplateId) -> Job {
         let mail: Value = json!({
             "from": {"email": "shop@example.com"},
@@ -168,7 +168,7 @@ impl Desk {
             due: None,
             left: false,
             key: None,
-            body: Body::Mail(Box::new(mail)),
+            body: JobBody::Mail(Box::new(mail)),
         }
     }
 }

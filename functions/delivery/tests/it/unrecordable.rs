@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use posthaste_model::{Event, Kind, Timestamp};
+use posthaste_model::{Event, EventKind, Timestamp};
 use posthaste_queue::Job;
-use posthaste_store::{Key, Recipient, State};
+use posthaste_store::{CopyState, Key, Recipient};
 
-use crate::signing::Desk;
+use crate::signing::TestApp;
 
 /// The copy's row as an earlier release left it after forty attempts, with so many bytes to spare.
-async fn grown(desk: &Desk, job: &Job, spare: usize) {
+async fn grown(desk: &TestApp, job: &Job, spare: usize) {
     const LARGEST: usize = 400 * 1024;
     // As large as the table takes it, to sixteen bytes.
     for bytes in (LARGEST - 4_000..LARGEST).rev().step_by(16) {
@@ -22,12 +22,12 @@ async fn grown(desk: &Desk, job: &Job, spare: usize) {
 }
 
 /// Writes the row with so many bytes of events, unless the table refuses it.
-async fn put(desk: &Desk, job: &Job, bytes: usize) -> bool {
+async fn put(desk: &TestApp, job: &Job, bytes: usize) -> bool {
     let mut events = Vec::new();
     for attempt in 0..=39 {
         let kind = match attempt {
-            0 => Kind::Processed,
-            _ => Kind::Deferred,
+            0 => EventKind::Processed,
+            _ => EventKind::Deferred,
         };
         let id = Event::derived_id(&job.message, 0, kind, attempt);
         let email = "bob0@example.net".to_owned();
@@ -51,43 +51,43 @@ async fn put(desk: &Desk, job: &Job, bytes: usize) -> bool {
     desk.store.put(&key, &row, None).await.is_ok()
 }
 
-async fn row(desk: &Desk, job: &Job) -> Recipient {
+async fn row(desk: &TestApp, job: &Job) -> Recipient {
     let row = desk.store.recipient(&job.account, &job.message, 0).await;
     row.unwrap().unwrap()
 }
 
 #[tokio::test]
 async fn a_row_that_an_earlier_release_filled_takes_its_end() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let mut job = desk.job("ann@example.com", 1);
     grown(&desk, &job, 150).await;
     job.attempt = 40;
     // What is added does not fit any more.
     desk.work(&job).await;
     let row = row(&desk, &job).await;
-    assert_eq!(row.state, State::Delivered);
-    assert_eq!(row.events().last().unwrap().kind, Kind::Delivered);
+    assert_eq!(row.state, CopyState::Delivered);
+    assert_eq!(row.events().last().unwrap().kind, EventKind::Delivered);
     assert_eq!(desk.relay.received().len(), 1);
 }
 
 #[tokio::test]
 async fn a_copy_whose_row_is_refused_is_dropped_in_a_small_row() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let mut job = desk.job("ann@example.com", 1);
     // Not even the claim fits.
     grown(&desk, &job, 0).await;
     job.attempt = 40;
     desk.work(&job).await;
     let dropped = row(&desk, &job).await;
-    assert_eq!(dropped.state, State::Dropped);
+    assert_eq!(dropped.state, CopyState::Dropped);
     let events = dropped.events();
     assert_eq!(events.len(), 1);
-    assert_eq!(events[0].kind, Kind::Dropped);
+    assert_eq!(events[0].kind, EventKind::Dropped);
     assert_eq!(events[0].reason.as_deref(), Some("Cannot Be Recorded"));
     assert!(desk.relay.received().is_empty());
-    assert_eq!(desk.told(), [Kind::Dropped]);
+    assert_eq!(desk.told(), [EventKind::Dropped]);
     // A repeat of the job tells the same and does no more.
     desk.work(&job).await;
     assert_eq!(row(&desk, &job).await, dropped);
-    assert_eq!(desk.told(), [Kind::Dropped]);
+    assert_eq!(desk.told(), [EventKind::Dropped]);
 }

@@ -4,7 +4,7 @@ use http::StatusCode;
 use posthaste_testkit::{Receiver, Reply};
 use serde_json::{Value, json};
 
-use crate::desk::Desk;
+use crate::desk::TestApp;
 
 const ALL: &str = "/v3/user/webhooks/event/settings";
 
@@ -14,7 +14,7 @@ fn message(body: &Value) -> &str {
 
 #[tokio::test]
 async fn a_webhook_is_created_read_changed_and_deleted() {
-    let desk = Desk::set().await;
+    let desk = TestApp::set().await;
     let body = json!({
         "url": "https://example.com/hook", "enabled": true, "friendly_name": "main",
         "processed": true, "spam_report": true, "group_resubscribe": true, "unknown": 1,
@@ -68,7 +68,7 @@ async fn a_webhook_is_created_read_changed_and_deleted() {
 
 #[tokio::test]
 async fn a_field_is_left_out_null_or_set() {
-    let desk = Desk::set().await;
+    let desk = TestApp::set().await;
     let id = desk
         .create(json!({"url": "https://example.com/", "friendly_name": "x"}))
         .await;
@@ -91,7 +91,7 @@ async fn a_field_is_left_out_null_or_set() {
 
 #[tokio::test]
 async fn calls_without_an_id_mean_the_oldest_webhook() {
-    let desk = Desk::set().await;
+    let desk = TestApp::set().await;
     for method in ["GET", "PATCH"] {
         let body = (method == "PATCH").then(|| json!({"url": "https://x.example.com/"}));
         let (status, body) = desk.call(method, ALL, body).await;
@@ -136,7 +136,7 @@ async fn calls_without_an_id_mean_the_oldest_webhook() {
 
 #[tokio::test]
 async fn two_webhooks_of_one_account_never_share_a_url() {
-    let desk = Desk::set().await;
+    let desk = TestApp::set().await;
     let first = desk.create(json!({"url": "https://example.com/a"})).await;
     let second = desk.create(json!({"url": "https://example.com/b"})).await;
     let same = "https://EXAMPLE.com:443/a#x";
@@ -168,7 +168,7 @@ async fn two_webhooks_of_one_account_never_share_a_url() {
 
 #[tokio::test]
 async fn creates_at_the_same_moment_keep_the_limit_and_the_urls() {
-    let desk = Desk::set().await;
+    let desk = TestApp::set().await;
     let same = || desk.call("POST", ALL, Some(json!({"url": "https://example.com/"})));
     let (a, b, c) = tokio::join!(same(), same(), same());
     let mut codes = [a.0, b.0, c.0].map(|code| code.as_u16());
@@ -259,7 +259,7 @@ fn wrong() -> Vec<(Value, Value)> {
 
 #[tokio::test]
 async fn wrong_fields_are_refused_all_at_once() {
-    let desk = Desk::set().await;
+    let desk = TestApp::set().await;
     let id = desk.create(json!({"url": "https://example.com/"})).await;
     let one = format!("{ALL}/{id}");
     for (body, want) in wrong() {
@@ -284,7 +284,7 @@ async fn wrong_fields_are_refused_all_at_once() {
 
 #[tokio::test]
 async fn what_is_no_body_of_settings_is_a_400() {
-    let desk = Desk::set().await;
+    let desk = TestApp::set().await;
     let id = desk.create(json!({"url": "https://example.com/"})).await;
     let one = format!("{ALL}/{id}");
     for text in [
@@ -304,7 +304,7 @@ async fn what_is_no_body_of_settings_is_a_400() {
 
 #[tokio::test]
 async fn oauth_is_configured_kept_and_switched_off() {
-    let desk = Desk::set().await;
+    let desk = TestApp::set().await;
     let url = "https://example.com/";
     let token = "https://auth.example.com/token";
     let full = json!({"url": url, "oauth_client_id": "id", "oauth_client_secret": "hush", "oauth_token_url": token});
@@ -353,7 +353,7 @@ async fn oauth_is_configured_kept_and_switched_off() {
 
 #[tokio::test]
 async fn no_secret_comes_out_or_lies_open() {
-    let desk = Desk::set().await;
+    let desk = TestApp::set().await;
     let body = json!({"url": "https://example.com/", "oauth_client_id": "id", "oauth_client_secret": "hush-hush", "oauth_token_url": "https://a.example.com/"});
     let (_, created) = desk.call("POST", ALL, Some(body)).await;
     let id = created["id"].as_str().unwrap();
@@ -379,7 +379,7 @@ async fn no_secret_comes_out_or_lies_open() {
 
 #[tokio::test]
 async fn the_account_status_flag_needs_to_be_asked_for() {
-    let desk = Desk::set().await;
+    let desk = TestApp::set().await;
     let url = "https://example.com/";
     let id = desk.create(json!({"url": url})).await;
     let plain = format!("{ALL}/{id}");
@@ -404,7 +404,7 @@ async fn the_account_status_flag_needs_to_be_asked_for() {
 
 #[tokio::test]
 async fn signatures_are_switched_on_with_a_fresh_key_and_off() {
-    let desk = Desk::set().await;
+    let desk = TestApp::set().await;
     let id = desk.create(json!({"url": "https://example.com/"})).await;
     let one = format!("{ALL}/signed/{id}");
     let oldest = format!("{ALL}/signed");
@@ -469,7 +469,7 @@ async fn signatures_are_switched_on_with_a_fresh_key_and_off() {
 
 #[tokio::test]
 async fn a_switch_of_signatures_is_an_update() {
-    let desk = Desk::set().await;
+    let desk = TestApp::set().await;
     let id = desk.create(json!({"url": "https://example.com/"})).await;
     for (enabled, want) in [
         (false, "2026-11-27T23:01:22Z"),
@@ -491,7 +491,7 @@ async fn a_switch_of_signatures_is_an_update() {
 #[tokio::test]
 async fn a_test_posts_one_event_of_each_kind_and_says_when_it_fails() {
     const TEST: &str = "/v3/user/webhooks/event/test";
-    let desk = Desk::set().await;
+    let desk = TestApp::set().await;
     let url = desk.receiver.url();
     let (status, _) = desk.call("POST", TEST, Some(json!({"url": url}))).await;
     assert_eq!(status, StatusCode::NO_CONTENT);
@@ -542,7 +542,7 @@ async fn a_test_posts_one_event_of_each_kind_and_says_when_it_fails() {
 #[tokio::test]
 async fn a_test_is_authorised_by_the_stored_secret_where_the_webhook_lives_and_nowhere_else() {
     const TEST: &str = "/v3/user/webhooks/event/test";
-    let desk = Desk::set().await;
+    let desk = TestApp::set().await;
     let [server, elsewhere] = [Receiver::start().await, Receiver::start().await];
     let (server, elsewhere) = (server.unwrap(), elsewhere.unwrap());
     for server in [&server, &elsewhere] {
@@ -597,7 +597,7 @@ async fn a_test_is_authorised_by_the_stored_secret_where_the_webhook_lives_and_n
 
 #[tokio::test]
 async fn another_account_sees_and_changes_nothing() {
-    let desk = Desk::set().await;
+    let desk = TestApp::set().await;
     let id = desk.create(json!({"url": "https://example.com/"})).await;
     let stranger = desk.stranger().await;
     let own = json!({"url": "https://example.com/"});

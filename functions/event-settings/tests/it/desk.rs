@@ -8,19 +8,19 @@ use axum::body::Body;
 use event_settings::{App, MAX_WEBHOOKS};
 use http::{Request, StatusCode, header};
 use http_body_util::BodyExt as _;
-use posthaste_http::{Gate, Limits};
+use posthaste_http::{Authorizer, RateLimits};
 use posthaste_model::{AccountId, Entropy, Timestamp, WebhookId};
-use posthaste_store::{Account, ApiKey, Created, KeyKind, Secret, Store, Webhook};
-use posthaste_testkit::{Hand, Queues, Receiver, table};
-use posthaste_webhook::{Client, Config, Guard, Sealer, oauth_place};
+use posthaste_store::{Account, ApiKey, CreateOutcome, KeyKind, Secret, Store, Webhook};
+use posthaste_testkit::{Queues, Receiver, TestClock, table};
+use posthaste_webhook::{Config, Guard, Sealer, WebhookClient, oauth_place};
 use serde_json::Value;
 use tower::ServiceExt as _;
 
 /// The stack's secret in these tests.
 const SECRET: &str = "1:MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY";
 
-pub(crate) struct Desk {
-    pub(crate) hand: Hand,
+pub(crate) struct TestApp {
+    pub(crate) hand: TestClock,
     pub(crate) receiver: Arc<Receiver>,
     pub(crate) queues: Queues,
     pub(crate) store: Store,
@@ -31,17 +31,17 @@ pub(crate) struct Desk {
     entropy: Entropy,
 }
 
-impl Desk {
+impl TestApp {
     pub(crate) async fn set() -> Self {
         let store = table().await;
         let entropy = Entropy::counting();
-        let hand = Hand::at(Timestamp(1_795_820_482));
+        let hand = TestClock::at(Timestamp(1_795_820_482));
         let queues = Queues::start();
         let sealer: Arc<Sealer> = Arc::new(SECRET.parse().unwrap());
         let app = App {
             store: store.clone(),
             retries: queues.queue("retries"),
-            client: Client::open(Config {
+            client: WebhookClient::open(Config {
                 guard: Guard::with_loopback(),
                 ..Config::default()
             })
@@ -51,7 +51,7 @@ impl Desk {
             entropy: entropy.clone(),
             max_webhooks: MAX_WEBHOOKS,
         };
-        let gate = Gate::new(store.clone(), hand.clock(), Limits::default());
+        let gate = Authorizer::new(store.clone(), hand.clock(), RateLimits::default());
         let router = event_settings::routes(app, gate).into_router();
         let (account, key) = tenant(&store, &entropy, hand.now()).await;
         Self {
@@ -140,7 +140,7 @@ impl Desk {
             untold: None,
         };
         let created = self.store.create_webhook(&webhook, 99).await.unwrap();
-        assert_eq!(created, Created::Done);
+        assert_eq!(created, CreateOutcome::Done);
         webhook.id.to_string()
     }
 

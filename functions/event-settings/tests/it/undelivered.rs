@@ -1,26 +1,26 @@
 //! Dead letters: listed, and sent again.
 
 use http::StatusCode;
-use posthaste_model::{Event, Kind, Timestamp, WebhookId};
-use posthaste_queue::{Retry, Undelivered};
+use posthaste_model::{Event, EventKind, Timestamp, WebhookId};
+use posthaste_queue::{Retry, WebhookRetry};
 use posthaste_store::DeadLetter;
 use serde_json::{Value, json};
 
-use crate::desk::Desk;
+use crate::desk::TestApp;
 
 const LIST: &str = "/v3/user/webhooks/event/undelivered";
 const REPLAY: &str = "/v3/user/webhooks/event/undelivered/replay";
 
-async fn bury(desk: &Desk, webhook: u8, at: i64) {
+async fn bury(desk: &TestApp, webhook: u8, at: i64) {
     let webhook = WebhookId::from_bytes([webhook; 16]);
     let event = Event::new(
         format!("open-0-{at}"),
         desk.account.clone(),
-        Kind::Open,
+        EventKind::Open,
         Timestamp(at),
         "a@b.co".to_owned(),
     );
-    let waiting = Undelivered {
+    let waiting = WebhookRetry {
         retry: Retry {
             account: desk.account.clone(),
             webhook: webhook.clone(),
@@ -42,12 +42,12 @@ async fn bury(desk: &Desk, webhook: u8, at: i64) {
         message: waiting.to_texts().unwrap().remove(0),
     };
     desk.store
-        .bury(&letter, Timestamp(4_000_000_000))
+        .put_dead_letter(&letter, Timestamp(4_000_000_000))
         .await
         .unwrap();
 }
 
-async fn times(desk: &Desk, query: &str) -> Vec<i64> {
+async fn times(desk: &TestApp, query: &str) -> Vec<i64> {
     let (status, body) = desk.call("GET", &format!("{LIST}?{query}"), None).await;
     assert_eq!(status, StatusCode::OK, "{body}");
     let letters = body["result"].as_array().unwrap().iter();
@@ -58,7 +58,7 @@ async fn times(desk: &Desk, query: &str) -> Vec<i64> {
 
 #[tokio::test]
 async fn letters_are_listed_by_time_and_webhook_in_pages() {
-    let desk = Desk::set().await;
+    let desk = TestApp::set().await;
     for at in [300, 100, 200] {
         bury(&desk, 1, at).await;
         bury(&desk, 1, at).await;
@@ -101,7 +101,7 @@ async fn letters_are_listed_by_time_and_webhook_in_pages() {
 
 #[tokio::test]
 async fn a_wrong_query_is_refused_with_every_problem() {
-    let desk = Desk::set().await;
+    let desk = TestApp::set().await;
     let path = format!("{LIST}?since=x&until=&limit=0&webhook_id=7");
     let (status, body) = desk.call("GET", &path, None).await;
     let fields: Vec<_> = body["errors"]
@@ -116,7 +116,7 @@ async fn a_wrong_query_is_refused_with_every_problem() {
 
 #[tokio::test]
 async fn replayed_letters_are_on_the_queue_and_no_longer_dead() {
-    let desk = Desk::set().await;
+    let desk = TestApp::set().await;
     for at in [100, 200, 300] {
         bury(&desk, 1, at).await;
     }
@@ -128,7 +128,7 @@ async fn replayed_letters_are_on_the_queue_and_no_longer_dead() {
     );
     let sent = desk.queues.drain("retries");
     assert_eq!(sent.len(), 1);
-    let waiting = Undelivered::from_text(&sent[0].0).unwrap();
+    let waiting = WebhookRetry::from_text(&sent[0].0).unwrap();
     assert_eq!(
         (waiting.retry.attempt, waiting.retry.not_before),
         (0, desk.hand.now())
@@ -143,7 +143,7 @@ async fn replayed_letters_are_on_the_queue_and_no_longer_dead() {
 
 #[tokio::test]
 async fn a_replay_that_the_queue_refuses_loses_nothing() {
-    let desk = Desk::set().await;
+    let desk = TestApp::set().await;
     bury(&desk, 1, 100).await;
     desk.queues.set_broken(true);
     let (status, _) = desk.call("POST", REPLAY, None).await;

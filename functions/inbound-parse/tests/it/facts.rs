@@ -3,11 +3,11 @@
 use posthaste_identity::{KeyPair, Signer};
 use posthaste_model::RecordKind;
 
-use crate::{Desk, MAIL, field};
+use crate::{MAIL, TestApp, field};
 
 #[tokio::test]
 async fn each_recipient_of_a_configured_hostname_gets_one_post_with_its_own_envelope() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let to = [
         "box@in.shop.example",
         "anything+at-all@IN.shop.example",
@@ -45,7 +45,7 @@ async fn spf_is_what_the_zone_of_the_return_path_says() {
         (Some("v=spf1 ?all"), "neutral"),
         (None, "none"),
     ] {
-        let desk = Desk::new().await;
+        let desk = TestApp::new().await;
         if let Some(record) = record {
             desk.zone
                 .publish(RecordKind::Txt, "sender.example", &[record]);
@@ -75,7 +75,7 @@ async fn a_signature_holds_by_the_key_that_is_published() {
         (Some(record(&other)), &signed, FAILS),
         (None, &signed, FAILS),
     ] {
-        let desk = Desk::new().await;
+        let desk = TestApp::new().await;
         if let Some(record) = &published {
             let host = "s1._domainkey.sender.example";
             desk.zone.publish(RecordKind::Txt, host, &[record]);
@@ -89,7 +89,7 @@ async fn a_signature_holds_by_the_key_that_is_published() {
 
 #[tokio::test]
 async fn a_dns_that_fails_holds_no_mail_back() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     desk.zone.fail(RecordKind::Txt, "sender.example");
     desk.arrive(&["box@in.shop.example"], MAIL).await;
     assert_eq!(desk.work(desk.jobs()).await, 0);
@@ -99,7 +99,7 @@ async fn a_dns_that_fails_holds_no_mail_back() {
 
 #[tokio::test]
 async fn a_record_that_leads_nowhere_says_nothing() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     // RFC 7208, section 5.2: an included domain without a record is an error of the owner's.
     let record = "v=spf1 include:absent.example -all";
     desk.zone
@@ -116,14 +116,14 @@ async fn a_signature_that_could_not_be_checked_has_not_failed() {
     let signed = signer.sign(MAIL).unwrap();
     let host = "s1._domainkey.sender.example";
 
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     desk.zone.fail(RecordKind::Txt, host);
     desk.arrive(&["box@in.shop.example"], &signed).await;
     assert_eq!(desk.work(desk.jobs()).await, 0);
     assert_eq!(field(&desk.posted().await, "dkim"), Some("none"));
 
     // Nor one that nobody is asked about.
-    let mut desk = Desk::new().await;
+    let mut desk = TestApp::new().await;
     desk.app.resolver = None;
     desk.arrive(&["box@in.shop.example"], &signed).await;
     assert_eq!(desk.work(desk.jobs()).await, 0);
@@ -134,7 +134,7 @@ async fn a_signature_that_could_not_be_checked_has_not_failed() {
 
 #[tokio::test]
 async fn a_raw_setting_posts_the_bytes_and_a_spam_check_without_a_filter_says_so() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     desk.setting("raw.shop.example", true, true).await;
     desk.arrive(&["box@raw.shop.example"], MAIL).await;
     assert_eq!(desk.work(desk.jobs()).await, 0);

@@ -2,23 +2,23 @@
 
 use std::path::Path;
 
-use inbound_parse::{Arrived, RETRY_WINDOW, Unaccepted, accept};
+use inbound_parse::{ArrivedMail, RETRY_WINDOW, Unaccepted, accept};
 use posthaste_blob::{Blob, BlobError};
-use posthaste_store::Place;
+use posthaste_store::DueCursor;
 use posthaste_testkit::{Reply, Tenant};
 
-use crate::{Desk, MAIL, PATIENCE, job};
+use crate::{MAIL, PATIENCE, TestApp, job};
 
 const BOX: &[&str] = &["box@in.shop.example"];
 
-impl Desk {
+impl TestApp {
     /// The bodies of all due rows.
     pub(crate) async fn due(&self) -> Vec<String> {
         let until = self.hand.now().plus(90 * 3600);
         let mut bodies = Vec::new();
         for minute in self.app.store.due_minutes(until).await.unwrap() {
             for shard in 0..minute.shards {
-                let place = Place::default();
+                let place = DueCursor::default();
                 let page = self.app.store.due_page(&minute, shard, &place, 100).await;
                 let rows = page.unwrap().rows;
                 bodies.extend(rows.iter().map(|row| row.value.body.clone()));
@@ -31,7 +31,7 @@ impl Desk {
 
 #[tokio::test]
 async fn the_same_mail_handed_in_twice_is_posted_once_and_not_kept() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     desk.arrive(BOX, MAIL).await;
     desk.arrive(BOX, MAIL).await;
     let jobs = desk.jobs();
@@ -57,7 +57,7 @@ const ALARM: &[u8] = b"From: cam@sender.example\r\nTo: box@in.shop.example\r\n\
 
 #[tokio::test]
 async fn content_without_a_message_id_is_a_repeat_only_within_the_retry_window() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let mut posts = Vec::new();
     // Seconds since the alarm before, and how many were posted by then. The window counts from the
     // first: repeats do not put off the next mail for ever.
@@ -86,7 +86,7 @@ async fn content_without_a_message_id_is_a_repeat_only_within_the_retry_window()
 
 #[tokio::test]
 async fn a_message_id_is_known_for_as_long_as_arrivals_are_kept() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     for (later, want) in [(0, 1), (RETRY_WINDOW, 1), (20 * 86_400, 1)] {
         desk.hand.advance(later);
         desk.arrive(BOX, MAIL).await;
@@ -103,7 +103,7 @@ async fn a_message_id_is_known_for_as_long_as_arrivals_are_kept() {
 /// Each has its raw mail and its state: neither takes the other's away.
 #[tokio::test]
 async fn a_second_mail_with_the_bytes_of_one_that_waits_is_posted_beside_it() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     desk.receiver.script([Reply::status(503)]);
     desk.arrive(BOX, ALARM).await;
     assert_eq!(desk.work(desk.jobs()).await, 0);
@@ -121,14 +121,14 @@ async fn a_second_mail_with_the_bytes_of_one_that_waits_is_posted_beside_it() {
 /// A mail that could not be kept was answered 451 and not promised.
 #[tokio::test]
 async fn a_retry_after_a_mail_that_could_not_be_kept_is_posted() {
-    let mut desk = Desk::new().await;
+    let mut desk = TestApp::new().await;
     let folder = tempfile::tempdir().unwrap();
     let blobs = folder.path().join("blobs");
     desk.app.blob = Blob::folder(&blobs).unwrap();
     std::fs::remove_dir_all(&blobs).unwrap();
     std::fs::write(&blobs, "no folder").unwrap();
     let to = [BOX[0].to_owned()];
-    let arrived = Arrived {
+    let arrived = ArrivedMail {
         from: "cam@sender.example",
         to: &to,
         ip: None,
@@ -149,7 +149,7 @@ async fn a_retry_after_a_mail_that_could_not_be_kept_is_posted() {
 
 #[tokio::test]
 async fn a_receiver_in_trouble_is_tried_for_72_hours_and_the_mail_is_kept() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     desk.receiver.always(Reply::status(503));
     desk.arrive(BOX, MAIL).await;
     let start = desk.hand.now();
@@ -188,7 +188,7 @@ async fn a_refusal_or_a_redirect_ends_it_at_once_and_a_replay_brings_it_back() {
         Reply::status(404),
         Reply::redirect(302, "http://127.0.0.1:1/"),
     ] {
-        let desk = Desk::new().await;
+        let desk = TestApp::new().await;
         desk.receiver.script([reply]);
         desk.arrive(BOX, MAIL).await;
         assert_eq!(desk.work(desk.jobs()).await, 0);
@@ -214,7 +214,7 @@ async fn a_refusal_or_a_redirect_ends_it_at_once_and_a_replay_brings_it_back() {
 
 #[tokio::test]
 async fn a_mail_whose_setting_is_gone_is_kept_with_the_reason() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     desk.arrive(BOX, MAIL).await;
     let account = &desk.tenant.account.id;
     desk.app
@@ -230,11 +230,11 @@ async fn a_mail_whose_setting_is_gone_is_kept_with_the_reason() {
 
 #[tokio::test]
 async fn a_mail_that_goes_in_circles_is_refused() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let to = [BOX[0].to_owned()];
     for (hops, refused) in [(99, false), (100, true)] {
         let raw = ["Received: from a by b\r\n".repeat(hops).as_bytes(), MAIL].concat();
-        let arrived = Arrived {
+        let arrived = ArrivedMail {
             from: "",
             to: &to,
             ip: None,
@@ -251,7 +251,7 @@ async fn a_mail_that_goes_in_circles_is_refused() {
 
 #[tokio::test]
 async fn a_message_that_cannot_be_read_comes_again_until_it_is_a_dead_letter() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     for bad in ["", "{}", "null", "[1]", "\u{0}"] {
         assert_eq!(desk.work(vec![bad.to_owned()]).await, 1);
     }
@@ -259,7 +259,7 @@ async fn a_message_that_cannot_be_read_comes_again_until_it_is_a_dead_letter() {
 
 #[tokio::test]
 async fn a_hostname_without_a_valid_domain_takes_no_mail() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let (store, account) = (&desk.app.store, &desk.tenant.account.id);
     assert_eq!(desk.arrive(BOX, MAIL).await, 1);
     assert!(store.delete_domain(account, 1).await.unwrap());
@@ -283,7 +283,7 @@ fn kept(folder: &Path) -> usize {
 #[tokio::test]
 async fn recipients_share_one_raw_mail_until_the_last_lets_go_of_it() {
     let folder = tempfile::tempdir().unwrap();
-    let mut desk = Desk::new().await;
+    let mut desk = TestApp::new().await;
     desk.app.blob = Blob::folder(folder.path()).unwrap();
     let other = Tenant::new(&desk.app.store, "other", desk.hand.now()).await;
     other.domain(&desk.app.store, "other.example").await;
@@ -333,7 +333,7 @@ async fn recipients_share_one_raw_mail_until_the_last_lets_go_of_it() {
 /// Two workers have the same job while the receiver takes its time.
 #[tokio::test]
 async fn whoever_comes_while_a_mail_is_posted_comes_again_later() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     desk.receiver.script([Reply::Hang]);
     desk.arrive(BOX, MAIL).await;
     let jobs = desk.jobs();
@@ -361,7 +361,7 @@ async fn whoever_comes_while_a_mail_is_posted_comes_again_later() {
 /// cloud it would be tried every five seconds until it were a dead letter.
 #[tokio::test]
 async fn what_a_dead_process_was_posting_is_posted_again_at_once() {
-    let mut desk = Desk::new().await;
+    let mut desk = TestApp::new().await;
     desk.app.single_process = Some("first".to_owned());
     desk.receiver.script([Reply::Hang]);
     desk.arrive(BOX, MAIL).await;
@@ -383,7 +383,7 @@ async fn what_a_dead_process_was_posting_is_posted_again_at_once() {
 /// A bucket that fails for a moment costs a moment, and not the lease.
 #[tokio::test]
 async fn a_mail_that_could_not_be_read_is_not_held_for_the_lease() {
-    let mut desk = Desk::new().await;
+    let mut desk = TestApp::new().await;
     desk.arrive(BOX, MAIL).await;
     let jobs = desk.jobs();
     let sound = desk.app.blob.clone();

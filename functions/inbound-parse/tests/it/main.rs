@@ -11,32 +11,32 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use inbound_parse::{App, Arrived, accept, handle};
+use inbound_parse::{App, ArrivedMail, accept, handle};
 use posthaste_blob::Blob;
 use posthaste_identity::{Resolver, Zone};
 use posthaste_model::AccountId;
 use posthaste_queue::Inbound;
 use posthaste_store::{ParseSetting, Put};
-use posthaste_testkit::{Hand, Queues, Receiver, Tenant, entropy, sqs_event, table};
-use posthaste_webhook::{Client, Guard};
+use posthaste_testkit::{Queues, Receiver, Tenant, TestClock, entropy, sqs_event, table};
+use posthaste_webhook::{Guard, WebhookClient};
 
 pub(crate) const MAIL: &[u8] = b"From: Ann <ann@sender.example>\r\nTo: box@in.shop.example\r\n\
     Message-ID: <1@sender.example>\r\nSubject: Hi\r\n\r\nHello\r\n";
 
 pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
 
-pub(crate) struct Desk {
+pub(crate) struct TestApp {
     pub(crate) app: App,
-    pub(crate) hand: Hand,
+    pub(crate) hand: TestClock,
     pub(crate) queues: Queues,
     pub(crate) zone: Arc<Zone>,
     pub(crate) receiver: Receiver,
     pub(crate) tenant: Tenant,
 }
 
-impl Desk {
+impl TestApp {
     pub(crate) async fn new() -> Self {
-        let (store, hand, queues) = (table().await, Hand::default(), Queues::start());
+        let (store, hand, queues) = (table().await, TestClock::default(), Queues::start());
         let tenant = Tenant::new(&store, "owner", hand.now()).await;
         let receiver = Receiver::start().await.unwrap();
         let zone = Arc::new(Zone::default());
@@ -44,7 +44,7 @@ impl Desk {
             store,
             blob: Blob::memory(),
             inbound: queues.queue("inbound"),
-            client: Client::open(App::bounds(Guard::with_loopback())).unwrap(),
+            client: WebhookClient::open(App::bounds(Guard::with_loopback())).unwrap(),
             resolver: Some(Resolver::Zone(Arc::clone(&zone))),
             filter: None,
             clock: hand.clock(),
@@ -101,7 +101,7 @@ impl Desk {
     /// Hands a mail in and gives back how many recipients took it.
     pub(crate) async fn arrive(&self, to: &[&str], raw: &[u8]) -> usize {
         let to: Vec<String> = to.iter().map(|&to| to.to_owned()).collect();
-        let arrived = Arrived {
+        let arrived = ArrivedMail {
             from: "ann@sender.example",
             to: &to,
             ip: "192.0.2.7".parse().ok(),

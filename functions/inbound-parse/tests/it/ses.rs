@@ -8,7 +8,7 @@ use serde_json::json;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpListener;
 
-use crate::{Desk, field};
+use crate::{TestApp, field};
 
 const RAW: &[u8] = b"Return-Path: <ann@sender.example>\r\n\
     Received: from mail.sender.example (mail.sender.example [198.51.100.4])\r\n \
@@ -33,7 +33,7 @@ fn notice() -> String {
 
 #[tokio::test]
 async fn the_verdicts_of_ses_are_posted_and_its_copy_is_forgotten() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     desk.setting("spam.shop.example", true, false).await;
     let blob = &desk.app.blob;
     blob.put("received/m1", Bytes::from_static(RAW))
@@ -60,7 +60,7 @@ async fn the_verdicts_of_ses_are_posted_and_its_copy_is_forgotten() {
 /// object of its own.
 #[tokio::test]
 async fn a_mail_with_a_message_id_handed_to_ses_twice_is_posted_once() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     desk.setting("spam.shop.example", true, false).await;
     let raw = String::from_utf8(RAW.to_vec()).unwrap();
     let raw = raw.replace("To: box", "Message-ID: <1@sender.example>\r\nTo: box");
@@ -76,7 +76,7 @@ async fn a_mail_with_a_message_id_handed_to_ses_twice_is_posted_once() {
 /// SES has taken each of them: two that read the same are two.
 #[tokio::test]
 async fn without_a_message_id_an_object_of_ses_is_a_mail_of_its_own() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     desk.setting("spam.shop.example", true, false).await;
     let raw = String::from_utf8(RAW.to_vec()).unwrap();
     for (object, posts) in [("m1", 1), ("m2", 2), ("m1", 2), ("m3", 3)] {
@@ -87,7 +87,7 @@ async fn without_a_message_id_an_object_of_ses_is_a_mail_of_its_own() {
     }
 }
 
-impl Desk {
+impl TestApp {
     /// Works off the notice of a mail in this object, and what comes of it.
     async fn brought(&self, object: &str, mail: String) {
         let key = format!("received/{object}");
@@ -130,7 +130,7 @@ async fn a_filter_is_asked_before_the_word_of_ses_is_taken() {
         (spamd().await, &large, "5", "SES: spam FAIL"),
         (nobody().await, &small, "5", "SES: spam FAIL"),
     ] {
-        let mut desk = Desk::new().await;
+        let mut desk = TestApp::new().await;
         desk.app.filter = Some(filter);
         desk.setting("spam.shop.example", true, false).await;
         let mail = Bytes::from(raw.clone());
@@ -147,7 +147,7 @@ async fn a_filter_is_asked_before_the_word_of_ses_is_taken() {
 /// Every attempt says the same.
 #[tokio::test]
 async fn a_filter_is_asked_once_and_only_where_the_setting_wants_it() {
-    let mut desk = Desk::new().await;
+    let mut desk = TestApp::new().await;
     desk.app.filter = Some(spamd().await);
     desk.setting("spam.shop.example", true, false).await;
     desk.receiver.script([Reply::status(503)]);
@@ -170,7 +170,7 @@ async fn a_filter_is_asked_once_and_only_where_the_setting_wants_it() {
 
 #[tokio::test]
 async fn a_filter_that_is_down_says_so_and_holds_no_mail_back() {
-    let mut desk = Desk::new().await;
+    let mut desk = TestApp::new().await;
     desk.app.filter = Some(nobody().await);
     desk.setting("spam.shop.example", true, false).await;
     desk.arrive(&["box@spam.shop.example"], RAW).await;

@@ -5,13 +5,13 @@ use posthaste_model::BatchId;
 use posthaste_testkit::Tenant;
 use serde_json::{Value, json};
 
-use crate::{Desk, SCHEDULED};
+use crate::{SCHEDULED, TestApp};
 
 const DAY: i64 = 86_400;
 
 #[tokio::test]
 async fn a_batch_is_made_and_validated() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
 
     let made = desk
         .ask(Method::POST, "/v3/mail/batch", None)
@@ -30,7 +30,7 @@ async fn a_batch_is_made_and_validated() {
 
 #[tokio::test]
 async fn a_body_is_not_looked_at_when_a_batch_is_made() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     // Node's client says JSON and sends nothing; others send `{}` or `null`.
     for body in ["", "{}", "null", "{\"batch_id\":\"mine\"}", "{"] {
         let ask = desk.api.post("/v3/mail/batch").key(&desk.tenant.key);
@@ -45,7 +45,7 @@ async fn a_body_is_not_looked_at_when_a_batch_is_made() {
 
 #[tokio::test]
 async fn an_id_that_was_not_given_out_to_this_account_is_invalid() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let batch = desk.open().await;
     let other = Tenant::new(&desk.store, "other", desk.hand.now()).await;
 
@@ -79,7 +79,7 @@ async fn an_id_that_was_not_given_out_to_this_account_is_invalid() {
 
 #[tokio::test]
 async fn an_id_is_valid_for_ten_days() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let (batch, held) = (desk.open().await, desk.open().await);
     desk.hold(&held, "pause").await.expect(201);
     let path = format!("/v3/mail/batch/{batch}");
@@ -119,7 +119,7 @@ async fn an_id_is_valid_for_ten_days() {
 
 #[tokio::test]
 async fn every_route_asks_for_its_own_scope() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let batch = desk.open().await;
     let message = desk.send_later(7200, None).await;
     let one = format!("{SCHEDULED}/{batch}");
@@ -167,7 +167,7 @@ async fn every_route_asks_for_its_own_scope() {
 
 #[tokio::test]
 async fn a_parent_may_act_for_its_subuser() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let sub = desk.tenant.subuser(&desk.store, "sub").await;
 
     let made = desk

@@ -3,13 +3,13 @@
 use posthaste_testkit::{Tenant, entropy};
 use serde_json::{Value, json};
 
-use crate::{Desk, SCHEDULED};
+use crate::{SCHEDULED, TestApp};
 
 const HOUR: i64 = 3600;
 
 #[tokio::test]
 async fn a_listing_is_read_page_by_page_in_the_order_of_time() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let batch = desk.open().await;
     let mut want = Vec::new();
     for n in 0..53 {
@@ -55,7 +55,7 @@ async fn a_listing_is_read_page_by_page_in_the_order_of_time() {
 
 #[tokio::test]
 async fn a_listing_is_asked_for_in_the_right_words() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let batch = desk.open().await;
     let path = format!("{SCHEDULED}/{batch}/messages");
     for limit in ["0", "501", "-1", "x", "1.5", ""] {
@@ -81,7 +81,7 @@ async fn a_listing_is_asked_for_in_the_right_words() {
 
 #[tokio::test]
 async fn a_message_shows_where_each_part_of_it_stands() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let (paused, cancelled) = (desk.open().await, desk.open().await);
     let now = desk.hand.now();
     let message = entropy().message_id();
@@ -118,7 +118,7 @@ async fn a_message_shows_where_each_part_of_it_stands() {
 
 #[tokio::test]
 async fn a_message_that_was_never_sent_later_is_not_found() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let message = desk.send_later(HOUR, None).await;
     let other = Tenant::new(&desk.store, "other", desk.hand.now()).await;
     let unknown = entropy().message_id();
@@ -147,7 +147,7 @@ async fn a_message_that_was_never_sent_later_is_not_found() {
 
 #[tokio::test]
 async fn a_message_is_moved_only_within_the_horizon() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let now = desk.hand.now();
     let message = desk.send_later(HOUR, None).await;
     let path = format!("{SCHEDULED}/messages/{message}");
@@ -196,7 +196,7 @@ async fn a_message_is_moved_only_within_the_horizon() {
 
 #[tokio::test]
 async fn a_message_that_is_moved_for_ever_stops_moving() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let now = desk.hand.now();
     let message = desk.send_later(HOUR, None).await;
     let path = format!("{SCHEDULED}/messages/{message}");
@@ -222,7 +222,7 @@ async fn a_message_that_is_moved_for_ever_stops_moving() {
 
 #[tokio::test]
 async fn a_cancelled_message_leaves_its_batch_and_no_other() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let batch = desk.open().await;
     let gone = desk.send_later(HOUR, Some(&batch)).await;
     let kept = desk.send_later(HOUR, Some(&batch)).await;

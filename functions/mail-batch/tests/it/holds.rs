@@ -4,7 +4,7 @@ use http::Method;
 use posthaste_testkit::Tenant;
 use serde_json::json;
 
-use crate::{Desk, SCHEDULED};
+use crate::{SCHEDULED, TestApp};
 
 fn on(field: &str, message: &str) -> (Option<String>, String) {
     (Some(field.to_owned()), message.to_owned())
@@ -12,7 +12,7 @@ fn on(field: &str, message: &str) -> (Option<String>, String) {
 
 #[tokio::test]
 async fn a_status_is_set_read_changed_and_taken_off() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let batch = desk.open().await;
     let path = format!("{SCHEDULED}/{batch}");
     let paused = json!({"batch_id": batch.as_str(), "status": "pause"});
@@ -44,7 +44,7 @@ async fn a_status_is_set_read_changed_and_taken_off() {
 
 #[tokio::test]
 async fn a_second_status_is_refused() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let batch = desk.open().await;
     desk.hold(&batch, "pause").await.expect(201);
     for status in ["pause", "cancel"] {
@@ -62,7 +62,7 @@ async fn a_second_status_is_refused() {
 
 #[tokio::test]
 async fn every_problem_of_a_body_is_told_at_once() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let batch = desk.open().await;
     let id = batch.as_str();
     let missing = |field: &str| json!({"field": field, "message": "missing required argument"});
@@ -109,7 +109,7 @@ async fn every_problem_of_a_body_is_told_at_once() {
 
 #[tokio::test]
 async fn a_body_of_the_wrong_form_is_refused() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let id = desk.open().await;
     for body in [
         "{".to_owned(),
@@ -135,7 +135,7 @@ async fn a_body_of_the_wrong_form_is_refused() {
 
 #[tokio::test]
 async fn an_unknown_batch_is_told_in_the_form_of_each_endpoint() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let unheld = desk.open().await;
     let other = Tenant::new(&desk.store, "other", desk.hand.now()).await;
     let theirs = desk.open().await;
@@ -172,7 +172,7 @@ async fn an_unknown_batch_is_told_in_the_form_of_each_endpoint() {
 
 #[tokio::test]
 async fn the_hundred_and_first_held_batch_is_refused() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let mut batches = Vec::new();
     for n in 0..100 {
         let batch = desk.open().await;
@@ -221,7 +221,7 @@ async fn the_hundred_and_first_held_batch_is_refused() {
 
 #[tokio::test]
 async fn the_limit_holds_when_requests_race_for_the_last_place() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     for _ in 0..98 {
         desk.hold(&desk.open().await, "pause").await.expect(201);
     }
@@ -250,7 +250,7 @@ async fn the_limit_holds_when_requests_race_for_the_last_place() {
 
 #[tokio::test]
 async fn two_requests_for_one_batch_give_one_status() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     for _ in 0..5 {
         let batch = desk.open().await;
         let (a, b) = tokio::join!(desk.hold(&batch, "pause"), desk.hold(&batch, "cancel"));
@@ -262,7 +262,7 @@ async fn two_requests_for_one_batch_give_one_status() {
 
 #[tokio::test]
 async fn a_hold_is_forgotten_when_nothing_can_be_held_by_it_any_more() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let (old, new) = (desk.open().await, desk.open().await);
     desk.hold(&old, "pause").await.expect(201);
 
@@ -276,7 +276,7 @@ async fn a_hold_is_forgotten_when_nothing_can_be_held_by_it_any_more() {
 
 #[tokio::test]
 async fn a_change_that_reaches_nothing_is_refused_too() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let batch = desk.open().await;
     let path = format!("{SCHEDULED}/{batch}");
     desk.hold(&batch, "pause").await.expect(201);
@@ -296,7 +296,7 @@ async fn a_change_that_reaches_nothing_is_refused_too() {
 
 #[tokio::test]
 async fn a_status_survives_queues_that_fail() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let batch = desk.open().await;
     desk.hold(&batch, "pause").await.expect(201);
     desk.queues.set_broken(true);

@@ -10,27 +10,27 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use http::Method;
 use mail_batch::{App, routes};
-use posthaste_http::{Gate, Limits};
+use posthaste_http::{Authorizer, RateLimits};
 use posthaste_model::{BatchId, MessageId, Timestamp};
-use posthaste_store::{Later, Store};
-use posthaste_testkit::{Answer, Api, Hand, Queues, Tenant, entropy, table};
+use posthaste_store::{ScheduledMail, Store};
+use posthaste_testkit::{Api, Queues, Response, Tenant, TestClock, entropy, table};
 use serde_json::{Value, json};
 
 pub(crate) const SCHEDULED: &str = "/v3/user/scheduled_sends";
 
 /// One account and an instance that serves it.
-pub(crate) struct Desk {
+pub(crate) struct TestApp {
     pub(crate) store: Store,
-    pub(crate) hand: Hand,
+    pub(crate) hand: TestClock,
     pub(crate) queues: Queues,
     pub(crate) api: Api,
     pub(crate) tenant: Tenant,
     next: Arc<AtomicU32>,
 }
 
-impl Desk {
+impl TestApp {
     pub(crate) async fn new() -> Self {
-        let (store, hand, queues) = (table().await, Hand::default(), Queues::start());
+        let (store, hand, queues) = (table().await, TestClock::default(), Queues::start());
         let tenant = Tenant::new(&store, "desk", hand.now()).await;
         let app = App {
             store: store.clone(),
@@ -39,11 +39,11 @@ impl Desk {
             entropy: entropy(),
             horizon: 72 * 3600,
         };
-        let limits = Limits {
+        let limits = RateLimits {
             requests: 100_000,
-            ..Limits::default()
+            ..RateLimits::default()
         };
-        let gate = Gate::new(store.clone(), hand.clock(), limits);
+        let gate = Authorizer::new(store.clone(), hand.clock(), limits);
         Self {
             api: Api::new(routes(app, gate)),
             store,
@@ -54,7 +54,7 @@ impl Desk {
         }
     }
 
-    pub(crate) async fn ask(&self, method: Method, path: &str, body: Option<Value>) -> Answer {
+    pub(crate) async fn ask(&self, method: Method, path: &str, body: Option<Value>) -> Response {
         let ask = self.api.ask(method, path).key(&self.tenant.key);
         match body {
             None => ask.send().await,
@@ -62,19 +62,19 @@ impl Desk {
         }
     }
 
-    pub(crate) async fn get(&self, path: &str) -> Answer {
+    pub(crate) async fn get(&self, path: &str) -> Response {
         self.ask(Method::GET, path, None).await
     }
 
-    pub(crate) async fn post(&self, path: &str, body: Value) -> Answer {
+    pub(crate) async fn post(&self, path: &str, body: Value) -> Response {
         self.ask(Method::POST, path, Some(body)).await
     }
 
-    pub(crate) async fn patch(&self, path: &str, body: Value) -> Answer {
+    pub(crate) async fn patch(&self, path: &str, body: Value) -> Response {
         self.ask(Method::PATCH, path, Some(body)).await
     }
 
-    pub(crate) async fn delete(&self, path: &str) -> Answer {
+    pub(crate) async fn delete(&self, path: &str) -> Response {
         self.ask(Method::DELETE, path, None).await
     }
 
@@ -86,7 +86,7 @@ impl Desk {
         BatchId::parse(answer.json()["batch_id"].as_str().unwrap()).unwrap()
     }
 
-    pub(crate) async fn hold(&self, batch: &BatchId, status: &str) -> Answer {
+    pub(crate) async fn hold(&self, batch: &BatchId, status: &str) -> Response {
         let body = json!({"batch_id": batch.as_str(), "status": status});
         self.post(SCHEDULED, body).await
     }
@@ -114,7 +114,7 @@ impl Desk {
             "due": at.0,
             "body": {"blob": "x"},
         });
-        let later = Later {
+        let later = ScheduledMail {
             account,
             message,
             first,

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use super::{Findings, Path};
+use super::{JsonPath, ValidationErrors};
 use crate::wire;
 
-pub(super) type Map = BTreeMap<String, String>;
+pub(super) type ArgsMap = BTreeMap<String, String>;
 
 /// Keys and values together, in bytes (SPEC, "Limits"); the wire drops what is larger.
 const MOST: usize = 10_000;
@@ -20,26 +20,31 @@ const ARGS_EMPTY: &str = "custom_args cannot be empty.";
 /// `custom_args` of an envelope.
 pub(super) fn of_envelope(
     given: Option<wire::SmallStrings>,
-    at: &Path<'_>,
-    found: &mut Findings,
-) -> Map {
-    given.map_or_else(Map::new, |args| sized(args, &at.key("custom_args"), found))
+    at: &JsonPath<'_>,
+    found: &mut ValidationErrors,
+) -> ArgsMap {
+    given.map_or_else(ArgsMap::new, |args| {
+        sized(args, &at.key("custom_args"), found)
+    })
 }
 
 /// `custom_args` of the message.
-pub(super) fn of_message(given: Option<wire::Args<'_>>, found: &mut Findings) -> Map {
-    let root = Path::Root;
+pub(super) fn of_message(
+    given: Option<wire::ArgsValue<'_>>,
+    found: &mut ValidationErrors,
+) -> ArgsMap {
+    let root = JsonPath::Root;
     let at = &root.key("custom_args");
     let text = match given {
-        None => return Map::new(),
-        Some(wire::Args::Object(args)) => return sized(args, at, found),
-        Some(wire::Args::Text(text)) => text,
+        None => return ArgsMap::new(),
+        Some(wire::ArgsValue::Object(args)) => return sized(args, at, found),
+        Some(wire::ArgsValue::Text(text)) => text,
     };
     if let Ok(args) = serde_json::from_str(&text) {
         return sized(args, at, found);
     }
-    let is_object = serde_json::from_str::<wire::Data>(&text).is_ok();
-    found.add(
+    let is_object = serde_json::from_str::<wire::TemplateData>(&text).is_ok();
+    found.push_error(
         at,
         match is_object {
             true => "All values of custom arguments object must be strings",
@@ -47,37 +52,42 @@ pub(super) fn of_message(given: Option<wire::Args<'_>>, found: &mut Findings) ->
             false => "A custom_args string must hold a JSON object.",
         },
     );
-    Map::new()
+    ArgsMap::new()
 }
 
-fn sized(args: wire::SmallStrings, at: &Path<'_>, found: &mut Findings) -> Map {
+fn sized(args: wire::SmallStrings, at: &JsonPath<'_>, found: &mut ValidationErrors) -> ArgsMap {
     if args.too_big {
-        found.add(at, ARGS_TOO_BIG);
+        found.push_error(at, ARGS_TOO_BIG);
     } else if args.entries.is_empty() {
-        found.add(at, ARGS_EMPTY);
+        found.push_error(at, ARGS_EMPTY);
     }
     args.entries
 }
 
 /// The arguments of an envelope with those of the message that it does not override. Either alone
 /// has been measured before.
-pub(super) fn check_merged(message: &Map, own: &Map, at: &Path<'_>, found: &mut Findings) {
+pub(super) fn check_merged(
+    message: &ArgsMap,
+    own: &ArgsMap,
+    at: &JsonPath<'_>,
+    found: &mut ValidationErrors,
+) {
     if own.is_empty() || message.is_empty() {
         return;
     }
     let inherited = message.iter().filter(|(key, _)| !own.contains_key(*key));
     let bytes: usize = inherited.chain(own).map(|(k, v)| k.len() + v.len()).sum();
     if bytes > MOST {
-        found.add(&at.key("custom_args"), ARGS_TOO_BIG);
+        found.push_error(&at.key("custom_args"), ARGS_TOO_BIG);
     }
 }
 
 /// `sections` of the message.
-pub(super) fn sections(given: Option<wire::Sections>, found: &mut Findings) -> Map {
+pub(super) fn sections(given: Option<wire::Sections>, found: &mut ValidationErrors) -> ArgsMap {
     let sections = given.map(|given| given.0).unwrap_or_default();
     if sections.keys().map(String::len).sum::<usize>() > MOST_SECTION_KEYS {
-        found.add(
-            &Path::Root.key("sections"),
+        found.push_error(
+            &JsonPath::Root.key("sections"),
             "The keys of sections may not exceed 262,144 bytes.",
         );
     }
@@ -87,19 +97,19 @@ pub(super) fn sections(given: Option<wire::Sections>, found: &mut Findings) -> M
 /// `substitutions` of an envelope; a dynamic template has its data instead.
 pub(super) fn substitutions(
     given: Option<wire::SmallStrings>,
-    at: &Path<'_>,
+    at: &JsonPath<'_>,
     dynamic: bool,
-    found: &mut Findings,
-) -> Map {
+    found: &mut ValidationErrors,
+) -> ArgsMap {
     let Some(given) = given else {
-        return Map::new();
+        return ArgsMap::new();
     };
     let at = &at.key("substitutions");
     if dynamic && (given.too_big || !given.entries.is_empty()) {
-        found.add(at, "Substitutions may not be used with dynamic templating");
+        found.push_error(at, "Substitutions may not be used with dynamic templating");
     }
     if given.too_big {
-        found.add(
+        found.push_error(
             at,
             "You are limited to 10,000 bytes of substitutions per personalization.",
         );

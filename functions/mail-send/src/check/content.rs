@@ -2,7 +2,7 @@
 
 use posthaste_model::{Content, Personalization};
 
-use super::{Findings, Path};
+use super::{JsonPath, ValidationErrors};
 use crate::wire;
 
 /// Nothing brings a subject.
@@ -19,13 +19,13 @@ const INVITATION: &str = "text/calendar; method=REQUEST";
 
 /// A subject, of the message or of one envelope: not empty.
 pub(super) fn subject(
-    given: Option<wire::Text<'_>>,
-    at: &Path<'_>,
-    found: &mut Findings,
+    given: Option<wire::TextValue<'_>>,
+    at: &JsonPath<'_>,
+    found: &mut ValidationErrors,
 ) -> Option<String> {
     let subject = given?.into_string();
     if subject.is_empty() {
-        found.add(
+        found.push_error(
             &at.key("subject"),
             "The subject of your email must be a string at least one character in length.",
         );
@@ -37,36 +37,36 @@ pub(super) fn subject(
 pub(super) fn subject_is_there(
     message: Option<&str>,
     envelopes: &[Personalization],
-    found: &mut Findings,
+    found: &mut ValidationErrors,
 ) {
     let in_all = !envelopes.is_empty() && envelopes.iter().all(|e| e.subject.is_some());
     if message.is_none() && !in_all {
-        found.add(&Path::Root.key("subject"), SUBJECT_REQUIRED);
+        found.push_error(&JsonPath::Root.key("subject"), SUBJECT_REQUIRED);
     }
 }
 
 /// The body parts; only a template makes them optional.
 pub(super) fn parts(
-    given: Option<wire::List<wire::Content<'_>, 101>>,
+    given: Option<wire::JsonList<wire::Content<'_>, 101>>,
     has_template: bool,
-    found: &mut Findings,
+    found: &mut ValidationErrors,
 ) -> Vec<Content> {
-    let root = Path::Root;
+    let root = JsonPath::Root;
     let at = &root.key("content");
     let Some(given) = given.filter(|given| given.count > 0 || has_template) else {
         if !has_template {
-            found.add(at, CONTENT_REQUIRED);
+            found.push_error(at, CONTENT_REQUIRED);
         }
         return Vec::new();
     };
     if given.count == 0 {
-        found.add(
+        found.push_error(
             at,
             "There must be at least one defined content block. We typically suggest both text/plain and text/html blocks are included, but only one block is required.",
         );
     }
     if given.count > PARTS {
-        found.add(
+        found.push_error(
             at,
             format!("There is a limit of {PARTS} content blocks per request."),
         );
@@ -79,7 +79,7 @@ pub(super) fn parts(
         })
         .collect();
     if !parts.is_sorted_by_key(rank) {
-        found.add(
+        found.push_error(
             at,
             "Following RFC 1341, section 7.2, if either text/html or text/plain are to be sent in your email: text/plain needs to be first, followed by text/html, followed by any other content.",
         );
@@ -95,9 +95,13 @@ fn rank(part: &Content) -> u8 {
     }
 }
 
-fn mime_type(given: Option<wire::Text<'_>>, at: &Path<'_>, found: &mut Findings) -> String {
+fn mime_type(
+    given: Option<wire::TextValue<'_>>,
+    at: &JsonPath<'_>,
+    found: &mut ValidationErrors,
+) -> String {
     let Some(given) = given else {
-        found.add(
+        found.push_error(
             at,
             "A content type is required, this tells email clients how to display the email.",
         );
@@ -108,26 +112,32 @@ fn mime_type(given: Option<wire::Text<'_>>, at: &Path<'_>, found: &mut Findings)
         None => {
             "The content type must be a MIME type of a text, such as text/plain; multipart and message types are not."
         }
-        Some(Flaw::Empty) => {
+        Some(ContentFlaw::Empty) => {
             "Your content type must be a string with length of at least one character."
         }
-        Some(Flaw::Forbidden) => "The content type cannot contain ';', or CRLF characters.",
-        Some(Flaw::Unprintable) => "The content type can only contain printable ASCII characters.",
+        Some(ContentFlaw::Forbidden) => "The content type cannot contain ';', or CRLF characters.",
+        Some(ContentFlaw::Unprintable) => {
+            "The content type can only contain printable ASCII characters."
+        }
     };
-    found.add(at, message);
+    found.push_error(at, message);
     String::new()
 }
 
-fn value(given: Option<wire::Text<'_>>, at: &Path<'_>, found: &mut Findings) -> String {
+fn value(
+    given: Option<wire::TextValue<'_>>,
+    at: &JsonPath<'_>,
+    found: &mut ValidationErrors,
+) -> String {
     let Some(given) = given else {
-        found.add(
+        found.push_error(
             at,
             "A content value is required, this is the content of the email you are sending.",
         );
         return String::new();
     };
     if given.is_empty() {
-        found.add(
+        found.push_error(
             at,
             "The content value must be a string at least one character in length.",
         );
@@ -137,7 +147,7 @@ fn value(given: Option<wire::Text<'_>>, at: &Path<'_>, found: &mut Findings) -> 
 
 /// What can be wrong with a MIME type. That it is one is not asked of a file: `gif` passes (trap
 /// 18), and what no header can say is composed as `application/octet-stream`.
-pub(super) enum Flaw {
+pub(super) enum ContentFlaw {
     Empty,
     /// A semicolon or a line end.
     Forbidden,
@@ -145,15 +155,15 @@ pub(super) enum Flaw {
     Unprintable,
 }
 
-pub(super) fn flaw(mime_type: &str) -> Option<Flaw> {
+pub(super) fn flaw(mime_type: &str) -> Option<ContentFlaw> {
     if mime_type.is_empty() {
-        Some(Flaw::Empty)
+        Some(ContentFlaw::Empty)
     } else if mime_type == INVITATION {
         None
     } else if mime_type.contains([';', '\r', '\n']) {
-        Some(Flaw::Forbidden)
+        Some(ContentFlaw::Forbidden)
     } else if !mime_type.bytes().all(|b| (b' '..=b'~').contains(&b)) {
-        Some(Flaw::Unprintable)
+        Some(ContentFlaw::Unprintable)
     } else {
         None
     }

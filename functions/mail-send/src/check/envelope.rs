@@ -2,10 +2,10 @@
 
 use posthaste_model::{Mailbox, Personalization, Role};
 
-use super::people::{self, Words};
-use super::when::When;
-use super::{Findings, Path, args, content, headers};
-use crate::check::findings::echo;
+use super::mailboxes::{self, ErrorTexts};
+use super::send_at::SendAt;
+use super::{JsonPath, ValidationErrors, args, content, headers};
+use crate::check::errors::quote_value;
 use crate::wire;
 
 const ENVELOPES: usize = 1_000;
@@ -15,22 +15,22 @@ const COPIES: usize = 1_000;
 
 /// Every personalization of the request.
 pub(super) fn all(
-    given: Option<wire::List<wire::Personalization<'_>, 1_001>>,
-    when: When,
+    given: Option<wire::JsonList<wire::Personalization<'_>, 1_001>>,
+    when: SendAt,
     dynamic: bool,
-    found: &mut Findings,
+    found: &mut ValidationErrors,
 ) -> Vec<Personalization> {
-    let (root, given) = (Path::Root, given.unwrap_or_default());
+    let (root, given) = (JsonPath::Root, given.unwrap_or_default());
     let at = &root.key("personalizations");
     let count = given.count;
     if count == 0 {
-        found.add(
+        found.push_error(
             at,
             "The personalizations field is required and must have at least one personalization.",
         );
     }
     if count > ENVELOPES {
-        found.add(
+        found.push_error(
             at,
             format!(
                 "The personalization block is limited to {ENVELOPES} personalizations per API request. You have provided {count} personalizations. Please consider splitting this into multiple requests and resending your request."
@@ -39,7 +39,7 @@ pub(super) fn all(
     }
     let recipients: usize = given.items.iter().map(recipients).sum();
     if recipients > RECIPIENTS {
-        found.add(
+        found.push_error(
             at,
             format!(
                 "There is a limit of {RECIPIENTS} total recipients (to + cc + bcc) per request."
@@ -59,17 +59,17 @@ fn recipients(given: &wire::Personalization<'_>) -> usize {
 
 fn one(
     given: wire::Personalization<'_>,
-    at: &Path<'_>,
-    (when, dynamic): (When, bool),
-    found: &mut Findings,
+    at: &JsonPath<'_>,
+    (when, dynamic): (SendAt, bool),
+    found: &mut ValidationErrors,
 ) -> Personalization {
     let envelope = Personalization {
         to: to(given.to, &at.key("to"), found),
-        cc: copies(given.cc, &at.key("cc"), &people::CC, found),
-        bcc: copies(given.bcc, &at.key("bcc"), &people::BCC, found),
+        cc: copies(given.cc, &at.key("cc"), &mailboxes::CC, found),
+        bcc: copies(given.bcc, &at.key("bcc"), &mailboxes::BCC, found),
         from: given
             .from
-            .and_then(|from| people::from(Some(from), at, found)),
+            .and_then(|from| mailboxes::from(Some(from), at, found)),
         subject: content::subject(given.subject, at, found),
         headers: headers::check(given.headers, at, &headers::ENVELOPE, found),
         substitutions: args::substitutions(given.substitutions, at, dynamic, found),
@@ -81,44 +81,48 @@ fn one(
     envelope
 }
 
-fn to(given: Option<wire::Mailboxes<'_>>, at: &Path<'_>, found: &mut Findings) -> Vec<Mailbox> {
+fn to(
+    given: Option<wire::Mailboxes<'_>>,
+    at: &JsonPath<'_>,
+    found: &mut ValidationErrors,
+) -> Vec<Mailbox> {
     let given = given.unwrap_or_default();
     if given.count == 0 {
-        found.add(
+        found.push_error(
             at,
             "The to array is required for all personalization objects, and must have at least one email object with a valid email address.",
         );
     }
-    people::mailboxes(given, at, &people::TO, found)
+    mailboxes::mailboxes(given, at, &mailboxes::TO, found)
 }
 
 /// `cc` or `bcc`: may be left out, but not be empty (API facts 2.5).
 fn copies(
     given: Option<wire::Mailboxes<'_>>,
-    at: &Path<'_>,
-    words: &Words,
-    found: &mut Findings,
+    at: &JsonPath<'_>,
+    words: &ErrorTexts,
+    found: &mut ValidationErrors,
 ) -> Vec<Mailbox> {
     let Some(given) = given else {
         return Vec::new();
     };
     if given.count == 0 {
-        found.add(at, words.missing);
+        found.push_error(at, words.missing);
     }
     if given.count > COPIES {
         let name = at.last();
-        found.add(
+        found.push_error(
             at,
             format!("There is a limit of {COPIES} {name} emails per personalization."),
         );
     }
-    people::mailboxes(given, at, words, found)
+    mailboxes::mailboxes(given, at, words, found)
 }
 
 /// No address twice in one envelope, in whatever case and in whichever list. Between envelopes it
 /// may repeat.
-fn check_unique(envelope: &Personalization, at: &Path<'_>, found: &mut Findings) {
-    let repeated = people::repeated(envelope.recipients().map(|(_, mailbox)| mailbox));
+fn check_unique(envelope: &Personalization, at: &JsonPath<'_>, found: &mut ValidationErrors) {
+    let repeated = mailboxes::repeated(envelope.recipients().map(|(_, mailbox)| mailbox));
     let Some((role, mailbox)) = repeated.and_then(|i| envelope.recipients().nth(i)) else {
         return;
     };
@@ -127,9 +131,9 @@ fn check_unique(envelope: &Personalization, at: &Path<'_>, found: &mut Findings)
         Role::Cc => "cc",
         Role::Bcc => "bcc",
     };
-    let address = echo(mailbox.email.as_str());
+    let address = quote_value(mailbox.email.as_str());
     let message = format!(
         "Each email address in the personalization block should be unique between to, cc, and bcc. We found the first duplicate instance of {address} in the {at}.{list} field."
     );
-    found.add_about(at, message, Some("message.recipient-errors".to_owned()));
+    found.push_error_with_help(at, message, Some("message.recipient-errors".to_owned()));
 }

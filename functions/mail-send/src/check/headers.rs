@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use posthaste_mime::LONGEST_HEADER_NAME;
 
-use super::{Findings, Path};
+use super::{JsonPath, ValidationErrors};
 use crate::wire;
 
 /// SPEC, "Reserved headers": its vendor's own, and ours.
@@ -26,17 +26,17 @@ const RESERVED: [&str; 14] = [
 ];
 
 /// What differs between the headers of the message and those of an envelope.
-pub(super) struct Words {
+pub(super) struct HeaderErrorTexts {
     letters: &'static str,
     reserved: &'static str,
 }
 
-pub(super) const MESSAGE: Words = Words {
+pub(super) const MESSAGE: HeaderErrorTexts = HeaderErrorTexts {
     letters: "Header keys cannot contain non-ASCII characters and empty spaces.",
     reserved: "Header can not be one of the reserved keys.",
 };
 
-pub(super) const ENVELOPE: Words = Words {
+pub(super) const ENVELOPE: HeaderErrorTexts = HeaderErrorTexts {
     letters: "Header keys cannot contain non-ASCII characters or empty spaces.",
     reserved: "Header cannot be one of the reserved keys.",
 };
@@ -44,9 +44,9 @@ pub(super) const ENVELOPE: Words = Words {
 /// The headers below `at`. A value may be anything that has no line end; the composer encodes it.
 pub(super) fn check(
     given: Option<wire::Headers>,
-    at: &Path<'_>,
-    words: &Words,
-    found: &mut Findings,
+    at: &JsonPath<'_>,
+    words: &HeaderErrorTexts,
+    found: &mut ValidationErrors,
 ) -> BTreeMap<String, String> {
     let Some(given) = given else {
         return BTreeMap::new();
@@ -55,7 +55,7 @@ pub(super) fn check(
     let any = |rule: fn(&str) -> bool| headers.keys().any(|name| rule(name));
     let mut unless = |broken: bool, message: &str| {
         if broken {
-            found.add(at, message);
+            found.push_error(at, message);
         }
     };
     unless(given.too_big, "The headers may not exceed 100,000 bytes.");

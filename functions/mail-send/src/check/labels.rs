@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use posthaste_model::BatchId;
 
-use super::findings::echo;
-use super::{Findings, Path};
+use super::errors::quote_value;
+use super::{JsonPath, ValidationErrors};
 use crate::wire;
 
 const CATEGORIES: usize = 10;
@@ -13,22 +13,22 @@ const CATEGORIES: usize = 10;
 const CATEGORY: usize = 255;
 
 /// An empty id is none.
-pub(super) fn template_id(given: Option<wire::Text<'_>>) -> Option<String> {
+pub(super) fn template_id(given: Option<wire::TextValue<'_>>) -> Option<String> {
     given
         .filter(|id| !id.is_empty())
-        .map(wire::Text::into_string)
+        .map(wire::TextValue::into_string)
 }
 
 /// At most ten, each of at most 255 ASCII characters, no two the same.
 pub(super) fn categories(
-    given: Option<wire::List<wire::Text<'_>, 11>>,
-    found: &mut Findings,
+    given: Option<wire::JsonList<wire::TextValue<'_>, 11>>,
+    found: &mut ValidationErrors,
 ) -> Vec<String> {
-    let (root, given) = (Path::Root, given.unwrap_or_default());
+    let (root, given) = (JsonPath::Root, given.unwrap_or_default());
     let at = &root.key("categories");
     let count = given.count;
     if count > CATEGORIES {
-        found.add(
+        found.push_error(
             at,
             format!(
                 "There is a limit of {CATEGORIES} categories for each email that is sent. You provided {count} categories."
@@ -39,8 +39,8 @@ pub(super) fn categories(
     for (i, category) in given.items.iter().enumerate() {
         let (text, at) = (&**category, &at.index(i));
         if text.chars().count() > CATEGORY {
-            let text = echo(text);
-            found.add(
+            let text = quote_value(text);
+            found.push_error(
                 at,
                 format!(
                     "Each category must not be longer than {CATEGORY} characters. {text} exceeds this limit"
@@ -48,11 +48,11 @@ pub(super) fn categories(
             );
         }
         if !text.is_ascii() {
-            found.add(at, "Categories can not contain non-ASCII characters.");
+            found.push_error(at, "Categories can not contain non-ASCII characters.");
         }
         if !seen.insert(text) {
-            let text = echo(text);
-            found.add(
+            let text = quote_value(text);
+            found.push_error(
                 at,
                 format!(
                     "The categories must be a unique list, and you have included {text} more than once."
@@ -63,17 +63,20 @@ pub(super) fn categories(
     given
         .items
         .into_iter()
-        .map(wire::Text::into_string)
+        .map(wire::TextValue::into_string)
         .collect()
 }
 
 /// An id of the right form; whether the account has it is asked later. An empty id is none.
-pub(super) fn batch_id(given: Option<wire::Text<'_>>, found: &mut Findings) -> Option<BatchId> {
+pub(super) fn batch_id(
+    given: Option<wire::TextValue<'_>>,
+    found: &mut ValidationErrors,
+) -> Option<BatchId> {
     let given = given.filter(|id| !id.is_empty())?;
     let parsed = BatchId::parse(&given).ok();
     if parsed.is_none() {
-        found.add(
-            &Path::Root.key("batch_id"),
+        found.push_error(
+            &JsonPath::Root.key("batch_id"),
             "The batch_id must be a valid batch ID.",
         );
     }
@@ -81,11 +84,14 @@ pub(super) fn batch_id(given: Option<wire::Text<'_>>, found: &mut Findings) -> O
 }
 
 /// 2 to 64 characters (SPEC, "Limits").
-pub(super) fn ip_pool_name(given: Option<wire::Text<'_>>, found: &mut Findings) -> Option<String> {
+pub(super) fn ip_pool_name(
+    given: Option<wire::TextValue<'_>>,
+    found: &mut ValidationErrors,
+) -> Option<String> {
     let name = given?.into_string();
     if !(2..=64).contains(&name.chars().count()) {
-        found.add(
-            &Path::Root.key("ip_pool_name"),
+        found.push_error(
+            &JsonPath::Root.key("ip_pool_name"),
             "The IP pool name must be 2 to 64 characters long.",
         );
     }

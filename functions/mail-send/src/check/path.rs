@@ -4,10 +4,10 @@ use std::fmt;
 
 /// A JSON path that lives on the stack: each step borrows the one before.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Path<'a> {
+pub(crate) enum JsonPath<'a> {
     Root,
-    Key(&'a Path<'a>, &'a str),
-    Index(&'a Path<'a>, usize),
+    Key(&'a JsonPath<'a>, &'a str),
+    Index(&'a JsonPath<'a>, usize),
 }
 
 /// Under these keys stand the caller's own keys, which have no anchor.
@@ -22,13 +22,13 @@ const OPEN: [&str; 5] = [
 /// Under these keys stands a mailbox; its parts are explained together.
 const PEOPLE: [&str; 6] = ["from", "to", "cc", "bcc", "reply_to", "reply_to_list"];
 
-impl Path<'_> {
-    pub(crate) fn key<'b>(&'b self, key: &'b str) -> Path<'b> {
-        Path::Key(self, key)
+impl JsonPath<'_> {
+    pub(crate) fn key<'b>(&'b self, key: &'b str) -> JsonPath<'b> {
+        JsonPath::Key(self, key)
     }
 
-    pub(crate) fn index(&self, index: usize) -> Path<'_> {
-        Path::Index(self, index)
+    pub(crate) fn index(&self, index: usize) -> JsonPath<'_> {
+        JsonPath::Index(self, index)
     }
 
     /// The last step as text; empty for the root and for an index.
@@ -53,7 +53,7 @@ impl Path<'_> {
         }
         match (keys.as_slice(), self) {
             ([], _) => Some("-Request-Body-Parameters".to_owned()),
-            (["personalizations"], Path::Index(..)) => None,
+            (["personalizations"], JsonPath::Index(..)) => None,
             (["personalizations"], _) => Some("-Personalizations-Errors".to_owned()),
             (keys, _) => Some(format!("message.{}", keys.join("."))),
         }
@@ -72,33 +72,33 @@ impl Path<'_> {
     }
 }
 
-impl fmt::Display for Path<'_> {
+impl fmt::Display for JsonPath<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (parent, step): (&Path<'_>, &dyn fmt::Display) = match self {
+        let (parent, step): (&JsonPath<'_>, &dyn fmt::Display) = match self {
             Self::Root => return f.write_str("(root)"),
             Self::Key(parent, key) => (parent, key),
             Self::Index(parent, index) => (parent, index),
         };
         match parent {
-            Path::Root => step.fmt(f),
-            Path::Key(..) | Path::Index(..) => write!(f, "{parent}.{step}"),
+            JsonPath::Root => step.fmt(f),
+            JsonPath::Key(..) | JsonPath::Index(..) => write!(f, "{parent}.{step}"),
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::Path;
+    use super::JsonPath;
 
     #[track_caller]
-    fn check(path: &Path<'_>, text: &str, anchor: Option<&str>) {
+    fn check(path: &JsonPath<'_>, text: &str, anchor: Option<&str>) {
         assert_eq!(path.to_string(), text);
         assert_eq!(path.anchor().as_deref(), anchor, "{text}");
     }
 
     #[test]
     fn a_path_has_indexes_and_its_anchor_has_none() {
-        let root = Path::Root;
+        let root = JsonPath::Root;
         let all = root.key("personalizations");
         let first = all.index(0);
         let to = first.key("to");

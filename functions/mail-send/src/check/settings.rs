@@ -5,21 +5,21 @@ use posthaste_model::{
     Toggle, TrackingSettings,
 };
 
-use super::{Findings, Path};
-use crate::wire::{self, Text};
+use super::{JsonPath, ValidationErrors};
+use crate::wire::{self, TextValue};
 
 const GROUPS: usize = 25;
 
 /// `asm`: a group is required; the display list is optional.
-pub(super) fn asm(given: Option<wire::Asm>, found: &mut Findings) -> Option<Asm> {
-    let (root, given) = (Path::Root, given?);
+pub(super) fn asm(given: Option<wire::Asm>, found: &mut ValidationErrors) -> Option<Asm> {
+    let (root, given) = (JsonPath::Root, given?);
     let at = &root.key("asm");
     let groups = given.groups_to_display.unwrap_or_default();
     if given.group_id.is_none() {
-        found.add(&at.key("group_id"), "The ASM group ID must be an integer.");
+        found.push_error(&at.key("group_id"), "The ASM group ID must be an integer.");
     }
     if groups.count > GROUPS {
-        found.add(
+        found.push_error(
             &at.key("groups_to_display"),
             format!(
                 "There is a limit of {GROUPS} unsubscribe groups that can be displayed to a user at a time."
@@ -33,15 +33,18 @@ pub(super) fn asm(given: Option<wire::Asm>, found: &mut Findings) -> Option<Asm>
 }
 
 /// `mail_settings`: the bypass of everything excludes the single ones (SPEC, "Mail Send").
-pub(super) fn mail(given: Option<wire::MailSettings<'_>>, found: &mut Findings) -> MailSettings {
+pub(super) fn mail(
+    given: Option<wire::MailSettings<'_>>,
+    found: &mut ValidationErrors,
+) -> MailSettings {
     let given = given.unwrap_or_default();
     let on = |toggle: &Option<wire::Toggle>| toggle.as_ref().is_some_and(is_on);
     let single = on(&given.bypass_spam_management)
         || on(&given.bypass_bounce_management)
         || on(&given.bypass_unsubscribe_management);
     if single && on(&given.bypass_list_management) {
-        found.add(
-            &Path::Root
+        found.push_error(
+            &JsonPath::Root
                 .key("mail_settings")
                 .key("bypass_list_management"),
             "bypass_list_management cannot be combined with other bypass filters.",
@@ -55,8 +58,8 @@ pub(super) fn mail(given: Option<wire::MailSettings<'_>>, found: &mut Findings) 
         footer: given.footer.and_then(|footer| {
             Some(Footer {
                 enable: footer.enable?,
-                text: footer.text.map(Text::into_string),
-                html: footer.html.map(Text::into_string),
+                text: footer.text.map(TextValue::into_string),
+                html: footer.html.map(TextValue::into_string),
             })
         }),
         sandbox_mode: given.sandbox_mode.map(toggle),
@@ -96,26 +99,26 @@ fn click(given: wire::ClickTracking) -> Option<ClickTracking> {
 fn open(given: wire::OpenTracking<'_>) -> Option<OpenTracking> {
     Some(OpenTracking {
         enable: given.enable?,
-        substitution_tag: given.substitution_tag.map(Text::into_string),
+        substitution_tag: given.substitution_tag.map(TextValue::into_string),
     })
 }
 
 fn subscription(given: wire::SubscriptionTracking<'_>) -> Option<SubscriptionTracking> {
     Some(SubscriptionTracking {
         enable: given.enable?,
-        text: given.text.map(Text::into_string),
-        html: given.html.map(Text::into_string),
-        substitution_tag: given.substitution_tag.map(Text::into_string),
+        text: given.text.map(TextValue::into_string),
+        html: given.html.map(TextValue::into_string),
+        substitution_tag: given.substitution_tag.map(TextValue::into_string),
     })
 }
 
 fn ganalytics(given: wire::Ganalytics<'_>) -> Option<Ganalytics> {
     Some(Ganalytics {
         enable: given.enable?,
-        utm_source: given.utm_source.map(Text::into_string),
-        utm_medium: given.utm_medium.map(Text::into_string),
-        utm_term: given.utm_term.map(Text::into_string),
-        utm_content: given.utm_content.map(Text::into_string),
-        utm_campaign: given.utm_campaign.map(Text::into_string),
+        utm_source: given.utm_source.map(TextValue::into_string),
+        utm_medium: given.utm_medium.map(TextValue::into_string),
+        utm_term: given.utm_term.map(TextValue::into_string),
+        utm_content: given.utm_content.map(TextValue::into_string),
+        utm_campaign: given.utm_campaign.map(TextValue::into_string),
     })
 }

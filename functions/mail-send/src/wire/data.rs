@@ -11,9 +11,9 @@ use serde_json::value::RawValue;
 /// The text is read through once without building anything, so that every string, number and depth
 /// in it is known to be readable by the renderer.
 #[derive(Debug)]
-pub(crate) struct Data(pub(crate) String);
+pub(crate) struct TemplateData(pub(crate) String);
 
-impl<'de> Deserialize<'de> for Data {
+impl<'de> Deserialize<'de> for TemplateData {
     fn deserialize<D: Deserializer<'de>>(source: D) -> Result<Self, D::Error> {
         let raw = <&RawValue>::deserialize(source)?.get();
         let Sound { is_object } = serde_json::from_str(raw).map_err(D::Error::custom)?;
@@ -86,10 +86,10 @@ impl<'de> Visitor<'de> for SoundVisitor {
 
 #[cfg(test)]
 mod tests {
-    use super::Data;
+    use super::TemplateData;
 
     fn read(json: &str) -> Result<String, serde_json::Error> {
-        serde_json::from_str(json).map(|Data(text)| text)
+        serde_json::from_str(json).map(|TemplateData(text)| text)
     }
 
     #[test]

@@ -8,7 +8,7 @@ use std::marker::PhantomData;
 
 use serde::de::{MapAccess, Visitor};
 
-use super::Text;
+use super::TextValue;
 
 /// Something that is filled key by key.
 pub(crate) trait Object<'de>: Default {
@@ -17,15 +17,15 @@ pub(crate) trait Object<'de>: Default {
 }
 
 /// Fills an object from a JSON object, and from nothing else.
-pub(crate) struct Members<T>(PhantomData<T>);
+pub(crate) struct JsonMembers<T>(PhantomData<T>);
 
-impl<T> Members<T> {
+impl<T> JsonMembers<T> {
     pub(crate) fn new() -> Self {
         Self(PhantomData)
     }
 }
 
-impl<'de, T: Object<'de>> Visitor<'de> for Members<T> {
+impl<'de, T: Object<'de>> Visitor<'de> for JsonMembers<T> {
     type Value = T;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -34,7 +34,7 @@ impl<'de, T: Object<'de>> Visitor<'de> for Members<T> {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<T, A::Error> {
         let mut object = T::default();
-        while let Some(key) = map.next_key::<Text<'de>>()? {
+        while let Some(key) = map.next_key::<TextValue<'de>>()? {
             object.set(&key, &mut map)?;
         }
         Ok(object)
@@ -74,7 +74,7 @@ macro_rules! object {
 
         impl<'de $(: $lt, $lt)?> serde::Deserialize<'de> for $name $(<$lt>)? {
             fn deserialize<D: serde::Deserializer<'de>>(source: D) -> Result<Self, D::Error> {
-                source.deserialize_map($crate::wire::object::Members::new())
+                source.deserialize_map($crate::wire::object::JsonMembers::new())
             }
         }
 

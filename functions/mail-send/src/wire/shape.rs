@@ -10,8 +10,8 @@ use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
 use super::data::Sound;
-use super::{Args, Data, List, Nullable, Sections, Strings, Text};
-use crate::check::{Findings, Path};
+use super::{ArgsValue, JsonList, Nullable, Sections, Strings, TemplateData, TextValue};
+use crate::check::{JsonPath, ValidationErrors};
 
 /// What may stand somewhere.
 #[derive(Debug)]
@@ -60,15 +60,15 @@ macro_rules! shaped {
 }
 
 shaped! {
-    Text<'_> => Shape::Text;
+    TextValue<'_> => Shape::Text;
     i64 => Shape::Integer;
     bool => Shape::Boolean;
-    {T: Shaped, const KEEP: usize} List<T, KEEP> => Shape::List(T::SHAPE);
+    {T: Shaped, const KEEP: usize} JsonList<T, KEEP> => Shape::List(T::SHAPE);
     {T: Shaped} Nullable<T> => Shape::Nullable(T::SHAPE);
     {const MOST: usize} Strings<MOST> => Shape::Strings;
-    Args<'_> => Shape::Args;
+    ArgsValue<'_> => Shape::Args;
     Sections => Shape::Sections;
-    Data => Shape::Data;
+    TemplateData => Shape::Data;
 }
 
 /// Notes every value of `json` that does not have its shape.
@@ -78,10 +78,10 @@ shaped! {
 pub(crate) fn wrong_types(
     json: &str,
     shape: &'static Shape,
-    found: &mut Findings,
+    found: &mut ValidationErrors,
 ) -> Result<(), serde_json::Error> {
     let mut source = serde_json::Deserializer::from_str(json);
-    let at = &Path::Root;
+    let at = &JsonPath::Root;
     Walk { shape, at, found }.deserialize(&mut source)?;
     source.end()
 }
@@ -97,8 +97,8 @@ fn published(field: &str) -> Option<&'static str> {
 /// One step of the walk.
 struct Walk<'w> {
     shape: &'static Shape,
-    at: &'w Path<'w>,
-    found: &'w mut Findings,
+    at: &'w JsonPath<'w>,
+    found: &'w mut ValidationErrors,
 }
 
 impl Walk<'_> {
@@ -109,7 +109,7 @@ impl Walk<'_> {
                 Some(message) => message.to_owned(),
                 None => format!("Invalid type. Expected: {expected}, given: {given}."),
             };
-            self.found.add(self.at, message);
+            self.found.push_error(self.at, message);
         }
         Ok(())
     }
@@ -119,8 +119,8 @@ impl Walk<'_> {
         keys: &[(&str, &'static Shape)],
         mut map: A,
     ) -> Result<(), A::Error> {
-        let mut by_key: Vec<_> = keys.iter().map(|_| Findings::default()).collect();
-        while let Some(key) = map.next_key::<Text<'de>>()? {
+        let mut by_key: Vec<_> = keys.iter().map(|_| ValidationErrors::default()).collect();
+        while let Some(key) = map.next_key::<TextValue<'de>>()? {
             let known = keys.iter().zip(&mut by_key).find(|(k, _)| k.0 == &*key);
             let Some((&(key, shape), found)) = known else {
                 map.next_value::<IgnoredAny>()?;
@@ -136,8 +136,8 @@ impl Walk<'_> {
     }
 
     fn sections<'de, A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
-        while let Some(key) = map.next_key::<Text<'de>>()? {
-            let (at, shape) = (&self.at.key(&key), Text::SHAPE);
+        while let Some(key) = map.next_key::<TextValue<'de>>()? {
+            let (at, shape) = (&self.at.key(&key), TextValue::SHAPE);
             let found = &mut *self.found;
             map.next_value_seed(Walk { shape, at, found })?;
         }
@@ -220,7 +220,7 @@ impl<'de> Visitor<'de> for Walk<'_> {
                 Ok(())
             }
             Shape::Strings | Shape::Args => {
-                while map.next_entry::<IgnoredKey, Text<'de>>()?.is_some() {}
+                while map.next_entry::<IgnoredKey, TextValue<'de>>()?.is_some() {}
                 Ok(())
             }
             Shape::Text | Shape::Integer | Shape::Boolean | Shape::List(_) | Shape::Nullable(_) => {
@@ -236,7 +236,7 @@ struct IgnoredKey;
 
 impl<'de> Deserialize<'de> for IgnoredKey {
     fn deserialize<D: Deserializer<'de>>(source: D) -> Result<Self, D::Error> {
-        Text::deserialize(source).map(|_| Self)
+        TextValue::deserialize(source).map(|_| Self)
     }
 }
 

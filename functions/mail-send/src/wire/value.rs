@@ -11,15 +11,15 @@ use serde::{Deserialize, Deserializer};
 
 /// A string, borrowed from the body unless it has escapes.
 #[derive(Debug)]
-pub(crate) struct Text<'a>(pub(crate) Cow<'a, str>);
+pub(crate) struct TextValue<'a>(pub(crate) Cow<'a, str>);
 
-impl Text<'_> {
+impl TextValue<'_> {
     pub(crate) fn into_string(self) -> String {
         self.0.into_owned()
     }
 }
 
-impl Deref for Text<'_> {
+impl Deref for TextValue<'_> {
     type Target = str;
     fn deref(&self) -> &str {
         &self.0
@@ -29,22 +29,22 @@ impl Deref for Text<'_> {
 struct TextVisitor;
 
 impl<'de> Visitor<'de> for TextVisitor {
-    type Value = Text<'de>;
+    type Value = TextValue<'de>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a string")
     }
 
-    fn visit_borrowed_str<E: Error>(self, text: &'de str) -> Result<Text<'de>, E> {
-        Ok(Text(Cow::Borrowed(text)))
+    fn visit_borrowed_str<E: Error>(self, text: &'de str) -> Result<TextValue<'de>, E> {
+        Ok(TextValue(Cow::Borrowed(text)))
     }
 
-    fn visit_str<E: Error>(self, text: &str) -> Result<Text<'de>, E> {
-        Ok(Text(Cow::Owned(text.to_owned())))
+    fn visit_str<E: Error>(self, text: &str) -> Result<TextValue<'de>, E> {
+        Ok(TextValue(Cow::Owned(text.to_owned())))
     }
 }
 
-impl<'de: 'a, 'a> Deserialize<'de> for Text<'a> {
+impl<'de: 'a, 'a> Deserialize<'de> for TextValue<'a> {
     fn deserialize<D: Deserializer<'de>>(source: D) -> Result<Self, D::Error> {
         source.deserialize_str(TextVisitor)
     }
@@ -62,13 +62,13 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Nullable<T> {
 
 /// An array, of which at most `KEEP` items are kept.
 #[derive(Debug)]
-pub(crate) struct List<T, const KEEP: usize> {
+pub(crate) struct JsonList<T, const KEEP: usize> {
     pub(crate) items: Vec<T>,
     /// How many items the array had.
     pub(crate) count: usize,
 }
 
-impl<T, const KEEP: usize> Default for List<T, KEEP> {
+impl<T, const KEEP: usize> Default for JsonList<T, KEEP> {
     fn default() -> Self {
         Self {
             items: Vec::new(),
@@ -80,14 +80,14 @@ impl<T, const KEEP: usize> Default for List<T, KEEP> {
 struct ListVisitor<T, const KEEP: usize>(PhantomData<T>);
 
 impl<'de, T: Deserialize<'de>, const KEEP: usize> Visitor<'de> for ListVisitor<T, KEEP> {
-    type Value = List<T, KEEP>;
+    type Value = JsonList<T, KEEP>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("an array")
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
-        let mut list = List::default();
+        let mut list = JsonList::default();
         while let Some(item) = seq.next_element()? {
             list.count += 1;
             if list.items.len() < KEEP {
@@ -98,7 +98,7 @@ impl<'de, T: Deserialize<'de>, const KEEP: usize> Visitor<'de> for ListVisitor<T
     }
 }
 
-impl<'de, T: Deserialize<'de>, const KEEP: usize> Deserialize<'de> for List<T, KEEP> {
+impl<'de, T: Deserialize<'de>, const KEEP: usize> Deserialize<'de> for JsonList<T, KEEP> {
     fn deserialize<D: Deserializer<'de>>(source: D) -> Result<Self, D::Error> {
         source.deserialize_seq(ListVisitor(PhantomData))
     }
@@ -124,7 +124,7 @@ impl<'de, const MOST: usize> Visitor<'de> for StringsVisitor<MOST> {
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
         let mut strings = Strings::default();
         let mut bytes = 0_usize;
-        while let Some((key, value)) = map.next_entry::<Text<'de>, Text<'de>>()? {
+        while let Some((key, value)) = map.next_entry::<TextValue<'de>, TextValue<'de>>()? {
             if strings.too_big {
                 continue;
             }
@@ -155,34 +155,34 @@ pub(crate) struct Sections(pub(crate) BTreeMap<String, String>);
 
 /// Message-level `custom_args`: an object, or a string that holds one (SPEC types it as a string).
 #[derive(Debug)]
-pub(crate) enum Args<'a> {
+pub(crate) enum ArgsValue<'a> {
     Object(Strings<10_000>),
-    Text(Text<'a>),
+    Text(TextValue<'a>),
 }
 
 struct ArgsVisitor;
 
 impl<'de> Visitor<'de> for ArgsVisitor {
-    type Value = Args<'de>;
+    type Value = ArgsValue<'de>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("an object of strings")
     }
 
-    fn visit_borrowed_str<E: Error>(self, text: &'de str) -> Result<Args<'de>, E> {
-        TextVisitor.visit_borrowed_str(text).map(Args::Text)
+    fn visit_borrowed_str<E: Error>(self, text: &'de str) -> Result<ArgsValue<'de>, E> {
+        TextVisitor.visit_borrowed_str(text).map(ArgsValue::Text)
     }
 
-    fn visit_str<E: Error>(self, text: &str) -> Result<Args<'de>, E> {
-        TextVisitor.visit_str(text).map(Args::Text)
+    fn visit_str<E: Error>(self, text: &str) -> Result<ArgsValue<'de>, E> {
+        TextVisitor.visit_str(text).map(ArgsValue::Text)
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Args<'de>, A::Error> {
-        StringsVisitor.visit_map(map).map(Args::Object)
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<ArgsValue<'de>, A::Error> {
+        StringsVisitor.visit_map(map).map(ArgsValue::Object)
     }
 }
 
-impl<'de: 'a, 'a> Deserialize<'de> for Args<'a> {
+impl<'de: 'a, 'a> Deserialize<'de> for ArgsValue<'a> {
     fn deserialize<D: Deserializer<'de>>(source: D) -> Result<Self, D::Error> {
         source.deserialize_any(ArgsVisitor)
     }

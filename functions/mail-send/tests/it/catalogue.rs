@@ -8,7 +8,7 @@ use posthaste_model::Problem;
 use posthaste_store::GroupSaved;
 use serde_json::{Value, json};
 
-use crate::desk::Desk;
+use crate::desk::TestApp;
 use crate::{refuse, rules, with};
 
 const CATALOGUE: &str = include_str!("../../ERRORS.md");
@@ -134,7 +134,7 @@ fn agree(rows: &[Row], problems: &[Problem]) {
 
 #[tokio::test]
 async fn what_the_account_lacks_has_its_row_too() {
-    let desk = Desk::new(Senders::proven()).await;
+    let desk = TestApp::new(Senders::proven()).await;
     let (store, account) = (&desk.store, &desk.tenant.account.id);
     desk.tenant.domain(store, "example.com").await;
     let group = store.create_group(account, ("News", ""), false).await;

@@ -1,25 +1,25 @@
 //! The function in memory: a table, a queue, one account with a key.
 
-use mail_send::{App, Limits, Senders, routes};
+use mail_send::{App, SendLimits, Senders, routes};
 use posthaste_blob::Blob;
-use posthaste_http::Gate;
-use posthaste_store::{Store, Template, Texts, Version};
-use posthaste_testkit::{Answer, Api, Ask, Fuse, Hand, Queues, Tenant, entropy, table};
+use posthaste_http::Authorizer;
+use posthaste_store::{Store, Template, Version, VersionTexts};
+use posthaste_testkit::{Api, Ask, FailAfter, Queues, Response, Tenant, TestClock, entropy, table};
 use serde_json::Value;
 
-pub(crate) struct Desk {
+pub(crate) struct TestApp {
     pub(crate) store: Store,
-    pub(crate) hand: Hand,
+    pub(crate) hand: TestClock,
     pub(crate) queues: Queues,
     pub(crate) tenant: Tenant,
     pub(crate) api: Api,
     /// Burns between the handler and its queue.
-    pub(crate) fuse: Fuse,
+    pub(crate) fuse: FailAfter,
 }
 
-impl Desk {
+impl TestApp {
     pub(crate) async fn new(senders: Senders) -> Self {
-        let (store, hand, fuse) = (table().await, Hand::default(), Fuse::default());
+        let (store, hand, fuse) = (table().await, TestClock::default(), FailAfter::default());
         let queues = Queues::with_fuse(fuse.clone());
         let app = App {
             store: store.clone(),
@@ -27,14 +27,14 @@ impl Desk {
             blob: Blob::memory(),
             clock: hand.clock(),
             entropy: entropy(),
-            limits: Limits::default(),
+            limits: SendLimits::default(),
             senders,
             templates: mail_send::Templates::default(),
         };
-        let gate = Gate::new(
+        let gate = Authorizer::new(
             store.clone(),
             hand.clock(),
-            posthaste_http::Limits::default(),
+            posthaste_http::RateLimits::default(),
         );
         Self {
             tenant: Tenant::new(&store, "owner", hand.now()).await,
@@ -51,7 +51,7 @@ impl Desk {
         self.api.post("/v3/mail/send").key(&self.tenant.key)
     }
 
-    pub(crate) async fn send(&self, body: &Value) -> Answer {
+    pub(crate) async fn send(&self, body: &Value) -> Response {
         self.ask().json(body).send().await
     }
 
@@ -67,9 +67,9 @@ impl Desk {
             entropy().version_id(),
             self.hand.now(),
         );
-        let texts = Texts {
+        let texts = VersionTexts {
             html_content: html.to_owned(),
-            ..Texts::default()
+            ..VersionTexts::default()
         };
         let account = &self.tenant.account.id;
         let put = self.store.put_texts(account, &version, &texts).await;

@@ -5,10 +5,10 @@ use std::io::Write as _;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use mail_send::Senders;
-use posthaste_testkit::Answer;
+use posthaste_testkit::Response;
 use serde_json::json;
 
-use crate::desk::Desk;
+use crate::desk::TestApp;
 use crate::{good, with};
 
 const MIB: usize = 1 << 20;
@@ -19,7 +19,7 @@ fn gzip(bytes: &[u8]) -> Vec<u8> {
     packed.finish().unwrap()
 }
 
-async fn packed(desk: &Desk, encoding: &str, body: Vec<u8>) -> Answer {
+async fn packed(desk: &TestApp, encoding: &str, body: Vec<u8>) -> Response {
     let ask = desk.ask().header("content-type", "application/json");
     let ask = ask.header("content-encoding", encoding);
     ask.body(body).send().await
@@ -34,7 +34,7 @@ fn padded(length: usize) -> Vec<u8> {
 
 #[tokio::test]
 async fn a_packed_body_is_taken_unless_the_account_may_not() {
-    let desk = Desk::new(Senders::Any).await;
+    let desk = TestApp::new(Senders::Any).await;
     let body = gzip(good().to_string().as_bytes());
     for encoding in ["gzip", "GZIP", " gzip "] {
         packed(&desk, encoding, body.clone()).await.expect(202);
@@ -60,7 +60,7 @@ async fn a_packed_body_is_taken_unless_the_account_may_not() {
 /// A mail of one file, a little below the limit, and what its template says on top of it.
 #[tokio::test]
 async fn the_texts_of_a_template_count() {
-    let desk = Desk::new(Senders::Any).await;
+    let desk = TestApp::new(Senders::Any).await;
     let largest = 30 * MIB / 78 * 76;
     let send = async |html: &str, room: usize| {
         let id = desk.template(html).await;
@@ -84,7 +84,7 @@ async fn the_texts_of_a_template_count() {
 
 #[tokio::test]
 async fn an_unpacked_body_is_below_48_mebibytes() {
-    let desk = Desk::new(Senders::Any).await;
+    let desk = TestApp::new(Senders::Any).await;
     let largest = packed(&desk, "gzip", gzip(&padded(48 * MIB - 1))).await;
     largest.expect(202);
     let answer = packed(&desk, "gzip", gzip(&padded(48 * MIB))).await;
@@ -93,7 +93,7 @@ async fn an_unpacked_body_is_below_48_mebibytes() {
 
 #[tokio::test]
 async fn a_body_is_below_30_mebibytes_as_received() {
-    let desk = Desk::new(Senders::Any).await;
+    let desk = TestApp::new(Senders::Any).await;
     for (length, status) in [(30 * MIB - 1, 202), (30 * MIB, 413)] {
         let ask = desk.ask().header("content-type", "application/json");
         let answer = ask.body(padded(length)).send().await.expect(status);
@@ -108,7 +108,7 @@ async fn a_body_is_below_30_mebibytes_as_received() {
 
 #[tokio::test]
 async fn the_composed_mail_is_below_30_mebibytes_too() {
-    let desk = Desk::new(Senders::Any).await;
+    let desk = TestApp::new(Senders::Any).await;
     // Base64 is folded on its way out: 76 characters and a line end.
     let file = json!([{"content": "A".repeat(30 * MIB / 78 * 76), "filename": "a"}]);
     let body = with(&[("attachments", file)]).to_string();
@@ -120,7 +120,7 @@ async fn the_composed_mail_is_below_30_mebibytes_too() {
 
 #[tokio::test]
 async fn only_json_in_utf_8_is_read() {
-    let desk = Desk::new(Senders::Any).await;
+    let desk = TestApp::new(Senders::Any).await;
     for (kind, status) in [
         ("application/json", 202),
         ("application/json; charset=utf-8", 202),

@@ -1,7 +1,7 @@
 //! The rows of SPEC's "Limits" and API facts 2.5 that a request alone decides: what lies on the
 //! limit passes (`rules.rs` has what lies one past it).
 
-use mail_send::{Limits, decode_and_check};
+use mail_send::{SendLimits, decode_and_check};
 use posthaste_model::{HORIZON, Timestamp};
 use serde_json::{Value, json};
 
@@ -83,7 +83,7 @@ fn at_each_limit_a_request_passes() {
 #[test]
 fn the_horizon_is_the_operators() {
     let body = with(&[("send_at", json!(NOW.0 + 3600))]).to_string();
-    let at = |horizon| decode_and_check(body.as_bytes(), NOW, &Limits { horizon });
+    let at = |horizon| decode_and_check(body.as_bytes(), NOW, &SendLimits { horizon });
     assert_eq!(
         at(3600).unwrap().mail.send_at,
         Some(Timestamp(NOW.0 + 3600))

@@ -20,7 +20,7 @@ mod senders;
 mod traps;
 mod types;
 
-use mail_send::{Limits, decode_and_check};
+use mail_send::{SendLimits, decode_and_check};
 use posthaste_model::{Mail, Problem, Timestamp};
 use serde_json::{Value, json};
 
@@ -61,7 +61,7 @@ pub(crate) fn with(changes: &[(&str, Value)]) -> Value {
 }
 
 pub(crate) fn read(body: &[u8]) -> Result<Mail, Vec<Problem>> {
-    decode_and_check(body, NOW, &Limits::default()).map(|checked| checked.mail)
+    decode_and_check(body, NOW, &SendLimits::default()).map(|checked| checked.mail)
 }
 
 #[track_caller]

@@ -4,24 +4,24 @@ use std::collections::BTreeSet;
 
 use mail_send::Senders;
 use posthaste_queue::Job;
-use posthaste_store::{Begun, PATIENCE, REMEMBERED, Repeatable};
-use posthaste_testkit::{Answer, Tenant, entropy};
+use posthaste_store::{Acquire, IdempotentRequest, PATIENCE, REMEMBERED};
+use posthaste_testkit::{Response, Tenant, entropy};
 use serde_json::{Value, json};
 
-use crate::desk::Desk;
+use crate::desk::TestApp;
 use crate::{good, with};
 
-async fn send(desk: &Desk, key: &str, body: &Value) -> Answer {
+async fn send(desk: &TestApp, key: &str, body: &Value) -> Response {
     let ask = desk.ask().header("idempotency-key", key);
     ask.json(body).send().await
 }
 
-fn id(answer: &Answer) -> String {
+fn id(answer: &Response) -> String {
     answer.header("x-message-id").to_owned()
 }
 
 /// The message ids of what was queued since the last look.
-fn queued(desk: &Desk) -> Vec<String> {
+fn queued(desk: &TestApp) -> Vec<String> {
     let jobs = desk.queues.drain("send").into_iter();
     jobs.map(|(text, _)| Job::from_text(&text).unwrap().message.to_string())
         .collect()
@@ -29,7 +29,7 @@ fn queued(desk: &Desk) -> Vec<String> {
 
 #[tokio::test]
 async fn the_same_request_again_is_the_same_mail() {
-    let desk = Desk::new(Senders::Any).await;
+    let desk = TestApp::new(Senders::Any).await;
     let first = send(&desk, "order-1", &good()).await.expect(202);
     assert_eq!(first.header("idempotency-replayed"), "");
     desk.hand.advance(REMEMBERED - 1);
@@ -50,7 +50,7 @@ async fn the_same_request_again_is_the_same_mail() {
 
 #[tokio::test]
 async fn a_key_belongs_to_its_body_and_to_its_account() {
-    let desk = Desk::new(Senders::Any).await;
+    let desk = TestApp::new(Senders::Any).await;
     let other = Tenant::new(&desk.store, "other", desk.hand.now()).await;
     send(&desk, "order-1", &good()).await.expect(202);
 
@@ -71,7 +71,7 @@ async fn a_key_belongs_to_its_body_and_to_its_account() {
 
 #[tokio::test]
 async fn a_refused_request_frees_its_key() {
-    let desk = Desk::new(Senders::Any).await;
+    let desk = TestApp::new(Senders::Any).await;
     for (bad, status) in [
         (with(&[("subject", json!(""))]), 400),
         (with(&[("batch_id", json!("unknown"))]), 400),
@@ -90,7 +90,7 @@ async fn a_refused_request_frees_its_key() {
 
 #[tokio::test]
 async fn of_many_at_once_one_sends() {
-    let desk = Desk::new(Senders::Any).await;
+    let desk = TestApp::new(Senders::Any).await;
     let body = good();
     let calls = (0..16).map(|_| send(&desk, "order-1", &body));
     let answers = join_all(calls).await;
@@ -112,7 +112,7 @@ async fn of_many_at_once_one_sends() {
             status => panic!("{status}"),
         }
     }
-    let fresh = |a: &&Answer| a.status == 202 && a.header("idempotency-replayed").is_empty();
+    let fresh = |a: &&Response| a.status == 202 && a.header("idempotency-replayed").is_empty();
     assert_eq!(answers.iter().filter(fresh).count(), 1);
     let queued = queued(&desk);
     assert_eq!(ids.into_iter().collect::<Vec<_>>(), queued);
@@ -141,9 +141,9 @@ async fn join_all<F: Future>(futures: impl Iterator<Item = F>) -> Vec<F::Output>
 
 #[tokio::test]
 async fn who_died_is_followed_under_the_same_message_id() {
-    let desk = Desk::new(Senders::Any).await;
+    let desk = TestApp::new(Senders::Any).await;
     let body = good().to_string();
-    let request = Repeatable {
+    let request = IdempotentRequest {
         account: &desk.tenant.account.id,
         key: "order-1",
         body: body.as_bytes(),
@@ -151,7 +151,7 @@ async fn who_died_is_followed_under_the_same_message_id() {
     let died = entropy().message_id();
     // The process that began this never came back.
     let begun = desk.store.begin(request, &died, desk.hand.now()).await;
-    assert!(matches!(begun.unwrap(), Begun::Ours(_)));
+    assert!(matches!(begun.unwrap(), Acquire::Acquired(_)));
 
     desk.hand.advance(PATIENCE - 1);
     let busy = send(&desk, "order-1", &good()).await.expect(409);
@@ -170,37 +170,37 @@ async fn who_died_is_followed_under_the_same_message_id() {
 
 #[tokio::test]
 async fn the_dead_one_that_wakes_up_frees_nothing() {
-    let desk = Desk::new(Senders::Any).await;
-    let request = Repeatable {
+    let desk = TestApp::new(Senders::Any).await;
+    let request = IdempotentRequest {
         account: &desk.tenant.account.id,
         key: "order-1",
         body: b"{}",
     };
     let (first, second) = (entropy().message_id(), entropy().message_id());
     let begun = desk.store.begin(request, &first, desk.hand.now()).await;
-    let Begun::Ours(slow) = begun.unwrap() else {
+    let Acquire::Acquired(slow) = begun.unwrap() else {
         panic!("a free key")
     };
     desk.hand.advance(PATIENCE);
     let begun = desk.store.begin(request, &second, desk.hand.now()).await;
-    let Begun::Ours(quick) = begun.unwrap() else {
+    let Acquire::Acquired(quick) = begun.unwrap() else {
         panic!("a key whose lease ran out")
     };
     assert_eq!(quick.message(), &first);
 
-    desk.store.give_up(&slow).await.unwrap();
-    desk.store.let_go(&slow).await.unwrap();
+    desk.store.abort(&slow).await.unwrap();
+    desk.store.release(&slow).await.unwrap();
 
     let found = desk.store.begin(request, &second, desk.hand.now()).await;
-    assert!(matches!(found.unwrap(), Begun::Running { .. }));
+    assert!(matches!(found.unwrap(), Acquire::InProgress { .. }));
     desk.store.finish(&quick).await.unwrap();
     let found = desk.store.begin(request, &second, desk.hand.now()).await;
-    assert_eq!(found.unwrap(), Begun::Replay(first));
+    assert_eq!(found.unwrap(), Acquire::Replay(first));
 }
 
 #[tokio::test]
 async fn what_failed_half_way_goes_on_at_once() {
-    let desk = Desk::new(Senders::Any).await;
+    let desk = TestApp::new(Senders::Any).await;
     for (key, deaf) in [("order-1", false), ("order-2", true)] {
         // The queue fails; or it takes the mail and its answer is lost.
         desk.fuse.burn_after(0, deaf);
@@ -218,7 +218,7 @@ async fn what_failed_half_way_goes_on_at_once() {
 
 #[tokio::test]
 async fn a_key_that_is_none_is_refused() {
-    let desk = Desk::new(Senders::Any).await;
+    let desk = TestApp::new(Senders::Any).await;
     let long = "k".repeat(256);
     for key in ["", "  ", "schlüssel", long.as_str()] {
         let error = send(&desk, key, &good()).await.expect(400).error();

@@ -2,14 +2,14 @@
 
 use mail_send::Senders;
 use posthaste_model::{Record, RecordKind};
-use posthaste_store::{Domain, Put, Sender, SenderFields};
+use posthaste_store::{Domain, Put, SenderFields, VerifiedSender};
 use posthaste_testkit::Tenant;
 use serde_json::json;
 
-use crate::desk::Desk;
+use crate::desk::TestApp;
 use crate::with;
 
-impl Desk {
+impl TestApp {
     async fn send_from(&self, from: &str) -> u16 {
         let answer = self.send(&with(&[("from.email", json!(from))])).await;
         answer.status.as_u16()
@@ -50,7 +50,7 @@ impl Desk {
 
 #[tokio::test]
 async fn mail_from_anybody_else_is_refused_in_the_contracts_words() {
-    let desk = Desk::new(Senders::proven()).await;
+    let desk = TestApp::new(Senders::proven()).await;
     desk.domain("waiting.example", false).await;
 
     for from in ["shop@example.com", "shop@waiting.example"] {
@@ -69,7 +69,7 @@ async fn mail_from_anybody_else_is_refused_in_the_contracts_words() {
 
 #[tokio::test]
 async fn a_proven_domain_lets_all_its_addresses_send_at_once() {
-    let desk = Desk::new(Senders::proven()).await;
+    let desk = TestApp::new(Senders::proven()).await;
     assert_eq!(desk.send_from("shop@example.com").await, 403);
     desk.domain("example.com", true).await;
     for from in [
@@ -90,8 +90,8 @@ async fn a_proven_domain_lets_all_its_addresses_send_at_once() {
 
 #[tokio::test]
 async fn a_verified_sender_lets_his_own_address_send() {
-    let desk = Desk::new(Senders::proven()).await;
-    let mut sender = Sender {
+    let desk = TestApp::new(Senders::proven()).await;
+    let mut sender = VerifiedSender {
         id: 1,
         account: desk.tenant.account.id.clone(),
         folded: "ann@example.org".into(),
@@ -118,7 +118,7 @@ async fn a_verified_sender_lets_his_own_address_send() {
 
 #[tokio::test]
 async fn an_envelope_with_another_sender_is_judged_too() {
-    let desk = Desk::new(Senders::proven()).await;
+    let desk = TestApp::new(Senders::proven()).await;
     desk.domain("example.com", true).await;
     let envelope = json!({"to": [{"email": "a@b.co"}], "from": {"email": "eve@example.org"}});
     let body = with(&[("personalizations.1", envelope)]);
@@ -129,7 +129,7 @@ async fn an_envelope_with_another_sender_is_judged_too() {
 
 #[tokio::test]
 async fn a_domain_that_is_gone_stops_within_ten_seconds() {
-    let desk = Desk::new(Senders::proven()).await;
+    let desk = TestApp::new(Senders::proven()).await;
     desk.domain("example.com", true).await;
     assert_eq!(desk.send_from("shop@example.com").await, 202);
     desk.store
@@ -143,14 +143,14 @@ async fn a_domain_that_is_gone_stops_within_ten_seconds() {
 
 #[tokio::test]
 async fn where_senders_need_no_proof_anybody_sends() {
-    let desk = Desk::new(Senders::Any).await;
+    let desk = TestApp::new(Senders::Any).await;
     assert_eq!(desk.send_from("anybody@example.org").await, 202);
     assert_eq!(desk.queues.drain("send").len(), 1);
 }
 
 #[tokio::test]
 async fn groups_must_be_the_accounts_own_and_are_noted_as_mailed() {
-    let desk = Desk::new(Senders::Any).await;
+    let desk = TestApp::new(Senders::Any).await;
     let account = &desk.tenant.account.id;
     let made = desk.store.create_group(account, ("News", ""), false).await;
     assert!(matches!(made.unwrap(), posthaste_store::GroupSaved::Done(group) if group.id == 1));
@@ -186,13 +186,13 @@ async fn groups_must_be_the_accounts_own_and_are_noted_as_mailed() {
 
 #[tokio::test]
 async fn everything_that_the_account_lacks_is_told_together_but_a_foreign_sender_alone() {
-    let desk = Desk::new(Senders::proven()).await;
+    let desk = TestApp::new(Senders::proven()).await;
     let wrong = [
         ("template_id", json!("d-1")),
         ("batch_id", json!("unknown")),
         ("asm", json!({"group_id": 2, "groups_to_display": [7]})),
     ];
-    let fields = |answer: &posthaste_testkit::Answer| {
+    let fields = |answer: &posthaste_testkit::Response| {
         let told: serde_json::Value = serde_json::from_slice(&answer.body).unwrap();
         let errors = told["errors"].as_array().unwrap().iter();
         let fields = errors.map(|error| error["field"].as_str().unwrap().to_owned());
@@ -215,7 +215,7 @@ async fn everything_that_the_account_lacks_is_told_together_but_a_foreign_sender
 
 #[tokio::test]
 async fn an_unknown_template_is_repeated_in_brackets_and_not_whole() {
-    let desk = Desk::new(Senders::Any).await;
+    let desk = TestApp::new(Senders::Any).await;
     let told = async |id: String| {
         let refused = desk.send(&with(&[("template_id", json!(id))])).await;
         refused.expect(400).error().1

@@ -6,7 +6,7 @@ use posthaste_model::Disposition;
 use posthaste_queue::Job;
 use serde_json::json;
 
-use crate::desk::Desk;
+use crate::desk::TestApp;
 use crate::{accept, good, read, with};
 
 #[test]
@@ -109,7 +109,7 @@ fn traps_21_and_22_letters_of_any_script_pass_and_spaces_do_not() {
 /// The service sends it as the parent's.
 #[tokio::test]
 async fn trap_30_mail_on_behalf_of_a_subuser_is_the_subusers() {
-    let desk = Desk::new(Senders::Any).await;
+    let desk = TestApp::new(Senders::Any).await;
     let branch = desk.tenant.subuser(&desk.store, "branch").await;
     let ask = desk.ask().header("on-behalf-of", "branch");
     ask.json(&good()).send().await.expect(202);
@@ -123,7 +123,7 @@ async fn trap_30_mail_on_behalf_of_a_subuser_is_the_subusers() {
 /// Attachments past what a mail holds get our answer, not a proxy's page.
 #[tokio::test]
 async fn traps_39_and_40_ten_megabytes_pass_and_thirty_are_told_in_our_shape() {
-    let desk = Desk::new(Senders::Any).await;
+    let desk = TestApp::new(Senders::Any).await;
     let file = |size: usize| json!([{"content": "QUJD".repeat(size / 4), "filename": "a.bin"}]);
     let fits = with(&[("attachments", file(20 << 20))]);
     desk.send(&fits).await.expect(202);

@@ -1,6 +1,6 @@
 //! Stages 0 and 1: what is no JSON, and what has a wrong type.
 
-use mail_send::{Limits, decode_and_check};
+use mail_send::{SendLimits, decode_and_check};
 use posthaste_model::Problem;
 use serde_json::{Value, json};
 
@@ -307,6 +307,6 @@ fn a_wrong_type_under_a_repeated_key_counts() {
 #[test]
 fn an_answer_does_not_grow_without_end() {
     let body = format!("{{\"personalizations\":[{}1]}}", "1,".repeat(100_000));
-    let found = decode_and_check(body.as_bytes(), NOW, &Limits::default()).unwrap_err();
+    let found = decode_and_check(body.as_bytes(), NOW, &SendLimits::default()).unwrap_err();
     assert_eq!(found.len(), 5_000);
 }

@@ -4,12 +4,12 @@ use posthaste_queue::Inbound;
 use posthaste_store::{ArrivalStage, LostMail};
 use serde_json::json;
 
-use crate::Desk;
+use crate::TestApp;
 
 const LOST: &str = "/v3/user/webhooks/parse/undelivered";
 
 /// A mail that died after its third attempt.
-fn lost(desk: &Desk) -> LostMail {
+fn lost(desk: &TestApp) -> LostMail {
     let account = desk.tenant.account.id.clone();
     let received = desk.hand.now();
     let job = Inbound {
@@ -41,7 +41,7 @@ fn lost(desk: &Desk) -> LostMail {
 
 #[tokio::test]
 async fn a_lost_mail_is_listed_and_sent_on_its_way_again_once() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let lost = lost(&desk);
     let received = lost.received;
     desk.store
@@ -70,7 +70,7 @@ async fn a_lost_mail_is_listed_and_sent_on_its_way_again_once() {
 
 #[tokio::test]
 async fn a_page_of_no_size_is_refused() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     for limit in ["0", "101", "x"] {
         let path = format!("{LOST}?limit={limit}");
         desk.api
@@ -95,7 +95,7 @@ async fn a_mail_that_arrived_since_it_was_lost_is_forgotten_and_not_sent_again()
         (Some((4, ArrivalStage::Waiting)), 0),
         (Some((5, ArrivalStage::Dead)), 0),
     ] {
-        let desk = Desk::new().await;
+        let desk = TestApp::new().await;
         let until = desk.hand.now().plus(1_000_000);
         let lost = lost(&desk);
         if let Some((attempt, stage)) = stands {

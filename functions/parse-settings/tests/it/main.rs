@@ -7,25 +7,25 @@ mod settings;
 mod stats;
 
 use parse_settings::{App, routes};
-use posthaste_http::{Gate, Limits};
+use posthaste_http::{Authorizer, RateLimits};
 use posthaste_model::{Record, RecordKind};
 use posthaste_store::{Domain, Store};
-use posthaste_testkit::{Api, Hand, Queues, Tenant, table};
+use posthaste_testkit::{Api, Queues, Tenant, TestClock, table};
 use posthaste_webhook::Guard;
 
 pub(crate) const ALL: &str = "/v3/user/webhooks/parse/settings";
 
-pub(crate) struct Desk {
+pub(crate) struct TestApp {
     pub(crate) store: Store,
-    pub(crate) hand: Hand,
+    pub(crate) hand: TestClock,
     pub(crate) queues: Queues,
     pub(crate) api: Api,
     pub(crate) tenant: Tenant,
 }
 
-impl Desk {
+impl TestApp {
     pub(crate) async fn new() -> Self {
-        let (store, hand, queues) = (table().await, Hand::default(), Queues::start());
+        let (store, hand, queues) = (table().await, TestClock::default(), Queues::start());
         let tenant = Tenant::new(&store, "parent", hand.now()).await;
         let app = App {
             store: store.clone(),
@@ -33,7 +33,7 @@ impl Desk {
             guard: Guard::default(),
             clock: hand.clock(),
         };
-        let gate = Gate::new(store.clone(), hand.clock(), Limits::default());
+        let gate = Authorizer::new(store.clone(), hand.clock(), RateLimits::default());
         let desk = Self {
             api: Api::new(routes(app, gate)),
             store,

@@ -3,11 +3,11 @@
 use posthaste_testkit::Tenant;
 use serde_json::json;
 
-use crate::{ALL, Desk};
+use crate::{ALL, TestApp};
 
 #[tokio::test]
 async fn a_setting_is_created_read_changed_and_deleted() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let key = &desk.tenant.key;
     let body = json!({"hostname": "In.Shop.example", "url": "https://api.example/in"});
     let made = desk.api.post(ALL).key(key).json(&body).send().await;
@@ -43,7 +43,7 @@ async fn a_setting_is_created_read_changed_and_deleted() {
 
 #[tokio::test]
 async fn a_list_may_be_read_in_pages() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let key = &desk.tenant.key;
     for name in ["a", "b", "c"] {
         let hostname = format!("{name}.shop.example");
@@ -81,7 +81,7 @@ async fn a_list_may_be_read_in_pages() {
 
 #[tokio::test]
 async fn every_problem_of_a_body_is_told_at_once() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     desk.domain(&desk.tenant, "unproven.example", false).await;
     for (body, want) in [
         (json!({}), vec!["url", "hostname"]),
@@ -131,7 +131,7 @@ async fn every_problem_of_a_body_is_told_at_once() {
 
 #[tokio::test]
 async fn a_hostname_is_one_accounts_alone() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let other = Tenant::new(&desk.store, "other", desk.hand.now()).await;
     desk.authenticate(&other, "shop.example").await;
     let body = json!({"hostname": "shop.example", "url": "https://api.example/in"});
@@ -173,7 +173,7 @@ async fn a_hostname_is_one_accounts_alone() {
 
 #[tokio::test]
 async fn who_lost_the_domain_makes_room_for_who_has_it() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let (owner, heir) = (
         &desk.tenant,
         Tenant::new(&desk.store, "heir", desk.hand.now()).await,
@@ -205,7 +205,7 @@ async fn who_lost_the_domain_makes_room_for_who_has_it() {
 
 #[tokio::test]
 async fn an_update_that_is_wrong_changes_nothing() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let key = &desk.tenant.key;
     let body = json!({"hostname": "shop.example", "url": "https://api.example/in"});
     let made = desk.api.post(ALL).key(key).json(&body).send().await.json();

@@ -3,7 +3,7 @@
 use posthaste_model::Timestamp;
 use serde_json::json;
 
-use crate::Desk;
+use crate::TestApp;
 
 const STATS: &str = "/v3/user/webhooks/parse/stats";
 /// Monday, 2026-06-01, 00:00 UTC.
@@ -12,7 +12,7 @@ const DAY: i64 = 86_400;
 
 #[tokio::test]
 async fn received_mails_are_counted_by_day_week_and_month() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     for day in [0, 0, 1, 7, 30] {
         let at = Timestamp(JUNE + day * DAY + 5);
         desk.store
@@ -51,7 +51,7 @@ async fn received_mails_are_counted_by_day_week_and_month() {
 
 #[tokio::test]
 async fn a_question_that_makes_no_sense_is_refused() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     for (query, field) in [
         ("", "start_date"),
         ("start_date=yesterday", "start_date"),

@@ -4,14 +4,14 @@ use posthaste_model::batch::SHELF_LIFE;
 use posthaste_model::due;
 use posthaste_testkit::entropy;
 
-use crate::world::{End, World, refusal};
+use crate::world::{End, TestEnv, refusal};
 
 const MINUTE: i64 = 60;
 const HOUR: i64 = 3600;
 
 #[tokio::test]
 async fn a_later_send_leaves_at_its_second() {
-    let mut world = World::new().await;
+    let mut world = TestEnv::new().await;
     let start = world.now();
     let mut sent = Vec::new();
     for wait in [
@@ -45,7 +45,7 @@ async fn a_later_send_leaves_at_its_second() {
 
 #[tokio::test]
 async fn a_cancelled_batch_is_discarded_message_by_message_at_its_time() {
-    let mut world = World::new().await;
+    let mut world = TestEnv::new().await;
     let start = world.now();
     let batch = world.open_batch().await;
     let near = world.send_later(start.plus(599), Some(&batch)).await;
@@ -65,7 +65,7 @@ async fn a_cancelled_batch_is_discarded_message_by_message_at_its_time() {
 
 #[tokio::test]
 async fn a_cancel_that_is_taken_back_in_time_leaves_no_trace() {
-    let mut world = World::new().await;
+    let mut world = TestEnv::new().await;
     let start = world.now();
     let batch = world.open_batch().await;
     let early = world.send_later(start.plus(HOUR), Some(&batch)).await;
@@ -83,7 +83,7 @@ async fn a_cancel_that_is_taken_back_in_time_leaves_no_trace() {
 
 #[tokio::test]
 async fn a_paused_batch_stays_past_its_time_and_leaves_at_once_when_resumed() {
-    let mut world = World::new().await;
+    let mut world = TestEnv::new().await;
     let start = world.now();
     let batch = world.open_batch().await;
     let mut held = Vec::new();
@@ -132,7 +132,7 @@ async fn a_paused_batch_stays_past_its_time_and_leaves_at_once_when_resumed() {
 
 #[tokio::test]
 async fn a_paused_message_expires_72_hours_after_its_time() {
-    let mut world = World::new().await;
+    let mut world = TestEnv::new().await;
     let start = world.now();
     let batch = world.open_batch().await;
     let at = start.plus(HOUR);
@@ -154,7 +154,7 @@ async fn a_paused_message_expires_72_hours_after_its_time() {
         .recipient(world.account(), &message, 0)
         .await
         .unwrap();
-    assert_eq!(row.unwrap().state, posthaste_store::State::Dropped);
+    assert_eq!(row.unwrap().state, posthaste_store::CopyState::Dropped);
     // Resuming later brings nothing back.
     world.resume(&batch).await.expect(204);
     world.pass_until(at.plus(SHELF_LIFE + 10 * MINUTE)).await;
@@ -163,7 +163,7 @@ async fn a_paused_message_expires_72_hours_after_its_time() {
 
 #[tokio::test]
 async fn cancelling_a_paused_batch_discards_what_waits_past_its_time() {
-    let mut world = World::new().await;
+    let mut world = TestEnv::new().await;
     let start = world.now();
     let batch = world.open_batch().await;
     let past = world
@@ -190,7 +190,7 @@ async fn cancelling_a_paused_batch_discards_what_waits_past_its_time() {
 
 #[tokio::test]
 async fn pausing_a_cancelled_batch_keeps_what_was_not_discarded_yet() {
-    let mut world = World::new().await;
+    let mut world = TestEnv::new().await;
     let start = world.now();
     let batch = world.open_batch().await;
     let gone = world
@@ -214,7 +214,7 @@ async fn pausing_a_cancelled_batch_keeps_what_was_not_discarded_yet() {
 
 #[tokio::test]
 async fn a_request_that_comes_too_late_for_every_message_is_refused() {
-    let mut world = World::new().await;
+    let mut world = TestEnv::new().await;
     let start = world.now();
     let batch = world.open_batch().await;
     let message = world.send_later(start.plus(HOUR), Some(&batch)).await;
@@ -235,7 +235,7 @@ async fn a_request_that_comes_too_late_for_every_message_is_refused() {
 
 #[tokio::test]
 async fn one_message_that_can_still_be_reached_is_enough() {
-    let mut world = World::new().await;
+    let mut world = TestEnv::new().await;
     let start = world.now();
     let batch = world.open_batch().await;
     let near = world.send_later(start.plus(9 * MINUTE), Some(&batch)).await;
@@ -252,7 +252,7 @@ async fn one_message_that_can_still_be_reached_is_enough() {
 
 #[tokio::test]
 async fn a_batch_can_be_held_before_it_has_messages() {
-    let mut world = World::new().await;
+    let mut world = TestEnv::new().await;
     let start = world.now();
     let batch = world.open_batch().await;
 
@@ -266,7 +266,7 @@ async fn a_batch_can_be_held_before_it_has_messages() {
 
 #[tokio::test]
 async fn an_hour_without_sweeps_is_made_up_for_by_the_next() {
-    let mut world = World::new().await;
+    let mut world = TestEnv::new().await;
     let start = world.now();
     let batch = world.open_batch().await;
     let mut sent = Vec::new();
@@ -295,7 +295,7 @@ async fn an_hour_without_sweeps_is_made_up_for_by_the_next() {
 
 #[tokio::test]
 async fn callers_with_wrong_clocks_are_taken_at_their_word() {
-    let mut world = World::new().await;
+    let mut world = TestEnv::new().await;
     let now = world.now();
     // Ten minutes slow: "in five minutes" is past, so it leaves at once, without a due row.
     assert_eq!(due(Some(now.plus(-5 * MINUTE)), now, 72 * HOUR), Ok(None));
@@ -312,7 +312,7 @@ async fn callers_with_wrong_clocks_are_taken_at_their_word() {
 
 #[tokio::test]
 async fn the_parts_of_a_mail_leave_each_at_its_own_second() {
-    let mut world = World::new().await;
+    let mut world = TestEnv::new().await;
     let start = world.now();
     let batch = world.open_batch().await;
     let message = entropy().message_id();

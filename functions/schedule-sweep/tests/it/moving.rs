@@ -3,14 +3,14 @@
 use posthaste_testkit::entropy;
 use serde_json::json;
 
-use crate::world::{End, World, refusal};
+use crate::world::{End, TestEnv, refusal};
 
 const MINUTE: i64 = 60;
 const HOUR: i64 = 3600;
 
 #[tokio::test]
 async fn a_message_can_be_cancelled_until_the_moment_it_leaves() {
-    let mut world = World::new().await;
+    let mut world = TestEnv::new().await;
     let start = world.now();
     let at = start.plus(HOUR);
     let message = world.send_later(at, None).await;
@@ -26,7 +26,7 @@ async fn a_message_can_be_cancelled_until_the_moment_it_leaves() {
 
 #[tokio::test]
 async fn a_message_that_left_can_neither_be_cancelled_nor_moved() {
-    let mut world = World::new().await;
+    let mut world = TestEnv::new().await;
     let at = world.now().plus(HOUR);
     let message = world.send_later(at, None).await;
     world.pass_until(at.plus(MINUTE)).await;
@@ -46,7 +46,7 @@ async fn a_message_that_left_can_neither_be_cancelled_nor_moved() {
 
 #[tokio::test]
 async fn a_moved_message_leaves_at_its_new_second_and_only_then() {
-    let mut world = World::new().await;
+    let mut world = TestEnv::new().await;
     let start = world.now();
     let later = world.send_later(start.plus(HOUR), None).await;
     let earlier = world.send_later(start.plus(5 * HOUR), None).await;
@@ -74,7 +74,7 @@ async fn a_moved_message_leaves_at_its_new_second_and_only_then() {
 
 #[tokio::test]
 async fn a_message_in_the_queue_can_be_put_off_but_not_brought_forward() {
-    let mut world = World::new().await;
+    let mut world = TestEnv::new().await;
     let start = world.now();
     let at = start.plus(HOUR);
     let message = world.send_later(at, None).await;
@@ -109,7 +109,7 @@ async fn a_message_in_the_queue_can_be_put_off_but_not_brought_forward() {
 
 #[tokio::test]
 async fn a_message_put_off_while_it_travels_again_still_leaves_once() {
-    let mut world = World::new().await;
+    let mut world = TestEnv::new().await;
     let start = world.now();
     let message = world.send_later(start.plus(HOUR), None).await;
     let mut at = start.plus(HOUR);
@@ -125,7 +125,7 @@ async fn a_message_put_off_while_it_travels_again_still_leaves_once() {
 
 #[tokio::test]
 async fn a_paused_message_past_its_time_can_be_cancelled_or_moved() {
-    let mut world = World::new().await;
+    let mut world = TestEnv::new().await;
     let start = world.now();
     let batch = world.open_batch().await;
     let dropped = world
@@ -157,7 +157,7 @@ async fn a_paused_message_past_its_time_can_be_cancelled_or_moved() {
 
 #[tokio::test]
 async fn moving_is_no_way_around_a_pause() {
-    let mut world = World::new().await;
+    let mut world = TestEnv::new().await;
     let start = world.now();
     let batch = world.open_batch().await;
     let message = world.send_later(start.plus(HOUR), Some(&batch)).await;
@@ -178,7 +178,7 @@ async fn moving_is_no_way_around_a_pause() {
 
 #[tokio::test]
 async fn only_what_has_not_left_of_a_mail_is_cancelled() {
-    let mut world = World::new().await;
+    let mut world = TestEnv::new().await;
     let start = world.now();
     let message = entropy().message_id();
     world
@@ -214,7 +214,7 @@ async fn only_what_has_not_left_of_a_mail_is_cancelled() {
 
 #[tokio::test]
 async fn the_listing_of_a_batch_follows_its_messages() {
-    let mut world = World::new().await;
+    let mut world = TestEnv::new().await;
     let start = world.now();
     let batch = world.open_batch().await;
     let path = format!("/v3/user/scheduled_sends/{batch}/messages");

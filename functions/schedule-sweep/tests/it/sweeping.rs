@@ -5,17 +5,17 @@ use std::time::Duration;
 
 use aws_sdk_dynamodb::types::AttributeValue;
 use posthaste_model::{BatchId, Clock, MessageId, Millis, Timestamp};
-use posthaste_store::{Due, GRACE, Lane, Later, Store};
+use posthaste_store::{Due, DueTarget, GRACE, ScheduledMail, Store};
 use posthaste_testkit::{TABLE, entropy};
 use schedule_sweep::{App, Share, sweep};
 use serde_json::json;
 
-use crate::world::{End, World, job};
+use crate::world::{End, TestEnv, job};
 
 const MINUTE: i64 = 60;
 const HOUR: i64 = 3600;
 
-fn due(world: &World, lane: Lane, at: Timestamp, id: &str) -> Due {
+fn due(world: &TestEnv, lane: DueTarget, at: Timestamp, id: &str) -> Due {
     Due {
         lane,
         account: world.account().clone(),
@@ -27,7 +27,7 @@ fn due(world: &World, lane: Lane, at: Timestamp, id: &str) -> Due {
 
 #[tokio::test]
 async fn a_sweep_may_die_at_any_call_and_nothing_is_lost_or_sent_twice() {
-    let mut world = World::new().await;
+    let mut world = TestEnv::new().await;
     let mut died = 0;
     for calls in 0..16 {
         for deaf in [false, true] {
@@ -55,7 +55,7 @@ async fn a_sweep_may_die_at_any_call_and_nothing_is_lost_or_sent_twice() {
 
 #[tokio::test]
 async fn a_worker_may_die_at_any_call_while_it_holds_a_message_back() {
-    let mut world = World::new().await;
+    let mut world = TestEnv::new().await;
     for calls in 0..12 {
         for deaf in [false, true] {
             let start = world.now();
@@ -88,7 +88,7 @@ async fn a_worker_may_die_at_any_call_while_it_holds_a_message_back() {
 
 #[tokio::test]
 async fn a_resume_may_die_at_any_call_and_the_sweep_finishes_it() {
-    let mut world = World::new().await;
+    let mut world = TestEnv::new().await;
     for calls in 0..24 {
         for deaf in [false, true] {
             let start = world.now();
@@ -122,7 +122,7 @@ async fn a_resume_may_die_at_any_call_and_the_sweep_finishes_it() {
 
 #[tokio::test]
 async fn a_move_may_die_at_any_call_and_the_message_still_leaves_once() {
-    let mut world = World::new().await;
+    let mut world = TestEnv::new().await;
     for calls in 0..14 {
         for (deaf, wait) in [(false, 40), (true, 40), (false, 20), (true, 0)] {
             let start = world.now();
@@ -152,7 +152,7 @@ async fn a_move_may_die_at_any_call_and_the_message_still_leaves_once() {
 
 #[tokio::test]
 async fn overlapping_sweeps_send_nothing_twice() {
-    let mut world = World::new().await;
+    let mut world = TestEnv::new().await;
     let at = world.now().plus(10 * MINUTE);
     let mut messages = Vec::new();
     for n in 0..60 {
@@ -176,7 +176,7 @@ async fn overlapping_sweeps_send_nothing_twice() {
 
 #[tokio::test]
 async fn a_pause_removed_while_a_worker_holds_a_message_back_holds_nothing() {
-    let mut world = World::new().await;
+    let mut world = TestEnv::new().await;
     for round in 0..20 {
         let start = world.now();
         let batch = world.open_batch().await;
@@ -188,7 +188,7 @@ async fn a_pause_removed_while_a_worker_holds_a_message_back_holds_nothing() {
         let job = job(world.account(), &message, 0, at, Some(&batch))
             .to_text()
             .unwrap();
-        let later = Later {
+        let later = ScheduledMail {
             account: world.account(),
             message: &message,
             first: 0,
@@ -206,7 +206,7 @@ async fn a_pause_removed_while_a_worker_holds_a_message_back_holds_nothing() {
             for _ in 0..round % 5 {
                 tokio::task::yield_now().await;
             }
-            world.store.depart(&later, &clock).await
+            world.store.begin_delivery(&later, &clock).await
         };
         let (fate, answer) = tokio::join!(worker, resume);
         answer.expect(204);
@@ -230,12 +230,12 @@ async fn a_pause_removed_while_a_worker_holds_a_message_back_holds_nothing() {
 
 #[tokio::test]
 async fn every_lane_goes_to_its_own_queue_with_the_right_delay() {
-    let world = World::new().await;
+    let world = TestEnv::new().await;
     let at = world.now().plus(HOUR);
     let dues = [
-        due(&world, Lane::Send, at, "a"),
-        due(&world, Lane::Webhook, at.plus(5), "b"),
-        due(&world, Lane::Inbound, at.plus(-5), "c"),
+        due(&world, DueTarget::Send, at, "a"),
+        due(&world, DueTarget::Webhook, at.plus(5), "b"),
+        due(&world, DueTarget::Inbound, at.plus(-5), "c"),
     ];
     world
         .store
@@ -260,11 +260,11 @@ async fn every_lane_goes_to_its_own_queue_with_the_right_delay() {
 
 #[tokio::test]
 async fn work_for_the_past_is_found_by_the_next_sweep() {
-    let world = World::new().await;
+    let world = TestEnv::new().await;
     let clock = world.hand.clock();
     for late in [0, 59, 61, GRACE, HOUR, 90 * 24 * HOUR] {
         let at = world.now().plus(-late);
-        let rows = [due(&world, Lane::Webhook, at, "late")];
+        let rows = [due(&world, DueTarget::Webhook, at, "late")];
         world.store.put_due(&rows, &clock).await.unwrap();
         assert_eq!(
             sweep(&world.app, Share::ALL).await.unwrap().sent,
@@ -290,11 +290,11 @@ fn script(times: &[Timestamp]) -> Clock {
 
 #[tokio::test]
 async fn a_writer_that_slept_through_its_minute_lists_it_anew() {
-    let mut world = World::new().await;
+    let mut world = TestEnv::new().await;
     let start = world.now();
     let at = start.plus(30 * MINUTE);
     // This instance has listed the minute before, and remembers it.
-    let first = [due(&world, Lane::Webhook, at, "first")];
+    let first = [due(&world, DueTarget::Webhook, at, "first")];
     world
         .store
         .put_due(&first, &world.hand.clock())
@@ -307,7 +307,7 @@ async fn a_writer_that_slept_through_its_minute_lists_it_anew() {
 
     // A call that began before the minute and was carried out after it was struck off.
     let slow = script(&[world.now()]);
-    let second = [due(&world, Lane::Webhook, at, "second")];
+    let second = [due(&world, DueTarget::Webhook, at, "second")];
     world.store.put_due(&second, &slow).await.unwrap();
     world.sweep().await;
 
@@ -316,10 +316,10 @@ async fn a_writer_that_slept_through_its_minute_lists_it_anew() {
 
 #[tokio::test]
 async fn a_minute_written_to_while_it_is_read_is_not_struck_off() {
-    let world = World::new().await;
+    let world = TestEnv::new().await;
     let at = world.now().plus(-HOUR);
     let clock = world.hand.clock();
-    let rows = [due(&world, Lane::Webhook, at, "x")];
+    let rows = [due(&world, DueTarget::Webhook, at, "x")];
     world.store.put_due(&rows, &clock).await.unwrap();
     sweep(&world.app, Share::ALL).await.unwrap();
     // The sweep lists the minute and finds it empty; then somebody writes; then it strikes it off.
@@ -337,7 +337,7 @@ async fn a_minute_written_to_while_it_is_read_is_not_struck_off() {
 
 #[tokio::test]
 async fn a_table_without_due_rows_costs_a_sweep_nothing_but_the_list() {
-    let mut world = World::new().await;
+    let mut world = TestEnv::new().await;
     let start = world.now();
     for minute in 6..20 {
         world.send_later(start.plus(minute * MINUTE), None).await;
@@ -362,14 +362,14 @@ async fn a_table_without_due_rows_costs_a_sweep_nothing_but_the_list() {
 
 #[tokio::test]
 async fn the_number_of_partitions_may_change_at_any_time() {
-    let mut world = World::new().await;
+    let mut world = TestEnv::new().await;
     let at = world.now().plus(HOUR);
     let clock = world.hand.clock();
     for (shards, name) in [(1, "a"), (9, "b"), (3, "c")] {
         // Another instance, with another configuration.
         let store = Store::open(&world.config, TABLE).with_due_shards(shards);
         let rows: Vec<Due> = (0..20)
-            .map(|n| due(&world, Lane::Webhook, at, &format!("{name}{n}")))
+            .map(|n| due(&world, DueTarget::Webhook, at, &format!("{name}{n}")))
             .collect();
         store.put_due(&rows, &clock).await.unwrap();
     }
@@ -391,11 +391,11 @@ async fn the_number_of_partitions_may_change_at_any_time() {
 
 #[tokio::test]
 async fn a_row_nobody_can_read_stays_and_stops_nothing() {
-    let mut world = World::new().await;
+    let mut world = TestEnv::new().await;
     let start = world.now();
     let at = start.plus(HOUR);
     let rows: Vec<Due> = (0..8)
-        .map(|n| due(&world, Lane::Webhook, at, &format!("{n}")))
+        .map(|n| due(&world, DueTarget::Webhook, at, &format!("{n}")))
         .collect();
     world
         .store
@@ -426,7 +426,7 @@ async fn a_row_nobody_can_read_stays_and_stops_nothing() {
 
 #[tokio::test]
 async fn a_queue_that_fails_loses_nothing_and_is_reported() {
-    let mut world = World::new().await;
+    let mut world = TestEnv::new().await;
     let at = world.now().plus(HOUR);
     let message = world.send_later(at, None).await;
     world.hand.set(at.plus(-MINUTE));
@@ -448,18 +448,18 @@ async fn a_queue_that_fails_loses_nothing_and_is_reported() {
 
 #[tokio::test]
 async fn an_account_that_floods_a_minute_waits_for_the_others() {
-    let world = World::new().await;
+    let world = TestEnv::new().await;
     let at = world.now().plus(HOUR);
     let clock = world.hand.clock();
     // Sorts before the others, and has far more than a page in every partition.
     let small = |id: &str, at| Due {
         account: posthaste_model::AccountId::parse("zzzzzzzzzz").unwrap(),
-        ..due(&world, Lane::Webhook, at, id)
+        ..due(&world, DueTarget::Webhook, at, id)
     };
     let flood: Vec<Due> = (0..900)
         .map(|n| Due {
             account: posthaste_model::AccountId::parse("aaaaaaaaaa").unwrap(),
-            ..due(&world, Lane::Webhook, at, &format!("flood{n}"))
+            ..due(&world, DueTarget::Webhook, at, &format!("flood{n}"))
         })
         .collect();
     world.store.put_due(&flood, &clock).await.unwrap();
@@ -491,10 +491,10 @@ async fn an_account_that_floods_a_minute_waits_for_the_others() {
 
 #[tokio::test]
 async fn a_sweep_that_runs_out_of_time_goes_on_in_the_next_call() {
-    let world = World::new().await;
+    let world = TestEnv::new().await;
     let at = world.now().plus(HOUR);
     let rows: Vec<Due> = (0..500)
-        .map(|n| due(&world, Lane::Webhook, at.plus(n % 50), &format!("{n}")))
+        .map(|n| due(&world, DueTarget::Webhook, at.plus(n % 50), &format!("{n}")))
         .collect();
     world
         .store
@@ -543,10 +543,10 @@ async fn a_sweep_that_runs_out_of_time_goes_on_in_the_next_call() {
 
 #[tokio::test]
 async fn parts_share_the_work_and_none_closes_what_another_has_to_do() {
-    let mut world = World::new().await;
+    let mut world = TestEnv::new().await;
     let at = world.now().plus(HOUR);
     let rows: Vec<Due> = (0..100)
-        .map(|n| due(&world, Lane::Webhook, at, &format!("{n}")))
+        .map(|n| due(&world, DueTarget::Webhook, at, &format!("{n}")))
         .collect();
     world
         .store
@@ -573,7 +573,7 @@ async fn parts_share_the_work_and_none_closes_what_another_has_to_do() {
 
 #[tokio::test]
 async fn many_held_messages_leave_in_order_over_several_pages() {
-    let mut world = World::new().await;
+    let mut world = TestEnv::new().await;
     let start = world.now();
     let batch = world.open_batch().await;
     let mut want: Vec<(Timestamp, MessageId)> = Vec::new();
@@ -600,7 +600,7 @@ async fn many_held_messages_leave_in_order_over_several_pages() {
 
 #[tokio::test]
 async fn a_batch_of_another_account_is_another_batch() {
-    let mut world = World::new().await;
+    let mut world = TestEnv::new().await;
     let start = world.now();
     let batch = world.open_batch().await;
     let other = posthaste_testkit::Tenant::new(&world.store, "other", start).await;
@@ -612,7 +612,7 @@ async fn a_batch_of_another_account_is_another_batch() {
     let theirs = job(&other.account.id, &message, 0, at, Some(stolen))
         .to_text()
         .unwrap();
-    let later = Later {
+    let later = ScheduledMail {
         account: &other.account.id,
         message: &message,
         first: 0,

@@ -5,12 +5,16 @@ use std::time::Duration;
 
 use aws_config::SdkConfig;
 use http::{Method, StatusCode};
-use posthaste_http::{Gate, Limits};
-use posthaste_model::batch::Fate;
+use posthaste_http::{Authorizer, RateLimits};
+use posthaste_model::batch::PartFate;
 use posthaste_model::{AccountId, BatchId, MessageId, Millis, Timestamp};
-use posthaste_queue::{Body, Job};
-use posthaste_store::{Claim, Claimant, Described, Due, Later, Outcome, State, Store, StoreError};
-use posthaste_testkit::{Answer, Api, Fuse, Hand, Queues, TABLE, Tenant, dynamodb, entropy};
+use posthaste_queue::{Job, JobBody};
+use posthaste_store::{
+    AttemptOutcome, Claim, Claimant, CopyState, Described, Due, ScheduledMail, Store, StoreError,
+};
+use posthaste_testkit::{
+    Api, FailAfter, Queues, Response, TABLE, Tenant, TestClock, dynamodb, entropy,
+};
 use schedule_sweep::{App, Share, Swept, sweep};
 use serde_json::{Value, json};
 
@@ -30,10 +34,10 @@ pub(crate) struct Left {
     pub(crate) end: End,
 }
 
-pub(crate) struct World {
+pub(crate) struct TestEnv {
     pub(crate) config: SdkConfig,
-    pub(crate) hand: Hand,
-    pub(crate) fuse: Fuse,
+    pub(crate) hand: TestClock,
+    pub(crate) fuse: FailAfter,
     pub(crate) store: Store,
     pub(crate) queues: Queues,
     pub(crate) app: App,
@@ -45,10 +49,10 @@ pub(crate) struct World {
     pub(crate) left: Vec<Left>,
 }
 
-impl World {
+impl TestEnv {
     pub(crate) async fn new() -> Self {
-        let hand = Hand::default();
-        let fuse = Fuse::default();
+        let hand = TestClock::default();
+        let fuse = FailAfter::default();
         let config = dynamodb().await;
         let store = Store::open(&fuse.around(&config), TABLE);
         store.create_table().await.unwrap();
@@ -63,9 +67,9 @@ impl World {
             budget: Duration::from_secs(45),
             at_once: 4,
         };
-        let limits = Limits {
+        let limits = RateLimits {
             requests: 1_000_000,
-            ..Limits::default()
+            ..RateLimits::default()
         };
         let routes = mail_batch::routes(
             mail_batch::App {
@@ -75,7 +79,7 @@ impl World {
                 entropy: entropy(),
                 horizon: 72 * 3600,
             },
-            Gate::new(store.clone(), hand.clock(), limits),
+            Authorizer::new(store.clone(), hand.clock(), limits),
         );
         Self {
             config,
@@ -100,7 +104,7 @@ impl World {
     }
 
     /// A call to the API; what it sends to the queue arrives.
-    pub(crate) async fn call(&mut self, method: &str, path: &str, body: Option<Value>) -> Answer {
+    pub(crate) async fn call(&mut self, method: &str, path: &str, body: Option<Value>) -> Response {
         let method = Method::from_bytes(method.as_bytes()).unwrap();
         let ask = self.api.ask(method, path).key(&self.tenant.key);
         let ask = match &body {
@@ -117,29 +121,29 @@ impl World {
         BatchId::parse(answer.json()["batch_id"].as_str().unwrap()).unwrap()
     }
 
-    pub(crate) async fn hold(&mut self, batch: &BatchId, status: &str) -> Answer {
+    pub(crate) async fn hold(&mut self, batch: &BatchId, status: &str) -> Response {
         let body = json!({"batch_id": batch.as_str(), "status": status});
         self.call("POST", "/v3/user/scheduled_sends", Some(body))
             .await
     }
 
-    pub(crate) async fn turn(&mut self, batch: &BatchId, status: &str) -> Answer {
+    pub(crate) async fn turn(&mut self, batch: &BatchId, status: &str) -> Response {
         let path = format!("/v3/user/scheduled_sends/{batch}");
         self.call("PATCH", &path, Some(json!({"status": status})))
             .await
     }
 
-    pub(crate) async fn resume(&mut self, batch: &BatchId) -> Answer {
+    pub(crate) async fn resume(&mut self, batch: &BatchId) -> Response {
         self.call("DELETE", &format!("/v3/user/scheduled_sends/{batch}"), None)
             .await
     }
 
-    pub(crate) async fn cancel_message(&mut self, message: &MessageId) -> Answer {
+    pub(crate) async fn cancel_message(&mut self, message: &MessageId) -> Response {
         let path = format!("/v3/user/scheduled_sends/messages/{message}");
         self.call("DELETE", &path, None).await
     }
 
-    pub(crate) async fn move_message(&mut self, message: &MessageId, to: Timestamp) -> Answer {
+    pub(crate) async fn move_message(&mut self, message: &MessageId, to: Timestamp) -> Response {
         let path = format!("/v3/user/scheduled_sends/messages/{message}");
         self.call("PATCH", &path, Some(json!({"send_at": to.0})))
             .await
@@ -170,7 +174,7 @@ impl World {
         let account = self.account().clone();
         let job = job(&account, message, first, at, batch);
         let text = job.to_text().unwrap();
-        let later = Later {
+        let later = ScheduledMail {
             account: &account,
             message,
             first,
@@ -231,11 +235,11 @@ impl World {
     async fn work(&mut self, text: &str) -> Result<(), StoreError> {
         let mut job = Job::from_text(text).unwrap();
         let first = job.spans.first().map_or(0, |span| span.from);
-        let Body::Mail(mail) = &job.body else {
+        let JobBody::Mail(mail) = &job.body else {
             unreachable!("a small mail travels as it is");
         };
         let batch = mail.batch_id.clone();
-        let later = Later {
+        let later = ScheduledMail {
             account: &job.account,
             message: &job.message,
             first,
@@ -245,11 +249,11 @@ impl World {
             job: text,
         };
         let clock = self.hand.clock();
-        let end = match self.store.depart(&later, &clock).await? {
-            Fate::Hold | Fate::Ignore => return Ok(()),
-            Fate::Deliver => End::Sent,
-            Fate::Discard(reason) => End::Dropped(reason.word()),
-            Fate::Move(at) => {
+        let end = match self.store.begin_delivery(&later, &clock).await? {
+            PartFate::Hold | PartFate::Ignore => return Ok(()),
+            PartFate::Deliver => End::Sent,
+            PartFate::Discard(reason) => End::Dropped(reason.word()),
+            PartFate::Move(at) => {
                 job.due = Some(at);
                 let id = (&job.message, first, 0);
                 let due = Due::send(at, &job.account, id, job.to_text().unwrap());
@@ -263,7 +267,7 @@ impl World {
         let copy = (&job.account, &job.message, first);
         let who = Claimant {
             owner: "test",
-            exclusive: false,
+            single_process: false,
             now: clock.now(),
             lease: 60,
             retention: 1_000_000,
@@ -284,10 +288,10 @@ impl World {
             end: end.clone(),
         });
         let state = match end {
-            End::Sent => State::Delivered,
-            End::Dropped(_) => State::Dropped,
+            End::Sent => CopyState::Delivered,
+            End::Dropped(_) => CopyState::Dropped,
         };
-        let outcome = Outcome {
+        let outcome = AttemptOutcome {
             state,
             now: clock.now(),
             events: &[],
@@ -371,6 +375,6 @@ pub(crate) fn job(
 }
 
 /// A refusal's status and first message.
-pub(crate) fn refusal(answer: &Answer) -> (StatusCode, String) {
+pub(crate) fn refusal(answer: &Response) -> (StatusCode, String) {
     (answer.status, answer.error().1)
 }

@@ -3,13 +3,13 @@
 use posthaste_model::RecordKind;
 use serde_json::{Value, json};
 
-use crate::Desk;
+use crate::TestApp;
 
 const ALL: &str = "/v3/whitelabel/domains";
 
 #[tokio::test]
 async fn a_domain_says_what_to_publish_and_is_valid_once_it_is() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
 
     let domain = desk.domain("Example.COM").await;
 
@@ -71,7 +71,7 @@ async fn a_domain_says_what_to_publish_and_is_valid_once_it_is() {
 
 #[tokio::test]
 async fn a_dns_that_does_not_answer_changes_nothing() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let domain = desk.domain("example.com").await;
     desk.publish(&domain);
     desk.validate(&domain).await;
@@ -87,7 +87,7 @@ async fn a_dns_that_does_not_answer_changes_nothing() {
 
 #[tokio::test]
 async fn a_domain_managed_by_hand_has_other_records() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let body = json!({"domain": "example.com", "subdomain": "News", "automatic_security": false,
         "custom_spf": true, "custom_dkim_selector": "Abc", "ips": ["192.0.2.1"], "default": true});
 
@@ -108,7 +108,7 @@ async fn a_domain_managed_by_hand_has_other_records() {
 
 #[tokio::test]
 async fn a_trusting_instance_asks_nobody() {
-    let desk = Desk::trusting().await;
+    let desk = TestApp::trusting().await;
     let domain = desk.domain("example.com").await;
     assert_eq!(domain["valid"], true);
     assert_eq!(desk.validate(&domain).await["valid"], true);
@@ -116,7 +116,7 @@ async fn a_trusting_instance_asks_nobody() {
 
 #[tokio::test]
 async fn wrong_requests_name_every_problem_and_make_nothing() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     for (body, fields) in [
         (json!({}), &["domain"][..]),
         (json!({"domain": "localhost"}), &["domain"]),
@@ -155,7 +155,7 @@ async fn wrong_requests_name_every_problem_and_make_nothing() {
 
 #[tokio::test]
 async fn a_name_is_on_an_account_once_and_may_be_on_another() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let first = desk.domain("example.com").await;
     let answer = desk.post(ALL, &json!({"domain": "EXAMPLE.com"}), 400).await;
     assert_eq!(answer["errors"][0]["field"], "domain");
@@ -178,7 +178,7 @@ async fn a_name_is_on_an_account_once_and_may_be_on_another() {
 
 #[tokio::test]
 async fn nobody_sees_the_domains_of_another_account() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let domain = desk.domain("example.com").await;
     let other = posthaste_testkit::Tenant::new(&desk.store, "other", desk.hand.now()).await;
     let path = format!("{ALL}/{}", domain["id"]);
@@ -199,7 +199,7 @@ async fn nobody_sees_the_domains_of_another_account() {
 
 #[tokio::test]
 async fn only_one_domain_is_the_default() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let make = |name: &str| json!({"domain": name, "default": true});
     let first = desk.post(ALL, &make("one.example.com"), 201).await;
     assert_eq!(first["default"], true);
@@ -235,7 +235,7 @@ async fn only_one_domain_is_the_default() {
 
 #[tokio::test]
 async fn addresses_come_and_go() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let domain = desk.domain("example.com").await;
     let path = format!("{ALL}/{}/ips", domain["id"]);
     desk.post(&path, &json!({"ip": "x"}), 400).await;
@@ -249,7 +249,7 @@ async fn addresses_come_and_go() {
 
 #[tokio::test]
 async fn the_records_can_be_mailed_to_a_colleague() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let domain = desk.domain("example.com").await;
     let path = "/v3/whitelabel/dns/email";
     let body = json!({"link_id": 0, "domain_id": domain["id"], "email": "dns@example.com", "message": "Please add:"});
@@ -279,7 +279,7 @@ async fn the_records_can_be_mailed_to_a_colleague() {
 
 #[tokio::test]
 async fn each_route_asks_for_its_scope() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let key = desk
         .tenant
         .restricted(&desk.store, &["whitelabel.read"])

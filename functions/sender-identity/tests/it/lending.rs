@@ -1,10 +1,10 @@
 //! Domains of a parent that its subusers send from.
 
 use posthaste_model::EmailAddress;
-use posthaste_store::Standing;
+use posthaste_store::SenderAuthority;
 use serde_json::{Value, json};
 
-use crate::Desk;
+use crate::TestApp;
 
 const ALL: &str = "/v3/whitelabel/domains";
 
@@ -15,7 +15,7 @@ fn names(answer: &Value) -> Vec<&str> {
 
 #[tokio::test]
 async fn a_subuser_sends_from_a_lent_domain_until_it_is_taken_back() {
-    let desk = Desk::trusting().await;
+    let desk = TestApp::trusting().await;
     let sub = desk.tenant.subuser(&desk.store, "sub").await;
     let domain = desk.domain("example.com").await;
     let address = EmailAddress::parse("ann@example.com").unwrap();
@@ -39,7 +39,7 @@ async fn a_subuser_sends_from_a_lent_domain_until_it_is_taken_back() {
         .standing(&sub.account.id, &address)
         .await
         .unwrap();
-    let Some(Standing::Domain(found)) = standing else {
+    let Some(SenderAuthority::Domain(found)) = standing else {
         unreachable!("{standing:?}")
     };
     assert_eq!(found.account, desk.tenant.account.id);
@@ -72,7 +72,7 @@ async fn a_subuser_sends_from_a_lent_domain_until_it_is_taken_back() {
 
 #[tokio::test]
 async fn one_domain_replaces_another_and_up_to_five_are_added() {
-    let desk = Desk::trusting().await;
+    let desk = TestApp::trusting().await;
     desk.tenant.subuser(&desk.store, "sub").await;
     let mut domains = Vec::new();
     for i in 1..=6 {
@@ -100,7 +100,7 @@ async fn one_domain_replaces_another_and_up_to_five_are_added() {
 
 #[tokio::test]
 async fn a_deleted_domain_is_gone_for_its_borrowers_too() {
-    let desk = Desk::trusting().await;
+    let desk = TestApp::trusting().await;
     let sub = desk.tenant.subuser(&desk.store, "sub").await;
     let body = json!({"domain": "example.com", "username": "sub"});
     let domain = desk.post(ALL, &body, 201).await;
@@ -126,7 +126,7 @@ async fn a_deleted_domain_is_gone_for_its_borrowers_too() {
 
 #[tokio::test]
 async fn a_subuser_keeps_a_domain_of_its_own() {
-    let desk = Desk::trusting().await;
+    let desk = TestApp::trusting().await;
     let sub = desk.tenant.subuser(&desk.store, "sub").await;
     let own = desk
         .api
@@ -146,7 +146,7 @@ async fn a_subuser_keeps_a_domain_of_its_own() {
 
 #[tokio::test]
 async fn strangers_are_no_borrowers() {
-    let desk = Desk::trusting().await;
+    let desk = TestApp::trusting().await;
     let domain = desk.domain("example.com").await;
     posthaste_testkit::Tenant::new(&desk.store, "stranger", desk.hand.now()).await;
     for end in ["subuser", "subuser:add"] {

@@ -2,11 +2,11 @@
 
 use posthaste_http::Rejection;
 use posthaste_model::EmailAddress;
-use posthaste_store::{Allowance, Frequency, List, Mark, Status};
-use posthaste_testkit::{Answer, Tenant};
+use posthaste_store::{AccountStatus, Allowance, Frequency, Mark, SuppressionList};
+use posthaste_testkit::{Response, Tenant};
 use serde_json::{Value, json};
 
-use crate::Desk;
+use crate::TestApp;
 
 const SENDERS: &str = "/v3/verified_senders";
 const DNS: &str = "/v3/whitelabel/dns/email";
@@ -16,16 +16,16 @@ fn sender(email: &str) -> Value {
     json!({"nickname": "A", "from_email": email, "reply_to": email})
 }
 
-impl Desk {
-    async fn ask(&self, key: &str, path: &str, body: &Value) -> Answer {
+impl TestApp {
+    async fn ask(&self, key: &str, path: &str, body: &Value) -> Response {
         self.api.post(path).key(key).json(body).send().await
     }
 
-    async fn ask_own(&self, path: &str, body: &Value) -> Answer {
+    async fn ask_own(&self, path: &str, body: &Value) -> Response {
         self.ask(&self.tenant.key, path, body).await
     }
 
-    async fn ask_for(&self, tenant: &Tenant, email: &str) -> Answer {
+    async fn ask_for(&self, tenant: &Tenant, email: &str) -> Response {
         self.ask(&tenant.key, SENDERS, &sender(email)).await
     }
 
@@ -42,7 +42,7 @@ impl Desk {
         json!({"domain_id": id, "email": to, "message": message})
     }
 
-    async fn suppress(&self, tenant: &Tenant, list: List, email: &str) {
+    async fn suppress(&self, tenant: &Tenant, list: SuppressionList, email: &str) {
         let folded = EmailAddress::parse(email).unwrap().folded();
         let (id, mark) = (&tenant.account.id, Mark::at(self.hand.now()));
         let emails = [folded];
@@ -53,7 +53,7 @@ impl Desk {
 
 /// A 429 in the API's shape, with headers that name the limit and its end.
 #[track_caller]
-fn is_limited(answer: &Answer, limit: &str, seconds: i64, now: i64) {
+fn is_limited(answer: &Response, limit: &str, seconds: i64, now: i64) {
     assert_eq!(answer.status.as_u16(), 429, "{:?}", answer.body);
     let want = json!({"errors": [{"field": null, "message": "too many requests"}]});
     assert_eq!(answer.json(), want);
@@ -68,7 +68,7 @@ fn is_limited(answer: &Answer, limit: &str, seconds: i64, now: i64) {
 
 #[tokio::test]
 async fn an_account_has_five_mails_in_any_24_hours_with_its_subusers() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let sub = desk.tenant.subuser(&desk.store, "sub").await;
     let other = desk.tenant.subuser(&desk.store, "other").await;
     for (i, tenant) in [&desk.tenant, &sub, &desk.tenant, &other, &sub]
@@ -130,7 +130,7 @@ async fn an_account_has_five_mails_in_any_24_hours_with_its_subusers() {
 
 #[tokio::test]
 async fn an_address_has_two_mails_in_any_24_hours_whoever_asks() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let other = Tenant::new(&desk.store, "other", desk.hand.now()).await;
     let third = Tenant::new(&desk.store, "third", desk.hand.now()).await;
     desk.ask_for(&desk.tenant, "ann@example.org")
@@ -154,7 +154,7 @@ async fn an_address_has_two_mails_in_any_24_hours_whoever_asks() {
 
 #[tokio::test]
 async fn a_link_is_mailed_again_after_ten_minutes() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let made = desk.post(SENDERS, &sender("ann@example.org"), 201).await;
     let first = desk.link();
     let resend = format!("{SENDERS}/resend/{}", made["id"]);
@@ -176,7 +176,7 @@ async fn a_link_is_mailed_again_after_ten_minutes() {
 
 #[tokio::test]
 async fn of_many_requests_at_once_none_takes_a_place_too_many() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let own = desk.tenant.subuser(&desk.store, "sub").await;
     let ask = |i: usize| {
         let (desk, own) = (&desk, &own);
@@ -202,7 +202,7 @@ async fn of_many_requests_at_once_none_takes_a_place_too_many() {
 
 #[tokio::test]
 async fn the_last_place_of_an_address_is_taken_once() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let tenants = [
         Tenant::new(&desk.store, "one", desk.hand.now()).await,
         Tenant::new(&desk.store, "two", desk.hand.now()).await,
@@ -223,7 +223,7 @@ async fn the_last_place_of_an_address_is_taken_once() {
 
 #[tokio::test]
 async fn a_repeated_request_is_counted_once() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let body = desk
         .records(&desk.tenant, "dns@example.org", "Please")
         .await;
@@ -254,7 +254,7 @@ async fn a_repeated_request_is_counted_once() {
 
 #[tokio::test]
 async fn a_mail_that_the_queue_does_not_take_is_not_counted() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let body = desk
         .records(&desk.tenant, "dns@example.org", "Please")
         .await;
@@ -271,13 +271,13 @@ async fn a_mail_that_the_queue_does_not_take_is_not_counted() {
 
 #[tokio::test]
 async fn a_suppressed_address_gets_nothing() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let sub = desk.tenant.subuser(&desk.store, "sub").await;
     for (i, list) in [
-        List::Bounces,
-        List::InvalidEmails,
-        List::SpamReports,
-        List::Unsubscribes,
+        SuppressionList::Bounces,
+        SuppressionList::InvalidEmails,
+        SuppressionList::SpamReports,
+        SuppressionList::Unsubscribes,
     ]
     .into_iter()
     .enumerate()
@@ -301,7 +301,7 @@ async fn a_suppressed_address_gets_nothing() {
     }
     assert!(desk.mails().is_empty());
     // A block is of a mail, not of an address; another account's list is its own.
-    desk.suppress(&desk.tenant, List::Blocks, "b@example.org")
+    desk.suppress(&desk.tenant, SuppressionList::Blocks, "b@example.org")
         .await;
     desk.ask_for(&desk.tenant, "b@example.org")
         .await
@@ -312,7 +312,7 @@ async fn a_suppressed_address_gets_nothing() {
 
 #[tokio::test]
 async fn free_text_needs_a_caller_that_may_send() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let sub = desk.tenant.subuser(&desk.store, "sub").await;
     let body = desk.records(&sub, "dns@example.org", "Please").await;
     let narrow = sub.restricted(&desk.store, &["whitelabel.create"]).await;
@@ -336,12 +336,13 @@ async fn free_text_needs_a_caller_that_may_send() {
 
     assert!(desk.store.set_credits(id, None, now).await.unwrap());
     let parent = &desk.tenant.account.id;
-    let disable = |account: &mut posthaste_store::Account| account.status = Status::Suspended;
+    let disable =
+        |account: &mut posthaste_store::Account| account.status = AccountStatus::Suspended;
     desk.store.update_account(parent, disable).await.unwrap();
     desk.hand.advance(10);
     desk.ask(&wide, DNS, &body).await.expect(403);
     desk.ask_for(&sub, "bob@example.org").await.expect(403);
-    let enable = |account: &mut posthaste_store::Account| account.status = Status::Active;
+    let enable = |account: &mut posthaste_store::Account| account.status = AccountStatus::Active;
     desk.store.update_account(parent, enable).await.unwrap();
     desk.hand.advance(10);
     desk.ask(&wide, DNS, &body).await.expect(204);
@@ -355,7 +356,7 @@ async fn free_text_needs_a_caller_that_may_send() {
 
 #[tokio::test]
 async fn no_text_of_the_caller_is_a_link_or_a_line_of_ours() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let note = "Your account is locked: https://evil.com/x www.evil.com mailto:a@evil.com \
         evil。com\r\n\r\n-- \r\n<b>Posthaste</b> \u{202e}moc.live +1 800 555 0199";
     let body = desk.records(&desk.tenant, "dns@example.org", note).await;

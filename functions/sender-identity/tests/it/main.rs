@@ -16,21 +16,21 @@ mod standing;
 
 use std::sync::Arc;
 
-use posthaste_http::{Gate, Limits};
+use posthaste_http::{Authorizer, RateLimits};
 use posthaste_identity::{Resolver, Target, Zone};
 use posthaste_mailer::Ses;
 use posthaste_model::{EmailAddress, Mail, RecordKind};
 use posthaste_notices::Notices;
-use posthaste_queue::{Body, Job};
+use posthaste_queue::{Job, JobBody};
 use posthaste_store::Store;
-use posthaste_testkit::{Api, Hand, Queues, Tenant, entropy, table};
+use posthaste_testkit::{Api, Queues, Tenant, TestClock, entropy, table};
 use posthaste_webhook::Sealer;
 use sender_identity::{App, routes};
 use serde_json::{Value, json};
 
-pub(crate) struct Desk {
+pub(crate) struct TestApp {
     pub(crate) store: Store,
-    pub(crate) hand: Hand,
+    pub(crate) hand: TestClock,
     pub(crate) zone: Arc<Zone>,
     pub(crate) sealer: Arc<Sealer>,
     pub(crate) queues: Queues,
@@ -38,7 +38,7 @@ pub(crate) struct Desk {
     pub(crate) tenant: Tenant,
 }
 
-impl Desk {
+impl TestApp {
     pub(crate) async fn new() -> Self {
         Self::with(false, None).await
     }
@@ -49,7 +49,7 @@ impl Desk {
     }
 
     pub(crate) async fn with(trusting: bool, ses: Option<Ses>) -> Self {
-        let (store, hand, queues) = (table().await, Hand::default(), Queues::start());
+        let (store, hand, queues) = (table().await, TestClock::default(), Queues::start());
         let tenant = Tenant::new(&store, "parent", hand.now()).await;
         let secret = "1:MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE";
         let (zone, sealer) = (Arc::new(Zone::default()), Arc::new(secret.parse().unwrap()));
@@ -75,7 +75,7 @@ impl Desk {
                 spf: "include:spf.post.example".into(),
             },
         };
-        let gate = Gate::new(store.clone(), hand.clock(), Limits::default());
+        let gate = Authorizer::new(store.clone(), hand.clock(), RateLimits::default());
         Self {
             api: Api::new(routes(app, gate)),
             store,
@@ -135,7 +135,7 @@ impl Desk {
     pub(crate) fn mails(&self) -> Vec<Mail> {
         let jobs = self.queues.drain("send").into_iter();
         let mail = |(text, _): (String, _)| match Job::from_text(&text).unwrap().body {
-            Body::Mail(mail) => *mail,
+            JobBody::Mail(mail) => *mail,
             other => unreachable!("{other:?}"),
         };
         jobs.map(mail).collect()

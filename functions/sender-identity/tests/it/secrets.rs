@@ -2,11 +2,11 @@
 
 use posthaste_identity::{Signer, place};
 
-use crate::Desk;
+use crate::TestApp;
 
 #[tokio::test]
 async fn the_private_key_is_sealed_and_signs_for_its_domain() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let shown = desk.domain("example.com").await;
     let account = &desk.tenant.account.id;
     let domain = desk.store.domain(account, 1).await.unwrap().unwrap();

@@ -2,10 +2,10 @@
 
 use axum::http::Method;
 use posthaste_model::EmailAddress;
-use posthaste_store::{Account, Standing, Status};
+use posthaste_store::{Account, AccountStatus, SenderAuthority};
 use serde_json::{Value, json};
 
-use crate::Desk;
+use crate::TestApp;
 
 const ALL: &str = "/v3/verified_senders";
 
@@ -14,7 +14,7 @@ fn ann() -> Value {
         "from_name": "Ann <A>", "city": "Köln", "country": "Germany"})
 }
 
-impl Desk {
+impl TestApp {
     /// The path of the page in the last mail.
     pub(crate) fn link(&self) -> String {
         let mails = self.mails();
@@ -32,7 +32,7 @@ impl Desk {
 
 #[tokio::test]
 async fn a_sender_is_verified_by_a_person_who_presses_the_button() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
 
     let sender = desk.post(ALL, &ann(), 201).await;
 
@@ -72,7 +72,7 @@ async fn a_sender_is_verified_by_a_person_who_presses_the_button() {
 
 #[tokio::test]
 async fn a_program_of_the_account_can_verify_too_and_no_other() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     desk.post(ALL, &ann(), 201).await;
     let link = desk.link();
     let token = link.rsplit('/').next().unwrap();
@@ -89,7 +89,7 @@ async fn a_program_of_the_account_can_verify_too_and_no_other() {
 
 #[tokio::test]
 async fn a_link_ends_after_two_days_and_when_a_new_one_is_mailed() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let sender = desk.post(ALL, &ann(), 201).await;
     let first = desk.link();
     let resend = format!("{ALL}/resend/{}", sender["id"]);
@@ -114,7 +114,7 @@ async fn a_link_ends_after_two_days_and_when_a_new_one_is_mailed() {
 
 #[tokio::test]
 async fn an_address_of_an_authenticated_domain_needs_no_mail() {
-    let desk = Desk::trusting().await;
+    let desk = TestApp::trusting().await;
     desk.domain("example.org").await;
     let sender = desk.post(ALL, &ann(), 201).await;
     assert_eq!(sender["verified"], true);
@@ -123,7 +123,7 @@ async fn an_address_of_an_authenticated_domain_needs_no_mail() {
 
 #[tokio::test]
 async fn another_address_is_verified_anew_and_other_changes_are_not() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let sender = desk.post(ALL, &ann(), 201).await;
     let old = desk.link();
     desk.api.post(&old).send().await.expect(200);
@@ -161,7 +161,7 @@ async fn another_address_is_verified_anew_and_other_changes_are_not() {
 
 #[tokio::test]
 async fn an_address_is_on_an_account_once() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     desk.post(ALL, &ann(), 201).await;
     let answer = desk.post(ALL, &ann(), 400).await;
     assert_eq!(
@@ -179,7 +179,7 @@ async fn an_address_is_on_an_account_once() {
 
 #[tokio::test]
 async fn wrong_requests_name_every_problem() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let long = |n: usize| "x".repeat(n);
     for (body, fields) in [
         (json!({}), &["nickname", "from_email", "reply_to"][..]),
@@ -212,7 +212,7 @@ async fn wrong_requests_name_every_problem() {
 
 #[tokio::test]
 async fn the_list_is_paged_by_the_last_id_seen() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     for name in ["a", "b", "c"] {
         let mut body = ann();
         body["from_email"] = json!(format!("{name}@example.org"));
@@ -248,7 +248,7 @@ async fn the_list_is_paged_by_the_last_id_seen() {
 
 #[tokio::test]
 async fn markup_in_an_address_stays_text() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let mut body = ann();
     body["from_email"] = json!("\"<script>'&\"@example.org");
     desk.post(ALL, &body, 201).await;
@@ -262,7 +262,7 @@ async fn markup_in_an_address_stays_text() {
 
 #[tokio::test]
 async fn a_verified_sender_is_what_allows_its_address() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     desk.post(ALL, &ann(), 201).await;
     desk.api.post(&desk.link()).send().await.expect(200);
     let address = EmailAddress::parse("ann@example.org").unwrap();
@@ -271,13 +271,13 @@ async fn a_verified_sender_is_what_allows_its_address() {
         .standing(&desk.tenant.account.id, &address)
         .await
         .unwrap();
-    assert!(matches!(standing, Some(Standing::Sender(sender)) if sender.id == 1));
+    assert!(matches!(standing, Some(SenderAuthority::Sender(sender)) if sender.id == 1));
 }
 
 /// Its parent still acts for it, and its own key opens nothing.
 #[tokio::test]
 async fn an_account_that_may_not_send_makes_the_service_write_to_nobody() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let sub = desk.tenant.subuser(&desk.store, "sub").await;
     let ask = async |method: Method, path: &str, body: &Value, own: bool| {
         let ask = desk.api.ask(method, path).json(body);
@@ -296,7 +296,7 @@ async fn an_account_that_may_not_send_makes_the_service_write_to_nobody() {
         format!("{ALL}/resend/{}", sender["id"]),
     );
     desk.mails();
-    let suspend = |account: &mut Account| account.status = Status::Suspended;
+    let suspend = |account: &mut Account| account.status = AccountStatus::Suspended;
     let id = &sub.account.id;
     desk.store.update_account(id, suspend).await.unwrap();
     desk.hand.advance(10);
@@ -338,14 +338,14 @@ async fn an_account_that_may_not_send_makes_the_service_write_to_nobody() {
 
 #[tokio::test]
 async fn the_letter_is_a_notice_of_the_service() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     desk.post(ALL, &ann(), 201).await;
     assert!(desk.mails()[0].notice);
 }
 
 #[tokio::test]
 async fn no_local_part_speaks_in_a_letter() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let mut body = ann();
     body["from_email"] = json!("\"see http://evil.com/x now\"@example.org");
     desk.post(ALL, &body, 201).await;

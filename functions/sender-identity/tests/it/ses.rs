@@ -10,7 +10,7 @@ use axum::http::StatusCode;
 use posthaste_mailer::Ses;
 use serde_json::{Value, json};
 
-use crate::Desk;
+use crate::TestApp;
 
 type Calls = Arc<Mutex<Vec<Value>>>;
 
@@ -42,7 +42,7 @@ async fn ses(status: StatusCode) -> (Ses, Calls) {
 #[tokio::test]
 async fn a_key_goes_to_ses_when_its_records_are_found() {
     let (ses, calls) = ses(StatusCode::OK).await;
-    let desk = Desk::with(false, Some(ses)).await;
+    let desk = TestApp::with(false, Some(ses)).await;
     let domain = desk.domain("example.com").await;
     desk.validate(&domain).await;
     assert!(calls.lock().unwrap().is_empty(), "nothing is proven yet");
@@ -62,7 +62,7 @@ async fn a_key_goes_to_ses_when_its_records_are_found() {
 #[tokio::test]
 async fn a_domain_that_ses_does_not_take_is_not_valid() {
     let (ses, _) = ses(StatusCode::BAD_REQUEST).await;
-    let desk = Desk::with(false, Some(ses)).await;
+    let desk = TestApp::with(false, Some(ses)).await;
     let domain = desk.domain("example.com").await;
     desk.publish(&domain);
     let path = format!("/v3/whitelabel/domains/{}", domain["id"]);
@@ -78,7 +78,7 @@ fn ann() -> Value {
 #[tokio::test]
 async fn a_sender_is_made_known_to_ses_when_he_has_followed_our_link() {
     let (ses, calls) = ses(StatusCode::OK).await;
-    let desk = Desk::with(false, Some(ses)).await;
+    let desk = TestApp::with(false, Some(ses)).await;
     desk.post("/v3/verified_senders", &ann(), 201).await;
     let link = desk.link();
     desk.api.get(&link).send().await.expect(200);
@@ -95,7 +95,7 @@ async fn a_sender_is_made_known_to_ses_when_he_has_followed_our_link() {
 #[tokio::test]
 async fn a_sender_that_ses_does_not_take_is_not_verified() {
     let (ses, _) = ses(StatusCode::BAD_REQUEST).await;
-    let desk = Desk::with(false, Some(ses)).await;
+    let desk = TestApp::with(false, Some(ses)).await;
     desk.post("/v3/verified_senders", &ann(), 201).await;
     let link = desk.link();
     desk.api.post(&link).send().await.expect(503);
@@ -109,7 +109,7 @@ async fn a_sender_that_ses_does_not_take_is_not_verified() {
 #[tokio::test]
 async fn a_sender_of_a_proven_domain_is_covered_by_it() {
     let (ses, calls) = ses(StatusCode::OK).await;
-    let desk = Desk::with(false, Some(ses)).await;
+    let desk = TestApp::with(false, Some(ses)).await;
     let domain = desk.domain("example.org").await;
     desk.publish(&domain);
     desk.validate(&domain).await;

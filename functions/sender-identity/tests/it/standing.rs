@@ -1,14 +1,14 @@
 //! Which of an account's domains stands for an address; and races for one name.
 
 use posthaste_model::EmailAddress;
-use posthaste_store::Standing;
+use posthaste_store::SenderAuthority;
 use serde_json::json;
 
-use crate::Desk;
+use crate::TestApp;
 
 #[tokio::test]
 async fn the_closest_valid_domain_stands_for_an_address() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let wide = desk.domain("example.com").await;
     let close = desk.domain("mail.example.com").await;
     desk.publish(&wide);
@@ -18,8 +18,8 @@ async fn the_closest_valid_domain_stands_for_an_address() {
         async move {
             let address = EmailAddress::parse(text).unwrap();
             match store.standing(&account, &address).await.unwrap() {
-                Some(Standing::Domain(domain)) => Some(domain.domain),
-                Some(Standing::Sender(_)) | None => None,
+                Some(SenderAuthority::Domain(domain)) => Some(domain.domain),
+                Some(SenderAuthority::Sender(_)) | None => None,
             }
         }
     };
@@ -57,7 +57,7 @@ async fn the_closest_valid_domain_stands_for_an_address() {
 
 #[tokio::test]
 async fn of_two_requests_for_one_name_one_wins() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let body = json!({"domain": "example.com"});
     let ask = || async {
         let ask = desk

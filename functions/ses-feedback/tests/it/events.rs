@@ -1,11 +1,11 @@
 //! Each event of SES.
 
-use posthaste_model::{BounceType, Kind, Timestamp};
-use posthaste_store::{List, State};
+use posthaste_model::{BounceType, EventKind, Timestamp};
+use posthaste_store::{CopyState, SuppressionList};
 use serde_json::{Value, json};
 use ses_feedback::handle;
 
-use crate::{Desk, EMAIL, at, received};
+use crate::{EMAIL, TestApp, at, received};
 
 pub(crate) const SEND: &str = include_str!("../samples/send.json");
 pub(crate) const DELIVERY: &str = include_str!("../samples/delivery.json");
@@ -24,10 +24,13 @@ fn with(sample: &str, pointer: &str, value: Value) -> String {
 
 #[tokio::test]
 async fn a_delivery_is_told_with_what_the_copy_carries() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     desk.work(&[desk.sample(DELIVERY)]).await;
     let event = desk.one();
-    assert_eq!((event.kind, event.email.as_str()), (Kind::Delivered, EMAIL));
+    assert_eq!(
+        (event.kind, event.email.as_str()),
+        (EventKind::Delivered, EMAIL)
+    );
     assert_eq!(event.at, at("2027-01-15T08:00:01Z"));
     let response = event.response.as_deref().unwrap();
     assert!(response.starts_with("250 2.0.0 OK"), "{response}");
@@ -37,24 +40,24 @@ async fn a_delivery_is_told_with_what_the_copy_carries() {
     assert!(event.category.is_some());
     assert_eq!(event.sg_message_id(), Some(desk.message.of_copy(3)));
     let row = desk.row().await;
-    assert_eq!(row.state, State::Delivered);
+    assert_eq!(row.state, CopyState::Delivered);
     assert_eq!(row.events().last(), Some(&event));
 }
 
 #[tokio::test]
 async fn a_bounce_has_type_and_class_and_ends_the_address() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     desk.work(&[desk.sample(BOUNCE)]).await;
     let event = desk.one();
-    assert_eq!(event.kind, Kind::Bounce);
+    assert_eq!(event.kind, EventKind::Bounce);
     assert_eq!(event.bounce_type, Some(BounceType::Bounce));
     let class = event.bounce_classification.as_deref();
     assert_eq!(class, Some("Invalid Address"));
     assert_eq!(event.status.as_deref(), Some("5.1.1"));
     let reason = event.reason.as_deref();
     assert_eq!(reason, Some("550 5.1.1 <ann@example.com>: user unknown"));
-    assert!(desk.is_on(List::Bounces).await);
-    assert_eq!(desk.row().await.state, State::Bounced);
+    assert!(desk.is_on(SuppressionList::Bounces).await);
+    assert_eq!(desk.row().await.state, CopyState::Bounced);
 }
 
 #[tokio::test]
@@ -76,7 +79,7 @@ async fn what_ses_calls_transient_spares_the_address() {
             "Reputation",
         ),
     ] {
-        let desk = Desk::new().await;
+        let desk = TestApp::new().await;
         let text = desk.sample(BOUNCE);
         let text = with(&text, "/detail/bounce/bounceType", json!(kind));
         let text = with(&text, "/detail/bounce/bounceSubType", json!(sub));
@@ -85,14 +88,14 @@ async fn what_ses_calls_transient_spares_the_address() {
         let event = desk.one();
         assert_eq!(event.bounce_type, Some(BounceType::Blocked), "{sub}");
         assert_eq!(event.bounce_classification.as_deref(), Some(class));
-        assert!(!desk.is_on(List::Bounces).await, "{sub}");
-        assert!(desk.is_on(List::Blocks).await, "{sub}");
+        assert!(!desk.is_on(SuppressionList::Bounces).await, "{sub}");
+        assert!(desk.is_on(SuppressionList::Blocks).await, "{sub}");
     }
 }
 
 #[tokio::test]
 async fn a_permanent_bounce_without_words_ends_the_address() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let text = desk.sample(BOUNCE);
     let text = with(&text, "/detail/bounce/bounceSubType", json!("NoEmail"));
     let text = with(&text, "/detail/bounce/bouncedRecipients", json!([]));
@@ -101,12 +104,12 @@ async fn a_permanent_bounce_without_words_ends_the_address() {
     assert_eq!(event.bounce_type, Some(BounceType::Bounce));
     let class = event.bounce_classification.as_deref();
     assert_eq!(class, Some("Invalid Address"));
-    assert!(desk.is_on(List::Bounces).await);
+    assert!(desk.is_on(SuppressionList::Bounces).await);
 }
 
 #[tokio::test]
 async fn a_mail_that_ses_gave_up_is_expired() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let refused = json!([{"emailAddress": EMAIL, "action": "failed", "status": "4.4.7",
         "diagnosticCode": "smtp; 550 4.4.7 Message expired: unable to deliver in 840 minutes"}]);
     let text = desk.sample(BOUNCE);
@@ -117,12 +120,12 @@ async fn a_mail_that_ses_gave_up_is_expired() {
     assert_eq!(event.bounce_type, Some(BounceType::Expired));
     assert_eq!(event.status.as_deref(), Some("4.4.7"));
     // API facts 1: what was deferred to the end lands on the blocks.
-    assert!(desk.is_on(List::Blocks).await);
+    assert!(desk.is_on(SuppressionList::Blocks).await);
 }
 
 #[tokio::test]
 async fn delays_are_deferrals_and_count_their_attempts() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let later = with(
         &desk.sample(DELAY),
         "/detail/deliveryDelay/timestamp",
@@ -133,18 +136,22 @@ async fn delays_are_deferrals_and_count_their_attempts() {
     let told = desk.told();
     assert_eq!(told.len(), 2);
     for (event, attempt) in told.iter().zip(1..) {
-        assert_eq!(event.kind, Kind::Deferred);
+        assert_eq!(event.kind, EventKind::Deferred);
         assert_eq!(event.attempt, Some(attempt));
         assert_eq!(event.status.as_deref(), Some("4.4.1"));
         let said = event.response.as_deref();
         assert_eq!(said, Some("421 4.4.1 Unable to connect to remote host"));
     }
-    assert_eq!(desk.row().await.state, State::Handed, "SES has it still");
+    assert_eq!(
+        desk.row().await.state,
+        CopyState::Handed,
+        "SES has it still"
+    );
 }
 
 #[tokio::test]
 async fn each_of_many_delays_is_told_once_and_the_last_is_kept() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let delay = |n: i64| {
         let at = Timestamp(1_800_000_000 + n * 60).iso();
         with(
@@ -172,24 +179,24 @@ async fn each_of_many_delays_is_told_once_and_the_last_is_kept() {
 
 #[tokio::test]
 async fn a_complaint_is_a_spam_report() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     desk.work(&[desk.sample(DELIVERY)]).await;
     desk.work(&[desk.sample(COMPLAINT)]).await;
     let told = desk.told();
-    assert_eq!(told[1].kind, Kind::SpamReport);
+    assert_eq!(told[1].kind, EventKind::SpamReport);
     assert_eq!(told[1].at, at("2027-01-15T09:00:00Z"));
-    assert!(desk.is_on(List::SpamReports).await);
-    assert_eq!(desk.row().await.state, State::Delivered);
+    assert!(desk.is_on(SuppressionList::SpamReports).await);
+    assert_eq!(desk.row().await.state, CopyState::Delivered);
 }
 
 #[tokio::test]
 async fn praise_is_no_complaint() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let place = "/detail/complaint/complaintFeedbackType";
     let text = with(&desk.sample(COMPLAINT), place, json!("not-spam"));
     desk.work(&[text]).await;
     assert!(desk.told().is_empty());
-    assert!(!desk.is_on(List::SpamReports).await);
+    assert!(!desk.is_on(SuppressionList::SpamReports).await);
 }
 
 #[tokio::test]
@@ -211,30 +218,30 @@ async fn what_ses_did_not_send_is_dropped_with_its_reason() {
         (bounce("UnsubscribedRecipient"), "Unsubscribed Address"),
         (listed, "Spam Reporting Address"),
     ] {
-        let desk = Desk::new().await;
+        let desk = TestApp::new().await;
         desk.work(&[desk.sample(&text)]).await;
         let event = desk.one();
-        assert_eq!(event.kind, Kind::Dropped);
+        assert_eq!(event.kind, EventKind::Dropped);
         assert_eq!(event.reason.as_deref(), Some(reason));
-        assert_eq!(desk.row().await.state, State::Dropped);
-        assert!(!desk.is_on(List::Bounces).await, "{reason}");
+        assert_eq!(desk.row().await.state, CopyState::Dropped);
+        assert!(!desk.is_on(SuppressionList::Bounces).await, "{reason}");
     }
 }
 
 #[tokio::test]
 async fn a_mail_that_left_unheard_is_not_sent_again() {
-    let desk = Desk::empty().await;
+    let desk = TestApp::empty().await;
     desk.claimed().await;
     // SES took it, and the answer to our call got lost.
-    desk.recorded(State::Deferred).await;
+    desk.recorded(CopyState::Deferred).await;
     desk.work(&[desk.sample(SEND)]).await;
     assert!(desk.told().is_empty());
-    assert_eq!(desk.row().await.state, State::Handed);
+    assert_eq!(desk.row().await.state, CopyState::Handed);
 }
 
 #[tokio::test]
 async fn a_word_that_comes_before_our_own_waits_for_it() {
-    let desk = Desk::empty().await;
+    let desk = TestApp::empty().await;
     desk.claimed().await;
     let texts = [desk.sample(DELIVERY), desk.sample(SEND)];
     let response = handle(&desk.app, &received(&texts, 1)).await;
@@ -244,18 +251,18 @@ async fn a_word_that_comes_before_our_own_waits_for_it() {
     );
     assert!(desk.told().is_empty());
 
-    desk.recorded(State::Handed).await;
+    desk.recorded(CopyState::Handed).await;
     desk.work_again(&texts[..1], 2).await;
     let event = desk.one();
-    assert_eq!(event.kind, Kind::Delivered);
+    assert_eq!(event.kind, EventKind::Delivered);
     assert_eq!(event.custom_args["order"], "7");
     assert!(event.category.is_some() && event.smtp_id.is_some());
-    assert_eq!(desk.row().await.state, State::Delivered);
+    assert_eq!(desk.row().await.state, CopyState::Delivered);
 }
 
 #[tokio::test]
 async fn a_word_about_a_hand_over_that_died_waits_no_longer_and_is_the_last() {
-    let desk = Desk::empty().await;
+    let desk = TestApp::empty().await;
     desk.claimed().await;
     desk.hand.advance(59);
     let texts = [desk.sample(DELIVERY)];
@@ -263,39 +270,43 @@ async fn a_word_about_a_hand_over_that_died_waits_no_longer_and_is_the_last() {
     assert_eq!(response.again.len(), 1);
     desk.hand.advance(1);
     desk.work(&[desk.sample(DELIVERY)]).await;
-    assert_eq!(desk.one().kind, Kind::Delivered);
-    assert_eq!(desk.row().await.state, State::Claimed, "not ours to end");
-    desk.recorded(State::Handed).await;
+    assert_eq!(desk.one().kind, EventKind::Delivered);
+    assert_eq!(
+        desk.row().await.state,
+        CopyState::Claimed,
+        "not ours to end"
+    );
+    desk.recorded(CopyState::Handed).await;
     let row = desk.row().await;
-    assert_eq!(row.state, State::Delivered);
+    assert_eq!(row.state, CopyState::Delivered);
     assert_eq!(row.events().len(), 2);
 }
 
 #[tokio::test]
 async fn a_late_delivery_does_not_undo_a_bounce() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     desk.work(&[desk.sample(BOUNCE)]).await;
     desk.work(&[desk.sample(DELIVERY)]).await;
     assert_eq!(desk.told().len(), 2);
-    assert_eq!(desk.row().await.state, State::Bounced);
+    assert_eq!(desk.row().await.state, CopyState::Bounced);
 }
 
 #[tokio::test]
 async fn a_complaint_about_a_forgotten_copy_still_counts() {
-    let desk = Desk::empty().await;
+    let desk = TestApp::empty().await;
     let text = desk.sample(COMPLAINT);
     desk.work(&[text.clone(), text]).await;
     let event = desk.one();
     assert_eq!(
         (event.kind, event.email.as_str()),
-        (Kind::SpamReport, EMAIL)
+        (EventKind::SpamReport, EMAIL)
     );
-    assert!(desk.is_on(List::SpamReports).await);
+    assert!(desk.is_on(SuppressionList::SpamReports).await);
 }
 
 #[tokio::test]
 async fn what_is_not_ours_is_left_alone() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let open = desk.sample(SEND).replace("\"Send\"", "\"Open\"");
     let strange = desk.sample(COMPLAINT);
     let strange = with(

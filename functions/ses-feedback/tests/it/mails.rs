@@ -2,22 +2,22 @@
 
 use bytes::Bytes;
 use posthaste_blob::BlobError;
-use posthaste_model::{BounceType, Kind};
-use posthaste_store::{List, State};
+use posthaste_model::{BounceType, EventKind};
+use posthaste_store::{CopyState, SuppressionList};
 use serde_json::json;
 use ses_feedback::wants;
 
-use crate::{Desk, EMAIL};
+use crate::{EMAIL, TestApp};
 
 pub(crate) const FAILED: &str = include_str!("../samples/failed.eml");
 const COMPLAINT: &str = include_str!("../samples/complaint.eml");
 const VACATION: &str = include_str!("../samples/vacation.eml");
 
 /// A copy that a relay had taken.
-async fn delivered() -> Desk {
-    let desk = Desk::empty().await;
+async fn delivered() -> TestApp {
+    let desk = TestApp::empty().await;
     desk.claimed().await;
-    desk.recorded(State::Delivered).await;
+    desk.recorded(CopyState::Delivered).await;
     desk
 }
 
@@ -26,7 +26,10 @@ async fn a_bounce_by_mail_finds_its_copy() {
     let desk = delivered().await;
     desk.mailed(&[&desk.verp()], FAILED).await;
     let event = desk.one();
-    assert_eq!((event.kind, event.email.as_str()), (Kind::Bounce, EMAIL));
+    assert_eq!(
+        (event.kind, event.email.as_str()),
+        (EventKind::Bounce, EMAIL)
+    );
     assert_eq!(event.bounce_type, Some(BounceType::Bounce));
     let class = event.bounce_classification.as_deref();
     assert_eq!(class, Some("Invalid Address"));
@@ -36,8 +39,8 @@ async fn a_bounce_by_mail_finds_its_copy() {
         "{reason}"
     );
     assert_eq!(event.smtp_id.as_deref(), Some("x@post.example"));
-    assert!(desk.is_on(List::Bounces).await);
-    assert_eq!(desk.row().await.state, State::Bounced);
+    assert!(desk.is_on(SuppressionList::Bounces).await);
+    assert_eq!(desk.row().await.state, CopyState::Bounced);
 }
 
 #[tokio::test]
@@ -55,7 +58,7 @@ async fn a_mail_that_was_read_is_forgotten() {
     // SNS and SQS repeat themselves.
     desk.work(std::slice::from_ref(&notice)).await;
     desk.work(&[notice]).await;
-    assert_eq!(desk.one().kind, Kind::Bounce);
+    assert_eq!(desk.one().kind, EventKind::Bounce);
     let gone = desk.app.blob.get("bounces/m1").await;
     assert!(matches!(gone, Err(BlobError::Missing(_))));
 }
@@ -68,10 +71,10 @@ async fn a_delay_by_mail_is_a_deferral() {
         .replace("5.1.1", "4.2.0");
     desk.mailed(&[&desk.verp()], &delayed).await;
     let event = desk.one();
-    assert_eq!(event.kind, Kind::Deferred);
+    assert_eq!(event.kind, EventKind::Deferred);
     assert_eq!(event.status.as_deref(), Some("4.2.0"));
-    assert_eq!(desk.row().await.state, State::Delivered);
-    assert!(!desk.is_on(List::Blocks).await);
+    assert_eq!(desk.row().await.state, CopyState::Delivered);
+    assert!(!desk.is_on(SuppressionList::Blocks).await);
 }
 
 #[tokio::test]
@@ -92,8 +95,8 @@ async fn a_complaint_by_mail_finds_its_copy_by_what_it_returns() {
     }
     let mail = COMPLAINT.replace("{type}", "abuse");
     desk.mailed(&["fbl@bounce.post.example"], &mail).await;
-    assert_eq!(desk.one().kind, Kind::SpamReport);
-    assert!(desk.is_on(List::SpamReports).await);
+    assert_eq!(desk.one().kind, EventKind::SpamReport);
+    assert!(desk.is_on(SuppressionList::SpamReports).await);
 }
 
 #[tokio::test]
@@ -101,8 +104,8 @@ async fn an_opt_out_report_unsubscribes() {
     let desk = delivered().await;
     let mail = COMPLAINT.replace("{type}", "opt-out");
     desk.mailed(&["abuse@bounce.post.example"], &mail).await;
-    assert_eq!(desk.one().kind, Kind::Unsubscribe);
-    assert!(desk.is_on(List::Unsubscribes).await);
+    assert_eq!(desk.one().kind, EventKind::Unsubscribe);
+    assert!(desk.is_on(SuppressionList::Unsubscribes).await);
 }
 
 #[tokio::test]
@@ -126,13 +129,13 @@ async fn nobody_can_invent_a_report() {
         assert!(desk.told().is_empty(), "{address}");
     }
     assert!(desk.lists().await.groups().next().is_none());
-    assert!(!desk.is_on(List::Bounces).await);
+    assert!(!desk.is_on(SuppressionList::Bounces).await);
 }
 
 #[tokio::test]
 async fn a_report_of_a_forgotten_copy_names_nobody() {
     // The address in a report is its writer's word: with the row gone nobody vouches for it.
-    let desk = Desk::empty().await;
+    let desk = TestApp::empty().await;
     desk.mailed(&[&desk.verp()], FAILED).await;
     assert!(desk.told().is_empty());
 }
@@ -147,7 +150,11 @@ async fn no_mail_is_answered() {
         desk.mailed(&[&verp], mail).await;
     }
     // The nested one came to the address of a copy, and is a bounce of it; the rest is nothing.
-    assert!(desk.told().iter().all(|event| event.kind == Kind::Bounce));
+    assert!(
+        desk.told()
+            .iter()
+            .all(|event| event.kind == EventKind::Bounce)
+    );
     for queue in ["send", "inbound", "retries", "feedback"] {
         assert!(desk.queues.drain(queue).is_empty(), "{queue}");
     }
@@ -155,7 +162,7 @@ async fn no_mail_is_answered() {
 
 #[tokio::test]
 async fn the_door_knows_its_addresses() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let verp = desk.verp();
     for (address, want) in [
         (verp.as_str(), Some(true)),

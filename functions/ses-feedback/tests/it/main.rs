@@ -10,41 +10,42 @@ use std::collections::BTreeMap;
 
 use bytes::Bytes;
 use posthaste_blob::Blob;
-use posthaste_model::{Category, Event, Kind, MessageId, Timestamp, Verp};
-use posthaste_queue::{BatchResult, Happened, SqsEvent};
+use posthaste_model::{Category, Event, EventKind, MessageId, Timestamp, Verp};
+use posthaste_queue::{BatchResult, EventBatch, SqsEvent};
 use posthaste_render::KeyRing;
 use posthaste_store::{
-    Claim, Claimant, Described, List, Outcome, Recipient, State, Store, Suppressed,
+    AttemptOutcome, Claim, Claimant, CopyState, Described, Recipient, Store, Suppressed,
+    SuppressionList,
 };
-use posthaste_testkit::{Hand, Queues, Tenant, entropy, sqs_event, table};
+use posthaste_testkit::{Queues, Tenant, TestClock, entropy, sqs_event, table};
 use ses_feedback::{App, accept, handle};
 
 const SECRET: &str = "1:MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE";
 
 pub(crate) const EMAIL: &str = "ann@example.com";
 
-pub(crate) struct Desk {
+pub(crate) struct TestApp {
     pub(crate) app: App,
     pub(crate) store: Store,
-    pub(crate) hand: Hand,
+    pub(crate) hand: TestClock,
     pub(crate) queues: Queues,
     pub(crate) tenant: Tenant,
     pub(crate) message: MessageId,
     keys: KeyRing,
 }
 
-impl Desk {
+impl TestApp {
     /// A copy that SES has taken.
     pub(crate) async fn new() -> Self {
         let desk = Self::empty().await;
         desk.claimed().await;
-        desk.recorded(State::Handed).await;
+        desk.recorded(CopyState::Handed).await;
         desk
     }
 
     /// Without any copy.
     pub(crate) async fn empty() -> Self {
-        let (store, hand, queues) = (table().await, Hand::default(), Queues::start());
+        let (store, hand, queues) = (table().await, TestClock::default(), Queues::start());
         let keys: KeyRing = SECRET.parse().unwrap();
         let app = App {
             store: store.clone(),
@@ -71,7 +72,7 @@ impl Desk {
     pub(crate) async fn claimed(&self) {
         let who = Claimant {
             owner: "test",
-            exclusive: true,
+            single_process: true,
             now: self.hand.now(),
             lease: 60,
             retention: 86_400,
@@ -88,13 +89,13 @@ impl Desk {
     }
 
     /// The attempt ended so.
-    pub(crate) async fn recorded(&self, state: State) {
+    pub(crate) async fn recorded(&self, state: CopyState) {
         let account = self.tenant.account.id.clone();
         let id = format!("processed-0-{}-3", self.message);
         let mut processed = Event::new(
             id,
             account.clone(),
-            Kind::Processed,
+            EventKind::Processed,
             self.hand.now(),
             EMAIL.into(),
         );
@@ -103,7 +104,7 @@ impl Desk {
         processed.smtp_id = Some("x@post.example".to_owned());
         processed.category = Some(Category::Many(vec!["news".to_owned()]));
         processed.custom_args = BTreeMap::from([("order".to_owned(), "7".to_owned())]);
-        let outcome = Outcome {
+        let outcome = AttemptOutcome {
             state,
             now: self.hand.now(),
             events: &[processed],
@@ -165,7 +166,7 @@ impl Desk {
     /// The events that were queued.
     pub(crate) fn told(&self) -> Vec<Event> {
         let sent = self.queues.drain("events").into_iter();
-        sent.flat_map(|(text, _)| Happened::from_text(&text).unwrap().events)
+        sent.flat_map(|(text, _)| EventBatch::from_text(&text).unwrap().events)
             .collect()
     }
 
@@ -187,7 +188,7 @@ impl Desk {
         self.store.suppressed(account, EMAIL).await.unwrap()
     }
 
-    pub(crate) async fn is_on(&self, list: List) -> bool {
+    pub(crate) async fn is_on(&self, list: SuppressionList) -> bool {
         self.lists().await.on(list).is_some()
     }
 }

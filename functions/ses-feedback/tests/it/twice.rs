@@ -1,16 +1,16 @@
 //! Everything comes twice, and the table and the queues fail in between.
 
-use posthaste_model::Kind;
-use posthaste_store::List;
+use posthaste_model::EventKind;
+use posthaste_store::SuppressionList;
 use ses_feedback::handle;
 
 use crate::events::{BOUNCE, COMPLAINT, DELAY, DELIVERY, SEND};
 use crate::mails::FAILED;
-use crate::{Desk, received};
+use crate::{TestApp, received};
 
 #[tokio::test]
 async fn what_comes_twice_is_told_once() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let all = [SEND, DELAY, DELIVERY, BOUNCE, COMPLAINT].map(|text| desk.sample(text));
     // Once each, then all of them twice in one batch.
     desk.work(&all).await;
@@ -18,10 +18,10 @@ async fn what_comes_twice_is_told_once() {
     told.sort_by_key(|event| event.kind);
     let kinds: Vec<_> = told.iter().map(|event| event.kind).collect();
     let want = [
-        Kind::Delivered,
-        Kind::Deferred,
-        Kind::Bounce,
-        Kind::SpamReport,
+        EventKind::Delivered,
+        EventKind::Deferred,
+        EventKind::Bounce,
+        EventKind::SpamReport,
     ];
     assert_eq!(kinds, want);
     let marks = desk.lists().await;
@@ -33,16 +33,16 @@ async fn what_comes_twice_is_told_once() {
 
 #[tokio::test]
 async fn two_ways_to_tell_of_one_bounce_make_one_event() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     desk.work(&[desk.sample(BOUNCE)]).await;
-    assert_eq!(desk.one().kind, Kind::Bounce);
+    assert_eq!(desk.one().kind, EventKind::Bounce);
     desk.mailed(&[&desk.verp()], FAILED).await;
     assert!(desk.told().is_empty());
 }
 
 #[tokio::test]
 async fn nothing_is_lost_when_the_queue_fails() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let all = [DELIVERY, BOUNCE, COMPLAINT].map(|text| desk.sample(text));
     desk.queues.set_broken(true);
     let response = handle(&desk.app, &received(&all, 1)).await;
@@ -55,12 +55,12 @@ async fn nothing_is_lost_when_the_queue_fails() {
     // As they were written the first time.
     let row = desk.row().await.events();
     assert!(told.iter().all(|event| row.contains(event)));
-    assert!(desk.is_on(List::SpamReports).await);
+    assert!(desk.is_on(SuppressionList::SpamReports).await);
 }
 
 #[tokio::test]
 async fn a_mail_stays_until_its_event_is_queued() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let raw = desk.sample(FAILED).into_bytes().into();
     let to = vec![desk.verp()];
     ses_feedback::accept(&desk.app, "", to, raw).await.unwrap();
@@ -70,5 +70,5 @@ async fn a_mail_stays_until_its_event_is_queued() {
     assert_eq!(response.again.len(), 1);
     desk.queues.set_broken(false);
     desk.work_again(&jobs, 2).await;
-    assert_eq!(desk.one().kind, Kind::Bounce);
+    assert_eq!(desk.one().kind, EventKind::Bounce);
 }

@@ -1,12 +1,12 @@
-use posthaste_store::Status;
+use posthaste_store::AccountStatus;
 use posthaste_testkit::Tenant;
 use serde_json::json;
 
-use crate::{ALL, Desk, wanted};
+use crate::{ALL, TestApp, wanted};
 
 #[tokio::test]
 async fn a_subuser_is_made_listed_and_deleted() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let made = desk.create("sub@example.com").await.expect(200).json();
     let id = made["user_id"].as_u64().unwrap();
     let want = json!({"username": "sub@example.com", "user_id": id, "email": "sub@example.com",
@@ -43,7 +43,7 @@ async fn a_subuser_is_made_listed_and_deleted() {
 
 #[tokio::test]
 async fn the_list_is_paged_and_filtered() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     for (name, region) in [("a", "global"), ("b", "eu"), ("c", "global")] {
         let mut body = wanted(name);
         body["region"] = json!(region);
@@ -83,7 +83,7 @@ async fn the_list_is_paged_and_filtered() {
 
 #[tokio::test]
 async fn every_problem_of_a_new_subuser_is_named() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let answer = desk.post(&json!({})).await.expect(400).json();
     let want = |field: &str| json!({"field": field, "message": "missing required argument"});
     assert_eq!(
@@ -128,7 +128,7 @@ async fn every_problem_of_a_new_subuser_is_named() {
 
 #[tokio::test]
 async fn a_name_is_taken_once() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     desk.create("sub").await.expect(200);
     let error = desk.create("SUB").await.expect(400).error();
     assert_eq!(
@@ -143,7 +143,7 @@ async fn a_name_is_taken_once() {
 
 #[tokio::test]
 async fn a_parent_switches_sending_off_and_on() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let sub = desk.tenant.subuser(&desk.store, "sub").await;
     let path = format!("{ALL}/sub");
     let patch = async |body| {
@@ -165,10 +165,10 @@ async fn a_parent_switches_sending_off_and_on() {
             .body
             .is_empty()
     );
-    assert_eq!(status().await, Status::Disabled);
+    assert_eq!(status().await, AccountStatus::Disabled);
     assert_eq!(desk.get(&path).await.json()["disabled"], true);
     patch(json!({"disabled": false})).await.expect(204);
-    assert_eq!(status().await, Status::Active);
+    assert_eq!(status().await, AccountStatus::Active);
 
     for body in [
         json!({}),
@@ -189,22 +189,22 @@ async fn a_parent_switches_sending_off_and_on() {
     };
     suspend(true).await;
     for (disabled, want) in [
-        (false, Status::Suspended),
-        (true, Status::DisabledAndSuspended),
-        (false, Status::Suspended),
-        (true, Status::DisabledAndSuspended),
+        (false, AccountStatus::Suspended),
+        (true, AccountStatus::DisabledAndSuspended),
+        (false, AccountStatus::Suspended),
+        (true, AccountStatus::DisabledAndSuspended),
     ] {
         patch(json!({"disabled": disabled})).await.expect(204);
         assert_eq!(status().await, want);
         assert_eq!(desk.get(&path).await.json()["disabled"], true);
     }
     suspend(false).await;
-    assert_eq!(status().await, Status::Disabled);
+    assert_eq!(status().await, AccountStatus::Disabled);
 }
 
 #[tokio::test]
 async fn website_access_and_addresses_are_kept() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let sub = desk.tenant.subuser(&desk.store, "sub").await;
     let key = &desk.tenant.key;
     let website = desk
@@ -239,7 +239,7 @@ async fn website_access_and_addresses_are_kept() {
 
 #[tokio::test]
 async fn nobody_reaches_the_subusers_of_another() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let sub = desk.tenant.subuser(&desk.store, "sub").await;
     let other = Tenant::new(&desk.store, "other", desk.hand.now()).await;
     let path = |rest: &str| format!("{ALL}/sub{rest}");

@@ -1,21 +1,21 @@
-use posthaste_testkit::{Answer, Tenant};
+use posthaste_testkit::{Response, Tenant};
 use serde_json::{Value, json};
 
-use crate::{ALL, Desk};
+use crate::{ALL, TestApp};
 
-async fn desk() -> (Desk, Tenant) {
-    let desk = Desk::new().await;
+async fn desk() -> (TestApp, Tenant) {
+    let desk = TestApp::new().await;
     let sub = desk.tenant.subuser(&desk.store, "sub").await;
     (desk, sub)
 }
 
-impl Desk {
-    async fn put(&self, body: &Value) -> Answer {
+impl TestApp {
+    async fn put(&self, body: &Value) -> Response {
         let put = self.api.put(&format!("{ALL}/sub/credits"));
         put.key(&self.tenant.key).json(body).send().await
     }
 
-    async fn adjust(&self, body: &Value) -> Answer {
+    async fn adjust(&self, body: &Value) -> Response {
         let patch = self.api.patch(&format!("{ALL}/sub/credits/remaining"));
         patch.key(&self.tenant.key).json(body).send().await
     }

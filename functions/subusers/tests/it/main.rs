@@ -5,32 +5,32 @@
 mod accounts;
 mod credits;
 
-use posthaste_http::{Gate, Limits};
+use posthaste_http::{Authorizer, RateLimits};
 use posthaste_store::Store;
-use posthaste_testkit::{Answer, Api, Hand, Tenant, entropy, table};
+use posthaste_testkit::{Api, Response, Tenant, TestClock, entropy, table};
 use serde_json::{Value, json};
 use subusers::{App, routes};
 
 pub(crate) const ALL: &str = "/v3/subusers";
 
 /// One account, its full key, and an instance that serves it.
-pub(crate) struct Desk {
+pub(crate) struct TestApp {
     pub(crate) store: Store,
-    pub(crate) hand: Hand,
+    pub(crate) hand: TestClock,
     pub(crate) api: Api,
     pub(crate) tenant: Tenant,
 }
 
-impl Desk {
+impl TestApp {
     pub(crate) async fn new() -> Self {
-        let (store, hand) = (table().await, Hand::default());
+        let (store, hand) = (table().await, TestClock::default());
         let tenant = Tenant::new(&store, "parent", hand.now()).await;
         let app = App {
             store: store.clone(),
             clock: hand.clock(),
             entropy: entropy(),
         };
-        let gate = Gate::new(store.clone(), hand.clock(), Limits::default());
+        let gate = Authorizer::new(store.clone(), hand.clock(), RateLimits::default());
         Self {
             api: Api::new(routes(app, gate)),
             store,
@@ -39,11 +39,11 @@ impl Desk {
         }
     }
 
-    pub(crate) async fn create(&self, username: &str) -> Answer {
+    pub(crate) async fn create(&self, username: &str) -> Response {
         self.post(&wanted(username)).await
     }
 
-    pub(crate) async fn post(&self, body: &Value) -> Answer {
+    pub(crate) async fn post(&self, body: &Value) -> Response {
         self.api
             .post(ALL)
             .key(&self.tenant.key)
@@ -52,7 +52,7 @@ impl Desk {
             .await
     }
 
-    pub(crate) async fn get(&self, path: &str) -> Answer {
+    pub(crate) async fn get(&self, path: &str) -> Response {
         self.api.get(path).key(&self.tenant.key).send().await
     }
 

@@ -1,12 +1,12 @@
 use axum::http::Method;
-use posthaste_store::List;
+use posthaste_store::SuppressionList;
 use serde_json::{Value, json};
 
-use crate::Desk;
+use crate::TestApp;
 
 const GROUPS: &str = "/v3/asm/groups";
 
-async fn make(desk: &Desk, name: &str) -> i64 {
+async fn make(desk: &TestApp, name: &str) -> i64 {
     let body = json!({"name": name, "description": "about it"});
     let made = desk.call(Method::POST, GROUPS, &body).await.expect(201);
     made.json()["id"].as_i64().unwrap()
@@ -14,7 +14,7 @@ async fn make(desk: &Desk, name: &str) -> i64 {
 
 #[tokio::test]
 async fn a_group_lives_through_its_endpoints() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let body = json!({"name": "News", "description": "Weekly", "is_default": true});
     let made = desk.call(Method::POST, GROUPS, &body).await.expect(201);
     assert_eq!(
@@ -43,7 +43,7 @@ async fn a_group_lives_through_its_endpoints() {
 
 #[tokio::test]
 async fn a_group_that_cannot_be_is_refused_with_every_reason() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     make(&desk, "News").await;
     let long = |n| "ä".repeat(n);
     for (body, fields) in [
@@ -81,7 +81,7 @@ async fn a_group_that_cannot_be_is_refused_with_every_reason() {
 
 #[tokio::test]
 async fn a_group_that_was_mailed_lately_stays() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let id = make(&desk, "News").await;
     let account = &desk.tenant.account.id;
     let noted = desk.store.note_group_mailed(account, id, desk.hand.now());
@@ -100,7 +100,7 @@ async fn a_group_that_was_mailed_lately_stays() {
 
 #[tokio::test]
 async fn people_leave_a_group_and_come_back() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     make(&desk, "News").await;
     make(&desk, "Offers").await;
     let path = "/v3/asm/groups/1/suppressions";
@@ -158,7 +158,7 @@ async fn people_leave_a_group_and_come_back() {
 
 #[tokio::test]
 async fn leaving_a_group_that_is_gone_is_leaving_everything() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let body = json!({"recipient_emails": ["Ann@example.com"]});
     let added = desk.call(Method::POST, "/v3/asm/groups/42/suppressions", &body);
     added.await.expect(201);
@@ -170,7 +170,7 @@ async fn leaving_a_group_that_is_gone_is_leaving_everything() {
 
 #[tokio::test]
 async fn people_leave_everything_and_come_back() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let (path, one) = (
         "/v3/asm/suppressions/global",
         "/v3/asm/suppressions/global/ANN@example.com",
@@ -193,7 +193,7 @@ async fn people_leave_everything_and_come_back() {
 
 #[tokio::test]
 async fn addresses_that_are_none_are_named_and_nobody_leaves() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     make(&desk, "News").await;
     let many: Vec<_> = (0..=suppressions::MOST)
         .map(|i| format!("r{i}@x.co"))
@@ -218,5 +218,8 @@ async fn addresses_that_are_none_are_named_and_nobody_leaves() {
     }
     let account = &desk.tenant.account.id;
     let left = desk.store.suppressed(account, "a@x.co").await.unwrap();
-    assert!(left.on(List::Unsubscribes).is_none() && left.on(List::Group(1)).is_none());
+    assert!(
+        left.on(SuppressionList::Unsubscribes).is_none()
+            && left.on(SuppressionList::Group(1)).is_none()
+    );
 }

@@ -1,16 +1,16 @@
 use axum::http::Method;
-use posthaste_store::List;
+use posthaste_store::SuppressionList;
 use posthaste_testkit::Tenant;
 use serde_json::{Value, json};
 
-use crate::Desk;
+use crate::TestApp;
 
-const LISTS: [(&str, List); 5] = [
-    ("bounces", List::Bounces),
-    ("blocks", List::Blocks),
-    ("invalid_emails", List::InvalidEmails),
-    ("spam_reports", List::SpamReports),
-    ("unsubscribes", List::Unsubscribes),
+const LISTS: [(&str, SuppressionList); 5] = [
+    ("bounces", SuppressionList::Bounces),
+    ("blocks", SuppressionList::Blocks),
+    ("invalid_emails", SuppressionList::InvalidEmails),
+    ("spam_reports", SuppressionList::SpamReports),
+    ("unsubscribes", SuppressionList::Unsubscribes),
 ];
 
 fn emails(rows: &Value) -> Vec<&str> {
@@ -20,19 +20,21 @@ fn emails(rows: &Value) -> Vec<&str> {
 
 #[tokio::test]
 async fn each_list_tells_its_own_members() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let created = desk.hand.now().0;
     let (reason, status) = ("550 5.1.1 User unknown", "5.1.1");
     for (name, list) in LISTS {
         desk.mark("ann@example.com", list, 0).await;
         let want = match list {
-            List::Bounces | List::Blocks => json!([{"created": created,
+            SuppressionList::Bounces | SuppressionList::Blocks => json!([{"created": created,
                 "email": "ann@example.com", "reason": reason, "status": status}]),
-            List::InvalidEmails => json!([{"created": created, "email": "ann@example.com",
-                "reason": reason}]),
-            List::SpamReports => json!([{"created": created, "email": "ann@example.com",
+            SuppressionList::InvalidEmails => {
+                json!([{"created": created, "email": "ann@example.com",
+                "reason": reason}])
+            }
+            SuppressionList::SpamReports => json!([{"created": created, "email": "ann@example.com",
                 "ip": "192.0.2.7"}]),
-            List::Unsubscribes | List::Group(_) => {
+            SuppressionList::Unsubscribes | SuppressionList::Group(_) => {
                 json!([{"created": created, "email": "ann@example.com"}])
             }
         };
@@ -51,13 +53,13 @@ async fn each_list_tells_its_own_members() {
 
 #[tokio::test]
 async fn a_page_is_cut_by_time_count_and_beginning() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let now = desk.hand.now().0;
     for (i, email) in ["ann@a.co", "anton@a.co", "bob@a.co", "berta@a.co"]
         .iter()
         .enumerate()
     {
-        desk.mark(email, List::Bounces, i64::try_from(i).unwrap())
+        desk.mark(email, SuppressionList::Bounces, i64::try_from(i).unwrap())
             .await;
     }
     for (query, want) in [
@@ -104,10 +106,10 @@ async fn a_page_is_cut_by_time_count_and_beginning() {
 
 #[tokio::test]
 async fn a_page_names_the_pages_beside_it() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     for email in ["a@x.co", "b@x.co", "c@x.co"] {
-        desk.mark(email, List::Bounces, 0).await;
-        desk.mark(email, List::Group(1), 0).await;
+        desk.mark(email, SuppressionList::Bounces, 0).await;
+        desk.mark(email, SuppressionList::Group(1), 0).await;
     }
     let body = json!({"name": "News"});
     desk.call(Method::POST, "/v3/asm/groups", &body)
@@ -141,7 +143,7 @@ async fn a_page_names_the_pages_beside_it() {
 
 #[tokio::test]
 async fn a_key_for_all_lists_opens_each_and_a_key_for_one_only_that() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let (store, tenant) = (&desk.store, &desk.tenant);
     let all = tenant.restricted(store, &["suppression.read"]).await;
     let both = ["suppression.bounces.read", "suppression.delete"];
@@ -159,7 +161,7 @@ async fn a_key_for_all_lists_opens_each_and_a_key_for_one_only_that() {
 
 #[tokio::test]
 async fn addresses_leave_a_list_one_by_one_by_name_or_all_at_once() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     for (name, list) in LISTS {
         let path = format!("/v3/suppression/{name}");
         for email in ["a@x.co", "b@x.co", "c@x.co", "d@x.co"] {
@@ -183,8 +185,8 @@ async fn addresses_leave_a_list_one_by_one_by_name_or_all_at_once() {
 
 #[tokio::test]
 async fn what_to_take_off_must_be_said_in_one_way() {
-    let desk = Desk::new().await;
-    desk.mark("a@x.co", List::Bounces, 0).await;
+    let desk = TestApp::new().await;
+    desk.mark("a@x.co", SuppressionList::Bounces, 0).await;
     for (body, field) in [
         (json!({}), "delete_all"),
         (json!({"delete_all": false}), "delete_all"),
@@ -206,8 +208,8 @@ async fn what_to_take_off_must_be_said_in_one_way() {
 
 #[tokio::test]
 async fn a_stranger_sees_nothing_and_takes_nothing() {
-    let desk = Desk::new().await;
-    desk.mark("a@x.co", List::Bounces, 0).await;
+    let desk = TestApp::new().await;
+    desk.mark("a@x.co", SuppressionList::Bounces, 0).await;
     let other = Tenant::new(&desk.store, "other", desk.hand.now()).await;
     let path = "/v3/suppression/bounces";
     let theirs = desk.api.get(path).key(&other.key).send().await.expect(200);
@@ -221,12 +223,12 @@ async fn a_stranger_sees_nothing_and_takes_nothing() {
 #[tokio::test]
 async fn bounces_that_the_account_wants_forgotten_are_not_shown() {
     const DAY: i64 = 86_400;
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     for (email, list, days) in [
-        ("old@example.com", List::Bounces, -3),
-        ("new@example.com", List::Bounces, -1),
-        ("old@example.com", List::Blocks, -3),
-        ("old@example.com", List::SpamReports, -3),
+        ("old@example.com", SuppressionList::Bounces, -3),
+        ("new@example.com", SuppressionList::Bounces, -1),
+        ("old@example.com", SuppressionList::Blocks, -3),
+        ("old@example.com", SuppressionList::SpamReports, -3),
     ] {
         desk.mark(email, list, days * DAY).await;
     }

@@ -10,29 +10,29 @@ mod asm;
 mod lists;
 
 use axum::http::Method;
-use posthaste_http::{Gate, Limits};
-use posthaste_store::{List, Mark, Store};
-use posthaste_testkit::{Answer, Api, Hand, Tenant, table};
+use posthaste_http::{Authorizer, RateLimits};
+use posthaste_store::{Mark, Store, SuppressionList};
+use posthaste_testkit::{Api, Response, Tenant, TestClock, table};
 use serde_json::Value;
 use suppressions::{App, routes};
 
 /// One account, its full key, and an instance that serves it.
-pub(crate) struct Desk {
+pub(crate) struct TestApp {
     pub(crate) store: Store,
-    pub(crate) hand: Hand,
+    pub(crate) hand: TestClock,
     pub(crate) api: Api,
     pub(crate) tenant: Tenant,
 }
 
-impl Desk {
+impl TestApp {
     pub(crate) async fn new() -> Self {
-        let (store, hand) = (table().await, Hand::default());
+        let (store, hand) = (table().await, TestClock::default());
         let tenant = Tenant::new(&store, "owner", hand.now()).await;
         let app = App {
             store: store.clone(),
             clock: hand.clock(),
         };
-        let gate = Gate::new(store.clone(), hand.clock(), Limits::default());
+        let gate = Authorizer::new(store.clone(), hand.clock(), RateLimits::default());
         Self {
             api: Api::new(routes(app, gate)),
             store,
@@ -41,7 +41,7 @@ impl Desk {
         }
     }
 
-    pub(crate) async fn call(&self, method: Method, path: &str, body: &Value) -> Answer {
+    pub(crate) async fn call(&self, method: Method, path: &str, body: &Value) -> Response {
         let ask = self.api.ask(method, path).key(&self.tenant.key);
         ask.json(body).send().await
     }
@@ -51,12 +51,12 @@ impl Desk {
         ask.send().await.expect(200).json()
     }
 
-    pub(crate) async fn delete(&self, path: &str) -> Answer {
+    pub(crate) async fn delete(&self, path: &str) -> Response {
         self.api.delete(path).key(&self.tenant.key).send().await
     }
 
     /// Puts an address on a list, as delivery does.
-    pub(crate) async fn mark(&self, email: &str, list: List, at: i64) {
+    pub(crate) async fn mark(&self, email: &str, list: SuppressionList, at: i64) {
         let mark = Mark {
             at: self.hand.now().plus(at),
             reason: Some("550 5.1.1 User unknown".to_owned()),

@@ -7,28 +7,28 @@ mod previews;
 mod rules;
 mod versions;
 
-use posthaste_http::{Gate, Limits};
-use posthaste_testkit::{Answer, Api, Hand, Tenant, entropy, table};
+use posthaste_http::{Authorizer, RateLimits};
+use posthaste_testkit::{Api, Response, Tenant, TestClock, entropy, table};
 use serde_json::{Value, json};
 use templates::{App, routes};
 
 /// One account, its full key, and an instance that serves it.
-pub(crate) struct Desk {
-    pub(crate) hand: Hand,
+pub(crate) struct TestApp {
+    pub(crate) hand: TestClock,
     pub(crate) api: Api,
     pub(crate) tenant: Tenant,
 }
 
-impl Desk {
+impl TestApp {
     pub(crate) async fn new() -> Self {
-        let (store, hand) = (table().await, Hand::default());
+        let (store, hand) = (table().await, TestClock::default());
         let tenant = Tenant::new(&store, "owner", hand.now()).await;
         let app = App {
             store: store.clone(),
             clock: hand.clock(),
             entropy: entropy(),
         };
-        let gate = Gate::new(store, hand.clock(), Limits::default());
+        let gate = Authorizer::new(store, hand.clock(), RateLimits::default());
         Self {
             api: Api::new(routes(app, gate)),
             hand,
@@ -36,21 +36,21 @@ impl Desk {
         }
     }
 
-    pub(crate) async fn post(&self, path: &str, body: &Value) -> Answer {
+    pub(crate) async fn post(&self, path: &str, body: &Value) -> Response {
         let ask = self.api.post(path).key(&self.tenant.key);
         ask.json(body).send().await
     }
 
-    pub(crate) async fn patch(&self, path: &str, body: &Value) -> Answer {
+    pub(crate) async fn patch(&self, path: &str, body: &Value) -> Response {
         let ask = self.api.ask(http::Method::PATCH, path);
         ask.key(&self.tenant.key).json(body).send().await
     }
 
-    pub(crate) async fn get(&self, path: &str) -> Answer {
+    pub(crate) async fn get(&self, path: &str) -> Response {
         self.api.get(path).key(&self.tenant.key).send().await
     }
 
-    pub(crate) async fn delete(&self, path: &str) -> Answer {
+    pub(crate) async fn delete(&self, path: &str) -> Response {
         let ask = self.api.ask(http::Method::DELETE, path);
         ask.key(&self.tenant.key).send().await
     }

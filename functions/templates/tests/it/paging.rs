@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::Desk;
+use crate::TestApp;
 
 fn ids(body: &Value) -> Vec<String> {
     let all = body["result"].as_array().unwrap();
@@ -19,7 +19,7 @@ fn path(address: &Value) -> String {
 
 #[tokio::test]
 async fn pages_lead_to_one_another_both_ways() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let mut made = Vec::new();
     for _ in 0..5 {
         let template = desk.template("dynamic").await;
@@ -66,7 +66,7 @@ async fn pages_lead_to_one_another_both_ways() {
 
 #[tokio::test]
 async fn without_a_page_size_the_older_form_answers() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     desk.template("dynamic").await;
     desk.template("legacy").await;
     for (query, count) in [
@@ -90,7 +90,7 @@ async fn without_a_page_size_the_older_form_answers() {
 
 #[tokio::test]
 async fn odd_pages_are_refused() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     for (query, field) in [
         ("page_size=0", "page_size"),
         ("page_size=201", "page_size"),

@@ -2,11 +2,11 @@
 
 use serde_json::json;
 
-use crate::{Desk, draft};
+use crate::{TestApp, draft};
 
 #[tokio::test]
 async fn a_preview_shows_the_mail_and_what_the_data_lacks() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let template = desk.template("dynamic").await;
     let mut body = draft();
     body["html_content"] = json!("<p>{{name}} {{city}}</p>");
@@ -26,7 +26,7 @@ async fn a_preview_shows_the_mail_and_what_the_data_lacks() {
 
 #[tokio::test]
 async fn a_preview_that_cannot_be_made_says_why() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let template = desk.template("dynamic").await;
     let mut body = draft();
     body["html_content"] =
@@ -53,7 +53,7 @@ async fn a_preview_that_cannot_be_made_says_why() {
 
 #[tokio::test]
 async fn a_legacy_preview_takes_the_content_of_the_mail() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let template = desk.template("legacy").await;
     let body = json!({"name": "n", "subject": "<%subject%>!", "html_content": "<h1><%body%></h1>"});
     let version = desk.version(&template, &body).await;

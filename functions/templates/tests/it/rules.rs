@@ -2,11 +2,11 @@
 
 use serde_json::{Value, json};
 
-use crate::{Desk, draft};
+use crate::{TestApp, draft};
 
 #[tokio::test]
 async fn a_template_needs_a_name_and_a_known_generation() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     for (body, field) in [
         (json!({}), "name"),
         (json!({"name": ""}), "name"),
@@ -25,7 +25,7 @@ async fn a_template_needs_a_name_and_a_known_generation() {
 
 #[tokio::test]
 async fn a_version_is_held_to_its_limits() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let template = desk.template("dynamic").await;
     let path = format!("{template}/versions");
     let with = |field: &str, value: Value| {
@@ -61,7 +61,7 @@ async fn a_version_is_held_to_its_limits() {
 
 #[tokio::test]
 async fn what_cannot_be_compiled_is_refused_with_its_line() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let template = desk.template("dynamic").await;
     let path = format!("{template}/versions");
     let mut body = draft();
@@ -77,7 +77,7 @@ async fn what_cannot_be_compiled_is_refused_with_its_line() {
 
 #[tokio::test]
 async fn a_legacy_version_has_a_place_for_the_body() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let template = desk.template("legacy").await;
     let path = format!("{template}/versions");
     let mut body = draft();

@@ -2,11 +2,11 @@
 
 use serde_json::{Value, json};
 
-use crate::{Desk, draft};
+use crate::{TestApp, draft};
 
 #[tokio::test]
 async fn the_first_version_is_active_and_the_next_only_when_asked() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let template = desk.template("dynamic").await;
     let first = desk.version(&template, &draft()).await;
     let second = desk.version(&template, &draft()).await;
@@ -34,7 +34,7 @@ async fn the_first_version_is_active_and_the_next_only_when_asked() {
 
 #[tokio::test]
 async fn a_version_comes_back_as_it_was_given() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let template = desk.template("dynamic").await;
     let html = "<p>ä€🌼</p>".repeat(50_000);
     let body = json!({"name": "n", "subject": "s", "html_content": html, "plain_content": "mine",
@@ -61,7 +61,7 @@ async fn a_version_comes_back_as_it_was_given() {
 
 #[tokio::test]
 async fn plain_text_is_made_of_the_html_unless_that_is_switched_off() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let template = desk.template("dynamic").await;
     let version = desk.version(&template, &draft()).await;
     let got = desk.get(&version).await.expect(200).json();
@@ -98,7 +98,7 @@ async fn plain_text_is_made_of_the_html_unless_that_is_switched_off() {
 
 #[tokio::test]
 async fn one_template_shows_what_its_versions_say_and_a_list_does_not() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let template = desk.template("dynamic").await;
     let mut body = draft();
     body["plain_content"] = json!("Mine");
@@ -124,7 +124,7 @@ async fn one_template_shows_what_its_versions_say_and_a_list_does_not() {
 
 #[tokio::test]
 async fn a_template_too_long_for_one_answer_shows_its_active_version_first() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let template = desk.template("dynamic").await;
     let mut body = draft();
     body["html_content"] = json!("x".repeat(1 << 20));
@@ -144,7 +144,7 @@ async fn a_template_too_long_for_one_answer_shows_its_active_version_first() {
 
 #[tokio::test]
 async fn what_is_deleted_is_gone_and_leaves_room() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let template = desk.template("dynamic").await;
     let version = desk.version(&template, &draft()).await;
     desk.delete(&version).await.expect(204);
@@ -168,7 +168,7 @@ async fn what_is_deleted_is_gone_and_leaves_room() {
 #[tokio::test]
 async fn the_three_hundred_and_first_of_templates_and_versions_is_refused() {
     const FULL: &str = "an account holds at most 300 templates and versions";
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let template = desk.template("dynamic").await;
     let path = format!("{template}/versions");
     for _ in 0..3 {
@@ -197,7 +197,7 @@ async fn the_three_hundred_and_first_of_templates_and_versions_is_refused() {
 
 #[tokio::test]
 async fn of_changes_made_at_once_none_is_lost_unsaid() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let template = desk.template("dynamic").await;
     let version = desk.version(&template, &draft()).await;
     let changes = [
@@ -226,7 +226,7 @@ async fn of_changes_made_at_once_none_is_lost_unsaid() {
 
 #[tokio::test]
 async fn a_duplicate_has_every_version_and_lives_on_its_own() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let template = desk.template("dynamic").await;
     let version = desk.version(&template, &draft()).await;
     let copy = desk.post(&template, &json!({})).await.expect(201).json();

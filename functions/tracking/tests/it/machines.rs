@@ -1,27 +1,29 @@
 //! Programs that follow links for people.
 
 use http::Method;
-use posthaste_model::Kind;
-use posthaste_render::{Action, Part};
+use posthaste_model::EventKind;
+use posthaste_render::{LinkAction, LinkPart};
 
-use crate::Desk;
+use crate::TestApp;
 
 const PERSON: &str = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Thunderbird/140.0";
 const MACHINE: &str = "Mozilla/5.0 (compatible; LinkScanner/1.0)";
 
-fn links(desk: &Desk) -> [String; 2] {
-    let click = Action::Click {
-        part: Part::Html,
+fn links(desk: &TestApp) -> [String; 2] {
+    let click = LinkAction::Click {
+        part: LinkPart::Html,
         index: 0,
         url: "https://example.com/".to_owned(),
     };
-    let open = Action::Open { part: Part::Html };
+    let open = LinkAction::Open {
+        part: LinkPart::Html,
+    };
     [desk.link("/wf/open", open), desk.link("/ls/click", click)]
 }
 
 #[tokio::test]
 async fn a_machine_that_opens_or_clicks_is_marked() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     for (agent, marks) in [
         (PERSON, [Some(false), None]),
         (MACHINE, [Some(true), Some(true)]),
@@ -31,7 +33,7 @@ async fn a_machine_that_opens_or_clicks_is_marked() {
         }
         let told = desk.told();
         let kinds: Vec<_> = told.iter().map(|event| event.kind).collect();
-        assert_eq!(kinds, [Kind::Open, Kind::Click]);
+        assert_eq!(kinds, [EventKind::Open, EventKind::Click]);
         let got: Vec<_> = told.iter().map(|event| event.sg_machine_open).collect();
         assert_eq!(got, marks, "{agent}");
     }
@@ -39,7 +41,7 @@ async fn a_machine_that_opens_or_clicks_is_marked() {
 
 #[tokio::test]
 async fn who_only_looks_whether_a_link_works_has_seen_and_clicked_nothing() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     for (link, status) in links(&desk).iter().zip([200, 302]) {
         let ask = desk.api.ask(Method::HEAD, link);
         ask.header("user-agent", PERSON).send().await.expect(status);

@@ -6,17 +6,17 @@ mod machines;
 mod preferences;
 
 use http::Method;
-use posthaste_http::{Gate, Limits};
-use posthaste_model::{AccountId, Kind, MessageId, Timestamp};
-use posthaste_queue::Happened;
-use posthaste_render::{Action, KeyRing, Part, Token};
-use posthaste_store::{GroupSaved, List, Store};
-use posthaste_testkit::{Answer, Api, Hand, Queues, Tenant, entropy, table};
+use posthaste_http::{Authorizer, RateLimits};
+use posthaste_model::{AccountId, EventKind, MessageId, Timestamp};
+use posthaste_queue::EventBatch;
+use posthaste_render::{KeyRing, LinkAction, LinkPart, LinkToken};
+use posthaste_store::{GroupSaved, Store, SuppressionList};
+use posthaste_testkit::{Api, Queues, Response, Tenant, TestClock, entropy, table};
 use tracking::{App, routes};
 
 const EMAIL: &str = "Reader@example.com";
 
-struct Desk {
+struct TestApp {
     store: Store,
     queues: Queues,
     api: Api,
@@ -24,9 +24,9 @@ struct Desk {
     keys: KeyRing,
 }
 
-impl Desk {
+impl TestApp {
     async fn new() -> Self {
-        let (store, hand, queues) = (table().await, Hand::default(), Queues::start());
+        let (store, hand, queues) = (table().await, TestClock::default(), Queues::start());
         let tenant = Tenant::new(&store, "owner", hand.now()).await;
         let keys = ring(&[(1, [7; 32])]);
         let app = App {
@@ -36,7 +36,7 @@ impl Desk {
             clock: hand.clock(),
             entropy: entropy(),
         };
-        let gate = Gate::new(store.clone(), hand.clock(), Limits::default());
+        let gate = Authorizer::new(store.clone(), hand.clock(), RateLimits::default());
         Self {
             api: Api::new(routes(app, gate)),
             account: tenant.account.id,
@@ -46,8 +46,8 @@ impl Desk {
         }
     }
 
-    fn link(&self, path: &str, action: Action) -> String {
-        let token = Token {
+    fn link(&self, path: &str, action: LinkAction) -> String {
+        let token = LinkToken {
             account: self.account.clone(),
             message: MessageId::from_bytes([5; 16]),
             recipient: 3,
@@ -58,18 +58,18 @@ impl Desk {
         format!("{path}?upn={}", self.keys.sign(&token))
     }
 
-    async fn get(&self, path: &str) -> Answer {
+    async fn get(&self, path: &str) -> Response {
         self.api.get(path).send().await
     }
 
-    async fn post(&self, path: &str, form: &'static str) -> Answer {
+    async fn post(&self, path: &str, form: &'static str) -> Response {
         self.api.ask(Method::POST, path).body(form).send().await
     }
 
     fn told(&self) -> Vec<posthaste_model::Event> {
         let texts = self.queues.drain("events");
         let read =
-            |(text, _): &(String, std::time::Duration)| Happened::from_text(text).unwrap().events;
+            |(text, _): &(String, std::time::Duration)| EventBatch::from_text(text).unwrap().events;
         texts.iter().flat_map(read).collect()
     }
 
@@ -85,7 +85,7 @@ impl Desk {
         }
     }
 
-    async fn is_on(&self, list: List) -> bool {
+    async fn is_on(&self, list: SuppressionList) -> bool {
         let known = self.store.suppressed(&self.account, "reader@example.com");
         known.await.unwrap().on(list).is_some()
     }
@@ -98,21 +98,26 @@ fn ring(keys: &[(u8, [u8; 32])]) -> KeyRing {
 
 #[tokio::test]
 async fn the_pixel_is_shown_to_everybody_and_counted_when_it_is_ours() {
-    let desk = Desk::new().await;
-    let link = desk.link("/wf/open", Action::Open { part: Part::Html });
+    let desk = TestApp::new().await;
+    let link = desk.link(
+        "/wf/open",
+        LinkAction::Open {
+            part: LinkPart::Html,
+        },
+    );
     let answer = desk.get(&link).await.expect(200);
     assert_eq!(answer.header("content-type"), "image/gif");
     assert!(answer.body.starts_with(b"GIF89a"));
     let told = desk.told();
     assert_eq!(told.len(), 1);
-    assert_eq!(told[0].kind, Kind::Open);
+    assert_eq!(told[0].kind, EventKind::Open);
     assert_eq!(told[0].email, EMAIL);
     assert_eq!(told[0].recipient, 3);
     assert_eq!(told[0].sg_machine_open, Some(true));
     for other in [
         "/wf/open",
         "/wf/open?upn=x",
-        &desk.link("/wf/open", Action::Unsubscribe),
+        &desk.link("/wf/open", LinkAction::Unsubscribe),
     ] {
         desk.get(other).await.expect(200);
     }
@@ -121,12 +126,12 @@ async fn the_pixel_is_shown_to_everybody_and_counted_when_it_is_ours() {
 
 #[tokio::test]
 async fn a_click_leads_to_the_signed_url_and_nowhere_else() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let url = "https://example.com/ä?q=a b&x=%20".to_owned();
     let link = desk.link(
         "/ls/click",
-        Action::Click {
-            part: Part::Html,
+        LinkAction::Click {
+            part: LinkPart::Html,
             index: 4,
             url: url.clone(),
         },
@@ -165,32 +170,33 @@ async fn a_click_leads_to_the_signed_url_and_nowhere_else() {
 
 #[tokio::test]
 async fn opening_the_page_leaves_nothing_and_the_button_does() {
-    let desk = Desk::new().await;
-    let link = desk.link("/asm/unsubscribe", Action::Unsubscribe);
+    let desk = TestApp::new().await;
+    let link = desk.link("/asm/unsubscribe", LinkAction::Unsubscribe);
     let page = desk.get(&link).await.expect(200);
     let text = String::from_utf8_lossy(&page.body).into_owned();
     assert!(
         text.contains(EMAIL) && text.contains("<form method=\"post\">"),
         "{text}"
     );
-    assert!(!desk.is_on(List::Unsubscribes).await);
+    assert!(!desk.is_on(SuppressionList::Unsubscribes).await);
     // RFC 8058, section 3.2.
     desk.post(&link, "List-Unsubscribe=One-Click")
         .await
         .expect(200);
-    assert!(desk.is_on(List::Unsubscribes).await);
+    assert!(desk.is_on(SuppressionList::Unsubscribes).await);
     desk.post(&link, "").await.expect(200);
     let told = desk.told();
     assert!(
-        told.iter().all(|event| event.kind == Kind::Unsubscribe),
+        told.iter()
+            .all(|event| event.kind == EventKind::Unsubscribe),
         "{told:?}"
     );
 }
 
 #[tokio::test]
 async fn who_left_sees_what_the_account_decided() {
-    let desk = Desk::new().await;
-    let link = desk.link("/asm/unsubscribe", Action::Unsubscribe);
+    let desk = TestApp::new().await;
+    let link = desk.link("/asm/unsubscribe", LinkAction::Unsubscribe);
     let landing = async |url: &str, html: &str| {
         let (url, html) = (url.to_owned(), html.to_owned());
         let done = desk.store.change_settings(&desk.account, |settings| {
@@ -201,7 +207,7 @@ async fn who_left_sees_what_the_account_decided() {
         done.await.unwrap().unwrap().unwrap();
         desk.post(&link, "").await.expect(200)
     };
-    let text = |answer: &Answer| String::from_utf8_lossy(&answer.body).into_owned();
+    let text = |answer: &Response| String::from_utf8_lossy(&answer.body).into_owned();
 
     let own = landing("", "<h1>Bye</h1><script>evil()</script>").await;
     assert!(text(&own).starts_with("<h1>Bye</h1>"));
@@ -224,22 +230,25 @@ async fn who_left_sees_what_the_account_decided() {
     let silent = desk.post(&link, "List-Unsubscribe=One-Click").await;
     let silent = silent.expect(200);
     assert!(silent.headers.get("refresh").is_none() && !text(&silent).contains("Bye"));
-    assert!(desk.is_on(List::Unsubscribes).await);
+    assert!(desk.is_on(SuppressionList::Unsubscribes).await);
 }
 
 #[tokio::test]
 async fn a_group_is_left_and_joined_again_on_the_preferences_page() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let (news, offers) = (desk.group("News <b>").await, desk.group("Offers").await);
-    let one = desk.link("/asm/unsubscribe", Action::GroupUnsubscribe { group: news });
+    let one = desk.link(
+        "/asm/unsubscribe",
+        LinkAction::GroupUnsubscribe { group: news },
+    );
     desk.post(&one, "").await.expect(200);
-    assert!(desk.is_on(List::Group(news)).await);
+    assert!(desk.is_on(SuppressionList::Group(news)).await);
     assert_eq!(desk.told()[0].asm_group_id, Some(news));
 
     let display = vec![news, offers];
     let link = desk.link(
         "/asm/preferences",
-        Action::Preferences {
+        LinkAction::Preferences {
             group: news,
             display,
         },
@@ -255,33 +264,42 @@ async fn a_group_is_left_and_joined_again_on_the_preferences_page() {
 
     assert_eq!((news, offers), (1, 2));
     desk.post(&link, "g1=on").await.expect(200);
-    assert!(!desk.is_on(List::Group(news)).await);
-    assert!(desk.is_on(List::Group(offers)).await);
+    assert!(!desk.is_on(SuppressionList::Group(news)).await);
+    assert!(desk.is_on(SuppressionList::Group(offers)).await);
     let kinds: Vec<_> = desk.told().iter().map(|event| event.kind).collect();
-    assert_eq!(kinds, [Kind::GroupResubscribe, Kind::GroupUnsubscribe]);
+    assert_eq!(
+        kinds,
+        [EventKind::GroupResubscribe, EventKind::GroupUnsubscribe]
+    );
     // The same once more changes nothing.
     desk.post(&link, "g1=on").await.expect(200);
     assert!(desk.told().is_empty());
     desk.post(&link, "g1=on&all=on").await.expect(200);
-    assert!(desk.is_on(List::Unsubscribes).await);
+    assert!(desk.is_on(SuppressionList::Unsubscribes).await);
 }
 
 #[tokio::test]
 async fn who_leaves_a_group_that_is_gone_leaves_everything() {
-    let desk = Desk::new().await;
-    let link = desk.link("/asm/unsubscribe", Action::GroupUnsubscribe { group: 77 });
+    let desk = TestApp::new().await;
+    let link = desk.link(
+        "/asm/unsubscribe",
+        LinkAction::GroupUnsubscribe { group: 77 },
+    );
     let page = desk.get(&link).await.expect(200);
     let text = String::from_utf8_lossy(&page.body).into_owned();
     assert!(text.contains("no more mail?"), "{text}");
     desk.post(&link, "").await.expect(200);
-    assert!(desk.is_on(List::Unsubscribes).await && !desk.is_on(List::Group(77)).await);
-    assert_eq!(desk.told()[0].kind, Kind::Unsubscribe);
+    assert!(
+        desk.is_on(SuppressionList::Unsubscribes).await
+            && !desk.is_on(SuppressionList::Group(77)).await
+    );
+    assert_eq!(desk.told()[0].kind, EventKind::Unsubscribe);
 }
 
 #[tokio::test]
 async fn links_of_an_older_secret_still_work() {
-    let desk = Desk::new().await;
-    let link = desk.link("/asm/unsubscribe", Action::Unsubscribe);
+    let desk = TestApp::new().await;
+    let link = desk.link("/asm/unsubscribe", LinkAction::Unsubscribe);
     let (_, token) = link.split_once("upn=").unwrap();
     assert!(ring(&[(2, [9; 32]), (1, [7; 32])]).verify(token).is_ok());
     assert!(ring(&[(2, [9; 32])]).verify(token).is_err());

@@ -1,23 +1,23 @@
 //! The preferences page of those who left everything, and what groups tell.
 
-use posthaste_model::Kind;
-use posthaste_render::Action;
-use posthaste_store::List;
+use posthaste_model::EventKind;
+use posthaste_render::LinkAction;
+use posthaste_store::SuppressionList;
 
-use crate::Desk;
+use crate::TestApp;
 
 /// The preferences link of a mail to the first of two groups, 1 and 2.
-async fn groups(desk: &Desk) -> String {
+async fn groups(desk: &TestApp) -> String {
     let (news, offers) = (desk.group("News").await, desk.group("Offers").await);
     assert_eq!((news, offers), (1, 2));
-    let action = Action::Preferences {
+    let action = LinkAction::Preferences {
         group: news,
         display: vec![news, offers],
     };
     desk.link("/asm/preferences", action)
 }
 
-async fn page(desk: &Desk, link: &str) -> String {
+async fn page(desk: &TestApp, link: &str) -> String {
     let page = desk.get(link).await.expect(200);
     String::from_utf8_lossy(&page.body).into_owned()
 }
@@ -26,7 +26,7 @@ const ALL: &str = "name=\"all\" checked";
 
 #[tokio::test]
 async fn who_left_everything_is_told_so_and_may_come_back() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let link = groups(&desk).await;
     assert!(!page(&desk, &link).await.contains(ALL));
     desk.post(&link, "g1=on&g2=on&all=on").await.expect(200);
@@ -37,24 +37,29 @@ async fn who_left_everything_is_told_so_and_may_come_back() {
     // Saved again as it is shown, nothing changes.
     let as_shown = "was_all=on&g1=on&g2=on&all=on";
     desk.post(&link, as_shown).await.expect(200);
-    assert!(desk.told().is_empty() && desk.is_on(List::Unsubscribes).await);
+    assert!(desk.told().is_empty() && desk.is_on(SuppressionList::Unsubscribes).await);
     // A page from before is no wish to come back.
     desk.post(&link, "g1=on&g2=on").await.expect(200);
-    assert!(desk.is_on(List::Unsubscribes).await);
+    assert!(desk.is_on(SuppressionList::Unsubscribes).await);
 
     desk.post(&link, "was_all=on&g1=on").await.expect(200);
-    assert!(!desk.is_on(List::Unsubscribes).await);
-    assert!(!desk.is_on(List::Group(1)).await && desk.is_on(List::Group(2)).await);
+    assert!(!desk.is_on(SuppressionList::Unsubscribes).await);
+    assert!(
+        !desk.is_on(SuppressionList::Group(1)).await && desk.is_on(SuppressionList::Group(2)).await
+    );
     assert!(!page(&desk, &link).await.contains(ALL));
     let kinds: Vec<_> = desk.told().iter().map(|event| event.kind).collect();
-    assert_eq!(kinds, [Kind::GroupUnsubscribe]);
+    assert_eq!(kinds, [EventKind::GroupUnsubscribe]);
 }
 
 #[tokio::test]
 async fn what_is_told_of_a_group_names_the_page_it_came_from() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let link = groups(&desk).await;
-    let leave = desk.link("/asm/unsubscribe", Action::GroupUnsubscribe { group: 1 });
+    let leave = desk.link(
+        "/asm/unsubscribe",
+        LinkAction::GroupUnsubscribe { group: 1 },
+    );
     for (link, form) in [(&leave, ""), (&link, "g1=on&g2=on")] {
         let ask = desk.api.post(link).header("host", "links.example");
         let ask = ask.header("x-forwarded-proto", "https");
@@ -64,11 +69,11 @@ async fn what_is_told_of_a_group_names_the_page_it_came_from() {
     let told = told.iter().map(|event| (event.kind, event.url.as_deref()));
     let want = [
         (
-            Kind::GroupUnsubscribe,
+            EventKind::GroupUnsubscribe,
             Some("https://links.example/asm/unsubscribe"),
         ),
         (
-            Kind::GroupResubscribe,
+            EventKind::GroupResubscribe,
             Some("https://links.example/asm/preferences"),
         ),
     ];
@@ -77,14 +82,14 @@ async fn what_is_told_of_a_group_names_the_page_it_came_from() {
 
 #[tokio::test]
 async fn a_choice_that_could_not_be_told_is_told_when_it_is_made_again() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let link = groups(&desk).await;
     desk.post(&link, "g2=on").await.expect(200);
     desk.told();
     for (form, kinds) in [
-        ("g1=on&g2=on", vec![Kind::GroupResubscribe]),
-        ("g1=on", vec![Kind::GroupUnsubscribe]),
-        ("g1=on&all=on", vec![Kind::Unsubscribe]),
+        ("g1=on&g2=on", vec![EventKind::GroupResubscribe]),
+        ("g1=on", vec![EventKind::GroupUnsubscribe]),
+        ("g1=on&all=on", vec![EventKind::Unsubscribe]),
     ] {
         desk.queues.set_broken(true);
         desk.post(&link, form).await.expect(503);
@@ -94,5 +99,8 @@ async fn a_choice_that_could_not_be_told_is_told_when_it_is_made_again() {
         let told: Vec<_> = desk.told().iter().map(|event| event.kind).collect();
         assert_eq!(told, kinds, "{form}");
     }
-    assert!(desk.is_on(List::Unsubscribes).await && desk.is_on(List::Group(2)).await);
+    assert!(
+        desk.is_on(SuppressionList::Unsubscribes).await
+            && desk.is_on(SuppressionList::Group(2)).await
+    );
 }

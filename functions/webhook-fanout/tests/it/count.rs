@@ -1,12 +1,12 @@
 //! Which event adds to which counter of its day.
 
-use posthaste_model::{BounceType, Category, Event, Kind, MessageId};
+use posthaste_model::{BounceType, Category, Event, EventKind, MessageId};
 use posthaste_store::{DayStats, METRICS};
-use posthaste_testkit::Meddler;
+use posthaste_testkit::FaultProxy;
 
-use crate::office::Office;
+use crate::office::TestEnv;
 
-impl Office {
+impl TestEnv {
     /// The counters of the whole account (no category) or of a category, of all days.
     async fn days(&self, category: &str) -> Vec<DayStats> {
         let days = self.store.day_stats(&self.account, "0000", "9999").await;
@@ -32,7 +32,7 @@ impl Office {
         ones
     }
 
-    fn visited(&self, kind: Kind, message: &MessageId, id: &str) -> Event {
+    fn visited(&self, kind: EventKind, message: &MessageId, id: &str) -> Event {
         let mut event = self.event(kind);
         event.id = id.to_owned();
         event.message = Some(message.clone());
@@ -42,7 +42,7 @@ impl Office {
 
 /// Kind, bounce type and reason of an event, and what it adds to.
 type Adding = (
-    Kind,
+    EventKind,
     Option<BounceType>,
     Option<&'static str>,
     Vec<&'static str>,
@@ -62,26 +62,26 @@ fn adding() -> Vec<Adding> {
         ("Invalid", vec!["invalid_emails", "requests"]),
         ("Spam Content", vec!["requests"]),
     ];
-    let drops = drops.map(|(reason, adds)| (Kind::Dropped, None, Some(reason), adds));
+    let drops = drops.map(|(reason, adds)| (EventKind::Dropped, None, Some(reason), adds));
     let bounces = [
         (None, "bounces"),
         (Some(BounceType::Bounce), "bounces"),
         (Some(BounceType::Blocked), "blocks"),
         (Some(BounceType::Expired), "blocks"),
     ];
-    let bounces = bounces.map(|(kind, adds)| (Kind::Bounce, kind, None, vec![adds]));
+    let bounces = bounces.map(|(kind, adds)| (EventKind::Bounce, kind, None, vec![adds]));
     let others = [
-        (Kind::Processed, vec!["processed", "requests"]),
-        (Kind::Delivered, vec!["delivered"]),
-        (Kind::Deferred, vec!["deferred"]),
-        (Kind::Dropped, vec!["requests"]),
-        (Kind::Open, vec!["opens", "unique_opens"]),
-        (Kind::Click, vec!["clicks", "unique_clicks"]),
-        (Kind::SpamReport, vec!["spam_reports"]),
-        (Kind::Unsubscribe, vec!["unsubscribes"]),
-        (Kind::GroupUnsubscribe, vec!["unsubscribes"]),
-        (Kind::GroupResubscribe, vec![]),
-        (Kind::AccountStatusChange, vec![]),
+        (EventKind::Processed, vec!["processed", "requests"]),
+        (EventKind::Delivered, vec!["delivered"]),
+        (EventKind::Deferred, vec!["deferred"]),
+        (EventKind::Dropped, vec!["requests"]),
+        (EventKind::Open, vec!["opens", "unique_opens"]),
+        (EventKind::Click, vec!["clicks", "unique_clicks"]),
+        (EventKind::SpamReport, vec!["spam_reports"]),
+        (EventKind::Unsubscribe, vec!["unsubscribes"]),
+        (EventKind::GroupUnsubscribe, vec!["unsubscribes"]),
+        (EventKind::GroupResubscribe, vec![]),
+        (EventKind::AccountStatusChange, vec![]),
     ];
     let others = others.map(|(kind, adds)| (kind, None, None, adds));
     others.into_iter().chain(bounces).chain(drops).collect()
@@ -90,7 +90,7 @@ fn adding() -> Vec<Adding> {
 #[tokio::test]
 async fn each_event_adds_to_its_counters() {
     for (kind, bounce_type, reason, want) in adding() {
-        let office = Office::open().await;
+        let office = TestEnv::open().await;
         let mut event = office.event(kind);
         event.bounce_type = bounce_type;
         event.reason = reason.map(str::to_owned);
@@ -105,36 +105,36 @@ async fn each_event_adds_to_its_counters() {
 
 #[tokio::test]
 async fn a_copy_is_one_request_however_it_ends() {
-    let office = Office::open().await;
-    let processed = office.event(Kind::Processed);
+    let office = TestEnv::open().await;
+    let processed = office.event(EventKind::Processed);
     let dropped = |id: String| {
         let mut event = processed.clone();
-        event.kind = Kind::Dropped;
+        event.kind = EventKind::Dropped;
         event.id = id;
         event
     };
     let message = processed.message.clone().unwrap();
     // By SES, and by us at the second attempt.
     let by_ses = dropped(format!("dropped-fb-{message}-0"));
-    let later = dropped(Event::derived_id(&message, 0, Kind::Dropped, 1));
+    let later = dropped(Event::derived_id(&message, 0, EventKind::Dropped, 1));
     office.tell(&[processed.clone(), by_ses]).await;
     office.tell(&[later]).await;
     assert_eq!(office.counted("", "requests").await, 1);
 
-    let at_once = office.event(Kind::Dropped);
+    let at_once = office.event(EventKind::Dropped);
     office.tell(&[at_once]).await;
     assert_eq!(office.counted("", "requests").await, 2);
 }
 
 #[tokio::test]
 async fn every_category_and_the_day_of_the_event_count_and_a_batch_counts_once() {
-    let office = Office::open().await;
-    let mut many = office.event(Kind::Delivered);
+    let office = TestEnv::open().await;
+    let mut many = office.event(EventKind::Delivered);
     many.category = Some(Category::Many(vec!["news".into(), "sale".into()]));
-    let mut one = office.event(Kind::Delivered);
+    let mut one = office.event(EventKind::Delivered);
     one.category = Some(Category::One("news".into()));
     one.at = office.hand.now().plus(-86_400);
-    let batch = [many, one, office.event(Kind::Delivered)];
+    let batch = [many, one, office.event(EventKind::Delivered)];
 
     office.tell(&batch).await;
     let backwards: Vec<_> = batch.iter().rev().cloned().collect();
@@ -157,12 +157,12 @@ async fn every_category_and_the_day_of_the_event_count_and_a_batch_counts_once()
 
 #[tokio::test]
 async fn the_first_visit_of_a_copy_is_unique_in_whatever_company_it_comes() {
-    let office = Office::open().await;
+    let office = TestEnv::open().await;
     let [ann, bob] = [(); 2].map(|()| MessageId::from_bytes(office.entropy.bytes()));
-    let opens = ["o1", "o2", "o3"].map(|id| office.visited(Kind::Open, &ann, id));
+    let opens = ["o1", "o2", "o3"].map(|id| office.visited(EventKind::Open, &ann, id));
     let others = [
-        office.visited(Kind::Click, &ann, "c1"),
-        office.visited(Kind::Open, &bob, "o4"),
+        office.visited(EventKind::Click, &ann, "c1"),
+        office.visited(EventKind::Open, &bob, "o4"),
     ];
     office.tell(&[opens[1].clone(), opens[0].clone()]).await;
     office.tell(&opens[2..]).await;
@@ -174,10 +174,10 @@ async fn the_first_visit_of_a_copy_is_unique_in_whatever_company_it_comes() {
 
 #[tokio::test]
 async fn a_first_visit_that_could_not_be_counted_is_still_unique() {
-    let meddler = Meddler::default();
-    let office = Office::over(meddler.table().await);
+    let meddler = FaultProxy::default();
+    let office = TestEnv::over(meddler.table().await);
     let message = MessageId::from_bytes(office.entropy.bytes());
-    let [first, second] = ["o1", "o2"].map(|id| office.visited(Kind::Open, &message, id));
+    let [first, second] = ["o1", "o2"].map(|id| office.visited(EventKind::Open, &message, id));
     meddler.deny("TransactWriteItems", 1);
     office.tell(std::slice::from_ref(&second)).await;
     let put_off = office.queues.drain("retries").remove(0).0;
@@ -189,11 +189,11 @@ async fn a_first_visit_that_could_not_be_counted_is_still_unique() {
 
 #[tokio::test]
 async fn many_visits_of_one_copy_are_one_look_and_one_write() {
-    let meddler = Meddler::default();
-    let office = Office::over(meddler.table().await);
+    let meddler = FaultProxy::default();
+    let office = TestEnv::over(meddler.table().await);
     let message = MessageId::from_bytes(office.entropy.bytes());
     let visits: Vec<_> = (0..50)
-        .map(|n| office.visited(Kind::Open, &message, &format!("o{n}")))
+        .map(|n| office.visited(EventKind::Open, &message, &format!("o{n}")))
         .collect();
     let before = ["PutItem", "GetItem", "UpdateItem"].map(|name| meddler.calls(name));
 

@@ -8,11 +8,11 @@ use posthaste_testkit::{Receiver, Reply, dynamodb};
 use serde_json::{Value, json};
 use webhook_fanout::Watch;
 
-use crate::office::{Office, SOON};
+use crate::office::{SOON, TestEnv};
 
 #[tokio::test]
 async fn a_dead_receiver_does_not_delay_a_live_one() {
-    let office = Office::open().await;
+    let office = TestEnv::open().await;
     let (dead, _) = office.subscribe().await;
     let (live, _) = office.subscribe().await;
     dead.always(Reply::Hang);
@@ -28,7 +28,7 @@ async fn a_dead_receiver_does_not_delay_a_live_one() {
 
 #[tokio::test]
 async fn while_a_webhook_fails_its_news_takes_the_road_of_retries() {
-    let office = Office::open().await;
+    let office = TestEnv::open().await;
     let (receiver, webhook) = office.subscribe().await;
     receiver.script([Reply::status(500)]);
     office.tell(&office.events(1)).await;
@@ -54,11 +54,11 @@ async fn while_a_webhook_fails_its_news_takes_the_road_of_retries() {
 
 #[tokio::test]
 async fn what_one_process_found_slow_is_waited_for_by_no_other() {
-    let mut office = Office::open().await;
+    let mut office = TestEnv::open().await;
     let (slow, webhook) = office.subscribe().await;
     let others = [office.twin(), office.twin()];
     // To this one every answer is slow.
-    office.app.patience.slow_ms = 0;
+    office.app.retry_policy.slow_ms = 0;
     office.tell(&office.events(1)).await;
     let stored = office.stored(&webhook).await;
     assert_eq!(
@@ -89,7 +89,7 @@ async fn what_one_process_found_slow_is_waited_for_by_no_other() {
 
 #[tokio::test]
 async fn a_silent_receiver_is_not_waited_for_again_and_again() {
-    let office = Office::open().await;
+    let office = TestEnv::open().await;
     let (receiver, _) = office.subscribe().await;
     receiver.always(Reply::Hang);
     for _ in 0..6 {
@@ -121,7 +121,7 @@ async fn a_silent_receiver_is_not_waited_for_again_and_again() {
 
 #[tokio::test]
 async fn a_silent_token_url_is_not_waited_for_again_and_again() {
-    let office = Office::open().await;
+    let office = TestEnv::open().await;
     let [receiver, server] = [Receiver::start().await, Receiver::start().await];
     let (receiver, server) = (receiver.unwrap(), server.unwrap());
     let mut webhook = office.hook(&receiver.url());
@@ -141,7 +141,7 @@ async fn a_silent_token_url_is_not_waited_for_again_and_again() {
 
 #[tokio::test]
 async fn a_webhook_that_fails_for_days_is_switched_off_and_its_events_are_kept() {
-    let office = Office::open().await;
+    let office = TestEnv::open().await;
     let (receiver, webhook) = office.subscribe().await;
     receiver.always(Reply::status(500));
     for day in 0..2 {
@@ -165,7 +165,7 @@ async fn a_webhook_that_fails_for_days_is_switched_off_and_its_events_are_kept()
     let posts = receiver.posts().len();
     while office.next_retries().await {}
     assert_eq!(receiver.posts().len(), posts);
-    let wanted = posthaste_store::Wanted {
+    let wanted = posthaste_store::DeadLetterFilter {
         limit: 9,
         ..Default::default()
     };
@@ -185,7 +185,7 @@ async fn a_webhook_that_fails_for_days_is_switched_off_and_its_events_are_kept()
 /// Three days.
 const LONG: i64 = 3 * 86_400;
 
-impl Office {
+impl TestEnv {
     /// Somebody listens on the bus, and takes what is told.
     async fn listener(&mut self) -> Receiver {
         let listener = Receiver::start().await.unwrap();
@@ -209,7 +209,7 @@ impl Office {
 
 #[tokio::test]
 async fn the_bus_hears_of_a_webhook_that_is_switched_off_once_and_surely() {
-    let mut office = Office::open().await;
+    let mut office = TestEnv::open().await;
     let bus = office.listener().await;
     let refused = r#"{"FailedEntryCount":1,"Entries":[{"ErrorCode":"InternalFailure"}]}"#;
     bus.script([Reply::with_body(200, refused)]);
@@ -249,7 +249,7 @@ async fn the_bus_hears_of_a_webhook_that_is_switched_off_once_and_surely() {
 
 #[tokio::test]
 async fn what_waits_for_the_webhook_brings_the_notice_too() {
-    let mut office = Office::open().await;
+    let mut office = TestEnv::open().await;
     let bus = office.listener().await;
     let (receiver, mut webhook) = office.subscribe().await;
     receiver.script([Reply::status(500)]);
@@ -269,7 +269,7 @@ async fn what_waits_for_the_webhook_brings_the_notice_too() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_owner_who_switches_a_failing_webhook_off_himself_is_not_told() {
-    let mut office = Office::open().await;
+    let mut office = TestEnv::open().await;
     let bus = office.listener().await;
     let (receiver, webhook) = office.subscribe().await;
     receiver.always(Reply::status(500));
@@ -294,7 +294,7 @@ async fn an_owner_who_switches_a_failing_webhook_off_himself_is_not_told() {
 
 #[tokio::test]
 async fn one_success_in_time_keeps_a_webhook_on() {
-    let office = Office::open().await;
+    let office = TestEnv::open().await;
     let (receiver, webhook) = office.subscribe().await;
     receiver.always(Reply::status(500));
     office.tell(&office.events(1)).await;
@@ -315,7 +315,7 @@ async fn one_success_in_time_keeps_a_webhook_on() {
 
 #[tokio::test]
 async fn every_post_is_shown_to_whoever_watches() {
-    let mut office = Office::open().await;
+    let mut office = TestEnv::open().await;
     let seen = Arc::new(Mutex::new(Vec::new()));
     let notes = Arc::clone(&seen);
     office.app.watch = Watch::new(move |posted| {

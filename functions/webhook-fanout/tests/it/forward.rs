@@ -1,14 +1,14 @@
 //! Bounces and spam reports told by mail.
 
-use posthaste_model::{EmailAddress, Kind};
-use posthaste_queue::{Body, Job};
-use posthaste_store::{Account, Link};
+use posthaste_model::{EmailAddress, EventKind};
+use posthaste_queue::{Job, JobBody};
+use posthaste_store::{Account, SenderLink};
 use posthaste_testkit::Tenant;
 use webhook_fanout::Forwarding;
 
-use crate::office::Office;
+use crate::office::TestEnv;
 
-impl Office {
+impl TestEnv {
     /// An office whose account wants both told, to addresses that are confirmed.
     async fn forwarding() -> Self {
         let office = Self::unconfirmed().await;
@@ -22,7 +22,7 @@ impl Office {
     async fn confirm(&self, email: &str) {
         let email = EmailAddress::parse(email).unwrap();
         let (now, token) = (self.hand.now(), email.folded());
-        let link = Link::new(&token, now.plus(60));
+        let link = SenderLink::new(&token, now.plus(60));
         let asked = self.store.ask_to_forward(&self.account, &email, &link, now);
         asked.await.unwrap();
         let confirmed = self.store.confirm_forward(&token, now).await;
@@ -58,7 +58,7 @@ impl Office {
         jobs.map(|(text, _)| {
             let job = Job::from_text(&text).unwrap();
             assert_eq!(job.account, self.account);
-            let Body::Mail(mail) = job.body else {
+            let JobBody::Mail(mail) = job.body else {
                 panic!("a notice is small");
             };
             assert_eq!(mail.from.email.as_str(), "no-reply@post.example");
@@ -78,14 +78,14 @@ impl Office {
 
 #[tokio::test]
 async fn each_goes_to_its_own_listener_and_a_repeat_is_the_same_mail() {
-    let office = Office::forwarding().await;
-    let mut bounce = office.event(Kind::Bounce);
+    let office = TestEnv::forwarding().await;
+    let mut bounce = office.event(EventKind::Bounce);
     bounce.reason = Some("550 5.1.1 User unknown".to_owned());
     let events = [
         bounce,
-        office.event(Kind::SpamReport),
-        office.event(Kind::Delivered),
-        office.event(Kind::Dropped),
+        office.event(EventKind::SpamReport),
+        office.event(EventKind::Delivered),
+        office.event(EventKind::Dropped),
     ];
     office.tell(&events).await;
     let first = office.notices();
@@ -104,8 +104,8 @@ async fn each_goes_to_its_own_listener_and_a_repeat_is_the_same_mail() {
 
 #[tokio::test]
 async fn a_notice_that_bounces_makes_no_other() {
-    let office = Office::forwarding().await;
-    let mut bounce = office.event(Kind::Bounce);
+    let office = TestEnv::forwarding().await;
+    let mut bounce = office.event(EventKind::Bounce);
     bounce.email = "Bounces@Owner.example".to_owned();
     office.tell(&[bounce]).await;
     assert!(office.notices().is_empty());
@@ -113,8 +113,8 @@ async fn a_notice_that_bounces_makes_no_other() {
 
 #[tokio::test]
 async fn a_notice_that_cannot_be_queued_brings_its_batch_back() {
-    let office = Office::forwarding().await;
-    let news = posthaste_queue::Happened::to_texts(&[office.event(Kind::Bounce)]).unwrap();
+    let office = TestEnv::forwarding().await;
+    let news = posthaste_queue::EventBatch::to_texts(&[office.event(EventKind::Bounce)]).unwrap();
     office.queues.set_broken(true);
     assert_eq!(office.work(news.clone()).await, ["0"]);
     office.queues.set_broken(false);
@@ -124,14 +124,17 @@ async fn a_notice_that_cannot_be_queued_brings_its_batch_back() {
 
 #[tokio::test]
 async fn nothing_is_forwarded_to_an_address_that_is_not_confirmed() {
-    let office = Office::unconfirmed().await;
-    let events = [office.event(Kind::Bounce), office.event(Kind::SpamReport)];
+    let office = TestEnv::unconfirmed().await;
+    let events = [
+        office.event(EventKind::Bounce),
+        office.event(EventKind::SpamReport),
+    ];
     office.tell(&events).await;
     assert_eq!(office.notices(), []);
 
     // A link that was mailed and not followed confirms nothing.
     let abuse = EmailAddress::parse("abuse@owner.example").unwrap();
-    let link = Link::new("token", office.hand.now().plus(60));
+    let link = SenderLink::new("token", office.hand.now().plus(60));
     let asked = office
         .store
         .ask_to_forward(&office.account, &abuse, &link, office.hand.now());
@@ -148,13 +151,13 @@ async fn nothing_is_forwarded_to_an_address_that_is_not_confirmed() {
 
 #[tokio::test]
 async fn an_address_of_an_authenticated_domain_of_the_account_is_forwarded_to() {
-    let office = Office::unconfirmed().await;
+    let office = TestEnv::unconfirmed().await;
     let other = Tenant {
         account: Account::new(office.entropy.account_id(), "other", office.hand.now()),
         key: String::new(),
     };
     other.domain(&office.store, "owner.example").await;
-    let events = [office.event(Kind::Bounce)];
+    let events = [office.event(EventKind::Bounce)];
     office.tell(&events).await;
     assert_eq!(office.notices(), [], "another account's domain");
 

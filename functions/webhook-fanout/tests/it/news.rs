@@ -3,20 +3,20 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use posthaste_model::Kind;
-use posthaste_queue::Happened;
-use posthaste_testkit::Meddler;
+use posthaste_model::EventKind;
+use posthaste_queue::EventBatch;
+use posthaste_testkit::FaultProxy;
 use posthaste_webhook::event_json;
 
-use crate::office::{Office, SOON, ids};
+use crate::office::{SOON, TestEnv, ids};
 
 #[tokio::test]
 async fn events_arrive_as_one_post_in_the_published_layout() {
-    let office = Office::open().await;
+    let office = TestEnv::open().await;
     let (receiver, _) = office.subscribe().await;
     let events = [
-        office.event(Kind::Processed),
-        office.event(Kind::SpamReport),
+        office.event(EventKind::Processed),
+        office.event(EventKind::SpamReport),
     ];
 
     office.tell(&events).await;
@@ -36,11 +36,14 @@ async fn events_arrive_as_one_post_in_the_published_layout() {
 
 #[tokio::test]
 async fn a_webhook_gets_the_kinds_it_asks_for_while_it_is_enabled() {
-    let office = Office::open().await;
-    let all: Vec<_> = Kind::ALL.iter().map(|kind| office.event(*kind)).collect();
+    let office = TestEnv::open().await;
+    let all: Vec<_> = EventKind::ALL
+        .iter()
+        .map(|kind| office.event(*kind))
+        .collect();
     for kinds in [
-        BTreeSet::from([Kind::Open]),
-        BTreeSet::from([Kind::Bounce, Kind::AccountStatusChange]),
+        BTreeSet::from([EventKind::Open]),
+        BTreeSet::from([EventKind::Bounce, EventKind::AccountStatusChange]),
         BTreeSet::new(),
     ] {
         let receiver = posthaste_testkit::Receiver::start().await.unwrap();
@@ -68,15 +71,15 @@ async fn a_webhook_gets_the_kinds_it_asks_for_while_it_is_enabled() {
 
 #[tokio::test]
 async fn accounts_hear_of_their_own_events_only() {
-    let office = Office::open().await;
+    let office = TestEnv::open().await;
     let (ours, _) = office.subscribe().await;
     let neighbour = office.entropy.account_id();
     let theirs = posthaste_testkit::Receiver::start().await.unwrap();
     let mut webhook = office.hook(&theirs.url());
     webhook.account = neighbour.clone();
     office.keep(&webhook).await;
-    let our_event = office.event(Kind::Open);
-    let mut their_event = office.event(Kind::Open);
+    let our_event = office.event(EventKind::Open);
+    let mut their_event = office.event(EventKind::Open);
     their_event.account = neighbour;
 
     office.tell(&[our_event.clone(), their_event.clone()]).await;
@@ -90,7 +93,7 @@ async fn accounts_hear_of_their_own_events_only() {
 
 #[tokio::test]
 async fn events_of_many_messages_travel_together_and_large_posts_are_cut() {
-    let office = Office::open().await;
+    let office = TestEnv::open().await;
     let (receiver, _) = office.subscribe().await;
     let mut events = office.events(3_000);
     for event in &mut events {
@@ -108,7 +111,7 @@ async fn events_of_many_messages_travel_together_and_large_posts_are_cut() {
 
 #[tokio::test]
 async fn a_signed_post_carries_the_signature_of_its_bytes() {
-    let office = Office::open().await;
+    let office = TestEnv::open().await;
     let receiver = posthaste_testkit::Receiver::start().await.unwrap();
     let mut webhook = office.hook(&receiver.url());
     office.sign(&mut webhook);
@@ -128,9 +131,9 @@ async fn a_signed_post_carries_the_signature_of_its_bytes() {
 
 #[tokio::test]
 async fn what_cannot_be_read_comes_again_alone_until_it_is_a_dead_letter() {
-    let office = Office::open().await;
+    let office = TestEnv::open().await;
     let (receiver, _) = office.subscribe().await;
-    let mut messages = Happened::to_texts(&office.events(1)).unwrap();
+    let mut messages = EventBatch::to_texts(&office.events(1)).unwrap();
     messages.extend([
         "".to_owned(),
         "{}".to_owned(),
@@ -144,13 +147,13 @@ async fn what_cannot_be_read_comes_again_alone_until_it_is_a_dead_letter() {
 
 #[tokio::test]
 async fn when_failures_cannot_be_kept_only_their_messages_come_again() {
-    let office = Office::open().await;
+    let office = TestEnv::open().await;
     let (receiver, _) = office.subscribe().await;
     receiver.always(posthaste_testkit::Reply::status(500));
-    let mut strange = office.event(Kind::Open);
+    let mut strange = office.event(EventKind::Open);
     strange.account = office.entropy.account_id();
-    let message = |event| Happened::to_texts(&[event]).unwrap().remove(0);
-    let messages = vec![message(strange), message(office.event(Kind::Open))];
+    let message = |event| EventBatch::to_texts(&[event]).unwrap().remove(0);
+    let messages = vec![message(strange), message(office.event(EventKind::Open))];
     office.queues.set_broken(true);
 
     assert_eq!(office.work(messages.clone()).await, ["1"]);
@@ -162,10 +165,10 @@ async fn when_failures_cannot_be_kept_only_their_messages_come_again() {
 #[tokio::test]
 async fn rows_to_search_by_are_written_only_where_they_are_wanted() {
     const DAY: i64 = 86_400;
-    let mut office = Office::open().await;
-    let event = office.event(Kind::Delivered);
+    let mut office = TestEnv::open().await;
+    let event = office.event(EventKind::Delivered);
     office.row_of(&event).await;
-    let found = async |office: &Office| {
+    let found = async |office: &TestEnv| {
         let found = office.store.seek(&office.account, None, None, 10).await;
         found.unwrap().rows
     };
@@ -185,8 +188,8 @@ async fn rows_to_search_by_are_written_only_where_they_are_wanted() {
 
 #[tokio::test]
 async fn trouble_with_statistics_holds_back_no_post_and_makes_none_twice() {
-    let meddler = Meddler::default();
-    let office = Office::over(meddler.table().await);
+    let meddler = FaultProxy::default();
+    let office = TestEnv::over(meddler.table().await);
     let (receiver, _) = office.subscribe().await;
     meddler.deny("TransactWriteItems", 1);
 
@@ -207,8 +210,8 @@ async fn trouble_with_statistics_holds_back_no_post_and_makes_none_twice() {
 
 #[tokio::test]
 async fn counters_that_collide_hold_back_nothing() {
-    let meddler = Meddler::default();
-    let office = Office::over(meddler.table().await);
+    let meddler = FaultProxy::default();
+    let office = TestEnv::over(meddler.table().await);
     let (receiver, _) = office.subscribe().await;
     meddler.collide(2);
 

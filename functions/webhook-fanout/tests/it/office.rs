@@ -4,23 +4,23 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use posthaste_model::{AccountId, Entropy, Event, Kind, MessageId, Timestamp};
-use posthaste_queue::{Bus, Happened, Undelivered};
-use posthaste_store::{Claim, Claimant, Created, Described, Signing, Store, Webhook};
-use posthaste_testkit::{Hand, Queues, Receiver, sqs_event, table};
+use posthaste_model::{AccountId, Entropy, Event, EventKind, MessageId, Timestamp};
+use posthaste_queue::{Bus, EventBatch, WebhookRetry};
+use posthaste_store::{Claim, Claimant, CreateOutcome, Described, Signing, Store, Webhook};
+use posthaste_testkit::{Queues, Receiver, TestClock, sqs_event, table};
 use posthaste_webhook::{
-    Client, Config, Guard, KeyPair, Sealer, Tokens, oauth_place, signing_place,
+    Config, Guard, KeyPair, Sealer, Tokens, WebhookClient, oauth_place, signing_place,
 };
-use webhook_fanout::{App, Patience, Watch, handle};
+use webhook_fanout::{App, RetryPolicy, Watch, handle};
 
 /// The stack's secret in these tests.
 const SECRET: &str = "1:MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY";
 
 pub(crate) const SOON: Duration = Duration::from_secs(5);
 
-pub(crate) struct Office {
+pub(crate) struct TestEnv {
     pub(crate) app: App,
-    pub(crate) hand: Hand,
+    pub(crate) hand: TestClock,
     pub(crate) queues: Queues,
     pub(crate) store: Store,
     pub(crate) account: AccountId,
@@ -36,14 +36,14 @@ pub(crate) fn impatient() -> Config {
     }
 }
 
-impl Office {
+impl TestEnv {
     pub(crate) async fn open() -> Self {
         Self::over(table().await)
     }
 
     pub(crate) fn over(store: Store) -> Self {
         let entropy = Entropy::counting();
-        let hand = Hand::at(Timestamp(1_795_820_482));
+        let hand = TestClock::at(Timestamp(1_795_820_482));
         let queues = Queues::start();
         let sealer: Sealer = SECRET.parse().unwrap();
         let app = App {
@@ -52,16 +52,16 @@ impl Office {
             retries: queues.queue("retries"),
             bus: Bus::log(),
             forwarding: None,
-            client: Client::open(impatient()).unwrap(),
+            client: WebhookClient::open(impatient()).unwrap(),
             tokens: Arc::new(Tokens::new(hand.clock())),
             sealer: Arc::new(sealer),
             breaker: Arc::default(),
             clock: hand.clock(),
             entropy: entropy.clone(),
-            patience: Patience::default(),
+            retry_policy: RetryPolicy::default(),
             publish_events: false,
             searchable: None,
-            at_once: 16,
+            concurrency: 16,
             watch: Watch::nobody(),
         };
         Self {
@@ -103,7 +103,7 @@ impl Office {
             friendly_name: None,
             created_at: Some(self.hand.clock().now_ms()),
             updated_at: self.hand.now(),
-            kinds: Kind::ALL.into(),
+            kinds: EventKind::ALL.into(),
             oauth_client_id: None,
             oauth_token_url: None,
             oauth_client_secret: None,
@@ -116,7 +116,7 @@ impl Office {
 
     pub(crate) async fn keep(&self, webhook: &Webhook) {
         let created = self.store.create_webhook(webhook, 99).await.unwrap();
-        assert_eq!(created, Created::Done);
+        assert_eq!(created, CreateOutcome::Done);
     }
 
     /// Opens a receiver and subscribes it to everything.
@@ -149,7 +149,7 @@ impl Office {
     }
 
     /// An event that happens now.
-    pub(crate) fn event(&self, kind: Kind) -> Event {
+    pub(crate) fn event(&self, kind: EventKind) -> Event {
         let message = MessageId::from_bytes(self.entropy.bytes());
         let id = Event::derived_id(&message, 0, kind, 0);
         let email = "ann@example.com".to_owned();
@@ -163,7 +163,7 @@ impl Office {
         let now = self.hand.now();
         let who = Claimant {
             owner: "test",
-            exclusive: true,
+            single_process: true,
             now,
             lease: 60,
             retention: 86_400,
@@ -180,7 +180,9 @@ impl Office {
     }
 
     pub(crate) fn events(&self, count: usize) -> Vec<Event> {
-        (0..count).map(|_| self.event(Kind::Delivered)).collect()
+        (0..count)
+            .map(|_| self.event(EventKind::Delivered))
+            .collect()
     }
 
     /// Hands these messages to the worker; the positions of those that come back.
@@ -191,14 +193,14 @@ impl Office {
 
     /// Hands news to the worker, which must be able to deal with it.
     pub(crate) async fn tell(&self, events: &[Event]) {
-        let texts = Happened::to_texts(events).unwrap();
+        let texts = EventBatch::to_texts(events).unwrap();
         assert_eq!(self.work(texts).await, [""; 0]);
     }
 
     /// What lies on the retry queue, with the seconds it is held back.
-    pub(crate) fn waiting(&self) -> Vec<(Undelivered, u64)> {
+    pub(crate) fn waiting(&self) -> Vec<(WebhookRetry, u64)> {
         let sent = self.queues.drain("retries").into_iter();
-        sent.map(|(text, delay)| (Undelivered::from_text(&text).unwrap(), delay.as_secs()))
+        sent.map(|(text, delay)| (WebhookRetry::from_text(&text).unwrap(), delay.as_secs()))
             .collect()
     }
 

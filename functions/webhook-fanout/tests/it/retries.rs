@@ -2,16 +2,16 @@
 
 use std::time::Duration;
 
-use posthaste_model::{Kind, Timestamp};
-use posthaste_queue::Undelivered;
-use posthaste_store::Wanted;
+use posthaste_model::{EventKind, Timestamp};
+use posthaste_queue::WebhookRetry;
+use posthaste_store::DeadLetterFilter;
 use posthaste_testkit::{Receiver, Reply};
 
-use crate::office::{Office, SOON, ids};
+use crate::office::{SOON, TestEnv, ids};
 
 #[tokio::test]
 async fn a_failed_post_is_tried_again_with_the_same_bytes() {
-    let office = Office::open().await;
+    let office = TestEnv::open().await;
     let receiver = Receiver::start().await.unwrap();
     let mut webhook = office.hook(&receiver.url());
     office.sign(&mut webhook);
@@ -49,7 +49,7 @@ async fn a_failed_post_is_tried_again_with_the_same_bytes() {
 
 #[tokio::test]
 async fn retry_after_is_honoured() {
-    let office = Office::open().await;
+    let office = TestEnv::open().await;
     let (receiver, _) = office.subscribe().await;
     receiver.script([Reply::retry_after(429, "777")]);
 
@@ -65,7 +65,7 @@ async fn retry_after_is_honoured() {
 
 #[tokio::test]
 async fn what_waits_for_one_webhook_is_posted_together() {
-    let office = Office::open().await;
+    let office = TestEnv::open().await;
     let (receiver, _) = office.subscribe().await;
     let (other, _) = office.subscribe().await;
     receiver.script([Reply::status(500)]);
@@ -96,7 +96,7 @@ async fn what_waits_for_one_webhook_is_posted_together() {
 
 #[tokio::test]
 async fn a_message_that_comes_too_early_waits_on() {
-    let office = Office::open().await;
+    let office = TestEnv::open().await;
     let (receiver, webhook) = office.subscribe().await;
     receiver.script([Reply::retry_after(503, "5000")]);
     office.tell(&office.events(1)).await;
@@ -119,7 +119,7 @@ async fn a_message_that_comes_too_early_waits_on() {
 
 #[tokio::test]
 async fn after_a_day_events_are_dead_letters_and_a_replay_delivers_them() {
-    let office = Office::open().await;
+    let office = TestEnv::open().await;
     let (receiver, webhook) = office.subscribe().await;
     receiver.always(Reply::status(500));
     let events = office.events(3);
@@ -131,9 +131,9 @@ async fn after_a_day_events_are_dead_letters_and_a_replay_delivers_them() {
     let posts = receiver.posts().len();
     assert!((15..=25).contains(&posts), "{posts} attempts");
     assert_eq!(office.hand.now().since(start), 24 * 3600);
-    let wanted = Wanted {
+    let wanted = DeadLetterFilter {
         limit: 9,
-        ..Wanted::default()
+        ..DeadLetterFilter::default()
     };
     let letters = office
         .store
@@ -165,30 +165,30 @@ async fn after_a_day_events_are_dead_letters_and_a_replay_delivers_them() {
 
 #[tokio::test]
 async fn who_was_forgotten_meanwhile_is_in_no_dead_letter() {
-    let office = Office::open().await;
+    let office = TestEnv::open().await;
     let (receiver, _) = office.subscribe().await;
     receiver.always(Reply::status(500));
-    let mut bobs = office.event(Kind::Open);
+    let mut bobs = office.event(EventKind::Open);
     bobs.email = "bob@example.com".to_owned();
-    let mut before = office.event(Kind::Open);
+    let mut before = office.event(EventKind::Open);
     before.email = "Ann@Example.com".to_owned();
     office.tell(&[bobs.clone(), before]).await;
     let store = office.store.clone();
     let erased = store.mark_erased(&office.account, "ann@example.com", office.hand.now());
     erased.await.unwrap();
     office.hand.advance(1);
-    let after = office.event(Kind::Open);
+    let after = office.event(EventKind::Open);
     office.tell(std::slice::from_ref(&after)).await;
 
     while office.next_retries().await {}
 
-    let wanted = Wanted {
+    let wanted = DeadLetterFilter {
         limit: 9,
-        ..Wanted::default()
+        ..DeadLetterFilter::default()
     };
     let letters = store.dead_letters(&office.account, &wanted).await.unwrap();
     let buried = letters.iter().flat_map(|row| {
-        let inside = Undelivered::from_text(&row.value.message).unwrap();
+        let inside = WebhookRetry::from_text(&row.value.message).unwrap();
         inside.events
     });
     let buried: Vec<_> = buried.map(|event| event.id).collect();
@@ -197,12 +197,12 @@ async fn who_was_forgotten_meanwhile_is_in_no_dead_letter() {
 
 #[tokio::test]
 async fn the_day_of_each_event_counts_by_itself() {
-    let office = Office::open().await;
+    let office = TestEnv::open().await;
     let (receiver, _) = office.subscribe().await;
     receiver.always(Reply::status(500));
-    let mut old = office.event(Kind::Open);
+    let mut old = office.event(EventKind::Open);
     old.at = office.hand.now().plus(-24 * 3600);
-    let young = office.event(Kind::Open);
+    let young = office.event(EventKind::Open);
 
     office.tell(&[old.clone(), young.clone()]).await;
 
@@ -212,9 +212,9 @@ async fn the_day_of_each_event_counts_by_itself() {
         .flat_map(|(w, _)| w.events)
         .collect();
     assert_eq!(waiting, [young]);
-    let wanted = Wanted {
+    let wanted = DeadLetterFilter {
         limit: 9,
-        ..Wanted::default()
+        ..DeadLetterFilter::default()
     };
     let letters = office
         .store
@@ -222,14 +222,14 @@ async fn the_day_of_each_event_counts_by_itself() {
         .await
         .unwrap();
     assert_eq!(letters.len(), 1);
-    let buried = Undelivered::from_text(&letters[0].value.message).unwrap();
+    let buried = WebhookRetry::from_text(&letters[0].value.message).unwrap();
     assert_eq!(buried.events, [old]);
 }
 
 #[tokio::test]
 async fn a_webhook_is_asked_at_each_attempt_whether_it_still_wants_them() {
     for (gone, dead) in [(false, 1), (true, 0)] {
-        let office = Office::open().await;
+        let office = TestEnv::open().await;
         let (receiver, webhook) = office.subscribe().await;
         receiver.script([Reply::status(500)]);
         office.tell(&office.events(1)).await;
@@ -252,9 +252,9 @@ async fn a_webhook_is_asked_at_each_attempt_whether_it_still_wants_them() {
         while office.next_retries().await {}
 
         assert_eq!(receiver.posts().len(), 1);
-        let wanted = Wanted {
+        let wanted = DeadLetterFilter {
             limit: 9,
-            ..Wanted::default()
+            ..DeadLetterFilter::default()
         };
         let letters = office
             .store
@@ -267,7 +267,7 @@ async fn a_webhook_is_asked_at_each_attempt_whether_it_still_wants_them() {
 
 #[tokio::test]
 async fn a_webhook_with_oauth_shows_its_token_and_fails_without_one() {
-    let office = Office::open().await;
+    let office = TestEnv::open().await;
     let receiver = Receiver::start().await.unwrap();
     let server = Receiver::start().await.unwrap();
     let mut webhook = office.hook(&receiver.url());
@@ -297,7 +297,7 @@ async fn a_webhook_with_oauth_shows_its_token_and_fails_without_one() {
 
 #[tokio::test]
 async fn a_private_address_is_refused_at_every_attempt_and_the_reason_is_kept() {
-    let office = Office::open().await;
+    let office = TestEnv::open().await;
     let webhook = office.hook("http://10.0.0.1/");
     office.keep(&webhook).await;
 

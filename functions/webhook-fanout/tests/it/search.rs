@@ -1,12 +1,12 @@
 //! The rows that the message search reads, and the figure of what they cost.
 
-use posthaste_model::Kind;
-use posthaste_testkit::Lines;
+use posthaste_model::EventKind;
+use posthaste_testkit::CapturedLog;
 
-use crate::office::Office;
+use crate::office::TestEnv;
 
 /// The figures `search_rows` in these lines, in their order.
-fn figures(lines: &Lines) -> Vec<usize> {
+fn figures(lines: &CapturedLog) -> Vec<usize> {
     let text = lines.text();
     let figures = text.split("search_rows=").skip(1);
     figures
@@ -16,23 +16,23 @@ fn figures(lines: &Lines) -> Vec<usize> {
 
 #[tokio::test]
 async fn the_figure_tells_every_row_that_was_written() {
-    let mut office = Office::open().await;
+    let mut office = TestEnv::open().await;
     office.app.searchable = Some(86_400);
-    let lines = Lines::kept();
-    let first = [(); 2].map(|()| office.event(Kind::Processed));
+    let lines = CapturedLog::kept();
+    let first = [(); 2].map(|()| office.event(EventKind::Processed));
     for event in &first {
         office.row_of(event).await;
     }
     office.tell(&first).await;
     // Two events of one copy are in one row; a pointer leads to it from the message.
-    let processed = office.event(Kind::Processed);
+    let processed = office.event(EventKind::Processed);
     office.row_of(&processed).await;
     let of = |kind| {
         let mut event = office.event(kind);
         event.message.clone_from(&processed.message);
         event
     };
-    let (delivered, opened) = (of(Kind::Delivered), of(Kind::Open));
+    let (delivered, opened) = (of(EventKind::Delivered), of(EventKind::Open));
     office.tell(&[processed.clone(), delivered]).await;
     office.tell(std::slice::from_ref(&opened)).await;
     office.tell(&[opened]).await;
@@ -41,9 +41,9 @@ async fn the_figure_tells_every_row_that_was_written() {
 
 #[tokio::test]
 async fn where_nobody_searches_no_row_is_written_and_no_figure_told() {
-    let office = Office::open().await;
-    let lines = Lines::kept();
-    let processed = office.event(Kind::Processed);
+    let office = TestEnv::open().await;
+    let lines = CapturedLog::kept();
+    let processed = office.event(EventKind::Processed);
     office.row_of(&processed).await;
     office.tell(&[processed]).await;
     assert_ne!(lines.text(), "", "the lines are really kept");

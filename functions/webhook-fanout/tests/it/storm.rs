@@ -6,12 +6,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use posthaste_testkit::{Receiver, Reply};
 
-use crate::office::Office;
+use crate::office::TestEnv;
 
 #[tokio::test]
 async fn every_event_arrives_whatever_the_receiver_does() {
     const EVENTS: usize = 4_000;
-    let office = Office::open().await;
+    let office = TestEnv::open().await;
     let (mut receiver, _) = office.subscribe().await;
     // A fixed sequence: the same storm in every run.
     let state = Arc::new(AtomicU64::new(1));
@@ -55,7 +55,7 @@ async fn every_event_arrives_whatever_the_receiver_does() {
     assert_eq!(seen.len(), EVENTS);
     let posted: u32 = seen.values().sum();
     println!("{EVENTS} events, {posted} posted, {rounds} rounds of retries");
-    let wanted = posthaste_store::Wanted {
+    let wanted = posthaste_store::DeadLetterFilter {
         limit: 9,
         ..Default::default()
     };

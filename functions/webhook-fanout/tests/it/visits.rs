@@ -1,17 +1,17 @@
 //! Opens and clicks reach the row of their copy.
 
-use posthaste_model::{Event, Kind, MessageId};
+use posthaste_model::{Event, EventKind, MessageId};
 use posthaste_store::{Claim, Claimant, Described, VisitKind};
 
-use crate::office::Office;
+use crate::office::TestEnv;
 
-impl Office {
+impl TestEnv {
     /// A copy that somebody is handing over.
     async fn copy(&self) -> MessageId {
         let message = self.entropy.message_id();
         let who = Claimant {
             owner: "test",
-            exclusive: true,
+            single_process: true,
             now: self.hand.now(),
             lease: 60,
             retention: 86_400,
@@ -29,11 +29,11 @@ impl Office {
         message
     }
 
-    fn visit(&self, kind: Kind, message: &MessageId, n: u32) -> Event {
+    fn visit(&self, kind: EventKind, message: &MessageId, n: u32) -> Event {
         let mut event = self.event(kind);
         event.id = format!("{}-{n}", kind.wire());
         event.message = Some(message.clone());
-        event.url = (kind == Kind::Click).then(|| format!("https://example.com/{n}"));
+        event.url = (kind == EventKind::Click).then(|| format!("https://example.com/{n}"));
         event
     }
 
@@ -47,16 +47,16 @@ impl Office {
 
 #[tokio::test]
 async fn visits_are_counted_once_in_whatever_company_they_come() {
-    let office = Office::open().await;
+    let office = TestEnv::open().await;
     let (first, second) = (office.copy().await, office.copy().await);
     let batch = [
-        office.visit(Kind::Open, &first, 1),
-        office.visit(Kind::Open, &first, 2),
-        office.visit(Kind::Click, &first, 3),
-        office.visit(Kind::Open, &second, 4),
+        office.visit(EventKind::Open, &first, 1),
+        office.visit(EventKind::Open, &first, 2),
+        office.visit(EventKind::Click, &first, 3),
+        office.visit(EventKind::Open, &second, 4),
         // No copy, and another kind.
-        office.event(Kind::Open),
-        office.visit(Kind::Unsubscribe, &second, 5),
+        office.event(EventKind::Open),
+        office.visit(EventKind::Unsubscribe, &second, 5),
     ];
     office.tell(&batch).await;
     office.tell(&batch).await;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use posthaste_model::{Clock, Millis};
-use posthaste_queue::{Command, DeadJob, Received};
+use posthaste_queue::{DeadJob, EngineCommand, ReceivedMessage};
 use rusqlite::{Connection, Transaction};
 use tokio::sync::{mpsc, oneshot};
 
@@ -17,22 +17,22 @@ use crate::damage::{self, Damage};
 /// At most so many commands share one transaction.
 const MOST_AT_ONCE: usize = 1024;
 
-type Answer<T> = oneshot::Sender<Result<T, String>>;
+type CommandResult<T> = oneshot::Sender<Result<T, String>>;
 
 /// A worker that waits for messages.
 pub(super) struct Waiter {
     pub(super) queue: String,
     pub(super) most: usize,
     pub(super) visibility: Duration,
-    pub(super) done: Answer<Vec<Received>>,
+    pub(super) done: CommandResult<Vec<ReceivedMessage>>,
 }
 
 /// What is answered after the commit.
-pub(super) enum Reply {
-    Done(Answer<()>),
-    Messages(Answer<Vec<Received>>, Vec<Received>),
-    Dead(Answer<Vec<DeadJob>>, Vec<DeadJob>),
-    Replayed(Answer<usize>, usize),
+pub(super) enum CommitReply {
+    Done(CommandResult<()>),
+    Messages(CommandResult<Vec<ReceivedMessage>>, Vec<ReceivedMessage>),
+    Dead(CommandResult<Vec<DeadJob>>, Vec<DeadJob>),
+    Replayed(CommandResult<usize>, usize),
 }
 
 /// The file, and what the engine remembers beside it.
@@ -47,7 +47,7 @@ pub(super) struct Queues {
 /// Serves commands until every handle is gone.
 pub(super) async fn run(
     mut queues: Queues,
-    mut inbox: mpsc::UnboundedReceiver<Command>,
+    mut inbox: mpsc::UnboundedReceiver<EngineCommand>,
     clock: Clock,
 ) {
     let mut waiters = VecDeque::new();
@@ -62,7 +62,7 @@ pub(super) async fn run(
             None => inbox.recv().await,
             Some(after) => match tokio::time::timeout(after, inbox.recv()).await {
                 Ok(command) => command,
-                Err(_) => Some(Command::Tick),
+                Err(_) => Some(EngineCommand::Tick),
             },
         };
         let Some(first) = first else { return };
@@ -82,16 +82,19 @@ impl Queues {
     /// Runs the commands in one transaction and answers them.
     fn turn(
         &mut self,
-        commands: Vec<Command>,
+        commands: Vec<EngineCommand>,
         waiters: &mut VecDeque<Waiter>,
         open: &mut bool,
         now: Millis,
     ) {
         // Only what is sent must reach the disk before the answer. A deletion or a hand-out that a
         // power failure undoes comes back as a repeated job, which every worker absorbs.
-        let durable = commands
-            .iter()
-            .any(|command| matches!(command, Command::Send { .. } | Command::Replay { .. }));
+        let durable = commands.iter().any(|command| {
+            matches!(
+                command,
+                EngineCommand::Send { .. } | EngineCommand::Replay { .. }
+            )
+        });
         let level = if durable { "FULL" } else { "NORMAL" };
         let mut replies = Vec::new();
         let mut commands = commands.into_iter();
@@ -102,7 +105,7 @@ impl Queues {
             let transaction = database.transaction()?;
             for command in commands.by_ref() {
                 match command {
-                    Command::Close => {
+                    EngineCommand::Close => {
                         *open = false;
                         release(&transaction, now)?;
                     }
@@ -142,7 +145,7 @@ impl Queues {
     }
 }
 
-impl Reply {
+impl CommitReply {
     /// Answers, once the transaction has ended so. An answer that is no longer waited for is no
     /// fault of the engine.
     fn send(self, end: Result<(), String>) {
@@ -156,18 +159,18 @@ impl Reply {
 }
 
 /// Answers a command that was not reached because one before it failed.
-fn refuse(command: Command, end: &Result<(), String>) {
+fn refuse(command: EngineCommand, end: &Result<(), String>) {
     let end = end.clone();
     match command {
-        Command::Send { done, .. }
-        | Command::Delete { done, .. }
-        | Command::Return { done, .. } => {
-            Reply::Done(done).send(end);
+        EngineCommand::Send { done, .. }
+        | EngineCommand::Delete { done, .. }
+        | EngineCommand::Return { done, .. } => {
+            CommitReply::Done(done).send(end);
         }
-        Command::Receive { done, .. } => Reply::Messages(done, Vec::new()).send(end),
-        Command::ListDead { done } => Reply::Dead(done, Vec::new()).send(end),
-        Command::Replay { done, .. } => Reply::Replayed(done, 0).send(end),
-        Command::Tick | Command::Close => {}
+        EngineCommand::Receive { done, .. } => CommitReply::Messages(done, Vec::new()).send(end),
+        EngineCommand::ListDead { done } => CommitReply::Dead(done, Vec::new()).send(end),
+        EngineCommand::Replay { done, .. } => CommitReply::Replayed(done, 0).send(end),
+        EngineCommand::Tick | EngineCommand::Close => {}
     }
 }
 
@@ -191,32 +194,34 @@ fn put_back(counts: bool) -> &'static str {
 
 fn apply(
     transaction: &Transaction<'_>,
-    command: Command,
+    command: EngineCommand,
     (waiters, suspects): (&mut VecDeque<Waiter>, &mut Suspects),
-    replies: &mut Vec<Reply>,
+    replies: &mut Vec<CommitReply>,
     now: Millis,
 ) -> rusqlite::Result<()> {
     match command {
         // `Close` is for the loop.
-        Command::Tick | Command::Close => {}
-        Command::ListDead { done } => replies.push(Reply::Dead(done, dead::list(transaction)?)),
-        Command::Replay { ids, done } => {
-            let count = dead::replay(transaction, &ids, now)?;
-            replies.push(Reply::Replayed(done, count));
+        EngineCommand::Tick | EngineCommand::Close => {}
+        EngineCommand::ListDead { done } => {
+            replies.push(CommitReply::Dead(done, dead::list(transaction)?));
         }
-        Command::Send {
+        EngineCommand::Replay { ids, done } => {
+            let count = dead::replay(transaction, &ids, now)?;
+            replies.push(CommitReply::Replayed(done, count));
+        }
+        EngineCommand::Send {
             queue,
             messages,
             done,
         } => {
-            replies.push(Reply::Done(done));
+            replies.push(CommitReply::Done(done));
             let mut insert = transaction
                 .prepare_cached("INSERT INTO message (queue, visible, body) VALUES (?1, ?2, ?3)")?;
             for (body, delay) in messages {
                 insert.execute((&queue, after(now, delay), body))?;
             }
         }
-        Command::Receive {
+        EngineCommand::Receive {
             queue,
             most,
             visibility,
@@ -227,8 +232,8 @@ fn apply(
             visibility,
             done,
         }),
-        Command::Delete { queue, ids, done } => {
-            replies.push(Reply::Done(done));
+        EngineCommand::Delete { queue, ids, done } => {
+            replies.push(CommitReply::Done(done));
             let mut delete =
                 transaction.prepare_cached("DELETE FROM message WHERE id = ?1 AND queue = ?2")?;
             for id in ids {
@@ -236,14 +241,14 @@ fn apply(
                 acquit(transaction, suspects, id)?;
             }
         }
-        Command::Return {
+        EngineCommand::Return {
             queue,
             ids,
             after: wait,
             counts,
             done,
         } => {
-            replies.push(Reply::Done(done));
+            replies.push(CommitReply::Done(done));
             let mut update = transaction.prepare_cached(put_back(counts))?;
             for id in ids {
                 update.execute((id, &queue, after(now, wait)))?;

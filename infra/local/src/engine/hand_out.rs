@@ -4,10 +4,10 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use posthaste_model::Millis;
-use posthaste_queue::Received;
+use posthaste_queue::ReceivedMessage;
 use rusqlite::{Connection, OptionalExtension as _, Row, Transaction};
 
-use super::commands::{Reply, Waiter, after};
+use super::commands::{CommitReply, Waiter, after};
 use super::dead::bury;
 use super::suspects::{Pick, Suspects};
 
@@ -22,7 +22,7 @@ pub(super) fn serve(
     transaction: &Transaction<'_>,
     waiters: &mut VecDeque<Waiter>,
     suspects: &mut Suspects,
-    replies: &mut Vec<Reply>,
+    replies: &mut Vec<CommitReply>,
     now: Millis,
 ) -> rusqlite::Result<()> {
     let mut empty: Vec<String> = Vec::new();
@@ -39,7 +39,7 @@ pub(super) fn serve(
             empty.push(waiter.queue.clone());
             waiters.push_back(waiter);
         } else {
-            replies.push(Reply::Messages(waiter.done, messages));
+            replies.push(CommitReply::Messages(waiter.done, messages));
         }
     }
     Ok(())
@@ -50,7 +50,7 @@ fn take(
     waiter: &Waiter,
     suspects: &mut Suspects,
     now: Millis,
-) -> rusqlite::Result<Vec<Received>> {
+) -> rusqlite::Result<Vec<ReceivedMessage>> {
     let visible = after(now, waiter.visibility);
     let found = match suspects.pick(&waiter.queue, now, visible) {
         Pick::Nothing => return Ok(Vec::new()),
@@ -89,7 +89,7 @@ fn batch(
     waiter: &Waiter,
     suspects: &Suspects,
     now: Millis,
-) -> rusqlite::Result<Vec<Received>> {
+) -> rusqlite::Result<Vec<ReceivedMessage>> {
     let mut select = transaction.prepare_cached(match suspects.is_empty() {
         true => {
             "SELECT id, count, body FROM message WHERE queue = ?1 AND visible <= ?2
@@ -107,14 +107,14 @@ fn batch(
 }
 
 /// A suspect. It was visible when the process died, or its visibility has ended since.
-fn alone(transaction: &Transaction<'_>, id: i64) -> rusqlite::Result<Option<Received>> {
+fn alone(transaction: &Transaction<'_>, id: i64) -> rusqlite::Result<Option<ReceivedMessage>> {
     let mut select =
         transaction.prepare_cached("SELECT id, count, body FROM message WHERE id = ?1")?;
     select.query_row([id], received).optional()
 }
 
-fn received(row: &Row<'_>) -> rusqlite::Result<Received> {
-    Ok(Received {
+fn received(row: &Row<'_>) -> rusqlite::Result<ReceivedMessage> {
+    Ok(ReceivedMessage {
         id: row.get(0)?,
         count: row.get::<_, u32>(1)?.saturating_add(1),
         body: row.get(2)?,

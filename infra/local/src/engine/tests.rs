@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
 use posthaste_model::{Clock, Millis};
-use posthaste_queue::{Local, Received};
+use posthaste_queue::{Local, ReceivedMessage};
 
 use super::Engine;
 use super::suspects::MOST_DEATHS;
@@ -197,7 +197,7 @@ async fn a_job_that_kills_is_a_dead_letter_and_none_beside_it_is() {
     loop {
         let engine = start(dir.path(), &hand);
         let local = engine.local("send");
-        let kills = |batch: &[Received]| batch.iter().any(|m| m.body == "killer");
+        let kills = |batch: &[ReceivedMessage]| batch.iter().any(|m| m.body == "killer");
         // One worker holds a batch all the while, the other works.
         let (mut mine, mut held) = (local.receive(10, 900 * SECOND).await.unwrap(), Vec::new());
         while !kills(&mine) {
@@ -256,7 +256,7 @@ async fn a_suspect_is_alone_in_its_batch_and_others_go_on_beside_it() {
     let alone = local.receive(10, 900 * SECOND).await.unwrap();
     assert_eq!(
         alone,
-        [Received {
+        [ReceivedMessage {
             count: 2,
             ..first[0].clone()
         }]

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 pub(super) const LIST: &str = "folder.json";
 
 /// A file that the folder keeps, with what is lost with it.
-pub(super) struct Part {
+pub(super) struct DataFile {
     pub(super) name: &'static str,
     pub(super) holds: &'static str,
     /// Whether the host does not start without it.
@@ -23,23 +23,23 @@ pub(super) struct Part {
 }
 
 /// What a host keeps; the first two are an operator's command's too.
-pub(super) const PARTS: [Part; 4] = [
-    Part {
+pub(super) const PARTS: [DataFile; 4] = [
+    DataFile {
         name: "table.db",
         holds: "accounts, keys and the states of mails",
         needed: true,
     },
-    Part {
+    DataFile {
         name: "queue.db",
         holds: "mail that is still to be sent",
         needed: true,
     },
-    Part {
+    DataFile {
         name: "stack-secret",
         holds: "the secret that opens sealed settings and proves links",
         needed: true,
     },
-    Part {
+    DataFile {
         name: "mailbox.sqlite",
         holds: "the recorded mails",
         needed: false,
@@ -47,7 +47,7 @@ pub(super) const PARTS: [Part; 4] = [
 ];
 
 #[derive(Debug, Serialize, Deserialize)]
-struct List {
+struct DataFiles {
     /// Form of this record; 1.
     v: u8,
     files: Vec<String>,
@@ -60,9 +60,9 @@ fn is_there(root: &Path, name: &str) -> bool {
 
 /// The parts that the folder should have.
 pub(super) fn expected(root: &Path) -> io::Result<Vec<String>> {
-    let names = |parts: &[Part]| parts.iter().map(|part| part.name.to_owned()).collect();
+    let names = |parts: &[DataFile]| parts.iter().map(|part| part.name.to_owned()).collect();
     let list = match fs::read(root.join(LIST)) {
-        Ok(text) => serde_json::from_slice::<List>(&text).ok(),
+        Ok(text) => serde_json::from_slice::<DataFiles>(&text).ok(),
         Err(error) if error.kind() == io::ErrorKind::NotFound => None,
         Err(error) => return Err(error),
     };
@@ -85,7 +85,7 @@ pub(super) fn expected(root: &Path) -> io::Result<Vec<String>> {
 }
 
 /// The expected parts that are not there, or are empty.
-pub(super) fn lost(root: &Path, expected: &[String]) -> Vec<&'static Part> {
+pub(super) fn lost(root: &Path, expected: &[String]) -> Vec<&'static DataFile> {
     PARTS
         .iter()
         .filter(|part| expected.iter().any(|name| name == part.name))
@@ -101,7 +101,7 @@ pub(super) fn note(root: &Path) -> io::Result<()> {
 
 /// Written aside and renamed, so that a kill never leaves half a list.
 fn write(root: &Path, files: Vec<String>) -> io::Result<()> {
-    let mut text = serde_json::to_string(&List { v: 1, files })?;
+    let mut text = serde_json::to_string(&DataFiles { v: 1, files })?;
     text.push('\n');
     let path = root.join(LIST);
     if fs::read_to_string(&path).is_ok_and(|old| old == text) {

@@ -1,6 +1,6 @@
 //! A poller goes on, whatever its queue or its worker does.
 
-use posthaste_queue::Command;
+use posthaste_queue::EngineCommand;
 use tokio::sync::mpsc;
 
 use super::*;
@@ -22,9 +22,9 @@ fn scripted(
         let mut receives = receives.into_iter();
         while let Some(command) = asked.recv().await {
             match command {
-                Command::Receive { done, .. } => {
+                EngineCommand::Receive { done, .. } => {
                     let Some(next) = receives.next() else { return };
-                    let received = |id| Received {
+                    let received = |id| ReceivedMessage {
                         id,
                         body: id.to_string(),
                         count: 1,
@@ -32,11 +32,11 @@ fn scripted(
                     let next = next.map(|ids| ids.into_iter().map(received).collect());
                     done.send(next.map_err(str::to_owned)).unwrap();
                 }
-                Command::Delete { ids, done, .. } => {
+                EngineCommand::Delete { ids, done, .. } => {
                     tell.send(("deleted", ids)).unwrap();
                     done.send(Ok(())).unwrap();
                 }
-                Command::Return { ids, done, .. } => {
+                EngineCommand::Return { ids, done, .. } => {
                     tell.send(("given back", ids)).unwrap();
                     done.send(Ok(())).unwrap();
                 }

@@ -41,7 +41,7 @@ impl Reservation {
 }
 
 /// A request body.
-pub(super) struct Received {
+pub(super) struct RequestBody {
     inner: Incoming,
     reservation: Arc<Reservation>,
     /// Bytes that have arrived.
@@ -52,7 +52,7 @@ pub(super) struct Received {
     waiting: bool,
 }
 
-impl Received {
+impl RequestBody {
     pub(super) fn new(
         inner: Incoming,
         reservation: Arc<Reservation>,
@@ -69,7 +69,7 @@ impl Received {
     }
 }
 
-impl hyper::body::Body for Received {
+impl hyper::body::Body for RequestBody {
     type Data = Bytes;
     type Error = Box<dyn std::error::Error + Send + Sync>;
 
@@ -110,12 +110,12 @@ impl hyper::body::Body for Received {
 }
 
 /// The body of an answer, with what lasts as long as it.
-pub(super) struct Answer<E> {
+pub(super) struct ResponseBody<E> {
     inner: Body,
     _until_end: E,
 }
 
-impl<E> Answer<E> {
+impl<E> ResponseBody<E> {
     pub(super) fn new(inner: Body, until_end: E) -> Self {
         Self {
             inner,
@@ -124,7 +124,7 @@ impl<E> Answer<E> {
     }
 }
 
-impl<E: Unpin> hyper::body::Body for Answer<E> {
+impl<E: Unpin> hyper::body::Body for ResponseBody<E> {
     type Data = Bytes;
     type Error = axum::Error;
 

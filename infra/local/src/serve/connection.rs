@@ -24,7 +24,7 @@ use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until, timeout};
 use tower::ServiceExt as _;
 
-use super::body::{Answer, Received, Reservation};
+use super::body::{RequestBody, Reservation, ResponseBody};
 use super::limits::HttpLimits;
 use super::progress::{Progress, Watched};
 
@@ -33,7 +33,7 @@ use super::progress::{Progress, Watched};
 const LONGEST_HEAD: usize = 64 * 1024;
 
 /// What all connections of a port share.
-pub(super) struct Shared {
+pub(super) struct PortState {
     pub(super) limits: HttpLimits,
     pub(super) bodies: Budget,
     pub(super) router: Router,
@@ -47,14 +47,14 @@ pub(super) async fn serve<S>(
     stream: S,
     peer: SocketAddr,
     permit: Permit,
-    shared: Arc<Shared>,
+    shared: Arc<PortState>,
     mut stop: watch::Receiver<bool>,
 ) where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
     let progress = Arc::new(Progress::new(&shared.limits));
     let io = TokioIo::new(Watched::new(stream, Arc::clone(&progress)));
-    let place = Arc::new(Place {
+    let place = Arc::new(PeerSlot {
         peer,
         permit: Mutex::new(Some(permit)),
         shared,
@@ -100,15 +100,15 @@ pub(super) async fn serve<S>(
 }
 
 /// The place of a connection among those that are open.
-struct Place {
+struct PeerSlot {
     peer: SocketAddr,
     /// None while the connection counts among the streams.
     permit: Mutex<Option<Permit>>,
-    shared: Arc<Shared>,
+    shared: Arc<PortState>,
     progress: Arc<Progress>,
 }
 
-impl Place {
+impl PeerSlot {
     /// Counts the connection among the streams instead, if there is room.
     fn move_to_streams(self: &Arc<Self>) -> Option<Streaming> {
         let permit = self.shared.streams.acquire(self.peer.ip())?;
@@ -122,7 +122,7 @@ impl Place {
 
 /// A connection that counts among the streams until this is dropped.
 struct Streaming {
-    place: Arc<Place>,
+    place: Arc<PeerSlot>,
     _permit: Permit,
 }
 
@@ -154,8 +154,8 @@ impl Drop for Underway {
 
 async fn answer(
     request: Request<Incoming>,
-    place: Arc<Place>,
-) -> Result<Response<Answer<Underway>>, Infallible> {
+    place: Arc<PeerSlot>,
+) -> Result<Response<ResponseBody<Underway>>, Infallible> {
     let shared = &place.shared;
     place.progress.begin_request();
     let reservation = Arc::new(Reservation::new(shared.bodies.clone()));
@@ -165,7 +165,7 @@ async fn answer(
         streaming: None,
     };
     let mut request = request.map(|body| {
-        Body::new(Received::new(
+        Body::new(RequestBody::new(
             body,
             Arc::clone(&reservation),
             shared.limits.body,
@@ -193,7 +193,7 @@ async fn answer(
             response = Rejection::busy("too many event streams are open").into_response();
         }
     }
-    Ok(response.map(|body| Answer::new(body, underway)))
+    Ok(response.map(|body| ResponseBody::new(body, underway)))
 }
 
 fn is_stream(response: &Response<Body>) -> bool {

@@ -1,14 +1,14 @@
 //! From a message, its envelope and its `X-SMTPAPI` header to a mail of ours.
 
-use posthaste_mime::submitted::{Head, received};
+use posthaste_mime::submitted::{SubmittedHead, received};
 use posthaste_model::{EmailAddress, Mail, Mailbox, Personalization, Raw, Submitted, Timestamp};
-use posthaste_smtpapi::{Instructions, MOST_COPIED, REASON, World, read};
-use posthaste_smtpd::{Envelope, Reply};
+use posthaste_smtpapi::{HeaderContext, Instructions, MOST_COPIED, REASON, read};
+use posthaste_smtpd::{SmtpEnvelope, SmtpReply};
 
 /// What came in.
-pub(super) struct Arrived<'a> {
-    pub(super) head: Head,
-    pub(super) envelope: &'a Envelope,
+pub(super) struct SubmittedMail<'a> {
+    pub(super) head: SubmittedHead,
+    pub(super) envelope: &'a SmtpEnvelope,
     pub(super) message: &'a [u8],
     /// The new `Received` field.
     pub(super) trace: &'a str,
@@ -19,14 +19,14 @@ pub(super) struct Arrived<'a> {
 
 /// The mail that mail/send would have made of it. A header that cannot be read makes a mail that
 /// is dropped, with the envelope's recipients.
-pub(super) fn compose(arrived: &Arrived<'_>) -> Result<Mail, Reply> {
+pub(super) fn compose(arrived: &SubmittedMail<'_>) -> Result<Mail, SmtpReply> {
     let head = &arrived.head;
     if let Some(flaw) = head.flaw {
-        return Err(Reply::new(550, "5.6.0", flaw.to_string()));
+        return Err(SmtpReply::new(550, "5.6.0", flaw.to_string()));
     }
     let Some(from) = head.from.clone() else {
         let text = "the mail needs one From header with one valid address";
-        return Err(Reply::new(550, "5.6.0", text));
+        return Err(SmtpReply::new(550, "5.6.0", text));
     };
     let to: Vec<EmailAddress> = arrived
         .envelope
@@ -34,7 +34,7 @@ pub(super) fn compose(arrived: &Arrived<'_>) -> Result<Mail, Reply> {
         .iter()
         .filter_map(|to| EmailAddress::parse(to).ok())
         .collect();
-    let world = World {
+    let world = HeaderContext {
         recipients: to.len(),
         now: arrived.now,
         horizon: arrived.horizon,
@@ -84,7 +84,7 @@ fn people(
 }
 
 fn made(
-    arrived: &Arrived<'_>,
+    arrived: &SubmittedMail<'_>,
     from: Mailbox,
     instructions: Instructions,
     personalizations: Vec<Personalization>,
@@ -127,14 +127,14 @@ fn made(
 mod tests {
     use super::*;
 
-    fn compose_of(header: &str, to: &[&str]) -> Result<Mail, Reply> {
+    fn compose_of(header: &str, to: &[&str]) -> Result<Mail, SmtpReply> {
         let message = format!("From: Ann <ann@example.com>\r\n{header}\r\nhello\r\n");
-        let envelope = Envelope {
+        let envelope = SmtpEnvelope {
             to: to.iter().map(|to| (*to).to_owned()).collect(),
-            ..Envelope::default()
+            ..SmtpEnvelope::default()
         };
-        compose(&Arrived {
-            head: Head::read(message.as_bytes()),
+        compose(&SubmittedMail {
+            head: SubmittedHead::read(message.as_bytes()),
             envelope: &envelope,
             message: message.as_bytes(),
             trace: "from here; now",

@@ -1,7 +1,7 @@
 //! The answers of mail/send in the words of SMTP.
 
 use posthaste_http::Rejection;
-use posthaste_smtpd::Reply;
+use posthaste_smtpd::SmtpReply;
 
 /// The first reason of a refusal, on one line.
 fn reason(rejection: &Rejection) -> String {
@@ -10,24 +10,24 @@ fn reason(rejection: &Rejection) -> String {
 }
 
 /// A login that was refused.
-pub(super) fn of_login(rejection: Rejection) -> Reply {
+pub(super) fn of_login(rejection: Rejection) -> SmtpReply {
     let reason = reason(&rejection);
     match rejection.status.as_u16() {
-        429 => Reply::new(421, "4.7.0", reason),
-        500.. => Reply::new(454, "4.7.0", "the login cannot be checked, try again later"),
-        _ => Reply::new(535, "5.7.8", format!("Authentication failed: {reason}")),
+        429 => SmtpReply::new(421, "4.7.0", reason),
+        500.. => SmtpReply::new(454, "4.7.0", "the login cannot be checked, try again later"),
+        _ => SmtpReply::new(535, "5.7.8", format!("Authentication failed: {reason}")),
     }
 }
 
 /// A mail that was refused.
-pub(super) fn of_mail(rejection: Rejection) -> Reply {
+pub(super) fn of_mail(rejection: Rejection) -> SmtpReply {
     let reason = reason(&rejection);
     match rejection.status.as_u16() {
-        429 => Reply::new(451, "4.7.1", reason),
-        500.. => Reply::new(451, "4.3.0", "the mail could not be kept, try again later"),
-        413 => Reply::new(552, "5.3.4", reason),
-        401 | 403 => Reply::new(550, "5.7.1", reason),
-        _ => Reply::new(550, "5.6.0", reason),
+        429 => SmtpReply::new(451, "4.7.1", reason),
+        500.. => SmtpReply::new(451, "4.3.0", "the mail could not be kept, try again later"),
+        413 => SmtpReply::new(552, "5.3.4", reason),
+        401 | 403 => SmtpReply::new(550, "5.7.1", reason),
+        _ => SmtpReply::new(550, "5.6.0", reason),
     }
 }
 
@@ -37,7 +37,7 @@ mod tests {
 
     #[test]
     fn every_status_has_its_code() {
-        let of = |status: u16, to_reply: fn(Rejection) -> Reply| {
+        let of = |status: u16, to_reply: fn(Rejection) -> SmtpReply| {
             let status = axum::http::StatusCode::from_u16(status).unwrap();
             to_reply(Rejection::plain(status, "why"))
         };

@@ -2,8 +2,8 @@
 
 use std::net::SocketAddr;
 
-use posthaste_http::Limits;
-use posthaste_testkit::{Hand, Tenant, entropy};
+use posthaste_http::RateLimits;
+use posthaste_testkit::{Tenant, TestClock, entropy};
 
 use super::*;
 use crate::deps::SEND;
@@ -12,7 +12,7 @@ use crate::table::Table;
 
 /// A port on a table and a queue in memory, and a key that may send.
 async fn door(open: bool, disk: Disk) -> (Submission, String) {
-    let hand = Hand::default();
+    let hand = TestClock::default();
     let table = Table::start(None).await.unwrap();
     let engine = Engine::start(None, hand.clock()).unwrap();
     let tenant = Tenant::new(&table.store, "owner", hand.now()).await;
@@ -23,11 +23,11 @@ async fn door(open: bool, disk: Disk) -> (Submission, String) {
             blob: posthaste_blob::Blob::memory(),
             clock: hand.clock(),
             entropy: entropy(),
-            limits: mail_send::Limits { horizon: 3600 },
+            limits: mail_send::SendLimits { horizon: 3600 },
             senders: mail_send::Senders::Any,
             templates: mail_send::Templates::default(),
         },
-        gate: Gate::new(table.store.clone(), hand.clock(), Limits::default()),
+        gate: Authorizer::new(table.store.clone(), hand.clock(), RateLimits::default()),
         hostname: "post.example".parse().unwrap(),
         open: open.then(|| tenant.key.clone()),
         disk,
@@ -35,7 +35,7 @@ async fn door(open: bool, disk: Disk) -> (Submission, String) {
     (door, tenant.key)
 }
 
-fn session(peer: &str) -> Session<Sender> {
+fn session(peer: &str) -> Session<SubmissionUser> {
     Session {
         id: 1,
         peer: peer.parse::<SocketAddr>().unwrap(),
@@ -51,7 +51,7 @@ fn session(peer: &str) -> Session<Sender> {
 async fn strangers_log_in_even_where_this_machine_need_not() {
     let (open, _) = door(true, Disk::none()).await;
     let (closed, _) = door(false, Disk::none()).await;
-    let envelope = Envelope::default();
+    let envelope = SmtpEnvelope::default();
     for (peer, home) in [
         ("127.0.0.1:25", true),
         ("127.8.9.10:25", true),
@@ -63,7 +63,7 @@ async fn strangers_log_in_even_where_this_machine_need_not() {
         ("0.0.0.0:25", false),
     ] {
         let session = session(peer);
-        let refusal = |reply: Result<(), Reply>| reply.err().map(|reply| reply.code);
+        let refusal = |reply: Result<(), SmtpReply>| reply.err().map(|reply| reply.code);
         let want = (!home).then_some(530);
         assert_eq!(
             refusal(open.mail(&session, &envelope).await),
@@ -72,9 +72,9 @@ async fn strangers_log_in_even_where_this_machine_need_not() {
         );
         assert_eq!(refusal(closed.mail(&session, &envelope).await), Some(530));
         let mail = b"From: app@example.com\r\n\r\nx\r\n".to_vec();
-        let to = Envelope {
+        let to = SmtpEnvelope {
             to: vec!["ann@example.com".to_owned()],
-            ..Envelope::default()
+            ..SmtpEnvelope::default()
         };
         let code = if home { 250 } else { 530 };
         assert_eq!(open.data(&session, to, mail).await.code, code, "{peer}");
@@ -94,9 +94,9 @@ async fn a_mail_that_is_not_safe_on_disk_is_not_taken() {
         };
         let sender = door.authenticate(&session, login).await;
         session.identity = Some(sender.expect("a login"));
-        let envelope = Envelope {
+        let envelope = SmtpEnvelope {
             to: vec!["ann@example.com".to_owned()],
-            ..Envelope::default()
+            ..SmtpEnvelope::default()
         };
         let later = door.app.clock.now().0 + 1800;
         let header = format!("X-SMTPAPI: {{\"send_at\": {later}}}");

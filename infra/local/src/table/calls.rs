@@ -1,7 +1,7 @@
 //! Calls of the embedded table: which of them write, and what a damaged file answers.
 
 use dynoxide::{Database, DynoxideError};
-use posthaste_store::Answer;
+use posthaste_store::TableResponse;
 
 /// Whether an operation may change the table.
 pub(super) fn writes(operation: &str) -> bool {
@@ -24,14 +24,14 @@ pub(super) fn call(
     operation: &str,
     body: &[u8],
     damaged: impl FnOnce(&str),
-) -> Answer {
+) -> TableResponse {
     match posthaste_embedded::run(database, operation, body) {
-        Ok(body) => Answer { status: 200, body },
+        Ok(body) => TableResponse { status: 200, body },
         Err(error) => {
             if is_damage(&error) {
                 damaged(&error.to_string());
             }
-            Answer {
+            TableResponse {
                 status: error.status_code(),
                 body: error.to_json(),
             }

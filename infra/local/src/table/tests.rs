@@ -5,7 +5,7 @@ use std::path::Path;
 use dynoxide::Database;
 use posthaste_store::{Key, Put};
 
-use super::{Answer, Disk, Table, calls};
+use super::{Disk, Table, TableResponse, calls};
 
 #[derive(Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 struct Seven {
@@ -39,7 +39,8 @@ fn every_operation_that_is_not_a_read_counts_as_a_write() {
 fn what_is_not_served_or_cannot_be_read_is_refused_as_the_cloud_refuses() {
     let database = Database::memory().expect("a database");
     for (operation, body) in [("RestoreTable", "{}"), ("GetItem", "{"), ("GetItem", "[]")] {
-        let Answer { status, body } = calls::call(&database, operation, body.as_bytes(), |_| ());
+        let TableResponse { status, body } =
+            calls::call(&database, operation, body.as_bytes(), |_| ());
         assert_eq!(status, 400, "{operation}: {body}");
         assert!(body.contains("__type"), "{body}");
     }

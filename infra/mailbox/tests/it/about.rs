@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use axum::http::StatusCode;
 use futures_util::FutureExt as _;
-use posthaste_mailbox::{Envelope, Lookup, Sources, Trace};
+use posthaste_mailbox::{Lookup, Sources, StoredEnvelope, Trace};
 use posthaste_model::{AccountId, MessageId, Verp};
 use serde_json::json;
 
@@ -28,7 +28,7 @@ async fn the_sources_are_asked_about_the_right_copy() {
         message: MessageId::from_bytes([7; 16]),
         recipient: 3,
     };
-    let envelope = Envelope {
+    let envelope = StoredEnvelope {
         from: format!("{}@bounce.example", verp.local(9)),
         to: vec!["ann@x.example".to_owned()],
         peer: "127.0.0.1:1".to_owned(),

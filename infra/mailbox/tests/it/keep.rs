@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use posthaste_mailbox::{Envelope, Error, Mailbox, Sources};
+use posthaste_mailbox::{Error, Mailbox, Sources, StoredEnvelope};
 
 use crate::support::{Box, clock, mail};
 
@@ -142,7 +142,9 @@ async fn mails_that_come_at_once_are_all_kept() {
         .map(|n| {
             let mailbox = b.mailbox.clone();
             let raw = mail("f@x.example", "a@x.example", &format!("m{n}"), "hi");
-            tokio::spawn(async move { mailbox.deliver(Envelope::default(), raw.into()).await })
+            tokio::spawn(
+                async move { mailbox.deliver(StoredEnvelope::default(), raw.into()).await },
+            )
         })
         .collect();
     let mut ids = Vec::new();

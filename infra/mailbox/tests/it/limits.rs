@@ -2,14 +2,14 @@
 
 use std::path::Path;
 
-use posthaste_mailbox::{Envelope, Error, Limits, Mailbox, Sources};
+use posthaste_mailbox::{Error, Mailbox, MailboxLimits, Sources, StoredEnvelope};
 
 use crate::support::{Box, clock, mail};
 
 const MIB: u64 = 1 << 20;
 
 fn open(dir: Option<&Path>, bytes: u64) -> Box {
-    let limits = Limits {
+    let limits = MailboxLimits {
         mails: 10_000,
         bytes,
     };
@@ -86,7 +86,10 @@ async fn a_mail_larger_than_the_bound_is_refused_and_drops_nothing() {
     for body in [MIB, 40 * MIB] {
         let body = "x".repeat(body.try_into().unwrap());
         let raw = mail("f@x.example", "a@x.example", "huge", &body);
-        let refused = b.mailbox.deliver(Envelope::default(), raw.into()).await;
+        let refused = b
+            .mailbox
+            .deliver(StoredEnvelope::default(), raw.into())
+            .await;
         assert!(matches!(refused, Err(Error::TooLarge { most: MIB, .. })));
     }
     assert_eq!(b.subjects("/api/v1/messages").await, ["kept"]);

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use axum::http::StatusCode;
 use futures_util::FutureExt as _;
-use posthaste_mailbox::{Envelope, Mailbox, Sources};
+use posthaste_mailbox::{Mailbox, Sources, StoredEnvelope};
 use tokio::sync::mpsc as messages;
 
 use crate::support::{Box, clock, mail, rich};
@@ -82,7 +82,7 @@ async fn check<T>(b: &Box, mut gate: Gate, slow: impl Future<Output = T>) -> T {
 async fn a_large_mail_is_read_and_written_apart() {
     let (b, gate) = gated("record");
     let raw = mail("f@x.example", "a@x.example", "big", &"x ".repeat(20_000));
-    let kept = b.mailbox.deliver(Envelope::default(), raw.into());
+    let kept = b.mailbox.deliver(StoredEnvelope::default(), raw.into());
     check(&b, gate, kept).await.unwrap();
     assert_eq!(b.subjects("/api/v1/messages").await, ["big", "small"]);
 }

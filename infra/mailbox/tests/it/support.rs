@@ -7,7 +7,7 @@ use axum::Router;
 use axum::body::Body;
 use axum::http::{HeaderMap, Request, StatusCode};
 use http_body_util::BodyExt as _;
-use posthaste_mailbox::{Envelope, Mailbox, Sources};
+use posthaste_mailbox::{Mailbox, Sources, StoredEnvelope};
 use posthaste_model::{Clock, Millis};
 use serde_json::Value;
 use tower::ServiceExt as _;
@@ -72,7 +72,7 @@ impl Box {
 
     /// Delivers to the recipients of the envelope and tells the id.
     pub(crate) async fn deliver(&self, to: &[&str], raw: impl Into<Vec<u8>>) -> String {
-        let envelope = Envelope {
+        let envelope = StoredEnvelope {
             from: "bounce@sender.example".to_owned(),
             to: to.iter().map(|to| (*to).to_owned()).collect(),
             peer: "127.0.0.1:40000".to_owned(),

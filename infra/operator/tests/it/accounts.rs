@@ -1,13 +1,13 @@
-use posthaste_model::{AccountId, Kind};
-use posthaste_queue::Happened;
-use posthaste_store::{Account, Secret, Status};
+use posthaste_model::{AccountId, EventKind};
+use posthaste_queue::EventBatch;
+use posthaste_store::{Account, AccountStatus, Secret};
 use serde_json::json;
 
-use crate::Desk;
+use crate::TestApp;
 
 #[tokio::test]
 async fn an_account_is_created_with_a_key_that_opens() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let made = desk
         .run("account create ann --email ann@example.com --region eu")
         .await
@@ -34,7 +34,7 @@ async fn an_account_is_created_with_a_key_that_opens() {
 
 #[tokio::test]
 async fn accounts_are_listed_and_found_by_id_or_name() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let ann = desk.run("account create ann --no-key").await.unwrap().json;
     desk.hand.advance(1);
     desk.run("account create sub --no-key --subuser-of ann")
@@ -80,7 +80,7 @@ async fn accounts_are_listed_and_found_by_id_or_name() {
 
 #[tokio::test]
 async fn what_cannot_be_created_is_refused() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     desk.run("account create ann --no-key").await.unwrap();
     desk.run("account create sub --no-key --subuser-of ann")
         .await
@@ -109,13 +109,13 @@ async fn what_cannot_be_created_is_refused() {
 
 #[tokio::test]
 async fn a_suspension_and_its_end_are_told_to_webhooks_once() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let ann = desk.run("account create ann --no-key").await.unwrap().json;
     let id = AccountId::parse(ann["id"].as_str().unwrap()).unwrap();
     let status = async || desk.tools.store.account(&id).await.unwrap().unwrap().status;
     for (word, want, kind) in [
-        ("suspend", Status::Suspended, "compliance_suspend"),
-        ("resume", Status::Active, "account_reinstated"),
+        ("suspend", AccountStatus::Suspended, "compliance_suspend"),
+        ("resume", AccountStatus::Active, "account_reinstated"),
     ] {
         let report = desk.run(&format!("account {word} ann")).await.unwrap();
         assert!(
@@ -129,13 +129,13 @@ async fn a_suspension_and_its_end_are_told_to_webhooks_once() {
         let sent = desk.queues.drain("events");
         let events: Vec<_> = sent
             .iter()
-            .flat_map(|sent| Happened::from_text(&sent.0).unwrap().events)
+            .flat_map(|sent| EventBatch::from_text(&sent.0).unwrap().events)
             .collect();
         assert_eq!(events.len(), 1, "{events:?}");
         let event = &events[0];
         assert_eq!(
             (event.kind, &event.account),
-            (Kind::AccountStatusChange, &id)
+            (EventKind::AccountStatusChange, &id)
         );
         assert_eq!(
             (event.reason.as_deref(), event.at),
@@ -148,7 +148,7 @@ async fn a_suspension_and_its_end_are_told_to_webhooks_once() {
 
 #[tokio::test]
 async fn neither_the_operator_nor_a_parent_undoes_what_the_other_decided() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let ann = desk.run("account create ann --no-key").await.unwrap().json;
     let id = AccountId::parse(ann["id"].as_str().unwrap()).unwrap();
     let status = async || desk.tools.store.account(&id).await.unwrap().unwrap().status;
@@ -157,11 +157,11 @@ async fn neither_the_operator_nor_a_parent_undoes_what_the_other_decided() {
     assert_eq!(desk.exit_code("account resume ann").await, 4);
 
     let both = desk.run("account suspend ann").await.unwrap();
-    assert_eq!(status().await, Status::DisabledAndSuspended);
+    assert_eq!(status().await, AccountStatus::DisabledAndSuspended);
     let facts = (&both.json["disabled"], &both.json["suspended"]);
     assert_eq!(facts, (&json!(true), &json!(true)));
     let resumed = desk.run("account resume ann").await.unwrap();
-    assert_eq!(status().await, Status::Disabled);
+    assert_eq!(status().await, AccountStatus::Disabled);
     let kept = "its parent keeps it disabled";
     assert!(resumed.text.ends_with(kept), "{}", resumed.text);
     assert_eq!(desk.exit_code("account resume ann").await, 4);
@@ -169,11 +169,11 @@ async fn neither_the_operator_nor_a_parent_undoes_what_the_other_decided() {
 
 #[tokio::test]
 async fn what_was_not_told_is_told_by_a_repeat_under_the_same_id() {
-    let mut desk = Desk::new().await;
+    let mut desk = TestApp::new().await;
     desk.run("account create ann --no-key").await.unwrap();
-    let told = |desk: &Desk| {
+    let told = |desk: &TestApp| {
         let sent = desk.queues.drain("events").into_iter();
-        let events = sent.flat_map(|(text, _)| Happened::from_text(&text).unwrap().events);
+        let events = sent.flat_map(|(text, _)| EventBatch::from_text(&text).unwrap().events);
         events.map(|event| (event.id, event.at)).collect::<Vec<_>>()
     };
     let at = desk.hand.now();
@@ -212,7 +212,7 @@ async fn what_was_not_told_is_told_by_a_repeat_under_the_same_id() {
 
 #[tokio::test]
 async fn an_owner_who_locked_himself_out_is_let_in_again() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let ann = desk.run("account create ann --no-key").await.unwrap().json;
     let id = AccountId::parse(ann["id"].as_str().unwrap()).unwrap();
     let open = desk.run("access show ann").await.unwrap();
@@ -244,7 +244,7 @@ async fn an_owner_who_locked_himself_out_is_let_in_again() {
 
 #[tokio::test]
 async fn gzip_and_allowances_are_the_operators_switches() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     desk.run("account create ann --no-key").await.unwrap();
     let off = desk.run("account gzip ann off").await.unwrap();
     assert_eq!(off.json["gzip"], false);
@@ -273,14 +273,14 @@ async fn gzip_and_allowances_are_the_operators_switches() {
 
 #[tokio::test]
 async fn an_address_is_forgotten() {
-    use posthaste_store::{Claimant, Described, List, Mark, Outcome, State};
-    let desk = Desk::new().await;
+    use posthaste_store::{AttemptOutcome, Claimant, CopyState, Described, Mark, SuppressionList};
+    let desk = TestApp::new().await;
     desk.run("account create ann --no-key").await.unwrap();
     let account = desk.tools.store.accounts().await.unwrap().remove(0).id;
     let (store, now) = (&desk.tools.store, desk.hand.now());
     let who = Claimant {
         owner: "test",
-        exclusive: true,
+        single_process: true,
         now,
         lease: 60,
         retention: 86_400,
@@ -296,15 +296,15 @@ async fn an_address_is_forgotten() {
     let _ = store.claim(copy, 0, who, &what).await.unwrap();
     let told = desk.run("account erase ann bob@example.com").await.unwrap();
     assert!(told.print(false).contains("under way"));
-    let outcome = Outcome {
-        state: State::Delivered,
+    let outcome = AttemptOutcome {
+        state: CopyState::Delivered,
         now,
         events: &[],
     };
     store.record(copy, 0, &outcome).await.unwrap();
     let bob = ["bob@example.com".to_owned()];
     let mark = Mark::at(now);
-    let put = store.suppress_all(&account, &bob, List::Bounces, &mark);
+    let put = store.suppress_all(&account, &bob, SuppressionList::Bounces, &mark);
     put.await.unwrap();
 
     let told = desk.run("account erase ann Bob@Example.com").await.unwrap();

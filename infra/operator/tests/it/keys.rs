@@ -1,12 +1,12 @@
-use posthaste_model::{AccountId, Event, Kind, Timestamp, WebhookId};
-use posthaste_queue::{Retry, Undelivered};
+use posthaste_model::{AccountId, Event, EventKind, Timestamp, WebhookId};
+use posthaste_queue::{Retry, WebhookRetry};
 use posthaste_store::{DeadLetter, Secret};
 
-use crate::Desk;
+use crate::TestApp;
 
 #[tokio::test]
 async fn keys_of_every_kind_are_created_listed_and_revoked() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     desk.run("account create ann --no-key").await.unwrap();
     for (flags, kind, holds, lacks) in [
         ("", "full", "mail.send", "billing.read"),
@@ -67,11 +67,11 @@ fn letter(account: &AccountId, webhook: &WebhookId, i: u8, died_at: Timestamp) -
     let event = Event::new(
         format!("e{i}"),
         account.clone(),
-        Kind::Open,
+        EventKind::Open,
         happened,
         "a@example.com".to_owned(),
     );
-    let undelivered = Undelivered {
+    let undelivered = WebhookRetry {
         retry: Retry {
             account: account.clone(),
             webhook: webhook.clone(),
@@ -97,7 +97,7 @@ fn letter(account: &AccountId, webhook: &WebhookId, i: u8, died_at: Timestamp) -
 
 #[tokio::test]
 async fn dead_letters_are_listed_and_replayed_once() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let ann = desk.run("account create ann --no-key").await.unwrap().json;
     let account = AccountId::parse(ann["id"].as_str().unwrap()).unwrap();
     let hooks = [
@@ -107,7 +107,11 @@ async fn dead_letters_are_listed_and_replayed_once() {
     for i in 0..150_u8 {
         let letter = letter(&account, &hooks[usize::from(i % 2)], i, desk.hand.now());
         let expires = desk.hand.now().plus(1_000);
-        desk.tools.store.bury(&letter, expires).await.unwrap();
+        desk.tools
+            .store
+            .put_dead_letter(&letter, expires)
+            .await
+            .unwrap();
     }
     let count = async |words: &str| {
         let list = desk
@@ -131,7 +135,7 @@ async fn dead_letters_are_listed_and_replayed_once() {
     let sent = desk.queues.drain("retries");
     let retries: Vec<_> = sent
         .iter()
-        .map(|sent| Undelivered::from_text(&sent.0).unwrap().retry)
+        .map(|sent| WebhookRetry::from_text(&sent.0).unwrap().retry)
         .collect();
     assert!(
         retries
@@ -141,6 +145,6 @@ async fn dead_letters_are_listed_and_replayed_once() {
     assert_eq!((retries.len(), count("").await), (50, 0));
     let mut tools = desk.tools.clone();
     tools.retries = None;
-    let desk = Desk { tools, ..desk };
+    let desk = TestApp { tools, ..desk };
     assert_eq!(desk.exit_code("dead-letters replay ann").await, 4);
 }

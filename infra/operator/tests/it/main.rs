@@ -5,8 +5,8 @@ mod keys;
 
 use clap::Parser;
 use posthaste_blob::Blob;
-use posthaste_operator::{Command, Failure, Report, Tools, run};
-use posthaste_testkit::{Hand, Queues, entropy, table};
+use posthaste_operator::{Command, CommandError, Report, Tools, run};
+use posthaste_testkit::{Queues, TestClock, entropy, table};
 
 /// The command line as the binary reads it.
 #[derive(Debug, Parser)]
@@ -15,15 +15,15 @@ struct Line {
     command: Command,
 }
 
-pub(crate) struct Desk {
+pub(crate) struct TestApp {
     pub(crate) tools: Tools,
-    pub(crate) hand: Hand,
+    pub(crate) hand: TestClock,
     pub(crate) queues: Queues,
 }
 
-impl Desk {
+impl TestApp {
     pub(crate) async fn new() -> Self {
-        let (hand, queues) = (Hand::default(), Queues::start());
+        let (hand, queues) = (TestClock::default(), Queues::start());
         let tools = Tools {
             store: table().await,
             blob: Some(Blob::memory()),
@@ -44,7 +44,7 @@ impl Desk {
     }
 
     /// Runs `posthaste <words>`.
-    pub(crate) async fn run(&self, words: &str) -> Result<Report, Failure> {
+    pub(crate) async fn run(&self, words: &str) -> Result<Report, CommandError> {
         let words = std::iter::once("posthaste").chain(words.split_whitespace());
         let line = Line::try_parse_from(words).expect("a command line");
         run(&line.command, &self.tools).await

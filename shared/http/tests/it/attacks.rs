@@ -4,11 +4,11 @@ use axum::http::Method;
 use posthaste_http::{Access, Routes};
 use posthaste_testkit::Api;
 
-use crate::Desk;
+use crate::TestApp;
 
 #[tokio::test]
 async fn only_the_path_as_it_is_written_finds_a_route() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     for (path, status) in [
         ("/v3/templates", 200),
         ("//v3/templates", 200),
@@ -37,7 +37,7 @@ async fn only_the_path_as_it_is_written_finds_a_route() {
 
 #[tokio::test]
 async fn no_trick_with_the_path_walks_around_the_guard() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     for path in [
         "/v3/templates",
         "//v3/templates",
@@ -63,7 +63,7 @@ async fn no_trick_with_the_path_walks_around_the_guard() {
 
 #[tokio::test]
 async fn what_the_router_refuses_by_itself_has_our_shape() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let ask = desk.api.get("/v3/loose/%ff").key(&desk.tenant.key);
     let answer = ask.send().await.expect(400);
     assert_eq!(answer.error(), (None, "bad request".to_owned()));
@@ -75,7 +75,7 @@ async fn what_the_router_refuses_by_itself_has_our_shape() {
 
 #[tokio::test]
 async fn a_second_key_in_the_headers_opens_nothing() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let (good, name) = (format!("Bearer {}", desk.tenant.key), "authorization");
     let get = || desk.api.get("/v3/templates");
     for (first, second) in [
@@ -114,7 +114,7 @@ async fn a_second_key_in_the_headers_opens_nothing() {
 
 #[tokio::test]
 async fn a_method_in_a_header_is_not_a_method() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let poor = desk
         .tenant
         .restricted(&desk.store, &["templates.read"])
@@ -152,7 +152,7 @@ async fn a_method_in_a_header_is_not_a_method() {
 
 #[tokio::test]
 async fn a_wrong_method_is_told_in_the_form_of_its_path() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let among = Routes::new(desk.gate.clone()).among(&["/v3/mail/send", "/v3/scopes"]);
     let rest = Api::new(among);
     for (path, want) in [
@@ -172,7 +172,7 @@ async fn a_wrong_method_is_told_in_the_form_of_its_path() {
 
 #[tokio::test]
 async fn huge_headers_are_only_wrong() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let huge = "A".repeat(1 << 20);
     let get = || desk.api.get("/v3/templates");
     get().key(&huge).send().await.expect(401);
@@ -188,7 +188,7 @@ async fn huge_headers_are_only_wrong() {
 
 #[tokio::test]
 async fn a_json_bomb_is_only_wrong() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let post = |body: String| {
         desk.api
             .post("/v3/templates")
@@ -231,7 +231,7 @@ async fn a_json_bomb_is_only_wrong() {
 
 #[tokio::test]
 async fn a_body_of_thirty_mebibytes_is_too_large() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let body = |n: usize| format!("\"{}\"", "a".repeat(n - 2));
     let post = |n| {
         desk.api
@@ -246,7 +246,7 @@ async fn a_body_of_thirty_mebibytes_is_too_large() {
 
 #[tokio::test]
 async fn a_handler_that_panics_takes_nobody_with_it() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let answer = desk
         .api
         .delete("/v3/templates")
@@ -265,7 +265,7 @@ async fn a_handler_that_panics_takes_nobody_with_it() {
 
 #[tokio::test]
 async fn the_function_behind_the_gateway_says_why_it_cannot_serve_another_ones_route() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let routes = Routes::new(desk.gate.clone())
         .at(Method::GET, "/v3/scopes", Access::Public, scopes)
         .with_state(());

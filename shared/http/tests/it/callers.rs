@@ -1,15 +1,15 @@
 //! Keys, scopes, on-behalf-of, and accounts that may not send.
 
-use posthaste_store::Status;
+use posthaste_store::AccountStatus;
 use serde_json::json;
 
-use crate::Desk;
+use crate::TestApp;
 
 const NOT_AUTHORIZED: &str = "Authenticated user is not authorized to send mail";
 
 #[tokio::test]
 async fn the_mail_endpoint_refuses_in_its_own_words_and_shape() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let (api, key) = (&desk.api, &desk.tenant.key);
     let poor = desk.tenant.restricted(&desk.store, &["alerts.read"]).await;
     let grant = "The provided authorization grant is invalid, expired, or revoked";
@@ -36,7 +36,7 @@ async fn the_mail_endpoint_refuses_in_its_own_words_and_shape() {
 
 #[tokio::test]
 async fn a_parent_acts_for_its_subusers_and_customer_accounts() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let (api, key) = (&desk.api, &desk.tenant.key);
     let sub = desk.tenant.subuser(&desk.store, "Sub-1").await;
     let mut customer = desk.tenant.subuser(&desk.store, "customer").await.account;
@@ -92,7 +92,7 @@ async fn a_parent_acts_for_its_subusers_and_customer_accounts() {
 
 #[tokio::test]
 async fn nobody_acts_for_strangers() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let (api, key) = (&desk.api, &desk.tenant.key);
     let sub = desk.tenant.subuser(&desk.store, "sub").await;
     let other = posthaste_testkit::Tenant::new(&desk.store, "other", desk.hand.now()).await;
@@ -138,7 +138,7 @@ async fn nobody_acts_for_strangers() {
 
 #[tokio::test]
 async fn the_parents_own_scopes_apply() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     desk.tenant.subuser(&desk.store, "sub").await;
     let poor = desk
         .tenant
@@ -154,7 +154,7 @@ async fn the_parents_own_scopes_apply() {
 
 #[tokio::test]
 async fn a_key_of_a_disabled_or_suspended_account_or_of_one_below_opens_nothing() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let (api, parent) = (&desk.api, &desk.tenant);
     let sub = parent.subuser(&desk.store, "sub").await;
     let under = {
@@ -179,10 +179,10 @@ async fn a_key_of_a_disabled_or_suspended_account_or_of_one_below_opens_nothing(
         desk.hand.advance(10);
     };
     for (who, status) in [
-        (&sub.account.id, Status::Disabled),
-        (&sub.account.id, Status::Suspended),
-        (&sub.account.id, Status::DisabledAndSuspended),
-        (&parent.account.id, Status::Suspended),
+        (&sub.account.id, AccountStatus::Disabled),
+        (&sub.account.id, AccountStatus::Suspended),
+        (&sub.account.id, AccountStatus::DisabledAndSuspended),
+        (&parent.account.id, AccountStatus::Suspended),
     ] {
         set(who, status).await;
         let by_id = format!("account-id {}", under.id);
@@ -208,7 +208,7 @@ async fn a_key_of_a_disabled_or_suspended_account_or_of_one_below_opens_nothing(
         let parents_own = who == &parent.account.id;
         let want = if parents_own { 403 } else { 200 };
         seen.send().await.expect(want);
-        set(who, Status::Active).await;
+        set(who, AccountStatus::Active).await;
         for key in [&sub.key, &below] {
             api.get("/v3/templates").key(key).send().await.expect(200);
         }
@@ -218,7 +218,7 @@ async fn a_key_of_a_disabled_or_suspended_account_or_of_one_below_opens_nothing(
             .await
             .expect(202);
     }
-    set(&sub.account.id, Status::Disabled).await;
+    set(&sub.account.id, AccountStatus::Disabled).await;
     api.post("/v3/mail/send")
         .key(&parent.key)
         .send()
@@ -228,7 +228,7 @@ async fn a_key_of_a_disabled_or_suspended_account_or_of_one_below_opens_nothing(
 
 #[tokio::test]
 async fn a_deleted_account_and_its_keys_are_gone() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let sub = desk.tenant.subuser(&desk.store, "sub").await;
     let (api, key) = (&desk.api, &desk.tenant.key);
     let own = || api.get("/v3/templates").key(&sub.key).send();
@@ -250,7 +250,7 @@ async fn a_deleted_account_and_its_keys_are_gone() {
 
 #[tokio::test]
 async fn a_known_caller_costs_no_call() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     desk.tenant.subuser(&desk.store, "sub").await;
     let ask = || {
         desk.api

@@ -2,16 +2,16 @@
 
 use std::net::IpAddr;
 
-use posthaste_store::{Account, Allow, Disallow, Status};
+use posthaste_store::{Account, AccountStatus, Allow, Disallow};
 use posthaste_testkit::{Ask, HOME};
 
-use crate::{Desk, per_minute};
+use crate::{TestApp, per_minute};
 
 fn ip(text: &str) -> IpAddr {
     text.parse().unwrap()
 }
 
-impl Desk {
+impl TestApp {
     async fn allow(&self, nets: &[&str]) {
         let nets: Vec<_> = nets.iter().map(|net| net.parse().unwrap()).collect();
         let (id, now) = (&self.tenant.account.id, self.hand.now());
@@ -27,7 +27,7 @@ impl Desk {
 
 #[tokio::test]
 async fn a_caller_outside_the_list_is_refused_everywhere() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     desk.get().send().await.expect(200);
     desk.allow(&["203.0.113.0/24", "2001:db8::/48"]).await;
 
@@ -71,7 +71,7 @@ async fn a_caller_outside_the_list_is_refused_everywhere() {
 
 #[tokio::test]
 async fn a_change_of_the_list_is_felt_within_ten_seconds_and_an_empty_one_is_open() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     desk.get().send().await.expect(200);
     let id = &desk.tenant.account.id;
     let nets = ["203.0.113.9/32".parse().unwrap()];
@@ -97,7 +97,7 @@ async fn a_change_of_the_list_is_felt_within_ten_seconds_and_an_empty_one_is_ope
 
 #[tokio::test]
 async fn the_list_of_the_account_whose_key_is_used_decides() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let sub = desk.tenant.subuser(&desk.store, "sub").await;
     desk.allow(&["203.0.113.0/24"]).await;
     // The subuser's own key is not bound by its parent's list, the parent's key is, for whomever.
@@ -114,7 +114,7 @@ async fn the_list_of_the_account_whose_key_is_used_decides() {
 
 #[tokio::test]
 async fn ten_thousand_entries_are_read_once() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let nets: Vec<_> = (0..10_000_u32)
         .map(|i| {
             let base = std::net::Ipv4Addr::from(0x0a00_0000 + i * 2);
@@ -141,7 +141,7 @@ async fn ten_thousand_entries_are_read_once() {
 
 #[tokio::test]
 async fn a_barred_caller_does_not_use_up_the_owners_permits() {
-    let desk = Desk::with(per_minute(5)).await;
+    let desk = TestApp::with(per_minute(5)).await;
     desk.allow(&["203.0.113.0/24"]).await;
     for _ in 0..5 {
         desk.get().send().await.expect(403);
@@ -156,7 +156,7 @@ async fn a_barred_caller_does_not_use_up_the_owners_permits() {
 
 #[tokio::test]
 async fn attempts_are_noted_once_a_minute_for_each_address_and_outcome() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let id = &desk.tenant.account.id;
     desk.allow(&["203.0.113.0/24"]).await;
     let inside = Some(ip("203.0.113.1"));
@@ -208,7 +208,7 @@ async fn attempts_are_noted_once_a_minute_for_each_address_and_outcome() {
 
 #[tokio::test]
 async fn nothing_is_noted_past_the_limit() {
-    let desk = Desk::with(per_minute(3)).await;
+    let desk = TestApp::with(per_minute(3)).await;
     let id = &desk.tenant.account.id;
     let inside = Some(ip("203.0.113.1"));
     desk.allow(&["203.0.113.0/24"]).await;
@@ -248,7 +248,7 @@ async fn nothing_is_noted_past_the_limit() {
 
 #[tokio::test]
 async fn the_addresses_of_one_network_are_one_row() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let id = &desk.tenant.account.id;
     for from in ["2001:db8::1", "2001:db8::2", "2001:db8::3"] {
         desk.get().from(Some(ip(from))).send().await.expect(200);
@@ -266,11 +266,11 @@ async fn the_addresses_of_one_network_are_one_row() {
 
 #[tokio::test]
 async fn a_storm_of_strangers_hides_none_of_the_owners_own() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let id = &desk.tenant.account.id;
     let now = desk.hand.now();
     for i in 0..2_010_u32 {
-        let seen = posthaste_store::Seen {
+        let seen = posthaste_store::AccessRecord {
             ip: std::net::Ipv4Addr::from(0x0a00_0000 + i).into(),
             auth_method: "bearer",
             allowed: false,
@@ -286,7 +286,7 @@ async fn a_storm_of_strangers_hides_none_of_the_owners_own() {
 
 #[tokio::test]
 async fn a_note_that_cannot_be_written_stops_nobody() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     desk.get().send().await.expect(200);
     desk.fuse.burn_after(0, false);
     desk.get()
@@ -299,7 +299,7 @@ async fn a_note_that_cannot_be_written_stops_nobody() {
 
 #[tokio::test]
 async fn a_list_that_cannot_be_read_lets_nobody_in() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     desk.allow(&["203.0.113.0/24"]).await;
     let api = desk.instance(per_minute(100));
     // Key and account can still be read, the list cannot.
@@ -311,7 +311,7 @@ async fn a_list_that_cannot_be_read_lets_nobody_in() {
 
 #[tokio::test]
 async fn the_smtp_door_judges_like_mail_send() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let (gate, key) = (&desk.gate, &desk.tenant.key);
     let poor = desk
         .tenant
@@ -344,7 +344,7 @@ async fn the_smtp_door_judges_like_mail_send() {
 
 #[tokio::test]
 async fn the_smtp_door_is_closed_to_an_account_that_is_switched_off() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let sub = desk.tenant.subuser(&desk.store, "sub").await;
     let parent = &desk.tenant.account.id;
     let log_in = async || desk.gate.log_in(&sub.key, Some(HOME)).await;
@@ -355,10 +355,10 @@ async fn the_smtp_door_is_closed_to_an_account_that_is_switched_off() {
     };
     log_in().await.unwrap();
     for (id, status) in [
-        (&sub.account.id, Status::Disabled),
-        (&sub.account.id, Status::Suspended),
-        (&sub.account.id, Status::DisabledAndSuspended),
-        (parent, Status::Suspended),
+        (&sub.account.id, AccountStatus::Disabled),
+        (&sub.account.id, AccountStatus::Suspended),
+        (&sub.account.id, AccountStatus::DisabledAndSuspended),
+        (parent, AccountStatus::Suspended),
     ] {
         turn(id, status).await;
         let rejection = log_in().await.unwrap_err();
@@ -368,7 +368,7 @@ async fn the_smtp_door_is_closed_to_an_account_that_is_switched_off() {
             (401, "Authenticated user is not authorized to send mail"),
             "{status:?}"
         );
-        turn(id, Status::Active).await;
+        turn(id, AccountStatus::Active).await;
         log_in().await.unwrap();
     }
 }

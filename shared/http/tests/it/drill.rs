@@ -3,12 +3,12 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use crate::{Desk, per_minute};
+use crate::{TestApp, per_minute};
 
 const LIMIT: u32 = 1_000;
 
 /// Calls every instance as often as `turns` says, all at once; how many calls passed.
-async fn drill(desk: &Desk, turns: &[u32]) -> u32 {
+async fn drill(desk: &TestApp, turns: &[u32]) -> u32 {
     let passed = Arc::new(AtomicU32::new(0));
     let mut instances = tokio::task::JoinSet::new();
     for turns in turns.iter().copied() {
@@ -38,7 +38,7 @@ async fn eight_instances_pass_a_limit_of_a_thousand_together() {
         [5, 5, 5, 5, 400, 400, 400, 400],
         [60, 10, 1, 200, 30, 2, 100, 2_000],
     ] {
-        let desk = Desk::with(per_minute(LIMIT)).await;
+        let desk = TestApp::with(per_minute(LIMIT)).await;
         let before = desk.fuse.calls();
         let passed = drill(&desk, &turns).await;
         assert!(
@@ -56,7 +56,7 @@ async fn eight_instances_pass_a_limit_of_a_thousand_together() {
 
 #[tokio::test]
 async fn the_next_minute_starts_over() {
-    let desk = Desk::with(per_minute(LIMIT)).await;
+    let desk = TestApp::with(per_minute(LIMIT)).await;
     assert!(drill(&desk, &[600, 600]).await >= 950);
     desk.hand.advance(60);
     assert!(drill(&desk, &[600, 600]).await >= 950);
@@ -64,7 +64,7 @@ async fn the_next_minute_starts_over() {
 
 #[tokio::test]
 async fn a_burst_at_an_empty_stock_waits_for_one_lease() {
-    let desk = Desk::with(per_minute(10_000)).await;
+    let desk = TestApp::with(per_minute(10_000)).await;
     let api = desk.instance(per_minute(10_000));
     api.get("/v3/scopes")
         .key(&desk.tenant.key)

@@ -2,12 +2,12 @@
 
 use std::net::{IpAddr, Ipv4Addr};
 
-use posthaste_http::Limits;
-use posthaste_testkit::Answer;
+use posthaste_http::RateLimits;
+use posthaste_testkit::Response;
 
-use crate::{Desk, per_minute};
+use crate::{TestApp, per_minute};
 
-fn counter(answer: &Answer) -> (u32, u32, i64) {
+fn counter(answer: &Response) -> (u32, u32, i64) {
     let header = |name: &str| answer.header(name).to_owned();
     (
         header("x-ratelimit-limit").parse().unwrap(),
@@ -18,7 +18,7 @@ fn counter(answer: &Answer) -> (u32, u32, i64) {
 
 #[tokio::test]
 async fn every_answer_carries_the_three_headers() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let (api, key) = (&desk.api, &desk.tenant.key);
     let poor = desk.tenant.restricted(&desk.store, &["alerts.read"]).await;
     let now = desk.hand.now();
@@ -50,7 +50,7 @@ async fn every_answer_carries_the_three_headers() {
 
 #[tokio::test]
 async fn a_spent_limit_answers_429_with_its_reset_ahead() {
-    let desk = Desk::with(per_minute(3)).await;
+    let desk = TestApp::with(per_minute(3)).await;
     desk.hand.advance(59);
     let get = || desk.api.get("/v3/templates").key(&desk.tenant.key).send();
     for left in [2, 1, 0] {
@@ -72,7 +72,7 @@ async fn a_spent_limit_answers_429_with_its_reset_ahead() {
 
 #[tokio::test]
 async fn each_endpoint_and_each_account_has_its_own_count() {
-    let desk = Desk::with(Limits {
+    let desk = TestApp::with(RateLimits {
         endpoints: "POST /v3/templates=1".parse().unwrap(),
         ..per_minute(2)
     })
@@ -113,7 +113,7 @@ async fn each_endpoint_and_each_account_has_its_own_count() {
 
 #[tokio::test]
 async fn callers_without_a_key_are_counted_by_address() {
-    let desk = Desk::with(per_minute(2)).await;
+    let desk = TestApp::with(per_minute(2)).await;
     let from = |last| Some(IpAddr::V4(Ipv4Addr::new(198, 51, 100, last)));
     let (api, key) = (&desk.api, &desk.tenant.key);
     let get = |last| api.get("/v3/templates").from(from(last));
@@ -139,13 +139,13 @@ async fn callers_without_a_key_are_counted_by_address() {
     get(3).key(&wrong).send().await.expect(401);
 }
 
-fn counter_reset(desk: &Desk) -> i64 {
+fn counter_reset(desk: &TestApp) -> i64 {
     desk.hand.now().0 / 60 * 60 + 60
 }
 
 #[tokio::test]
 async fn mail_goes_out_even_when_nobody_can_count() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     let send = || desk.api.post("/v3/mail/send").key(&desk.tenant.key).send();
     send().await.expect(202);
     desk.hand.advance(5);
@@ -159,7 +159,7 @@ async fn mail_goes_out_even_when_nobody_can_count() {
 
 #[tokio::test]
 async fn a_table_that_fails_is_a_500_that_tells_nothing() {
-    let desk = Desk::new().await;
+    let desk = TestApp::new().await;
     desk.fuse.burn_after(0, false);
     let answer = desk
         .api

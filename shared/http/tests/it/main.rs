@@ -14,32 +14,34 @@ mod limits;
 
 use axum::Json;
 use axum::http::{Method, StatusCode};
-use posthaste_http::{Access, Body, Caller, ClientIp, Dialect, Gate, Limits, Path, Routes};
+use posthaste_http::{
+    Access, Authorizer, Caller, ClientIp, Dialect, JsonBody, PathParams, RateLimits, Routes,
+};
 use posthaste_store::Store;
-use posthaste_testkit::{Api, Fuse, Hand, TABLE, Tenant, dynamodb};
+use posthaste_testkit::{Api, FailAfter, TABLE, Tenant, TestClock, dynamodb};
 use serde_json::{Value, json};
 
 /// An instance over a table whose calls are counted, and an account to call it with.
-pub(crate) struct Desk {
+pub(crate) struct TestApp {
     pub(crate) store: Store,
-    pub(crate) fuse: Fuse,
-    pub(crate) hand: Hand,
-    pub(crate) gate: Gate,
+    pub(crate) fuse: FailAfter,
+    pub(crate) hand: TestClock,
+    pub(crate) gate: Authorizer,
     pub(crate) api: Api,
     pub(crate) tenant: Tenant,
 }
 
-impl Desk {
+impl TestApp {
     pub(crate) async fn new() -> Self {
-        Self::with(Limits::default()).await
+        Self::with(RateLimits::default()).await
     }
 
-    pub(crate) async fn with(limits: Limits) -> Self {
-        let (fuse, hand) = (Fuse::default(), Hand::default());
+    pub(crate) async fn with(limits: RateLimits) -> Self {
+        let (fuse, hand) = (FailAfter::default(), TestClock::default());
         let store = Store::open(&fuse.around(&dynamodb().await), TABLE);
         store.create_table().await.unwrap();
         let tenant = Tenant::new(&store, "parent", hand.now()).await;
-        let gate = Gate::new(store.clone(), hand.clock(), limits);
+        let gate = Authorizer::new(store.clone(), hand.clock(), limits);
         Self {
             api: api(&gate),
             gate,
@@ -51,21 +53,25 @@ impl Desk {
     }
 
     /// One more instance over the same table, with caches of its own.
-    pub(crate) fn instance(&self, limits: Limits) -> Api {
-        api(&Gate::new(self.store.clone(), self.hand.clock(), limits))
+    pub(crate) fn instance(&self, limits: RateLimits) -> Api {
+        api(&Authorizer::new(
+            self.store.clone(),
+            self.hand.clock(),
+            limits,
+        ))
     }
 }
 
 /// Limits of this many requests a minute.
-pub(crate) fn per_minute(requests: u32) -> Limits {
-    Limits {
+pub(crate) fn per_minute(requests: u32) -> RateLimits {
+    RateLimits {
         requests,
         mail_send: requests,
-        ..Limits::default()
+        ..RateLimits::default()
     }
 }
 
-fn api(gate: &Gate) -> Api {
+fn api(gate: &Authorizer) -> Api {
     let routes = Routes::new(gate.clone())
         .at(
             Method::GET,
@@ -117,7 +123,7 @@ async fn who(caller: Caller, ip: ClientIp) -> Json<Value> {
     }))
 }
 
-async fn echo(Body(body): Body<Value>) -> Json<Value> {
+async fn echo(JsonBody(body): JsonBody<Value>) -> Json<Value> {
     Json(body)
 }
 
@@ -126,7 +132,7 @@ async fn loose(axum::extract::Path(id): axum::extract::Path<String>) -> String {
     id
 }
 
-async fn one(Path(id): Path<String>) -> String {
+async fn one(PathParams(id): PathParams<String>) -> String {
     id
 }
 

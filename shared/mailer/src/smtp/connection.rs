@@ -2,12 +2,12 @@
 
 use tokio::time::Instant;
 
-use super::hello::Offers;
-use super::judge::{Step, Verdict, judge};
+use super::ehlo::Capabilities;
+use super::reply_class::{ReplyClass, Step, classify_reply};
 use super::stuffing::Stuffing;
-use super::wire::{Io, Trouble, Wire};
+use super::wire::{Io, Wire, WireError};
 use super::{GRACE, Timeouts};
-use crate::reply::Reply;
+use crate::reply::RelayReply;
 
 /// The message is written in pieces of about this many bytes.
 const PIECE: usize = 64 * 1024;
@@ -15,7 +15,7 @@ const PIECE: usize = 64 * 1024;
 /// An open, greeted and, where asked for, encrypted and logged-in connection.
 pub(super) struct Connection {
     pub(super) wire: Wire<Box<dyn Io>>,
-    pub(super) offers: Offers,
+    pub(super) offers: Capabilities,
     pub(super) tls: bool,
     /// Our own address on it.
     pub(super) ip: Option<String>,
@@ -31,7 +31,7 @@ pub(super) struct Connection {
 
 /// Why the relay did not take the mail.
 #[derive(Debug)]
-pub(super) struct Failure {
+pub(super) struct RelayFailure {
     pub(super) step: Step,
     pub(super) why: Why,
     /// The connection was lost before the relay said anything about this mail.
@@ -40,18 +40,18 @@ pub(super) struct Failure {
 
 #[derive(Debug)]
 pub(super) enum Why {
-    Refused(Reply),
-    Trouble(Trouble),
+    Refused(RelayReply),
+    Trouble(WireError),
     /// What we will not do, or cannot.
     Ours(String),
 }
 
-impl Failure {
-    pub(super) fn refused(step: Step, reply: Reply) -> Self {
+impl RelayFailure {
+    pub(super) fn refused(step: Step, reply: RelayReply) -> Self {
         Self::new(step, Why::Refused(reply))
     }
 
-    pub(super) fn trouble(step: Step, trouble: Trouble) -> Self {
+    pub(super) fn trouble(step: Step, trouble: WireError) -> Self {
         Self::new(step, Why::Trouble(trouble))
     }
 
@@ -80,7 +80,7 @@ pub(super) struct Offer<'a> {
 impl Connection {
     pub(super) fn new(
         wire: Wire<Box<dyn Io>>,
-        offers: Offers,
+        offers: Capabilities,
         tls: bool,
         timeouts: Timeouts,
     ) -> Self {
@@ -104,7 +104,7 @@ impl Connection {
     }
 
     /// Offers one mail and returns the reply that accepted it.
-    pub(super) async fn offer(&mut self, offer: &Offer<'_>) -> Result<Reply, Failure> {
+    pub(super) async fn offer(&mut self, offer: &Offer<'_>) -> Result<RelayReply, RelayFailure> {
         let steps = self.steps(offer);
         self.served += 1;
         // Until a reply says otherwise; a future dropped half-way takes the connection with it.
@@ -119,9 +119,9 @@ impl Connection {
         // Whatever the answer, the transaction is over (RFC 5321 section 4.1.1.4).
         self.unfinished = false;
         match self.heard(Step::Message, &reply) {
-            Verdict::Good => Ok(reply),
-            Verdict::Deferred(_) | Verdict::Bounced(_) => {
-                Err(Failure::refused(Step::Message, reply))
+            ReplyClass::Good => Ok(reply),
+            ReplyClass::Deferred(_) | ReplyClass::Bounced(_) => {
+                Err(RelayFailure::refused(Step::Message, reply))
             }
         }
     }
@@ -152,16 +152,16 @@ impl Connection {
     }
 
     /// All commands in one write, then all replies (RFC 2920).
-    async fn pipelined(&mut self, steps: &[(Step, String)]) -> Result<(), Failure> {
+    async fn pipelined(&mut self, steps: &[(Step, String)]) -> Result<(), RelayFailure> {
         self.out.clear();
         for (_, command) in steps {
             self.out.extend_from_slice(command.as_bytes());
         }
         let first = steps.first().map_or(Step::MailFrom, |(step, _)| *step);
         let sent = self.wire.write(&self.out, self.timeouts.command).await;
-        sent.map_err(|trouble| Failure {
+        sent.map_err(|trouble| RelayFailure {
             unheard: true,
-            ..Failure::trouble(first, trouble)
+            ..RelayFailure::trouble(first, trouble)
         })?;
         let mut failure = None;
         for (step, _) in steps {
@@ -171,9 +171,9 @@ impl Connection {
                 Err(lost) => return Err(failure.unwrap_or(lost)),
             };
             let verdict = self.heard(*step, &reply);
-            if *step == Step::Data && verdict == Verdict::Good && failure.is_some() {
+            if *step == Step::Data && verdict == ReplyClass::Good && failure.is_some() {
                 self.call_off(failure.as_ref()).await;
-            } else if verdict != Verdict::Good && failure.is_none() {
+            } else if verdict != ReplyClass::Good && failure.is_none() {
                 failure = Some(self.refusal(*step, first, reply));
             }
         }
@@ -182,7 +182,7 @@ impl Connection {
 
     /// A server may answer 354 though nobody is left to write to (RFC 2920 section 3.1): an empty
     /// message ends it. When the refused one was the sender we rather hang up.
-    async fn call_off(&mut self, failure: Option<&Failure>) {
+    async fn call_off(&mut self, failure: Option<&RelayFailure>) {
         self.broken = true;
         if failure.is_some_and(|failure| failure.step == Step::RcptTo) {
             let ended = self.wire.ask(".\r\n", self.timeouts.command).await;
@@ -190,7 +190,7 @@ impl Connection {
         }
     }
 
-    async fn one_by_one(&mut self, steps: &[(Step, String)]) -> Result<(), Failure> {
+    async fn one_by_one(&mut self, steps: &[(Step, String)]) -> Result<(), RelayFailure> {
         let first = steps.first().map_or(Step::MailFrom, |(step, _)| *step);
         for (step, command) in steps {
             let sent = self
@@ -199,57 +199,59 @@ impl Connection {
                 .await;
             sent.map_err(|trouble| {
                 self.broken = true;
-                Failure {
+                RelayFailure {
                     unheard: *step == first,
-                    ..Failure::trouble(*step, trouble)
+                    ..RelayFailure::trouble(*step, trouble)
                 }
             })?;
             let reply = self.next(*step, first).await?;
-            if self.heard(*step, &reply) != Verdict::Good {
+            if self.heard(*step, &reply) != ReplyClass::Good {
                 return Err(self.refusal(*step, first, reply));
             }
         }
         Ok(())
     }
 
-    async fn next(&mut self, step: Step, first: Step) -> Result<Reply, Failure> {
+    async fn next(&mut self, step: Step, first: Step) -> Result<RelayReply, RelayFailure> {
         let reply = self.wire.reply(self.timeouts.command).await;
         reply.map_err(|trouble| {
             self.broken = true;
-            let unheard = step == first && !matches!(trouble, Trouble::Silent(_));
-            Failure {
+            let unheard = step == first && !matches!(trouble, WireError::Silent(_));
+            RelayFailure {
                 unheard,
-                ..Failure::trouble(step, trouble)
+                ..RelayFailure::trouble(step, trouble)
             }
         })
     }
 
-    fn heard(&mut self, step: Step, reply: &Reply) -> Verdict {
+    fn heard(&mut self, step: Step, reply: &RelayReply) -> ReplyClass {
         self.broken = reply.code == 421;
-        judge(step, reply)
+        classify_reply(step, reply)
     }
 
-    fn refusal(&self, step: Step, first: Step, reply: Reply) -> Failure {
-        Failure {
+    fn refusal(&self, step: Step, first: Step, reply: RelayReply) -> RelayFailure {
+        RelayFailure {
             unheard: step == first && reply.code == 421,
-            ..Failure::refused(step, reply)
+            ..RelayFailure::refused(step, reply)
         }
     }
 
-    async fn send_message(&mut self, message: &[u8]) -> Result<Reply, Failure> {
+    async fn send_message(&mut self, message: &[u8]) -> Result<RelayReply, RelayFailure> {
         self.broken = true;
         if let Err(trouble) = self.write_message(message).await {
             // A relay that hangs up in the middle may have said why.
             return match self.wire.reply(GRACE).await {
-                Ok(reply) if !reply.is_positive() => Err(Failure::refused(Step::Message, reply)),
-                Ok(_) | Err(_) => Err(Failure::trouble(Step::Message, trouble)),
+                Ok(reply) if !reply.is_positive() => {
+                    Err(RelayFailure::refused(Step::Message, reply))
+                }
+                Ok(_) | Err(_) => Err(RelayFailure::trouble(Step::Message, trouble)),
             };
         }
         let reply = self.wire.reply(self.timeouts.accept).await;
-        reply.map_err(|trouble| Failure::trouble(Step::Message, trouble))
+        reply.map_err(|trouble| RelayFailure::trouble(Step::Message, trouble))
     }
 
-    async fn write_message(&mut self, message: &[u8]) -> Result<(), Trouble> {
+    async fn write_message(&mut self, message: &[u8]) -> Result<(), WireError> {
         let limit = self.timeouts.block;
         let mut out = std::mem::take(&mut self.out);
         out.clear();

@@ -8,10 +8,10 @@
 //! at which command the relay refused, which is what tells a bounce from our own trouble.
 
 mod connection;
-mod hello;
-mod judge;
+mod ehlo;
 mod open;
 mod outcome;
+mod reply_class;
 mod stuffing;
 mod tls;
 mod wire;
@@ -119,11 +119,11 @@ impl Smtp {
     pub(crate) async fn hand_over(&self, envelope: &Envelope, message: &[u8]) -> Attempt {
         let (from, utf8) = match sender(&envelope.from) {
             Ok(sender) => sender,
-            Err(trouble) => return Attempt::our_trouble(trouble),
+            Err(trouble) => return Attempt::relay_error(trouble),
         };
         let pool = &self.0;
         let Ok(_permit) = pool.permits.acquire().await else {
-            return Attempt::our_trouble("the connections to the relay are closed".to_owned());
+            return Attempt::relay_error("the connections to the relay are closed".to_owned());
         };
         let to = envelope.to.wire();
         let offer = Offer {
@@ -133,10 +133,10 @@ impl Smtp {
             message,
         };
         if let Some(mut connection) = pool.idle_connection().await {
-            let (attempt, unheard) = pool.offer(&mut connection, &offer).await;
+            let (attempt, not_attempted) = pool.offer(&mut connection, &offer).await;
             pool.give_back(connection);
             // The relay had closed it before the mail was mentioned: that was no attempt.
-            if !unheard {
+            if !not_attempted {
                 return attempt;
             }
         }

@@ -9,20 +9,20 @@ use tokio::net::TcpStream;
 use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
 
-use super::connection::{Connection, Failure};
-use super::hello::Offers;
-use super::judge::Step;
-use super::wire::{Io, Trouble, Wire};
+use super::connection::{Connection, RelayFailure};
+use super::ehlo::Capabilities;
+use super::reply_class::Step;
+use super::wire::{Io, Wire, WireError};
 use super::{SmtpConfig, tls};
 use crate::Tls;
 use crate::relay_url::Login;
-use crate::reply::Reply;
+use crate::reply::RelayReply;
 
 /// Connects, greets, encrypts and logs in.
-pub(super) async fn open(config: &SmtpConfig, tls: &TlsCache) -> Result<Connection, Failure> {
+pub(super) async fn open(config: &SmtpConfig, tls: &TlsCache) -> Result<Connection, RelayFailure> {
     let stream = connect(config).await?;
     let local = stream.local_addr().ok().map(|address| address.ip());
-    let door = Door {
+    let door = Connector {
         config,
         tls,
         hello: config.hello.clone().unwrap_or_else(|| literal(local)),
@@ -44,7 +44,7 @@ pub(super) async fn open(config: &SmtpConfig, tls: &TlsCache) -> Result<Connecti
     Ok(connection)
 }
 
-async fn connect(config: &SmtpConfig) -> Result<TcpStream, Failure> {
+async fn connect(config: &SmtpConfig) -> Result<TcpStream, RelayFailure> {
     let target = (config.relay.host.as_str(), config.relay.port);
     let limit = config.timeouts.connect;
     let trouble = match timeout(limit, TcpStream::connect(target)).await {
@@ -53,7 +53,7 @@ async fn connect(config: &SmtpConfig) -> Result<TcpStream, Failure> {
             // last one, and a connection carries some twenty mails a second.
             stream
                 .set_nodelay(true)
-                .map_err(|e| Failure::trouble(Step::Connect, e.into()))?;
+                .map_err(|e| RelayFailure::trouble(Step::Connect, e.into()))?;
             return Ok(stream);
         }
         Ok(Err(error)) => format!(
@@ -65,7 +65,7 @@ async fn connect(config: &SmtpConfig) -> Result<TcpStream, Failure> {
             config.relay.authority()
         ),
     };
-    Err(Failure::ours(trouble))
+    Err(RelayFailure::ours(trouble))
 }
 
 /// The name for EHLO of a host without one: its address (RFC 5321 section 4.1.4).
@@ -85,21 +85,21 @@ pub(super) struct TlsCache {
     unchecked: tokio::sync::OnceCell<TlsConnector>,
 }
 
-struct Door<'a> {
+struct Connector<'a> {
     config: &'a SmtpConfig,
     tls: &'a TlsCache,
     hello: String,
 }
 
-impl Door<'_> {
-    async fn wrapped(&self, stream: TcpStream) -> Result<Connection, Failure> {
+impl Connector<'_> {
+    async fn wrapped(&self, stream: TcpStream) -> Result<Connection, RelayFailure> {
         let mut wire = Wire::new(self.encrypt(stream).await?);
         self.greeting(&mut wire).await?;
         let offers = self.ehlo(&mut wire).await?;
         Ok(Connection::new(wire, offers, true, self.config.timeouts))
     }
 
-    async fn clear(&self, stream: TcpStream) -> Result<Connection, Failure> {
+    async fn clear(&self, stream: TcpStream) -> Result<Connection, RelayFailure> {
         let mut wire = Wire::new(stream);
         self.greeting(&mut wire).await?;
         let offers = self.ehlo(&mut wire).await?;
@@ -110,20 +110,22 @@ impl Door<'_> {
                 return self.started(wire).await;
             }
             if wanted == Tls::Required {
-                return Err(Failure::refused(Step::Connect, reply));
+                return Err(RelayFailure::refused(Step::Connect, reply));
             }
         } else if wanted == Tls::Required {
-            return Err(Failure::ours("the relay does not offer STARTTLS"));
+            return Err(RelayFailure::ours("the relay does not offer STARTTLS"));
         }
         let (stream, _) = wire.into_stream();
         let wire: Wire<Box<dyn Io>> = Wire::new(Box::new(stream));
         Ok(Connection::new(wire, offers, false, self.config.timeouts))
     }
 
-    async fn started(&self, wire: Wire<TcpStream>) -> Result<Connection, Failure> {
+    async fn started(&self, wire: Wire<TcpStream>) -> Result<Connection, RelayFailure> {
         let (stream, read_ahead) = wire.into_stream();
         if read_ahead {
-            return Err(Failure::ours("the relay spoke between STARTTLS and TLS"));
+            return Err(RelayFailure::ours(
+                "the relay spoke between STARTTLS and TLS",
+            ));
         }
         let mut wire = Wire::new(self.encrypt(stream).await?);
         // What was offered in the clear may have been anybody's words.
@@ -131,7 +133,7 @@ impl Door<'_> {
         Ok(Connection::new(wire, offers, true, self.config.timeouts))
     }
 
-    async fn encrypt(&self, stream: TcpStream) -> Result<Box<dyn Io>, Failure> {
+    async fn encrypt(&self, stream: TcpStream) -> Result<Box<dyn Io>, RelayFailure> {
         let connector = match self.config.relay.tls {
             Tls::Opportunistic => {
                 let make = || async { tls::unchecked() };
@@ -142,50 +144,60 @@ impl Door<'_> {
                 self.tls.checked.get_or_try_init(make).await
             }
         }
-        .map_err(Failure::ours)?;
-        let name = ServerName::try_from(self.config.relay.host.clone())
-            .map_err(|_| Failure::ours("the relay's host is no name a certificate can have"))?;
+        .map_err(RelayFailure::ours)?;
+        let name = ServerName::try_from(self.config.relay.host.clone()).map_err(|_| {
+            RelayFailure::ours("the relay's host is no name a certificate can have")
+        })?;
         let limit = self.config.timeouts.connect;
         match timeout(limit, connector.connect(name, stream)).await {
             Ok(Ok(stream)) => Ok(Box::new(stream)),
-            Ok(Err(error)) => Err(Failure::ours(format!("TLS with the relay failed: {error}"))),
-            Err(_) => Err(Failure::trouble(Step::Connect, Trouble::Silent(limit))),
+            Ok(Err(error)) => Err(RelayFailure::ours(format!(
+                "TLS with the relay failed: {error}"
+            ))),
+            Err(_) => Err(RelayFailure::trouble(
+                Step::Connect,
+                WireError::Silent(limit),
+            )),
         }
     }
 
-    async fn greeting<S: Io>(&self, wire: &mut Wire<S>) -> Result<(), Failure> {
+    async fn greeting<S: Io>(&self, wire: &mut Wire<S>) -> Result<(), RelayFailure> {
         let reply = wire.reply(self.config.timeouts.command).await;
-        let reply = reply.map_err(|trouble| Failure::trouble(Step::Connect, trouble))?;
+        let reply = reply.map_err(|trouble| RelayFailure::trouble(Step::Connect, trouble))?;
         if reply.code == 220 {
             return Ok(());
         }
-        Err(Failure::refused(Step::Connect, reply))
+        Err(RelayFailure::refused(Step::Connect, reply))
     }
 
-    async fn ehlo<S: Io>(&self, wire: &mut Wire<S>) -> Result<Offers, Failure> {
+    async fn ehlo<S: Io>(&self, wire: &mut Wire<S>) -> Result<Capabilities, RelayFailure> {
         let reply = self.ask(wire, &format!("EHLO {}\r\n", self.hello)).await?;
         if reply.code == 250 {
-            return Ok(Offers::read(&reply));
+            return Ok(Capabilities::read(&reply));
         }
         // A server that knows no EHLO offers nothing (RFC 5321 section 3.2).
         if matches!(reply.code, 500 | 502) {
             let reply = self.ask(wire, &format!("HELO {}\r\n", self.hello)).await?;
             if reply.code == 250 {
-                return Ok(Offers::default());
+                return Ok(Capabilities::default());
             }
-            return Err(Failure::refused(Step::Connect, reply));
+            return Err(RelayFailure::refused(Step::Connect, reply));
         }
-        Err(Failure::refused(Step::Connect, reply))
+        Err(RelayFailure::refused(Step::Connect, reply))
     }
 
-    async fn ask<S: Io>(&self, wire: &mut Wire<S>, command: &str) -> Result<Reply, Failure> {
+    async fn ask<S: Io>(
+        &self,
+        wire: &mut Wire<S>,
+        command: &str,
+    ) -> Result<RelayReply, RelayFailure> {
         let reply = wire.ask(command, self.config.timeouts.command).await;
-        reply.map_err(|trouble| Failure::trouble(Step::Connect, trouble))
+        reply.map_err(|trouble| RelayFailure::trouble(Step::Connect, trouble))
     }
 }
 
 /// AUTH PLAIN (RFC 4616) where offered, else LOGIN.
-async fn log_in(connection: &mut Connection, login: &Login) -> Result<(), Failure> {
+async fn log_in(connection: &mut Connection, login: &Login) -> Result<(), RelayFailure> {
     let lines = if connection.offers.plain {
         let secret = format!("\0{}\0{}", login.user, login.password);
         vec![format!("AUTH PLAIN {}\r\n", STANDARD.encode(secret))]
@@ -196,7 +208,7 @@ async fn log_in(connection: &mut Connection, login: &Login) -> Result<(), Failur
             format!("{}\r\n", STANDARD.encode(&login.password)),
         ]
     } else {
-        return Err(Failure::ours(
+        return Err(RelayFailure::ours(
             "the relay offers neither AUTH PLAIN nor LOGIN",
         ));
     };
@@ -204,10 +216,10 @@ async fn log_in(connection: &mut Connection, login: &Login) -> Result<(), Failur
     let last = lines.len();
     for (at, line) in lines.iter().enumerate() {
         let reply = connection.wire.ask(line, limit).await;
-        let reply = reply.map_err(|trouble| Failure::trouble(Step::Connect, trouble))?;
+        let reply = reply.map_err(|trouble| RelayFailure::trouble(Step::Connect, trouble))?;
         let wanted = if at + 1 == last { 235 } else { 334 };
         if reply.code != wanted {
-            return Err(Failure::refused(Step::Connect, reply));
+            return Err(RelayFailure::refused(Step::Connect, reply));
         }
     }
     Ok(())

@@ -1,11 +1,11 @@
 //! From what the relay said, or failed to, to the attempt.
 
-use super::connection::{Failure, Why};
-use super::judge::{Verdict, judge};
-use crate::reply::Reply;
-use crate::{Attempt, Cause, Stage, Status};
+use super::connection::{RelayFailure, Why};
+use super::reply_class::{ReplyClass, classify_reply};
+use crate::reply::RelayReply;
+use crate::{Attempt, Cause, EnhancedStatus, RefusalStage};
 
-pub(super) fn accepted(reply: &Reply, ip: Option<String>, tls: bool) -> Attempt {
+pub(super) fn accepted(reply: &RelayReply, ip: Option<String>, tls: bool) -> Attempt {
     Attempt::Accepted {
         code: reply.code,
         response: reply.line(),
@@ -19,24 +19,24 @@ pub(super) fn too_long(longest: u64, ip: Option<String>, tls: bool) -> Attempt {
     Attempt::Bounced {
         code: 552,
         response: format!("552 5.3.4 the relay takes mails of at most {longest} octets"),
-        status: Some(Status::new(5, 3, 4)),
-        stage: Stage::Data,
+        status: Some(EnhancedStatus::new(5, 3, 4)),
+        stage: RefusalStage::Data,
         ip,
         tls,
     }
 }
 
-pub(super) fn attempt_of(failure: Failure, ip: Option<String>, tls: bool) -> Attempt {
+pub(super) fn attempt_of(failure: RelayFailure, ip: Option<String>, tls: bool) -> Attempt {
     let (reply, verdict) = match failure.why {
         Why::Refused(reply) => {
-            let verdict = judge(failure.step, &reply);
+            let verdict = classify_reply(failure.step, &reply);
             (reply, verdict)
         }
         Why::Trouble(trouble) => return lost(trouble.to_string(), ip),
         Why::Ours(text) => return lost(text, ip),
     };
     let cause = match verdict {
-        Verdict::Bounced(stage) => {
+        ReplyClass::Bounced(stage) => {
             return Attempt::Bounced {
                 code: reply.code,
                 response: reply.line(),
@@ -46,8 +46,8 @@ pub(super) fn attempt_of(failure: Failure, ip: Option<String>, tls: bool) -> Att
                 tls,
             };
         }
-        Verdict::Deferred(cause) => cause,
-        Verdict::Good => Cause::Relay,
+        ReplyClass::Deferred(cause) => cause,
+        ReplyClass::Good => Cause::Relay,
     };
     Attempt::Deferred {
         response: reply.line(),

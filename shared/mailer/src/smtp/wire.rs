@@ -10,7 +10,7 @@ use bytes::BytesMut;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, ReadBuf};
 use tokio::time::timeout;
 
-use crate::reply::{Nonsense, Replies, Reply};
+use crate::reply::{ProtocolError, RelayReply, Replies};
 
 /// A connection, encrypted or not.
 pub(super) trait Io: AsyncRead + AsyncWrite + Send + Unpin {}
@@ -18,7 +18,7 @@ impl<T: AsyncRead + AsyncWrite + Send + Unpin> Io for T {}
 
 /// Why no reply came.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum Trouble {
+pub(super) enum WireError {
     #[error("the relay closed the connection")]
     Closed,
     #[error("the connection to the relay broke: {0}")]
@@ -26,7 +26,7 @@ pub(super) enum Trouble {
     #[error("the relay did not answer within {0:?}")]
     Silent(Duration),
     #[error(transparent)]
-    Nonsense(#[from] Nonsense),
+    Nonsense(#[from] ProtocolError),
 }
 
 /// A stream and what was read from it ahead of need.
@@ -46,7 +46,7 @@ impl<S: Io> Wire<S> {
     }
 
     /// Writes all of it; the stream is buffered by nobody, so once written it is on its way.
-    pub(super) async fn write(&mut self, bytes: &[u8], limit: Duration) -> Result<(), Trouble> {
+    pub(super) async fn write(&mut self, bytes: &[u8], limit: Duration) -> Result<(), WireError> {
         let stream = &mut self.stream;
         within(limit, async {
             stream.write_all(bytes).await?;
@@ -57,7 +57,7 @@ impl<S: Io> Wire<S> {
     }
 
     /// The next reply.
-    pub(super) async fn reply(&mut self, limit: Duration) -> Result<Reply, Trouble> {
+    pub(super) async fn reply(&mut self, limit: Duration) -> Result<RelayReply, WireError> {
         let Self {
             stream,
             inbox,
@@ -69,7 +69,7 @@ impl<S: Io> Wire<S> {
         within(limit, async {
             loop {
                 if stream.read_buf(inbox).await? == 0 {
-                    return Err(Trouble::Closed);
+                    return Err(WireError::Closed);
                 }
                 if let Some(reply) = replies.take(inbox)? {
                     return Ok(reply);
@@ -80,7 +80,11 @@ impl<S: Io> Wire<S> {
     }
 
     /// One command, one reply.
-    pub(super) async fn ask(&mut self, command: &str, limit: Duration) -> Result<Reply, Trouble> {
+    pub(super) async fn ask(
+        &mut self,
+        command: &str,
+        limit: Duration,
+    ) -> Result<RelayReply, WireError> {
         self.write(command.as_bytes(), limit).await?;
         self.reply(limit).await
     }
@@ -108,9 +112,9 @@ impl<S: Io> Wire<S> {
 
 async fn within<T>(
     limit: Duration,
-    work: impl Future<Output = Result<T, Trouble>>,
-) -> Result<T, Trouble> {
+    work: impl Future<Output = Result<T, WireError>>,
+) -> Result<T, WireError> {
     timeout(limit, work)
         .await
-        .unwrap_or(Err(Trouble::Silent(limit)))
+        .unwrap_or(Err(WireError::Silent(limit)))
 }

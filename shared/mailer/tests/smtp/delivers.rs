@@ -1,12 +1,12 @@
 //! Mails that go through, and the bytes they arrive with.
 
 use posthaste_mailer::{Attempt, Envelope};
-use posthaste_smtpd::Offers;
+use posthaste_smtpd::Extensions;
 use posthaste_testkit::relay::{Relay, Script};
 
 use crate::{config, envelope, hand_over, mailer, outcome, response, to_relay};
 
-const NOTHING: Offers = Offers {
+const NOTHING: Extensions = Extensions {
     pipelining: false,
     size: false,
     eight_bit: false,
@@ -56,7 +56,7 @@ async fn every_message_arrives_as_it_was() {
         &large,
         &long_line,
     ];
-    for offers in [Offers::default(), NOTHING] {
+    for offers in [Extensions::default(), NOTHING] {
         let relay = Relay::start(Script::new().offering(offers)).await;
         let mailer = to_relay(&relay);
         for message in messages {
@@ -161,9 +161,9 @@ async fn names_in_any_script_travel_when_the_relay_takes_them() {
 
 #[tokio::test]
 async fn a_relay_without_smtputf8_cannot_take_a_name_in_another_script() {
-    let relay = Relay::start(Script::new().offering(Offers {
+    let relay = Relay::start(Script::new().offering(Extensions {
         smtputf8: false,
-        ..Offers::default()
+        ..Extensions::default()
     }))
     .await;
     let mailer = to_relay(&relay);

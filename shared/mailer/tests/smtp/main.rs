@@ -15,7 +15,9 @@ mod refusals;
 
 use std::time::Duration;
 
-use posthaste_mailer::{Attempt, Cause, Envelope, Mailer, Smtp, SmtpConfig, Stage, Tags, Timeouts};
+use posthaste_mailer::{
+    Attempt, Cause, Envelope, Mailer, RefusalStage, Smtp, SmtpConfig, Tags, Timeouts,
+};
 use posthaste_model::{AccountId, EmailAddress, MessageId};
 use posthaste_testkit::relay::Relay;
 
@@ -83,12 +85,12 @@ fn outcome(attempt: &Attempt) -> String {
         } => "deferred by our trouble".to_owned(),
         Attempt::Bounced {
             code,
-            stage: Stage::Rcpt,
+            stage: RefusalStage::Rcpt,
             ..
         } => format!("bounced {code} at rcpt"),
         Attempt::Bounced {
             code,
-            stage: Stage::Data,
+            stage: RefusalStage::Data,
             ..
         } => format!("bounced {code} at data"),
         Attempt::Unsupported => "unsupported".to_owned(),

@@ -1,7 +1,7 @@
 //! What each refusal at each stage becomes, pipelined and not.
 
-use posthaste_mailer::{Attempt, Status};
-use posthaste_smtpd::Offers;
+use posthaste_mailer::{Attempt, EnhancedStatus};
+use posthaste_smtpd::Extensions;
 use posthaste_testkit::relay::{At, Does, Relay, Script};
 
 use crate::{config, hand_over, hasty, mailer, outcome, response, to_relay};
@@ -9,9 +9,9 @@ use crate::{config, hand_over, hasty, mailer, outcome, response, to_relay};
 /// Runs each rule against a fresh relay, then checks that the next mail goes through.
 async fn check(pipelining: bool, rules: &[(At, &str, &str)]) {
     for (at, line, want) in rules {
-        let offers = Offers {
+        let offers = Extensions {
             pipelining,
-            ..Offers::default()
+            ..Extensions::default()
         };
         let script = Script::new()
             .offering(offers)
@@ -102,7 +102,7 @@ async fn a_bounce_carries_all_that_is_known() {
     };
     assert_eq!(
         (status, ip.as_deref(), tls),
-        (Some(Status::new(5, 1, 1)), Some("127.0.0.1"), false)
+        (Some(EnhancedStatus::new(5, 1, 1)), Some("127.0.0.1"), false)
     );
 }
 
@@ -129,9 +129,9 @@ async fn a_relay_that_hangs_or_hangs_up_is_our_trouble() {
 }
 
 async fn lost_at(pipelining: bool, at: At, does: Does) {
-    let offers = Offers {
+    let offers = Extensions {
         pipelining,
-        ..Offers::default()
+        ..Extensions::default()
     };
     let shown = format!("{at:?} {does:?} pipelining {pipelining}");
     let script = Script::new()

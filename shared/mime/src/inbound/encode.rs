@@ -2,7 +2,7 @@
 
 use memchr::memmem;
 
-use super::Form;
+use super::ParseForm;
 
 /// The boundary every receiver has seen so far (API facts, section 4).
 const USUAL: &str = "xYzZY";
@@ -10,7 +10,7 @@ const USUAL: &str = "xYzZY";
 /// Digits that tell another boundary from the usual one.
 const DIGITS: usize = 8;
 
-pub(super) fn form(form: &Form<'_>) -> (String, Vec<u8>) {
+pub(super) fn form(form: &ParseForm<'_>) -> (String, Vec<u8>) {
     let boundary = boundary(form);
     let overhead = |filename: usize| 160 + boundary.len() + filename;
     let size: usize = form
@@ -54,7 +54,7 @@ fn escaped(filename: &str) -> String {
 
 /// The usual boundary, or the usual one and the lowest number that does not follow it anywhere in
 /// the content. One pass, so that a mail full of boundaries costs no more than any other.
-fn boundary(form: &Form<'_>) -> String {
+fn boundary(form: &ParseForm<'_>) -> String {
     let usual = format!("--{USUAL}");
     let finder = memmem::Finder::new(&usual);
     let mut found = false;
@@ -83,12 +83,12 @@ fn boundary(form: &Form<'_>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Entry, FileFacts};
+    use super::super::{FileFacts, FormEntry};
     use super::*;
 
-    fn with(value: &[u8]) -> Form<'_> {
-        Form {
-            entries: vec![Entry {
+    fn with(value: &[u8]) -> ParseForm<'_> {
+        ParseForm {
+            entries: vec![FormEntry {
                 name: "text".into(),
                 value: value.into(),
                 file: None,
@@ -99,7 +99,7 @@ mod tests {
     #[test]
     fn fields_have_a_name_and_files_a_type_too() {
         let mut form = with(b"a\r\nb");
-        form.entries.push(Entry {
+        form.entries.push(FormEntry {
             name: "attachment1".into(),
             value: b"\0\xff"[..].into(),
             file: Some(FileFacts {

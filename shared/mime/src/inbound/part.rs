@@ -1,13 +1,13 @@
 //! What the header of one part says about it.
 
 use crate::media_type::is_type;
-use crate::parse::{Fields, Parameterised, Parts, charset};
+use crate::parse::{HeaderFields, MultipartParts, Parameterised, charset};
 
 /// Longest name of a file, in bytes: what file systems take, several times over.
 const LONGEST_NAME: usize = 1_000;
 
 /// What the header of a part says.
-pub(super) struct Part<'a> {
+pub(super) struct PartHeader<'a> {
     pub kind: Parameterised,
     pub media_type: String,
     pub is_attachment: bool,
@@ -16,8 +16,8 @@ pub(super) struct Part<'a> {
     pub encoding: Option<&'a [u8]>,
 }
 
-impl<'a> Part<'a> {
-    pub(super) fn read(fields: &Fields<'a>, in_digest: bool, fallback: &str) -> Self {
+impl<'a> PartHeader<'a> {
+    pub(super) fn read(fields: &HeaderFields<'a>, in_digest: bool, fallback: &str) -> Self {
         let [kind, disposition, id, encoding] = fields.pick([
             "Content-Type",
             "Content-Disposition",
@@ -50,8 +50,8 @@ impl<'a> Part<'a> {
     }
 
     /// The parts of a multipart.
-    pub(super) fn parts(&self, body: &'a [u8]) -> Option<Parts<'a>> {
-        Parts::leniently(body, &self.kind.raw("boundary")?)
+    pub(super) fn parts(&self, body: &'a [u8]) -> Option<MultipartParts<'a>> {
+        MultipartParts::leniently(body, &self.kind.raw("boundary")?)
     }
 
     pub(super) fn charset(&self, bytes: &[u8]) -> String {

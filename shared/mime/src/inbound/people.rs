@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use crate::parse::charset::UTF8;
-use crate::parse::{Entity, LONGEST, Place, text};
+use crate::parse::{Entity, LONGEST, WordContext, text};
 
 /// The decoded headers of a form.
 pub(super) struct People {
@@ -32,8 +32,8 @@ impl People {
         Self {
             to,
             cc: (!cc.is_empty()).then_some(cc),
-            from: text(from.unwrap_or_default(), Place::Addresses, fallback),
-            subject: text(subject.unwrap_or_default(), Place::Text, fallback),
+            from: text(from.unwrap_or_default(), WordContext::Addresses, fallback),
+            subject: text(subject.unwrap_or_default(), WordContext::Text, fallback),
         }
     }
 
@@ -49,7 +49,7 @@ fn append(list: &mut String, value: &[u8], fallback: &str) {
     if list.len() >= LONGEST {
         return;
     }
-    let more = text(value, Place::Addresses, fallback);
+    let more = text(value, WordContext::Addresses, fallback);
     if !list.is_empty() && !more.is_empty() {
         list.push_str(", ");
     }

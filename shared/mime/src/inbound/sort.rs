@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value, json};
 
-use super::part::{Part, invented};
-use crate::parse::{Entity, Parts, charset, decoded};
+use super::part::{PartHeader, invented};
+use crate::parse::{Entity, MultipartParts, charset, decoded};
 
 /// Multiparts inside multiparts.
 const DEEPEST: usize = 32;
@@ -16,14 +16,14 @@ const MOST_PARTS: usize = 1_100;
 /// The mail's content in the three kinds a form has.
 #[derive(Debug, Default)]
 pub(super) struct Sorted<'a> {
-    pub text: Option<Body<'a>>,
-    pub html: Option<Body<'a>>,
+    pub text: Option<TextBody<'a>>,
+    pub html: Option<TextBody<'a>>,
     pub files: Vec<File<'a>>,
 }
 
 /// A text in its own bytes.
 #[derive(Debug)]
-pub(super) struct Body<'a> {
+pub(super) struct TextBody<'a> {
     /// Joined only once: there may be a thousand.
     pieces: Vec<Cow<'a, [u8]>>,
     pub charset: String,
@@ -43,8 +43,8 @@ pub(super) struct File<'a> {
 
 /// A multipart that is being read.
 struct Level<'a> {
-    parts: Parts<'a>,
-    kind: Kind,
+    parts: MultipartParts<'a>,
+    kind: PartKind,
     /// Parts begun so far.
     read: usize,
     /// Which texts this level has given.
@@ -53,7 +53,7 @@ struct Level<'a> {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum PartKind {
     Alternative,
     Related,
     Digest,
@@ -91,11 +91,11 @@ impl<'a> Sorted<'a> {
         mut level: Option<&mut Level<'a>>,
         may_nest: bool,
     ) -> Option<Level<'a>> {
-        let in_digest = level.as_ref().is_some_and(|l| l.kind == Kind::Digest);
+        let in_digest = level.as_ref().is_some_and(|l| l.kind == PartKind::Digest);
         if let Some(level) = &mut level {
             level.read += 1;
         }
-        let part = Part::read(&entity.fields(), in_digest, self.fallback_charset());
+        let part = PartHeader::read(&entity.fields(), in_digest, self.fallback_charset());
         if let Some(subtype) = part.media_type.strip_prefix("multipart/") {
             return match part.parts(entity.body) {
                 Some(parts) if may_nest => Some(Level::new(parts, subtype)),
@@ -105,7 +105,7 @@ impl<'a> Sorted<'a> {
                 }
                 // Without its boundary it is text that calls itself a multipart.
                 None => {
-                    self.leaf(entity.body, Part::plain(), level);
+                    self.leaf(entity.body, PartHeader::plain(), level);
                     None
                 }
             };
@@ -114,7 +114,7 @@ impl<'a> Sorted<'a> {
         None
     }
 
-    fn leaf(&mut self, body: &'a [u8], part: Part<'a>, level: Option<&mut Level<'a>>) {
+    fn leaf(&mut self, body: &'a [u8], part: PartHeader<'a>, level: Option<&mut Level<'a>>) {
         let is_html = match part.media_type.as_str() {
             "text/plain" => false,
             "text/html" => true,
@@ -124,14 +124,14 @@ impl<'a> Sorted<'a> {
         let mut is_body = is_root || part.filename.is_none();
         if let Some(level) = level {
             // What a related part shows has an id; its texts are in the first part.
-            let is_shown = level.kind == Kind::Related && level.read > 1;
+            let is_shown = level.kind == PartKind::Related && level.read > 1;
             is_body &= !(is_shown && part.content_id.is_some());
             let given = if is_html {
                 &mut level.has_html
             } else {
                 &mut level.has_text
             };
-            is_body &= !(level.kind == Kind::Alternative && *given);
+            is_body &= !(level.kind == PartKind::Alternative && *given);
             *given |= is_body;
         }
         if part.is_attachment || !is_body {
@@ -147,14 +147,14 @@ impl<'a> Sorted<'a> {
         match slot {
             None => {
                 let pieces = vec![bytes];
-                *slot = Some(Body { pieces, charset });
+                *slot = Some(TextBody { pieces, charset });
             }
             Some(first) if first.takes(&charset, &bytes) => first.pieces.push(bytes),
             Some(_) => self.file(body, part),
         }
     }
 
-    fn file(&mut self, body: &'a [u8], part: Part<'a>) {
+    fn file(&mut self, body: &'a [u8], part: PartHeader<'a>) {
         let bytes = match part.media_type.starts_with("multipart/") {
             // Its own header says how its parts are encoded.
             true => Cow::Borrowed(body),
@@ -184,7 +184,7 @@ impl<'a> Sorted<'a> {
         for level in stack.iter().rev() {
             let rest = level.parts.rest();
             if !rest.is_empty() {
-                let mut part = Part::plain();
+                let mut part = PartHeader::plain();
                 part.media_type = "application/octet-stream".to_owned();
                 self.file(rest, part);
             }
@@ -232,7 +232,7 @@ impl<'a> Sorted<'a> {
     }
 }
 
-impl<'a> Body<'a> {
+impl<'a> TextBody<'a> {
     /// Whether a further text can be joined to this one.
     fn takes(&self, charset: &str, more: &[u8]) -> bool {
         let same = self.charset.eq_ignore_ascii_case(charset);
@@ -261,14 +261,14 @@ impl<'a> Body<'a> {
 }
 
 impl<'a> Level<'a> {
-    fn new(parts: Parts<'a>, subtype: &str) -> Self {
+    fn new(parts: MultipartParts<'a>, subtype: &str) -> Self {
         Self {
             parts,
             kind: match subtype {
-                "alternative" => Kind::Alternative,
-                "related" => Kind::Related,
-                "digest" => Kind::Digest,
-                _ => Kind::Other,
+                "alternative" => PartKind::Alternative,
+                "related" => PartKind::Related,
+                "digest" => PartKind::Digest,
+                _ => PartKind::Other,
             },
             read: 0,
             has_text: false,

@@ -2,7 +2,7 @@
 
 use memchr::memmem;
 
-use super::fields::{self, Fields};
+use super::fields::{self, HeaderFields};
 
 /// A message or a part: a header block and what follows it.
 #[derive(Clone, Copy, Debug)]
@@ -37,21 +37,21 @@ impl<'a> Entity<'a> {
         Self { header, body }
     }
 
-    pub(crate) fn fields(&self) -> Fields<'a> {
-        Fields::new(self.header)
+    pub(crate) fn fields(&self) -> HeaderFields<'a> {
+        HeaderFields::new(self.header)
     }
 }
 
 /// The parts of a multipart body in turn, without preamble and epilogue.
 #[derive(Debug)]
-pub(crate) struct Parts<'a> {
+pub(crate) struct MultipartParts<'a> {
     /// `--` and the boundary.
     delimiter: Vec<u8>,
     /// From the start of the next part; `None` after the closing delimiter.
     rest: Option<&'a [u8]>,
 }
 
-impl<'a> Parts<'a> {
+impl<'a> MultipartParts<'a> {
     /// The parts by this boundary. One with white space in it, that never occurs, has swallowed the
     /// next parameter: the semicolon is missing, as in an example of RFC 2387.
     pub(crate) fn leniently(body: &'a [u8], boundary: &[u8]) -> Option<Self> {
@@ -77,7 +77,7 @@ impl<'a> Parts<'a> {
     }
 }
 
-impl<'a> Iterator for Parts<'a> {
+impl<'a> Iterator for MultipartParts<'a> {
     type Item = &'a [u8];
 
     fn next(&mut self) -> Option<&'a [u8]> {
@@ -163,7 +163,7 @@ mod tests {
 
     #[track_caller]
     fn parts(body: &str, want: &[&str]) {
-        let parts = Parts::read(body.as_bytes(), b"b").map(Iterator::collect::<Vec<_>>);
+        let parts = MultipartParts::read(body.as_bytes(), b"b").map(Iterator::collect::<Vec<_>>);
         let want: Vec<_> = want.iter().map(|part| part.as_bytes()).collect();
         assert_eq!(parts.unwrap_or_default(), want, "{body:?}");
     }
@@ -189,9 +189,9 @@ mod tests {
 
     #[test]
     fn a_boundary_that_is_empty_or_missing_makes_no_multipart() {
-        assert!(Parts::read(b"--\n--\n", b"").is_none());
-        assert!(Parts::read(b"--\n--\n", b"  ").is_none());
-        assert!(Parts::read(b"text", b"b").is_none());
-        assert!(Parts::read(b"--b--", b"b").is_some());
+        assert!(MultipartParts::read(b"--\n--\n", b"").is_none());
+        assert!(MultipartParts::read(b"--\n--\n", b"  ").is_none());
+        assert!(MultipartParts::read(b"text", b"b").is_none());
+        assert!(MultipartParts::read(b"--b--", b"b").is_some());
     }
 }

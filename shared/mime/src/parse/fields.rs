@@ -5,9 +5,9 @@ use std::borrow::Cow;
 
 /// The fields of one header block.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Fields<'a>(&'a [u8]);
+pub(crate) struct HeaderFields<'a>(&'a [u8]);
 
-impl<'a> Fields<'a> {
+impl<'a> HeaderFields<'a> {
     pub(crate) fn new(header: &'a [u8]) -> Self {
         Self(header)
     }
@@ -99,7 +99,7 @@ mod tests {
     #[test]
     fn fields_are_found_whatever_their_case_and_folding() {
         let header = b"From x\r\nSubject: one\r\n two\r\nX:\r\n: empty\r\nsubject : again\r\nA:b:c";
-        let fields = Fields::new(header);
+        let fields = HeaderFields::new(header);
         let found = fields.pick(["SUBJECT", "x", "none", "a"]);
         let want = [Some(&b"one\r\n two"[..]), Some(b""), None, Some(b"b:c")];
         assert_eq!(found, want);

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use super::charset;
 use super::fields::unfolded;
-use super::words::{self, Place};
+use super::words::{self, WordContext};
 
 /// Most parameters that are read from one header.
 const MOST: usize = 100;
@@ -57,7 +57,7 @@ impl Parameterised {
             return Some(charset::decode(&label, &bytes).into_owned());
         }
         let bytes = self.raw(name)?;
-        Some(words::text(&bytes, Place::Text, fallback))
+        Some(words::text(&bytes, WordContext::Text, fallback))
     }
 
     /// A parameter's bytes as they stand, as a boundary must be taken.

@@ -18,7 +18,7 @@ const LONGEST_WORD: usize = 4096;
 
 /// What the text is, because that decides how a decoded word may stand in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum WordContext {
     /// A subject: free text.
     Text,
     /// A list of addresses: a decoded name that would read as more than a name is quoted.
@@ -27,7 +27,7 @@ pub(crate) enum Place {
 
 /// Decodes a header's value. `fallback` names the charset of bytes that are neither ASCII nor
 /// UTF-8. The result is one line: control characters become spaces.
-pub(crate) fn text(value: &[u8], place: Place, fallback: &str) -> String {
+pub(crate) fn text(value: &[u8], place: WordContext, fallback: &str) -> String {
     let value = value.get(..LONGEST).unwrap_or(value);
     let value = unfolded(value);
     let mut out = String::with_capacity(value.len());
@@ -85,7 +85,7 @@ fn visible(c: char) -> char {
     if c.is_control() { ' ' } else { c }
 }
 
-fn push_words(out: &mut String, words: &str, place: Place, quoted: bool) {
+fn push_words(out: &mut String, words: &str, place: WordContext, quoted: bool) {
     let escape = |out: &mut String| {
         for c in words.chars().map(visible) {
             if matches!(c, '"' | '\\') {
@@ -95,14 +95,14 @@ fn push_words(out: &mut String, words: &str, place: Place, quoted: bool) {
         }
     };
     match place {
-        Place::Addresses if quoted => escape(out),
+        WordContext::Addresses if quoted => escape(out),
         // RFC 5322 `specials`: outside quotes they would cut the name in two.
-        Place::Addresses if words.contains(|c| "()<>[]:;@\\,.\"".contains(c)) => {
+        WordContext::Addresses if words.contains(|c| "()<>[]:;@\\,.\"".contains(c)) => {
             out.push('"');
             escape(out);
             out.push('"');
         }
-        Place::Addresses | Place::Text => out.extend(words.chars().map(visible)),
+        WordContext::Addresses | WordContext::Text => out.extend(words.chars().map(visible)),
     }
 }
 
@@ -127,14 +127,14 @@ fn run(text: &[u8]) -> Option<(String, &[u8])> {
     }
 }
 
-struct Word<'a> {
+struct EncodedWord<'a> {
     charset: &'a str,
     bytes: Vec<u8>,
 }
 
 /// `=?charset?Q?text?=` at the start. Spaces in the text, which RFC 2047 forbids, are accepted,
 /// and so is a language after the charset (RFC 2231).
-fn word(text: &[u8]) -> Option<(Word<'_>, &[u8])> {
+fn word(text: &[u8]) -> Option<(EncodedWord<'_>, &[u8])> {
     let all = text.strip_prefix(b"=?")?;
     let text = all.get(..LONGEST_WORD).unwrap_or(all);
     let mark = memchr::memchr(b'?', text)?;
@@ -161,7 +161,7 @@ fn word(text: &[u8]) -> Option<(Word<'_>, &[u8])> {
         },
         _ => return None,
     };
-    Some((Word { charset, bytes }, rest))
+    Some((EncodedWord { charset, bytes }, rest))
 }
 
 #[cfg(test)]
@@ -171,7 +171,7 @@ mod tests {
 
     #[track_caller]
     fn check(value: &[u8], want: &str) {
-        assert_eq!(text(value, Place::Text, "koi8-r"), want, "{value:?}");
+        assert_eq!(text(value, WordContext::Text, "koi8-r"), want, "{value:?}");
     }
 
     #[test]
@@ -223,7 +223,7 @@ mod tests {
     #[test]
     fn a_decoded_name_stays_one_name() {
         let check = |value: &str, want: &str| {
-            let got = text(value.as_bytes(), Place::Addresses, "");
+            let got = text(value.as_bytes(), WordContext::Addresses, "");
             assert_eq!(got, want, "{value}");
         };
         check("=?utf-8?Q?J=C3=B6rg?= <a@b>", "Jörg <a@b>");
@@ -243,14 +243,14 @@ mod tests {
     proptest! {
         #[test]
         fn any_bytes_become_one_line(value: Vec<u8>) {
-            for place in [Place::Text, Place::Addresses] {
+            for place in [WordContext::Text, WordContext::Addresses] {
                 prop_assert!(!text(&value, place, "").contains(char::is_control));
             }
         }
 
         #[test]
         fn word_like_bytes_do_not_panic(value in "(=\\?|utf-8|\\?Q\\?|\\?b\\?|\\?=|=[0-9A-F]{2}|[ -~]|\r\n ){0,40}") {
-            text(value.as_bytes(), Place::Addresses, "x");
+            text(value.as_bytes(), WordContext::Addresses, "x");
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Lists of addresses as headers write them (RFC 5322, section 3.4), leniently and in one pass.
 
-use crate::parse::{Place, text};
+use crate::parse::{WordContext, text};
 
 /// Most addresses of one list.
 const MOST: usize = 1_000;
@@ -10,7 +10,7 @@ const LONGEST_WORD: usize = 512;
 
 /// A name and an address, either of which may be empty in a bad list.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Address {
+pub struct MailAddress {
     /// The display name, or else the comment; decoded, on one line.
     pub name: String,
     /// The address itself, unchecked.
@@ -19,7 +19,7 @@ pub struct Address {
 
 /// What has been read of one address.
 #[derive(Default)]
-struct Entry {
+struct AddressEntry {
     /// Words outside the angle brackets, without their quotes; the second tells an address.
     words: Vec<(Vec<u8>, bool)>,
     angle: Option<Vec<u8>>,
@@ -28,15 +28,15 @@ struct Entry {
 
 /// The word at hand.
 #[derive(Default)]
-struct Word {
+struct AddressWord {
     bytes: Vec<u8>,
     begun: bool,
     has_at: bool,
 }
 
 /// Adds the addresses of an unfolded list to `found`.
-pub(super) fn read(list: &[u8], found: &mut Vec<Address>) {
-    let (mut entry, mut word) = (Entry::default(), Word::default());
+pub(super) fn read(list: &[u8], found: &mut Vec<MailAddress>) {
+    let (mut entry, mut word) = (AddressEntry::default(), AddressWord::default());
     let mut at = 0;
     while let Some(&byte) = list.get(at) {
         if found.len() >= MOST {
@@ -62,7 +62,7 @@ pub(super) fn read(list: &[u8], found: &mut Vec<Address>) {
             }
             // What stood before it is the name of a group.
             b':' if entry.angle.is_none() && !word.has_at => {
-                (entry, word) = (Entry::default(), Word::default());
+                (entry, word) = (AddressEntry::default(), AddressWord::default());
             }
             b' ' | b'\t' | b'\r' | b'\n' => entry.push(&mut word),
             b'=' if !word.begun && rest.starts_with(b"?") => {
@@ -86,23 +86,23 @@ pub(super) fn read(list: &[u8], found: &mut Vec<Address>) {
     found.extend(entry.finish());
 }
 
-impl Word {
+impl AddressWord {
     fn add(&mut self, byte: u8) {
         self.begun = true;
         self.bytes.push(byte);
     }
 }
 
-impl Entry {
-    fn push(&mut self, word: &mut Word) {
+impl AddressEntry {
+    fn push(&mut self, word: &mut AddressWord) {
         let word = std::mem::take(word);
         if word.begun {
             self.words.push((word.bytes, word.has_at));
         }
     }
 
-    fn finish(mut self) -> Option<Address> {
-        let lossy = |bytes: &[u8]| text(bytes, Place::Text, "");
+    fn finish(mut self) -> Option<MailAddress> {
+        let lossy = |bytes: &[u8]| text(bytes, WordContext::Text, "");
         let mut address = self.angle.take();
         if address.is_none() {
             let at = self.words.iter().position(|(_, has_at)| *has_at);
@@ -126,12 +126,12 @@ impl Entry {
             }
         };
         let some = !(name.is_empty() && address.is_empty());
-        some.then_some(Address { name, address })
+        some.then_some(MailAddress { name, address })
     }
 }
 
 /// Takes in a quoted string behind its first quote; the length of it with the last.
-fn quoted(rest: &[u8], word: &mut Word) -> usize {
+fn quoted(rest: &[u8], word: &mut AddressWord) -> usize {
     word.begun = true;
     let mut bytes = rest.iter().enumerate();
     while let Some((at, &byte)) = bytes.next() {

@@ -1,6 +1,6 @@
 //! Which parts are what a person reads, and which are files (after RFC 8621, section 4.1.4).
 
-use super::part::{Disposition, Part};
+use super::part::{Disposition, MailPart};
 
 /// A part that is shown as the mail's text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,7 +12,7 @@ pub enum BodyKind {
 /// What is known of one multipart while its parts are read.
 #[derive(Clone, Debug)]
 pub(super) struct Level {
-    kind: Kind,
+    kind: MultipartKind,
     /// Somewhere above is a multipart/alternative.
     in_alternative: bool,
     needs_text: bool,
@@ -22,7 +22,7 @@ pub(super) struct Level {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum MultipartKind {
     /// No multipart: the mail itself.
     Root,
     Alternative,
@@ -34,7 +34,7 @@ enum Kind {
 impl Level {
     pub(super) fn root() -> Self {
         Self {
-            kind: Kind::Root,
+            kind: MultipartKind::Root,
             in_alternative: false,
             needs_text: true,
             needs_html: true,
@@ -45,14 +45,14 @@ impl Level {
     /// The level of a multipart in this one.
     pub(super) fn below(&self, media_type: &str) -> Self {
         let kind = match media_type {
-            "multipart/alternative" => Kind::Alternative,
-            "multipart/related" => Kind::Related,
-            "multipart/digest" => Kind::Digest,
-            _ => Kind::Other,
+            "multipart/alternative" => MultipartKind::Alternative,
+            "multipart/related" => MultipartKind::Related,
+            "multipart/digest" => MultipartKind::Digest,
+            _ => MultipartKind::Other,
         };
         Self {
             kind,
-            in_alternative: self.in_alternative || kind == Kind::Alternative,
+            in_alternative: self.in_alternative || kind == MultipartKind::Alternative,
             needs_text: self.needs_text,
             needs_html: self.needs_html,
             children: 0,
@@ -60,22 +60,22 @@ impl Level {
     }
 
     pub(super) fn is_digest(&self) -> bool {
-        self.kind == Kind::Digest
+        self.kind == MultipartKind::Digest
     }
 
     /// What the part at hand, already counted, is shown as; `None` for a file.
-    pub(super) fn classify(&mut self, part: &Part<'_>) -> Option<BodyKind> {
+    pub(super) fn classify(&mut self, part: &MailPart<'_>) -> Option<BodyKind> {
         let kind = match part.media_type.as_str() {
             "text/plain" => BodyKind::Text,
             "text/html" => BodyKind::Html,
             _ => return None,
         };
-        if self.kind == Kind::Alternative {
+        if self.kind == MultipartKind::Alternative {
             return Some(kind);
         }
         // Behind the first part of a related one, and with a name, texts are files.
         let is_first = self.children == 1;
-        let is_file = self.kind == Kind::Related || part.is_named;
+        let is_file = self.kind == MultipartKind::Related || part.is_named;
         if part.disposition == Disposition::Attachment || (is_file && !is_first) {
             return None;
         }

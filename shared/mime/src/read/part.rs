@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::BodyKind;
 use crate::media_type::{is_token, is_type};
-use crate::parse::{Entity, Parameterised, Parts, charset, decoded};
+use crate::parse::{Entity, MultipartParts, Parameterised, charset, decoded};
 
 /// Longest content id or message id that is kept, in bytes.
 const LONGEST_ID: usize = 1_000;
@@ -21,8 +21,8 @@ pub enum Disposition {
 
 /// A part, or the mail itself.
 #[derive(Clone, Debug)]
-pub struct Part<'a> {
-    /// Place in [`Mail::parts`](super::Mail::parts) of the multipart around it.
+pub struct MailPart<'a> {
+    /// Place in [`ParsedMail::parts`](super::ParsedMail::parts) of the multipart around it.
     pub parent: Option<usize>,
     /// Which child of that multipart it is, from 1.
     pub number: usize,
@@ -47,7 +47,7 @@ pub struct Part<'a> {
     content: &'a [u8],
 }
 
-impl<'a> Part<'a> {
+impl<'a> MailPart<'a> {
     pub(super) fn read(entity: Entity<'a>, in_digest: bool) -> Self {
         let [kind, disposition, content_id, encoding] = entity.fields().pick([
             "Content-Type",
@@ -100,12 +100,16 @@ impl<'a> Part<'a> {
 
     /// The parts of a multipart, if this is one that may be opened. One that is too deep becomes a
     /// file, and one without its boundary a text.
-    pub(super) fn open(&mut self, entity: Entity<'a>, may_nest: bool) -> Option<Parts<'a>> {
+    pub(super) fn open(
+        &mut self,
+        entity: Entity<'a>,
+        may_nest: bool,
+    ) -> Option<MultipartParts<'a>> {
         if !self.media_type.starts_with("multipart/") {
             return None;
         }
         let boundary = self.boundary.take();
-        let parts = boundary.and_then(|boundary| Parts::leniently(entity.body, &boundary));
+        let parts = boundary.and_then(|boundary| MultipartParts::leniently(entity.body, &boundary));
         // The header of each part says how that part is encoded.
         self.encoding = None;
         self.is_multipart = may_nest && parts.is_some();
@@ -156,8 +160,8 @@ pub(super) fn id(value: &[u8]) -> String {
 mod tests {
     use super::*;
 
-    fn part(header: &str) -> Part<'_> {
-        Part::read(Entity::read(header.as_bytes()), false)
+    fn part(header: &str) -> MailPart<'_> {
+        MailPart::read(Entity::read(header.as_bytes()), false)
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The machine-readable part of a delivery report (RFC 3464, section 2).
 
 use super::{MOST, Original};
-use crate::parse::{Fields, Place, text};
+use crate::parse::{HeaderFields, WordContext, text};
 
 /// A delivery report.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -19,7 +19,7 @@ pub struct Recipient {
     pub address: String,
     /// The address the sender wrote, where forwarding has changed it.
     pub original: Option<String>,
-    pub action: Action,
+    pub action: ReportAction,
     /// `5.1.1` (RFC 3463).
     pub status: Option<String>,
     /// What the other server said, on one line: `550 5.1.1 User unknown`.
@@ -29,7 +29,7 @@ pub struct Recipient {
 
 /// RFC 3464, section 2.3.3.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Action {
+pub enum ReportAction {
     Failed,
     Delayed,
     Delivered,
@@ -37,7 +37,7 @@ pub enum Action {
     Expanded,
 }
 
-impl Action {
+impl ReportAction {
     fn read(text: &str) -> Option<Self> {
         let word = text.split([' ', '(', ';']).next().unwrap_or_default();
         match word.to_ascii_lowercase().as_str() {
@@ -56,22 +56,23 @@ impl Action {
 pub(super) fn read(body: &[u8]) -> Delivery {
     let mut delivery = Delivery::default();
     for group in groups(body).take(MOST + 1) {
-        let [reporting, original, last, action, code, diagnostic, remote] = Fields::new(group)
-            .pick([
-                "Reporting-MTA",
-                "Original-Recipient",
-                "Final-Recipient",
-                "Action",
-                "Status",
-                "Diagnostic-Code",
-                "Remote-MTA",
-            ])
-            .map(|value| value.map(|value| text(value, Place::Text, "")));
+        let [reporting, original, last, action, code, diagnostic, remote] =
+            HeaderFields::new(group)
+                .pick([
+                    "Reporting-MTA",
+                    "Original-Recipient",
+                    "Final-Recipient",
+                    "Action",
+                    "Status",
+                    "Diagnostic-Code",
+                    "Remote-MTA",
+                ])
+                .map(|value| value.map(|value| text(value, WordContext::Text, "")));
         let reporting = reporting.as_deref().map(typed);
         delivery.reporting_mta = delivery.reporting_mta.or(reporting);
         let original = original.map(|who| address(&typed(&who)));
         let last = last.map(|who| address(&typed(&who)));
-        let action = action.as_deref().and_then(Action::read);
+        let action = action.as_deref().and_then(ReportAction::read);
         let (Some(address), Some(action)) = (last.or_else(|| original.clone()), action) else {
             continue;
         };

@@ -4,7 +4,7 @@ use posthaste_model::Mailbox;
 
 use super::flaw::Flaw;
 use super::mailboxes::mailboxes;
-use crate::parse::{Entity, Place, text, unfolded};
+use crate::parse::{Entity, WordContext, text, unfolded};
 
 /// Longest Message-ID that is taken over, in characters.
 const LONGEST_ID: usize = 250;
@@ -14,7 +14,7 @@ const LONGEST_INSTRUCTIONS: usize = 4 * 1024 * 1024;
 
 /// What the header says.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Head {
+pub struct SubmittedHead {
     /// The one author; `None` when there is no `From`, when it cannot be read, and when it names
     /// several: whoever checks the sender and whoever shows it must see the same.
     pub from: Option<Mailbox>,
@@ -31,7 +31,7 @@ pub struct Head {
     pub flaw: Option<Flaw>,
 }
 
-impl Head {
+impl SubmittedHead {
     /// Reads the header of a message.
     pub fn read(raw: &[u8]) -> Self {
         let mut head = Self {
@@ -62,7 +62,7 @@ impl Head {
         if let [answer] = answers.as_slice() {
             head.reply_to = mailboxes(answer).unwrap_or_default();
         }
-        head.subject = text(subject.unwrap_or_default(), Place::Text, "");
+        head.subject = text(subject.unwrap_or_default(), WordContext::Text, "");
         head.message_id = id.and_then(message_id);
         head.instructions = api.map(one_line).filter(|value| !value.is_empty());
         head
@@ -97,7 +97,7 @@ fn one_line(value: &[u8]) -> String {
     if !line.contains("=?") || line.len() > LONGEST_INSTRUCTIONS || is_json() {
         return line;
     }
-    text(value, Place::Text, "")
+    text(value, WordContext::Text, "")
 }
 
 /// The mail with one more `Received` on top, as RFC 5321, section 4.4, asks of whoever takes a
@@ -124,7 +124,7 @@ mod tests {
 
     #[track_caller]
     fn author(header: &str, want: Option<(&str, Option<&str>)>) {
-        let head = Head::read(format!("{header}\r\n\r\n").as_bytes());
+        let head = SubmittedHead::read(format!("{header}\r\n\r\n").as_bytes());
         let got = head.from.as_ref();
         let got = got.map(|m| (m.email.as_str(), m.name.as_deref()));
         assert_eq!(got, want, "{header}");
@@ -153,7 +153,7 @@ mod tests {
     fn the_rest_is_read_too() {
         let raw = b"Received: from a\r\n by b\r\nReceived: x\r\nMessage-ID:\r\n <a.b@example.com>\r\n\
             Subject: =?utf-8?Q?Gr=C3=BC=C3=9Fe?=\r\nX-SmtpApi: {\"to\":\r\n\t[\"a\"],\r\n \"sub\": {}}\r\n\r\nx";
-        let head = Head::read(raw);
+        let head = SubmittedHead::read(raw);
         assert_eq!(head.hops, 2);
         assert_eq!(head.message_id.as_deref(), Some("a.b@example.com"));
         assert_eq!(head.subject, "Grüße");
@@ -174,7 +174,7 @@ mod tests {
             ("Reply-To:", &[]),
             ("X-Reply-To: a@example.com", &[]),
         ] {
-            let head = Head::read(format!("{header}\r\n\r\n").as_bytes());
+            let head = SubmittedHead::read(format!("{header}\r\n\r\n").as_bytes());
             let got: Vec<_> = head.reply_to.iter().map(|m| m.email.as_str()).collect();
             assert_eq!(got, want, "{header}");
         }
@@ -184,7 +184,7 @@ mod tests {
     fn instructions_may_be_encoded_words_or_nothing() {
         let read = |value: &str| {
             let raw = format!("X-SMTPAPI: {value}\r\n\r\n");
-            Head::read(raw.as_bytes()).instructions
+            SubmittedHead::read(raw.as_bytes()).instructions
         };
         let encoded = "=?utf-8?q?=7B=22category=22=3A?=\r\n =?utf-8?q?_=22caf=C3=A9=22=7D?=";
         assert_eq!(read(encoded).as_deref(), Some("{\"category\": \"café\"}"));
@@ -202,7 +202,7 @@ mod tests {
     fn ids_that_are_none_are_not_taken_over() {
         for id in ["a@b", "<a b@c>", "<>", "<a@b> (c)", "<a<b@c>", "<ä@b>"] {
             let raw = format!("Message-ID: {id}\r\n\r\n");
-            assert_eq!(Head::read(raw.as_bytes()).message_id, None, "{id}");
+            assert_eq!(SubmittedHead::read(raw.as_bytes()).message_id, None, "{id}");
         }
     }
 
@@ -215,8 +215,8 @@ mod tests {
     proptest! {
         #[test]
         fn any_bytes_are_read(raw: Vec<u8>, from in "[ -~\r\n\t<>@,\":;()=?]{0,60}") {
-            Head::read(&raw);
-            Head::read(format!("From: {from}\r\nX-SMTPAPI: {from}\r\n\r\n").as_bytes());
+            SubmittedHead::read(&raw);
+            SubmittedHead::read(format!("From: {from}\r\nX-SMTPAPI: {from}\r\n\r\n").as_bytes());
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::boundaries::Boundaries;
-use crate::parse::{Entity, Parameterised, Parts, charset, decoded};
+use crate::parse::{Entity, MultipartParts, Parameterised, charset, decoded};
 
 /// Multiparts inside multiparts.
 const DEEPEST: usize = 32;
@@ -45,7 +45,12 @@ impl Leaves {
     }
 
     /// Takes a part in, or opens it when it is a multipart.
-    fn entity<'a>(&mut self, raw: &'a [u8], at: Range<usize>, may_nest: bool) -> Option<Parts<'a>> {
+    fn entity<'a>(
+        &mut self,
+        raw: &'a [u8],
+        at: Range<usize>,
+        may_nest: bool,
+    ) -> Option<MultipartParts<'a>> {
         let entity = Entity::read(raw.get(at.clone())?);
         let fields = entity.fields();
         let [kind, disposition] = fields.pick(["Content-Type", "Content-Disposition"]);
@@ -56,7 +61,7 @@ impl Leaves {
                 return None;
             }
             let boundary = kind.raw("boundary")?;
-            let parts = Parts::read(entity.body, &boundary)?;
+            let parts = MultipartParts::read(entity.body, &boundary)?;
             self.boundaries.add(boundary.trim_ascii_end());
             return Some(parts);
         }

@@ -4,7 +4,7 @@
 use posthaste_model::{EmailAddress, Mailbox};
 
 use crate::outgoing::breaks_line;
-use crate::parse::{LONGEST, Place, encoded, text, unfolded};
+use crate::parse::{LONGEST, WordContext, encoded, text, unfolded};
 
 /// Why the mailboxes of a field are not read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,17 +39,17 @@ pub(super) fn mailboxes(value: &[u8]) -> Result<Vec<Mailbox>, Unreadable> {
     }
     let line = unfolded(value);
     let line = String::from_utf8_lossy(&line);
-    let (mut all, mut item, mut in_group) = (Vec::new(), Item::default(), false);
+    let (mut all, mut item, mut in_group) = (Vec::new(), MailboxItem::default(), false);
     let mut rest: &str = &line;
     while let Some((token, next)) = token(rest)? {
         rest = next;
         match token {
-            Token::Mark(',') => all.extend(std::mem::take(&mut item).mailbox()?),
-            Token::Mark(';') if in_group => {
+            MailboxToken::Mark(',') => all.extend(std::mem::take(&mut item).mailbox()?),
+            MailboxToken::Mark(';') if in_group => {
                 all.extend(std::mem::take(&mut item).mailbox()?);
                 in_group = false;
             }
-            Token::Mark(':') if !in_group => {
+            MailboxToken::Mark(':') if !in_group => {
                 std::mem::take(&mut item).group()?;
                 in_group = true;
             }
@@ -64,7 +64,7 @@ pub(super) fn mailboxes(value: &[u8]) -> Result<Vec<Mailbox>, Unreadable> {
 }
 
 /// A piece of a field.
-enum Token<'a> {
+enum MailboxToken<'a> {
     /// Letters up to a special or white space, or the white space itself.
     Text(&'a str),
     /// A quoted string with its quotes.
@@ -77,7 +77,7 @@ enum Token<'a> {
 }
 
 /// The next piece and what follows it.
-fn token(text: &str) -> Result<Option<(Token<'_>, &str)>, Unreadable> {
+fn token(text: &str) -> Result<Option<(MailboxToken<'_>, &str)>, Unreadable> {
     let Some(first) = text.chars().next() else {
         return Ok(None);
     };
@@ -91,21 +91,24 @@ fn token(text: &str) -> Result<Option<(Token<'_>, &str)>, Unreadable> {
         '"' => {
             let (_, rest) = cut(closing(inner, '"', None))?;
             let length = text.len() - rest.len();
-            (Token::Quoted(text.get(..length).unwrap_or_default()), rest)
+            (
+                MailboxToken::Quoted(text.get(..length).unwrap_or_default()),
+                rest,
+            )
         }
         '<' => {
             let (inside, rest) = cut(closing(inner, '>', None))?;
-            (Token::Angle(inside), rest)
+            (MailboxToken::Angle(inside), rest)
         }
         '(' => {
             let (inside, rest) = cut(closing(inner, ')', Some('(')))?;
-            (Token::Comment(inside), rest)
+            (MailboxToken::Comment(inside), rest)
         }
-        ',' | ';' | ':' | '>' | ')' | '\\' => (Token::Mark(first), inner),
+        ',' | ';' | ':' | '>' | ')' | '\\' => (MailboxToken::Mark(first), inner),
         _ => {
             let end = text.find(['"', '<', '(', ',', ';', ':', '>', ')', '\\']);
             let (run, rest) = text.split_at(end.unwrap_or(text.len()));
-            (Token::Text(run), rest)
+            (MailboxToken::Text(run), rest)
         }
     };
     Ok(Some(token))
@@ -134,26 +137,26 @@ fn closing(text: &str, close: char, open: Option<char>) -> Option<usize> {
 
 /// One item of the list, as far as it has been read.
 #[derive(Default)]
-struct Item<'a> {
+struct MailboxItem<'a> {
     /// Texts and quoted strings outside angle brackets, in order, with whether they were quoted.
     outside: Vec<(&'a str, bool)>,
     comment: Option<&'a str>,
     angle: Option<&'a str>,
 }
 
-impl<'a> Item<'a> {
-    fn take(&mut self, token: Token<'a>) -> Result<(), Unreadable> {
+impl<'a> MailboxItem<'a> {
+    fn take(&mut self, token: MailboxToken<'a>) -> Result<(), Unreadable> {
         match token {
-            Token::Text(text) if self.angle.is_some() && !text.trim().is_empty() => {
+            MailboxToken::Text(text) if self.angle.is_some() && !text.trim().is_empty() => {
                 return Err(after_angle(text));
             }
-            Token::Quoted(text) if self.angle.is_some() => return Err(after_angle(text)),
-            Token::Text(text) => self.outside.push((text, false)),
-            Token::Quoted(text) => self.outside.push((text, true)),
-            Token::Angle(_) if self.angle.is_some() => return Err(Unreadable::TwoAddresses),
-            Token::Angle(inside) => self.angle = Some(inside),
-            Token::Comment(inside) => self.comment = self.comment.or(Some(inside)),
-            Token::Mark(_) => return Err(Unreadable::Syntax),
+            MailboxToken::Quoted(text) if self.angle.is_some() => return Err(after_angle(text)),
+            MailboxToken::Text(text) => self.outside.push((text, false)),
+            MailboxToken::Quoted(text) => self.outside.push((text, true)),
+            MailboxToken::Angle(_) if self.angle.is_some() => return Err(Unreadable::TwoAddresses),
+            MailboxToken::Angle(inside) => self.angle = Some(inside),
+            MailboxToken::Comment(inside) => self.comment = self.comment.or(Some(inside)),
+            MailboxToken::Mark(_) => return Err(Unreadable::Syntax),
         }
         Ok(())
     }
@@ -187,7 +190,7 @@ impl<'a> Item<'a> {
                 }
                 let comment = self
                     .comment
-                    .map(|inside| text(inside.as_bytes(), Place::Text, ""));
+                    .map(|inside| text(inside.as_bytes(), WordContext::Text, ""));
                 (parse(&whole)?, comment.unwrap_or_default())
             }
         };
@@ -215,7 +218,7 @@ impl<'a> Item<'a> {
                 true => unquoted(piece),
                 false => (*piece).to_owned(),
             };
-            let decoded = text(decoded.as_bytes(), Place::Text, "");
+            let decoded = text(decoded.as_bytes(), WordContext::Text, "");
             if !name.is_empty() && !decoded.is_empty() {
                 name.push(' ');
             }

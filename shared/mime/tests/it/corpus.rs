@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
-use posthaste_mime::inbound::{Entry, Facts, Mode, Signature, Spf, form};
-use posthaste_mime::report::{self, Action, Original, Report};
+use posthaste_mime::inbound::{Facts, FormEntry, Mode, Signature, Spf, form};
+use posthaste_mime::report::{self, Original, Report, ReportAction};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
@@ -54,7 +54,7 @@ pub(crate) fn signed() -> [Signature; 1] {
 }
 
 /// An entry as the corpus writes it.
-fn written(entry: &Entry<'_>, want: &Value) -> Value {
+fn written(entry: &FormEntry<'_>, want: &Value) -> Value {
     let bytes = entry.value.as_ref();
     let value = match want.get(1) {
         Some(blob) if blob.get("sha256").is_some() => {
@@ -194,11 +194,11 @@ fn described(report: Report) -> Value {
                 .iter()
                 .map(|r| {
                     let action = match r.action {
-                        Action::Failed => "failed",
-                        Action::Delayed => "delayed",
-                        Action::Delivered => "delivered",
-                        Action::Relayed => "relayed",
-                        Action::Expanded => "expanded",
+                        ReportAction::Failed => "failed",
+                        ReportAction::Delayed => "delayed",
+                        ReportAction::Delivered => "delivered",
+                        ReportAction::Relayed => "relayed",
+                        ReportAction::Expanded => "expanded",
                     };
                     json!({
                         "address": r.address, "original": r.original, "action": action,

@@ -1,12 +1,12 @@
 //! Mails written to hurt: no panic on any bytes, and no work that grows faster than the mail.
 
-use posthaste_mime::inbound::{Form, Mode, form};
+use posthaste_mime::inbound::{Mode, ParseForm, form};
 use posthaste_mime::report;
 use proptest::prelude::*;
 
 use crate::corpus::{facts, signed};
 
-fn read(raw: &[u8]) -> Form<'_> {
+fn read(raw: &[u8]) -> ParseForm<'_> {
     report::read(raw);
     report::is_auto_reply(raw, "ann@example.com");
     form(raw, &facts(&signed()), Mode::Parsed)

@@ -17,7 +17,7 @@ use futures_util::FutureExt as _;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::{Verdict, each};
+use crate::{Disposition, each};
 
 /// As the template says.
 const MOST_RECEIVES: u32 = 5;
@@ -84,7 +84,7 @@ impl Sqs {
 
     /// What Lambda does at the next moment at which there is something to receive: a batch for the
     /// worker, and its answer. A worker that dies gives none.
-    async fn invoke(&self, work: impl Fn(&str) -> Verdict + Sync) {
+    async fn invoke(&self, work: impl Fn(&str) -> Disposition + Sync) {
         let event = self.books().receive();
         let handle = async |event: &SqsEvent| {
             each(event, 10, |record| {
@@ -250,13 +250,13 @@ fn a_job_waits_ten_seconds_then_twice_as_long_up_to_a_quarter_of_an_hour() {
 async fn a_job_given_back_200_times_is_delivered_and_its_first_return_is_soon() {
     let sqs = Sqs::start(&["mail"]).await;
     for time in 1..=200 {
-        sqs.invoke(|_| Verdict::Again).await;
+        sqs.invoke(|_| Disposition::Retry).await;
         assert_eq!(sqs.waiting(), ["mail"], "{time}");
         let returns = sqs.books().messages[0].sent["MessageAttributes"][RETURNS].clone();
         assert_eq!(returns["StringValue"], time.to_string());
     }
     assert!((8..=10).contains(&sqs.books().delays[1]));
-    sqs.invoke(|_| Verdict::Done).await;
+    sqs.invoke(|_| Disposition::Done).await;
     assert!(sqs.waiting().is_empty() && sqs.books().dead.is_empty());
 }
 
@@ -296,10 +296,10 @@ async fn what_fails_or_panics_is_buried_and_the_rest_of_its_batch_is_not() {
     while !sqs.waiting().is_empty() {
         rounds += 1;
         sqs.invoke(|body| match body {
-            "no job" => Verdict::Fail,
+            "no job" => Disposition::Fail,
             "panic" => panic!("a job nobody foresaw"),
-            "later" if rounds < 3 => Verdict::Again,
-            _ => Verdict::Done,
+            "later" if rounds < 3 => Disposition::Retry,
+            _ => Disposition::Done,
         })
         .await;
         assert!(rounds < 60, "{:?}", sqs.waiting());
@@ -313,14 +313,14 @@ async fn what_fails_or_panics_is_buried_and_the_rest_of_its_batch_is_not() {
 async fn a_job_that_cannot_be_sent_anew_stays() {
     let sqs = Sqs::start(&["one", "two"]).await;
     sqs.books().is_down = true;
-    sqs.invoke(|_| Verdict::Again).await;
+    sqs.invoke(|_| Disposition::Retry).await;
     assert_eq!(sqs.waiting(), ["one", "two"]);
     assert_eq!(sqs.books().delays.len(), 2, "nothing was sent");
 
     // One by one, too.
     let sqs = Sqs::start(&["one", "two"]).await;
     sqs.books().refused = vec!["one".to_owned()];
-    sqs.invoke(|_| Verdict::Again).await;
+    sqs.invoke(|_| Disposition::Retry).await;
     assert_eq!(sqs.waiting(), ["one", "two"]);
     let books = sqs.books();
     let receives = books.messages.iter().map(|m| (m.body(), m.receives));
@@ -353,7 +353,7 @@ async fn a_job_keeps_its_trace_and_its_group() {
         "MessageGroupId": "account",
         "MessageSystemAttributes": {"AWSTraceHeader": {"DataType": "String", "StringValue": "Root=1-2"}},
     }));
-    sqs.invoke(|_| Verdict::Again).await;
+    sqs.invoke(|_| Disposition::Retry).await;
     let event = sqs.books().receive();
     let attributes = &event.records[0].attributes;
     assert_eq!(attributes["AWSTraceHeader"], "Root=1-2");
@@ -386,7 +386,7 @@ fn a_repeat_is_known_by_its_receives_and_by_its_returns() {
 async fn the_largest_jobs_go_anew_in_calls_that_sqs_takes() {
     let largest = "x".repeat(BATCH_BYTES - ATTRIBUTES);
     let sqs = Sqs::start(&[&largest, &largest, "small"]).await;
-    sqs.invoke(|_| Verdict::Again).await;
+    sqs.invoke(|_| Disposition::Retry).await;
     let books = sqs.books();
     assert_eq!(books.messages.len(), 3);
     assert!(books.messages.iter().all(|message| message.receives == 0));

@@ -3,13 +3,13 @@
 use super::expr::{Values, arity};
 use super::path::path;
 use super::tree::{Arm, Condition, Expr, Node, Scoped};
-use super::words::{Word, block_names};
+use super::words::{TemplateWord, block_names};
 
 /// A block whose end has not come yet.
-pub(super) struct Open {
+pub(super) struct OpenBlock {
     pub(super) name: String,
     pub(super) line: usize,
-    pub(super) head: Head,
+    pub(super) head: BlockHead,
     /// What stood before the block.
     pub(super) outer: Vec<Node>,
     pub(super) body: Option<Vec<Node>>,
@@ -17,7 +17,7 @@ pub(super) struct Open {
     pub(super) slot: Slot,
 }
 
-pub(super) enum Head {
+pub(super) enum BlockHead {
     If(Condition),
     Each(Expr, Vec<String>),
     With(Expr, Vec<String>),
@@ -33,7 +33,7 @@ pub(super) enum Slot {
     Otherwise,
 }
 
-impl Open {
+impl OpenBlock {
     /// Ends the part being read, because an `else` came.
     pub(super) fn shut(&mut self, nodes: Vec<Node>) -> Result<(), String> {
         match std::mem::replace(&mut self.slot, Slot::Otherwise) {
@@ -61,7 +61,7 @@ impl Open {
             Slot::Otherwise => otherwise = last,
         }
         let body = self.body.unwrap_or_default();
-        if let Head::If(condition) = self.head {
+        if let BlockHead::If(condition) = self.head {
             let mut arms = vec![Arm { condition, body }];
             arms.append(&mut self.chain);
             return (Node::If { arms, otherwise }, self.outer);
@@ -79,11 +79,11 @@ impl Open {
             otherwise,
         };
         let node = match self.head {
-            Head::Each(value, names) => Node::Each(scoped(value, names, body, otherwise)),
-            Head::With(value, names) => Node::With(scoped(value, names, body, otherwise)),
-            Head::Inverted(value) => Node::Section(scoped(value, Vec::new(), otherwise, body)),
-            Head::Section(value) => Node::Section(scoped(value, Vec::new(), body, otherwise)),
-            Head::If(condition) => Node::If {
+            BlockHead::Each(value, names) => Node::Each(scoped(value, names, body, otherwise)),
+            BlockHead::With(value, names) => Node::With(scoped(value, names, body, otherwise)),
+            BlockHead::Inverted(value) => Node::Section(scoped(value, Vec::new(), otherwise, body)),
+            BlockHead::Section(value) => Node::Section(scoped(value, Vec::new(), body, otherwise)),
+            BlockHead::If(condition) => Node::If {
                 arms: vec![Arm { condition, body }],
                 otherwise,
             },
@@ -92,22 +92,25 @@ impl Open {
     }
 }
 
-pub(super) fn head(name: &str, words: &[Word<'_>]) -> Result<Head, String> {
+pub(super) fn head(name: &str, words: &[TemplateWord<'_>]) -> Result<BlockHead, String> {
     if let Some(condition) = condition(name, words)? {
-        return Ok(Head::If(condition));
+        return Ok(BlockHead::If(condition));
     }
     let (words, names) = block_names(words)?;
     let values = with_length(Values::new(words).all()?, 1);
     match name {
-        "each" => Ok(Head::Each(one(name, values)?, names)),
-        "with" => Ok(Head::With(one(name, values)?, names)),
-        _ if values.is_empty() => Ok(Head::Section(Expr::Path(path(name)?))),
+        "each" => Ok(BlockHead::Each(one(name, values)?, names)),
+        "with" => Ok(BlockHead::With(one(name, values)?, names)),
+        _ if values.is_empty() => Ok(BlockHead::Section(Expr::Path(path(name)?))),
         _ => Err(format!("`{name}` is not a block helper")),
     }
 }
 
 /// The condition of `if`, `unless` and the comparing blocks; `None` for another name.
-pub(super) fn condition(name: &str, words: &[Word<'_>]) -> Result<Option<Condition>, String> {
+pub(super) fn condition(
+    name: &str,
+    words: &[TemplateWord<'_>],
+) -> Result<Option<Condition>, String> {
     let two = || -> Result<(Expr, Expr), String> {
         let values = with_length(Values::new(words).all()?, 2);
         let [a, b] = <[Expr; 2]>::try_from(values)

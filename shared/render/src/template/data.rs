@@ -30,7 +30,7 @@ impl Data {
     pub(crate) fn object(json: &str) -> Option<IndexMap<String, Self>> {
         let left = Cell::new(MOST_VALUES);
         let mut source = serde_json::Deserializer::from_str(json);
-        let data = Reader(&left).deserialize(&mut source).ok()?;
+        let data = DataReader(&left).deserialize(&mut source).ok()?;
         source.end().ok()?;
         match data {
             Self::Map(map) => Some(map),
@@ -41,9 +41,9 @@ impl Data {
 
 /// Reads a value and counts it.
 #[derive(Clone, Copy)]
-struct Reader<'a>(&'a Cell<usize>);
+struct DataReader<'a>(&'a Cell<usize>);
 
-impl<'de> DeserializeSeed<'de> for Reader<'_> {
+impl<'de> DeserializeSeed<'de> for DataReader<'_> {
     type Value = Data;
 
     fn deserialize<D: Deserializer<'de>>(self, source: D) -> Result<Data, D::Error> {
@@ -54,7 +54,7 @@ impl<'de> DeserializeSeed<'de> for Reader<'_> {
     }
 }
 
-impl<'de> Visitor<'de> for Reader<'_> {
+impl<'de> Visitor<'de> for DataReader<'_> {
     type Value = Data;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -4,16 +4,16 @@ use jiff::civil::DateTime;
 use jiff::tz::Offset;
 use jiff::{Timestamp, Zoned};
 
-use super::value::Value;
+use super::value::TemplateValue;
 
 /// Numbers from here on count milliseconds: as seconds they would lie beyond the year 5000.
 const MILLISECONDS_FROM: f64 = 1e11;
 
 /// `at` in the given form; UTC unless there is an offset. What is no time is shown as it came.
 pub(crate) fn format(
-    at: &Value<'_>,
-    form: Option<&Value<'_>>,
-    offset: Option<&Value<'_>>,
+    at: &TemplateValue<'_>,
+    form: Option<&TemplateValue<'_>>,
+    offset: Option<&TemplateValue<'_>>,
 ) -> String {
     let text = at.text();
     let Some(time) = at.as_number().map_or_else(|| read(text.trim()), epoch) else {

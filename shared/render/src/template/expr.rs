@@ -2,19 +2,19 @@
 
 use super::path::path;
 use super::tree::Expr;
-use super::words::Word;
+use super::words::TemplateWord;
 
 /// How deep parentheses may nest.
 const DEEPEST: usize = 8;
 
 /// Reads values off a list of words.
 pub(crate) struct Values<'w, 's> {
-    words: &'w [Word<'s>],
+    words: &'w [TemplateWord<'s>],
     depth: usize,
 }
 
 impl<'w, 's> Values<'w, 's> {
-    pub(crate) fn new(words: &'w [Word<'s>]) -> Self {
+    pub(crate) fn new(words: &'w [TemplateWord<'s>]) -> Self {
         Self { words, depth: 0 }
     }
 
@@ -28,19 +28,19 @@ impl<'w, 's> Values<'w, 's> {
         Ok(values)
     }
 
-    fn value(&mut self, word: &Word<'s>) -> Result<Expr, String> {
+    fn value(&mut self, word: &TemplateWord<'s>) -> Result<Expr, String> {
         match word {
-            Word::Bare(text) => {
-                if self.words.first() == Some(&Word::Equals) {
+            TemplateWord::Bare(text) => {
+                if self.words.first() == Some(&TemplateWord::Equals) {
                     return Err(format!("`{text}=` is not supported: give values in order"));
                 }
                 literal(text)
             }
-            Word::Text(text) => Ok(Expr::Text(text.clone())),
-            Word::Open => self.call(),
-            Word::Close => Err("`)` without `(`".to_owned()),
-            Word::Equals => Err("`=` is out of place".to_owned()),
-            Word::Bar => Err("`|` is out of place".to_owned()),
+            TemplateWord::Text(text) => Ok(Expr::Text(text.clone())),
+            TemplateWord::Open => self.call(),
+            TemplateWord::Close => Err("`)` without `(`".to_owned()),
+            TemplateWord::Equals => Err("`=` is out of place".to_owned()),
+            TemplateWord::Bar => Err("`|` is out of place".to_owned()),
         }
     }
 
@@ -52,7 +52,7 @@ impl<'w, 's> Values<'w, 's> {
                 "more than {DEEPEST} parentheses inside one another"
             ));
         }
-        let Some((Word::Bare(name), mut rest)) = self.words.split_first() else {
+        let Some((TemplateWord::Bare(name), mut rest)) = self.words.split_first() else {
             return Err("a helper's name is missing after `(`".to_owned());
         };
         let mut values = Vec::new();
@@ -61,7 +61,7 @@ impl<'w, 's> Values<'w, 's> {
                 return Err("`(` is not closed".to_owned());
             };
             self.words = after;
-            if *word == Word::Close {
+            if *word == TemplateWord::Close {
                 self.depth -= 1;
                 return helper(name, values);
             }

@@ -1,6 +1,6 @@
 //! Legacy templates: `<%body%>` and `<%subject%>` stand for what the request brings.
 
-use super::{TemplateVersion, Texts};
+use super::{RenderedTexts, TemplateVersion};
 use crate::copy::{Budget, RenderError};
 use crate::plain;
 use crate::tags::{self, Tag};
@@ -42,7 +42,7 @@ impl Legacy {
         &self,
         brought: Brought<'_>,
         budget: &mut Budget,
-    ) -> Result<Texts, RenderError> {
+    ) -> Result<RenderedTexts, RenderError> {
         let html = || match (brought.html, brought.plain) {
             (Some(html), _) => html.to_owned(),
             (None, Some(text)) => plain::to_html(text),
@@ -58,7 +58,7 @@ impl Legacy {
                 .then(|| fill(template, brought.subject, body, budget))
                 .transpose()
         };
-        Ok(Texts {
+        Ok(RenderedTexts {
             subject: fill(&self.subject, &|| brought.subject.to_owned())?,
             html: fill(&self.html, &html)?,
             plain: fill(&self.plain, &text)?,

@@ -6,9 +6,9 @@ use std::sync::LazyLock;
 use super::GIVEN_NAMES;
 use super::data::Data;
 use super::run::eval;
-use super::scope::{Scope, Turn};
+use super::scope::{LoopTurn, Scope};
 use super::tree::{Condition, Expr, Node, Scoped};
-use super::value::Value;
+use super::value::TemplateValue;
 use crate::copy::{Budget, RenderError};
 
 /// The names that no data has to have.
@@ -58,27 +58,30 @@ impl<'a> Walk<'a, '_> {
         self.expr(&block.value)?;
         let value = eval(&self.scope, &block.value, &mut self.budget)?;
         match (node, value) {
-            (Node::Each(_) | Node::Section(_), Value::Data(Data::List(items))) => {
+            (Node::Each(_) | Node::Section(_), TemplateValue::Data(Data::List(items))) => {
                 for (index, item) in items.iter().enumerate() {
-                    let turn = Turn {
+                    let turn = LoopTurn {
                         index,
                         last: index + 1 == items.len(),
                         key: None,
                     };
-                    self.within(block, Value::Data(item), Some(turn))?;
+                    self.within(block, TemplateValue::Data(item), Some(turn))?;
                 }
             }
-            (Node::Each(_), Value::Data(Data::Map(map))) => {
+            (Node::Each(_), TemplateValue::Data(Data::Map(map))) => {
                 for (index, (key, item)) in map.iter().enumerate() {
-                    let turn = Turn {
+                    let turn = LoopTurn {
                         index,
                         last: index + 1 == map.len(),
                         key: Some(key),
                     };
-                    self.within(block, Value::Data(item), Some(turn))?;
+                    self.within(block, TemplateValue::Data(item), Some(turn))?;
                 }
             }
-            (Node::Section(_), Value::Bool(true) | Value::Data(Data::Bool(true))) => {
+            (
+                Node::Section(_),
+                TemplateValue::Bool(true) | TemplateValue::Data(Data::Bool(true)),
+            ) => {
                 self.nodes(&block.body)?;
             }
             (Node::With(_) | Node::Section(_), value) if value.is_true() => {
@@ -92,8 +95,8 @@ impl<'a> Walk<'a, '_> {
     fn within(
         &mut self,
         block: &'a Scoped,
-        this: Value<'a>,
-        turn: Option<Turn<'a>>,
+        this: TemplateValue<'a>,
+        turn: Option<LoopTurn<'a>>,
     ) -> Result<(), RenderError> {
         self.budget.step(1)?;
         self.scope.enter(this, turn, &block.names);
@@ -122,7 +125,7 @@ impl<'a> Walk<'a, '_> {
         match expr {
             Expr::Path(path) => {
                 let value = eval(&self.scope, expr, &mut self.budget)?;
-                if matches!(value, Value::Missing) {
+                if matches!(value, TemplateValue::Missing) {
                     self.found.insert(path.text.clone());
                 }
                 Ok(())

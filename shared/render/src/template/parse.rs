@@ -5,11 +5,11 @@
 //! minutes; and it knows neither `{{#greaterThan length items 0}}` as a call nor `-0800` as an
 //! offset. What both can read, both render alike (`tests/handlebars.rs`).
 
-use super::block::{Head, Open, Slot, condition, head, with_length};
+use super::block::{BlockHead, OpenBlock, Slot, condition, head, with_length};
 use super::expr::{self, Values};
 use super::path::path;
 use super::tree::{Expr, Node};
-use super::words::{self, Word};
+use super::words::{self, TemplateWord};
 
 /// How deep blocks may nest.
 const DEEPEST: usize = 64;
@@ -64,11 +64,11 @@ struct Parser<'s> {
     text: String,
     trim: Trim,
     nodes: Vec<Node>,
-    open: Vec<Open>,
+    open: Vec<OpenBlock>,
 }
 
 /// What a tag is, from its first characters.
-enum Kind {
+enum TagKind {
     Comment,
     Raw,
     Value,
@@ -129,20 +129,23 @@ impl<'s> Parser<'s> {
         };
         let (kind, inner) = kind(inner)?;
         let (words, right, after) = match kind {
-            Kind::Comment => {
+            TagKind::Comment => {
                 let (right, after) = comment(inner)?;
                 (Vec::new(), right, after)
             }
-            Kind::Raw if inner.starts_with('{') => {
+            TagKind::Raw if inner.starts_with('{') => {
                 words::split(inner.get(1..).unwrap_or_default(), "}}}")?
             }
-            Kind::Raw => words::split(inner.get(1..).unwrap_or_default(), "}}")?,
-            Kind::Value | Kind::Open | Kind::Inverse | Kind::Close => words::split(inner, "}}")?,
+            TagKind::Raw => words::split(inner.get(1..).unwrap_or_default(), "}}")?,
+            TagKind::Value | TagKind::Open | TagKind::Inverse | TagKind::Close => {
+                words::split(inner, "}}")?
+            }
         };
         let end = self.source.len() - after.len();
-        let is_else = matches!(kind, Kind::Value) && words.first() == Some(&Word::Bare("else"))
-            || matches!(kind, Kind::Inverse) && words.is_empty();
-        let standing = !matches!(kind, Kind::Value | Kind::Raw) || is_else;
+        let is_else = matches!(kind, TagKind::Value)
+            && words.first() == Some(&TemplateWord::Bare("else"))
+            || matches!(kind, TagKind::Inverse) && words.is_empty();
+        let standing = !matches!(kind, TagKind::Value | TagKind::Raw) || is_else;
         let alone = standing && self.alone(start, end);
         self.flush(left, alone);
         self.trim = match (right, alone) {
@@ -151,13 +154,13 @@ impl<'s> Parser<'s> {
             (false, false) => Trim::Nothing,
         };
         match kind {
-            Kind::Comment => {}
+            TagKind::Comment => {}
             _ if is_else => self.otherwise(words.get(1..).unwrap_or_default())?,
-            Kind::Value => self.value(&words, false)?,
-            Kind::Raw => self.value(&words, true)?,
-            Kind::Open => self.begin(&words, false)?,
-            Kind::Inverse => self.begin(&words, true)?,
-            Kind::Close => self.close(&words)?,
+            TagKind::Value => self.value(&words, false)?,
+            TagKind::Raw => self.value(&words, true)?,
+            TagKind::Open => self.begin(&words, false)?,
+            TagKind::Inverse => self.begin(&words, true)?,
+            TagKind::Close => self.close(&words)?,
         }
         self.line += count_lines(self.source.get(start..end).unwrap_or_default());
         self.at = end;
@@ -200,15 +203,15 @@ impl<'s> Parser<'s> {
         }
     }
 
-    fn value(&mut self, words: &[Word<'s>], raw: bool) -> Result<(), String> {
+    fn value(&mut self, words: &[TemplateWord<'s>], raw: bool) -> Result<(), String> {
         let value = match words {
             [] => return Err("the tag is empty".to_owned()),
             // Even `{{12}}` and `{{true}}` name variables.
-            [Word::Bare(name)] => Expr::Path(path(name)?),
-            [Word::Bare(name), values @ ..] => {
+            [TemplateWord::Bare(name)] => Expr::Path(path(name)?),
+            [TemplateWord::Bare(name), values @ ..] => {
                 expr::helper(name, with_length(Values::new(values).all()?, 1))?
             }
-            [Word::Open, ..] => match <[Expr; 1]>::try_from(Values::new(words).all()?) {
+            [TemplateWord::Open, ..] => match <[Expr; 1]>::try_from(Values::new(words).all()?) {
                 Ok([value]) => value,
                 Err(_) => return Err("one value is expected".to_owned()),
             },
@@ -218,8 +221,8 @@ impl<'s> Parser<'s> {
         Ok(())
     }
 
-    fn begin(&mut self, words: &[Word<'s>], inverted: bool) -> Result<(), String> {
-        let Some((Word::Bare(name), values)) = words.split_first() else {
+    fn begin(&mut self, words: &[TemplateWord<'s>], inverted: bool) -> Result<(), String> {
+        let Some((TemplateWord::Bare(name), values)) = words.split_first() else {
             return Err("the name of a block is expected".to_owned());
         };
         if self.open.len() >= DEEPEST {
@@ -227,13 +230,13 @@ impl<'s> Parser<'s> {
         }
         let head = if inverted {
             match values {
-                [] => Head::Inverted(Expr::Path(path(name)?)),
+                [] => BlockHead::Inverted(Expr::Path(path(name)?)),
                 _ => return Err("`^` takes one variable".to_owned()),
             }
         } else {
             head(name, values)?
         };
-        self.open.push(Open {
+        self.open.push(OpenBlock {
             name: (*name).to_owned(),
             line: self.line,
             head,
@@ -246,7 +249,7 @@ impl<'s> Parser<'s> {
     }
 
     /// `{{else}}` and `{{else if …}}`.
-    fn otherwise(&mut self, words: &[Word<'s>]) -> Result<(), String> {
+    fn otherwise(&mut self, words: &[TemplateWord<'s>]) -> Result<(), String> {
         let Some(block) = self.open.last_mut() else {
             return Err("{{else}} without a block".to_owned());
         };
@@ -254,7 +257,7 @@ impl<'s> Parser<'s> {
         block.shut(nodes)?;
         block.slot = match words.split_first() {
             None => Slot::Otherwise,
-            Some((Word::Bare(name), values)) => match condition(name, values)? {
+            Some((TemplateWord::Bare(name), values)) => match condition(name, values)? {
                 Some(condition) => Slot::Arm(condition),
                 None => return Err(format!("`{name}` cannot follow `else`")),
             },
@@ -263,8 +266,8 @@ impl<'s> Parser<'s> {
         Ok(())
     }
 
-    fn close(&mut self, words: &[Word<'s>]) -> Result<(), String> {
-        let [Word::Bare(name)] = words else {
+    fn close(&mut self, words: &[TemplateWord<'s>]) -> Result<(), String> {
+        let [TemplateWord::Bare(name)] = words else {
             return Err("the name of a block is expected after `/`".to_owned());
         };
         let Some(block) = self.open.pop() else {
@@ -284,21 +287,21 @@ impl<'s> Parser<'s> {
     }
 }
 
-fn kind(inner: &str) -> Result<(Kind, &str), String> {
+fn kind(inner: &str) -> Result<(TagKind, &str), String> {
     let after = inner.get(1..).unwrap_or_default();
     Ok(match inner.bytes().next() {
-        Some(b'!') => (Kind::Comment, after),
-        Some(b'{' | b'&') => (Kind::Raw, inner),
+        Some(b'!') => (TagKind::Comment, after),
+        Some(b'{' | b'&') => (TagKind::Raw, inner),
         Some(b'#') if after.starts_with('>') => return Err("partials are not supported".to_owned()),
         Some(b'#') if after.starts_with('*') => {
             return Err("decorators are not supported".to_owned());
         }
-        Some(b'#') => (Kind::Open, after),
-        Some(b'^') => (Kind::Inverse, after),
-        Some(b'/') => (Kind::Close, after),
+        Some(b'#') => (TagKind::Open, after),
+        Some(b'^') => (TagKind::Inverse, after),
+        Some(b'/') => (TagKind::Close, after),
         Some(b'>') => return Err("partials are not supported".to_owned()),
         Some(b'*') => return Err("decorators are not supported".to_owned()),
-        Some(_) | None => (Kind::Value, inner),
+        Some(_) | None => (TagKind::Value, inner),
     })
 }
 

@@ -1,9 +1,9 @@
 //! The names of variables.
 
-use super::tree::{Path, Start};
+use super::tree::{DataPath, Start};
 
 /// `user.name`, `../name`, `this.name`, `@root.name`, `@index`, `list.0`, `[odd name].x`.
-pub(crate) fn path(text: &str) -> Result<Path, String> {
+pub(crate) fn path(text: &str) -> Result<DataPath, String> {
     let wrong = || format!("`{text}` is not the name of a variable");
     let (local, mut rest) = match text.strip_prefix('@') {
         Some(rest) => (true, rest),
@@ -46,7 +46,7 @@ pub(crate) fn path(text: &str) -> Result<Path, String> {
     } else {
         Start::Here { up }
     };
-    Ok(Path {
+    Ok(DataPath {
         start,
         segments,
         text: text.to_owned(),

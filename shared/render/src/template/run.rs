@@ -4,9 +4,9 @@ use std::borrow::Cow;
 
 use super::data::Data;
 use super::date;
-use super::scope::{Given, Scope, Turn};
+use super::scope::{Given, LoopTurn, Scope};
 use super::tree::{Arm, Condition, Expr, Node, Scoped};
-use super::value::Value;
+use super::value::TemplateValue;
 use crate::copy::{Budget, RenderError};
 
 /// Bytes of a text that cost as much to look at as one step.
@@ -66,8 +66,10 @@ impl<'a> Run<'a, '_> {
             }
             Node::If { arms, otherwise } => self.arms(arms, otherwise),
             Node::Each(block) => match self.eval(&block.value)? {
-                Value::Data(Data::List(items)) if !items.is_empty() => self.list(block, items),
-                Value::Data(Data::Map(map)) if !map.is_empty() => self.map(block, map),
+                TemplateValue::Data(Data::List(items)) if !items.is_empty() => {
+                    self.list(block, items)
+                }
+                TemplateValue::Data(Data::Map(map)) if !map.is_empty() => self.map(block, map),
                 _ => self.nodes(&block.otherwise),
             },
             Node::With(block) => match self.eval(&block.value)? {
@@ -75,9 +77,13 @@ impl<'a> Run<'a, '_> {
                 _ => self.nodes(&block.otherwise),
             },
             Node::Section(block) => match self.eval(&block.value)? {
-                Value::Data(Data::List(items)) if !items.is_empty() => self.list(block, items),
+                TemplateValue::Data(Data::List(items)) if !items.is_empty() => {
+                    self.list(block, items)
+                }
                 // `true` leaves `this` alone.
-                Value::Data(Data::Bool(true)) | Value::Bool(true) => self.nodes(&block.body),
+                TemplateValue::Data(Data::Bool(true)) | TemplateValue::Bool(true) => {
+                    self.nodes(&block.body)
+                }
                 value if value.is_true() => self.within(block, value, None),
                 _ => self.nodes(&block.otherwise),
             },
@@ -96,12 +102,12 @@ impl<'a> Run<'a, '_> {
 
     fn list(&mut self, block: &'a Scoped, items: &'a [Data]) -> Result<(), RenderError> {
         for (index, item) in items.iter().enumerate() {
-            let turn = Turn {
+            let turn = LoopTurn {
                 index,
                 last: index + 1 == items.len(),
                 key: None,
             };
-            self.within(block, Value::Data(item), Some(turn))?;
+            self.within(block, TemplateValue::Data(item), Some(turn))?;
         }
         Ok(())
     }
@@ -112,12 +118,12 @@ impl<'a> Run<'a, '_> {
         map: &'a indexmap::IndexMap<String, Data>,
     ) -> Result<(), RenderError> {
         for (index, (key, item)) in map.iter().enumerate() {
-            let turn = Turn {
+            let turn = LoopTurn {
                 index,
                 last: index + 1 == map.len(),
                 key: Some(key),
             };
-            self.within(block, Value::Data(item), Some(turn))?;
+            self.within(block, TemplateValue::Data(item), Some(turn))?;
         }
         Ok(())
     }
@@ -125,8 +131,8 @@ impl<'a> Run<'a, '_> {
     fn within(
         &mut self,
         block: &'a Scoped,
-        this: Value<'a>,
-        turn: Option<Turn<'a>>,
+        this: TemplateValue<'a>,
+        turn: Option<LoopTurn<'a>>,
     ) -> Result<(), RenderError> {
         self.budget.step(1)?;
         self.scope.enter(this, turn, &block.names);
@@ -168,7 +174,7 @@ impl<'a> Run<'a, '_> {
         })
     }
 
-    fn eval(&mut self, expr: &'a Expr) -> Result<Value<'a>, RenderError> {
+    fn eval(&mut self, expr: &'a Expr) -> Result<TemplateValue<'a>, RenderError> {
         eval(&self.scope, expr, self.budget)
     }
 }
@@ -181,18 +187,20 @@ pub(crate) fn eval<'a>(
     scope: &Scope<'a>,
     expr: &'a Expr,
     budget: &mut Budget,
-) -> Result<Value<'a>, RenderError> {
+) -> Result<TemplateValue<'a>, RenderError> {
     let value = match expr {
         Expr::Path(path) => {
             budget.step(path.text.len() / PATH_BYTES_PER_STEP)?;
             scope.find(path)
         }
-        Expr::Text(text) => Value::Text(Cow::Borrowed(text)),
-        Expr::Number { value, .. } => Value::Number(*value),
-        Expr::Bool(value) => Value::Bool(*value),
-        Expr::Null => Value::Missing,
+        Expr::Text(text) => TemplateValue::Text(Cow::Borrowed(text)),
+        Expr::Number { value, .. } => TemplateValue::Number(*value),
+        Expr::Bool(value) => TemplateValue::Bool(*value),
+        Expr::Null => TemplateValue::Missing,
         Expr::Length(of) => u32::try_from(eval(scope, of, budget)?.length())
-            .map_or(Value::Missing, |length| Value::Number(length.into())),
+            .map_or(TemplateValue::Missing, |length| {
+                TemplateValue::Number(length.into())
+            }),
         Expr::Insert { value, default } => match eval(scope, value, budget)? {
             value if value.is_blank() => eval(scope, default, budget)?,
             value => value,
@@ -204,16 +212,18 @@ pub(crate) fn eval<'a>(
                 None => None,
             };
             let offset = match offset.as_deref() {
-                Some(Expr::Number { text, .. }) => Some(Value::Text(Cow::Borrowed(text.as_str()))),
+                Some(Expr::Number { text, .. }) => {
+                    Some(TemplateValue::Text(Cow::Borrowed(text.as_str())))
+                }
                 Some(other) => Some(eval(scope, other, budget)?),
                 None => None,
             };
             for part in [Some(&at), form.as_ref(), offset.as_ref()] {
-                budget.step(part.map_or(0, Value::items) / ITEMS_PER_STEP)?;
+                budget.step(part.map_or(0, TemplateValue::items) / ITEMS_PER_STEP)?;
             }
-            let length = form.as_ref().map_or(0, Value::weight);
+            let length = form.as_ref().map_or(0, TemplateValue::weight);
             budget.step(length / FORM_BYTES_PER_STEP)?;
-            Value::Text(date::format(&at, form.as_ref(), offset.as_ref()).into())
+            TemplateValue::Text(date::format(&at, form.as_ref(), offset.as_ref()).into())
         }
     };
     budget.step(1 + value.weight() / BYTES_PER_STEP)?;
@@ -224,7 +234,10 @@ pub(crate) fn eval<'a>(
 ///
 /// # Errors
 /// When the budget is used up.
-fn shown<'v>(value: &'v Value<'_>, budget: &mut Budget) -> Result<Cow<'v, str>, RenderError> {
+fn shown<'v>(
+    value: &'v TemplateValue<'_>,
+    budget: &mut Budget,
+) -> Result<Cow<'v, str>, RenderError> {
     budget.step(value.items() / ITEMS_PER_STEP)?;
     Ok(value.text())
 }

@@ -1,20 +1,20 @@
 //! What names mean inside nested blocks.
 
 use super::data::Data;
-use super::tree::{Path, Start};
-use super::value::Value;
+use super::tree::{DataPath, Start};
+use super::value::TemplateValue;
 
 /// What `this` and the `@` names are inside one block.
 #[derive(Debug)]
 pub(crate) struct Frame<'a> {
-    this: Value<'a>,
-    turn: Option<Turn<'a>>,
+    this: TemplateValue<'a>,
+    turn: Option<LoopTurn<'a>>,
     names: &'a [String],
 }
 
 /// One turn of a loop.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Turn<'a> {
+pub(crate) struct LoopTurn<'a> {
     pub(crate) index: usize,
     pub(crate) last: bool,
     /// The key, in a loop over an object.
@@ -41,7 +41,12 @@ impl<'a> Scope<'a> {
         }
     }
 
-    pub(crate) fn enter(&mut self, this: Value<'a>, turn: Option<Turn<'a>>, names: &'a [String]) {
+    pub(crate) fn enter(
+        &mut self,
+        this: TemplateValue<'a>,
+        turn: Option<LoopTurn<'a>>,
+        names: &'a [String],
+    ) {
         self.frames.push(Frame { this, turn, names });
     }
 
@@ -49,9 +54,9 @@ impl<'a> Scope<'a> {
         self.frames.pop();
     }
 
-    pub(crate) fn find(&self, path: &'a Path) -> Value<'a> {
+    pub(crate) fn find(&self, path: &'a DataPath) -> TemplateValue<'a> {
         let (start, segments) = match &path.start {
-            Start::Root => (Value::Data(self.root), path.segments.as_slice()),
+            Start::Root => (TemplateValue::Data(self.root), path.segments.as_slice()),
             Start::Local { name, up } => (self.local(name, *up), path.segments.as_slice()),
             Start::Here { up: 0 } => match self.named(&path.segments) {
                 Some(named) => named,
@@ -63,40 +68,47 @@ impl<'a> Scope<'a> {
             .iter()
             .fold(start, |value, segment| member(&value, segment));
         match found {
-            Value::Missing => self.given(path),
+            TemplateValue::Missing => self.given(path),
             found => found,
         }
     }
 
-    fn given(&self, path: &Path) -> Value<'a> {
+    fn given(&self, path: &DataPath) -> TemplateValue<'a> {
         let (Start::Root | Start::Here { up: 0 }, [name]) = (&path.start, &*path.segments) else {
-            return Value::Missing;
+            return TemplateValue::Missing;
         };
         let mut given = self.given.iter();
         given
             .find(|(own, _)| own == name)
-            .map_or(Value::Missing, |(_, text)| Value::Text(text.into()))
+            .map_or(TemplateValue::Missing, |(_, text)| {
+                TemplateValue::Text(text.into())
+            })
     }
 
     /// `this` of the block `up` levels out. Beyond the outermost there is nothing.
-    fn this(&self, up: usize) -> Value<'a> {
+    fn this(&self, up: usize) -> TemplateValue<'a> {
         match self.frames.len().checked_sub(up) {
-            Some(0) => Value::Data(self.root),
+            Some(0) => TemplateValue::Data(self.root),
             Some(depth) => self
                 .frames
                 .get(depth - 1)
-                .map_or(Value::Missing, |frame| frame.this.clone()),
-            None => Value::Missing,
+                .map_or(TemplateValue::Missing, |frame| frame.this.clone()),
+            None => TemplateValue::Missing,
         }
     }
 
     /// A name given by `as |item key|`, and what follows it.
-    fn named<'p>(&self, segments: &'p [String]) -> Option<(Value<'a>, &'p [String])> {
+    fn named<'p>(&self, segments: &'p [String]) -> Option<(TemplateValue<'a>, &'p [String])> {
         let (first, rest) = segments.split_first()?;
         for frame in self.frames.iter().rev() {
             match frame.names.iter().position(|name| name == first) {
                 Some(0) => return Some((frame.this.clone(), rest)),
-                Some(_) => return Some((frame.turn.map_or(Value::Missing, Turn::key), rest)),
+                Some(_) => {
+                    return Some((
+                        frame.turn.map_or(TemplateValue::Missing, LoopTurn::key),
+                        rest,
+                    ));
+                }
                 None => {}
             }
         }
@@ -104,48 +116,57 @@ impl<'a> Scope<'a> {
     }
 
     /// `@index` and its like belong to the nearest loop.
-    fn local(&self, name: &str, up: usize) -> Value<'a> {
+    fn local(&self, name: &str, up: usize) -> TemplateValue<'a> {
         let mut turns = self.frames.iter().rev().filter_map(|frame| frame.turn);
         let Some(turn) = turns.nth(up) else {
-            return Value::Missing;
+            return TemplateValue::Missing;
         };
         match name {
             "index" => turn.index(),
             "key" => turn.key(),
-            "first" => Value::Bool(turn.index == 0),
-            "last" => Value::Bool(turn.last),
-            _ => Value::Missing,
+            "first" => TemplateValue::Bool(turn.index == 0),
+            "last" => TemplateValue::Bool(turn.last),
+            _ => TemplateValue::Missing,
         }
     }
 }
 
-impl<'a> Turn<'a> {
-    fn index(self) -> Value<'a> {
-        u32::try_from(self.index).map_or(Value::Missing, |index| Value::Number(index.into()))
+impl<'a> LoopTurn<'a> {
+    fn index(self) -> TemplateValue<'a> {
+        u32::try_from(self.index).map_or(TemplateValue::Missing, |index| {
+            TemplateValue::Number(index.into())
+        })
     }
 
-    fn key(self) -> Value<'a> {
+    fn key(self) -> TemplateValue<'a> {
         self.key
-            .map_or_else(|| self.index(), |key| Value::Text(key.into()))
+            .map_or_else(|| self.index(), |key| TemplateValue::Text(key.into()))
     }
 }
 
 /// `value.segment`. Only lists and texts have a `length` of their own.
-fn member<'a>(value: &Value<'a>, segment: &str) -> Value<'a> {
+fn member<'a>(value: &TemplateValue<'a>, segment: &str) -> TemplateValue<'a> {
     match value {
-        Value::Data(Data::Map(map)) => map.get(segment).map_or(Value::Missing, Value::Data),
-        Value::Data(Data::List(list)) => match segment.parse::<usize>() {
-            Ok(index) => list.get(index).map_or(Value::Missing, Value::Data),
+        TemplateValue::Data(Data::Map(map)) => map
+            .get(segment)
+            .map_or(TemplateValue::Missing, TemplateValue::Data),
+        TemplateValue::Data(Data::List(list)) => match segment.parse::<usize>() {
+            Ok(index) => list
+                .get(index)
+                .map_or(TemplateValue::Missing, TemplateValue::Data),
             Err(_) => own_length(value, segment),
         },
-        Value::Data(Data::Text(_)) | Value::Text(_) => own_length(value, segment),
-        Value::Missing | Value::Data(_) | Value::Number(_) | Value::Bool(_) => Value::Missing,
+        TemplateValue::Data(Data::Text(_)) | TemplateValue::Text(_) => own_length(value, segment),
+        TemplateValue::Missing
+        | TemplateValue::Data(_)
+        | TemplateValue::Number(_)
+        | TemplateValue::Bool(_) => TemplateValue::Missing,
     }
 }
 
-fn own_length<'a>(value: &Value<'a>, segment: &str) -> Value<'a> {
+fn own_length<'a>(value: &TemplateValue<'a>, segment: &str) -> TemplateValue<'a> {
     match (segment, u32::try_from(value.length())) {
-        ("length", Ok(length)) => Value::Number(length.into()),
-        _ => Value::Missing,
+        ("length", Ok(length)) => TemplateValue::Number(length.into()),
+        _ => TemplateValue::Missing,
     }
 }

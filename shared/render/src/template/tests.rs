@@ -19,7 +19,7 @@ fn compile(html: &str) -> Result<Compiled, CompileError> {
 
 fn run(html: &str, data: &str) -> Result<String, RenderError> {
     let compiled = compile(html).unwrap_or_else(|e| panic!("{html:?}: {e}"));
-    let Body::Dynamic(texts) = &compiled.body else {
+    let TemplateBody::Dynamic(texts) = &compiled.body else {
         panic!("not dynamic")
     };
     let data = Data::Map(Data::object(data).unwrap());

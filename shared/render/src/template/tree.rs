@@ -52,7 +52,7 @@ pub(crate) enum Condition {
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Expr {
-    Path(Path),
+    Path(DataPath),
     Text(String),
     /// With its spelling: `-0800` is an offset before it is a number.
     Number {
@@ -74,7 +74,7 @@ pub(crate) enum Expr {
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Path {
+pub(crate) struct DataPath {
     pub(crate) start: Start,
     pub(crate) segments: Vec<String>,
     /// As it was written.

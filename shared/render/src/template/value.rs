@@ -7,7 +7,7 @@ use super::data::Data;
 
 /// The value of an expression.
 #[derive(Clone, Debug)]
-pub(crate) enum Value<'a> {
+pub(crate) enum TemplateValue<'a> {
     /// The data has no such thing.
     Missing,
     Data(&'a Data),
@@ -30,7 +30,7 @@ enum Plain<'v> {
     },
 }
 
-impl<'a> Value<'a> {
+impl<'a> TemplateValue<'a> {
     fn plain(&self) -> Plain<'_> {
         match self {
             Self::Missing | Self::Data(Data::Null) => Plain::Nothing,

@@ -1,7 +1,7 @@
 //! The inside of a `{{tag}}`, word by word.
 
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Word<'s> {
+pub(crate) enum TemplateWord<'s> {
     /// A name, a path, a number.
     Bare(&'s str),
     Text(String),
@@ -16,7 +16,7 @@ pub(crate) enum Word<'s> {
 pub(crate) fn split<'s>(
     mut rest: &'s str,
     closing: &str,
-) -> Result<(Vec<Word<'s>>, bool, &'s str), String> {
+) -> Result<(Vec<TemplateWord<'s>>, bool, &'s str), String> {
     let mut words = Vec::new();
     loop {
         rest = rest.trim_start();
@@ -29,19 +29,19 @@ pub(crate) fn split<'s>(
         let mut chars = rest.chars();
         let word = match chars.next() {
             None => return Err(format!("the tag is not closed with `{closing}`")),
-            Some('(') => Word::Open,
-            Some(')') => Word::Close,
-            Some('=') => Word::Equals,
-            Some('|') => Word::Bar,
+            Some('(') => TemplateWord::Open,
+            Some(')') => TemplateWord::Close,
+            Some('=') => TemplateWord::Equals,
+            Some('|') => TemplateWord::Bar,
             Some(quote @ ('"' | '\'')) => {
                 let (text, after) = quoted(chars.as_str(), quote)?;
-                words.push(Word::Text(text));
+                words.push(TemplateWord::Text(text));
                 rest = after;
                 continue;
             }
             Some(_) => {
                 let (bare, after) = bare(rest)?;
-                words.push(Word::Bare(bare));
+                words.push(TemplateWord::Bare(bare));
                 rest = after;
                 continue;
             }
@@ -114,21 +114,23 @@ fn cut(text: &str, at: usize) -> Result<(&str, &str), String> {
 
 /// Words before `as |a b|`, and the names between the bars.
 pub(crate) fn block_names<'w, 's>(
-    words: &'w [Word<'s>],
-) -> Result<(&'w [Word<'s>], Vec<String>), String> {
-    let Some(at) = words.iter().position(|word| *word == Word::Bar) else {
+    words: &'w [TemplateWord<'s>],
+) -> Result<(&'w [TemplateWord<'s>], Vec<String>), String> {
+    let Some(at) = words.iter().position(|word| *word == TemplateWord::Bar) else {
         return Ok((words, Vec::new()));
     };
     let (before, bars) = words.split_at(at);
-    let (Some((Word::Bare("as"), values)), [Word::Bar, names @ .., Word::Bar]) =
-        (before.split_last(), bars)
+    let (
+        Some((TemplateWord::Bare("as"), values)),
+        [TemplateWord::Bar, names @ .., TemplateWord::Bar],
+    ) = (before.split_last(), bars)
     else {
         return Err("block names are written `as |item index|`".to_owned());
     };
     let names = names
         .iter()
         .map(|name| match name {
-            Word::Bare(name) => Ok((*name).to_owned()),
+            TemplateWord::Bare(name) => Ok((*name).to_owned()),
             _ => Err("block names are written `as |item index|`".to_owned()),
         })
         .collect::<Result<Vec<_>, _>>()?;

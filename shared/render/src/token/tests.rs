@@ -10,28 +10,28 @@ fn ring(keys: &[(u8, &[u8])]) -> KeyRing {
     KeyRing::new(keys).unwrap()
 }
 
-fn any_action() -> impl Strategy<Value = Action> {
+fn any_action() -> impl Strategy<Value = LinkAction> {
     let part = prop_oneof![
-        Just(Part::Html),
-        Just(Part::Text),
-        Just(Part::Amp),
-        Just(Part::Header)
+        Just(LinkPart::Html),
+        Just(LinkPart::Text),
+        Just(LinkPart::Amp),
+        Just(LinkPart::Header)
     ];
     prop_oneof![
-        part.clone().prop_map(|part| Action::Open { part }),
-        (part, any::<u32>(), ".*").prop_map(|(part, index, url)| Action::Click {
+        part.clone().prop_map(|part| LinkAction::Open { part }),
+        (part, any::<u32>(), ".*").prop_map(|(part, index, url)| LinkAction::Click {
             part,
             index,
             url
         }),
-        Just(Action::Unsubscribe),
-        any::<i64>().prop_map(|group| Action::GroupUnsubscribe { group }),
+        Just(LinkAction::Unsubscribe),
+        any::<i64>().prop_map(|group| LinkAction::GroupUnsubscribe { group }),
         (any::<i64>(), prop::collection::vec(any::<i64>(), 0..25))
-            .prop_map(|(group, display)| Action::Preferences { group, display }),
+            .prop_map(|(group, display)| LinkAction::Preferences { group, display }),
     ]
 }
 
-fn any_token() -> impl Strategy<Value = Token> {
+fn any_token() -> impl Strategy<Value = LinkToken> {
     let message = prop_oneof![
         any::<[u8; 16]>().prop_map(MessageId::from_bytes),
         "[A-Za-z0-9_-]{22}".prop_map(|text| MessageId::parse(&text).unwrap()),
@@ -45,7 +45,7 @@ fn any_token() -> impl Strategy<Value = Token> {
         any_action(),
     )
         .prop_map(
-            |(account, message, recipient, email, issued, action)| Token {
+            |(account, message, recipient, email, issued, action)| LinkToken {
                 account: AccountId::from_bytes(account),
                 message,
                 recipient,
@@ -101,8 +101,8 @@ proptest! {
     }
 }
 
-fn token(action: Action) -> Token {
-    Token {
+fn token(action: LinkAction) -> LinkToken {
+    LinkToken {
         account: AccountId::from_bytes([3; 10]),
         message: MessageId::from_bytes([4; 16]),
         recipient: 2,
@@ -115,13 +115,13 @@ fn token(action: Action) -> Token {
 #[test]
 fn a_rotated_secret_keeps_old_links_alive() {
     let old = ring(&[(1, &OLD)]);
-    let text = old.sign(&token(Action::Unsubscribe));
+    let text = old.sign(&token(LinkAction::Unsubscribe));
 
     let rotated = ring(&[(2, &NEW), (1, &OLD)]);
     assert!(rotated.verify(&text).is_ok());
     assert!(
         rotated
-            .verify(&rotated.sign(&token(Action::Unsubscribe)))
+            .verify(&rotated.sign(&token(LinkAction::Unsubscribe)))
             .is_ok()
     );
     assert_eq!(
@@ -133,7 +133,7 @@ fn a_rotated_secret_keeps_old_links_alive() {
         Err(InvalidToken::Signature)
     );
     assert_eq!(
-        old.verify(&rotated.sign(&token(Action::Unsubscribe))),
+        old.verify(&rotated.sign(&token(LinkAction::Unsubscribe))),
         Err(InvalidToken::Signature)
     );
 }
@@ -161,8 +161,8 @@ fn a_key_ring_does_not_print_its_secrets() {
 
 #[test]
 fn a_link_made_by_the_first_release_still_works() {
-    let text = ring(&[(1, &OLD)]).sign(&token(Action::Click {
-        part: Part::Html,
+    let text = ring(&[(1, &OLD)]).sign(&token(LinkAction::Click {
+        part: LinkPart::Html,
         index: 3,
         url: "https://example.com/?a=1&b=2".to_owned(),
     }));

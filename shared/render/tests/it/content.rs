@@ -5,7 +5,7 @@ use posthaste_render::{
     AccountDefaults, Compiled, Generation, RenderError, TemplateVersion, plain_from_html,
 };
 
-use crate::desk::{BASE, Desk, HTML, TEXT, mail, mail_of, part};
+use crate::desk::{BASE, HTML, TEXT, TestApp, mail, mail_of, part};
 
 fn legacy<'a>(subject: &'a str, html: &'a str, plain: &'a str) -> Compiled {
     Compiled::compile(&TemplateVersion {
@@ -27,7 +27,7 @@ fn substitutions_reach_subject_content_and_reply_to_but_not_arguments() {
                    {"type":"text/calendar; method=REQUEST","value":"-name-"}],
         "personalizations":[{"to":[{"email":"a@x.co"}],"substitutions":{"-name-":"A <b>","-id-":"7"}}]}"#,
     );
-    let got = Desk::new()
+    let got = TestApp::new()
         .render(&mail, None, &AccountDefaults::default())
         .unwrap();
     assert_eq!(got.subject, "Hi A <b>");
@@ -43,7 +43,7 @@ fn substitutions_reach_subject_content_and_reply_to_but_not_arguments() {
 fn a_personalization_overrides_the_subject() {
     let mut mail = mail_of(&[(TEXT, "x")], "");
     mail.personalizations[0].subject = Some("Own".to_owned());
-    let got = Desk::new()
+    let got = TestApp::new()
         .render(&mail, None, &AccountDefaults::default())
         .unwrap();
     assert_eq!(got.subject, "Own");
@@ -57,7 +57,7 @@ fn a_substitution_cannot_add_a_header_line() {
     );
     let tags = &mut mail.personalizations[0].substitutions;
     tags.insert("%n%".to_owned(), "A\r\nBcc: evil@x.co\u{0}".to_owned());
-    let got = Desk::new()
+    let got = TestApp::new()
         .render(&mail, None, &AccountDefaults::default())
         .unwrap();
     assert_eq!(got.subject, "Hi A  Bcc: evil@x.co ");
@@ -72,7 +72,7 @@ fn a_reply_to_that_substitution_spoils_drops_the_recipient() {
     );
     let tags = &mut mail.personalizations[0].substitutions;
     tags.insert("-x-".to_owned(), " a b".to_owned());
-    let got = Desk::new().render(&mail, None, &AccountDefaults::default());
+    let got = TestApp::new().render(&mail, None, &AccountDefaults::default());
     assert!(matches!(got, Err(RenderError::ReplyTo(_))), "{got:?}");
 }
 
@@ -104,7 +104,7 @@ fn a_legacy_template_wraps_what_the_request_brings() {
         let mut mail = mail_of(&parts, "");
         let tags = &mut mail.personalizations[0].substitutions;
         tags.insert("-n-".to_owned(), "5".to_owned());
-        let got = Desk::new()
+        let got = TestApp::new()
             .render(&mail, Some(&template), &AccountDefaults::default())
             .unwrap();
         assert_eq!(got.subject, "[News] Hello");
@@ -116,7 +116,7 @@ fn a_legacy_template_wraps_what_the_request_brings() {
 fn a_template_without_a_text_leaves_the_requests() {
     let template = legacy("", "<b><%body%></b>", "");
     let mail = mail_of(&[(TEXT, "t"), (HTML, "h"), ("text/calendar", "c")], "");
-    let got = Desk::new()
+    let got = TestApp::new()
         .render(&mail, Some(&template), &AccountDefaults::default())
         .unwrap();
     assert_eq!(got.subject, "Hello");
@@ -153,7 +153,7 @@ fn a_dynamic_template_wins_over_the_request() {
         ],
         r#"{"x":"A & B"}"#,
     );
-    let got = Desk::new()
+    let got = TestApp::new()
         .render(&mail, Some(&template), &AccountDefaults::default())
         .unwrap();
     assert_eq!(got.subject, "Re: A &amp; B A & B");
@@ -164,7 +164,7 @@ fn a_dynamic_template_wins_over_the_request() {
 #[test]
 fn a_dynamic_template_without_a_subject_takes_the_requests() {
     let template = dynamic("", "x", "", false);
-    let got = Desk::new()
+    let got = TestApp::new()
         .render(
             &mail_with_data(&[], "{}"),
             Some(&template),
@@ -188,7 +188,7 @@ fn a_text_part_is_generated_from_the_rendered_html_where_none_is_written() {
         ("", false, ""),
     ] {
         let template = dynamic("s", html, plain, generate);
-        let got = Desk::new().render(&mail, Some(&template), &AccountDefaults::default());
+        let got = TestApp::new().render(&mail, Some(&template), &AccountDefaults::default());
         assert_eq!(part(&got.unwrap(), TEXT), want, "{plain:?} {generate}");
     }
 }
@@ -206,7 +206,7 @@ fn a_legacy_template_that_generates_its_text_keeps_its_tags() {
     let mut mail = mail_of(&[(TEXT, "t"), (HTML, "<b>h</b>")], "");
     let tags = &mut mail.personalizations[0].substitutions;
     tags.insert("-bye-".to_owned(), "Bye".to_owned());
-    let got = Desk::new()
+    let got = TestApp::new()
         .render(&mail, Some(&template), &AccountDefaults::default())
         .unwrap();
     assert_eq!(part(&got, TEXT), "News\n\nt\n\nBye");
@@ -217,7 +217,7 @@ fn a_legacy_template_that_generates_its_text_keeps_its_tags() {
 fn data_that_is_no_object_drops_the_recipient() {
     let template = dynamic("s", "x", "", false);
     for bad in ["[]", "3", "{", ""] {
-        let got = Desk::new().render(
+        let got = TestApp::new().render(
             &mail_with_data(&[], bad),
             Some(&template),
             &AccountDefaults::default(),
@@ -225,7 +225,7 @@ fn data_that_is_no_object_drops_the_recipient() {
         assert_eq!(got, Err(RenderError::Data), "{bad:?}");
     }
     assert!(
-        Desk::new()
+        TestApp::new()
             .render(
                 &mail_of(&[], ""),
                 Some(&template),
@@ -237,7 +237,7 @@ fn data_that_is_no_object_drops_the_recipient() {
 
 #[test]
 fn a_dynamic_template_has_the_names_of_the_service() {
-    let desk = Desk::new();
+    let desk = TestApp::new();
     let template = dynamic(
         "s",
         "<a href=\"{{{unsubscribe}}}\">x</a> <a href=\"{{{unsubscribe_preferences}}}\">y</a>",
@@ -283,7 +283,7 @@ fn the_accounts_own_html_goes_around_mails_without_a_template() {
         },
         ..AccountDefaults::default()
     };
-    let desk = Desk::new();
+    let desk = TestApp::new();
     let mail = mail_of(&[(TEXT, "t"), (HTML, "<p>h</p>")], "");
     let got = desk.render(&mail, None, &account).unwrap();
     assert_eq!(

@@ -8,10 +8,10 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use posthaste_render::{AccountDefaults, Action};
+use posthaste_render::{AccountDefaults, LinkAction};
 use serde::Deserialize;
 
-use crate::desk::{BASE, Desk, mail_of, part};
+use crate::desk::{BASE, TestApp, mail_of, part};
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/corpus/html")
@@ -48,8 +48,8 @@ fn mails() -> BTreeMap<String, String> {
     found
 }
 
-fn render(html: &str, settings: &str) -> (Desk, String) {
-    let desk = Desk::new();
+fn render(html: &str, settings: &str) -> (TestApp, String) {
+    let desk = TestApp::new();
     let mail = mail_of(&[("text/html", html)], settings);
     let got = desk
         .render(&mail, None, &AccountDefaults::default())
@@ -82,7 +82,7 @@ fn with_everything_off_each_mail_is_what_came() {
 
 /// Walks both texts; where they part, ours must have a click link in place of an attribute's value.
 /// Answers the targets.
-fn compare(name: &str, desk: &Desk, before: &str, after: &str) -> Vec<String> {
+fn compare(name: &str, desk: &TestApp, before: &str, after: &str) -> Vec<String> {
     let mut targets = Vec::new();
     let (mut before, mut after) = (before, after);
     let click = format!("{BASE}/ls/click?upn=");
@@ -105,7 +105,7 @@ fn compare(name: &str, desk: &Desk, before: &str, after: &str) -> Vec<String> {
         );
         let (link, rest) = link.split_once(quote).unwrap();
         let (raw, old) = before[same.len()..].split_once(quote).unwrap();
-        let Action::Click { url, index, .. } = desk.token(link).action else {
+        let LinkAction::Click { url, index, .. } = desk.token(link).action else {
             panic!("{name}: not a click token")
         };
         assert_eq!(usize::try_from(index).unwrap(), targets.len(), "{name}");

@@ -2,20 +2,20 @@
 
 use posthaste_model::{AccountId, Mail, MessageId, Timestamp};
 use posthaste_render::{
-    AccountDefaults, Action, Compiled, Effective, Generation, Input, KeyRing, Links, RenderError,
-    Rendered, TemplateVersion, Token, effective, render,
+    AccountDefaults, Compiled, Effective, Generation, Input, KeyRing, LinkAction, LinkToken, Links,
+    RenderError, Rendered, TemplateVersion, effective, render,
 };
 
 pub(crate) const BASE: &str = "https://links.example.test";
 
 /// What a test renders with.
-pub(crate) struct Desk {
+pub(crate) struct TestApp {
     pub(crate) keys: KeyRing,
     pub(crate) account: AccountId,
     pub(crate) message: MessageId,
 }
 
-impl Desk {
+impl TestApp {
     pub(crate) fn new() -> Self {
         Self {
             keys: KeyRing::new(&[(1, &[7; 32])]).unwrap(),
@@ -63,7 +63,7 @@ impl Desk {
     }
 
     /// The token of a link of ours.
-    pub(crate) fn token(&self, url: &str) -> Token {
+    pub(crate) fn token(&self, url: &str) -> LinkToken {
         let (_, token) = url
             .split_once("?upn=")
             .unwrap_or_else(|| panic!("not ours: {url}"));
@@ -87,13 +87,13 @@ impl Desk {
             );
             out.push_str(before);
             out.push_str(&match said.action {
-                Action::Open { part } => format!("«open {}»", part.as_str()),
-                Action::Click { part, index, url } => {
+                LinkAction::Open { part } => format!("«open {}»", part.as_str()),
+                LinkAction::Click { part, index, url } => {
                     format!("«click {} {index} {url}»", part.as_str())
                 }
-                Action::Unsubscribe => "«unsubscribe»".to_owned(),
-                Action::GroupUnsubscribe { group } => format!("«leave {group}»"),
-                Action::Preferences { group, display } => {
+                LinkAction::Unsubscribe => "«unsubscribe»".to_owned(),
+                LinkAction::GroupUnsubscribe { group } => format!("«leave {group}»"),
+                LinkAction::Preferences { group, display } => {
                     format!("«preferences {group} {display:?}»")
                 }
             });
@@ -143,7 +143,7 @@ pub(crate) fn try_template(html: &str, data: &str) -> Option<Result<String, Rend
     let compiled = Compiled::compile(&dynamic(html)).ok()?;
     let mut mail = mail_of(&[], "");
     mail.personalizations[0].dynamic_template_data = Some(data.to_owned());
-    let rendered = Desk::new().render(&mail, Some(&compiled), &AccountDefaults::default());
+    let rendered = TestApp::new().render(&mail, Some(&compiled), &AccountDefaults::default());
     Some(rendered.map(|rendered| part(&rendered, "text/html").to_owned()))
 }
 
@@ -198,7 +198,7 @@ pub(crate) fn text(value: &str, settings: &str) -> String {
 
 #[track_caller]
 fn readable(mime_type: &str, value: &str, settings: &str) -> String {
-    let desk = Desk::new();
+    let desk = TestApp::new();
     let mail = mail_of(&[(mime_type, value)], settings);
     let got = desk.render(&mail, None, &AccountDefaults::default());
     desk.readable(part(&got.unwrap(), mime_type))

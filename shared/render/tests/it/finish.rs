@@ -1,9 +1,9 @@
 //! Footer, pixel, AMP, and what is left alone.
 
 use posthaste_model::Footer;
-use posthaste_render::{AccountDefaults, Action, Effective, Part, RenderError, effective};
+use posthaste_render::{AccountDefaults, Effective, LinkAction, LinkPart, RenderError, effective};
 
-use crate::desk::{self, BASE, Desk, FOOTER, GROUP, HTML, TEXT, html, mail_of, part, text};
+use crate::desk::{self, BASE, FOOTER, GROUP, HTML, TEXT, TestApp, html, mail_of, part, text};
 
 #[test]
 fn a_footer_stands_at_the_end_of_what_is_shown() {
@@ -44,7 +44,7 @@ fn a_footer_stands_at_the_end_of_what_is_shown() {
 
 #[test]
 fn a_footer_makes_no_part_that_the_mail_does_not_have() {
-    let got = Desk::new()
+    let got = TestApp::new()
         .render(
             &mail_of(&[(TEXT, "t")], FOOTER),
             None,
@@ -62,7 +62,7 @@ fn without_links_nothing_is_signed() {
     let html = "<a href=\"https://x.co\"><%asm_preferences_url%>[px]</a>";
     let mail = mail_of(&[(TEXT, "https://x.co"), (HTML, html)], &everything);
     let settings = effective(&AccountDefaults::default(), &mail);
-    let got = Desk::new()
+    let got = TestApp::new()
         .render_with(&mail, None, &settings, None)
         .unwrap();
     assert_eq!((part(&got, TEXT), part(&got, HTML)), ("https://x.co", html));
@@ -71,7 +71,7 @@ fn without_links_nothing_is_signed() {
 
 #[test]
 fn the_pixel_stands_at_the_end_or_at_its_tag() {
-    let desk = Desk::new();
+    let desk = TestApp::new();
     let open = |html: &str, fields: &str| {
         let settings =
             format!(r#""tracking_settings":{{"open_tracking":{{"enable":true{fields}}}}}"#);
@@ -97,7 +97,12 @@ fn the_pixel_stands_at_the_end_or_at_its_tag() {
             .and_then(|rest| rest.split('"').next())
             .unwrap();
         assert!(url.starts_with("https://links.example.test/wf/open?upn="));
-        assert_eq!(desk.token(url).action, Action::Open { part: Part::Html });
+        assert_eq!(
+            desk.token(url).action,
+            LinkAction::Open {
+                part: LinkPart::Html
+            }
+        );
     }
 }
 
@@ -115,7 +120,7 @@ fn footer_unsubscribe_line_and_pixel_come_in_this_order() {
 
 #[test]
 fn amp_gets_a_pixel_and_links_of_its_own_kind() {
-    let desk = Desk::new();
+    let desk = TestApp::new();
     let amp = "<!doctype html><html ⚡4email><body><a href=\"https://x.co/\">x</a><a href=\"https://x.co/{{id}}\">y</a></body></html>";
     let settings = r#""mail_settings":{"footer":{"enable":true,"html":"FOOT"}},
         "tracking_settings":{"open_tracking":{"enable":true},"click_tracking":{"enable":true}}"#;
@@ -155,7 +160,7 @@ fn a_few_bytes_that_become_links_do_not_outgrow_the_copy() {
     let link = "<a href=\"https://x.co\">x</a>";
     let ask = |mime_type: &str, value: &str, settings: &str| {
         let mail = mail_of(&[(mime_type, value)], settings);
-        let got = Desk::new().render(&mail, None, &AccountDefaults::default());
+        let got = TestApp::new().render(&mail, None, &AccountDefaults::default());
         got.map(|_| ())
     };
     for (count, want) in [(100, Ok(())), (400_000, Err(RenderError::TooLarge))] {
@@ -181,7 +186,7 @@ fn with_everything_off_the_content_is_what_came() {
         },
         ..Effective::default()
     };
-    let desk = Desk::new();
+    let desk = TestApp::new();
     let got = desk
         .render_with(&mail, None, &off, Some(desk.links()))
         .unwrap();
@@ -195,7 +200,7 @@ fn parts_that_are_neither_text_nor_html_are_left_alone() {
     );
     let calendar = "BEGIN:VCALENDAR\r\nURL:https://x.co\r\nEND:VCALENDAR\r\n";
     let mail = mail_of(&[("text/calendar; method=REQUEST", calendar)], &settings);
-    let got = Desk::new()
+    let got = TestApp::new()
         .render(&mail, None, &AccountDefaults::default())
         .unwrap();
     assert_eq!(got.parts, mail.content);
@@ -204,7 +209,7 @@ fn parts_that_are_neither_text_nor_html_are_left_alone() {
 #[test]
 fn a_content_type_with_parameters_is_still_html() {
     let mail = mail_of(&[("Text/HTML; charset=utf-8", "x")], FOOTER);
-    let got = Desk::new()
+    let got = TestApp::new()
         .render(&mail, None, &AccountDefaults::default())
         .unwrap();
     assert_eq!(part(&got, "Text/HTML; charset=utf-8"), "x<i>html</i>");

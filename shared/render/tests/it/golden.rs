@@ -12,7 +12,7 @@ use posthaste_render::{
 };
 use serde::Deserialize;
 
-use crate::desk::Desk;
+use crate::desk::TestApp;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -74,7 +74,7 @@ fn compile(version: &Version) -> Compiled {
     .unwrap()
 }
 
-fn show(out: &mut String, desk: &Desk, copy: &Rendered) {
+fn show(out: &mut String, desk: &TestApp, copy: &Rendered) {
     writeln!(out, "Subject: {}", copy.subject).unwrap();
     for mailbox in &copy.reply_to {
         writeln!(
@@ -102,7 +102,7 @@ fn show(out: &mut String, desk: &Desk, copy: &Rendered) {
 #[test]
 fn copies_are_as_they_were_reviewed() {
     let update = std::env::var_os("UPDATE_GOLDEN").is_some();
-    let desk = Desk::new();
+    let desk = TestApp::new();
     let mut seen = 0;
     let mut names: Vec<_> = fs::read_dir(folder())
         .unwrap()

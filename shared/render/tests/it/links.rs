@@ -2,7 +2,7 @@
 
 use posthaste_render::AccountDefaults;
 
-use crate::desk::{BASE, Desk, html as with, mail_of, part, text as text_with};
+use crate::desk::{BASE, TestApp, html as with, mail_of, part, text as text_with};
 
 const CLICK: &str = r#""tracking_settings":{"click_tracking":{"enable":true}}"#;
 
@@ -223,7 +223,7 @@ fn links_that_are_tracked_keep_everything_around_them() {
 
 #[test]
 fn links_are_counted_within_their_part() {
-    let desk = Desk::new();
+    let desk = TestApp::new();
     let settings = r#""tracking_settings":{"click_tracking":{"enable":true,"enable_text":true}}"#;
     let html = "<a href=\"https://a.co\">1</a><a href=\"#x\">-</a><a href=\"https://b.co\">2</a>";
     let mail = mail_of(
@@ -263,7 +263,7 @@ fn links_of_the_footer_are_tracked_after_those_of_the_mail() {
 
 #[test]
 fn the_thousand_and_first_link_is_not_tracked() {
-    let desk = Desk::new();
+    let desk = TestApp::new();
     let html = "<a href=\"https://x.co\">x</a>".repeat(1_001);
     let settings = r#""tracking_settings":{"click_tracking":{"enable":true,"enable_text":true}}"#;
     let mail = mail_of(

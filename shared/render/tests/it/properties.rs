@@ -1,9 +1,9 @@
 //! What holds for any markup and any link.
 
-use posthaste_render::{AccountDefaults, Action, Part};
+use posthaste_render::{AccountDefaults, LinkAction, LinkPart};
 use proptest::prelude::*;
 
-use crate::desk::{self, Desk, html as with, mail_of, part};
+use crate::desk::{self, TestApp, html as with, mail_of, part};
 
 const CLICK: &str = r#""tracking_settings":{"click_tracking":{"enable":true}}"#;
 
@@ -81,13 +81,13 @@ proptest! {
             '"' => "&#34;".to_owned(),
             c => c.to_string(),
         }).collect();
-        let desk = Desk::new();
+        let desk = TestApp::new();
         let mail = mail_of(&[("text/html", &format!("<p>a</p><a class=b href=\"{written}\">c</a>"))], CLICK);
         let got = desk.render(&mail, None, &AccountDefaults::default()).unwrap();
         let html = part(&got, "text/html");
         let link = html.strip_prefix("<p>a</p><a class=b href=\"").and_then(|h| h.strip_suffix("\">c</a>")).unwrap();
         let said = desk.token(link);
-        prop_assert_eq!(said.action, Action::Click { part: Part::Html, index: 0, url: url.to_owned() });
+        prop_assert_eq!(said.action, LinkAction::Click { part: LinkPart::Html, index: 0, url: url.to_owned() });
         prop_assert_eq!(said.recipient, 0);
         prop_assert_eq!(said.email.as_str(), "ann@example.test");
     }
@@ -96,7 +96,7 @@ proptest! {
     fn no_markup_makes_the_renderer_panic(html in soup()) {
         let html = html.replace("<?xml?>", "<%asm_preferences_url%>");
         let mail = mail_of(&[("text/plain", &html), ("text/html", &html), ("text/x-amp-html", &html)], ALL);
-        let got = Desk::new().render(&mail, None, &AccountDefaults::default()).unwrap();
+        let got = TestApp::new().render(&mail, None, &AccountDefaults::default()).unwrap();
         prop_assert!(got.parts.iter().all(|part| part.value.len() >= html.len()));
     }
 

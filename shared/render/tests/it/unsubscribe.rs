@@ -1,8 +1,8 @@
 //! Every way off the list.
 
-use posthaste_render::{AccountDefaults, Action, effective};
+use posthaste_render::{AccountDefaults, LinkAction, effective};
 
-use crate::desk::{BASE, Desk, GROUP, TEXT, html, mail_of, text};
+use crate::desk::{BASE, GROUP, TEXT, TestApp, html, mail_of, text};
 
 fn subscription(fields: &str) -> String {
     format!(r#""tracking_settings":{{"subscription_tracking":{{"enable":true{fields}}}}}"#)
@@ -126,7 +126,7 @@ fn with_a_group_subscription_tracking_adds_nothing() {
 
 #[test]
 fn a_mail_that_can_be_left_says_so_in_its_headers() {
-    let desk = Desk::new();
+    let desk = TestApp::new();
     let headers = |settings: &str| {
         let mail = mail_of(&[(TEXT, "x")], settings);
         desk.render(&mail, None, &AccountDefaults::default())
@@ -135,8 +135,8 @@ fn a_mail_that_can_be_left_says_so_in_its_headers() {
     };
     assert!(headers("").is_empty());
     for (settings, action) in [
-        (subscription(""), Action::Unsubscribe),
-        (GROUP.to_owned(), Action::GroupUnsubscribe { group: 5 }),
+        (subscription(""), LinkAction::Unsubscribe),
+        (GROUP.to_owned(), LinkAction::GroupUnsubscribe { group: 5 }),
     ] {
         let headers = headers(&settings);
         assert_eq!(headers.len(), 2);
@@ -166,7 +166,7 @@ fn a_mail_that_can_be_left_says_so_in_its_headers() {
 
 #[test]
 fn unsubscribe_mails_are_offered_where_somebody_reads_them() {
-    let desk = Desk::new();
+    let desk = TestApp::new();
     let mail = mail_of(&[(TEXT, "x")], GROUP);
     let settings = effective(&AccountDefaults::default(), &mail);
     let mut links = desk.links();
@@ -179,5 +179,5 @@ fn unsubscribe_mails_are_offered_where_somebody_reads_them() {
         .split_once(", <mailto:leave@example.test?subject=")
         .unwrap();
     let token = desk.keys.verify(mailto.strip_suffix('>').unwrap()).unwrap();
-    assert_eq!(token.action, Action::GroupUnsubscribe { group: 5 });
+    assert_eq!(token.action, LinkAction::GroupUnsubscribe { group: 5 });
 }

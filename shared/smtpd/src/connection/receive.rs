@@ -4,22 +4,22 @@ use bytes::Buf;
 use posthaste_listen::Grant;
 use tokio::time::Instant;
 
-use super::{Connection, Gone, Shared, Talk};
-use crate::data::Message;
+use super::{Closed, Connection, ServerState, SessionResult};
+use crate::data::DataReader;
 use crate::protocol::too_long;
-use crate::reply::Reply;
+use crate::reply::SmtpReply;
 use crate::{BareLineEnds, Handler};
 
 impl<H: Handler> Connection<H> {
     /// Reads a message to its end; `Err` within is why it is not taken.
     pub(super) async fn receive(
         &mut self,
-        shared: &Shared<H>,
+        shared: &ServerState<H>,
         grant: &mut Grant,
-    ) -> Talk<Result<Vec<u8>, Reply>> {
+    ) -> SessionResult<Result<Vec<u8>, SmtpReply>> {
         let config = &shared.config;
         let end = Instant::now() + config.limits.message;
-        let mut message = Message::new(config.max_size);
+        let mut message = DataReader::new(config.max_size);
         let mut room = true;
         loop {
             let ahead = message.length() + self.inbox.len();
@@ -37,7 +37,7 @@ impl<H: Handler> Connection<H> {
                 *grant = Grant::default();
             }
             if message.length() > config.max_size.saturating_mul(3) {
-                return Err(Gone::Farewell(too_long(config).closing()));
+                return Err(Closed::Farewell(too_long(config).closing()));
             }
             self.flush().await?;
             let pause = Instant::now() + config.limits.pause;
@@ -46,9 +46,13 @@ impl<H: Handler> Connection<H> {
         Ok(if message.is_too_long() {
             Err(too_long(config))
         } else if !room {
-            Err(Reply::new(452, "4.3.1", "no room for the message now"))
+            Err(SmtpReply::new(452, "4.3.1", "no room for the message now"))
         } else if message.has_bare_line_ends() && config.bare_line_ends == BareLineEnds::Refuse {
-            Err(Reply::new(554, "5.6.0", "the message has bare CR or LF"))
+            Err(SmtpReply::new(
+                554,
+                "5.6.0",
+                "the message has bare CR or LF",
+            ))
         } else {
             Ok(message.into_body())
         })

@@ -5,28 +5,28 @@ use std::sync::Arc;
 use tokio::time::timeout;
 use tokio_rustls::TlsAcceptor;
 
-use super::{AUTH_LINE, Connection, Gone, Shared, Talk, complaint};
-use crate::lines::Line;
-use crate::reply::Reply;
+use super::{AUTH_LINE, Closed, Connection, ServerState, SessionResult, complaint};
+use crate::lines::SmtpLine;
+use crate::reply::SmtpReply;
 use crate::sasl::{self, Step};
 use crate::{Handler, Tls};
 
 impl<H: Handler> Connection<H> {
-    pub(super) async fn start_tls(&mut self, shared: &Shared<H>) -> Talk<()> {
+    pub(super) async fn start_tls(&mut self, shared: &ServerState<H>) -> SessionResult<()> {
         let Tls::StartTls(tls) = &shared.config.tls else {
             return Ok(());
         };
         if !self.inbox.is_empty() {
             // Whoever put it there wants it read as if it had been encrypted (RFC 3207 section 6).
-            let reply = Reply::new(421, "4.7.0", "no text between STARTTLS and TLS");
-            return Err(Gone::Farewell(reply));
+            let reply = SmtpReply::new(421, "4.7.0", "no text between STARTTLS and TLS");
+            return Err(Closed::Farewell(reply));
         }
-        self.say(Reply::new(220, "2.0.0", "go ahead"))?;
+        self.say(SmtpReply::new(220, "2.0.0", "go ahead"))?;
         self.flush().await?;
         self.encrypt(tls).await
     }
 
-    pub(super) async fn encrypt(&mut self, tls: &Arc<rustls::ServerConfig>) -> Talk<()> {
+    pub(super) async fn encrypt(&mut self, tls: &Arc<rustls::ServerConfig>) -> SessionResult<()> {
         let stream = std::mem::replace(&mut self.stream, Box::new(tokio::io::empty()));
         let handshake = TlsAcceptor::from(Arc::clone(tls)).accept(stream);
         let limit = self.shared.config.limits.handshake;
@@ -34,9 +34,9 @@ impl<H: Handler> Connection<H> {
             Ok(Ok(stream)) => self.stream = Box::new(stream),
             Ok(Err(error)) => {
                 tracing::debug!(connection = self.session.id, %error, "TLS handshake failed");
-                return Err(Gone::Lost);
+                return Err(Closed::Lost);
             }
-            Err(_) => return Err(Gone::Lost),
+            Err(_) => return Err(Closed::Lost),
         }
         self.protocol.encrypted();
         self.session.tls = true;
@@ -47,18 +47,18 @@ impl<H: Handler> Connection<H> {
 
     pub(super) async fn auth(
         &mut self,
-        shared: &Shared<H>,
+        shared: &ServerState<H>,
         mechanism: &str,
         initial: Option<String>,
-    ) -> Talk<()> {
+    ) -> SessionResult<()> {
         let mut step = sasl::start(mechanism, initial.as_deref());
         loop {
             match step {
                 Step::Ask(exchange, challenge) => {
-                    self.say(Reply::new(334, "", challenge))?;
+                    self.say(SmtpReply::new(334, "", challenge))?;
                     step = match self.line(AUTH_LINE).await? {
-                        Line::Text(line) => exchange.answer(&line),
-                        other @ (Line::Bare | Line::TooLong | Line::Flood) => {
+                        SmtpLine::Text(line) => exchange.answer(&line),
+                        other @ (SmtpLine::Bare | SmtpLine::TooLong | SmtpLine::Flood) => {
                             Step::Failed(complaint(&other))
                         }
                     };
@@ -72,12 +72,16 @@ impl<H: Handler> Connection<H> {
         }
     }
 
-    fn logged_in(&mut self, shared: &Shared<H>, answer: Result<H::Identity, Reply>) -> Talk<()> {
+    fn logged_in(
+        &mut self,
+        shared: &ServerState<H>,
+        answer: Result<H::Identity, SmtpReply>,
+    ) -> SessionResult<()> {
         match answer {
             Ok(identity) => {
                 self.session.identity = Some(identity);
                 self.protocol.logged_in();
-                self.say(Reply::new(235, "2.7.0", "welcome"))
+                self.say(SmtpReply::new(235, "2.7.0", "welcome"))
             }
             Err(reply) => {
                 let reply = self.protocol.login_failed(&shared.config, reply);

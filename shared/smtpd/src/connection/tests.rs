@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use proptest::prelude::*;
 
 use super::*;
-use crate::{Auth, Envelope, Login};
+use crate::{Auth, Login, SmtpEnvelope};
 
 /// Accepts everything and counts the mails.
 #[derive(Default)]
@@ -14,17 +14,17 @@ struct Counter(Mutex<Vec<Vec<u8>>>);
 impl Handler for Counter {
     type Identity = ();
 
-    async fn authenticate(&self, _: &Session<()>, _: Login) -> Result<(), Reply> {
+    async fn authenticate(&self, _: &Session<()>, _: Login) -> Result<(), SmtpReply> {
         Ok(())
     }
 
-    async fn rcpt(&self, _: &Session<()>, _: &Envelope, _: &str) -> Result<(), Reply> {
+    async fn rcpt(&self, _: &Session<()>, _: &SmtpEnvelope, _: &str) -> Result<(), SmtpReply> {
         Ok(())
     }
 
-    async fn data(&self, _: &Session<()>, _: Envelope, message: Vec<u8>) -> Reply {
+    async fn data(&self, _: &Session<()>, _: SmtpEnvelope, message: Vec<u8>) -> SmtpReply {
         self.0.lock().unwrap().push(message);
-        Reply::new(250, "2.0.0", "ok")
+        SmtpReply::new(250, "2.0.0", "ok")
     }
 }
 
@@ -41,7 +41,7 @@ fn talk(pieces: &[Vec<u8>]) -> (Vec<u8>, Vec<Vec<u8>>) {
             auth: Auth::Optional,
             ..Config::new("mx.test")
         };
-        let shared = Arc::new(Shared {
+        let shared = Arc::new(ServerState {
             budget: Budget::new(1024),
             config,
             handler: Arc::new(Counter::default()),

@@ -20,27 +20,27 @@ fn run(config: &Config, protocol: &mut Protocol, lines: &[&str]) -> Vec<u16> {
             Next::Hello { extended, .. } => protocol.greet(config, extended),
             Next::Mail(envelope) => {
                 protocol.open(envelope);
-                Reply::new(250, "", "")
+                SmtpReply::new(250, "", "")
             }
             Next::Rcpt(to) => {
                 protocol.add(to);
-                Reply::new(250, "", "")
+                SmtpReply::new(250, "", "")
             }
             Next::Data => {
                 protocol.take();
-                protocol.forgive();
-                Reply::new(354, "", "")
+                protocol.reset_errors();
+                SmtpReply::new(354, "", "")
             }
             Next::StartTls => {
                 protocol.encrypted();
-                Reply::new(220, "", "")
+                SmtpReply::new(220, "", "")
             }
             Next::Auth { .. } => {
                 protocol.logged_in();
-                Reply::new(235, "", "")
+                SmtpReply::new(235, "", "")
             }
         };
-        protocol.weigh(config, reply).code
+        protocol.count_error(config, reply).code
     };
     lines.iter().map(|line| answer(protocol, line)).collect()
 }
@@ -194,8 +194,14 @@ fn patience_ends() {
     );
     short.limits.failed_logins = 2;
     let mut protocol = Protocol::new(false);
-    assert_eq!(protocol.login_failed(&short, Reply::bad_login()).code, 535);
-    assert_eq!(protocol.login_failed(&short, Reply::bad_login()).code, 421);
+    assert_eq!(
+        protocol.login_failed(&short, SmtpReply::bad_login()).code,
+        535
+    );
+    assert_eq!(
+        protocol.login_failed(&short, SmtpReply::bad_login()).code,
+        421
+    );
 }
 
 #[test]

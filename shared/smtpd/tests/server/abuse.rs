@@ -2,14 +2,14 @@
 
 use std::time::Duration;
 
-use posthaste_smtpd::{Auth, Config, Limits};
+use posthaste_smtpd::{Auth, Config, SmtpLimits};
 
 use crate::client::{Client, code};
 use crate::{Server, config};
 
 const SOON: Duration = Duration::from_millis(200);
 
-fn limited(limits: Limits) -> Config {
+fn limited(limits: SmtpLimits) -> Config {
     Config { limits, ..config() }
 }
 
@@ -103,10 +103,10 @@ async fn pipelined_garbage_ends_in_a_goodbye() {
 
 #[tokio::test]
 async fn who_never_reads_the_replies_is_left() {
-    let limits = Limits {
+    let limits = SmtpLimits {
         pause: SOON,
         idle_commands: u32::MAX,
-        ..Limits::default()
+        ..SmtpLimits::default()
     };
     let server = Server::start(limited(limits)).await;
     let mut client = Client::greeted(&server).await;
@@ -117,10 +117,10 @@ async fn who_never_reads_the_replies_is_left() {
 
 #[tokio::test]
 async fn who_dawdles_is_left() {
-    let limits = Limits {
+    let limits = SmtpLimits {
         command: SOON,
         pause: SOON,
-        ..Limits::default()
+        ..SmtpLimits::default()
     };
     let server = Server::start(limited(limits)).await;
     let mut silent = Client::greeted(&server).await;
@@ -137,10 +137,10 @@ async fn who_dawdles_is_left() {
 
 #[tokio::test]
 async fn a_drip_does_not_keep_a_connection_open() {
-    let limits = Limits {
+    let limits = SmtpLimits {
         command: SOON,
         message: SOON,
-        ..Limits::default()
+        ..SmtpLimits::default()
     };
     let server = Server::start(limited(limits)).await;
     for data in [false, true] {
@@ -171,9 +171,9 @@ async fn a_drip_does_not_keep_a_connection_open() {
 
 #[tokio::test]
 async fn there_is_room_for_so_many_connections() {
-    let limits = Limits {
+    let limits = SmtpLimits {
         connections_per_peer: 2,
-        ..Limits::default()
+        ..SmtpLimits::default()
     };
     let server = Server::start(limited(limits)).await;
     let first = Client::greeted(&server).await;
@@ -195,9 +195,9 @@ async fn there_is_room_for_so_many_connections() {
 
 #[tokio::test]
 async fn messages_share_a_bounded_amount_of_memory() {
-    let limits = Limits {
+    let limits = SmtpLimits {
         buffered: 256 * 1024,
-        ..Limits::default()
+        ..SmtpLimits::default()
     };
     let server = Server::start(limited(limits)).await;
     let mut holder = Client::greeted(&server).await;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use posthaste_smtpd::{Config, Limits};
+use posthaste_smtpd::{Config, SmtpLimits};
 
 use crate::client::{Client, code};
 use crate::{Server, config};
@@ -31,9 +31,9 @@ async fn a_stopping_server_lets_go_of_the_idle_and_finishes_mails() {
 
 #[tokio::test]
 async fn a_stopping_server_does_not_wait_for_ever() {
-    let limits = Limits {
+    let limits = SmtpLimits {
         farewell: Duration::from_millis(100),
-        ..Limits::default()
+        ..SmtpLimits::default()
     };
     let server = Server::start(Config { limits, ..config() }).await;
     let mut slow = Client::greeted(&server).await;

@@ -16,7 +16,7 @@ mod tls;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 
-use posthaste_smtpd::{Config, Envelope, Handler, Login, Reply, Session, serve};
+use posthaste_smtpd::{Config, Handler, Login, Session, SmtpEnvelope, SmtpReply, serve};
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
@@ -27,31 +27,36 @@ struct Inbox {
     mails: Mutex<Vec<Taken>>,
 }
 
-type Taken = (Session<String>, Envelope, Vec<u8>);
+type Taken = (Session<String>, SmtpEnvelope, Vec<u8>);
 
 impl Handler for Inbox {
     type Identity = String;
 
-    async fn authenticate(&self, _: &Session<String>, login: Login) -> Result<String, Reply> {
+    async fn authenticate(&self, _: &Session<String>, login: Login) -> Result<String, SmtpReply> {
         if login.user == "ann" && login.secret == "geheim" {
             Ok(login.user)
         } else {
-            Err(Reply::bad_login())
+            Err(SmtpReply::bad_login())
         }
     }
 
-    async fn rcpt(&self, _: &Session<String>, _: &Envelope, to: &str) -> Result<(), Reply> {
+    async fn rcpt(&self, _: &Session<String>, _: &SmtpEnvelope, to: &str) -> Result<(), SmtpReply> {
         assert!(!to.starts_with("panic@"), "as asked");
         if to.starts_with("no@") {
-            return Err(Reply::new(550, "5.1.1", "no such user"));
+            return Err(SmtpReply::new(550, "5.1.1", "no such user"));
         }
         Ok(())
     }
 
-    async fn data(&self, session: &Session<String>, envelope: Envelope, message: Vec<u8>) -> Reply {
+    async fn data(
+        &self,
+        session: &Session<String>,
+        envelope: SmtpEnvelope,
+        message: Vec<u8>,
+    ) -> SmtpReply {
         let mut mails = self.mails.lock().unwrap();
         mails.push((session.clone(), envelope, message));
-        Reply::new(250, "2.0.0", format!("ok {}", mails.len()))
+        SmtpReply::new(250, "2.0.0", format!("ok {}", mails.len()))
     }
 }
 

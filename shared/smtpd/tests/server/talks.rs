@@ -1,6 +1,6 @@
 //! Ordinary conversations.
 
-use posthaste_smtpd::{Auth, BareLineEnds, Config, Envelope};
+use posthaste_smtpd::{Auth, BareLineEnds, Config, SmtpEnvelope};
 
 use crate::client::{Client, code};
 use crate::{Server, config};
@@ -34,7 +34,7 @@ async fn a_mail_is_handed_on_with_all_that_is_known() {
     assert_eq!(client.read().await, "", "the connection is closed");
     let mails = server.inbox.mails.lock().unwrap();
     let (session, envelope, message) = &mails[0];
-    let want = Envelope {
+    let want = SmtpEnvelope {
         from: "a@b.c".to_owned(),
         to: vec!["d@e.f".to_owned()],
         size: Some(5),

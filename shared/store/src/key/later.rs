@@ -63,7 +63,7 @@ impl Key {
         format!("B#{account}#{batch}#{part}")
     }
 
-    pub(crate) fn entry(account: &AccountId, batch: &BatchId, place: &Place<'_>) -> Self {
+    pub(crate) fn entry(account: &AccountId, batch: &BatchId, place: &HeldCursor<'_>) -> Self {
         let pk = Self::entries_pk(account, batch, place.part());
         Self::new(pk, place.sk())
     }
@@ -73,7 +73,7 @@ impl Key {
         format!("HELD#{account}#{batch}#{part}")
     }
 
-    pub(crate) fn held(account: &AccountId, batch: &BatchId, place: &Place<'_>) -> Self {
+    pub(crate) fn held(account: &AccountId, batch: &BatchId, place: &HeldCursor<'_>) -> Self {
         let pk = Self::held_pk(account, batch, place.part());
         Self::new(pk, place.sk())
     }
@@ -102,13 +102,13 @@ impl Key {
 
 /// Where a piece stands within its batch.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Place<'a> {
+pub(crate) struct HeldCursor<'a> {
     pub(crate) at: Timestamp,
     pub(crate) message: &'a MessageId,
     pub(crate) first: u32,
 }
 
-impl Place<'_> {
+impl HeldCursor<'_> {
     fn sk(&self) -> String {
         format!("{}#{}#{:05}", padded(self.at), self.message, self.first)
     }

@@ -3,8 +3,8 @@
 use futures_util::{StreamExt as _, TryStreamExt as _};
 use posthaste_model::AccountId;
 
-use super::{List, Mark, Suppressed, Window};
-use crate::suppressions::list::Listed;
+use super::{DateWindow, Mark, Suppressed, SuppressionList};
+use crate::suppressions::list::SuppressedAddress;
 use crate::{Key, Store, StoreError, Transact, Write};
 
 const MAX_ATTEMPTS: u32 = 12;
@@ -78,7 +78,7 @@ impl Store {
         for (name, mark) in &new.lists {
             if old.lists.get(name) != Some(mark) {
                 let key = Key::suppression(account, name, mark.at, &new.email);
-                let listed = Listed {
+                let listed = SuppressedAddress {
                     email: new.email.clone(),
                     mark: mark.clone(),
                 };
@@ -99,7 +99,7 @@ impl Store {
         &self,
         account: &AccountId,
         folded: &[String],
-        list: List,
+        list: SuppressionList,
         mark: &Mark,
     ) -> Result<(), StoreError> {
         self.change_all(account, folded, |lists| lists.put_once(list, mark.clone()))
@@ -114,7 +114,7 @@ impl Store {
         &self,
         account: &AccountId,
         folded: &[String],
-        list: List,
+        list: SuppressionList,
     ) -> Result<(), StoreError> {
         self.change_all(account, folded, |lists| lists.take(list))
             .await
@@ -163,11 +163,15 @@ impl Store {
     ///
     /// # Errors
     /// When the table fails; then some of them may be off it.
-    pub async fn clear_list(&self, account: &AccountId, list: List) -> Result<(), StoreError> {
+    pub async fn clear_list(
+        &self,
+        account: &AccountId,
+        list: SuppressionList,
+    ) -> Result<(), StoreError> {
         const LOT: usize = 500;
         loop {
             let lot = self
-                .list_page(account, list, &Window::first(LOT), |_| true)
+                .list_page(account, list, &DateWindow::first(LOT), |_| true)
                 .await?;
             if lot.is_empty() {
                 return Ok(());

@@ -1,8 +1,8 @@
 //! What an event says about its address.
 
-use posthaste_model::{BounceType, EmailAddress, Event, Kind, cut};
+use posthaste_model::{BounceType, EmailAddress, Event, EventKind, cut};
 
-use super::{List, Mark};
+use super::{Mark, SuppressionList};
 use crate::{Store, StoreError};
 
 /// Enhanced codes (RFC 3463) of addresses that cannot exist: no such domain, a domain that takes
@@ -16,34 +16,34 @@ const OURS: &str = "Technical";
 const LONGEST_REASON: usize = 1024;
 
 /// The list an event puts its address on, if any (API facts 1, semantics, and 3.3, bounce types).
-fn list(event: &Event) -> Option<List> {
+fn list(event: &Event) -> Option<SuppressionList> {
     match event.kind {
-        Kind::Bounce => match event.bounce_type? {
+        EventKind::Bounce => match event.bounce_type? {
             BounceType::Bounce => {
                 let status = event.status.as_deref().unwrap_or_default();
                 Some(match NEVER.contains(&status) {
-                    true => List::InvalidEmails,
-                    false => List::Bounces,
+                    true => SuppressionList::InvalidEmails,
+                    false => SuppressionList::Bounces,
                 })
             }
-            BounceType::Blocked => Some(List::Blocks),
+            BounceType::Blocked => Some(SuppressionList::Blocks),
             // A relay of ours that was down for three days says nothing about the address.
             BounceType::Expired => {
                 let ours = event.bounce_classification.as_deref() == Some(OURS);
-                (!ours).then_some(List::Blocks)
+                (!ours).then_some(SuppressionList::Blocks)
             }
         },
-        Kind::SpamReport => Some(List::SpamReports),
-        Kind::Unsubscribe => Some(List::Unsubscribes),
-        Kind::GroupUnsubscribe => event.asm_group_id.map(List::Group),
-        Kind::Processed
-        | Kind::Delivered
-        | Kind::Deferred
-        | Kind::Dropped
-        | Kind::Open
-        | Kind::Click
-        | Kind::GroupResubscribe
-        | Kind::AccountStatusChange => None,
+        EventKind::SpamReport => Some(SuppressionList::SpamReports),
+        EventKind::Unsubscribe => Some(SuppressionList::Unsubscribes),
+        EventKind::GroupUnsubscribe => event.asm_group_id.map(SuppressionList::Group),
+        EventKind::Processed
+        | EventKind::Delivered
+        | EventKind::Deferred
+        | EventKind::Dropped
+        | EventKind::Open
+        | EventKind::Click
+        | EventKind::GroupResubscribe
+        | EventKind::AccountStatusChange => None,
     }
 }
 
@@ -53,7 +53,7 @@ impl Store {
     ///
     /// # Errors
     /// When the table fails; then some may be missing, and telling it again adds them.
-    pub async fn learn(&self, events: &[Event]) -> Result<(), StoreError> {
+    pub async fn apply_suppressions(&self, events: &[Event]) -> Result<(), StoreError> {
         for event in events {
             let Some(list) = list(event) else { continue };
             let Ok(address) = EmailAddress::parse(&event.email) else {
@@ -89,7 +89,7 @@ mod tests {
             let mut event = Event::new(
                 "id".into(),
                 account,
-                Kind::Bounce,
+                EventKind::Bounce,
                 Timestamp(1),
                 "a@b.co".into(),
             );
@@ -100,23 +100,43 @@ mod tests {
         };
         use BounceType::{Blocked, Bounce, Expired};
         for (kind, status, class, want) in [
-            (Bounce, "5.1.1", "Invalid Address", Some(List::Bounces)),
-            (Bounce, "5.2.1", "Mailbox Unavailable", Some(List::Bounces)),
+            (
+                Bounce,
+                "5.1.1",
+                "Invalid Address",
+                Some(SuppressionList::Bounces),
+            ),
+            (
+                Bounce,
+                "5.2.1",
+                "Mailbox Unavailable",
+                Some(SuppressionList::Bounces),
+            ),
             (
                 Bounce,
                 "5.1.2",
                 "Invalid Address",
-                Some(List::InvalidEmails),
+                Some(SuppressionList::InvalidEmails),
             ),
             (
                 Bounce,
                 "5.1.10",
                 "Invalid Address",
-                Some(List::InvalidEmails),
+                Some(SuppressionList::InvalidEmails),
             ),
-            (Blocked, "5.7.1", "Reputation", Some(List::Blocks)),
-            (Blocked, "5.1.2", "Technical", Some(List::Blocks)),
-            (Expired, "4.4.7", "Unclassified", Some(List::Blocks)),
+            (
+                Blocked,
+                "5.7.1",
+                "Reputation",
+                Some(SuppressionList::Blocks),
+            ),
+            (Blocked, "5.1.2", "Technical", Some(SuppressionList::Blocks)),
+            (
+                Expired,
+                "4.4.7",
+                "Unclassified",
+                Some(SuppressionList::Blocks),
+            ),
             (Expired, "4.4.7", OURS, None),
         ] {
             assert_eq!(list_of(kind, status, class), want, "{kind:?} {status}");

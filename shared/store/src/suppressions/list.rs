@@ -3,14 +3,14 @@
 use posthaste_model::{AccountId, Timestamp};
 use serde::{Deserialize, Serialize};
 
-use super::{List, Mark};
+use super::{Mark, SuppressionList};
 use crate::key::LAST;
 use crate::slice::Range;
 use crate::{Key, Store, StoreError};
 
 /// One address of a list.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Listed {
+pub struct SuppressedAddress {
     pub email: String,
     #[serde(flatten)]
     pub mark: Mark,
@@ -18,7 +18,7 @@ pub struct Listed {
 
 /// Which part of a list to read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Window {
+pub struct DateWindow {
     /// From when to when, both included.
     pub from: Option<Timestamp>,
     pub to: Option<Timestamp>,
@@ -27,7 +27,7 @@ pub struct Window {
     pub limit: usize,
 }
 
-impl Window {
+impl DateWindow {
     /// The latest so many.
     pub fn first(limit: usize) -> Self {
         Self {
@@ -39,7 +39,7 @@ impl Window {
     }
 }
 
-impl Window {
+impl DateWindow {
     fn range(&self) -> Range {
         let latest = self.to.map(Key::backwards).unwrap_or_default();
         let earliest = self.from.map(Key::backwards).unwrap_or_default();
@@ -60,12 +60,12 @@ impl Store {
     pub async fn list_page(
         &self,
         account: &AccountId,
-        list: List,
-        window: &Window,
-        wanted: impl Fn(&Listed) -> bool,
-    ) -> Result<Vec<Listed>, StoreError> {
+        list: SuppressionList,
+        window: &DateWindow,
+        wanted: impl Fn(&SuppressedAddress) -> bool,
+    ) -> Result<Vec<SuppressedAddress>, StoreError> {
         const LOT: usize = 1_000;
-        let Window { offset, limit, .. } = *window;
+        let DateWindow { offset, limit, .. } = *window;
         let name = list.name();
         let (mut found, mut skipped, mut after) = (Vec::new(), 0, None);
         while found.len() < limit {
@@ -74,7 +74,7 @@ impl Store {
             let lot = (offset.saturating_sub(skipped))
                 .saturating_add(limit - found.len())
                 .clamp(1, LOT);
-            let slice = self.gather::<Listed>(pk, &range, lot).await?;
+            let slice = self.gather::<SuppressedAddress>(pk, &range, lot).await?;
             after = slice.rows.last().map(|row| row.key.sk.clone());
             for row in slice.rows.into_iter().filter(|row| wanted(&row.value)) {
                 if skipped < offset {

@@ -2,8 +2,8 @@ use std::collections::BTreeMap;
 
 use posthaste_model::{AccountId, KeyId};
 use posthaste_store::{
-    Account, Borrower, GroupSaved, Lent, List, ListWindow, Mark, ParseSetting, Put, Region, Status,
-    Tally, Window,
+    Account, AccountStatus, Borrower, GroupSaved, Lent, ListWindow, Mark, ParseSetting, Put,
+    RateWindow, Region, SuppressionList, Tally,
 };
 use posthaste_testkit::{Tenant, entropy};
 
@@ -51,14 +51,14 @@ async fn changes_of_an_account_that_meet_are_both_kept() {
     let (store, account) = desk().await;
     let nets = ["192.0.2.0/24".parse().unwrap()];
     let (status, region, listed) = tokio::join!(
-        store.update_account(&account.id, |a| a.status = Status::Disabled),
+        store.update_account(&account.id, |a| a.status = AccountStatus::Disabled),
         store.update_account(&account.id, |a| a.region = Region::Eu),
         store.allow_ips(&account.id, &nets, NOW),
     );
     assert!(status.unwrap().is_some() && region.unwrap().is_some() && listed.is_ok());
     let now = store.account(&account.id).await.unwrap().unwrap();
     let seen = (now.status, now.region, now.allow_list);
-    assert_eq!(seen, (Status::Disabled, Region::Eu, 1));
+    assert_eq!(seen, (AccountStatus::Disabled, Region::Eu, 1));
     let nobody = AccountId::from_bytes([0; 10]);
     assert_eq!(store.update_account(&nobody, |_| {}).await, Ok(None));
 }
@@ -76,7 +76,7 @@ async fn a_deleted_account_leaves_nothing_behind() {
         .map(|i| format!("192.0.2.{i}/32").parse().unwrap())
         .collect();
     let _added = store.allow_ips(id, &nets, NOW).await.unwrap();
-    let seen = posthaste_store::Seen {
+    let seen = posthaste_store::AccessRecord {
         ip: [192, 0, 2, 1].into(),
         auth_method: "bearer",
         allowed: true,
@@ -129,7 +129,11 @@ async fn a_deleted_account_gives_back_what_it_held_elsewhere() {
     let made = store.create_group(&sub.id, ("news", "News"), false).await;
     assert!(matches!(made, Ok(GroupSaved::Done(_))), "{made:?}");
     let emails = ["a@example.net".to_owned(), "b@example.net".to_owned()];
-    for list in [List::Bounces, List::Unsubscribes, List::Group(1)] {
+    for list in [
+        SuppressionList::Bounces,
+        SuppressionList::Unsubscribes,
+        SuppressionList::Group(1),
+    ] {
         let mark = Mark::at(NOW);
         let put = store.suppress_all(&sub.id, &emails, list, &mark);
         put.await.unwrap();
@@ -153,7 +157,11 @@ async fn a_deleted_account_gives_back_what_it_held_elsewhere() {
     let lists = store.suppressed_among(&sub.id, &emails).await.unwrap();
     assert_eq!(lists, []);
     let window = ListWindow::first(10);
-    for list in [List::Bounces, List::Unsubscribes, List::Group(1)] {
+    for list in [
+        SuppressionList::Bounces,
+        SuppressionList::Unsubscribes,
+        SuppressionList::Group(1),
+    ] {
         let listed = store.list_page(&sub.id, list, &window, |_| true).await;
         assert_eq!(listed, Ok(vec![]), "{list:?}");
     }
@@ -166,7 +174,7 @@ async fn a_deleted_account_gives_back_what_it_held_elsewhere() {
 #[tokio::test]
 async fn every_permit_of_a_window_is_given_once() {
     let (store, account) = desk().await;
-    let window = |number, endpoint| Window {
+    let window = |number, endpoint| RateWindow {
         account: &account.id,
         endpoint,
         number,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use posthaste_model::AccountId;
 use posthaste_store::{Store, StoreError, Tally};
-use posthaste_testkit::{Meddler, entropy};
+use posthaste_testkit::{FaultProxy, entropy};
 
 use crate::NOW;
 
@@ -25,7 +25,7 @@ async fn delivered(store: &Store, account: &AccountId) -> i64 {
 
 #[tokio::test]
 async fn a_count_that_collides_is_made_again() {
-    let meddler = Meddler::default();
+    let meddler = FaultProxy::default();
     let store = meddler.table().await;
     let account = entropy().account_id();
     let tally = one_delivered();
@@ -43,7 +43,7 @@ async fn a_count_that_collides_is_made_again() {
 
 #[tokio::test]
 async fn a_count_that_always_collides_ends_and_one_that_may_not_be_made_is_tried_once() {
-    let meddler = Meddler::default();
+    let meddler = FaultProxy::default();
     let store = meddler.table().await;
     let account = entropy().account_id();
     let tally = one_delivered();

@@ -4,11 +4,11 @@
 use std::collections::BTreeMap;
 
 use posthaste_model::{
-    AccountId, BounceType, Category, Event, Kind, MessageId, Timestamp, WebhookId,
+    AccountId, BounceType, Category, Event, EventKind, MessageId, Timestamp, WebhookId,
 };
 use posthaste_store::{
-    AccountSettings, Claim, Claimant, DeadLetter, Described, Heard, LostMail, News, Outcome, State,
-    Store, Tally, Visit, VisitKind, largest,
+    AccountSettings, AttemptOutcome, Claim, Claimant, CopyState, DeadLetter, Described,
+    FeedbackOutcome, FeedbackUpdate, LostMail, Store, Tally, Visit, VisitKind, largest,
 };
 use posthaste_testkit::{Scale, Tenant, entropy};
 
@@ -43,7 +43,7 @@ impl Mail {
     }
 
     /// With all that a sender may add, in the letters that take most as JSON.
-    fn event(&self, kind: Kind, id: &str, at: i64) -> Event {
+    fn event(&self, kind: EventKind, id: &str, at: i64) -> Event {
         let mut event = Event::new(
             id.to_owned(),
             self.account.clone(),
@@ -66,7 +66,7 @@ impl Mail {
     async fn sent(&self, store: &Store) {
         let who = Claimant {
             owner: "test",
-            exclusive: true,
+            single_process: true,
             now: NOW,
             lease: 60,
             retention: 86_400,
@@ -80,23 +80,23 @@ impl Mail {
         };
         let claim = store.claim(self.copy(), 0, who, &what).await;
         assert_eq!(claim.unwrap(), Claim::Won);
-        let id = Event::derived_id(&self.message, 7, Kind::Processed, 0);
-        let outcome = Outcome {
-            state: State::Handed,
+        let id = Event::derived_id(&self.message, 7, EventKind::Processed, 0);
+        let outcome = AttemptOutcome {
+            state: CopyState::Handed,
             now: NOW,
-            events: &[self.event(Kind::Processed, &id, 1)],
+            events: &[self.event(EventKind::Processed, &id, 1)],
         };
         assert!(store.record(self.copy(), 0, &outcome).await.unwrap());
     }
 
     /// Whether the row took it.
-    async fn hears(&self, store: &Store, event: Event, state: Option<State>) -> bool {
+    async fn hears(&self, store: &Store, event: Event, state: Option<CopyState>) -> bool {
         let news = |_: &posthaste_store::Recipient| {
             let event = Some(event.clone());
-            Some(News { event, state })
+            Some(FeedbackUpdate { event, state })
         };
-        let heard = store.hear(self.copy(), NOW, news).await.unwrap();
-        matches!(heard, Heard::New(_))
+        let heard = store.record_feedback(self.copy(), NOW, news).await.unwrap();
+        matches!(heard, FeedbackOutcome::New(_))
     }
 }
 
@@ -108,16 +108,16 @@ async fn a_copy_with_everything_that_others_can_add_to_it() {
     for n in 0..300 {
         let id = format!("deferred-fb{n}-{}-7", mail.message);
         assert!(
-            mail.hears(&store, mail.event(Kind::Deferred, &id, n), None)
+            mail.hears(&store, mail.event(EventKind::Deferred, &id, n), None)
                 .await
         );
     }
     let full = scale.heaviest("M#");
     for (kind, state) in [
-        (Kind::Delivered, Some(State::Delivered)),
-        (Kind::Bounce, Some(State::Bounced)),
-        (Kind::SpamReport, None),
-        (Kind::Unsubscribe, None),
+        (EventKind::Delivered, Some(CopyState::Delivered)),
+        (EventKind::Bounce, Some(CopyState::Bounced)),
+        (EventKind::SpamReport, None),
+        (EventKind::Unsubscribe, None),
     ] {
         let id = format!("{}-fb-{}-7", kind.wire(), mail.message);
         assert!(mail.hears(&store, mail.event(kind, &id, 400), state).await);
@@ -137,14 +137,14 @@ async fn a_copy_with_everything_that_others_can_add_to_it() {
     assert!(row.bytes <= largest::COPY, "{full:?} {row:?}");
     let row = store.recipient(&mail.account, &mail.message, 7).await;
     let row = row.unwrap().unwrap();
-    assert_eq!((row.deferrals(), row.state), (300, State::Bounced));
+    assert_eq!((row.deferrals(), row.state), (300, CopyState::Bounced));
     let events = row.events();
-    let mut deferred = events.iter().filter(|e| e.kind == Kind::Deferred);
+    let mut deferred = events.iter().filter(|e| e.kind == EventKind::Deferred);
     let last = deferred.next_back().unwrap();
     assert_eq!(last.at, Timestamp(299));
     assert_eq!(events.last().unwrap().custom_args.len(), 2_500);
 
-    let events = [mail.event(Kind::Open, "o", 5)];
+    let events = [mail.event(EventKind::Open, "o", 5)];
     assert_eq!(
         store.index(&mail.account, &events, 86_400).await.unwrap(),
         2
@@ -157,22 +157,22 @@ async fn an_address_on_every_list_with_the_longest_reasons() {
     let (scale, store) = Scale::table().await;
     let mail = Mail::new();
     for (n, kind, bounce, status) in [
-        (1, Kind::Bounce, Some(BounceType::Bounce), "5.1.1"),
-        (2, Kind::Bounce, Some(BounceType::Bounce), "5.1.2"),
-        (3, Kind::Bounce, Some(BounceType::Blocked), "5.7.1"),
-        (4, Kind::SpamReport, None, ""),
-        (5, Kind::Unsubscribe, None, ""),
+        (1, EventKind::Bounce, Some(BounceType::Bounce), "5.1.1"),
+        (2, EventKind::Bounce, Some(BounceType::Bounce), "5.1.2"),
+        (3, EventKind::Bounce, Some(BounceType::Blocked), "5.7.1"),
+        (4, EventKind::SpamReport, None, ""),
+        (5, EventKind::Unsubscribe, None, ""),
     ] {
         let mut event = mail.event(kind, "x", n);
         event.bounce_type = bounce;
         event.status = Some(status.to_owned());
-        store.learn(&[event]).await.unwrap();
+        store.apply_suppressions(&[event]).await.unwrap();
     }
     for group in 0..200 {
-        let mut event = mail.event(Kind::GroupUnsubscribe, "x", group);
+        let mut event = mail.event(EventKind::GroupUnsubscribe, "x", group);
         event.asm_group_id = Some(group);
         event.reason = None;
-        store.learn(&[event]).await.unwrap();
+        store.apply_suppressions(&[event]).await.unwrap();
     }
     assert!(scale.heaviest("SUP").bytes <= largest::SUPPRESSED);
     let listed = scale.rows("SUPS#").len();
@@ -218,7 +218,7 @@ async fn letters_and_mails_that_were_not_taken() {
         reason: said().unwrap(),
         message: "m".repeat(256 * 1024),
     };
-    store.bury(&letter, NOW.plus(60)).await.unwrap();
+    store.put_dead_letter(&letter, NOW.plus(60)).await.unwrap();
     let lost = LostMail {
         account: account.clone(),
         id: "i".repeat(64),

@@ -1,5 +1,5 @@
 use posthaste_model::AccountId;
-use posthaste_store::{Group, GroupChange, GroupSaved, List, Mark, Store};
+use posthaste_store::{Group, GroupChange, GroupSaved, Mark, Store, SuppressionList};
 
 use crate::{NOW, desk};
 
@@ -93,7 +93,7 @@ async fn one_group_at_most_is_the_default() {
 async fn a_group_counts_who_left_it_and_forgets_them_when_it_goes() {
     let (store, account) = desk().await;
     let group = make(&store, &account, "news", false).await;
-    let list = List::Group(group.id);
+    let list = SuppressionList::Group(group.id);
     let emails: Vec<String> = (0..5).map(|i| format!("r{i}@example.com")).collect();
     for _ in 0..2 {
         let mark = Mark::at(NOW);

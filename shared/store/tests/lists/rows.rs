@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use posthaste_model::{AccountId, Category, Event, Kind, MessageId, Timestamp};
-use posthaste_store::{Claim, Claimant, Described, Outcome, State, Store};
+use posthaste_model::{AccountId, Category, Event, EventKind, MessageId, Timestamp};
+use posthaste_store::{AttemptOutcome, Claim, Claimant, CopyState, Described, Store};
 use posthaste_testkit::{Scale, entropy};
 
 struct Mail {
@@ -26,7 +26,7 @@ impl Mail {
         (&self.account, &self.message, 0)
     }
 
-    fn event(&self, kind: Kind, attempt: u32, at: i64) -> Event {
+    fn event(&self, kind: EventKind, attempt: u32, at: i64) -> Event {
         let id = Event::derived_id(&self.message, 0, kind, attempt);
         let email = "ann@example.com".to_owned();
         let mut event = Event::new(id, self.account.clone(), kind, Timestamp(at), email);
@@ -35,8 +35,8 @@ impl Mail {
         event.custom_args = self.custom_args.clone();
         event.category = Some(Category::Many(vec!["news".to_owned()]));
         match kind {
-            Kind::Processed => event.send_at = Some(Timestamp(0)),
-            Kind::Deferred => {
+            EventKind::Processed => event.send_at = Some(Timestamp(0)),
+            EventKind::Deferred => {
                 event.response = Some(format!("451 4.7.1 try again, for the {attempt}th time"));
                 event.attempt = Some(attempt + 1);
             }
@@ -48,7 +48,7 @@ impl Mail {
     async fn claim(&self, store: &Store, attempt: u32, now: i64, subject: &str) {
         let who = Claimant {
             owner: "test",
-            exclusive: true,
+            single_process: true,
             now: Timestamp(now),
             lease: 60,
             retention: 86_400,
@@ -63,8 +63,8 @@ impl Mail {
         assert_eq!(claim.unwrap(), Claim::Won, "attempt {attempt}");
     }
 
-    async fn record(&self, store: &Store, attempt: u32, state: State, events: &[Event]) {
-        let outcome = Outcome {
+    async fn record(&self, store: &Store, attempt: u32, state: CopyState, events: &[Event]) {
+        let outcome = AttemptOutcome {
             state,
             now: Timestamp(1_000),
             events,
@@ -83,18 +83,19 @@ async fn three_hundred_attempts_fit_into_a_row_that_does_not_grow() {
     for attempt in 0..ATTEMPTS {
         let at = 1_000 + i64::from(attempt) * 900;
         mail.claim(&store, attempt, at, "Hello").await;
-        let deferred = mail.event(Kind::Deferred, attempt, at);
-        let first = (attempt == 0).then(|| mail.event(Kind::Processed, 0, at));
+        let deferred = mail.event(EventKind::Deferred, attempt, at);
+        let first = (attempt == 0).then(|| mail.event(EventKind::Processed, 0, at));
         let events: Vec<Event> = first.into_iter().chain([deferred]).collect();
-        mail.record(&store, attempt, State::Deferred, &events).await;
+        mail.record(&store, attempt, CopyState::Deferred, &events)
+            .await;
     }
     let at = 1_000 + i64::from(ATTEMPTS) * 900;
     mail.claim(&store, ATTEMPTS, at, "Hello").await;
-    let delivered = mail.event(Kind::Delivered, ATTEMPTS, at);
+    let delivered = mail.event(EventKind::Delivered, ATTEMPTS, at);
     mail.record(
         &store,
         ATTEMPTS,
-        State::Delivered,
+        CopyState::Delivered,
         std::slice::from_ref(&delivered),
     )
     .await;
@@ -110,13 +111,13 @@ async fn three_hundred_attempts_fit_into_a_row_that_does_not_grow() {
     let row = row.unwrap().unwrap();
     let last = ATTEMPTS - 1;
     let want = [
-        mail.event(Kind::Processed, 0, 1_000),
-        mail.event(Kind::Deferred, 0, 1_000),
-        mail.event(Kind::Deferred, last, 1_000 + i64::from(last) * 900),
+        mail.event(EventKind::Processed, 0, 1_000),
+        mail.event(EventKind::Deferred, 0, 1_000),
+        mail.event(EventKind::Deferred, last, 1_000 + i64::from(last) * 900),
         delivered,
     ];
     assert_eq!(row.events(), want);
-    assert_eq!(row.state, State::Delivered);
+    assert_eq!(row.state, CopyState::Delivered);
 }
 
 #[tokio::test]

@@ -1,5 +1,5 @@
-use posthaste_model::{BounceType, Event, Kind, Timestamp};
-use posthaste_store::{List, ListWindow, Mark, Suppressed};
+use posthaste_model::{BounceType, Event, EventKind, Timestamp};
+use posthaste_store::{ListWindow, Mark, Suppressed, SuppressionList};
 
 use crate::{NOW, desk};
 
@@ -11,7 +11,11 @@ fn texts(names: &[&str]) -> Vec<String> {
 async fn an_address_may_be_on_several_lists_and_leave_each_alone() {
     let (store, account) = desk().await;
     let ann = texts(&["ann@example.com"]);
-    for list in [List::Bounces, List::Group(7), List::Group(12)] {
+    for list in [
+        SuppressionList::Bounces,
+        SuppressionList::Group(7),
+        SuppressionList::Group(12),
+    ] {
         let mark = Mark::at(NOW);
         store
             .suppress_all(&account, &ann, list, &mark)
@@ -23,16 +27,23 @@ async fn an_address_may_be_on_several_lists_and_leave_each_alone() {
     let found = store.suppressed_among(&account, &other).await.unwrap();
     assert_eq!(found.len(), 1);
     assert_eq!(found[0].groups().collect::<Vec<_>>(), [12, 7]);
-    assert!(found[0].on(List::Bounces).is_some() && found[0].on(List::Group(1)).is_none());
+    assert!(
+        found[0].on(SuppressionList::Bounces).is_some()
+            && found[0].on(SuppressionList::Group(1)).is_none()
+    );
 
-    for list in [List::Bounces, List::Group(12), List::Blocks] {
+    for list in [
+        SuppressionList::Bounces,
+        SuppressionList::Group(12),
+        SuppressionList::Blocks,
+    ] {
         store.unsuppress_all(&account, &ann, list).await.unwrap();
     }
     let left = store.suppressed(&account, &ann[0]).await.unwrap();
     assert_eq!(left.groups().collect::<Vec<_>>(), [7]);
-    assert!(left.on(List::Bounces).is_none());
+    assert!(left.on(SuppressionList::Bounces).is_none());
     store
-        .unsuppress_all(&account, &ann, List::Group(7))
+        .unsuppress_all(&account, &ann, SuppressionList::Group(7))
         .await
         .unwrap();
     let left = store.suppressed(&account, &ann[0]).await.unwrap();
@@ -47,7 +58,7 @@ async fn a_list_is_read_latest_first_by_time_offset_and_wish() {
         let email = texts(&[&format!("r{i:02}@example.com")]);
         let mark = Mark::at(NOW.plus(i));
         store
-            .suppress_all(&account, &email, List::Blocks, &mark)
+            .suppress_all(&account, &email, SuppressionList::Blocks, &mark)
             .await
             .unwrap();
     }
@@ -57,9 +68,9 @@ async fn a_list_is_read_latest_first_by_time_offset_and_wish() {
             limit,
             ..window
         };
-        let wanted = |listed: &posthaste_store::Listed| listed.email.ends_with(end);
+        let wanted = |listed: &posthaste_store::SuppressedAddress| listed.email.ends_with(end);
         let page = store
-            .list_page(&account, List::Blocks, &window, wanted)
+            .list_page(&account, SuppressionList::Blocks, &window, wanted)
             .await
             .unwrap();
         page.into_iter()
@@ -82,17 +93,23 @@ async fn a_list_is_read_latest_first_by_time_offset_and_wish() {
     };
     assert_eq!(read(window, 0, 500, "").await, [12, 11, 10]);
 
-    store.clear_list(&account, List::Blocks).await.unwrap();
+    store
+        .clear_list(&account, SuppressionList::Blocks)
+        .await
+        .unwrap();
     assert_eq!(read(all, 0, 500, "").await, [] as [i64; 0]);
     let one = store.suppressed(&account, "r07@example.com").await.unwrap();
-    assert!(one.on(List::Blocks).is_none());
+    assert!(one.on(SuppressionList::Blocks).is_none());
 }
 
 #[tokio::test]
 async fn an_address_is_taken_off_more_lists_than_one_transaction_holds() {
     let (store, account) = desk().await;
     let ann = texts(&["ann@example.com"]);
-    for list in (1..=120).map(List::Group).chain([List::Bounces]) {
+    for list in (1..=120)
+        .map(SuppressionList::Group)
+        .chain([SuppressionList::Bounces])
+    {
         let mark = Mark::at(NOW);
         let put = store.suppress_all(&account, &ann, list, &mark);
         put.await.unwrap();
@@ -103,7 +120,11 @@ async fn an_address_is_taken_off_more_lists_than_one_transaction_holds() {
     }
     let left = store.suppressed(&account, &ann[0]).await.unwrap();
     assert_eq!(left, Suppressed::none("ann@example.com"));
-    for list in [List::Group(1), List::Group(120), List::Bounces] {
+    for list in [
+        SuppressionList::Group(1),
+        SuppressionList::Group(120),
+        SuppressionList::Bounces,
+    ] {
         let window = ListWindow::first(9);
         let page = store.list_page(&account, list, &window, |_| true).await;
         assert_eq!(page.unwrap(), []);
@@ -122,28 +143,39 @@ async fn what_an_event_means_is_learnt_once() {
         event
     };
     let events = [
-        event(Kind::Delivered, 5),
-        event(Kind::Bounce, 10),
-        event(Kind::Bounce, 10),
-        event(Kind::Bounce, 7),
-        event(Kind::GroupUnsubscribe, 11),
-        event(Kind::SpamReport, 12),
+        event(EventKind::Delivered, 5),
+        event(EventKind::Bounce, 10),
+        event(EventKind::Bounce, 10),
+        event(EventKind::Bounce, 7),
+        event(EventKind::GroupUnsubscribe, 11),
+        event(EventKind::SpamReport, 12),
     ];
     for _ in 0..2 {
-        store.learn(&events).await.unwrap();
+        store.apply_suppressions(&events).await.unwrap();
     }
     let ann = store.suppressed(&account, "ann@example.com").await.unwrap();
     assert_eq!(
-        ann.on(List::Bounces).unwrap().reason.as_deref(),
+        ann.on(SuppressionList::Bounces).unwrap().reason.as_deref(),
         Some("550 at 10")
     );
-    assert!(ann.on(List::SpamReports).is_some() && ann.on(List::Unsubscribes).is_none());
+    assert!(
+        ann.on(SuppressionList::SpamReports).is_some()
+            && ann.on(SuppressionList::Unsubscribes).is_none()
+    );
     assert_eq!(ann.groups().collect::<Vec<_>>(), [3]);
 
     // A later bounce takes the place of the earlier one; the list has the address once.
-    store.learn(&[event(Kind::Bounce, 20)]).await.unwrap();
+    store
+        .apply_suppressions(&[event(EventKind::Bounce, 20)])
+        .await
+        .unwrap();
     let page = store
-        .list_page(&account, List::Bounces, &ListWindow::first(9), |_| true)
+        .list_page(
+            &account,
+            SuppressionList::Bounces,
+            &ListWindow::first(9),
+            |_| true,
+        )
         .await
         .unwrap();
     assert_eq!(page.len(), 1);
@@ -157,7 +189,7 @@ async fn changes_at_once_are_all_made() {
         let (store, account) = (store.clone(), account.clone());
         async move {
             let lists = store.change_suppressed(&account, "ann@example.com", |lists| {
-                lists.put_once(List::Group(group), Mark::at(NOW));
+                lists.put_once(SuppressionList::Group(group), Mark::at(NOW));
             });
             lists.await.unwrap();
         }

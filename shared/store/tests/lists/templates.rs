@@ -1,5 +1,5 @@
 use posthaste_model::{AccountId, TemplateId, VersionId};
-use posthaste_store::{Placed, Store, Template, Texts, Version};
+use posthaste_store::{Placed, Store, Template, Version, VersionTexts};
 use posthaste_testkit::entropy;
 
 use crate::{NOW, desk};
@@ -138,7 +138,7 @@ async fn the_heads_of_a_template_are_held_to_what_its_row_can_hold() {
 async fn texts_come_back_whole_or_not_at_all() {
     let (store, account) = desk().await;
     let id = version(1, "s").texts;
-    let texts = Texts {
+    let texts = VersionTexts {
         html_content: "<p>ä€🌼</p>".repeat(70_000),
         plain_content: "x".to_owned(),
         test_data: String::new(),

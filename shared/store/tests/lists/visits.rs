@@ -1,8 +1,8 @@
 //! Opens and clicks in the row of a copy.
 
-use posthaste_model::{Event, Kind, MessageId, Timestamp};
+use posthaste_model::{Event, EventKind, MessageId, Timestamp};
 use posthaste_store::{
-    Claim, Claimant, Described, MOST_VISITS, Outcome, State, Store, Visit, VisitKind,
+    AttemptOutcome, Claim, Claimant, CopyState, Described, MOST_VISITS, Store, Visit, VisitKind,
 };
 use posthaste_testkit::{entropy, table};
 
@@ -18,7 +18,7 @@ async fn claimed(store: &Store) -> (posthaste_model::AccountId, MessageId) {
     let (account, message) = (entropy().account_id(), entropy().message_id());
     let who = Claimant {
         owner: "test",
-        exclusive: true,
+        single_process: true,
         now: Timestamp(900),
         lease: 60,
         retention: 86_400,
@@ -72,12 +72,12 @@ async fn the_same_visits_twice_are_the_same_visits() {
     let event = Event::new(
         "d".into(),
         account.clone(),
-        Kind::Delivered,
+        EventKind::Delivered,
         Timestamp(1_001),
         "ann@example.com".into(),
     );
-    let outcome = Outcome {
-        state: State::Delivered,
+    let outcome = AttemptOutcome {
+        state: CopyState::Delivered,
         now: Timestamp(1_001),
         events: &[event],
     };

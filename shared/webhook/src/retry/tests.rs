@@ -4,12 +4,12 @@ use bytes::Bytes;
 use http::StatusCode;
 
 use super::*;
-use crate::{Answer, Guard, Stage, TokenProblem};
+use crate::{Guard, HttpAnswer, RequestStage, TokenProblem};
 
 const START: Timestamp = Timestamp(1_000_000);
 
-fn answered(code: u16) -> Outcome {
-    Outcome::Answered(Answer {
+fn answered(code: u16) -> PostOutcome {
+    PostOutcome::Answered(HttpAnswer {
         status: StatusCode::from_u16(code).unwrap(),
         retry_after: None,
         body_head: Bytes::new(),
@@ -121,33 +121,33 @@ fn retry_after_delays_and_never_hurries_or_leaves_the_window() {
 fn an_outcome_is_done_retried_or_the_end() {
     let refusal = Guard::default().judge("10.0.0.1".parse().unwrap());
     let silence = [
-        Outcome::TimedOut,
-        Outcome::Refused(refusal.unwrap_err()),
-        Outcome::NoToken(TokenProblem::Status(StatusCode::FORBIDDEN)),
-        Outcome::Unreachable {
-            stage: Stage::Name,
+        PostOutcome::TimedOut,
+        PostOutcome::Refused(refusal.unwrap_err()),
+        PostOutcome::NoToken(TokenProblem::Status(StatusCode::FORBIDDEN)),
+        PostOutcome::Unreachable {
+            stage: RequestStage::Name,
             detail: String::new(),
         },
     ];
     for outcome in silence {
         for schedule in [Schedule::Events, Schedule::Inbound] {
-            assert_eq!(schedule.fate(&outcome), Fate::Retry, "{outcome:?}");
+            assert_eq!(schedule.fate(&outcome), RetryFate::Retry, "{outcome:?}");
         }
     }
     for (code, events, inbound) in [
-        (200, Fate::Done, Fate::Done),
-        (204, Fate::Done, Fate::Done),
-        (299, Fate::Done, Fate::Done),
-        (301, Fate::Retry, Fate::End),
-        (304, Fate::Retry, Fate::End),
-        (400, Fate::Retry, Fate::End),
-        (404, Fate::Retry, Fate::End),
-        (410, Fate::Retry, Fate::End),
-        (429, Fate::Retry, Fate::End),
-        (500, Fate::Retry, Fate::Retry),
-        (503, Fate::Retry, Fate::Retry),
-        (599, Fate::Retry, Fate::Retry),
-        (600, Fate::Retry, Fate::End),
+        (200, RetryFate::Done, RetryFate::Done),
+        (204, RetryFate::Done, RetryFate::Done),
+        (299, RetryFate::Done, RetryFate::Done),
+        (301, RetryFate::Retry, RetryFate::End),
+        (304, RetryFate::Retry, RetryFate::End),
+        (400, RetryFate::Retry, RetryFate::End),
+        (404, RetryFate::Retry, RetryFate::End),
+        (410, RetryFate::Retry, RetryFate::End),
+        (429, RetryFate::Retry, RetryFate::End),
+        (500, RetryFate::Retry, RetryFate::Retry),
+        (503, RetryFate::Retry, RetryFate::Retry),
+        (599, RetryFate::Retry, RetryFate::Retry),
+        (600, RetryFate::Retry, RetryFate::End),
     ] {
         assert_eq!(Schedule::Events.fate(&answered(code)), events, "{code}");
         assert_eq!(Schedule::Inbound.fate(&answered(code)), inbound, "{code}");

@@ -5,7 +5,7 @@ use posthaste_model::{AccountId, KeyId, MessageId, Timestamp};
 use super::*;
 
 /// A record that holds every field there is, so that what is left out is left out on purpose.
-fn full(kind: Kind) -> Event {
+fn full(kind: EventKind) -> Event {
     let account = AccountId::parse("abcdefghij").unwrap();
     let id = format!("{}-id", kind.flag());
     let at = Timestamp(1_700_000_000);
@@ -46,7 +46,7 @@ fn full(kind: Kind) -> Event {
 }
 
 /// The same with nothing but its identity.
-fn bare(kind: Kind) -> Event {
+fn bare(kind: EventKind) -> Event {
     let Event {
         id,
         account,
@@ -64,7 +64,7 @@ fn parsed(event: &Event) -> serde_json::Map<String, serde_json::Value> {
 #[test]
 fn every_kind_reads_as_its_golden_file() {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/golden/events");
-    for kind in Kind::ALL {
+    for kind in EventKind::ALL {
         let path = folder.join(format!("{}.json", kind.flag()));
         let golden = std::fs::read_to_string(&path).unwrap();
         let actual = format!("{}\n", event_json(&full(kind)));
@@ -77,21 +77,21 @@ fn every_kind_reads_as_its_golden_file() {
 
 #[test]
 fn what_an_event_does_not_have_is_left_out() {
-    for kind in Kind::ALL {
+    for kind in EventKind::ALL {
         let keys: Vec<_> = parsed(&bare(kind)).keys().cloned().collect();
         let want: &[&str] = match kind {
-            Kind::Processed => &["email", "event", "send_at", "sg_event_id", "timestamp"],
-            Kind::AccountStatusChange => &["event", "sg_event_id", "timestamp"],
+            EventKind::Processed => &["email", "event", "send_at", "sg_event_id", "timestamp"],
+            EventKind::AccountStatusChange => &["event", "sg_event_id", "timestamp"],
             _ => &["email", "event", "sg_event_id", "timestamp"],
         };
         assert_eq!(keys, want, "{kind:?}");
     }
-    assert_eq!(parsed(&bare(Kind::Processed))["send_at"], 0);
+    assert_eq!(parsed(&bare(EventKind::Processed))["send_at"], 0);
 }
 
 #[test]
 fn a_custom_argument_never_replaces_a_field_of_the_event() {
-    for kind in Kind::ALL {
+    for kind in EventKind::ALL {
         let honest = full(kind);
         let fields = parsed(&honest);
         let mut sly = honest.clone();
@@ -105,14 +105,14 @@ fn a_custom_argument_never_replaces_a_field_of_the_event() {
 
 #[test]
 fn a_custom_argument_may_have_a_name_that_another_kind_uses() {
-    let mut event = bare(Kind::Delivered);
+    let mut event = bare(EventKind::Delivered);
     event.custom_args.insert("type".into(), "invoice".into());
     assert_eq!(parsed(&event)["type"], "invoice");
 }
 
 #[test]
 fn a_category_keeps_the_shape_it_was_sent_in() {
-    let mut event = bare(Kind::Open);
+    let mut event = bare(EventKind::Open);
     for (category, want) in [
         (
             Some(Category::One("a".into())),
@@ -132,7 +132,7 @@ fn a_category_keeps_the_shape_it_was_sent_in() {
 
 #[test]
 fn an_event_stays_on_one_line_whatever_is_in_it() {
-    let mut event = full(Kind::Bounce);
+    let mut event = full(EventKind::Bounce);
     event.reason = Some("550 a\r\nb\u{2028}\0\"\\".into());
     event.custom_args.insert("k\n".into(), "v\r".into());
     let json = event_json(&event);
@@ -142,7 +142,7 @@ fn an_event_stays_on_one_line_whatever_is_in_it() {
 
 #[test]
 fn a_bounce_without_a_known_message_has_no_message_id() {
-    let mut event = full(Kind::Bounce);
+    let mut event = full(EventKind::Bounce);
     event.message = None;
     assert!(!parsed(&event).contains_key("sg_message_id"));
 }

@@ -3,17 +3,17 @@
 //! After a crash either of two states is right. The reference then takes over the one that is,
 //! after making sure that it is one of the two.
 
-use posthaste_model::batch::{BATCH_LIFE, Hold, Stage, Status};
+use posthaste_model::batch::{BATCH_LIFE, BatchStatus, Hold, PartStage};
 use posthaste_model::{BatchId, Timestamp};
-use posthaste_testkit::{Answer, entropy};
+use posthaste_testkit::{Response, entropy};
 use schedule_sweep::{Share, sweep};
 
 use super::reference::{Course, Message, Reference, Wish};
 use super::{Crash, Step};
-use crate::world::{End, World};
+use crate::world::{End, TestEnv};
 
 struct Run {
-    world: World,
+    world: TestEnv,
     batches: Vec<BatchId>,
     begun: Timestamp,
     reference: Reference,
@@ -25,7 +25,7 @@ struct Run {
 }
 
 pub(super) async fn run(steps: &[Step]) {
-    let mut world = World::new().await;
+    let mut world = TestEnv::new().await;
     let batches = vec![world.open_batch().await, world.open_batch().await];
     let mut run = Run {
         begun: world.now(),
@@ -134,10 +134,10 @@ impl Run {
                 continue;
             };
             let end = match stage {
-                Stage::Waiting => continue,
-                Stage::Gone => End::Sent,
-                Stage::Cancelled => End::Dropped("Cancelled"),
-                Stage::Expired => End::Dropped("Expired"),
+                PartStage::Waiting => continue,
+                PartStage::Gone => End::Sent,
+                PartStage::Cancelled => End::Dropped("Cancelled"),
+                PartStage::Expired => End::Dropped("Expired"),
             };
             assert_eq!(
                 self.reference.verdict(&message, now),
@@ -148,7 +148,7 @@ impl Run {
         }
     }
 
-    async fn stage(&self, message: &Message) -> Option<Stage> {
+    async fn stage(&self, message: &Message) -> Option<PartStage> {
         let pieces = self
             .world
             .store
@@ -167,7 +167,7 @@ impl Run {
             .await
             .unwrap();
         hold.map(|Hold { status, since }| Wish {
-            cancel: status == Status::Cancel,
+            cancel: status == BatchStatus::Cancel,
             since,
         })
     }
@@ -188,7 +188,7 @@ impl Run {
         self.reference.wishes[batch] = actual;
     }
 
-    fn check_late(&self, answer: &Answer, late: bool) -> bool {
+    fn check_late(&self, answer: &Response, late: bool) -> bool {
         let said = answer.status == 400 && answer.error().1.contains("leaves within");
         assert!(said == late || self.vague, "{answer:?}");
         said
@@ -278,7 +278,7 @@ impl Run {
                 "{message:?}"
             );
         }
-        let cancelled = self.stage(&message).await == Some(Stage::Cancelled);
+        let cancelled = self.stage(&message).await == Some(PartStage::Cancelled);
         assert!(cancelled || died || !waiting);
         if waiting && cancelled {
             self.reference.messages[which].course = Course::Cancelled;

@@ -1,6 +1,6 @@
 //! Clients that come in numbers.
 
-use posthaste_testkit::Lines;
+use posthaste_testkit::CapturedLog;
 
 use super::*;
 
@@ -114,7 +114,7 @@ async fn streams_and_long_waits_are_counted_apart() {
 
 #[tokio::test(start_paused = true)]
 async fn accepting_that_fails_is_logged_once_and_goes_on() {
-    let lines = Lines::kept();
+    let lines = CapturedLog::kept();
     let port = Port::open(HttpLimits::default());
     // EMFILE.
     for _ in 0..8 {

@@ -1,0 +1,62 @@
+//! The worker under Lambda, out of its variables.
+
+use std::sync::Arc;
+
+use posthaste_mailer::{Mailer, Pools, RelayUrl, Ses, Smtp, SmtpConfig};
+use posthaste_model::PublicUrl;
+use posthaste_render::KeyRing;
+use posthaste_runtime::{ConfigError, Platform};
+
+use crate::{App, Dkim, Identity, Spam};
+
+impl App {
+    /// Reads `TABLE_NAME`, `SEND_QUEUE_URL`, `EVENTS_QUEUE_URL`, `BUCKET_NAME`, `DELIVERY`
+    /// (`ses` or a relay URL), `CONFIGURATION_SET`, `IP_POOLS`, `STACK_SECRET`, `HOSTNAME_OF_SERVICE`,
+    /// `BOUNCE_DOMAIN`, `TRACKING_URL` (or else `PUBLIC_URL`: without any nobody could leave a
+    /// list), `RETENTION_DAYS`, `SPAM_FILTER`.
+    ///
+    /// # Errors
+    /// When one that must be there is not, or one cannot be read.
+    pub fn from_env(boot: &Platform) -> Result<Self, ConfigError> {
+        let vars = boot.env();
+        let delivery = vars.required("DELIVERY")?;
+        let mailer = if delivery == "ses" {
+            let pools = vars.optional::<Pools>("IP_POOLS")?.unwrap_or_default();
+            let set = vars.get("CONFIGURATION_SET");
+            Mailer::Ses(Ses::with_pools(boot.aws(), set, pools))
+        } else {
+            let relay: RelayUrl = vars.parsed("DELIVERY")?;
+            Mailer::Smtp(Smtp::new(SmtpConfig::new(relay)))
+        };
+        let spam = vars.optional("SPAM_FILTER")?.map(Spam::new);
+        let days: i64 = vars.positive("RETENTION_DAYS", 30)?;
+        let public_url = vars.optional::<PublicUrl>("PUBLIC_URL")?;
+        Ok(Self {
+            store: boot.store()?,
+            send: boot.queue("SEND_QUEUE_URL")?,
+            events: boot.queue("EVENTS_QUEUE_URL")?,
+            blob: boot.blob()?,
+            mailer,
+            clock: boot.clock(),
+            entropy: boot.entropy(),
+            keys: vars.parsed::<KeyRing>("STACK_SECRET")?,
+            identity: Identity {
+                hostname: vars.parsed("HOSTNAME_OF_SERVICE")?,
+                bounce_domain: vars.optional("BOUNCE_DOMAIN")?,
+            },
+            // SES signs by itself, with the same keys.
+            dkim: match delivery.as_str() {
+                "ses" => None,
+                _ => Some(Dkim::new(Arc::new(vars.parsed("STACK_SECRET")?))),
+            },
+            spam,
+            templates: crate::Templates::default(),
+            owner: format!("lambda-{:016x}", boot.entropy().below(u64::MAX)),
+            single_process: false,
+            concurrency: vars.positive("AT_ONCE", 10)?,
+            tracking: vars.optional("TRACKING_URL")?.or(public_url),
+            retention: days.saturating_mul(86_400),
+            accounts: Arc::default(),
+        })
+    }
+}

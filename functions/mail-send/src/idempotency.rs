@@ -1,0 +1,99 @@
+//! `Idempotency-Key`, an extension of the contract: a caller who did not hear the answer may ask
+//! again without a second mail leaving.
+//!
+//! * the same key and body within 24 hours: the first answer again, with `Idempotency-Replayed`
+//! * the same key with another body: `422`
+//! * while the first one is being worked on: `409` with `Retry-After`
+//!
+//! A key belongs to the account the mail is sent for. A request that is refused, or that only
+//! wanted to be checked, frees its key.
+
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse as _, Response};
+use posthaste_http::{Caller, Dialect, Rejection};
+use posthaste_model::MessageId;
+use posthaste_store::{Acquire, IdempotentRequest};
+
+use crate::App;
+use crate::accept::{SendOutcome, validate_and_accept};
+
+const KEY: HeaderName = HeaderName::from_static("idempotency-key");
+const REPLAYED: HeaderName = HeaderName::from_static("idempotency-replayed");
+
+/// Characters of a key at most.
+const LONGEST: usize = 255;
+
+/// The key a request names, if it does.
+pub(crate) fn key(headers: &HeaderMap) -> Result<Option<&str>, Rejection> {
+    let mut given = headers.get_all(KEY).iter();
+    let Some(first) = given.next() else {
+        return Ok(None);
+    };
+    // `to_str` takes visible ASCII, spaces and tabs.
+    let text = first.to_str().unwrap_or_default().trim();
+    if text.is_empty() || text.len() > LONGEST || given.next().is_some() {
+        return Err(Rejection::bad(
+            "The Idempotency-Key header must be given once, with 1 to 255 ASCII characters.",
+        ));
+    }
+    Ok(Some(text))
+}
+
+/// Does a request that has a key, unless it was done before.
+pub(crate) async fn take(
+    app: &App,
+    caller: &Caller,
+    key: &str,
+    fresh: &MessageId,
+    body: &[u8],
+) -> Result<Response, Rejection> {
+    let request = IdempotentRequest {
+        account: caller.id(),
+        key,
+        body,
+    };
+    let hold = match app.store.begin(request, fresh, app.clock.now()).await? {
+        Acquire::Acquired(hold) => hold,
+        Acquire::Replay(message) => {
+            let mut response = SendOutcome::Accepted(message).into_response();
+            let yes = HeaderValue::from_static("true");
+            response.headers_mut().insert(REPLAYED, yes);
+            return Ok(response);
+        }
+        Acquire::InProgress { until } => {
+            let left = until.since(app.clock.now()).max(1);
+            return Ok(running(left));
+        }
+        Acquire::KeyReused => {
+            return Err(Rejection::plain(
+                StatusCode::UNPROCESSABLE_ENTITY,
+                "This Idempotency-Key was used with another request body.",
+            ));
+        }
+    };
+    let judged = validate_and_accept(app, caller, hold.message(), body).await;
+    let noted = match &judged {
+        Ok(SendOutcome::Accepted(_)) => app.store.finish(&hold).await,
+        Ok(SendOutcome::Sandbox) => app.store.abort(&hold).await,
+        // A part of the mail may have been queued.
+        Err(rejection) if rejection.status.is_server_error() => app.store.release(&hold).await,
+        Err(_) => app.store.abort(&hold).await,
+    };
+    if let Err(error) = noted {
+        // The answer stands. The key is held until its lease runs out, and the same request goes
+        // on under the same message id then.
+        tracing::warn!(%error, "idempotency key could not be updated: {error}");
+    }
+    judged.map(SendOutcome::into_response)
+}
+
+fn running(seconds: i64) -> Response {
+    let rejection = Rejection::plain(
+        StatusCode::CONFLICT,
+        "A request with this Idempotency-Key is still being processed.",
+    );
+    let mut response = rejection.in_dialect(Dialect::Mail).into_response();
+    let after = HeaderValue::from(seconds);
+    response.headers_mut().insert(header::RETRY_AFTER, after);
+    response
+}

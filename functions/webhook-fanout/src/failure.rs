@@ -1,0 +1,197 @@
+//! Where events go that a webhook did not take: back to the queue, or to the dead letters.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use futures_util::{StreamExt as _, TryStreamExt as _};
+use posthaste_model::{AccountId, EmailAddress, Event, Timestamp};
+use posthaste_queue::{Disposition, Retry, WebhookRetry};
+use posthaste_store::{DeadLetter, StoreError, Webhook};
+use posthaste_webhook::{Attempted, Next, RetryAfter, Schedule};
+
+use crate::App;
+
+/// Events that were not taken.
+pub(crate) struct Failed {
+    pub events: Vec<Event>,
+    /// How many attempts have failed.
+    pub attempt: u32,
+    /// How the last one ended.
+    pub last: String,
+}
+
+/// Whether trouble with the table passes.
+pub(crate) fn of_store(error: &StoreError) -> Disposition {
+    match error.is_permanent() {
+        true => Disposition::Fail,
+        false => Disposition::Retry,
+    }
+}
+
+/// After an attempt: each event is tried again within its own 24 hours, and buried after them.
+pub(crate) async fn failed(
+    app: &App,
+    webhook: &Webhook,
+    failed: Failed,
+    retry_after: Option<RetryAfter>,
+) -> Disposition {
+    let now = app.clock.now();
+    let roll = app.entropy.below(u64::MAX);
+    let next = |event: &Event| {
+        Schedule::Events.next(Attempted {
+            started: event.at,
+            now,
+            attempt: failed.attempt,
+            retry_after,
+            roll,
+        })
+    };
+    let is_over = |event: &Event| next(event) == Next::GiveUp;
+    let (over, alive): (Vec<_>, Vec<_>) = failed.events.iter().cloned().partition(is_over);
+    let soonest = alive.iter().filter_map(|event| match next(event) {
+        Next::At(at) => Some(at),
+        Next::GiveUp => None,
+    });
+    let soonest = soonest.min().unwrap_or(now);
+    let with = |events| Failed {
+        events,
+        attempt: failed.attempt,
+        last: failed.last.clone(),
+    };
+    let kept = keep(app, webhook, with(alive), soonest).await;
+    kept.and(bury(app, webhook, with(over)).await)
+}
+
+/// Keeps events for an attempt at `at`.
+pub(crate) async fn keep(
+    app: &App,
+    webhook: &Webhook,
+    failed: Failed,
+    at: Timestamp,
+) -> Disposition {
+    let waiting = WebhookRetry {
+        retry: Retry {
+            account: webhook.account.clone(),
+            webhook: webhook.id.clone(),
+            attempt: failed.attempt,
+            not_before: at,
+            last: failed.last,
+        },
+        events: failed.events,
+    };
+    queue(app, &waiting, at).await
+}
+
+/// Puts events on the retry queue, to be handed out at `at` or as near before as a queue can.
+pub(crate) async fn queue(app: &App, waiting: &WebhookRetry, at: Timestamp) -> Disposition {
+    let wait = at.since(app.clock.now()).max(0);
+    let wait = Duration::from_secs(wait.try_into().unwrap_or(0));
+    let texts = match waiting.to_texts() {
+        Ok(texts) => texts,
+        Err(error) => {
+            tracing::error!("events cannot be written: {error}");
+            return Disposition::Fail;
+        }
+    };
+    let messages = texts.into_iter().map(|text| (text, wait)).collect();
+    match app.retries.send_all(messages).await {
+        Ok(()) => Disposition::Done,
+        Err(error) => {
+            tracing::error!("events could not be kept for another attempt: {error}");
+            Disposition::Retry
+        }
+    }
+}
+
+/// Makes dead letters of events whose time is over, but for those of people who were forgotten
+/// after they happened.
+pub(crate) async fn bury(app: &App, webhook: &Webhook, mut failed: Failed) -> Disposition {
+    if failed.events.is_empty() {
+        return Disposition::Done;
+    }
+    tracing::warn!(
+        webhook.id = %webhook.id,
+        "webhook {} did not take {} events in their time: {}", webhook.id, failed.events.len(), failed.last
+    );
+    match remembered(app, &webhook.account, failed.events).await {
+        Ok(events) => failed.events = events,
+        Err(error) => {
+            tracing::error!("dead letters could not be kept: {error}");
+            return of_store(&error);
+        }
+    }
+    match letters(app, webhook, failed).await {
+        Ok(()) => Disposition::Done,
+        Err(error) => {
+            tracing::error!("dead letters could not be kept: {error}");
+            // Other than the table's it is the form of the letter.
+            error.downcast_ref().map_or(Disposition::Fail, of_store)
+        }
+    }
+}
+
+/// The events of people who were not forgotten since.
+async fn remembered(
+    app: &App,
+    account: &AccountId,
+    mut events: Vec<Event>,
+) -> Result<Vec<Event>, StoreError> {
+    let people: BTreeSet<String> = events.iter().map(|event| folded(&event.email)).collect();
+    let looks: Vec<_> = people
+        .into_iter()
+        .map(|who| async move {
+            let erased = app.store.erased_at(account, &who).await?;
+            Ok::<_, StoreError>(erased.map(|at| (who, at)))
+        })
+        .collect();
+    let looks = futures_util::stream::iter(looks).buffer_unordered(app.concurrency.max(1));
+    let erased: Vec<Option<(String, Timestamp)>> = looks.try_collect().await?;
+    let erased: BTreeMap<String, Timestamp> = erased.into_iter().flatten().collect();
+    events.retain(|event| {
+        let at = erased.get(&folded(&event.email));
+        at.is_none_or(|at| event.at > *at)
+    });
+    Ok(events)
+}
+
+/// How an address compares; what is none compares to no address that can be forgotten.
+fn folded(email: &str) -> String {
+    EmailAddress::parse(email).map_or_else(|_| String::new(), |email| email.folded())
+}
+
+async fn letters(
+    app: &App,
+    webhook: &Webhook,
+    failed: Failed,
+) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
+    let now = app.clock.now();
+    let waiting = WebhookRetry {
+        retry: Retry {
+            account: webhook.account.clone(),
+            webhook: webhook.id.clone(),
+            attempt: failed.attempt,
+            // Not the time of burial: the same events must give the same letter.
+            not_before: Timestamp(0),
+            last: String::new(),
+        },
+        events: failed.events,
+    };
+    for message in waiting.to_texts()? {
+        let part = WebhookRetry::from_text(&message)?;
+        let times = || part.events.iter().map(|event| event.at);
+        let letter = DeadLetter {
+            account: webhook.account.clone(),
+            webhook: webhook.id.clone(),
+            first: times().min().unwrap_or(now),
+            last: times().max().unwrap_or(now),
+            events: part.events.len().try_into().unwrap_or(u32::MAX),
+            died_at: now,
+            attempts: failed.attempt,
+            reason: failed.last.clone(),
+            message,
+        };
+        let expires = now.plus(app.retry_policy.dead_letters);
+        app.store.put_dead_letter(&letter, expires).await?;
+    }
+    Ok(())
+}

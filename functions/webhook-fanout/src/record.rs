@@ -1,0 +1,132 @@
+//! What is written down of events besides posting them: statistics, visits, notices by mail, rows
+//! of the search.
+//!
+//! It comes after the posts, and trouble with it does not bring the events back, which would post
+//! them twice: what could not be written travels on the queue of retries, by itself. Writing it
+//! twice changes nothing, but for the counters of a batch that is cut because it is larger than
+//! one message of the queue (24 KB) and whose first count was made although nobody heard of it.
+
+use std::time::Duration;
+
+use futures_util::join;
+use posthaste_model::{AccountId, Event};
+use posthaste_queue::{Disposition, EventBatch, JobError};
+use serde_json::Value;
+
+use crate::App;
+use crate::{count, failure, forward};
+
+/// Seconds until what could not be written is tried again.
+const PAUSE: Duration = Duration::from_secs(60);
+
+/// Names the member of a message that holds such events.
+const MEMBER: &str = "unrecorded";
+
+/// Writes everything down, now or later.
+pub(crate) async fn keep(app: &App, account: &AccountId, events: &[Event]) -> Disposition {
+    match write(app, account, events).await {
+        Disposition::Done => Disposition::Done,
+        // Even what fails for good: posting it again would not help.
+        Disposition::Retry | Disposition::Fail => later(app, account, events).await,
+    }
+}
+
+/// Writes down what was put off.
+pub(crate) async fn again(app: &App, events: Vec<Event>) -> Disposition {
+    // They were put off by account.
+    match events.first() {
+        Some(first) => write(app, &first.account, &events).await,
+        None => Disposition::Done,
+    }
+}
+
+async fn write(app: &App, account: &AccountId, events: &[Event]) -> Disposition {
+    let (counted, forwarded, indexed) = join!(
+        count::work(app, account, events),
+        forward::work(app, account, events),
+        index(app, account, events),
+    );
+    counted.and(forwarded).and(indexed)
+}
+
+async fn later(app: &App, account: &AccountId, events: &[Event]) -> Disposition {
+    let texts = match to_texts(events) {
+        Ok(texts) => texts,
+        Err(error) => {
+            tracing::error!("events cannot be written: {error}");
+            return Disposition::Fail;
+        }
+    };
+    let messages = texts.into_iter().map(|text| (text, PAUSE)).collect();
+    match app.retries.send_all(messages).await {
+        Ok(()) => Disposition::Done,
+        Err(error) => {
+            tracing::error!(account.id = %account, "what happened in account {account} could not be kept for later: {error}");
+            Disposition::Retry
+        }
+    }
+}
+
+fn to_texts(events: &[Event]) -> Result<Vec<String>, JobError> {
+    let texts = EventBatch::to_texts(events)?.into_iter();
+    Ok(texts
+        .map(|text| format!("{{\"{MEMBER}\":{text}}}"))
+        .collect())
+}
+
+/// The events of a message that was put off; nothing when it is another message.
+pub(crate) fn read(text: &str) -> Option<Vec<Event>> {
+    let value: Value = serde_json::from_str(text).ok()?;
+    let inside = value.get(MEMBER)?.to_string();
+    Some(EventBatch::from_text(&inside).ok()?.events)
+}
+
+/// Writes what the search finds mails by, where the owner of the stack wants it. A figure of its
+/// own says what that costs.
+async fn index(app: &App, account: &AccountId, events: &[Event]) -> Disposition {
+    let Some(retention) = app.searchable else {
+        return Disposition::Done;
+    };
+    match app.store.index(account, events, retention).await {
+        Ok(search_rows) => {
+            tracing::info!(target: "metrics", search_rows);
+            Disposition::Done
+        }
+        Err(error) => {
+            tracing::error!(account.id = %account, "search rows of account {account} could not be written: {error}");
+            failure::of_store(&error)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use posthaste_model::{EventKind, Timestamp};
+
+    use super::*;
+
+    #[test]
+    fn what_is_put_off_comes_back_and_is_no_news() {
+        let account = AccountId::from_bytes([7; 10]);
+        let event = |n: usize| {
+            let (id, email) = (format!("id-{n}"), "a@b.co".to_owned());
+            Event::new(id, account.clone(), EventKind::Open, Timestamp(1), email)
+        };
+        let events: Vec<_> = (0..500).map(event).collect();
+        let texts = to_texts(&events).unwrap();
+        assert!(texts.len() > 1);
+        assert!(
+            texts
+                .iter()
+                .all(|text| EventBatch::from_text(text).is_err())
+        );
+        let back: Vec<_> = texts.iter().flat_map(|text| read(text).unwrap()).collect();
+        assert_eq!(back, events);
+        let news = EventBatch::to_texts(&events).unwrap();
+        for other in [news.first().unwrap().as_str(), "", "{}", "[]"] {
+            assert_eq!(read(other), None, "{other}");
+        }
+        let newer = texts.first().unwrap().replacen("\"v\":1", "\"v\":9", 1);
+        assert_eq!(read(&newer), None);
+    }
+}

@@ -1,0 +1,90 @@
+//! Which attempts are worth a row: the first of its kind in a minute, per instance.
+
+use std::collections::HashSet;
+use std::net::IpAddr;
+use std::sync::Mutex;
+
+use posthaste_model::{AccountId, Timestamp, ip_prefix};
+
+/// An attempt to use an account, for `GET /v3/access_settings/activity`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct AccessAttempt {
+    pub(crate) account: AccountId,
+    pub(crate) ip: IpAddr,
+    pub(crate) auth_method: &'static str,
+    pub(crate) allowed: bool,
+}
+
+/// What this instance noted in the minute that runs.
+#[derive(Debug, Default)]
+pub(crate) struct AccessLog(Mutex<(i64, HashSet<AccessAttempt>)>);
+
+impl AccessLog {
+    /// So many different attempts are noted in a minute; the rest of them is not, so that a
+    /// storm from many addresses does not become a storm of writes.
+    const MOST: usize = 10_000;
+
+    /// Whether nothing like it from its network was noted in this minute yet; notes it.
+    pub(crate) fn should_record(&self, note: &AccessAttempt, now: Timestamp) -> bool {
+        let Ok(mut kept) = self.0.lock() else {
+            return false;
+        };
+        let minute = now.0.div_euclid(60);
+        if kept.0 != minute {
+            *kept = (minute, HashSet::new());
+        }
+        let alike = AccessAttempt {
+            ip: ip_prefix(note.ip),
+            ..note.clone()
+        };
+        if kept.1.contains(&alike) || kept.1.len() >= Self::MOST {
+            return false;
+        }
+        kept.1.insert(alike);
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn attempts_that_are_alike_are_news_once_a_minute() {
+        let notes = AccessLog::default();
+        let note = |allowed| AccessAttempt {
+            account: AccountId::from_bytes([7; 10]),
+            ip: IpAddr::from([203, 0, 113, 9]),
+            auth_method: "bearer",
+            allowed,
+        };
+        for (at, allowed, want) in [
+            (120, true, true),
+            (179, true, false),
+            (179, false, true),
+            (180, true, true),
+        ] {
+            let news = notes.should_record(&note(allowed), Timestamp(at));
+            assert_eq!(news, want, "{allowed} at {at}");
+        }
+    }
+
+    #[test]
+    fn the_addresses_of_a_network_are_alike() {
+        let notes = AccessLog::default();
+        let is_news = |ip: &str| {
+            let note = AccessAttempt {
+                account: AccountId::from_bytes([7; 10]),
+                ip: ip.parse().unwrap(),
+                auth_method: "bearer",
+                allowed: false,
+            };
+            notes.should_record(&note, Timestamp(120))
+        };
+        assert!(is_news("2001:db8::1"));
+        assert!(!is_news("2001:db8::2"));
+        assert!(is_news("2001:db8:0:1::1"));
+        assert!(is_news("203.0.113.1"));
+        assert!(is_news("203.0.113.2"));
+    }
+}

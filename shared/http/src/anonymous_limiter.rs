@@ -1,0 +1,81 @@
+//! Calls without a valid key, counted by address in this instance's memory: writing a row for
+//! them would let anybody make us write.
+
+use std::collections::HashMap;
+use std::net::IpAddr;
+use std::sync::Mutex;
+
+use posthaste_model::ip_prefix;
+
+use crate::Permit;
+use crate::limit::LimitPeriod;
+
+/// The counters of this instance.
+#[derive(Debug, Default)]
+pub(crate) struct AnonymousLimiter(Mutex<HashMap<Option<IpAddr>, (i64, u32)>>);
+
+impl AnonymousLimiter {
+    /// So many addresses are told apart in a period; past that all counts start over.
+    const MOST: usize = 50_000;
+
+    /// Counts one call.
+    pub(crate) fn count(&self, ip: Option<IpAddr>, limit: u32, period: LimitPeriod) -> Permit {
+        let used = match self.0.lock() {
+            Err(_) => 1,
+            Ok(mut map) => {
+                if map.len() >= Self::MOST {
+                    map.retain(|_, (window, _)| *window == period.number);
+                }
+                if map.len() >= Self::MOST {
+                    map.clear();
+                }
+                let slot = map.entry(ip.map(ip_prefix)).or_insert((period.number, 0));
+                if slot.0 != period.number {
+                    *slot = (period.number, 0);
+                }
+                slot.1 = slot.1.saturating_add(1);
+                slot.1
+            }
+        };
+        Permit {
+            allowed: used <= limit,
+            limit,
+            remaining: limit.saturating_sub(used),
+            reset: period.end,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use posthaste_model::Timestamp;
+
+    fn minute(at: i64) -> LimitPeriod {
+        LimitPeriod::at(Timestamp(at), 60)
+    }
+
+    #[test]
+    fn a_period_allows_its_number_and_then_starts_over() {
+        let strangers = AnonymousLimiter::default();
+        let allowed = |at| strangers.count(None, 2, minute(at)).allowed;
+        assert_eq!([60, 61, 119, 120].map(allowed), [true, true, false, true]);
+        let permit = strangers.count(None, 2, minute(121));
+        assert_eq!((permit.remaining, permit.reset), (0, Timestamp(180)));
+    }
+
+    #[test]
+    fn an_ipv6_network_counts_as_one_caller() {
+        let strangers = AnonymousLimiter::default();
+        let allowed = |ip: &str| {
+            let ip = ip.parse().unwrap();
+            strangers.count(Some(ip), 1, minute(0)).allowed
+        };
+        assert!(allowed("2001:db8::1"));
+        assert!(!allowed("2001:db8::2"));
+        assert!(allowed("2001:db8:0:1::1"));
+        assert!(allowed("203.0.113.1"));
+        assert!(allowed("203.0.113.2"));
+        assert!(!allowed("203.0.113.2"));
+    }
+}

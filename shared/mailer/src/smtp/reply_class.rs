@@ -1,0 +1,181 @@
+//! Whose fault a refusal is. Pure: a step, a reply, a verdict.
+//!
+//! A wrong verdict is expensive in one direction: a bounce may suppress an address for good. So
+//! what can be our own trouble is taken for it: every refusal before RCPT, and at RCPT and later
+//! those that speak of our login or of our being allowed to relay.
+
+use crate::reply::RelayReply;
+use crate::{Cause, EnhancedStatus, RefusalStage};
+
+/// Where in the conversation we are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Step {
+    /// TCP, the greeting, EHLO, STARTTLS, AUTH.
+    Connect,
+    /// RSET before a mail on a connection that has seen a failed one.
+    Reset,
+    MailFrom,
+    RcptTo,
+    /// The command, before any byte of the message.
+    Data,
+    /// After the final dot.
+    Message,
+}
+
+/// What a reply means for the mail.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ReplyClass {
+    /// Go on; after the message: accepted.
+    Good,
+    Deferred(Cause),
+    Bounced(RefusalStage),
+}
+
+pub(super) fn classify_reply(step: Step, reply: &RelayReply) -> ReplyClass {
+    let wanted = if step == Step::Data { 3 } else { 2 };
+    match reply.code / 100 {
+        class if class == wanted => ReplyClass::Good,
+        // 421 is the relay taking leave, whatever it was asked.
+        4 if reply.code == 421 => ReplyClass::Deferred(Cause::Relay),
+        4 if step >= Step::RcptTo => ReplyClass::Deferred(Cause::Recipient),
+        5 => refusal(step, reply),
+        _ => ReplyClass::Deferred(Cause::Relay),
+    }
+}
+
+fn refusal(step: Step, reply: &RelayReply) -> ReplyClass {
+    let about_size = reply.code == 552 || reply.status() == Some(EnhancedStatus::new(5, 3, 4));
+    match step {
+        // RFC 1870 section 6.1: the announced size is refused at MAIL FROM, for good.
+        Step::MailFrom if about_size => ReplyClass::Bounced(RefusalStage::Data),
+        Step::Connect | Step::Reset | Step::MailFrom => ReplyClass::Deferred(Cause::Relay),
+        Step::RcptTo | Step::Data | Step::Message if is_about_us(reply) => {
+            ReplyClass::Deferred(Cause::Relay)
+        }
+        Step::RcptTo => ReplyClass::Bounced(RefusalStage::Rcpt),
+        Step::Data | Step::Message => ReplyClass::Bounced(RefusalStage::Data),
+    }
+}
+
+/// Replies that are about the conversation, the login or the right to relay, not about the mail.
+fn is_about_us(reply: &RelayReply) -> bool {
+    // 500, 502, 503, 504: commands out of order or unknown (RFC 5321 section 4.2.2);
+    // 530, 534, 535, 538: login wanted, too weak, wrong, not without TLS (RFC 4954 section 6).
+    if matches!(reply.code, 500 | 502 | 503 | 504 | 530 | 534 | 535 | 538) {
+        return true;
+    }
+    if reply.status() == Some(EnhancedStatus::new(5, 7, 8)) {
+        return true;
+    }
+    let text = reply.text().to_ascii_lowercase();
+    [
+        "relay access denied",
+        "relaying denied",
+        "relay denied",
+        "relay not permitted",
+        "relaying not allowed",
+        "unable to relay",
+        "not permitted to relay",
+        "not allowed to relay",
+        "does not accept relay",
+        "authentication required",
+        "authentication is required",
+        "must authenticate",
+        "not logged in",
+    ]
+    .iter()
+    .any(|phrase| text.contains(phrase))
+}
+
+impl Step {
+    const fn order(self) -> u8 {
+        match self {
+            Self::Connect => 0,
+            Self::Reset => 1,
+            Self::MailFrom => 2,
+            Self::RcptTo => 3,
+            Self::Data => 4,
+            Self::Message => 5,
+        }
+    }
+}
+
+impl PartialOrd for Step {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.order().cmp(&other.order()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::reply::Replies;
+
+    fn verdict(step: Step, line: &str) -> ReplyClass {
+        let mut bytes = bytes::BytesMut::from(format!("{line}\r\n").as_bytes());
+        classify_reply(step, &Replies::default().take(&mut bytes).unwrap().unwrap())
+    }
+
+    #[test]
+    fn every_step_reads_every_class() {
+        use Cause::{Recipient, Relay};
+        use ReplyClass::{Bounced, Deferred, Good};
+        use Step::{Connect, Data, MailFrom, Message, RcptTo, Reset};
+        for (step, line, want) in [
+            (Connect, "220 mx ready", Good),
+            (Connect, "554 no service", Deferred(Relay)),
+            (Connect, "450 come back", Deferred(Relay)),
+            (Connect, "535 5.7.8 bad login", Deferred(Relay)),
+            (Connect, "530 STARTTLS first", Deferred(Relay)),
+            (Connect, "354 what", Deferred(Relay)),
+            (Reset, "250 ok", Good),
+            (Reset, "500 what", Deferred(Relay)),
+            (MailFrom, "250 ok", Good),
+            (MailFrom, "550 sender refused", Deferred(Relay)),
+            (MailFrom, "553 5.7.1 not owned by user", Deferred(Relay)),
+            (MailFrom, "451 later", Deferred(Relay)),
+            (MailFrom, "452 4.3.1 disk full", Deferred(Relay)),
+            (MailFrom, "552 too big", Bounced(RefusalStage::Data)),
+            (MailFrom, "550 5.3.4 too big", Bounced(RefusalStage::Data)),
+            (RcptTo, "250 ok", Good),
+            (RcptTo, "251 will forward", Good),
+            (RcptTo, "450 4.2.0 greylisted", Deferred(Recipient)),
+            (RcptTo, "421 4.3.2 going down", Deferred(Relay)),
+            (
+                RcptTo,
+                "550 5.1.1 no such user",
+                Bounced(RefusalStage::Rcpt),
+            ),
+            (RcptTo, "501 5.1.3 bad syntax", Bounced(RefusalStage::Rcpt)),
+            (RcptTo, "556 5.1.10 null MX", Bounced(RefusalStage::Rcpt)),
+            (RcptTo, "530 5.7.0 login first", Deferred(Relay)),
+            (RcptTo, "503 5.5.1 MAIL first", Deferred(Relay)),
+            (
+                RcptTo,
+                "554 5.7.1 <a@b.c>: Relay access denied",
+                Deferred(Relay),
+            ),
+            (RcptTo, "550 5.7.1 Unable to relay", Deferred(Relay)),
+            (RcptTo, "550 5.7.8 who are you", Deferred(Relay)),
+            (
+                RcptTo,
+                "550 5.7.1 blocked by policy",
+                Bounced(RefusalStage::Rcpt),
+            ),
+            (RcptTo, "354 what", Deferred(Relay)),
+            (Data, "354 go", Good),
+            (Data, "250 what", Deferred(Relay)),
+            (Data, "451 4.7.1 later", Deferred(Recipient)),
+            (Data, "554 no valid recipients", Bounced(RefusalStage::Data)),
+            (Data, "503 RCPT first", Deferred(Relay)),
+            (Message, "250 2.0.0 queued", Good),
+            (Message, "451 4.7.1 greylisted", Deferred(Recipient)),
+            (Message, "421 bye", Deferred(Relay)),
+            (Message, "550 5.7.1 spam", Bounced(RefusalStage::Data)),
+            (Message, "552 5.2.2 full", Bounced(RefusalStage::Data)),
+            (Message, "354 what", Deferred(Relay)),
+        ] {
+            assert_eq!(verdict(step, line), want, "{step:?} {line}");
+        }
+    }
+}

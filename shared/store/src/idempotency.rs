@@ -1,0 +1,180 @@
+//! Requests that name themselves with an `Idempotency-Key`, so that a repeated one is done once.
+//!
+//! The first request takes the key under a lease and fixes the message id. If it dies, the lease
+//! runs out and the next one with the same body goes on under the same message id: what the first
+//! one queued and what the second one queues are then the same copies, claimed once.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use posthaste_model::{AccountId, MessageId, Timestamp};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+
+use crate::{Key, Put, RowChange, Store, StoreError};
+
+/// Seconds for which a key is remembered.
+pub const REMEMBERED: i64 = 24 * 3600;
+
+/// Seconds after which a request that gave no answer is dead: twice what the gateway waits.
+pub const PATIENCE: i64 = 60;
+
+/// What is known of a key.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Replay {
+    /// Hash of the body.
+    body: String,
+    message: MessageId,
+    /// When the key was taken first.
+    at: Timestamp,
+    /// Until then somebody is at it; `None` once the mail was accepted.
+    lease: Option<Timestamp>,
+}
+
+/// One request that has a key.
+#[derive(Clone, Copy, Debug)]
+pub struct IdempotentRequest<'a> {
+    pub account: &'a AccountId,
+    pub key: &'a str,
+    /// As sent, unpacked.
+    pub body: &'a [u8],
+}
+
+/// Proof that a request holds its key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeyHold {
+    key: Key,
+    replay: Replay,
+}
+
+impl KeyHold {
+    /// The message id to accept the mail under.
+    pub fn message(&self) -> &MessageId {
+        &self.replay.message
+    }
+}
+
+/// What [`Store::begin`] found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[must_use]
+pub enum Acquire {
+    /// Go on, then [`finish`](Store::finish) or [`abort`](Store::abort).
+    Acquired(KeyHold),
+    /// Another request with this key and body is being worked on, at most until then.
+    InProgress { until: Timestamp },
+    /// It was accepted before, as this message.
+    Replay(MessageId),
+    /// The key belongs to another body.
+    KeyReused,
+}
+
+impl Store {
+    /// Takes a key for a request that would become the message `fresh`.
+    ///
+    /// # Errors
+    /// When the table fails.
+    pub async fn begin(
+        &self,
+        request: IdempotentRequest<'_>,
+        fresh: &MessageId,
+        now: Timestamp,
+    ) -> Result<Acquire, StoreError> {
+        let key = Key::replay(request.account, &hash(request.key.as_bytes()));
+        let mine = Replay {
+            body: posthaste_offload::run(request.body.len(), || hash(request.body)).await,
+            message: fresh.clone(),
+            at: now,
+            lease: Some(now.plus(PATIENCE)),
+        };
+        let expires = Some(now.plus(REMEMBERED));
+        // Most keys are new: one call.
+        if self.put_new(&key, &mine, expires).await? == Put::Stored {
+            return Ok(Acquire::Acquired(KeyHold { key, replay: mine }));
+        }
+        let taken = self
+            .modify(&key, expires, |old: Option<&Replay>| {
+                next(old, &mine, now).map(RowChange::Put)
+            })
+            .await?;
+        Ok(match taken {
+            Err(found) => found,
+            Ok(replay) => Acquire::Acquired(KeyHold {
+                key,
+                replay: replay.unwrap_or(mine),
+            }),
+        })
+    }
+
+    /// The mail of this request was accepted.
+    ///
+    /// # Errors
+    /// When the table fails; the request may be repeated once the lease has run out, then.
+    pub async fn finish(&self, hold: &KeyHold) -> Result<(), StoreError> {
+        let done = Replay {
+            lease: None,
+            ..hold.replay.clone()
+        };
+        let expires = done.at.plus(REMEMBERED);
+        self.put(&hold.key, &done, Some(expires)).await
+    }
+
+    /// The request was refused and made nothing: its key is free again.
+    ///
+    /// # Errors
+    /// When the table fails; the key is free once the lease has run out, then.
+    pub async fn abort(&self, hold: &KeyHold) -> Result<(), StoreError> {
+        self.unless_taken_over(hold, |_| RowChange::Delete).await
+    }
+
+    /// The request failed half-way: the same one may go on at once, under the same message id.
+    ///
+    /// # Errors
+    /// When the table fails; it may go on once the lease has run out, then.
+    pub async fn release(&self, hold: &KeyHold) -> Result<(), StoreError> {
+        let over = |old: &Replay| {
+            RowChange::Put(Replay {
+                lease: Some(old.at),
+                ..old.clone()
+            })
+        };
+        self.unless_taken_over(hold, over).await
+    }
+
+    async fn unless_taken_over(
+        &self,
+        hold: &KeyHold,
+        change: impl Fn(&Replay) -> RowChange<Replay>,
+    ) -> Result<(), StoreError> {
+        let expires = Some(hold.replay.at.plus(REMEMBERED));
+        let changed = self
+            .modify(&hold.key, expires, |old: Option<&Replay>| match old {
+                Some(old) if *old == hold.replay => Ok(change(old)),
+                Some(_) | None => Ok::<_, std::convert::Infallible>(RowChange::Keep),
+            })
+            .await?;
+        let Ok(_) = changed;
+        Ok(())
+    }
+}
+
+/// The row that `mine` may write over `old`, or why it may not.
+fn next(old: Option<&Replay>, mine: &Replay, now: Timestamp) -> Result<Replay, Acquire> {
+    // Expired rows are deleted late.
+    let Some(old) = old.filter(|old| now.since(old.at) < REMEMBERED) else {
+        return Ok(mine.clone());
+    };
+    if old.body != mine.body {
+        return Err(Acquire::KeyReused);
+    }
+    match old.lease {
+        None => Err(Acquire::Replay(old.message.clone())),
+        Some(until) if until > now => Err(Acquire::InProgress { until }),
+        Some(_) => Ok(Replay {
+            lease: mine.lease,
+            ..old.clone()
+        }),
+    }
+}
+
+fn hash(bytes: &[u8]) -> String {
+    URL_SAFE_NO_PAD.encode(Sha256::digest(bytes))
+}

@@ -1,0 +1,325 @@
+//! Later sends: what is known of each piece of a mail that has yet to leave, and the one decision
+//! about it when its job comes.
+//!
+//! A piece is the part of a mail that leaves at one second; it is named by its first recipient. Its
+//! row is the authority on when it leaves and whether it still may: whoever cancels it, moves it
+//! or begins to deliver it changes that row, only if it is still as it was read. So each of them
+//! either comes first or is told that it came too late.
+
+use std::time::Duration;
+
+use futures_util::future::try_join;
+use posthaste_model::batch::{BATCH_LIFE, PartFate, PartStage, Plan, fate};
+use posthaste_model::{AccountId, BatchId, Clock, MessageId, Timestamp};
+use serde::{Deserialize, Serialize};
+
+use crate::due::put_request;
+use crate::key::{HeldCursor, padded};
+use crate::slice::Range;
+use crate::table::to_item;
+use crate::{Due, Key, PageQuery, Put, Store, StoreError, StoredRow};
+
+/// A piece as `mail-send` hands it in and `delivery` finds it: the job and the words around it.
+#[derive(Clone, Copy, Debug)]
+pub struct ScheduledMail<'a> {
+    pub account: &'a AccountId,
+    pub message: &'a MessageId,
+    /// Its first recipient: the start of the job's first span, or 0.
+    pub first: u32,
+    /// How many recipients it has.
+    pub recipients: u32,
+    /// The second for which the job was made (`Job::due`).
+    pub at: Timestamp,
+    pub batch: Option<&'a BatchId>,
+    /// The text of the job.
+    pub job: &'a str,
+}
+
+impl ScheduledMail<'_> {
+    fn key(&self) -> Key {
+        Key::piece(self.account, self.message, self.first)
+    }
+
+    pub(crate) fn place(&self) -> HeldCursor<'_> {
+        HeldCursor {
+            at: self.at,
+            message: self.message,
+            first: self.first,
+        }
+    }
+}
+
+/// What is known of a piece.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ScheduledPart {
+    pub message: MessageId,
+    pub first: u32,
+    pub recipients: u32,
+    pub at: Timestamp,
+    #[serde(default)]
+    pub stage: PartStage,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub was: Vec<Timestamp>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub batch: Option<BatchId>,
+    /// In which partition of its minute its due row lies.
+    #[serde(default)]
+    pub(crate) shard: u16,
+}
+
+impl ScheduledPart {
+    fn plan(&self) -> Plan<'_> {
+        Plan {
+            at: self.at,
+            stage: self.stage,
+            was: &self.was,
+        }
+    }
+
+    pub(crate) fn place(&self) -> HeldCursor<'_> {
+        HeldCursor {
+            at: self.at,
+            message: &self.message,
+            first: self.first,
+        }
+    }
+
+    /// When the row may go: long after the last job for it can come.
+    pub(crate) fn expires(&self) -> Timestamp {
+        self.at.plus(BATCH_LIFE)
+    }
+
+    /// The due row it has while it waits, without its body.
+    pub(crate) fn due_key(&self, account: &AccountId) -> Key {
+        let id = (&self.message, self.first, 0);
+        Due::send(self.at, account, id, String::new()).key(self.shard)
+    }
+}
+
+/// A piece in the listing of its batch.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BatchListing {
+    pub at: Timestamp,
+    pub message: MessageId,
+    pub first: u32,
+    pub recipients: u32,
+}
+
+/// Some of what a batch holds, in the order in which it leaves.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entries {
+    pub entries: Vec<BatchListing>,
+    /// Where to go on, if there is more.
+    pub next: Option<String>,
+}
+
+/// What a hold would reach.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reach {
+    /// The batch holds no messages.
+    Empty,
+    /// At least one message.
+    Some,
+    /// None of those there are.
+    None,
+}
+
+impl Store {
+    /// Keeps the pieces of a mail until their time. Gives back (job, delay) for what leaves so soon
+    /// that it must go to the send queue now; with everything else it is durable once this returns.
+    ///
+    /// # Errors
+    /// When the table fails; then the mail was not accepted.
+    pub async fn schedule(
+        &self,
+        pieces: &[ScheduledMail<'_>],
+        clock: &Clock,
+    ) -> Result<Vec<(String, Duration)>, StoreError> {
+        let mut rows = Vec::new();
+        let mut dues = Vec::new();
+        for later in pieces {
+            let id = (later.message, later.first, 0);
+            let due = Due::send(later.at, later.account, id, later.job.to_owned());
+            let piece = ScheduledPart {
+                message: later.message.clone(),
+                first: later.first,
+                recipients: later.recipients,
+                at: later.at,
+                stage: PartStage::Waiting,
+                was: Vec::new(),
+                batch: later.batch.cloned(),
+                shard: due.shard(self.dues.shards),
+            };
+            rows.push(put_request(&later.key(), &piece, Some(piece.expires()))?);
+            if let Some(batch) = later.batch {
+                let key = Key::entry(later.account, batch, &piece.place());
+                rows.push(put_request(&key, &piece.entry(), Some(piece.expires()))?);
+            }
+            dues.push(due);
+        }
+        self.defer_with(rows, dues, clock).await
+    }
+
+    /// The pieces of a mail that was sent later, in order; none for one that never was.
+    ///
+    /// # Errors
+    /// When the table fails.
+    pub async fn pieces(
+        &self,
+        account: &AccountId,
+        message: &MessageId,
+    ) -> Result<Vec<StoredRow<ScheduledPart>>, StoreError> {
+        let pk = Key::message_pk(account, message);
+        self.list(&pk, Key::pieces(), &PageQuery::all()).await
+    }
+
+    /// Decides about a piece whose job has come, and does what the table has to do for it. To be
+    /// called by `delivery` for every job with a `due` and `attempt` 0, before anything else.
+    /// Repeating it gives the same answer:
+    ///
+    /// * `Deliver`: the piece can no longer be cancelled or moved; go on.
+    /// * `Hold`: the job is kept with its batch; forget this copy of it.
+    /// * `Discard`: record every copy as dropped, with this reason.
+    /// * `Move(at)`: set the job's `due` to `at` and [`defer`](Store::defer) it.
+    /// * `Ignore`: forget this copy of the job.
+    ///
+    /// # Errors
+    /// When the table fails; the job is to come again then.
+    pub async fn begin_delivery(
+        &self,
+        later: &ScheduledMail<'_>,
+        clock: &Clock,
+    ) -> Result<PartFate, StoreError> {
+        const MAX_ATTEMPTS: u32 = 12;
+        for _ in 0..MAX_ATTEMPTS {
+            let (fate, piece) = self.fate_of(later, clock.now()).await?;
+            match fate {
+                PartFate::Hold => match self.keep_held(later, clock).await? {
+                    PartFate::Hold => return Ok(PartFate::Hold),
+                    _ => continue,
+                },
+                PartFate::Deliver => {
+                    if self.settle(later, piece, PartStage::Gone).await? == Put::Stored {
+                        return Ok(fate);
+                    }
+                }
+                PartFate::Discard(reason) => {
+                    if self.settle(later, piece, reason.stage()).await? == Put::Stored {
+                        return Ok(fate);
+                    }
+                }
+                PartFate::Move(_) | PartFate::Ignore => return Ok(fate),
+            }
+        }
+        Err(StoreError::Contended(later.key().sk))
+    }
+
+    /// What becomes of a piece, read consistently.
+    pub(crate) async fn fate_of(
+        &self,
+        later: &ScheduledMail<'_>,
+        now: Timestamp,
+    ) -> Result<(PartFate, Option<StoredRow<ScheduledPart>>), StoreError> {
+        let key = later.key();
+        let hold = async {
+            match later.batch {
+                None => Ok(None),
+                Some(batch) => self.hold_on(later.account, batch, now).await,
+            }
+        };
+        let (piece, hold) = try_join(self.get::<ScheduledPart>(&key), hold).await?;
+        let plan = piece.as_ref().map(|row| row.value.plan());
+        Ok((fate(plan, hold, later.at, now), piece))
+    }
+
+    /// Writes down that a piece is settled, unless somebody changed it since it was read.
+    async fn settle(
+        &self,
+        later: &ScheduledMail<'_>,
+        piece: Option<StoredRow<ScheduledPart>>,
+        stage: PartStage,
+    ) -> Result<Put, StoreError> {
+        let listed = async {
+            if let Some(batch) = later.batch {
+                let entry = Key::entry(later.account, batch, &later.place());
+                self.delete(&entry).await?;
+            }
+            Ok(())
+        };
+        let written = async {
+            match piece {
+                Some(row) if row.value.stage != stage => {
+                    let piece = ScheduledPart { stage, ..row.value };
+                    let item = to_item(&row.key, &piece, row.rev + 1, Some(piece.expires()))?;
+                    self.put_if(item, Some(row.rev)).await
+                }
+                Some(_) | None => Ok(Put::Stored),
+            }
+        };
+        let ((), put) = try_join(listed, written).await?;
+        Ok(put)
+    }
+
+    /// What a batch holds, in the order in which it leaves: at most `limit`, after `after`.
+    ///
+    /// # Errors
+    /// When the table fails.
+    pub async fn entries(
+        &self,
+        account: &AccountId,
+        batch: &BatchId,
+        after: Option<String>,
+        limit: usize,
+    ) -> Result<Entries, StoreError> {
+        let pk = |part| Key::entries_pk(account, batch, part);
+        let range = Range::all().after(after);
+        let slice = self.gather::<BatchListing>(pk, &range, limit).await?;
+        let last = slice.rows.last().map(|row| row.key.sk.clone());
+        Ok(Entries {
+            next: last.filter(|_| slice.more),
+            entries: slice.rows.into_iter().map(|row| row.value).collect(),
+        })
+    }
+
+    /// What a hold from `first` on would reach.
+    ///
+    /// # Errors
+    /// When the table fails.
+    pub async fn reach(
+        &self,
+        account: &AccountId,
+        batch: &BatchId,
+        first: Timestamp,
+    ) -> Result<Reach, StoreError> {
+        let pk = |part| Key::entries_pk(account, batch, part);
+        let from = padded(first);
+        let reached = Range {
+            from,
+            ..Range::all()
+        };
+        if !self
+            .gather::<BatchListing>(pk, &reached, 1)
+            .await?
+            .rows
+            .is_empty()
+        {
+            return Ok(Reach::Some);
+        }
+        let any = self.gather::<BatchListing>(pk, &Range::all(), 1).await?;
+        Ok(match any.rows.is_empty() {
+            true => Reach::Empty,
+            false => Reach::None,
+        })
+    }
+}
+
+impl ScheduledPart {
+    pub(crate) fn entry(&self) -> BatchListing {
+        BatchListing {
+            at: self.at,
+            message: self.message.clone(),
+            first: self.first,
+            recipients: self.recipients,
+        }
+    }
+}
