@@ -10,14 +10,14 @@
 //! | counters of a day | one category; a longer sort key ends with a hash | [`COUNTED`] |
 //! | due row, held message, dead letter, lost mail | one message of a queue, 256 KB | [`CARRIER`] |
 //! | mail and tracking settings | each text at the door, together 340 KB | [`SETTINGS`] |
-//! | template | names and subjects of all versions 250 KB, 300 versions | 350 KB |
+//! | template | names and subjects of all versions 250 KB, 300 versions | [`TEMPLATE`] |
 //! | texts of a version | parts of 300 KB | 301 KB |
-//! | domain | 1,000 borrowers | 150 KB |
+//! | domain | 1,000 borrowers | [`DOMAIN`] |
 //! | account | 1,000 sending addresses | 60 KB |
-//! | API key | 1,000 known scopes, name 255 characters | 60 KB |
+//! | API key | 1,000 known scopes, name 255 characters | [`API_KEY`] |
 //! | holds of an account | 100 batches | 20 KB |
-//! | webhook, parse setting | URLs and names 1 or 2 KB each, 3 times that in their standard form | 20 KB |
-//! | verified sender | characters of each field at the door | 8 KB |
+//! | webhook, parse setting | URLs and names 1 or 2 KB each, 3 times that in their standard form | [`WEBHOOK`] |
+//! | verified sender | characters of each field at the door | [`SENDER`] |
 //! | system mails of an account, of an address | 5 and 2 entries of a second and a hash | 1 KB |
 //! | address to forward to | an address of 320 characters, a hash | 2 KB |
 //! | unsubscribe group | name 30 characters, description 100 | 2 KB |
@@ -41,3 +41,18 @@ pub const CARRIER: usize = 280_000;
 
 /// Of an account's settings.
 pub const SETTINGS: usize = 350_000;
+
+/// Of a template, without the texts of its versions.
+pub const TEMPLATE: usize = 350_000;
+
+/// Of an authenticated domain.
+pub const DOMAIN: usize = 200_000;
+
+/// Of an API key.
+pub const API_KEY: usize = 60_000;
+
+/// Of a webhook or a parse setting.
+pub const WEBHOOK: usize = 20_000;
+
+/// Of a verified sender.
+pub const SENDER: usize = 8_192;

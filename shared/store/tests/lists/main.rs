@@ -9,6 +9,7 @@
 mod counters;
 mod families;
 mod groups;
+mod owned;
 mod rows;
 mod suppressions;
 mod templates;
