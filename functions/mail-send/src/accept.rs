@@ -1,6 +1,5 @@
 //! The order of steps: edge checks, decode and check, account, durable, `202`.
 
-use std::collections::BTreeMap;
 use std::time::Duration;
 
 use axum::extract::State;
@@ -10,10 +9,11 @@ use bytes::Bytes;
 use posthaste_http::{
     Caller, Dialect, Inflated, RawBody, Rejection, body_is_json, inflate, too_large,
 };
-use posthaste_model::{BatchId, Mail, MessageId, Span, Timestamp, due};
+use posthaste_model::{BatchId, Mail, MessageId};
 use posthaste_queue::{Job, JobBody, Packing};
 use posthaste_store::ScheduledMail;
 
+use crate::jobs::{ScheduledSpans, groups, parts};
 use crate::{App, decode_and_check};
 
 /// An unpacked body is below 48 MiB (what arrives is below 30 MiB).
@@ -179,7 +179,8 @@ async fn enqueue(
     let batch = mail.batch_id.clone();
     let count = u32::try_from(mail.count()).unwrap_or(u32::MAX);
     let mail_is_whole = mail.submitted.is_some();
-    let packed = posthaste_offload::run(size, || JobBody::pack(mail, size)).await;
+    let jobs = groups.len();
+    let packed = posthaste_offload::run(size, || JobBody::pack(mail, size, jobs)).await;
     let body = match packed.map_err(|e| Rejection::internal(&e))? {
         Packing::Inline(body) => body,
         Packing::Large(bytes) => {
@@ -204,38 +205,6 @@ async fn enqueue(
     let written = size.saturating_mul(groups.len());
     let parts = posthaste_offload::run(written, || parts(&job, groups, count)).await?;
     persist(app, &job, batch.as_ref(), &parts).await
-}
-
-/// The job of each group, as it travels. `count` is the number of all recipients.
-fn parts(
-    job: &Job,
-    groups: Vec<(Option<Timestamp>, Vec<Span>)>,
-    count: u32,
-) -> Result<Vec<ScheduledSpans>, Rejection> {
-    let whole = groups.len() == 1;
-    let mut parts = Vec::with_capacity(groups.len());
-    for (due, spans) in groups {
-        let all = vec![Span { from: 0, to: count }];
-        let part = Job {
-            due,
-            spans: if whole { Vec::new() } else { spans.clone() },
-            ..job.clone()
-        };
-        let text = part.to_text().map_err(|e| Rejection::internal(&e))?;
-        parts.push(ScheduledSpans {
-            due,
-            spans: if whole { all } else { spans },
-            text,
-        });
-    }
-    Ok(parts)
-}
-
-/// What leaves at one second.
-struct ScheduledSpans {
-    due: Option<Timestamp>,
-    spans: Vec<Span>,
-    text: String,
 }
 
 /// Later parts first: one that cannot be kept refuses the request before anything was sent.
@@ -267,24 +236,4 @@ async fn persist(
     leaving.extend(now.map(|part| (part.text.clone(), Duration::ZERO)));
     let sent = app.queue.send_all(leaving).await;
     sent.map_err(|e| Rejection::unavailable(&e))
-}
-
-/// The recipients by the second they leave; what leaves at once comes last.
-fn groups(mail: &Mail, now: Timestamp, horizon: i64) -> Vec<(Option<Timestamp>, Vec<Span>)> {
-    let mut groups: BTreeMap<Timestamp, Vec<Span>> = BTreeMap::new();
-    let mut at_once = Vec::new();
-    let mut next = 0_u32;
-    for p in &mail.personalizations {
-        let to = next.saturating_add(u32::try_from(p.count()).unwrap_or(u32::MAX));
-        let span = Span { from: next, to };
-        next = to;
-        // The horizon was checked with every other rule.
-        match due(mail.send_at_of(p), now, horizon).unwrap_or(None) {
-            None => at_once.push(span),
-            Some(at) => groups.entry(at).or_default().push(span),
-        }
-    }
-    let later = groups.into_iter().map(|(at, spans)| (Some(at), spans));
-    let now = (!at_once.is_empty()).then_some((None, at_once));
-    later.chain(now).collect()
 }

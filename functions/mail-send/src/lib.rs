@@ -6,6 +6,7 @@ mod check;
 mod decode;
 mod from_env;
 mod idempotency;
+mod jobs;
 mod senders;
 mod size;
 mod template;

@@ -17,6 +17,10 @@ pub const LARGEST_INLINE: usize = 16 * 1024;
 /// under 256 KB, which every SQS queue takes, and under DynamoDB's 400 KB for a due row.
 const LARGEST_PACKED: usize = 240 * 1024;
 
+/// The jobs of one mail carry at most this many bytes of it together; a mail that would be repeated oftener, at
+/// one time for each of its recipients for example, lies in `blob` once.
+const LARGEST_REPEATED: usize = 4 << 20;
+
 /// One piece of delivery work.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Job {
@@ -88,17 +92,20 @@ pub enum Packing {
 }
 
 impl JobBody {
-    /// Chooses how a mail travels.
+    /// Chooses how a mail of `size` bytes of JSON travels in each of its `jobs`.
     ///
     /// # Errors
     /// Never for a mail that was read from JSON.
-    pub fn pack(mail: Mail, size: usize) -> Result<Packing, JobError> {
-        if size <= LARGEST_INLINE {
+    pub fn pack(mail: Mail, size: usize, jobs: usize) -> Result<Packing, JobError> {
+        let repeats_little =
+            |bytes: usize| jobs <= 1 || bytes.saturating_mul(jobs) <= LARGEST_REPEATED;
+        if size <= LARGEST_INLINE && repeats_little(size) {
             return Ok(Packing::Inline(Self::Mail(Box::new(mail))));
         }
         let json = serde_json::to_vec(&mail)?;
         let small = compress(&json)?;
-        if small.len() / 3 * 4 > LARGEST_PACKED {
+        let packed = small.len() / 3 * 4;
+        if packed > LARGEST_PACKED || !repeats_little(packed) {
             return Ok(Packing::Large(small));
         }
         Ok(Packing::Inline(Self::Packed(Packed(
@@ -222,7 +229,7 @@ mod tests {
     #[test]
     fn a_mail_travels_plain_packed_or_beside_by_its_size() {
         let small = mail("hello");
-        let Packing::Inline(JobBody::Mail(kept)) = JobBody::pack(small.clone(), 2000).unwrap()
+        let Packing::Inline(JobBody::Mail(kept)) = JobBody::pack(small.clone(), 2000, 1).unwrap()
         else {
             unreachable!("a small mail travels as it is");
         };
@@ -230,7 +237,7 @@ mod tests {
 
         let middle = mail(&"hello ".repeat(20_000));
         let Packing::Inline(JobBody::Packed(packed)) =
-            JobBody::pack(middle.clone(), 120_000).unwrap()
+            JobBody::pack(middle.clone(), 120_000, 1).unwrap()
         else {
             unreachable!("a compressible mail is packed");
         };
@@ -246,7 +253,7 @@ mod tests {
         .take(1_000_000)
         .collect();
         let large = mail(&noise);
-        let Packing::Large(bytes) = JobBody::pack(large.clone(), 1_000_000).unwrap() else {
+        let Packing::Large(bytes) = JobBody::pack(large.clone(), 1_000_000, 1).unwrap() else {
             unreachable!("a mail that does not compress goes to blob");
         };
         assert_eq!(unpack(&bytes).unwrap(), large);
