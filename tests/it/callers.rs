@@ -22,8 +22,13 @@ pub(crate) async fn routes() -> Vec<Route> {
     for (name, kind) in functions::all() {
         let Kind::Http(open) = kind else { continue };
         let variables = template.variables(&stanzas[name]);
-        let boot = Platform::function(Env::new(move |name| variables.get(name).cloned()));
-        all.extend(open(&boot).expect("a function that starts").list().to_vec());
+        let platform = Platform::function(Env::new(move |name| variables.get(name).cloned()));
+        all.extend(
+            open(&platform)
+                .expect("a function that starts")
+                .list()
+                .to_vec(),
+        );
     }
     all
 }

@@ -12,6 +12,7 @@ mod journeys;
 mod layers;
 mod limits;
 mod mx;
+mod names;
 mod service;
 mod smtp;
 mod template;

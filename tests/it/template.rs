@@ -60,14 +60,14 @@ async fn every_function_starts_with_its_variables_and_has_its_routes() {
         let stanza = &template.functions()[name];
         let variables = template.variables(stanza);
         let vars = Env::new(move |name| variables.get(name).cloned());
-        let boot = Platform::function(vars);
+        let platform = Platform::function(vars);
         let declared = match kind {
             Kind::Worker(open) => {
-                open(&boot).unwrap_or_else(|e| panic!("{name} does not start: {e}"));
+                open(&platform).unwrap_or_else(|e| panic!("{name} does not start: {e}"));
                 Vec::new()
             }
             Kind::Http(routes) => {
-                let routes = routes(&boot);
+                let routes = routes(&platform);
                 let routes = routes.unwrap_or_else(|e| panic!("{name} does not start: {e}"));
                 let one =
                     |route: &posthaste_http::Route| format!("{} {}", route.method, route.path);
@@ -93,8 +93,8 @@ async fn people_can_leave_a_list_without_a_tracking_host() {
         let mut variables = variables.clone();
         variables.remove("TRACKING_URL");
         variables.insert(name.to_owned(), "https://links.example".to_owned());
-        let boot = Platform::function(Env::new(move |name| variables.get(name).cloned()));
-        let app = delivery::App::from_env(&boot).unwrap();
+        let platform = Platform::function(Env::new(move |name| variables.get(name).cloned()));
+        let app = delivery::App::from_env(&platform).unwrap();
         let tracking = app.tracking.as_ref().map(PublicUrl::as_str);
         assert_eq!(tracking, want, "{name}");
     }
@@ -144,8 +144,8 @@ async fn rate_limits_are_the_owner_s_to_set() {
         assert!(template.0["Parameters"].get(parameter).is_some());
     }
     let variables = template.variables(&template.functions()["api-keys"]);
-    let boot = Platform::function(Env::new(move |name| variables.get(name).cloned()));
-    assert_eq!(boot.limits(), Ok(posthaste_http::RateLimits::default()));
+    let platform = Platform::function(Env::new(move |name| variables.get(name).cloned()));
+    assert_eq!(platform.limits(), Ok(posthaste_http::RateLimits::default()));
 }
 
 #[test]

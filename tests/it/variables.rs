@@ -90,10 +90,10 @@ fn start(kind: &Kind, given: &BTreeMap<String, String>) -> (BTreeSet<String>, bo
         note.lock().unwrap().insert(name.to_owned());
         given.get(name).cloned()
     });
-    let boot = Platform::function(vars);
+    let platform = Platform::function(vars);
     let started = match kind {
-        Kind::Http(open) => open(&boot).is_ok(),
-        Kind::Worker(open) => open(&boot).is_ok(),
+        Kind::Http(open) => open(&platform).is_ok(),
+        Kind::Worker(open) => open(&platform).is_ok(),
     };
     let asked = asked.lock().unwrap().clone();
     (asked, started)

@@ -33,10 +33,10 @@ impl App {
     ///
     /// # Errors
     /// When one that must be there is not, or one cannot be read.
-    pub fn from_env(boot: &Platform) -> Result<Self, Error> {
+    pub fn from_env(platform: &Platform) -> Result<Self, Error> {
         Ok(Self {
-            store: boot.store()?,
-            notices: Notices::open(boot)?,
+            store: platform.store()?,
+            notices: Notices::open(platform)?,
         })
     }
 }

@@ -39,12 +39,12 @@ impl App {
     ///
     /// # Errors
     /// When one that must be there is not, or one cannot be read.
-    pub fn from_env(boot: &Platform) -> Result<Self, ConfigError> {
+    pub fn from_env(platform: &Platform) -> Result<Self, ConfigError> {
         Ok(Self {
-            store: boot.store()?,
-            blob: boot.blob()?,
-            clock: boot.clock(),
-            searches: boot.env().or_default("SEARCH_DAYS", 0_u32)? > 0,
+            store: platform.store()?,
+            blob: platform.blob()?,
+            clock: platform.clock(),
+            searches: platform.env().or_default("SEARCH_DAYS", 0_u32)? > 0,
         })
     }
 }

@@ -17,13 +17,13 @@ impl App {
     ///
     /// # Errors
     /// When one that must be there is not, or one cannot be read.
-    pub fn from_env(boot: &Platform) -> Result<Self, ConfigError> {
-        let vars = boot.env();
+    pub fn from_env(platform: &Platform) -> Result<Self, ConfigError> {
+        let vars = platform.env();
         let delivery = vars.required("DELIVERY")?;
         let mailer = if delivery == "ses" {
             let pools = vars.optional::<Pools>("IP_POOLS")?.unwrap_or_default();
             let set = vars.get("CONFIGURATION_SET");
-            Mailer::Ses(Ses::with_pools(boot.aws(), set, pools))
+            Mailer::Ses(Ses::with_pools(platform.aws(), set, pools))
         } else {
             let relay: RelayUrl = vars.parsed("DELIVERY")?;
             Mailer::Smtp(Smtp::new(SmtpConfig::new(relay)))
@@ -32,13 +32,13 @@ impl App {
         let days: i64 = vars.positive("RETENTION_DAYS", 30)?;
         let public_url = vars.optional::<PublicUrl>("PUBLIC_URL")?;
         Ok(Self {
-            store: boot.store()?,
-            send: boot.queue("SEND_QUEUE_URL")?,
-            events: boot.queue("EVENTS_QUEUE_URL")?,
-            blob: boot.blob()?,
+            store: platform.store()?,
+            send: platform.queue("SEND_QUEUE_URL")?,
+            events: platform.queue("EVENTS_QUEUE_URL")?,
+            blob: platform.blob()?,
             mailer,
-            clock: boot.clock(),
-            entropy: boot.entropy(),
+            clock: platform.clock(),
+            entropy: platform.entropy(),
             keys: vars.parsed::<KeyRing>("STACK_SECRET")?,
             identity: Identity {
                 hostname: vars.parsed("HOSTNAME_OF_SERVICE")?,
@@ -51,7 +51,7 @@ impl App {
             },
             spam,
             templates: crate::Templates::default(),
-            owner: format!("lambda-{:016x}", boot.entropy().below(u64::MAX)),
+            owner: format!("lambda-{:016x}", platform.entropy().below(u64::MAX)),
             single_process: false,
             concurrency: vars.positive("AT_ONCE", 10)?,
             tracking: vars.optional("TRACKING_URL")?.or(public_url),

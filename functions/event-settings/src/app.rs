@@ -33,18 +33,18 @@ impl App {
     ///
     /// # Errors
     /// When one that must be there is not, or one cannot be read.
-    pub fn from_env(boot: &Platform) -> Result<Self, Error> {
-        let vars = boot.env();
+    pub fn from_env(platform: &Platform) -> Result<Self, Error> {
+        let vars = platform.env();
         Ok(Self {
-            store: boot.store()?,
-            retries: boot.queue("RETRIES_QUEUE_URL")?,
+            store: platform.store()?,
+            retries: platform.queue("RETRIES_QUEUE_URL")?,
             client: WebhookClient::open(Config {
                 guard: Guard::default(),
                 ..Config::default()
             })?,
             sealer: Arc::new(vars.parsed("STACK_SECRET")?),
-            clock: boot.clock(),
-            entropy: boot.entropy(),
+            clock: platform.clock(),
+            entropy: platform.entropy(),
             max_webhooks: vars.or_default("MAX_WEBHOOKS", MAX_WEBHOOKS)?,
         })
     }

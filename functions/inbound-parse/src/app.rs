@@ -51,17 +51,17 @@ impl App {
     ///
     /// # Errors
     /// When one that must be there is not, or one cannot be read.
-    pub fn from_env(boot: &Platform) -> Result<Self, Error> {
-        let vars = boot.env();
+    pub fn from_env(platform: &Platform) -> Result<Self, Error> {
+        let vars = platform.env();
         Ok(Self {
-            store: boot.store()?,
-            blob: boot.blob()?,
-            inbound: boot.queue("INBOUND_QUEUE_URL")?,
+            store: platform.store()?,
+            blob: platform.blob()?,
+            inbound: platform.queue("INBOUND_QUEUE_URL")?,
             client: WebhookClient::open(Self::bounds(Guard::default()))?,
             resolver: Some(Resolver::system()?),
             filter: vars.optional("SPAM_FILTER")?,
-            clock: boot.clock(),
-            entropy: boot.entropy(),
+            clock: platform.clock(),
+            entropy: platform.entropy(),
             hostname: vars.parsed("MAIL_HOSTNAME")?,
             at_once: vars.positive("AT_ONCE", 2)?,
             retention: vars

@@ -22,13 +22,13 @@ impl App {
     ///
     /// # Errors
     /// When one that must be there is not, or one cannot be read.
-    pub fn from_env(boot: &Platform) -> Result<Self, Error> {
+    pub fn from_env(platform: &Platform) -> Result<Self, Error> {
         Ok(Self {
-            store: boot.store()?,
-            send: boot.queue("SEND_QUEUE_URL")?,
-            clock: boot.clock(),
-            entropy: boot.entropy(),
-            horizon: boot.env().positive("HORIZON_SECONDS", HORIZON)?,
+            store: platform.store()?,
+            send: platform.queue("SEND_QUEUE_URL")?,
+            clock: platform.clock(),
+            entropy: platform.entropy(),
+            horizon: platform.env().positive("HORIZON_SECONDS", HORIZON)?,
         })
     }
 }

@@ -9,15 +9,15 @@ impl App {
     ///
     /// # Errors
     /// When one that must be there is not, or one cannot be read.
-    pub fn from_env(boot: &Platform) -> Result<Self, ConfigError> {
+    pub fn from_env(platform: &Platform) -> Result<Self, ConfigError> {
         Ok(Self {
-            store: boot.store()?,
-            queue: boot.queue("SEND_QUEUE_URL")?,
-            blob: boot.blob()?,
-            clock: boot.clock(),
-            entropy: boot.entropy(),
+            store: platform.store()?,
+            queue: platform.queue("SEND_QUEUE_URL")?,
+            blob: platform.blob()?,
+            clock: platform.clock(),
+            entropy: platform.entropy(),
             limits: SendLimits {
-                horizon: boot
+                horizon: platform
                     .env()
                     .positive("HORIZON_SECONDS", SendLimits::default().horizon)?,
             },

@@ -22,12 +22,12 @@ impl App {
     ///
     /// # Errors
     /// When one is not set.
-    pub fn from_env(boot: &Platform) -> Result<Self, Error> {
+    pub fn from_env(platform: &Platform) -> Result<Self, Error> {
         Ok(Self {
-            store: boot.store()?,
-            inbound: boot.queue("INBOUND_QUEUE_URL")?,
+            store: platform.store()?,
+            inbound: platform.queue("INBOUND_QUEUE_URL")?,
             guard: Guard::default(),
-            clock: boot.clock(),
+            clock: platform.clock(),
         })
     }
 }

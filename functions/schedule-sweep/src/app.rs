@@ -35,14 +35,14 @@ impl App {
     ///
     /// # Errors
     /// When one that must be there is not, or one cannot be read.
-    pub fn from_env(boot: &Platform) -> Result<Self, Error> {
-        let vars = boot.env();
+    pub fn from_env(platform: &Platform) -> Result<Self, Error> {
+        let vars = platform.env();
         Ok(Self {
-            store: boot.store()?,
-            send: boot.queue("SEND_QUEUE_URL")?,
-            retries: boot.queue("RETRIES_QUEUE_URL")?,
-            inbound: boot.queue("INBOUND_QUEUE_URL")?,
-            clock: boot.clock(),
+            store: platform.store()?,
+            send: platform.queue("SEND_QUEUE_URL")?,
+            retries: platform.queue("RETRIES_QUEUE_URL")?,
+            inbound: platform.queue("INBOUND_QUEUE_URL")?,
+            clock: platform.clock(),
             // The rule fires every minute: a sweep that ends before the next one begins does not
             // read the same rows at the same time.
             budget: Duration::from_secs(vars.positive("SWEEP_SECONDS", 45)?),

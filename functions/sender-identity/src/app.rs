@@ -37,21 +37,21 @@ impl App {
     ///
     /// # Errors
     /// When one that must be there is not, or one cannot be read.
-    pub fn from_env(boot: &Platform) -> Result<Self, Error> {
-        let vars = boot.env();
+    pub fn from_env(platform: &Platform) -> Result<Self, Error> {
+        let vars = platform.env();
         let bounce_domain = String::from(vars.parsed::<Hostname>("BOUNCE_DOMAIN")?);
         let mail_host = vars.optional::<Hostname>("MAIL_HOST")?;
         let or = |name: &str, default: String| vars.get(name).unwrap_or(default);
         Ok(Self {
-            store: boot.store()?,
-            notices: Notices::open(boot)?,
+            store: platform.store()?,
+            notices: Notices::open(platform)?,
             resolver: Resolver::system()?,
             trusting: false,
             ses: (vars.get("DELIVERY").as_deref() == Some("ses"))
-                .then(|| Ses::new(boot.aws(), None)),
+                .then(|| Ses::new(platform.aws(), None)),
             sealer: Arc::new(vars.parsed("STACK_SECRET")?),
-            clock: boot.clock(),
-            entropy: boot.entropy(),
+            clock: platform.clock(),
+            entropy: platform.entropy(),
             target: Target {
                 mail_host: mail_host.map_or_else(|| bounce_domain.clone(), String::from),
                 spf: or("SPF", format!("include:{bounce_domain}")),

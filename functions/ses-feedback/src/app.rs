@@ -32,16 +32,16 @@ impl App {
     ///
     /// # Errors
     /// When one that must be there is not, or one cannot be read.
-    pub fn from_env(boot: &Platform) -> Result<Self, ConfigError> {
-        let vars = boot.env();
+    pub fn from_env(platform: &Platform) -> Result<Self, ConfigError> {
+        let vars = platform.env();
         Ok(Self {
-            store: boot.store()?,
-            feedback: boot.queue("FEEDBACK_QUEUE_URL")?,
-            events: boot.queue("EVENTS_QUEUE_URL")?,
-            blob: boot.blob()?,
+            store: platform.store()?,
+            feedback: platform.queue("FEEDBACK_QUEUE_URL")?,
+            events: platform.queue("EVENTS_QUEUE_URL")?,
+            blob: platform.blob()?,
             keys: vars.parsed("STACK_SECRET")?,
             bounce_domain: vars.optional("BOUNCE_DOMAIN")?,
-            clock: boot.clock(),
+            clock: platform.clock(),
             at_once: vars.positive("AT_ONCE", 10)?,
         })
     }

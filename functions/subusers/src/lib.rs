@@ -26,11 +26,11 @@ impl App {
     ///
     /// # Errors
     /// When it is not set.
-    pub fn from_env(boot: &Platform) -> Result<Self, ConfigError> {
+    pub fn from_env(platform: &Platform) -> Result<Self, ConfigError> {
         Ok(Self {
-            store: boot.store()?,
-            clock: boot.clock(),
-            entropy: boot.entropy(),
+            store: platform.store()?,
+            clock: platform.clock(),
+            entropy: platform.entropy(),
         })
     }
 }

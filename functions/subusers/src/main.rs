@@ -1,8 +1,8 @@
 //! Lambda entry point of `subusers`.
 
 fn main() -> Result<(), posthaste_runtime::Error> {
-    posthaste_runtime::http(|boot| {
-        let app = subusers::App::from_env(boot)?;
-        Ok(subusers::routes(app, boot.gate()?))
+    posthaste_runtime::http(|platform| {
+        let app = subusers::App::from_env(platform)?;
+        Ok(subusers::routes(app, platform.gate()?))
     })
 }

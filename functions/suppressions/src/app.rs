@@ -20,10 +20,10 @@ impl App {
     ///
     /// # Errors
     /// When it is not there.
-    pub fn from_env(boot: &Platform) -> Result<Self, Error> {
+    pub fn from_env(platform: &Platform) -> Result<Self, Error> {
         Ok(Self {
-            store: boot.store()?,
-            clock: boot.clock(),
+            store: platform.store()?,
+            clock: platform.clock(),
         })
     }
 

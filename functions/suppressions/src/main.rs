@@ -1,8 +1,8 @@
 //! Lambda entry point of `suppressions`.
 
 fn main() -> Result<(), posthaste_runtime::Error> {
-    posthaste_runtime::http(|boot| {
-        let app = suppressions::App::from_env(boot)?;
-        Ok(suppressions::routes(app, boot.gate()?))
+    posthaste_runtime::http(|platform| {
+        let app = suppressions::App::from_env(platform)?;
+        Ok(suppressions::routes(app, platform.gate()?))
     })
 }

@@ -32,11 +32,11 @@ impl App {
     ///
     /// # Errors
     /// When it is not set.
-    pub fn from_env(boot: &Platform) -> Result<Self, Error> {
+    pub fn from_env(platform: &Platform) -> Result<Self, Error> {
         Ok(Self {
-            store: boot.store()?,
-            clock: boot.clock(),
-            entropy: boot.entropy(),
+            store: platform.store()?,
+            clock: platform.clock(),
+            entropy: platform.entropy(),
         })
     }
 

@@ -1,8 +1,8 @@
 //! Lambda entry point of `templates`.
 
 fn main() -> Result<(), posthaste_runtime::Error> {
-    posthaste_runtime::http(|boot| {
-        let app = templates::App::from_env(boot)?;
-        Ok(templates::routes(app, boot.gate()?))
+    posthaste_runtime::http(|platform| {
+        let app = templates::App::from_env(platform)?;
+        Ok(templates::routes(app, platform.gate()?))
     })
 }

@@ -34,13 +34,13 @@ impl App {
     ///
     /// # Errors
     /// When one is not set or cannot be read.
-    pub fn from_env(boot: &Platform) -> Result<Self, Error> {
+    pub fn from_env(platform: &Platform) -> Result<Self, Error> {
         Ok(Self {
-            store: boot.store()?,
-            events: boot.queue("EVENTS_QUEUE_URL")?,
-            keys: boot.env().parsed("STACK_SECRET")?,
-            clock: boot.clock(),
-            entropy: boot.entropy(),
+            store: platform.store()?,
+            events: platform.queue("EVENTS_QUEUE_URL")?,
+            keys: platform.env().parsed("STACK_SECRET")?,
+            clock: platform.clock(),
+            entropy: platform.entropy(),
         })
     }
 }

@@ -96,9 +96,9 @@ impl App {
     ///
     /// # Errors
     /// When one that must be there is not, or one cannot be read.
-    pub fn from_env(boot: &Platform) -> Result<Self, Error> {
+    pub fn from_env(platform: &Platform) -> Result<Self, Error> {
         const DAY: i64 = 86_400;
-        let vars = boot.env();
+        let vars = platform.env();
         let default = RetryPolicy::default();
         let days = |name, seconds: i64| {
             vars.positive(name, seconds / DAY)
@@ -111,23 +111,23 @@ impl App {
         let from = EmailAddress::parse(&sender)
             .map_err(|e| ConfigError::Unreadable("SYSTEM_SENDER".to_owned(), e.to_string()))?;
         Ok(Self {
-            store: boot.store()?,
+            store: platform.store()?,
             forwarding: Some(Forwarding {
-                send: boot.queue("SEND_QUEUE_URL")?,
+                send: platform.queue("SEND_QUEUE_URL")?,
                 from,
             }),
-            events: boot.queue("EVENTS_QUEUE_URL")?,
-            retries: boot.queue("RETRIES_QUEUE_URL")?,
-            bus: boot.bus()?,
+            events: platform.queue("EVENTS_QUEUE_URL")?,
+            retries: platform.queue("RETRIES_QUEUE_URL")?,
+            bus: platform.bus()?,
             client: WebhookClient::open(Config {
                 guard: Guard::default(),
                 ..Config::default()
             })?,
-            tokens: Arc::new(Tokens::new(boot.clock())),
+            tokens: Arc::new(Tokens::new(platform.clock())),
             sealer: Arc::new(vars.parsed("STACK_SECRET")?),
             breaker: Arc::default(),
-            clock: boot.clock(),
-            entropy: boot.entropy(),
+            clock: platform.clock(),
+            entropy: platform.entropy(),
             retry_policy: RetryPolicy {
                 disable_after: days("WEBHOOK_DISABLE_DAYS", default.disable_after)?,
                 dead_letters: days("DEAD_LETTER_DAYS", default.dead_letters)?,

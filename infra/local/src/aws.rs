@@ -64,14 +64,15 @@ impl Api {
     ///
     /// # Errors
     /// When a variable is missing or wrong, a port is in use, or the certificate does not work.
-    pub async fn open(args: &Args, boot: &Platform) -> Result<Self, AwsError> {
-        let gate = boot.gate().map_err(|e| AwsError::Config(e.into()))?;
-        let mail_send = mail_send::App::from_env(boot).map_err(|e| AwsError::Config(e.into()))?;
+    pub async fn open(args: &Args, platform: &Platform) -> Result<Self, AwsError> {
+        let gate = platform.gate().map_err(|e| AwsError::Config(e.into()))?;
+        let mail_send =
+            mail_send::App::from_env(platform).map_err(|e| AwsError::Config(e.into()))?;
         let submission = Submission {
             app: mail_send.clone(),
             gate: gate.clone(),
             // The greeting is no secret of the stack's: without the variable any name will do.
-            hostname: boot
+            hostname: platform
                 .env()
                 .optional("MAIL_HOSTNAME")
                 .map_err(|e| AwsError::Config(e.into()))?
@@ -80,7 +81,7 @@ impl Api {
             // What the table and the queue have answered is durable there.
             disk: Disk::none(),
         };
-        let router = routes(boot, mail_send, &gate).map_err(AwsError::Config)?;
+        let router = routes(platform, mail_send, &gate).map_err(AwsError::Config)?;
         let tls = args.tls_cert.as_deref().zip(args.tls_key.as_deref());
         let tls = tls.map(|(cert, key)| serve::tls(cert, key)).transpose()?;
         let (listener, address) = listen("API", args, args.port).await?;
@@ -132,37 +133,47 @@ async fn listen(
 }
 
 /// Every route of every function, as the template deploys them.
-fn routes(boot: &Platform, mail_send: mail_send::App, gate: &Authorizer) -> Result<Router, Error> {
+fn routes(
+    platform: &Platform,
+    mail_send: mail_send::App,
+    gate: &Authorizer,
+) -> Result<Router, Error> {
     let gate = || gate.clone();
     let all = mail_send::routes(mail_send, gate())
-        .merge(mail_batch::routes(mail_batch::App::from_env(boot)?, gate()))
+        .merge(mail_batch::routes(
+            mail_batch::App::from_env(platform)?,
+            gate(),
+        ))
         .merge(event_settings::routes(
-            event_settings::App::from_env(boot)?,
+            event_settings::App::from_env(platform)?,
             gate(),
         ))
-        .merge(templates::routes(templates::App::from_env(boot)?, gate()))
-        .merge(tracking::routes(tracking::App::from_env(boot)?, gate()))
+        .merge(templates::routes(
+            templates::App::from_env(platform)?,
+            gate(),
+        ))
+        .merge(tracking::routes(tracking::App::from_env(platform)?, gate()))
         .merge(account_settings::routes(
-            account_settings::App::from_env(boot)?,
+            account_settings::App::from_env(platform)?,
             gate(),
         ))
-        .merge(activity::routes(activity::App::from_env(boot)?, gate()))
-        .merge(api_keys::routes(api_keys::App::from_env(boot)?, gate()))
+        .merge(activity::routes(activity::App::from_env(platform)?, gate()))
+        .merge(api_keys::routes(api_keys::App::from_env(platform)?, gate()))
         .merge(access_settings::routes(
-            access_settings::App::from_env(boot)?,
+            access_settings::App::from_env(platform)?,
             gate(),
         ))
-        .merge(subusers::routes(subusers::App::from_env(boot)?, gate()))
+        .merge(subusers::routes(subusers::App::from_env(platform)?, gate()))
         .merge(suppressions::routes(
-            suppressions::App::from_env(boot)?,
+            suppressions::App::from_env(platform)?,
             gate(),
         ))
         .merge(sender_identity::routes(
-            sender_identity::App::from_env(boot)?,
+            sender_identity::App::from_env(platform)?,
             gate(),
         ))
         .merge(parse_settings::routes(
-            parse_settings::App::from_env(boot)?,
+            parse_settings::App::from_env(platform)?,
             gate(),
         ));
     Ok(all.into_router())

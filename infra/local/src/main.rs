@@ -101,8 +101,8 @@ fn serve_aws(args: &Args) -> Result<(), Box<dyn std::error::Error>> {
         .enable_all()
         .build()?;
     runtime.block_on(async {
-        let boot = Platform::host(posthaste_runtime::variables()).await;
-        let api = Api::open(args, &boot).await?;
+        let platform = Platform::host(posthaste_runtime::variables()).await;
+        let api = Api::open(args, &platform).await?;
         let scheme = args.tls_cert.as_ref().map_or("http", |_| "https");
         say(&format!(
             "The stack's API is on {scheme}://{}, mail is submitted to smtp://{}\nCtrl-C stops.",

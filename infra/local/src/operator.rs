@@ -185,19 +185,21 @@ impl Operator {
             };
             flag.or_else(|| environment.get(name))
         };
-        let boot = Platform::host(Env::new(named)).await;
-        let is_named = |name: &str| boot.env().get(name).is_some();
-        let queue = |name: &str| is_named(name).then(|| boot.queue(name)).transpose();
+        let platform = Platform::host(Env::new(named)).await;
+        let is_named = |name: &str| platform.env().get(name).is_some();
+        let queue = |name: &str| is_named(name).then(|| platform.queue(name)).transpose();
         let tools = Tools {
-            store: boot.store()?,
-            blob: is_named("BUCKET_NAME").then(|| boot.blob()).transpose()?,
-            clock: boot.clock(),
-            entropy: boot.entropy(),
+            store: platform.store()?,
+            blob: is_named("BUCKET_NAME")
+                .then(|| platform.blob())
+                .transpose()?,
+            clock: platform.clock(),
+            entropy: platform.entropy(),
             events: queue("EVENTS_QUEUE_URL")?,
             retries: queue("RETRIES_QUEUE_URL")?,
             dead_jobs: None,
-            bus: is_named("BUS_NAME").then(|| boot.bus()).transpose()?,
-            ses: Some(Ses::new(boot.aws(), None)),
+            bus: is_named("BUS_NAME").then(|| platform.bus()).transpose()?,
+            ses: Some(Ses::new(platform.aws(), None)),
             resolver: Resolver::system().ok(),
         };
         Ok(posthaste_operator::run(&self.command, &tools).await?)

@@ -88,14 +88,14 @@ impl Notices {
     ///
     /// # Errors
     /// When one that must be there is not, or one cannot be read.
-    pub fn open(boot: &Platform) -> Result<Self, Error> {
+    pub fn open(platform: &Platform) -> Result<Self, Error> {
         Ok(Self {
-            store: boot.store()?,
-            send: boot.queue("SEND_QUEUE_URL")?,
-            clock: boot.clock(),
-            entropy: boot.entropy(),
-            sender: system_sender(boot.env())?,
-            public_url: boot.env().optional("PUBLIC_URL")?,
+            store: platform.store()?,
+            send: platform.queue("SEND_QUEUE_URL")?,
+            clock: platform.clock(),
+            entropy: platform.entropy(),
+            sender: system_sender(platform.env())?,
+            public_url: platform.env().optional("PUBLIC_URL")?,
         })
     }
 

@@ -75,9 +75,9 @@ where
     Error: From<E>,
 {
     block_on(async move {
-        let boot = Platform::function(crate::variables());
-        let app: &'static A = Box::leak(Box::new(build(&boot)?));
-        let (queues, entropy) = (own(app), boot.entropy());
+        let platform = Platform::function(crate::variables());
+        let app: &'static A = Box::leak(Box::new(build(&platform)?));
+        let (queues, entropy) = (own(app), platform.entropy());
         let service = service_fn(async |event: LambdaEvent<SqsEvent>| {
             // Boxed, or the compiler's queries about the futures of the larger workers nest too deep.
             let handle = async |event: &SqsEvent| Box::pin(handle(app, event)).await;

@@ -137,10 +137,10 @@ mod tests {
             "TABLE_NAME" => Some("posthaste".to_owned()),
             other => get(other).map(|(_, text)| (*text).to_owned()),
         };
-        let boot = Platform::function(Env::new(get));
+        let platform = Platform::function(Env::new(get));
         // The gate reads the same.
-        assert_eq!(boot.gate().is_ok(), boot.limits().is_ok());
-        boot.limits()
+        assert_eq!(platform.gate().is_ok(), platform.limits().is_ok());
+        platform.limits()
     }
 
     #[tokio::test]

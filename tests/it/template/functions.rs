@@ -17,74 +17,74 @@ pub(crate) fn all() -> Vec<(&'static str, Kind)> {
         ("api-keys", Kind::Http(api_keys)),
         (
             "delivery",
-            Kind::Worker(|boot| started(delivery::App::from_env(boot))),
+            Kind::Worker(|platform| started(delivery::App::from_env(platform))),
         ),
         (
             "event-settings",
-            Kind::Http(|boot| {
-                let app = event_settings::App::from_env(boot)?;
-                Ok(event_settings::routes(app, boot.gate()?))
+            Kind::Http(|platform| {
+                let app = event_settings::App::from_env(platform)?;
+                Ok(event_settings::routes(app, platform.gate()?))
             }),
         ),
         (
             "inbound-parse",
-            Kind::Worker(|boot| started(inbound_parse::App::from_env(boot))),
+            Kind::Worker(|platform| started(inbound_parse::App::from_env(platform))),
         ),
         (
             "mail-batch",
-            Kind::Http(|boot| {
-                let app = mail_batch::App::from_env(boot)?;
-                Ok(mail_batch::routes(app, boot.gate()?))
+            Kind::Http(|platform| {
+                let app = mail_batch::App::from_env(platform)?;
+                Ok(mail_batch::routes(app, platform.gate()?))
             }),
         ),
         ("mail-send", Kind::Http(mail_send)),
         (
             "parse-settings",
-            Kind::Http(|boot| {
-                let app = parse_settings::App::from_env(boot)?;
-                Ok(parse_settings::routes(app, boot.gate()?))
+            Kind::Http(|platform| {
+                let app = parse_settings::App::from_env(platform)?;
+                Ok(parse_settings::routes(app, platform.gate()?))
             }),
         ),
         (
             "schedule-sweep",
-            Kind::Worker(|boot| started(schedule_sweep::App::from_env(boot))),
+            Kind::Worker(|platform| started(schedule_sweep::App::from_env(platform))),
         ),
         (
             "sender-identity",
-            Kind::Http(|boot| {
-                let app = sender_identity::App::from_env(boot)?;
-                Ok(sender_identity::routes(app, boot.gate()?))
+            Kind::Http(|platform| {
+                let app = sender_identity::App::from_env(platform)?;
+                Ok(sender_identity::routes(app, platform.gate()?))
             }),
         ),
         (
             "ses-feedback",
-            Kind::Worker(|boot| started(ses_feedback::App::from_env(boot))),
+            Kind::Worker(|platform| started(ses_feedback::App::from_env(platform))),
         ),
         ("subusers", Kind::Http(subusers)),
         (
             "templates",
-            Kind::Http(|boot| {
-                let app = templates::App::from_env(boot)?;
-                Ok(templates::routes(app, boot.gate()?))
+            Kind::Http(|platform| {
+                let app = templates::App::from_env(platform)?;
+                Ok(templates::routes(app, platform.gate()?))
             }),
         ),
         (
             "suppressions",
-            Kind::Http(|boot| {
-                let app = suppressions::App::from_env(boot)?;
-                Ok(suppressions::routes(app, boot.gate()?))
+            Kind::Http(|platform| {
+                let app = suppressions::App::from_env(platform)?;
+                Ok(suppressions::routes(app, platform.gate()?))
             }),
         ),
         (
             "tracking",
-            Kind::Http(|boot| {
-                let app = tracking::App::from_env(boot)?;
-                Ok(tracking::routes(app, boot.gate()?))
+            Kind::Http(|platform| {
+                let app = tracking::App::from_env(platform)?;
+                Ok(tracking::routes(app, platform.gate()?))
             }),
         ),
         (
             "webhook-fanout",
-            Kind::Worker(|boot| started(webhook_fanout::App::from_env(boot))),
+            Kind::Worker(|platform| started(webhook_fanout::App::from_env(platform))),
         ),
     ]
 }
@@ -94,32 +94,32 @@ fn started<A, E: Into<Error>>(app: Result<A, E>) -> Result<(), Error> {
     app.map(drop).map_err(Into::into)
 }
 
-fn mail_send(boot: &Platform) -> Result<Routes, Error> {
-    let app = mail_send::App::from_env(boot)?;
-    Ok(mail_send::routes(app, boot.gate()?))
+fn mail_send(platform: &Platform) -> Result<Routes, Error> {
+    let app = mail_send::App::from_env(platform)?;
+    Ok(mail_send::routes(app, platform.gate()?))
 }
 
-fn api_keys(boot: &Platform) -> Result<Routes, Error> {
-    let app = api_keys::App::from_env(boot)?;
-    Ok(api_keys::routes(app, boot.gate()?))
+fn api_keys(platform: &Platform) -> Result<Routes, Error> {
+    let app = api_keys::App::from_env(platform)?;
+    Ok(api_keys::routes(app, platform.gate()?))
 }
 
-fn activity(boot: &Platform) -> Result<Routes, Error> {
-    let app = activity::App::from_env(boot)?;
-    Ok(activity::routes(app, boot.gate()?))
+fn activity(platform: &Platform) -> Result<Routes, Error> {
+    let app = activity::App::from_env(platform)?;
+    Ok(activity::routes(app, platform.gate()?))
 }
 
-fn access_settings(boot: &Platform) -> Result<Routes, Error> {
-    let app = access_settings::App::from_env(boot)?;
-    Ok(access_settings::routes(app, boot.gate()?))
+fn access_settings(platform: &Platform) -> Result<Routes, Error> {
+    let app = access_settings::App::from_env(platform)?;
+    Ok(access_settings::routes(app, platform.gate()?))
 }
 
-fn account_settings(boot: &Platform) -> Result<Routes, Error> {
-    let app = account_settings::App::from_env(boot)?;
-    Ok(account_settings::routes(app, boot.gate()?))
+fn account_settings(platform: &Platform) -> Result<Routes, Error> {
+    let app = account_settings::App::from_env(platform)?;
+    Ok(account_settings::routes(app, platform.gate()?))
 }
 
-fn subusers(boot: &Platform) -> Result<Routes, Error> {
-    let app = subusers::App::from_env(boot)?;
-    Ok(subusers::routes(app, boot.gate()?))
+fn subusers(platform: &Platform) -> Result<Routes, Error> {
+    let app = subusers::App::from_env(platform)?;
+    Ok(subusers::routes(app, platform.gate()?))
 }

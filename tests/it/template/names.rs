@@ -202,12 +202,12 @@ fn start(
 ) -> Result<(), String> {
     let mut variables = variables.clone();
     variables.insert(name.to_owned(), value.to_owned());
-    let boot = Platform::function(Env::new(move |name| variables.get(name).cloned()));
+    let platform = Platform::function(Env::new(move |name| variables.get(name).cloned()));
     let all = functions::all();
     let (_, kind) = all.iter().find(|(name, _)| *name == function).unwrap();
     match kind {
-        Kind::Worker(open) => open(&boot).map_err(|e| e.to_string()),
-        Kind::Http(routes) => routes(&boot).map(|_| ()).map_err(|e| e.to_string()),
+        Kind::Worker(open) => open(&platform).map_err(|e| e.to_string()),
+        Kind::Http(routes) => routes(&platform).map(|_| ()).map_err(|e| e.to_string()),
     }
 }
 
