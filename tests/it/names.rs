@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use crate::template::read::root;
 
 /// Names that say nothing without the file around them: no type has one of them.
-const MEANINGLESS: [&str; 19] = [
-    "Answer", "Change", "Copy", "Desk", "Door", "Envelope", "Kind", "Kept", "Notice", "Outcome",
-    "Page", "Place", "Slice", "Stage", "Status", "Trouble", "Verdict", "Wanted", "World",
+const MEANINGLESS: [&str; 18] = [
+    "Answer", "Change", "Copy", "Desk", "Door", "Kind", "Kept", "Notice", "Outcome", "Page",
+    "Place", "Slice", "Stage", "Status", "Trouble", "Verdict", "Wanted", "World",
 ];
 
 /// Names that more than two types have, how many, and why.

@@ -6,7 +6,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use posthaste_http::{Caller, PathParams, Rejection};
-use posthaste_identity::{Verdict, check};
+use posthaste_identity::{RecordCheck, check};
 use posthaste_mailer::Ses;
 use posthaste_model::Record;
 use posthaste_store::Domain;
@@ -41,8 +41,8 @@ pub(crate) async fn validate(
         .await?;
     let kept = kept.ok_or_else(Rejection::not_found)?;
     let spf = spf(&verdicts);
-    let shown = |verdict: Verdict| {
-        let Verdict { name, reason } = verdict;
+    let shown = |verdict: RecordCheck| {
+        let RecordCheck { name, reason } = verdict;
         let valid = reason.is_none();
         (name, Shown { valid, reason })
     };
@@ -57,13 +57,13 @@ pub(crate) async fn validate(
 /// What the records say about SPF, under the name that clients look for (API facts 1, "Domains").
 /// An alias brings our SPF record along, so it is as good as the alias; whoever manages the
 /// subdomain by himself has two records for it, and the first that is wrong counts.
-fn spf(verdicts: &[Verdict]) -> Option<Verdict> {
-    let about = |verdict: &&Verdict| {
+fn spf(verdicts: &[RecordCheck]) -> Option<RecordCheck> {
+    let about = |verdict: &&RecordCheck| {
         ["mail_cname", "subdomain_spf", "domain_spf"].contains(&verdict.name.as_str())
     };
     let mut of_spf = verdicts.iter().filter(about).peekable();
     of_spf.peek()?;
-    Some(Verdict {
+    Some(RecordCheck {
         name: "spf".to_owned(),
         reason: of_spf.find_map(|verdict| verdict.reason.clone()),
     })
@@ -85,9 +85,9 @@ async fn hand_key(app: &App, ses: &Ses, domain: &Domain) -> Result<(), Rejection
     added.map_err(|e| Rejection::unavailable(&e))
 }
 
-async fn verdicts(app: &App, records: &[Record]) -> Result<Vec<Verdict>, Rejection> {
+async fn verdicts(app: &App, records: &[Record]) -> Result<Vec<RecordCheck>, Rejection> {
     if app.trusting {
-        let sound = |record: &Record| Verdict {
+        let sound = |record: &Record| RecordCheck {
             name: record.name.clone(),
             reason: None,
         };

@@ -5,7 +5,7 @@ use posthaste_store::{Mark, SuppressionList};
 use crate::wire::SuppressionEntry;
 
 /// One of the lists.
-pub(crate) trait Kind: Send + Sync + 'static {
+pub(crate) trait ListKind: Send + Sync + 'static {
     const LIST: SuppressionList;
     /// How an address of this list is told.
     fn row(email: String, mark: Mark) -> SuppressionEntry;
@@ -31,28 +31,28 @@ fn invalid(email: String, mark: Mark) -> SuppressionEntry {
     }
 }
 
-impl Kind for Bounces {
+impl ListKind for Bounces {
     const LIST: SuppressionList = SuppressionList::Bounces;
     fn row(email: String, mark: Mark) -> SuppressionEntry {
         refused(email, mark)
     }
 }
 
-impl Kind for Blocks {
+impl ListKind for Blocks {
     const LIST: SuppressionList = SuppressionList::Blocks;
     fn row(email: String, mark: Mark) -> SuppressionEntry {
         refused(email, mark)
     }
 }
 
-impl Kind for InvalidEmails {
+impl ListKind for InvalidEmails {
     const LIST: SuppressionList = SuppressionList::InvalidEmails;
     fn row(email: String, mark: Mark) -> SuppressionEntry {
         invalid(email, mark)
     }
 }
 
-impl Kind for SpamReports {
+impl ListKind for SpamReports {
     const LIST: SuppressionList = SuppressionList::SpamReports;
     fn row(email: String, mark: Mark) -> SuppressionEntry {
         SuppressionEntry {
@@ -62,7 +62,7 @@ impl Kind for SpamReports {
     }
 }
 
-impl Kind for Unsubscribes {
+impl ListKind for Unsubscribes {
     const LIST: SuppressionList = SuppressionList::Unsubscribes;
     fn row(email: String, mark: Mark) -> SuppressionEntry {
         SuppressionEntry::new(email, &mark)

@@ -12,7 +12,7 @@ use http::Method;
 use posthaste_http::{Access, Authorizer, Routes};
 
 pub use app::{App, MOST};
-use kind::{Blocks, Bounces, InvalidEmails, Kind, SpamReports, Unsubscribes};
+use kind::{Blocks, Bounces, InvalidEmails, ListKind, SpamReports, Unsubscribes};
 
 /// The routes of this function.
 pub fn routes(app: App, gate: Authorizer) -> Routes {
@@ -64,7 +64,7 @@ pub fn routes(app: App, gate: Authorizer) -> Routes {
 }
 
 /// The four routes of one list: the whole, and one address. A key for all lists opens each.
-fn list<K: Kind>(
+fn list<K: ListKind>(
     routes: Routes<App>,
     [all, one]: [&'static str; 2],
     [read, delete]: [&'static str; 2],

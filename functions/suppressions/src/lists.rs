@@ -9,14 +9,14 @@ use posthaste_store::{BouncePurge, ListWindow, SuppressedAddress, SuppressionLis
 
 use crate::App;
 use crate::app::{addresses, folded};
-use crate::kind::Kind;
+use crate::kind::ListKind;
 use crate::wire::{Clear, SuppressionEntry};
 
 /// The default and the most of `limit` (API facts 1, suppressions).
 const PAGE: usize = 500;
 
 /// `GET`: the addresses of the list, latest first.
-pub(crate) async fn page<K: Kind>(
+pub(crate) async fn page<K: ListKind>(
     State(app): State<App>,
     caller: Caller,
     query: Query,
@@ -66,7 +66,10 @@ pub(crate) fn cut<T>(rows: &mut Vec<T>, window: &ListWindow) -> Pagination {
 }
 
 /// Before when the account wants what stands on this list forgotten (`bounce_purge`).
-async fn forgotten<K: Kind>(app: &App, caller: &Caller) -> Result<Option<Timestamp>, Rejection> {
+async fn forgotten<K: ListKind>(
+    app: &App,
+    caller: &Caller,
+) -> Result<Option<Timestamp>, Rejection> {
     let since = match K::LIST {
         SuppressionList::Bounces => BouncePurge::hard_since,
         SuppressionList::Blocks => BouncePurge::soft_since,
@@ -104,7 +107,7 @@ pub(crate) fn window(query: &Query) -> Result<ListWindow, Rejection> {
 }
 
 /// `GET …/{email}`: the address as a list of one or none.
-pub(crate) async fn one<K: Kind>(
+pub(crate) async fn one<K: ListKind>(
     State(app): State<App>,
     caller: Caller,
     PathParams(email): PathParams<String>,
@@ -118,7 +121,7 @@ pub(crate) async fn one<K: Kind>(
 }
 
 /// `DELETE`: takes the named addresses off the list, or all of them.
-pub(crate) async fn clear<K: Kind>(
+pub(crate) async fn clear<K: ListKind>(
     State(app): State<App>,
     caller: Caller,
     JsonBody(body): JsonBody<Clear>,
@@ -139,7 +142,7 @@ pub(crate) async fn clear<K: Kind>(
 }
 
 /// `DELETE …/{email}`: off the list, whether it was on it or not.
-pub(crate) async fn remove<K: Kind>(
+pub(crate) async fn remove<K: ListKind>(
     State(app): State<App>,
     caller: Caller,
     PathParams(email): PathParams<String>,

@@ -69,7 +69,7 @@ pub fn records(plan: &Plan<'_>, target: &Target) -> Vec<Record> {
 
 /// Whether a record is as it should be, and if not, why.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Verdict {
+pub struct RecordCheck {
     pub name: String,
     pub reason: Option<String>,
 }
@@ -78,7 +78,7 @@ pub struct Verdict {
 ///
 /// # Errors
 /// When the DNS cannot be asked; that says nothing about the records.
-pub async fn check(resolver: &Resolver, records: &[Record]) -> Result<Vec<Verdict>, DnsError> {
+pub async fn check(resolver: &Resolver, records: &[Record]) -> Result<Vec<RecordCheck>, DnsError> {
     let mut asked = Vec::new();
     for record in records {
         let (resolver, kind, host) = (resolver.clone(), record.kind, record.host.clone());
@@ -89,7 +89,7 @@ pub async fn check(resolver: &Resolver, records: &[Record]) -> Result<Vec<Verdic
     let mut verdicts = Vec::new();
     for (record, answer) in records.iter().zip(asked) {
         let answer = answer.await.map_err(|e| DnsError::new(record.kind, e))??;
-        verdicts.push(Verdict {
+        verdicts.push(RecordCheck {
             name: record.name.clone(),
             reason: judge(record, &answer).err(),
         });
