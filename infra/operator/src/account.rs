@@ -1,4 +1,4 @@
-//! Accounts: what the web application of the service does, and the operator's own powers.
+//! Accounts: the operations of SendGrid's web application, and the operator's own.
 
 use clap::{Args, Subcommand, ValueEnum};
 use posthaste_model::{EmailAddress, Event, EventKind};
@@ -286,7 +286,7 @@ async fn tell(
     verdict: CheckResult,
     tools: &Tools,
 ) -> Result<bool, CommandError> {
-    // The service's own words for it.
+    // SendGrid's own words for it.
     let kind = match account.status.is_suspended() {
         true => "compliance_suspend",
         false => "account_reinstated",
