@@ -103,7 +103,7 @@ impl RelayReply {
     }
 }
 
-/// Code, whether it is the last line, text. The code may stand alone (RFC 5321 section 4.2.1).
+/// Code, whether it is the last line, text. The text may be missing (RFC 5321 section 4.2.1).
 fn line_of(line: &[u8]) -> Option<(u16, bool, String)> {
     let line = line.trim_ascii_end();
     let (code, rest) = line.split_at_checked(3)?;
