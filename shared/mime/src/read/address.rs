@@ -5,7 +5,7 @@ use crate::parse::{WordContext, text};
 /// Most addresses of one list.
 const MOST: usize = 1_000;
 
-/// Longest encoded word that is kept in one piece, in bytes; RFC 2047 ends them at 75.
+/// Longest encoded word that stays in one piece, in bytes; RFC 2047 limits them to 75.
 const LONGEST_WORD: usize = 512;
 
 /// A name and an address, either of which may be empty in a bad list.
