@@ -182,7 +182,7 @@ impl KeyRing {
             .any(|(_, signer)| marked(signer, text) == mark)
     }
 
-    /// The token as it stands in a link: letters, digits, `-` and `_`.
+    /// The token as it appears in a link: letters, digits, `-` and `_`.
     pub fn sign(&self, token: &LinkToken) -> String {
         let (id, signer) = &self.current;
         let mut bytes = token.encode(*id);
