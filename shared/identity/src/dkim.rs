@@ -121,7 +121,7 @@ impl Signer {
     /// carries the time of the system's clock, which the library reads.
     ///
     /// # Errors
-    /// When the mail has none of the headers that a signature covers.
+    /// When the mail has no header that a signature covers.
     pub fn sign(&self, mail: &[u8]) -> Result<Vec<u8>, DkimError> {
         let signature = self.inner.sign(mail);
         let signature = signature.map_err(|e| failed("a mail was not signed")(e.to_string()))?;
