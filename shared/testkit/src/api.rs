@@ -98,7 +98,7 @@ impl Ask<'_> {
     /// With one more header of this name.
     ///
     /// # Panics
-    /// When name or value cannot stand in a request.
+    /// When name or value is not valid in a request.
     #[must_use]
     pub fn header(mut self, name: &str, value: &str) -> Self {
         let name: header::HeaderName = name.parse().expect("a header name");

@@ -134,7 +134,7 @@ impl Does {
         match self {
             Self::Say(line) => {
                 let (code, text) = line.split_once(' ').unwrap_or((&line, ""));
-                // A script line that is not a reply is sent as it is, like a broken relay would.
+                // A script line without a valid code is answered with 599.
                 SmtpReply::new(code.parse().unwrap_or(599), "", text)
             }
             Self::Hang => std::future::pending().await,
