@@ -138,7 +138,7 @@ fn say(text: &str) {
 fn greet(host: &Host, settings: &HostSettings) {
     let scheme = if host.https { "https" } else { "http" };
     let api = host.api;
-    // Without one the developer's own stands in the command.
+    // Without a key the command shows a placeholder.
     let key = host.key.as_deref().unwrap_or("YOUR_API_KEY");
     let first = match (&host.key, &host.notice) {
         (Some(key), None) => key.clone(),

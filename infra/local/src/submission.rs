@@ -31,7 +31,7 @@ const USER: &str = "apikey";
 /// Mails count as calls of this endpoint.
 const ENDPOINT: &str = "POST /v3/mail/send";
 
-/// Hosts a mail may have come through (RFC 5321, section 6.3, asks for at least 100).
+/// Hosts a mail may have passed through (RFC 5321, section 6.3, requires at least 100).
 const MOST_HOPS: usize = 100;
 
 /// The dependencies of the port.

@@ -111,7 +111,7 @@ impl Progress {
     }
 }
 
-/// A stream that tells the connection's state what passes through it.
+/// A stream that reports its traffic to the connection's state.
 pub(super) struct Watched<S> {
     stream: S,
     progress: Arc<Progress>,

@@ -90,7 +90,7 @@ fn made(
     personalizations: Vec<Personalization>,
     refused: Option<String>,
 ) -> Mail {
-    // Tags stand in `Reply-To` too (API facts, 2.6); one that the header names takes its place.
+    // `Reply-To` may contain tags too (API facts, 2.6); one in the header replaces it.
     let reply_to = match instructions.reply_to.is_empty() {
         true => arrived.head.reply_to.clone(),
         false => instructions.reply_to,
