@@ -315,7 +315,7 @@ async fn tell(
     );
     event.reason = Some(kind.to_owned());
     let texts = EventBatch::to_texts(&[event]);
-    // An event of ours always has a form.
+    // Conversion never fails for the service's own events.
     let texts = texts.map_err(|e| CommandError::Refused(e.to_string()))?;
     for text in texts {
         queue.send(text, std::time::Duration::ZERO).await?;
