@@ -125,7 +125,7 @@ async fn replay(choice: &DeadLetterArgs, tools: &Tools) -> Result<Report, Comman
     Ok(Report::new(text, json))
 }
 
-/// Sent to the queue first, then deleted: a failure in between causes a repeat, not a loss.
+/// On the queue first, then forgotten: a failure between the two repeats and does not lose.
 async fn send(
     tools: &Tools,
     queue: &Queue,
