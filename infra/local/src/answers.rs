@@ -1,4 +1,4 @@
-//! What webhooks answered, for the mailbox page: the last of them, in memory, since the start.
+//! The most recent answers of webhooks, for the mailbox page: in memory, since the start.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -9,13 +9,13 @@ use posthaste_webhook::PostOutcome;
 use serde_json::{Value, json};
 use webhook_fanout::{Posted, Watch};
 
-/// Copies whose answers are remembered.
+/// Copies whose answers are stored.
 const COPIES: usize = 10_000;
 
-/// Answers remembered of one copy.
+/// Answers stored per copy.
 const OF_A_COPY: usize = 100;
 
-/// Characters of a body that are shown.
+/// Characters of a body shown.
 const SHOWN: usize = 500;
 
 type CopyId = (AccountId, MessageId, u32);
@@ -31,7 +31,7 @@ struct Memory {
 pub(crate) struct Answers(Arc<Mutex<Memory>>);
 
 impl Answers {
-    /// Is told of every post.
+    /// Records the result of every post.
     pub(crate) fn watch(&self) -> Watch {
         let answers = self.clone();
         Watch::new(move |posted| answers.note(posted))
@@ -79,7 +79,7 @@ impl Memory {
             self.order.push_back(copy.clone());
         }
         let answers = self.answers.entry(copy).or_default();
-        // Several events of one copy may have gone in one post.
+        // One post may contain several events of one copy.
         let told = answers.last().is_some_and(|last| Arc::ptr_eq(last, answer));
         if !told && answers.len() < OF_A_COPY {
             answers.push(answer.clone());

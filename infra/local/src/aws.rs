@@ -1,8 +1,9 @@
-//! `--aws`: the API of a deployed stack in this one process, for what Lambda cannot take.
+//! `--aws`: the API of a deployed stack in this one process, for requests that exceed Lambda's
+//! limits.
 //!
-//! A request to Lambda ends at 6 MB, and nobody reaches it by SMTP; this process takes the 30 MiB
-//! of the contract on both ports and puts the same jobs on the same queues. The workers stay where
-//! they are.
+//! A request to Lambda is limited to 6 MB, and Lambda does not accept SMTP; this process accepts
+//! the 30 MiB of the v3 API on both ports and puts the same jobs on the same queues. The workers
+//! remain in Lambda.
 
 use std::fmt;
 use std::io;
@@ -46,10 +47,10 @@ impl AwsError {
 pub struct Api {
     listener: TcpListener,
     server: Server,
-    /// Where it listens.
+    /// The address it listens on.
     pub address: SocketAddr,
     door: (TcpListener, Submission),
-    /// Where mail is submitted by SMTP.
+    /// The address that accepts mail by SMTP.
     pub submission: SocketAddr,
 }
 
@@ -71,14 +72,14 @@ impl Api {
         let submission = Submission {
             app: mail_send.clone(),
             gate: gate.clone(),
-            // The greeting is no secret of the stack's: without the variable any name will do.
+            // The greeting is not a secret of the stack's: without the variable any name will do.
             hostname: platform
                 .env()
                 .optional("MAIL_HOSTNAME")
                 .map_err(|e| AwsError::Config(e.into()))?
                 .unwrap_or_else(|| args.hostname.clone()),
             open: None,
-            // What the table and the queue have answered is durable there.
+            // Writes that the table and the queue have acknowledged are durable there.
             disk: Disk::none(),
         };
         let router = routes(platform, mail_send, &gate).map_err(AwsError::Config)?;
@@ -115,7 +116,7 @@ impl Api {
         let (certificate, until) = (self.server.tls.clone(), stopped(stopping.clone()));
         let submitting = tokio::spawn(submission::serve(listener, door, certificate, until));
         self.server.run(self.listener, stopped(stopping)).await;
-        // It ends by itself; a panic in it was its own.
+        // It ends by itself; a panic in it affects nothing else.
         let _ = submitting.await;
     }
 }

@@ -1,7 +1,7 @@
-//! A file of the data folder that turns out to be damaged while the host runs.
+//! Reports a file of the data folder that is found damaged while the host runs.
 //!
-//! Nothing mends it: repeating fails for ever, and going on may lose more. So the part that finds
-//! it reports it here, and the host stops with one sentence.
+//! Damage is permanent: retries keep failing, and continuing may lose more. So the part that finds
+//! it reports it here, and the host stops with a one-sentence message.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -36,7 +36,7 @@ pub(crate) fn sentence(file: &Path, cause: &str) -> String {
 }
 
 impl Damage {
-    /// Reports a damaged file. The first report is the one that counts.
+    /// Reports a damaged file. Only the first report counts.
     pub(crate) fn report(&self, file: &Path, cause: &str) {
         self.0.send_if_modified(|found| {
             let first = found.is_none();

@@ -37,14 +37,14 @@ pub(crate) struct Deps {
     pub(crate) keys: KeyRing,
     pub(crate) clock: Clock,
     pub(crate) entropy: Entropy,
-    /// Where recipients reach this host.
+    /// The base URL of this host for recipients.
     pub(crate) public_url: PublicUrl,
     pub(crate) bounce_domain: Option<Hostname>,
     pub(crate) hostname: Hostname,
     pub(crate) horizon: i64,
-    /// Whether only proven senders may send.
+    /// Whether only verified senders may send.
     pub(crate) strict_senders: bool,
-    /// Who is asked about received mail; nobody leaves it unchecked.
+    /// The resolver for checks of received mail; without one it stays unchecked.
     pub(crate) inbound_dns: Option<Resolver>,
     pub(crate) spam_filter: Option<Filter>,
     pub(crate) outgoing_spam_filter: Option<Filter>,
@@ -54,11 +54,11 @@ pub(crate) struct Deps {
     /// Posts to webhooks; may reach this machine, where its users' receivers run.
     pub(crate) client: WebhookClient,
     pub(crate) sealer: Arc<Sealer>,
-    /// What webhooks answered, for the mailbox page.
+    /// The answers of webhooks, for the mailbox page.
     pub(crate) answers: Answers,
 }
 
-/// Seconds a copy's row is kept here.
+/// Seconds a copy's row is stored here.
 const RETENTION: i64 = 30 * 86_400;
 
 impl Deps {
@@ -148,7 +148,7 @@ impl Deps {
             .merge(parse_settings::routes(self.parse_settings(), gate()))
     }
 
-    /// What takes mail in, by HTTP and by SMTP.
+    /// Accepts mail by HTTP and by SMTP.
     fn mail_send(&self) -> mail_send::App {
         mail_send::App {
             store: self.store.clone(),
@@ -178,8 +178,8 @@ impl Deps {
         }
     }
 
-    /// Who is asked for the records of our own accounts: nobody on a laptop, whose names are in no
-    /// DNS.
+    /// The resolver for the DNS records of the accounts' own domains: none on a laptop, whose names
+    /// are not in the DNS.
     fn resolver(&self) -> Resolver {
         let nobody = || Resolver::Zone(Arc::default());
         match self.strict_senders {
@@ -219,7 +219,7 @@ impl Deps {
         }
     }
 
-    /// The worker that hears how mails ended after they had left.
+    /// The worker that records what happened to mails after they left.
     pub(crate) fn ses_feedback(&self) -> ses_feedback::App {
         ses_feedback::App {
             store: self.store.clone(),
@@ -233,8 +233,8 @@ impl Deps {
         }
     }
 
-    /// The routes about whom an account may send as. A laptop's names are in no DNS, so a domain
-    /// counts as authenticated at once unless senders are to be proven as on AWS.
+    /// The routes about senders and domains. A laptop's names are not in the DNS, so a domain
+    /// counts as authenticated at once unless senders must be verified as on AWS.
     fn sender_identity(&self) -> sender_identity::App {
         let resolver = self.resolver();
         let bounce_domain = self.bounce_domain.clone();
@@ -257,7 +257,7 @@ impl Deps {
         }
     }
 
-    /// Mails of our own that a caller asks for.
+    /// Mails that the service sends on request.
     fn notices(&self) -> Notices {
         Notices {
             store: self.store.clone(),
@@ -269,7 +269,7 @@ impl Deps {
         }
     }
 
-    /// The routes about who is not written to.
+    /// The suppression routes.
     fn suppressions(&self) -> Routes {
         let app = suppressions::App {
             store: self.store.clone(),
@@ -278,7 +278,7 @@ impl Deps {
         suppressions::routes(app, self.gate.clone())
     }
 
-    /// The routes about who may call.
+    /// The routes about API access.
     fn access(&self) -> Routes {
         let (store, clock, entropy) = (&self.store, &self.clock, &self.entropy);
         let api_keys = api_keys::App {
@@ -333,7 +333,7 @@ impl Deps {
         }
     }
 
-    /// What moves due rows to their queues.
+    /// Moves due rows to their queues.
     pub(crate) fn sweep(&self) -> schedule_sweep::App {
         schedule_sweep::App {
             store: self.store.clone(),
@@ -346,7 +346,7 @@ impl Deps {
         }
     }
 
-    /// A name for this process in claims, which no other has had.
+    /// A name for this process in claims, unique across processes.
     fn process_name(&self) -> String {
         let [high, low] = [self.entropy.below(u64::MAX), self.entropy.below(u64::MAX)];
         format!("local-{high:016x}{low:016x}")
@@ -380,7 +380,7 @@ impl Deps {
     }
 }
 
-/// Those who write to us are in the DNS, on a laptop as anywhere.
+/// The domains of external senders are in the DNS, on a laptop as anywhere.
 fn inbound_dns(dns: &DnsSettings) -> Option<Resolver> {
     match dns {
         DnsSettings::Nobody => None,
@@ -393,12 +393,12 @@ fn inbound_dns(dns: &DnsSettings) -> Option<Resolver> {
     }
 }
 
-/// Who writes mails of our own.
+/// Sends the service's own mails.
 fn system_sender(hostname: &Hostname) -> EmailAddress {
     EmailAddress::parse(&format!("no-reply@{hostname}")).expect("a host name is a domain")
 }
 
-/// What was started before the functions.
+/// Parts started before the functions.
 pub(crate) struct HostParts {
     pub(crate) store: Store,
     pub(crate) engine: Engine,

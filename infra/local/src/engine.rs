@@ -1,11 +1,10 @@
 //! The durable local queues: what SQS is in the cloud, on one SQLite file.
 //!
-//! One thread owns the file. It takes every command that is waiting, runs them in one
-//! transaction and answers all of them after the commit, so that many senders share one sync of
-//! the disk (group commit). Messages have delay, visibility, a receive count and dead letters,
-//! as in SQS. What was handed out but not deleted when the process died is handed out again at
-//! the next start, at once; a job that ends the process time and again is a dead letter (see
-//! `suspects`).
+//! One thread owns the file. It takes every waiting command, runs them in one transaction and
+//! answers all of them after the commit, so that many senders share one sync of the disk (group
+//! commit). Messages have delay, visibility, a receive count and dead letters, as in SQS. Messages
+//! that were in flight when the process died are redelivered immediately at the next start; a job
+//! that repeatedly ends the process becomes a dead letter (see `suspects`).
 
 mod commands;
 mod dead;
@@ -83,18 +82,18 @@ impl Engine {
         Queue::local(self.local(name))
     }
 
-    /// The jobs that no worker gets any more.
+    /// The jobs that workers no longer receive.
     pub fn dead_jobs(&self) -> DeadJobs {
         DeadJobs::new(self.commands.clone())
     }
 
-    /// Where damage of the file is reported.
+    /// Receives reports of damage to the file.
     pub(crate) fn damage(&self) -> &Damage {
         &self.damage
     }
 
-    /// Hands out nothing more. From here on the process ends in order: what workers still have
-    /// comes again at the next start, and is not counted as a death.
+    /// Stops handing out messages. From here on the process shuts down in order: messages that
+    /// workers still hold are redelivered at the next start, and do not count as deaths.
     pub fn close(&self) {
         // When the engine has ended, nothing is handed out either.
         let _ = self.commands.send(EngineCommand::Close);

@@ -1,8 +1,8 @@
-//! The account and key that a developer finds ready; the same in every run of a data folder.
+//! The first account and its key; the same in every run of a data folder.
 //!
-//! A key is made only where the folder holds no file for it. A file whose key opens nothing stays
-//! as it is, and so does the account: the key was revoked, and stays so, or the file is another
-//! folder's. Deleting the file is how a developer asks for a new key.
+//! A key is created only if the folder has no key file. A file whose key matches no account stays
+//! unchanged, and so does the account: the key was revoked, and stays so, or the file belongs to
+//! another folder. To request a new key, delete the file.
 
 use posthaste_model::{AccountId, Timestamp};
 use posthaste_store::{Account, AccountStatus, ApiKey, KeyKind, Secret, Store};
@@ -17,19 +17,19 @@ pub(crate) const FILE: &str = "api-key";
 /// User name of the account that the host makes.
 const USERNAME: &str = "local";
 
-/// Keys an account may hold, as the API's own limit is.
+/// Keys an account may hold, the same as the API's own limit.
 const MAX_KEYS: i64 = 100;
 
-/// What the host starts with.
+/// The account and key that the host starts with.
 pub(crate) struct First {
     pub(crate) account: AccountId,
-    /// In clear; none when the one in the file opens nothing.
+    /// In clear; `None` when the key in the file matches no account.
     pub(crate) key: Option<String>,
-    /// One sentence for the developer, when not everything is as it was left.
+    /// A one-sentence note for the developer, when something has changed since the last run.
     pub(crate) notice: Option<String>,
 }
 
-/// Finds or makes the first account and its key.
+/// Finds or creates the first account and its key.
 pub(crate) async fn account(
     settings: &HostSettings,
     folder: Option<&Folder>,
@@ -81,7 +81,7 @@ async fn with_file(
         });
     }
     match known(store).await? {
-        // A new folder with a key that was put there for it.
+        // A new folder with a key placed there for it.
         ExistingAccount::None => make(settings, store, text).await,
         ExistingAccount::Account(account) => Ok(First {
             notice: Some(format!(
@@ -111,11 +111,12 @@ async fn without_file(
     store: &Store,
 ) -> Result<First, StartError> {
     let ExistingAccount::Account(account) = known(store).await? else {
-        // The file first: a kill in between leaves a key that the next start makes the account for.
+        // The file first: if killed in between, the next start creates the account for the key.
         let text = folder.secret(FILE, || generate(settings))?;
         return make(settings, store, text).await;
     };
-    // The row first: a kill in between leaves a key that nobody has, and no file that opens nothing.
+    // The row first: a kill in between leaves an unknown key in the table, and no file that matches
+    // nothing.
     let text = generate(settings);
     let now = settings.clock.now();
     let new = key(&account.id, &text, now)?;
@@ -160,7 +161,7 @@ async fn known(store: &Store) -> Result<ExistingAccount, StartError> {
             None => ExistingAccount::Deleted(id),
         });
     }
-    // A folder of release 0.1, which kept no note of it.
+    // A folder of release 0.1, which has no record of it.
     let all = store.accounts().await?;
     let made = all
         .into_iter()
@@ -174,7 +175,7 @@ async fn make(settings: &HostSettings, store: &Store, text: String) -> Result<Fi
     let account = Account::new(settings.entropy.account_id(), USERNAME, now);
     let key = key(&account.id, &text, now)?;
     if !store.create_first_account(&account, &key).await? {
-        // The key is in the table, and opened neither an account nor anything else.
+        // The key is in the table, but matched neither an account nor anything else.
         return Err(StartError::Secret(format!("the key in {FILE} is in use")));
     }
     Ok(First {
@@ -184,7 +185,7 @@ async fn make(settings: &HostSettings, store: &Store, text: String) -> Result<Fi
     })
 }
 
-/// A key that may do everything.
+/// A key with full access.
 fn key(account: &AccountId, text: &str, now: Timestamp) -> Result<ApiKey, StartError> {
     let secret = Secret::parse(text)
         .ok_or_else(|| StartError::Secret(format!("{FILE} holds no API key")))?;

@@ -1,8 +1,8 @@
-//! The data folder: what stays between runs, and the lock that keeps a second host out.
+//! The data folder: persists data between runs, with a lock that keeps out a second host.
 //!
-//! A folder is opened only when nothing of it was lost (see `parts`) or damaged (see `integrity`):
-//! a host that starts with a new file in place of a lost one would answer strangers to every key,
-//! or drop mail that it accepted, and say nothing.
+//! A folder is opened only when none of its files is missing (see `parts`) or damaged (see
+//! `integrity`): a host that starts with a new file in place of a lost one would reject every key,
+//! or drop mail that it accepted, without any error.
 
 mod parts;
 mod private;
@@ -36,8 +36,8 @@ pub enum FolderError {
     Damaged(String),
 }
 
-/// An opened data folder; the lock goes with it. While it is open the lock's file says so: what is
-/// found there at the next start tells of a process that was killed.
+/// An opened data folder; holds the lock. While it is open the lock's file records that: a record
+/// found at the next start means that a process was killed.
 #[derive(Debug)]
 pub(crate) struct Folder {
     root: PathBuf,
@@ -46,14 +46,14 @@ pub(crate) struct Folder {
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        // If it fails, the next start looks closer, and that is all.
+        // If it fails, the next start checks more thoroughly, and nothing else.
         let _ = self.lock.set_len(0);
     }
 }
 
 impl Folder {
-    /// Makes the folder when it is not there, locks it, and makes sure that it has everything it
-    /// had, readable and for its owner alone.
+    /// Creates the folder when it does not exist, locks it, and checks that its files are all
+    /// present, readable, and accessible to the owner only.
     pub(crate) fn open(root: &Path) -> Result<Self, FolderError> {
         let unusable = |e| FolderError::Unusable(root.to_owned(), e);
         fs::DirBuilder::new()
@@ -90,7 +90,8 @@ impl Folder {
         })
     }
 
-    /// Notes which files the folder has, once they were opened: from then on they can be lost.
+    /// Records which files the folder has, once they were opened: from then on a missing one is an
+    /// error.
     pub(crate) fn note_parts(&self) -> Result<(), FolderError> {
         parts::note(&self.root).map_err(|e| FolderError::Unusable(self.root.clone(), e))
     }
@@ -110,7 +111,7 @@ impl Folder {
         }
     }
 
-    /// A secret that is made once and kept in a file of mode 0600.
+    /// A secret that is created once and stored in a file of mode 0600.
     pub(crate) fn secret(
         &self,
         name: &str,

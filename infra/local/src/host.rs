@@ -1,4 +1,4 @@
-//! Starts everything in one process, and stops it in the order that loses nothing.
+//! Starts everything in one process, and stops it in an order that loses nothing.
 
 use std::io;
 use std::net::SocketAddr;
@@ -56,7 +56,7 @@ pub enum StartError {
 }
 
 impl StartError {
-    /// The exit code of the process: 2 when starting would lose what the data folder held.
+    /// The exit code of the process: 2 when starting would lose the contents of the data folder.
     pub fn exit_code(&self) -> u8 {
         match self {
             Self::Folder(FolderError::Lost { .. } | FolderError::Damaged(_))
@@ -72,10 +72,10 @@ pub struct Host {
     pub mailbox: SocketAddr,
     pub smtp: SocketAddr,
     pub submission: SocketAddr,
-    /// The key of the first account, in clear; none when the data folder's opens nothing.
+    /// The key of the first account, in clear; `None` when the data folder's matches no account.
     pub key: Option<String>,
     pub account: AccountId,
-    /// One sentence for the developer, when the first account or its key is not as it was left.
+    /// A one-sentence note for the developer, when the first account or its key has changed.
     pub notice: Option<String>,
     /// Whether the API speaks HTTPS.
     pub https: bool,
@@ -121,7 +121,7 @@ impl Host {
         reason = "one list of parts in the order they start"
     )]
     pub async fn start(settings: &HostSettings) -> Result<Self, StartError> {
-        // Ports first: what most often goes wrong should leave nothing behind.
+        // Ports first: the most frequent failure should leave nothing behind.
         let (api_listener, api) = listen("API", settings.api).await?;
         let (mailbox_listener, mailbox_address) = listen("mailbox", settings.mailbox).await?;
         let (smtp_listener, smtp) = listen("inbound SMTP port", settings.smtp).await?;
@@ -256,8 +256,8 @@ impl Host {
         &self.store
     }
 
-    /// Waits until a file of the data folder is found damaged, and says which in one sentence.
-    /// Nothing mends it, so the host is to be stopped then.
+    /// Waits until a file of the data folder is found damaged, and returns which in one sentence.
+    /// Damage is permanent, so the caller should stop the host.
     pub async fn damaged(&self) -> String {
         tokio::select! {
             why = self.stop.engine.damage().wait() => why,
@@ -265,7 +265,7 @@ impl Host {
         }
     }
 
-    /// Does at once what the passing minute would: for a clock that somebody moved.
+    /// Runs the work of the minute timer at once: for a clock that was moved.
     ///
     /// # Errors
     /// When due rows could not be moved.
@@ -275,8 +275,8 @@ impl Host {
         Ok(())
     }
 
-    /// Stops accepting, lets what is under way finish, and closes the files. What is left on the
-    /// queues goes on at the next start.
+    /// Stops accepting, lets requests and jobs in progress finish, and closes the files. Messages
+    /// left on the queues are handled at the next start.
     pub async fn stop(self) {
         const PATIENCE: Duration = Duration::from_secs(10);
         let Stop {
@@ -294,7 +294,7 @@ impl Host {
         engine.close();
         mailbox.close();
         for task in servers.into_iter().chain(pollers) {
-            // A hand-over that hangs is given up; its claim is taken again at the next start.
+            // A hand-over that hangs is abandoned; its claim is taken again at the next start.
             let abort = task.abort_handle();
             if tokio::time::timeout(PATIENCE, task).await.is_err() {
                 abort.abort();
@@ -310,7 +310,7 @@ impl Host {
     }
 }
 
-/// The API, whose answers wait for the disk where they promise something.
+/// The API, whose answers wait for the disk where they acknowledge a write.
 fn durable(deps: &Deps, table: &Table) -> axum::Router {
     let disk = table.disk.clone();
     let layer = axum::middleware::from_fn(move |request, next: axum::middleware::Next| {
@@ -367,7 +367,8 @@ fn workers(
         let fanout = fanout.clone();
         all.extend(poll::start(
             &deps.engine.local(queue),
-            // Most of the time they wait for receivers, and no dead one may hold up the others.
+            // Most of the time they wait for receivers, and a dead receiver must not delay the
+            // others.
             Pace {
                 pollers: 16,
                 ..pace
@@ -406,7 +407,7 @@ fn workers(
     all
 }
 
-/// What the EventBridge rule does in the cloud: a sweep every minute, and one at the start.
+/// The equivalent of the EventBridge rule: a sweep every minute, and one at the start.
 async fn sweeping(app: schedule_sweep::App, mut stop: watch::Receiver<bool>) {
     let mut minute = tokio::time::interval(Duration::from_secs(60));
     loop {
@@ -420,7 +421,7 @@ async fn sweeping(app: schedule_sweep::App, mut stop: watch::Receiver<bool>) {
     }
 }
 
-/// What signs links and seals secrets; the same in every run of a data folder.
+/// The secret that signs links and encrypts secrets; the same in every run of a data folder.
 fn stack_secret(settings: &HostSettings, folder: Option<&Folder>) -> Result<String, StartError> {
     let make = || {
         format!(

@@ -1,5 +1,5 @@
-//! The port for mail from outside. It never relays: only configured hostnames are taken, and the
-//! bounce domain, at the envelope senders that we gave out.
+//! The port for mail from outside. It never relays: it accepts only configured hostnames, and the
+//! bounce domain at the envelope senders that the service issued.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use inbound_parse::{ArrivedMail, Unaccepted, receiver};
 use posthaste_smtpd::{Config, Handler, Session, SmtpEnvelope, SmtpReply};
 use tokio::net::TcpListener;
 
-/// Who takes mail here.
+/// The handlers of incoming mail.
 #[derive(Clone)]
 pub(crate) struct InboundHandler {
     /// Mail for configured hostnames.

@@ -1,9 +1,9 @@
-//! Whether a database of the data folder can be read, asked before anything opens it.
+//! Checks whether a database of the data folder is readable, before anything opens it.
 //!
-//! Header and schema are read in any case. SQLite's `quick_check` reads every page: 0.35 s for 260 MB
-//! that the system holds in memory, as long as the disk takes for others. So it runs on small files,
-//! and after a stop that was not in order on larger ones too. What it does not see is found when it
-//! is read, and stops the host then (see `damage`).
+//! Header and schema are read in any case. SQLite's `quick_check` reads every page: 0.35 s for 260
+//! MB in the system's cache, and otherwise as long as the disk takes. So it runs on small files,
+//! and after an unclean stop on larger ones too. Damage that it misses is found when it is read,
+//! and stops the host then (see `damage`).
 
 use std::fs;
 use std::path::Path;
@@ -16,11 +16,11 @@ use crate::damage::is_damage;
 /// Files of up to so many bytes are read whole at every start.
 const SMALL: u64 = 32 << 20;
 
-/// After a stop that was not in order, files of up to so many bytes are.
+/// After an unclean stop, files of up to so many bytes are.
 const MEDIUM: u64 = 512 << 20;
 
-/// Looks for damage; what it found, if it did. A file that is not there, or empty, has none; and one
-/// that cannot be opened is left to the part that needs it.
+/// Checks for damage and returns what it found, if any. A file that is missing or empty has none;
+/// one that cannot be opened is left to the part that needs it.
 pub(crate) fn damage(file: &Path, after_a_crash: bool) -> Option<String> {
     let size = fs::metadata(file).ok()?.len();
     if size == 0 {

@@ -1,8 +1,8 @@
 //! The local host: every router and every worker in one process, on embedded parts.
 //!
-//! It holds no behaviour of its own. The table is an embedded DynamoDB reached through the same
-//! SDK as in the cloud; the queues are durable and hand workers real SQS events; mail leaves by
-//! real SMTP, by default to a recording relay whose catch the mailbox page shows.
+//! It adds no behaviour of its own. The table is an embedded DynamoDB reached through the same SDK
+//! as in the cloud; the queues are durable and hand workers real SQS events; mail leaves by real
+//! SMTP, by default to a recording relay whose mails the mailbox page shows.
 
 mod answers;
 mod args;

@@ -17,7 +17,7 @@ fn main() -> ExitCode {
             return operate(&operator);
         }
     };
-    // Beside the functions it writes as they do, lines and figures, for whatever ships them.
+    // With `--aws` it logs in the functions' format, lines and metrics, for log shippers.
     if args.aws {
         posthaste_runtime::to_cloudwatch(&vars);
     } else {
@@ -109,7 +109,7 @@ fn serve_aws(args: &Args) -> Result<(), Box<dyn std::error::Error>> {
             api.address, api.submission
         ));
         let stop = async {
-            // Without signals nothing could stop it in order; then it stops at once.
+            // Without signals an orderly stop is impossible; then it stops at once.
             let _ = ctrl_c().await;
         };
         api.run(stop).await;
@@ -117,7 +117,7 @@ fn serve_aws(args: &Args) -> Result<(), Box<dyn std::error::Error>> {
     })
 }
 
-/// Ctrl-C, or the signal a container is stopped with.
+/// Ctrl-C, or the signal that stops a container.
 async fn ctrl_c() -> std::io::Result<()> {
     use tokio::signal::unix::{SignalKind, signal};
     let mut terminate = signal(SignalKind::terminate())?;
@@ -138,7 +138,7 @@ fn say(text: &str) {
 fn greet(host: &Host, settings: &HostSettings) {
     let scheme = if host.https { "https" } else { "http" };
     let api = host.api;
-    // Without one the developer's own stands in the command.
+    // Without a key the command shows a placeholder.
     let key = host.key.as_deref().unwrap_or("YOUR_API_KEY");
     let first = match (&host.key, &host.notice) {
         (Some(key), None) => key.clone(),

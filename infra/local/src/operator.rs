@@ -1,8 +1,8 @@
 //! The operator's commands on a data folder, or on a deployed table with AWS credentials.
 //!
-//! A data folder is worked on while no host runs on it: table and queues belong to one process,
-//! and the lock of the folder says so. What a command puts on a queue is handled at the next
-//! start. A deployed table is worked on at any time.
+//! A command works on a data folder only while no host runs on it: table and queues belong to one
+//! process, which holds the folder's lock. What a command puts on a queue is handled at the next
+//! start. A deployed table can be worked on at any time.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -230,7 +230,7 @@ impl Operator {
         let done = posthaste_operator::run(&self.command, &tools).await;
         drop(tools);
         let stopped = tokio::task::spawn_blocking(move || engine.stop());
-        // Every answer came after its commit: nothing is lost by an engine that does not end.
+        // Every answer followed its commit: an engine that does not end loses nothing.
         let _ = tokio::time::timeout(Duration::from_secs(10), stopped).await;
         table.stop().await;
         Ok(done?)

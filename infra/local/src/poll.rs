@@ -10,13 +10,13 @@ use tokio::task::JoinHandle;
 
 use crate::table::Disk;
 
-/// How long a poller waits when the queue file does not work.
+/// How long a poller waits when the queue file fails.
 const AFTER_AN_ERROR: Duration = Duration::from_secs(1);
 
-/// How a queue is polled; the figures of `template.yaml` in small.
+/// How a queue is polled; the figures of `template.yaml`, scaled down.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pace {
-    /// Batches in the works at once.
+    /// Concurrent batches.
     pub(crate) pollers: usize,
     /// Messages in a batch.
     pub(crate) batch: usize,
@@ -26,7 +26,7 @@ pub(crate) struct Pace {
     pub(crate) again: Duration,
 }
 
-/// Starts pollers that end, after the batch they hold, once `stop` says so.
+/// Starts pollers that end, after their current batch, once `stop` is set.
 pub(crate) fn start<W, F>(
     queue: &Local,
     pace: Pace,
@@ -60,7 +60,7 @@ where
         let messages = match received {
             Ok(messages) => messages,
             Err(_) if queue.is_closed() => return,
-            // A full disk is emptied one day; a poller that ended would not come back then.
+            // A full disk may be freed later; a poller that ended would not resume then.
             Err(error) => {
                 tracing::warn!(queue.name = queue.name(), "queue {}: {error}", queue.name());
                 tokio::select! {
@@ -74,8 +74,8 @@ where
         }
         #[cfg(debug_assertions)]
         crate::fault::abort_on(&messages);
-        // Before the messages are gone, what came of them is on the disk. If it is not, all of them
-        // are given back; if the worker panicked outside of its jobs, all have failed.
+        // The results are on the disk before the messages are deleted. If they are not, all
+        // messages are given back; if the worker panicked outside of its jobs, all have failed.
         let worked = AssertUnwindSafe(disk.durable(work(event(&messages))));
         let result = match worked.catch_unwind().await {
             Ok(Some(result)) => result,
@@ -110,8 +110,9 @@ fn event(messages: &[ReceivedMessage]) -> SqsEvent {
     event
 }
 
-/// Deletes what was handled and hides the rest for a while. What waits for something outside of it
-/// uses up nothing, however often; what its worker cannot handle is a dead letter after a while.
+/// Deletes handled messages and hides the rest for a while. A job that waits for an external
+/// dependency uses up no attempts; one that its worker cannot handle becomes a dead letter after a
+/// while.
 async fn settle(
     queue: &Local,
     messages: &[ReceivedMessage],

@@ -1,4 +1,4 @@
-//! The embedded relay: takes every mail by real SMTP and keeps it in the mailbox.
+//! The embedded relay: accepts every mail by real SMTP and stores it in the mailbox.
 
 use std::sync::Arc;
 

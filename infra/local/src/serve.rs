@@ -1,9 +1,9 @@
 //! HTTP and HTTPS listeners.
 //!
-//! A client that sends or takes nothing holds a connection for seconds and not for ever, no client
-//! has all connections, and bodies share one bounded amount of memory: [`HttpLimits`] has the
-//! figures. Event streams and requests that wait long are exempt from the time limits and counted
-//! apart.
+//! A client that sends or reads nothing holds a connection for a bounded time, no client can use
+//! all connections, and bodies share one bounded amount of memory: [`HttpLimits`] has the figures.
+//! Event streams and requests that wait long are exempt from the time limits and counted
+//! separately.
 
 mod body;
 mod connection;
@@ -34,7 +34,7 @@ pub use limits::HttpLimits;
 pub use tls::TlsError;
 pub(crate) use tls::tls;
 
-/// What a client is told for which there is no connection.
+/// The answer to a client refused at capacity.
 const NO_CONNECTION: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\n\
     Content-Type: application/json\r\n\
     Retry-After: 5\r\n\
@@ -43,10 +43,10 @@ const NO_CONNECTION: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\n\
     \r\n\
     {\"errors\":[{\"field\":null,\"message\":\"too many connections, try again later\"}]}";
 
-/// Clients that are told so at a time; further ones are closed without a word.
+/// Clients that receive this answer at a time; further ones are closed without an answer.
 const TOLD_AT_A_TIME: usize = 64;
 
-/// How long one may take to read it.
+/// How long a client may take to read it.
 const TOLD_WITHIN: Duration = Duration::from_secs(2);
 
 /// One HTTP port.
@@ -155,8 +155,8 @@ async fn serve_one<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
     }
 }
 
-/// The next connection. What accepting fails for is logged, and tried again after a while. Nothing is
-/// lost where this is given up half-way.
+/// The next connection. Errors of accept are logged and retried after a while. Dropping the future
+/// half-way loses nothing.
 async fn accept<L: Listen>(listener: &L, failures: &mut AcceptFailures) -> (L::Stream, SocketAddr) {
     loop {
         match listener.accept().await {
@@ -169,13 +169,13 @@ async fn accept<L: Listen>(listener: &L, failures: &mut AcceptFailures) -> (L::S
     }
 }
 
-/// Says that there is no connection, as long as `_turn` is held and no longer than [`TOLD_WITHIN`].
+/// Answers that the port is at capacity, while `_turn` is held and no longer than [`TOLD_WITHIN`].
 async fn turn_away(stream: impl AsyncRead + AsyncWrite + Unpin, _turn: OwnedSemaphorePermit) {
     let _ = timeout(TOLD_WITHIN, say_no_connection(stream)).await;
 }
 
-/// Writes the answer and reads a little: closing a socket with unread bytes in it would take the
-/// words back.
+/// Writes the answer and reads a little: closing a socket with unread bytes in it would discard the
+/// answer.
 async fn say_no_connection(mut stream: impl AsyncRead + AsyncWrite + Unpin) {
     let written = stream.write_all(NO_CONNECTION).await;
     if written.is_err() || stream.shutdown().await.is_err() {

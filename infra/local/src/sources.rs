@@ -1,4 +1,4 @@
-//! What the mailbox page asks about a copy: its events, and what the webhooks answered.
+//! The sources of a copy's details on the mailbox page: its events, and the answers of webhooks.
 
 use std::sync::Arc;
 
@@ -29,7 +29,7 @@ pub(crate) fn sources(store: &Store, deps: &Deps) -> Sources {
     }
 }
 
-/// The events of a copy and what was done with it, in the order of time.
+/// The events of a copy and the actions on it, in chronological order.
 fn told(row: &Recipient) -> Vec<Value> {
     let events = row.events();
     let events = events

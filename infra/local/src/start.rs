@@ -1,4 +1,4 @@
-//! What the host is started with: the command line in `main`, chosen values in tests.
+//! The host's settings: from the command line in `main`, chosen values in tests.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -14,18 +14,18 @@ use posthaste_webhook::Guard;
 use crate::Args;
 use crate::serve::HttpLimits;
 
-/// Who is asked for the DNS records of those whose mail comes in (SPF, DKIM).
+/// The resolver for the DNS records of external senders (SPF, DKIM).
 #[derive(Clone, Debug)]
 pub enum DnsSettings {
     /// The system's own name servers.
     System,
-    /// Nobody: what cannot be checked is `none`.
+    /// None: what cannot be checked is `none`.
     Nobody,
     /// For tests.
     Zone(Arc<Zone>),
 }
 
-/// Everything the host is started with.
+/// The settings of a host.
 #[derive(Clone, Debug)]
 pub struct HostSettings {
     pub api: SocketAddr,
@@ -35,7 +35,7 @@ pub struct HostSettings {
     pub submission: SocketAddr,
     /// Whether this machine may submit without a login.
     pub submission_open: bool,
-    /// Nothing: everything in memory.
+    /// `None`: everything in memory.
     pub data: Option<PathBuf>,
     pub relay: Option<RelayUrl>,
     pub bounce_domain: Option<Hostname>,
@@ -44,11 +44,11 @@ pub struct HostSettings {
     /// Certificate and key.
     pub tls: Option<(PathBuf, PathBuf)>,
     pub strict_senders: bool,
-    /// Who is asked about the senders of received mail.
+    /// The resolver for checks of the senders of received mail.
     pub inbound_dns: DnsSettings,
-    /// Asked about received mail where a parse setting wants it.
+    /// Scores received mail where a parse setting enables it.
     pub spam_filter: Option<Filter>,
-    /// Asked about every mail before it leaves.
+    /// Scores every mail before it leaves.
     pub outgoing_spam_filter: Option<Filter>,
     /// Days for which mails can be searched; 0: not at all.
     pub search_days: u16,
@@ -101,15 +101,15 @@ impl HostSettings {
         }
     }
 
-    /// Whether links in mail lead to an address that was chosen to listen on rather than for
-    /// recipients to open. On loopback that is meant: mail stays on this machine.
+    /// Whether links in mail use the listening address, which recipients may be unable to open. On
+    /// loopback that is intended: mail stays on this machine.
     pub fn links_lead_nowhere(&self) -> bool {
         self.public_url.is_none() && !self.api.ip().to_canonical().is_loopback()
     }
 
     /// The receivers that webhooks and received mail may be posted to. On a laptop they run on the
-    /// same machine; once others can reach this host, whoever has a key could reach with it what
-    /// listens on loopback only.
+    /// same machine; once this host is reachable by others, anyone with a key could use it to reach
+    /// services that listen on loopback only.
     pub(crate) fn receivers(&self) -> Guard {
         let ports = [self.api, self.mailbox, self.smtp, self.submission];
         let is_loopback = |port: SocketAddr| port.ip().to_canonical().is_loopback();
@@ -122,7 +122,7 @@ impl HostSettings {
         }
     }
 
-    /// Free ports, nothing on disk, no DNS asked about received mail: for tests.
+    /// Free ports, nothing on disk, no DNS lookups for received mail: for tests.
     pub fn in_memory(clock: Clock, entropy: Entropy) -> Self {
         let free = SocketAddr::from(([127, 0, 0, 1], 0));
         Self {

@@ -1,9 +1,9 @@
-//! The port for submission: mail by SMTP, taken in by the rules of mail/send.
+//! The port for submission: accepts mail by SMTP under the rules of mail/send.
 //!
-//! The user name is `apikey` and the password a key with `mail.send`; key, allow list, rate limit
-//! and standing of the account are judged by the same gate as an HTTP call, at the login and again
-//! at every mail, because a connection outlives a key. A message is on the queue, synced to disk,
-//! before its `250`.
+//! The user name is `apikey` and the password a key with `mail.send`. The authorizer of HTTP calls
+//! checks key, allow list, rate limit and status of the account, at the login and again at every
+//! mail, because a connection outlives a key. A message is on the queue, synced to disk, before its
+//! `250`.
 
 mod mail;
 mod reply;
@@ -25,29 +25,29 @@ use tokio::net::TcpListener;
 
 use crate::table::Disk;
 
-/// The one user name there is.
+/// The only user name.
 const USER: &str = "apikey";
 
 /// Mails count as calls of this endpoint.
 const ENDPOINT: &str = "POST /v3/mail/send";
 
-/// Hosts a mail may have come through (RFC 5321, section 6.3, asks for at least 100).
+/// Hosts a mail may have passed through (RFC 5321, section 6.3, requires at least 100).
 const MOST_HOPS: usize = 100;
 
-/// What the port works with.
+/// The dependencies of the port.
 #[derive(Clone)]
 pub(crate) struct Submission {
     pub(crate) app: App,
     pub(crate) gate: Authorizer,
     /// The name in the greeting and in `Received`.
     pub(crate) hostname: Hostname,
-    /// The key that connections from this machine send with when they do not log in.
+    /// The key for connections from this machine without a login.
     pub(crate) open: Option<String>,
     /// What a `250` waits for.
     pub(crate) disk: Disk,
 }
 
-/// Who logged in: the key is asked for again at every mail.
+/// The identity of a login: the key is checked again at every mail.
 #[derive(Clone)]
 pub(crate) struct SubmissionUser {
     key: String,
@@ -69,7 +69,7 @@ impl Submission {
             None => Auth::Required,
         };
         config.tls = tls.map_or(Tls::Off, Tls::StartTls);
-        // What one server takes for a line end and the next one does not is how mail is smuggled.
+        // Differences in what servers accept as a line end allow mail to be smuggled.
         config.bare_line_ends = BareLineEnds::Refuse;
         config
     }
@@ -82,14 +82,14 @@ impl Submission {
         })
     }
 
-    /// The key a session sends with.
+    /// The key of a session.
     fn key<'a>(&'a self, session: &'a Session<SubmissionUser>) -> Option<&'a str> {
         let home = session.peer.ip().to_canonical().is_loopback();
         let known = session.identity.as_ref().map(|sender| sender.key.as_str());
         known.or_else(|| self.open.as_deref().filter(|_| home))
     }
 
-    /// Whom the session sends for, at this moment.
+    /// The account the session sends for, at this moment.
     async fn sender(&self, session: &Session<SubmissionUser>) -> Result<Caller, SmtpReply> {
         let Some(key) = self.key(session) else {
             return Err(SmtpReply::new(530, "5.7.0", "log in first"));
@@ -107,7 +107,7 @@ impl Handler for Submission {
         login: Login,
     ) -> Result<SubmissionUser, SmtpReply> {
         if login.user != USER {
-            // Counted like a wrong key, which it is for whoever guesses.
+            // Counted like a wrong key, which it is for an attacker.
             return self.log_in("", session.peer.ip()).await;
         }
         self.log_in(&login.secret, session.peer.ip()).await
@@ -187,7 +187,7 @@ impl Submission {
         Ok(SmtpReply::new(250, "2.0.0", format!("Ok: queued as {id}")))
     }
 
-    /// Where the mail comes from (RFC 5321, section 4.4; the words after `with` from RFC 3848 and
+    /// The origin of the mail (RFC 5321, section 4.4; the keywords after `with` from RFC 3848 and
     /// RFC 6531).
     fn trace(
         &self,

@@ -1,4 +1,4 @@
-//! The embedded DynamoDB: one thread owns its file, the ordinary SDK speaks to it.
+//! The embedded DynamoDB: one thread owns its file, the ordinary SDK connects to it.
 
 mod calls;
 mod disk;
@@ -24,7 +24,7 @@ const HOUR: Duration = Duration::from_secs(3600);
 pub(crate) struct Table {
     pub(crate) store: Store,
     pub(crate) disk: Disk,
-    /// Where damage of the file is reported.
+    /// Receives reports of damage to the file.
     pub(crate) damage: Damage,
     ended: oneshot::Receiver<()>,
 }
@@ -42,14 +42,14 @@ pub enum TableError {
     Store(#[from] StoreError),
 }
 
-/// One operation on its way to the thread.
+/// One operation queued for the thread.
 struct Call {
     operation: String,
     body: Vec<u8>,
     done: oneshot::Sender<TableResponse>,
 }
 
-/// The way to the thread.
+/// The channel to the thread.
 #[derive(Debug)]
 struct Calls(mpsc::UnboundedSender<Call>);
 
@@ -70,8 +70,8 @@ impl Embedded for Calls {
     }
 }
 
-/// Deletes every hour what DynamoDB would delete in its own time: rows past their `exp`. Ends when
-/// the sender is dropped. Pages of a sweep and calls take turns at the database.
+/// Deletes expired rows (past their `exp`) every hour, as DynamoDB does in the background. Ends
+/// when the sender is dropped. Pages of a sweep and calls take turns at the database.
 fn forgetting(database: Database) -> std::io::Result<std::sync::mpsc::Sender<()>> {
     let (forget, stop) = std::sync::mpsc::channel::<()>();
     std::thread::Builder::new()
@@ -117,7 +117,7 @@ impl Table {
                         }
                     };
                     let answer = calls::call(&database, &call.operation, &call.body, found);
-                    // Whoever asked may have given up; the write stands all the same.
+                    // The caller may have given up; the write is complete all the same.
                     let _ = call.done.send(answer);
                 }
                 drop((database, forget));
@@ -141,7 +141,7 @@ impl Table {
     /// Lets running calls finish and closes the file.
     pub(crate) async fn stop(self) {
         drop(self.store);
-        // Somebody may still hold the store; the file can stand being left open.
+        // The store may still be in use; the file tolerates staying open.
         let _ = tokio::time::timeout(Duration::from_secs(2), self.ended).await;
     }
 }

@@ -14,7 +14,7 @@ pub struct ApiAddress {
 }
 
 impl ApiAddress {
-    /// `Ann <ann@example.com>`, or whichever half there is.
+    /// `Ann <ann@example.com>`, or only the half that is present.
     pub fn shown(&self) -> String {
         match (self.name.as_str(), self.address.as_str()) {
             ("", address) => address.to_owned(),
@@ -23,7 +23,7 @@ impl ApiAddress {
         }
     }
 
-    /// The shortest thing that tells people apart: the name, else the address.
+    /// The shortest label for a person: the name, else the address.
     pub fn short(&self) -> &str {
         if self.name.is_empty() {
             &self.address

@@ -1,4 +1,4 @@
-//! The REST calls that Mailpit's users know, for automated tests.
+//! The Mailpit REST calls, for automated tests.
 //!
 //! Where this is stricter: a body that is not JSON deletes nothing, where Mailpit deletes all.
 
@@ -173,7 +173,7 @@ pub(crate) async fn info(State(app): State<App>) -> ApiResponse<Json<Value>> {
     })))
 }
 
-/// What a body says; field names in any case, as Go reads them.
+/// The fields of a body; names match in any case, as in Go.
 #[derive(Debug, Default)]
 struct ApiBody {
     ids: Vec<String>,
@@ -230,7 +230,7 @@ pub(crate) async fn find(app: &App, id: &str, query: Option<String>) -> ApiRespo
     found.ok_or(Refusal::NoMail)
 }
 
-/// An answer that is made and written down apart: a message may be of thirty megabytes.
+/// An answer built and serialised on the pool: a message may be thirty megabytes.
 async fn json<T: Serialize>(
     app: &App,
     make: impl FnOnce() -> T + Send + 'static,

@@ -1,4 +1,4 @@
-//! Parts of a mail as responses that can do no harm in a browser.
+//! Serves parts of a mail as responses that are harmless in a browser.
 
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
@@ -7,7 +7,7 @@ use axum::response::{IntoResponse, Response};
 const HARMLESS: &str =
     "default-src 'none'; img-src 'self' data:; style-src 'unsafe-inline'; sandbox";
 
-/// Text that no browser runs, styles a page with, or reads as markup.
+/// Text types that a browser neither runs, applies as a style sheet, nor reads as markup.
 const PLAIN: [&str; 9] = [
     "calendar",
     "csv",
@@ -20,8 +20,8 @@ const PLAIN: [&str; 9] = [
     "vcard",
 ];
 
-/// Words in a subtype that tell of a script, a style sheet, markup or a program, whatever stands
-/// around them: `x-javascript1.5`, `vnd.wap.xhtml+xml`.
+/// Words in a subtype that indicate a script, a style sheet, markup or a program, whatever
+/// surrounds them: `x-javascript1.5`, `vnd.wap.xhtml+xml`.
 const RUN: [&str; 16] = [
     "css",
     "ecmascript",
@@ -105,8 +105,8 @@ pub(crate) fn raw(id: &str, download: bool, bytes: Vec<u8>) -> Response {
     response
 }
 
-/// RFC 6266: an ASCII name for old clients and the real one in the form of RFC 8187. What could
-/// end the header, leave the folder or hide the file is replaced.
+/// RFC 6266: an ASCII name for old clients and the real one in the form of RFC 8187. Characters
+/// that could end the header, leave the folder or hide the file are replaced.
 pub(crate) fn disposition(inline: bool, name: &str) -> String {
     let name = safe_name(name);
     let ascii: String = name

@@ -1,4 +1,4 @@
-//! A mail's row before it is written, and what it takes of the disk.
+//! A mail's row before it is written, and its size on disk.
 
 use posthaste_model::Millis;
 
@@ -6,7 +6,7 @@ use crate::parse::{Digest, SearchWords};
 use crate::rows::rfc3339;
 use crate::{Error, StoredEnvelope, Summary};
 
-/// What a mail may take beside its bytes: pages of its tables and of the index that are not full.
+/// Overhead of a mail beside its bytes: partly filled pages of its tables and of the index.
 const PAGES: u64 = 8 * 4096;
 
 /// A mail's row before it has an id.
@@ -50,8 +50,8 @@ impl NewRow {
         })
     }
 
-    /// Bytes that the mail takes at most. A page that a text runs over holds four bytes less, and
-    /// of eight hundred pages one holds the places of the others.
+    /// The most bytes that the mail takes. A page that a text overflows holds four bytes less, and
+    /// one page in eight hundred holds the positions of the others.
     pub(crate) fn space(&self, raw: &[u8]) -> u64 {
         let bytes = u64::try_from(self.size + raw.len()).unwrap_or(u64::MAX);
         bytes.saturating_add(bytes / 64).saturating_add(PAGES)

@@ -1,4 +1,4 @@
-//! What the SMTP dialogue said, as opposed to what the headers claim.
+//! The envelope of the SMTP dialogue, as opposed to the headers.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,6 +10,6 @@ pub struct StoredEnvelope {
     pub from: String,
     /// The addresses of `RCPT TO`, in their order.
     pub to: Vec<String>,
-    /// Who connected, as `address:port`; empty when unknown.
+    /// The client, as `address:port`; empty when unknown.
     pub peer: String,
 }

@@ -1,19 +1,19 @@
-//! Why the mailbox could not do its work.
+//! Errors of the mailbox.
 
 use std::path::PathBuf;
 
-/// Trouble with the mailbox's own file; nothing a mail holds leads here.
+/// A failure of the mailbox's own file; the content of a mail never causes one.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The folder cannot be made or its file not opened.
     #[error("the mailbox file {path} cannot be opened: {cause}")]
     Open { path: PathBuf, cause: String },
-    /// The file has a form this version does not know.
+    /// The file has an unknown version.
     #[error(
         "the mailbox file {path} was written by another version; delete it to start with an empty one"
     )]
     Version { path: PathBuf },
-    /// The mail alone is larger than all that the mailbox may hold.
+    /// The mail alone exceeds the capacity of the mailbox.
     #[error("a mail of {size} bytes does not fit into a mailbox of {most}")]
     TooLarge { size: u64, most: u64 },
     /// The store under the mailbox failed.

@@ -22,11 +22,11 @@ pub(crate) struct EventLine {
     pub status: String,
     pub attempt: String,
     pub why: String,
-    /// The whole object, for whoever wants to see it.
+    /// The whole object, for the expanded view.
     pub json: String,
 }
 
-/// Everything told about one copy.
+/// All events and answers of one copy.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct EventLines {
     /// The last event.
@@ -64,7 +64,7 @@ fn event(value: &Value) -> EventLine {
     }
 }
 
-/// What a webhook answered.
+/// The answer of a webhook.
 fn answer(value: &Value) -> EventLine {
     let status = first(value, &["status"]);
     let tone = match status.parse::<u16>() {
@@ -98,7 +98,7 @@ fn line(value: &Value) -> EventLine {
     }
 }
 
-/// The first of these fields that says something.
+/// The first non-empty one of these fields.
 fn first(value: &Value, names: &[&str]) -> String {
     let texts = names.iter().filter_map(|name| match value.get(*name)? {
         Value::String(text) => Some(text.clone()),

@@ -23,7 +23,7 @@ pub(crate) fn connect(file: Option<&Path>) -> Result<Connection, Error> {
     };
     private(path).map_err(|cause| failed(&cause))?;
     let db = Connection::open(path).map_err(|cause| failed(&cause))?;
-    // Exclusive: a second host on the same folder is told so instead of mixing its mails in.
+    // Exclusive: a second host on the same folder gets an error instead of adding its mails.
     db.execute_batch(
         "PRAGMA locking_mode = EXCLUSIVE;
          PRAGMA auto_vacuum = INCREMENTAL;
@@ -50,8 +50,8 @@ pub(crate) fn connect(file: Option<&Path>) -> Result<Connection, Error> {
     Ok(db)
 }
 
-/// `holds(text, part)`: SQLite's own `instr` compares the part at every place of the text, so that
-/// a long search through a long mail takes the product of both.
+/// `holds(text, part)`: SQLite's own `instr` compares the part at every position of the text, so
+/// that its time is the product of both lengths.
 fn add_search(db: &Connection) -> rusqlite::Result<()> {
     let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC;
     db.create_scalar_function("holds", 2, flags, |arguments: &Context<'_>| {
@@ -64,8 +64,8 @@ fn add_search(db: &Connection) -> rusqlite::Result<()> {
     })
 }
 
-/// Makes the folder and the file; the file is for its owner alone, as SQLite's log beside it then
-/// is too.
+/// Creates the folder and the file; only the owner can access the file, and therefore also SQLite's
+/// log beside it.
 fn private(path: &Path) -> std::io::Result<()> {
     if let Some(folder) = path.parent() {
         std::fs::create_dir_all(folder)?;
@@ -79,8 +79,8 @@ fn private(path: &Path) -> std::io::Result<()> {
 
 /// 22 letters and digits, as Mailpit's ids are.
 ///
-/// SQLite's generator is seeded by the operating system. Whoever could guess an id could show a
-/// picture out of somebody's mail on a page of his own.
+/// SQLite's generator is seeded by the operating system. A guessable id would let another site show
+/// a picture from a mail on its own page.
 pub(crate) fn fresh_id(db: &Connection) -> Result<String, Error> {
     let bytes: [u8; 16] = db
         .prepare_cached("SELECT randomblob(16)")?

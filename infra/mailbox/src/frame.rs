@@ -1,8 +1,8 @@
-//! The HTML of a mail as a document that can neither run anything nor phone home.
+//! Converts the HTML of a mail to a document that can neither run anything nor phone home.
 //!
-//! What holds is the policy sent with it: no scripts, no origin, no forms, no remote loads
-//! (pictures only when the reader asks). The rewriting serves the reader: pictures of the mail
-//! itself are found, and links open beside the page. Removing scripts is only a second fence.
+//! The policy sent with it is the protection: no scripts, no origin, no forms, no remote loads
+//! (pictures only on request). The rewriting is for display: it resolves pictures of the mail
+//! itself, and links open beside the page. Removing scripts is only a second line of defence.
 
 use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
@@ -11,11 +11,11 @@ use std::collections::HashMap;
 use lol_html::html_content::{ContentType, Element, TextChunk};
 use lol_html::{HandlerResult, HtmlRewriter, MemorySettings, Settings, element, text};
 
-/// Attributes that a browser loads pictures from without being asked.
+/// Attributes from which a browser loads pictures automatically.
 const LOADS: [&str; 5] = ["src", "srcset", "background", "poster", "style"];
 
-/// Attributes of one element that are rewritten. A browser keeps thousands, but setting one is a
-/// search among all of them.
+/// Attributes of one element that are rewritten. A browser allows thousands, but setting one
+/// searches all of them.
 const MOST_ATTRIBUTES: usize = 1_000;
 
 /// Pictures of the mail that are found in one document: the URL of each is longer than its name.
@@ -25,7 +25,7 @@ const MOST_PICTURES: usize = 10_000;
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Document {
     pub html: String,
-    /// Whether the mail asks for pictures from elsewhere.
+    /// Whether the mail references remote pictures.
     pub remote: bool,
 }
 
@@ -39,8 +39,8 @@ pub(crate) fn policy(images: bool) -> String {
     )
 }
 
-/// Rewrites a mail's HTML. `cids` tells the URL of each content id; `embed` makes links open in
-/// a window of their own. Markup that cannot be read, or nests too deep, is shown as text.
+/// Rewrites a mail's HTML. `cids` maps each content id to its URL; `embed` makes links open in a
+/// window of their own. Markup that cannot be read, or nests too deep, is shown as text.
 pub(crate) fn document(html: &str, cids: &HashMap<String, String>, embed: bool) -> Document {
     let pictures = Pictures {
         cids,
@@ -195,7 +195,7 @@ fn decoded(name: &str) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// HTML that cannot be read is shown as what it is: text.
+/// HTML that cannot be read is shown as text.
 fn escaped(html: &str) -> String {
     let text = html.replace('&', "&amp;").replace('<', "&lt;");
     format!("<!doctype html><pre>{text}</pre>")

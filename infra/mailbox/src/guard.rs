@@ -1,9 +1,9 @@
-//! Keeps other sites out: whoever opens a bad page in his browser must not thereby show it his
-//! mails or delete them.
+//! Blocks other sites: a malicious page open in the same browser must not be able to read or delete
+//! mails.
 //!
-//! Three doors are shut. A stranger's host name that points here (DNS rebinding) is not answered.
-//! A changing request must come from the page itself or from a program, which sends neither
-//! `Origin` nor `Sec-Fetch-Site`. And other sites cannot use what is here as a picture or script.
+//! Three checks apply. A foreign host name that points here (DNS rebinding) is not answered. A
+//! changing request must come from the page itself or from a program, which sends neither `Origin`
+//! nor `Sec-Fetch-Site`. And other sites cannot embed responses as a picture or script.
 
 use std::net::IpAddr;
 
@@ -79,7 +79,7 @@ fn picture(path: &str) -> bool {
     path.contains("/part/") && !path.contains("/latest/")
 }
 
-/// Addresses and names without a dot cannot be a stranger's; neither can reserved ones.
+/// Addresses and names without a dot cannot belong to another site; neither can reserved ones.
 fn ours(host: &str, extra: &[String]) -> bool {
     let name = without_port(host)
         .trim_end_matches('.')

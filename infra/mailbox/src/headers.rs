@@ -27,7 +27,7 @@ pub(crate) fn first(mail: &ParsedMail<'_>, name: &str) -> String {
     })
 }
 
-/// As Go's `net/mail` and thus Mailpit give them: names in canonical case, sorted, each with all
+/// In the form of Go's `net/mail` and thus Mailpit: names in canonical case, sorted, each with all
 /// its values.
 pub(crate) fn by_name(mail: &ParsedMail<'_>) -> BTreeMap<String, Vec<String>> {
     let mut sorted: BTreeMap<String, Vec<String>> = BTreeMap::new();

@@ -128,7 +128,7 @@ impl Text {
     }
 }
 
-/// What the character reference at the start of `text` stands for, and its length.
+/// The text of the character reference at the start of `text`, and its length.
 fn reference(text: &str) -> Option<(Cow<'static, str>, usize)> {
     static NAMED: LazyLock<HashMap<&str, &str>> = LazyLock::new(|| {
         let entities = entities::ENTITIES.iter();

@@ -1,9 +1,9 @@
-//! The mailbox of the local host: keeps what the recording relay received, shows it on a page and
-//! answers the REST calls that users of Mailpit know.
+//! The mailbox of the local host: stores mails from the recording relay, shows them on a page and
+//! answers the Mailpit REST calls.
 //!
-//! It is for one person's machine: no login, loopback by default, capped in number and in bytes.
-//! A mail is hostile until proven otherwise, so nothing of it reaches the page but as text, and
-//! its HTML only inside a frame that has neither scripts nor an origin.
+//! It is for a single user's machine: no login, loopback by default, limited in number and in
+//! bytes. Every mail is treated as hostile: its content reaches the page only as text, and its HTML
+//! only inside a frame that has neither scripts nor an origin.
 
 mod address;
 mod api;

@@ -1,4 +1,4 @@
-//! Tells open pages that something changed, as server-sent events.
+//! Notifies open pages of changes by server-sent events.
 
 use std::convert::Infallible;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use futures_util::{Stream, stream};
 use crate::mailbox;
 use crate::routes::App;
 
-/// `GET /live`: one event for every burst of changes, until the mailbox closes or the page goes.
+/// `GET /live`: one event for every burst of changes, until the mailbox or the page closes.
 ///
 /// A watch holds only the newest state, so a slow page gets few events and costs no memory.
 pub(crate) async fn stream(

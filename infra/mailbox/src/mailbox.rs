@@ -1,4 +1,4 @@
-//! The mailbox as the local host holds it: deliver from the relay, serve over HTTP.
+//! The local host's interface to the mailbox: deliver from the relay, serve over HTTP.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, TryLockError};
@@ -16,27 +16,27 @@ use crate::sql::{self, Clause};
 use crate::store::{Store, StoredMail};
 use crate::{Error, Sources, StoredEnvelope, routes};
 
-/// Mails kept unless told otherwise.
+/// The default number of mails stored.
 pub const DEFAULT_LIMIT: usize = 10_000;
 
-/// Bytes that the mailbox takes unless told otherwise: ten thousand mails of ten megabytes must not
-/// fill a disk.
+/// The default size of the mailbox in bytes: ten thousand mails of ten megabytes must not fill a
+/// disk.
 pub const LARGEST_STORE: u64 = 2 << 30;
 
 /// Mails larger than this are parsed and written on a thread of their own.
 const LARGE: usize = 32 * 1024;
 
-/// Beyond which the oldest mails are dropped.
+/// The limits beyond which the oldest mails are dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MailboxLimits {
-    /// Mails kept; at least one.
+    /// Mails stored; at least one.
     pub mails: usize,
-    /// Bytes of the database: sources, rows and what lies between them. A database that runs over
-    /// its log is larger by no more than the last mail for a moment.
+    /// Bytes of the database: sources, rows and overhead. A database that exceeds its log is larger
+    /// by at most the last mail for a moment.
     pub bytes: u64,
 }
 
-/// What the recording relay received. Clones share one store.
+/// The store of received mails. Clones share it.
 #[derive(Clone)]
 pub struct Mailbox {
     store: Arc<Mutex<Store>>,
@@ -48,7 +48,7 @@ pub struct Mailbox {
     offload: Offload,
 }
 
-/// What the open pages are told: counts up with every change until the mailbox closes.
+/// The signal to open pages: counts up with every change until the mailbox closes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ChangeCount {
     Changed(u64),
@@ -56,8 +56,8 @@ pub(crate) enum ChangeCount {
 }
 
 impl Mailbox {
-    /// Opens the mailbox kept in `dir`, or an empty one in memory. Of more than `limit` mails, or
-    /// more than 2 GiB of them, the oldest are dropped.
+    /// Opens the mailbox stored in `dir`, or an empty one in memory. Beyond `limit` mails, or more
+    /// than 2 GiB of them, the oldest are dropped.
     ///
     /// # Errors
     /// When the folder cannot be written, the file was written by another version, or another
@@ -91,8 +91,8 @@ impl Mailbox {
         })
     }
 
-    /// Calls the observer before each piece of work that is done apart from the threads that serve,
-    /// on the thread that does it: for tests and measurements.
+    /// Calls the observer before each piece of work that runs outside the serving threads, on the
+    /// thread that runs it: for tests and measurements.
     #[must_use]
     pub fn observed_by(self, observer: Observer) -> Self {
         Self {
@@ -103,8 +103,8 @@ impl Mailbox {
 
     /// Also answers requests that come under these host names, without a port.
     ///
-    /// Addresses, `localhost` and names without a dot are always answered; any other name may be
-    /// a stranger's that he pointed at this machine (DNS rebinding).
+    /// Addresses, `localhost` and names without a dot are always answered; any other name may
+    /// belong to an attacker who points it at this machine (DNS rebinding).
     #[must_use]
     pub fn answering_to(self, hosts: impl IntoIterator<Item = String>) -> Self {
         let hosts = hosts.into_iter().map(|host| host.to_ascii_lowercase());
@@ -114,9 +114,9 @@ impl Mailbox {
         }
     }
 
-    /// Keeps a mail. When this returns, killing the process does not lose it.
+    /// Stores a mail. Once this returns, killing the process does not lose it.
     ///
-    /// No mail is refused for what it holds.
+    /// No mail is refused for its content.
     ///
     /// # Errors
     /// When the store cannot be written (a full disk), or is smaller than the mail.
@@ -148,7 +148,7 @@ impl Mailbox {
             .await
     }
 
-    /// Writes here when that is quick: nothing holds the store, and nothing need be dropped.
+    /// Writes on this thread when that is quick: the store is free, and nothing need be dropped.
     fn keep_at_once(&self, entry: &NewRow, raw: &[u8]) -> Result<Option<String>, Error> {
         let mut store = match self.store.try_lock() {
             Ok(store) => store,
@@ -254,7 +254,7 @@ impl Mailbox {
         self.offload.run(name, move || own.with(question)).await?
     }
 
-    /// Does work that takes as long as a mail is large.
+    /// Runs work whose time grows with the size of a mail.
     pub(crate) async fn apart<T: Send + 'static>(
         &self,
         name: &'static str,
@@ -263,7 +263,7 @@ impl Mailbox {
         self.offload.run(name, work).await
     }
 
-    /// A transaction that a panic interrupted was rolled back, so a poisoned lock is a good one.
+    /// A transaction that a panic interrupted was rolled back, so a poisoned lock is safe to use.
     fn with<T>(&self, question: impl FnOnce(&mut Store) -> Result<T, Error>) -> Result<T, Error> {
         question(&mut self.store.lock().unwrap_or_else(PoisonError::into_inner))
     }
@@ -299,7 +299,7 @@ mod tests {
 
     use super::*;
 
-    /// A search or a large write has the store; the thread that serves must not wait for it.
+    /// A search or a large write holds the store; the serving thread must not wait for it.
     #[test]
     fn a_small_mail_waits_for_the_store_apart() {
         let (done, wait) = mpsc::channel();

@@ -27,7 +27,7 @@ pub(crate) struct Full {
     pub return_path: String,
     pub subject: String,
     pub list_unsubscribe: ListUnsubscribe,
-    /// The `Date` header, else when the relay took the mail. RFC 3339.
+    /// The `Date` header, else the time of receipt by the relay. RFC 3339.
     pub date: String,
     pub tags: Vec<String>,
     pub username: String,
@@ -52,7 +52,7 @@ pub(crate) struct File {
     #[serde(rename = "ContentID")]
     pub content_id: String,
     pub size: usize,
-    /// Not one of Mailpit's fields: only the page asks.
+    /// Not one of Mailpit's fields: only the page uses it.
     #[serde(skip)]
     pub alternative: bool,
 }

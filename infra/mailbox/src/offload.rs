@@ -1,13 +1,13 @@
-//! Work that takes as long as its input is large, away from the threads that serve.
+//! Runs work whose time grows with its input outside the serving threads.
 
 use std::sync::Arc;
 
 use crate::Error;
 
-/// Is called on the thread that does a piece of work, before it begins, with the name of the work.
+/// Called on the thread that runs a piece of work, before it begins, with the name of the work.
 pub type Observer = Arc<dyn Fn(&'static str) + Send + Sync>;
 
-/// Hands work to the runtime's pool for what blocks.
+/// Hands work to the runtime's blocking pool.
 #[derive(Clone, Default)]
 pub(crate) struct Offload {
     observer: Option<Observer>,
@@ -20,7 +20,7 @@ impl Offload {
         }
     }
 
-    /// Does the work on the pool. A panic of it is an error here.
+    /// Runs the work on the pool. A panic in it is returned as an error.
     pub(crate) async fn run<T: Send + 'static>(
         &self,
         name: &'static str,

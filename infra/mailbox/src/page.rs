@@ -17,12 +17,12 @@ use crate::{ApiAddress, query, rows, sql};
 
 type PageResponse<T> = Result<T, Refusal>;
 
-/// Nothing but our own two files runs or paints; pictures are those of mails.
+/// Only the page's own two files run or style it; pictures are those of mails.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; \
     connect-src 'self'; frame-src 'self'; form-action 'self'; base-uri 'none'; \
     frame-ancestors 'none'";
 
-/// The templates, which escape whatever they are given.
+/// The templates, which escape all their input.
 #[expect(
     clippy::expect_used,
     reason = "the templates are part of the program, and a test renders each of them"
@@ -58,7 +58,7 @@ struct MailboxPage {
     query: String,
     start: usize,
     total: usize,
-    /// How many mails match the search, and how many of these nobody has read.
+    /// How many mails match the search, and how many of these are unread.
     matching: usize,
     unread: usize,
     /// Which lines are shown, `51–100`; empty when there are none.
@@ -96,8 +96,8 @@ pub(crate) async fn list(
     show(&app, &params, None).await
 }
 
-/// `GET /list`: the list alone, with the message `open` chosen in it. What a page that is already
-/// open asks for when something changed.
+/// `GET /list`: the list alone, with the message `open` chosen in it. An open page requests it
+/// after a change.
 pub(crate) async fn lines(
     State(app): State<App>,
     RawQuery(query): RawQuery,
@@ -228,7 +228,7 @@ impl ListLine {
     }
 }
 
-/// Whom this copy went to: every recipient gets one, and the headers are the same in all.
+/// The recipient of this copy: every recipient gets one, and the headers are the same in all.
 fn recipient(row: &ListRow) -> String {
     let mail = &row.summary;
     match row.envelope.to.first() {

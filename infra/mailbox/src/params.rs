@@ -1,11 +1,11 @@
-//! Query strings and forms, read the forgiving way Mailpit reads them.
+//! Query strings and forms, parsed as leniently as in Mailpit.
 
 use url::form_urlencoded;
 
-/// Lines of the list unless asked otherwise.
+/// The default number of lines of the list.
 pub(crate) const PAGE: usize = 50;
 
-/// The parameters this service knows; what is missing or unreadable has its default.
+/// The parameters of this service; a missing or unreadable one has its default.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Params {
     pub start: usize,
@@ -44,7 +44,7 @@ impl Params {
         params
     }
 
-    /// How many lines are wanted; `None` means all (Mailpit's `limit=0`).
+    /// The number of lines requested; `None` means all (Mailpit's `limit=0`).
     pub(crate) fn limit(&self) -> Option<usize> {
         match self.limit {
             None => Some(PAGE),
@@ -53,7 +53,7 @@ impl Params {
         }
     }
 
-    /// `?q=…&start=…` with the parameters that keep the reader's place, and `more` behind them.
+    /// `?q=…&start=…` with the parameters that preserve the reader's position, followed by `more`.
     pub(crate) fn place(&self, start: usize, more: &[(&str, &str)]) -> String {
         let mut text = form_urlencoded::Serializer::new(String::new());
         if !self.query.is_empty() {

@@ -1,4 +1,4 @@
-//! From the bytes of a mail to what the list, the search and the page need.
+//! Extracts from a mail what the list, the search and the page need.
 
 use std::collections::HashSet;
 
@@ -17,7 +17,7 @@ const SNIPPET: usize = 200;
 /// Recipients of the envelope that are listed as blind copies.
 const MOST_HIDDEN: usize = 1_000;
 
-/// What is indexed of one mail; the store adds id, time and size.
+/// The index entry of one mail; the store adds id, time and size.
 #[derive(Default)]
 pub(crate) struct Digest {
     pub summary: Summary,
@@ -25,7 +25,7 @@ pub(crate) struct Digest {
     pub search: SearchWords,
 }
 
-/// Lower-case text of each field that a search can name.
+/// Lower-case text of each searchable field.
 #[derive(Default)]
 pub(crate) struct SearchWords {
     pub from: String,
@@ -83,7 +83,7 @@ pub(crate) fn digest(envelope: &StoredEnvelope, raw: &[u8]) -> Digest {
     }
 }
 
-/// The first author; of bytes without any header there is only the envelope.
+/// The first author; bytes without any header have only the envelope.
 fn author(envelope: &StoredEnvelope, mail: &ParsedMail<'_>) -> ApiAddress {
     let mut from = address::all(mail, "From").into_iter().next();
     if mail.fields().next().is_none() {

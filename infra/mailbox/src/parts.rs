@@ -2,10 +2,10 @@
 
 use posthaste_mime::read::{Disposition, MailPart, ParsedMail};
 
-/// What a leaf is for.
+/// The role of a leaf.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Role {
-    /// A file for the reader to keep.
+    /// A file attachment.
     Attachment,
     /// A picture or the like that the HTML shows.
     Inline,
@@ -22,7 +22,7 @@ pub(crate) struct Leaf<'m, 'a> {
 }
 
 impl Leaf<'_, '_> {
-    /// The file name the mail gives, else the content id; may be empty, and may hold anything.
+    /// The file name in the mail, else the content id; may be empty, and may hold anything.
     pub(crate) fn name(&self) -> &str {
         let name = self.part.filename.as_deref();
         name.unwrap_or_else(|| self.content_id())

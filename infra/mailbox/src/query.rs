@@ -1,11 +1,11 @@
 //! The search language: words, quoted phrases and `field:value` terms, as in Mailpit.
 //!
-//! Every term must hold; a leading `-` or `!` turns one round. Beyond Mailpit, `rcpt:` looks at
-//! the envelope: each recipient of a send gets a copy of its own, and this finds the right one.
+//! Every term must match; a leading `-` or `!` negates one. Beyond Mailpit, `rcpt:` searches the
+//! envelope: each recipient of a send gets a copy of its own, and this finds the right one.
 
 use posthaste_model::Millis;
 
-/// Where a text is looked for.
+/// The field a text is searched in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SearchField {
     From,
@@ -34,27 +34,27 @@ pub(crate) enum Test {
     After(Millis),
     Larger(i64),
     Smaller(i64),
-    /// Holds for no mail: there are no tags here.
+    /// Matches no mail: there are no tags here.
     Tagged,
 }
 
-/// A condition, or its opposite.
+/// A condition, or its negation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Term {
     pub not: bool,
     pub test: Test,
 }
 
-/// Terms of one search. Each is looked for in every mail.
+/// Terms of one search. Each is checked against every mail.
 const MOST: usize = 100;
 
-/// A search of more terms than are looked for. None of them may be left out: a search also tells
-/// what is deleted.
+/// A search of more terms than the limit. None of them may be ignored: a search also selects mails
+/// to delete.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error("Error: a search has at most {MOST} terms")]
 pub(crate) struct TooManyTerms;
 
-/// The terms of a search; one that says nothing (a date that is none) is left out.
+/// The terms of a search; a meaningless one (such as an invalid date) is ignored.
 pub(crate) fn parse(search: &str) -> Result<Vec<Term>, TooManyTerms> {
     let terms: Vec<_> = words(search).iter().filter_map(|word| term(word)).collect();
     (terms.len() <= MOST).then_some(terms).ok_or(TooManyTerms)
@@ -99,7 +99,7 @@ fn term(word: &str) -> Option<Term> {
     Some(Term { not, test })
 }
 
-/// `field:value`, or a text without a field we know.
+/// `field:value`, or a text without a known field.
 fn named(rest: &str) -> Option<Test> {
     let (name, value) = rest.split_once(':').unwrap_or((rest, ""));
     let value = crate::parse::collapse(value, usize::MAX);

@@ -31,7 +31,7 @@ pub(crate) struct MessageView {
     sender: String,
     recipients: Vec<String>,
     peer: String,
-    /// The last thing that happened to this copy.
+    /// The latest event of this copy.
     status: Option<EventLine>,
     tabs: Vec<Tab>,
     panel: Panel,
@@ -46,7 +46,7 @@ struct Tab {
     count: Option<usize>,
 }
 
-/// What the chosen tab shows; one of these is set.
+/// The content of the chosen tab; one of these is set.
 #[derive(Default, Serialize)]
 struct Panel {
     frame: Option<Frame>,
@@ -70,7 +70,7 @@ struct Frame {
 #[derive(Serialize)]
 struct Source {
     text: String,
-    /// Where the whole of it is, when the text was cut.
+    /// The link to the full text, when it was cut.
     whole: Option<String>,
     /// Lines of prose wrap, lines of source do not.
     prose: bool,
@@ -114,8 +114,8 @@ pub(crate) async fn open(
     page::show(&app, &params, Some(reader)).await
 }
 
-/// `GET /message/{id}/told`: what was last told about this copy. A page that is already open asks
-/// for it again and again, so the mail itself stays unread.
+/// `GET /message/{id}/told`: the latest events and answers of this copy. An open page requests it
+/// repeatedly, so it leaves the mail unread.
 pub(crate) async fn told(
     State(app): State<App>,
     Path(id): Path<String>,
@@ -158,7 +158,7 @@ impl MessageView {
     }
 }
 
-/// The view asked for, or the best one the mail has.
+/// The requested view, or the best available one.
 fn chosen(full: &Full, wanted: &str) -> &'static str {
     let known = VIEWS.iter().find(|(view, _)| *view == wanted);
     match known {

@@ -6,7 +6,7 @@ use axum::response::{IntoResponse, Response};
 use crate::Error;
 use crate::query::TooManyTerms;
 
-/// Why a request gets no answer.
+/// Why a request is refused.
 #[derive(Debug)]
 pub(crate) enum Refusal {
     /// No such mail, part or page.
@@ -15,9 +15,9 @@ pub(crate) enum Refusal {
     NoMail,
     /// `/view/….html` of a mail without HTML.
     NoHtml,
-    /// The request makes no sense, for this reason.
+    /// The request is invalid, for this reason.
     Bad(String),
-    /// Ours: logged, not told.
+    /// Internal: logged, not shown.
     Internal(Error),
 }
 

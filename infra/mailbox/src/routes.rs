@@ -1,4 +1,4 @@
-//! Every route of the port: the page, what it is made of, and the REST calls.
+//! Every route of the port: the page, its assets, and the REST calls.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use crate::{Mailbox, Sources, StoredEnvelope, Summary, api, guard, live, page, r
 /// Bytes of a form of the page, which holds a search and a place in the list.
 const LARGEST_FORM: usize = 64 * 1024;
 
-/// What the handlers share.
+/// State shared by the handlers.
 #[derive(Clone)]
 pub(crate) struct App {
     pub mailbox: Mailbox,
@@ -25,7 +25,7 @@ pub(crate) struct App {
 }
 
 impl App {
-    /// What the sources say about one copy.
+    /// The result of the sources for one copy.
     pub(crate) async fn told(&self, summary: &Summary, envelope: &StoredEnvelope) -> CopyFacts {
         let trace = Trace::new(&summary.message_id, envelope);
         self.sources.about(trace).await

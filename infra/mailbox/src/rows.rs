@@ -5,11 +5,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::{ApiAddress, StoredEnvelope};
 
-/// What the list says about a mail.
+/// The list's data about a mail.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 pub struct Summary {
-    /// Name of the mail in this mailbox: 22 letters and digits nobody can guess.
+    /// Name of the mail in this mailbox: 22 unguessable letters and digits.
     #[serde(rename = "ID")]
     pub id: String,
     /// The `Message-ID` header without angle brackets.
@@ -19,13 +19,13 @@ pub struct Summary {
     pub from: ApiAddress,
     pub to: Vec<ApiAddress>,
     pub cc: Vec<ApiAddress>,
-    /// Those of the header, and every recipient of the envelope whom no header names.
+    /// Those of the header, and every recipient of the envelope that no header names.
     pub bcc: Vec<ApiAddress>,
     pub reply_to: Vec<ApiAddress>,
     pub subject: String,
-    /// When the relay took it: RFC 3339, UTC, up to three decimals.
+    /// The time of receipt by the relay: RFC 3339, UTC, up to three decimals.
     pub created: String,
-    /// Always empty: the relay asks nobody to log in.
+    /// Always empty: the relay requires no login.
     pub username: String,
     /// Always empty: this mailbox has no tags.
     pub tags: Vec<String>,
@@ -55,14 +55,14 @@ pub(crate) fn utc(at: &str, form: &str) -> String {
     }
 }
 
-/// How full the mailbox is.
+/// The usage of the mailbox.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Totals {
     pub total: usize,
     pub unread: usize,
 }
 
-/// Some lines of the list and what they are a part of.
+/// One page of the list, with its totals.
 #[derive(Debug, Default)]
 pub(crate) struct ListSlice {
     pub totals: Totals,
@@ -71,7 +71,7 @@ pub(crate) struct ListSlice {
     pub rows: Vec<ListRow>,
 }
 
-/// A line of the list with what Mailpit has no field for.
+/// A line of the list with the fields that Mailpit lacks.
 #[derive(Clone, Debug)]
 pub(crate) struct ListRow {
     pub summary: Summary,

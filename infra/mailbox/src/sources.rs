@@ -1,4 +1,4 @@
-//! What the page shows but the relay cannot know: a copy's events and the webhooks' answers.
+//! Data on the page that the relay does not have: a copy's events and the webhooks' answers.
 
 use std::sync::Arc;
 
@@ -8,13 +8,13 @@ use serde_json::Value;
 
 use crate::StoredEnvelope;
 
-/// Which copy of which message is asked about.
+/// Identifies a copy of a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trace {
     /// The `Message-ID` header, without angle brackets; empty when the mail has none.
     pub message_id: String,
-    /// What the envelope sender says: account, message and number of the recipient. `None` for a
-    /// mail that some other program sent.
+    /// From the envelope sender: account, message and number of the recipient. `None` for a mail
+    /// that another program sent.
     pub verp: Option<Verp>,
     /// The recipients of the envelope.
     pub recipients: Vec<String>,
@@ -36,19 +36,19 @@ impl Trace {
 /// Finds JSON objects about a copy, oldest first.
 pub type Lookup = Arc<dyn Fn(Trace) -> BoxFuture<'static, Vec<Value>> + Send + Sync>;
 
-/// Where the page learns more about a copy; without a source it shows nothing of that kind.
+/// The page's sources of data about a copy; without a source it shows nothing of that kind.
 ///
 /// Events may have the form of the store (`kind`, `at`) or of a webhook post (`event`,
 /// `timestamp`); besides those the page shows `email`, `reason` or `response`, `status` and
 /// `attempt`. Answers of webhooks show `url`, `status`, `at`, `attempt`, and `answer` or `error`.
-/// Whatever else an object holds can be unfolded.
+/// All other fields of an object can be expanded.
 #[derive(Clone, Default)]
 pub struct Sources {
     pub events: Option<Lookup>,
     pub webhooks: Option<Lookup>,
 }
 
-/// What the sources say about one copy.
+/// The result of the sources for one copy.
 #[derive(Debug, Default, serde::Serialize)]
 #[serde(rename_all = "PascalCase")]
 pub(crate) struct CopyFacts {

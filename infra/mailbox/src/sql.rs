@@ -4,7 +4,7 @@ use rusqlite::types::Value;
 
 use crate::query::{SearchField, Term, Test};
 
-/// Form of the file; another one is refused (see [`crate::Error::Version`]).
+/// Version of the file; another one is refused (see [`crate::Error::Version`]).
 pub(crate) const VERSION: i64 = 1;
 
 /// `mail` holds what the list and the search need, `raw` the bytes, so that a walk over the list
@@ -51,7 +51,7 @@ pub(crate) struct Clause {
     pub values: Vec<Value>,
 }
 
-/// The mails for which every term holds.
+/// The mails that match every term.
 pub(crate) fn matching(terms: &[Term]) -> Clause {
     let mut clause = Clause {
         text: "1".to_owned(),
@@ -66,7 +66,7 @@ pub(crate) fn matching(terms: &[Term]) -> Clause {
     clause
 }
 
-/// The mails up to this place in the order of their coming.
+/// The mails up to this position in order of arrival.
 pub(crate) fn up_to(seq: i64) -> Clause {
     Clause {
         text: "seq <= ?".to_owned(),

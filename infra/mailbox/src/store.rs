@@ -1,8 +1,8 @@
 //! The mails in one SQLite database: in a file, where they outlive the process, or in memory.
 //!
-//! Every delivery is one transaction in the write-ahead log. It is in the hands of the operating
-//! system when the call returns, so killing the process loses nothing; only a crash of the whole
-//! machine may lose the last moments (`synchronous = NORMAL`).
+//! Every delivery is one transaction in the write-ahead log. The operating system has it when the
+//! call returns, so killing the process loses nothing; only a crash of the whole machine may lose
+//! the last moments (`synchronous = NORMAL`).
 
 use std::path::Path;
 
@@ -15,21 +15,21 @@ use crate::rows::{ListRow, ListSlice, Totals};
 use crate::sql::{self, Clause};
 use crate::{Error, StoredEnvelope, Summary, file};
 
-/// What an empty database takes.
+/// The size of an empty database.
 const EMPTY: u64 = 64 * 1024;
 
-/// The open database. Counts are kept here, because a load test asks for them all the time.
+/// The open database. Counts are cached here, because a load test requests them continually.
 pub(crate) struct Store {
     db: Connection,
     limits: MailboxLimits,
     totals: Totals,
-    /// Mails taken and mails dropped or deleted since the start.
+    /// Mails accepted and mails dropped or deleted since the start.
     pub(crate) taken: usize,
     pub(crate) taken_bytes: u64,
     pub(crate) gone: usize,
 }
 
-/// A mail with what the dialogue and the clock said of it.
+/// A mail with its envelope and its time of receipt.
 pub(crate) struct StoredMail {
     pub summary: Summary,
     pub envelope: StoredEnvelope,
@@ -62,10 +62,10 @@ impl Store {
         Ok(store)
     }
 
-    /// Drops the oldest mails beyond the limits, keeps this one, and tells its id.
+    /// Drops the oldest mails beyond the limits, stores this one, and returns its id.
     ///
     /// # Errors
-    /// [`Error::TooLarge`] when it would not fit in even alone; then nothing is dropped.
+    /// [`Error::TooLarge`] when it would not fit even alone; then nothing is dropped.
     pub(crate) fn insert(&mut self, entry: &NewRow, raw: &[u8]) -> Result<String, Error> {
         let size = entry.space(raw);
         let most = self.limits.bytes;
@@ -108,7 +108,7 @@ impl Store {
         Ok(id)
     }
 
-    /// Whether a mail can be kept without dropping others, which takes as long as they are large.
+    /// Whether a mail fits without dropping others, which takes time in proportion to their size.
     pub(crate) fn has_room(&self, entry: &NewRow, raw: &[u8]) -> Result<bool, Error> {
         let (mails, bytes) = self.surplus(1, entry.space(raw))?;
         Ok(mails == 0 && bytes == 0)
@@ -177,7 +177,7 @@ impl Store {
         }))
     }
 
-    /// Marks mails as read or unread; says whether any changed.
+    /// Marks mails as read or unread; returns whether any changed.
     pub(crate) fn mark(&mut self, which: &Clause, read: bool) -> Result<bool, Error> {
         let update = format!(
             "UPDATE mail SET unread = {} WHERE unread = {} AND {}",
@@ -194,7 +194,7 @@ impl Store {
         Ok(changed > 0)
     }
 
-    /// Deletes mails and gives their room back to the disk; says whether there were any.
+    /// Deletes mails and returns their space to the disk; returns whether there were any.
     pub(crate) fn delete(&mut self, which: &Clause) -> Result<bool, Error> {
         let some = self.drop_where(which)?;
         if some {
@@ -204,7 +204,7 @@ impl Store {
     }
 
     fn give_back(&self) -> Result<(), Error> {
-        // Both give the room of deleted mails back only when read to the end.
+        // Both return the space of deleted mails only when read to the end.
         for pragma in ["incremental_vacuum", "wal_checkpoint(TRUNCATE)"] {
             let mut statement = self.db.prepare_cached(&format!("PRAGMA {pragma}"))?;
             let mut steps = statement.query([])?;
@@ -223,9 +223,9 @@ impl Store {
         self.totals
     }
 
-    /// Mails and bytes beyond the limits if these came in.
+    /// Mails and bytes beyond the limits if these are added.
     fn surplus(&self, mails: usize, bytes: u64) -> Result<(usize, u64), Error> {
-        // Pages that hold something: deleted mails leave theirs to the next ones.
+        // Pages in use: those of deleted mails are reused.
         let pages = "SELECT (page_count - freelist_count) * page_size
             FROM pragma_page_count(), pragma_freelist_count(), pragma_page_size()";
         let mut statement = self.db.prepare_cached(pages)?;
@@ -238,7 +238,7 @@ impl Store {
     }
 
     /// Drops the oldest until these fit in, and one in a hundred more: neighbours together cost
-    /// little, while dropping one for each that comes would double what a delivery writes. Says
+    /// little, while dropping one for each new mail would double what a delivery writes. Returns
     /// whether any was dropped.
     fn make_room(&mut self, mails: usize, bytes: u64) -> Result<bool, Error> {
         let mut dropped = false;

@@ -1,21 +1,21 @@
-//! The `List-Unsubscribe` headers (RFC 2369, RFC 8058), judged as Mailpit judges them.
+//! The `List-Unsubscribe` headers (RFC 2369, RFC 8058), validated as in Mailpit.
 
 use posthaste_mime::read::ParsedMail;
 use serde::Serialize;
 
 use crate::headers;
 
-/// Links, or what stands for them, that are judged: each may be repeated in the errors.
+/// Links, or texts in their place, that are validated: each may be repeated in the errors.
 const MOST: usize = 100;
 
-/// What the headers say and what is wrong with them.
+/// The content of the headers, and the errors in it.
 #[derive(Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "PascalCase")]
 pub(crate) struct ListUnsubscribe {
     pub header: String,
     /// At most one `mailto:` and one `http(s):` link.
     pub links: Vec<String>,
-    /// Empty when all is well.
+    /// Empty when the headers are valid.
     pub errors: String,
     pub header_post: String,
 }

@@ -1,4 +1,4 @@
-//! The body of a mail alone: as the document of the reader's frame, and for people's tests.
+//! The body of a mail alone: as the document of the reader's frame, and for end-to-end tests.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,4 @@
-//! The IP allow list, seen from the side that cannot be locked out.
+//! The IP allow list, managed from outside, where a lock-out cannot occur.
 
 use clap::Subcommand;
 use posthaste_store::AllowedIp;

@@ -1,4 +1,4 @@
-//! Accounts: what the web application of the service does, and the operator's own powers.
+//! Accounts: the operations of SendGrid's web application, and the operator's own.
 
 use clap::{Args, Subcommand, ValueEnum};
 use posthaste_model::{EmailAddress, Event, EventKind};
@@ -286,7 +286,7 @@ async fn tell(
     verdict: CheckResult,
     tools: &Tools,
 ) -> Result<bool, CommandError> {
-    // The service's own words for it.
+    // SendGrid's own words for it.
     let kind = match account.status.is_suspended() {
         true => "compliance_suspend",
         false => "account_reinstated",
@@ -315,7 +315,7 @@ async fn tell(
     );
     event.reason = Some(kind.to_owned());
     let texts = EventBatch::to_texts(&[event]);
-    // An event of ours always has a form.
+    // Conversion never fails for the service's own events.
     let texts = texts.map_err(|e| CommandError::Refused(e.to_string()))?;
     for text in texts {
         queue.send(text, std::time::Duration::ZERO).await?;

@@ -1,4 +1,4 @@
-//! Jobs that the queues of a data folder gave up: which, and once more.
+//! Jobs that the queues of a data folder gave up: list and replay.
 
 use clap::Args;
 use posthaste_queue::{DeadJob, DeadJobs};

@@ -1,5 +1,5 @@
-//! Events that webhooks did not take within their time: how many, and once more. The jobs that a
-//! queue gave up are in `dead_jobs`.
+//! Events that webhooks did not accept within the retry window: list and replay. For jobs that a
+//! queue gave up, see `dead_jobs`.
 
 use std::time::Duration;
 
@@ -111,7 +111,7 @@ async fn replay(choice: &DeadLetterArgs, tools: &Tools) -> Result<Report, Comman
         let why = "name the queue of undelivered events to replay them";
         return Err(CommandError::Refused(why.to_owned()));
     };
-    // What fails again is buried anew while this runs; a letter is taken up once.
+    // A letter that fails again returns while this runs; each is handled only once.
     let (mut events, mut letters) = (0_u64, 0_u64);
     while let Some(page) = page(tools, &account, &mut wanted).await? {
         for row in page {

@@ -1,4 +1,4 @@
-//! What a domain asks receivers to do with mail that only claims to be its own (RFC 7489).
+//! The DMARC policy of a domain for mail that only claims to be from it (RFC 7489).
 
 use posthaste_identity::Resolver;
 use posthaste_model::RecordKind;

@@ -1,4 +1,4 @@
-//! Forgetting what an account has stored of an address, in one run.
+//! Erases the stored data of an account about an address, in one run.
 
 use activity::Eraser;
 use clap::Args;

@@ -1,4 +1,4 @@
-//! Why a command did not do what it was asked to.
+//! Why a command failed.
 
 use posthaste_mailer::SesError;
 use posthaste_queue::QueueError;

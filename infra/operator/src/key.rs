@@ -1,5 +1,5 @@
-//! API keys, of every kind: billing keys come from here alone, for no key that the API makes
-//! holds billing to hand on.
+//! API keys of every kind: billing keys are created only here, because no key created by the API
+//! can grant billing.
 
 use clap::{Args, Subcommand};
 use posthaste_model::{KeyId, scope};

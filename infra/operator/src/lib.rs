@@ -1,8 +1,8 @@
-//! The operator's commands: what stands for the web application of the service, and what only
-//! the owner of a stack may do.
+//! The operator's commands: those of SendGrid's web application, and those reserved for the owner
+//! of a stack.
 //!
-//! The binary `posthaste` opens the table (a local data folder, or a deployed one), hands it over
-//! as [`Tools`], and prints the [`Report`]. Nothing here prints or reads the clock.
+//! The binary `posthaste` opens the table (a local data folder, or a deployed one), passes it as
+//! [`Tools`], and prints the [`Report`]. Nothing here prints or reads the clock.
 
 mod access;
 mod account;

@@ -1,4 +1,4 @@
-//! What a command answers, for people and for programs.
+//! The result of a command, for people and for programs.
 
 use serde_json::Value;
 

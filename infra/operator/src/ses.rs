@@ -1,4 +1,4 @@
-//! What SES and the DNS say of the account and its domains: the check before the first mail leaves.
+//! Checks the account and its domains with SES and the DNS before the first mail leaves.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! Which account is meant: by its id, or by a user name that only one account has.
+//! Finds the account a command names: by its id, or by a user name that only one account has.
 
 use posthaste_model::AccountId;
 use posthaste_store::Account;

@@ -13,7 +13,7 @@ use mail_auth::dkim::{DkimSigner, Done};
 use posthaste_model::AccountId;
 use rustls_pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
 
-/// A key that could not be made or read, or a mail that could not be signed.
+/// A key that could not be created or read, or a mail that could not be signed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{what}: {why}")]
 pub struct DkimError {
@@ -27,10 +27,10 @@ fn failed(what: &'static str) -> impl Fn(String) -> DkimError {
 
 /// A fresh RSA key pair.
 ///
-/// 2048 bits: every verifier knows RSA, not every one knows Ed25519 (RFC 8463), and no DNS service
-/// has trouble with a record of this size.
+/// 2048 bits: every verifier supports RSA, not every one supports Ed25519 (RFC 8463), and every DNS
+/// service accepts a record of this size.
 pub struct KeyPair {
-    /// PKCS #8, to be sealed before it is stored.
+    /// PKCS #8, encrypted before it is stored.
     pub private: Vec<u8>,
     /// The public half as DNS carries it: the subject public key info in base64.
     pub public: String,
@@ -43,11 +43,11 @@ impl fmt::Debug for KeyPair {
 }
 
 impl KeyPair {
-    /// Makes one, of the randomness of the library that holds it. Takes a tenth of a second of
-    /// computing: do not call it where others wait.
+    /// Generates a key pair with the library's randomness. Takes a tenth of a second of computing:
+    /// do not call it on a serving thread.
     ///
     /// # Errors
-    /// When the library does.
+    /// When the library fails.
     pub fn generate() -> Result<Self, DkimError> {
         let error = |_| failed("a DKIM key was not made")("no reason given".to_owned());
         let pair = rsa::KeyPair::generate(KeySize::Rsa2048).map_err(error)?;
@@ -60,13 +60,13 @@ impl KeyPair {
     }
 }
 
-/// Where the private half is sealed to: it opens nowhere else.
+/// The place the private half is sealed to: it cannot be opened elsewhere.
 pub fn place(account: &AccountId, domain: i64, selector: &str) -> String {
     format!("{account}/{domain}/dkim/{selector}")
 }
 
-/// What a signature covers, where a mail has it. What a relay may add or change on the way
-/// (`Received`, `Return-Path`, `Bcc`) is left out (RFC 6376, section 5.4.1).
+/// The headers that a signature covers, where a mail has them. Headers that a relay may add or
+/// change on the way (`Received`, `Return-Path`, `Bcc`) are left out (RFC 6376, section 5.4.1).
 const COVERED: [&str; 14] = [
     "From",
     "To",
@@ -84,7 +84,7 @@ const COVERED: [&str; 14] = [
     "List-Unsubscribe-Post",
 ];
 
-/// Signs mails for one domain. Making one reads the key, so keep it.
+/// Signs mails for one domain. Creating one parses the key, so reuse it.
 pub struct Signer {
     inner: DkimSigner<RsaKey<Sha256>, Done>,
     domain: String,
@@ -100,7 +100,7 @@ impl Signer {
     /// A signer with the private half of a [`KeyPair`].
     ///
     /// # Errors
-    /// When the bytes are no RSA key.
+    /// When the bytes are not an RSA key.
     pub fn new(domain: &str, selector: &str, private: &[u8]) -> Result<Self, DkimError> {
         let der = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(private));
         let key = RsaKey::<Sha256>::from_key_der(der)
@@ -117,11 +117,11 @@ impl Signer {
         })
     }
 
-    /// The mail with its signature in front. Only that grows: the mail's own bytes stay as they
-    /// are. The signature carries the time of the system's clock, which the library reads.
+    /// The mail with its signature in front. The mail's own bytes stay as they are. The signature
+    /// carries the time of the system's clock, which the library reads.
     ///
     /// # Errors
-    /// When the mail has none of the headers that a signature covers.
+    /// When the mail has no header that a signature covers.
     pub fn sign(&self, mail: &[u8]) -> Result<Vec<u8>, DkimError> {
         let signature = self.inner.sign(mail);
         let signature = signature.map_err(|e| failed("a mail was not signed")(e.to_string()))?;

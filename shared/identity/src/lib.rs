@@ -1,4 +1,4 @@
-//! Who may write as whom: DKIM keys and signatures, and the DNS records that prove a domain.
+//! Sender identity: DKIM keys and signatures, and the DNS records that verify a domain.
 
 mod dkim;
 mod proof;

@@ -1,35 +1,35 @@
-//! The records that prove a domain, and whether the world sees them.
+//! The DNS records that verify a domain, and the check that they are published.
 
 use posthaste_model::{Record, RecordKind};
 
 use crate::resolver::{DnsError, DnsRecords, Resolver};
 
-/// Where the records of a domain lead: names of this installation.
+/// The targets of a domain's records: names of this installation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Target {
-    /// The domain of envelope senders, whose mail comes back to us.
+    /// The domain of envelope senders, which receives their bounces.
     pub bounce_domain: String,
-    /// The host that takes mail for a subdomain that the owner manages by himself.
+    /// The host that receives mail for a subdomain that the owner manages.
     pub mail_host: String,
-    /// The SPF mechanism that names our relay: `include:spf.example.net`.
+    /// The SPF mechanism of the relay: `include:spf.example.net`.
     pub spf: String,
 }
 
-/// What a domain is to have.
+/// The records a domain needs.
 #[derive(Clone, Copy, Debug)]
 pub struct Plan<'a> {
     pub domain: &'a str,
     pub subdomain: &'a str,
-    /// Whether the subdomain is ours to manage: one CNAME, instead of mail and SPF records.
+    /// Whether this installation manages the subdomain: one CNAME, instead of mail and SPF records.
     pub automatic: bool,
-    /// Selectors and public keys; the first signs, the second is there to change to.
+    /// Selectors and public keys; the first signs, the second is for rotation.
     pub keys: &'a [(&'a str, &'a str)],
 }
 
 /// The records to publish, in the order in which the API lists them.
 ///
-/// The public keys stand in the owner's own zone: this installation has no zone of its own that a
-/// CNAME could lead to, and so the keys are the same whichever relay signs with them.
+/// The public keys are in the owner's own zone: this installation has no zone that a CNAME could
+/// point to, and so the keys are the same whichever relay signs with them.
 pub fn records(plan: &Plan<'_>, target: &Target) -> Vec<Record> {
     let record = |name: &str, kind, host: String, data: String| Record {
         name: name.to_owned(),
@@ -67,17 +67,17 @@ pub fn records(plan: &Plan<'_>, target: &Target) -> Vec<Record> {
     all
 }
 
-/// Whether a record is as it should be, and if not, why.
+/// Whether a record is valid, and if not, why.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RecordCheck {
     pub name: String,
     pub reason: Option<String>,
 }
 
-/// Looks all records up, at the same time.
+/// Looks all records up concurrently.
 ///
 /// # Errors
-/// When the DNS cannot be asked; that says nothing about the records.
+/// When the DNS lookup fails; that says nothing about the records.
 pub async fn check(resolver: &Resolver, records: &[Record]) -> Result<Vec<RecordCheck>, DnsError> {
     let mut asked = Vec::new();
     for record in records {
@@ -97,10 +97,10 @@ pub async fn check(resolver: &Resolver, records: &[Record]) -> Result<Vec<Record
     Ok(verdicts)
 }
 
-/// Whether the answer is what the record should be.
+/// Whether the answer matches the record.
 ///
 /// # Errors
-/// What was expected and what was found, in a sentence for the owner.
+/// The expected and the actual value, in a sentence for the owner.
 pub fn judge(record: &Record, answer: &DnsRecords) -> Result<(), String> {
     let spf = |text: &str| text.to_ascii_lowercase().starts_with("v=spf1");
     let wanted = |found: &&String| match record.kind {
@@ -131,8 +131,8 @@ fn same_name(one: &str, other: &str) -> bool {
     bare(one) == bare(other)
 }
 
-/// Whether an SPF record lets through what ours lets through: it has the same mechanisms, whatever
-/// else and whatever end it has.
+/// Whether an SPF record permits what the expected one permits: it has the same mechanisms,
+/// whatever else and whatever end it has.
 fn includes(found: &str, ours: &str) -> bool {
     let terms = |text: &str| -> Vec<String> {
         let terms = text.split_ascii_whitespace();

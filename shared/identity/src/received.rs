@@ -24,7 +24,7 @@ use tokio::time::timeout;
 
 use crate::{DnsRecords, Resolver, Zone};
 
-/// All look-ups of one check together; what is not known by then is a temporary error.
+/// The deadline of all look-ups of one check; a result missing by then is a temporary error.
 const PATIENCE: Duration = Duration::from_secs(15);
 
 /// Octets of a header whose signatures are checked, and fields in it. The library compares each name
@@ -48,25 +48,25 @@ pub enum SpfCheck {
     PermError,
 }
 
-/// How a mail came.
+/// The SMTP session of a mail.
 #[derive(Clone, Copy, Debug)]
 pub struct Came<'a> {
-    /// Who handed it in; without it nothing can be said about SPF.
+    /// The client's address; without it SPF cannot be checked.
     pub ip: Option<IpAddr>,
     /// The name given with HELO or EHLO.
     pub hello: &'a str,
     /// The return path; empty for the null sender.
     pub from: &'a str,
-    /// Our own name.
+    /// The name of this host.
     pub host: &'a str,
 }
 
-/// What was found.
+/// The results.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CheckedSender {
     pub spf: SpfCheck,
-    /// The domain of each signature that could be checked, and whether it holds. One whose key
-    /// nobody could be asked for is left out: it has not failed.
+    /// The domain of each signature that could be checked, and whether it is valid. One whose key
+    /// lookup failed is omitted: it has not failed.
     pub dkim: Vec<(String, bool)>,
 }
 
@@ -78,7 +78,7 @@ pub async fn check_received(resolver: &Resolver, came: Came<'_>, raw: &[u8]) -> 
     };
     let authenticator = match resolver {
         Resolver::Dns(dns) => Some(MessageAuthenticator(dns.as_ref().clone())),
-        // Never asked: the zone has an answer to everything.
+        // Never queried: the zone has an answer to everything.
         Resolver::Zone(_) => nobody().map(MessageAuthenticator),
     };
     let unknown = CheckedSender {
@@ -88,7 +88,7 @@ pub async fn check_received(resolver: &Resolver, came: Came<'_>, raw: &[u8]) -> 
     let Some(authenticator) = authenticator else {
         return unknown;
     };
-    // Apart: what one of them found out stands, whatever the other waits for.
+    // Separately: a finished result is used, whatever the other waits for.
     let (spf, dkim) = tokio::join!(
         timeout(PATIENCE, spf(&authenticator, &names, came)),
         timeout(PATIENCE, dkim(&authenticator, &names, raw)),
@@ -149,14 +149,14 @@ async fn dkim(
     found.take(MOST_SIGNATURES).collect()
 }
 
-/// Signatures whose result is reported: the job that carries it must fit a queue and a row.
+/// The most signatures reported: the job that carries them must fit a queue and a row.
 const MOST_SIGNATURES: usize = 20;
 
-/// Octets of a domain (RFC 1035, section 2.3.4); a longer one signs nothing.
+/// Octets of a domain (RFC 1035, section 2.3.4); a longer one is invalid.
 const LONGEST_DOMAIN: usize = 255;
 
-/// Whether the header is of a size that the signatures in it can be checked in no time. A mail with
-/// a larger one passes as if it had none.
+/// Whether the header is small enough for its signatures to be checked quickly. A mail with a
+/// larger one counts as unsigned.
 fn is_checkable(raw: &[u8]) -> bool {
     let (mut read, mut fields, mut is_from, mut from) = (0, 0, false, 0);
     for line in raw.split_inclusive(|byte| *byte == b'\n') {
@@ -177,12 +177,12 @@ fn is_checkable(raw: &[u8]) -> bool {
     true
 }
 
-/// Whether a signature was not checked, because the DNS gave no answer about its key. That there
-/// is no key is an answer (RFC 6376, section 6.1.2).
+/// Whether a signature was not checked, because the lookup of its key failed. A missing key is an
+/// answer (RFC 6376, section 6.1.2).
 fn is_unknown(result: &DkimResult) -> bool {
     match result {
         DkimResult::TempError(_) => true,
-        // A server that failed comes as one that has no record.
+        // A server failure is reported like a missing record.
         DkimResult::PermError(Error::Dns(Failure::RecordNotFound(code))) => {
             !matches!(code, ResponseCode::NoError | ResponseCode::NXDomain)
         }
@@ -194,8 +194,8 @@ fn is_unknown(result: &DkimResult) -> bool {
     }
 }
 
-/// What a zone says, in the form of a cache that knows everything. Empty for the DNS, which is
-/// asked anew each time.
+/// The contents of a zone, in the form of a complete cache. Empty for the DNS, which is queried
+/// each time.
 #[derive(Default)]
 struct Names(Option<HashMap<Box<str>, Txt>>);
 
@@ -228,7 +228,7 @@ impl Names {
     }
 }
 
-/// A record as the kind of its name asks for it.
+/// A record in the form of its type.
 fn parsed(host: &str, answer: Option<DnsRecords>) -> Txt {
     let Some(texts) = answer else {
         let failed = Failure::Resolver("the zone was told to fail".to_owned());

@@ -1,4 +1,4 @@
-//! Asking the DNS, or a zone in memory.
+//! Looks up names in the DNS, or in a zone in memory.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -17,7 +17,7 @@ use posthaste_model::RecordKind;
 /// The data of every record found, as text; empty when the name has none of the kind.
 pub type DnsRecords = Vec<String>;
 
-/// The DNS gave no answer, neither yes nor no.
+/// The DNS lookup failed: neither yes nor no.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("no answer about a {kind} record: {why}")]
 pub struct DnsError {
@@ -32,11 +32,11 @@ impl DnsError {
     }
 }
 
-/// Where names are looked up.
+/// The source of look-ups.
 #[derive(Clone)]
 pub enum Resolver {
     Dns(Arc<TokioResolver>),
-    /// For tests, and for a machine that must not ask anybody.
+    /// For tests, and for a machine that must not query the DNS.
     Zone(Arc<Zone>),
 }
 
@@ -62,7 +62,7 @@ impl Resolver {
     /// One name server, by UDP with TCP for what does not fit.
     ///
     /// # Errors
-    /// Never for an address that can be written.
+    /// Never for a valid address.
     pub fn server(address: SocketAddr) -> Result<Self, DnsError> {
         let mut server = NameServerConfig::udp_and_tcp(address.ip());
         for connection in &mut server.connections {
@@ -77,7 +77,7 @@ impl Resolver {
         mut builder: hickory_resolver::ResolverBuilder<TokioRuntimeProvider>,
     ) -> Result<Self, DnsError> {
         let options = builder.options_mut();
-        // An owner who has just published a record looks again and wants to see it.
+        // Owners check again right after publishing a record, and must see it.
         options.cache_size = 0;
         options.timeout = Duration::from_secs(3);
         options.attempts = 2;
@@ -89,7 +89,7 @@ impl Resolver {
     /// Every record of this kind that the name has itself.
     ///
     /// # Errors
-    /// When there was no answer.
+    /// When the lookup failed.
     pub async fn lookup(&self, kind: RecordKind, host: &str) -> Result<DnsRecords, DnsError> {
         match self {
             Self::Zone(zone) => zone.lookup(kind, host),
@@ -103,7 +103,7 @@ async fn ask(
     kind: RecordKind,
     host: &str,
 ) -> Result<DnsRecords, DnsError> {
-    // A final dot: the system's search domains are not to be tried.
+    // A final dot: the system's search domains are not tried.
     let name = Name::from_utf8(format!("{}.", host.trim_end_matches('.')));
     let name = name.map_err(|e| DnsError::new(kind, e))?;
     let record_type = match kind {
@@ -131,7 +131,7 @@ async fn ask(
     Ok(data.collect())
 }
 
-/// The name, or a record of the kind, does not exist. A server that failed does not say that.
+/// The name, or a record of the type, does not exist. A server failure is not such an answer.
 fn is_absent(error: &NetError) -> bool {
     let NetError::Dns(Failure::NoRecordsFound(none)) = error else {
         return false;
@@ -142,23 +142,23 @@ fn is_absent(error: &NetError) -> bool {
     )
 }
 
-/// Names in memory. One that is not there has no records.
+/// Names in memory. A missing name has no records.
 #[derive(Debug, Default)]
 pub struct Zone(Mutex<HashMap<(RecordKind, String), Option<DnsRecords>>>);
 
 impl Zone {
-    /// Publishes these records under a name, in place of others of the kind.
+    /// Publishes these records under a name, in place of others of the type.
     pub fn publish(&self, kind: RecordKind, host: &str, data: &[&str]) {
         let data = data.iter().map(|&text| text.to_owned()).collect();
         self.put(kind, host, Some(data));
     }
 
-    /// Makes every question for these records fail.
+    /// Makes every lookup of these records fail.
     pub fn fail(&self, kind: RecordKind, host: &str) {
         self.put(kind, host, None);
     }
 
-    /// Every TXT record, by host; `None` where the zone was told to fail.
+    /// Every TXT record, by host; `None` where the zone is set to fail.
     pub(crate) fn texts(&self) -> Vec<(String, Option<DnsRecords>)> {
         let Ok(names) = self.0.lock() else {
             return Vec::new();

@@ -1,20 +1,20 @@
-//! What goes into a hand-over and what comes out.
+//! The input and the result of a hand-over.
 
 use posthaste_model::{AccountId, EmailAddress, MessageId};
 
 use crate::EnhancedStatus;
 
-/// The outside of one copy of a mail: one sender, one recipient.
+/// The envelope of one copy of a mail: one sender, one recipient.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Envelope {
     /// The VERP address bounces come back to; empty is the null sender (RFC 5321 section 4.5.5).
     /// SES ignores it: its bounces come as events.
     pub from: String,
     pub to: EmailAddress,
-    /// Whether `From` or `Reply-To` has a local part outside ASCII: whoever reads the mail could
-    /// not answer it if that were lost, so the relay must speak SMTPUTF8 (RFC 6531 section 3.1).
+    /// Whether `From` or `Reply-To` has a local part outside ASCII. Replies would fail if it were
+    /// lost, so the relay must speak SMTPUTF8 (RFC 6531 section 3.1).
     pub foreign_sender: bool,
-    /// The pool of sending addresses that the caller named; SMTP has no use for it.
+    /// The pool of sending addresses that the caller named; SMTP ignores it.
     pub pool: Option<String>,
     pub tags: Tags,
 }
@@ -28,7 +28,7 @@ pub struct Tags {
     pub recipient: u32,
 }
 
-/// The end of one hand-over.
+/// The result of one hand-over.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use]
 pub enum Attempt {
@@ -37,25 +37,25 @@ pub enum Attempt {
         code: u16,
         /// The reply on one line, its code first.
         response: String,
-        /// Our own address on the connection.
+        /// The local address of the connection.
         ip: Option<String>,
         /// Whether the connection to the relay was encrypted.
         tls: bool,
     },
-    /// A service took it, and tells later how it ended: SES by its events.
+    /// The service accepted the mail and reports the result later: SES by its events.
     Handed {
-        /// The answer in the words of a relay, with the service's own id of the mail.
+        /// The answer in the form of a relay's reply, with the service's own id of the mail.
         response: String,
     },
-    /// 4yz, a broken connection, or trouble of our own: to be tried again.
+    /// 4yz, a broken connection or a local failure: the attempt is retried.
     Deferred {
-        /// The reply on one line, or what broke in words of ours.
+        /// The reply on one line, or a description of what broke.
         response: String,
         status: Option<EnhancedStatus>,
         cause: Cause,
         ip: Option<String>,
     },
-    /// 5yz about the recipient or the mail: never to be tried again.
+    /// 5yz about the recipient or the mail: the attempt is never retried.
     Bounced {
         code: u16,
         /// The reply on one line, its code first.
@@ -70,17 +70,17 @@ pub enum Attempt {
     Unsupported,
 }
 
-/// Whose trouble a deferral is.
+/// The cause of a deferral.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cause {
     /// The relay said 4yz about the recipient or the mail.
     Recipient,
-    /// Our own: the connection, TLS, login, sender, account. For the operator; it must never
-    /// count against the recipient.
+    /// A local failure: the connection, TLS, login, sender or account. It concerns the operator and
+    /// must never count against the recipient.
     Relay,
 }
 
-/// What the relay had heard when it refused for good.
+/// What the relay had received when it refused for good.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RefusalStage {
     /// The recipient's address.

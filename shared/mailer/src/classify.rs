@@ -1,8 +1,8 @@
-//! What kind of bounce a refusal is, in the seven words of API facts 3.3, and whether it ends the
-//! address.
+//! Classifies a refusal as one of the seven kinds of bounce of API facts 3.3, and decides whether
+//! it suppresses the address.
 //!
-//! Servers agree on little. The order is: enhanced codes that leave no doubt, then the words
-//! servers use, then what is left of the enhanced code, then the reply code.
+//! Servers agree on little. The order is: unambiguous enhanced codes, then the phrases servers use,
+//! then the remaining enhanced codes, then the reply code.
 
 use posthaste_model::BounceType;
 
@@ -72,7 +72,7 @@ pub fn bounce_type(
         InvalidAddress => BounceType::Bounce,
         MailboxUnavailable if is_full(code, status, text) => BounceType::Blocked,
         MailboxUnavailable => BounceType::Bounce,
-        // A refused recipient is refused; a refused mail says nothing about the address.
+        // A refused recipient is a bounce; a refused mail says nothing about the address.
         Unclassified if stage == RefusalStage::Rcpt => BounceType::Bounce,
         Unclassified | Technical | Content | Reputation | Volume => BounceType::Blocked,
     }
@@ -116,7 +116,7 @@ fn likely(status: (u16, u16)) -> Option<Classification> {
     }
 }
 
-/// RFC 5321 section 4.2.3, where a reply has no more than a code.
+/// RFC 5321 section 4.2.3, where a reply has only a code.
 fn by_code(code: u16) -> Classification {
     match code {
         551 | 553 => InvalidAddress,
@@ -126,7 +126,7 @@ fn by_code(code: u16) -> Classification {
     }
 }
 
-/// The first list with a hit decides.
+/// The first list that matches decides.
 fn by_words(text: &str) -> Option<Classification> {
     const LISTS: [(&[&str], Classification); 8] = [
         (phrases::FULL, MailboxUnavailable),

@@ -1,7 +1,7 @@
-//! Hands one mail to one relay, once, and says in the words of RFC 5321 what came of it.
+//! Hands one mail to one relay, once, and reports the result in the terms of RFC 5321.
 //!
-//! The only crate that speaks SMTP as a client or the SES API. It never retries and never
-//! decides what happens next: the delivery worker reads the [`Attempt`] and does.
+//! The only crate that speaks SMTP as a client or the SES API. It never retries and never decides
+//! what happens next: the delivery worker reads the [`Attempt`] and does.
 
 mod attempt;
 mod classify;
@@ -22,7 +22,7 @@ pub use ses::{
 pub use smtp::{Smtp, SmtpConfig, Timeouts};
 pub use status::EnhancedStatus;
 
-/// Where mail leaves to.
+/// The route that mail leaves by.
 #[derive(Clone, Debug)]
 pub enum Mailer {
     /// Any SMTP relay, over pooled connections.
@@ -32,7 +32,7 @@ pub enum Mailer {
 }
 
 impl Mailer {
-    /// Offers the mail once. `message` is a whole RFC 5322 message; it leaves as it is, but for
+    /// Offers the mail once. `message` is a whole RFC 5322 message; it leaves unchanged, except for
     /// line ends that are not CRLF.
     ///
     /// Dropping the future in the middle closes the connection: the outcome is then unknown.

@@ -1,7 +1,7 @@
 //! The phrases mail servers use when they refuse, in lower case. Each list is one kind of refusal;
-//! `classify` says in which order they are asked.
+//! `classify` defines the order in which they are checked.
 
-/// The mailbox can take nothing now.
+/// The mailbox cannot take mail now.
 pub(super) const FULL: &[&str] = &[
     "mailbox full",
     "mailbox is full",
@@ -13,7 +13,7 @@ pub(super) const FULL: &[&str] = &[
     "insufficient storage",
 ];
 
-/// The mailbox exists no more, or is shut.
+/// The mailbox no longer exists, or is disabled.
 pub(super) const GONE: &[&str] = &[
     "account disabled",
     "account is disabled",
@@ -25,7 +25,7 @@ pub(super) const GONE: &[&str] = &[
     "suspended",
 ];
 
-/// We send too much or too fast.
+/// The sending rate is too high.
 pub(super) const VOLUME: &[&str] = &[
     "rate limit",
     "ratelimit",
@@ -41,7 +41,7 @@ pub(super) const VOLUME: &[&str] = &[
     "message limit",
 ];
 
-/// They do not trust us: lists, and what proves a sender.
+/// The receiver does not trust the sender: blocklists and sender authentication.
 pub(super) const REPUTATION: &[&str] = &[
     "blacklist",
     "black list",
@@ -69,7 +69,7 @@ pub(super) const REPUTATION: &[&str] = &[
     "ptr record",
 ];
 
-/// Nobody lives there.
+/// The mailbox does not exist.
 pub(super) const INVALID: &[&str] = &[
     "user unknown",
     "unknown user",
@@ -99,7 +99,7 @@ pub(super) const INVALID: &[&str] = &[
     "not a valid mailbox",
 ];
 
-/// The mail itself.
+/// The content of the mail.
 pub(super) const CONTENT: &[&str] = &[
     "spam",
     "virus",
@@ -115,14 +115,14 @@ pub(super) const CONTENT: &[&str] = &[
     "unsolicited",
 ];
 
-/// The words of RFC 5321 section 4.2.3 for 450 and 550, which say little.
+/// The phrases of RFC 5321 section 4.2.3 for 450 and 550, which say little.
 pub(super) const UNAVAILABLE: &[&str] = &[
     "mailbox unavailable",
     "mailbox not available",
     "mailbox busy",
 ];
 
-/// Their machines, or what lies between.
+/// The receiver's machines, or the network in between.
 pub(super) const TECHNICAL: &[&str] = &[
     "dns",
     "mx record",

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use percent_encoding::percent_decode_str;
 use url::{Host, Url};
 
-/// A relay as the operator names it. Its `Debug` and `Display` never show the password.
+/// A relay as the operator configures it. Its `Debug` and `Display` never show the password.
 ///
 /// * `smtps://` is TLS from the first byte; the port is 465 unless given.
 /// * `smtp://` starts in the clear. The port is 587 with a user, else 25. `tls=required` wants
@@ -42,7 +42,7 @@ pub enum Tls {
     None,
 }
 
-/// Why a text is not the URL of a relay. Never shows the text: it may hold a password.
+/// The text is not the URL of a relay. Never shows the text: it may hold a password.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidRelayUrl {
     #[error("the relay is not a URL of the form smtp[s]://user:password@host:port")]
@@ -129,7 +129,7 @@ fn host_of(url: &Url) -> Result<(String, bool), InvalidRelayUrl> {
     match url.host().ok_or(InvalidRelayUrl::NoHost)? {
         Host::Ipv4(ip) => Ok((ip.to_string(), ip.is_loopback())),
         Host::Ipv6(ip) => Ok((ip.to_string(), ip.is_loopback())),
-        // `url` reads an IPv4 address as a name in schemes it does not know.
+        // `url` reads an IPv4 address as a name in unknown schemes.
         Host::Domain(name) => {
             let name = name.to_ascii_lowercase();
             let legal = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'.' | b'_');

@@ -4,13 +4,13 @@ use bytes::BytesMut;
 
 use crate::EnhancedStatus;
 
-/// A longer reply is no reply.
+/// A longer reply is invalid.
 const LONGEST: usize = 64 * 1024;
 
-/// Characters kept of a reply's text in events and reasons.
+/// Characters of a reply's text stored in events and reasons.
 const KEPT: usize = 1000;
 
-/// What the server said.
+/// A reply of the server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct RelayReply {
     pub(crate) code: u16,
@@ -31,7 +31,7 @@ pub(crate) enum ProtocolError {
 /// Reads replies as they arrive. Each line is read once, in however many pieces the reply comes.
 #[derive(Debug, Default)]
 pub(crate) struct Replies {
-    /// Of the reply that is not whole yet.
+    /// Lines of the incomplete reply.
     lines: Vec<String>,
     /// Octets of those lines.
     length: usize,
@@ -69,7 +69,7 @@ impl Replies {
 }
 
 impl RelayReply {
-    /// The text, lines joined by a space; a status repeated at the start of each line is kept once.
+    /// The text, lines joined by a space; a status repeated at the start of each line appears once.
     pub(crate) fn text(&self) -> String {
         let Some((first, more)) = self.lines.split_first() else {
             return String::new();
@@ -103,7 +103,7 @@ impl RelayReply {
     }
 }
 
-/// Code, whether it is the last line, text. The code may stand alone (RFC 5321 section 4.2.1).
+/// Code, whether it is the last line, text. The text may be missing (RFC 5321 section 4.2.1).
 fn line_of(line: &[u8]) -> Option<(u16, bool, String)> {
     let line = line.trim_ascii_end();
     let (code, rest) = line.split_at_checked(3)?;
@@ -160,7 +160,7 @@ mod tests {
                 reply(550, &["gel\u{fffd}scht"]),
                 b"",
             ),
-            // The code of the last line counts: servers that disagree with themselves exist.
+            // The code of the last line counts: some servers send different codes in one reply.
             (b"250-a\r\n550 b\r\n", reply(550, &["a", "b"]), b""),
         ] {
             let (got, rest) = take(bytes);

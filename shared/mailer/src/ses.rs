@@ -1,7 +1,7 @@
 //! Amazon SES: the raw message in one `SendEmail` call (version 2 of the API).
 //!
-//! SES replaces Message-ID, Date and the envelope sender, so an accepted mail is found again by
-//! the message tags that its events repeat.
+//! SES replaces Message-ID, Date and the envelope sender, so an accepted mail is identified by the
+//! message tags that its events repeat.
 
 mod identities;
 mod pools;
@@ -45,12 +45,12 @@ struct Inner {
 }
 
 impl Ses {
-    /// Builds no client yet: that is done at the first mail.
+    /// Builds no client yet: the first mail does.
     pub fn new(aws: &SdkConfig, configuration_set: Option<String>) -> Self {
         Self::with_pools(aws, configuration_set, Pools::default())
     }
 
-    /// The same, where the mail of some pools goes through configuration sets of their own.
+    /// As `new`, with separate configuration sets for the mail of some pools.
     pub fn with_pools(aws: &SdkConfig, configuration_set: Option<String>, pools: Pools) -> Self {
         Self(Arc::new(Inner {
             aws: aws.clone(),
@@ -105,7 +105,7 @@ fn client(aws: &SdkConfig) -> Client {
         .operation_timeout(Duration::from_secs(60))
         .build();
     let config = aws_sdk_sesv2::config::Builder::from(aws)
-        // A call that timed out may have sent the mail: whether to call again is for the worker.
+        // A call that timed out may have sent the mail; the worker decides whether to retry.
         .retry_config(RetryConfig::disabled())
         .timeout_config(timeouts)
         .build();
@@ -118,8 +118,8 @@ fn accepted(message_id: &str) -> Attempt {
     }
 }
 
-/// An answer of SES about a mail to `to`, in the words of a relay. No answer, or none we know: the
-/// mail may have left or not, and is deferred.
+/// Converts the answer of SES about a mail to `to` into the form of a relay's reply. Without an
+/// answer, or with an unknown one, the mail may have left or not, and is deferred.
 fn refused(error: &SdkError<SendEmailError>, to: &str) -> Attempt {
     let Some(answer) = error.as_service_error() else {
         return Attempt::relay_error(format!(
@@ -153,8 +153,8 @@ enum Judgement {
 fn judge(answer: &SendEmailError, text: &str, to: &str) -> Judgement {
     let text = text.to_ascii_lowercase();
     let says = |words: &[&str]| words.iter().any(|word| text.contains(word));
-    // The same exceptions stand for a bad mail and for an account that is not set up: an identity
-    // not verified, a region in the sandbox, a configuration set or tag that is wrong.
+    // The same exceptions cover a bad mail and an account that is not set up: an identity not
+    // verified, a region in the sandbox, a wrong configuration set or tag.
     let setup = [
         "not verified",
         "sandbox",
@@ -177,8 +177,8 @@ fn judge(answer: &SendEmailError, text: &str, to: &str) -> Judgement {
     if !about_the_mail || says(&setup) {
         return Judgement::Ours;
     }
-    // SES reads the addresses of the header too, and mostly does not say which one it means. Only
-    // a recipient that it names is to blame, for he will not be written to again.
+    // SES also reads the addresses in the header, and mostly does not say which one it means. Only
+    // a recipient that SES names is to blame, because that address is not mailed again.
     if says(&address) && text.contains(&to.to_ascii_lowercase()) {
         return Judgement::Address;
     }

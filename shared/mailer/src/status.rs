@@ -28,7 +28,8 @@ impl EnhancedStatus {
     }
 
     /// The status at the start of a reply's text (RFC 2034 section 4), also in the forms `#5.1.1`
-    /// and `[5.1.1]` that some servers write. One whose class contradicts the reply code is noise.
+    /// and `[5.1.1]` that some servers write. One whose class contradicts the reply code is
+    /// ignored.
     pub(crate) fn of_reply(code: u16, text: &str) -> Option<Self> {
         let word = text.split_whitespace().next()?;
         let bare = word.trim_matches(|c| matches!(c, '#' | '[' | ']' | '(' | ')' | ':' | ';'));

@@ -1,4 +1,4 @@
-//! A received mail as the fields of an inbound POST (API facts, section 4).
+//! Converts a received mail to the fields of an inbound POST (API facts, section 4).
 
 mod encode;
 mod facts;
@@ -18,10 +18,10 @@ use sort::{File, Sorted, TextBody};
 
 pub use facts::{Facts, Signature, Spam, Spf};
 
-/// Which fields a POST has.
+/// The fields of a POST.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
-    /// Texts and attachments taken apart.
+    /// Texts and attachments as separate fields.
     Parsed,
     /// The whole mail in the field `email` (`send_raw`).
     Raw,
@@ -42,7 +42,7 @@ pub struct FormEntry<'a> {
     pub file: Option<FileFacts>,
 }
 
-/// What a file part says of itself.
+/// The headers of a file part.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileFacts {
     pub filename: String,
@@ -50,10 +50,10 @@ pub struct FileFacts {
     pub content_type: String,
 }
 
-/// Takes a mail apart into the fields of its POST.
+/// Converts a mail to the fields of its POST.
 ///
-/// Never fails: what cannot be read is posted as it is. Nesting ends at 32 levels and reading at
-/// 1,000 parts; what lies beyond becomes one attachment for each open level. The decoded headers
+/// Never fails: unreadable parts are posted as they are. Nesting is limited to 32 levels and
+/// reading to 1,000 parts; the rest becomes one attachment for each open level. The decoded headers
 /// `to`, `cc`, `from` and `subject` hold at most 1 MiB each.
 ///
 /// Several texts of one kind and charset are joined; of another charset, or as alternatives of
@@ -125,7 +125,7 @@ impl<'a> ParseForm<'a> {
 
     /// The value of the `Content-Type` header, and the body.
     ///
-    /// The boundary is `xYzZY`, which receivers have come to know, unless the content holds it.
+    /// The boundary is `xYzZY`, as receivers expect, unless the content contains it.
     pub fn encode(&self) -> (String, Vec<u8>) {
         encode::form(self)
     }

@@ -1,7 +1,7 @@
-//! Envelopes to RFC 5322 bytes and back.
+//! Converts envelopes to RFC 5322 bytes and back.
 //!
-//! Pure: no input or output, no clock, no randomness. Whatever a message would invent for itself
-//! comes in as a [`Stamp`], so the same mail gives the same bytes.
+//! Pure: no input or output, no clock, no randomness. Values that a message would otherwise
+//! generate come in as a [`Stamp`], so the same mail gives the same bytes.
 
 pub mod inbound;
 mod media_type;

@@ -1,4 +1,4 @@
-//! Media types as callers write them: `text/calendar; method=REQUEST`, or just `gif`.
+//! Media types in callers' spelling: `text/calendar; method=REQUEST`, or only `gif`.
 
 /// A media type taken apart (RFC 2045, section 5.1), leniently: the slash may be missing.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -9,8 +9,8 @@ pub(crate) struct MediaType<'a> {
 }
 
 impl<'a> MediaType<'a> {
-    /// Reads a type; `None` when a character could not stand in a header unencoded, or a
-    /// parameter is no `name=value`.
+    /// Parses a type; `None` when a character is not allowed in an unencoded header, or a parameter
+    /// is not `name=value`.
     pub(crate) fn parse(text: &'a str) -> Option<Self> {
         let (essence, rest) = text.split_once(';').unwrap_or((text, ""));
         let essence = essence.trim_matches(WHITE);
@@ -41,7 +41,7 @@ impl<'a> MediaType<'a> {
         self.essence.eq_ignore_ascii_case(essence)
     }
 
-    /// Whether this lies under a top-level type such as `multipart`.
+    /// Whether this belongs to a top-level type such as `multipart`.
     pub(crate) fn under(&self, top: &str) -> bool {
         self.essence
             .split('/')

@@ -32,17 +32,17 @@ pub use header::{LONGEST_HEADER_NAME, is_header_name, is_reserved};
 pub(crate) use header::{addresses, breaks_line, unstructured};
 pub use size::{LARGEST_MAIL, exceeds};
 
-/// Everything a message would otherwise invent for itself.
+/// The values that a message would otherwise generate.
 #[derive(Clone, Copy, Debug)]
 pub struct Stamp<'a> {
     /// Without angle brackets.
     pub message_id: &'a str,
     pub date: Timestamp,
-    /// What the boundaries are made of: 1 to 60 of `A-Z a-z 0-9 - _ .`.
+    /// The base of the boundaries: 1 to 60 of `A-Z a-z 0-9 - _ .`.
     pub boundary: &'a str,
 }
 
-/// One mail as its readers will see it. Blind copies have no place here.
+/// One mail as its readers see it, without blind copies.
 #[derive(Clone, Copy, Debug)]
 pub struct Outgoing<'a> {
     pub from: &'a Mailbox,
@@ -51,17 +51,17 @@ pub struct Outgoing<'a> {
     pub reply_to: &'a [Mailbox],
     /// Left out of the header when empty.
     pub subject: &'a str,
-    /// Alternatives of one body, the plainest first. Their order is kept, except that AMP goes
+    /// Alternatives of one body, the plainest first. Their order is preserved, except that AMP goes
     /// before HTML.
     pub contents: &'a [Content],
     pub attachments: &'a [Attachment],
-    /// What the caller asked for. Names of [`is_reserved`] and of `extra` are ignored here.
+    /// The caller's headers. Names of [`is_reserved`] and of `extra` are ignored here.
     pub headers: &'a BTreeMap<String, String>,
-    /// What the service adds: `List-Unsubscribe`, ….
+    /// Headers added by the service: `List-Unsubscribe`, ….
     pub extra: &'a [(&'a str, String)],
 }
 
-/// Why a mail cannot be composed. Everything else is encoded so that it can.
+/// Why a mail cannot be composed. All other content is encoded.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BuildError {
     #[error("the stamp's {0} is not valid")]
@@ -78,8 +78,8 @@ pub enum BuildError {
 /// Writes the mail: CRLF line ends, no line over 998 octets, 7-bit throughout. Only a non-ASCII
 /// local part puts UTF-8 into the header (RFC 6532), and the relay must then speak SMTPUTF8.
 ///
-/// Control characters in names, subjects, file names and header values become spaces, so nothing
-/// a caller writes can start a header of its own.
+/// Control characters in names, subjects, file names and header values become spaces, so a caller's
+/// value cannot start another header.
 ///
 /// # Errors
 /// See [`BuildError`].
@@ -100,7 +100,7 @@ pub fn build(mail: &Outgoing<'_>, stamp: &Stamp<'_>) -> Result<Vec<u8>, BuildErr
     };
     parts.mixed(mail)?;
     let mut out = parts.out;
-    // A message is lines, so the last one ends too.
+    // A message consists of lines, so the last one ends too.
     if !out.ends_with(b"\r\n") {
         out.extend_from_slice(b"\r\n");
     }
@@ -115,7 +115,7 @@ fn check(stamp: &Stamp<'_>) -> Result<(), BuildError> {
     }
     let seed = stamp.boundary;
     let plain = |b: u8| b.is_ascii_alphanumeric() || b"-_.".contains(&b);
-    // RFC 2046 ends boundaries at 70 characters; ours adds up to four.
+    // RFC 2046 limits boundaries to 70 characters; these add up to four.
     if !(1..=60).contains(&seed.len()) || !seed.bytes().all(plain) {
         return Err(BuildError::Stamp("boundary"));
     }
@@ -125,7 +125,7 @@ fn check(stamp: &Stamp<'_>) -> Result<(), BuildError> {
 /// The body under construction.
 struct BodyBuilder<'a> {
     seed: &'a str,
-    /// How many multiparts were opened.
+    /// The number of multiparts opened.
     level: usize,
     out: Vec<u8>,
 }
@@ -173,7 +173,7 @@ impl BodyBuilder<'_> {
         if files.is_empty() {
             return self.alternative(contents);
         }
-        // RFC 2387 wants the type of the root part named.
+        // RFC 2387 requires the type of the root part.
         let root = if contents.len() > 1 {
             "multipart/alternative"
         } else {
@@ -217,8 +217,8 @@ impl BodyBuilder<'_> {
         file::write(at, file, &marker, &mut self.out)
     }
 
-    /// What every boundary begins with. `=_` stands in no base64 and in no quoted-printable text
-    /// (RFC 2045, section 6.7), so only text sent as it is must be searched for it.
+    /// The prefix of every boundary. `=_` never occurs in base64 or quoted-printable text (RFC
+    /// 2045, section 6.7), so only text sent as it is must be searched for it.
     fn marker(&self) -> String {
         format!("=_{}", self.seed)
     }
@@ -257,7 +257,7 @@ impl BodyBuilder<'_> {
     }
 }
 
-/// Whether the HTML can show the file: it is inline and has a name to be called by.
+/// Whether the HTML can show the file: it is inline and has a name to refer to.
 fn is_embedded(file: &Attachment) -> bool {
     let named = file
         .content_id
@@ -267,8 +267,8 @@ fn is_embedded(file: &Attachment) -> bool {
 }
 
 /// The caller's order, with AMP parts moved before the first HTML part: the AMP for Email
-/// specification asks for that, because many readers show the last alternative they know and
-/// some know none after HTML.
+/// specification requires that, because many readers show the last alternative they support and
+/// some support none after HTML.
 fn amp_before_html(contents: &[Content]) -> Vec<&Content> {
     let is = |content: &Content, essence: &str| {
         MediaType::parse(&content.mime_type).is_some_and(|kind| kind.is(essence))
@@ -278,7 +278,7 @@ fn amp_before_html(contents: &[Content]) -> Vec<&Content> {
         return order;
     };
     if let Some(tail) = order.get_mut(html..) {
-        // Stable: everything else keeps its place.
+        // Stable: all other parts keep their order.
         tail.sort_by_key(|content| !is(content, "text/x-amp-html"));
     }
     order

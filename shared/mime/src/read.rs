@@ -1,9 +1,9 @@
-//! A whole mail for a program that shows it: its header, the tree of its parts, and what each part
-//! is for.
+//! Parses a whole mail for display: its header, the tree of its parts, and the role of each part.
 //!
-//! Never fails and never recurses: nesting ends at 32 levels and reading at 2,000 parts; what lies
-//! beyond is one part for each open level. An attached mail is a part like any other file. Of a header
-//! the first MiB is read; its values are decoded up to 64 KiB, address lists up to 1,000 addresses.
+//! Never fails and never recurses: nesting is limited to 32 levels and reading to 2,000 parts; the
+//! rest is one part for each open level. An attached mail is a part like any other file. Of a
+//! header the first MiB is read; its values are decoded up to 64 KiB, address lists up to 1,000
+//! addresses.
 
 mod address;
 mod body;
@@ -28,7 +28,7 @@ const LONGEST_HEADER: usize = 1 << 20;
 /// Longest header value that is decoded, and longest list of addresses, in bytes.
 const LONGEST: usize = 1 << 16;
 
-/// A mail taken apart.
+/// A parsed mail.
 #[derive(Clone, Debug)]
 pub struct ParsedMail<'a> {
     header: HeaderFields<'a>,
@@ -36,7 +36,7 @@ pub struct ParsedMail<'a> {
 }
 
 impl<'a> ParsedMail<'a> {
-    /// Takes a mail apart. Any bytes are one.
+    /// Parses a mail. Any bytes are valid.
     pub fn read(raw: &'a [u8]) -> Self {
         let mail = read_head(raw);
         let header = mail.fields();
@@ -77,7 +77,7 @@ impl<'a> ParsedMail<'a> {
         self.header.iter()
     }
 
-    /// The first field of this name as a person reads it: one line, encoded words decoded.
+    /// The first field of this name for display: one line, encoded words decoded.
     pub fn text(&self, name: &str) -> Option<String> {
         let [value] = self.header.pick([name]);
         value.map(|value| text(head(value), WordContext::Text, ""))
@@ -93,7 +93,7 @@ impl<'a> ParsedMail<'a> {
             }
             if other.eq_ignore_ascii_case(name.as_bytes()) {
                 let value = value.get(..room).unwrap_or(value);
-                // What a million empty fields cost is their bytes, not their number.
+                // A million empty fields cost by their bytes, not by their number.
                 room -= value.len();
                 address::read(&unfolded(value), &mut found);
             }
@@ -126,10 +126,10 @@ fn head(value: &[u8]) -> &[u8] {
     value.get(..LONGEST).unwrap_or(value)
 }
 
-/// A multipart that is being read: its place in the list, its parts and what they are for.
+/// A multipart that is being read: its place in the list, its parts and their roles.
 type OpenMultipart<'a> = (usize, MultipartParts<'a>, Level);
 
-/// Takes a part in; one that has parts of its own is opened.
+/// Adds a part; one that has parts of its own is opened.
 fn add<'a>(
     parts: &mut Vec<MailPart<'a>>,
     entity: Entity<'a>,
@@ -156,7 +156,7 @@ fn add<'a>(
 mod tests {
     use super::*;
 
-    /// Place, type and use of each part.
+    /// Place, type and role of each part.
     fn tree(raw: &str) -> Vec<String> {
         let mail = ParsedMail::read(raw.as_bytes());
         let line = |part: &MailPart<'_>| {

@@ -1,8 +1,8 @@
-//! Mails that machines write about mails: delivery reports (RFC 3464), complaints (RFC 5965) and
+//! Machine-generated mails about mails: delivery reports (RFC 3464), complaints (RFC 5965) and
 //! automatic replies (RFC 3834).
 //!
-//! Anyone can send one. Whether a report is about a mail of ours is for the caller to check, by
-//! the address it came to or by the message id it returns.
+//! Anyone can send one. The caller must check that a report is about a mail of this service, by the
+//! address it came to or by the message id it returns.
 
 mod status;
 
@@ -12,25 +12,25 @@ use crate::parse::{
 
 pub use status::{Delivery, Recipient, ReportAction};
 
-/// Parts of a report that are looked at.
+/// The most parts of a report that are read.
 const MOST_PARTS: usize = 20;
 
-/// Fields of the returned message that are kept, and recipients of a report.
+/// The most fields of the returned message, and recipients of a report, that are stored.
 const MOST: usize = 1_000;
 
-/// What a report says.
+/// The content of a report.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Report {
     Delivery(Delivery),
     Complaint(Complaint),
 }
 
-/// An abuse report: a recipient, or someone acting for him, complains about a mail.
+/// An abuse report: a complaint of a recipient, or on a recipient's behalf, about a mail.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Complaint {
     /// `abuse`, `fraud`, `virus`, `not-spam`, …, in lower case.
     pub feedback_type: String,
-    /// Who received the mail; often left out or blackened.
+    /// The recipient of the mail; often omitted or redacted.
     pub recipients: Vec<String>,
     /// The return path of the mail.
     pub mail_from: Option<String>,
@@ -73,10 +73,10 @@ impl Original {
     }
 }
 
-/// Reads a mail as a report; `None` for any other mail.
+/// Parses a mail as a report; `None` for any other mail.
 ///
-/// The machine-readable part must stand directly in the outermost multipart, so a forwarded
-/// bounce is none.
+/// The machine-readable part must be directly in the outermost multipart, so a forwarded bounce is
+/// not a report.
 pub fn read(raw: &[u8]) -> Option<Report> {
     let mail = Entity::read(raw);
     let [kind] = mail.fields().pick(["Content-Type"]);
@@ -147,8 +147,8 @@ pub fn subject(raw: &[u8]) -> String {
     text(subject.unwrap_or_default(), WordContext::Text, "")
 }
 
-/// Whether a machine wrote this mail, so that answering it by machine could go round for ever
-/// (RFC 3834, section 2): it has no return path, says so itself, or went to a list.
+/// Whether the mail is machine-generated, so that an automatic answer could loop for ever (RFC
+/// 3834, section 2): it has no return path, declares it, or was sent to a list.
 pub fn is_auto_reply(raw: &[u8], envelope_from: &str) -> bool {
     let sender = envelope_from.trim_matches(['<', '>', ' ']);
     if sender.is_empty() || sender.to_ascii_lowercase().starts_with("mailer-daemon@") {

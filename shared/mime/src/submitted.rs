@@ -1,8 +1,8 @@
-//! A mail that came whole: what its header says, which of its parts are the text that settings
-//! change, and the bytes that are passed on.
+//! A mail submitted whole: its header, the text parts that settings change, and the bytes that are
+//! passed on.
 //!
-//! Every byte that nobody asked to change stays as it is. Parts inside `multipart/signed` and
-//! `multipart/encrypted` are never touched, nor are attached messages.
+//! Every byte stays as it is unless a change is requested. Parts inside `multipart/signed` and
+//! `multipart/encrypted` are never changed, nor are attached messages.
 
 mod boundaries;
 mod flaw;
@@ -22,24 +22,25 @@ pub use head::{SubmittedHead, received};
 const PLAIN: &str = "text/plain";
 const HTML: &str = "text/html";
 
-/// What one recipient's copy has that the mail has not.
+/// The differences of one recipient's copy from the mail.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Changes<'a> {
-    /// The texts as [`texts`] gave them, and as they are to be. A text that the mail did not have
-    /// comes as an alternative to the one it had.
+    /// The texts from [`texts`], as changed. A text that the mail did not have is added as an
+    /// alternative to the one it had.
     pub before: &'a [Content],
     pub after: &'a [Content],
-    /// Whom the mail is to; as it was when empty.
+    /// The new recipients; unchanged when empty.
     pub to: &'a [Mailbox],
-    /// Who gets the answers; as it was when empty.
+    /// The new reply addresses; unchanged when empty.
     pub reply_to: &'a [Mailbox],
-    /// As it was when absent.
+    /// Unchanged when absent.
     pub subject: Option<&'a str>,
-    /// What the service adds, unless the mail has it.
+    /// Headers that the service adds, unless the mail has them.
     pub extra: &'a [(String, String)],
 }
 
-/// The first plain text and the first HTML of a mail, the plain one first: what a reader shows.
+/// The first plain text and the first HTML of a mail, the plain one first: the parts that readers
+/// show.
 pub fn texts(raw: &[u8]) -> Vec<Content> {
     let leaves = Leaves::read(raw);
     let one = |mime_type: &str, leaf: Option<&leaves::Leaf>| {
@@ -53,8 +54,8 @@ pub fn texts(raw: &[u8]) -> Vec<Content> {
     plain.into_iter().chain(html).collect()
 }
 
-/// Writes the mail as it leaves: without `Bcc` and `X-SMTPAPI`, with a `Date` and a `Message-ID`,
-/// and with the changes.
+/// Writes the outgoing mail: without `Bcc` and `X-SMTPAPI`, with a `Date` and a `Message-ID`, and
+/// with the changes.
 ///
 /// # Errors
 /// See [`BuildError`].

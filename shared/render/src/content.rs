@@ -1,4 +1,4 @@
-//! The first step: what the request and its template say, with this recipient's data in it.
+//! The first step: the content of the request and its template, with this recipient's data.
 
 use std::borrow::Cow;
 
@@ -11,7 +11,7 @@ use crate::substitute::Substitutions;
 use crate::template::legacy::{self, Brought};
 use crate::template::{Data, Dynamic, GIVEN_NAMES, RenderedTexts, TemplateBody};
 
-/// A copy before anything of ours is added.
+/// A copy before the service's additions.
 #[derive(Debug)]
 pub(crate) struct Draft {
     pub(crate) subject: String,
@@ -88,7 +88,7 @@ fn brought<'a>(input: &Input<'a>, subject: &'a str) -> Brought<'a> {
     }
 }
 
-/// The account's own HTML around the mail's, where it has one.
+/// The account's own HTML around the mail's, if configured.
 fn wrapped(
     input: &Input<'_>,
     subject: &str,
@@ -107,9 +107,9 @@ fn wrapped(
     })
 }
 
-/// The template's texts in place of the request's of the same type; what else the request has
-/// stays. Ordered as `multipart/alternative` wants it: plain first, AMP before HTML (AMP for
-/// Email), calendars and the rest last.
+/// The template's texts replace the request's of the same type; the request's other parts stay.
+/// Ordered as `multipart/alternative` requires: plain first, AMP before HTML (AMP for Email),
+/// calendars and the rest last.
 fn assemble(content: &[Content], texts: RenderedTexts) -> Vec<Content> {
     let rank = |part: &Content| match essence(&part.mime_type).as_str() {
         "text/plain" => 0,
@@ -144,7 +144,7 @@ fn assemble(content: &[Content], texts: RenderedTexts) -> Vec<Content> {
     parts
 }
 
-/// The texts with the envelope's substitutions made: in subject, content and `reply_to` (SPEC).
+/// The texts with the envelope's substitutions applied: in subject, content and `reply_to` (SPEC).
 fn substituted(
     input: &Input<'_>,
     subject: &str,

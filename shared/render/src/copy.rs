@@ -1,4 +1,4 @@
-//! One recipient's copy, from the request to what the mail is built of.
+//! Renders one recipient's copy from the request to the parts of the mail.
 
 use posthaste_model::{
     AccountId, Content, InvalidAddress, Mail, Mailbox, MessageId, RecipientCopy, Timestamp,
@@ -18,7 +18,7 @@ pub const MAX_OUTPUT: usize = 30 << 20;
 /// Tags, template nodes and loop turns of one copy.
 pub(crate) const MAX_STEPS: usize = 1_000_000;
 
-/// What a copy is made from.
+/// The inputs of a copy.
 #[derive(Clone, Copy, Debug)]
 pub struct Input<'a> {
     pub mail: &'a Mail,
@@ -26,11 +26,11 @@ pub struct Input<'a> {
     /// The active version of the mail's template, compiled.
     pub template: Option<&'a Compiled>,
     pub settings: &'a Effective,
-    /// Without it nothing is tracked and no unsubscribe link is made.
+    /// Without it nothing is tracked and no unsubscribe link is added.
     pub links: Option<Links<'a>>,
 }
 
-/// What signed links are made from.
+/// The inputs of signed links.
 #[derive(Clone, Copy, Debug)]
 pub struct Links<'a> {
     /// The tracking host with its scheme, `https://links.example.com`; a trailing slash is ignored.
@@ -39,22 +39,22 @@ pub struct Links<'a> {
     pub account: &'a AccountId,
     pub message: &'a MessageId,
     pub now: Timestamp,
-    /// Where unsubscribe mails are read, when anybody reads them: the second URI of List-Unsubscribe.
+    /// The address that receives unsubscribe mails, if any: the second URI of List-Unsubscribe.
     pub mailbox: Option<&'a str>,
 }
 
-/// What the mail of one recipient is built of.
+/// The parts of one recipient's mail.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Rendered {
     pub subject: String,
-    /// In the order they are to stand in `multipart/alternative`.
+    /// In the order of `multipart/alternative`.
     pub parts: Vec<Content>,
     pub reply_to: Vec<Mailbox>,
-    /// Headers of ours, beyond those of the request.
+    /// Headers added by the service, beyond those of the request.
     pub headers: Vec<(String, String)>,
 }
 
-/// Why one recipient's copy cannot be made. Another recipient's may well be.
+/// Why one recipient's copy cannot be rendered. Other recipients' copies are unaffected.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RenderError {
     #[error("the content exceeds {MAX_OUTPUT} bytes")]
@@ -69,7 +69,7 @@ pub enum RenderError {
     ReplyTo(#[from] InvalidAddress),
 }
 
-/// What one copy may still grow by.
+/// The remaining budget of one copy.
 #[derive(Debug)]
 pub(crate) struct Budget {
     bytes: usize,
@@ -100,7 +100,7 @@ impl Budget {
         Ok(())
     }
 
-    /// Counts things done.
+    /// Counts steps.
     pub(crate) fn step(&mut self, count: usize) -> Result<(), RenderError> {
         self.steps = self
             .steps
@@ -139,7 +139,7 @@ pub fn render(input: &Input<'_>) -> Result<Rendered, RenderError> {
         subject: one_line(&draft.subject),
         parts: finish.parts(draft.parts)?,
         reply_to: draft.reply_to,
-        // What the caller says about leaving the list is not contradicted.
+        // The caller's own unsubscribe headers take precedence.
         headers: unsubscribe
             .filter(|_| !has_own)
             .map(|unsubscribe| unsubscribe.headers())

@@ -10,13 +10,13 @@ const LONGEST: usize = 33;
 /// The longest name that may go without its `;`: `&yacute`, `&curren`, `&brvbar`….
 const LONGEST_BARE: usize = 7;
 
-/// What numbers 0x80 to 0x9F mean: Windows-1252, from mails older than UTF-8.
+/// The meaning of numbers 0x80 to 0x9F: Windows-1252, from mails older than UTF-8.
 const C1: [char; 32] = [
     '€', '\u{81}', '‚', 'ƒ', '„', '…', '†', '‡', 'ˆ', '‰', 'Š', '‹', 'Œ', '\u{8d}', 'Ž', '\u{8f}',
     '\u{90}', '‘', '’', '“', '”', '•', '–', '—', '˜', '™', 'š', '›', 'œ', '\u{9d}', 'ž', 'Ÿ',
 ];
 
-/// Where a text stands.
+/// The context of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum EntityContext {
     Text,
@@ -114,9 +114,9 @@ fn table() -> &'static HashMap<&'static str, &'static str> {
     })
 }
 
-/// `text` so that it stands in an attribute with this quote.
+/// `text` escaped for an attribute with this quote.
 pub(crate) fn encode_attribute(text: String, quote: char) -> String {
-    // What is rewritten is mostly a signed link, which has nothing to encode.
+    // Most rewritten values are signed links, which need no encoding.
     if !text.contains(['&', '<', quote]) {
         return text;
     }

@@ -11,13 +11,13 @@ use crate::settings::Effective;
 use crate::token::LinkPart;
 use crate::unsubscribe::{Unsubscribe, UnsubscribeForm};
 
-/// Adds what the settings ask for to the parts of one copy.
+/// Applies the settings to the parts of one copy.
 pub(crate) struct Finish<'a> {
     settings: &'a Effective,
     maker: Option<Maker<'a>>,
     unsubscribe: Option<Unsubscribe<'a>>,
     links: Links<'a>,
-    /// Tags and links are a few bytes that become hundreds.
+    /// Tags and links are a few bytes that expand to hundreds.
     budget: &'a mut Budget,
 }
 
@@ -37,8 +37,8 @@ impl<'a> Finish<'a> {
         }
     }
 
-    /// The parts, finished. HTML goes first, so that the links of a mail with more than may be
-    /// tracked are counted where people click.
+    /// The finished parts. HTML goes first, so that in a mail above the limit of tracked links
+    /// those of the HTML, where recipients click, are counted first.
     ///
     /// # Errors
     /// [`RenderError::TooLarge`] when what is added outgrows the copy.
@@ -88,14 +88,14 @@ impl<'a> Finish<'a> {
         end.push_str(&pixel);
         if !end.is_empty() {
             edits.push((places.end..places.end, end));
-            // Broken markup may have links behind its end.
+            // Broken markup may have links after its end.
             edits.sort_by_key(|(range, _)| range.start);
         }
         Ok(html::splice(&body, &edits))
     }
 
-    /// AMP takes no free HTML, so it gets no footer and no unsubscribe line: a part that does not
-    /// validate is not shown at all.
+    /// AMP does not allow arbitrary HTML, so it gets no footer and no unsubscribe line: a part that
+    /// does not validate is not shown at all.
     fn amp(&mut self, value: String) -> Result<String, RenderError> {
         let body = self.fill(value, UnsubscribeForm::Amp)?;
         let pixel = match self.maker {
@@ -155,7 +155,7 @@ impl<'a> Finish<'a> {
         tag.filter(|tag| !tag.is_empty())
     }
 
-    /// The image that tells us the mail is shown; empty when opens are not tracked.
+    /// The image that reports the mail as opened; empty when opens are not tracked.
     fn pixel(&self, part: LinkPart) -> String {
         match self.maker.filter(|_| self.settings.open.enable) {
             None => String::new(),
@@ -174,7 +174,7 @@ impl<'a> Finish<'a> {
     }
 }
 
-/// Puts the pixel, which is then used up, at the first tag; other tags vanish.
+/// Puts the pixel at the first tag and uses it up; other tags are removed.
 fn place(text: &mut String, tag: &str, pixel: &mut String) {
     if text.contains(tag) {
         let once = text.replacen(tag, &std::mem::take(pixel), 1);

@@ -1,7 +1,7 @@
-//! Finds the places of an HTML text where something of ours goes, and puts it there.
+//! Finds the insertion points of an HTML text, and inserts there.
 //!
-//! The parser only looks: its positions say which bytes to replace, and every other byte is copied.
-//! (Letting it write would normalise white space inside each tag it touches.)
+//! The parser only reads: its positions say which bytes to replace, and every other byte is copied.
+//! (Its writer would normalise white space inside each tag it touches.)
 
 use std::cell::{Cell, RefCell};
 use std::ops::Range;
@@ -17,7 +17,7 @@ pub(crate) struct Anchor {
     pub(crate) quote: char,
 }
 
-/// What matters to us in an HTML text.
+/// The insertion points of an HTML text.
 #[derive(Debug, Default)]
 pub(crate) struct Places {
     /// In the order of the text.
@@ -29,14 +29,14 @@ pub(crate) struct Places {
 /// A replacement of some bytes.
 pub(crate) type Edit = (Range<usize>, String);
 
-/// What the parser may take for a text of this length: its buffers hold a tag at a time, and its
+/// The parser's memory limit for a text of this length: its buffers hold a tag at a time, and its
 /// stack grows with open elements.
 pub(crate) fn memory(length: usize) -> MemorySettings {
     MemorySettings::new().with_max_allowed_memory_usage((4 << 20) + 2 * length)
 }
 
-/// Looks through an HTML text. Markup that is too deep for the memory allowed yields the places
-/// found so far, and its end is the end of the text.
+/// Scans an HTML text. Markup that is too deep for the memory limit yields the places found so far,
+/// and its end is the end of the text.
 pub(crate) fn look(html: &str) -> Places {
     let anchors = Rc::new(RefCell::new(Vec::new()));
     let body = Rc::new(Cell::new(None));
@@ -104,7 +104,7 @@ fn anchor(element: &Element<'_, '_>, html: &str) -> Option<Anchor> {
     Some(Anchor { range, quote })
 }
 
-/// The text with its edits made. They are in order and do not overlap.
+/// The text with its edits applied. They are in order and do not overlap.
 pub(crate) fn splice(html: &str, edits: &[Edit]) -> String {
     let grown: usize = edits.iter().map(|(_, new)| new.len()).sum();
     let mut out = String::with_capacity(html.len() + grown);

@@ -1,8 +1,8 @@
-//! Makes each recipient's copy of a mail: what they see, and where its links lead.
+//! Renders each recipient's copy of a mail: its content, and the targets of its links.
 //!
 //! Pure: settings, template, data, keys and the time come in, text goes out. The order is fixed
 //! (API facts 7): substitutions or template, footer, unsubscribe tags, utm parameters, click
-//! tracking, open pixel. What no step is meant to touch leaves byte for byte as it came.
+//! tracking, open pixel. Everything else stays byte for byte as it came.
 
 mod content;
 mod copy;

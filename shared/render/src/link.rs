@@ -1,4 +1,4 @@
-//! Signed links: their paths, and how one is made.
+//! Signed links: their paths, and how they are built.
 
 use posthaste_model::{Asm, RecipientCopy};
 
@@ -9,14 +9,15 @@ use crate::token::{LinkAction, LinkPart, LinkToken};
 pub const OPEN_PATH: &str = "/wf/open";
 /// The click redirect.
 pub const CLICK_PATH: &str = "/ls/click";
-/// Off the group or off everything, as the token says. `GET` asks, `POST` does (RFC 8058).
+/// Unsubscribes from the group or from everything, as the token says. `GET` shows a confirmation,
+/// `POST` unsubscribes (RFC 8058).
 pub const UNSUBSCRIBE_PATH: &str = "/asm/unsubscribe";
 /// The page that lists groups.
 pub const PREFERENCES_PATH: &str = "/asm/preferences";
 /// The query parameter that holds the token.
 pub const TOKEN_PARAMETER: &str = "upn";
 
-/// Makes the links of one recipient's copy.
+/// Builds the links of one recipient's copy.
 #[derive(Clone, Copy)]
 pub(crate) struct Maker<'a> {
     links: Links<'a>,
@@ -37,12 +38,12 @@ impl<'a> Maker<'a> {
         self.url(CLICK_PATH, LinkAction::Click { part, index, url })
     }
 
-    /// Off every list.
+    /// Unsubscribes from every list.
     pub(crate) fn global(&self) -> String {
         self.url(UNSUBSCRIBE_PATH, LinkAction::Unsubscribe)
     }
 
-    /// Off the group of the mail; without one, off every list.
+    /// Unsubscribes from the group of the mail; without one, from every list.
     pub(crate) fn unsubscribe(&self) -> String {
         match self.asm {
             Some(asm) => self.url(
@@ -55,7 +56,7 @@ impl<'a> Maker<'a> {
         }
     }
 
-    /// The groups page; without a group there is nothing to list, only everything to leave.
+    /// The groups page; without a group the page lists none, and offers only a global unsubscribe.
     pub(crate) fn preferences(&self) -> String {
         match self.asm {
             Some(asm) => self.url(
@@ -69,18 +70,18 @@ impl<'a> Maker<'a> {
         }
     }
 
-    /// Whether a link leads to us already.
+    /// Whether a link already leads to this service.
     pub(crate) fn is_ours(&self, url: &str) -> bool {
         url.strip_prefix(self.base())
             .is_some_and(|rest| rest.starts_with('/'))
     }
 
-    /// Whether links of this copy may stand in AMP, which takes nothing but https.
+    /// Whether links of this copy are allowed in AMP, which accepts only https.
     pub(crate) fn is_https(&self) -> bool {
         self.links.base.starts_with("https://")
     }
 
-    /// Where an unsubscribe mail goes, with the token as its subject.
+    /// The address of an unsubscribe mail, with the token as its subject.
     pub(crate) fn mailto(&self) -> Option<String> {
         let mailbox = self.links.mailbox?;
         let action = match self.asm {

@@ -1,4 +1,4 @@
-//! Between HTML and plain text.
+//! Converts between HTML and plain text.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -9,8 +9,8 @@ use lol_html::{HtmlRewriter, Settings, doc_text, element};
 use crate::entity::{self, EntityContext};
 use crate::html;
 
-/// What a person would read of the HTML: text, line breaks where blocks end, list marks, and the
-/// target of each link after its words.
+/// The readable text of the HTML: text, line breaks where blocks end, list marks, and the target of
+/// each link after its words.
 pub fn from_html(html: &str) -> String {
     let page = Rc::new(RefCell::new(PlainText::default()));
     let (words, tags) = (Rc::clone(&page), Rc::clone(&page));
@@ -26,7 +26,7 @@ pub fn from_html(html: &str) -> String {
             Ok(())
         }));
     let mut rewriter = HtmlRewriter::new(settings, |_: &[u8]| {});
-    // A page too deep for the memory it may take ends where the memory did.
+    // A page that exceeds the memory limit is cut there.
     let read = rewriter.write(html.as_bytes()).is_ok();
     if read {
         let _ = rewriter.end();
@@ -58,17 +58,17 @@ pub(crate) fn to_html(text: &str) -> String {
 #[derive(Default)]
 struct PlainText {
     out: String,
-    /// The text node at hand, references and all.
+    /// The current text node, with its references.
     raw: String,
-    /// Line ends owed before the next word.
+    /// Line ends pending before the next word.
     breaks: usize,
     space: bool,
     preformatted: usize,
     link: Option<Link>,
 }
 
-/// The link that is open. There is one at most: the next one ends it (HTML Living Standard,
-/// 13.2.6.4.7, a start tag "a").
+/// The open link. There is one at most: the next one ends it (HTML Living Standard, 13.2.6.4.7, a
+/// start tag "a").
 struct Link {
     /// Where its words begin.
     start: usize,
@@ -80,7 +80,7 @@ impl PlainText {
     fn text(&mut self, chunk: &TextChunk<'_>) {
         match chunk.text_type() {
             TextType::Data => {}
-            // Titles, styles, scripts: nobody reads them.
+            // Titles, styles and scripts are not shown.
             TextType::PlainText
             | TextType::RCData
             | TextType::RawText
@@ -100,7 +100,7 @@ impl PlainText {
             self.out.push_str(text);
             return;
         }
-        // Blanks collapse; the no-break space is no blank but reads as one.
+        // Blanks collapse; the no-break space does not, but becomes a blank.
         for c in text.chars() {
             if c.is_ascii_whitespace() {
                 self.space = true;

@@ -1,4 +1,4 @@
-//! utm parameters and click tracking: what becomes of each link.
+//! utm parameters and click tracking: rewrites the links.
 
 use posthaste_model::Ganalytics;
 use url::Url;
@@ -12,7 +12,8 @@ use crate::token::LinkPart;
 /// Links tracked in one mail (API facts 7).
 const MOST: usize = 1_000;
 
-/// A longer target makes a link that API Gateway refuses (10,240 bytes of request line and headers).
+/// A longer target yields a link that API Gateway refuses (10,240 bytes of request line and
+/// headers).
 const LONGEST_TARGET: usize = 4_096;
 
 /// Rewrites the links of one copy, part after part.
@@ -117,7 +118,7 @@ impl<'a> Links<'a> {
         Ok(html::splice(text, &edits))
     }
 
-    /// What stands in the place of a link; `None` leaves it alone.
+    /// The replacement of a link; `None` leaves it unchanged.
     fn link(&mut self, target: &str, count: &mut Count) -> Option<String> {
         let (target, part) = (target.trim_end(), count.part);
         if !self.is_target(target, part) {
@@ -142,7 +143,7 @@ impl<'a> Links<'a> {
         }
     }
 
-    /// Whether a link leads to a web page that is not ours.
+    /// Whether a link leads to an external web page.
     fn is_target(&self, target: &str, part: LinkPart) -> bool {
         let starts = |scheme: &str| {
             target
@@ -158,7 +159,7 @@ impl<'a> Links<'a> {
             && !self.maker.is_some_and(|maker| maker.is_ours(target))
     }
 
-    /// The URL with the utm parameters that it lacks, otherwise spelled as it was.
+    /// The URL with the missing utm parameters, otherwise unchanged.
     fn tagged(&self, target: &str) -> Tagged {
         let (page, fragment) = match target.split_once('#') {
             Some((page, fragment)) => (page, Some(fragment)),
@@ -174,7 +175,7 @@ impl<'a> Links<'a> {
         if lacks.is_empty() {
             return Tagged::AsItWas;
         }
-        // Encoding makes nothing shorter, and what is far too long is not worth encoding.
+        // Encoding shortens nothing, so a URL far above the limit is not encoded.
         let least = |(key, value): &&(&str, &str)| key.len() + value.len();
         if target.len() + lacks.iter().map(least).sum::<usize>() > LONGEST_TARGET {
             return Tagged::TooLong;
@@ -198,11 +199,12 @@ impl<'a> Links<'a> {
     }
 }
 
-/// What utm parameters make of a URL.
+/// The result of adding utm parameters to a URL.
 enum Tagged {
     As(String),
-    /// It lacks none.
+    /// None is missing.
     AsItWas,
-    /// It would be longer than a target may be. Then it is left alone, like one that came so long.
+    /// It would exceed the longest target. Then it is left unchanged, like one that was too long
+    /// before.
     TooLong,
 }

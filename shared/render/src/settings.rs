@@ -1,10 +1,10 @@
-//! Which settings are in force for one send: the account's own, overridden by the request.
+//! Determines the settings for one send: the account's own, overridden by the request.
 
 use posthaste_model::{
     AccountDefaults, ClickTracking, Footer, Ganalytics, Mail, OpenTracking, SubscriptionTracking,
 };
 
-/// The settings in force for one send. `enable` of each has been decided.
+/// The effective settings for one send, with `enable` of each resolved.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Effective {
     pub footer: Footer,
@@ -18,8 +18,9 @@ pub struct Effective {
 
 /// Merges the account's settings with those of a request (API facts 7, "settings precedence").
 ///
-/// A setting the request leaves out is the account's. One it names is switched by the request;
-/// what it leaves empty is filled from the account, but only where the account has it switched on.
+/// A setting missing from the request is the account's. For one that is present the request decides
+/// `enable`; its empty fields are filled from the account, but only where the account has it
+/// enabled.
 pub fn effective(account: &AccountDefaults, mail: &Mail) -> Effective {
     let own = &mail.tracking_settings;
     Effective {
@@ -35,7 +36,7 @@ pub fn effective(account: &AccountDefaults, mail: &Mail) -> Effective {
     }
 }
 
-/// A text of the request, or else the account's if its switch is on. Empty texts count as absent.
+/// A text of the request, or else the account's if enabled there. Empty texts count as absent.
 fn pick(own: Option<&String>, account: Option<&String>, on: bool) -> Option<String> {
     let filled = |text: &&String| !text.is_empty();
     own.filter(filled)
@@ -88,7 +89,7 @@ fn subscription(
         return account.clone();
     };
     let on = account.enable;
-    // A request that brings its own text must not lose it to the account's tag, which overrides text.
+    // A text in the request takes precedence over the account's tag, which would override it.
     let speaks = [&own.text, &own.html]
         .into_iter()
         .flatten()

@@ -11,19 +11,19 @@ use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 
 use crate::copy::{Budget, RenderError};
 
-/// How many values may stand inside one another (API facts 2.6).
+/// How deep values may nest (API facts 2.6).
 const DEPTH: usize = 4;
 
 /// Bytes of all tags together that are searched for at once: the automaton takes some fifty times
-/// as much memory. Substitutions have 10,000 bytes anyway (SPEC, "Limits"), so this is about
-/// sections.
+/// as much memory. Substitutions are limited to 10,000 bytes anyway (SPEC, "Limits"), so this
+/// concerns sections.
 const MOST_TAG_BYTES: usize = 256 * 1024;
 
-/// Bytes of all tags together that are searched for in the fastest way. To prepare that takes time
-/// with the square of the longest tag: a tag of 256 KB would take hours.
+/// Bytes of all tags together that use the fastest search. Its preparation takes time with the
+/// square of the longest tag: a tag of 256 KB would take hours.
 const FAST_TAG_BYTES: usize = 2_000;
 
-/// Bytes of a tag that cost as much to look for as one step. Where a shorter tag matches, the search
+/// Bytes of a tag whose search costs as much as one step. Where a shorter tag matches, the search
 /// has read on for the longest, and reads the same bytes again for the next match.
 const TAG_BYTES_PER_STEP: usize = 256;
 
@@ -31,7 +31,7 @@ const TAG_BYTES_PER_STEP: usize = 256;
 /// facts 2.6).
 ///
 /// # Errors
-/// When the tags are too many or too long, or the values grow past what a copy may hold.
+/// When the tags are too many or too long, or the values exceed the budget of a copy.
 pub fn substituted(
     values: &BTreeMap<String, String>,
     substitutions: &BTreeMap<String, String>,
@@ -60,7 +60,7 @@ struct Finder<'a> {
 }
 
 impl<'a> Finder<'a> {
-    /// `None` when there is nothing to look for.
+    /// `None` when there are no tags.
     fn new(map: &'a BTreeMap<String, String>) -> Result<Option<Self>, RenderError> {
         let pairs = map.iter().filter(|(key, _)| !key.is_empty());
         let (keys, values): (Vec<_>, Vec<_>) = pairs.map(|(k, v)| (k.as_str(), v.as_str())).unzip();
@@ -113,7 +113,7 @@ impl<'a> Substitutions<'a> {
     /// `text` with every tag replaced.
     ///
     /// # Errors
-    /// When the copy grows past what the budget allows.
+    /// When the copy exceeds the budget.
     pub(crate) fn apply<'t>(
         &self,
         text: &'t str,
@@ -142,8 +142,8 @@ struct Expansion<'s, 'a, 'b> {
 }
 
 impl Expansion<'_, '_, '_> {
-    /// Writes `text`; `depth` more values may stand inside one another, and `sections` says
-    /// whether they may name sections.
+    /// Writes `text`; `depth` more levels of values may nest, and `sections` says whether they may
+    /// name sections.
     fn expand(&mut self, text: &str, depth: usize, sections: bool) -> Result<(), RenderError> {
         let Some(finder) = self.tags.substitutions.as_ref().filter(|_| depth > 0) else {
             return self.budget.push(&mut self.out, text);

@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-/// The longest inside of a tag. What is longer is text with two odd marks in it.
+/// The longest inside of a tag. A longer one is text with two unrelated marks in it.
 const LONGEST: usize = 1_000;
 
 const SPELLINGS: [(&str, &str); 3] = [("<%", "%>"), ("&lt;%", "%&gt;"), ("%3C%25", "%25%3E")];
@@ -13,14 +13,14 @@ pub(crate) struct Tag<'t> {
     /// The inside, without blanks around it.
     pub(crate) name: &'t str,
     pub(crate) range: Range<usize>,
-    /// Whether it stands alone as an attribute's value, where only a bare URL can go.
+    /// Whether it is an attribute's whole value, where only a bare URL is allowed.
     pub(crate) in_attribute: bool,
 }
 
 /// The tags of a text, in order. The text is read once, however many marks never close.
 pub(crate) fn find(text: &str) -> impl Iterator<Item = Tag<'_>> {
     let mut at = 0;
-    // Where the next closing mark of each spelling stands, as far as that is known.
+    // The position of the next closing mark of each spelling, as far as known.
     let mut closes = [0; SPELLINGS.len()];
     std::iter::from_fn(move || {
         loop {

@@ -31,11 +31,11 @@ use tree::Node;
 use crate::copy::{Budget, RenderError};
 use crate::plain;
 
-/// The largest text of a template, in bytes (1 MB of HTML is what the templates API takes).
+/// The largest text of a template, in bytes (the templates API accepts 1 MB of HTML).
 pub const LARGEST: usize = 1 << 20;
 
-/// The names that the service gives to dynamic templates (API facts 2.7): where to leave the list,
-/// and where to choose among groups.
+/// The names that the service provides to dynamic templates (API facts 2.7): the unsubscribe link,
+/// and the groups page.
 pub(crate) const GIVEN_NAMES: [&str; 2] = ["unsubscribe", "unsubscribe_preferences"];
 
 /// Which language a template is written in (API facts 2.6).
@@ -69,8 +69,8 @@ pub struct TemplateVersion<'a> {
 }
 
 impl TemplateVersion<'_> {
-    /// Whether the text part is made from the HTML (API facts 1, "Templates": if it is empty). A
-    /// text that says just what the HTML makes was made before, and is made anew.
+    /// Whether the text part is generated from the HTML (API facts 1, "Templates": if it is empty).
+    /// A text that equals what the HTML yields was generated before, and is generated again.
     pub fn makes_plain(&self) -> bool {
         self.generate_plain_content
             && !self.html_content.is_empty()
@@ -107,7 +107,7 @@ pub struct CompileError {
     pub reason: String,
 }
 
-/// A template version ready to be rendered many times. Cheap to share behind an `Arc`.
+/// A compiled template version, rendered many times. Cheap to share behind an `Arc`.
 #[derive(Clone, Debug)]
 pub struct Compiled {
     pub(crate) body: TemplateBody,
@@ -132,7 +132,7 @@ impl Compiled {
     /// Compiles a version.
     ///
     /// # Errors
-    /// The first fault, with its line. A legacy template has no faults but its size.
+    /// The first error, with its line. A legacy template has no errors except its size.
     pub fn compile(version: &TemplateVersion<'_>) -> Result<Self, CompileError> {
         let texts = [
             (TemplateField::Subject, version.subject),
@@ -184,7 +184,7 @@ fn parse(field: TemplateField, text: &str) -> Result<Option<Vec<Node>>, CompileE
     }
 }
 
-/// The texts a template made; `None` where it has none.
+/// The texts rendered from a template; `None` where it has none.
 #[derive(Debug, Default)]
 pub(crate) struct RenderedTexts {
     pub(crate) subject: Option<String>,
@@ -194,7 +194,7 @@ pub(crate) struct RenderedTexts {
 
 impl Dynamic {
     /// # Errors
-    /// When the texts take more than the budget has.
+    /// When the texts exceed the budget.
     pub(crate) fn run(
         &self,
         data: &Data,
@@ -215,8 +215,8 @@ impl Dynamic {
     }
 }
 
-/// The variables a dynamic template names and `data`, a JSON object, lacks: sorted, as they are
-/// written. Branches that are not taken count; a variable with a default (`insert`) does not.
+/// The variables of a dynamic template that are missing from `data`, a JSON object: sorted, as they
+/// are written. Branches that are not taken count; a variable with a default (`insert`) does not.
 ///
 /// # Errors
 /// When `data` is not a JSON object.

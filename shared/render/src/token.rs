@@ -1,9 +1,9 @@
-//! Self-contained signed tokens: everything a tracking link has to know, and a proof that we wrote it.
+//! Self-contained signed tokens: all data of a tracking link, with a signature of the service.
 //!
 //! A token is `version and kind ‖ key id ‖ fields ‖ HMAC-SHA256 cut to 128 bits`, in URL-safe
-//! base64 without padding. It is signed, not sealed: whoever holds the mail can read it. The kind
-//! is under the signature, so an open token never passes for a click token. The key id lets an old
-//! secret verify while a new one signs.
+//! base64 without padding. It is signed, not encrypted: anyone with the mail can read it. The
+//! signature covers the kind, so an open token never passes for a click token. The key id lets an
+//! old secret verify while a new one signs.
 
 use std::fmt;
 
@@ -15,19 +15,19 @@ use sha2::Sha256;
 
 use crate::wire::{WireReader, Writer};
 
-/// Octets of the signature: 128 bits, above the 80 that RFC 2104 section 5 asks for.
+/// Octets of the signature: 128 bits, above the 80 that RFC 2104 section 5 recommends.
 const TAG: usize = 16;
 
 /// Secrets shorter than the hash weaken the signature (RFC 2104, section 3).
 const SHORTEST_SECRET: usize = 32;
 
-/// Parts our signatures from any other use of the same secret.
+/// Separates these signatures from any other use of the same secret.
 const DOMAIN: &[u8] = b"posthaste tracking link 1\0";
 
-/// The form of the fields; a reader refuses forms it does not know.
+/// The version of the fields; a reader refuses unknown versions.
 const VERSION: u8 = 1;
 
-/// The part of a mail that a link stands in; the `type` of `url_offset`.
+/// The part of a mail that contains a link; the `type` of `url_offset`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum LinkPart {
     Html,
@@ -36,7 +36,7 @@ pub enum LinkPart {
     Header,
 }
 
-/// What following a link means.
+/// The action of a link.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LinkAction {
     /// The mail was shown.
@@ -47,15 +47,16 @@ pub enum LinkAction {
         index: u32,
         url: String,
     },
-    /// Off every list of the account.
+    /// Unsubscribes from every list of the account.
     Unsubscribe,
-    /// Off one group.
+    /// Unsubscribes from one group.
     GroupUnsubscribe { group: i64 },
-    /// The page that lists groups: `group` is the one of the mail, `display` what the sender shows.
+    /// The page that lists groups: `group` is the one of the mail, `display` those the sender
+    /// shows.
     Preferences { group: i64, display: Vec<i64> },
 }
 
-/// What one tracking link knows.
+/// The data of one tracking link.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LinkToken {
     pub account: AccountId,
@@ -63,14 +64,14 @@ pub struct LinkToken {
     /// Position of the recipient within the message.
     pub recipient: u32,
     /// The recipient's address, as the caller wrote it: an unsubscribe must work for as long as the
-    /// mail lies in a mailbox, which is longer than we keep the message.
+    /// mail is in a mailbox, which is longer than the message is stored.
     pub email: String,
     /// When the link was made.
     pub issued: Timestamp,
     pub action: LinkAction,
 }
 
-/// Why a token is refused. The two are told apart for logs, never for the visitor.
+/// Why a token is refused. The two are distinguished in logs, never for the visitor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidToken {
     /// Not a token, a token of another release, or cut short.
@@ -81,7 +82,7 @@ pub enum InvalidToken {
     Signature,
 }
 
-/// Why a key ring cannot be made.
+/// Why a key ring is invalid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidKey {
     #[error("a key ring needs a key")]
@@ -174,14 +175,14 @@ impl KeyRing {
         marked(&self.current.1, text)
     }
 
-    /// Whether one key of the ring made this mark of the text.
+    /// Whether one key of the ring produced this mark of the text.
     pub fn has_marked(&self, text: &str, mark: u32) -> bool {
         std::iter::once(&self.current)
             .chain(&self.older)
             .any(|(_, signer)| marked(signer, text) == mark)
     }
 
-    /// The token as it stands in a link: letters, digits, `-` and `_`.
+    /// The token as it appears in a link: letters, digits, `-` and `_`.
     pub fn sign(&self, token: &LinkToken) -> String {
         let (id, signer) = &self.current;
         let mut bytes = token.encode(*id);
@@ -190,7 +191,7 @@ impl KeyRing {
         URL_SAFE_NO_PAD.encode(bytes)
     }
 
-    /// Reads a token that came back. The comparison takes the same time for every wrong signature.
+    /// Parses a token from a link. The comparison takes the same time for every wrong signature.
     ///
     /// # Errors
     /// When the text is not a token, or no key of the ring signed it.
@@ -314,7 +315,7 @@ impl LinkToken {
         out.byte(VERSION << 4 | self.action.code());
         out.byte(key);
         out.text(self.account.as_str());
-        // Ids we made are sixteen bytes; one that is not travels as its letters.
+        // Ids of the service are sixteen bytes; any other id is encoded as its text.
         match self.message.to_bytes() {
             Some(raw) => out.bytes(&raw),
             None => out.bytes(self.message.as_str().as_bytes()),

@@ -1,4 +1,4 @@
-//! How a recipient gets off the list: tags in the content, a line of our own, two headers.
+//! How a recipient unsubscribes: tags in the content, an added line, two headers.
 //!
 //! With an unsubscribe group the group's tags count and subscription tracking adds nothing
 //! (API facts 7, "order with asm").
@@ -9,12 +9,12 @@ use crate::copy::{Budget, RenderError};
 use crate::link::Maker;
 use crate::tags;
 
-/// What subscription tracking says when it is switched on and brings no text.
+/// The default text of subscription tracking when it is enabled without one.
 const DEFAULT_HTML: &str =
     "<p>If you would rather not receive these emails, <% unsubscribe here %>.</p>";
 const DEFAULT_TEXT: &str = "If you would rather not receive these emails, unsubscribe here: <% %>";
 
-/// Which form a part has.
+/// The format of a part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum UnsubscribeForm {
     Html,
@@ -77,7 +77,7 @@ impl<'a> Unsubscribe<'a> {
         }
     }
 
-    /// What the recipient gets for an asm tag: a bare URL, or one with words for it.
+    /// The replacement of an asm tag: a bare URL, or a link with a text.
     fn tag(&self, name: &str) -> Option<(String, Option<&'static str>)> {
         Some(match name {
             "asm_group_unsubscribe_url" => {
@@ -100,7 +100,7 @@ impl<'a> Unsubscribe<'a> {
         tag.filter(|tag| !tag.is_empty())
     }
 
-    /// Whether the part, filled, has a way out already.
+    /// Whether the part, filled, already has an unsubscribe link.
     fn offers(&self, filled: &[&str]) -> bool {
         [
             self.maker.unsubscribe(),
@@ -111,10 +111,11 @@ impl<'a> Unsubscribe<'a> {
         .any(|url| filled.iter().any(|text| text.contains(url)))
     }
 
-    /// What goes under a part whose texts, filled, are these; nothing when it has a way out.
+    /// The line added below a part with these filled texts; nothing when it has an unsubscribe
+    /// link.
     ///
     /// # Errors
-    /// When it outgrows the budget.
+    /// When it exceeds the budget.
     pub(crate) fn line(
         &self,
         filled: &[&str],
@@ -173,7 +174,7 @@ impl<'a> Unsubscribe<'a> {
             placed = true;
         }
         out.push_str(text.get(rest..).unwrap_or_default());
-        // A text that forgot its tag still has to offer the way out.
+        // A text without its tag must still offer an unsubscribe link.
         if !placed {
             out.push(' ');
             out.push_str(&link(&url, "Unsubscribe", form));

@@ -42,7 +42,7 @@ impl Writer {
     }
 }
 
-/// Reads what [`Writer`] wrote; `None` at the first thing it would not have written.
+/// Reads the output of [`Writer`]; `None` at the first byte it would not have written.
 pub(crate) struct WireReader<'a>(&'a [u8]);
 
 impl<'a> WireReader<'a> {
@@ -65,7 +65,7 @@ impl<'a> WireReader<'a> {
         for shift in (0..64).step_by(7) {
             let byte = self.byte()?;
             let low = u64::from(byte & 0x7f);
-            // The tenth byte holds the last bit; more would fall off the end.
+            // The tenth byte holds the last bit; more would overflow.
             if shift == 63 && low > 1 {
                 return None;
             }

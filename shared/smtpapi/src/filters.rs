@@ -1,4 +1,4 @@
-//! `filters`: what mail/send knows as mail settings and tracking settings, under its older names.
+//! `filters`: the mail settings and tracking settings of mail/send, under their older names.
 
 use posthaste_model::{
     ClickTracking, Footer, Ganalytics, OpenTracking, SubscriptionTracking, Toggle,
@@ -18,7 +18,7 @@ impl FilterSettings<'_> {
         self.values?.get(name).filter(|value| !value.is_null())
     }
 
-    /// A filter that is named and not switched is left as the account has it.
+    /// A filter without an `enable` setting keeps the account's default.
     fn enable(&self) -> Result<Option<bool>, Invalid> {
         self.flag("enable")
     }
@@ -37,15 +37,15 @@ impl FilterSettings<'_> {
     }
 }
 
-/// Reads the filters into what they set. Unknown ones, and those whose job the service has taken
-/// over or given up (`bcc`, `dkim`, `domainkeys`, `gravatar`, `spamcheck`), change nothing.
+/// Applies the filters. Unknown ones, and those the service has replaced or retired (`bcc`, `dkim`,
+/// `domainkeys`, `gravatar`, `spamcheck`), change nothing.
 pub(crate) fn read(given: Option<&Value>) -> Result<Instructions, Invalid> {
     let mut all = Instructions::default();
     for (filter, body) in value::object("filters", given)?.into_iter().flatten() {
         let Some(body) = value::object(filter, Some(body))? else {
             continue;
         };
-        // Some writers leave the s out.
+        // Some clients omit the s.
         let values = body.get("settings").or_else(|| body.get("setting"));
         let settings = FilterSettings {
             filter,

@@ -1,10 +1,9 @@
-//! The `X-SMTPAPI` header: a JSON object with which a mail submitted by SMTP says what a request to
-//! mail/send says in its body (SPEC, "Errors" and "Events"; the public documentation of the
-//! header).
+//! The `X-SMTPAPI` header: a JSON object that carries, for a mail submitted by SMTP, the options of
+//! a mail/send request body (SPEC, "Errors" and "Events"; the public documentation of the header).
 //!
-//! Pure, and lenient where writers of the header differ: numbers and switches may be strings, and a
-//! list of one may be the one. What is left is judged at once: a header that cannot be read, or
-//! that breaks a rule it could have known, drops the whole mail with the reason [`REASON`].
+//! Pure, and lenient where clients differ: numbers and booleans may be strings, and a list of one
+//! may be its item. The rest is validated at once: a header that cannot be read or is invalid drops
+//! the whole mail with the reason [`REASON`].
 
 mod filters;
 mod people;
@@ -23,12 +22,12 @@ pub use people::mailbox;
 /// Why a mail with an unreadable header is dropped (SPEC, "Events", dropped).
 pub const REASON: &str = "Invalid SMTPAPI header";
 
-/// Octets of one header: 10,000 recipients with 200 octets each. Ours, as the next one: a header
-/// is read into memory whole, and a few of them must not fill it.
+/// Octets of one header: 10,000 recipients with 200 octets each. This limit and the next are local:
+/// a header is read into memory whole, and a few of them must not fill it.
 pub const LONGEST_HEADER: usize = 2 * 1024 * 1024;
 
-/// Octets of what a header makes of all its recipients together: substitutions for one and all are
-/// copied into each of them.
+/// Octets of a header expanded for all its recipients: shared substitutions are copied into each of
+/// them.
 pub const MOST_COPIED: usize = 8 * 1024 * 1024;
 
 /// Recipients of one header.
@@ -46,7 +45,7 @@ const POOL: std::ops::RangeInclusive<usize> = 2..=64;
 
 type HeaderTexts = BTreeMap<String, String>;
 
-/// Why a header cannot be read: for the log, the sender sees [`REASON`].
+/// Why a header cannot be read: for the log; the sender sees [`REASON`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct Invalid(String);
@@ -55,7 +54,7 @@ fn invalid<T>(why: impl Into<String>) -> Result<T, Invalid> {
     Err(Invalid(why.into()))
 }
 
-/// What a header is judged by.
+/// The limits a header is validated against.
 #[derive(Clone, Copy, Debug)]
 pub struct HeaderContext {
     /// Recipients of the envelope, for a header that names none.
@@ -65,10 +64,10 @@ pub struct HeaderContext {
     pub horizon: i64,
 }
 
-/// What the header asks for.
+/// The options in the header.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Instructions {
-    /// Whom the mail goes to instead of the envelope's recipients; empty when the header is silent.
+    /// The recipients that replace those of the envelope; empty when the header names none.
     pub to: Vec<Mailbox>,
     /// Tags with one value for each recipient.
     pub substitutions: BTreeMap<String, Values>,
@@ -88,10 +87,10 @@ pub struct Instructions {
     pub reply_to: Vec<Mailbox>,
 }
 
-/// What stands for a tag.
+/// The value of a tag.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Values {
-    /// The same for everybody.
+    /// The same for all recipients.
     One(String),
     Each(Vec<String>),
 }
@@ -108,7 +107,7 @@ impl Values {
 /// Reads a header's value.
 ///
 /// # Errors
-/// The first thing that is wrong with it.
+/// The first error found.
 pub fn read(text: &str, world: &HeaderContext) -> Result<Instructions, Invalid> {
     if text.len() > LONGEST_HEADER {
         return invalid(format!("the header has more than {LONGEST_HEADER} octets"));
@@ -244,8 +243,7 @@ fn unique_args(given: Option<&Value>) -> Result<HeaderTexts, Invalid> {
     Ok(args)
 }
 
-/// A moment in the past is no mistake, and one that is a string means now (API facts, "Batches and
-/// scheduled sends").
+/// A time in the past is valid, and a string means now (API facts, "Batches and scheduled sends").
 fn moment(given: &Value, world: &HeaderContext) -> Result<Option<Timestamp>, Invalid> {
     let at = match given {
         Value::String(_) => return Ok(None),

@@ -1,4 +1,4 @@
-//! Whom a mail goes to, and who gets the answers.
+//! The recipients of a mail, and its reply addresses.
 
 use std::collections::HashSet;
 
@@ -35,7 +35,7 @@ fn unescaped(quoted: &str) -> String {
     out
 }
 
-/// `to`: every one must be an address, or nobody could be told what became of it.
+/// `to`: every entry must be an address, because an invalid one could not be reported.
 pub(crate) fn to(given: Option<&Value>) -> Result<Vec<Mailbox>, Invalid> {
     let texts = value::one_or_many("to", given)?;
     if texts.len() > MOST_RECIPIENTS {
@@ -47,8 +47,8 @@ pub(crate) fn to(given: Option<&Value>) -> Result<Vec<Mailbox>, Invalid> {
     texts.iter().map(read).collect()
 }
 
-/// `reply_to_list`: what is no address is left out (SPEC, "Errors": in SMTP calls invalid
-/// addresses are omitted), and so is what was named before or is too many.
+/// `reply_to_list`: invalid addresses are omitted (SPEC, "Errors": in SMTP calls invalid addresses
+/// are omitted), as are duplicates and those above the limit.
 pub(crate) fn reply_to(given: Option<&Value>, most: usize) -> Result<Vec<Mailbox>, Invalid> {
     let given = match given {
         None => return Ok(Vec::new()),

@@ -197,7 +197,7 @@ fn limits_hold_at_and_past_their_value() {
     bad(&long(LONGEST_HEADER + 1), "octets");
 }
 
-/// A short header that asks for much: what all recipients have in common is copied for each.
+/// A short header with a large result: shared values are copied for each recipient.
 #[test]
 fn what_is_copied_for_all_recipients_has_a_limit() {
     // 8 MiB in 8,192 copies of one KiB.

@@ -1,10 +1,10 @@
-//! JSON values as the many writers of the header make them.
+//! JSON values in the forms that clients write in the header.
 
 use serde_json::{Map, Value};
 
 use crate::{HeaderTexts, Invalid, invalid};
 
-/// A text; numbers and switches become theirs.
+/// A text; numbers and booleans are converted.
 pub(crate) fn string(what: &str, value: &Value) -> Result<String, Invalid> {
     match value {
         Value::String(text) => Ok(text.clone()),
@@ -19,7 +19,7 @@ pub(crate) fn strings(what: &str, values: &[Value]) -> Result<Vec<String>, Inval
     values.iter().map(|value| string(what, value)).collect()
 }
 
-/// A list, or the one that would be in it.
+/// A list; a single value counts as a list of one.
 pub(crate) fn one_or_many(what: &str, value: Option<&Value>) -> Result<Vec<String>, Invalid> {
     match value {
         None => Ok(Vec::new()),
@@ -28,7 +28,7 @@ pub(crate) fn one_or_many(what: &str, value: Option<&Value>) -> Result<Vec<Strin
     }
 }
 
-/// An object. What PHP writes of an empty one is an empty list.
+/// An object. PHP writes an empty object as an empty list.
 pub(crate) fn object<'a>(
     what: &str,
     value: Option<&'a Value>,
@@ -41,7 +41,7 @@ pub(crate) fn object<'a>(
     }
 }
 
-/// An object of texts; a value that is a list or an object is kept as its JSON.
+/// An object of texts; a value that is a list or an object becomes its JSON.
 pub(crate) fn texts(what: &str, value: Option<&Value>) -> Result<HeaderTexts, Invalid> {
     let entries = object(what, value)?.into_iter().flatten();
     Ok(entries

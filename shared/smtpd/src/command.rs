@@ -1,4 +1,4 @@
-//! Command lines, read strictly where it is about safety and kindly where clients differ.
+//! Parses command lines: strict where security depends on it, lenient where clients differ.
 
 use crate::{SmtpReply, path};
 
@@ -33,7 +33,7 @@ pub(crate) struct MailFrom {
     pub(crate) utf8: bool,
 }
 
-/// Reads a line without its CRLF; what cannot be read is answered.
+/// Parses a line without its CRLF; an unreadable line yields the reply to it.
 pub(crate) fn parse(line: &[u8]) -> Result<SmtpCommand, SmtpReply> {
     let garbled = || SmtpReply::new(500, "5.5.2", "a command is a line of printable UTF-8");
     let line = std::str::from_utf8(line).map_err(|_| garbled())?;
@@ -58,7 +58,7 @@ pub(crate) fn parse(line: &[u8]) -> Result<SmtpCommand, SmtpReply> {
         "EXPN" | "ETRN" | "TURN" | "SEND" | "SOML" | "SAML" | "BDAT" => {
             Err(SmtpReply::new(502, "5.5.1", "command not implemented"))
         }
-        // A browser made to post here would have its body read as commands.
+        // A browser that posts here would otherwise have its body read as commands.
         "GET" | "POST" | "PUT" | "HEAD" | "OPTIONS" | "CONNECT" | "HOST:" => {
             Err(SmtpReply::new(421, "4.7.0", "this is no web server"))
         }
@@ -115,7 +115,7 @@ fn mail(rest: &str) -> Result<SmtpCommand, SmtpReply> {
             "SIZE" => sender.size = Some(size(value)?),
             "BODY" => sender.eight_bit = eight_bit(value)?,
             "SMTPUTF8" if param.len() == name.len() => sender.utf8 = true,
-            // AUTH= of RFC 4954 section 5 and RFC 3461's notifications: understood, not acted on.
+            // AUTH= of RFC 4954 section 5 and RFC 3461's notifications are accepted and ignored.
             "AUTH" | "RET" | "ENVID" => {}
             _ => return Err(unknown_param()),
         }

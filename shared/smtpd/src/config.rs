@@ -1,4 +1,4 @@
-//! What a server is told once.
+//! The configuration of a server.
 
 use std::fmt;
 use std::sync::Arc;
@@ -23,27 +23,27 @@ pub struct Config {
 /// Whether clients log in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Auth {
-    /// AUTH is not known.
+    /// AUTH is not offered.
     Off,
-    /// Who wants may log in.
+    /// Login is optional.
     Optional,
     /// No mail without a login.
     Required,
 }
 
-/// How connections are encrypted. Where they can be, AUTH is offered only once they are
-/// (RFC 4954 section 4).
+/// How connections are encrypted. Where encryption is available, AUTH is offered only on encrypted
+/// connections (RFC 4954 section 4).
 #[derive(Clone, Default)]
 pub enum Tls {
     #[default]
     Off,
-    /// When the client asks for it (RFC 3207).
+    /// When the client requests it (RFC 3207).
     StartTls(Arc<rustls::ServerConfig>),
     /// From the first byte (RFC 8314).
     Wrapped(Arc<rustls::ServerConfig>),
 }
 
-/// The extensions named in the answer to EHLO; all unless switched off.
+/// The extensions named in the answer to EHLO; all unless disabled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Extensions {
     pub pipelining: bool,
@@ -64,9 +64,9 @@ pub enum BareLineEnds {
 /// How much of everything.
 #[derive(Clone, Debug)]
 pub struct SmtpLimits {
-    /// Connections at one time; further ones hear 421.
+    /// Concurrent connections; further ones receive 421.
     pub connections: usize,
-    /// Connections of one address; of one /64 with IPv6.
+    /// Concurrent connections of one address; of one /64 with IPv6.
     pub connections_per_peer: usize,
     /// Octets of a command with its CRLF (RFC 5321 section 4.5.3.1.4 and the extensions' own).
     pub line: usize,
@@ -83,10 +83,10 @@ pub struct SmtpLimits {
     pub failed_logins: u32,
     /// Commands such as NOOP and RSET since the last accepted mail.
     pub idle_commands: u32,
-    /// Octets of messages being received, over all connections; a message that does not fit any
-    /// more hears 452.
+    /// Octets of messages being received, over all connections; a message that no longer fits
+    /// receives 452.
     pub buffered: usize,
-    /// How long mails under way may take when the server is told to stop.
+    /// How long mails under way may take once the server is stopping.
     pub farewell: Duration,
 }
 

@@ -24,16 +24,16 @@ const PIECE: usize = 16 * 1024;
 /// A response to AUTH may be this long (RFC 4954 section 4).
 const AUTH_LINE: usize = 12_288;
 
-/// Replies waiting for the end of a pipelined group are sent when there is more.
+/// Above this size, replies waiting for the end of a pipelined group are sent.
 const OUTBOX: usize = 16 * 1024;
 
-/// How long the goodbye may wait for the client to hang up.
+/// How long to wait for the client to close the connection after the goodbye.
 const LINGER: Duration = Duration::from_secs(1);
 
 pub(crate) trait Io: AsyncRead + AsyncWrite + Send + Unpin {}
 impl<T: AsyncRead + AsyncWrite + Send + Unpin> Io for T {}
 
-/// What all connections of a server share.
+/// State shared by all connections of a server.
 pub(crate) struct ServerState<H> {
     pub(crate) config: Config,
     pub(crate) handler: Arc<H>,
@@ -51,11 +51,11 @@ pub(crate) struct Connection<H: Handler> {
     stop: watch::Receiver<bool>,
 }
 
-/// Why a conversation is over.
+/// Why a conversation ended.
 enum Closed {
-    /// The client went, or the connection broke: nobody hears a goodbye.
+    /// The client left or the connection broke: no goodbye is sent.
     Lost,
-    /// With these words.
+    /// With this reply.
     Farewell(SmtpReply),
 }
 
@@ -80,7 +80,7 @@ impl<H: Handler> Connection<H> {
         }
     }
 
-    /// Talks until one side is done.
+    /// Runs the conversation until either side ends it.
     pub(crate) async fn run(mut self) {
         if let Err(Closed::Farewell(reply)) = self.talk().await {
             reply.write(&mut self.outbox);
@@ -187,7 +187,7 @@ impl<H: Handler> Connection<H> {
         }
     }
 
-    /// Puts a reply beside those waiting, or ends the conversation with it.
+    /// Queues a reply, or ends the conversation with it.
     fn say(&mut self, reply: SmtpReply) -> SessionResult<()> {
         let reply = self.protocol.count_error(&self.shared.config, reply);
         if reply.end != AfterReply::Open {
@@ -197,7 +197,7 @@ impl<H: Handler> Connection<H> {
         Ok(())
     }
 
-    /// The next line. What was said goes out before anything is waited for.
+    /// The next line. Queued replies are sent before waiting.
     async fn line(&mut self, longest: usize) -> SessionResult<SmtpLine> {
         let end = Instant::now() + self.shared.config.limits.command;
         loop {
@@ -248,8 +248,8 @@ impl<H: Handler> Connection<H> {
         }
     }
 
-    /// Closes our half and reads on for a moment: closing a socket with unread bytes in it would
-    /// take the goodbye back.
+    /// Closes the sending half and reads on for a moment: closing a socket with unread bytes in it
+    /// would discard the goodbye.
     async fn linger(&mut self) {
         let end = Instant::now() + LINGER;
         if timeout_at(end, self.stream.shutdown()).await.is_err() {

@@ -1,7 +1,7 @@
 //! The message after DATA: undoes dot-stuffing and finds the end (RFC 5321 section 4.5.2).
 //!
-//! Only CRLF is a line end. `LF . LF`, `LF . CR LF`, `CR . CR` and their like are bytes of the
-//! message, whatever other servers take them for.
+//! Only CRLF is a line end. `LF . LF`, `LF . CR LF`, `CR . CR` and similar are bytes of the
+//! message, whatever other servers read them as.
 
 /// Reads a message in pieces of any size.
 #[derive(Debug)]
@@ -9,7 +9,7 @@ pub(crate) struct DataReader {
     body: Vec<u8>,
     state: DataState,
     longest: usize,
-    /// Octets of the message so far, kept or not.
+    /// Octets of the message so far, stored or not.
     length: usize,
     keeping: bool,
     bare: bool,
@@ -101,7 +101,7 @@ impl DataReader {
         }
     }
 
-    /// Frees the memory and keeps nothing more; the end is still found.
+    /// Frees the memory and stores no more; the end is still found.
     pub(crate) fn discard(&mut self) {
         self.keeping = false;
         self.body = Vec::new();

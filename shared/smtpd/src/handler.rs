@@ -1,4 +1,4 @@
-//! What a server decides for itself.
+//! The decisions of a server's owner.
 
 use std::fmt;
 use std::future::Future;
@@ -6,12 +6,12 @@ use std::net::SocketAddr;
 
 use crate::SmtpReply;
 
-/// The owner of a port: who may do what, and what becomes of a mail.
+/// The owner of a port: decides who may do what, and what happens to a mail.
 ///
 /// `Err` refuses with the given reply; a reply that closes ends the connection. The engine waits
 /// for each answer before it reads on.
 pub trait Handler: Send + Sync + 'static {
-    /// Who logged in.
+    /// The identity of a login.
     type Identity: Clone + Send + Sync + fmt::Debug;
 
     /// A connection was made, before the greeting.
@@ -30,7 +30,7 @@ pub trait Handler: Send + Sync + 'static {
         std::future::ready(Ok(()))
     }
 
-    /// A login; only called when the configuration knows AUTH.
+    /// A login; only called when the configuration enables AUTH.
     fn authenticate(
         &self,
         _session: &Session<Self::Identity>,
@@ -74,7 +74,7 @@ pub trait Handler: Send + Sync + 'static {
     ) -> impl Future<Output = SmtpReply> + Send;
 }
 
-/// What is known of a connection.
+/// The state of a connection.
 #[derive(Clone, Debug)]
 pub struct Session<I> {
     /// Number of the connection since the server started.
@@ -88,7 +88,7 @@ pub struct Session<I> {
     pub identity: Option<I>,
 }
 
-/// The outside of a mail. Addresses are as the client wrote them, without angle brackets and
+/// The envelope of a mail. Addresses are as the client wrote them, without angle brackets and
 /// source routes; they hold no control characters and no white space outside quotes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SmtpEnvelope {
@@ -103,7 +103,7 @@ pub struct SmtpEnvelope {
     pub utf8: bool,
 }
 
-/// A user name and what was given for a password.
+/// A user name and password as the client sent them.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Login {
     pub user: String,

@@ -1,13 +1,13 @@
-//! Being an SMTP server: the one session engine behind the recording relay of the local host, the
-//! inbound port and the submission port.
+//! An SMTP server: the one session engine behind the recording relay of the local host, the inbound
+//! port and the submission port.
 //!
 //! ESMTP of RFC 5321 with PIPELINING, SIZE, 8BITMIME, SMTPUTF8, ENHANCEDSTATUSCODES, STARTTLS and
-//! AUTH PLAIN and LOGIN. Who may connect, log in and write to whom, and what becomes of a mail, is
-//! the [`Handler`]'s.
+//! AUTH PLAIN and LOGIN. The [`Handler`] decides who may connect, log in and write to whom, and
+//! what happens to a mail.
 //!
 //! Written here because no crate fits: `mailin-embedded` blocks a thread per connection and has no
-//! deadlines, `samotop` stands on the abandoned async-std, `rs-smtp`, `rust-smtp-server`,
-//! `minismtp` and `smtpd` had no release since 2023 or only a first one, and none bounds memory
+//! deadlines, `samotop` depends on the abandoned async-std, `rs-smtp`, `rust-smtp-server`,
+//! `minismtp` and `smtpd` had no release since 2023 or only a first one, and no crate bounds memory
 //! over all connections.
 //!
 //! Against abuse:

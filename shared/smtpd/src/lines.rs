@@ -1,11 +1,11 @@
-//! Command lines out of a stream, however long the stream makes them.
+//! Splits a stream into command lines of bounded length.
 
 use bytes::{Buf, BytesMut};
 
-/// What is skipped after a line too long before the connection is given up.
+/// Bytes skipped after an overlong line before the connection is closed.
 const PATIENCE: usize = 64 * 1024;
 
-/// Holds what must be remembered between two reads.
+/// State between two reads.
 #[derive(Debug, Default)]
 pub(crate) struct LineBuffer {
     skipped: usize,

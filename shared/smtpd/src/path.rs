@@ -5,7 +5,7 @@
 const LONGEST: usize = 1024;
 
 /// Reads a path at the start of `text`: the address within, and what follows. Brackets may be
-/// missing, as old clients have it; a source route is dropped (RFC 5321 appendix C).
+/// missing, as with old clients; a source route is dropped (RFC 5321 appendix C).
 pub(crate) fn take(text: &str) -> Option<(&str, &str)> {
     let text = text.trim_start_matches(' ');
     let Some(inner) = text.strip_prefix('<') else {
@@ -23,7 +23,7 @@ pub(crate) fn take(text: &str) -> Option<(&str, &str)> {
     Some((path, rest))
 }
 
-/// Where a character stands outside quotes.
+/// The position of a character outside quotes.
 fn unquoted(text: &str, wanted: char) -> Option<usize> {
     let mut quoted = false;
     let mut chars = text.char_indices();
@@ -40,7 +40,7 @@ fn unquoted(text: &str, wanted: char) -> Option<usize> {
     None
 }
 
-/// Whether it has the form of an address: something, `@`, something. The handler knows more.
+/// Whether it has the form of an address: something, `@`, something. The handler checks the rest.
 pub(crate) fn is_address(path: &str) -> bool {
     let Some(at) = unquoted(path, '@') else {
         return false;

@@ -1,10 +1,10 @@
-//! What may come next: the conversation as a state machine, without sockets and without the
-//! handler's answers.
+//! Which command may come next: the conversation as a state machine, without sockets and without
+//! the handler's answers.
 
 use crate::command::{MailFrom, SmtpCommand};
 use crate::{Auth, Config, SmtpEnvelope, SmtpReply, Tls};
 
-/// Where a conversation stands, and what it has cost so far.
+/// The state of a conversation, and its use of the limits.
 #[derive(Debug, Default)]
 pub(crate) struct Protocol {
     greeted: bool,
@@ -16,7 +16,7 @@ pub(crate) struct Protocol {
     idle_commands: u32,
 }
 
-/// What to do about a command.
+/// The action for a command.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Next {
     Say(SmtpReply),
@@ -55,7 +55,7 @@ impl Protocol {
         }
     }
 
-    /// Decides about a command, or about what could not be read as one.
+    /// Decides the action for a command, or for a line that could not be read as one.
     pub(crate) fn next(
         &mut self,
         config: &Config,
@@ -189,7 +189,7 @@ impl Protocol {
         self.tls || matches!(config.tls, Tls::Off)
     }
 
-    /// HELO or EHLO was accepted: what to answer.
+    /// HELO or EHLO was accepted: returns the reply.
     pub(crate) fn greet(&mut self, config: &Config, extended: bool) -> SmtpReply {
         self.greeted = true;
         self.envelope = None;
@@ -239,7 +239,7 @@ impl Protocol {
         self.envelope.as_ref()
     }
 
-    /// DATA: whatever becomes of it, the mail is over.
+    /// DATA: whatever happens to the mail, the transaction ends.
     pub(crate) fn take(&mut self) -> Option<SmtpEnvelope> {
         self.envelope.take()
     }
@@ -250,7 +250,7 @@ impl Protocol {
         self.idle_commands = 0;
     }
 
-    /// TLS begins: everything said before is forgotten (RFC 3207 section 4.2).
+    /// TLS begins: all earlier state is dropped (RFC 3207 section 4.2).
     pub(crate) fn encrypted(&mut self) {
         self.tls = true;
         self.greeted = false;

@@ -1,4 +1,4 @@
-//! What the server says (RFC 5321 section 4.2, RFC 2034).
+//! Replies of the server (RFC 5321 section 4.2, RFC 2034).
 
 /// One reply. A text with line feeds becomes a reply of several lines.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -10,7 +10,7 @@ pub struct SmtpReply {
     pub(crate) end: AfterReply,
 }
 
-/// What becomes of the connection.
+/// What happens to the connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AfterReply {
     Open,
@@ -58,7 +58,7 @@ impl SmtpReply {
         }
     }
 
-    /// The answer to a login that is not known.
+    /// The reply to an unknown login.
     pub fn bad_login() -> Self {
         Self::new(535, "5.7.8", "user name or password is not known")
     }
@@ -77,7 +77,7 @@ impl SmtpReply {
         while let Some(line) = lines.next() {
             let more = if lines.peek().is_some() { '-' } else { ' ' };
             let gap = if self.status.is_empty() { "" } else { " " };
-            // What a handler or a client's own words put here stays on this line.
+            // Text from a handler or a client stays on this line.
             let line: String = line.chars().filter(|c| !c.is_control()).collect();
             let line = format!("{}{more}{}{gap}{line}\r\n", self.code, self.status);
             out.extend_from_slice(line.as_bytes());

@@ -7,7 +7,7 @@ use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig};
 
 use crate::{Login, SmtpReply};
 
-/// A login under way.
+/// A login in progress.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Exchange {
     /// Waiting for all three fields of PLAIN.
@@ -18,16 +18,16 @@ pub(crate) enum Exchange {
     Password { user: String },
 }
 
-/// What comes next.
+/// The next step.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Step {
-    /// Send this after 334 and come back with the answer.
+    /// Send this after 334; the answer is the next input.
     Ask(Exchange, &'static str),
     Done(Login),
     Failed(SmtpReply),
 }
 
-/// Some clients leave the padding out.
+/// Some clients omit the padding.
 const BASE64: GeneralPurpose = GeneralPurpose::new(
     &STANDARD,
     GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
@@ -84,7 +84,7 @@ impl Exchange {
 fn plain(text: &str) -> Step {
     let fields: Vec<&str> = text.split('\0').collect();
     match fields.as_slice() {
-        // Acting for somebody else is not offered.
+        // Acting on behalf of another user is not supported.
         [role, user, secret] if role.is_empty() || role == user => Step::Done(Login {
             user: (*user).to_owned(),
             secret: (*secret).to_owned(),

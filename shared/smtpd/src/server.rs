@@ -1,4 +1,4 @@
-//! The listening side: who gets in, and the end of it all.
+//! The listener: admission of clients, and shutdown.
 
 use std::future::Future;
 use std::net::SocketAddr;
@@ -15,7 +15,7 @@ use tokio::time::timeout;
 use crate::connection::{Connection, ServerState};
 use crate::{Config, Handler, Session};
 
-/// How long a client for whom there is no room may take to read so.
+/// How long a client refused at capacity may take to read the refusal.
 const NO_ROOM: Duration = Duration::from_secs(2);
 
 /// Serves the port until `stop` resolves, then lets mails under way finish for as long as
@@ -82,7 +82,7 @@ pub async fn serve<H: Handler>(
     }
 }
 
-/// A client that was let in.
+/// An admitted client.
 struct Client {
     stream: TcpStream,
     peer: SocketAddr,
@@ -114,7 +114,7 @@ async fn serve_client<H: Handler>(
 
 async fn turn_away(mut stream: TcpStream) {
     let sorry = b"421 4.7.0 too many connections\r\n";
-    // Whether it is heard or not, the connection ends.
+    // Whether or not it is delivered, the connection ends.
     let _ = timeout(NO_ROOM, stream.write_all(sorry)).await;
 }
 

@@ -1,4 +1,4 @@
-//! Which filter, and how it is asked.
+//! The choice of a spam filter, and its calls.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,8 +8,8 @@ use url::Url;
 
 use crate::{rspamd, spamd};
 
-/// Mails above this many bytes are not scored: what spamc leaves alone too, for spam is small and
-/// a filter's time grows with the mail.
+/// Mails above this many bytes are not scored, as in spamc: spam is small, and a filter's time
+/// grows with the mail.
 pub const LARGEST: usize = 2 * 1024 * 1024;
 
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -32,13 +32,13 @@ enum FilterKind {
     Rspamd { client: reqwest::Client, url: Url },
 }
 
-/// What a filter makes of a mail.
+/// A filter's verdict on a mail.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SpamScore {
     pub score: f64,
     /// From this score on a mail is spam.
     pub threshold: f64,
-    /// For people: the rules that hit, a line each.
+    /// For display: the rules that matched, a line each.
     pub report: String,
 }
 
@@ -49,7 +49,7 @@ impl SpamScore {
     }
 }
 
-/// Why a URL names no filter. The URL is not part of it.
+/// Why a URL is not a filter's. The URL is not part of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidFilter {
     #[error("a spam filter is spamd://host, rspamd://host, http://host or https://host")]
@@ -96,7 +96,7 @@ impl Filter {
     /// Reads a filter's URL; connects to nothing.
     ///
     /// # Errors
-    /// When the scheme, the host or a parameter makes no sense.
+    /// When the scheme, the host or a parameter is invalid.
     pub fn parse(text: &str) -> Result<Self, InvalidFilter> {
         let mut url = Url::parse(text.trim()).map_err(|_| InvalidFilter::Form)?;
         let host = url.host_str().filter(|host| !host.is_empty());
@@ -126,7 +126,7 @@ impl Filter {
         })
     }
 
-    /// Asks the filter about a whole mail.
+    /// Sends a whole mail to the filter.
     ///
     /// # Errors
     /// When the mail is too large or the filter gives no verdict in time.

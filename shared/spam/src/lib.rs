@@ -1,7 +1,7 @@
-//! Asks a spam filter of the operator's, `SpamAssassin`'s spamd or rspamd, what it makes of a mail.
+//! Scores a mail with the operator's spam filter, `SpamAssassin`'s spamd or rspamd.
 //!
-//! Nothing is judged here: the filter scores, and whoever asked compares with the threshold. A
-//! filter that does not answer is trouble of our own; callers let the mail pass and say so.
+//! Nothing is decided here: the filter scores, and the caller compares with the threshold. A filter
+//! that does not answer is a local failure; callers let the mail pass and log it.
 
 mod filter;
 mod rspamd;

@@ -8,13 +8,13 @@ use url::Url;
 
 use crate::{SpamError, SpamScore};
 
-/// Where rspamd's normal worker listens.
+/// The default port of rspamd's normal worker.
 pub(crate) const PORT: u16 = 11333;
 
 /// Bytes read of an answer.
 const MOST: usize = 1024 * 1024;
 
-/// What counts of an answer to `/checkv2`.
+/// The fields used of an answer to `/checkv2`.
 #[derive(Deserialize)]
 struct RspamdReply {
     score: f64,
@@ -64,7 +64,7 @@ fn read(body: &[u8]) -> Result<SpamScore, SpamError> {
     })
 }
 
-/// The rules that hit, in the columns people know from `SpamAssassin`, the heaviest first.
+/// The matching rules, in the columns of `SpamAssassin`, the heaviest first.
 fn report(answer: &RspamdReply) -> String {
     let mut rules: Vec<_> = answer.symbols.iter().collect();
     rules.sort_by(|(_, a), (_, b)| b.score.total_cmp(&a.score));

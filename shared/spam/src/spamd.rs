@@ -5,7 +5,7 @@ use tokio::net::TcpStream;
 
 use crate::{SpamError, SpamScore};
 
-/// Where spamd listens.
+/// The default port of spamd.
 pub(crate) const PORT: u16 = 783;
 
 /// Bytes read of an answer; a report has a line per rule.
@@ -18,7 +18,7 @@ pub(crate) async fn score(address: &str, mail: &[u8]) -> Result<SpamScore, SpamE
     let mut request = head.into_bytes();
     request.extend_from_slice(mail);
     stream.write_all(&request).await.map_err(unreachable)?;
-    // spamd answers once it has read the length it was told, or our end of the stream.
+    // spamd answers after it has read the announced length, or the end of the stream.
     stream.shutdown().await.map_err(unreachable)?;
     let mut answer = Vec::new();
     let mut limited = stream.take(MOST);

@@ -1,5 +1,5 @@
-//! Calling routes without a socket, the way both hosts do: the caller's address beside the
-//! request, the answer whole.
+//! Calls routes without a socket, the way both hosts do: with the caller's address beside the
+//! request and the whole answer returned.
 
 use std::net::IpAddr;
 
@@ -12,18 +12,18 @@ use posthaste_http::{ClientIp, Routes};
 use serde_json::Value;
 use tower::ServiceExt as _;
 
-/// The routes of a function, ready to be called.
+/// The routes of a function, for direct calls.
 #[derive(Clone, Debug)]
 pub struct Api(Router);
 
-/// A request in the making.
+/// A request under construction.
 #[derive(Debug)]
 pub struct Ask<'a> {
     api: &'a Api,
     request: Request<Body>,
 }
 
-/// What came back.
+/// The answer of a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Response {
     pub status: StatusCode,
@@ -31,11 +31,11 @@ pub struct Response {
     pub body: Bytes,
 }
 
-/// Where calls come from unless they say otherwise (RFC 5737).
+/// The default address of calls (RFC 5737).
 pub const HOME: IpAddr = IpAddr::V4(std::net::Ipv4Addr::new(192, 0, 2, 1));
 
 impl Api {
-    /// These routes, with the edge around them.
+    /// These routes, wrapped in the edge layers.
     pub fn new(routes: Routes) -> Self {
         Self(routes.into_router())
     }
@@ -89,7 +89,7 @@ impl Ask<'_> {
         self.header("authorization", &format!("Bearer {key}"))
     }
 
-    /// On behalf of somebody.
+    /// On behalf of another account.
     #[must_use]
     pub fn as_if(self, named: &str) -> Self {
         self.header("on-behalf-of", named)
@@ -98,7 +98,7 @@ impl Ask<'_> {
     /// With one more header of this name.
     ///
     /// # Panics
-    /// When name or value cannot stand in a request.
+    /// When name or value is not valid in a request.
     #[must_use]
     pub fn header(mut self, name: &str, value: &str) -> Self {
         let name: header::HeaderName = name.parse().expect("a header name");
@@ -107,7 +107,7 @@ impl Ask<'_> {
         self
     }
 
-    /// From this address; `None` when the host does not know it.
+    /// From this address; `None` when the host does not provide it.
     #[must_use]
     pub fn from(mut self, ip: Option<IpAddr>) -> Self {
         self.request.extensions_mut().insert(ClientIp(ip));
@@ -166,7 +166,7 @@ impl Response {
     /// The first error's `(field, message)`.
     ///
     /// # Panics
-    /// When the body is not an error of the contract's shape.
+    /// When the body is not an error in the form of the v3 API.
     #[track_caller]
     pub fn error(&self) -> (Option<String>, String) {
         let json = self.json();
@@ -175,10 +175,10 @@ impl Response {
         (text("field"), text("message").expect("an error message"))
     }
 
-    /// Asserts the status, showing the body when it is another.
+    /// Asserts the status, showing the body on a mismatch.
     ///
     /// # Panics
-    /// When the status is another.
+    /// When the status differs.
     #[track_caller]
     pub fn expect(self, status: u16) -> Self {
         let body = String::from_utf8_lossy(&self.body);

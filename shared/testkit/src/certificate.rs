@@ -6,7 +6,7 @@ use rustls::ServerConfig;
 use rustls::crypto::aws_lc_rs;
 use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
 
-/// A self-signed certificate and the server that shows it.
+/// A self-signed certificate and a server configuration that uses it.
 #[derive(Clone, Debug)]
 pub struct Certificate {
     pub server: Arc<ServerConfig>,
@@ -20,7 +20,7 @@ impl Certificate {
     /// For host names or addresses.
     ///
     /// # Panics
-    /// When a name is none.
+    /// When a name is invalid.
     #[expect(
         clippy::expect_used,
         reason = "a test without its certificate cannot go on"

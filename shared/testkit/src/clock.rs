@@ -1,16 +1,16 @@
-//! A clock whose hand a test moves.
+//! A clock that a test sets by hand.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use posthaste_model::{Clock, Millis, Timestamp};
 
-/// The hand of a stopped clock. Clones move the same hand.
+/// The hand of a stopped clock. Clones share it.
 #[derive(Clone, Debug)]
 pub struct TestClock(Arc<AtomicI64>);
 
 impl TestClock {
-    /// A clock that stands at `at`.
+    /// A clock stopped at `at`.
     pub fn at(at: Timestamp) -> Self {
         Self(Arc::new(AtomicI64::new(at.millis().0)))
     }
@@ -43,7 +43,7 @@ impl TestClock {
 }
 
 impl Default for TestClock {
-    /// Stands at 2027-01-15 08:00:00 UTC.
+    /// Stopped at 2027-01-15 08:00:00 UTC.
     fn default() -> Self {
         Self::at(Timestamp(1_800_000_000))
     }

@@ -1,4 +1,4 @@
-//! Dying in the middle: a fuse that burns after so many calls to the outside.
+//! Simulates a crash: a fuse that fails after so many external calls.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
@@ -14,8 +14,8 @@ use aws_smithy_runtime_api::client::orchestrator::HttpRequest;
 use aws_smithy_runtime_api::client::result::ConnectorError;
 use aws_smithy_runtime_api::client::runtime_components::RuntimeComponents;
 
-/// Once it has burnt, every call through it fails, as for a process that was killed: what was
-/// done before stays done, nothing is done after. Clones are the same fuse.
+/// Once it has blown, every call through it fails, as for a killed process: earlier calls stay
+/// done, later ones do nothing. Clones are the same fuse.
 #[derive(Clone, Debug, Default)]
 pub struct FailAfter(Arc<State>);
 
@@ -27,7 +27,7 @@ struct State {
     calls: AtomicU64,
 }
 
-/// What becomes of one call.
+/// The fate of one call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Spark {
     Pass,
@@ -44,12 +44,12 @@ impl FailAfter {
         self.0.lit.store(true, Ordering::SeqCst);
     }
 
-    /// Lets everything through again. Says whether the fuse had burnt.
+    /// Lets everything through again. Returns whether the fuse had blown.
     pub fn mend(&self) -> bool {
         self.0.lit.swap(false, Ordering::SeqCst) && self.0.left.load(Ordering::SeqCst) < 0
     }
 
-    /// Calls so far, whatever became of them.
+    /// Calls so far, including failed ones.
     pub fn calls(&self) -> u64 {
         self.0.calls.load(Ordering::SeqCst)
     }
@@ -67,7 +67,7 @@ impl FailAfter {
         }
     }
 
-    /// The same configuration with every call going through this fuse, and none tried twice.
+    /// The same configuration with every call going through this fuse, without retries.
     #[must_use]
     pub fn around(&self, config: &SdkConfig) -> SdkConfig {
         let client = Fused {

@@ -1,4 +1,4 @@
-//! A table that refuses now and then, as DynamoDB does when it is busy, and that counts its calls.
+//! A table that fails on request, as a busy DynamoDB does, and that counts its calls.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -18,7 +18,7 @@ use posthaste_store::Store;
 
 use crate::table::{TABLE, dynamodb};
 
-/// Stands between a store and its table. Clones are the same one.
+/// A proxy between a store and its table. Clones are the same one.
 #[derive(Clone, Debug, Default)]
 pub struct FaultProxy(Arc<Mutex<State>>);
 
@@ -29,10 +29,10 @@ struct State {
     refusals: BTreeMap<String, (usize, String)>,
 }
 
-/// The body of a transaction that met another one (DynamoDB API, `TransactWriteItems`).
+/// The body of a transaction conflict (DynamoDB API, `TransactWriteItems`).
 const CONFLICT: &str = r#"{"__type":"com.amazonaws.dynamodb.v20120810#TransactionCanceledException","message":"Transaction cancelled","CancellationReasons":[{"Code":"None"},{"Code":"TransactionConflict","Message":"Transaction is ongoing for the item"}]}"#;
 
-/// The body of a refusal that nobody tries again.
+/// The body of a refusal that is not retried.
 const DENIED: &str =
     r#"{"__type":"com.amazon.coral.service#AccessDeniedException","message":"not authorized"}"#;
 
@@ -40,14 +40,14 @@ impl FaultProxy {
     /// A fresh table behind it.
     ///
     /// # Panics
-    /// When no embedded DynamoDB can be started, which no test can go on from.
+    /// When no embedded DynamoDB can be started.
     pub async fn table(&self) -> Store {
         let store = Store::open(&self.around(&dynamodb().await), TABLE);
         store.create_table().await.expect("a table can be made");
         store
     }
 
-    /// The next `times` transactions meet another one.
+    /// The next `times` transactions fail with a conflict.
     pub fn collide(&self, times: usize) {
         self.refuse("TransactWriteItems", times, CONFLICT);
     }
@@ -62,7 +62,7 @@ impl FaultProxy {
         self.state().refusals.insert(operation.to_owned(), refusal);
     }
 
-    /// How many calls of this operation there were, whatever became of them.
+    /// The number of calls of this operation, including failed ones.
     pub fn calls(&self, operation: &str) -> usize {
         self.state().calls.get(operation).copied().unwrap_or(0)
     }
@@ -80,7 +80,7 @@ impl FaultProxy {
         Some(body.clone())
     }
 
-    /// None is tried twice by the SDK, so that every call counts.
+    /// The SDK retries none, so that every call counts.
     fn around(&self, config: &SdkConfig) -> SdkConfig {
         let client = Meddling {
             inner: Builder::new().build_http(),

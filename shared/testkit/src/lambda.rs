@@ -18,14 +18,14 @@ use serde_json::Value;
 use tokio::net::TcpListener;
 use tokio::sync::{mpsc, oneshot, watch};
 
-/// How long a function may take for an event. Far more than it needs, even on a busy machine.
+/// The time limit of a function per event. Far more than it needs, even on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// The trace that every event belongs to, as X-Ray's header names it.
+/// The trace of every event, in the form of X-Ray's header.
 pub const TRACE: &str =
     "Root=1-5759e988-bd862e3fe1be46a994272793;Parent=53995c3f42cd8ad8;Sampled=1";
 
-/// What a function made of an event: its answer, or the error it reported.
+/// The result of a function: its answer, or the error it reported.
 pub type LambdaResult = Result<Value, Value>;
 
 /// A running function, until dropped.
@@ -34,9 +34,9 @@ pub struct Function {
     child: Child,
     state: Arc<Events>,
     events: mpsc::UnboundedSender<(String, Value)>,
-    /// What it wrote, line by line.
+    /// Its output, line by line.
     log: Arc<Mutex<String>>,
-    /// Its standard error was closed: it is gone, or about to be.
+    /// Its standard error was closed: it has ended, or is about to.
     ended: watch::Receiver<bool>,
 }
 
@@ -53,8 +53,8 @@ struct Running {
 }
 
 impl Function {
-    /// Starts the binary with these variables and those that Lambda itself sets, and with nothing
-    /// else of this process's environment.
+    /// Starts the binary with these variables and those that Lambda itself sets, without the rest
+    /// of this process's environment.
     ///
     /// # Panics
     /// When it cannot be started.
@@ -98,7 +98,7 @@ impl Function {
         }
     }
 
-    /// Hands over one event and waits for what becomes of it.
+    /// Hands over one event and waits for its result.
     ///
     /// # Panics
     /// When the function ends, or does not answer within a minute; its log is in the message.
@@ -120,7 +120,7 @@ impl Function {
         outcome.expect("checked above")
     }
 
-    /// What it has written so far.
+    /// Its output so far.
     pub fn log(&self) -> String {
         lock(&self.log).clone()
     }
@@ -128,7 +128,7 @@ impl Function {
 
 impl Drop for Function {
     fn drop(&mut self) {
-        // One that has ended already needs no killing, only reaping.
+        // A process that has ended already only needs reaping.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
@@ -157,7 +157,7 @@ impl Events {
     }
 }
 
-/// Serves the Runtime API on a loopback port, and gives its address.
+/// Serves the Runtime API on a loopback port, and returns its address.
 async fn serve(state: Arc<Events>) -> String {
     const INVOCATION: &str = "/2018-06-01/runtime/invocation";
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
@@ -168,7 +168,7 @@ async fn serve(state: Arc<Events>) -> String {
         .route(&format!("{INVOCATION}/{{id}}/error"), post(error))
         .with_state(state);
     tokio::spawn(async move {
-        // Ends with the runtime of the test; nobody is left to hear of an error.
+        // Ends with the runtime of the test; an error has no receiver.
         let _ = axum::serve(listener, router).await;
     });
     address.to_string()

@@ -1,4 +1,4 @@
-//! Strangers to test against: servers that do what the outside world does, on request.
+//! Test servers that simulate the outside world on request.
 
 mod api;
 mod certificate;

@@ -1,4 +1,4 @@
-//! What a test's thread logs, kept.
+//! Captures the log lines of a test's thread.
 
 use std::cell::RefCell;
 use std::io::Write;
@@ -10,15 +10,16 @@ thread_local! {
 
 /// The log lines of this thread as text, at the loudest level, the AWS SDK's own included.
 ///
-/// One subscriber serves the whole process: with one for each thread, a line is lost for good to all of them
-/// when a thread that has none comes to it first (`tracing` remembers who wants a line).
+/// One subscriber serves the whole process: with one for each thread, a line is lost for good to
+/// all of them when a thread that has none comes to it first (`tracing` caches which subscribers
+/// want a line).
 pub struct CapturedLog(());
 
 impl CapturedLog {
-    /// Keeps what this thread logs from here on, for as long as the value lives.
+    /// Captures the log lines of this thread from here on, for as long as the value lives.
     ///
     /// # Panics
-    /// When the process logs somewhere else already.
+    /// When the process has another log subscriber.
     pub fn kept() -> Self {
         static ONCE: Once = Once::new();
         ONCE.call_once(|| {
@@ -32,7 +33,7 @@ impl CapturedLog {
         Self(())
     }
 
-    /// What was logged so far.
+    /// The log lines so far.
     pub fn text(&self) -> String {
         KEPT.with_borrow(|kept| {
             String::from_utf8_lossy(kept.as_deref().unwrap_or_default()).into_owned()
@@ -46,7 +47,7 @@ impl Drop for CapturedLog {
     }
 }
 
-/// Writes to what this thread keeps, if it does.
+/// Writes to this thread's capture, if it has one.
 struct Thread;
 
 impl Write for Thread {

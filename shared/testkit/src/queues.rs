@@ -1,4 +1,4 @@
-//! Queues in memory: they keep what is sent until a test takes it, and never hand out by themselves.
+//! Queues in memory: they store messages until a test takes them, and never deliver by themselves.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -27,12 +27,12 @@ pub struct Queues {
 }
 
 impl Queues {
-    /// No queues yet; one comes to be when it is named. They end with the test's runtime.
+    /// An empty set; a queue is created when it is first named. They end with the test's runtime.
     pub fn start() -> Self {
         Self::with_fuse(FailAfter::default())
     }
 
-    /// The same; once the fuse has burnt, sending fails.
+    /// The same; once the fuse has blown, sending fails.
     pub fn with_fuse(fuse: FailAfter) -> Self {
         let (engine, mut commands) = mpsc::unbounded_channel();
         let state = Arc::new(Mutex::new(State {
@@ -53,7 +53,7 @@ impl Queues {
         Queue::local(Local::new(name, self.engine.clone()))
     }
 
-    /// Takes everything that lies in the queue, in the order it was sent.
+    /// Takes all messages of the queue, in the order they were sent.
     pub fn drain(&self, name: &str) -> Vec<Sent> {
         let taken = lock(&self.state).queues.remove(name);
         taken.unwrap_or_default().into()
@@ -65,7 +65,7 @@ impl Queues {
     }
 }
 
-/// An event as a worker gets it; the messages are named by their position.
+/// An event in the form a worker receives; the messages are named by their position.
 pub fn sqs_event(bodies: impl IntoIterator<Item = String>) -> SqsEvent {
     let mut event = SqsEvent::default();
     for (i, body) in bodies.into_iter().enumerate() {
@@ -82,7 +82,7 @@ fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
 }
 
 fn obey(state: &mut State, command: EngineCommand) {
-    // Whoever asked may have stopped waiting; nobody else needs the answer.
+    // The caller may have stopped waiting; the answer has no other receiver.
     match command {
         EngineCommand::Send {
             queue,
@@ -105,12 +105,12 @@ fn obey(state: &mut State, command: EngineCommand) {
         EngineCommand::Receive { done, .. } => {
             let _ = done.send(Err("a test takes messages with `drain`".to_owned()));
         }
-        // These queues hand nothing out, so they look at no clock.
+        // These queues do not deliver, so they need no clock.
         EngineCommand::Tick | EngineCommand::Close => {}
         EngineCommand::Delete { done, .. } | EngineCommand::Return { done, .. } => {
             let _ = done.send(Ok(()));
         }
-        // What was never handed out does not die.
+        // Undelivered messages cannot become dead letters.
         EngineCommand::ListDead { done } => {
             let _ = done.send(Ok(Vec::new()));
         }

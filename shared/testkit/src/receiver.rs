@@ -1,4 +1,4 @@
-//! A web server that records what is posted to it and answers as scripted.
+//! A web server that records the posts it receives and answers as scripted.
 
 use std::collections::VecDeque;
 use std::convert::Infallible;
@@ -49,9 +49,9 @@ pub enum Reply {
         headers: Vec<(String, String)>,
         body: Bytes,
     },
-    /// Takes the request and never answers.
+    /// Reads the request and never answers.
     Hang,
-    /// Takes the request and closes the connection.
+    /// Reads the request and closes the connection.
     Drop,
     /// Answers the head and the beginning of a body that never ends or goes on.
     Stall { status: u16, body: Bytes },
@@ -60,7 +60,7 @@ pub enum Reply {
 }
 
 impl Reply {
-    /// An answer with nothing but its status.
+    /// An answer with only a status.
     pub fn status(status: u16) -> Self {
         Self::with_body(status, "")
     }
@@ -74,12 +74,12 @@ impl Reply {
         }
     }
 
-    /// An answer that asks for another attempt later.
+    /// An answer that requests a later retry.
     pub fn retry_after(status: u16, value: &str) -> Self {
         Self::with_header(status, "retry-after", value)
     }
 
-    /// An answer that points elsewhere.
+    /// A redirect.
     pub fn redirect(status: u16, location: &str) -> Self {
         Self::with_header(status, "location", location)
     }
@@ -99,9 +99,9 @@ struct State {
     posts: Vec<ReceivedRequest>,
     /// Answers for the next requests, used up in order.
     script: VecDeque<Reply>,
-    /// Answers when the script is used up.
+    /// The answer when the script is used up.
     otherwise: Decide,
-    /// How many of `posts` went out through `next`.
+    /// How many of `posts` `next` has returned.
     taken: usize,
 }
 
@@ -133,10 +133,10 @@ pub struct Receiver {
 }
 
 impl Receiver {
-    /// Listens on a free port of 127.0.0.1 and answers 200 until told otherwise.
+    /// Listens on a free port of 127.0.0.1 and answers 200 by default.
     ///
     /// # Errors
-    /// When no port can be had.
+    /// When no port is available.
     pub async fn start() -> io::Result<Self> {
         let shared = Shared {
             state: Mutex::new(State {
@@ -156,7 +156,7 @@ impl Receiver {
         Ok(receiver)
     }
 
-    /// Stops listening and breaks every connection, as a crash does. What was recorded stays.
+    /// Stops listening and breaks every connection, as a crash does. The records stay.
     pub async fn stop(&mut self) {
         if let Some(server) = self.server.take() {
             server.abort();
@@ -168,7 +168,7 @@ impl Receiver {
     /// Listens again, on the same port as before.
     ///
     /// # Errors
-    /// When somebody else took the port meanwhile.
+    /// When another process took the port meanwhile.
     pub async fn restart(&mut self) -> io::Result<()> {
         self.stop().await;
         let listener = TcpListener::bind(self.address).await?;
@@ -177,7 +177,7 @@ impl Receiver {
         Ok(())
     }
 
-    /// Where it listens.
+    /// The address it listens on.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
@@ -197,7 +197,7 @@ impl Receiver {
         self.decide(move |_| reply.clone());
     }
 
-    /// Answers every request outside the script with what this function says.
+    /// Answers every request outside the script with the result of this function.
     pub fn decide(&self, decide: impl Fn(&ReceivedRequest) -> Reply + Send + 'static) {
         self.shared.state().otherwise = Box::new(decide);
     }
@@ -207,7 +207,7 @@ impl Receiver {
         self.shared.state().posts.clone()
     }
 
-    /// The oldest request that `next` has not given out; waits for it up to `timeout`.
+    /// The oldest request that `next` has not returned; waits for it up to `timeout`.
     pub async fn next(&self, timeout: Duration) -> Option<ReceivedRequest> {
         let wanted = {
             let mut state = self.shared.state();
@@ -249,7 +249,7 @@ async fn serve(listener: TcpListener, shared: Arc<Shared>) {
 async fn converse(stream: TcpStream, peer: SocketAddr, shared: Arc<Shared>) {
     let service = service_fn(move |request| answer(request, peer, shared.clone()));
     let connection = hyper::server::conn::http1::Builder::new();
-    // A connection that ends badly is what the other side wanted or what was scripted.
+    // A connection that ends badly was closed by the client or by the script.
     let _end = connection
         .serve_connection(TokioIo::new(stream), service)
         .await;

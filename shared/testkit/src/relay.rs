@@ -1,4 +1,4 @@
-//! A recording SMTP relay that does what a script says.
+//! A recording SMTP relay that follows a script.
 
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -48,7 +48,7 @@ struct Rule {
     left: Option<u32>,
 }
 
-/// How the relay behaves. Without rules it takes everything.
+/// The behaviour of the relay. Without rules it accepts everything.
 #[derive(Clone, Debug, Default)]
 pub struct Script {
     rules: Vec<Rule>,
@@ -59,12 +59,12 @@ pub struct Script {
 }
 
 impl Script {
-    /// A relay that takes everything.
+    /// A relay that accepts everything.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// A rule for everybody. The first rule that applies decides.
+    /// A rule for all clients. The first rule that applies decides.
     #[must_use]
     pub fn on(mut self, at: At, does: Does) -> Self {
         self.rules.push(Rule {
@@ -95,7 +95,7 @@ impl Script {
         self
     }
 
-    /// What EHLO names.
+    /// The extensions in the answer to EHLO.
     #[must_use]
     pub fn offering(mut self, offers: Extensions) -> Self {
         self.offers = offers;
@@ -109,14 +109,14 @@ impl Script {
         self
     }
 
-    /// Takes mail only after this login.
+    /// Accepts mail only after this login.
     #[must_use]
     pub fn wanting_login(mut self, user: &str, secret: &str) -> Self {
         self.login = Some((user.to_owned(), secret.to_owned()));
         self
     }
 
-    /// Takes mails of at most so many octets.
+    /// Accepts mails of at most so many octets.
     #[must_use]
     pub fn at_most(mut self, octets: usize) -> Self {
         self.max_size = Some(octets);
@@ -134,7 +134,7 @@ impl Does {
         match self {
             Self::Say(line) => {
                 let (code, text) = line.split_once(' ').unwrap_or((&line, ""));
-                // A script with a line that is no reply is answered like a relay gone mad.
+                // A script line without a valid code is answered with 599.
                 SmtpReply::new(code.parse().unwrap_or(599), "", text)
             }
             Self::Hang => std::future::pending().await,
@@ -143,7 +143,7 @@ impl Does {
     }
 }
 
-/// A mail the relay took.
+/// A mail that the relay accepted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RelayedMail {
     pub envelope: SmtpEnvelope,
@@ -154,7 +154,7 @@ pub struct RelayedMail {
     pub tls: bool,
     /// The name the client gave in EHLO.
     pub hello: String,
-    /// Who had logged in.
+    /// The user name of the login.
     pub user: Option<String>,
 }
 
@@ -215,7 +215,7 @@ impl Relay {
         }
     }
 
-    /// Where it listens.
+    /// The address it listens on.
     pub fn addr(&self) -> SocketAddr {
         self.addr
     }
@@ -225,12 +225,12 @@ impl Relay {
         format!("smtp://{}", self.addr)
     }
 
-    /// Replaces the rules; what is offered stays.
+    /// Replaces the rules; the extensions stay.
     pub fn follow(&self, script: Script) {
         *self.state.rules() = script.rules;
     }
 
-    /// The mails taken so far.
+    /// The mails accepted so far.
     pub fn received(&self) -> Vec<RelayedMail> {
         self.state.mails.borrow().clone()
     }
@@ -238,7 +238,7 @@ impl Relay {
     /// Waits for so many mails.
     ///
     /// # Panics
-    /// When they have not come in time.
+    /// When they do not arrive in time.
     pub async fn received_at_least(&self, count: usize, limit: Duration) -> Vec<RelayedMail> {
         let mut mails = self.state.mails.subscribe();
         let all = mails.wait_for(|mails| mails.len() >= count);
@@ -257,7 +257,7 @@ impl Relay {
         *self.state.connections.borrow()
     }
 
-    /// Forgets what was received.
+    /// Clears the records.
     pub fn clear(&self) {
         self.state.mails.send_replace(Vec::new());
     }
@@ -274,7 +274,7 @@ impl Relay {
     }
 }
 
-/// A relay in a test is never the one to lose patience.
+/// A relay in a test must never time out first.
 fn patient() -> SmtpLimits {
     SmtpLimits {
         connections: 100_000,

@@ -1,5 +1,6 @@
-//! A table that weighs its rows and counts what they cost, by DynamoDB's own rules (Developer Guide,
-//! "DynamoDB item sizes and formats" and "Capacity unit consumption for write operations").
+//! A table that measures the size of its rows and the cost of writes, by DynamoDB's own rules
+//! (Developer Guide, "DynamoDB item sizes and formats" and "Capacity unit consumption for write
+//! operations").
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -28,16 +29,16 @@ impl fmt::Debug for Scale {
     }
 }
 
-/// What writes came to.
+/// The cost of writes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Written {
-    /// Calls that write, whatever became of them.
+    /// Calls that write, including failed ones.
     pub calls: usize,
     /// Write units: each 1 KB of the larger of a row before and after, twice in a transaction.
     pub units: usize,
 }
 
-/// A row as it lies in the table.
+/// A row as stored in the table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Weighed {
     pub pk: String,
@@ -52,7 +53,7 @@ impl Scale {
     /// An empty table and the store on it.
     ///
     /// # Panics
-    /// When no table can be made, which no test can go on from.
+    /// When no table can be created.
     pub async fn table() -> (Self, Store) {
         let database = Database::memory().expect("a database in memory");
         let scale = Self(Arc::new(Inner {
@@ -64,7 +65,7 @@ impl Scale {
         (scale, store)
     }
 
-    /// What was written since the last time this was asked.
+    /// The writes since the last call.
     pub fn take(&self) -> Written {
         let mut written = self
             .0
@@ -74,7 +75,7 @@ impl Scale {
         std::mem::take(&mut *written)
     }
 
-    /// Every row whose partition key begins so.
+    /// Every row whose partition key has this prefix.
     ///
     /// # Panics
     /// When the table cannot be read.
@@ -98,7 +99,7 @@ impl Scale {
         }
     }
 
-    /// The heaviest of these rows.
+    /// The largest of these rows.
     ///
     /// # Panics
     /// When there is none.

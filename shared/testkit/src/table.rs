@@ -1,4 +1,4 @@
-//! A DynamoDB of one's own: embedded, in memory, reached by the SDK over loopback.
+//! A private DynamoDB: embedded, in memory, reached by the SDK over loopback.
 
 use aws_config::{BehaviorVersion, Region, SdkConfig};
 use aws_sdk_dynamodb::config::{Credentials, SharedCredentialsProvider};
@@ -11,7 +11,7 @@ pub const TABLE: &str = "posthaste";
 /// A fresh, empty table. It lives as long as the test's runtime.
 ///
 /// # Panics
-/// When no embedded DynamoDB can be started, which no test can go on from.
+/// When no embedded DynamoDB can be started.
 pub async fn table() -> Store {
     let store = Store::open(&dynamodb().await, TABLE);
     store.create_table().await.expect("a table can be made");
@@ -21,14 +21,14 @@ pub async fn table() -> Store {
 /// A fresh DynamoDB without tables, and the configuration that reaches it.
 ///
 /// # Panics
-/// When it cannot be started, which no test can go on from.
+/// When it cannot be started.
 pub async fn dynamodb() -> SdkConfig {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
     let address = listener.local_addr().expect("a bound port has an address");
     let database = dynoxide::Database::memory().expect("a database in memory");
     tokio::spawn(async move {
         let forever = std::future::pending();
-        // Ends with the runtime of the test; nobody is left to hear of an error.
+        // Ends with the runtime of the test; an error has no receiver.
         let _ = dynoxide::server::serve_with_shutdown(listener, database, forever).await;
     });
     let credentials = Credentials::new("test", "test", None, None, "testkit");

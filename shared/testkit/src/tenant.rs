@@ -1,4 +1,4 @@
-//! Accounts to test with.
+//! Accounts for tests.
 
 use std::sync::LazyLock;
 
@@ -7,12 +7,12 @@ use posthaste_store::{Account, ApiKey, Domain, KeyKind, Put, Secret, Store};
 
 static ENTROPY: LazyLock<Entropy> = LazyLock::new(Entropy::counting);
 
-/// Randomness that no two users of one process share: what one test makes, no other makes again.
+/// Randomness unique in the process: no two tests create the same values.
 pub fn entropy() -> Entropy {
     ENTROPY.clone()
 }
 
-/// An account and its first key, which may do everything.
+/// An account and its first key, which has full access.
 #[derive(Clone, Debug)]
 pub struct Tenant {
     pub account: Account,
@@ -24,7 +24,7 @@ impl Tenant {
     /// A new account without a parent.
     ///
     /// # Panics
-    /// When the table fails, which no test can go on from.
+    /// When the table fails.
     pub async fn new(store: &Store, username: &str, now: Timestamp) -> Self {
         let account = Account::new(entropy().account_id(), username, now);
         Self::open(store, account).await
@@ -35,7 +35,7 @@ impl Tenant {
     /// # Panics
     /// When the table fails or the name is taken.
     pub async fn subuser(&self, store: &Store, username: &str) -> Self {
-        // One after the other, for lists of them are in the order in which they were made.
+        // One after the other, because lists of them are in order of creation.
         let before = store.subusers(&self.account.id).await;
         let before = before.expect("a table that works").len();
         let made = self.account.created_at;
@@ -52,8 +52,8 @@ impl Tenant {
         Self { account, key }
     }
 
-    /// A domain of this account whose records were found, so that it may send from there. It has
-    /// no key: its mail leaves unsigned.
+    /// A verified domain of this account, which may send from it. It has no DKIM key: its mail
+    /// leaves unsigned.
     ///
     /// # Panics
     /// When the table fails or the account has this domain.
@@ -91,16 +91,16 @@ impl Tenant {
     /// A further key of this account, with exactly these scopes.
     ///
     /// # Panics
-    /// When the table fails, which no test can go on from.
+    /// When the table fails.
     pub async fn restricted(&self, store: &Store, scopes: &[&str]) -> String {
         key(store, &self.account.id, KeyKind::Restricted, scopes).await
     }
 }
 
-/// A new key of this account, which may do everything.
+/// A new key of this account, with full access.
 ///
 /// # Panics
-/// When the table fails, which no test can go on from.
+/// When the table fails.
 pub async fn key_of(store: &Store, account: &Account) -> String {
     key(store, &account.id, KeyKind::Full, &[]).await
 }

@@ -24,7 +24,7 @@ pub struct Packed {
     pub events: Range<usize>,
 }
 
-/// Packs events, each already JSON, into as few bodies as the limit allows, in their order.
+/// Groups events, each already JSON, into as few bodies as the limit allows, in their order.
 ///
 /// The layout is `[{…},\r\n{…}]\r\n`: receivers verify signatures over these very bytes. An event
 /// that is larger than the limit by itself gets a body of its own.

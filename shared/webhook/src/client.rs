@@ -1,4 +1,4 @@
-//! The HTTP client: one POST, bounded in time and in what is read back.
+//! The HTTP client: one POST, limited in time and in the bytes read back.
 
 use std::error::Error;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ pub struct Config {
     pub connect: Duration,
     /// From the start to the answer's head, sending included.
     pub total: Duration,
-    /// How long the answer's body may take once its head is here.
+    /// How long the answer's body may take after its head.
     pub body: Duration,
     /// How many bytes of the answer's body are read.
     pub body_cap: usize,
@@ -35,13 +35,13 @@ impl Default for Config {
             connect: Duration::from_secs(5),
             total: Duration::from_secs(10),
             body: Duration::from_secs(2),
-            // A token answer is the longest body that means anything to us.
+            // A token answer is the longest body that is used.
             body_cap: 16 * 1024,
         }
     }
 }
 
-/// The client could not be made: TLS has no root certificates, or the system no resources.
+/// The client could not be created: TLS has no root certificates, or the system no resources.
 #[derive(Debug, thiserror::Error)]
 #[error("the webhook client could not be made")]
 pub struct ClientError(#[from] reqwest::Error);
@@ -51,7 +51,7 @@ pub struct ClientError(#[from] reqwest::Error);
 pub struct Post {
     /// Read by [`crate::check_url`]; its `user:password@` becomes HTTP Basic.
     pub url: Url,
-    /// An `Authorization` here wins over the one of the URL.
+    /// An `Authorization` here overrides the one of the URL.
     pub headers: HeaderMap,
     pub body: Bytes,
 }
@@ -73,7 +73,7 @@ pub struct WebhookClient {
 }
 
 impl WebhookClient {
-    /// A client that asks the system for addresses.
+    /// A client that resolves names with the system's resolver.
     ///
     /// # Errors
     /// When TLS cannot be set up.
@@ -81,7 +81,7 @@ impl WebhookClient {
         Self::with_names(config, Names::system())
     }
 
-    /// A client that asks `names` for addresses.
+    /// A client that resolves names with `names`.
     ///
     /// # Errors
     /// When TLS cannot be set up.
@@ -93,11 +93,11 @@ impl WebhookClient {
         };
         let http = reqwest::Client::builder()
             .dns_resolver(judged)
-            // A redirect or a proxy would dial what the guard has not seen.
+            // A redirect or a proxy would connect to an address that the guard has not checked.
             .redirect(reqwest::redirect::Policy::none())
             .no_proxy()
             .referer(false)
-            // Nothing is unpacked, so a small body cannot become a large one.
+            // Nothing is decompressed, so a small body cannot become a large one.
             .no_gzip()
             .no_brotli()
             .no_deflate()
@@ -105,7 +105,7 @@ impl WebhookClient {
             .http1_only()
             .tcp_nodelay(true)
             .connect_timeout(config.connect)
-            // A function that sleeps between events wakes up with dead connections.
+            // A function that sleeps between events resumes with dead connections.
             .pool_idle_timeout(Duration::from_secs(20))
             .pool_max_idle_per_host(8)
             .build()?;
@@ -125,7 +125,7 @@ impl WebhookClient {
 
     /// Makes one attempt. Never waits longer than the configured times together.
     pub async fn post(&self, post: Post) -> PostOutcome {
-        // A host given as an address never reaches the resolver, so it is judged here, each time.
+        // A host given as an address never reaches the resolver, so it is checked here, each time.
         match judge_host(&post.url, &self.guard) {
             Ok(()) => {}
             Err(UrlProblem::Address(refusal)) => return PostOutcome::Refused(refusal),
@@ -149,7 +149,7 @@ impl WebhookClient {
         }
     }
 
-    /// The status stands once the head is here; a body that stalls or breaks changes nothing.
+    /// The status is final once the head arrives; a body that stalls or breaks changes nothing.
     async fn read(&self, mut response: reqwest::Response, start: Instant) -> HttpAnswer {
         let retry_after = response.headers().get(RETRY_AFTER);
         let retry_after = retry_after.and_then(|value| RetryAfter::read(value.to_str().ok()?));
@@ -164,7 +164,7 @@ impl WebhookClient {
                 }
             }
         };
-        // Late is as good as short: what came so far is kept.
+        // A timeout counts as the end of the body: the bytes so far are returned.
         let _late = tokio::time::timeout(self.body, fill).await;
         HttpAnswer {
             status,
@@ -175,7 +175,7 @@ impl WebhookClient {
     }
 }
 
-/// Sorts a failure of the HTTP client by where it happened.
+/// Classifies a failure of the HTTP client by where it happened.
 fn failed(error: reqwest::Error) -> PostOutcome {
     // The URL may hold credentials.
     let error = error.without_url();

@@ -1,8 +1,8 @@
-//! Which addresses a request of ours may go to.
+//! Decides which addresses an outgoing request may connect to.
 //!
-//! Everything that is not plain public unicast is refused: the IANA special-purpose registries
-//! (RFC 6890 and its updates), cloud metadata services, and the IPv6 forms that carry an IPv4
-//! address inside. What the operator lists as permitted is permitted whatever it is.
+//! Everything that is not plain public unicast is refused: the IANA special-purpose registries (RFC
+//! 6890 and its updates), cloud metadata services, and the IPv6 forms that carry an IPv4 address
+//! inside. Addresses that the operator permits are always permitted.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -17,13 +17,13 @@ pub enum Why {
     LinkLocal,
     /// Shared with the provider's other customers (RFC 6598, `100.64.0.0/10`).
     Shared,
-    /// The metadata service of a cloud: credentials live there.
+    /// The metadata service of a cloud, which serves credentials.
     Metadata,
     Multicast,
     Broadcast,
     Documentation,
     Benchmarking,
-    /// Set aside by IANA, or not given out at all.
+    /// Reserved by IANA, or unassigned.
     Reserved,
     UniqueLocal,
     SiteLocal,
@@ -52,10 +52,10 @@ impl Why {
     }
 }
 
-/// An address that no request of ours may go to.
+/// An address that outgoing requests may not connect to.
 ///
-/// The text names the kind and not the address: it is shown to the owner of a webhook, who must
-/// not learn from it what a name resolves to inside our network.
+/// The text names the kind and not the address: it is shown to the owner of a webhook, and must not
+/// reveal what a name resolves to inside the network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the host has a {} address, which is not permitted", .why.words())]
 pub struct Refusal {
@@ -63,7 +63,7 @@ pub struct Refusal {
     pub why: Why,
 }
 
-/// Judges addresses; holds what the operator permits beyond the public ones.
+/// Checks addresses; holds those that the operator permits beyond the public ones.
 #[derive(Clone, Debug, Default)]
 pub struct Guard {
     permitted: Vec<IpNet>,
@@ -80,8 +80,8 @@ impl Guard {
         }
     }
 
-    /// A guard that also lets this machine and private networks pass: loopback, the addresses of
-    /// RFC 1918 and unique local ones. The metadata services of clouds stay out.
+    /// A guard that also permits this machine and private networks: loopback, the addresses of RFC
+    /// 1918 and unique local ones. The metadata services of clouds remain refused.
     pub fn with_private() -> Self {
         Self {
             permitted: Vec::new(),
@@ -89,8 +89,8 @@ impl Guard {
         }
     }
 
-    /// A guard that also lets `127.0.0.0/8` and `::1` pass: what the local host uses while only
-    /// this machine can reach it.
+    /// A guard that also permits `127.0.0.0/8` and `::1`: for the local host while only this
+    /// machine can reach it.
     pub fn with_loopback() -> Self {
         let nets = [
             IpNet::new_assert(Ipv4Addr::new(127, 0, 0, 0).into(), 8),
@@ -102,9 +102,9 @@ impl Guard {
     /// Whether a request may go to this address.
     ///
     /// # Errors
-    /// Why it may not.
+    /// The reason why it may not.
     pub fn judge(&self, address: IpAddr) -> Result<(), Refusal> {
-        // `::ffff:10.0.0.1` is dialled as 10.0.0.1, so that is the address to judge.
+        // `::ffff:10.0.0.1` connects to 10.0.0.1, so that is the address to check.
         let dialled = address.to_canonical();
         if self.permitted.iter().any(|net| net.contains(&dialled)) {
             return Ok(());
@@ -125,13 +125,13 @@ impl Guard {
             return Some(Why::Metadata);
         }
         if let Some(inner) = nat64(address) {
-            // The well-known prefix stands for the IPv4 address itself (RFC 6052): a network
-            // without IPv4 reaches every public IPv4 host through it.
+            // The well-known prefix maps to the IPv4 address itself (RFC 6052): a network without
+            // IPv4 reaches every public IPv4 host through it.
             return self.judge(inner.into()).err().map(|inner| inner.why);
         }
         let row = V6.iter().find(|row| row.holds(address.to_bits()));
         row.map(|row| row.why).or_else(|| {
-            // Only 2000::/3 is given out as global unicast (RFC 4291, IANA registry).
+            // Only 2000::/3 is assigned as global unicast (RFC 4291, IANA registry).
             (address.to_bits() >> 125 != 0b001).then_some(Why::Reserved)
         })
     }
@@ -199,7 +199,7 @@ const METADATA_V6: [Ipv6Addr; 3] = [
     Ipv6Addr::new(0xfd20, 0xce, 0, 0, 0, 0, 0, 0x254),
 ];
 
-/// The first row that holds an address names it.
+/// The first row that contains an address names it.
 const V4: [AddressRange; 19] = [
     v4([0, 0, 0, 0], 32, Why::Unspecified),
     v4([0, 0, 0, 0], 8, Why::Reserved),
@@ -224,7 +224,7 @@ const V4: [AddressRange; 19] = [
     v4([192, 52, 193, 0], 24, Why::Tunnel),
 ];
 
-/// The first row that holds an address names it.
+/// The first row that contains an address names it.
 const V6: [AddressRange; 19] = [
     v6([0, 0, 0, 0, 0, 0, 0, 0], 128, Why::Unspecified),
     v6([0, 0, 0, 0, 0, 0, 0, 1], 128, Why::Loopback),

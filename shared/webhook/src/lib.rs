@@ -1,6 +1,6 @@
-//! One safe outgoing POST, and what travels in it.
+//! One safe outgoing POST, and its content.
 //!
-//! The address guard judges the address that is dialled, on every attempt; bodies are signed as
+//! The address guard checks the address of the connection, on every attempt; bodies are signed as
 //! they are sent; retries are decided here and carried out by the workers. No clock and no
 //! randomness of its own: both come in as arguments.
 

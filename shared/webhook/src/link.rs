@@ -1,4 +1,4 @@
-//! Whether a text is a URL that we may be asked to post to.
+//! Checks whether a text is a URL that the service may post to.
 
 use std::net::{IpAddr, Ipv4Addr};
 
@@ -6,10 +6,10 @@ use url::{Host, Url};
 
 use crate::{Guard, Refusal};
 
-/// The longest URL taken, in bytes.
+/// The longest URL accepted, in bytes.
 pub const LONGEST_URL: usize = 2048;
 
-/// Why a URL is not one to post to.
+/// Why a URL is refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum UrlProblem {
     #[error("the URL is longer than {LONGEST_URL} bytes")]
@@ -28,19 +28,19 @@ pub enum UrlProblem {
     Address(#[from] Refusal),
 }
 
-/// Reads a URL that events or mail shall be posted to.
+/// Parses a URL that events or mail are posted to.
 ///
-/// A host given as an address, or one that can only mean this machine, is judged at once; a name
-/// is judged when it is dialled. `user:password@` is kept and sent as HTTP Basic; a fragment,
-/// which never travels, is dropped.
+/// A host given as an address, or one that can only mean this machine, is checked at once; a name
+/// is checked when it is resolved. `user:password@` is stored and sent as HTTP Basic; a fragment,
+/// which is never sent, is dropped.
 ///
 /// # Errors
-/// The first rule that the text breaks.
+/// The first rule that the text violates.
 pub fn check_url(text: &str, guard: &Guard) -> Result<Url, UrlProblem> {
     if text.len() > LONGEST_URL {
         return Err(UrlProblem::TooLong);
     }
-    // The URL standard drops tabs and line feeds in silence; the caller meant something else.
+    // The URL standard silently drops tabs and line feeds; the caller meant something else.
     if text.chars().any(|c| c.is_control() || c.is_whitespace()) {
         return Err(UrlProblem::Blank);
     }
@@ -64,7 +64,7 @@ pub fn check_url(text: &str, guard: &Guard) -> Result<Url, UrlProblem> {
     Ok(url)
 }
 
-/// Judges the host as far as it can be judged without asking DNS.
+/// Checks the host as far as possible without DNS.
 pub(crate) fn judge_host(url: &Url, guard: &Guard) -> Result<(), UrlProblem> {
     let address: IpAddr = match url.host() {
         None => return Err(UrlProblem::NoHost),
@@ -82,7 +82,7 @@ fn is_localhost(name: &str) -> bool {
     name == "localhost" || name.ends_with(".localhost")
 }
 
-/// Ports of other protocols, which a POST could be made to speak (Fetch standard, "port blocking").
+/// Ports of other protocols that a POST could imitate (Fetch standard, "port blocking").
 fn is_foreign(port: u16) -> bool {
     const FOREIGN: [u16; 82] = [
         1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101,

@@ -1,4 +1,4 @@
-//! OAuth client credentials (RFC 6749, section 4.4): a token fetched, kept, and renewed once.
+//! OAuth client credentials (RFC 6749, section 4.4): fetches, caches and renews tokens.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -16,18 +16,18 @@ use url::form_urlencoded::byte_serialize;
 
 use crate::{Post, PostOutcome, WebhookClient};
 
-/// How long a token is kept whose lifetime is not told, in seconds.
+/// How long a token without a stated lifetime is cached, in seconds.
 const UNTOLD: i64 = 600;
-/// A token is renewed this long before its end, in seconds, or at half of a shorter life.
+/// A token is renewed this long before it expires, in seconds, or at half of a shorter lifetime.
 const MARGIN: i64 = 60;
-/// How long a failure speaks for all who ask, in seconds: a dead token URL is not asked per post.
+/// How long a failure is cached, in seconds: a dead token URL is not called for every post.
 const PATIENCE: i64 = 5;
 
-/// What a webhook's owner gave us to get tokens with. The secret does not print.
+/// The credentials of a webhook for its token URL. The secret does not print.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Credentials {
     pub client_id: String,
-    /// Empty when the owner gave none.
+    /// Empty when the owner set none.
     pub client_secret: String,
     pub token_url: Url,
 }
@@ -38,18 +38,18 @@ impl fmt::Debug for Credentials {
     }
 }
 
-/// Why the token URL gave no token.
+/// Why the token URL returned no token.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TokenProblem {
     #[error("the token URL answered {}", .0.as_u16())]
     Status(StatusCode),
-    /// What the answer lacks or has wrong.
+    /// What is missing from or wrong in the answer.
     #[error("the token URL's answer {0}")]
     Answer(&'static str),
-    /// Nothing came back in time: whoever asks again waits again.
+    /// No answer in time: each further request waits again.
     #[error("the token URL could not be asked: no answer in time")]
     TimedOut,
-    /// The request got no answer; the words of its outcome.
+    /// The request got no answer; the text of its outcome.
     #[error("the token URL could not be asked: {0}")]
     Unanswered(String),
 }
@@ -75,7 +75,7 @@ impl fmt::Debug for CachedToken {
 }
 
 impl Tokens {
-    /// No tokens yet; `clock` says when one has run out.
+    /// An empty cache; `clock` decides when a token has expired.
     pub fn new(clock: Clock) -> Self {
         Self {
             clock,
@@ -105,13 +105,13 @@ impl Tokens {
         }
     }
 
-    /// Drops what is kept for a webhook: it was deleted or its credentials changed.
+    /// Drops the cached token of a webhook: it was deleted or its credentials changed.
     pub fn forget(&self, webhook: &str) {
         let mut slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
         slots.remove(webhook);
     }
 
-    /// The kept token while it is good and not `refused`, or else a new one.
+    /// The cached token while it is valid and not `refused`, or else a new one.
     async fn token(
         &self,
         client: &WebhookClient,
@@ -153,7 +153,7 @@ fn with_token(post: &Post, token: &HeaderValue) -> Post {
     post
 }
 
-/// Asks the token URL: the form's grant type, the credentials as HTTP Basic (RFC 6749, 2.3.1).
+/// Calls the token URL: the form's grant type, the credentials as HTTP Basic (RFC 6749, 2.3.1).
 async fn fetch(
     client: &WebhookClient,
     credentials: &Credentials,

@@ -1,4 +1,4 @@
-//! What became of one POST.
+//! The outcome of one POST.
 
 use std::fmt;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use posthaste_model::Timestamp;
 
 use crate::{Refusal, TokenProblem};
 
-/// When the receiver asks to be tried again (RFC 9110, section 10.2.3).
+/// When the receiver requests a retry (RFC 9110, section 10.2.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RetryAfter {
     In(Duration),
@@ -17,7 +17,7 @@ pub enum RetryAfter {
 }
 
 impl RetryAfter {
-    /// Reads the header: seconds, or a date in any of the three forms of HTTP. Nonsense is nothing.
+    /// Parses the header: seconds, or a date in any of the three forms of HTTP. Otherwise `None`.
     pub(crate) fn read(value: &str) -> Option<Self> {
         let value = value.trim();
         if let Ok(seconds) = value.parse::<u32>() {
@@ -28,7 +28,7 @@ impl RetryAfter {
         Some(Self::At(Timestamp(since.as_secs().try_into().ok()?)))
     }
 
-    /// The first second at which the receiver wants to be tried.
+    /// The earliest second of the requested retry.
     pub fn from(self, now: Timestamp) -> Timestamp {
         match self {
             Self::In(wait) => now.plus(wait.as_secs().try_into().unwrap_or(i64::MAX)),
@@ -40,7 +40,7 @@ impl RetryAfter {
 /// How far a request got before it failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum RequestStage {
-    /// The name has no address, or nobody could be asked.
+    /// The name has no address, or the lookup failed.
     Name,
     /// TCP or TLS.
     Connect,
@@ -48,29 +48,29 @@ pub enum RequestStage {
     Exchange,
 }
 
-/// What a receiver answered.
+/// The answer of a receiver.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HttpAnswer {
     pub status: StatusCode,
     pub retry_after: Option<RetryAfter>,
-    /// The beginning of the body as it came: nothing is unpacked.
+    /// The beginning of the body as it came: nothing is decompressed.
     pub body_head: Bytes,
     pub took_ms: u64,
 }
 
-/// The end of one POST. The text says what happened in one line, without address or secret.
+/// The result of one POST. The text describes it in one line, without address or secret.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use]
 pub enum PostOutcome {
     Answered(HttpAnswer),
-    /// The guard does not let us go there.
+    /// The guard refuses the address.
     Refused(Refusal),
     Unreachable {
         stage: RequestStage,
         detail: String,
     },
     TimedOut,
-    /// The receiver wants OAuth and its token URL gave no token: nothing was posted.
+    /// The receiver requires OAuth and its token URL returned no token: nothing was posted.
     NoToken(TokenProblem),
 }
 
@@ -83,12 +83,12 @@ impl PostOutcome {
         }
     }
 
-    /// Whether the receiver took the request: any 2xx (API facts 3.1).
+    /// Whether the receiver accepted the request: any 2xx (API facts 3.1).
     pub fn is_success(&self) -> bool {
         self.status().is_some_and(|status| status.is_success())
     }
 
-    /// When the receiver asked to be tried again.
+    /// When the receiver requested a retry.
     pub fn retry_after(&self) -> Option<RetryAfter> {
         match self {
             Self::Answered(answer) => answer.retry_after,

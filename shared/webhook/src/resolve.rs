@@ -1,4 +1,4 @@
-//! Names to addresses, every one of them judged before it can be dialled.
+//! Resolves names to addresses, and checks each of them before a connection.
 
 use std::future::Future;
 use std::io;
@@ -15,12 +15,12 @@ const MOST_ADDRESSES: usize = 8;
 
 type Lookup = Pin<Box<dyn Future<Output = io::Result<Vec<IpAddr>>> + Send>>;
 
-/// Looks a host name up. The system's resolver, or a function of a test's.
+/// Resolves a host name: with the system's resolver, or a test's function.
 #[derive(Clone)]
 pub struct Names(Arc<dyn Fn(String) -> Lookup + Send + Sync>);
 
 impl Names {
-    /// Asks the operating system, as every program does.
+    /// Uses the operating system's resolver.
     pub fn system() -> Self {
         Self::new(|host| async move {
             let found = tokio::net::lookup_host((host.as_str(), 0)).await?;
@@ -28,7 +28,7 @@ impl Names {
         })
     }
 
-    /// Wraps a function that looks a host name up. It is asked anew for every connection.
+    /// Wraps a function that resolves a host name. It is called for every connection.
     pub fn new<F>(look_up: impl Fn(String) -> F + Send + Sync + 'static) -> Self
     where
         F: Future<Output = io::Result<Vec<IpAddr>>> + Send + 'static,
@@ -37,8 +37,8 @@ impl Names {
     }
 }
 
-/// The resolver of the HTTP client: only addresses that passed the guard come out of it, and the
-/// client dials nothing else. So a name that changes between two look-ups gains nothing.
+/// The resolver of the HTTP client: it returns only addresses that passed the guard, and the client
+/// connects to no others. So a name that changes between two look-ups gains nothing.
 pub(crate) struct Judged {
     pub(crate) names: Names,
     pub(crate) guard: Arc<Guard>,
@@ -56,7 +56,7 @@ impl Resolve for Judged {
     }
 }
 
-/// The addresses that may be dialled; a refusal when there are some and none may.
+/// The permitted addresses; a refusal when there are some and none is permitted.
 fn sift(guard: &Guard, found: &[IpAddr]) -> Result<Vec<IpAddr>, Refusal> {
     let mut refused = None;
     let mut passed = Vec::new();

@@ -1,31 +1,31 @@
-//! When a failed post is tried again, and when nobody tries any more. Pure.
+//! Decides when a failed post is retried, and when retries end. Pure.
 
 use posthaste_model::Timestamp;
 
 use crate::{PostOutcome, RetryAfter};
 
-/// Which rules a post follows.
+/// The retry rules of a post.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Schedule {
-    /// Event webhook: everything but a 2xx is tried again, for 24 hours after the event
-    /// (API facts 3.1). Half a minute, doubling up to two hours.
+    /// Event webhook: everything except a 2xx is retried, for 24 hours after the event (API facts
+    /// 3.1). Half a minute, doubling up to two hours.
     Events,
-    /// Inbound parse: 5xx and silence are tried again, for 72 hours after the mail came
-    /// (API facts 4). Every 5 to 10 minutes in the first hour, then every 3 hours.
+    /// Inbound parse: 5xx and timeouts are retried, for 72 hours after the mail came (API facts 4).
+    /// Every 5 to 10 minutes in the first hour, then every 3 hours.
     ///
-    /// The service gives a mail up at once when the host name does not resolve. Here that is
-    /// silence like any other: the system's resolver does not tell a name that is not there from a
-    /// DNS that fails for a moment, and each attempt posts to where the setting leads by then. So
-    /// is an address that the guard refuses.
+    /// SendGrid drops a mail at once when the host name does not resolve. Here that is retried like
+    /// a timeout: the system's resolver does not distinguish a missing name from a temporary
+    /// failure of the DNS, and each attempt uses the current setting. An address that the guard
+    /// refuses is retried too.
     Inbound,
 }
 
-/// What an outcome means for what was posted.
+/// The consequence of an outcome for the post.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RetryFate {
     Done,
     Retry,
-    /// The receiver does not want it: no further attempt.
+    /// The receiver rejected it: no further attempt.
     End,
 }
 
@@ -38,7 +38,7 @@ pub struct Attempted {
     /// Which attempt this was; the first is 1.
     pub attempt: u32,
     pub retry_after: Option<RetryAfter>,
-    /// Any random number: spreads those who failed together.
+    /// Any random number: spreads the retries of posts that failed together.
     pub roll: u64,
 }
 
@@ -61,7 +61,7 @@ impl Schedule {
         }
     }
 
-    /// What an outcome means under these rules.
+    /// The consequence of an outcome under these rules.
     pub fn fate(self, outcome: &PostOutcome) -> RetryFate {
         let Some(status) = outcome.status() else {
             return RetryFate::Retry;
@@ -73,8 +73,8 @@ impl Schedule {
         }
     }
 
-    /// When to try again. The last attempt is made when the window closes, not before; a receiver
-    /// that asks for a later time gets it, within the window.
+    /// When to retry. The last attempt is made when the window closes, not before; a later time
+    /// requested by the receiver is honoured, within the window.
     pub fn next(self, attempted: Attempted) -> Next {
         let Attempted { started, now, .. } = attempted;
         let end = started.plus(self.window());

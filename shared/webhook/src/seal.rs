@@ -1,6 +1,6 @@
-//! Secrets of webhooks at rest: sealed with AES-256-GCM under the stack's secret.
+//! Encrypts secrets of webhooks at rest: AES-256-GCM under the stack's secret.
 //!
-//! Bound to its place: a sealed text moved to another row or field does not open.
+//! Bound to its place: a sealed text moved to another row or field cannot be opened.
 
 use std::fmt;
 use std::str::FromStr;
@@ -16,10 +16,10 @@ use crate::KeyPair;
 /// Secrets shorter than the cipher's key weaken it.
 const SHORTEST_SECRET: usize = 32;
 
-/// Parts our keys from any other use of the same secret.
+/// Separates these keys from any other use of the same secret.
 const PURPOSE: &[u8] = b"posthaste webhook seal 1";
 
-/// Why a text is not the stack's secret.
+/// Why a text is not a valid stack secret.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidSecret {
     #[error("the secret has not the form <id>:<URL-safe base64>,…")]
@@ -98,10 +98,10 @@ impl Sealer {
         Ok(format!("{id}.{}", URL_SAFE_NO_PAD.encode(sealed)))
     }
 
-    /// Opens what was sealed for the same place.
+    /// Opens a text sealed for the same place.
     ///
     /// # Errors
-    /// When it does not open.
+    /// When it cannot be opened.
     pub fn open(&self, place: &str, sealed: &str) -> Result<Vec<u8>, Unopened> {
         let (id, text) = sealed.split_once('.').ok_or(Unopened)?;
         let id: u8 = id.parse().map_err(|_| Unopened)?;
@@ -117,7 +117,7 @@ impl Sealer {
     /// Opens a signing key.
     ///
     /// # Errors
-    /// When it does not open or is no key.
+    /// When it cannot be opened or is not a key.
     pub fn open_pair(&self, place: &str, sealed: &str) -> Result<KeyPair, Unopened> {
         let bytes = self.open(place, sealed)?;
         let bytes = bytes.as_slice().try_into().map_err(|_| Unopened)?;
@@ -127,7 +127,7 @@ impl Sealer {
     /// Opens a secret that is text.
     ///
     /// # Errors
-    /// When it does not open or is no text.
+    /// When it cannot be opened or is not text.
     pub fn open_text(&self, place: &str, sealed: &str) -> Result<String, Unopened> {
         String::from_utf8(self.open(place, sealed)?).map_err(|_| Unopened)
     }

@@ -1,8 +1,8 @@
 //! The signature of a post (API facts 3.4): ECDSA over P-256 and SHA-256.
 //!
-//! `p256` and not the faster `aws-lc-rs`: it signs deterministically (RFC 6979) and so needs no
-//! randomness of its own, and at a hundred events a post it leaves two orders of magnitude to
-//! spare (see `benches/fanout.rs`).
+//! Uses `p256` and not the faster `aws-lc-rs`: it signs deterministically (RFC 6979) and so needs
+//! no randomness, and at a hundred events a post it is still two orders of magnitude faster than
+//! required (see `benches/fanout.rs`).
 
 use std::fmt;
 
@@ -14,7 +14,7 @@ use p256::pkcs8::EncodePublicKey as _;
 use posthaste_model::Entropy;
 use sha2::{Digest as _, Sha256};
 
-/// These bytes are no private key of P-256: zero, or not below the group's order.
+/// The bytes are not a private key of P-256: zero, or not below the group's order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the bytes are not a private key")]
 pub struct UnusableKey;
@@ -62,7 +62,8 @@ impl KeyPair {
         self.private.to_bytes().into()
     }
 
-    /// The public key as the owner gets it: base64 of the DER `SubjectPublicKeyInfo`, 124 characters.
+    /// The public key as shown to the owner: base64 of the DER `SubjectPublicKeyInfo`, 124
+    /// characters.
     pub fn public_key(&self) -> &str {
         &self.public
     }

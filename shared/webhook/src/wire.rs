@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use posthaste_model::{BounceType, Category, Event, EventKind, Pool, UrlOffset};
 use serde::Serialize;
 
-/// A value of one field; `None`s never get this far.
+/// The value of one field; `None`s are omitted earlier.
 #[derive(Serialize)]
 #[serde(untagged)]
 pub(crate) enum FieldValue<'a> {
@@ -42,12 +42,12 @@ impl<'a> EventFields<'a> {
 
 /// The JSON object of one event, on one line, with its keys sorted.
 ///
-/// Custom arguments lie beside the event's own fields; where names meet, the event's field wins.
-/// Which fields a kind has is decided here, not by what the record happens to hold.
+/// Custom arguments appear beside the event's own fields; on a conflict the event's field wins. The
+/// kind alone decides which fields are present, not the contents of the record.
 pub fn event_json(event: &Event) -> String {
     let mut fields = EventFields::default();
     if event.kind == EventKind::AccountStatusChange {
-        // About the account and not about a mail, so it has no recipient.
+        // It concerns the account and not a mail, so it has no recipient.
         fields.text("type", event.reason.as_deref());
         put_identity(&mut fields, event);
         return fields.into_json();
@@ -71,7 +71,7 @@ fn put_identity<'a>(fields: &mut EventFields<'a>, event: &'a Event) {
     fields.put("timestamp", FieldValue::Number(event.at.0));
 }
 
-/// What ties events of one mail together: categories, group, template.
+/// The fields that events of one mail share: categories, group, template.
 fn put_grouping<'a>(fields: &mut EventFields<'a>, event: &'a Event) {
     match &event.category {
         Some(Category::One(name)) => fields.put("category", FieldValue::Text(name)),
@@ -87,7 +87,7 @@ fn put_grouping<'a>(fields: &mut EventFields<'a>, event: &'a Event) {
     fields.text("template_id", event.template_id.as_deref());
 }
 
-/// The fields that one kind has and another has not.
+/// The fields specific to one kind.
 fn put_particulars<'a>(fields: &mut EventFields<'a>, event: &'a Event) {
     match event.kind {
         EventKind::Processed => {
@@ -137,7 +137,7 @@ fn put_particulars<'a>(fields: &mut EventFields<'a>, event: &'a Event) {
             if let Some(offset) = &event.url_offset {
                 fields.put("url_offset", FieldValue::Offset(offset));
             }
-            // Ours: the contract's clicks do not have it.
+            // An addition: clicks in the v3 API do not have it.
             put_machine(fields, event.sg_machine_open.filter(|machine| *machine));
         }
         EventKind::GroupUnsubscribe | EventKind::GroupResubscribe => {
@@ -161,7 +161,7 @@ fn put_smtp_id<'a>(fields: &mut EventFields<'a>, event: &'a Event) {
     }
 }
 
-/// The server that answered, and whether the way there was encrypted.
+/// The server that answered, and whether the connection was encrypted.
 fn put_connection<'a>(fields: &mut EventFields<'a>, event: &'a Event) {
     fields.text("ip", event.ip.as_deref());
     if let Some(tls) = event.tls {

@@ -35,7 +35,7 @@ pub(super) enum CommitReply {
     Replayed(CommandResult<usize>, usize),
 }
 
-/// The file, and what the engine remembers beside it.
+/// The file, and the engine's state in memory.
 pub(super) struct Queues {
     pub(super) database: Connection,
     pub(super) suspects: Suspects,
@@ -146,8 +146,8 @@ impl Queues {
 }
 
 impl CommitReply {
-    /// Answers, once the transaction has ended so. An answer that is no longer waited for is no
-    /// fault of the engine.
+    /// Answers, once the transaction has ended. An answer that is no longer waited for is not an
+    /// error of the engine.
     fn send(self, end: Result<(), String>) {
         match self {
             Self::Done(done) => drop(done.send(end)),
@@ -174,15 +174,15 @@ fn refuse(command: EngineCommand, end: &Result<(), String>) {
     }
 }
 
-/// What is handed out did not die with the process, which ends in order.
+/// Messages in flight do not count as deaths, because the process shuts down in order.
 fn release(transaction: &Transaction<'_>, now: Millis) -> rusqlite::Result<()> {
     let release = "UPDATE message SET taken = 0, visible = min(visible, ?1) WHERE taken = 1";
     transaction.execute(release, [now.0])?;
     Ok(())
 }
 
-/// How a message is put back. One that waits counts as received once: the next receive is a repeat,
-/// and no more.
+/// How a message is put back. One that waits counts as received once: the next receive counts as a
+/// repeat, and nothing more.
 fn put_back(counts: bool) -> &'static str {
     if counts {
         "UPDATE message SET visible = ?3, taken = 0 WHERE id = ?1 AND queue = ?2"
@@ -200,7 +200,7 @@ fn apply(
     now: Millis,
 ) -> rusqlite::Result<()> {
     match command {
-        // `Close` is for the loop.
+        // The loop handles `Close`.
         EngineCommand::Tick | EngineCommand::Close => {}
         EngineCommand::ListDead { done } => {
             replies.push(CommitReply::Dead(done, dead::list(transaction)?));

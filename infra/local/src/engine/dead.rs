@@ -1,4 +1,4 @@
-//! The dead letters: kept in the same file, where they can be looked at and replayed.
+//! The dead letters: stored in the same file, where they can be inspected and replayed.
 
 use posthaste_model::Millis;
 use posthaste_queue::DeadJob;
@@ -18,7 +18,7 @@ pub(super) fn bury(transaction: &Transaction<'_>, id: i64, now: Millis) -> rusql
     Ok(())
 }
 
-/// All dead letters, those given up first at the front.
+/// All dead letters, oldest first.
 pub(super) fn list(transaction: &Transaction<'_>) -> rusqlite::Result<Vec<DeadJob>> {
     transaction
         .prepare(
@@ -37,7 +37,7 @@ pub(super) fn list(transaction: &Transaction<'_>) -> rusqlite::Result<Vec<DeadJo
         .collect()
 }
 
-/// Puts dead letters back on their queues as new messages; how many of the ids there were.
+/// Puts dead letters back on their queues as new messages; returns how many of the ids existed.
 pub(super) fn replay(
     transaction: &Transaction<'_>,
     ids: &[i64],

@@ -1,4 +1,4 @@
-//! Handing visible messages to the workers that wait, and when to look again.
+//! Hands visible messages to waiting workers, and decides when to check again.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -14,10 +14,10 @@ use super::suspects::{Pick, Suspects};
 /// A message handed out more often than this is a dead letter.
 pub(super) const MOST_RECEIVES: u32 = 50;
 
-/// The clock may be set forward while nothing happens, or the machine wake from its sleep.
+/// The clock may be set forward in between, or the machine wake from sleep.
 const LOOK_AGAIN: Duration = Duration::from_secs(5);
 
-/// Hands visible messages to those who wait, first come, first served.
+/// Hands visible messages to waiting workers, first come, first served.
 pub(super) fn serve(
     transaction: &Transaction<'_>,
     waiters: &mut VecDeque<Waiter>,
@@ -121,7 +121,7 @@ fn received(row: &Row<'_>) -> rusqlite::Result<ReceivedMessage> {
     })
 }
 
-/// How long until a message that somebody waits for becomes visible, or may have become it.
+/// How long until a message that a worker waits for becomes visible, or may have become so.
 pub(super) fn next_wake(
     database: &Connection,
     waiters: &VecDeque<Waiter>,

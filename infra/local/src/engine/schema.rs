@@ -9,8 +9,8 @@ use super::EngineError;
 use super::suspects::{self, Suspects};
 use crate::damage;
 
-/// Form of the file; kept in SQLite's `user_version`. What later releases added, the first one does
-/// not read, so that it can still be gone back to.
+/// Version of the file; stored in SQLite's `user_version`. The first release ignores what later
+/// releases added, so a downgrade to it remains possible.
 const VERSION: i64 = 1;
 
 const TABLES: &str = "
@@ -36,8 +36,8 @@ CREATE TABLE IF NOT EXISTS dead (
     deaths INTEGER NOT NULL DEFAULT 0
 );";
 
-/// Opens the file, makes what an earlier process held visible at once, and says which of it may
-/// have ended that process.
+/// Opens the file, makes the messages that an earlier process held visible at once, and reports
+/// which of them may have ended that process.
 pub(super) fn open(
     file: Option<&Path>,
     now: Millis,
@@ -50,7 +50,7 @@ pub(super) fn open(
         };
         database.pragma_update(None, "journal_mode", "WAL")?;
         database.pragma_update(None, "synchronous", "FULL")?;
-        // A larger log before a checkpoint: most messages are gone again by then.
+        // A larger log before a checkpoint: most messages are deleted by then.
         database.pragma_update(None, "wal_autocheckpoint", 4000)?;
         let version: i64 = database.pragma_query_value(None, "user_version", |row| row.get(0))?;
         if version > VERSION {

@@ -1,23 +1,24 @@
-//! Jobs that may have ended the process: how they are counted, and how they are tried again.
+//! Jobs that may have ended the process: how they are counted, and how they are retried.
 //!
-//! A receive that ends with the process, without any answer of its worker, is a death. It costs no
+//! A receive that ends with the process, without an answer of its worker, is a death. It costs no
 //! write of its own: `taken`, which the receive writes, is still set at the next start. An answer
-//! (handled or given back) clears it, and so does a stop in order.
+//! (handled or given back) clears it, and so does an orderly stop.
 //!
-//! One job that kills takes down all that were in the works beside it. So each of them is a suspect:
-//! it is handed out alone, one at a time on each queue, while jobs without a death go on in batches
-//! beside it. Any answer acquits it. A suspect that dies again is confined: it is tried right after
-//! the start, before anything else is handed out, for a minute at most. After [`MOST_DEATHS`] in a
-//! row it is a dead letter. So a job that kills ends after that many starts, and one that only stood
-//! beside it is never buried: of its deaths at most two can be another's doing.
+//! One job that kills takes down all jobs in flight beside it. So each of them is a suspect: it is
+//! handed out alone, one at a time on each queue, while jobs without a death continue in batches
+//! beside it. Any answer acquits it. A suspect that dies again is confined: it is retried right
+//! after the start, before anything else is handed out, for a minute at most. After [`MOST_DEATHS`]
+//! in a row it becomes a dead letter. So a job that kills ends after that many starts, and one that
+//! was only in flight beside it never becomes a dead letter: at most two of its deaths can be
+//! caused by another job.
 
 use posthaste_model::Millis;
 use rusqlite::Connection;
 
 use super::dead::bury;
 
-/// A job during which the process died this often in a row is a dead letter. The first death may
-/// have been the doing of a job beside it, the second hardly; the others are its own.
+/// A job during which the process died this often in a row becomes a dead letter. A job beside it
+/// may have caused the first death and, less likely, the second; the others are its own.
 pub(super) const MOST_DEATHS: u32 = 4;
 
 /// From this death on a suspect is confined.
@@ -38,23 +39,23 @@ struct Suspect {
     trial: Option<i64>,
 }
 
-/// The suspects that are still to be tried, in the order in which they are.
+/// The suspects still to be retried, in order.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Suspects(Vec<Suspect>);
 
-/// What a worker gets.
+/// The messages a worker may receive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Pick {
     /// This suspect and nothing else.
     Alone(i64),
     /// Jobs without a death.
     Batch,
-    /// Nothing: a confined suspect is to be tried first.
+    /// Nothing: a confined suspect is retried first.
     Nothing,
 }
 
-/// Counts the deaths of what the last process held, makes it visible at once, and buries what died
-/// too often.
+/// Counts the deaths of the messages that the last process held, makes them visible at once, and
+/// moves those that died too often to the dead letters.
 pub(super) fn take_stock(database: &mut Connection, now: Millis) -> rusqlite::Result<Suspects> {
     let transaction = database.transaction()?;
     let held: Vec<i64> = transaction
@@ -83,7 +84,7 @@ pub(super) fn take_stock(database: &mut Connection, now: Millis) -> rusqlite::Re
     let mut suspects = Vec::new();
     for (id, queue, deaths) in found {
         let Some(queue) = queue else {
-            // A release that knows no suspects handled it.
+            // A release without suspects handled it.
             transaction.execute("DELETE FROM suspect WHERE id = ?1", [id])?;
             continue;
         };
@@ -125,7 +126,8 @@ impl Suspects {
         self.0.iter().any(|suspect| suspect.id == id)
     }
 
-    /// What a worker of this queue gets now; a suspect is on trial until its visibility ends.
+    /// What a worker of this queue may receive now; a suspect is on trial until its visibility
+    /// ends.
     pub(super) fn pick(&mut self, queue: &str, now: Millis, visible: i64) -> Pick {
         for suspect in &mut self.0 {
             suspect.trial = suspect.trial.filter(|until| *until > now.0);
@@ -155,8 +157,8 @@ impl Suspects {
         }
     }
 
-    /// When to look at this queue for the sake of suspects, and whether its other jobs are handed
-    /// out before that.
+    /// When to check this queue for suspects, and whether its other jobs are handed out before
+    /// that.
     pub(super) fn wake(&self, queue: &str, now: Millis) -> (Option<i64>, bool) {
         if let Some(first) = self.0.iter().find(|suspect| suspect.confined) {
             let end = first.since.map(|since| since.saturating_add(CONFINEMENT));
@@ -170,7 +172,7 @@ impl Suspects {
         }
     }
 
-    /// A worker answered: this one did not end the process.
+    /// A worker answered: this job did not end the process.
     pub(super) fn acquit(&mut self, id: i64) {
         self.0.retain(|suspect| suspect.id != id);
     }

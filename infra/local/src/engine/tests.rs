@@ -1,4 +1,4 @@
-//! The promises of the queues, each on a file and by hand-moved time.
+//! The guarantees of the queues, each on a file and with a manual clock.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -47,7 +47,7 @@ async fn what_was_sent_survives_and_what_was_held_comes_back_at_once() {
         queue.send("b".to_owned(), Duration::ZERO).await.unwrap();
         let local = engine.local("send");
         assert_eq!(local.receive(1, 30 * SECOND).await.unwrap().len(), 1);
-        // Not stopped: dropped in the middle, as a kill would.
+        // Not stopped: dropped in the middle, as when killed.
         drop((queue, local));
         engine.stop();
     }
@@ -92,7 +92,7 @@ async fn delay_visibility_and_deletion_follow_the_clock() {
         .give_back(left.iter().map(|m| m.id).collect(), Duration::ZERO)
         .await
         .unwrap();
-    // A repeat; that it waited does not bring it nearer to the dead letters.
+    // A repeat; waiting does not bring it nearer to the dead letters.
     assert_eq!(bodies(&local).await, [("later".to_owned(), 2)]);
 }
 
@@ -164,7 +164,7 @@ async fn a_job_that_waits_is_given_back_as_often_as_it_takes() {
     assert_eq!(engine.dead_jobs().list().await.unwrap().len(), 1);
 }
 
-/// The files as a process that dies at this moment leaves them: every answered command is in them.
+/// The files as a process that dies at this moment leaves them, with every answered command.
 fn left_behind(dir: &Path) -> tempfile::TempDir {
     let left = tempfile::tempdir().unwrap();
     for name in ["queue.db", "queue.db-wal"] {
@@ -198,7 +198,7 @@ async fn a_job_that_kills_is_a_dead_letter_and_none_beside_it_is() {
         let engine = start(dir.path(), &hand);
         let local = engine.local("send");
         let kills = |batch: &[ReceivedMessage]| batch.iter().any(|m| m.body == "killer");
-        // One worker holds a batch all the while, the other works.
+        // One worker holds a batch throughout, the other works.
         let (mut mine, mut held) = (local.receive(10, 900 * SECOND).await.unwrap(), Vec::new());
         while !kills(&mine) {
             if held.is_empty() {
@@ -332,7 +332,7 @@ async fn neither_a_stop_in_order_nor_a_job_given_back_counts_as_a_death() {
         let local = engine.local("send");
         let batch = local.receive(10, 900 * SECOND).await.unwrap();
         let ids: Vec<i64> = batch.iter().map(|m| m.id).collect();
-        // Dies every other time, and answers in between.
+        // Dies on alternate attempts, and answers in between.
         if life % 2 == 1 {
             for id in &ids {
                 local.give_back(vec![*id], Duration::ZERO).await.unwrap();

@@ -1,8 +1,8 @@
-//! Which files a data folder has, so that a lost one is told from one that is still to be made.
+//! Lists the files of a data folder, to distinguish a lost file from one not yet created.
 //!
-//! `folder.json` lists them. It is written before the first of them, with none, and after each start
-//! with those that were opened. A folder of 0.1 has no list: there, what a host or an operator's
-//! command would have made is expected, if anything of it is there.
+//! `folder.json` lists them. It is written, empty, before the first of them, and after each start
+//! with those that were opened. A folder of 0.1 has no list: there, the files that a host or an
+//! operator's command would have created are expected, if any of them exists.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write as _};
@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 /// The list.
 pub(super) const LIST: &str = "folder.json";
 
-/// A file that the folder keeps, with what is lost with it.
+/// A file in the folder, and what is lost with it.
 pub(super) struct DataFile {
     pub(super) name: &'static str,
     pub(super) holds: &'static str,
@@ -22,7 +22,7 @@ pub(super) struct DataFile {
     pub(super) needed: bool,
 }
 
-/// What a host keeps; the first two are an operator's command's too.
+/// The files of a host; an operator's command creates the first two as well.
 pub(super) const PARTS: [DataFile; 4] = [
     DataFile {
         name: "table.db",
@@ -69,22 +69,22 @@ pub(super) fn expected(root: &Path) -> io::Result<Vec<String>> {
     if let Some(list) = list {
         return Ok(list.files);
     }
-    // Even an empty one tells of a time when there was more in it.
+    // Even an empty one shows that it had more in it before.
     let any = |names: &[&str]| names.iter().any(|name| root.join(name).exists());
     let expected = if !any(&["table.db", "queue.db", "mailbox.sqlite"]) {
-        // New, perhaps with a key or a secret that was put there for it.
+        // New, perhaps with a key or a secret placed there for it.
         Vec::new()
     } else if any(&["api-key", "stack-secret", "mailbox.sqlite"]) {
         names(&PARTS)
     } else {
         names(PARTS.get(..2).unwrap_or_default())
     };
-    // Written now: whoever goes on without a lost file takes its name out.
+    // Written now: to continue without a lost file, remove its name from the list.
     write(root, expected.clone())?;
     Ok(expected)
 }
 
-/// The expected parts that are not there, or are empty.
+/// The expected parts that are missing or empty.
 pub(super) fn lost(root: &Path, expected: &[String]) -> Vec<&'static DataFile> {
     PARTS
         .iter()
@@ -93,7 +93,7 @@ pub(super) fn lost(root: &Path, expected: &[String]) -> Vec<&'static DataFile> {
         .collect()
 }
 
-/// Lists what is there now.
+/// Lists the files that exist now.
 pub(super) fn note(root: &Path) -> io::Result<()> {
     let there = PARTS.iter().filter(|part| is_there(root, part.name));
     write(root, there.map(|part| part.name.to_owned()).collect())

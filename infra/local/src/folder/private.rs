@@ -1,14 +1,14 @@
-//! Keeping others out of the data folder: it holds keys, secrets and the text of mails.
+//! Restricts the data folder to its owner: it holds keys, secrets and the text of mails.
 
 use std::fs::{self, DirBuilder, OpenOptions, Permissions};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::Path;
 
-/// The bits of a mode that let others than the owner in.
+/// The mode bits that grant access to users other than the owner.
 const OTHERS: u32 = 0o077;
 
-/// What a host keeps for its owner alone. SQLite gives its logs the mode of their database.
+/// Files for the owner only. SQLite gives its logs the mode of their database.
 const FILES: [&str; 13] = [
     "table.db",
     "table.db-wal",
@@ -31,12 +31,12 @@ pub(super) fn open_to_others(root: &Path) -> Option<u32> {
     (mode & OTHERS != 0).then_some(mode)
 }
 
-/// Takes from others what an earlier release or a restored backup left open to them.
+/// Removes access that an earlier release or a restored backup left open to other users.
 pub(super) fn tighten(root: &Path) -> io::Result<()> {
     for name in FILES {
         restrict(&root.join(name), 0o600)?;
     }
-    // Its files are reached through it alone.
+    // Its files are reached only through it.
     restrict(&root.join("blobs"), 0o700)
 }
 
@@ -49,7 +49,7 @@ fn restrict(path: &Path, mode: u32) -> io::Result<()> {
     }
 }
 
-/// Makes, for their owner alone, the files and the folder that other libraries would make by the
+/// Creates, for the owner only, the files and the folder that other libraries would create with the
 /// mode of the process.
 pub(super) fn make(root: &Path) -> io::Result<()> {
     for name in ["table.db", "queue.db"] {

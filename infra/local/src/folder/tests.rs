@@ -1,4 +1,4 @@
-//! The data folder: made for its owner, locked, and refused when it lost something.
+//! The data folder: created for its owner, locked, and refused when a file is missing.
 
 use std::os::unix::fs::PermissionsExt as _;
 
@@ -96,7 +96,7 @@ fn what_was_lost_is_not_started_anew() {
             let made = fs::metadata(&file).is_ok_and(|file| file.len() > 0);
             assert!(!made, "{} was made anew", part.name);
 
-            // What the sentence says helps.
+            // The remedy in the message works.
             let list = dir.path().join(LIST);
             let names = fs::read_to_string(&list).unwrap();
             let without = names.replace(&format!("\"{}\",", part.name), "");

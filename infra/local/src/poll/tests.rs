@@ -1,4 +1,4 @@
-//! A poller goes on, whatever its queue or its worker does.
+//! A poller continues whatever its queue or its worker does.
 
 use posthaste_queue::EngineCommand;
 use tokio::sync::mpsc;
@@ -12,7 +12,7 @@ const PACE: Pace = Pace {
     again: Duration::from_secs(5),
 };
 
-/// An engine that answers each receive with the next of these, and gives back the answers it heard.
+/// An engine that answers each receive with the next of these, and returns the answers it received.
 fn scripted(
     receives: Vec<Result<Vec<i64>, &'static str>>,
 ) -> (Local, mpsc::UnboundedReceiver<(&'static str, Vec<i64>)>) {
@@ -65,7 +65,7 @@ async fn neither_a_queue_that_fails_nor_a_worker_that_panics_ends_a_poller() {
     drop(queue);
     assert_eq!(told.recv().await, Some(("given back", vec![1, 2])));
     assert_eq!(told.recv().await, Some(("deleted", vec![3])));
-    // The engine has ended; so do they.
+    // The engine has ended; so do the pollers.
     for poller in pollers {
         poller.await.unwrap();
     }

@@ -1,5 +1,5 @@
-//! Bodies: what comes in counts against a budget and may not pause for long; where what goes out
-//! ends, the request has ended.
+//! Bodies: request bodies count against a budget and may not pause for long; the end of the
+//! response body ends the request.
 
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,7 +13,7 @@ use posthaste_listen::{Budget, Grant};
 use tokio::time::{Instant, Sleep};
 
 /// The part of the budget that one request holds, from the first byte of its body until it is
-/// answered: what works on the body holds it in memory.
+/// answered: handlers hold the body in memory.
 #[derive(Debug)]
 pub(super) struct Reservation {
     budget: Budget,
@@ -47,7 +47,7 @@ pub(super) struct RequestBody {
     /// Bytes that have arrived.
     length: usize,
     longest_pause: Duration,
-    /// Runs while bytes are waited for.
+    /// Runs while the body waits for bytes.
     pause: Pin<Box<Sleep>>,
     waiting: bool,
 }
@@ -109,7 +109,7 @@ impl hyper::body::Body for RequestBody {
     }
 }
 
-/// The body of an answer, with what lasts as long as it.
+/// The body of an answer, with the guards that last as long as it.
 pub(super) struct ResponseBody<E> {
     inner: Body,
     _until_end: E,

@@ -28,11 +28,11 @@ use super::body::{RequestBody, Reservation, ResponseBody};
 use super::limits::HttpLimits;
 use super::progress::{Progress, Watched};
 
-/// The longest head of a request; beyond it the connection ends with 431. It is also the most
-/// that a connection buffers of what it reads.
+/// The longest head of a request; beyond it the connection ends with 431. It is also the read
+/// buffer's maximum.
 const LONGEST_HEAD: usize = 64 * 1024;
 
-/// What all connections of a port share.
+/// State shared by all connections of a port.
 pub(super) struct PortState {
     pub(super) limits: HttpLimits,
     pub(super) bodies: Budget,
@@ -62,10 +62,10 @@ pub(super) async fn serve<S>(
     });
     let service = service_fn(move |request| answer(request, Arc::clone(&place)));
     let connection = http1::Builder::new()
-        // The watch below also knows how long a connection may idle.
+        // The watch below also enforces the idle limit.
         .header_read_timeout(None::<Duration>)
         .max_buf_size(LONGEST_HEAD)
-        // `X-Message-Id`: some clients look headers up as they are spelled here.
+        // `X-Message-Id`: some clients look headers up by this exact spelling.
         .title_case_headers(true)
         .serve_connection(io, service);
     let mut connection = pin!(connection);
@@ -99,10 +99,10 @@ pub(super) async fn serve<S>(
     .await;
 }
 
-/// The place of a connection among those that are open.
+/// The place of a connection among the open ones.
 struct PeerSlot {
     peer: SocketAddr,
-    /// None while the connection counts among the streams.
+    /// `None` while the connection counts among the streams.
     permit: Mutex<Option<Permit>>,
     shared: Arc<PortState>,
     progress: Arc<Progress>,
@@ -176,7 +176,7 @@ async fn answer(
     let answered = match timeout(shared.limits.long_wait, answering.as_mut()).await {
         Ok(answered) => answered,
         Err(_) => {
-            // Where there is no room it stays where it is counted.
+            // At capacity it stays where it is counted.
             underway.streaming = place.move_to_streams();
             answering.await
         }
@@ -185,7 +185,7 @@ async fn answer(
         Ok(response) => response,
         Err(never) => match never {},
     };
-    // What was received is worked on.
+    // The received request is handled.
     reservation.release();
     if is_stream(&response) && underway.streaming.is_none() {
         underway.streaming = place.move_to_streams();

@@ -1,4 +1,4 @@
-//! How much of everything a client of an HTTP port may take.
+//! The limits for each client of an HTTP port.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ const CONNECTIONS: usize = 1024;
 /// Connections of one client to one port.
 const CONNECTIONS_PER_CLIENT: usize = 64;
 
-/// Event streams and long waits of one port, counted apart from the connections above.
+/// Event streams and long waits of one port, counted separately from the connections above.
 const STREAMS: usize = 256;
 
 /// Event streams and long waits of one client.
@@ -25,7 +25,7 @@ const BODY: Duration = Duration::from_secs(30);
 /// Between an answer and the next request.
 const IDLE: Duration = Duration::from_secs(75);
 
-/// A client that takes none of an answer.
+/// A client that reads none of an answer.
 const ANSWER: Duration = Duration::from_secs(30);
 
 const HANDSHAKE: Duration = Duration::from_secs(10);
@@ -33,8 +33,7 @@ const HANDSHAKE: Duration = Duration::from_secs(10);
 /// A request that takes longer to answer is a long wait.
 const LONG_WAIT: Duration = Duration::from_secs(10);
 
-/// Bytes of request bodies that are being received or worked on, over all connections of the
-/// process.
+/// Bytes of request bodies that are being received or handled, over all connections of the process.
 const BODIES: usize = 256 * 1024 * 1024;
 
 /// The limits of an HTTP port.
@@ -57,7 +56,7 @@ pub struct HttpLimits {
     pub handshake: Duration,
     /// For an answer to begin before its request counts among `streams`.
     pub long_wait: Duration,
-    /// Bytes of request bodies in progress; a body that does not fit any more is answered 503.
+    /// Bytes of request bodies in progress; a body that no longer fits is answered 503.
     pub bodies: usize,
 }
 
@@ -85,8 +84,7 @@ impl Default for HttpLimits {
 
 impl HttpLimits {
     /// The defaults with another number of connections for one client: behind a reverse proxy all
-    /// of them come from its address. The port's own bound stays where it is unless it would be
-    /// the smaller.
+    /// of them come from its address. The port's own limit is unchanged unless it would be smaller.
     pub fn with_connections_per_client(mut self, per_client: usize) -> Self {
         self.connections.per_client = per_client;
         self.connections.all = self.connections.all.max(per_client);

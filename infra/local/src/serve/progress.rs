@@ -1,4 +1,4 @@
-//! Where a connection stands, and until when it may stand there.
+//! The state of a connection, and its deadline.
 
 use std::io;
 use std::pin::Pin;
@@ -11,8 +11,8 @@ use tokio::time::Instant;
 
 use super::limits::HttpLimits;
 
-/// The state of one connection. Everything that changes it runs within the connection's own task,
-/// which looks at [`Progress::deadline`] each time it has nothing more to do.
+/// The state of one connection. Only the connection's own task changes it, and checks
+/// [`Progress::deadline`] each time it becomes idle.
 #[derive(Debug)]
 pub(super) struct Progress {
     head: Duration,
@@ -24,7 +24,7 @@ pub(super) struct Progress {
 #[derive(Debug)]
 struct State {
     phase: Phase,
-    /// Since when the client has taken no byte of what is to be written.
+    /// When the client last accepted a byte, while bytes wait to be written.
     unread_since: Option<Instant>,
 }
 
@@ -59,21 +59,21 @@ impl Progress {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// When the connection is to be cut unless something happens; none while the server works.
+    /// When the connection is closed unless something happens; `None` while the server works.
     pub(super) fn deadline(&self) -> Option<Instant> {
         let state = self.lock();
         let of_answer = state.unread_since.map(|since| since + self.answer);
         let of_phase = match state.phase {
             Phase::Head { since } => Some(since + self.head),
             Phase::Request => None,
-            // Still waits for the client to take the end of the answer.
+            // Still waits for the client to read the end of the answer.
             Phase::Idle { .. } if of_answer.is_some() => None,
             Phase::Idle { since } => Some(since + self.idle),
         };
         of_phase.into_iter().chain(of_answer).min()
     }
 
-    /// Whether a head is being read, of which nobody will wait for the end when the server stops.
+    /// Whether a head is being read; the server does not wait for the rest of it when it stops.
     pub(super) fn is_in_head(&self) -> bool {
         matches!(self.lock().phase, Phase::Head { .. })
     }
@@ -83,7 +83,7 @@ impl Progress {
         self.lock().phase = Phase::Request;
     }
 
-    /// The answer has ended, but for what waits to be written.
+    /// The answer has ended, except for bytes still to be written.
     pub(super) fn end_request(&self) {
         self.lock().phase = Phase::Idle {
             since: Instant::now(),
@@ -111,7 +111,7 @@ impl Progress {
     }
 }
 
-/// A stream that tells the connection's state what passes through it.
+/// A stream that reports its traffic to the connection's state.
 pub(super) struct Watched<S> {
     stream: S,
     progress: Arc<Progress>,

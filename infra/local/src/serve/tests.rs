@@ -1,4 +1,4 @@
-//! A port on pipes in memory, with a clock that jumps to the next thing that happens.
+//! A port on pipes in memory, with a clock that advances to the next event.
 
 mod bodies;
 mod clients;
@@ -24,7 +24,7 @@ use tokio::time::Instant;
 
 use super::{HttpLimits, Listen, Server};
 
-/// Bytes that a pipe takes before somebody has to read.
+/// Bytes that a pipe buffers before a read is required.
 const PIPE: usize = 16 * 1024;
 
 /// Of the answer to `GET /large`.
@@ -131,13 +131,13 @@ impl Client {
             .await;
     }
 
-    /// The beginning of a request with a body that is to have so many bytes.
+    /// The beginning of a request with a body of so many bytes.
     async fn post(&mut self, length: usize) {
         let head = format!("POST /length HTTP/1.1\r\nHost: x\r\nContent-Length: {length}\r\n\r\n");
         self.say(&head).await;
     }
 
-    /// What the server says until it closes the connection.
+    /// What the server sends until it closes the connection.
     async fn hear_all(&mut self) -> String {
         let mut heard = Vec::new();
         self.0
@@ -147,7 +147,7 @@ impl Client {
         String::from_utf8(heard).expect("text")
     }
 
-    /// What the server says up to and with this text.
+    /// What the server sends up to and with this text.
     async fn hear(&mut self, end: &str) -> String {
         let mut heard = String::new();
         while !heard.ends_with(end) {

@@ -8,7 +8,7 @@ use rustls::ServerConfig;
 use rustls::pki_types::pem::{self, PemObject as _};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 
-/// Why HTTPS cannot be spoken.
+/// Why HTTPS is unavailable.
 #[derive(Debug, thiserror::Error)]
 pub enum TlsError {
     #[error("{0} cannot be read: {1}")]

@@ -1,11 +1,11 @@
-//! From a message, its envelope and its `X-SMTPAPI` header to a mail of ours.
+//! Converts a message, its envelope and its `X-SMTPAPI` header to a mail of the service.
 
 use posthaste_mime::submitted::{SubmittedHead, received};
 use posthaste_model::{EmailAddress, Mail, Mailbox, Personalization, Raw, Submitted, Timestamp};
 use posthaste_smtpapi::{HeaderContext, Instructions, MOST_COPIED, REASON, read};
 use posthaste_smtpd::{SmtpEnvelope, SmtpReply};
 
-/// What came in.
+/// A submitted message.
 pub(super) struct SubmittedMail<'a> {
     pub(super) head: SubmittedHead,
     pub(super) envelope: &'a SmtpEnvelope,
@@ -17,8 +17,8 @@ pub(super) struct SubmittedMail<'a> {
     pub(super) horizon: i64,
 }
 
-/// The mail that mail/send would have made of it. A header that cannot be read makes a mail that
-/// is dropped, with the envelope's recipients.
+/// The equivalent mail/send request. A header that cannot be read yields a dropped mail, with the
+/// envelope's recipients.
 pub(super) fn compose(arrived: &SubmittedMail<'_>) -> Result<Mail, SmtpReply> {
     let head = &arrived.head;
     if let Some(flaw) = head.flaw {
@@ -90,7 +90,7 @@ fn made(
     personalizations: Vec<Personalization>,
     refused: Option<String>,
 ) -> Mail {
-    // Tags stand in `Reply-To` too (API facts, 2.6); one that the header names takes its place.
+    // `Reply-To` may contain tags too (API facts, 2.6); one in the header replaces it.
     let reply_to = match instructions.reply_to.is_empty() {
         true => arrived.head.reply_to.clone(),
         false => instructions.reply_to,

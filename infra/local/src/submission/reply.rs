@@ -1,4 +1,4 @@
-//! The answers of mail/send in the words of SMTP.
+//! The answers of mail/send as SMTP replies.
 
 use posthaste_http::Rejection;
 use posthaste_smtpd::SmtpReply;

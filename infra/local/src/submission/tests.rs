@@ -1,4 +1,4 @@
-//! Who may send, and what a `250` waits for.
+//! Who may send, and what a `250` guarantees.
 
 use std::net::SocketAddr;
 
@@ -46,7 +46,7 @@ fn session(peer: &str) -> Session<SubmissionUser> {
     }
 }
 
-/// An open port is no open relay: only who is on this machine needs no login.
+/// An open port is not an open relay: only clients on this machine need no login.
 #[tokio::test]
 async fn strangers_log_in_even_where_this_machine_need_not() {
     let (open, _) = door(true, Disk::none()).await;
@@ -81,8 +81,8 @@ async fn strangers_log_in_even_where_this_machine_need_not() {
     }
 }
 
-/// On a disk that takes nothing more, no mail is answered for. A mail for later is a row of the
-/// table; one for now waits for its queue.
+/// On a full disk, no mail is acknowledged. A scheduled mail is a row of the table; an immediate
+/// one waits for its queue.
 #[tokio::test]
 async fn a_mail_that_is_not_safe_on_disk_is_not_taken() {
     for (disk, code) in [(Disk::none(), 250), (Disk::broken(), 451)] {

@@ -1,4 +1,4 @@
-//! Calls of the embedded table: which of them write, and what a damaged file answers.
+//! Calls of the embedded table: which of them write, and the answers for a damaged file.
 
 use dynoxide::{Database, DynoxideError};
 use posthaste_store::TableResponse;
@@ -18,7 +18,7 @@ pub(super) fn writes(operation: &str) -> bool {
     !READS.contains(&operation)
 }
 
-/// Runs one operation. `damaged` hears when the file turns out to be.
+/// Runs one operation. `damaged` is notified when the file is.
 pub(super) fn call(
     database: &Database,
     operation: &str,
@@ -39,7 +39,7 @@ pub(super) fn call(
     }
 }
 
-/// Whether the file is damaged. Some of the library's errors keep nothing of SQLite's but its text.
+/// Whether the file is damaged. Some of the library's errors retain only SQLite's text.
 fn is_damage(error: &DynoxideError) -> bool {
     match error {
         DynoxideError::SqliteError(error) => crate::damage::is_damage(error),

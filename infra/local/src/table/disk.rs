@@ -1,9 +1,9 @@
-//! When what was written to the table's file is safe from a power failure.
+//! Tracks when writes to the table's file are safe from a power failure.
 //!
 //! The table commits without waiting for the disk: a crash of the process loses nothing, a power
-//! failure may lose the last moments. So whoever promises something to somebody else (an answer
-//! to a request, the deletion of a job) first runs its work in [`Disk::durable`], which waits for
-//! the disk if the work wrote anything. All who wait at one time share one sync.
+//! failure may lose the last moments. So work that acknowledges something (an answer to a request,
+//! the deletion of a job) first runs in [`Disk::durable`], which waits for the disk if the work
+//! wrote anything. Concurrent waits share one sync.
 
 use std::fs::File;
 use std::io;
@@ -18,17 +18,17 @@ tokio::task_local! {
     static WROTE: Arc<AtomicBool>;
 }
 
-/// Notes that the running work writes to the table. Outside of any scope nobody waits for it.
+/// Records that the running work writes to the table. Outside of any scope nothing waits for it.
 pub(super) fn note() {
     let _ = WROTE.try_with(|wrote| wrote.store(true, Ordering::Relaxed));
 }
 
-/// Syncs the table's file for those who ask. A table in memory has nothing to wait for.
+/// Syncs the table's file on request. A table in memory has nothing to wait for.
 #[derive(Clone, Debug)]
 pub(crate) struct Disk(Option<mpsc::UnboundedSender<oneshot::Sender<bool>>>);
 
 impl Disk {
-    /// For a table in memory, and for one that is not on a disk of ours.
+    /// For a table in memory, and for one that is not on a local disk.
     pub(crate) fn none() -> Self {
         Self(None)
     }
@@ -53,7 +53,7 @@ impl Disk {
                         tracing::error!(error = %error, "the table's file cannot be synced: {error}");
                     }
                     for who in waiting.drain(..) {
-                        // Whoever no longer waits has no promise to keep.
+                        // A dropped caller acknowledges nothing.
                         let _ = who.send(end.is_ok());
                     }
                 }
@@ -61,7 +61,7 @@ impl Disk {
         Ok(Self(Some(ask)))
     }
 
-    /// One that takes nothing more.
+    /// A disk that accepts no more writes.
     #[cfg(test)]
     pub(crate) fn broken() -> Self {
         Self(Some(mpsc::unbounded_channel().0))

@@ -1,4 +1,4 @@
-//! The embedded table: kept over a restart, synced only for those who wrote.
+//! The embedded table: persisted over a restart, synced only for callers that wrote.
 
 use std::path::Path;
 
@@ -71,7 +71,7 @@ async fn only_work_that_wrote_waits_for_the_disk() {
     let reading = || table.store.get::<Seven>(&key);
     let writing = || table.store.put(&key, &SEVEN, None);
 
-    // On a disk that takes nothing more, a promise cannot be kept; a read promises nothing.
+    // On a full disk a write cannot be acknowledged; a read needs no sync.
     let broken = Disk::broken();
     assert!(broken.durable(reading()).await.is_some());
     assert!(broken.durable(writing()).await.is_none());

@@ -1,7 +1,7 @@
-//! Domains and senders as SES knows them, and the standing of the account itself.
+//! Domains and senders registered with SES, and the status of the account itself.
 //!
-//! SES signs with our own keys ("Bring Your Own DKIM"), so that an owner publishes the same records
-//! whichever relay carries his mail.
+//! SES signs with the account's own keys ("Bring Your Own DKIM"), so an owner publishes the same
+//! records whichever relay carries the mail.
 
 use std::fmt;
 
@@ -13,7 +13,7 @@ use posthaste_model::EmailAddress;
 
 use super::{Ses, client};
 
-/// SES did not do, or did not say, what it was asked.
+/// SES refused a request or did not answer it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("SES answered {0}")]
 pub struct SesError(String);
@@ -31,17 +31,17 @@ impl SesError {
     }
 }
 
-/// What SES says about a domain. The states are its own words.
+/// What SES reports about a domain. The states are verbatim.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SesDomain {
-    /// Whether mail from it is taken.
+    /// Whether SES accepts mail from it.
     pub verified: bool,
     pub dkim: String,
     /// The domain of envelope senders, and its state.
     pub mail_from: Option<(String, String)>,
 }
 
-/// What SES says about the account in this region.
+/// What SES reports about the account in this region.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SesAccount {
     /// In the sandbox, mail goes to verified addresses only.
@@ -54,7 +54,7 @@ pub struct SesAccount {
 }
 
 impl Ses {
-    /// Lets SES sign for a domain with this key (PKCS #8), whether it knew the domain or not.
+    /// Lets SES sign for a domain with this key (PKCS #8), whether or not the domain is registered.
     ///
     /// # Errors
     /// When SES refuses or does not answer.
@@ -92,8 +92,8 @@ impl Ses {
         put.send().await.map(drop).map_err(|e| SesError::of(&e))
     }
 
-    /// Lets SES know an address, whether it did or not. SES mails its owner a link of its own, and
-    /// takes mail from there once he has opened it.
+    /// Registers an address with SES, whether or not it is registered already. SES mails a link to
+    /// the address, and accepts mail from it once the link is opened.
     ///
     /// # Errors
     /// When SES refuses or does not answer.
@@ -116,7 +116,7 @@ impl Ses {
         }
     }
 
-    /// The state of a domain; `None` when SES does not know it.
+    /// The state of a domain; `None` when it is not registered with SES.
     ///
     /// # Errors
     /// When SES refuses or does not answer.
@@ -150,7 +150,7 @@ impl Ses {
         }))
     }
 
-    /// The standing of the account: sandbox, switches, quota.
+    /// The status of the account: sandbox, switches, quota.
     ///
     /// # Errors
     /// When SES refuses or does not answer.

@@ -1,14 +1,14 @@
-//! Which configuration set of SES stands for a pool of addresses that callers name.
+//! Maps the pools of addresses that callers name to configuration sets of SES.
 
 use std::collections::BTreeMap;
 use std::str::FromStr;
 
 /// Configuration sets by the `ip_pool_name` of a mail. SES ties a set to a dedicated pool of its
-/// own; a name that is not here sends through the set of all other mail.
+/// own; a name that is not listed uses the default set.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Pools(BTreeMap<String, String>);
 
-/// A text that is no list of pools.
+/// The text is not a list of pools.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0:?} is not of the form name=configuration-set,…")]
 pub struct InvalidPools(String);
@@ -41,7 +41,7 @@ impl FromStr for Pools {
         let (count, pools) = (pairs.len(), BTreeMap::from_iter(pairs));
         match pools.len() == count {
             true => Ok(Self(pools)),
-            // Which of two sets was meant, nobody can say.
+            // A duplicate name is ambiguous.
             false => Err(InvalidPools(text.to_owned())),
         }
     }

@@ -12,12 +12,12 @@ use crate::reply::RelayReply;
 /// The message is written in pieces of about this many bytes.
 const PIECE: usize = 64 * 1024;
 
-/// An open, greeted and, where asked for, encrypted and logged-in connection.
+/// An open, greeted and, where configured, encrypted and logged-in connection.
 pub(super) struct Connection {
     pub(super) wire: Wire<Box<dyn Io>>,
     pub(super) offers: Capabilities,
     pub(super) tls: bool,
-    /// Our own address on it.
+    /// The local address.
     pub(super) ip: Option<String>,
     pub(super) timeouts: Timeouts,
     /// Mails offered so far.
@@ -34,7 +34,7 @@ pub(super) struct Connection {
 pub(super) struct RelayFailure {
     pub(super) step: Step,
     pub(super) why: Why,
-    /// The connection was lost before the relay said anything about this mail.
+    /// The connection was lost before the relay replied to this mail.
     pub(super) unheard: bool,
 }
 
@@ -42,7 +42,7 @@ pub(super) struct RelayFailure {
 pub(super) enum Why {
     Refused(RelayReply),
     Trouble(WireError),
-    /// What we will not do, or cannot.
+    /// The client refuses, or is unable.
     Ours(String),
 }
 
@@ -68,7 +68,7 @@ impl RelayFailure {
     }
 }
 
-/// One mail as the relay is asked to take it.
+/// One mail as offered to the relay.
 #[derive(Clone, Copy)]
 pub(super) struct Offer<'a> {
     pub(super) from: &'a str,
@@ -98,7 +98,7 @@ impl Connection {
         }
     }
 
-    /// Whether it must not be used again.
+    /// Whether it must not be reused.
     pub(super) fn is_broken(&self) -> bool {
         self.broken
     }
@@ -107,7 +107,7 @@ impl Connection {
     pub(super) async fn offer(&mut self, offer: &Offer<'_>) -> Result<RelayReply, RelayFailure> {
         let steps = self.steps(offer);
         self.served += 1;
-        // Until a reply says otherwise; a future dropped half-way takes the connection with it.
+        // Until a reply says otherwise; dropping the future half-way closes the connection.
         self.broken = true;
         self.unfinished = true;
         if self.offers.pipelining {
@@ -180,8 +180,8 @@ impl Connection {
         failure.map_or(Ok(()), Err)
     }
 
-    /// A server may answer 354 though nobody is left to write to (RFC 2920 section 3.1): an empty
-    /// message ends it. When the refused one was the sender we rather hang up.
+    /// A server may answer 354 although no recipient was accepted (RFC 2920 section 3.1): an empty
+    /// message ends it. When the sender was refused, the client closes the connection.
     async fn call_off(&mut self, failure: Option<&RelayFailure>) {
         self.broken = true;
         if failure.is_some_and(|failure| failure.step == Step::RcptTo) {
@@ -265,7 +265,7 @@ impl Connection {
         }
         stuffing.finish(&mut out);
         self.wire.write(&out, limit).await?;
-        // The room is used again, unless one long-lined message made it too large.
+        // The buffer is reused, unless one long-lined message made it too large.
         if out.capacity() <= 4 * PIECE {
             self.out = out;
         }

@@ -26,7 +26,7 @@ impl Capabilities {
 
     fn add(&mut self, line: &str) {
         let upper = line.to_ascii_uppercase();
-        // `AUTH=PLAIN` is how servers from before RFC 4954 wrote it.
+        // Servers from before RFC 4954 write `AUTH=PLAIN`.
         let mut words = upper.split([' ', '=']).filter(|word| !word.is_empty());
         match words.next() {
             Some("PIPELINING") => self.pipelining = true,

@@ -1,11 +1,11 @@
 //! An SMTP client for one relay (RFC 5321), over a pool of persistent connections.
 //!
-//! Written here rather than taken from `lettre` 0.11, whose connection could not carry this
-//! crate's promises. It waits for the reply to every command, where pipelining (RFC 2920) saves
-//! two of four round trips; it does not set `TCP_NODELAY`; it forgets PIPELINING and SIZE; it
-//! adds an empty line to every message. It fails on replies that are not UTF-8 or have a code
-//! only, so that a refusal in Latin-1 would be retried for three days; and its errors do not say
-//! at which command the relay refused, which is what tells a bounce from our own trouble.
+//! Written here rather than taken from `lettre` 0.11, whose connection cannot meet this crate's
+//! requirements. It waits for the reply to every command, where pipelining (RFC 2920) saves two of
+//! four round trips; it does not set `TCP_NODELAY`; it ignores PIPELINING and SIZE; it adds an
+//! empty line to every message. It fails on replies that are not UTF-8 or consist of a code only,
+//! so that a refusal in Latin-1 would be retried for three days; and its errors do not say at which
+//! command the relay refused, which distinguishes a bounce from a local failure.
 
 mod connection;
 mod ehlo;
@@ -29,32 +29,32 @@ use self::open::TlsCache;
 use self::outcome::{accepted, attempt_of, too_long};
 use crate::{Attempt, Envelope, RelayUrl};
 
-/// How long a relay that should have nothing more to say gets to say it.
+/// How long to wait for the last reply of a relay that should have nothing more to send.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// A connection idle for longer is asked with NOOP before it is used: a middlebox may have
-/// forgotten it without a word.
+/// A connection idle for longer is checked with NOOP before use: a middlebox may have dropped it
+/// silently.
 const DOUBTFUL: Duration = Duration::from_secs(15);
 
 /// How the relay is used.
 #[derive(Clone, Debug)]
 pub struct SmtpConfig {
     pub relay: RelayUrl,
-    /// The name given in EHLO; our address on the connection when absent.
+    /// The name given in EHLO; the local address of the connection when absent.
     pub hello: Option<String>,
     /// Connections at one time; further hand-overs wait their turn. At least 1.
     pub max_connections: usize,
     /// A connection idle for longer is closed.
     pub idle: Duration,
-    /// Mails per connection; relays tend to hang up after some number of their own.
+    /// Mails per connection; relays tend to close it after a limit of their own.
     pub mails_per_connection: u32,
     pub timeouts: Timeouts,
     /// Certificate authorities to trust beside the system's, in PEM.
     pub authorities: Option<Vec<u8>>,
 }
 
-/// How long each step may take. Shorter than RFC 5321 section 4.5.3.2 asks for: the worker that
-/// waits is paid by the second and comes back later anyway.
+/// How long each step may take. Shorter than RFC 5321 section 4.5.3.2 recommends: the waiting
+/// worker is billed by the second and retries later anyway.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timeouts {
     /// TCP, and the TLS handshake.
@@ -79,7 +79,7 @@ impl Default for Timeouts {
 }
 
 impl SmtpConfig {
-    /// Ten connections, kept for a minute, 1,000 mails each.
+    /// Ten connections, idle for up to a minute, 1,000 mails each.
     pub fn new(relay: RelayUrl) -> Self {
         Self {
             relay,
@@ -105,7 +105,7 @@ struct Pool {
 }
 
 impl Smtp {
-    /// Opens nothing yet: connections are made when there is mail.
+    /// Opens nothing yet: connections are opened when there is mail.
     pub fn new(config: SmtpConfig) -> Self {
         let permits = Semaphore::new(config.max_connections.max(1));
         Self(Arc::new(Pool {
@@ -135,7 +135,8 @@ impl Smtp {
         if let Some(mut connection) = pool.idle_connection().await {
             let (attempt, not_attempted) = pool.offer(&mut connection, &offer).await;
             pool.give_back(connection);
-            // The relay had closed it before the mail was mentioned: that was no attempt.
+            // The relay had closed it before the mail was mentioned: that does not count as an
+            // attempt.
             if !not_attempted {
                 return attempt;
             }
@@ -165,7 +166,7 @@ impl Pool {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The connection used last, if it still answers.
+    /// The most recently used connection, if it still answers.
     async fn idle_connection(&self) -> Option<Connection> {
         loop {
             let mut connection = self.lock().pop()?;
@@ -195,14 +196,14 @@ impl Pool {
         idle.retain(|connection| connection.idle_since.elapsed() <= limit);
     }
 
-    /// The outcome, and whether the connection was lost before the relay heard of the mail.
+    /// The outcome, and whether the connection was lost before the relay received any of the mail.
     async fn offer(&self, connection: &mut Connection, offer: &Offer<'_>) -> (Attempt, bool) {
         let offers = connection.offers;
         if offer.utf8 && !offers.smtputf8 {
             return (Attempt::Unsupported, false);
         }
-        // A header that names others in UTF-8 wants the option too (RFC 6531 section 3.4), but is
-        // sent in any case.
+        // A header that names others in UTF-8 requires the option too (RFC 6531 section 3.4), but
+        // is sent in any case.
         let utf8_header = || !header(offer.message).is_ascii();
         let offer = Offer {
             utf8: offer.utf8 || (offers.smtputf8 && utf8_header()),

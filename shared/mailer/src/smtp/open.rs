@@ -128,7 +128,7 @@ impl Connector<'_> {
             ));
         }
         let mut wire = Wire::new(self.encrypt(stream).await?);
-        // What was offered in the clear may have been anybody's words.
+        // What was offered in the clear may have been injected.
         let offers = self.ehlo(&mut wire).await?;
         Ok(Connection::new(wire, offers, true, self.config.timeouts))
     }
@@ -175,7 +175,7 @@ impl Connector<'_> {
         if reply.code == 250 {
             return Ok(Capabilities::read(&reply));
         }
-        // A server that knows no EHLO offers nothing (RFC 5321 section 3.2).
+        // A server that does not support EHLO offers nothing (RFC 5321 section 3.2).
         if matches!(reply.code, 500 | 502) {
             let reply = self.ask(wire, &format!("HELO {}\r\n", self.hello)).await?;
             if reply.code == 250 {

@@ -1,4 +1,4 @@
-//! From what the relay said, or failed to, to the attempt.
+//! Converts the relay's reply, or its absence, to the attempt.
 
 use super::connection::{RelayFailure, Why};
 use super::reply_class::{ReplyClass, classify_reply};

@@ -1,13 +1,13 @@
-//! Whose fault a refusal is. Pure: a step, a reply, a verdict.
+//! Attributes a refusal to the mail or to the connection. Pure: a step, a reply, a verdict.
 //!
 //! A wrong verdict is expensive in one direction: a bounce may suppress an address for good. So
-//! what can be our own trouble is taken for it: every refusal before RCPT, and at RCPT and later
-//! those that speak of our login or of our being allowed to relay.
+//! every refusal that may be a local failure counts as one: all refusals before RCPT, and those at
+//! RCPT and later that concern the login or the right to relay.
 
 use crate::reply::RelayReply;
 use crate::{Cause, EnhancedStatus, RefusalStage};
 
-/// Where in the conversation we are.
+/// The step of the conversation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Step {
     /// TCP, the greeting, EHLO, STARTTLS, AUTH.
@@ -35,7 +35,7 @@ pub(super) fn classify_reply(step: Step, reply: &RelayReply) -> ReplyClass {
     let wanted = if step == Step::Data { 3 } else { 2 };
     match reply.code / 100 {
         class if class == wanted => ReplyClass::Good,
-        // 421 is the relay taking leave, whatever it was asked.
+        // 421 means that the relay closes the connection, whatever the command.
         4 if reply.code == 421 => ReplyClass::Deferred(Cause::Relay),
         4 if step >= Step::RcptTo => ReplyClass::Deferred(Cause::Recipient),
         5 => refusal(step, reply),

@@ -1,11 +1,11 @@
-//! Makes a message fit for DATA: every line end is CRLF and no line is a lone dot
-//! (RFC 5321 sections 2.3.8 and 4.5.2).
+//! Prepares a message for DATA: every line end is CRLF and no line is a lone dot (RFC 5321 sections
+//! 2.3.8 and 4.5.2).
 //!
-//! A bare CR or LF becomes CRLF here whatever the caller thought of it: a relay that takes a bare
-//! line end for a real one would otherwise let a message end early and the rest of it be read as
-//! commands (SMTP smuggling).
+//! A bare CR or LF becomes CRLF here, whatever the caller intended: a relay that accepts a bare
+//! line end would otherwise let a message end early and read the rest of it as commands (SMTP
+//! smuggling).
 
-/// Holds what must be known of the bytes already passed on.
+/// Holds the state of the bytes already passed on.
 #[derive(Debug)]
 pub(super) struct Stuffing {
     line_start: bool,

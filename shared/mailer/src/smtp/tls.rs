@@ -1,4 +1,4 @@
-//! Encryption towards the relay: rustls with the system's authorities, or the operator's own.
+//! Encryption towards the relay: rustls with the system's authorities or the operator's.
 
 use std::sync::Arc;
 
@@ -28,7 +28,7 @@ pub(super) fn checked(extra: Option<&[u8]>) -> Result<TlsConnector, String> {
     connector(|builder| builder.with_root_certificates(roots).with_no_client_auth())
 }
 
-/// A handshake that takes any certificate: better than none, where none would be taken too.
+/// A handshake that accepts any certificate: for connections that may also be unencrypted.
 pub(super) fn unchecked() -> Result<TlsConnector, String> {
     let any = AnyCertificate(Arc::new(aws_lc_rs::default_provider()));
     connector(|builder| {
@@ -48,7 +48,7 @@ fn connector(
     Ok(TlsConnector::from(Arc::new(finish(builder))))
 }
 
-/// Checks that the peer holds its key, but not who the peer is.
+/// Checks that the peer holds its key, but not the peer's identity.
 #[derive(Debug)]
 struct AnyCertificate(Arc<CryptoProvider>);
 

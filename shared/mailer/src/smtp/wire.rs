@@ -1,4 +1,4 @@
-//! Bytes to and from the relay, each wait with an end.
+//! Bytes to and from the relay, each wait with a deadline.
 
 use std::future::{Future, poll_fn};
 use std::io;
@@ -29,7 +29,7 @@ pub(super) enum WireError {
     Nonsense(#[from] ProtocolError),
 }
 
-/// A stream and what was read from it ahead of need.
+/// A stream and the bytes read ahead from it.
 pub(super) struct Wire<S> {
     stream: S,
     inbox: BytesMut,
@@ -45,7 +45,7 @@ impl<S: Io> Wire<S> {
         }
     }
 
-    /// Writes all of it; the stream is buffered by nobody, so once written it is on its way.
+    /// Writes all of it; the stream is unbuffered, so once written it is on its way.
     pub(super) async fn write(&mut self, bytes: &[u8], limit: Duration) -> Result<(), WireError> {
         let stream = &mut self.stream;
         within(limit, async {
@@ -89,8 +89,8 @@ impl<S: Io> Wire<S> {
         self.reply(limit).await
     }
 
-    /// Whether nothing has arrived that nobody asked for: between two mails that is the relay's
-    /// goodbye, or the end of the stream.
+    /// Whether no unsolicited bytes have arrived: between two mails those are the relay's goodbye,
+    /// or the end of the stream.
     pub(super) async fn is_quiet(&mut self) -> bool {
         let mut byte = [0];
         let stream = &mut self.stream;
@@ -103,8 +103,8 @@ impl<S: Io> Wire<S> {
         waiting && self.inbox.is_empty() && self.replies.is_empty()
     }
 
-    /// The stream itself, and whether anything was read ahead: text sent in the clear must not
-    /// be taken for an answer inside TLS (RFC 3207 section 6).
+    /// The stream itself, and whether anything was read ahead: text sent in the clear must not pass
+    /// for an answer inside TLS (RFC 3207 section 6).
     pub(super) fn into_stream(self) -> (S, bool) {
         (self.stream, !self.inbox.is_empty())
     }

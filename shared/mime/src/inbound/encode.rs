@@ -4,10 +4,10 @@ use memchr::memmem;
 
 use super::ParseForm;
 
-/// The boundary every receiver has seen so far (API facts, section 4).
+/// The usual boundary of SendGrid's posts (API facts, section 4).
 const USUAL: &str = "xYzZY";
 
-/// Digits that tell another boundary from the usual one.
+/// Digits that distinguish another boundary from the usual one.
 const DIGITS: usize = 8;
 
 pub(super) fn form(form: &ParseForm<'_>) -> (String, Vec<u8>) {
@@ -44,7 +44,8 @@ pub(super) fn form(form: &ParseForm<'_>) -> (String, Vec<u8>) {
     (format!("multipart/form-data; boundary={boundary}"), out)
 }
 
-/// As browsers write names (the HTML standard's multipart/form-data encoding algorithm).
+/// Names in the form that browsers use (the HTML standard's multipart/form-data encoding
+/// algorithm).
 fn escaped(filename: &str) -> String {
     filename
         .replace('"', "%22")

@@ -1,15 +1,15 @@
-//! What a receiver is told about a mail besides its content.
+//! The data of a POST besides the mail's content.
 
 use std::net::IpAddr;
 
-/// What is known about a mail besides its bytes.
+/// The data about a mail besides its bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct Facts<'a> {
     /// The return path; empty for the null sender of bounces.
     pub envelope_from: &'a str,
     /// The one recipient this POST is for.
     pub envelope_to: &'a str,
-    /// Who handed the mail in; unknown for mails read back from a store without it.
+    /// The client's address; absent for mails stored without it.
     pub sender_ip: Option<IpAddr>,
     pub spf: Spf,
     /// One per checked signature.
@@ -54,7 +54,7 @@ pub struct Signature {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Spam {
     pub score: f64,
-    /// Several lines, as the filter wrote them.
+    /// Several lines, verbatim from the filter.
     pub report: String,
 }
 

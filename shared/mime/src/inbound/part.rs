@@ -1,12 +1,12 @@
-//! What the header of one part says about it.
+//! Parses the header of one part.
 
 use crate::media_type::is_type;
 use crate::parse::{HeaderFields, MultipartParts, Parameterised, charset};
 
-/// Longest name of a file, in bytes: what file systems take, several times over.
+/// Longest name of a file, in bytes: several times the limit of file systems.
 const LONGEST_NAME: usize = 1_000;
 
-/// What the header of a part says.
+/// The header of a part.
 pub(super) struct PartHeader<'a> {
     pub kind: Parameterised,
     pub media_type: String,
@@ -89,7 +89,7 @@ fn content_id(value: &[u8]) -> String {
     id.strip_suffix('>').unwrap_or(id).to_owned()
 }
 
-/// Receivers tell files from fields by their name, so a file always has one.
+/// Receivers distinguish files from fields by their name, so a file always has one.
 pub(super) fn invented(n: usize, media_type: &str) -> String {
     let ending = match media_type {
         "message/rfc822" | "message/global" => "eml",

@@ -1,4 +1,4 @@
-//! Who a mail is from and to, and what about, as text.
+//! The sender, recipients and subject of a mail, as text.
 
 use serde_json::{Map, Value};
 
@@ -18,7 +18,7 @@ impl People {
         let (mut to, mut cc) = (String::new(), String::new());
         let (mut from, mut subject) = (None, None);
         for (name, value) in mail.fields().iter() {
-            // A second `To` is wrong (RFC 5322, section 3.6), but nobody on it should be lost.
+            // A second `To` is invalid (RFC 5322, section 3.6), but its addresses are included.
             if name.eq_ignore_ascii_case(b"to") {
                 append(&mut to, value, fallback);
             } else if name.eq_ignore_ascii_case(b"cc") {

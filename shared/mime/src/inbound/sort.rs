@@ -1,4 +1,4 @@
-//! Which part of a mail is its text, which its HTML, and which are files.
+//! Sorts the parts of a mail into its text, its HTML and its files.
 
 use std::borrow::Cow;
 
@@ -21,7 +21,7 @@ pub(super) struct Sorted<'a> {
     pub files: Vec<File<'a>>,
 }
 
-/// A text in its own bytes.
+/// A text in its original bytes.
 #[derive(Debug)]
 pub(super) struct TextBody<'a> {
     /// Joined only once: there may be a thousand.
@@ -47,7 +47,7 @@ struct Level<'a> {
     kind: PartKind,
     /// Parts begun so far.
     read: usize,
-    /// Which texts this level has given.
+    /// The texts found at this level.
     has_text: bool,
     has_html: bool,
 }
@@ -84,7 +84,7 @@ impl<'a> Sorted<'a> {
         sorted
     }
 
-    /// Takes a part in, or opens it when it is a multipart.
+    /// Adds a part, or opens it when it is a multipart.
     fn entity(
         &mut self,
         entity: Entity<'a>,
@@ -103,7 +103,7 @@ impl<'a> Sorted<'a> {
                     self.file(entity.body, part);
                     None
                 }
-                // Without its boundary it is text that calls itself a multipart.
+                // Without a boundary it is treated as text.
                 None => {
                     self.leaf(entity.body, PartHeader::plain(), level);
                     None
@@ -123,7 +123,7 @@ impl<'a> Sorted<'a> {
         let is_root = level.is_none();
         let mut is_body = is_root || part.filename.is_none();
         if let Some(level) = level {
-            // What a related part shows has an id; its texts are in the first part.
+            // A part shown by a related part has an id; the texts are in the first part.
             let is_shown = level.kind == PartKind::Related && level.read > 1;
             is_body &= !(is_shown && part.content_id.is_some());
             let given = if is_html {
@@ -191,7 +191,7 @@ impl<'a> Sorted<'a> {
         }
     }
 
-    /// The charset that undeclared bytes of this mail are probably in; empty for no idea.
+    /// The probable charset of undeclared bytes of this mail; empty if unknown.
     pub(super) fn fallback_charset(&self) -> &str {
         let body = self.text.as_ref().or(self.html.as_ref());
         let charset = body.map_or("", |body| body.charset.as_str());
@@ -233,7 +233,7 @@ impl<'a> Sorted<'a> {
 }
 
 impl<'a> TextBody<'a> {
-    /// Whether a further text can be joined to this one.
+    /// Whether another text can be joined to this one.
     fn takes(&self, charset: &str, more: &[u8]) -> bool {
         let same = self.charset.eq_ignore_ascii_case(charset);
         // Pure ASCII fits anything that begins like ASCII.

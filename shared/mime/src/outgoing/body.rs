@@ -35,7 +35,7 @@ pub(crate) fn write(
     }
     kind.set("charset", "utf-8".to_owned());
     let text = canonical(text);
-    // The library would send both as they are.
+    // The library would send both unchanged.
     if text.bytes().any(is_control) || text.contains(marker) {
         write_type(&kind, out);
         out.extend_from_slice(b"Content-Transfer-Encoding: quoted-printable\r\n\r\n");
@@ -55,13 +55,12 @@ pub fn is_body_type(mime_type: &str) -> bool {
     MediaType::parse(mime_type).is_some_and(|kind| can_be_body(&kind))
 }
 
-/// The encodings of the others are fixed by RFC 2046, and their text would have to be a whole
-/// message.
+/// RFC 2046 fixes the encodings of the others, and their text would have to be a whole message.
 fn can_be_body(kind: &MediaType<'_>) -> bool {
     !kind.under("multipart") && !kind.under("message")
 }
 
-/// Line ends of text are CRLF (RFC 2046, section 4.1.1), whichever the caller used.
+/// Line ends of text are CRLF (RFC 2046, section 4.1.1), whatever the caller's.
 fn canonical(text: &str) -> Cow<'_, str> {
     let bytes = text.as_bytes();
     let lone = |(at, byte): (usize, &u8)| match byte {

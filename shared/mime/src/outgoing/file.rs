@@ -1,4 +1,4 @@
-//! One attached file: its bytes arrive as base64 and leave as base64, unread.
+//! One attached file: its bytes arrive as base64 and leave as base64, without being decoded.
 
 use std::borrow::Cow;
 
@@ -14,7 +14,7 @@ use super::body::write_type;
 use super::header::one_line;
 use crate::media_type::MediaType;
 
-/// What a file is of which nothing better is known (RFC 2046, section 4.5.1).
+/// The default type of a file (RFC 2046, section 4.5.1).
 fn unknown<'a>() -> MediaType<'a> {
     MediaType {
         essence: "application/octet-stream",
@@ -22,11 +22,11 @@ fn unknown<'a>() -> MediaType<'a> {
     }
 }
 
-/// Longest text of one base64 word of RFC 2047, in octets: 75 characters less `=?utf-8?B?` and
+/// Longest text of one base64 word of RFC 2047, in octets: 75 characters without `=?utf-8?B?` and
 /// `?=` leave 63, so 15 groups of three.
 const WORD: usize = 45;
 
-/// Reads padded and unpadded text, and does not mind bits behind the end.
+/// Accepts padded and unpadded text, and ignores trailing bits.
 const LENIENT: GeneralPurpose = GeneralPurpose::new(
     &base64::alphabet::STANDARD,
     GeneralPurposeConfig::new()
@@ -41,7 +41,7 @@ pub(super) fn write(
     marker: &str,
     out: &mut Vec<u8>,
 ) -> Result<(), BuildError> {
-    // A type that can't be read is no reason to keep the file back.
+    // A type that cannot be read does not prevent sending the file.
     let given = file.mime_type.as_deref().and_then(MediaType::parse);
     let mut kind = given.unwrap_or_else(unknown);
     if !is_base64(file.content.as_bytes()) {
@@ -54,12 +54,12 @@ pub(super) fn write(
             .ok()
             .and_then(|bytes| as_it_is(bytes, marker));
     }
-    // Neither may be base64 (RFC 2046, sections 5.1 and 5.2.1), and what cannot go as it is would
-    // be unreadable under its own name.
+    // Neither may be base64 (RFC 2046, sections 5.1 and 5.2.1), and one that cannot be sent as it
+    // is would be unreadable under its own type.
     if kind.under("multipart") || kind.under("message") && lines.is_none() {
         kind = unknown();
     }
-    // Without a charset readers take text for US-ASCII, or for whatever their owner speaks.
+    // Without a charset readers assume US-ASCII, or their own default.
     if kind.under("text") && !kind.has("charset") && is_foreign_utf8(&file.content) {
         kind.set("charset", "utf-8".to_owned());
     }
@@ -92,7 +92,7 @@ fn write_named_type(kind: &MediaType<'_>, filename: &str, out: &mut Vec<u8>) {
         return write_type(&kind, out);
     }
     write_type(kind, out);
-    // Back over the line end: the name goes on.
+    // Removes the line end: the name continues.
     out.truncate(out.len() - b"\r\n".len());
     out.extend_from_slice(b";\r\n name=\"");
     for (at, word) in words(filename).into_iter().enumerate() {
@@ -136,8 +136,8 @@ fn write_disposition(file: &Attachment, filename: &str, out: &mut Vec<u8>) {
     }
 }
 
-/// The id without the brackets some callers add (API facts, trap 15). What cannot stand in an id
-/// is written as in the `cid:` URL that points to it (RFC 2392): `%C3%BC`.
+/// The id without the brackets some callers add (API facts, trap 15). Characters not allowed in an
+/// id are written as in the `cid:` URL that points to it (RFC 2392): `%C3%BC`.
 fn content_id(id: &str) -> Cow<'_, str> {
     let id = id.trim();
     let id = id.strip_prefix('<').unwrap_or(id);
@@ -158,8 +158,8 @@ fn content_id(id: &str) -> Cow<'_, str> {
     Cow::Owned(safe)
 }
 
-/// Whether the text is the standard alphabet with at most its padding, so that nothing else can
-/// come through as it is.
+/// Whether the text is the standard alphabet with at most its padding, so that no other text passes
+/// unchanged.
 fn is_base64(text: &[u8]) -> bool {
     let end = text.iter().rposition(|b| *b != b'=').map_or(0, |at| at + 1);
     let (data, padding) = text.split_at(end);
@@ -183,8 +183,8 @@ pub(crate) fn wrap(text: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// The bytes as lines that may stand in a mail unencoded, or `None`. Lone line feeds become CRLF,
-/// which is what a message on the wire has.
+/// The bytes as lines that need no encoding, or `None`. Lone line feeds become CRLF, as required on
+/// the wire.
 fn as_it_is(bytes: Vec<u8>, marker: &str) -> Option<Vec<u8>> {
     let text = String::from_utf8(bytes).ok()?.replace("\r\n", "\n");
     let plain = |b: u8| matches!(b, b'\t' | b'\n' | b' '..=b'~');

@@ -12,11 +12,11 @@ use posthaste_model::Mailbox;
 use super::{BuildError, Outgoing, Stamp};
 
 /// Longest run without a place to fold that is still written as it is. RFC 5322, section 2.1.1,
-/// ends lines at 998 octets, and the name of the header stands before it.
+/// limits lines to 998 octets, and the name of the header precedes it.
 const LONGEST_RUN: usize = 900;
 
 /// Names a caller cannot set, in lower case: the reserved ones of the SPEC ("Reserved headers"),
-/// what the message says about itself, and what only a transport may write.
+/// those the message sets itself, and those reserved for a transport.
 const RESERVED: [&str; 26] = [
     "arc-authentication-results",
     "arc-message-signature",
@@ -54,8 +54,8 @@ pub fn is_reserved(name: &str) -> bool {
         .any(|reserved| name.eq_ignore_ascii_case(reserved))
 }
 
-/// Letters of a header's name: one encoded word of its value must fit on its line, and RFC 2047,
-/// section 2, ends such a line after 76 characters.
+/// The most letters of a header's name: one encoded word of its value must fit on its line, and RFC
+/// 2047, section 2, limits such a line to 76 characters.
 pub const LONGEST_HEADER_NAME: usize = 76;
 
 /// RFC 5322 `field-name`, at most [`LONGEST_HEADER_NAME`] characters.
@@ -119,8 +119,8 @@ pub(crate) fn addresses(name: &str, list: &[Mailbox], out: &mut Vec<u8>) {
     Address::new_list(items).write_header(out, name.len() + 2);
 }
 
-/// Writes a header of free text. ASCII goes as it is, so that what a caller encoded, a URL or a
-/// list of ids stays what it was; anything else becomes encoded words (RFC 2047).
+/// Writes a header of free text. ASCII is written unchanged, so that values the caller encoded,
+/// URLs and lists of ids are preserved; anything else becomes encoded words (RFC 2047).
 pub(crate) fn unstructured(name: &str, value: &str, out: &mut Vec<u8>) {
     let value = one_line(value);
     if value.is_empty() {
@@ -156,9 +156,8 @@ pub(crate) fn breaks_line(c: char) -> bool {
     c.is_control() || matches!(c, '\u{2028}' | '\u{2029}')
 }
 
-/// The text on one line: control characters and line separators become a space, a run of them just
-/// one, and a folded line is unfolded. White space at the ends goes, because no reader would see
-/// it.
+/// The text on one line: each run of control characters and line separators becomes one space, and
+/// a folded line is unfolded. White space at the ends is removed.
 pub(super) fn one_line(text: &str) -> Cow<'_, str> {
     let text = text.trim();
     if !text.contains(breaks_line) {

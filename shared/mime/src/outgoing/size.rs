@@ -1,4 +1,4 @@
-//! How large a mail will be, without writing it if that can be helped.
+//! Estimates the size of a mail, without writing it where possible.
 
 use posthaste_model::{Attachment, Content};
 
@@ -7,13 +7,13 @@ use super::body;
 /// A composed mail is below so many octets, with headers, body and files (SPEC, "Limits").
 pub const LARGEST_MAIL: usize = 30 << 20;
 
-/// What a part's own header and its boundary take, the file name aside.
+/// The size of a part's own header and its boundary, without the file name.
 const AROUND: usize = 512;
 
 /// Whether body and files, as they go out, exceed `limit` octets.
 ///
 /// Most mails are far below; a mail close to the limit has its text encoded once to be counted.
-/// Headers are the caller's to add.
+/// Headers are added by the caller.
 pub fn exceeds(limit: usize, contents: &[Content], attachments: &[Attachment]) -> bool {
     let files: usize = attachments.iter().map(file).sum();
     let bound: usize = contents.iter().map(|c| text_at_most(&c.value)).sum();
@@ -24,7 +24,7 @@ pub fn exceeds(limit: usize, contents: &[Content], attachments: &[Attachment]) -
     files.saturating_add(exact) > limit
 }
 
-/// Base64 in lines of 76 characters, and three times the name: twice it may stand encoded.
+/// Base64 in lines of 76 characters, and three times the name: twice it may be encoded.
 fn file(file: &Attachment) -> usize {
     let data = file.content.len();
     data + data.div_ceil(76) * 2 + file.filename.len() * 6 + AROUND
@@ -34,7 +34,7 @@ fn file(file: &Attachment) -> usize {
 fn text_at_most(text: &str) -> usize {
     let ends = text.bytes().filter(|b| matches!(b, b'\r' | b'\n')).count();
     let base64 = (text.len() + ends).div_ceil(3) * 4;
-    // Text with control characters is quoted-printable whatever that costs.
+    // Text with control characters is quoted-printable whatever its size.
     let quoted = |b: &u8| *b < b' ' && !b"\t\r\n".contains(b) || *b == 0x7f;
     let worst = if text.as_bytes().iter().any(quoted) {
         text.len() * 3 + ends
@@ -46,7 +46,7 @@ fn text_at_most(text: &str) -> usize {
 
 fn text(content: &Content) -> usize {
     let mut out = Vec::new();
-    // What cannot be written is not sent.
+    // Characters that cannot be written are not sent.
     match body::write(&content.mime_type, &content.value, "=_size", &mut out) {
         Ok(()) => out.len() + AROUND,
         Err(_) => 0,
@@ -90,7 +90,7 @@ mod tests {
             mime_type: "text/plain".into(),
             value,
         };
-        // Short ASCII lines go as they are.
+        // Short ASCII lines are written unchanged.
         let plain = [content("plain text\r\n".repeat(10_000))];
         assert!(!exceeds(121_000, &plain, &[]));
         assert!(exceeds(119_000, &plain, &[]));

@@ -1,4 +1,4 @@
-//! Bytes to text by the name of a charset, and the name for bytes that came without a good one.
+//! Converts bytes to text by the name of a charset, and names the charset of undeclared bytes.
 
 use std::borrow::Cow;
 
@@ -9,10 +9,11 @@ use crate::media_type::is_token;
 
 pub(crate) const UTF8: &str = "UTF-8";
 const ASCII: &str = "us-ascii";
-/// What readers take unnamed 8-bit text for when it is not UTF-8: every byte means something.
+/// The charset that readers assume for undeclared 8-bit text that is not UTF-8: every byte is
+/// valid.
 const WESTERN: &str = "windows-1252";
 
-/// Text of `label`'s bytes. Without a usable name it is UTF-8 if it can be, else Windows-1252.
+/// Text of `label`'s bytes. Without a usable name it is UTF-8 if valid, else Windows-1252.
 pub(crate) fn decode<'a>(label: &str, bytes: &'a [u8]) -> Cow<'a, str> {
     if is_utf8(label) {
         return String::from_utf8_lossy(bytes);
@@ -34,14 +35,14 @@ fn western(bytes: &[u8]) -> String {
     }
 }
 
-/// The library compares no more than 45 characters, so a longer name could hide anything.
+/// The library compares only 45 characters, so a longer name could hide anything.
 fn decoder(label: &str) -> Option<DecoderFnc> {
     let legal = label.len() <= 45 && is_token(label);
     legal.then(|| charset_decoder(label.as_bytes())).flatten()
 }
 
-/// The name under which a receiver can decode these bytes: the declared one, unless nobody knows
-/// it or the bytes contradict it.
+/// The name under which a receiver can decode these bytes: the declared one, unless it is unknown
+/// or the bytes contradict it.
 pub(crate) fn name(declared: Option<&str>, bytes: &[u8]) -> String {
     let declared = declared.map(str::trim).filter(|label| {
         let known = is_utf8(label) || decoder(label).is_some();
@@ -56,7 +57,7 @@ pub(crate) fn name(declared: Option<&str>, bytes: &[u8]) -> String {
     }
 }
 
-/// Whether ASCII letters and line ends stand for themselves, so that two texts can be joined.
+/// Whether ASCII letters and line ends represent themselves, so that two texts can be joined.
 pub(crate) fn can_be_joined(label: &str) -> bool {
     let label = label.to_ascii_lowercase();
     let wide = [

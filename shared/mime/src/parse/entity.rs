@@ -13,7 +13,7 @@ pub(crate) struct Entity<'a> {
 }
 
 impl<'a> Entity<'a> {
-    /// Cuts at the first empty line, or before the first line that cannot belong to a header.
+    /// Splits at the first empty line, or before the first line that cannot belong to a header.
     pub(crate) fn read(raw: &'a [u8]) -> Self {
         let mut at = 0;
         for line in fields::lines(raw) {
@@ -26,7 +26,7 @@ impl<'a> Entity<'a> {
                     body: body.get(line.len()..).unwrap_or_default(),
                 };
             }
-            // mbox writers put a `From ` line before the header, and some forget to take it away.
+            // mbox writers put a `From ` line before the header, and some fail to remove it.
             let envelope = is_first && (line.starts_with(b"From ") || line.starts_with(b">From "));
             if !envelope && !fields::belongs(line, is_first) {
                 break;
@@ -52,14 +52,14 @@ pub(crate) struct MultipartParts<'a> {
 }
 
 impl<'a> MultipartParts<'a> {
-    /// The parts by this boundary. One with white space in it, that never occurs, has swallowed the
+    /// The parts by this boundary. A boundary with white space in it that never occurs includes the
     /// next parameter: the semicolon is missing, as in an example of RFC 2387.
     pub(crate) fn leniently(body: &'a [u8], boundary: &[u8]) -> Option<Self> {
         let first = boundary.split(u8::is_ascii_whitespace).next();
         Self::read(body, boundary).or_else(|| Self::read(body, first?))
     }
 
-    /// `None` when the boundary is empty or never occurs: then the body is no multipart.
+    /// `None` when the boundary is empty or never occurs: then the body is not a multipart.
     pub(crate) fn read(body: &'a [u8], boundary: &[u8]) -> Option<Self> {
         let boundary = boundary.trim_ascii_end();
         if boundary.is_empty() {
@@ -71,7 +71,7 @@ impl<'a> MultipartParts<'a> {
         Some(Self { delimiter, rest })
     }
 
-    /// What has not been read yet.
+    /// The unread rest.
     pub(crate) fn rest(&self) -> &'a [u8] {
         self.rest.unwrap_or_default()
     }
@@ -83,7 +83,7 @@ impl<'a> Iterator for MultipartParts<'a> {
     fn next(&mut self) -> Option<&'a [u8]> {
         let rest = self.rest.take()?;
         let Some(next) = find(rest, &self.delimiter) else {
-            // The closing delimiter is missing: the last part goes to the end.
+            // The closing delimiter is missing: the last part extends to the end.
             return (!rest.trim_ascii().is_empty()).then_some(rest);
         };
         if !next.closing {
@@ -93,7 +93,7 @@ impl<'a> Iterator for MultipartParts<'a> {
     }
 }
 
-/// Where a delimiter line stands.
+/// The position of a delimiter line.
 struct Delimiter {
     /// End of the text before it: its line end belongs to the delimiter.
     before: usize,
@@ -102,10 +102,10 @@ struct Delimiter {
     closing: bool,
 }
 
-/// The first line that is the delimiter and nothing else but white space.
+/// The first line that consists of the delimiter and optional white space.
 ///
 /// Each line is read to its end at most once, however often the delimiter occurs in it: a body of
-/// nothing but hyphens holds the delimiter `---` at every byte.
+/// only hyphens contains the delimiter `---` at every byte.
 fn find(body: &[u8], delimiter: &[u8]) -> Option<Delimiter> {
     for at in memmem::find_iter(body, delimiter) {
         let (head, tail) = body.split_at_checked(at)?;

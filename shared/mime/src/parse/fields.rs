@@ -1,4 +1,4 @@
-//! The fields of a header block, found on demand: nothing is kept, so ten thousand of them cost
+//! The fields of a header block, found on demand: nothing is stored, so ten thousand of them cost
 //! as little as ten.
 
 use std::borrow::Cow;
@@ -83,7 +83,7 @@ pub(super) fn belongs(line: &[u8], is_first: bool) -> bool {
     name.iter().all(u8::is_ascii_graphic)
 }
 
-/// The value on one line: the line ends of its folds go, their white space stays.
+/// The value on one line: the line ends of its folds are removed, their white space stays.
 pub(crate) fn unfolded(value: &[u8]) -> Cow<'_, [u8]> {
     if memchr::memchr2(b'\r', b'\n', value).is_none() {
         return Cow::Borrowed(value);

@@ -1,5 +1,5 @@
-//! `Content-Type` and `Content-Disposition` as they really arrive: RFC 2045 and RFC 2231, and
-//! the ways around them that mail programs have found.
+//! `Content-Type` and `Content-Disposition` as they occur in practice: RFC 2045 and RFC 2231, and
+//! the deviations of mail programs.
 
 use std::borrow::Cow;
 
@@ -50,7 +50,7 @@ impl Parameterised {
         Self { value, params }
     }
 
-    /// A parameter as text. Encoded words, which RFC 2047 forbids here and half the world uses,
+    /// A parameter as text. Encoded words, which RFC 2047 forbids here but many mail programs use,
     /// are decoded too.
     pub(crate) fn get(&self, name: &str, fallback: &str) -> Option<String> {
         if let Some((label, bytes)) = self.extended(name) {
@@ -60,7 +60,7 @@ impl Parameterised {
         Some(words::text(&bytes, WordContext::Text, fallback))
     }
 
-    /// A parameter's bytes as they stand, as a boundary must be taken.
+    /// A parameter's bytes unchanged, as a boundary requires.
     pub(crate) fn raw(&self, name: &str) -> Option<Cow<'_, [u8]>> {
         let plain = self
             .params

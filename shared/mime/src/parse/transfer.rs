@@ -1,5 +1,5 @@
-//! Transfer encodings (RFC 2045, section 6), decoded as far as they go: what is broken loses
-//! nothing but itself.
+//! Decodes transfer encodings (RFC 2045, section 6) as far as possible: a broken piece loses only
+//! itself.
 
 use std::borrow::Cow;
 
@@ -7,7 +7,7 @@ use encodify::qp;
 
 use super::fields;
 
-/// The body's own bytes. Unknown encodings, and those that change nothing, leave them as they are.
+/// The decoded body. Unknown encodings, and those that change nothing, leave it unchanged.
 pub(crate) fn decoded<'a>(encoding: Option<&[u8]>, body: &'a [u8]) -> Cow<'a, [u8]> {
     let encoding = encoding.unwrap_or_default();
     // Some writers add a comment or a semicolon.
@@ -24,7 +24,7 @@ pub(crate) fn decoded<'a>(encoding: Option<&[u8]>, body: &'a [u8]) -> Cow<'a, [u
     Cow::Borrowed(body)
 }
 
-/// What a character of the alphabet stands for.
+/// The value of a character of the alphabet.
 fn value(byte: u8) -> Option<u8> {
     match byte {
         b'A'..=b'Z' => Some(byte - b'A'),
@@ -36,9 +36,9 @@ fn value(byte: u8) -> Option<u8> {
     }
 }
 
-/// Decodes with foreign characters skipped. Padding ends a piece, and another may follow, as some
-/// writers encode piece by piece; but a line that could not be base64 ends the data, because
-/// mailing lists write their footer behind it.
+/// Decodes, skipping foreign characters. Padding ends a piece, and another may follow, as some
+/// writers encode piece by piece; but a line that cannot be base64 ends the data, because mailing
+/// lists append their footer.
 pub(crate) fn base64(body: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(body.len() / 4 * 3 + 3);
     let mut padded = false;

@@ -1,4 +1,4 @@
-//! Header text as a person reads it: UTF-8, encoded words decoded (RFC 2047).
+//! Header text for display: UTF-8, encoded words decoded (RFC 2047).
 
 use std::borrow::Cow;
 
@@ -9,19 +9,19 @@ use super::fields::unfolded;
 use super::transfer::base64;
 
 /// Longest header text that is decoded, in bytes. More is a mistake or an attack; the raw header
-/// still has all of it.
+/// still contains all of it.
 pub(crate) const LONGEST: usize = 1 << 20;
 
-/// Longest encoded word, in bytes. RFC 2047 ends them at 75; without an end, a header of words
-/// that never end would be searched to its end for each of them.
+/// Longest encoded word, in bytes. RFC 2047 limits them to 75; without a limit, each of many
+/// unterminated words would be searched to the end of the header.
 const LONGEST_WORD: usize = 4096;
 
-/// What the text is, because that decides how a decoded word may stand in it.
+/// The kind of text, which decides how a decoded word may appear in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum WordContext {
     /// A subject: free text.
     Text,
-    /// A list of addresses: a decoded name that would read as more than a name is quoted.
+    /// A list of addresses: a decoded name that would parse as more than a name is quoted.
     Addresses,
 }
 
@@ -96,7 +96,7 @@ fn push_words(out: &mut String, words: &str, place: WordContext, quoted: bool) {
     };
     match place {
         WordContext::Addresses if quoted => escape(out),
-        // RFC 5322 `specials`: outside quotes they would cut the name in two.
+        // RFC 5322 `specials`: outside quotes they would split the name.
         WordContext::Addresses if words.contains(|c| "()<>[]:;@\\,.\"".contains(c)) => {
             out.push('"');
             escape(out);
@@ -154,7 +154,7 @@ fn word(text: &[u8]) -> Option<(EncodedWord<'_>, &[u8])> {
     let rest = all.get(mark + 3 + end + 2..)?;
     let bytes = match encoding {
         b'b' | b'B' => base64(data),
-        // The library refuses a `=` that begins no escape; then the text is taken as it is.
+        // The library refuses a `=` that begins no escape; then the text is used unchanged.
         b'q' | b'Q' => match qp::Q_TEXT.decode(data) {
             Ok(bytes) => bytes.into_owned(),
             Err(_) => data.to_vec(),

@@ -5,7 +5,7 @@ use crate::parse::{WordContext, text};
 /// Most addresses of one list.
 const MOST: usize = 1_000;
 
-/// Longest encoded word that is kept in one piece, in bytes; RFC 2047 ends them at 75.
+/// Longest encoded word that stays in one piece, in bytes; RFC 2047 limits them to 75.
 const LONGEST_WORD: usize = 512;
 
 /// A name and an address, either of which may be empty in a bad list.
@@ -17,16 +17,16 @@ pub struct MailAddress {
     pub address: String,
 }
 
-/// What has been read of one address.
+/// The state of one address.
 #[derive(Default)]
 struct AddressEntry {
-    /// Words outside the angle brackets, without their quotes; the second tells an address.
+    /// Words outside the angle brackets, without their quotes; the second identifies an address.
     words: Vec<(Vec<u8>, bool)>,
     angle: Option<Vec<u8>>,
     comment: Vec<u8>,
 }
 
-/// The word at hand.
+/// The current word.
 #[derive(Default)]
 struct AddressWord {
     bytes: Vec<u8>,
@@ -60,7 +60,7 @@ pub(super) fn read(list: &[u8], found: &mut Vec<MailAddress>) {
                 entry.push(&mut word);
                 found.extend(std::mem::take(&mut entry).finish());
             }
-            // What stood before it is the name of a group.
+            // The text before it is the name of a group.
             b':' if entry.angle.is_none() && !word.has_at => {
                 (entry, word) = (AddressEntry::default(), AddressWord::default());
             }
@@ -70,7 +70,7 @@ pub(super) fn read(list: &[u8], found: &mut Vec<MailAddress>) {
                 word.add(byte);
                 word.bytes.extend(rest.get(..end).unwrap_or_default());
                 at += end;
-                // The next one needs no space, and its neighbour must not be glued to it.
+                // The next word needs no space, and must not be joined to its neighbour.
                 if end > 0 {
                     entry.push(&mut word);
                 }
@@ -130,7 +130,7 @@ impl AddressEntry {
     }
 }
 
-/// Takes in a quoted string behind its first quote; the length of it with the last.
+/// Reads a quoted string after its first quote; returns its length with the last quote.
 fn quoted(rest: &[u8], word: &mut AddressWord) -> usize {
     word.begun = true;
     let mut bytes = rest.iter().enumerate();
@@ -144,7 +144,7 @@ fn quoted(rest: &[u8], word: &mut AddressWord) -> usize {
     rest.len()
 }
 
-/// Takes in a comment behind its first parenthesis, with those in it; the length of it.
+/// Reads a comment after its first parenthesis, with nested ones; returns its length.
 fn comment(rest: &[u8], into: &mut Vec<u8>) -> usize {
     let mut depth = 1_usize;
     let mut bytes = rest.iter().enumerate();
@@ -169,8 +169,8 @@ fn comment(rest: &[u8], into: &mut Vec<u8>) -> usize {
     rest.len()
 }
 
-/// How much of `rest`, which begins with the question mark of `=?`, belongs to an encoded word: the
-/// text of one may hold what would otherwise end the name. 0 when it is none.
+/// How much of `rest`, which begins with the question mark of `=?`, belongs to an encoded word,
+/// whose text may contain characters that would otherwise end the name. 0 when it is not one.
 fn encoded(rest: &[u8]) -> usize {
     let text = rest.get(..LONGEST_WORD).unwrap_or(rest);
     let mut marks = memchr::memchr_iter(b'?', text).skip(1);

@@ -1,4 +1,4 @@
-//! Which parts are what a person reads, and which are files (after RFC 8621, section 4.1.4).
+//! Decides which parts are displayed, and which are files (after RFC 8621, section 4.1.4).
 
 use super::part::{Disposition, MailPart};
 
@@ -9,7 +9,7 @@ pub enum BodyKind {
     Html,
 }
 
-/// What is known of one multipart while its parts are read.
+/// The state of one multipart while its parts are read.
 #[derive(Clone, Debug)]
 pub(super) struct Level {
     kind: MultipartKind,
@@ -63,7 +63,7 @@ impl Level {
         self.kind == MultipartKind::Digest
     }
 
-    /// What the part at hand, already counted, is shown as; `None` for a file.
+    /// How the current part, already counted, is displayed; `None` for a file.
     pub(super) fn classify(&mut self, part: &MailPart<'_>) -> Option<BodyKind> {
         let kind = match part.media_type.as_str() {
             "text/plain" => BodyKind::Text,
@@ -73,13 +73,13 @@ impl Level {
         if self.kind == MultipartKind::Alternative {
             return Some(kind);
         }
-        // Behind the first part of a related one, and with a name, texts are files.
+        // After the first part of a related one, and with a name, texts are files.
         let is_first = self.children == 1;
         let is_file = self.kind == MultipartKind::Related || part.is_named;
         if part.disposition == Disposition::Attachment || (is_file && !is_first) {
             return None;
         }
-        // An alternative may be a multipart itself: what it begins with is the form it has.
+        // An alternative may be a multipart itself: its first part decides its format.
         if self.in_alternative {
             match kind {
                 BodyKind::Html => self.needs_text = false,

@@ -1,4 +1,4 @@
-//! One part of a mail: what its header says, and its content.
+//! One part of a mail: its header and its content.
 
 use std::borrow::Cow;
 
@@ -6,7 +6,7 @@ use super::BodyKind;
 use crate::media_type::{is_token, is_type};
 use crate::parse::{Entity, MultipartParts, Parameterised, charset, decoded};
 
-/// Longest content id or message id that is kept, in bytes.
+/// Longest content id or message id that is stored, in bytes.
 const LONGEST_ID: usize = 1_000;
 
 /// `Content-Disposition`, as far as readers act on it.
@@ -29,14 +29,14 @@ pub struct MailPart<'a> {
     /// `type/subtype` in lower case, both tokens of at most 127 characters. `text/plain` when it is
     /// missing, `application/octet-stream` when it cannot be read (RFC 2045, section 5.2).
     pub media_type: String,
-    /// The declared charset, if it could be the name of one.
+    /// The declared charset, if it is a plausible name.
     pub charset: Option<String>,
     pub disposition: Disposition,
     /// Decoded, but not cleaned: it may hold anything.
     pub filename: Option<String>,
     /// Without angle brackets; it may hold anything.
     pub content_id: Option<String>,
-    /// What it is shown as; `None` for a file and for a multipart.
+    /// How it is displayed; `None` for a file and for a multipart.
     pub body_kind: Option<BodyKind>,
     /// Whether it has parts of its own in the list.
     pub is_multipart: bool,
@@ -79,7 +79,7 @@ impl<'a> MailPart<'a> {
         }
     }
 
-    /// Bytes beyond the bounds, as a file.
+    /// Bytes beyond the limits, as a file.
     pub(super) fn unread(content: &'a [u8], parent: Option<usize>, number: usize) -> Self {
         Self {
             parent,
@@ -98,8 +98,8 @@ impl<'a> MailPart<'a> {
         }
     }
 
-    /// The parts of a multipart, if this is one that may be opened. One that is too deep becomes a
-    /// file, and one without its boundary a text.
+    /// The parts of a multipart, if it may be opened. One that is too deep becomes a file, and one
+    /// without its boundary a text.
     pub(super) fn open(
         &mut self,
         entity: Entity<'a>,
@@ -123,12 +123,12 @@ impl<'a> MailPart<'a> {
         parts.filter(|_| may_nest)
     }
 
-    /// The content with its transfer encoding undone, and nothing else.
+    /// The content with its transfer encoding decoded, otherwise unchanged.
     pub fn bytes(&self) -> Cow<'a, [u8]> {
         decoded(self.encoding, self.content)
     }
 
-    /// The content as text, by its charset or what it must be in.
+    /// The content as text, by its declared or detected charset.
     pub fn text(&self) -> String {
         let bytes = self.bytes();
         let name = charset::name(self.charset.as_deref(), &bytes);
@@ -146,7 +146,7 @@ fn media_type(value: &str, in_digest: bool) -> String {
     }
 }
 
-/// What stands in the angle brackets of a message id or a content id, or all of it without any.
+/// The text within the angle brackets of a message id or a content id, or all of it without any.
 pub(super) fn id(value: &[u8]) -> String {
     let value = value.get(..LONGEST_ID).unwrap_or(value);
     let value = crate::parse::unfolded(value);

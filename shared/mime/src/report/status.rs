@@ -6,23 +6,23 @@ use crate::parse::{HeaderFields, WordContext, text};
 /// A delivery report.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Delivery {
-    /// Who reports.
+    /// The reporting server.
     pub reporting_mta: Option<String>,
     pub recipients: Vec<Recipient>,
     pub original: Original,
 }
 
-/// What became of the mail for one recipient.
+/// The result of the mail for one recipient.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Recipient {
-    /// The address it was last sent to.
+    /// The address of the last delivery attempt.
     pub address: String,
-    /// The address the sender wrote, where forwarding has changed it.
+    /// The sender's original address, where forwarding has changed it.
     pub original: Option<String>,
     pub action: ReportAction,
     /// `5.1.1` (RFC 3463).
     pub status: Option<String>,
-    /// What the other server said, on one line: `550 5.1.1 User unknown`.
+    /// The other server's reply, on one line: `550 5.1.1 User unknown`.
     pub diagnostic: Option<String>,
     pub remote_mta: Option<String>,
 }
@@ -51,8 +51,8 @@ impl ReportAction {
     }
 }
 
-/// Reads the groups of fields: the first is about the report, each other about one recipient.
-/// Some servers leave the empty line between them out.
+/// Parses the groups of fields: the first is about the report, each other about one recipient. Some
+/// servers omit the empty line between them.
 pub(super) fn read(body: &[u8]) -> Delivery {
     let mut delivery = Delivery::default();
     for group in groups(body).take(MOST + 1) {
@@ -97,7 +97,8 @@ fn groups(body: &[u8]) -> impl Iterator<Item = &[u8]> {
             }
             rest = rest.get(end + 1..)?;
         }
-        // From its start only: the blank end of the body is not for each group to read.
+        // Trimmed at its start only: trimming the end would rescan the blank rest of the body for
+        // each group.
         if rest.trim_ascii_start().is_empty() {
             return None;
         }

@@ -1,9 +1,9 @@
-//! The boundaries of a mail, and whether a text would be cut at one of them.
+//! The boundaries of a mail, and whether a text contains one of them.
 
 use std::collections::{BTreeSet, HashSet};
 
-/// Bytes of a boundary that are compared: RFC 2046, section 5.1.1, ends boundaries at 70. Of a
-/// longer one the beginning is enough, for taking too much for a boundary harms nothing.
+/// Bytes of a boundary that are compared: RFC 2046, section 5.1.1, limits boundaries to 70. For a
+/// longer one the beginning is enough, because false positives are harmless.
 const COMPARED: usize = 70;
 
 /// The boundaries of a mail's multiparts.

@@ -1,9 +1,9 @@
-//! What makes a header say different things to different readers.
+//! Detects headers that different readers interpret differently.
 
 use super::mailboxes::{Unreadable, breaks, mailboxes};
 use crate::parse::Entity;
 
-/// Fields that say who wrote the mail or gets the answers.
+/// Fields of authors and reply addresses.
 const AUTHORS: [&str; 6] = [
     "from",
     "sender",
@@ -19,8 +19,8 @@ const SINGLE: [&str; 3] = ["from", "sender", "reply-to"];
 /// Further fields of addresses.
 const RECIPIENTS: [&str; 6] = ["to", "cc", "bcc", "resent-to", "resent-cc", "resent-bcc"];
 
-/// Why a mail is not one that we pass on under an account's name: a receiver may show another
-/// author, or other fields, than we have read.
+/// Why a mail is not passed on under an account's name: a receiver may show another author, or
+/// other fields, than the parser.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Flaw {
     #[error("a line of the header is no field: a name is printable ASCII, followed by a colon")]
@@ -70,8 +70,8 @@ impl Flaw {
     }
 }
 
-/// Whether each line continues one or begins with a name of RFC 5322, section 2.2. The line with
-/// which mailbox files separate mails is not passed on.
+/// Whether each line continues a field or begins with a name of RFC 5322, section 2.2. The
+/// separator line of mailbox files is not passed on.
 fn are_fields(header: &[u8]) -> bool {
     let mut rest = header;
     let mut is_first = true;
@@ -93,8 +93,8 @@ fn are_fields(header: &[u8]) -> bool {
     true
 }
 
-/// Whether the header ends with an empty line or with the mail, and not before a line that is no
-/// field: to another reader what follows is still the header.
+/// Whether the header ends with an empty line or with the mail, and not before a line that is not a
+/// field: another reader may count what follows as header.
 fn ends(raw: &[u8], header: &[u8]) -> bool {
     let rest = raw.get(header.len()..).unwrap_or_default();
     rest.is_empty() || rest.starts_with(b"\r\n") || rest.starts_with(b"\n")
@@ -149,7 +149,7 @@ mod tests {
 
     #[test]
     fn names_are_printable_and_stand_before_their_colon() {
-        // The first and the last that are legal, and what lies beyond.
+        // The first and the last valid characters, and those beyond.
         check("!: x\r\n~: x\r\n", None);
         for line in [
             "X y: z",

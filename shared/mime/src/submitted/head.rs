@@ -1,4 +1,4 @@
-//! The header of a submitted mail, as far as anybody acts on it.
+//! The header of a submitted mail, as far as it is used.
 
 use posthaste_model::Mailbox;
 
@@ -6,28 +6,28 @@ use super::flaw::Flaw;
 use super::mailboxes::mailboxes;
 use crate::parse::{Entity, WordContext, text, unfolded};
 
-/// Longest Message-ID that is taken over, in characters.
+/// Longest Message-ID that is reused, in characters.
 const LONGEST_ID: usize = 250;
 
-/// An `X-SMTPAPI` of more octets is taken for no JSON anyway, and is not read to find that out.
+/// A longer `X-SMTPAPI`, in octets, counts as invalid JSON without being parsed.
 const LONGEST_INSTRUCTIONS: usize = 4 * 1024 * 1024;
 
-/// What the header says.
+/// The content of the header.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SubmittedHead {
-    /// The one author; `None` when there is no `From`, when it cannot be read, and when it names
-    /// several: whoever checks the sender and whoever shows it must see the same.
+    /// The only author; `None` when `From` is missing, unreadable, or names several: sender
+    /// verification and readers must see the same author.
     pub from: Option<Mailbox>,
     pub subject: String,
-    /// Who gets the answers; empty when there is no `Reply-To`, or not one that can be read whole.
+    /// The reply addresses; empty when `Reply-To` is missing or not fully readable.
     pub reply_to: Vec<Mailbox>,
     /// Without angle brackets.
     pub message_id: Option<String>,
-    /// Hosts that the mail came through.
+    /// Hosts that the mail passed through.
     pub hops: usize,
     /// The value of `X-SMTPAPI` on one line; `None` without the header or when it is empty.
     pub instructions: Option<String>,
-    /// Why receivers may not see the header as it was read here.
+    /// Why receivers may interpret the header differently.
     pub flaw: Option<Flaw>,
 }
 
@@ -86,9 +86,9 @@ fn message_id(value: &[u8]) -> Option<String> {
     fits.then(|| id.to_owned())
 }
 
-/// Folds are undone; a tab of one would be no JSON. Mail programs make encoded words of some of the
-/// value's words: they are decoded where the value is no JSON without that, for its texts may hold
-/// encoded words of their own.
+/// Folds are undone; a tab in one would make the JSON invalid. Mail programs may encode some of the
+/// value's words: they are decoded only where the value is not JSON otherwise, because its texts
+/// may contain encoded words of their own.
 fn one_line(value: &[u8]) -> String {
     let line = unfolded(value);
     let line = String::from_utf8_lossy(&line);
@@ -100,8 +100,8 @@ fn one_line(value: &[u8]) -> String {
     text(value, WordContext::Text, "")
 }
 
-/// The mail with one more `Received` on top, as RFC 5321, section 4.4, asks of whoever takes a
-/// mail. A line with which mailbox files separate mails goes: it would end the header.
+/// The mail with one more `Received` on top, as RFC 5321, section 4.4, requires of a receiving
+/// server. The separator line of mailbox files is removed: it would end the header.
 pub fn received(raw: &[u8], line: &str) -> Vec<u8> {
     let mut rest = raw;
     while rest.starts_with(b"From ") || rest.starts_with(b">From ") {

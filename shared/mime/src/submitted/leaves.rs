@@ -1,4 +1,4 @@
-//! Where in a mail its texts are.
+//! Locates the texts of a mail.
 
 use std::ops::Range;
 
@@ -16,7 +16,7 @@ const MOST_PARTS: usize = 1_100;
 pub(super) struct Leaves {
     pub(super) plain: Option<Leaf>,
     pub(super) html: Option<Leaf>,
-    /// Of every multipart that was opened: no text may hold one.
+    /// The boundaries of every opened multipart: no text may contain one.
     pub(super) boundaries: Boundaries,
 }
 
@@ -44,7 +44,7 @@ impl Leaves {
         leaves
     }
 
-    /// Takes a part in, or opens it when it is a multipart.
+    /// Adds a part, or opens it when it is a multipart.
     fn entity<'a>(
         &mut self,
         raw: &'a [u8],
@@ -56,7 +56,7 @@ impl Leaves {
         let [kind, disposition] = fields.pick(["Content-Type", "Content-Disposition"]);
         let kind = Parameterised::read(kind.unwrap_or_default());
         if let Some(subtype) = kind.value.strip_prefix("multipart/") {
-            // Whoever signed it would not know it again.
+            // A change would invalidate the signature.
             if !may_nest || matches!(subtype, "signed" | "encrypted") {
                 return None;
             }
@@ -102,7 +102,7 @@ impl Leaf {
     }
 }
 
-/// Where a piece of the mail stands in it.
+/// The position of a piece of the mail in it.
 fn place(raw: &[u8], piece: &[u8]) -> Range<usize> {
     let start = piece.as_ptr().addr().wrapping_sub(raw.as_ptr().addr());
     start..start.saturating_add(piece.len())

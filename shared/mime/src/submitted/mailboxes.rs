@@ -1,17 +1,17 @@
-//! The mailboxes of an address field (RFC 5322, section 3.4), read so that every reader of the mail
-//! must see the same ones: what can be read in two ways is not read.
+//! The mailboxes of an address field (RFC 5322, section 3.4), parsed so that every reader of the
+//! mail sees the same ones: ambiguous fields are refused.
 
 use posthaste_model::{EmailAddress, Mailbox};
 
 use crate::outgoing::breaks_line;
 use crate::parse::{LONGEST, WordContext, encoded, text, unfolded};
 
-/// Why the mailboxes of a field are not read.
+/// Why the mailboxes of a field are refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Unreadable {
     /// A control character or a line separator, as it is or in an encoded word.
     Control,
-    /// An address in front of, or behind, the one in angle brackets. Some readers show it instead.
+    /// An address before or after the one in angle brackets. Some readers show it instead.
     TwoAddresses,
     /// Anything else.
     Syntax,
@@ -26,10 +26,10 @@ pub(super) fn breaks(value: &[u8]) -> bool {
         || encoded(&line).any(|words| words.contains(breaks_line))
 }
 
-/// Every mailbox of a field; those of a group too. An item that is empty counts for nothing.
+/// Every mailbox of a field, including those of a group. Empty items are ignored.
 ///
 /// # Errors
-/// When one of them cannot be read, or can be read in two ways.
+/// When one of them cannot be read, or is ambiguous.
 pub(super) fn mailboxes(value: &[u8]) -> Result<Vec<Mailbox>, Unreadable> {
     if value.len() > LONGEST {
         return Err(Unreadable::Syntax);
@@ -69,7 +69,7 @@ enum MailboxToken<'a> {
     Text(&'a str),
     /// A quoted string with its quotes.
     Quoted(&'a str),
-    /// What stands between angle brackets.
+    /// The text between angle brackets.
     Angle(&'a str),
     /// The inside of a comment.
     Comment(&'a str),
@@ -114,8 +114,8 @@ fn token(text: &str) -> Result<Option<(MailboxToken<'_>, &str)>, Unreadable> {
     Ok(Some(token))
 }
 
-/// Where what was opened closes: quoted characters do not count, nor do quoted strings inside angle
-/// brackets, and comments hold comments.
+/// The position of the closing character: quoted characters do not count, nor do quoted strings
+/// inside angle brackets, and comments may nest.
 fn closing(text: &str, close: char, open: Option<char>) -> Option<usize> {
     let (mut depth, mut quoted) = (0_usize, false);
     let mut chars = text.char_indices();
@@ -161,7 +161,7 @@ impl<'a> MailboxItem<'a> {
         Ok(())
     }
 
-    /// The name of a group holds no address either.
+    /// The name of a group contains no address either.
     fn group(self) -> Result<(), Unreadable> {
         if self.angle.is_some() || self.unquoted().any(|text| text.contains('@')) {
             return Err(Unreadable::TwoAddresses);
@@ -210,7 +210,7 @@ impl<'a> MailboxItem<'a> {
         }))
     }
 
-    /// The name in front of the angle brackets, decoded.
+    /// The name before the angle brackets, decoded.
     fn name(&self) -> String {
         let mut name = String::new();
         for (piece, quoted) in &self.outside {

@@ -1,4 +1,4 @@
-//! The bytes that leave.
+//! Writes the outgoing bytes.
 
 use std::ops::Range;
 
@@ -13,13 +13,13 @@ use crate::outgoing::{addresses, unstructured, wrap, write_text, write_type};
 use crate::parse::{Entity, unfolded};
 use crate::{BuildError, Stamp};
 
-/// Fields that are ours to read and nobody else's.
+/// Fields that only the service reads, removed from the mail.
 const OURS: [&str; 3] = ["bcc", "resent-bcc", "x-smtpapi"];
 
-/// Fields that say how a text is written.
+/// Fields that describe the encoding of a text.
 const WRITTEN: [&str; 3] = ["content-type", "content-transfer-encoding", "content-md5"];
 
-/// A piece of the mail and what stands there instead.
+/// A piece of the mail and its replacement.
 type Edit = (Range<usize>, Vec<u8>);
 
 pub(super) fn write(
@@ -51,7 +51,7 @@ pub(super) fn write(
     Ok(out)
 }
 
-/// What the changes do to the parts, in the order of the mail. When the mail is its only part, the
+/// Applies the changes to the parts, in the order of the mail. When the mail is its only part, the
 /// new one comes without the header that the mail has anyway.
 fn edits(raw: &[u8], changes: &Changes<'_>, stamp: &Stamp<'_>) -> Result<Vec<Edit>, BuildError> {
     let of = |parts: &'_ [Content], kind: &str| {
@@ -75,7 +75,7 @@ fn edits(raw: &[u8], changes: &Changes<'_>, stamp: &Stamp<'_>) -> Result<Vec<Edi
     let grown = plain.0.is_none() && plain.1.is_some() || html.0.is_none() && html.1.is_some();
     let mut edits = Vec::new();
     if grown {
-        // The template brought a text of a kind that the mail had not.
+        // The template added a text of a type that the mail did not have.
         let leaf = leaves.plain.as_ref().or(leaves.html.as_ref());
         let texts: Vec<&Content> = [plain.1, html.1].into_iter().flatten().collect();
         if let Some(leaf) = leaf {
@@ -136,8 +136,8 @@ fn edit(
     Ok((leaf.at.clone(), out))
 }
 
-/// A text with the header that says how it is written. One whose lines, once written, begin with a
-/// boundary of the mail goes as base64, where no line begins with a hyphen.
+/// A text with the header of its encoding. One whose lines, once written, would begin with a
+/// boundary of the mail is written as base64, where no line begins with a hyphen.
 fn part(
     kind: &str,
     text: &str,
@@ -186,7 +186,7 @@ fn header(
         unstructured("Message-ID", &format!("<{}>", stamp.message_id), out);
     }
     for ((name, value), present) in changes.extra.iter().zip(&has.extra) {
-        // What the mail says about leaving the list is not contradicted.
+        // The mail's own unsubscribe headers take precedence.
         let list = name.to_ascii_lowercase().starts_with(LIST);
         if !(*present || list && has.list) {
             unstructured(name, value, out);
@@ -197,10 +197,10 @@ fn header(
     }
 }
 
-/// What the names of the fields begin with that say how to leave a list.
+/// The name prefix of the fields for leaving a list.
 const LIST: &str = "list-unsubscribe";
 
-/// Which fields a header has, found in one pass.
+/// The fields present in a header, found in one pass.
 #[derive(Default)]
 struct Present {
     date: bool,
@@ -232,8 +232,8 @@ impl Present {
     }
 }
 
-/// The fields that are written anew, and whether each has been: where the old one stood, or at the
-/// end.
+/// The fields that are replaced, and whether each has been written: in place of the old one, or at
+/// the end.
 struct Todo(Vec<(&'static str, bool)>);
 
 impl Todo {
@@ -247,7 +247,7 @@ impl Todo {
         Self(wanted.map(|(name, _)| (name, false)).collect())
     }
 
-    /// Whether the field is one of these; the first time, the new one is written.
+    /// Whether the field is one of these; writes the new one the first time.
     fn replace(&mut self, name: &[u8], changes: &Changes<'_>, out: &mut Vec<u8>) -> bool {
         let mut all = self.0.iter_mut();
         let Some((ours, written)) = all.find(|(ours, _)| is_one_of(name, &[ours])) else {
@@ -290,7 +290,7 @@ fn line(field: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// Each field's name and the field as it stands.
+/// Each field's name and the field unchanged.
 fn fields(header: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
     let mut rest = header;
     std::iter::from_fn(move || {

@@ -1,16 +1,16 @@
-//! Blocks: how they open, what may follow `else`, and what they are once closed.
+//! Blocks: how they open, what may follow `else`, and their nodes once closed.
 
 use super::expr::{Values, arity};
 use super::path::path;
 use super::tree::{Arm, Condition, Expr, Node, Scoped};
 use super::words::{TemplateWord, block_names};
 
-/// A block whose end has not come yet.
+/// An open block.
 pub(super) struct OpenBlock {
     pub(super) name: String,
     pub(super) line: usize,
     pub(super) head: BlockHead,
-    /// What stood before the block.
+    /// The nodes before the block.
     pub(super) outer: Vec<Node>,
     pub(super) body: Option<Vec<Node>>,
     pub(super) chain: Vec<Arm>,
@@ -49,7 +49,7 @@ impl OpenBlock {
         Ok(())
     }
 
-    /// The block as a node, and the nodes it stands behind.
+    /// The block as a node, and the nodes it follows.
     pub(super) fn finish(mut self, last: Vec<Node>) -> (Node, Vec<Node>) {
         let mut otherwise = Vec::new();
         match self.slot {

@@ -12,7 +12,7 @@ use crate::copy::MAX_STEPS;
 pub(crate) enum Data {
     Null,
     Bool(bool),
-    /// Whole numbers keep every digit: they are often ids.
+    /// Whole numbers preserve every digit: they are often ids.
     Whole(i128),
     Number(f64),
     Text(String),
@@ -20,13 +20,13 @@ pub(crate) enum Data {
     Map(IndexMap<String, Data>),
 }
 
-/// Values in the data of one copy. Each takes up to a hundred times the memory of its two letters
-/// `[]`, and a template may look at no more of them anyway.
+/// The most values in the data of one copy. Each takes up to a hundred times the memory of its two
+/// characters `[]`, and a template may read no more of them anyway.
 pub(crate) const MOST_VALUES: usize = MAX_STEPS;
 
 impl Data {
-    /// Reads the object a caller sent; `None` for anything else, and when it holds more than
-    /// [`MOST_VALUES`]. Nesting stops where `serde_json` stops it (128).
+    /// Reads a caller's object; `None` for anything else, and when it holds more than
+    /// [`MOST_VALUES`]. Nesting is limited by `serde_json` (128).
     pub(crate) fn object(json: &str) -> Option<IndexMap<String, Self>> {
         let left = Cell::new(MOST_VALUES);
         let mut source = serde_json::Deserializer::from_str(json);

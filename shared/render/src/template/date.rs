@@ -6,10 +6,11 @@ use jiff::{Timestamp, Zoned};
 
 use super::value::TemplateValue;
 
-/// Numbers from here on count milliseconds: as seconds they would lie beyond the year 5000.
+/// Numbers from here on are milliseconds: as seconds they would lie beyond the year 5000.
 const MILLISECONDS_FROM: f64 = 1e11;
 
-/// `at` in the given form; UTC unless there is an offset. What is no time is shown as it came.
+/// `at` in the given format; UTC unless there is an offset. A value that is not a time is
+/// unchanged.
 pub(crate) fn format(
     at: &TemplateValue<'_>,
     form: Option<&TemplateValue<'_>>,

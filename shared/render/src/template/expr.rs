@@ -1,4 +1,4 @@
-//! What the words of a tag mean: constants, variables, helpers that give a value.
+//! The words of a tag: constants, variables, and helpers that return a value.
 
 use super::path::path;
 use super::tree::Expr;
@@ -7,7 +7,7 @@ use super::words::TemplateWord;
 /// How deep parentheses may nest.
 const DEEPEST: usize = 8;
 
-/// Reads values off a list of words.
+/// Reads values from a list of words.
 pub(crate) struct Values<'w, 's> {
     words: &'w [TemplateWord<'s>],
     depth: usize,
@@ -71,7 +71,7 @@ impl<'w, 's> Values<'w, 's> {
     }
 }
 
-/// A helper that gives a value.
+/// A helper that returns a value.
 pub(crate) fn helper(name: &str, values: Vec<Expr>) -> Result<Expr, String> {
     match name {
         "length" => match <[Expr; 1]>::try_from(values) {
@@ -121,7 +121,7 @@ fn format_date(values: Vec<Expr>) -> Result<Expr, String> {
     }
 }
 
-/// A word that is no quoted text: a constant or a path.
+/// An unquoted word: a constant or a path.
 pub(crate) fn literal(text: &str) -> Result<Expr, String> {
     Ok(match text {
         "true" => Expr::Bool(true),

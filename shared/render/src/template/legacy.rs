@@ -1,4 +1,4 @@
-//! Legacy templates: `<%body%>` and `<%subject%>` stand for what the request brings.
+//! Legacy templates: `<%body%>` and `<%subject%>` are replaced by the request's.
 
 use super::{RenderedTexts, TemplateVersion};
 use crate::copy::{Budget, RenderError};
@@ -12,7 +12,7 @@ pub(crate) struct Legacy {
     plain: String,
 }
 
-/// What the request brings.
+/// The content of the request.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Brought<'a> {
     pub(crate) subject: &'a str,
@@ -26,7 +26,7 @@ impl Legacy {
             subject: version.subject.to_owned(),
             html: version.html_content.to_owned(),
             plain: match version.makes_plain() {
-                // The tags of the HTML are text to it and come through.
+                // The tags of the HTML are plain text to it and are unchanged.
                 true => plain::from_html(version.html_content),
                 false => version.plain_content.to_owned(),
             },
@@ -34,10 +34,10 @@ impl Legacy {
     }
 
     /// The texts with their tags filled. A body that the request has only in the other form is
-    /// made from that (API facts 2.6: HTML from the text part).
+    /// converted from that (API facts 2.6: HTML from the text part).
     ///
     /// # Errors
-    /// When the copy outgrows its bounds.
+    /// When the copy exceeds its limits.
     pub(crate) fn fill(
         &self,
         brought: Brought<'_>,
@@ -66,7 +66,7 @@ impl Legacy {
     }
 }
 
-/// Whether a text says where a mail's own content goes.
+/// Whether a text has a place for the mail's own content.
 pub fn has_body_tag(text: &str) -> bool {
     tags::find(text).any(|tag| tag.name == "body")
 }

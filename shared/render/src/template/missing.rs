@@ -1,4 +1,4 @@
-//! Which variables a template names and the data lacks.
+//! The variables of a template that are missing from the data.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -11,12 +11,12 @@ use super::tree::{Condition, Expr, Node, Scoped};
 use super::value::TemplateValue;
 use crate::copy::{Budget, RenderError};
 
-/// The names that no data has to have.
+/// The names that are always available.
 static GIVEN: LazyLock<[(&str, String); 2]> =
     LazyLock::new(|| GIVEN_NAMES.map(|name| (name, String::new())));
 
-/// Walks every branch, taken or not. In a loop each item is looked at; a list that is missing is
-/// named itself, what its items would hold is not known.
+/// Walks every branch, taken or not. In a loop each item is checked; a missing list is reported
+/// itself, because the fields of its items are unknown.
 pub(crate) fn missing(nodes: &[Node], data: &Data, found: &mut BTreeSet<String>) {
     let mut walk = Walk {
         scope: Scope::new(data, &*GIVEN),
@@ -132,7 +132,7 @@ impl<'a> Walk<'a, '_> {
             }
             Expr::Text(_) | Expr::Number { .. } | Expr::Bool(_) | Expr::Null => Ok(()),
             Expr::Length(of) => self.expr(of),
-            // It says itself what to show instead.
+            // It has its own default.
             Expr::Insert { default, .. } => self.expr(default),
             Expr::FormatDate { at, form, offset } => {
                 self.expr(at)?;

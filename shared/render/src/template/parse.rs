@@ -1,9 +1,9 @@
-//! From the text of a Handlebars template to its tree, in one pass over the text.
+//! Parses a Handlebars template to its tree, in one pass over the text.
 //!
-//! Why not the parser of the `handlebars` crate: it looks up the line of every word by counting
+//! The parser of the `handlebars` crate is not used: it finds the line of every word by counting
 //! from the top, so a template of 73 KB with 2,000 tags takes it 1.5 s and one of 732 KB takes
-//! minutes; and it knows neither `{{#greaterThan length items 0}}` as a call nor `-0800` as an
-//! offset. What both can read, both render alike (`tests/handlebars.rs`).
+//! minutes; and it supports neither `{{#greaterThan length items 0}}` as a call nor `-0800` as an
+//! offset. Templates that both accept, both render alike (`tests/handlebars.rs`).
 
 use super::block::{BlockHead, OpenBlock, Slot, condition, head, with_length};
 use super::expr::{self, Values};
@@ -14,7 +14,7 @@ use super::words::{self, TemplateWord};
 /// How deep blocks may nest.
 const DEEPEST: usize = 64;
 
-/// A fault and its line, counted from 1.
+/// An error and its line, counted from 1.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Fault {
     pub(crate) line: usize,
@@ -44,7 +44,7 @@ pub(crate) fn parse(source: &str) -> Result<Vec<Node>, Fault> {
     }
 }
 
-/// What the tag before takes away from the text after it.
+/// The white space that the preceding tag removes from the text after it.
 #[derive(Clone, Copy, PartialEq)]
 enum Trim {
     Nothing,
@@ -58,7 +58,7 @@ struct Parser<'s> {
     source: &'s str,
     /// Up to here the source is read.
     at: usize,
-    /// The line of `at`, later of the tag at hand.
+    /// The line of `at`, then of the current tag.
     line: usize,
     /// Text since the last tag.
     text: String,
@@ -67,7 +67,7 @@ struct Parser<'s> {
     open: Vec<OpenBlock>,
 }
 
-/// What a tag is, from its first characters.
+/// The kind of a tag, from its first characters.
 enum TagKind {
     Comment,
     Raw,
@@ -178,7 +178,7 @@ impl<'s> Parser<'s> {
             && (after.is_empty() || after.starts_with('\n') || after.starts_with("\r\n"))
     }
 
-    /// Ends the text before a tag; `all` and `line` say what the tag takes away from its end.
+    /// Ends the text before a tag; `all` and `line` say what the tag removes from its end.
     fn flush(&mut self, all: bool, line: bool) {
         let blank = |c: char| c == ' ' || c == '\t';
         let text = std::mem::take(&mut self.text);

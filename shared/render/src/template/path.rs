@@ -86,7 +86,7 @@ fn segments(text: &str) -> Option<Vec<String>> {
     Some(segments)
 }
 
-/// What Handlebars keeps out of names.
+/// Characters that Handlebars does not allow in names.
 fn forbidden(c: char) -> bool {
     c.is_whitespace() || "!\"#%&'()*+,;<=>@[\\]^`{|}~".contains(c)
 }

@@ -9,7 +9,7 @@ use super::tree::{Arm, Condition, Expr, Node, Scoped};
 use super::value::TemplateValue;
 use crate::copy::{Budget, RenderError};
 
-/// Bytes of a text that cost as much to look at as one step.
+/// Bytes of a text that cost as much to read as one step.
 const BYTES_PER_STEP: usize = 1024;
 
 /// Bytes of a path that cost as much to follow as one step: each name is compared and hashed.
@@ -18,13 +18,13 @@ const PATH_BYTES_PER_STEP: usize = 32;
 /// Items of a list that cost as much to write out as one step.
 const ITEMS_PER_STEP: usize = 16;
 
-/// Bytes of a date's form that cost as much to follow as one step.
+/// Bytes of a date's format that cost as much to follow as one step.
 const FORM_BYTES_PER_STEP: usize = 16;
 
-/// The text that `nodes` make of `data`.
+/// The text that `nodes` render from `data`.
 ///
 /// # Errors
-/// When the budget is used up; nothing else can go wrong, a missing variable is empty.
+/// When the budget is used up; there is no other error: a missing variable is empty.
 pub(crate) fn run(
     nodes: &[Node],
     data: &Data,
@@ -80,7 +80,7 @@ impl<'a> Run<'a, '_> {
                 TemplateValue::Data(Data::List(items)) if !items.is_empty() => {
                     self.list(block, items)
                 }
-                // `true` leaves `this` alone.
+                // `true` leaves `this` unchanged.
                 TemplateValue::Data(Data::Bool(true)) | TemplateValue::Bool(true) => {
                     self.nodes(&block.body)
                 }

@@ -1,10 +1,10 @@
-//! What names mean inside nested blocks.
+//! Resolves names inside nested blocks.
 
 use super::data::Data;
 use super::tree::{DataPath, Start};
 use super::value::TemplateValue;
 
-/// What `this` and the `@` names are inside one block.
+/// The meaning of `this` and the `@` names inside one block.
 #[derive(Debug)]
 pub(crate) struct Frame<'a> {
     this: TemplateValue<'a>,
@@ -12,7 +12,7 @@ pub(crate) struct Frame<'a> {
     names: &'a [String],
 }
 
-/// One turn of a loop.
+/// One iteration of a loop.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LoopTurn<'a> {
     pub(crate) index: usize,
@@ -21,8 +21,8 @@ pub(crate) struct LoopTurn<'a> {
     pub(crate) key: Option<&'a str>,
 }
 
-/// Names that the service gives, for data that does not have them. They are found in every block,
-/// and no loop over the data meets them.
+/// Names that the service provides where the data does not have them. They are visible in every
+/// block, and excluded from loops over the data.
 pub(crate) type Given = [(&'static str, String)];
 
 #[derive(Debug)]

@@ -1,4 +1,4 @@
-//! Tables of templates, data, and what comes out (API facts 2.7).
+//! Tables of templates, data, and results (API facts 2.7).
 
 mod blocks;
 mod bounds;

@@ -54,7 +54,7 @@ pub(crate) enum Condition {
 pub(crate) enum Expr {
     Path(DataPath),
     Text(String),
-    /// With its spelling: `-0800` is an offset before it is a number.
+    /// With its spelling: `-0800` may be an offset rather than a number.
     Number {
         value: f64,
         text: String,

@@ -1,4 +1,5 @@
-//! What an expression gives, and JavaScript's rules for comparing and printing it (API facts 2.7).
+//! The value of an expression, and JavaScript's rules for comparing and printing it (API facts
+//! 2.7).
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -8,7 +9,7 @@ use super::data::Data;
 /// The value of an expression.
 #[derive(Clone, Debug)]
 pub(crate) enum TemplateValue<'a> {
-    /// The data has no such thing.
+    /// Missing from the data.
     Missing,
     Data(&'a Data),
     Text(Cow<'a, str>),
@@ -50,7 +51,7 @@ impl<'a> TemplateValue<'a> {
         }
     }
 
-    /// False are: missing, null, false, 0, the empty text, the empty list.
+    /// False values: missing, null, false, 0, the empty text, the empty list.
     pub(crate) fn is_true(&self) -> bool {
         match self.plain() {
             Plain::Nothing => false,
@@ -104,7 +105,7 @@ impl<'a> TemplateValue<'a> {
         }
     }
 
-    /// Bytes that looking at this value may cost.
+    /// Bytes that reading this value may cost.
     pub(crate) fn weight(&self) -> usize {
         match self.plain() {
             Plain::Text(text) => text.len(),
@@ -131,7 +132,7 @@ impl<'a> TemplateValue<'a> {
         }
     }
 
-    /// A number that stands for a time or an offset.
+    /// A number as a time or an offset.
     pub(crate) fn as_number(&self) -> Option<f64> {
         match self.plain() {
             Plain::Whole(_) | Plain::Number(_) => self.plain().number(),
@@ -159,7 +160,7 @@ impl Plain<'_> {
 }
 
 fn text_number(text: &str) -> Option<f64> {
-    // The longest number anybody writes; longer texts are not read at all.
+    // The longest number in practice; longer texts are not parsed.
     const LONGEST: usize = 64;
     let text = text.trim();
     if text.is_empty() {

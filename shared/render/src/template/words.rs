@@ -11,8 +11,8 @@ pub(crate) enum TemplateWord<'s> {
     Bar,
 }
 
-/// Splits the inside of a tag up to its closing braces. Answers the words, whether a `~` stood
-/// before the braces, and what is left of the source.
+/// Splits the inside of a tag up to its closing braces. Returns the words, whether a `~` precedes
+/// the braces, and the rest of the source.
 pub(crate) fn split<'s>(
     mut rest: &'s str,
     closing: &str,
@@ -81,7 +81,7 @@ fn quoted(text: &str, quote: char) -> Result<(String, &str), String> {
     }
 }
 
-/// A word without quotes; `[anything]` in it stands for itself.
+/// An unquoted word; `[anything]` in it is literal.
 fn bare(text: &str) -> Result<(&str, &str), String> {
     let mut literal = false;
     for (at, c) in text.char_indices() {

@@ -1,4 +1,4 @@
-//! Tokens come back as they went out, or not at all.
+//! Tokens round-trip unchanged, or are refused.
 
 use super::*;
 use proptest::prelude::*;

@@ -1,4 +1,4 @@
-//! A message, within its size, its time and the memory there is.
+//! Receives a message within its size, its time and the available memory.
 
 use bytes::Buf;
 use posthaste_listen::Grant;
@@ -11,7 +11,7 @@ use crate::reply::SmtpReply;
 use crate::{BareLineEnds, Handler};
 
 impl<H: Handler> Connection<H> {
-    /// Reads a message to its end; `Err` within is why it is not taken.
+    /// Reads a message to its end; the inner `Err` is the reason for its refusal.
     pub(super) async fn receive(
         &mut self,
         shared: &ServerState<H>,

@@ -17,7 +17,8 @@ impl<H: Handler> Connection<H> {
             return Ok(());
         };
         if !self.inbox.is_empty() {
-            // Whoever put it there wants it read as if it had been encrypted (RFC 3207 section 6).
+            // Injected text would otherwise be read as if it had been encrypted (RFC 3207 section
+            // 6).
             let reply = SmtpReply::new(421, "4.7.0", "no text between STARTTLS and TLS");
             return Err(Closed::Farewell(reply));
         }

@@ -1,4 +1,4 @@
-//! Whole conversations of anything at all, in memory.
+//! Whole conversations with arbitrary bytes, in memory.
 
 use std::sync::Mutex;
 
@@ -28,7 +28,7 @@ impl Handler for Counter {
     }
 }
 
-/// Says all of it, hangs up, and returns what was answered and what was taken.
+/// Sends everything, hangs up, and returns the answers and the accepted mails.
 fn talk(pieces: &[Vec<u8>]) -> (Vec<u8>, Vec<Vec<u8>>) {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_time()
@@ -59,7 +59,7 @@ fn talk(pieces: &[Vec<u8>]) -> (Vec<u8>, Vec<Vec<u8>>) {
         let (mut read, mut write) = tokio::io::split(ours);
         let speak = async {
             for piece in pieces {
-                // Hung up on in the middle of a sentence: what was answered is what counts.
+                // The connection ended in the middle of a reply: the complete replies count.
                 if write.write_all(piece).await.is_err() {
                     break;
                 }

@@ -4,7 +4,7 @@ use super::*;
 
 const SOON: Duration = Duration::from_secs(5);
 
-/// Sends one request on a connection of its own; what came back until the end or a pause.
+/// Sends one request on a connection of its own; returns the bytes until the end or a pause.
 async fn post(receiver: &Receiver, body: &str) -> String {
     let mut stream = TcpStream::connect(receiver.address()).await.unwrap();
     let request = format!(

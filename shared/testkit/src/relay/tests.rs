@@ -29,7 +29,7 @@ impl Client {
         self.read().await
     }
 
-    /// One mail, to its end or to what refuses it: the last reply.
+    /// One mail, to its end or to its refusal: the last reply.
     async fn mail(&mut self, to: &str) -> String {
         let mut reply = String::new();
         for line in [
@@ -99,7 +99,7 @@ async fn a_relay_that_stops_refuses_connections() {
     let (mut client, _) = Client::connect(&relay).await;
     client.0.write_all(b"EHLO me\r\n").await.unwrap();
     relay.stop().await;
-    // Depending on what it had read, it says goodbye or not; then it is gone.
+    // Depending on what it had read, it says goodbye or not; then it closes.
     let rest = [client.read().await, client.read().await];
     assert_eq!(rest[1], "", "the connection is closed: {rest:?}");
     assert!(TcpStream::connect(addr).await.is_err());

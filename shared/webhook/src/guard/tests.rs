@@ -1,4 +1,4 @@
-//! Address by address: the edges of every range, and the neighbours outside them.
+//! Address by address: the edges of every range, and their neighbours outside.
 
 use super::*;
 

@@ -4,7 +4,7 @@ use p256::pkcs8::DecodePublicKey as _;
 
 use super::*;
 
-/// What a receiver does, with nothing but the public key's text, the two headers and the body.
+/// The verification of a receiver, from the public key's text, the two headers and the body.
 fn verifies(public: &str, timestamp: &str, body: &[u8], signature: &str) -> bool {
     let spki = STANDARD.decode(public).unwrap();
     let key = VerifyingKey::from_public_key_der(&spki).unwrap();

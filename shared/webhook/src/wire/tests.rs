@@ -4,7 +4,7 @@ use posthaste_model::{AccountId, KeyId, MessageId, Timestamp};
 
 use super::*;
 
-/// A record that holds every field there is, so that what is left out is left out on purpose.
+/// A record with every field, so that a missing field is omitted on purpose.
 fn full(kind: EventKind) -> Event {
     let account = AccountId::parse("abcdefghij").unwrap();
     let id = format!("{}-id", kind.flag());
@@ -45,7 +45,7 @@ fn full(kind: EventKind) -> Event {
     }
 }
 
-/// The same with nothing but its identity.
+/// The same with only its identity.
 fn bare(kind: EventKind) -> Event {
     let Event {
         id,

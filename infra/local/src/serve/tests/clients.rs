@@ -1,4 +1,4 @@
-//! Clients that come in numbers.
+//! Many clients at once.
 
 use posthaste_testkit::CapturedLog;
 

@@ -1,4 +1,4 @@
-//! Clients that dawdle.
+//! Slow clients.
 
 use posthaste_testkit::Certificate;
 

@@ -15,7 +15,7 @@ fn a_certificate_and_its_key_are_read_from_pem_and_what_is_none_is_said() {
     let (made, other) = (Certificate::of(&["localhost"]), Certificate::of(&["other"]));
     let words = "Bag Attributes\n    friendlyName: x\n";
     let cert = put("cert", &format!("{words}{}{}", made.pem, other.pem));
-    // Key and certificate in one file, as some tools keep them.
+    // Key and certificate in one file, as some tools store them.
     let key = put("key", &format!("{words}{}{}", made.pem, made.key_pem));
     tls(&cert, &key).unwrap();
 

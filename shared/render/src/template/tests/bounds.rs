@@ -1,4 +1,4 @@
-//! What is refused, and where things end.
+//! Refused templates, and limits.
 
 use super::{ANN, check, refused, run};
 use crate::RenderError;
@@ -172,8 +172,8 @@ fn loops_and_output_are_bounded() {
 
 #[test]
 fn a_large_template_compiles_in_one_pass() {
-    // The `handlebars` crate takes minutes for this (see `parse`); a slip into quadratic time would
-    // make this test hang rather than fail by a clock.
+    // The `handlebars` crate takes minutes for this (see `parse`); quadratic time would make this
+    // test hang rather than fail by a clock.
     let unit = "<td style=\"padding:0\">{{user.name}}</td>{{#if yes}}x{{/if}}\n";
     let html = unit.repeat(LARGEST / unit.len());
     let out = run(&html, ANN).unwrap();
