@@ -180,7 +180,7 @@ async fn enqueue(
     let count = u32::try_from(mail.count()).unwrap_or(u32::MAX);
     let mail_is_whole = mail.submitted.is_some();
     let jobs = groups.len();
-    let packed = posthaste_offload::run(size, || JobBody::pack(mail, size, jobs)).await;
+    let packed = posthaste_offload::run(size, || JobBody::pack(mail, jobs)).await;
     let body = match packed.map_err(|e| Rejection::internal(&e))? {
         Packing::Inline(body) => body,
         Packing::Large(bytes) => {

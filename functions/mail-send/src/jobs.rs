@@ -1,4 +1,4 @@
-//! The jobs of a mail: one for each second at which some of its recipients are sent to.
+//! The jobs of a mail: at least one for each second at which some of its recipients are sent to.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use posthaste_queue::Job;
 /// (`send_each_at`) has 5,000 ranges for each.
 const MAX_SPANS: usize = 256;
 
-/// What leaves at one second.
+/// Recipients that leave at one second, in one job.
 pub(crate) struct ScheduledSpans {
     pub(crate) due: Option<Timestamp>,
     pub(crate) spans: Vec<Span>,
@@ -105,9 +105,9 @@ mod tests {
         mail
     }
 
-    fn jobs(mail: &Mail, size: usize) -> Vec<ScheduledSpans> {
+    fn jobs(mail: &Mail) -> Vec<ScheduledSpans> {
         let groups = groups(mail, NOW, 72 * 3_600);
-        let body = match JobBody::pack(mail.clone(), size, groups.len()).unwrap() {
+        let body = match JobBody::pack(mail.clone(), groups.len()).unwrap() {
             Packing::Inline(body) => body,
             Packing::Large(_) => JobBody::Blob("mail/a/b".to_owned()),
         };
@@ -145,7 +145,7 @@ mod tests {
                 |n| 60 + i64::from(n % 2 == 1) * 60,
                 noise(230_000),
             );
-            let jobs = jobs(&mail, 300_000);
+            let jobs = jobs(&mail);
             let largest = jobs.iter().map(|job| job.text.len()).max().unwrap();
             assert!(largest <= 256 * 1024, "{largest}");
             assert_eq!(largest > 200 * 1024, is_inline, "{largest}");
@@ -167,7 +167,7 @@ mod tests {
         let at = |n| 60 + i64::try_from(n).unwrap();
         for text in [String::new(), noise(3_000), noise(180_000)] {
             let mail = list(10_000, at, text);
-            let jobs = jobs(&mail, 1_000_000);
+            let jobs = jobs(&mail);
             assert_eq!(jobs.len(), 10_000);
             let all: usize = jobs.iter().map(|job| job.text.len()).sum();
             assert!(all <= 8 << 20, "{all}");
@@ -177,7 +177,7 @@ mod tests {
     #[test]
     fn neighbours_that_leave_together_are_one_range() {
         let mail = list(1_000, |_| 60, String::new());
-        let jobs = jobs(&mail, 1_000);
+        let jobs = jobs(&mail);
         assert_eq!(jobs.len(), 1);
         assert_eq!(jobs[0].spans, [Span { from: 0, to: 1_000 }]);
     }
