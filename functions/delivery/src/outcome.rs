@@ -155,7 +155,7 @@ impl EventContext<'_> {
         if self.now.seconds().since(start) >= SHELF_LIFE {
             let mut event = self.event(EventKind::Bounce);
             event.bounce_type = Some(BounceType::Expired);
-            // Trouble of our own must not count against the address, see `Store::learn`.
+            // Trouble of our own must not count against the address, see `Store::apply_suppressions`.
             let class = match cause {
                 Cause::Relay => Classification::Technical,
                 Cause::Recipient => Classification::Unclassified,

@@ -3,7 +3,7 @@
 use clap::{Args, Subcommand, ValueEnum};
 use posthaste_model::{EmailAddress, Event, EventKind};
 use posthaste_queue::{BusEvent, EventBatch};
-use posthaste_store::{Account, AccountStatus, CheckResult, KeyKind, Region, is_username};
+use posthaste_store::{Account, AccountStatus, KeyKind, Region, SuspensionChange, is_username};
 use serde_json::{Value, json};
 
 use crate::{CommandError, Report, Tools, key, who};
@@ -241,7 +241,7 @@ async fn set(named: &str, suspended: bool, tools: &Tools) -> Result<Report, Comm
         if account.status.is_suspended() != suspended {
             let before = account.verdict.map_or(0, |verdict| verdict.number);
             account.status = account.status.suspended(suspended);
-            account.verdict = Some(CheckResult {
+            account.verdict = Some(SuspensionChange {
                 number: before + 1,
                 at: now,
                 told: false,
@@ -283,7 +283,7 @@ async fn set(named: &str, suspended: bool, tools: &Tools) -> Result<Report, Comm
 /// there was anybody to tell it to the webhooks.
 async fn tell(
     account: &Account,
-    verdict: CheckResult,
+    verdict: SuspensionChange,
     tools: &Tools,
 ) -> Result<bool, CommandError> {
     // SendGrid's own words for it.
@@ -324,10 +324,14 @@ async fn tell(
 }
 
 /// Writes down that a verdict was told, unless there is a later one by now.
-async fn heard(account: &Account, verdict: CheckResult, tools: &Tools) -> Result<(), CommandError> {
+async fn heard(
+    account: &Account,
+    verdict: SuspensionChange,
+    tools: &Tools,
+) -> Result<(), CommandError> {
     let told = tools.store.update_account(&account.id, |account| {
         if account.verdict == Some(verdict) {
-            account.verdict = Some(CheckResult {
+            account.verdict = Some(SuspensionChange {
                 told: true,
                 ..verdict
             });

@@ -67,7 +67,7 @@ impl AccountStatus {
 
 /// When the operator last suspended an account, or ended that.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct CheckResult {
+pub struct SuspensionChange {
     /// Counts his words from 1: one that is told again is known by it.
     pub number: u64,
     pub at: Timestamp,
@@ -97,7 +97,7 @@ pub struct Account {
     pub status: AccountStatus,
     /// The operator's last word, if he ever said one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub verdict: Option<CheckResult>,
+    pub verdict: Option<SuspensionChange>,
     #[serde(default)]
     pub region: Region,
     /// Whether compressed request bodies are taken (SPEC: "enabled by support").

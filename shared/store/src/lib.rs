@@ -48,7 +48,9 @@ mod transact;
 mod visits;
 mod webhooks;
 
-pub use accounts::{Account, AccountStatus, CheckResult, LONGEST_USERNAME, Region, is_username};
+pub use accounts::{
+    Account, AccountStatus, LONGEST_USERNAME, Region, SuspensionChange, is_username,
+};
 pub use allowed_ips::{Allow, AllowedIp, Disallow};
 pub use api_keys::{ApiKey, Granted, KeyKind, Maker, Regranted, Secret};
 pub use arrivals::{ArrivalStage, Arriving, LostMail};

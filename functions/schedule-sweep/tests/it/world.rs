@@ -1,5 +1,5 @@
 //! Everything a later send passes through, around one clock: the routes, the table, the sweep, the
-//! queue, and a worker that does what `delivery` does with `Store::depart`.
+//! queue, and a worker that does what `delivery` does with `Store::begin_delivery`.
 
 use std::time::Duration;
 

@@ -17,7 +17,7 @@ struct Run {
     batches: Vec<BatchId>,
     begun: Timestamp,
     reference: Reference,
-    /// How many entries of `World::left` were compared.
+    /// How many entries of `TestEnv::left` were compared.
     compared: usize,
     /// After a crash the listing of a batch may be behind, and with it the answer to a wish that
     /// comes too late for some.
