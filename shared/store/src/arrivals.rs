@@ -93,9 +93,9 @@ impl LostMail {
 impl Store {
     /// The id under which content without a Message-ID is received at `now`.
     ///
-    /// It is that of the last mail with this content, when it came less than `window` seconds ago and this one is therefore
-    /// taken for a client's retry of it; otherwise `new`, which the next one within the window
-    /// gets then. The window counts from the first, so that retries do not extend it.
+    /// It is that of the last mail with this content if it came less than `window` seconds ago, so
+    /// that this one counts as a client's retry of it; otherwise `new`, which the next one within
+    /// the window then shares. The window counts from the first, so that retries do not extend it.
     ///
     /// # Errors
     /// When the table fails or the row keeps changing.
@@ -111,7 +111,7 @@ impl Store {
             .modify::<LastArrival, String>(&key, expires, |row| match row {
                 // Also by a clock that was set back since.
                 Some(last) if now.since(last.at).abs() < window => Err(last.id.clone()),
-                // Time to live deletes late: a row that has run out says nothing.
+                // TTL deletes late: an expired row is ignored.
                 Some(_) | None => Ok(RowChange::Put(LastArrival {
                     id: new.to_owned(),
                     at: now,

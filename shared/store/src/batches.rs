@@ -147,8 +147,8 @@ impl Store {
         Ok(held.filter(|held| now < held.until).map(HeldBatch::hold))
     }
 
-    /// What becomes of a message of this batch that was to leave at `at`: deliver it, hold it,
-    /// discard it. Workers call [`Store::begin_delivery`], which asks this and more.
+    /// What happens to a message of this batch that was to leave at `at`: deliver it, hold it or
+    /// discard it. Workers call [`Store::begin_delivery`], which checks this and more.
     ///
     /// # Errors
     /// When the table fails.

@@ -10,8 +10,8 @@
 //! 1. A writer lists the minute no later than in the call that writes the row, unless it has done
 //!    so before (it remembers).
 //! 2. A minute is removed from the list only [`GRACE`] seconds after its end, when it was read and
-//! found empty, and only if it was not listed anew since before that read (its revision is the
-//! same).
+//!    found empty, and only if it was not listed anew since before that read (its revision is the
+//!    same).
 //! 3. A writer that finds, after its row is written, that the minute is over by its own clock,
 //!    lists the minute anew, whatever it remembers. So rule 2's grace has to cover only the
 //!    difference between two clocks, not how long a call may take.
