@@ -1,5 +1,5 @@
 //! Who used an account, and from where (`GET /v3/access_settings/activity`): one row per network,
-//! way of authentication and outcome, kept for a month after the last attempt.
+//! way of authentication and outcome, stored for a month after the last attempt.
 
 use std::net::IpAddr;
 

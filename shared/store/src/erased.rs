@@ -9,7 +9,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::{Key, Store, StoreError};
 
-/// Seconds a mark is kept: longer than a mail waits (72 hours), is tried (72 more), and its last
+/// Seconds a mark is kept: longer than a mail waits (72 hours), is retried (72 more), and its last
 /// event waits for a webhook (24).
 const KEPT: i64 = 8 * 86_400;
 
