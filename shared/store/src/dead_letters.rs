@@ -20,7 +20,7 @@ pub struct DeadLetter {
     pub first: Timestamp,
     pub last: Timestamp,
     pub events: u32,
-    /// When the last attempt failed, after how many attempts, and how it ended.
+    /// When attempts ended, how many there were, and how the last one ended.
     pub died_at: Timestamp,
     pub attempts: u32,
     pub reason: String,

@@ -86,7 +86,7 @@ impl BouncePurge {
     }
 }
 
-/// A recipient of forwarded reports.
+/// An address that mail or reports are forwarded to.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Forward {
