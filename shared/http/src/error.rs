@@ -80,7 +80,7 @@ impl Rejection {
         }
     }
 
-    /// 401, as mail/send answers for a suspended account.
+    /// 401, as mail/send answers for a disabled or suspended account.
     pub fn not_authorized_to_send() -> Self {
         let message = "Authenticated user is not authorized to send mail";
         Self::plain(StatusCode::UNAUTHORIZED, message)
