@@ -1,6 +1,6 @@
-//! Large bodies and raw inbound mail: S3 in the cloud, a folder locally.
+//! Storage of large bodies and raw inbound mail: S3 in the cloud, a folder locally.
 //!
-//! Names are made by the callers, `<kind>/<account>/<id>`, and never hold what a stranger wrote.
+//! Callers choose the names, `<kind>/<account>/<id>`, which never contain external input.
 
 use std::path::Path as FsPath;
 use std::sync::{Arc, LazyLock};
@@ -12,22 +12,22 @@ use object_store::local::LocalFileSystem;
 use object_store::path::Path;
 use object_store::{ClientOptions, ObjectStore, ObjectStoreExt as _, RetryConfig};
 
-/// Where large things lie. Cheap to clone.
+/// The blob storage. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Blob(Arc<Backend>);
 
-/// The client of a bucket, or what of its settings cannot be read.
+/// The client of a bucket, or which of its settings cannot be read.
 type BucketClient = Result<AmazonS3, String>;
 
 #[derive(Debug)]
 enum Backend {
     Open(Box<dyn ObjectStore>),
-    /// The client reads the system's certificates, for longer than a function needs to start; most requests
-    /// never come to it.
+    /// Lazy: the client reads the system's certificates, which takes longer than a function needs
+    /// to start, and most requests never use it.
     Bucket(LazyLock<BucketClient, Box<dyn FnOnce() -> BucketClient + Send>>),
 }
 
-/// The blob could not be kept or found.
+/// The blob could not be stored or found.
 #[derive(Debug, thiserror::Error)]
 pub enum BlobError {
     #[error("there is no blob {0}")]
@@ -46,10 +46,10 @@ impl From<object_store::Error> for BlobError {
 }
 
 impl Blob {
-    /// A folder, made when it is not there; what is kept is synced to disk.
+    /// A folder, created if it is missing; stored blobs are synced to disk.
     ///
     /// # Errors
-    /// When the folder cannot be made or read.
+    /// When the folder cannot be created or read.
     pub fn folder(root: &FsPath) -> Result<Self, BlobError> {
         let unreachable = |e: std::io::Error| BlobError::Unreachable(e.to_string());
         std::fs::create_dir_all(root).map_err(unreachable)?;
@@ -57,7 +57,7 @@ impl Blob {
         Ok(Self::open(folder))
     }
 
-    /// Nothing but memory, for tests and `--memory`.
+    /// Memory only, for tests and `--memory`.
     pub fn memory() -> Self {
         Self::open(object_store::memory::InMemory::new())
     }
@@ -76,11 +76,12 @@ impl Blob {
         }
     }
 
-    /// An S3 bucket, to which nothing connects before the first need. `setting` gives the AWS settings by
-    /// their variables' names (`AWS_REGION`, `AWS_ACCESS_KEY_ID`, `AWS_ENDPOINT_URL`, …); one that cannot be
-    /// read makes every call fail.
+    /// An S3 bucket, connected on first use. `setting` returns the AWS settings by their variables'
+    /// names (`AWS_REGION`, `AWS_ACCESS_KEY_ID`, `AWS_ENDPOINT_URL`, …); one that cannot be read
+    /// makes every call fail.
     pub fn bucket(bucket: &str, setting: impl Fn(&str) -> Option<String>) -> Self {
-        // A bucket that hangs must leave a function the time to say so itself, which is cut off at 29 seconds.
+        // If a bucket hangs, a function must have the time to report it: it is cut off at 29
+        // seconds.
         let patience = ClientOptions::new()
             .with_connect_timeout(Duration::from_secs(3))
             .with_read_timeout(Duration::from_secs(10))
@@ -110,7 +111,7 @@ impl Blob {
         if let Some(endpoint) =
             setting("AWS_ENDPOINT_URL_S3").or_else(|| setting("AWS_ENDPOINT_URL"))
         {
-            // Only emulators are named by an endpoint, and they may speak plain HTTP.
+            // Only emulators have an endpoint setting, and they may use plain HTTP.
             builder = builder
                 .with_endpoint(endpoint)
                 .with_client_options(patience.with_allow_http(true));
@@ -119,27 +120,27 @@ impl Blob {
         Self(Arc::new(Backend::Bucket(LazyLock::new(Box::new(make)))))
     }
 
-    /// Keeps bytes under a name; durable once this returns.
+    /// Stores bytes under a name; durable once this returns.
     ///
     /// # Errors
-    /// When they could not be kept.
+    /// When they could not be stored.
     pub async fn put(&self, name: &str, bytes: Bytes) -> Result<(), BlobError> {
         self.store()?.put(&Path::from(name), bytes.into()).await?;
         Ok(())
     }
 
-    /// What is kept under a name.
+    /// The bytes stored under a name.
     ///
     /// # Errors
-    /// When there is nothing, or it cannot be reached.
+    /// When there are none, or the storage cannot be reached.
     pub async fn get(&self, name: &str) -> Result<Bytes, BlobError> {
         Ok(self.store()?.get(&Path::from(name)).await?.bytes().await?)
     }
 
-    /// Whether something is kept under a name.
+    /// Whether anything is stored under a name.
     ///
     /// # Errors
-    /// When the blobs cannot be reached.
+    /// When the storage cannot be reached.
     pub async fn has(&self, name: &str) -> Result<bool, BlobError> {
         match self.store()?.head(&Path::from(name)).await {
             Ok(_) => Ok(true),
@@ -148,10 +149,10 @@ impl Blob {
         }
     }
 
-    /// Forgets a name; one that is not there is forgotten already.
+    /// Deletes a name; a no-op when it does not exist.
     ///
     /// # Errors
-    /// When the blobs cannot be reached.
+    /// When the storage cannot be reached.
     pub async fn delete(&self, name: &str) -> Result<(), BlobError> {
         match self.store()?.delete(&Path::from(name)).await {
             Ok(()) | Err(object_store::Error::NotFound { .. }) => Ok(()),

@@ -1,15 +1,15 @@
-//! From the name and JSON of an operation to the embedded table and back, for whoever passes the
-//! store's calls on inside one process: the local host, and the table that weighs what tests write.
+//! Calls the embedded table with the name and JSON of an operation, for code that runs the store's
+//! calls inside one process: the local host, and the table that measures what tests write.
 
 use dynoxide::{Database, DynoxideError};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// Runs one operation of DynamoDB (`PutItem`, …) and gives back its answer as JSON.
+/// Runs one operation of DynamoDB (`PutItem`, …) and returns its answer as JSON.
 ///
 /// # Errors
-/// What DynamoDB would answer. What this service never calls is answered as the cloud answers what
-/// it does not know.
+/// What DynamoDB would answer. An operation that this service never calls is answered as an unknown
+/// one.
 pub fn run(database: &Database, operation: &str, body: &[u8]) -> dynoxide::Result<String> {
     match operation {
         "GetItem" => answer(body, |request| database.get_item(request)),

@@ -1,4 +1,4 @@
-//! Which attempts are worth a row: the first of its kind in a minute, per instance.
+//! Which attempts are recorded: the first of its kind in a minute, per instance.
 
 use std::collections::HashSet;
 use std::net::IpAddr;
@@ -15,16 +15,17 @@ pub(crate) struct AccessAttempt {
     pub(crate) allowed: bool,
 }
 
-/// What this instance noted in the minute that runs.
+/// The attempts this instance recorded in the current minute.
 #[derive(Debug, Default)]
 pub(crate) struct AccessLog(Mutex<(i64, HashSet<AccessAttempt>)>);
 
 impl AccessLog {
-    /// So many different attempts are noted in a minute; the rest of them is not, so that a
-    /// storm from many addresses does not become a storm of writes.
+    /// How many different attempts are recorded in a minute; further ones are not, so that a flood
+    /// from many addresses does not become a flood of writes.
     const MOST: usize = 10_000;
 
-    /// Whether nothing like it from its network was noted in this minute yet; notes it.
+    /// Records the attempt; returns whether it is the first of its kind from its network in this
+    /// minute.
     pub(crate) fn should_record(&self, note: &AccessAttempt, now: Timestamp) -> bool {
         let Ok(mut kept) = self.0.lock() else {
             return false;

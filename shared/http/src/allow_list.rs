@@ -43,7 +43,7 @@ impl AllowList {
         self.v4.is_empty() && self.v6.is_empty()
     }
 
-    /// Whether this address may come in. An unknown address never matches an entry.
+    /// Whether this address is allowed. An unknown address never matches an entry.
     pub fn lets_in(&self, ip: Option<IpAddr>) -> bool {
         if self.is_empty() {
             return true;
@@ -56,7 +56,7 @@ impl AllowList {
     }
 }
 
-/// Sorted, with runs that overlap made one.
+/// Sorted, with overlapping runs merged.
 fn merged<N: Ord + Copy>(mut runs: Vec<Run<N>>) -> Vec<Run<N>> {
     runs.sort_unstable();
     let mut out: Vec<Run<N>> = Vec::with_capacity(runs.len());
@@ -78,13 +78,13 @@ fn within<N: Ord + Copy>(runs: &[Run<N>], at: N) -> bool {
 /// A compiled list and the state of the account's row it was read at.
 type Compiled = (u64, Arc<AllowList>);
 
-/// The compiled lists of this instance. A list is read again only when the number in the
-/// account's own row, which is never older than ten seconds, says that it changed.
+/// The compiled lists of this instance. A list is read again only when the number in the account's
+/// own row, which is never older than ten seconds, shows that it changed.
 #[derive(Debug, Default)]
 pub(crate) struct Lists(Mutex<HashMap<AccountId, Compiled>>);
 
 impl Lists {
-    /// So many lists are kept; past that all are forgotten, which costs one read each.
+    /// How many lists are cached; past that the cache is cleared, which costs one read each.
     const MOST: usize = 1_000;
 
     /// The list of this account.
@@ -170,7 +170,7 @@ mod tests {
         check(&["203.0.113.9/32"], "::ffff:203.0.113.8", false);
         check(&["2001:db8::/64"], "2001:db8::ffff", true);
         check(&["2001:db8::/64"], "2001:db8:0:1::", false);
-        // An IPv6 list says nothing good about IPv4 callers.
+        // An IPv6 list does not admit IPv4 callers.
         check(&["::/0"], "203.0.113.9", false);
     }
 

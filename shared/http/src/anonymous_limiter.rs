@@ -1,5 +1,5 @@
-//! Calls without a valid key, counted by address in this instance's memory: writing a row for
-//! them would let anybody make us write.
+//! Calls without a valid key, counted by address in this instance's memory: a row for each would
+//! let anonymous callers cause writes.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -15,7 +15,7 @@ use crate::limit::LimitPeriod;
 pub(crate) struct AnonymousLimiter(Mutex<HashMap<Option<IpAddr>, (i64, u32)>>);
 
 impl AnonymousLimiter {
-    /// So many addresses are told apart in a period; past that all counts start over.
+    /// How many addresses are counted in a period; past that all counts start over.
     const MOST: usize = 50_000;
 
     /// Counts one call.

@@ -1,5 +1,5 @@
-//! What a request says about its caller, and what the table knows about it: keys, accounts and
-//! subusers, remembered for a few seconds.
+//! A request's credentials, and their lookups in the table: keys, accounts and subusers, cached for
+//! a few seconds.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use posthaste_store::{Account, ApiKey, Secret};
 use crate::authorizer::{AuthorizerState, Credentials};
 use crate::{Cache, Rejection};
 
-/// The look-ups of this instance.
+/// The cached lookups of this instance.
 #[derive(Default)]
 pub(crate) struct AuthCache {
     pub(crate) keys: Cache<KeyId, Arc<ApiKey>>,
@@ -19,7 +19,7 @@ pub(crate) struct AuthCache {
     subusers: Cache<(AccountId, String), AccountId>,
 }
 
-/// Whom a parent acts for (SPEC, "Authentication").
+/// The account that a parent acts for (SPEC, "Authentication").
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum DelegatedAccount<'a> {
     Subuser(&'a str),
@@ -27,7 +27,7 @@ pub(crate) enum DelegatedAccount<'a> {
 }
 
 impl AuthorizerState {
-    /// The key that this secret opens, with its account.
+    /// The key with this secret, and its account.
     pub(crate) async fn open(&self, secret: &Secret) -> Result<Option<Credentials>, Rejection> {
         let Some(key) = self.key(secret.id()).await? else {
             return Ok(None);
@@ -63,7 +63,7 @@ impl AuthorizerState {
         Ok(account)
     }
 
-    /// The account that `parent` names, if it stands under it.
+    /// The account that `parent` names, if it is a child of it.
     pub(crate) async fn under(
         &self,
         parent: &AccountId,
@@ -79,8 +79,8 @@ impl AuthorizerState {
         Ok(account.filter(|account| account.parent.as_ref() == Some(parent)))
     }
 
-    /// The subuser of this name. A remembered id whose account is gone is looked up once more:
-    /// the name may be somebody else's by now.
+    /// The subuser of this name. A cached id whose account is gone is looked up once more: the name
+    /// may belong to another account by now.
     async fn called(
         &self,
         parent: &AccountId,
@@ -117,8 +117,8 @@ impl AuthorizerState {
     }
 }
 
-/// The one value of a header; `None` when it is sent twice or is not visible ASCII, because then
-/// a proxy before us may have read another value than we would.
+/// The one value of a header; `None` when it is sent twice or is not visible ASCII, because then a
+/// proxy in front may have read another value.
 fn only<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<Option<&'a str>> {
     let mut values = headers.get_all(name).iter();
     let Some(value) = values.next() else {
@@ -137,9 +137,9 @@ pub(crate) fn bearer(headers: &HeaderMap) -> Option<&str> {
     scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
 }
 
-/// Whom the request is for: `Some(None)` without the header, `None` when the header cannot be
-/// read. An empty header names nobody, and is not taken for a missing one: whoever sends it
-/// means to act for somebody.
+/// The account the request acts for: `Some(None)` without the header, `None` when the header cannot
+/// be read. An empty header names no account but does not count as missing: its sender means to act
+/// for another account.
 pub(crate) fn on_behalf_of(headers: &HeaderMap) -> Option<Option<DelegatedAccount<'_>>> {
     const HEADER: HeaderName = HeaderName::from_static("on-behalf-of");
     const ACCOUNT: &str = "account-id";

@@ -1,4 +1,4 @@
-//! The gate in front of every route: key, allow list, on-behalf-of, rate limit, scope.
+//! The authorizer in front of every route: key, allow list, on-behalf-of, rate limit, scope.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -15,10 +15,10 @@ use crate::lease::Leases;
 use crate::limit::LimitPeriod;
 use crate::{Access, Caller, Dialect, Permit, RateLimits, Rejection};
 
-/// The scope of everything that sends: an account that may not send is told so.
+/// The scope of all sending: an account that may not send gets its own error.
 const SENDING: &str = "mail.send";
 
-/// What the gate knows. Cheap to clone; its caches are shared by the clones.
+/// The authorizer's state. Cheap to clone; its caches are shared by the clones.
 #[derive(Clone)]
 pub struct Authorizer(Arc<AuthorizerState>);
 
@@ -33,7 +33,7 @@ pub(crate) struct AuthorizerState {
     notes: AccessLog,
 }
 
-/// What a request is judged by.
+/// The properties of a request that decide on it.
 pub(crate) struct AuthRequest<'a> {
     /// Method and path template.
     pub(crate) endpoint: &'a Arc<str>,
@@ -43,28 +43,28 @@ pub(crate) struct AuthRequest<'a> {
     pub(crate) ip: Option<IpAddr>,
 }
 
-/// A request that gets in.
+/// A request that is admitted.
 pub(crate) struct Authorized {
     pub(crate) caller: Caller,
     pub(crate) permit: Permit,
     pub(crate) note: Option<AccessAttempt>,
 }
 
-/// A request that does not get in.
+/// A request that is refused.
 pub(crate) struct AuthRefusal {
     pub(crate) rejection: Rejection,
     pub(crate) permit: Permit,
     pub(crate) note: Option<AccessAttempt>,
 }
 
-/// A key that opens, and its account.
+/// A valid key and its account.
 pub(crate) struct Credentials {
     pub(crate) key: Arc<ApiKey>,
     pub(crate) account: Arc<Account>,
 }
 
 impl Authorizer {
-    /// A gate over this table.
+    /// An authorizer over this table.
     pub fn new(store: Store, clock: Clock, limits: RateLimits) -> Self {
         Self(Arc::new(AuthorizerState {
             known: AuthCache::default(),
@@ -78,12 +78,13 @@ impl Authorizer {
         }))
     }
 
-    /// Forgets a key that this instance changed, so that the change is felt here at once.
+    /// Drops a key that this instance changed from the cache, so that the change takes effect here
+    /// at once.
     pub fn forget_key(&self, id: &KeyId) {
         self.0.known.keys.forget(id);
     }
 
-    /// Forgets an account that this instance changed.
+    /// Drops an account that this instance changed from the cache.
     pub fn forget_account(&self, id: &AccountId) {
         self.0.known.accounts.forget(id);
     }
@@ -108,12 +109,12 @@ impl Authorizer {
             Err(rejection) => return Err(self.refuse_anonymous(rejection, asked.ip)),
         };
         let note = |permit: &Permit| {
-            // Past the limit nothing is noted: nobody makes us write as often as he calls.
+            // Past the limit nothing is recorded: writes do not grow with the number of calls.
             let noted = permit.allowed.then_some(&held.account)?;
             self.note(noted, asked.ip, "bearer", lets_in)
         };
         if !lets_in {
-            // Counted by address: who found a key must not use up its owner's permits.
+            // Counted by address: a caller with a stolen key must not use up its owner's permits.
             let refused = self.refuse_anonymous(access_refusal(asked.access), asked.ip);
             let note = note(&refused.permit);
             return Err(AuthRefusal { note, ..refused });
@@ -145,13 +146,13 @@ impl Authorizer {
         }
     }
 
-    /// The account that is acted for, when the key opens, holds the scope, and that account may use
-    /// it.
+    /// The account that is acted for, if the key is valid and holds the scope, and that account may
+    /// use it.
     ///
-    /// The key of an account that is disabled or suspended, or lies under one that is, opens
-    /// nothing: a leaked key must neither read what is left nor make itself a successor. A parent
-    /// whose own key opens still acts for such a subuser, to read, to revoke its keys and to clear
-    /// up, but not to send.
+    /// The key of an account that is disabled or suspended, or below one that is, is rejected: a
+    /// leaked key must neither read what is left nor create a successor. A parent whose own key is
+    /// valid still acts for such a subuser, to read, to revoke its keys and to clean up, but not to
+    /// send.
     async fn may(
         &self,
         Credentials { key, account: own }: &Credentials,
@@ -169,15 +170,15 @@ impl Authorizer {
         if !holds {
             return Err(Rejection::forbidden());
         }
-        // What was found out above about the key's own account is not looked up again.
+        // The status of the key's own account was looked up above already.
         if access == Access::Scope(SENDING) && account.id != own.id {
             self.check_may_send(&account).await?;
         }
         Ok(account)
     }
 
-    /// Refuses, as mail/send does, what makes the service write to strangers for an account that
-    /// is disabled or suspended: its parent may still act for it.
+    /// Refuses, as mail/send does, what makes the service write to third parties for an account
+    /// that is disabled or suspended: its parent may still act for it.
     ///
     /// # Errors
     /// 401 when it or one above it is disabled or suspended; when the table fails.
@@ -212,8 +213,8 @@ impl Authorizer {
         Ok(true)
     }
 
-    /// Lets in somebody who presents a key elsewhere than in a header, to send: SMTP submission.
-    /// Key, allow list, scope and standing of the account are judged as for mail/send.
+    /// Admits a client that presents a key outside of a header, to send: SMTP submission. Key,
+    /// allow list, scope and account status are checked as for mail/send.
     ///
     /// # Errors
     /// The rejection that mail/send would answer with.
@@ -254,7 +255,7 @@ impl Authorizer {
         Ok(list.lets_in(ip))
     }
 
-    /// The attempt, if it is worth a row.
+    /// The attempt, if it is to be recorded.
     fn note(
         &self,
         account: &Account,
@@ -272,7 +273,7 @@ impl Authorizer {
         news.then_some(note)
     }
 
-    /// Writes an attempt down. A request is not refused because that failed.
+    /// Records an attempt. A failure to do so does not fail the request.
     pub(crate) async fn record(&self, note: Option<AccessAttempt>) {
         let Some(note) = note else { return };
         let seen = AccessRecord {
@@ -335,7 +336,8 @@ fn too_many() -> Rejection {
     Rejection::plain(StatusCode::TOO_MANY_REQUESTS, "too many requests")
 }
 
-/// What a caller outside the allow list is told, and one whose account is disabled or suspended.
+/// The error for a caller outside the allow list, and for one whose account is disabled or
+/// suspended.
 fn access_refusal(access: Access) -> Rejection {
     match access {
         Access::Scope(SENDING) => Rejection::not_authorized_to_send(),

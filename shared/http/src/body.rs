@@ -1,4 +1,4 @@
-//! Request bodies that do not arrive whole.
+//! Request bodies that cannot be read in full.
 
 use std::error::Error;
 
@@ -16,12 +16,12 @@ pub enum BodyFault {
     /// No byte came for too long.
     #[error("the request body stopped arriving")]
     Stalled,
-    /// The bodies in progress take all the memory there is for them.
+    /// The bodies in progress take all the memory reserved for them.
     #[error("too many large requests at this moment, try again later")]
     NoRoom,
 }
 
-/// A body as it came, whatever it is.
+/// A raw body, of whatever type.
 #[derive(Clone, Debug)]
 pub struct RawBody(pub Bytes);
 
@@ -35,8 +35,7 @@ impl<S: Send + Sync> FromRequest<S> for RawBody {
 }
 
 /// The answer to a request whose body could not be read: 413 when it is too long, 408 or 503 for
-/// what the host says, and 400 for everything that is wrong with its form, such as a chunk without
-/// a length.
+/// the host's reasons, and 400 for a malformed body, such as a chunk without a length.
 fn unreadable(rejection: &BytesRejection) -> Rejection {
     if let BytesRejection::FailedToBufferBody(FailedToBufferBody::LengthLimitError(_)) = rejection {
         return too_large();

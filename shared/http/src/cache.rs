@@ -1,5 +1,5 @@
-//! What an instance remembers for a few seconds: presence, never absence, so that a key or a
-//! batch made a moment ago works at once and a revoked one stops within the limit.
+//! What an instance caches for a few seconds: presence, never absence, so that a key or a batch
+//! created a moment ago works at once and a revoked one stops within the limit.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -7,24 +7,24 @@ use std::sync::Mutex;
 
 use posthaste_model::Millis;
 
-/// How long a remembered answer may be used, in milliseconds (the promise is 10 s everywhere).
+/// How long a cached answer may be used, in milliseconds (the documented limit is 10 s everywhere).
 const FRESH_MS: i64 = 10_000;
 
-/// So many answers are kept. Past that the stale ones are forgotten, and if that makes no room
-/// everything is, which costs one read each.
+/// How many answers are cached. Past that the stale ones are dropped, and if that makes no room all
+/// of them are, which costs one read each.
 const MOST: usize = 10_000;
 
 /// Bytes of a large answer that count as one.
 const PORTION: usize = 1_024;
 
-/// A small map of answers that grow stale.
+/// A small map of answers that expire.
 #[derive(Debug)]
 pub struct Cache<K, V>(Mutex<CacheEntry<K, V>>);
 
 #[derive(Debug)]
 struct CacheEntry<K, V> {
     answers: HashMap<K, CachedValue<V>>,
-    /// As many as all answers count together.
+    /// The total that all answers count for.
     size: usize,
 }
 
@@ -52,19 +52,19 @@ impl<K, V> Default for Cache<K, V> {
 }
 
 impl<K: Eq + Hash, V: Clone> Cache<K, V> {
-    /// A remembered answer that is still fresh.
+    /// A cached answer that is still fresh.
     pub fn get(&self, key: &K, now: Millis) -> Option<V> {
         let kept = self.0.lock().ok()?;
         let answer = kept.answers.get(key)?;
         answer.is_fresh(now).then(|| answer.value.clone())
     }
 
-    /// Remembers an answer that was read at `now`.
+    /// Caches an answer that was read at `now`.
     pub fn put(&self, key: K, value: V, now: Millis) {
         self.put_large(key, value, 0, now);
     }
 
-    /// Remembers an answer of so many bytes: a kilobyte takes the room of an answer.
+    /// Caches an answer of this many bytes: each kilobyte counts as one answer.
     pub fn put_large(&self, key: K, value: V, bytes: usize, now: Millis) {
         let size = 1 + bytes / PORTION;
         if let Ok(mut kept) = self.0.lock() {
@@ -83,7 +83,7 @@ impl<K: Eq + Hash, V: Clone> Cache<K, V> {
         }
     }
 
-    /// Forgets one answer: what this instance changed itself.
+    /// Drops one answer, which this instance changed itself.
     pub fn forget(&self, key: &K) {
         if let Ok(mut kept) = self.0.lock() {
             kept.forget(key);
@@ -131,7 +131,7 @@ mod tests {
         (0..50).for_each(|key| put(key, 0));
         (50..100).for_each(|key| put(key, 5_000));
         assert_eq!(kept(0..100, 5_000), 100);
-        // The same again takes no more room.
+        // The same entry again takes no more room.
         put(99, 5_000);
         assert_eq!(kept(0..100, 5_000), 100);
 
@@ -142,7 +142,7 @@ mod tests {
         assert_eq!(kept(50..150, 12_000), 100);
         put(150, 12_000);
         assert_eq!(kept(50..151, 12_000), 1);
-        // One that is larger than all room is kept alone.
+        // An entry that is larger than the whole cache is cached alone.
         cache.put_large(151, (), usize::MAX / 2, Millis(12_000));
         assert_eq!(kept(50..152, 12_000), 1);
         cache.put(152, (), Millis(12_000));

@@ -1,4 +1,4 @@
-//! Who is calling.
+//! The caller of a request.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use posthaste_store::{Account, ApiKey};
 
 use crate::Rejection;
 
-/// The authenticated caller of a request; the guard of the route puts it there.
+/// The authenticated caller of a request, set by the guard of the route.
 #[derive(Clone, Debug)]
 pub struct Caller {
     /// The account that is acted for: the key's own, or the one named by on-behalf-of.
@@ -34,7 +34,7 @@ impl<S: Sync> FromRequestParts<S> for Caller {
     type Rejection = Rejection;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Rejection> {
-        // Only a public route has no caller, and none of them asks for one.
+        // Only a public route has no caller, and no public route extracts one.
         parts
             .extensions
             .get::<Self>()

@@ -1,5 +1,5 @@
-//! What must exist once per host: the caller's address, a request id, the body limit, the
-//! answers for what no route takes, and the safe headers of every response.
+//! What must exist once per host: the caller's address, a request id, the body limit, the answers
+//! for unmatched routes, and the security headers of every response.
 
 use std::convert::Infallible;
 use std::net::{IpAddr, SocketAddr};
@@ -18,7 +18,7 @@ use tracing::field::Empty;
 
 use crate::{Authorizer, Dialect, Rejection};
 
-/// The address of whoever called; absent when the host does not know. Never taken from a header.
+/// The address of the caller; absent when the host does not know it. Never taken from a header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClientIp(pub Option<IpAddr>);
 
@@ -30,8 +30,8 @@ impl<S: Sync> FromRequestParts<S> for ClientIp {
     }
 }
 
-/// The name by which the gateway was called, which only a host behind one knows; never what a header says,
-/// or a caller could have links mailed that lead to himself.
+/// The host name by which the gateway was called, which only a host behind one knows. Never taken
+/// from a header, or a caller could have links mailed that lead to its own site.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GatewayName(pub Option<Arc<str>>);
 
@@ -51,7 +51,7 @@ struct Cleaned;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RequestId(pub Arc<str>);
 
-/// The largest body taken: below 30 MiB as received (SPEC, "Limits").
+/// The largest body accepted: below 30 MiB as received (SPEC, "Limits").
 pub(crate) const LARGEST: usize = (30 << 20) - 1;
 
 /// Added once, after all routers are merged: two routers that both have a fallback panic.
@@ -59,8 +59,8 @@ pub(crate) const LARGEST: usize = (30 << 20) - 1;
 /// Under Lambda, `runtime` puts a [`ClientIp`] into the request first; on a socket it is the
 /// address of the peer.
 ///
-/// `elsewhere` are paths that other functions serve: behind the gateway one function answers
-/// whatever matched no route, and must tell a wrong method from a wrong path.
+/// `elsewhere` are paths that other functions serve: behind the gateway one function answers all
+/// unmatched requests, and must distinguish a wrong method from a wrong path.
 pub fn finish(router: Router, gate: &Authorizer, elsewhere: &'static [&'static str]) -> Router {
     let (missing, method) = (gate.clone(), gate.clone());
     let routes = router
@@ -83,7 +83,7 @@ pub fn finish(router: Router, gate: &Authorizer, elsewhere: &'static [&'static s
         .layer(from_fn(middleware))
 }
 
-/// Whether a path is one of a pattern's: `/v3/api_keys/{id}` takes any one segment for `{id}`.
+/// Whether a path matches a pattern: `/v3/api_keys/{id}` takes any one segment for `{id}`.
 fn fits(pattern: &str, path: &str) -> bool {
     let mut wanted = pattern.split('/');
     let mut given = path.split('/');
@@ -97,13 +97,13 @@ fn fits(pattern: &str, path: &str) -> bool {
     }
 }
 
-/// Why no route takes a request.
+/// Why no route matches a request.
 #[derive(Clone, Copy, Debug)]
 enum Unrouted {
     Path,
     Method,
-    /// The path without its second slash is another function's. The gateway routes by the path as
-    /// it was sent, and there is no way from here to there.
+    /// The path without its second slash belongs to another function. The gateway routes by the
+    /// path as it was sent, so this function cannot forward it.
     Slashes,
 }
 
@@ -121,7 +121,7 @@ impl Unrouted {
     }
 }
 
-/// Answers what no route takes; counted by address like every call without a key.
+/// Answers unmatched requests; counted by address like every call without a key.
 async fn refuse(gate: Authorizer, req: Request, why: Unrouted) -> Response {
     let permit = gate.permit_for_anonymous(client_ip(&req));
     let (status, message) = match permit.allowed {
@@ -134,7 +134,7 @@ async fn refuse(gate: Authorizer, req: Request, why: Unrouted) -> Response {
     response
 }
 
-/// The form of errors on a path that no route took. By its name: behind the gateway another
+/// The form of errors on a path without a route, chosen by the path: behind the gateway another
 /// function answers for it.
 fn dialect(path: &str) -> Dialect {
     match path {
@@ -143,7 +143,7 @@ fn dialect(path: &str) -> Dialect {
     }
 }
 
-/// The address of whoever called, from the request's extensions.
+/// The address of the caller, from the request's extensions.
 pub(crate) fn client_ip(req: &Request) -> Option<IpAddr> {
     canonical(req.extensions().get())
 }
@@ -168,15 +168,15 @@ async fn middleware(mut req: Request, next: Next) -> Response {
         *req.uri_mut() = uri;
         req.extensions_mut().insert(Cleaned);
     }
-    // Every line that the request causes is found by these. The path is not among them: there are
-    // addresses in some.
+    // Every log line of the request carries these. The path is left out, because some contain
+    // addresses.
     let span = tracing::info_span!("request", http.request_id = %id, http.route = Empty, account.id = Empty);
     let mut response = next.run(req).instrument(span).await;
     let headers = response.headers_mut();
     for (name, value) in [
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
         (header::REFERRER_POLICY, "strict-origin-when-cross-origin"),
-        // Answers hold addresses and secrets; pages that may be kept say so themselves.
+        // Answers hold addresses and secrets; pages that may be cached say so themselves.
         (header::CACHE_CONTROL, "no-store"),
     ] {
         headers

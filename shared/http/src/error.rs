@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 
 use crate::Permit;
 
-/// Seconds after which a request that could not be served now may be sent again.
+/// Seconds after which a request that could not be served may be sent again.
 const RETRY_AFTER: &str = "5";
 
 /// Two forms of an error item (API facts, section 0).
@@ -19,7 +19,7 @@ pub enum Dialect {
     /// `field`, `message`.
     #[default]
     General,
-    /// mail/send: `message`, `field`, `help`, all three always there.
+    /// mail/send: `message`, `field`, `help`, all three always present.
     Mail,
 }
 
@@ -80,7 +80,7 @@ impl Rejection {
         }
     }
 
-    /// 401, as mail/send answers an account that is switched off.
+    /// 401, as mail/send answers for a disabled or suspended account.
     pub fn not_authorized_to_send() -> Self {
         let message = "Authenticated user is not authorized to send mail";
         Self::plain(StatusCode::UNAUTHORIZED, message)
@@ -111,20 +111,20 @@ impl Rejection {
         Self::plain(StatusCode::NOT_FOUND, "not found")
     }
 
-    /// 500. Logs the cause and tells the caller nothing about it.
+    /// 500. Logs the cause and does not reveal it to the caller.
     pub fn internal(cause: &dyn fmt::Display) -> Self {
         tracing::error!(http.status = 500, error = %cause, "request failed: {cause}");
         Self::plain(StatusCode::INTERNAL_SERVER_ERROR, "internal server error")
     }
 
-    /// 503, for trouble that a later call may not meet. Logs the cause.
+    /// 503, for a temporary failure. Logs the cause.
     pub fn unavailable(cause: &dyn fmt::Display) -> Self {
         tracing::error!(http.status = 503, error = %cause, "request could not be served now: {cause}");
         Self::plain(StatusCode::SERVICE_UNAVAILABLE, "service unavailable")
     }
 
-    /// 503 because others take all there is at this moment; not logged, for a flood of them would
-    /// be a flood of lines.
+    /// 503 because other requests take all the capacity at this moment; not logged, because a flood
+    /// of them would flood the log.
     pub fn busy(message: impl Into<String>) -> Self {
         Self::plain(StatusCode::SERVICE_UNAVAILABLE, message)
     }
@@ -143,8 +143,8 @@ impl Rejection {
         self
     }
 
-    /// The body, with the members in the order that clients have always seen. Written by hand,
-    /// because the order would otherwise cost every user of `serde_json` a feature.
+    /// The body, with the members in the order that clients expect. Written by hand, because the
+    /// order would otherwise cost every user of `serde_json` a feature.
     fn body(&self) -> String {
         let items: Vec<String> = self.problems.iter().map(|p| self.item(p)).collect();
         format!("{{\"errors\":[{}]}}", items.join(","))

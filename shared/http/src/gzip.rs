@@ -1,21 +1,21 @@
-//! Compressed request bodies, with a cap on what they unpack to.
+//! Compressed request bodies, with a cap on their decompressed size.
 
 use std::io::Read as _;
 
 use bytes::Bytes;
 use flate2::read::MultiGzDecoder;
 
-/// What became of a compressed body.
+/// The result of decompression.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Inflated {
     Whole(Bytes),
-    /// It unpacks to more than the cap; unpacking stopped there.
+    /// It exceeds the cap when decompressed; decompression stopped there.
     TooLarge,
-    /// Not gzip, or cut short.
+    /// Not gzip, or truncated.
     Broken,
 }
 
-/// Unpacks a gzip body. Stops at `cap` bytes, so a bomb costs no more memory than that.
+/// Decompresses a gzip body. Stops at `cap` bytes, so a bomb costs no more memory than that.
 pub fn inflate(body: &[u8], cap: usize) -> Inflated {
     let mut whole = Vec::with_capacity(body.len().saturating_mul(4).min(cap));
     let limit = u64::try_from(cap).unwrap_or(u64::MAX).saturating_add(1);

@@ -1,4 +1,4 @@
-//! JSON bodies in, for every endpoint but mail/send (which has its own decoder).
+//! JSON bodies of every endpoint except mail/send (which has its own decoder).
 
 use axum::extract::{FromRequest, Request};
 use axum::http::{HeaderMap, header};
@@ -7,8 +7,8 @@ use serde::{Deserializer, forward_to_deserialize_any};
 
 use crate::{RawBody, Rejection};
 
-/// A JSON body. An empty one reads as `{}`: clients send a JSON content type with nothing on
-/// POST and DELETE (API facts, section 0). The content type itself is not insisted on here.
+/// A JSON body. An empty one reads as `{}`: clients send a JSON content type without a body on POST
+/// and DELETE (API facts, section 0). The content type itself is not required here.
 #[derive(Debug)]
 pub struct JsonBody<T>(pub T);
 
@@ -23,10 +23,10 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for JsonBody<T> {
     }
 }
 
-/// Reads JSON, naming the field that does not fit.
+/// Reads JSON; an error names the invalid field.
 ///
 /// # Errors
-/// 400 in the contract's shape.
+/// 400 in the shape of the v3 API.
 pub fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Rejection> {
     let mut json = serde_json::Deserializer::from_slice(bytes);
     let value = serde_path_to_error::deserialize(Whole(&mut json)).map_err(|e| {
@@ -60,8 +60,8 @@ fn first_words(text: &str) -> String {
     }
 }
 
-/// A whole body. An object is asked for where a struct is: the decoder would also take the
-/// members of a struct out of an array, in their order.
+/// A whole body. Where a struct is expected, only an object is accepted: the decoder would also
+/// take the members of a struct from an array, in their order.
 struct Whole<D>(D);
 
 impl<'de, D: Deserializer<'de>> Deserializer<'de> for Whole<D> {
@@ -199,7 +199,7 @@ mod tests {
             let want = "request body is not valid JSON";
             assert_eq!(refused(body), (None, want.to_owned()), "{short}");
         }
-        // A member that nobody reads is skipped without recursion, however deep it is.
+        // An unknown member is skipped without recursion, however deep it is.
         let deep = format!("{{\"x\":{}{}}}", "[".repeat(100_000), "]".repeat(100_000));
         assert!(parse::<Outer>(deep.as_bytes()).is_ok_and(|body| body.ips.is_empty()));
         assert!(parse::<Outer>(b"{\"ips\":[{\"ip\":\"a\"}]}").is_ok_and(|b| b.ips[0].ip == "a"));

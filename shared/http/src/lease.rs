@@ -1,9 +1,9 @@
 //! Permits leased in blocks from a counter row, so that most requests write nothing.
 //!
-//! An instance takes a block, serves requests out of it, and takes another. Every permit is given
-//! once, so no number of instances passes more than the limit. What an instance took and does not
-//! use is lost to the others until the period ends: therefore a block is a small share of what
-//! this instance has used up itself, and of what is left for all.
+//! An instance takes a block, serves requests out of it, and takes another. Every permit is granted
+//! once, so no number of instances exceeds the limit. Permits that an instance took and does not
+//! use are lost to the others until the period ends: therefore a block is a small share of what
+//! this instance has used up itself, and of what is left in total.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -27,18 +27,18 @@ struct Block {
     /// Number of the period it belongs to.
     period: i64,
     stock: u32,
-    /// Taken by everybody in this period, as far as this instance knows.
+    /// Taken by all instances in this period, as far as this instance knows.
     taken: i64,
     /// Used up by this instance in this period.
     used: u32,
 }
 
 impl Leases {
-    /// So many blocks are kept; past that the ones of past periods go.
+    /// How many blocks are cached; past that the ones of past periods are dropped.
     const MOST: usize = 10_000;
 
-    /// Takes one permit, leasing a block when there is none left. Callers that meet at an empty
-    /// stock wait for one lease.
+    /// Takes one permit, leasing a block when there is none left. Concurrent callers without a
+    /// permit wait for one lease.
     pub(crate) async fn take(
         &self,
         store: &Store,
@@ -82,7 +82,7 @@ impl Leases {
             return Some(Arc::clone(slot));
         }
         if map.len() >= Self::MOST {
-            // A block that somebody is taking from right now is in use.
+            // A block that is locked right now is in use.
             map.retain(|_, slot| {
                 slot.try_lock()
                     .map_or(true, |block| block.period == period.number)
@@ -98,13 +98,13 @@ impl Block {
     async fn lease(&mut self, store: &Store, window: RateWindow<'_>, limit: u32, size: u32) {
         match store.lease(window, size).await {
             Ok(taken) => {
-                // What was free before this block came.
+                // What was free before this block was taken.
                 let free = i64::from(limit) - (taken - i64::from(size));
                 self.stock = u32::try_from(free.clamp(0, size.into())).unwrap_or(0);
                 self.taken = taken;
             }
             Err(error) => {
-                // Mail goes out even when nobody can count it.
+                // Mail is sent even when it cannot be counted.
                 tracing::warn!(%error, "rate limit of {} could not be counted: {error}", window.account);
                 self.stock = size;
             }

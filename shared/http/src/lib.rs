@@ -1,8 +1,8 @@
-//! Callers: the edge of both hosts, authentication, scopes, the allow list, rate limits, and the
-//! one shape of every error.
+//! Authentication, scopes, the allow list, rate limits, the edge of both hosts, and the one shape
+//! of every error.
 //!
-//! A function declares its routes with [`Routes`]: method, path and scope stand side by side,
-//! and the guard of the route does the rest before a handler runs.
+//! A function declares its routes with [`Routes`]: method, path and scope side by side, and the
+//! guard of the route does the rest before a handler runs.
 
 mod access_log;
 mod allow_list;

@@ -1,5 +1,5 @@
 //! Rate limits: how many requests an account may make to an endpoint in a period, and the three
-//! headers that say so on every response (SPEC, "Limits").
+//! headers that report it on every response (SPEC, "Limits").
 
 use std::collections::BTreeMap;
 use std::str::FromStr;
@@ -10,7 +10,7 @@ use posthaste_model::Timestamp;
 /// The endpoint with a limit of its own in the configuration.
 const MAIL_SEND: &str = "POST /v3/mail/send";
 
-/// How many requests are allowed, and in how long.
+/// How many requests are allowed, and per what period.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RateLimits {
     /// Requests per period, endpoint and account; and per address without a key.
@@ -52,7 +52,7 @@ impl RateLimits {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Endpoints(BTreeMap<String, u32>);
 
-/// Why a text does not name limits.
+/// Why a text is not a list of limits.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is not of the form `METHOD /path=number`")]
 pub struct InvalidEndpoints(String);
@@ -78,7 +78,7 @@ impl FromStr for Endpoints {
     }
 }
 
-/// One of the stretches of time that requests are counted in.
+/// One of the periods that requests are counted in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct LimitPeriod {
     /// Counts periods since the epoch.
@@ -88,7 +88,7 @@ pub(crate) struct LimitPeriod {
 }
 
 impl LimitPeriod {
-    /// The period of so many seconds that `now` lies in.
+    /// The period of this many seconds that contains `now`.
     pub(crate) fn at(now: Timestamp, seconds: i64) -> Self {
         let seconds = seconds.max(1);
         let number = now.0.div_euclid(seconds);
@@ -99,7 +99,7 @@ impl LimitPeriod {
     }
 }
 
-/// What one request was told about its limit.
+/// The rate-limit result of one request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Permit {
     pub allowed: bool,

@@ -1,10 +1,10 @@
-//! Plain pages for people who follow a link of ours: readable without styles, usable without
-//! scripts, on a phone as on a desk.
+//! Plain pages for people who follow an emailed link: readable without styles, usable without
+//! scripts, on a phone as on a desktop.
 
 use axum::http::{HeaderName, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
-/// A page with this title and body; what is in them is escaped already.
+/// A page with this title and body, which must be escaped already.
 pub fn page(status: StatusCode, title: &str, body: &str) -> Response {
     const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; \
         frame-ancestors 'none'; base-uri 'none'";
@@ -27,13 +27,13 @@ pub fn page(status: StatusCode, title: &str, body: &str) -> Response {
         (header::CONTENT_TYPE, "text/html; charset=utf-8"),
         (header::CONTENT_SECURITY_POLICY, POLICY),
         (header::CACHE_CONTROL, "no-store"),
-        // The address of the page names the reader.
+        // The URL of the page identifies the reader.
         (header::REFERRER_POLICY, "no-referrer"),
     ];
     (status, headers, html).into_response()
 }
 
-/// Text as HTML.
+/// Text escaped for HTML.
 pub fn escaped(text: &str) -> String {
     text.replace('&', "&amp;")
         .replace('<', "&lt;")

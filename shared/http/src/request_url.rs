@@ -1,4 +1,4 @@
-//! The address that was called, and the `Link` header to the pages of a list beside it.
+//! The URL of a request, and the `Link` header to the other pages of a list.
 
 use std::convert::Infallible;
 
@@ -9,7 +9,7 @@ use url::form_urlencoded;
 
 use crate::Query;
 
-/// Where a request was sent to, as the caller knows it. Behind the gateway the scheme is that of
+/// The URL of a request, as the caller knows it. Behind the gateway the scheme is that of
 /// `X-Forwarded-Proto`; without a host it is a path only.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RequestUrl(String);
@@ -49,17 +49,17 @@ impl RequestUrl {
 /// One page of a list that is paged by `limit` and `offset`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pagination {
-    /// So many items stand before it.
+    /// How many items come before it.
     pub offset: usize,
-    /// So many it holds at most.
+    /// How many items it holds at most.
     pub limit: usize,
     /// Whether anything comes after it.
     pub more: bool,
 }
 
 impl Pagination {
-    /// The `Link` header to the pages beside this one (API facts 0, pagination), each titled with
-    /// its number. Where the list ends is told on its last page only: nobody counts the whole.
+    /// The `Link` header to the other pages (API facts 0, pagination), each titled with its number.
+    /// Only the last page reveals where the list ends, because the list is not counted.
     pub fn links(&self, address: &RequestUrl, query: &Query) -> HeaderMap {
         let limit = self.limit.max(1);
         let next = self.offset.saturating_add(limit);
@@ -82,7 +82,7 @@ impl Pagination {
         });
         let value = named.collect::<Vec<_>>().join(", ");
         let mut headers = HeaderMap::new();
-        // An address that no header can hold has no pages either.
+        // A URL that does not fit a header has no links either.
         if let Ok(value) = HeaderValue::try_from(value) {
             headers.insert(header::LINK, value);
         }

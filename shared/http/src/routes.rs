@@ -27,11 +27,11 @@ pub enum Access {
     Either(&'static str, &'static str),
     /// Any valid key.
     AnyKey,
-    /// Everybody: pages and pixels that recipients of mail open.
+    /// Anyone: pages and pixels that recipients of mail open.
     Public,
 }
 
-/// One route as it was declared.
+/// One route as declared.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Route {
     pub method: Method,
@@ -60,7 +60,7 @@ impl<S: Clone + Send + Sync + 'static> Routes<S> {
         }
     }
 
-    /// The form in which the guards of the following routes refuse.
+    /// The form in which the guards of the following routes report errors.
     #[must_use]
     pub fn dialect(mut self, dialect: Dialect) -> Self {
         self.dialect = dialect;
@@ -117,7 +117,7 @@ impl Routes {
         &self.list
     }
 
-    /// The gate in front of these routes.
+    /// The authorizer in front of these routes.
     pub fn gate(&self) -> &Authorizer {
         &self.gate
     }
@@ -135,8 +135,8 @@ impl Routes {
         crate::edge::finish(self.router, &self.gate, self.elsewhere)
     }
 
-    /// For the function that answers what matched no route of any: on these paths of other
-    /// functions it says that the method is wrong, on every other that there is nothing.
+    /// For the function that answers all unmatched requests: on these paths of other functions it
+    /// answers that the method is wrong, on every other path that there is nothing.
     #[must_use]
     pub fn among(mut self, elsewhere: &'static [&'static str]) -> Self {
         self.elsewhere = elsewhere;
@@ -152,7 +152,7 @@ struct Guard {
     dialect: Dialect,
 }
 
-/// Runs before every handler: who calls, from where, how often, and may they.
+/// Runs before every handler: identifies the caller, and checks address, rate and scope.
 async fn admit(State(guard): State<Guard>, mut req: Request, next: Next) -> Response {
     let ip = client_ip(&req);
     let span = Span::current();
@@ -177,7 +177,7 @@ async fn admit(State(guard): State<Guard>, mut req: Request, next: Next) -> Resp
             Ok(admitted) => {
                 span.record("account.id", field::display(admitted.caller.id()));
                 req.extensions_mut().insert(admitted.caller);
-                // The note is written while the handler works.
+                // The attempt is recorded while the handler works.
                 let note = guard.gate.record(admitted.note);
                 let (response, ()) = join(answer(next, req, &guard), note).await;
                 (response, admitted.permit)
@@ -190,7 +190,7 @@ async fn admit(State(guard): State<Guard>, mut req: Request, next: Next) -> Resp
     response
 }
 
-/// The handler's answer. One that panics answers like any other failure of ours.
+/// The handler's answer. A panic is answered like any other internal failure.
 async fn answer(next: Next, req: Request, guard: &Guard) -> Response {
     let answer = AssertUnwindSafe(next.run(req)).catch_unwind().await;
     let answer = answer.unwrap_or_else(|_| {
@@ -204,8 +204,8 @@ async fn answer(next: Next, req: Request, guard: &Guard) -> Response {
     in_shape(answer, guard.dialect)
 }
 
-/// What the router refuses by itself (a path that is not UTF-8, a query it cannot read) comes as
-/// plain text; our clients know errors of one shape only.
+/// Errors of the router itself (a path that is not UTF-8, a query it cannot read) are plain text;
+/// clients expect the one error shape.
 fn in_shape(answer: Response, dialect: Dialect) -> Response {
     let status = answer.status();
     let kind = answer.headers().get(header::CONTENT_TYPE);

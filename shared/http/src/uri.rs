@@ -1,4 +1,4 @@
-//! What stands in the address of a request, refused in the contract's shape when it is wrong.
+//! Path and query parameters; invalid ones are refused in the shape of the v3 API.
 
 use std::convert::Infallible;
 
@@ -8,14 +8,14 @@ use url::form_urlencoded;
 
 use crate::Rejection;
 
-/// The captures of the path, percent-decoded, in order: `Path<String>` for one,
-/// `Path<(String, String)>` for two. A capture that is not UTF-8 names nothing: 404.
+/// The captures of the path, percent-decoded, in order: `Path<String>` for one, `Path<(String,
+/// String)>` for two. A capture that is not UTF-8 matches nothing: 404.
 #[derive(Clone, Debug)]
 pub struct PathParams<T>(pub T);
 
 /// The shapes that [`PathParams`] reads.
 pub trait Captures: Sized {
-    /// The captures, if there are as many as wanted.
+    /// The captures, if their number fits.
     fn read(captures: Vec<String>) -> Option<Self>;
 }
 
@@ -44,7 +44,7 @@ impl<T: Captures, S: Send + Sync> FromRequestParts<S> for PathParams<T> {
     }
 }
 
-/// The query of the address. A name may stand there several times (API facts, section 0).
+/// The query of the URL. A name may occur several times (API facts, section 0).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Query(Vec<(String, String)>);
 
@@ -94,7 +94,7 @@ impl Query {
         read.map_err(|_| Rejection::on(name, format!("{name} must be a number, 0 or more")))
     }
 
-    /// How many items are asked for: `limit`, `default` when it is left out, at most `most`.
+    /// How many items are requested: `limit`, `default` when it is left out, at most `most`.
     ///
     /// # Errors
     /// 400 about `limit` when it is not a positive number.
@@ -106,7 +106,7 @@ impl Query {
         }
     }
 
-    /// How many items to leave out: `offset`.
+    /// How many items to skip: `offset`.
     ///
     /// # Errors
     /// 400 about `offset` when it is not a number, 0 or more.

@@ -12,10 +12,10 @@ const SHORTEST_PAUSE: Duration = Duration::from_millis(50);
 /// The longest pause.
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
-/// Between two log lines about the same trouble.
+/// The shortest time between two log lines about the same failure.
 const BETWEEN_LINES: Duration = Duration::from_secs(10);
 
-/// Keeps what happens very often from filling the log.
+/// Prevents frequent events from filling the log.
 #[derive(Debug, Default)]
 pub struct LinePace {
     last_line: Option<Instant>,
@@ -23,8 +23,7 @@ pub struct LinePace {
 }
 
 impl LinePace {
-    /// Notes that it happened. When a line is due, gives back how often it has happened since the
-    /// last one.
+    /// Counts an occurrence. When a log line is due, returns how many occurred since the last one.
     pub fn note(&mut self) -> Option<u64> {
         self.unlogged += 1;
         let now = Instant::now();
@@ -56,10 +55,10 @@ impl AcceptFailures {
         }
     }
 
-    /// Notes a failure, logs it unless the log has heard of one a moment ago, and gives back how
-    /// long to wait before the next try.
+    /// Counts a failure, logs it unless one was logged a moment ago, and returns how long to wait
+    /// before the next try.
     pub fn failed(&mut self, error: &io::Error) -> Duration {
-        // The connection's own failure, before it was accepted; the next one is not affected.
+        // The connection itself failed before it was accepted; the next one is not affected.
         if matches!(
             error.kind(),
             io::ErrorKind::ConnectionAborted
@@ -82,7 +81,7 @@ impl AcceptFailures {
             .min(LONGEST_PAUSE)
     }
 
-    /// Notes that a connection was accepted.
+    /// Resets the failures after a connection was accepted.
     pub fn accepted(&mut self) {
         if self.in_a_row > 0 {
             let (port, count) = (self.port, self.in_a_row);

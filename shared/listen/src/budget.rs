@@ -1,4 +1,4 @@
-//! The memory that all messages or bodies under way share.
+//! The memory shared by all messages or bodies in progress.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ const PIECE: usize = 64 * 1024;
 #[derive(Clone, Debug)]
 pub struct Budget(Arc<Semaphore>);
 
-/// The part that one message holds, given back when dropped.
+/// The part that one message holds, released when dropped.
 #[derive(Debug, Default)]
 pub struct Grant {
     held: usize,
@@ -19,13 +19,13 @@ pub struct Grant {
 }
 
 impl Budget {
-    /// So many bytes, in pieces of 64 KiB.
+    /// A budget of this many bytes, in pieces of 64 KiB.
     pub fn new(bytes: usize) -> Self {
         let pieces = bytes.div_ceil(PIECE).clamp(1, Semaphore::MAX_PERMITS);
         Self(Arc::new(Semaphore::new(pieces)))
     }
 
-    /// Makes the grant cover so many bytes; `false` when there is not enough left.
+    /// Extends the grant to this many bytes; `false` when there is not enough left.
     pub fn cover(&self, grant: &mut Grant, bytes: usize) -> bool {
         let wanted = bytes.div_ceil(PIECE);
         let Some(missing) = wanted.checked_sub(grant.held).filter(|n| *n > 0) else {

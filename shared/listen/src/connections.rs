@@ -1,4 +1,4 @@
-//! Open connections, counted in all and by client.
+//! Open connections, counted in total and by client.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -27,7 +27,7 @@ struct OpenConnections {
     by_client: HashMap<IpAddr, usize>,
 }
 
-/// One connection's share, given back when dropped.
+/// One connection's share, released when dropped.
 #[derive(Debug)]
 pub struct Permit {
     limiter: ConnectionLimiter,
@@ -42,8 +42,8 @@ impl ConnectionLimiter {
         }
     }
 
-    /// A permit for one more connection of this client; `None` when it has as many as it may, or
-    /// all together have.
+    /// A permit for one more connection of this client; `None` when the client or the total has
+    /// reached its limit.
     pub fn acquire(&self, ip: IpAddr) -> Option<Permit> {
         let client = ip_prefix(ip);
         let mut open = self.lock();
@@ -54,7 +54,7 @@ impl ConnectionLimiter {
         Some(self.count(&mut open, client))
     }
 
-    /// A permit whatever the limits say: for a connection that was counted elsewhere for a while
+    /// A permit regardless of the limits: for a connection that was counted elsewhere for a while
     /// and is open anyway.
     pub fn readmit(&self, ip: IpAddr) -> Permit {
         self.count(&mut self.lock(), ip_prefix(ip))
@@ -70,7 +70,7 @@ impl ConnectionLimiter {
     }
 
     fn lock(&self) -> MutexGuard<'_, OpenConnections> {
-        // Counts are changed in one step, so a panic elsewhere leaves them right.
+        // Counts change in one step, so a panic elsewhere leaves them correct.
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

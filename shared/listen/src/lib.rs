@@ -1,6 +1,6 @@
-//! What every listening port needs against clients that take too much, whatever it speaks: a
-//! bound on connections in all and for each client, memory that all of them share, and calm when
-//! accepting fails.
+//! Protection of every listening port against clients that take too much, whatever the protocol: a
+//! limit on connections in total and per client, a shared memory budget, and a pause when accepting
+//! fails.
 
 mod accept;
 mod budget;

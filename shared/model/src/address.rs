@@ -1,8 +1,8 @@
-//! Email addresses as RFC 5321 section 4.1.2 has them, with the letters of RFC 6531.
+//! Email addresses by RFC 5321 section 4.1.2, with the letters of RFC 6531.
 //!
 //! Accepted: dot-atoms and quoted strings before the `@`; host names and internationalised names
 //! after it. Refused: address literals (`a@[10.0.0.1]`), comments, white space outside quotes,
-//! control characters anywhere. The domain is kept as the caller wrote it and as A-labels.
+//! control characters anywhere. The domain is stored as the caller wrote it and as A-labels.
 
 use std::fmt;
 
@@ -11,8 +11,8 @@ use serde::{Deserialize, Serialize};
 /// Local part plus `@` plus domain, in characters (API facts 2.5).
 pub const LONGEST: usize = 320;
 
-/// Octets of an address as it travels. RFC 5322, section 2.1.1, ends a line of a header after 998
-/// octets, and an address has no place to fold; what stands before it on its line takes the rest.
+/// Octets of an address on the wire. RFC 5322, section 2.1.1, ends a line of a header after 998
+/// octets, and an address cannot be folded; what precedes it on its line takes the rest.
 pub const LONGEST_ON_THE_WIRE: usize = 900;
 
 /// A syntactically valid address.
@@ -89,13 +89,13 @@ impl EmailAddress {
         format!("{}@{}", self.local(), self.ascii_domain())
     }
 
-    /// What two spellings of one mailbox have in common: lower case, A-labels. The key of every
-    /// suppression list and of the duplicate check.
+    /// The canonical form of a mailbox: lower case, A-labels. The key of every suppression list and
+    /// of the duplicate check.
     pub fn folded(&self) -> String {
         format!("{}@{}", self.local().to_lowercase(), self.ascii_domain())
     }
 
-    /// Whether the relay must speak SMTPUTF8 to take this address (RFC 6531).
+    /// Whether the relay must support SMTPUTF8 to accept this address (RFC 6531).
     pub fn needs_smtputf8(&self) -> bool {
         !self.local().is_ascii()
     }
@@ -145,7 +145,7 @@ fn atext(c: char) -> bool {
         || (!c.is_ascii() && !c.is_control() && !c.is_whitespace() && !invisible(c))
 }
 
-/// Marks that change how the text around them is shown: they let one address look like another.
+/// Marks that change how the text around them is shown: they make one address look like another.
 fn invisible(c: char) -> bool {
     matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff0}'..='\u{ffff}')
 }
@@ -166,7 +166,7 @@ fn valid_quoted(inner: &str) -> bool {
     true
 }
 
-/// A host name as lower-case A-labels, or `None` when it is none (RFC 1035 lengths, RFC 5891).
+/// A host name as lower-case A-labels, or `None` when it is invalid (RFC 1035 lengths, RFC 5891).
 fn ascii_domain(domain: &str) -> Option<String> {
     let ascii = if domain.is_ascii() {
         domain.to_ascii_lowercase()

@@ -1,7 +1,7 @@
-//! Later sends in batches: how far a hold reaches, and what becomes of a piece of a mail when its
-//! second comes (SPEC, "States and transitions").
+//! Batches of scheduled mail: how far a hold reaches, and what happens to a piece of a mail when
+//! its second comes (SPEC, "States and transitions").
 //!
-//! Pure: `store` keeps the rows, `delivery` acts on the answer.
+//! Pure: `store` stores the rows, `delivery` acts on the answer.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,7 +11,7 @@ use crate::Timestamp;
 /// (SPEC, "Limits": up to 10 minutes before send time).
 pub const NOTICE: i64 = 600;
 
-/// Seconds a paused message is kept past its time (SPEC, "Limits": 72 hours).
+/// Seconds a paused message is held past its time (SPEC, "Limits": 72 hours).
 pub const SHELF_LIFE: i64 = 72 * 3600;
 
 /// Seconds a batch id is valid (API facts, "Batches": 10 days).
@@ -20,7 +20,7 @@ pub const BATCH_LIFE: i64 = 864_000;
 /// How many batches of an account may be paused or cancelled at once (API facts, "Batches").
 pub const MOST_HELD: usize = 100;
 
-/// What an owner may put on a batch.
+/// The holds that an owner may put on a batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum BatchStatus {
@@ -29,7 +29,7 @@ pub enum BatchStatus {
 }
 
 impl BatchStatus {
-    /// The word of the API.
+    /// The status as the API spells it.
     pub fn word(self) -> &'static str {
         match self {
             Self::Pause => "pause",
@@ -37,7 +37,7 @@ impl BatchStatus {
         }
     }
 
-    /// Reads the word of the API.
+    /// Reads the API's spelling.
     pub fn from_word(word: &str) -> Option<Self> {
         match word {
             "pause" => Some(Self::Pause),
@@ -47,7 +47,7 @@ impl BatchStatus {
     }
 }
 
-/// A status together with the moment it was asked for.
+/// A status together with the moment it was requested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Hold {
     pub status: BatchStatus,
@@ -57,7 +57,7 @@ pub struct Hold {
 
 impl Hold {
     /// Whether a message that leaves at `at` is held: the others had less than ten minutes left
-    /// when the owner asked, and go all the same.
+    /// when the hold was requested, and leave anyway.
     pub fn reaches(self, at: Timestamp) -> bool {
         at >= self.first_reached()
     }
@@ -68,14 +68,14 @@ impl Hold {
     }
 
     /// The same hold with another status. What was held stays held: a cancel after a pause also
-    /// discards what waits past its time.
+    /// discards messages that wait past their time.
     #[must_use]
     pub fn turned(self, status: BatchStatus) -> Self {
         Self { status, ..self }
     }
 }
 
-/// How far a piece of a later mail has come. Everything but `Waiting` is final.
+/// The progress of a piece of scheduled mail. Every stage except `Waiting` is final.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum PartStage {
@@ -90,7 +90,7 @@ pub enum PartStage {
     Expired,
 }
 
-/// What is known of a piece when its job comes.
+/// The state of a piece when its job comes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Plan<'a> {
     /// When it is to leave.
@@ -126,13 +126,13 @@ impl Reason {
     }
 }
 
-/// What becomes of a piece whose job has come.
+/// The fate of a piece whose job has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
 pub enum PartFate {
     /// It leaves.
     Deliver,
-    /// It stays, past its time, until the pause is removed or it expires.
+    /// It is held, past its time, until the pause is removed or it expires.
     Hold,
     /// Every copy in it ends as dropped.
     Discard(Reason),
@@ -142,9 +142,9 @@ pub enum PartFate {
     Ignore,
 }
 
-/// What becomes of a piece whose job, made for the second `due`, has come.
+/// The fate of a piece whose job, made for the second `due`, has come.
 ///
-/// `plan` is `None` for a piece nobody wrote down (or whose row expired); then only the hold on its
+/// `plan` is `None` for a piece without a row (or whose row expired); then only the hold on its
 /// batch decides.
 pub fn fate(
     plan: Option<Plan<'_>>,
@@ -169,7 +169,7 @@ pub fn fate(
     }
 }
 
-/// What the hold on its batch does to a waiting message that was to leave at `at`.
+/// The effect of its batch's hold on a waiting message that was to leave at `at`.
 pub fn under(hold: Option<Hold>, at: Timestamp, now: Timestamp) -> PartFate {
     let Some(hold) = hold.filter(|hold| hold.reaches(at)) else {
         return PartFate::Deliver;
@@ -201,7 +201,8 @@ mod tests {
     fn a_hold_reaches_what_leaves_ten_minutes_later_or_after() {
         use BatchStatus::{Cancel, Pause};
         use Reason::{Cancelled, Expired};
-        // The message leaves at T; the hold was asked for at T + `since`; its job comes at T + `late`.
+        // The message leaves at T; the hold was requested at T + `since`; its job comes at T +
+        // `late`.
         for (hold, late, want) in [
             (None, 0, PartFate::Deliver),
             (None, 1_000_000, PartFate::Deliver),

@@ -1,9 +1,9 @@
-//! Which addresses of the network are one client.
+//! Which network addresses count as one client.
 
 use std::net::IpAddr;
 
-/// What tells clients apart: an IPv4 address (also in its IPv6 form), or the /64 of an IPv6
-/// address, whose 2^64 addresses usually belong to one customer.
+/// The key of a client: an IPv4 address (also in its IPv6 form), or the /64 of an IPv6 address,
+/// whose 2^64 addresses usually belong to one customer.
 pub fn ip_prefix(ip: IpAddr) -> IpAddr {
     match ip.to_canonical() {
         IpAddr::V4(ip) => IpAddr::V4(ip),

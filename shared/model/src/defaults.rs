@@ -1,11 +1,10 @@
-//! What an account decided for all of its mail, where a request does not say otherwise.
+//! Account-wide defaults, used where a request does not set a value.
 
 use serde::{Deserialize, Serialize};
 
 use crate::{ClickTracking, Footer, Ganalytics, OpenTracking, SubscriptionTracking};
 
-/// The account's mail and tracking settings that shape a copy, as its owner left them. Everything
-/// is off by default.
+/// The account's mail and tracking settings that shape a copy. Everything is off by default.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct AccountDefaults {
@@ -17,7 +16,7 @@ pub struct AccountDefaults {
     pub wrapper: Wrapper,
 }
 
-/// HTML put around every mail that uses no template, with `<% body %>` where its own goes.
+/// HTML around every mail that uses no template, with `<% body %>` where the mail's own goes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Wrapper {

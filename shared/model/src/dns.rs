@@ -1,10 +1,10 @@
-//! DNS records that an owner publishes to prove a domain his own.
+//! DNS records that an owner publishes to authenticate a domain.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// The kinds of records we ask for.
+/// The kinds of records that are looked up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RecordKind {
@@ -32,7 +32,7 @@ pub struct Record {
     pub kind: RecordKind,
     pub host: String,
     pub data: String,
-    /// Whether it was found when somebody last looked.
+    /// Whether the last lookup found it.
     #[serde(default)]
     pub valid: bool,
 }

@@ -7,12 +7,12 @@ use crate::{AccountId, BatchId, KeyId, MessageId, TemplateId, VersionId, Webhook
 
 type Fill = dyn Fn(&mut [u8]) + Send + Sync;
 
-/// A source of random bytes. `runtime` makes the real one; tests pass a counter.
+/// A source of random bytes. `runtime` creates the real one; tests pass a counter.
 #[derive(Clone)]
 pub struct Entropy(Arc<Fill>);
 
 impl Entropy {
-    /// Wraps a function that fills a slice with bytes nobody can guess.
+    /// Wraps a function that fills a slice with unpredictable bytes.
     pub fn new(fill: impl Fn(&mut [u8]) + Send + Sync + 'static) -> Self {
         Self(Arc::new(fill))
     }

@@ -1,4 +1,4 @@
-//! What happened to a message: every field that API facts section 3 names, one type.
+//! Message events: every field of API facts section 3, in one type.
 
 use std::collections::BTreeMap;
 
@@ -59,7 +59,7 @@ impl EventKind {
         }
     }
 
-    /// The name of the webhook flag that asks for this kind.
+    /// The name of the webhook flag that enables this kind.
     pub fn flag(self) -> &'static str {
         match self {
             Self::Processed => "processed",
@@ -84,7 +84,7 @@ impl EventKind {
 pub enum BounceType {
     /// Hard: the address is suppressed.
     Bounce,
-    /// Soft: the receiving side refuses this mail, not the address.
+    /// Soft: the receiving server refuses this mail, not the address.
     Blocked,
     /// Deferred for 72 hours without an answer.
     Expired,
@@ -150,8 +150,8 @@ pub struct Event {
     pub send_at: Option<Timestamp>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub template_id: Option<String>,
-    /// The key that the mail was sent with, for look-ups; no webhook is told. Only the first event
-    /// of a copy has it.
+    /// The key that the mail was sent with, for lookups; it is not posted to webhooks. Only the
+    /// first event of a copy has it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key: Option<KeyId>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -190,7 +190,7 @@ fn first_version() -> u8 {
 }
 
 impl Event {
-    /// An event of `kind` with nothing but its identity filled in.
+    /// An event of `kind` with only its identity filled in.
     pub fn new(
         id: String,
         account: AccountId,

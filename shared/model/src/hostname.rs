@@ -1,28 +1,29 @@
-//! Names of hosts that the operator configures: what the service calls itself.
+//! Host names that the operator configures: how the service identifies itself.
 
 use std::fmt;
 use std::str::FromStr;
 
 /// The longest name, in characters.
 ///
-/// The address of a bounce has up to 64 before its `@`, and 254 in all (RFC 5321, section 4.5.3.1), also at [`Hostname::bounce_domain`]; a Message-ID has less.
+/// The address of a bounce has up to 64 before its `@`, and 254 in total (RFC 5321, section
+/// 4.5.3.1), also at [`Hostname::bounce_domain`]; a Message-ID has less.
 pub const LONGEST: usize = 180;
 
-/// A name in lower case that may stand in a Message-ID, a greeting and an address.
+/// A lower-case name that is valid in a Message-ID, a greeting and an address.
 ///
 /// Labels of 1 to 63 ASCII letters, digits and inner hyphens (RFC 1123, section 2.1). The last one
 /// begins with a letter, as every top-level domain does (RFC 3696, section 2): `1.2.3.4` is no name.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Hostname(String);
 
-/// Why a text is no [`Hostname`].
+/// Why a text is not a [`Hostname`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidHostname {
     #[error("a host name cannot be empty")]
     Empty,
     #[error("a host name has at most {LONGEST} characters here")]
     TooLong,
-    /// With the name as A-labels (RFC 5890), which stands for the same domain.
+    /// With the name as A-labels (RFC 5890), which is the same domain.
     #[error("a host name is ASCII; write {0} instead")]
     Unicode(String),
     #[error("a host name does not end with a dot")]
@@ -36,7 +37,7 @@ pub enum InvalidHostname {
 }
 
 impl Hostname {
-    /// What a service on one machine goes by: a name that no DNS knows (RFC 6761, section 6.3).
+    /// The name of a service on one machine: it is in no DNS (RFC 6761, section 6.3).
     pub fn posthaste_localhost() -> Self {
         Self("posthaste.localhost".to_owned())
     }
@@ -63,7 +64,7 @@ impl FromStr for Hostname {
         }
         if !text.is_ascii() {
             let ascii = idna::domain_to_ascii_strict(text).map_err(|_| Label)?;
-            // A hint that would be refused is none.
+            // A hint that would itself be refused is left out.
             return Err(ascii.parse::<Self>().map_or(Label, |name| Unicode(name.0)));
         }
         if text.len() > LONGEST {

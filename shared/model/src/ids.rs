@@ -31,7 +31,7 @@ macro_rules! id {
         pub struct $name(String);
 
         impl $name {
-            /// Reads an id that somebody handed in.
+            /// Reads an id from external input.
             ///
             /// # Errors
             /// When the text does not have the form of this id.
@@ -161,7 +161,7 @@ impl MessageId {
         Self(URL_SAFE_NO_PAD.encode(bytes))
     }
 
-    /// The id that is a function of what was hashed: the first half of the hash.
+    /// The id derived from a hash: its first half.
     pub fn from_digest(hash: [u8; 32]) -> Self {
         let mut bytes = [0; 16];
         for (to, from) in bytes.iter_mut().zip(hash) {
@@ -182,7 +182,7 @@ impl MessageId {
 }
 
 impl BatchId {
-    /// A batch id as the service makes them: 32 letters and digits.
+    /// A batch id as the service creates them: 32 letters and digits.
     pub fn from_bytes(bytes: [u8; 32]) -> Self {
         Self(letters(&bytes, ALPHANUMERIC))
     }

@@ -1,7 +1,7 @@
-//! The words and rules of sending mail: what a value may be and what happens next.
+//! The types and rules of sending mail: which values are valid and what happens next.
 //!
-//! No input or output, no async, no clock: time and randomness come in as arguments
-//! (see [`Clock`] and [`Entropy`], which only `runtime` can make).
+//! No input or output, no async, no clock: time and randomness are passed as arguments (see
+//! [`Clock`] and [`Entropy`], which only `runtime` can create).
 
 mod address;
 pub mod batch;

@@ -1,4 +1,4 @@
-//! Mails of our own.
+//! Mails that the service itself writes.
 
 use crate::{
     ClickTracking, Content, EmailAddress, Footer, Ganalytics, Mail, MailSettings, Mailbox,
@@ -6,9 +6,9 @@ use crate::{
 };
 
 impl Mail {
-    /// A text from the service to one address. Nothing in it is tracked or added to; the
-    /// suppression lists of the account hold for it as for any other mail. It is marked as
-    /// generated, so that no absence notice answers it (RFC 3834, section 5).
+    /// A text from the service to one address, without tracking or additions; the suppression lists
+    /// of the account apply as to any other mail. It is marked as auto-generated, so that no
+    /// absence notice answers it (RFC 3834, section 5).
     pub fn notice(from: EmailAddress, to: EmailAddress, subject: &str, text: String) -> Self {
         let mailbox = |email| Mailbox { email, name: None };
         Self {

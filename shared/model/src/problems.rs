@@ -5,9 +5,9 @@
 pub struct Problem {
     /// The JSON path of the field, with indexes (`personalizations.0.to`); `None` for the whole request.
     pub field: Option<String>,
-    /// What the caller reads.
+    /// The message for the caller.
     pub message: String,
-    /// Where the caller can read more, in words; only mail/send shows it.
+    /// A pointer to further help, as text; only mail/send shows it.
     pub help: Option<String>,
 }
 
@@ -31,29 +31,29 @@ impl Problem {
     }
 }
 
-/// Every problem found; a rule adds, a caller asks once at the end.
+/// Every problem found; rules add to it, and the caller checks once at the end.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Problems(Vec<Problem>);
 
 impl Problems {
-    /// Notes a problem of `field`.
+    /// Adds a problem of `field`.
     pub fn add(&mut self, field: impl Into<String>, message: impl Into<String>) {
         self.0.push(Problem::on(field, message));
     }
 
-    /// Notes a problem unless the rule holds.
+    /// Adds a problem unless the rule holds.
     pub fn unless(&mut self, holds: bool, field: &str, message: &str) {
         if !holds {
             self.add(field, message);
         }
     }
 
-    /// Notes a problem that is already in words.
+    /// Adds a problem.
     pub fn push(&mut self, problem: Problem) {
         self.0.push(problem);
     }
 
-    /// Whether no rule has complained so far.
+    /// Whether no problem was found so far.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

@@ -1,4 +1,4 @@
-//! The address under which people and their mail programs reach the service, for links and pixels.
+//! The public URL of the service, for links and pixels.
 
 use std::fmt;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -6,15 +6,15 @@ use std::str::FromStr;
 
 use crate::Hostname;
 
-/// The longest address, in characters: a link has a token of its own besides, and lines of mail end.
+/// The longest URL, in characters: a link adds a token of its own, and lines of mail are limited.
 pub const LONGEST: usize = 255;
 
-/// `http://` or `https://`, a host, perhaps a port and a path, and nothing else; without a `/` at
-/// its end, so that a path can be put behind it.
+/// `http://` or `https://`, a host, optionally a port and a path, and nothing else; without a
+/// trailing `/`, so that a path can be appended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PublicUrl(String);
 
-/// Why a text is no [`PublicUrl`].
+/// Why a text is not a [`PublicUrl`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidPublicUrl {
     #[error("a public URL begins with http:// or https://")]
@@ -33,15 +33,15 @@ pub enum InvalidPublicUrl {
 }
 
 impl PublicUrl {
-    /// Where a listener is: the address of a service that no one gave a name.
+    /// The URL of a listener, for a service without a configured one.
     pub fn of_listener(is_https: bool, address: SocketAddr) -> Self {
         let scheme = if is_https { "https" } else { "http" };
-        // Without the zone of a link-local address, which means something on that machine alone.
+        // Without the zone of a link-local address, which is valid on that machine only.
         let address = SocketAddr::new(address.ip(), address.port());
         Self(format!("{scheme}://{address}"))
     }
 
-    /// The address, without a `/` at its end.
+    /// The URL, without a trailing `/`.
     pub fn as_str(&self) -> &str {
         &self.0
     }

@@ -202,8 +202,8 @@ pub const ALL: [&str; 198] = [
     "whitelabel.update",
 ];
 
-/// Scopes that no published list holds but that our own endpoints need, or that keys of the
-/// service carry; accepted on create and update. Sorted.
+/// Scopes outside the published list that this service's endpoints need, or that existing keys
+/// carry; accepted on create and update. Sorted.
 pub const EXTRA: [&str; 15] = [
     "2fa_exempt",
     "2fa_required",
@@ -232,19 +232,19 @@ pub fn is_billing(name: &str) -> bool {
     name.starts_with("billing.")
 }
 
-/// Whether the scope belongs to email address validation, which no key of a kind we know holds.
+/// Whether the scope belongs to email address validation, which no supported kind of key holds.
 pub fn is_validation(name: &str) -> bool {
     name.starts_with("validations.")
 }
 
-/// Whether the scope is a mark that the service puts on keys rather than a permission: anybody
-/// may hand it on, since it opens nothing.
+/// Whether the scope is a mark that the service puts on keys rather than a permission: any key may
+/// pass it on, because it grants nothing.
 pub fn is_mark(name: &str) -> bool {
     name.starts_with("2fa_") || name.starts_with("sender_verification_")
 }
 
 /// Whether a Full Access key holds this scope (SPEC, "Authentication": all parts of the account
-/// but billing and email address validation).
+/// except billing and email address validation).
 pub fn in_full_access(name: &str) -> bool {
     is_known(name) && !is_billing(name) && !is_validation(name) && !is_mark(name)
 }
@@ -271,7 +271,7 @@ mod tests {
         assert!(EXTRA.iter().all(|name| ALL.binary_search(name).is_err()));
     }
 
-    /// API facts, appendix B, as it stands there: a prefix and what may follow it.
+    /// API facts, appendix B, verbatim: a prefix and what may follow it.
     const APPENDIX_B: &str = include_str!("scope/appendix_b.txt");
 
     #[test]

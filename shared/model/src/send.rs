@@ -1,6 +1,6 @@
-//! A checked send: what mail/send accepted, before it is split into copies.
+//! A validated send: what mail/send accepted, before it is split into copies.
 //!
-//! This is the form that travels on the queue, so fields are only ever added, with a default.
+//! This is the form on the queue, so fields are only ever added, with a default.
 
 use std::collections::BTreeMap;
 
@@ -47,15 +47,15 @@ pub struct Mail {
     #[serde(default, skip_serializing_if = "TrackingSettings::is_default")]
     pub tracking_settings: TrackingSettings,
     pub personalizations: Vec<Personalization>,
-    /// Whether the service itself wrote it ([`Mail::notice`]); no caller can say so.
+    /// Whether the service itself wrote it ([`Mail::notice`]); API callers cannot set it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub notice: bool,
-    /// The message as it came by SMTP, in place of contents and attachments.
+    /// The message as received by SMTP, in place of contents and attachments.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub submitted: Option<Submitted>,
 }
 
-/// One envelope: who is written to together, and what differs for them.
+/// One envelope: the recipients of one message, and what differs for them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Personalization {
     pub to: Vec<Mailbox>,
@@ -120,7 +120,7 @@ pub struct Asm {
     pub groups_to_display: Vec<i64>,
 }
 
-/// A setting with nothing but a switch.
+/// A setting with nothing except a switch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Toggle {
     #[serde(default)]
@@ -142,7 +142,7 @@ pub struct MailSettings {
     pub footer: Option<Footer>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sandbox_mode: Option<Toggle>,
-    /// HTML around the mail's own in place of the account's; empty for none (only by SMTP).
+    /// HTML around the mail's own, replacing the account's; empty for none (only by SMTP).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wrapper: Option<String>,
 }
@@ -176,7 +176,7 @@ pub struct TrackingSettings {
 pub struct ClickTracking {
     #[serde(default)]
     pub enable: bool,
-    /// Whether links of the text part count too; absent says nothing about it.
+    /// Whether links of the text part count too; if absent, unspecified.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub enable_text: Option<bool>,
 }
@@ -239,7 +239,7 @@ impl TrackingSettings {
     }
 }
 
-/// Where in the header a recipient stands.
+/// The header field of a recipient.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
@@ -266,7 +266,7 @@ pub struct Span {
 }
 
 impl Span {
-    /// Whether the recipient lies inside.
+    /// Whether the recipient is in the range.
     pub fn holds(self, recipient: u32) -> bool {
         (self.from..self.to).contains(&recipient)
     }

@@ -1,4 +1,4 @@
-//! A mail that came whole, by SMTP, as it travels on the queue.
+//! A mail submitted whole, by SMTP, as stored on the queue.
 
 use std::fmt;
 
@@ -12,18 +12,18 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 pub struct Submitted {
     /// The message with its header.
     pub mime: Raw,
-    /// Its Message-ID without angle brackets; ours is added when it has none.
+    /// Its Message-ID without angle brackets; one is added when it has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message_id: Option<String>,
     /// Whether the recipients came from the X-SMTPAPI header: each is then the only one in `To`.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub apart: bool,
-    /// Why no copy is to leave, in the words of SPEC, "Events", dropped.
+    /// Why no copy is to leave, as a reason of SPEC, "Events", dropped.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refused: Option<String>,
 }
 
-/// Bytes of a message. In JSON a text where they are one, else base64.
+/// Bytes of a message. In JSON they are text if valid, otherwise base64.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Raw(Vec<u8>);
 
@@ -38,8 +38,8 @@ impl Raw {
         &self.0
     }
 
-    /// The bytes as a text whose JSON is not much longer than itself: a control character would
-    /// take six bytes there.
+    /// The bytes as text if its JSON is not much longer than itself: a control character would take
+    /// six bytes there.
     fn text(&self) -> Option<&str> {
         let strange = |b: &u8| *b < b' ' && !b"\t\r\n".contains(b);
         let text = std::str::from_utf8(&self.0).ok()?;

@@ -1,4 +1,4 @@
-//! Texts of others, cut to what is stored of them.
+//! External text, truncated to what is stored of it.
 
 /// The beginning of a text: at most `most` bytes, ending between characters.
 pub fn cut(text: &str, most: usize) -> &str {

@@ -12,7 +12,8 @@ use serde::{Deserialize, Serialize};
 #[serde(transparent)]
 pub struct Timestamp(pub i64);
 
-/// The last second that our dates and padded sort keys can hold (the library stops a day before the year 10000).
+/// The last second that dates and padded sort keys can hold (the library stops a day before the
+/// year 10000).
 pub const TIMESTAMP_MAX: Timestamp = Timestamp(253_402_207_200);
 
 /// Milliseconds since the Unix epoch, where a second is too coarse (order of events, delays).
@@ -121,10 +122,10 @@ impl fmt::Display for Timestamp {
     }
 }
 
-/// How far ahead a send may be scheduled, in seconds (SPEC, "Limits": 72 hours).
+/// How far ahead mail may be scheduled, in seconds (SPEC, "Limits": 72 hours).
 pub const HORIZON: i64 = 72 * 3600;
 
-/// The send lies past the horizon.
+/// The scheduled time lies past the horizon.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the send lies more than {} hours ahead", .horizon / 3600)]
 pub struct TooFarAhead {
@@ -132,7 +133,7 @@ pub struct TooFarAhead {
     pub horizon: i64,
 }
 
-/// When may this send leave? `None` means at once; a time in the past means the same.
+/// When this send may leave. `None` means at once; a time in the past means the same.
 ///
 /// # Errors
 /// When `send_at` lies more than `horizon` seconds after `now`.
@@ -148,12 +149,12 @@ pub fn due(
     }
 }
 
-/// Tells the time. `runtime` makes the real one; tests pass a hand they can move.
+/// The clock. `runtime` creates the real one; tests pass one that they can move.
 #[derive(Clone)]
 pub struct Clock(Arc<dyn Fn() -> Millis + Send + Sync>);
 
 impl Clock {
-    /// Wraps a function that tells the time.
+    /// Wraps a function that returns the time.
     pub fn new(tell: impl Fn() -> Millis + Send + Sync + 'static) -> Self {
         Self(Arc::new(tell))
     }

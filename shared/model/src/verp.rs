@@ -3,8 +3,8 @@
 //!
 //! `b-<message>-<recipient>-<account>-<mark>@<bounce domain>`, all in lower-case letters and
 //! digits, because mail servers may change the case of a local part. It stays under the 64
-//! octets of RFC 5321 section 4.5.3.1.1. The mark is a keyed hash (made by the caller), so a
-//! stranger cannot invent bounces.
+//! octets of RFC 5321 section 4.5.3.1.1. The mark is a keyed hash (made by the caller), so bounces
+//! cannot be forged.
 
 use crate::{AccountId, MessageId};
 
@@ -12,7 +12,7 @@ use crate::{AccountId, MessageId};
 /// `List-Unsubscribe`.
 pub const LEAVE_MAILBOX: &str = "unsubscribe";
 
-/// What an envelope sender says.
+/// The content of an envelope sender.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Verp {
     pub account: AccountId,
@@ -21,7 +21,7 @@ pub struct Verp {
     pub recipient: u32,
 }
 
-/// The local part is not one of ours.
+/// The local part is not an envelope sender of this service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not an envelope sender of this service")]
 pub struct InvalidVerp;
@@ -29,7 +29,7 @@ pub struct InvalidVerp;
 const DIGITS: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
 
 impl Verp {
-    /// What the mark is computed over, and what stands before it in the address.
+    /// The text that the mark is computed over, which precedes it in the address.
     pub fn claim(&self) -> String {
         let bytes = self.message.to_bytes().unwrap_or_default();
         format!(

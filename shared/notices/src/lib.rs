@@ -1,9 +1,9 @@
 //! Mails that the service writes in its own name to an address that a caller names: the links that
 //! confirm an address, and the DNS records for a colleague.
 //!
-//! Every such mail passes [`Notices::clear`] before anything is stored: the account may send, no
-//! list of it holds the address, and neither the account nor the address has had its mails of the
-//! day (see `posthaste_store`, system mails). A refused request changes nothing.
+//! Every such mail passes [`Notices::clear`] before anything is stored: the account may send, the
+//! address is on none of its lists, and neither the account nor the address has reached its daily
+//! limit (see `posthaste_store`, system mails). A refused request changes nothing.
 
 mod note;
 
@@ -19,10 +19,10 @@ use posthaste_store::{Account, Counted, CountedMail, SenderLink, Store, SystemMa
 
 pub use note::{LONGEST_NOTE, quoted};
 
-/// Seconds that a mailed link works.
+/// Seconds for which a mailed link works.
 pub const LINK_LIFE: i64 = 48 * 3600;
 
-/// What such mails are written and sent with.
+/// The dependencies for writing and sending such mails.
 #[derive(Clone)]
 pub struct Notices {
     pub store: Store,
@@ -30,27 +30,26 @@ pub struct Notices {
     pub send: Queue,
     pub clock: Clock,
     pub entropy: Entropy,
-    /// Who writes them.
+    /// The sender address.
     pub sender: EmailAddress,
-    /// Base address of the pages that people open; without one it is the address at which the
-    /// gateway was called.
+    /// Base URL of the pages that people open; if missing, the URL at which the gateway was called.
     pub public_url: Option<PublicUrl>,
 }
 
-/// A mail that a caller asks for.
+/// A mail that a caller requests.
 #[derive(Clone, Copy, Debug)]
 pub struct NoticeRequest<'a> {
     pub account: &'a Account,
     pub to: &'a EmailAddress,
     /// The field of the request that names the address, for errors.
     pub field: &'static str,
-    /// What the mail is about: the same value again within ten minutes is the same mail.
+    /// What the mail is about: the same value within ten minutes is the same mail.
     pub about: &'a str,
     /// Whether it repeats an earlier mail, which is allowed after ten minutes.
     pub resend: bool,
 }
 
-/// A mail that may leave: it is counted. Send it, or give its place back.
+/// A mail that may leave and is counted. Send it, or cancel it.
 #[derive(Debug)]
 #[must_use]
 pub struct Cleared {
@@ -63,7 +62,7 @@ pub struct Cleared {
 #[derive(Debug)]
 pub struct FreshLink {
     pub link: SenderLink,
-    /// What the mail shows.
+    /// The URL that the mail shows.
     pub url: String,
     /// Names the link without disclosing it.
     pub about: String,
@@ -72,7 +71,7 @@ pub struct FreshLink {
 /// The address that the service writes from: `SYSTEM_SENDER`, or `no-reply` at `BOUNCE_DOMAIN`.
 ///
 /// # Errors
-/// When neither is set, or it is no address.
+/// When neither is set, or the address is invalid.
 pub fn system_sender(vars: &Env) -> Result<EmailAddress, ConfigError> {
     let sender = match vars.get("SYSTEM_SENDER") {
         Some(sender) => sender,
@@ -87,7 +86,7 @@ impl Notices {
     /// bounce domain), `PUBLIC_URL` (the gateway's).
     ///
     /// # Errors
-    /// When one that must be there is not, or one cannot be read.
+    /// When a required variable is missing, or one cannot be read.
     pub fn open(platform: &Platform) -> Result<Self, Error> {
         Ok(Self {
             store: platform.store()?,
@@ -102,7 +101,7 @@ impl Notices {
     /// A link with a new token; `path` holds `{token}`.
     ///
     /// # Errors
-    /// When this installation has no address of its own.
+    /// When this installation has no public URL.
     pub fn link(&self, gateway: &GatewayName, path: &str) -> Result<FreshLink, Rejection> {
         let base = match (&self.public_url, &gateway.0) {
             (Some(url), _) => url.to_string(),
@@ -121,7 +120,7 @@ impl Notices {
     ///
     /// # Errors
     /// 401 as from mail/send when the account may not send, 400 when a list of it or of an account
-    /// above it holds the address, 429 past the limits of the day. Nothing is counted, then.
+    /// above it holds the address, 429 past the daily limits. Nothing is then counted.
     pub async fn clear(
         &self,
         gate: &Authorizer,
@@ -161,7 +160,7 @@ impl Notices {
         }
     }
 
-    /// Queues a text. When the queue does not take it, it is not counted.
+    /// Queues a text. If the queue does not accept it, it is not counted.
     ///
     /// # Errors
     /// 503 when the queue fails.
@@ -182,8 +181,8 @@ impl Notices {
         Ok(())
     }
 
-    /// Gives the place of a mail back that is not to be sent after all. When the table fails the
-    /// mail stays counted until its day is over.
+    /// Releases the place of a mail that is not to be sent after all. When the table fails the mail
+    /// stays counted until its day is over.
     pub async fn cancel(&self, cleared: Cleared) {
         if let Err(error) = self.store.uncount_system_mail(&cleared.counted).await {
             let account = &cleared.account;

@@ -1,10 +1,10 @@
-//! A caller's note inside a mail of the service: quoted, short, and with nothing in it that a mail
-//! program makes a link of.
+//! A caller's note inside a mail of the service: quoted, short, and without anything that a mail
+//! program turns into a link.
 //!
 //! The text goes through NFKC first, so that a full-width or small form of a dot, colon, slash or
-//! at sign is what it looks like. What is left of links is broken up rather than detected: a dot
-//! or a colon stays one only before a space, an at sign and a double slash never do, and digits
-//! that could be a telephone number are hidden.
+//! at sign becomes the plain one. Links are then broken up rather than detected: a dot or a colon
+//! is kept only before a space, an at sign and a double slash never are, and digits that could be a
+//! telephone number are hidden.
 
 use icu_normalizer::ComposingNormalizerBorrowed;
 use icu_properties::CodePointMapData;
@@ -16,24 +16,24 @@ pub const LONGEST_NOTE: usize = 300;
 /// Characters of a quoted line.
 const LINE: usize = 70;
 
-/// The shortest run of digits that a telephone makes a number to call of.
+/// The shortest run of digits that a phone turns into a number to call.
 const TELEPHONE: usize = 7;
 
 /// Marks above or below one letter; more of them spill over other lines.
 const MARKS: usize = 2;
 
-/// The note as lines that begin with `> `; nothing when no text is left of it.
+/// The note as lines that begin with `> `; `None` when no text is left.
 pub fn quoted(note: &str) -> Option<String> {
     let short: String = note.chars().take(LONGEST_NOTE).collect();
     let plain = ComposingNormalizerBorrowed::new_nfkc().normalize(&short);
-    // Compatibility forms grow: one letter may become eighteen.
+    // Compatibility forms expand: one letter may become eighteen.
     let plain: String = plain.chars().take(LONGEST_NOTE).collect();
     let words = broken_up(&visible(&plain));
     let text = without_numbers(words.trim());
     (!text.is_empty()).then(|| lines(&text))
 }
 
-/// Letters, digits and punctuation on one line, each other character a space or nothing.
+/// Letters, digits and punctuation on one line; any other character becomes a space or is removed.
 fn visible(text: &str) -> String {
     let categories = CodePointMapData::<GeneralCategory>::new();
     let mut out = String::with_capacity(text.len());
@@ -46,12 +46,12 @@ fn visible(text: &str) -> String {
             _ => 0,
         };
         match (c, category) {
-            // Directions, joiners, tags: they only change how the rest looks.
+            // Directions, joiners, tags: they only change how other characters look.
             (_, G::Format) => {}
             (_, G::NonspacingMark | G::EnclosingMark) if marks > MARKS => {}
             // The full stops that a host name may be written with (UTS 46), and one more.
             ('\u{3002}' | '\u{6d4}', _) => out.push('.'),
-            // Markup, paths, and our own brackets.
+            // Markup, paths, and the brackets that the service itself adds.
             ('<' | '>' | '[' | ']' | '{' | '}' | '\\' | '`', _) => space(&mut out),
             (
                 _,
@@ -75,7 +75,7 @@ fn space(out: &mut String) {
     }
 }
 
-/// Breaks up what holds a link together.
+/// Breaks up everything that makes a link.
 fn broken_up(text: &str) -> String {
     let mut out = String::with_capacity(text.len() * 2);
     let mut rest = text.chars().peekable();
@@ -91,8 +91,8 @@ fn broken_up(text: &str) -> String {
     out
 }
 
-/// Hides the digits of everything that could be a telephone number: digits between which there is
-/// no letter.
+/// Hides the digits of everything that could be a telephone number: digits without a letter between
+/// them.
 fn without_numbers(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut run: Vec<char> = Vec::new();

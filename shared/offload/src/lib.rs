@@ -1,21 +1,21 @@
-//! Work that takes as long as a mail is large, away from the threads that serve.
+//! Runs work whose time grows with the size of a mail, away from the threads that serve.
 //!
-//! A mail of 30 MiB takes the better part of a second to parse, and longer to render. On a thread
-//! of the runtime everything else that thread serves would wait that long: requests, SMTP
-//! commands, health checks. [`run`] hands those tasks to another thread first, and lets only as
-//! many of these works run at a time as the machine has cores, so that their memory is bounded.
+//! A mail of 30 MiB takes most of a second to parse, and longer to render. On a thread of the
+//! runtime everything else that thread serves would wait that long: requests, SMTP commands, health
+//! checks. [`run`] moves those tasks to another thread first, and runs at most one such work per
+//! core at a time, so that their memory is bounded.
 
 use std::sync::LazyLock;
 
 use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::sync::Semaphore;
 
-/// Input of at most this many bytes is worked on where it is: parsing it takes about as long as
-/// handing it over, and it must not queue behind the large.
+/// Input of at most this many bytes is processed in place: parsing it takes about as long as
+/// handing it over, and it must not queue behind large input.
 pub const INLINE: usize = 64 * 1024;
 
-/// The size to pass for input whose worked size is not known beforehand, such as what is
-/// compressed.
+/// The size to pass for input whose processed size is not known beforehand, such as compressed
+/// input.
 pub const UNKNOWN: usize = usize::MAX;
 
 static SLOTS: LazyLock<Semaphore> = LazyLock::new(|| Semaphore::new(concurrency()));
@@ -27,9 +27,9 @@ pub fn concurrency() -> usize {
 
 /// Runs `work`, whose time and memory grow with `size` bytes, without holding up other tasks.
 ///
-/// Larger works wait for their turn. While one runs, what else the same task does (a branch of a
-/// `join!`, say) waits for it. On a runtime of one thread there is nobody to hand the others to,
-/// and it simply runs.
+/// Larger works wait for their turn. While one runs, other branches of the same task (of a `join!`,
+/// say) wait for it. A runtime of one thread has no other thread to move tasks to, and the work
+/// runs in place.
 ///
 /// # Panics
 /// When `work` does.

@@ -1,9 +1,9 @@
-//! From "handle one job" to "handle a batch": what came of each job is told by itself, and one that
-//! panics does not take the others with it.
+//! Handles a batch of jobs one by one: each job is reported by itself, and one that panics does not
+//! affect the others.
 //!
-//! A job that ends the process (a stack overflow, no memory, the end of a function's time) takes its
-//! batch with it: no answer is given for any of it. How such ends are counted, and how those that
-//! shared the batch are kept from the dead letters, is said in `requeue.rs` for SQS and in
+//! A job that ends the process (a stack overflow, no memory, a function's timeout) takes its batch
+//! with it: no answer is given for any of it. How such ends are counted, and how the other jobs of
+//! the batch stay out of the dead letters, is described in `requeue.rs` for SQS and in
 //! `suspects.rs` of `infra/local` for the local engine.
 
 use std::panic::AssertUnwindSafe;
@@ -13,22 +13,22 @@ use futures_util::{FutureExt as _, StreamExt as _};
 use tracing::field::Empty;
 use tracing::{Instrument as _, Span};
 
-/// What becomes of a job.
+/// The result of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
 pub enum Disposition {
-    /// Handled, or never to be handled: the queue forgets it.
+    /// Handled, or never to be handled: the queue deletes it.
     Done,
-    /// Cannot be handled now: a throttle, a conflict, an outage, an answer that got lost. It comes
-    /// again, however often that happens.
+    /// Cannot be handled now: a throttle, a conflict, an outage, a lost answer. It is retried,
+    /// without a limit.
     Retry,
-    /// Cannot be handled however often it comes. After a few tries it is a dead letter, from where a
-    /// release that can handle it takes it.
+    /// Cannot be handled however often it is retried. After a few tries it is a dead letter, from
+    /// where a release that can handle it may replay it.
     Fail,
 }
 
 impl Disposition {
-    /// The verdict of a job with two parts. What can pass is waited for first.
+    /// The result of a job with two parts. Retry takes precedence over failure.
     pub fn and(self, other: Self) -> Self {
         match (self, other) {
             (Self::Retry, _) | (_, Self::Retry) => Self::Retry,
@@ -38,7 +38,7 @@ impl Disposition {
     }
 }
 
-/// What came of a batch, by the ids of its messages. Those that are not listed are done.
+/// The results of a batch, by message id. Those that are not listed are done.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[must_use]
 pub struct BatchResult {
@@ -49,7 +49,7 @@ pub struct BatchResult {
 }
 
 impl BatchResult {
-    /// Adds what came of one message.
+    /// Adds the result of one message.
     pub fn add(&mut self, id: String, verdict: Disposition) {
         match verdict {
             Disposition::Done => {}
@@ -64,8 +64,8 @@ impl BatchResult {
     }
 }
 
-/// Runs `work` on the records of a batch, at most `concurrency` at a time, and gives back what each
-/// made of it, `None` for one that panicked.
+/// Runs `work` on the records of a batch, at most `concurrency` at a time, and returns the result
+/// of each, `None` for one that panicked.
 pub async fn gather<'a, F, T>(
     event: &'a SqsEvent,
     concurrency: usize,
@@ -74,7 +74,7 @@ pub async fn gather<'a, F, T>(
 where
     F: Future<Output = T>,
 {
-    // Made up front: a stream that makes them as it goes has no type a caller could send.
+    // Built up front: a stream that builds them lazily has no type a caller could send.
     let running: Vec<_> = event
         .records
         .iter()
@@ -98,7 +98,8 @@ where
         .await
 }
 
-/// What every line about a record is found by. Whoever reads the record adds whose and which mail it is.
+/// The fields of every log line about a record. The code that reads the record adds account and
+/// message.
 fn span(record: &SqsMessage, id: &str) -> Span {
     let queue = record.event_source_arn.as_deref().unwrap_or_default();
     let queue = queue.rsplit(':').next().unwrap_or_default();
@@ -111,7 +112,7 @@ fn span(record: &SqsMessage, id: &str) -> Span {
     )
 }
 
-/// Runs `work` on the records of a batch and tells what came of them.
+/// Runs `work` on the records of a batch and returns their results.
 pub async fn each<'a, F>(
     event: &'a SqsEvent,
     at_once: usize,

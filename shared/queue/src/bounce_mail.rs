@@ -1,11 +1,10 @@
-//! What travels on the feedback queue beside SES's own events: a mail that came to the bounce
-//! domain.
+//! A job of the feedback queue beside SES's own events: a mail that came to the bounce domain.
 
 use serde::{Deserialize, Serialize};
 
 use crate::JobError;
 
-/// A mail about mails. Its bytes lie in `blob`.
+/// A mail about mails. Its bytes are stored in `blob`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BounceMail {
     /// Form of this record; 1.
@@ -19,7 +18,7 @@ pub struct BounceMail {
 }
 
 impl BounceMail {
-    /// The job as it travels.
+    /// The job as queue text.
     ///
     /// # Errors
     /// Never for texts.

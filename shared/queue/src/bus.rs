@@ -1,4 +1,4 @@
-//! What the owner's other systems may hear of: notices on an EventBridge bus.
+//! Notices for the owner's other systems, on an EventBridge bus.
 
 use aws_sdk_eventbridge::Client;
 use aws_sdk_eventbridge::error::DisplayErrorContext;
@@ -8,7 +8,7 @@ use posthaste_model::AccountId;
 use crate::QueueError;
 use crate::lazy_client::{LazyClient, lazy_client};
 
-/// One thing worth telling.
+/// One notice.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BusEvent {
     pub account: AccountId,
@@ -40,7 +40,7 @@ impl Bus {
         })
     }
 
-    /// Nobody listens on a laptop: notices are lines in the log.
+    /// Without a bus, on a laptop: notices are lines in the log.
     pub fn log() -> Self {
         Self(BusKind::Log)
     }
@@ -48,9 +48,9 @@ impl Bus {
     /// Publishes notices.
     ///
     /// # Errors
-    /// When the bus did not take all of them.
+    /// When the bus did not accept all of them.
     pub async fn publish(&self, notices: &[BusEvent]) -> Result<(), QueueError> {
-        // EventBridge takes ten entries in one call.
+        // EventBridge accepts ten entries in one call.
         const BATCH: usize = 10;
         for chunk in notices.chunks(BATCH) {
             match &self.0 {

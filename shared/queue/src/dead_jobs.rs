@@ -1,5 +1,5 @@
 //! The dead letters of the local queues: jobs that were handed out too often, or that ended the
-//! process. On AWS they lie in queues of their own, which `aws sqs start-message-move-task` redrives.
+//! process. On AWS they have queues of their own, which `aws sqs start-message-move-task` redrives.
 
 use posthaste_model::Millis;
 use tokio::sync::mpsc;
@@ -7,14 +7,14 @@ use tokio::sync::mpsc;
 use crate::local::ask;
 use crate::{EngineCommand, QueueError};
 
-/// A job that no worker gets any more until it is replayed.
+/// A job that is not handed out any more until it is replayed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeadJob {
     /// The id of the message it was.
     pub id: i64,
     /// The queue it came from, and is replayed to.
     pub queue: String,
-    /// When it was given up.
+    /// When it became a dead letter.
     pub at: Millis,
     /// How often it was handed out.
     pub receives: u32,
@@ -34,7 +34,7 @@ impl DeadJobs {
         Self(engine)
     }
 
-    /// All of them, those given up first at the front.
+    /// All of them, oldest first.
     ///
     /// # Errors
     /// When the engine fails or has stopped.
@@ -42,8 +42,8 @@ impl DeadJobs {
         ask(&self.0, |done| EngineCommand::ListDead { done }).await
     }
 
-    /// Puts these back on their queues, with nothing counted against them, and says how many there
-    /// were; durable once this returns.
+    /// Puts these back on their queues, with their counts reset, and returns how many there were;
+    /// durable once this returns.
     ///
     /// # Errors
     /// When the engine fails or has stopped.

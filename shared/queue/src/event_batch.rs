@@ -1,12 +1,12 @@
-//! What travels on the event queue: events in batches, because a message costs the same with one
-//! event inside as with a hundred.
+//! Messages of the event queue: events in batches, because a message costs the same with one event
+//! as with a hundred.
 
 use posthaste_model::Event;
 use serde::{Deserialize, Serialize};
 
 use crate::JobError;
 
-/// One message of the event queue stays under this, so that every SQS queue takes ten in a call.
+/// One message of the event queue stays below this, so that every SQS queue takes ten in a call.
 const LARGEST: usize = 24 * 1024;
 
 /// Events that happened, of any accounts.

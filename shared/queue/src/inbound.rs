@@ -1,4 +1,4 @@
-//! What travels on the inbound queue: one received mail for one recipient.
+//! Jobs of the inbound queue: one received mail for one recipient.
 
 use std::net::IpAddr;
 
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::JobError;
 
-/// A received mail that is to be posted. The mail itself lies in `blob`.
+/// A received mail that is to be posted. The mail itself is stored in `blob`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Inbound {
     /// Form of this record; 1.
@@ -20,7 +20,7 @@ pub struct Inbound {
     pub id: String,
     /// Name of the raw mail in `blob`.
     pub blob: String,
-    /// Whether other recipients have the same raw mail: it goes when the last lets go of it.
+    /// Whether other recipients share the raw mail: it is deleted when the last one releases it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub shared: bool,
     /// The return path; empty for the null sender.
@@ -29,33 +29,33 @@ pub struct Inbound {
     pub to: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ip: Option<IpAddr>,
-    /// The name the client gave itself.
+    /// The client's HELO name.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub hello: String,
-    /// When the mail came, or was sent on its way again.
+    /// When the mail was received, or queued again.
     pub received: Timestamp,
     /// Number of the attempt, from 0.
     #[serde(default)]
     pub attempt: u32,
-    /// What was found out about the mail already.
+    /// The results of earlier checks of the mail.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub judged: Option<Judged>,
 }
 
-/// What others said of a mail.
+/// The results of authentication and spam checks.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Judged {
-    /// The result of SPF, in its own words (RFC 7208, section 2.6).
+    /// The result of SPF, as a keyword (RFC 7208, section 2.6).
     #[serde(default)]
     pub spf: String,
-    /// The domain of each DKIM signature, and whether it holds.
+    /// The domain of each DKIM signature, and whether it is valid.
     #[serde(default)]
     pub dkim: Vec<(String, bool)>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spam: Option<Scored>,
 }
 
-/// A spam filter's word.
+/// A spam filter's result.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Scored {
     pub score: f64,
@@ -67,10 +67,10 @@ fn first_version() -> u8 {
 }
 
 impl Inbound {
-    /// The job as it travels.
+    /// The job as queue text.
     ///
     /// # Errors
-    /// When a score is no number.
+    /// When a score is not a number.
     pub fn to_text(&self) -> Result<String, JobError> {
         Ok(serde_json::to_string(self)?)
     }

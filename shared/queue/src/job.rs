@@ -1,24 +1,24 @@
-//! What travels on the send queue: one accepted mail, or a range of its recipients.
+//! Jobs of the send queue: one accepted mail, or a range of its recipients.
 //!
-//! Old jobs still read: new fields carry a default, and a test holds a literal of the first
-//! release. SQS bills each 64 KB, so a mail past [`LARGEST_INLINE`] is packed, and one that stays
-//! large lies in `blob` and the job names it.
+//! Old jobs can still be read: new fields have a default, and a test holds a literal of the first
+//! release. SQS bills each 64 KB, so a mail past [`LARGEST_INLINE`] is compressed, and one that
+//! stays large is stored in `blob` and the job names it.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use posthaste_model::{AccountId, KeyId, Mail, MessageId, Millis, Span, Timestamp};
 use serde::{Deserialize, Serialize};
 
-/// A mail whose JSON is at most this many bytes travels as it is: packing it would cost more
+/// A mail whose JSON is at most this many bytes stays uncompressed: compression would cost more
 /// time than the bytes cost money.
 pub const LARGEST_INLINE: usize = 16 * 1024;
 
-/// A packed mail may be this large before it moves to `blob`: with the rest of the job it stays
-/// under 256 KB, which every SQS queue takes, and under DynamoDB's 400 KB for a due row.
+/// The largest compressed mail before it moves to `blob`: with the rest of the job it stays under
+/// 256 KB, which every SQS queue takes, and under DynamoDB's 400 KB for a due row.
 const LARGEST_PACKED: usize = 240 * 1024;
 
-/// The jobs of one mail carry at most this many bytes of it together; a mail that would be repeated oftener, at
-/// one time for each of its recipients for example, lies in `blob` once.
+/// The most bytes that the jobs of one mail carry of it together; a mail that would be repeated
+/// more often, for example with a separate time for each recipient, is stored in `blob` once.
 const LARGEST_REPEATED: usize = 4 << 20;
 
 /// One piece of delivery work.
@@ -38,10 +38,10 @@ pub struct Job {
     /// Number of the attempt, from 0.
     #[serde(default)]
     pub attempt: u32,
-    /// Second this piece was to leave, for a later send.
+    /// Second at which this piece was to leave, for scheduled mail.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub due: Option<Timestamp>,
-    /// Whether a later send was found free to leave already: its ranges do not ask again.
+    /// Whether scheduled mail was cleared to leave already: its ranges are not checked again.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub left: bool,
     /// The key that sent it.
@@ -82,7 +82,7 @@ pub enum JobError {
     Packed(String),
 }
 
-/// A mail ready to travel.
+/// A mail ready for the queue.
 #[derive(Debug)]
 pub enum Packing {
     /// Goes into the job.
@@ -120,18 +120,18 @@ pub(crate) fn compress(json: &[u8]) -> Result<Vec<u8>, JobError> {
     zstd::bulk::compress(json, 1).map_err(|e| JobError::Packed(e.to_string()))
 }
 
-/// Reads the compressed text of a mail, as `blob` keeps it.
+/// Reads the compressed text of a mail, as stored in `blob`.
 ///
 /// # Errors
 /// When the bytes are not what [`JobBody::pack`] made.
 pub fn unpack(bytes: &[u8]) -> Result<Mail, JobError> {
-    // The unpacked request is capped at 48 MiB when it is accepted; our own form is no larger
-    // than twice that. The decoder reads as a stream, so the cap is not allocated up front.
+    // The decompressed request is capped at 48 MiB when it is accepted; the stored form is no
+    // larger than twice that. The decoder reads as a stream, so the cap is not allocated up front.
     const MOST: u64 = 96 << 20;
     Ok(serde_json::from_slice(&unzip(bytes, MOST)?)?)
 }
 
-/// Decompresses at most `most` bytes; what is longer is cut and does not read.
+/// Decompresses at most `most` bytes; longer data is cut and fails to parse.
 pub(crate) fn unzip(bytes: &[u8], most: u64) -> Result<Vec<u8>, JobError> {
     let reader =
         zstd::stream::read::Decoder::new(bytes).map_err(|e| JobError::Packed(e.to_string()))?;
@@ -169,10 +169,10 @@ impl Job {
         }
     }
 
-    /// The job as it travels.
+    /// The job as queue text.
     ///
     /// # Errors
-    /// Never for a job that holds a mail read from JSON.
+    /// Never for a job with a mail that was read from JSON.
     pub fn to_text(&self) -> Result<String, JobError> {
         Ok(serde_json::to_string(self)?)
     }
@@ -189,7 +189,7 @@ impl Job {
         }
     }
 
-    /// The first recipient: what names a piece of a later send.
+    /// The first recipient, which names a piece of scheduled mail.
     pub fn first(&self) -> u32 {
         self.spans.first().map_or(0, |span| span.from)
     }

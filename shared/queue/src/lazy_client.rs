@@ -1,5 +1,5 @@
-//! Clients that are built when they are first needed. Many requests never come to one: they are refused, or
-//! nothing is worth telling.
+//! Clients that are built on first use. Many requests need none: they are refused, or there is
+//! nothing to report.
 
 use std::sync::{Arc, LazyLock};
 
@@ -8,7 +8,7 @@ use aws_config::SdkConfig;
 /// A client; clones share it.
 pub(crate) type LazyClient<C> = Arc<LazyLock<C, Box<dyn FnOnce() -> C + Send>>>;
 
-/// A client that `build` will make of this configuration.
+/// A client that `build` creates from this configuration.
 pub(crate) fn lazy_client<C: 'static>(
     config: &SdkConfig,
     build: fn(&SdkConfig) -> C,

@@ -1,8 +1,8 @@
-//! The only crate that knows SQS and EventBridge: the form of every job, sending, and lifting
-//! "handle one job" to "handle a batch".
+//! The only crate that accesses SQS and EventBridge: the form of every job, sending, and handling
+//! batches job by job.
 //!
-//! Two ways, both known here: SQS in the cloud, and a durable local engine that
-//! `infra/local` runs, which hands workers real SQS events.
+//! There are two backends: SQS in the cloud, and a durable local engine that `infra/local` runs,
+//! which hands workers real SQS events.
 
 mod batch;
 mod bounce_mail;

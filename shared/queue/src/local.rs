@@ -1,5 +1,5 @@
-//! The handle of the durable local queues. The engine itself runs in `infra/local`; what
-//! crosses between them is defined here, so that no function links a database it does not use.
+//! The handle of the durable local queues. The engine itself runs in `infra/local`; the messages
+//! between them are defined here, so that no function links a database it does not use.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use crate::{DeadJob, QueueError};
 
 type Done<T> = oneshot::Sender<Result<T, String>>;
 
-/// Asks the engine and waits for its answer.
+/// Sends a request to the engine and waits for its answer.
 pub(crate) async fn ask<T>(
     engine: &mpsc::UnboundedSender<EngineCommand>,
     make: impl FnOnce(Done<T>) -> EngineCommand,
@@ -20,10 +20,10 @@ pub(crate) async fn ask<T>(
     answer.await.map_err(|_| closed())?.map_err(QueueError)
 }
 
-/// What the engine is asked.
+/// A request to the engine.
 #[derive(Debug)]
 pub enum EngineCommand {
-    /// Keep these messages; answered once they are on disk.
+    /// Store these messages; answered once they are on disk.
     Send {
         queue: String,
         messages: Vec<(String, Duration)>,
@@ -36,16 +36,16 @@ pub enum EngineCommand {
         visibility: Duration,
         done: Done<Vec<ReceivedMessage>>,
     },
-    /// Forget messages that were handled.
+    /// Delete messages that were handled.
     Delete {
         queue: String,
         ids: Vec<i64>,
         done: Done<()>,
     },
-    /// Look at the clock again: somebody moved it.
+    /// Read the clock again: it was moved.
     Tick,
     /// The host stops: hand out nothing more. A job that a worker still has when the process ends
-    /// is handed out again at the next start, and its worker's end does not count against it.
+    /// is handed out again at the next start, and this does not count against it.
     Close,
     /// Hand messages out again after a while.
     Return {
@@ -126,7 +126,7 @@ impl Local {
         ask(&self.engine, make).await
     }
 
-    /// Forgets messages that were handled.
+    /// Deletes messages that were handled.
     ///
     /// # Errors
     /// When the engine fails or has stopped.
@@ -140,7 +140,7 @@ impl Local {
         .await
     }
 
-    /// Tells the engine that the clock was moved by hand.
+    /// Notifies the engine that the clock was moved by hand.
     ///
     /// # Errors
     /// When the engine has stopped.
@@ -149,8 +149,8 @@ impl Local {
         self.engine.send(EngineCommand::Tick).map_err(closed)
     }
 
-    /// Makes messages visible again after a while: they wait for something outside of them, and
-    /// their receives count no longer.
+    /// Makes messages visible again after a while: they wait for something external, and their
+    /// receives no longer count.
     ///
     /// # Errors
     /// When the engine fails or has stopped.
@@ -158,8 +158,8 @@ impl Local {
         self.put_back(ids, after, false).await
     }
 
-    /// Makes messages visible again after a while whose worker could not handle them: after enough
-    /// of that they are dead letters.
+    /// Makes messages that could not be handled visible again after a while: after enough failures
+    /// they are dead letters.
     ///
     /// # Errors
     /// When the engine fails or has stopped.

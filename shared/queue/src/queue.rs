@@ -9,14 +9,14 @@ use aws_sdk_sqs::types::SendMessageBatchRequestEntry;
 use crate::Local;
 use crate::lazy_client::{LazyClient, lazy_client};
 
-/// SQS delays a message by at most fifteen minutes; what waits longer is a due row.
+/// SQS delays a message by at most fifteen minutes; work that waits longer is a due row.
 pub const LONGEST_DELAY: Duration = Duration::from_secs(900);
 
 /// SQS takes this many messages, and this many bytes of bodies, in one call.
 pub(crate) const BATCH: usize = 10;
 pub(crate) const BATCH_BYTES: usize = 256 * 1024;
 
-/// The queue did not take it. The same call may succeed later.
+/// The queue did not accept the message. The same call may succeed later.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the queue cannot be reached: {0}")]
 pub struct QueueError(pub String);
@@ -43,12 +43,12 @@ impl Queue {
         })
     }
 
-    /// A queue of this process.
+    /// A local queue of this process.
     pub fn local(local: Local) -> Self {
         Self(QueueKind::Local(local))
     }
 
-    /// Client and URL, where this is the SQS queue of this name.
+    /// Client and URL, if this is the SQS queue of this name.
     pub(crate) fn sqs_named(&self, name: &str) -> Option<(&Client, &str)> {
         match &self.0 {
             QueueKind::Sqs { client, url } if url.rsplit('/').next() == Some(name) => {
@@ -62,7 +62,7 @@ impl Queue {
     /// Sends one message, to be handed out after `delay`; durable once this returns.
     ///
     /// # Errors
-    /// When the queue does not answer that it took it.
+    /// When the queue does not confirm the message.
     pub async fn send(&self, body: String, delay: Duration) -> Result<(), QueueError> {
         match &self.0 {
             QueueKind::Local(local) => local.send(vec![(body, delay)]).await,
@@ -75,11 +75,11 @@ impl Queue {
         }
     }
 
-    /// Sends many messages. After an error some may have been taken, so callers repeat all of
+    /// Sends many messages. After an error some may have been accepted, so callers repeat all of
     /// them or none; every job may run twice.
     ///
     /// # Errors
-    /// When the queue did not take all of them.
+    /// When the queue did not accept all of them.
     pub async fn send_all(&self, messages: Vec<(String, Duration)>) -> Result<(), QueueError> {
         match &self.0 {
             QueueKind::Local(_) if messages.is_empty() => Ok(()),
@@ -100,7 +100,8 @@ fn seconds(delay: Duration) -> i32 {
     i32::try_from(whole).unwrap_or(0)
 }
 
-/// Cuts messages so that each call stays inside SQS's limits; `size` is what one adds to a call, in bytes.
+/// Splits messages so that each call stays within SQS's limits; `size` is what one adds to a call,
+/// in bytes.
 pub(crate) fn chunks<T>(
     messages: impl IntoIterator<Item = T>,
     size: impl Fn(&T) -> usize,

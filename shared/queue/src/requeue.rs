@@ -1,21 +1,22 @@
-//! A worker's batch on SQS: what comes again is sent anew, and what may have ended a function is
-//! tried alone.
+//! A worker's batch on SQS: jobs to retry are sent anew, and a job that may have ended a function
+//! is tried alone.
 //!
-//! SQS keeps one count of a message's receives, whatever came of them, and hides it for a whole
-//! visibility time (half an hour for mail) when it is given back. So a job that only has to wait is
-//! sent anew to its own queue, with a delay that grows from [`FIRST_DELAY`] to [`LONGEST_DELAY`] and
-//! a count of its own in the attribute [`RETURNS`]; the message that was received is done. It uses up
-//! no receive, and the longest outage makes no dead letter of it. This costs one `SendMessage` call
-//! for every ten jobs. If SQS does not take it, the job is given back as a failure, so that nothing is
-//! lost. If the function ends after the sending and before its answer, the job is there twice, which
-//! its claims absorb as they absorb SQS's own second deliveries.
+//! SQS counts every receive of a message, whatever its result, and hides a returned message for a
+//! whole visibility time (half an hour for mail). So a job that only has to wait is sent anew to
+//! its own queue, with a delay that grows from [`FIRST_DELAY`] to [`LONGEST_DELAY`] and a count of
+//! its own in the attribute [`RETURNS`]; the message that was received is done. It uses up no
+//! receive, and even the longest outage does not make it a dead letter. This costs one
+//! `SendMessage` call for every ten jobs. If SQS does not accept it, the job is returned as a
+//! failure, so that nothing is lost. If the function ends after sending and before its answer, the
+//! job exists twice, which its claims absorb as they absorb SQS's own duplicate deliveries.
 //!
-//! A receive count above 1 then means that an earlier receive ended without an answer, or failed for
-//! good. After the template's `maxReceiveCount` of these the message is a dead letter. What shared a
-//! batch with a job that ended the function is counted too; so that it does not die with it, such
-//! suspects are kept apart: the rest of the batch is handled and deleted before, one suspect is tried
-//! alone, and the others are sent anew, each with a delay of its own and the attribute [`SUSPECT`],
-//! which begins their count again. That happens once to a message, so that its receives do end.
+//! A receive count above 1 then means that an earlier receive ended without an answer, or failed
+//! for good. After the template's `maxReceiveCount` of these the message is a dead letter. Messages
+//! in a batch with a job that ended the function are counted too; so that they do not become dead
+//! letters with it, such suspects are isolated: the rest of the batch is handled and deleted first,
+//! one suspect is tried alone, and the others are sent anew, each with a delay of its own and the
+//! attribute [`SUSPECT`], which restarts their count. That happens once to a message, so that its
+//! receives are bounded.
 
 use std::collections::BTreeSet;
 
@@ -32,13 +33,13 @@ use posthaste_model::Entropy;
 use crate::queue::{BATCH, chunks};
 use crate::{BatchResult, LONGEST_DELAY, Queue, QueueError};
 
-/// The attribute of a message that says how often its job was sent anew.
+/// The attribute of a message that counts how often its job was sent anew.
 pub const RETURNS: &str = "Returns";
 
-/// The attribute of a message whose job was in the works when a function ended without an answer.
+/// The attribute of a message whose job was in progress when a function ended without an answer.
 pub const SUSPECT: &str = "Suspect";
 
-/// Seconds before a job comes again for the first time; each time doubles them.
+/// Seconds before the first retry of a job; each retry doubles them.
 const FIRST_DELAY: u64 = 10;
 
 /// Seconds over which suspects are spread, so that they do not share a batch again.
@@ -47,7 +48,8 @@ const SPREAD: u64 = 60;
 /// What the attributes add to a message: their names, types and values.
 const ATTRIBUTES: usize = 64;
 
-/// Whether the job was handed out before: an earlier receive ended without an answer, or gave it back.
+/// Whether the job was handed out before: an earlier receive ended without an answer, or returned
+/// it.
 pub fn is_repeat(record: &SqsMessage) -> bool {
     is_suspect(record) || returns(record) > 0
 }
@@ -67,7 +69,7 @@ fn returns(record: &SqsMessage) -> u32 {
     text.and_then(|text| text.parse().ok()).unwrap_or(0)
 }
 
-/// Handles a batch that Lambda received from one of these queues, and gives Lambda's answer: the
+/// Handles a batch that Lambda received from one of these queues, and returns Lambda's answer: the
 /// messages that stay on the queue.
 pub async fn handle_sqs(
     queues: &[&Queue],
@@ -95,7 +97,7 @@ pub async fn handle_sqs(
         let one = usize::try_from(entropy.below(suspects.len() as u64)).unwrap_or(0);
         let tried = batch(vec![suspects.swap_remove(one)]);
         stay.extend(source.spread(&suspects, entropy).await);
-        // Should the function end now, none of these was with it.
+        // If the function ends now, none of these was in progress.
         let kept = |record: &&SqsMessage| !stay.contains(&id(record));
         let gone = rest.records.iter().chain(&suspects).filter(kept);
         source.delete(gone).await;
@@ -125,15 +127,15 @@ fn response(ids: impl IntoIterator<Item = String>) -> SqsBatchResponse {
     response
 }
 
-/// The seconds after which a job comes again that came again `returns` times before: a quarter of them
-/// by chance, so that jobs that were given back together come apart.
+/// The seconds before the next retry of a job after `returns` retries: a quarter of them random, so
+/// that jobs that were returned together spread out.
 fn delay(returns: u32, entropy: &Entropy) -> u64 {
     let step = FIRST_DELAY.saturating_mul(1 << returns.min(32));
     let step = step.min(LONGEST_DELAY.as_secs());
     step - entropy.below(step / 4 + 1)
 }
 
-/// A message that takes the place of one that was received.
+/// A message that replaces one that was received.
 struct Anew<'a> {
     record: &'a SqsMessage,
     /// Seconds.
@@ -179,7 +181,7 @@ struct Source<'a> {
 }
 
 impl<'a> Source<'a> {
-    /// The one of these that the messages name. Lambda never mixes queues in a batch.
+    /// The queue that the messages name. Lambda never mixes queues in a batch.
     fn of(queues: &[&'a Queue], event: &SqsEvent) -> Option<Self> {
         let arn = event.records.first()?.event_source_arn.as_deref()?;
         let name = arn.rsplit(':').next()?;
@@ -193,7 +195,7 @@ impl<'a> Source<'a> {
         found.map(|(client, url)| Self { client, url })
     }
 
-    /// Sends anew what is to come again, and gives back the ids of the messages that stay.
+    /// Sends the jobs to retry anew, and returns the ids of the messages that stay.
     async fn settle(
         &self,
         event: &SqsEvent,
@@ -219,7 +221,7 @@ impl<'a> Source<'a> {
         stay
     }
 
-    /// Sends suspects anew, each for a time of its own, and gives back the ids of those that stay.
+    /// Sends suspects anew, each with a delay of its own, and returns the ids of those that stay.
     async fn spread(&self, suspects: &[SqsMessage], entropy: &Entropy) -> Vec<String> {
         let (marked, new): (Vec<_>, Vec<_>) = suspects.iter().partition(|record| is_marked(record));
         let anew = new.into_iter().map(|record| Anew {
@@ -233,7 +235,7 @@ impl<'a> Source<'a> {
         stay
     }
 
-    /// Gives back the ids of the messages in whose place SQS took none.
+    /// Returns the ids of the messages whose replacement SQS did not accept.
     async fn send(&self, anew: Vec<Anew<'_>>) -> Vec<String> {
         let chunks = chunks(anew, Anew::size);
         let sent = join_all(chunks.iter().map(async |chunk| {
@@ -248,7 +250,7 @@ impl<'a> Source<'a> {
         sent.await.concat()
     }
 
-    /// The positions of those that SQS refused.
+    /// The positions of the messages that SQS refused.
     async fn send_chunk(&self, chunk: &[Anew<'_>]) -> Result<BTreeSet<usize>, QueueError> {
         let entries = chunk.iter().enumerate();
         let entries: Result<_, _> = entries.map(|(i, anew)| anew.entry(i)).collect();
@@ -265,7 +267,7 @@ impl<'a> Source<'a> {
         Ok((0..chunk.len()).filter(|i| !taken.contains(i)).collect())
     }
 
-    /// Deletes messages before the answer does. One that could not be deleted is handled twice.
+    /// Deletes messages ahead of the answer. One that could not be deleted is handled twice.
     async fn delete(&self, records: impl Iterator<Item = &SqsMessage>) {
         let handles: Vec<_> = records.filter_map(|r| r.receipt_handle.clone()).collect();
         let calls = handles.chunks(BATCH).map(async |chunk| {

@@ -1,7 +1,7 @@
-//! What one webhook has not taken yet: events on their way back to it.
+//! Events that one webhook has not accepted yet, queued for another attempt.
 //!
-//! Travels on a queue of its own, so that a dead receiver's retries never stand before anybody's
-//! news. The same events may come twice; their ids say so.
+//! They have a queue of their own, so that a dead receiver's retries never delay other receivers.
+//! The same events may come twice; their ids show it.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -11,10 +11,10 @@ use serde::{Deserialize, Serialize};
 use crate::job::{compress, unzip};
 use crate::{JobError, LARGEST_INLINE};
 
-/// A text may be this large: SQS bills each 64 KB as one request.
+/// The largest text: SQS bills each 64 KB as one request.
 const LARGEST_TEXT: usize = 60 * 1024;
 
-/// Events unpack to at most this many bytes; what we pack is far below.
+/// The decompressed size limit of events; what the service compresses is far below.
 const LARGEST_UNPACKED: u64 = 32 << 20;
 
 /// Events that wait for another attempt at one webhook.
@@ -24,15 +24,15 @@ pub struct WebhookRetry {
     pub events: Vec<Event>,
 }
 
-/// Where they go, and how it went so far.
+/// The destination, and the progress so far.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Retry {
     pub account: AccountId,
     pub webhook: WebhookId,
     /// How many attempts have failed.
     pub attempt: u32,
-    /// The second before which nobody tries. A queue holds a message back for a quarter of an
-    /// hour at most, so it may be handed out earlier.
+    /// The second before which no attempt is made. A queue delays a message by a quarter of an hour
+    /// at most, so it may be handed out earlier.
     pub not_before: Timestamp,
     /// How the last attempt ended.
     #[serde(default)]
@@ -75,7 +75,7 @@ fn first_version() -> u8 {
 }
 
 impl WebhookRetry {
-    /// The events as messages of the queue: several when they are many.
+    /// The events as messages of the queue: several if they are many.
     ///
     /// # Errors
     /// Never for events that were read from JSON.
@@ -109,7 +109,7 @@ impl WebhookRetry {
     }
 }
 
-/// Halves what is too large for one message.
+/// Splits what is too large for one message.
 fn write(retry: &Retry, events: &[Event], texts: &mut Vec<String>) -> Result<(), JobError> {
     if events.is_empty() {
         return Ok(());

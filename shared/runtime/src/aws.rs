@@ -1,5 +1,5 @@
-//! How AWS is reached: by a function, with what Lambda puts into the environment, and by a process that
-//! somebody starts, with all that the AWS tools read.
+//! AWS configuration: for a function, from what Lambda puts into the environment; for a process
+//! started by hand, from everything the AWS tools read.
 
 use std::fmt;
 use std::time::Duration;
@@ -21,8 +21,8 @@ use aws_types::service_config::{LoadServiceConfig, ServiceConfigKey};
 
 use crate::Env;
 
-/// How long a call may take. A service that hangs must leave a function the time to say so itself: at 29
-/// seconds it is cut off, and the gateway answers in words of its own.
+/// How long a call may take. If a service hangs, a function must have the time to report it: at 29
+/// seconds it is cut off, and the gateway answers with an error of its own.
 fn patience() -> TimeoutConfig {
     TimeoutConfig::builder()
         .connect_timeout(Duration::from_millis(3_100))
@@ -31,11 +31,11 @@ fn patience() -> TimeoutConfig {
         .build()
 }
 
-/// The configuration of a function. Lambda gives region and credentials by variables, and these hold as long as
-/// the process lives. To look for them elsewhere (files, other services) would make every function some
-/// hundred kilobytes larger and its start longer.
+/// The configuration of a function. Lambda provides region and credentials in variables, and these
+/// are valid as long as the process lives. A lookup elsewhere (files, other services) would make
+/// every function some hundred kilobytes larger and its start longer.
 pub(crate) fn of_function(vars: &Env) -> SdkConfig {
-    // By its variable the emulator's tap tells whose call it sees.
+    // This variable shows the emulator's tap whose call it sees.
     let name = vars.get("AWS_SDK_UA_APP_ID");
     let mut config = SdkConfig::builder()
         .behavior_version(BehaviorVersion::latest())
@@ -61,21 +61,21 @@ pub(crate) fn of_function(vars: &Env) -> SdkConfig {
     config.build()
 }
 
-/// The configuration of a process that somebody starts: region, credentials and profiles are looked for
-/// wherever the AWS tools look, but for what the variables name.
+/// The configuration of a process started by hand: region, credentials and profiles are looked up
+/// wherever the AWS tools look, except what the variables name.
 pub(crate) async fn of_host(vars: &Env) -> SdkConfig {
     let mut loader = aws_config::defaults(BehaviorVersion::latest()).timeout_config(patience());
     if let Some(endpoint) = vars.get("AWS_ENDPOINT_URL") {
         loader = loader.endpoint_url(endpoint);
     }
-    // Where it is not named, it is looked for in files and on the network.
+    // If it is not set, it is looked up in files and on the network.
     if let Some(region) = vars.get("AWS_REGION") {
         loader = loader.region(Region::new(region));
     }
     loader.load().await
 }
 
-/// `AWS_ENDPOINT_URL_SQS` and its like, which go before `AWS_ENDPOINT_URL`.
+/// `AWS_ENDPOINT_URL_SQS` and the like, which override `AWS_ENDPOINT_URL`.
 struct Endpoints(Env);
 
 impl fmt::Debug for Endpoints {
@@ -91,8 +91,9 @@ impl LoadServiceConfig for Endpoints {
     }
 }
 
-/// One HTTP client under all of AWS's. Left to itself it makes a connector whenever a client is built that may
-/// never be used, only to see that it can be made; and for each connector the system's certificates are parsed.
+/// One HTTP client shared by all AWS clients. By default each client that is built creates a
+/// connector that may never be used, only to check that it can; and each connector parses the
+/// system's certificates.
 #[derive(Clone, Debug)]
 struct PooledHttpClient(SharedHttpClient);
 
@@ -128,7 +129,7 @@ mod tests {
         ("AWS_ENDPOINT_URL_SQS", "http://queues"),
     ];
 
-    /// The configuration of a function that has these variables less one.
+    /// The configuration of a function that has these variables without one.
     fn without(gone: &'static str) -> SdkConfig {
         let known = move |name: &str| SET.iter().find(|(set, _)| *set == name && *set != gone);
         let read = move |name: &str| known(name).map(|(_, value)| (*value).to_owned());

@@ -1,4 +1,5 @@
-//! Variables, read once at cold start. An unreadable value stops the start; it is never replaced.
+//! Variables, read once at cold start. An unreadable value stops the start; it is never replaced by
+//! a default.
 
 use std::str::FromStr;
 use std::sync::Arc;
@@ -19,17 +20,17 @@ pub struct Env(Arc<VariableReader>);
 type VariableReader = dyn Fn(&str) -> Option<String> + Send + Sync;
 
 impl Env {
-    /// Wraps a function that knows variables by name.
+    /// Wraps a function that looks up variables by name.
     pub fn new(read: impl Fn(&str) -> Option<String> + Send + Sync + 'static) -> Self {
         Self(Arc::new(read))
     }
 
-    /// A variable, if it is set to something.
+    /// A variable, if it is set and not empty.
     pub fn get(&self, name: &str) -> Option<String> {
         (self.0)(name).filter(|text| !text.is_empty())
     }
 
-    /// A variable that must be there.
+    /// A required variable.
     ///
     /// # Errors
     /// When it is not set.
@@ -38,8 +39,8 @@ impl Env {
             .ok_or_else(|| ConfigError::Missing(name.to_owned()))
     }
 
-    /// A variable that must be there and be readable. Its text is not part of the error, for it
-    /// may be a secret.
+    /// A required variable that must be readable. The error leaves out its text, which may be a
+    /// secret.
     ///
     /// # Errors
     /// When it is not set or cannot be read.
@@ -48,7 +49,7 @@ impl Env {
         read.map_err(|e| ConfigError::Unreadable(name.to_owned(), e.to_string()))
     }
 
-    /// A variable that need not be there, but must be readable.
+    /// An optional variable that must be readable if it is set.
     ///
     /// # Errors
     /// When it is set to something that cannot be read.
@@ -62,7 +63,7 @@ impl Env {
         }
     }
 
-    /// A number that has a default and is at least 1: a limit, a time, or how many at once.
+    /// A number that has a default and is at least 1: a limit, a time, or a concurrency.
     ///
     /// # Errors
     /// When it is set to something else.

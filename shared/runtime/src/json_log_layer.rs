@@ -1,10 +1,10 @@
 //! Log lines for CloudWatch: one flat JSON object each, so that `filter account.id = "…"` finds them.
 //!
-//! A line holds `level`, `message`, the fields of its event and those of the spans around it; where two
-//! have the same name, the innermost counts. The time is left out, which CloudWatch adds. The words are
-//! those of the whole workspace: `account.id`, `message.id`, `batch.id`, `webhook.id`, `job.id`,
-//! `event.kind`, `attempt.no`, `attempt.duration_ms`, `http.status`, `http.route`, `http.request_id`,
-//! `queue.name`, `aws.request_id`, `aws.trace_id`, `error`.
+//! A line holds `level`, `message`, the fields of its event and those of the spans around it; of
+//! two with the same name, the innermost counts. The time is left out, because CloudWatch adds it.
+//! The names are shared by the whole workspace: `account.id`, `message.id`, `batch.id`,
+//! `webhook.id`, `job.id`, `event.kind`, `attempt.no`, `attempt.duration_ms`, `http.status`,
+//! `http.route`, `http.request_id`, `queue.name`, `aws.request_id`, `aws.trace_id`, `error`.
 
 use std::fmt::Debug;
 use std::io::Write;
@@ -58,7 +58,7 @@ where
             }
         }
         event.record(&mut line);
-        // A line that cannot be written must not stop the work that it is about.
+        // A failure to log must not stop the work that the line is about.
         let _ = writeln!(self.writer.make_writer(), "{}", Value::Object(line.0));
     }
 }
@@ -69,7 +69,7 @@ struct LogFields(Map<String, Value>);
 
 impl LogFields {
     fn set(&mut self, field: &Field, value: Value) {
-        // What Lambda's runtime calls otherwise than we do.
+        // Fields that Lambda's runtime names differently.
         let name = match field.name() {
             "requestId" => "aws.request_id",
             "xrayTraceId" => "aws.trace_id",

@@ -19,7 +19,7 @@ pub type Error = lambda_runtime::Error;
 
 fn block_on(life: impl Future<Output = Result<(), Error>>) -> Result<(), Error> {
     crate::to_cloudwatch(&crate::variables());
-    // One thread is what a small Lambda has; futures of one request still overlap.
+    // A small Lambda has one thread; futures of one request still overlap.
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()?;
@@ -60,8 +60,8 @@ where
     })
 }
 
-/// Runs a worker of queues until Lambda stops it: `handle` gets each batch. `own` names the queues that
-/// the function reads, to which what is to come again is sent anew.
+/// Runs a worker of queues until Lambda stops it: `handle` gets each batch. `own` names the queues
+/// that the function reads, to which jobs to retry are sent anew.
 ///
 /// # Errors
 /// When the function cannot start or the runtime ends it.
@@ -79,7 +79,8 @@ where
         let app: &'static A = Box::leak(Box::new(build(&platform)?));
         let (queues, entropy) = (own(app), platform.entropy());
         let service = service_fn(async |event: LambdaEvent<SqsEvent>| {
-            // Boxed, or the compiler's queries about the futures of the larger workers nest too deep.
+            // Boxed, or the compiler's queries about the futures of the larger workers nest too
+            // deep.
             let handle = async |event: &SqsEvent| Box::pin(handle(app, event)).await;
             let handled = handle_sqs(&queues, event.payload, &entropy, handle);
             Ok::<_, Error>(Box::pin(handled).await)

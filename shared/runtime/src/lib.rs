@@ -1,7 +1,7 @@
 //! Process life: configuration, clock, entropy, logs, and the two Lambda entry points.
 //!
-//! The only crate that reads the environment, the time and the system's randomness; all of them
-//! go on as arguments.
+//! The only crate that reads the environment, the time and the system's randomness; all of them are
+//! passed on as arguments.
 
 mod aws;
 mod config;

@@ -9,19 +9,20 @@ use crate::Env;
 use crate::json_log_layer::JsonLogLayer;
 use crate::metrics::{Embedded, TARGET};
 
-/// The SDK warns of every answer that is an expected outcome to us (a key that is taken).
+/// The SDK warns of every answer, also of those that are expected outcomes (a key that is taken).
 const QUIET: &str = "aws_smithy_runtime=error,aws_smithy_runtime_api=error";
 
-/// Levels: `debug`, or by the names of crates, `info,hyper=warn`. Text that is no level counts as `info`.
+/// Levels: `debug`, or by crate name, `info,hyper=warn`. Unreadable text counts as `info`.
 fn filter(vars: &Env) -> Targets {
-    // Not Lambda's own AWS_LAMBDA_LOG_LEVEL: what is below that level it drops, and figures have none.
+    // Not Lambda's own AWS_LAMBDA_LOG_LEVEL: Lambda drops lines below that level, and metrics have
+    // none.
     let level = vars.get("POSTHASTE_LOG");
     let all = |level: &str| format!("{QUIET},{level}").parse();
     let level = level.and_then(|level| all(&level).ok());
     level.unwrap_or_else(|| all("info").unwrap_or_default())
 }
 
-/// JSON lines, and the figures, whatever the level of the rest. A second call changes nothing.
+/// JSON lines, and the metrics, whatever the level of the rest. A second call is a no-op.
 pub fn to_cloudwatch(vars: &Env) {
     let lines = JsonLogLayer {
         writer: std::io::stdout,
@@ -45,7 +46,7 @@ pub fn to_cloudwatch(vars: &Env) {
         .try_init();
 }
 
-/// Lines for a person, on standard error. A second call changes nothing.
+/// Lines for a person, on standard error. A second call is a no-op.
 pub fn to_terminal(vars: &Env) {
     let lines = tracing_subscriber::fmt::layer().with_writer(std::io::stderr);
     let lines = lines

@@ -1,10 +1,9 @@
-//! Figures for CloudWatch, in its embedded metric format: a log line from which CloudWatch makes
+//! Metrics for CloudWatch, in its embedded metric format: a log line from which CloudWatch creates
 //! metrics, with no call and no agent.
 //!
-//! Whoever has a figure writes an event of the target `metrics` whose fields are numbers:
-//! `tracing::info!(target: "metrics", delivered = 3_u64)`. A name that ends in `_ms` is a time in
-//! milliseconds, every other a count. They go into the namespace `Posthaste`, by stack. A terminal
-//! does not show them.
+//! A metric is an event of the target `metrics` whose fields are numbers: `tracing::info!(target:
+//! "metrics", delivered = 3_u64)`. A name that ends in `_ms` is a time in milliseconds, every other
+//! a count. They go into the namespace `Posthaste`, by stack. A terminal does not show them.
 
 use std::fmt::Debug;
 use std::io::Write;
@@ -17,10 +16,10 @@ use tracing_subscriber::Layer;
 use tracing_subscriber::fmt::MakeWriter;
 use tracing_subscriber::layer::Context;
 
-/// The target of events that are figures.
+/// The target of events that are metrics.
 pub(crate) const TARGET: &str = "metrics";
 
-/// Writes figures, one line for each event.
+/// Writes metrics, one line for each event.
 pub(crate) struct Embedded<W> {
     pub stack: String,
     pub clock: Clock,
@@ -39,13 +38,13 @@ where
         let mut figures = Figures::default();
         event.record(&mut figures);
         if let Some(line) = line(figures.0, &self.stack, self.clock.now_ms().0) {
-            // A figure that cannot be written must not stop the work that it counts.
+            // A failure to write a metric must not stop the work that it counts.
             let _ = writeln!(self.writer.make_writer(), "{line}");
         }
     }
 }
 
-/// The line; `at` is in milliseconds. Nothing when there is no figure.
+/// The line; `at` is in milliseconds. `None` without any metric.
 fn line(figures: Map<String, Value>, stack: &str, at: i64) -> Option<Value> {
     if figures.is_empty() {
         return None;
@@ -87,7 +86,7 @@ impl Visit for Figures {
         self.0.insert(field.name().to_owned(), value.into());
     }
 
-    // Texts are no figures, and may be somebody's.
+    // Text is not a metric, and may be personal data.
     fn record_debug(&mut self, _: &Field, _: &dyn Debug) {}
 }
 

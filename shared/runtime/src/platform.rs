@@ -24,8 +24,8 @@ impl Platform {
         Self::of(vars, aws)
     }
 
-    /// What a process is built from that somebody starts: AWS's region and credentials are looked for in the
-    /// files of its tools too.
+    /// The platform of a process started by hand: AWS's region and credentials are also looked up
+    /// in the files of its tools.
     pub async fn host(vars: Env) -> Self {
         let aws = crate::aws::of_host(&vars).await;
         Self::of(vars, aws)
@@ -98,7 +98,7 @@ impl Platform {
         Ok(Blob::bucket(&bucket, |name| self.vars.get(name)))
     }
 
-    /// The gate in front of the routes, with these [`Platform::limits`].
+    /// The authorizer in front of the routes, with these [`Platform::limits`].
     ///
     /// # Errors
     /// When a variable cannot be read.
@@ -138,7 +138,7 @@ mod tests {
             other => get(other).map(|(_, text)| (*text).to_owned()),
         };
         let platform = Platform::function(Env::new(get));
-        // The gate reads the same.
+        // The authorizer reads the same.
         assert_eq!(platform.gate().is_ok(), platform.limits().is_ok());
         platform.limits()
     }

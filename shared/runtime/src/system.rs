@@ -23,7 +23,7 @@ pub fn clock() -> Clock {
 /// The operating system's random bytes.
 pub fn entropy() -> Entropy {
     Entropy::new(|bytes| {
-        // A system without randomness cannot make keys or ids; there is nothing sensible to go on with.
+        // A system without randomness cannot create keys or ids; there is no sensible fallback.
         #[expect(clippy::expect_used, reason = "no id or key may ever be predictable")]
         getrandom::fill(bytes).expect("the operating system gives random bytes");
     })

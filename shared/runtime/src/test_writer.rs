@@ -1,4 +1,4 @@
-//! Something to write on, for the tests of what is written.
+//! An in-memory writer, for tests of what is written.
 
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex};

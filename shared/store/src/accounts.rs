@@ -1,7 +1,7 @@
 //! Accounts: tenants, their subusers and customer accounts.
 //!
-//! An account stands in its own partition. One more row lists it for the operator, and a subuser
-//! has a row under its parent, where on-behalf-of finds it by name.
+//! An account has its own partition. One more row lists it for the operator, and a subuser has a
+//! row under its parent, where on-behalf-of finds it by name.
 
 use posthaste_model::{AccountId, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -17,18 +17,18 @@ pub enum Region {
     Eu,
 }
 
-/// Whether an account may act: what its parent decided and what the operator did. Neither undoes
-/// the other's word.
+/// Whether an account may act: disabled by its parent, suspended by the operator, or both. The two
+/// are independent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AccountStatus {
     #[default]
     Active,
-    /// Its parent disabled it: it cannot send, and its keys open nothing.
+    /// Disabled by its parent: it cannot send, and its keys are rejected.
     Disabled,
-    /// The operator suspended it: the same, and its webhooks report it.
+    /// Suspended by the operator: the same, and its webhooks report it.
     Suspended,
-    /// Both did.
+    /// Both.
     DisabledAndSuspended,
 }
 
@@ -42,23 +42,23 @@ impl AccountStatus {
         }
     }
 
-    /// Whether its parent switched it off.
+    /// Whether the parent disabled it.
     pub fn is_disabled(self) -> bool {
         matches!(self, Self::Disabled | Self::DisabledAndSuspended)
     }
 
-    /// Whether the operator did.
+    /// Whether the operator suspended it.
     pub fn is_suspended(self) -> bool {
         matches!(self, Self::Suspended | Self::DisabledAndSuspended)
     }
 
-    /// The same with the parent's word changed.
+    /// The same status with the parent's part changed.
     #[must_use]
     pub fn disabled(self, disabled: bool) -> Self {
         Self::of(disabled, self.is_suspended())
     }
 
-    /// The same with the operator's word changed.
+    /// The same status with the operator's part changed.
     #[must_use]
     pub fn suspended(self, suspended: bool) -> Self {
         Self::of(self.is_disabled(), suspended)
@@ -68,10 +68,10 @@ impl AccountStatus {
 /// When the operator last suspended an account, or ended that.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SuspensionChange {
-    /// Counts his words from 1: one that is told again is known by it.
+    /// Counts these changes from 1; a repeated report is recognized by its number.
     pub number: u64,
     pub at: Timestamp,
-    /// Whether webhooks and the owner's other systems were told.
+    /// Whether the change was reported to webhooks and to the owner's other systems.
     pub told: bool,
 }
 
@@ -89,18 +89,18 @@ pub struct Account {
     /// The account that may act for this one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<AccountId>,
-    /// Whether it stands under its parent as a customer account (acted for by its id) rather
-    /// than as a subuser (acted for by its name).
+    /// Whether it is a customer account of its parent (acted for by id) rather than a subuser
+    /// (acted for by name).
     #[serde(default)]
     pub customer: bool,
     #[serde(default)]
     pub status: AccountStatus,
-    /// The operator's last word, if he ever said one.
+    /// The operator's last suspension or reinstatement, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verdict: Option<SuspensionChange>,
     #[serde(default)]
     pub region: Region,
-    /// Whether compressed request bodies are taken (SPEC: "enabled by support").
+    /// Whether compressed request bodies are accepted (SPEC: "enabled by support").
     #[serde(default = "yes")]
     pub gzip: bool,
     /// Changes with every change of the allow list; 0 while there has never been an entry, so
@@ -113,10 +113,11 @@ pub struct Account {
     /// Whether the account has a sending allowance ([`Store::spend_credits`]).
     #[serde(default)]
     pub metered: bool,
-    /// Whether its parent shut it out of the web application, which we do not have.
+    /// Whether its parent disabled access to the web application, which is not part of this
+    /// service.
     #[serde(default)]
     pub website_disabled: bool,
-    /// The sending addresses its parent gave it, as they were named.
+    /// The sending addresses its parent assigned to it, as given.
     #[serde(default)]
     pub ips: Vec<String>,
     pub created_at: Timestamp,
@@ -126,14 +127,14 @@ fn yes() -> bool {
     true
 }
 
-/// The longest user name, in bytes: what is longer names nobody, and no key of the table.
+/// The longest user name, in bytes. A longer name matches no account and is never used as a key.
 pub const LONGEST_USERNAME: usize = 64;
 
-/// Names that stand in a path where a user name could.
+/// Reserved: in a path these appear where a user name could.
 const RESERVED: [&str; 4] = [".", "..", "reputations", "stats"];
 
-/// Whether an account may be called so: a name stands in a header, where on-behalf-of carries it,
-/// and in a path, where clients resolve dots.
+/// Whether a user name is valid: it appears in the on-behalf-of header and in paths, where clients
+/// resolve dots.
 pub fn is_username(name: &str) -> bool {
     let visible = |b: u8| b.is_ascii_graphic() && b != b'/';
     (1..=LONGEST_USERNAME).contains(&name.len())
@@ -247,7 +248,7 @@ impl Store {
         Ok(accounts)
     }
 
-    /// The id of the subuser that `parent` knows by this name.
+    /// The id of the subuser with this name under `parent`.
     ///
     /// # Errors
     /// When the table fails.

@@ -1,8 +1,7 @@
 //! The allow list of an account: networks that may use it (SPEC, "Allowed IP").
 //!
-//! Every change bumps `allow_list` of the account's own row in the same transaction. Whoever
-//! holds a compiled list compares that number, so a list that did not change is not read again,
-//! however long it is.
+//! Every change bumps `allow_list` of the account's own row in the same transaction. A cache of the
+//! compiled list compares that number, so an unchanged list is not read again, however long it is.
 
 use ipnet::IpNet;
 use posthaste_model::{AccountId, Timestamp};
@@ -97,7 +96,7 @@ impl Store {
             match self.transact(steps).await? {
                 Transact::Done => {}
                 Transact::Refused(0) => return Ok(Allow::NoAccount),
-                // Somebody added the same network a moment ago.
+                // The same network was added concurrently.
                 Transact::Refused(step) => {
                     return Ok(Allow::Taken(vec![chunk_no * STEPS + step - 1]));
                 }
@@ -133,8 +132,8 @@ impl Store {
         Err(StoreError::Contended(format!("allow list of {account}")))
     }
 
-    /// Removes every entry: the way back in for an owner who locked himself out.
-    /// Says how many there were.
+    /// Removes every entry, to restore access for an owner who is locked out. Returns how many
+    /// there were.
     ///
     /// # Errors
     /// When the table fails or the list keeps changing.

@@ -1,6 +1,6 @@
-//! API keys: the secret is shown once and kept only as a hash.
+//! API keys: the secret is shown once and stored only as a hash.
 //!
-//! A key stands in two rows: in its account's partition, where it is listed and counted, and
+//! A key has two rows: one in its account's partition, where it is listed and counted, and one
 //! under its own id, where a request finds it. Both are written in one transaction.
 
 use std::fmt;
@@ -33,7 +33,7 @@ impl Secret {
         }
     }
 
-    /// Reads a key from a header; `None` when it has not the form of one.
+    /// Reads a key from a header; `None` when it is malformed.
     pub fn parse(text: &str) -> Option<Self> {
         let (id, secret) = text.strip_prefix("SG.")?.split_once('.')?;
         let url_safe = |b: u8| b.is_ascii_alphanumeric() || b == b'-' || b == b'_';
@@ -54,7 +54,7 @@ impl Secret {
         &self.text
     }
 
-    /// What is stored. The secret has 256 random bits, so a plain hash cannot be searched.
+    /// What is stored. The secret has 256 random bits, so a plain hash cannot be brute-forced.
     pub fn hash(&self) -> String {
         URL_SAFE_NO_PAD.encode(Sha256::digest(self.text.as_bytes()))
     }
@@ -66,7 +66,7 @@ impl fmt::Debug for Secret {
     }
 }
 
-/// What a key may do at large (SPEC, "Authentication").
+/// The kind of key (SPEC, "Authentication").
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum KeyKind {
@@ -90,7 +90,7 @@ pub struct ApiKey {
 }
 
 impl ApiKey {
-    /// Whether the secret is this key's, compared in constant time.
+    /// Whether the secret matches this key, compared in constant time.
     pub fn is_opened_by(&self, secret: &Secret) -> bool {
         bool::from(self.hash.as_bytes().ct_eq(secret.hash().as_bytes()))
     }
@@ -120,7 +120,7 @@ impl ApiKey {
     }
 }
 
-/// A key as it was read just now, by whoever makes other keys with it.
+/// A key as it was read just now, used to create other keys.
 #[derive(Clone, Debug)]
 pub struct Maker {
     pub key: ApiKey,
@@ -133,25 +133,25 @@ impl Maker {
     }
 }
 
-/// How making a key with another one ended.
+/// The result of creating a key with another one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
 pub enum Granted {
     Done,
-    /// The account holds as many as it may.
+    /// The account has reached its limit.
     Full,
-    /// The maker's key was changed or revoked since it was read.
+    /// The creating key was changed or revoked since it was read.
     Outdated,
 }
 
-/// How changing what a key may do ended.
+/// The result of changing what a key may do.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use]
 pub enum Regranted {
     Done(Box<ApiKey>),
     /// There is no such key.
     Missing,
-    /// The maker's key was changed or revoked since it was read.
+    /// The authorizing key was changed or revoked since it was read.
     Outdated,
 }
 
@@ -165,12 +165,12 @@ impl Store {
         match self.add_key(key, limit, None).await? {
             Granted::Done => Ok(true),
             Granted::Full => Ok(false),
-            // Without a maker there is none to be outdated.
+            // Without a creating key, none can be outdated.
             Granted::Outdated => Err(StoreError::Contended(key.id.to_string())),
         }
     }
 
-    /// A key of this account, to make others with.
+    /// A key of this account, to create others with.
     ///
     /// # Errors
     /// When the table fails.
@@ -186,8 +186,8 @@ impl Store {
         }))
     }
 
-    /// As [`Store::create_key`], if the maker's key is still what was read: one that is revoked or
-    /// narrowed at the same time makes nothing any more.
+    /// As [`Store::create_key`], if the creating key is unchanged since it was read: one that is
+    /// revoked or narrowed at the same time creates nothing.
     ///
     /// # Errors
     /// When the table fails.
@@ -262,12 +262,12 @@ impl Store {
         match self.rewrite_key((account, id), None, change).await? {
             Regranted::Done(key) => Ok(Some(*key)),
             Regranted::Missing => Ok(None),
-            // Without a maker there is none to be outdated.
+            // Without an authorizing key, none can be outdated.
             Regranted::Outdated => Err(StoreError::Contended(id.to_string())),
         }
     }
 
-    /// The same, if the maker's key is still what was read.
+    /// The same, if the authorizing key is unchanged since it was read.
     ///
     /// # Errors
     /// When the table fails or the row keeps changing.
@@ -301,7 +301,7 @@ impl Store {
             ];
             match maker {
                 None => {}
-                // A row stands in a transaction once: the first step holds this one.
+                // A row may appear in a transaction only once: the first step covers this one.
                 Some(maker) if maker.place() == own && maker.rev == row.rev => {}
                 Some(maker) if maker.place() == own => return Ok(Regranted::Outdated),
                 Some(maker) => steps.push(self.write_nothing(&maker.place(), maker.rev)?),
@@ -359,7 +359,7 @@ mod tests {
         let (_, body) = source.split_once("fn is_opened_by").unwrap();
         let (body, _) = body.split_once("\n    }").unwrap();
         assert!(body.contains(".ct_eq("), "{body}");
-        // `==` ends at the first byte that differs, and tells by its time which one that was.
+        // `==` stops at the first byte that differs, so its timing reveals which one that was.
         let (code, _) = source.split_once("#[cfg(test)]").unwrap();
         for line in code.lines().filter(|line| line.contains("hash")) {
             assert!(!line.contains("==") && !line.contains("!="), "{line}");

@@ -1,5 +1,5 @@
-//! What became of each received mail, once per recipient: so that the same mail handed in twice
-//! is posted once, and that a repeated job posts nothing.
+//! The status of each received mail, once per recipient: a mail received twice is posted once, and
+//! a repeated job posts nothing.
 
 use posthaste_model::{AccountId, Timestamp, cut};
 use serde::{Deserialize, Serialize};
@@ -7,17 +7,17 @@ use serde::{Deserialize, Serialize};
 use crate::dead_letters::LONGEST_REASON;
 use crate::{Key, PageQuery, RowChange, Store, StoreError, StoredRow};
 
-/// Where a received mail stands.
+/// The stage of a received mail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ArrivalStage {
-    /// Somebody posts it, and may until this second.
+    /// A process is posting it, with a lease until this second.
     Posting { until: Timestamp },
-    /// The attempt named in the row is still to come.
+    /// The attempt named in the row is still due.
     Waiting,
-    /// The receiver took it.
+    /// The receiver accepted it.
     Done,
-    /// Nobody tries any more; the raw mail is kept for a replay.
+    /// No more attempts are made; the raw mail is stored for a replay.
     Dead,
 }
 
@@ -48,26 +48,26 @@ fn waiting(attempt: u32) -> RowChange<Arrival> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
 pub enum Arriving {
-    /// It is ours; `first` when nobody has ever tried.
+    /// The attempt is claimed; `first` when there was none before.
     Go { first: bool },
-    /// Somebody makes it at this moment.
+    /// Another process is making it now.
     Busy,
-    /// It was made; this is where the mail stands.
+    /// It was made; this is the stage of the mail.
     Over(ArrivalStage),
 }
 
-/// The last mail of its own that had this content.
+/// The last distinct mail with this content.
 #[derive(Debug, Serialize, Deserialize)]
 struct LastArrival {
     id: String,
     at: Timestamp,
 }
 
-/// That a recipient needs a raw mail: the key says it all.
+/// Marks that a recipient needs a raw mail; the key carries all of the information.
 #[derive(Debug, Serialize, Deserialize)]
 struct Holding {}
 
-/// A received mail that its receiver refused, or did not take in time.
+/// A received mail that its receiver refused, or did not accept in time.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LostMail {
     pub account: AccountId,
@@ -93,9 +93,9 @@ impl LostMail {
 impl Store {
     /// The id under which content without a Message-ID is received at `now`.
     ///
-    /// It is that of the last mail with this content, when it came less than `window` seconds ago and this one is therefore
-    /// taken for a client's retry of it; otherwise `new`, which the next one within the window
-    /// gets then. The window counts from the first, so that retries do not extend it.
+    /// It is that of the last mail with this content if it came less than `window` seconds ago, so
+    /// that this one counts as a client's retry of it; otherwise `new`, which the next one within
+    /// the window then shares. The window counts from the first, so that retries do not extend it.
     ///
     /// # Errors
     /// When the table fails or the row keeps changing.
@@ -111,7 +111,7 @@ impl Store {
             .modify::<LastArrival, String>(&key, expires, |row| match row {
                 // Also by a clock that was set back since.
                 Some(last) if now.since(last.at).abs() < window => Err(last.id.clone()),
-                // Time to live deletes late: a row that has run out says nothing.
+                // TTL deletes late: an expired row is ignored.
                 Some(_) | None => Ok(RowChange::Put(LastArrival {
                     id: new.to_owned(),
                     at: now,
@@ -167,7 +167,7 @@ impl Store {
         })
     }
 
-    /// Writes down where a mail stands and which attempt comes next.
+    /// Records the stage of a mail and which attempt comes next.
     ///
     /// # Errors
     /// When the table fails.
@@ -182,8 +182,8 @@ impl Store {
             .await
     }
 
-    /// Lets the attempt of a mail that died be made; whether it is to be made. A mail that has
-    /// gone on since, or that its receiver has, stays as it is.
+    /// Allows another attempt at a dead mail; returns whether it is to be made. A mail that has
+    /// moved on since, or that its receiver accepted, is unchanged.
     ///
     /// # Errors
     /// When the table fails or the row keeps changing.
@@ -198,19 +198,19 @@ impl Store {
                 Some(row) if row.attempt != attempt => Err(false),
                 Some(row) => match row.stage {
                     ArrivalStage::Done => Err(false),
-                    // Revived before, by somebody who may not have got any further.
+                    // Revived before, by a caller that may have stopped there.
                     ArrivalStage::Waiting | ArrivalStage::Posting { .. } => Err(true),
                     ArrivalStage::Dead => Ok(waiting(attempt)),
                 },
-                // Forgotten in its time.
+                // The row has expired.
                 None => Ok(waiting(attempt)),
             })
             .await?;
         Ok(done.map_or_else(|is_due| is_due, |_| true))
     }
 
-    /// Notes, before it is kept, that these recipients share a raw mail. Each lets go of it with
-    /// [`Self::release_raw`].
+    /// Records, before the raw mail is stored, that these recipients share it. Each releases it
+    /// with [`Self::release_raw`].
     ///
     /// # Errors
     /// When the table fails.
@@ -228,8 +228,8 @@ impl Store {
         self.put_many(&rows, Some(expires)).await
     }
 
-    /// Lets go of a shared raw mail for one recipient; whether nobody needs it any more. Whoever
-    /// lets go twice hears the same.
+    /// Releases a shared raw mail for one recipient; returns whether no recipient needs it any
+    /// more. A repeated release returns the same.
     ///
     /// # Errors
     /// When the table fails.
@@ -240,7 +240,7 @@ impl Store {
         Ok(others.is_empty())
     }
 
-    /// Keeps a mail that nobody took until `expires`. Keeping it twice keeps it once.
+    /// Stores an undeliverable mail until `expires`. Repeating this is a no-op.
     ///
     /// # Errors
     /// When the table fails.
@@ -252,8 +252,7 @@ impl Store {
         self.put(&lost.key(), &lost, Some(expires)).await
     }
 
-    /// Mails of an account that nobody took, those received first at the front: at most `limit`,
-    /// after the key `after`.
+    /// Undeliverable mails of an account, oldest first: at most `limit`, after the key `after`.
     ///
     /// # Errors
     /// When the table fails.
@@ -271,7 +270,7 @@ impl Store {
         self.list(&Key::lost_mails_pk(account), "", &page).await
     }
 
-    /// Forgets a mail that was sent on its way again.
+    /// Deletes the row of a mail that was queued again.
     ///
     /// # Errors
     /// When the table fails.

@@ -1,5 +1,5 @@
 //! Who used an account, and from where (`GET /v3/access_settings/activity`): one row per network,
-//! way of authentication and outcome, kept for a month after the last attempt.
+//! way of authentication and outcome, stored for a month after the last attempt.
 
 use std::net::IpAddr;
 
@@ -12,11 +12,11 @@ use crate::{Key, PageQuery, Store, StoreError};
 /// Seconds an attempt is remembered.
 const KEPT: i64 = 30 * 86_400;
 
-/// So many networks that were let in are read, and so many that were not: a storm of strangers
-/// hides none of the owner's own.
+/// How many allowed networks are read, and how many denied ones: a flood of anonymous attempts does
+/// not hide the owner's own.
 const MOST: usize = 2_000;
 
-/// Attempts that are alike, as one.
+/// Similar attempts, as one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Attempt {
     /// The address of the latest of them.
@@ -39,7 +39,7 @@ pub struct AccessRecord<'a> {
 }
 
 impl Store {
-    /// Notes an attempt. Attempts that are alike share a row.
+    /// Records an attempt. Similar attempts share a row.
     ///
     /// # Errors
     /// When the table fails.

@@ -1,8 +1,8 @@
-//! Batches of later sends, and the holds (pause, cancel) that owners put on them.
+//! Batches of scheduled mail, and the holds (pause, cancel) that owners put on them.
 //!
-//! All holds of an account stand in one row: there are at most a hundred, so the limit is a
-//! condition on that row, listing them is one read, and a hold that is past any use is forgotten
-//! whenever the row is written.
+//! All holds of an account share one row: there are at most a hundred, so the limit is a condition
+//! on that row, listing them is one read, and an expired hold is dropped whenever the row is
+//! written.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Due, DueTarget, Key, Put, RowChange, Store, StoreError};
 
-/// A batch id that was given out.
+/// A batch id that was issued.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Batch {
     pub created_at: Timestamp,
@@ -26,8 +26,8 @@ impl Batch {
         now.since(self.created_at) < BATCH_LIFE
     }
 
-    /// When nothing can be held under it any more: the last message taken in its life, scheduled
-    /// `horizon` seconds ahead and paused, has outlived its shelf life. A day is to spare.
+    /// When nothing can be held under the id any more: the last message accepted in its life,
+    /// scheduled `horizon` seconds ahead and paused, has expired. One day is added as a margin.
     fn end(self, horizon: i64) -> Timestamp {
         self.created_at
             .plus(BATCH_LIFE + horizon + SHELF_LIFE + 86_400)
@@ -80,7 +80,7 @@ impl Store {
         now: Timestamp,
     ) -> Result<Put, StoreError> {
         let row = Batch { created_at: now };
-        // Kept longer than it is valid, so that its end can be told from a slip of the pen.
+        // Stored longer than it is valid, so that an expired id can be told from a mistyped one.
         let expires = Some(now.plus(4 * BATCH_LIFE));
         self.put_new(&Key::batch(account, batch), &row, expires)
             .await
@@ -147,8 +147,8 @@ impl Store {
         Ok(held.filter(|held| now < held.until).map(HeldBatch::hold))
     }
 
-    /// What becomes of a message of this batch that was to leave at `at`: deliver it, hold it,
-    /// discard it. Workers call [`Store::begin_delivery`], which asks this and more.
+    /// What happens to a message of this batch that was to leave at `at`: deliver it, hold it or
+    /// discard it. Workers call [`Store::begin_delivery`], which checks this and more.
     ///
     /// # Errors
     /// When the table fails.
@@ -202,8 +202,8 @@ impl Store {
         Ok(done.map(drop))
     }
 
-    /// Turns the hold on a batch into another; `None` when it has none. What it held back moves on
-    /// through [`Store::released`], by an order of the time that is given back.
+    /// Changes the hold on a batch; `None` when it has none. Held messages are released through
+    /// [`Store::released`], by an order with the time that is returned.
     ///
     /// # Errors
     /// When the table fails.
@@ -218,8 +218,8 @@ impl Store {
         self.change_hold(account, batch, clock, turn).await
     }
 
-    /// Takes the hold off a batch; `None` when it has none. What it held back moves on through
-    /// [`Store::released`], by an order of the time that is given back.
+    /// Removes the hold from a batch; `None` when it has none. Held messages are released through
+    /// [`Store::released`], by an order with the time that is returned.
     ///
     /// # Errors
     /// When the table fails.
@@ -243,7 +243,7 @@ impl Store {
         if self.hold_on(account, batch, now).await?.is_none() {
             return Ok(None);
         }
-        // The work order comes first: if we die after the change, the sweep still finds it.
+        // The order is written first: after a crash, the sweep still finds it.
         self.put_due(&[release(account, batch, now)], clock).await?;
         let change = |row: Option<&Holds>| {
             let mut holds = row.cloned().unwrap_or_default();
@@ -261,7 +261,7 @@ impl Store {
     }
 }
 
-/// The order to move on what a batch holds back.
+/// The order to release what a batch holds.
 pub(crate) fn release(account: &AccountId, batch: &BatchId, at: Timestamp) -> Due {
     Due {
         lane: DueTarget::Release,

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::table::{is_conflict, number, text, to_item};
 use crate::{Account, Key, Put, RowChange, Store, StoreError, Transact};
 
-/// How often an allowance is filled up again, always at midnight UTC.
+/// How often an allowance is renewed, always at midnight UTC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Frequency {
@@ -58,7 +58,7 @@ impl Credits {
         }
     }
 
-    /// The allowance as it stands at `now`: filled up again when its period is over.
+    /// The allowance at `now`: renewed when its period is over.
     #[must_use]
     pub fn at(self, now: Timestamp) -> Self {
         if now < self.until {
@@ -71,7 +71,7 @@ impl Credits {
         Self::begin(allowance, now)
     }
 
-    /// Takes up to `n`; says how many.
+    /// Takes up to `n`; returns how many.
     fn take(&mut self, n: u32) -> u32 {
         let granted = i64::from(n).min(self.remain).max(0);
         self.remain -= granted;
@@ -81,8 +81,8 @@ impl Credits {
 }
 
 impl Store {
-    /// Takes up to `n` credits and says how many the account had; `n` when it has no allowance.
-    /// Whoever sends past the answer is over its quota.
+    /// Takes up to `n` credits and returns how many the account had; `n` when it has no allowance.
+    /// Sending more than that exceeds the quota.
     ///
     /// # Errors
     /// When the table fails.
@@ -92,7 +92,7 @@ impl Store {
         n: u32,
         now: Timestamp,
     ) -> Result<u32, StoreError> {
-        // Whoever loses a round finds that somebody else began the period, or took the rest.
+        // A lost round means that another writer began the period, or took the rest.
         const MAX_ATTEMPTS: u32 = 30;
         if !account.metered {
             return Ok(n);
@@ -122,7 +122,7 @@ impl Store {
         Err(StoreError::Contended(format!("credits of {}", account.id)))
     }
 
-    /// The ordinary path: enough is left, in the period that runs.
+    /// The ordinary path: enough is left in the current period.
     async fn spend_whole(
         &self,
         account: &AccountId,
@@ -153,7 +153,7 @@ impl Store {
         }
     }
 
-    /// Gives credits back that were taken for a mail which was then not accepted.
+    /// Returns credits that were taken for a mail which was then not accepted.
     ///
     /// # Errors
     /// When the table fails.
@@ -196,7 +196,7 @@ impl Store {
         Ok(row.map(|row| row.value.at(now)))
     }
 
-    /// Gives an account a fresh allowance, or takes it away. `false` when there is no account.
+    /// Sets a fresh allowance for an account, or removes it. `false` when there is no account.
     ///
     /// # Errors
     /// When the table fails or the account keeps changing.
@@ -233,8 +233,8 @@ impl Store {
         Err(StoreError::Contended(account.to_string()))
     }
 
-    /// Adds to what is left, or takes away, but not below zero. An allowance given once grows or
-    /// shrinks with it; a recurring one is as large as before in the next period.
+    /// Adds to the remaining credits, or subtracts, but not below zero. A one-time allowance
+    /// changes permanently; a recurring one is back to its size in the next period.
     ///
     /// # Errors
     /// When the table fails.

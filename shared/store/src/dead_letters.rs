@@ -1,4 +1,4 @@
-//! Events that a webhook did not take in their time, kept until somebody replays them.
+//! Events that a webhook did not accept in time, stored until they are replayed.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -8,10 +8,10 @@ use sha2::{Digest as _, Sha256};
 
 use crate::{Key, PageQuery, Store, StoreError, StoredRow};
 
-/// Bytes kept of how the last attempt ended.
+/// Bytes stored of how the last attempt ended.
 pub(crate) const LONGEST_REASON: usize = 1024;
 
-/// Some events of one webhook, in the form in which they travel to it.
+/// Some events of one webhook, in their delivery format.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DeadLetter {
     pub account: AccountId,
@@ -20,21 +20,21 @@ pub struct DeadLetter {
     pub first: Timestamp,
     pub last: Timestamp,
     pub events: u32,
-    /// When nobody tried any more, after how many attempts, and how the last one ended.
+    /// When attempts ended, how many there were, and how the last one ended.
     pub died_at: Timestamp,
     pub attempts: u32,
     pub reason: String,
-    /// The message of the queue that carries them; at most 60 KB but for one huge event.
+    /// The queue message that carries them; at most 60 KB except for a single huge event.
     pub message: String,
 }
 
-/// How long a letter is kept.
+/// The expiry of a letter.
 #[derive(Debug, Deserialize)]
 struct Expiry {
     exp: Timestamp,
 }
 
-/// Which dead letters are asked for.
+/// Which dead letters to list.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DeadLetterFilter {
     /// The first event happened at or after this second.
@@ -42,14 +42,14 @@ pub struct DeadLetterFilter {
     /// The first event happened at or before this second.
     pub until: Option<Timestamp>,
     pub webhook: Option<WebhookId>,
-    /// Only letters after this key, as given back with an earlier page.
+    /// Only letters after this key, as returned with an earlier page.
     pub after: Option<String>,
     /// At most this many letters.
     pub limit: usize,
 }
 
 impl DeadLetter {
-    /// The same events of the same webhook have the same key, so burying twice keeps one.
+    /// The same events of the same webhook have the same key, so storing them twice is a no-op.
     fn key(&self) -> Key {
         let hash = URL_SAFE_NO_PAD.encode(Sha256::digest(self.message.as_bytes()));
         let hash = hash.get(..16).unwrap_or_default();
@@ -62,7 +62,7 @@ impl DeadLetter {
 }
 
 impl Store {
-    /// Keeps a letter until `expires`.
+    /// Stores a letter until `expires`.
     ///
     /// # Errors
     /// When the table fails.
@@ -78,8 +78,7 @@ impl Store {
         self.put(&letter.key(), &letter, Some(expires)).await
     }
 
-    /// Keeps a letter that takes the place of an older one for as long as that would have been
-    /// kept; not at all when that is gone.
+    /// Replaces an older letter and keeps its expiry; does nothing when the older one is gone.
     ///
     /// # Errors
     /// When the table fails.
@@ -99,7 +98,7 @@ impl Store {
         account: &AccountId,
         wanted: &DeadLetterFilter,
     ) -> Result<Vec<StoredRow<DeadLetter>>, StoreError> {
-        // Read in pages: a filter may leave out most of what is there.
+        // Read in pages: a filter may skip most rows.
         const PAGE: usize = 100;
         let pk = Key::dead_letters_pk(account);
         let since = wanted.since.map(|at| format!("{:012}", at.0.max(0)));
@@ -135,7 +134,7 @@ impl Store {
         }
     }
 
-    /// Forgets letters that were replayed.
+    /// Deletes letters that were replayed.
     ///
     /// # Errors
     /// When the table fails.

@@ -1,7 +1,7 @@
-//! The end of an account: it goes with everything it owned.
+//! Deletion of an account and everything it owns.
 //!
-//! What stands under the account's own id and expires by itself (copies of mails, rows of the
-//! search, marks of batches) is left to expire; nobody finds it any more.
+//! Rows under the account's own id that expire by themselves (copies of mails, search rows, marks
+//! of batches) are left to expire; no lookup reaches them any more.
 
 use posthaste_model::AccountId;
 
@@ -20,9 +20,9 @@ const LISTS: [SuppressionList; 5] = [
 ];
 
 impl Store {
-    /// Deletes an account: first its keys, so that nobody acts for it any more, then what it holds
+    /// Deletes an account: first its keys, so that no request can act for it, then what it holds
     /// elsewhere (hostnames for received mail, domains lent to it), then its rows, and the account
-    /// itself last. A repeat after a failure goes on where it stopped.
+    /// itself last. A repeat after a failure resumes where it stopped.
     ///
     /// # Errors
     /// When the table fails.
@@ -36,7 +36,7 @@ impl Store {
             steps.push(self.write_absent(&name)?);
         }
         let _done = self.transact(steps).await?;
-        // What was written while the rows were being deleted.
+        // Rows written during the deletion.
         self.empty_account(account).await
     }
 
@@ -73,7 +73,7 @@ impl Store {
         Ok(())
     }
 
-    /// Forgets who is on a list of the account, each address before its place in the list: the
+    /// Deletes the account's suppression lists, each address before its place in the list: the
     /// places are how the addresses are found.
     async fn forget_lists(&self, account: &AccountId) -> Result<(), StoreError> {
         let groups = self.groups(account).await?;
@@ -86,7 +86,7 @@ impl Store {
                 let mut addresses: Vec<_> = addresses
                     .map(|(_, address)| Key::suppressed(account, address))
                     .collect();
-                // A key may stand in a batch once only.
+                // A key may appear in a batch only once.
                 addresses.sort_unstable();
                 addresses.dedup();
                 self.delete_many(&addresses).await?;

@@ -1,8 +1,8 @@
 //! Domains that an account may send from, once their records are published.
 //!
 //! A name belongs to an account once: one more row holds it, written in the same transaction, and a
-//! sender is looked up by such rows. A domain can be lent to subusers; then each of them has a row
-//! that holds the name and leads to the owner's domain.
+//! sender is looked up through such rows. A domain can be lent to subusers; each of them then has a
+//! row that holds the name and points to the owner's domain.
 
 use std::fmt;
 
@@ -32,11 +32,11 @@ pub struct Domain {
     /// When its records were last looked up.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub checked_at: Option<Timestamp>,
-    /// What its owner is to publish, as he was told.
+    /// The records to publish, as returned to the owner.
     pub records: Vec<Record>,
     /// The first one signs.
     pub keys: Vec<DkimKey>,
-    /// Who else may send from it.
+    /// The subusers that may also send from it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub subusers: Vec<Borrower>,
 }
@@ -72,15 +72,15 @@ impl Domain {
     }
 }
 
-/// What holds a name of an account: the way from a sender to what allows it.
+/// The holder row of a name: maps a sender to what authorizes it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct NameHolder {
-    /// Whose domain or sender it is: for a lent domain, another account's.
+    /// The account that owns the domain or sender: for a lent domain, another account.
     pub(crate) owner: AccountId,
     pub(crate) id: i64,
 }
 
-/// What allows an account to send from an address.
+/// What authorizes an account to send from an address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SenderAuthority {
     /// The address is of this domain or of one below it.
@@ -97,11 +97,11 @@ pub enum Lent {
     Missing,
     /// The subuser has a domain of this name already.
     Taken,
-    /// As many as a domain can be lent to have it.
+    /// The domain has reached its limit of borrowers.
     Full,
 }
 
-/// So many subusers fit into the row of a domain with ease.
+/// The most subusers that a domain can be lent to; they fit well within its row.
 const BORROWERS: usize = 1_000;
 
 /// DynamoDB's limit for one transaction is 100 steps; two of them are the domain's own.
@@ -111,14 +111,14 @@ const MAX_ATTEMPTS: u32 = 12;
 
 /// `mail.example.com`, `example.com`, `com`: the domain of an address and those above it.
 fn upwards(domain: &str) -> impl Iterator<Item = &str> {
-    // Nobody needs more, and a look-up stays one call.
+    // Deeper names are not needed, and the lookup stays one call.
     const DEPTH: usize = 20;
     let first = Some(domain).filter(|domain| !domain.is_empty());
     std::iter::successors(first, |&name| Some(name.split_once('.')?.1)).take(DEPTH)
 }
 
 impl Store {
-    /// The next number of a kind within an account.
+    /// The next number of this kind within an account.
     pub(crate) async fn next_id(&self, account: &AccountId, what: &str) -> Result<i64, StoreError> {
         let counter = Key::count(account, what);
         let counted = self.add(&counter, &[("n", 1)], None).await?;
@@ -222,7 +222,7 @@ impl Store {
         Err(StoreError::Contended(format!("domain {id} of {account}")))
     }
 
-    /// Lends a domain to a subuser; one that has it already keeps it.
+    /// Lends a domain to a subuser; a no-op when it has it already.
     ///
     /// # Errors
     /// When the table fails or the row keeps changing.
@@ -299,7 +299,7 @@ impl Store {
         Err(StoreError::Contended(format!("domain {id} of {account}")))
     }
 
-    /// The domains that others lent to this account, oldest first.
+    /// The domains that are lent to this account, oldest first.
     ///
     /// # Errors
     /// When the table fails.
@@ -318,8 +318,8 @@ impl Store {
         Ok(domains)
     }
 
-    /// What allows an account to send from this address: the closest of its domains that is valid,
-    /// or else a verified sender. Two reads, or one when nothing of the account has such a name.
+    /// What authorizes an account to send from this address: the closest of its domains that is
+    /// valid, or else a verified sender. Two reads, or one when the account has no such name.
     ///
     /// # Errors
     /// When the table fails.
@@ -336,7 +336,8 @@ impl Store {
         Ok(sender.map(|sender| SenderAuthority::Sender(Box::new(sender))))
     }
 
-    /// The closest valid domain of an account that this host name (in A-labels) is, or lies below.
+    /// The closest valid domain of an account that equals this host name (in A-labels) or contains
+    /// it.
     ///
     /// # Errors
     /// When the table fails.

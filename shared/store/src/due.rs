@@ -4,13 +4,14 @@
 //! # Why nothing is lost
 //!
 //! A row lies in `DUE#<minute>#<shard>`; the minute is listed in `DUES#…`, and the sweep reads
-//! exactly the minutes that are listed. So a row is found as long as its minute is listed after
-//! the row is written, and three rules keep that true whatever is late, repeated or killed:
+//! exactly the minutes that are listed. So a row is found as long as its minute is listed after the
+//! row is written, and three rules ensure that despite delays, repeats and crashes:
 //!
 //! 1. A writer lists the minute no later than in the call that writes the row, unless it has done
 //!    so before (it remembers).
-//! 2. A minute is struck off only [`GRACE`] seconds after its end, when it was read and found
-//!    empty, and only if nobody listed it anew since before that reading (its revision is the same).
+//! 2. A minute is removed from the list only [`GRACE`] seconds after its end, when it was read and
+//!    found empty, and only if it was not listed anew since before that read (its revision is the
+//!    same).
 //! 3. A writer that finds, after its row is written, that the minute is over by its own clock,
 //!    lists the minute anew, whatever it remembers. So rule 2's grace has to cover only the
 //!    difference between two clocks, not how long a call may take.
@@ -42,7 +43,7 @@ pub const NEAR: i64 = 300;
 /// differ.
 pub const GRACE: i64 = 300;
 
-/// Who takes a due row when its time comes.
+/// The consumer of a due row when its time comes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum DueTarget {
@@ -54,7 +55,7 @@ pub enum DueTarget {
     Inbound,
     /// The sweep itself: a held message has outlived its shelf life.
     Expire,
-    /// The sweep itself: what a batch held back is to leave.
+    /// The sweep itself: what a batch held back is released.
     Release,
 }
 
@@ -77,10 +78,10 @@ pub struct Due {
     pub account: AccountId,
     /// When it leaves.
     pub at: Timestamp,
-    /// Tells it from other work of the account at this second: writing the same id twice writes
-    /// one row. Printable ASCII without spaces.
+    /// Distinguishes it from other work of the account at this second: writing the same id twice
+    /// writes one row. Printable ASCII without spaces.
     pub id: String,
-    /// What the lane's queue gets, word for word; at most 256 KB.
+    /// The message for the lane's queue, verbatim; at most 256 KB.
     pub body: String,
 }
 
@@ -172,7 +173,7 @@ pub struct Minute {
 }
 
 impl Minute {
-    /// Whether it may be struck off once it is empty.
+    /// Whether it may be removed from the list once it is empty.
     pub fn is_over(&self, now: Timestamp) -> bool {
         end(self.number).plus(GRACE) <= now
     }
@@ -187,7 +188,7 @@ fn end(minute: i64) -> Timestamp {
     Timestamp((minute + 1) * 60)
 }
 
-/// Where to go on reading in one partition of a minute.
+/// Where to continue reading in one partition of a minute.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DueCursor {
     /// Only rows of this account.
@@ -207,12 +208,12 @@ pub struct DuePage {
     pub rest: Option<DueCursor>,
 }
 
-/// A listed minute needs no attributes of its own: the key says it all.
+/// A listed minute needs no attributes of its own: the key carries everything.
 #[derive(Debug, Serialize, Deserialize)]
 struct ListedMinute {}
 
 impl Store {
-    /// Puts work away until its second. Idempotent by key; durable once this returns. Work for the
+    /// Stores work until its second. Idempotent by key; durable once this returns. Work for the
     /// past is found by the next sweep.
     ///
     /// Prefer [`Store::defer`], which keeps what is due soon out of the table.
@@ -223,9 +224,8 @@ impl Store {
         self.put_due_with(Vec::new(), dues, clock).await
     }
 
-    /// Puts away what is due later than [`NEAR`] seconds from now, and gives back the rest as
-    /// (body, delay) for the caller to send to the queue of its lane. All of `dues` must be of one
-    /// lane.
+    /// Stores what is due later than [`NEAR`] seconds from now, and returns the rest as (body,
+    /// delay) for the caller to send to the queue of its lane. All of `dues` must be of one lane.
     ///
     /// # Errors
     /// When the table fails; then nothing was given back, and the caller repeats all of it.
@@ -366,7 +366,7 @@ impl Store {
         })
     }
 
-    /// Forgets rows that were taken.
+    /// Deletes rows that were taken.
     ///
     /// # Errors
     /// When the table fails; what is left is taken again.
@@ -375,7 +375,7 @@ impl Store {
         self.delete_many(&keys).await
     }
 
-    /// Strikes off a minute that was read and found empty after it [was over](Minute::is_over).
+    /// Removes a minute that was read and found empty after it [was over](Minute::is_over).
     ///
     /// # Errors
     /// When the table fails.
@@ -388,7 +388,7 @@ impl Store {
     }
 }
 
-/// After a full page: an account that filled it alone waits until the others had their turn.
+/// After a full page: an account that filled it alone waits until the others were read.
 fn places(
     place: &DueCursor,
     rows: &[StoredRow<Due>],

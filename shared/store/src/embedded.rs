@@ -1,7 +1,7 @@
-//! A table inside this process, spoken to by the ordinary SDK without a network between them.
+//! A table inside this process, called through the ordinary SDK without a network.
 //!
-//! The SDK builds and reads the same JSON as in the cloud; only the bytes go to a function instead
-//! of a socket, unsigned. A laptop spends most of a mail's time on that socket otherwise.
+//! The SDK builds and reads the same JSON as in the cloud; the bytes go to a function instead of a
+//! socket, unsigned. On a laptop that socket would take most of a mail's time.
 
 use std::fmt;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use futures_util::future::BoxFuture;
 
 use crate::Store;
 
-/// What an embedded table answered: a status of HTTP and DynamoDB's JSON.
+/// The answer of an embedded table: an HTTP status and DynamoDB's JSON.
 #[derive(Clone, Debug)]
 pub struct TableResponse {
     pub status: u16,

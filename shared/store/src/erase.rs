@@ -1,7 +1,7 @@
-//! Finding every copy that went to one address, by looking at every row, and forgetting it.
+//! Finds every copy sent to one address by scanning all rows, and deletes it.
 //!
-//! A scan costs what the table is large, and takes longer than a function may run: it goes page by
-//! page, and where it stopped lies in a row of its own.
+//! A scan costs as much as the table is large, and takes longer than a function may run: it
+//! proceeds page by page, and a row of its own records where it stopped.
 
 use aws_sdk_dynamodb::types::AttributeValue;
 use base64::Engine as _;
@@ -13,10 +13,10 @@ use sha2::{Digest as _, Sha256};
 use crate::table::{TableItem, from_item, text};
 use crate::{CopyState, Key, Recipient, Store, StoreError};
 
-/// Seconds for which a scan that nobody goes on with keeps its place.
+/// Seconds after which the position of an abandoned scan expires.
 const KEPT: i64 = 7 * 86_400;
 
-/// A copy that was found, and what says whether it is still under way.
+/// A copy that was found, and what shows whether it is still in progress.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trace {
     pub message: MessageId,
@@ -29,7 +29,7 @@ pub struct Trace {
 #[derive(Clone, Debug, Default)]
 pub struct Looked {
     pub found: Vec<Trace>,
-    /// What [`Store::looked_through`] was told of the pages before.
+    /// The count given to [`Store::looked_through`] for the pages before.
     pub left: usize,
     next: Option<Key>,
 }
@@ -98,7 +98,7 @@ impl Store {
         }))
     }
 
-    /// Looks through the page of the table that the last run for this address stopped before.
+    /// Scans the next page of the table for this address.
     ///
     /// # Errors
     /// When the table fails.
@@ -135,8 +135,8 @@ impl Store {
         Ok(Looked { found, left, next })
     }
 
-    /// Keeps the place behind a page that was dealt with, and how many copies were left so far;
-    /// after the last one, nothing.
+    /// Stores the position after a processed page, and how many copies were left so far; deletes it
+    /// after the last page.
     ///
     /// # Errors
     /// When the table fails.
@@ -160,10 +160,10 @@ impl Store {
         self.put(&key, &stopped, Some(now.plus(KEPT))).await
     }
 
-    /// Forgets a copy and what hangs on it; how many rows that were.
+    /// Deletes a copy and its dependent rows; returns how many rows that were.
     ///
     /// # Errors
-    /// When the table fails; called again it goes on.
+    /// When the table fails; a repeated call resumes.
     pub async fn forget_copy(
         &self,
         account: &AccountId,

@@ -1,5 +1,5 @@
-//! That an address was forgotten, for what was under way at that moment and still holds it: events
-//! that wait for a webhook, mails that wait for their time.
+//! Marks of erased addresses, for work in progress that still holds them: events that wait for a
+//! webhook, mails that wait for their time.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -9,7 +9,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::{Key, Store, StoreError};
 
-/// Seconds a mark is kept: longer than a mail waits (72 hours), is tried (72 more), and its last
+/// Seconds a mark is kept: longer than a mail waits (72 hours), is retried (72 more), and its last
 /// event waits for a webhook (24).
 const KEPT: i64 = 8 * 86_400;
 
@@ -25,7 +25,7 @@ fn key(account: &AccountId, folded: &str) -> Key {
 }
 
 impl Store {
-    /// Notes that an address (as it compares) is forgotten from now on.
+    /// Records that an address (as it compares) is erased from now on.
     ///
     /// # Errors
     /// When the table fails.
@@ -40,7 +40,7 @@ impl Store {
             .await
     }
 
-    /// When an address was last forgotten, if that was in these days.
+    /// When an address was last erased, if its mark has not expired.
     ///
     /// # Errors
     /// When the table fails.

@@ -1,21 +1,21 @@
-//! What can go wrong with the table, in words that a caller can act on.
+//! Errors of the table, in terms that a caller can act on.
 
 use aws_sdk_dynamodb::error::{DisplayErrorContext, ProvideErrorMetadata, SdkError};
 
-/// The table did not do what was asked. Nothing of it is for a caller's eyes.
+/// The table did not do what was requested. Internal: none of this is shown to API callers.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum StoreError {
     /// Too much at once: the same call may succeed in a moment.
     #[error("the table is throttled: {0}")]
     Throttled(String),
-    /// Someone else kept changing the same row.
+    /// Another writer kept changing the same row.
     #[error("row {0} changed under us too often")]
     Contended(String),
     /// A row does not have the form this release reads.
     #[error("row cannot be read: {0}")]
     Unreadable(String),
-    /// The table refuses what was asked for itself, whoever asks and however often: a row above
-    /// 400 KB, a key that is too long (DynamoDB's `ValidationException`). Repeating it cannot help.
+    /// The table rejects the request itself, every time: a row above 400 KB, a key that is too long
+    /// (DynamoDB's `ValidationException`). Repeating it cannot help.
     #[error("the table refuses the request: {0}")]
     Validation(String),
     /// Anything else: no network, no table, no permission.

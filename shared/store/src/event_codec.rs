@@ -1,7 +1,8 @@
-//! How a copy's row keeps its events: without what the row's key says, and each after the first only with
-//! what is not as in the one before. That is a third of the row, and a row is paid for by the month: kept,
-//! backed up, and written in units of 1 KB. It also bounds the row: what a sender may add to a mail (custom
-//! arguments, categories) lies in it once, however many events there are.
+//! How a copy's row stores its events: without what the row's key says, and each after the first
+//! only with what differs from the one before. That is a third of the size, and a row is billed by
+//! the month: stored, backed up, and written in units of 1 KB. It also bounds the row: what a
+//! sender may add to a mail (custom arguments, categories) is stored once, however many events
+//! there are.
 
 use aws_sdk_dynamodb::types::AttributeValue;
 use posthaste_model::{AccountId, Event, EventKind, MessageId, cut};
@@ -25,10 +26,10 @@ pub(crate) fn list(copy: CopyId<'_>, events: &[Event]) -> Result<AttributeValue,
     Ok(AttributeValue::L(texts.into_iter().map(text).collect()))
 }
 
-/// Bytes kept of what another server said; its event tells all of it.
+/// Bytes stored of another server's response; the event itself carries all of it.
 const LONGEST_SAID: usize = 1024;
 
-/// Members that say the same in every event of a copy.
+/// Members that are equal in every event of a copy.
 const SHARED: [&str; 6] = [
     "v",
     "email",
@@ -57,8 +58,8 @@ const OWN: [&str; 15] = [
     "bounce_classification",
 ];
 
-/// The text to keep for an event that comes later than others of its copy: what differs from any of them. So
-/// it is written without a look at the row.
+/// The text to store for an event that comes later than others of its copy: what differs from any
+/// of them. So it is written without reading the row.
 ///
 /// # Errors
 /// When the event has no form as JSON.
@@ -77,8 +78,8 @@ pub(crate) fn later(copy: CopyId<'_>, event: &Event) -> Result<String, StoreErro
     text().map_err(|e| StoreError::Unreadable(e.to_string()))
 }
 
-/// The texts to keep for events that are written together: an object each; in a list of its own where it is
-/// only what differs from the event before.
+/// The texts to store for events that are written together: an object each; in a list of its own
+/// where it is only what differs from the event before.
 fn texts(copy: CopyId<'_>, events: &[Event]) -> serde_json::Result<Vec<String>> {
     let mut before: Option<EventMembers> = None;
     let mut texts = Vec::new();
@@ -93,8 +94,9 @@ fn texts(copy: CopyId<'_>, events: &[Event]) -> serde_json::Result<Vec<String>> 
     Ok(texts)
 }
 
-/// The whole events of kept texts, as JSON, oldest first; one that cannot be read stays as it is. `last` is the
-/// last deferral where the row keeps it apart, after every other event that is not an end.
+/// The whole events of stored texts, as JSON, oldest first; one that cannot be read is unchanged.
+/// `last` is the last deferral where the row stores it apart, after every other event that is not
+/// an end.
 pub(crate) fn whole(
     copy: CopyId<'_>,
     email: &str,
@@ -122,7 +124,7 @@ pub(crate) fn whole(
     all
 }
 
-/// The whole event as JSON; the text itself where it says nothing that can be read.
+/// The whole event as JSON; the text itself where it cannot be read.
 fn told(copy: CopyId<'_>, members: Option<&EventMembers>, text: &str) -> String {
     match members {
         Some(members) => Value::Object(expand(copy, members.clone())).to_string(),
@@ -136,7 +138,7 @@ fn is_underway(members: &EventMembers) -> bool {
     matches!(kind, Some("processed" | "deferred"))
 }
 
-/// A later event whose earlier ones are lost: it lacks what all of them say alike.
+/// A later event whose earlier ones are lost: it lacks the members they share.
 fn alone(text: &str, email: &str) -> Option<EventMembers> {
     let base = EventMembers::from_iter([("email".to_owned(), email.into())]);
     let members = read(text, Some(&base))?;
@@ -144,7 +146,8 @@ fn alone(text: &str, email: &str) -> Option<EventMembers> {
     ["id", "kind", "at"].iter().all(says).then_some(members)
 }
 
-/// The members that a text stands for, after the one before; what differs from an unknown one stands for nothing.
+/// The members that a text stands for, given the one before; a difference from an unknown event
+/// yields nothing.
 fn read(text: &str, before: Option<&EventMembers>) -> Option<EventMembers> {
     match serde_json::from_str(text).ok()? {
         Value::Object(members) => Some(members),
@@ -156,7 +159,8 @@ fn read(text: &str, before: Option<&EventMembers>) -> Option<EventMembers> {
     }
 }
 
-/// The members of an event less what the key of its copy says; all of one that is not of this copy.
+/// The members of an event without what the key of its copy says; all of one that is not of this
+/// copy.
 fn compress(
     (account, message, recipient): CopyId<'_>,
     event: &Event,
@@ -179,7 +183,7 @@ fn compress(
     Ok(members)
 }
 
-/// The attempt that the event's id is made of, if it is made as all of delivery's are.
+/// The attempt that the event's id is derived from, if it is formed like delivery's.
 fn attempt(message: &MessageId, recipient: u32, event: &Event) -> Option<u32> {
     let rest = event
         .id
@@ -196,21 +200,21 @@ fn expand((account, message, recipient): CopyId<'_>, mut members: EventMembers) 
         members.insert("message".to_owned(), message.as_str().into());
         members.insert("recipient".to_owned(), recipient.into());
     }
-    // Also one that differs from an event that was kept whole.
+    // Also one that differs from an event that was stored whole.
     if let Some(id) = derived(message, recipient, &members) {
         members.insert("id".to_owned(), id.into());
     }
     members
 }
 
-/// The id where only its attempt was kept.
+/// The id where only its attempt was stored.
 fn derived(message: &MessageId, recipient: u32, members: &EventMembers) -> Option<String> {
     let attempt = u32::try_from(members.get("id")?.as_u64()?).ok()?;
     let kind = EventKind::deserialize(members.get("kind")?).ok()?;
     Some(Event::derived_id(message, recipient, kind, attempt))
 }
 
-/// What makes `after` of `before`; a member that is gone is `null` (RFC 7396, without its going deeper).
+/// What turns `before` into `after`; a member that is removed is `null` (RFC 7396, top level only).
 fn change(before: &EventMembers, after: &EventMembers) -> EventMembers {
     let new = after
         .iter()
@@ -302,7 +306,7 @@ mod tests {
         let lean = texts(copy, std::slice::from_ref(&first)).unwrap();
         let old = vec![serde_json::to_string(&first).unwrap()];
         for before in [lean, old] {
-            // In the list, and where the row keeps it apart.
+            // In the list, and where the row stores it apart.
             let all = [before.clone(), vec![text.clone()]].concat();
             assert_eq!(back(copy, &all), [first.clone(), deferred.clone()]);
             let ended = later(

@@ -1,8 +1,8 @@
-//! What comes back about a copy after it was handed over: by an event of SES, or by mail.
+//! What is reported about a copy after it was handed over: by an event of SES, or by mail.
 //!
-//! It is written into the copy's own row, once: a repeated report finds it there. The row holds a
-//! bounded number of such events: a copy ends once, and of many deferrals it has the first few, the
-//! last one and their number.
+//! It is written into the copy's own row, once: a repeated report is a no-op. The row holds a
+//! bounded number of such events: a copy ends once, and of many deferrals it stores the first few,
+//! the last one and their number.
 
 use aws_sdk_dynamodb::types::AttributeValue;
 use posthaste_model::{AccountId, Event, EventKind, MessageId, Timestamp};
@@ -15,22 +15,22 @@ use crate::{CopyState, Key, Put, Recipient, Store, StoreError};
 
 const MAX_ATTEMPTS: u32 = 12;
 
-/// Seconds for which it is remembered what was told about a copy that has no row any more.
+/// Seconds for which reports about a copy without a row are remembered.
 const REMEMBERED: i64 = 15 * 86_400;
 
-/// Events that a row lists; from then on a deferral only takes the place of the last one, and the
-/// caller adds nothing else ([`Recipient::is_full`]).
+/// Events that a row lists; beyond that a deferral only replaces the last one, and the caller adds
+/// nothing else ([`Recipient::is_full`]).
 const MOST_LISTED: usize = 20;
 
 /// What changes about a copy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FeedbackUpdate {
     pub event: Option<Event>,
-    /// Where the copy stands now; an earlier stage than it has reached is not written.
+    /// The state of the copy now; an earlier state than it has reached is not written.
     pub state: Option<CopyState>,
 }
 
-/// What became of the news.
+/// The result of a report.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use]
 pub enum FeedbackOutcome {
@@ -56,7 +56,7 @@ struct StoredFeedback {
     at: Timestamp,
 }
 
-/// How far a state is from the start: what is told late must not take a copy back.
+/// How far a state is from the start: a late report must not move a copy back.
 fn rank(state: CopyState) -> u8 {
     match state {
         CopyState::Claimed => 0,
@@ -67,7 +67,7 @@ fn rank(state: CopyState) -> u8 {
     }
 }
 
-/// Takes the place of the last deferral and counts it.
+/// Replaces the last deferral and counts it.
 const LAST_DEFERRAL: &str = "last_deferred = :event, more_deferrals = :deferrals";
 
 /// Whether the row lists as many deferrals as it may, and this is one more.
@@ -76,10 +76,10 @@ fn replaces_last(row: &Recipient, news: &FeedbackUpdate) -> bool {
 }
 
 impl Store {
-    /// Writes what is heard about a copy. `news` says what that is, given the row as it is, and
-    /// may run several times; `None` when the row has it already.
+    /// Records a report about a copy. `news` returns what to write, given the current row, and may
+    /// run several times; `None` when the row has it already.
     ///
-    /// While somebody hands the copy over, its state is his: a final one waits until he is done.
+    /// While a process hands the copy over, it owns the state: a final one waits until it is done.
     ///
     /// # Errors
     /// When the table fails or the row keeps changing.
@@ -97,7 +97,7 @@ impl Store {
                 return Ok(FeedbackOutcome::Known(Box::new(row)));
             };
             let added = match self.add_news(copy, &row, &news, now).await {
-                // Releases before this one let a row grow: all but its first event goes.
+                // Releases before this one let a row grow: all events except the first are removed.
                 Err(StoreError::Validation(_)) => self.shrink(copy, &row).await.map(|()| false),
                 added => added,
             };
@@ -111,7 +111,7 @@ impl Store {
         )))
     }
 
-    /// Whether the row was still as read, and has the news now.
+    /// Writes the report if the row is unchanged since it was read; returns whether it did.
     async fn add_news(
         &self,
         copy: (&AccountId, &MessageId, u32),
@@ -134,7 +134,7 @@ impl Store {
         if let Some(next) = news.state.filter(|next| rank(*next) > rank(row.state)) {
             state = Some((":next", text(next.word())));
             if row.state == CopyState::Claimed {
-                // Nothing that may be tried again is final.
+                // A state that allows another attempt is not final.
                 if rank(next) >= rank(CopyState::Handed) {
                     names.push("after");
                     expression.push_str(", #after = :next");
@@ -174,7 +174,7 @@ impl Store {
         }
     }
 
-    /// Leaves of the events of a row what all later ones need: the first.
+    /// Reduces the events of a row to the first, which all later ones need.
     async fn shrink(
         &self,
         copy: (&AccountId, &MessageId, u32),
@@ -200,8 +200,8 @@ impl Store {
         }
     }
 
-    /// Whether this event of a copy without a row is told for the first time; from then on it is
-    /// not.
+    /// Whether this event of a copy without a row is reported for the first time; later calls
+    /// return false.
     ///
     /// # Errors
     /// When the table fails.

@@ -1,5 +1,5 @@
-//! Which account a host on one machine made for its developer: so that one that was deleted, or
-//! whose key was revoked, is not made again.
+//! Which account a local host created for its developer, so that one that was deleted, or whose key
+//! was revoked, is not created again.
 
 use posthaste_model::AccountId;
 
@@ -7,7 +7,7 @@ use crate::accounts::AccountName;
 use crate::{Account, ApiKey, Key, Store, StoreError, Transact};
 
 impl Store {
-    /// The account that the host made first; its own row may be gone.
+    /// The account that the host created first; its own row may be gone.
     ///
     /// # Errors
     /// When the table fails.
@@ -16,7 +16,7 @@ impl Store {
         Ok(row.map(|row| row.value.id))
     }
 
-    /// Notes which account that is, for a table of an earlier release.
+    /// Records which account that is, for a table of an earlier release.
     ///
     /// # Errors
     /// When the table fails.
@@ -25,7 +25,7 @@ impl Store {
         self.put(&Key::first_account(), &named, None).await
     }
 
-    /// Writes the first account with its key and the note of it, all or nothing: a kill leaves no
+    /// Writes the first account, its key and the record of it, all or nothing: a crash leaves no
     /// account without a key. `false` when the id of the account or of the key is taken.
     ///
     /// # Errors
@@ -38,7 +38,7 @@ impl Store {
         let noted = Key::first_account();
         let mut steps = self.steps_of_account(account)?;
         steps.extend(self.steps_of_key(key, 1)?);
-        // One that was deleted is noted no longer.
+        // A deleted account is no longer recorded.
         let named = AccountName {
             id: account.id.clone(),
         };

@@ -1,4 +1,4 @@
-//! Addresses that bounces and spam reports are forwarded to, once their owners followed a mailed
+//! Addresses that bounces and spam reports are forwarded to, once their owners followed an emailed
 //! link.
 //!
 //! One row per account and address, so that an address which was confirmed once needs no second
@@ -16,7 +16,7 @@ use crate::{Key, RowChange, SenderLink, Store, StoreError};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ForwardTo {
     pub account: AccountId,
-    /// As it was given when the link was mailed.
+    /// As given when the link was mailed.
     pub email: String,
     /// Hash of the token in the link that was mailed last.
     token: String,
@@ -26,8 +26,8 @@ pub struct ForwardTo {
     pub confirmed_at: Option<Timestamp>,
 }
 
-/// What a link leads to. It lies beside the links of senders, so that a release which knows only
-/// those reads it as a link to no sender.
+/// The target of a link. It is stored beside the links of senders, so that a release which supports
+/// only those reads it as a link to no sender.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct LeadsTo {
     account: AccountId,
@@ -39,7 +39,7 @@ struct LeadsTo {
 }
 
 impl Store {
-    /// What is known of an address as one to forward to.
+    /// The row of an address to forward to.
     ///
     /// # Errors
     /// When the table fails.
@@ -162,7 +162,7 @@ impl Store {
         };
         let confirmed = self
             .modify::<ForwardTo, ()>(&key, None, |old| {
-                // A newer link may have been mailed in between: then this one is worth nothing.
+                // A newer link may have been mailed in between: this one is then invalid.
                 let same = old.filter(|old| old.token == linked.token).ok_or(())?;
                 Ok(match same.confirmed_at {
                     Some(_) => RowChange::Keep,

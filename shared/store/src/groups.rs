@@ -28,7 +28,7 @@ pub struct Group {
     pub unsubscribes: i64,
 }
 
-/// What shall be different.
+/// What is to change.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GroupChange {
     pub name: Option<String>,
@@ -36,7 +36,7 @@ pub struct GroupChange {
     pub is_default: Option<bool>,
 }
 
-/// What became of a new or changed group.
+/// The result of creating or changing a group.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use]
 pub enum GroupSaved {
@@ -44,11 +44,11 @@ pub enum GroupSaved {
     Missing,
     /// The account has a group of this name.
     NameTaken,
-    /// The account holds as many as it may.
+    /// The account has reached its limit.
     Full,
 }
 
-/// What points at a group.
+/// A pointer to a group.
 #[derive(Debug, Serialize, Deserialize)]
 struct Points {
     group: i64,
@@ -74,7 +74,7 @@ fn count_key(account: &AccountId, id: i64) -> Key {
 }
 
 impl Store {
-    /// Makes a group.
+    /// Creates a group.
     ///
     /// # Errors
     /// When the table fails.
@@ -132,7 +132,7 @@ impl Store {
         self.filled(account, rows).await
     }
 
-    /// The same in one read, without what stands in other rows (the default, the count).
+    /// The same in one read, without what is stored in other rows (the default, the count).
     ///
     /// # Errors
     /// When the table fails.
@@ -165,7 +165,7 @@ impl Store {
         Ok(found.into_iter().next())
     }
 
-    /// With what stands in other rows.
+    /// Adds what is stored in other rows.
     async fn filled(
         &self,
         account: &AccountId,
@@ -249,7 +249,7 @@ impl Store {
         })
     }
 
-    /// Notes that a group is written to; once a day is enough.
+    /// Records that a group was mailed; once a day is enough.
     ///
     /// # Errors
     /// When the table fails.
@@ -271,8 +271,8 @@ impl Store {
         Ok(())
     }
 
-    /// Deletes a group; `false` when there is none. Its addresses are forgotten: an unsubscribe
-    /// from a mail of it goes global from now on.
+    /// Deletes a group; `false` when there is none. Its addresses are deleted: an unsubscribe from
+    /// one of its mails is global from now on.
     ///
     /// # Errors
     /// When the table fails or the row keeps changing.
@@ -299,7 +299,7 @@ impl Store {
 }
 
 impl Group {
-    /// Whether a mail at this time needs no further note.
+    /// Whether a mail at this time needs no further record.
     pub fn is_noted(&self, now: Timestamp) -> bool {
         self.mailed_at.is_some_and(|at| now.since(at) < 86_400)
     }

@@ -1,11 +1,11 @@
-//! Messages that stay past their time because their batch is paused, and how they move on.
+//! Messages that are held past their time because their batch is paused, and how they are released.
 //!
-//! # Why none is forgotten
+//! # Why no message is lost
 //!
-//! A worker writes the held row first and asks for the fate again afterwards; whoever removes the
-//! pause does that first and looks for held rows afterwards. So at least one of the two sees the
-//! other, and if both do, the job runs twice, which the claim of `delivery` absorbs. The order to
-//! look for held rows is a due row written before the pause is removed.
+//! A worker writes the held row first and checks the fate again afterwards; a request that removes
+//! the pause does that first and looks for held rows afterwards. So at least one of the two sees
+//! the other, and if both do, the job runs twice, which the claim of `delivery` absorbs. The order
+//! to look for held rows is a due row written before the pause is removed.
 
 use posthaste_model::batch::{BatchStatus, Hold, PartFate, expiry};
 use posthaste_model::{AccountId, BatchId, Clock, MessageId, Timestamp};
@@ -19,8 +19,8 @@ use crate::{
     StoredRow,
 };
 
-/// Seconds for which an order to move held messages on is believed although the pause still
-/// stands: more than a request that removes one can take.
+/// Seconds for which an order to release held messages is honored although the pause still exists:
+/// more than a request that removes one can take.
 const PATIENCE: i64 = 900;
 
 /// A held message.
@@ -30,11 +30,11 @@ pub struct HeldMessage {
     pub first: u32,
     /// When it was to leave.
     pub at: Timestamp,
-    /// Its job, word for word.
+    /// Its job, verbatim.
     pub job: String,
 }
 
-/// What the order to let a held message expire says.
+/// The order to let a held message expire.
 #[derive(Debug, Serialize, Deserialize)]
 struct Expiring {
     batch: BatchId,
@@ -43,7 +43,7 @@ struct Expiring {
     at: Timestamp,
 }
 
-/// What an order to move held messages on has come to.
+/// The progress of an order to release held messages.
 #[derive(Clone, Debug)]
 pub struct Released {
     /// Send their jobs to the send queue, then [`forget_held`](Store::forget_held) them, then ask
@@ -54,8 +54,8 @@ pub struct Released {
 }
 
 impl Store {
-    /// Keeps a job with its batch until the pause is removed or the message expires. The answer is
-    /// `Hold`, or what became of the piece in the meantime.
+    /// Holds a job with its batch until the pause is removed or the message expires. The answer is
+    /// `Hold`, or the fate of the piece in the meantime.
     ///
     /// # Errors
     /// When the table fails.
@@ -84,7 +84,7 @@ impl Store {
         Ok(fate)
     }
 
-    /// Messages of a batch that nothing holds back any more, in the order of their time, at most
+    /// Messages of a batch that are no longer held back, in the order of their time, at most
     /// `limit`. An order of the time `ordered` is done when there are none and none can come.
     ///
     /// # Errors
@@ -107,7 +107,7 @@ impl Store {
         };
         let pk = |part| Key::held_pk(account, batch, part);
         let slice: ResultPage<HeldMessage> = self.gather(pk, &range, limit).await?;
-        // An order is written before the pause it speaks of is removed.
+        // An order is written before the pause it refers to is removed.
         let heeded = pause.is_none() || now.since(ordered) > PATIENCE;
         Ok(Released {
             done: slice.rows.is_empty() && heeded,
@@ -115,10 +115,10 @@ impl Store {
         })
     }
 
-    /// The order to move on what a batch holds back is done.
+    /// Deletes the order to release what a batch holds.
     ///
     /// # Errors
-    /// When the table fails; the sweep finds that it is done, then.
+    /// When the table fails; the sweep then finds that it is done.
     pub async fn forget_release(
         &self,
         account: &AccountId,
@@ -130,16 +130,16 @@ impl Store {
         self.delete(&key).await.map(drop)
     }
 
-    /// Forgets held messages whose jobs a queue took.
+    /// Deletes held messages whose jobs a queue accepted.
     ///
     /// # Errors
-    /// When the table fails; they are taken again, then.
+    /// When the table fails; they are then taken again.
     pub async fn forget_held(&self, rows: &[StoredRow<HeldMessage>]) -> Result<(), StoreError> {
         let keys: Vec<Key> = rows.iter().map(|row| row.key.clone()).collect();
         self.delete_many(&keys).await
     }
 
-    /// The held message that a due row of [`DueTarget::Expire`] speaks of, if it is still held.
+    /// The held message that a due row of [`DueTarget::Expire`] refers to, if it is still held.
     ///
     /// # Errors
     /// When the table fails or the row is not of this lane.

@@ -1,8 +1,8 @@
-//! Requests that name themselves with an `Idempotency-Key`, so that a repeated one is done once.
+//! Requests with an `Idempotency-Key`, so that a repeated one is executed once.
 //!
 //! The first request takes the key under a lease and fixes the message id. If it dies, the lease
-//! runs out and the next one with the same body goes on under the same message id: what the first
-//! one queued and what the second one queues are then the same copies, claimed once.
+//! expires and the next one with the same body resumes under the same message id: what both
+//! requests queued are then the same copies, claimed once.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -15,10 +15,10 @@ use crate::{Key, Put, RowChange, Store, StoreError};
 /// Seconds for which a key is remembered.
 pub const REMEMBERED: i64 = 24 * 3600;
 
-/// Seconds after which a request that gave no answer is dead: twice what the gateway waits.
+/// Seconds after which a request without an outcome counts as dead: twice the gateway's timeout.
 pub const PATIENCE: i64 = 60;
 
-/// What is known of a key.
+/// The stored state of a key.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Replay {
     /// Hash of the body.
@@ -26,7 +26,7 @@ struct Replay {
     message: MessageId,
     /// When the key was taken first.
     at: Timestamp,
-    /// Until then somebody is at it; `None` once the mail was accepted.
+    /// Until then a request holds the key; `None` once the mail was accepted.
     lease: Option<Timestamp>,
 }
 
@@ -35,7 +35,7 @@ struct Replay {
 pub struct IdempotentRequest<'a> {
     pub account: &'a AccountId,
     pub key: &'a str,
-    /// As sent, unpacked.
+    /// As sent, decompressed.
     pub body: &'a [u8],
 }
 
@@ -57,9 +57,9 @@ impl KeyHold {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use]
 pub enum Acquire {
-    /// Go on, then [`finish`](Store::finish) or [`abort`](Store::abort).
+    /// Continue, then [`finish`](Store::finish) or [`abort`](Store::abort).
     Acquired(KeyHold),
-    /// Another request with this key and body is being worked on, at most until then.
+    /// Another request with this key and body is in progress, at most until then.
     InProgress { until: Timestamp },
     /// It was accepted before, as this message.
     Replay(MessageId),
@@ -104,10 +104,10 @@ impl Store {
         })
     }
 
-    /// The mail of this request was accepted.
+    /// Records that the mail of this request was accepted.
     ///
     /// # Errors
-    /// When the table fails; the request may be repeated once the lease has run out, then.
+    /// When the table fails; the request may then be repeated once the lease has expired.
     pub async fn finish(&self, hold: &KeyHold) -> Result<(), StoreError> {
         let done = Replay {
             lease: None,
@@ -117,18 +117,18 @@ impl Store {
         self.put(&hold.key, &done, Some(expires)).await
     }
 
-    /// The request was refused and made nothing: its key is free again.
+    /// Frees the key of a request that was refused and changed nothing.
     ///
     /// # Errors
-    /// When the table fails; the key is free once the lease has run out, then.
+    /// When the table fails; the key is then free once the lease has expired.
     pub async fn abort(&self, hold: &KeyHold) -> Result<(), StoreError> {
         self.unless_taken_over(hold, |_| RowChange::Delete).await
     }
 
-    /// The request failed half-way: the same one may go on at once, under the same message id.
+    /// The request failed half-way: it may be repeated at once, under the same message id.
     ///
     /// # Errors
-    /// When the table fails; it may go on once the lease has run out, then.
+    /// When the table fails; it may then be repeated once the lease has expired.
     pub async fn release(&self, hold: &KeyHold) -> Result<(), StoreError> {
         let over = |old: &Replay| {
             RowChange::Put(Replay {

@@ -15,16 +15,16 @@
 //! | API key, by its id   | `KEY#<key id>`              | `KEY`                            |
 //! | event webhook        | `A#<account>`               | `HOOK#<webhook>`                 |
 //! | its URL, held once   | `A#<account>`               | `HOOKURL#<hash of the URL>`      |
-//! | events nobody took   | `DEAD#<account>`            | `<time, 12>#<webhook>#<hash>`    |
+//! | undelivered events   | `DEAD#<account>`            | `<time, 12>#<webhook>#<hash>`    |
 //! | parse setting        | `A#<account>`               | `PARSE#<hostname>`               |
 //! | its hostname, held   | `MX#<hostname>`             | `MX`                             |
 //! | received mails, count| `RECEIVED#<account>`        | `<day>`                          |
 //! | received mail        | `IN#<account>#<id>`         | `IN`                             |
-//! | mail nobody took     | `LOST#<account>`            | `<received, 12>#<id>`            |
+//! | undelivered mail     | `LOST#<account>`            | `<received, 12>#<id>`            |
 //! | recipient's copy     | `M#<account>#<message>`     | `R#<recipient, 5 digits>`        |
 //! | first open, click   | `M#<account>#<message>`     | `FIRST#<recipient>#<kind>`       |
-//! | told without a copy | `M#<account>#<message>`     | `TOLD#<recipient>#<event>`       |
-//! | mail to be found    | `SEEK#<account>#<address>`  | `<end of time - at>#<message>#<r>` |
+//! | report without a copy | `M#<account>#<message>`   | `TOLD#<recipient>#<event>`       |
+//! | search row          | `SEEK#<account>#<address>`  | `<end of time - at>#<message>#<r>` |
 //! | its place in time   | `SEEKS#<account>#<p>`       | the same                         |
 //! | counters of a day   | `STATS#<account>`           | `<YYYY-MM-DD>#<category>`        |
 //! | bounces of a day    | `BOUNCED#<account>`         | `<YYYY-MM-DD>#<class>#<domain>`  |
@@ -47,14 +47,14 @@
 //! | address to forget   | `A#<account>`               | `FORGET#<hash of the address>`   |
 //! | batch id             | `A#<account>`               | `BATCH#<batch>`                  |
 //! | holds of an account  | `A#<account>`               | `HOLDS`                          |
-//! | piece of a later mail| `M#<account>#<message>`     | `LATER#<first recipient>`        |
+//! | piece of scheduled mail | `M#<account>#<message>`  | `LATER#<first recipient>`        |
 //! | listing of a batch   | `B#<account>#<batch>#<p>`   | `<at>#<message>#<first>`         |
 //! | held message         | `HELD#<account>#<batch>#<p>`| `<at>#<message>#<first>`         |
 //! | due row              | `DUE#<minute>#<shard>`      | `<account>#<at>#<lane>#<id>`     |
 //! | minute with due rows | `DUES#<p>`                  | `<minute>#<shards>`              |
 //!
-//! `<p>` is one of a fixed number of partitions. Numbers in sort keys are padded. A row that must be found before the account is known (a key
-//! by its id) names the account inside.
+//! `<p>` is one of a fixed number of partitions. Numbers in sort keys are padded. A row that must
+//! be found before the account is known (a key by its id) names the account inside.
 
 mod later;
 mod lists;
@@ -66,10 +66,10 @@ use posthaste_model::{AccountId, KeyId, MessageId, TemplateId, VersionId, Webhoo
 
 pub(crate) use later::{HeldCursor, LAST, MINUTE_PARTS, SPREAD, hash, minute, padded, share};
 
-/// A text of others as the end of a sort key, which DynamoDB takes up to 1,024 bytes: a longer one
-/// is cut and ends with its hash.
+/// External text as the end of a sort key, which DynamoDB limits to 1,024 bytes: a longer one is
+/// cut and ends with its hash.
 pub(crate) fn fitting(text: &str) -> Cow<'_, str> {
-    // With the longest of what stands before such texts, a day or a time.
+    // Leaves room for the longest prefix of such texts, a day or a time.
     const MOST: usize = 1_024 - "2026-11-29#".len();
     const HASH: usize = "#0123456789abcdef".len();
     if text.len() <= MOST {
@@ -115,7 +115,7 @@ impl Key {
         "ACCOUNTS"
     }
 
-    /// Which account a host on one machine made for its developer.
+    /// Which account a local host created for its developer.
     pub(crate) fn first_account() -> Self {
         Self::new("HOST", "FIRST_ACCOUNT")
     }
@@ -171,7 +171,7 @@ impl Key {
         Self::of_account(account, format!("TPL#{template}"))
     }
 
-    /// A part of what a template version says.
+    /// A part of the texts of a template version.
     pub(crate) fn template_texts(account: &AccountId, texts: &VersionId, part: usize) -> Self {
         Self::of_account(account, format!("TPLTEXT#{texts}#{part:02}"))
     }
@@ -184,7 +184,7 @@ impl Key {
         Self::of_account(account, format!("SENDER#{id:010}"))
     }
 
-    /// What holds a domain, or an address, that the account may send from.
+    /// The holder row of a domain or address that the account may send from.
     pub(crate) fn holder(account: &AccountId, name: &str) -> Self {
         Self::of_account(account, format!("FROM#{}", fitting(name)))
     }
@@ -208,7 +208,7 @@ impl Key {
         Self::new(format!("SYSTEMMAILS#{hash}"), "SYSTEMMAILS")
     }
 
-    /// A request that named itself, by the hash of that name. A partition of its own each.
+    /// A request with an idempotency key, by the hash of that key. A partition of its own each.
     pub(crate) fn replay(account: &AccountId, hash: &str) -> Self {
         Self::new(format!("ONCE#{account}#{hash}"), "ONCE")
     }
@@ -221,7 +221,7 @@ impl Key {
         Self::of_account(account, format!("PARSE#{hostname}"))
     }
 
-    /// Whose a hostname is.
+    /// The owner of a hostname.
     pub(crate) fn parse_host(hostname: &str) -> Self {
         Self::new(format!("MX#{hostname}"), "MX")
     }
@@ -238,12 +238,12 @@ impl Key {
         Self::new(format!("IN#{account}#{id}"), "IN")
     }
 
-    /// When content that names no Message-ID was last received as a mail of its own.
+    /// When content without a Message-ID was last received as a mail of its own.
     pub(crate) fn last_arrival(account: &AccountId, content: &str) -> Self {
         Self::new(format!("IN#{account}#{content}"), "LAST")
     }
 
-    /// Who needs the raw mail of this name.
+    /// Which recipients need the raw mail of this name.
     pub(crate) fn raw_mail_pk(blob: &str) -> String {
         format!("RAW#{blob}")
     }
@@ -263,7 +263,7 @@ impl Key {
         )
     }
 
-    /// Position of the recipient within the message, of the key of a copy.
+    /// Position of the recipient within the message, from the key of a copy.
     pub(crate) fn recipient_number(&self) -> Option<u32> {
         self.sk.strip_prefix("R#")?.parse().ok()
     }

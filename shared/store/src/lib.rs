@@ -1,8 +1,8 @@
-//! The only crate that knows DynamoDB: one table, keys, rows, conditions, paging, expiry.
+//! The only crate that accesses DynamoDB: one table, keys, rows, conditions, paging, expiry.
 //!
-//! [`Store`] holds the primitives (`table.rs`); one file per family of rows adds the operations
-//! its callers speak of; [`largest`] says how large their rows can become. Locally the same SDK
-//! talks to an embedded DynamoDB.
+//! [`Store`] holds the primitives (`table.rs`); one file per family of rows adds its operations;
+//! [`largest`] documents how large their rows can become. Locally the same SDK talks to an embedded
+//! DynamoDB.
 
 mod accounts;
 mod allowed_ips;

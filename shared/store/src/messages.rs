@@ -1,9 +1,10 @@
-//! Recipients' copies: who may hand one over (the claim), how it ended (the outcome), its events.
+//! Recipients' copies: the claim on handing one over, the outcome, its events.
 //!
 //! The row of a copy is written twice on the ordinary path: by the claim before the relay is
-//! called, by the outcome after it ([`Store::record`]). DynamoDB bills all of it for each write, so
-//! it is small, and no number of attempts makes it grow. A claim is a lease: one that ran out without an outcome may be
-//! taken again, so nothing is lost; a live one keeps a repeated job from sending twice.
+//! called, by the outcome after it ([`Store::record`]). DynamoDB bills the whole row for each
+//! write, so it is small, and no number of attempts makes it grow. A claim is a lease: one that
+//! expired without an outcome may be taken again, so nothing is lost; a live one prevents a
+//! repeated job from sending twice.
 
 use std::collections::BTreeSet;
 
@@ -18,19 +19,19 @@ use crate::event_codec::{self, CopyId};
 use crate::table::{from_item, number, text};
 use crate::{Key, PageQuery, Store, StoreError, StoredRow};
 
-/// Bytes of a subject that are stored: for those who look a mail up. Senders may write a megabyte.
+/// Bytes of a subject that are stored for lookups. Senders may write a megabyte.
 pub const LONGEST_SUBJECT: usize = 1024;
 
-/// Where a copy stands.
+/// The state of a copy.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CopyState {
-    /// Somebody is handing it over, until the lease ends.
+    /// A process is handing it over, until the lease ends.
     #[default]
     Claimed,
-    /// The relay asked to come again.
+    /// The relay deferred it.
     Deferred,
-    /// Handed to a service that tells later how it ends.
+    /// Handed to a service that reports the outcome later.
     Handed,
     Delivered,
     Bounced,
@@ -50,7 +51,7 @@ impl CopyState {
     }
 }
 
-/// One recipient's copy as the table keeps it.
+/// One recipient's copy as stored in the table.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Recipient {
     pub email: String,
@@ -75,7 +76,7 @@ pub struct Recipient {
     /// How many events are in the row's list.
     #[serde(skip)]
     pub(crate) listed: usize,
-    /// The last deferral that is not in the list; each takes the place of the one before.
+    /// The last deferral that is not in the list; each replaces the one before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) last_deferred: Option<String>,
     /// How many deferrals there were that are not in the list.
@@ -89,7 +90,7 @@ pub struct Recipient {
 }
 
 impl Recipient {
-    /// With the events as they are told, not as the row keeps them.
+    /// With the events as they are reported, not as the row stores them.
     fn whole(self, copy: CopyId<'_>) -> Self {
         let last = self.last_deferred.as_deref();
         let events = event_codec::whole(copy, &self.email, &self.events, last);
@@ -108,7 +109,7 @@ impl Recipient {
             .filter(|e| e.kind == EventKind::Deferred)
             .count();
         let told = u32::try_from(told).unwrap_or(u32::MAX);
-        // The last of the others is among those that are told.
+        // The last of the others is among those that are reported.
         told.saturating_add(self.more_deferrals.saturating_sub(1))
     }
 
@@ -119,7 +120,7 @@ impl Recipient {
     }
 }
 
-/// What a claim writes about the copy, for those who look it up later.
+/// What a claim records about the copy for later lookups.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Described<'a> {
     pub email: &'a str,
@@ -132,12 +133,12 @@ pub struct Described<'a> {
 /// Who claims, and for how long.
 #[derive(Clone, Copy, Debug)]
 pub struct Claimant<'a> {
-    /// Names the process. Where only one process can exist (the local host), claims of another
-    /// name are dead whatever their lease says: see `single_process`.
+    /// Names the process. Where only one process can exist (the local host), claims of another name
+    /// are dead whatever their lease: see `single_process`.
     pub owner: &'a str,
     pub single_process: bool,
     pub now: Timestamp,
-    /// Seconds until somebody else may try.
+    /// Seconds until another process may try.
     pub lease: i64,
     /// Seconds until the row may be deleted, from now.
     pub retention: i64,
@@ -147,9 +148,9 @@ pub struct Claimant<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
 pub enum Claim {
-    /// Ours: hand it over, then record the outcome.
+    /// The claim succeeded: hand the copy over, then record the outcome.
     Won,
-    /// Somebody is at it; come back when the lease is over.
+    /// Another process holds it; retry when the lease is over.
     Busy { until: Timestamp },
     /// It has an outcome for this attempt or a later one.
     Done,
@@ -183,7 +184,7 @@ pub(crate) fn filled<const N: usize>(
     update
 }
 
-/// What a claim that was not won found.
+/// Why a claim was not won.
 fn refused(
     error: SdkError<UpdateItemError>,
     attempt: u32,
@@ -220,8 +221,8 @@ impl Store {
         who: Claimant<'_>,
         what: &Described<'_>,
     ) -> Result<Claim, StoreError> {
-        // Free when nobody was here, when an earlier attempt was deferred, or when the claim on
-        // this very attempt died: its lease ran out, or its process did.
+        // Free when there was no claim, when an earlier attempt was deferred, or when the claim on
+        // this very attempt died: its lease expired, or its process did.
         let dead = if who.single_process {
             "(#lease < :now OR #owner <> :owner)"
         } else {

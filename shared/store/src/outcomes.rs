@@ -1,8 +1,8 @@
-//! How the attempts at a copy end, and what its row keeps of them.
+//! How the attempts at a copy end, and what its row stores of them.
 //!
-//! An outage lasts for hundreds of attempts. Of their deferrals the row keeps the first one (with
+//! An outage lasts for hundreds of attempts. Of their deferrals the row stores the first one (with
 //! `processed`, in the list of its events), the last one, and how many there were: a later attempt
-//! writes over what the one before wrote, and the row stays as large as after the second.
+//! overwrites the one before, and the row stays as large as after the second.
 
 use aws_sdk_dynamodb::types::AttributeValue;
 use posthaste_model::{AccountId, Event, EventKind, MessageId, Timestamp, cut};
@@ -23,7 +23,8 @@ pub struct AttemptOutcome<'a> {
 }
 
 impl AttemptOutcome<'_> {
-    /// The one event of a deferral that is not the first: the first attempt tells `processed` too.
+    /// The one event of a deferral that is not the first: the first attempt reports `processed`
+    /// too.
     fn repeated_deferral(&self, attempt: u32) -> Option<&Event> {
         match self.events {
             [only] if attempt > 0 && only.kind == EventKind::Deferred => Some(only),
@@ -35,7 +36,7 @@ impl AttemptOutcome<'_> {
 /// What is written of an outcome beside the state.
 struct OutcomeDetail {
     set: &'static str,
-    /// Attributes that go, each after a comma.
+    /// Attributes to remove, each after a comma.
     remove: &'static str,
     names: &'static [&'static str],
     values: Vec<(&'static str, AttributeValue)>,
@@ -77,7 +78,7 @@ impl OutcomeDetail {
         })
     }
 
-    /// Puts the events in place of all that the row has.
+    /// Replaces all events that the row has.
     fn alone(copy: CopyId<'_>, outcome: &AttemptOutcome<'_>) -> Result<Self, StoreError> {
         Ok(Self {
             set: "#events = :events",
@@ -89,9 +90,9 @@ impl OutcomeDetail {
 }
 
 impl Store {
-    /// Records how attempt `attempt` of one copy ended, if no later attempt did so before. Where
-    /// the final word came first (see [`Store::record_feedback`]), it stays.
-    /// Recording the same outcome twice changes nothing the second time.
+    /// Records how attempt `attempt` of one copy ended, unless a later attempt was recorded before.
+    /// A final state that was recorded first (see [`Store::record_feedback`]) stays. Recording the
+    /// same outcome twice is a no-op.
     ///
     /// # Errors
     /// When the table fails.
@@ -103,7 +104,7 @@ impl Store {
     ) -> Result<bool, StoreError> {
         let kept = OutcomeDetail::added(copy, attempt, outcome)?;
         match self.write_outcome(copy, attempt, outcome, kept).await {
-            // Releases before this one let a row grow with each attempt: that goes.
+            // Releases before this one let a row grow with each attempt: those events are removed.
             Err(StoreError::Validation(_)) => {
                 let kept = OutcomeDetail::alone(copy, outcome)?;
                 self.write_outcome(copy, attempt, outcome, kept).await
@@ -144,12 +145,12 @@ impl Store {
         }
     }
 
-    /// Ends a copy as dropped that the table cannot hold as it is: with a row of nothing but its
-    /// address and its last event, below 4 KB. Whether that was done: not where the copy has ended,
-    /// or another process is at it.
+    /// Ends a copy as dropped that the table cannot hold as it is: with a row of nothing except its
+    /// address and its last event, below 4 KB. Returns whether that was done: not where the copy
+    /// has ended, or another process holds it.
     ///
     /// # Errors
-    /// When the table fails, or refuses this row too: then it is not the mail's doing.
+    /// When the table fails, or rejects this row too: then the mail is not the cause.
     pub async fn drop_unrecordable(
         &self,
         copy: CopyId<'_>,

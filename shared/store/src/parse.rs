@@ -1,4 +1,4 @@
-//! Where received mail is posted: one setting per hostname, and no hostname twice in the whole
+//! Where received mail is posted: one setting per hostname, and each hostname once in the whole
 //! service. The hostname is held by a row of its own, found before the account is known.
 
 use std::collections::BTreeMap;
@@ -34,7 +34,7 @@ impl fmt::Debug for ParseSetting {
     }
 }
 
-/// Whose a hostname is.
+/// The owner of a hostname.
 #[derive(Debug, Serialize, Deserialize)]
 struct HostnameHolder {
     account: AccountId,
@@ -48,8 +48,8 @@ struct Count {
 }
 
 impl Store {
-    /// Writes a new setting; `Taken` when anybody has one for the hostname. One whose account has
-    /// lost the domain since makes room, for its mail would go to nobody.
+    /// Writes a new setting; `Taken` when any account has one for the hostname. A setting whose
+    /// account has lost the domain since is replaced, because its mail would not be delivered.
     ///
     /// # Errors
     /// When the table fails.
@@ -73,8 +73,8 @@ impl Store {
         Ok(Put::Taken)
     }
 
-    /// Whether a hostname that was taken may be free by now: whoever held it is gone, or had lost
-    /// the domain and was removed.
+    /// Whether a hostname that was taken may be free by now: its holder is gone, or had lost the
+    /// domain and was removed.
     async fn make_room(&self, setting: &ParseSetting) -> Result<bool, StoreError> {
         let host = Key::parse_host(&setting.hostname);
         let Some(row) = self.get::<HostnameHolder>(&host).await? else {
@@ -88,13 +88,13 @@ impl Store {
             self.write_delete_unchanged(&host, row.rev)?,
             self.write_delete(&Key::parse_setting(&account, &setting.hostname))?,
         ];
-        // When somebody was quicker, the next look says who has it.
+        // After a lost race, the next read shows the holder.
         let _ = self.transact(steps).await?;
         Ok(true)
     }
 
-    /// Whether an account has a valid domain for a hostname (SPEC, "Inbound parse setting"): asked
-    /// for each mail, for a domain can be deleted, taken back or invalid by then.
+    /// Whether an account has a valid domain for a hostname (SPEC, "Inbound parse setting"):
+    /// checked for each mail, because a domain can be deleted, taken back or invalid by then.
     async fn may_receive(&self, account: &AccountId, hostname: &str) -> Result<bool, StoreError> {
         Ok(self.valid_domain(account, hostname).await?.is_some())
     }
@@ -126,8 +126,8 @@ impl Store {
         Ok(row.map(|row| row.value))
     }
 
-    /// The setting that mail for this hostname is posted by, whoever has it; none while its account
-    /// has no valid domain for it.
+    /// The setting that mail for this hostname is posted by, of whatever account; none while its
+    /// account has no valid domain for it.
     ///
     /// # Errors
     /// When the table fails.
@@ -181,7 +181,7 @@ impl Store {
             let Some(row) = self.get::<ParseSetting>(&own).await? else {
                 return Ok(false);
             };
-            // With its setting gone the hostname may be another account's.
+            // Once the setting is deleted, the hostname may belong to another account.
             let steps = vec![
                 self.write_delete_unchanged(&own, row.rev)?,
                 self.write_delete(&Key::parse_host(hostname))?,

@@ -17,13 +17,13 @@ pub struct RateWindow<'a> {
 }
 
 impl Store {
-    /// Takes `block` permits out of a window and gives back how many were taken by everybody,
-    /// this block included. What lies past the limit is not granted; the caller works that out.
+    /// Takes `block` permits out of a window and returns how many were taken in total, this block
+    /// included. What exceeds the limit is not granted; the caller works that out.
     ///
     /// # Errors
     /// When the table fails.
     pub async fn lease(&self, window: RateWindow<'_>, block: u32) -> Result<i64, StoreError> {
-        // A little past the end, so that a slow clock never meets a deleted row.
+        // A margin past the end, so that a slow clock never meets a deleted row.
         const KEEP: i64 = 300;
         let key = Key::rate(window.account, window.endpoint, window.number);
         let taken = self

@@ -1,5 +1,5 @@
-//! Cancelling and moving one later mail, by its message id, until it leaves. An extension: SPEC
-//! knows only whole batches.
+//! Cancelling and moving one scheduled mail, by its message id, until it leaves. An extension: SPEC
+//! covers only whole batches.
 
 use posthaste_model::batch::PartStage;
 use posthaste_model::{AccountId, Clock, MessageId, Timestamp};
@@ -9,7 +9,7 @@ use crate::held::HeldMessage;
 use crate::key::HeldCursor;
 use crate::{Due, Key, RowChange, ScheduledPart, Store, StoreError, StoredRow};
 
-/// A piece remembers so many seconds that it was to leave before.
+/// How many earlier seconds a piece remembers.
 const MOST_MOVES: usize = 50;
 
 /// Why a piece was not moved.
@@ -21,7 +21,7 @@ pub enum MoveError {
     TooOften,
 }
 
-/// The rows that carry the job of a piece. None while it is in the queue.
+/// The rows that carry the job of a piece, if it is not in the queue.
 #[derive(Clone, Debug)]
 pub struct PendingRows {
     dues: Vec<StoredRow<Due>>,
@@ -45,9 +45,10 @@ impl ScheduledPart {
 }
 
 impl Store {
-    /// Cancels what has not left of a later mail; its copies are dropped at their time. Gives back
-    /// all its pieces as they are now: none for a mail that never was sent later. Jobs that were held
-    /// are to be sent to the queue, where they are dropped, and [forgotten](Store::forget_held).
+    /// Cancels what has not left of a scheduled mail; its copies are dropped at their time. Returns
+    /// all its pieces as they are now: empty for a mail that was never scheduled. Jobs that were
+    /// held are to be sent to the queue, where they are dropped, and
+    /// [forgotten](Store::forget_held).
     ///
     /// # Errors
     /// When the table fails.
@@ -125,8 +126,8 @@ impl Store {
 
     /// Sets another second for a piece. From here on its job, made for whatever second, waits for
     /// this one. The caller then makes a job for it, [defers](Store::defer) that and
-    /// [forgets](Store::forget_carried) the rows that carried the old one: dying in between delays
-    /// the piece at worst.
+    /// [forgets](Store::forget_carried) the rows that carried the old one: a crash in between
+    /// delays the piece at worst.
     ///
     /// # Errors
     /// When the table fails; a refusal is the inner error.
@@ -169,7 +170,7 @@ impl Store {
         Ok(done.map(|_| moved))
     }
 
-    /// Forgets the rows that carried the job of a piece before it was moved to `to`.
+    /// Deletes the rows that carried the job of a piece before it was moved to `to`.
     ///
     /// # Errors
     /// When the table fails; their jobs are ignored when they come.
@@ -185,8 +186,8 @@ impl Store {
         self.delete_many(&keys).await
     }
 
-    /// Puts the job of a piece away again for the second it was moved to. Gives back what is to go
-    /// to the send queue now.
+    /// Stores the job of a piece again for the second it was moved to. Returns what is to go to the
+    /// send queue now.
     ///
     /// # Errors
     /// When the table fails.

@@ -1,10 +1,10 @@
-//! Later sends: what is known of each piece of a mail that has yet to leave, and the one decision
+//! Scheduled mail: the state of each piece of a mail that has yet to leave, and the single decision
 //! about it when its job comes.
 //!
 //! A piece is the part of a mail that leaves at one second; it is named by its first recipient. Its
-//! row is the authority on when it leaves and whether it still may: whoever cancels it, moves it
-//! or begins to deliver it changes that row, only if it is still as it was read. So each of them
-//! either comes first or is told that it came too late.
+//! row is the authority on when it leaves and whether it still may: a cancellation, a move or the
+//! start of a delivery changes that row only if it is unchanged since it was read. So each of them
+//! either comes first or fails because it came too late.
 
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ use crate::slice::Range;
 use crate::table::to_item;
 use crate::{Due, Key, PageQuery, Put, Store, StoreError, StoredRow};
 
-/// A piece as `mail-send` hands it in and `delivery` finds it: the job and the words around it.
+/// A piece as `mail-send` submits it and `delivery` finds it: the job and its attributes.
 #[derive(Clone, Copy, Debug)]
 pub struct ScheduledMail<'a> {
     pub account: &'a AccountId,
@@ -49,7 +49,7 @@ impl ScheduledMail<'_> {
     }
 }
 
-/// What is known of a piece.
+/// The stored state of a piece.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ScheduledPart {
     pub message: MessageId,
@@ -62,7 +62,7 @@ pub struct ScheduledPart {
     pub was: Vec<Timestamp>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub batch: Option<BatchId>,
-    /// In which partition of its minute its due row lies.
+    /// The partition of its minute that holds its due row.
     #[serde(default)]
     pub(crate) shard: u16,
 }
@@ -84,7 +84,7 @@ impl ScheduledPart {
         }
     }
 
-    /// When the row may go: long after the last job for it can come.
+    /// When the row may expire: long after the last job for it can come.
     pub(crate) fn expires(&self) -> Timestamp {
         self.at.plus(BATCH_LIFE)
     }
@@ -105,11 +105,11 @@ pub struct BatchListing {
     pub recipients: u32,
 }
 
-/// Some of what a batch holds, in the order in which it leaves.
+/// Some of the pieces of a batch, in the order in which they leave.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entries {
     pub entries: Vec<BatchListing>,
-    /// Where to go on, if there is more.
+    /// Where to continue, if there is more.
     pub next: Option<String>,
 }
 
@@ -125,8 +125,8 @@ pub enum Reach {
 }
 
 impl Store {
-    /// Keeps the pieces of a mail until their time. Gives back (job, delay) for what leaves so soon
-    /// that it must go to the send queue now; with everything else it is durable once this returns.
+    /// Stores the pieces of a mail until their time. Returns (job, delay) for what leaves so soon
+    /// that it must go to the send queue now; everything else is durable once this returns.
     ///
     /// # Errors
     /// When the table fails; then the mail was not accepted.
@@ -160,7 +160,7 @@ impl Store {
         self.defer_with(rows, dues, clock).await
     }
 
-    /// The pieces of a mail that was sent later, in order; none for one that never was.
+    /// The pieces of a scheduled mail, in order; empty for one that never was scheduled.
     ///
     /// # Errors
     /// When the table fails.
@@ -178,10 +178,10 @@ impl Store {
     /// Repeating it gives the same answer:
     ///
     /// * `Deliver`: the piece can no longer be cancelled or moved; go on.
-    /// * `Hold`: the job is kept with its batch; forget this copy of it.
+    /// * `Hold`: the job is stored with its batch; delete this copy of it.
     /// * `Discard`: record every copy as dropped, with this reason.
     /// * `Move(at)`: set the job's `due` to `at` and [`defer`](Store::defer) it.
-    /// * `Ignore`: forget this copy of the job.
+    /// * `Ignore`: delete this copy of the job.
     ///
     /// # Errors
     /// When the table fails; the job is to come again then.
@@ -214,7 +214,7 @@ impl Store {
         Err(StoreError::Contended(later.key().sk))
     }
 
-    /// What becomes of a piece, read consistently.
+    /// The fate of a piece, read consistently.
     pub(crate) async fn fate_of(
         &self,
         later: &ScheduledMail<'_>,
@@ -232,7 +232,7 @@ impl Store {
         Ok((fate(plan, hold, later.at, now), piece))
     }
 
-    /// Writes down that a piece is settled, unless somebody changed it since it was read.
+    /// Records that a piece is settled, unless it was changed since it was read.
     async fn settle(
         &self,
         later: &ScheduledMail<'_>,
@@ -260,7 +260,7 @@ impl Store {
         Ok(put)
     }
 
-    /// What a batch holds, in the order in which it leaves: at most `limit`, after `after`.
+    /// The pieces of a batch, in the order in which they leave: at most `limit`, after `after`.
     ///
     /// # Errors
     /// When the table fails.

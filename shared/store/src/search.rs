@@ -1,5 +1,5 @@
-//! Rows to search mails by: one per copy under its recipient, and a pointer to it in the order of
-//! time. Written only where an owner wants the search, for each costs a write.
+//! Search rows: one per copy under its recipient, and a pointer to it in the order of time. Written
+//! only where an owner enabled the search, because each costs a write.
 
 use std::collections::BTreeMap;
 
@@ -13,14 +13,14 @@ use crate::{Key, Put, Recipient, Store, StoreError};
 
 const MAX_ATTEMPTS: u32 = 12;
 
-/// So many copies are written at once.
+/// How many copies are written concurrently.
 const AT_ONCE: usize = 16;
 
 /// Marks of events that a row remembers, so that an event that comes twice counts once. Repeats
 /// come within minutes.
 const REMEMBERED: usize = 64;
 
-/// How a mail stands, in the words of the search.
+/// The status of a mail, in the terms of the search API.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SearchStatus {
@@ -31,7 +31,7 @@ pub enum SearchStatus {
 }
 
 impl SearchStatus {
-    /// The word.
+    /// The status as text.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Processed => "processed",
@@ -41,7 +41,7 @@ impl SearchStatus {
     }
 }
 
-/// One copy as the search knows it.
+/// One copy in the search.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Seek {
     pub message: MessageId,
@@ -63,7 +63,7 @@ pub struct Seek {
     pub asm_group_id: Option<i64>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub categories: Vec<String>,
-    /// From then on the row is as good as deleted.
+    /// When the row expires.
     #[serde(default, rename = "exp")]
     pub expires: Timestamp,
     /// Marks of the latest events, oldest first.
@@ -92,7 +92,7 @@ impl Seek {
         }
     }
 
-    /// Adds an event; whether it was new.
+    /// Adds an event; returns whether it was new.
     fn add(&mut self, event: &Event) -> bool {
         let mark = mark(&event.id);
         if self.seen.contains(&mark) {
@@ -153,19 +153,19 @@ struct Pointer {
 #[derive(Clone, Debug, Default)]
 pub struct Sought {
     pub rows: Vec<Seek>,
-    /// Where to go on; nothing when this was the end.
+    /// Where to continue; `None` at the end.
     pub next: Option<String>,
 }
 
-/// How an address compares; one that is not one compares as it is written.
+/// The comparable form of an address; text that is not an address is unchanged.
 fn folded(text: &str) -> String {
     EmailAddress::parse(text).map_or_else(|_| text.to_lowercase(), |address| address.folded())
 }
 
 impl Store {
-    /// Writes what these events mean for the search, and keeps it for `retention` seconds after
-    /// each mail was accepted. Gives back how many rows were written. The same events told again
-    /// change nothing. Events of copies that have no row any more are left out.
+    /// Writes what these events mean for the search, and stores it for `retention` seconds after
+    /// each mail was accepted. Returns how many rows were written. A repeat of the same events is a
+    /// no-op. Events of copies that have no row any more are skipped.
     ///
     /// # Errors
     /// When the table fails or a row keeps changing; some may be written then.
@@ -222,7 +222,7 @@ impl Store {
             }
             let mut written = 1;
             if rev.is_none() {
-                // First the pointer: one that leads nowhere yet is passed over.
+                // The pointer is written first: one without a target yet is skipped.
                 let pointer = Key::new(Key::seeks_pk_of(account, message), &place);
                 self.put(&pointer, &Pointer { to: to.clone() }, expires)
                     .await?;
@@ -280,7 +280,7 @@ impl Store {
             .iter()
             .map(|row| Key::new(Key::seek_pk(account, &row.value.to), &row.key.sk))
             .collect();
-        // They come in no order.
+        // They are returned in no order.
         let mut found = self.get_many::<Seek>(&keys).await?;
         found.sort_by(|a, b| a.key.sk.cmp(&b.key.sk));
         Ok(Sought {
@@ -289,10 +289,10 @@ impl Store {
         })
     }
 
-    /// Forgets the search rows of an address, and says which copies they were of.
+    /// Deletes the search rows of an address, and returns which copies they were of.
     ///
     /// # Errors
-    /// When the table fails; called again it goes on.
+    /// When the table fails; a repeated call resumes.
     pub async fn unindex(
         &self,
         account: &AccountId,

@@ -1,4 +1,4 @@
-//! Single addresses that an account may send from, once their owners followed a mailed link.
+//! Single addresses that an account may send from, once their owners followed an emailed link.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -25,7 +25,7 @@ pub struct VerifiedSender {
     pub fields: SenderFields,
 }
 
-/// What the owner says about a sender.
+/// The fields an owner sets for a sender.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct SenderFields {
@@ -42,7 +42,7 @@ pub struct SenderFields {
     pub country: String,
 }
 
-/// The secret of a mailed link. The table knows its hash only.
+/// The secret of a mailed link. The table stores only its hash.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SenderLink {
     pub(crate) hash: String,
@@ -64,7 +64,7 @@ pub(crate) fn hash(token: &str) -> String {
     URL_SAFE_NO_PAD.encode(Sha256::digest(token.as_bytes()))
 }
 
-/// What a link leads to.
+/// The target of a link.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Leads {
     account: AccountId,
@@ -72,7 +72,7 @@ struct Leads {
     until: Timestamp,
 }
 
-/// What became of a change.
+/// The result of a change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use]
 pub enum Resaved {
@@ -181,8 +181,8 @@ impl Store {
         self.sender(&row.value.owner, row.value.id).await
     }
 
-    /// Changes a sender; `change` may run several times. With a link, that one is the only one
-    /// that verifies it from now on.
+    /// Changes a sender; `change` may run several times. A new link replaces the old one, which no
+    /// longer verifies the sender.
     ///
     /// # Errors
     /// When the table fails or the row keeps changing.
@@ -280,7 +280,7 @@ impl Store {
             return Ok(Some(sender));
         }
         let linked = sender.token.clone();
-        // A new link, or another address, may come in between: then this one is worth nothing.
+        // A new link, or another address, may come in between: this one is then invalid.
         let verify = |sender: &mut VerifiedSender| sender.verified |= sender.token == linked;
         let done = self
             .update_sender(&sender.account, sender.id, None, verify)

@@ -1,7 +1,7 @@
-//! What an account decided for all of its mail: one row of mail and tracking settings.
+//! The account-wide mail and tracking settings, in one row.
 //!
 //! Every change bumps `settings` of the account's own row in the same transaction, so that an
-//! account without settings costs no read, and whoever holds settings knows whether they changed.
+//! account without settings costs no read, and a cache can tell whether they changed.
 
 use posthaste_model::{AccountDefaults, AccountId, EmailAddress, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -12,7 +12,7 @@ use crate::{Key, Store, StoreError, Transact};
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct AccountSettings {
-    /// What shapes a copy where the request does not say otherwise.
+    /// The defaults of a copy where the request does not set a value.
     pub defaults: AccountDefaults,
     pub landing: Landing,
     pub whitelist: Whitelist,
@@ -20,23 +20,23 @@ pub struct AccountSettings {
     pub forward_bounce: Forward,
     pub forward_spam: Forward,
     pub spam_check: SpamCheck,
-    /// Kept for clients that still set it; no mail is changed by it.
+    /// Stored for clients that still set it; it has no effect on mail.
     pub bcc: Forward,
     /// Likewise.
     pub plain_content: bool,
 }
 
-/// What people see who have unsubscribed.
+/// What people see after they unsubscribe.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Landing {
-    /// Where they are led; empty: nowhere.
+    /// The URL they are redirected to; empty: none.
     pub url: String,
-    /// Else the HTML they are shown; empty: a page of the service.
+    /// Otherwise the HTML they are shown; empty: a page of the service.
     pub html: String,
 }
 
-/// Addresses and domains that bounces and unsubscribes never keep mail from.
+/// Addresses and domains to which bounces and unsubscribes do not apply.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Whitelist {
@@ -58,7 +58,7 @@ impl Whitelist {
     }
 }
 
-/// Days after which a bounce counts no more; none: never.
+/// Days after which a bounce no longer counts; none: never.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct BouncePurge {
@@ -70,12 +70,12 @@ pub struct BouncePurge {
 }
 
 impl BouncePurge {
-    /// Hard bounces before this moment count no more.
+    /// Hard bounces before this moment no longer count.
     pub fn hard_since(self, now: Timestamp) -> Option<Timestamp> {
         self.since(self.hard, now)
     }
 
-    /// Blocks before this moment count no more.
+    /// Blocks before this moment no longer count.
     pub fn soft_since(self, now: Timestamp) -> Option<Timestamp> {
         self.since(self.soft, now)
     }
@@ -86,7 +86,7 @@ impl BouncePurge {
     }
 }
 
-/// Somebody who is told.
+/// An address that mail or reports are forwarded to.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Forward {
@@ -94,7 +94,7 @@ pub struct Forward {
     pub email: Option<String>,
 }
 
-/// From which score on a mail of the account's is spam.
+/// The score from which on the account's mail counts as spam.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct SpamCheck {
@@ -113,7 +113,7 @@ impl Default for SpamCheck {
 }
 
 impl Store {
-    /// The settings of an account; those of one that never decided anything are the defaults.
+    /// The settings of an account; the defaults when none were set.
     ///
     /// # Errors
     /// When the table fails.
@@ -149,7 +149,7 @@ impl Store {
             match self.transact(vec![bump, write]).await? {
                 Transact::Done => return Ok(Ok(Some(settings))),
                 Transact::Refused(0) => return Ok(Ok(None)),
-                // Somebody changed them in between.
+                // They were changed in between.
                 Transact::Refused(_) => {}
             }
         }

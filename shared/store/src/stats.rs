@@ -1,8 +1,8 @@
-//! How much of what happened on a day, per account and per category (`/v3/stats`).
+//! Event counts of a day, per account and per category (`/v3/stats`).
 //!
 //! Counters are added once per batch of events, in one transaction with a mark of that batch: a
-//! batch that comes again finds its mark and adds nothing. Events that come again in another
-//! company than the first time are counted again; that takes a queue that failed in between.
+//! repeated batch is a no-op. Events that come again in another batch than the first time are
+//! counted again; that takes a queue failure in between.
 
 use std::collections::BTreeMap;
 
@@ -16,10 +16,10 @@ use crate::table::{number, text};
 use crate::transact::{Write, unbuilt};
 use crate::{Bounced, Key, PageQuery, Put, Store, StoreError, Transact};
 
-/// Seconds the counters of a day are kept: as long as the longest look back makes sense, and some.
+/// Seconds the counters of a day are stored: the longest useful look back, with a margin.
 const KEPT: i64 = 400 * 86_400;
 
-/// Seconds the mark of a batch is kept: longer than any queue keeps the batch (SQS: 14 days).
+/// Seconds the mark of a batch is stored: longer than any queue keeps the batch (SQS: 14 days).
 const MARKED: i64 = 15 * 86_400;
 
 /// Counters of one row and the mark, at most, in one transaction (DynamoDB: 100 items).
@@ -85,7 +85,7 @@ pub(crate) fn day_pk(account: &AccountId) -> String {
 }
 
 impl Store {
-    /// Adds what happened in a batch, unless the batch was counted before. `batch` names it.
+    /// Adds the counts of a batch, unless the batch was counted before. `batch` names it.
     ///
     /// # Errors
     /// When the table fails; some of a huge batch may be counted then, and is not counted again.
@@ -116,16 +116,17 @@ impl Store {
             for (key, words, counters) in updates {
                 steps.push(self.write_counters(key, words, counters, now.plus(KEPT))?);
             }
-            // The counters of an account collide all the time: everybody adds to those of today.
+            // The counters of an account collide all the time: every batch adds to those of today.
             match self.transact(steps).await? {
-                // Nothing but the mark has a condition: it was counted before.
+                // Only the mark has a condition: the batch was counted before.
                 Transact::Done | Transact::Refused(_) => {}
             }
         }
         Ok(())
     }
 
-    /// A step that adds to the counters of a row, which comes to be with them and with these words.
+    /// A step that adds to the counters of a row, and creates it with these attributes if
+    /// necessary.
     fn write_counters(
         &self,
         key: &Key,
@@ -162,7 +163,7 @@ impl Store {
         Ok(Write { item })
     }
 
-    /// The id of the first event of its kind for a copy: of this one, if none was told before.
+    /// The id of the first event of its kind for a copy: of this one, if none was reported before.
     /// The answer is the same every time.
     ///
     /// # Errors

@@ -1,4 +1,4 @@
-//! Who is not written to: bounces, blocks, invalid addresses, spam reports, unsubscribes.
+//! Suppressions: bounces, blocks, invalid addresses, spam reports, unsubscribes.
 //!
 //! One row per address holds every list it is on, so that a job reads one row per recipient.
 //! Beside it each list has a row of the address in the order of time, for paging; both are written
@@ -23,14 +23,14 @@ pub use list::{DateWindow, SuppressedAddress};
 pub enum SuppressionList {
     /// The address itself was refused.
     Bounces,
-    /// A mail was refused, not the address: listed, and yet written to (API facts 1, semantics).
+    /// A mail was refused, not the address: listed, but still mailed (API facts 1, semantics).
     Blocks,
     /// The address cannot exist.
     InvalidEmails,
     SpamReports,
-    /// Off everything the account sends.
+    /// Unsubscribed from everything the account sends.
     Unsubscribes,
-    /// Off what one unsubscribe group sends.
+    /// Unsubscribed from one group.
     Group(i64),
 }
 
@@ -48,7 +48,7 @@ impl SuppressionList {
     }
 }
 
-/// Since when and why an address is on a list.
+/// When and why an address was listed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Mark {
     pub at: Timestamp,
@@ -58,13 +58,13 @@ pub struct Mark {
     /// The enhanced status code.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<String>,
-    /// Where the mail came from that was complained about.
+    /// The source IP of the mail that was complained about.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ip: Option<String>,
 }
 
 impl Mark {
-    /// On a list since then, without further words.
+    /// Listed since then, without further details.
     pub fn at(at: Timestamp) -> Self {
         Self {
             at,
@@ -96,8 +96,8 @@ impl Suppressed {
         self.lists.get(&list.name())
     }
 
-    /// Puts the address on a list. A mark that is as late or later stays: what is told twice
-    /// changes nothing.
+    /// Puts the address on a list. An existing mark that is as late or later stays, so a repeat is
+    /// a no-op.
     pub fn put(&mut self, list: SuppressionList, mark: Mark) {
         let name = list.name();
         if self.lists.get(&name).is_none_or(|old| old.at < mark.at) {
@@ -115,7 +115,7 @@ impl Suppressed {
         self.lists.remove(&list.name());
     }
 
-    /// Takes the address off so many lists, or off all where there are fewer.
+    /// Takes the address off up to this many lists.
     fn take_some(&mut self, most: usize) {
         for _ in 0..most {
             self.lists.pop_first();
@@ -127,7 +127,7 @@ impl Suppressed {
         self.lists.len()
     }
 
-    /// The unsubscribe groups it is off.
+    /// The unsubscribe groups that the address has left.
     pub fn groups(&self) -> impl Iterator<Item = i64> {
         let names = self.lists.keys();
         names.filter_map(|name| name.strip_prefix("group-")?.parse().ok())
@@ -144,7 +144,7 @@ impl Store {
         account: &AccountId,
         folded: &[String],
     ) -> Result<Vec<Suppressed>, StoreError> {
-        // A key may stand in a batch once only.
+        // A key may appear in a batch only once.
         let mut keys: Vec<_> = folded
             .iter()
             .map(|email| Key::suppressed(account, email))

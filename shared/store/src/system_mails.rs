@@ -1,10 +1,10 @@
-//! Mails that the service writes itself because a caller asked for it: how many of them an account
-//! and an address may cause and receive in a day.
+//! Mails that the service itself writes on a caller's request: how many an account may cause, and
+//! an address may receive, in a day.
 //!
-//! An account counts together with its subusers: a parent creates subusers at will. An address
-//! counts over all accounts, and with whatever stands behind a `+` in it: what is limited is what
-//! one mailbox receives in the service's name. Both rows are written in one transaction under
-//! their revisions, so that of two requests at once one takes the last place.
+//! An account counts together with its subusers, because a parent creates subusers at will. An
+//! address counts over all accounts, and without any `+` tag: the limit applies to what one mailbox
+//! receives in the service's name. Both rows are written in one transaction under their revisions,
+//! so that of two concurrent requests one takes the last place.
 //!
 //! A row holds at most [`SYSTEM_MAILS_PER_ACCOUNT`] entries of two fields (a second and a hash):
 //! it stays below 1 KB. Both rows expire a day after the last mail.
@@ -23,18 +23,18 @@ pub const SYSTEM_MAILS_PER_ACCOUNT: usize = 5;
 /// System mails that one mailbox receives in [`SYSTEM_MAIL_PERIOD`], over all accounts.
 pub const SYSTEM_MAILS_PER_ADDRESS: usize = 2;
 
-/// Seconds for which a mail counts: any 24 hours, not a calendar day, so that no midnight doubles
-/// the limit.
+/// Seconds for which a mail counts: any 24 hours, not a calendar day, so that the limit does not
+/// double at midnight.
 pub const SYSTEM_MAIL_PERIOD: i64 = 86_400;
 
 /// Seconds after a mail before the same link is mailed anew, and for which the same request is a
 /// repeat of the first one, which is not counted again.
 pub const SYSTEM_MAIL_PAUSE: i64 = 600;
 
-/// A mail that is to be counted.
+/// A mail to count.
 #[derive(Clone, Copy, Debug)]
 pub struct SystemMail<'a> {
-    /// The account that asks, then those above it, the topmost last.
+    /// The requesting account, then those above it, the topmost last.
     pub accounts: &'a [AccountId],
     pub to: &'a EmailAddress,
     /// What the mail is about. Two requests with the same value within [`SYSTEM_MAIL_PAUSE`] are
@@ -49,7 +49,7 @@ pub struct SystemMail<'a> {
 pub struct CountedMail {
     /// The id to send it under; a repeated request gets the id of the first.
     pub message: MessageId,
-    /// `None` for a repeated request: the first one's place is not to be given back.
+    /// `None` for a repeated request: the first one's place is not to be released.
     places: Option<([Key; 2], Sent)>,
 }
 
@@ -87,7 +87,7 @@ impl SentMails {
         self.sent.iter().find(recent)
     }
 
-    /// When a place is free; `None` when one is.
+    /// When a place becomes free; `None` when one is.
     fn full_until(&self, limit: usize) -> Option<Timestamp> {
         let first_to_go = self.sent.len().checked_sub(limit)?;
         let sent = self.sent.get(first_to_go)?;
@@ -100,7 +100,7 @@ impl SentMails {
     }
 }
 
-/// A row as it was read, without what no longer counts.
+/// A row as it was read, without expired entries.
 struct Counter {
     key: Key,
     rev: Option<u64>,
@@ -150,9 +150,9 @@ impl Store {
         Ok(line)
     }
 
-    /// Whether one of these accounts has the address on a list that keeps mail from it. Blocks and
-    /// unsubscribe groups do not; neither the whitelist nor the bounce purge of the account lifts
-    /// a list here, for this mail is not the account's.
+    /// Whether one of these accounts has the address on a list that prevents mail to it. Blocks and
+    /// unsubscribe groups do not; neither the whitelist nor the bounce purge of the account
+    /// overrides a list here, because this mail is not the account's.
     ///
     /// # Errors
     /// When the table fails.
@@ -177,7 +177,7 @@ impl Store {
         Ok(false)
     }
 
-    /// Counts a mail, if the account and the address may have one more.
+    /// Counts a mail, if the account and the address are below their limits.
     ///
     /// # Errors
     /// When the table fails or the rows keep changing.
@@ -186,7 +186,7 @@ impl Store {
         mail: &SystemMail<'_>,
         now: Timestamp,
     ) -> Result<Counted, StoreError> {
-        // A lost round means that another request took a place, or gave one back.
+        // A lost round means that another request took a place, or released one.
         const MAX_ATTEMPTS: usize = 4 * (SYSTEM_MAILS_PER_ACCOUNT + SYSTEM_MAILS_PER_ADDRESS);
         let own = mail.accounts.first().map_or("", AccountId::as_str);
         let about = URL_SAFE_NO_PAD.encode(hash(&[own, &mail.to.folded(), mail.about]));
@@ -225,10 +225,10 @@ impl Store {
         Err(StoreError::Contended(format!("system mails of {top}")))
     }
 
-    /// Gives the places of a mail back that was not sent after all.
+    /// Releases the places of a mail that was not sent after all.
     ///
     /// # Errors
-    /// When the table fails; the mail stays counted, then.
+    /// When the table fails; the mail then stays counted.
     pub async fn uncount_system_mail(&self, counted: &CountedMail) -> Result<(), StoreError> {
         let Some((keys, sent)) = &counted.places else {
             return Ok(());
@@ -287,7 +287,7 @@ fn address_key(to: &EmailAddress) -> Key {
     Key::system_mails_to(&URL_SAFE_NO_PAD.encode(hash(&[&mailbox(to)])))
 }
 
-/// Why a mail may not leave: the limit that holds it back longest, and until when.
+/// Why a mail may not leave: the limit that applies longest, and until when.
 fn refusal(
     account: &SentMails,
     address: &SentMails,

@@ -1,6 +1,6 @@
 //! The primitives every family of rows is built from.
 //!
-//! A row is a serde value plus four attributes of ours: `v`, the form of the row (1); `rev`, a
+//! A row is a serde value plus four attributes of the store: `v`, the form of the row (1); `rev`, a
 //! revision that [`Store::modify`] guards with; `exp`, when DynamoDB may delete it (TTL deletes
 //! late, so reads filter on it too); and the key itself.
 
@@ -19,8 +19,8 @@ use serde::de::DeserializeOwned;
 use crate::due::Dues;
 use crate::{Key, StoreError};
 
-/// Partitions for the due rows of one minute, unless the operator says otherwise: enough for some
-/// 4,000 of them a second.
+/// Partitions for the due rows of one minute, unless configured otherwise: enough for some 4,000 of
+/// them a second.
 const DUE_SHARDS: u16 = 4;
 
 pub(crate) type TableItem = HashMap<String, AttributeValue>;
@@ -46,11 +46,11 @@ pub struct StoredRow<T> {
 #[must_use]
 pub enum Put {
     Stored,
-    /// The key is held already; nothing was written.
+    /// The key exists already; nothing was written.
     Taken,
 }
 
-/// What [`Store::modify`] shall do with the row.
+/// What [`Store::modify`] is to do with the row.
 #[derive(Debug)]
 pub enum RowChange<T> {
     Keep,
@@ -99,7 +99,7 @@ fn key_item(key: &Key) -> TableItem {
     ])
 }
 
-/// A value as an item, with our own attributes around it.
+/// A value as an item, with the store's own attributes added.
 pub(crate) fn to_item<T: Serialize>(
     key: &Key,
     value: &T,
@@ -218,7 +218,7 @@ impl Store {
         got.item.map(from_item).transpose()
     }
 
-    /// Writes a row, whatever was there.
+    /// Writes a row, replacing any existing one.
     ///
     /// # Errors
     /// When the table fails.
@@ -237,10 +237,10 @@ impl Store {
         Ok(())
     }
 
-    /// Writes a row where none is.
+    /// Writes a row if none exists.
     ///
     /// # Errors
-    /// When the table fails; a key that is held already is an outcome.
+    /// When the table fails; a key that exists already is an outcome.
     pub async fn put_new<T: Serialize>(
         &self,
         key: &Key,
@@ -250,7 +250,7 @@ impl Store {
         self.put_if(to_item(key, value, 1, expires)?, None).await
     }
 
-    /// Writes an item where none is (`rev` `None`) or where the revision is still the one read.
+    /// Writes an item if none exists (`rev` `None`) or if the revision is still the one read.
     pub(crate) async fn put_if(
         &self,
         item: TableItem,
@@ -275,8 +275,8 @@ impl Store {
         }
     }
 
-    /// Reads a row, lets `change` decide, and writes the answer only if nobody wrote in between;
-    /// otherwise starts over. `change` may run several times. Gives back what the row is now.
+    /// Reads a row, lets `change` decide, and writes the result only if the row is unchanged;
+    /// otherwise starts over. `change` may run several times. Returns what the row is now.
     ///
     /// # Errors
     /// When the table fails or the row keeps changing; `E` is whatever `change` refused with.
@@ -329,7 +329,7 @@ impl Store {
         }
     }
 
-    /// Deletes a row; says whether there was one.
+    /// Deletes a row; returns whether there was one.
     ///
     /// # Errors
     /// When the table fails.
@@ -346,8 +346,8 @@ impl Store {
         Ok(done.attributes.is_some_and(|old| !old.is_empty()))
     }
 
-    /// Rows of one partition whose sort key starts with `prefix`, read consistently. Goes on
-    /// over DynamoDB's 1 MB pages until the page asked for is full.
+    /// Rows of one partition whose sort key starts with `prefix`, read consistently. Continues over
+    /// DynamoDB's 1 MB pages until the requested page is full.
     ///
     /// # Errors
     /// When the table fails or a row is not of this form.
@@ -434,7 +434,7 @@ impl Store {
         }
     }
 
-    /// Adds to counters of one row and gives back their new values, in the same order.
+    /// Adds to counters of one row and returns their new values, in the same order.
     ///
     /// # Errors
     /// When the table fails.
@@ -474,7 +474,7 @@ impl Store {
         Ok(values.map(Option::unwrap_or_default).collect())
     }
 
-    /// Many rows at once, in no order; keys without a row are left out.
+    /// Many rows at once, in no order; keys without a row are skipped.
     ///
     /// # Errors
     /// When the table fails or keeps leaving keys unread.
@@ -512,7 +512,7 @@ impl Store {
         Ok(rows)
     }
 
-    /// Writes many rows, whatever was there. Not atomic: a failure may leave some written.
+    /// Writes many rows, replacing existing ones. Not atomic: a failure may leave some written.
     ///
     /// # Errors
     /// When the table fails or keeps leaving rows unwritten.

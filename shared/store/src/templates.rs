@@ -1,8 +1,9 @@
-//! Templates: a row with the heads of their versions, and beside it what each version says.
+//! Templates: a row with the heads of their versions, and separate rows with their texts.
 //!
-//! The texts of a version are up to three megabytes, more than a row holds, so they lie in parts
-//! of their own. They never change: a new text gets a new id, the head names it, and the old one
-//! goes. Whoever read the head a moment earlier finds the text gone and reads the head again.
+//! The texts of a version are up to three megabytes, more than a row holds, so they are stored in
+//! parts of their own. They never change: a new text gets a new id, the head names it, and the old
+//! one is deleted. A reader that read the head a moment earlier finds the text gone and reads the
+//! head again.
 
 use posthaste_model::{AccountId, TemplateId, Timestamp, VersionId};
 use serde::{Deserialize, Serialize};
@@ -12,10 +13,10 @@ use crate::{Key, PageQuery, Store, StoreError, StoredRow, Transact};
 /// Bytes of text in a part: a row holds 400 KB, names and numbers included.
 const PART: usize = 300_000;
 
-/// So often a change that somebody else got ahead of starts over.
+/// How often a change that lost a race starts over.
 const MAX_ATTEMPTS: u32 = 12;
 
-/// The counter of what an account holds of templates and versions together.
+/// The counter of an account's templates and versions together.
 const COUNTER: &str = "TEMPLATES";
 
 /// Bytes of names and subjects that the versions of one template may have together.
@@ -33,7 +34,7 @@ pub struct Template {
     pub versions: Vec<Version>,
 }
 
-/// What is known of a version without reading its texts.
+/// The head of a version, without its texts.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Version {
     pub id: VersionId,
@@ -45,20 +46,20 @@ pub struct Version {
     pub active: bool,
     #[serde(default)]
     pub generate_plain_content: bool,
-    /// `code` or `design`, for whoever edits it.
+    /// The editor, `code` or `design`.
     pub editor: String,
     /// Names the texts.
     pub texts: VersionId,
-    /// Whether there is any text that a mail could consist of.
+    /// Whether there is any text to build a mail from.
     pub has_content: bool,
 }
 
-/// What a version says.
+/// The texts of a version.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct VersionTexts {
     pub html_content: String,
     pub plain_content: String,
-    /// JSON to preview with, as the owner wrote it.
+    /// JSON for previews, as the owner wrote it.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub test_data: String,
 }
@@ -68,14 +69,14 @@ struct VersionPart {
     text: String,
 }
 
-/// What became of something new.
+/// The result of a creation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use]
 pub enum Placed<T> {
     Done(T),
-    /// The account holds as many templates and versions as it may.
+    /// The account has reached its limit of templates and versions.
     Full,
-    /// The names and subjects of the template's versions are more than its row can hold.
+    /// The names and subjects of the template's versions exceed what its row can hold.
     TooLong,
     /// There is no such template.
     Missing,
@@ -135,7 +136,7 @@ impl Store {
         Ok(row.map(|row| row.value))
     }
 
-    /// Writes a new template without versions unless the account holds `limit` templates and
+    /// Writes a new template without versions unless the account has reached `limit` templates and
     /// versions.
     ///
     /// # Errors
@@ -294,7 +295,7 @@ impl Store {
         Err(StoreError::Contended(id.to_string()))
     }
 
-    /// Writes what a version says. Nothing refers to it yet.
+    /// Writes the texts of a version. Nothing refers to them yet.
     ///
     /// # Errors
     /// When the table fails.
@@ -318,7 +319,7 @@ impl Store {
         self.put_many(&rows, None).await
     }
 
-    /// What a version says; `None` when it was replaced or deleted meanwhile.
+    /// The texts of a version; `None` when it was replaced or deleted meanwhile.
     ///
     /// # Errors
     /// When the table fails or holds something else.
@@ -331,11 +332,11 @@ impl Store {
         let prefix = format!("TPLTEXT#{id}#");
         let parts: Vec<StoredRow<VersionPart>> = self.list(&pk, &prefix, &PageQuery::all()).await?;
         let whole: String = parts.into_iter().map(|row| row.value.text).collect();
-        // Parts that are being deleted make no whole.
+        // Parts of a text that is being deleted are incomplete.
         Ok(serde_json::from_str(&whole).ok())
     }
 
-    /// Forgets what a version said.
+    /// Deletes the texts of a version.
     ///
     /// # Errors
     /// When the table fails.

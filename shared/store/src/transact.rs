@@ -1,4 +1,4 @@
-//! All or nothing over several rows (at most 100), with counters that hold a limit.
+//! Transactions over several rows (at most 100), with counters that enforce a limit.
 
 use aws_sdk_dynamodb::types::{
     ConditionCheck, Delete, Put as PutOp, TransactWriteItem, Update, builders::UpdateBuilder,
@@ -35,7 +35,7 @@ fn keys(key: &Key) -> TableItem {
 }
 
 impl Store {
-    /// A step that writes a row where none is.
+    /// A step that writes a row if none exists.
     ///
     /// # Errors
     /// When the value has no form in the table.
@@ -55,7 +55,7 @@ impl Store {
         Ok(Write { item })
     }
 
-    /// A step that writes a row, whatever was there.
+    /// A step that writes a row, replacing any existing one.
     ///
     /// # Errors
     /// When the value has no form in the table.
@@ -74,7 +74,7 @@ impl Store {
         Ok(Write { item })
     }
 
-    /// A step that overwrites a row which must be there.
+    /// A step that overwrites a row which must exist.
     ///
     /// # Errors
     /// When the value has no form in the table.
@@ -94,7 +94,7 @@ impl Store {
         Ok(Write { item })
     }
 
-    /// A step that overwrites a row which must still be as it was read.
+    /// A step that overwrites a row which must be unchanged since it was read.
     ///
     /// # Errors
     /// When the value has no form in the table.
@@ -130,10 +130,10 @@ impl Store {
         Ok(Write { item })
     }
 
-    /// A step that writes nothing: the row must still be as it was read.
+    /// A step that writes nothing: the row must be unchanged since it was read.
     ///
     /// # Errors
-    /// Never for a key of ours.
+    /// Never for a key built by this crate.
     pub fn write_nothing(&self, key: &Key, rev: u64) -> Result<Write, StoreError> {
         let check = ConditionCheck::builder()
             .table_name(&*self.table)
@@ -147,8 +147,8 @@ impl Store {
         Ok(Write { item })
     }
 
-    /// A step that writes a row, whatever was there, under a revision that nobody can have read
-    /// who read the row at `rev` or a few changes later.
+    /// A step that writes a row, replacing any existing one, under a revision that differs from
+    /// `rev` and from the few that follow it.
     ///
     /// # Errors
     /// When the value has no form in the table.
@@ -168,11 +168,11 @@ impl Store {
         Ok(Write { item })
     }
 
-    /// A step that adds one to a number of a row which must be there, and to its revision, so
-    /// that whoever read the row before sees that it changed.
+    /// A step that adds one to a number of a row which must exist, and to its revision, so that
+    /// earlier readers of the row can tell that it changed.
     ///
     /// # Errors
-    /// Never for a key of ours.
+    /// Never for a key built by this crate.
     pub fn write_bump(&self, key: &Key, name: &str) -> Result<Write, StoreError> {
         let update = Update::builder()
             .table_name(&*self.table)
@@ -188,10 +188,10 @@ impl Store {
         Ok(Write { item })
     }
 
-    /// A step that deletes a row which must be there.
+    /// A step that deletes a row which must exist.
     ///
     /// # Errors
-    /// Never for a key of ours.
+    /// Never for a key built by this crate.
     pub fn write_delete(&self, key: &Key) -> Result<Write, StoreError> {
         let delete = Delete::builder()
             .table_name(&*self.table)
@@ -203,10 +203,10 @@ impl Store {
         Ok(Write { item })
     }
 
-    /// A step that deletes a row which must still be as it was read.
+    /// A step that deletes a row which must be unchanged since it was read.
     ///
     /// # Errors
-    /// Never for a key of ours.
+    /// Never for a key built by this crate.
     pub fn write_delete_unchanged(&self, key: &Key, rev: u64) -> Result<Write, StoreError> {
         let delete = Delete::builder()
             .table_name(&*self.table)
@@ -220,10 +220,10 @@ impl Store {
         Ok(Write { item })
     }
 
-    /// A step that deletes a row, whether it is there or not.
+    /// A step that deletes a row, whether it exists or not.
     ///
     /// # Errors
-    /// Never for a key of ours.
+    /// Never for a key built by this crate.
     pub fn write_absent(&self, key: &Key) -> Result<Write, StoreError> {
         let delete = Delete::builder()
             .table_name(&*self.table)
@@ -237,7 +237,7 @@ impl Store {
     /// A step that takes one of `limit` places of a counter row.
     ///
     /// # Errors
-    /// Never for a key of ours.
+    /// Never for a key built by this crate.
     pub fn write_take(&self, counter: &Key, limit: i64) -> Result<Write, StoreError> {
         let update = self
             .counting(counter, 1)
@@ -249,10 +249,10 @@ impl Store {
         Ok(Write { item })
     }
 
-    /// A step that gives `places` of a counter row back.
+    /// A step that releases `places` of a counter row.
     ///
     /// # Errors
-    /// Never for a key of ours.
+    /// Never for a key built by this crate.
     pub fn write_give_many(&self, counter: &Key, places: i64) -> Result<Write, StoreError> {
         let update = self.counting(counter, -places);
         let item = TransactWriteItem::builder()
@@ -261,10 +261,10 @@ impl Store {
         Ok(Write { item })
     }
 
-    /// A step that gives a place of a counter row back.
+    /// A step that releases a place of a counter row.
     ///
     /// # Errors
-    /// Never for a key of ours.
+    /// Never for a key built by this crate.
     pub fn write_give(&self, counter: &Key) -> Result<Write, StoreError> {
         self.write_give_many(counter, 1)
     }
@@ -305,7 +305,7 @@ impl Store {
             if let Some(step) = failed("ConditionalCheckFailed") {
                 return Ok(Transact::Refused(step));
             }
-            // The refusal of one step, in the words of a cancelled transaction.
+            // The refusal of one step, as a cancelled transaction reports it.
             let refused = ["ValidationError", "ItemCollectionSizeLimitExceeded"];
             if refused.into_iter().any(|code| failed(code).is_some()) {
                 return Err(StoreError::Validation(

@@ -1,6 +1,6 @@
-//! Opens and clicks of a copy, kept in the copy's own row, so that they go when it goes.
+//! Opens and clicks of a copy, stored in the copy's own row, so that they expire with it.
 //!
-//! Each is a set of texts, to which the same visit adds nothing a second time.
+//! Each is a set of texts, so a repeated visit is a no-op.
 
 use std::collections::BTreeSet;
 
@@ -12,17 +12,17 @@ use crate::messages::filled;
 use crate::table::{is_conflict, number};
 use crate::{Recipient, Store, StoreError};
 
-/// So many opens, and so many clicks, are kept of a copy; the statistics count all of them. Up to
-/// `AT_ONCE` less one more may come in with the last batch.
+/// How many opens, and how many clicks, are stored of a copy; the statistics count all of them. The
+/// last batch may add up to `AT_ONCE` - 1 more.
 pub const MOST_VISITS: usize = 100;
 
 /// Visits that one batch adds, at most.
 const AT_ONCE: usize = 20;
 
-/// Bytes of a URL that are kept.
+/// Bytes of a URL that are stored.
 const LONGEST_URL: usize = 500;
 
-/// What somebody did with a copy.
+/// The kind of visit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum VisitKind {
     Open,
@@ -33,7 +33,7 @@ pub enum VisitKind {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Visit {
     pub at: Timestamp,
-    /// The id of the event: what makes it one and not two.
+    /// The id of the event, which identifies the visit.
     pub id: String,
     /// Where a click led; cut where it is very long.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -53,7 +53,7 @@ impl Visit {
 }
 
 impl Recipient {
-    /// The opens or the clicks that are kept, oldest first.
+    /// The opens or the clicks that are stored, oldest first.
     pub fn visits(&self, kind: VisitKind) -> Vec<Visit> {
         let texts = match kind {
             VisitKind::Open => &self.opens,
@@ -67,8 +67,8 @@ impl Recipient {
 }
 
 impl Store {
-    /// Adds visits to the row of a copy. One that is gone by now, or has enough of them, stays as
-    /// it is, which is no error: `false`.
+    /// Adds visits to the row of a copy. Returns `false` when the row is gone or full; it then
+    /// stays as it is, which is not an error.
     ///
     /// # Errors
     /// When the table fails.
@@ -101,7 +101,7 @@ impl Store {
             Ok(_) => Ok(true),
             Err(e) if is_conflict(&e) => Ok(false),
             Err(e) => match StoreError::from_sdk(e) {
-                // A row that a release before this one let grow has enough of them.
+                // A row that an earlier release let grow is full.
                 StoreError::Validation(_) => Ok(false),
                 error => Err(error),
             },

@@ -1,7 +1,7 @@
 //! Event webhooks: at most a few per account, no two with the same URL.
 //!
-//! The URL is held by a row of its own, written in the same transaction as the webhook, so that
-//! two requests at once cannot both take it. Everything else changes under the row's revision.
+//! The URL is held by a row of its own, written in the same transaction as the webhook, so that two
+//! concurrent requests cannot both take it. Everything else changes under the row's revision.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -14,7 +14,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::{Key, PageQuery, Store, StoreError, StoredRow, Transact};
 
-/// One event webhook. What is secret here is sealed before it comes.
+/// One event webhook. Its secrets are sealed before they are stored.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Webhook {
     pub id: WebhookId,
@@ -30,7 +30,7 @@ pub struct Webhook {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub created_at: Option<Millis>,
     pub updated_at: Timestamp,
-    /// The events it asks for.
+    /// The events it subscribes to.
     #[serde(default)]
     pub kinds: BTreeSet<EventKind>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -45,10 +45,10 @@ pub struct Webhook {
     /// Since when every post has failed; `None` while posts arrive.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failing_since: Option<Timestamp>,
-    /// Since when it has answered too slowly to be waited for; `None` while it is quick.
+    /// Since when it has answered too slowly to wait for; `None` while it is fast enough.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slow_since: Option<Timestamp>,
-    /// Why it was switched off, until the owner's other systems have been told.
+    /// Why it was disabled, until that was reported to the owner's other systems.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub untold: Option<String>,
 }
@@ -76,7 +76,7 @@ impl Webhook {
     }
 }
 
-/// What holds a URL.
+/// The holder row of a URL.
 #[derive(Debug, Serialize, Deserialize)]
 struct UrlHolder {
     webhook: WebhookId,
@@ -87,18 +87,18 @@ fn url_key(account: &AccountId, target: &str) -> Key {
     Key::webhook_url(account, &hash)
 }
 
-/// What became of a new webhook.
+/// The result of a creation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use]
 pub enum CreateOutcome {
     Done,
-    /// The account holds as many as it may.
+    /// The account has reached its limit.
     Full,
     /// This webhook has the URL.
     UrlTaken(WebhookId),
 }
 
-/// What became of a change.
+/// The result of a change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use]
 pub enum Saved {
@@ -134,7 +134,7 @@ impl Store {
         Ok(row.map(|row| row.value))
     }
 
-    /// Writes a new webhook unless the account holds `limit` already or its URL is taken.
+    /// Writes a new webhook unless the account has reached `limit` or its URL is taken.
     ///
     /// # Errors
     /// When the table fails.
@@ -147,7 +147,7 @@ impl Store {
         let holder = UrlHolder {
             webhook: webhook.id.clone(),
         };
-        // A URL that is let go between the refusal and the look is tried for again.
+        // Retries in case the URL is released between the refusal and the read.
         for _ in 0..3 {
             let steps = vec![
                 self.write_new(&url, &holder, None)?,
@@ -168,8 +168,8 @@ impl Store {
         Err(StoreError::Contended(webhook.id.to_string()))
     }
 
-    /// Reads a webhook, lets `change` make the new one of it, and writes that if nobody wrote in
-    /// between; otherwise starts over. `change` may run several times.
+    /// Reads a webhook, lets `change` create the new version, and writes that if the row is
+    /// unchanged; otherwise starts over. `change` may run several times.
     ///
     /// # Errors
     /// When the table fails; `E` is whatever `change` refused with.

@@ -1,5 +1,5 @@
-//! Against a queue of SQS in small: it hides, holds back, counts receives, and buries by the template's
-//! count.
+//! Against a minimal SQS queue: it hides and delays messages, counts receives, and moves dead
+//! letters by the template's count.
 
 use crate::queue::BATCH_BYTES;
 use std::panic::AssertUnwindSafe;
@@ -19,9 +19,9 @@ use serde_json::{Value, json};
 use super::*;
 use crate::{Disposition, each};
 
-/// As the template says.
+/// As in the template.
 const MOST_RECEIVES: u32 = 5;
-/// Seconds; as the template says of mail.
+/// Seconds; as in the template for mail.
 const VISIBILITY: u64 = 1800;
 const BATCH_SIZE: usize = 10;
 
@@ -82,7 +82,7 @@ impl Sqs {
         self.books.lock().unwrap()
     }
 
-    /// What Lambda does at the next moment at which there is something to receive: a batch for the
+    /// Simulates Lambda at the next moment at which there is something to receive: a batch for the
     /// worker, and its answer. A worker that dies gives none.
     async fn invoke(&self, work: impl Fn(&str) -> Disposition + Sync) {
         let event = self.books().receive();
@@ -241,7 +241,7 @@ fn a_job_waits_ten_seconds_then_twice_as_long_up_to_a_quarter_of_an_hour() {
             delays.iter().all(|d| (least..=most).contains(d)),
             "{delays:?}"
         );
-        // Jobs that came together go apart.
+        // Jobs that came together are spread out.
         assert!(delays.len() > 2, "{delays:?}");
     }
 }
@@ -274,7 +274,7 @@ async fn a_job_that_ends_the_function_is_buried_and_those_beside_it_are_delivere
             let bodies: Vec<String> = bodies.collect();
             if bodies.iter().any(|body| body == "killer") {
                 *deaths.lock().unwrap() += 1;
-                // Outside of any job, as the end of the process is: no answer is given.
+                // Outside of any job, like the end of the process: no answer is given.
                 panic!("the function ends");
             }
             done.lock().unwrap().extend(bodies);

@@ -1,11 +1,11 @@
-//! Keys of later sends: due rows, batches and what they hold.
+//! Keys of scheduled mail: due rows, batches and what they hold.
 
 use posthaste_model::{AccountId, BatchId, MessageId, Timestamp};
 
 use super::Key;
 
-/// So many partitions carry what would otherwise crowd into one: DynamoDB takes about 1,000 writes
-/// a second into a partition. Part of the keys, so it never changes.
+/// The number of partitions that one collection is spread over: DynamoDB takes about 1,000 writes a
+/// second into a partition. Part of the keys, so it never changes.
 pub(crate) const SPREAD: u16 = 8;
 
 /// The same for the list of minutes, which is written once per minute and process.
@@ -22,7 +22,7 @@ pub(crate) fn hash(parts: &[&str]) -> u64 {
     })
 }
 
-/// Which of `of` partitions these words fall into.
+/// Which of `of` partitions these parts map to.
 pub(crate) fn share(parts: &[&str], of: u16) -> u16 {
     // FNV's low bits are its weakest; the fold mixes the high half in.
     let hash = hash(parts);
@@ -48,7 +48,7 @@ impl Key {
         Self::of_account(account, "HOLDS")
     }
 
-    /// A piece of a later mail, named by its first recipient.
+    /// A piece of scheduled mail, named by its first recipient.
     pub(crate) fn piece(account: &AccountId, message: &MessageId, first: u32) -> Self {
         let sk = format!("{}{first:05}", Self::pieces());
         Self::new(Self::message_pk(account, message), sk)
@@ -100,7 +100,7 @@ impl Key {
     }
 }
 
-/// Where a piece stands within its batch.
+/// The position of a piece within its batch.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct HeldCursor<'a> {
     pub(crate) at: Timestamp,

@@ -1,20 +1,19 @@
-//! Keys of who is not written to, of unsubscribe groups, and of what is searched in the order of
-//! time.
+//! Keys of suppressions, of unsubscribe groups, and of what is searched in the order of time.
 
 use posthaste_model::{AccountId, MessageId, Timestamp};
 
 use super::{Key, SPREAD, fitting, share};
 
-/// So that later times sort first: ten digits, as `padded` writes.
+/// Makes later times sort first: ten digits, as `padded` writes.
 const END: i64 = 9_999_999_999;
 
 impl Key {
-    /// Everything known about one address; a partition each, because a job reads many at once.
+    /// Everything stored about one address; a partition each, because a job reads many at once.
     pub(crate) fn suppressed(account: &AccountId, folded: &str) -> Self {
         Self::new(format!("SUP#{account}#{folded}"), "SUP")
     }
 
-    /// Where the addresses of a list stand in the order of time, one of [`SPREAD`] partitions.
+    /// The addresses of a list in the order of time, one of [`SPREAD`] partitions.
     pub(crate) fn suppressions_pk(account: &AccountId, list: &str, part: u16) -> String {
         format!("SUPS#{account}#{list}#{part}")
     }
@@ -58,7 +57,7 @@ impl Key {
         Self::of_account(account, format!("GROUP#{id:010}"))
     }
 
-    /// What holds the name of a group.
+    /// The holder row of a group's name.
     pub(crate) fn group_name(account: &AccountId, hash: &str) -> Self {
         Self::of_account(account, format!("GROUPNAME#{hash}"))
     }

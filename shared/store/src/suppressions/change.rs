@@ -1,4 +1,4 @@
-//! Putting addresses on lists and taking them off.
+//! Adds addresses to lists and removes them.
 
 use futures_util::{StreamExt as _, TryStreamExt as _};
 use posthaste_model::AccountId;
@@ -9,12 +9,12 @@ use crate::{Key, Store, StoreError, Transact, Write};
 
 const MAX_ATTEMPTS: u32 = 12;
 
-/// So many addresses of a list are changed at once.
+/// How many addresses of a list are changed concurrently.
 const AT_ONCE: usize = 16;
 
 impl Store {
-    /// Changes the lists of one address, all or nothing; `change` may run several times. Gives
-    /// back what they were before.
+    /// Changes the lists of one address, all or nothing; `change` may run several times. Returns
+    /// what they were before.
     ///
     /// # Errors
     /// When the table fails or the row keeps changing.
@@ -51,8 +51,7 @@ impl Store {
         )))
     }
 
-    /// What the change means for the rows in the order of time, and for how many there are in
-    /// each group.
+    /// The effect of the change on the rows in the order of time, and on the count of each group.
     fn listing(
         &self,
         account: &AccountId,
@@ -120,10 +119,10 @@ impl Store {
             .await
     }
 
-    /// Takes an address off every list, however many groups it has left; how many lists that were.
+    /// Takes an address off every list and group; returns how many lists that were.
     ///
     /// # Errors
-    /// When the table fails; then it may be off some of them, and called again it goes on.
+    /// When the table fails; then it may be off some of them, and a repeated call resumes.
     pub async fn unsuppress_everywhere(
         &self,
         account: &AccountId,
@@ -159,7 +158,7 @@ impl Store {
     }
 
     /// Takes every address off a list, in lots. A list of a million takes longer than a function
-    /// may run; called again it goes on.
+    /// may run; a repeated call resumes.
     ///
     /// # Errors
     /// When the table fails; then some of them may be off it.

@@ -1,18 +1,18 @@
-//! What an event says about its address.
+//! Records suppressions from events.
 
 use posthaste_model::{BounceType, EmailAddress, Event, EventKind, cut};
 
 use super::{Mark, SuppressionList};
 use crate::{Store, StoreError};
 
-/// Enhanced codes (RFC 3463) of addresses that cannot exist: no such domain, a domain that takes
+/// Enhanced codes (RFC 3463) of addresses that cannot exist: no such domain, a domain that accepts
 /// no mail (RFC 7505), a malformed address. An unknown user is a bounce.
 const NEVER: [&str; 3] = ["5.1.2", "5.1.3", "5.1.10"];
 
-/// The classification of what was not the recipient's doing.
+/// The classification of failures that the recipient did not cause.
 const OURS: &str = "Technical";
 
-/// Bytes kept of what the other server said.
+/// Bytes stored of the other server's response.
 const LONGEST_REASON: usize = 1024;
 
 /// The list an event puts its address on, if any (API facts 1, semantics, and 3.3, bounce types).
@@ -27,7 +27,7 @@ fn list(event: &Event) -> Option<SuppressionList> {
                 })
             }
             BounceType::Blocked => Some(SuppressionList::Blocks),
-            // A relay of ours that was down for three days says nothing about the address.
+            // A relay of the service that was down for three days says nothing about the address.
             BounceType::Expired => {
                 let ours = event.bounce_classification.as_deref() == Some(OURS);
                 (!ours).then_some(SuppressionList::Blocks)
@@ -48,11 +48,11 @@ fn list(event: &Event) -> Option<SuppressionList> {
 }
 
 impl Store {
-    /// Puts the addresses of these events on the lists that the events mean. The same events told
-    /// again change nothing.
+    /// Puts the addresses of these events on the lists that the events imply. A repeat of the same
+    /// events is a no-op.
     ///
     /// # Errors
-    /// When the table fails; then some may be missing, and telling it again adds them.
+    /// When the table fails; then some may be missing, and a repeat adds them.
     pub async fn apply_suppressions(&self, events: &[Event]) -> Result<(), StoreError> {
         for event in events {
             let Some(list) = list(event) else { continue };

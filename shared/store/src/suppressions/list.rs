@@ -22,13 +22,13 @@ pub struct DateWindow {
     /// From when to when, both included.
     pub from: Option<Timestamp>,
     pub to: Option<Timestamp>,
-    /// So many are left out first.
+    /// How many to skip first.
     pub offset: usize,
     pub limit: usize,
 }
 
 impl DateWindow {
-    /// The latest so many.
+    /// The latest `limit` entries.
     pub fn first(limit: usize) -> Self {
         Self {
             from: None,
@@ -44,7 +44,7 @@ impl DateWindow {
         let latest = self.to.map(Key::backwards).unwrap_or_default();
         let earliest = self.from.map(Key::backwards).unwrap_or_default();
         Range {
-            // What begins with the time sorts after the bare time.
+            // A key that begins with the time sorts after the bare time.
             from: format!("{latest}!"),
             to: format!("{earliest}{LAST}"),
             after: None,
@@ -53,7 +53,7 @@ impl DateWindow {
 }
 
 impl Store {
-    /// Addresses of a list that `wanted` picks, latest first.
+    /// Addresses of a list that match `wanted`, latest first.
     ///
     /// # Errors
     /// When the table fails.
