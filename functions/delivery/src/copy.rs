@@ -168,7 +168,7 @@ fn render(
 enum Unbuilt {
     /// An error of the mail itself, which no retry resolves.
     Mail(String),
-    /// Only our own values are stamped: a retry may succeed after an operator has intervened.
+    /// The service supplies the stamped values: a retry may succeed after an operator has intervened.
     Configuration(String),
 }
 

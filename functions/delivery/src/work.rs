@@ -311,7 +311,7 @@ impl Unloadable {
 async fn load(app: &App, text: &str) -> Result<(Job, Mail), Unloadable> {
     let mut job = posthaste_offload::run(text.len(), || Job::from_text(text)).await?;
     let mail = match &mut job.body {
-        // Only bodies that expand are compressed.
+        // A compressed body is larger than it looks.
         JobBody::Packed(packed) => posthaste_offload::run(UNKNOWN, || packed.unpack()).await?,
         JobBody::Blob(name) => match app.blob.get(name).await {
             Ok(bytes) => posthaste_offload::run(UNKNOWN, || unpack(&bytes)).await?,
