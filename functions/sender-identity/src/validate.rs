@@ -1,4 +1,4 @@
-//! `POST /v3/whitelabel/domains/{id}/validate`: does the world see the records?
+//! `POST /v3/whitelabel/domains/{id}/validate`: checks the published records.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use posthaste_store::Domain;
 use crate::App;
 use crate::wire::{Result as Shown, Validated};
 
-/// Looks the records up and keeps what was found.
+/// Looks the records up and stores the result.
 pub(crate) async fn validate(
     State(app): State<App>,
     caller: Caller,
@@ -54,9 +54,9 @@ pub(crate) async fn validate(
     }))
 }
 
-/// What the records say about SPF, under the name that clients look for (API facts 1, "Domains").
-/// An alias brings our SPF record along, so it is as good as the alias; whoever manages the
-/// subdomain by himself has two records for it, and the first that is wrong counts.
+/// The SPF verdict, under the name that clients expect (API facts 1, "Domains"). An alias includes
+/// our SPF record, so its verdict counts; a subdomain that its owner manages manually has two
+/// records for it, and the first wrong one counts.
 fn spf(verdicts: &[Verdict]) -> Option<Verdict> {
     let about = |verdict: &&Verdict| {
         ["mail_cname", "subdomain_spf", "domain_spf"].contains(&verdict.name.as_str())
@@ -70,8 +70,8 @@ fn spf(verdicts: &[Verdict]) -> Option<Verdict> {
 }
 
 /// Gives SES the key of a domain whose records were just found. Not before: SES has one key for a
-/// domain, whichever account brought it, and only the owner of the zone can publish ours. It stays
-/// there when the domain is deleted, for another account may have proven it too.
+/// domain, whichever account added it, and only the owner of the zone can publish ours. The key
+/// stays when the domain is deleted, for another account may have verified it too.
 async fn hand_key(app: &App, ses: &Ses, domain: &Domain) -> Result<(), Rejection> {
     let Some(key) = domain.keys.first() else {
         return Ok(());
