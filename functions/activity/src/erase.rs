@@ -60,9 +60,6 @@ pub struct Progress {
 
 impl Eraser<'_> {
     /// Erases what can be found at once, then scans `pages` pages of the table.
-    ///
-    /// # Errors
-    /// When the table or the blobs fail.
     pub async fn run(&self, now: Timestamp, pages: usize) -> Result<Progress, Unerased> {
         let mut progress = Progress::default();
         let folded = self.address.folded();

@@ -168,7 +168,7 @@ fn render(
 enum Unbuilt {
     /// An error of the mail itself, which no retry resolves.
     Mail(String),
-    /// The service supplies the stamped values: a retry may succeed after an operator has intervened.
+    /// The service supplies the stamped values: a retry may succeed after an operator intervenes.
     Configuration(String),
 }
 

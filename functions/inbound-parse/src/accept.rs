@@ -64,9 +64,6 @@ pub enum Unaccepted {
 }
 
 /// The parse setting that applies to this address.
-///
-/// # Errors
-/// When the table fails.
 pub async fn receiver(app: &App, address: &str) -> Result<Option<ParseSetting>, StoreError> {
     let domain = address.rsplit_once('@').map_or("", |(_, domain)| domain);
     // Every local part matches, including those invalid for a mailbox.
