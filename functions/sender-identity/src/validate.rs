@@ -54,9 +54,9 @@ pub(crate) async fn validate(
     }))
 }
 
-/// The SPF verdict, under the name that clients expect (API facts 1, "Domains"). An alias includes
-/// our SPF record, so its verdict counts; a subdomain that its owner manages manually has two
-/// records for it, and the first wrong one counts.
+/// What the records say about SPF, under the name that clients look for (API facts 1, "Domains").
+/// An alias brings our SPF record along, so it is as good as the alias; whoever manages the
+/// subdomain by himself has two records for it, and the first that is wrong counts.
 fn spf(verdicts: &[Verdict]) -> Option<Verdict> {
     let about = |verdict: &&Verdict| {
         ["mail_cname", "subdomain_spf", "domain_spf"].contains(&verdict.name.as_str())
