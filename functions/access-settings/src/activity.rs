@@ -7,8 +7,8 @@ use posthaste_http::{Caller, Query, Rejection};
 use crate::AppState;
 use crate::wire::{AccessAttemptView, EntryList};
 
-/// Who tried to use the account in the last month, latest first: addresses that the allow list
-/// let in, and those that it did not.
+/// Attempts to use the account in the last month, latest first: from addresses that the allow list
+/// permitted, and from those that it rejected.
 pub(crate) async fn list(
     State(desk): State<AppState>,
     caller: Caller,

@@ -1,4 +1,4 @@
-//! `/v3/access_settings/…`: which addresses may use the account, and which did.
+//! `/v3/access_settings/…`: the IP allow list of the account, and access attempts.
 
 mod activity;
 mod add;
@@ -14,7 +14,7 @@ use posthaste_model::Clock;
 use posthaste_runtime::{ConfigError, Platform};
 use posthaste_store::Store;
 
-/// What the function works with.
+/// The dependencies of the function.
 #[derive(Clone)]
 pub struct App {
     pub store: Store,
@@ -25,7 +25,7 @@ impl App {
     /// Reads `TABLE_NAME`.
     ///
     /// # Errors
-    /// When it is not set.
+    /// If it is not set.
     pub fn from_env(platform: &Platform) -> Result<Self, ConfigError> {
         Ok(Self {
             store: platform.store()?,
@@ -59,10 +59,10 @@ pub fn routes(app: App, gate: Authorizer) -> Routes {
         .with_state(desk)
 }
 
-/// What the handlers share.
+/// The state that the handlers share.
 #[derive(Clone)]
 struct AppState {
     app: App,
-    /// Forgets at once what this instance changes.
+    /// The authorizer, which applies changes made by this instance at once.
     gate: Authorizer,
 }

@@ -1,5 +1,5 @@
-//! The warning to whoever has just locked himself out. It is allowed (SPEC, "IP restriction"),
-//! but not silent.
+//! The warning to a caller whose change locks the caller out. It is allowed (SPEC, "IP
+//! restriction"), but reported.
 
 use axum::http::{HeaderMap, HeaderValue};
 use posthaste_http::{AllowList, Caller, ClientIp, Rejection};
@@ -10,7 +10,7 @@ use crate::AppState;
 /// The header that carries the warning.
 const HEADER: &str = "x-posthaste-warning";
 
-/// The list changed: this instance enforces it at once, and a caller it shuts out is told so.
+/// Handles a changed list: this instance enforces it at once, and warns a caller it locks out.
 pub(crate) async fn changed(
     desk: &AppState,
     caller: &Caller,
@@ -18,7 +18,7 @@ pub(crate) async fn changed(
 ) -> Result<HeaderMap, Rejection> {
     desk.gate.forget_account(caller.id());
     let mut headers = HeaderMap::new();
-    // A parent that acts for somebody is judged by its own list.
+    // A parent acting on behalf of a subuser is checked against its own list.
     if caller.is_on_behalf() {
         return Ok(headers);
     }

@@ -1,5 +1,5 @@
-//! The forms in which an address or a range may be written (API facts, section 6), and the one
-//! form it is answered in: CIDR, without host bits.
+//! The accepted forms of an address or a range (API facts, section 6), and the one returned form:
+//! CIDR, without host bits.
 
 use std::net::{IpAddr, Ipv4Addr};
 
@@ -10,7 +10,7 @@ use ipnet::{IpNet, Ipv4Net};
 #[error("must be an IP address, one with * for its last octets, or a CIDR range")]
 pub(crate) struct InvalidNet;
 
-/// Reads `192.0.2.1`, `192.0.2.*`, `192.0.2.0/24`, and the same of IPv6 but for the wildcards.
+/// Reads `192.0.2.1`, `192.0.2.*`, `192.0.2.0/24`, and the same of IPv6 except wildcards.
 pub(crate) fn parse(text: &str) -> Result<IpNet, InvalidNet> {
     let text = text.trim();
     if let Ok(ip) = text.parse::<IpAddr>() {
@@ -22,7 +22,7 @@ pub(crate) fn parse(text: &str) -> Result<IpNet, InvalidNet> {
     wildcard(text).map(IpNet::V4).ok_or(InvalidNet)
 }
 
-/// A range of IPv4 addresses in their IPv6 clothes is a range of IPv4 addresses.
+/// Converts a range of IPv4-mapped IPv6 addresses to a range of IPv4 addresses.
 fn canonical(net: IpNet) -> IpNet {
     const MAPPED: u8 = 96;
     let IpNet::V6(v6) = net else { return net };
@@ -42,7 +42,7 @@ fn wildcard(text: &str) -> Option<Ipv4Net> {
     if parts.len() != 4 || fixed == 4 || stars.clone().any(|part| *part != "*") {
         return None;
     }
-    // The address parser judges the octets: no signs, no leading zeros.
+    // The address parser validates the octets: no signs, no leading zeros.
     let zeroed = text.replace('*', "0").parse::<Ipv4Addr>().ok()?;
     Ipv4Net::new(zeroed, u8::try_from(fixed * 8).ok()?).ok()
 }

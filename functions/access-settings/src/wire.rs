@@ -49,7 +49,7 @@ impl From<&AllowedIp> for Rule {
     }
 }
 
-/// Attempts that are alike.
+/// Identical attempts, grouped.
 #[derive(Serialize)]
 pub(crate) struct AccessAttemptView {
     allowed: bool,
@@ -57,7 +57,7 @@ pub(crate) struct AccessAttemptView {
     first_at: i64,
     ip: String,
     last_at: i64,
-    /// Always empty: we own no map of addresses.
+    /// Always empty: the service has no geolocation data.
     location: &'static str,
 }
 

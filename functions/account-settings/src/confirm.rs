@@ -1,6 +1,6 @@
-//! Who is forwarded bounces and spam reports must want it: a mailed link, and the page behind it.
-//! As with verified senders, opening the page confirms nothing: programs that look into mailboxes
-//! open every link; only a person presses the button.
+//! Confirms that an address accepts forwarded bounces and spam reports: a mailed link, and the page
+//! behind it. As with verified senders, opening the page confirms nothing: mail scanners open every
+//! link; the button confirms.
 
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -14,7 +14,7 @@ use crate::AppState;
 
 pub(crate) const PATH: &str = "/forwards/confirm/{token}";
 
-/// A link, and the mail that carries it, which may leave.
+/// A link, and the mail that carries it, which has been cleared to send.
 pub(crate) struct ConfirmationMail {
     account: AccountId,
     to: EmailAddress,
@@ -24,10 +24,10 @@ pub(crate) struct ConfirmationMail {
 }
 
 impl ConfirmationMail {
-    /// The letter that a change of a setting calls for: none where nothing is forwarded, where the
-    /// address needs none, or where one was mailed within ten minutes. A setting that is stored
-    /// again as it was asks for another mail only if the request names the address (`named`), and
-    /// is not refused when that mail may not leave.
+    /// The mail that a change of a setting requires: none if nothing is forwarded, if the address
+    /// needs none, or if one was mailed within ten minutes. An unchanged setting requests another
+    /// mail only if the request names the address (`named`), and is not rejected if that mail may
+    /// not be sent.
     ///
     /// # Errors
     /// For a new address: when the service does not write to it for the account (see
@@ -72,7 +72,7 @@ impl ConfirmationMail {
         }))
     }
 
-    /// Stores where the link leads and sends it off.
+    /// Stores the link's target and sends the mail.
     pub(crate) async fn post(self, desk: &AppState) -> Result<(), Rejection> {
         let Self {
             account,
@@ -95,13 +95,13 @@ impl ConfirmationMail {
         let subject = "Please confirm that reports may be forwarded to you";
         let sent = desk.notices.send(cleared, subject, text).await;
         if sent.is_err() {
-            // So that the same request asks again at once.
+            // So that a repeated request can send the mail at once.
             desk.store.unask_to_forward(&account, &to, &link).await?;
         }
         sent
     }
 
-    /// Gives it up: the setting was not stored.
+    /// Cancels the mail: the setting was not stored.
     pub(crate) async fn discard(self, desk: &AppState) {
         desk.notices.cancel(self.cleared).await;
     }

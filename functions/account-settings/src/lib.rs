@@ -1,7 +1,7 @@
-//! `/v3/mail_settings…` and `/v3/tracking_settings…`: what an account decided for all of its mail.
+//! `/v3/mail_settings…` and `/v3/tracking_settings…`: settings for all mail of an account.
 //!
-//! A request's own setting wins over the account's (`posthaste_render::settings`). What is changed
-//! here is in force everywhere within ten seconds.
+//! A request's own setting overrides the account's (`posthaste_render::settings`). Changes take
+//! effect within ten seconds.
 
 mod confirm;
 mod limits;
@@ -19,11 +19,11 @@ use posthaste_store::Store;
 
 use setting::Setting;
 
-/// What the function works with.
+/// The dependencies of the function.
 #[derive(Clone)]
 pub struct App {
     pub store: Store,
-    /// The mails that ask whether an address is to be forwarded to.
+    /// Sends the mails that confirm a forwarding address.
     pub notices: Notices,
 }
 
@@ -32,7 +32,7 @@ impl App {
     /// bounce domain), `PUBLIC_URL` (the gateway's).
     ///
     /// # Errors
-    /// When one that must be there is not, or one cannot be read.
+    /// If a required variable is missing, or one is invalid.
     pub fn from_env(platform: &Platform) -> Result<Self, Error> {
         Ok(Self {
             store: platform.store()?,
@@ -41,12 +41,12 @@ impl App {
     }
 }
 
-/// What the handlers share.
+/// The state that the handlers share.
 #[derive(Clone)]
 struct AppState {
     store: Store,
     notices: Notices,
-    /// Forgets at once what this instance changes.
+    /// The authorizer, which applies changes made by this instance at once.
     gate: Authorizer,
 }
 

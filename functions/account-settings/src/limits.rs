@@ -1,18 +1,18 @@
-//! How long the texts may be: all of them together lie in one row, which DynamoDB keeps below
-//! 400 KB. The contract does not say, so these are ours.
+//! Maximum text lengths: all texts share one row, which DynamoDB limits to 400 KB. The v3 API does
+//! not state limits, so these are ours.
 
 use posthaste_model::Problems;
 
 /// Bytes of the HTML around every mail.
 pub(crate) const WRAPPER: usize = 100_000;
 
-/// Bytes of the page that people see who have unsubscribed.
+/// Bytes of the landing page after an unsubscribe.
 pub(crate) const LANDING: usize = 50_000;
 
 /// Bytes of any other text that goes into mails.
 pub(crate) const TEXT: usize = 20_000;
 
-/// Bytes of what stands in a link, and of the link itself.
+/// Bytes of the text of a link, and of the link itself.
 pub(crate) const LINK: usize = 1_000;
 
 /// Entries of the address whitelist.
@@ -21,7 +21,7 @@ pub(crate) const ENTRIES: usize = 500;
 /// Bytes of all entries together.
 pub(crate) const ENTRIES_TOGETHER: usize = 50_000;
 
-/// Puts a text that was sent into its place, unless it is too long.
+/// Stores a given text, unless it is too long.
 pub(crate) fn put(
     slot: &mut String,
     text: Option<String>,

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::limits::{self, put, put_some, shown};
 use crate::setting::Setting;
 
-/// Whom mail always reaches.
+/// Recipients that suppressions never block.
 #[derive(Serialize)]
 pub(crate) struct AddressWhitelist {
     enabled: bool,
@@ -59,7 +59,7 @@ impl Setting for AddressWhitelist {
     }
 }
 
-/// An address or a domain as it compares.
+/// The normalized form of an address or a domain.
 fn comparable(entry: &str) -> Option<String> {
     let entry = entry.trim();
     if entry.contains('@') {
@@ -69,7 +69,7 @@ fn comparable(entry: &str) -> Option<String> {
     Some(any.ascii_domain())
 }
 
-/// When bounces are forgotten.
+/// When bounces are purged.
 #[derive(Serialize)]
 pub(crate) struct BouncePurge {
     enabled: bool,
@@ -170,7 +170,7 @@ pub(crate) struct ForwardChange {
     enabled: Option<bool>,
 }
 
-/// Applies a change of somebody who is told.
+/// Applies a change to a forwarding setting.
 pub(crate) fn forward(own: &mut Forward, change: ForwardChange, found: &mut Problems) {
     own.enabled = change.enabled.unwrap_or(own.enabled);
     change.email.apply(&mut own.email);
@@ -188,7 +188,7 @@ pub(crate) fn forward(own: &mut Forward, change: ForwardChange, found: &mut Prob
     );
 }
 
-/// Who is told of bounces.
+/// The address that receives bounces.
 #[derive(Serialize)]
 pub(crate) struct ForwardBounce {
     email: Option<String>,
@@ -221,7 +221,7 @@ impl Setting for ForwardBounce {
     }
 }
 
-/// Who is told of spam reports.
+/// The address that receives spam reports.
 #[derive(Serialize)]
 pub(crate) struct ForwardSpam {
     email: String,
@@ -254,7 +254,7 @@ impl Setting for ForwardSpam {
     }
 }
 
-/// From which score on a mail is spam. Of an earlier age of the API; clients still ask for it.
+/// The score from which mail counts as spam. A legacy setting that clients still use.
 #[derive(Serialize)]
 pub(crate) struct SpamCheck {
     enabled: bool,

@@ -1,6 +1,5 @@
-//! `/v3/mail_settings/bcc` and `…/plain_content`: settings of an earlier age of the API (API facts
-//! 1, "Others"). Clients still ask for them, so they are kept; they change no mail and are not
-//! listed.
+//! `/v3/mail_settings/bcc` and `…/plain_content`: legacy settings (API facts 1, "Others"). Clients
+//! still use them, so they are stored; they change no mail and are not listed.
 
 use posthaste_model::Problems;
 use posthaste_store::AccountSettings;
@@ -9,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::mail::{ForwardChange, forward};
 use crate::setting::Setting;
 
-/// Who once got a copy of every mail.
+/// The address that received a copy of every mail.
 #[derive(Serialize)]
 pub(crate) struct Bcc {
     email: String,
@@ -35,7 +34,7 @@ impl Setting for Bcc {
     }
 }
 
-/// Whether plain text was once left as it came.
+/// Whether plain text was sent unconverted.
 #[derive(Serialize)]
 pub(crate) struct PlainContent {
     enabled: bool,

@@ -13,7 +13,7 @@ use crate::confirm::ConfirmationMail;
 
 /// A setting as its own endpoint shows it. The shapes are those of API facts, appendix A.
 pub(crate) trait Setting: Serialize + Send + 'static {
-    /// The body of a `PATCH`: what is left out stays.
+    /// The body of a `PATCH`: omitted fields are unchanged.
     type Patch: DeserializeOwned + Clone + Send + Sync + 'static;
 
     const PATH: &'static str;
@@ -23,11 +23,11 @@ pub(crate) trait Setting: Serialize + Send + 'static {
     /// The setting out of all of them.
     fn of(all: &AccountSettings) -> Self;
 
-    /// Makes the change and notes everything that is wrong with what comes of it.
+    /// Applies the change and reports every problem with the result.
     fn change(all: &mut AccountSettings, change: Self::Patch, found: &mut Problems);
 
-    /// For a setting that makes the service write to an address: which one, and what the change
-    /// says of it.
+    /// For a setting that makes the service write to an address: the address, and what the change
+    /// states about it.
     fn forwards<'a>(
         _all: &'a AccountSettings,
         _change: &'a Self::Patch,
@@ -74,7 +74,7 @@ pub(crate) async fn patch<S: Setting>(
     Ok(Json(S::of(&all)))
 }
 
-/// The mail that has to leave before the setting, changed so, forwards anything.
+/// The confirmation mail that the changed setting requires before it forwards anything.
 async fn letter<S: Setting>(
     desk: &AppState,
     who: (&Caller, &GatewayName),

@@ -43,7 +43,7 @@ impl Setting for Click {
     }
 }
 
-/// A picture that counts opens.
+/// An image that counts opens.
 #[derive(Serialize)]
 pub(crate) struct OpenTracking {
     enabled: bool,

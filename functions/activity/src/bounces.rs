@@ -91,8 +91,7 @@ fn shown(class: &str) -> &str {
     }
 }
 
-/// The rows of the days asked about: up to today, and from as long ago as they are kept, when the
-/// query does not say.
+/// The rows of the requested days; by default all stored days up to today.
 async fn rows(app: &App, caller: &Caller, query: &Query) -> Result<Vec<DayBounces>, Rejection> {
     let mut found = Problems::default();
     let (start, end) = (
@@ -125,7 +124,7 @@ fn counted(rows: &[DayBounces], name: impl Fn(&DayBounces) -> Option<String>) ->
     days
 }
 
-/// JSON, or lines of comma separated values for who asks for `text/csv`.
+/// JSON, or comma-separated values if the client accepts `text/csv`.
 fn answer(
     headers: &HeaderMap,
     column: &str,

@@ -14,8 +14,8 @@ pub(crate) struct Category {
     category: String,
 }
 
-/// The names in order; `category` asks for those that begin so. There is one order, so `sort_by`
-/// may name it and nothing else (API facts 1, "Others").
+/// The names in order; `category` filters by prefix. Only one order exists, so `sort_by` accepts no
+/// other (API facts 1, "Others").
 pub(crate) async fn list(
     State(app): State<App>,
     caller: Caller,

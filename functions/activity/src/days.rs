@@ -1,11 +1,11 @@
-//! The days that are asked about, and the periods they fall into.
+//! The requested days, and the periods they belong to.
 
 use jiff::ToSpan as _;
 use jiff::civil::Date;
 use posthaste_http::{Query, Rejection};
 use posthaste_model::{Problems, Timestamp};
 
-/// Days in one answer, at most: what is kept.
+/// The maximum number of days in one answer: the retention of statistics.
 pub(crate) const MOST: i32 = 400;
 
 /// How days are put together.

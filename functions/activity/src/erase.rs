@@ -1,17 +1,15 @@
-//! Forgetting what is stored of one address: copies of mails with their events, the rows of the
-//! search, events that no webhook took, received mails that no receiver took, bodies of large
-//! mails.
+//! Erases the stored data of one address: copies of mails with their events, search rows,
+//! undelivered events and received mails, bodies of large mails.
 //!
-//! The table has no index of addresses where the search is off, so it is looked through page by
-//! page; where a run stopped is kept in the table, and the next run goes on from there. What is
-//! still under way is left: its job holds the address, and would write it again. Entries of the
-//! suppression lists stay unless they are asked for, because they are what keeps the person from
-//! being written to.
+//! The table has no index of addresses when the search is off, so it is scanned page by page; the
+//! position is stored in the table, and the next run continues from there. Mail in progress is
+//! skipped: its job holds the address, and would write it again. Suppression list entries stay
+//! unless requested, because they keep the person from receiving mail.
 //!
-//! What nobody can find, because it lies in queues, finds a mark of the erasure where it would be
-//! stored: events that wait for a webhook do not become dead letters, and a mail that waits for its
-//! time is sent, but its rows stay no longer than its jobs (six days). The mark holds no address,
-//! and goes after eight days.
+//! Data in queues cannot be found; a mark of the erasure applies when it would be stored: events
+//! that wait for a webhook do not become dead letters, and scheduled mail is sent, but its rows are
+//! stored no longer than its jobs (six days). The mark holds no address, and expires after eight
+//! days.
 
 use posthaste_blob::{Blob, BlobError};
 use posthaste_model::{AccountId, EmailAddress, Timestamp};
@@ -20,14 +18,14 @@ use posthaste_store::{
     CopyState, DeadLetter, DeadLetterFilter, Store, StoreError, StoredRow, Trace,
 };
 
-/// Seconds after which no job of a mail can exist any more: scheduled 72 hours ahead, and tried for
-/// 72 more.
+/// Seconds after which no job of a mail can remain: scheduled 72 hours ahead, and retried for 72
+/// more.
 const OVER: i64 = 6 * 86_400;
 
 /// Rows read at a time.
 const LOT: usize = 100;
 
-/// Why an erasure stopped. Called again it goes on.
+/// Why an erasure stopped. The next call resumes it.
 #[derive(Debug, thiserror::Error)]
 pub enum Unerased {
     #[error(transparent)]
@@ -38,18 +36,18 @@ pub enum Unerased {
     Job(#[from] JobError),
 }
 
-/// One address of one account, to be forgotten.
+/// One address of one account, to be erased.
 #[derive(Clone, Copy)]
 pub struct Eraser<'a> {
     pub store: &'a Store,
     pub blob: &'a Blob,
     pub account: &'a AccountId,
     pub address: &'a EmailAddress,
-    /// Whether it leaves the suppression lists too.
+    /// Whether to remove it from the suppression lists too.
     pub suppressions: bool,
 }
 
-/// How far an erasure has come.
+/// The progress of an erasure.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Progress {
     /// Rows and bodies that this run has deleted or changed.
@@ -61,14 +59,11 @@ pub struct Progress {
 }
 
 impl Eraser<'_> {
-    /// Forgets what can be found at once, then looks through `pages` pages of the table.
-    ///
-    /// # Errors
-    /// When the table or the blobs fail.
+    /// Erases what can be found at once, then scans `pages` pages of the table.
     pub async fn run(&self, now: Timestamp, pages: usize) -> Result<Progress, Unerased> {
         let mut progress = Progress::default();
         let folded = self.address.folded();
-        // First, so that what becomes a letter from now on knows it.
+        // First, so that dead letters stored from now on respect the mark.
         self.store.mark_erased(self.account, &folded, now).await?;
         progress.erased += self.letters().await?;
         progress.erased += self.lost_mails().await?;
@@ -105,7 +100,7 @@ impl Eraser<'_> {
         Ok(progress)
     }
 
-    /// Forgets a copy, and says how many rows that were; `None` when it is under way.
+    /// Erases a copy and returns the number of rows; `None` when it is in progress.
     async fn copy(&self, trace: &Trace, now: Timestamp) -> Result<Option<usize>, Unerased> {
         let over = now.since(trace.accepted_at) >= OVER;
         if !over && matches!(trace.state, CopyState::Claimed | CopyState::Deferred) {
@@ -123,7 +118,7 @@ impl Eraser<'_> {
         Ok(Some(erased.await?))
     }
 
-    /// Takes the address's events out of what no webhook took.
+    /// Removes the address's events from the dead letters.
     async fn letters(&self) -> Result<usize, Unerased> {
         let mut wanted = DeadLetterFilter {
             limit: LOT,
@@ -165,7 +160,7 @@ impl Eraser<'_> {
         Ok(true)
     }
 
-    /// Forgets received mails that no receiver took, from the address or to it.
+    /// Erases received mails in the dead letters, from the address or to it.
     async fn lost_mails(&self) -> Result<usize, Unerased> {
         let (mut after, mut forgotten) = (None, 0);
         loop {
@@ -190,7 +185,7 @@ impl Eraser<'_> {
         }
     }
 
-    /// Takes the address off every list.
+    /// Removes the address from every list.
     async fn lists(&self, folded: &str) -> Result<usize, Unerased> {
         let gone = self.store.unsuppress_everywhere(self.account, folded);
         Ok(gone.await?)

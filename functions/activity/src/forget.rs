@@ -1,5 +1,4 @@
-//! `DELETE /v3/messages/recipients/{email}`: an extension of ours. Forgets what is stored of an
-//! address.
+//! `DELETE /v3/messages/recipients/{email}`: an extension. Erases the stored data of an address.
 
 use axum::Json;
 use axum::extract::State;
@@ -15,7 +14,7 @@ use crate::erase::{Eraser, Progress, Unerased};
 /// Pages of the table that one call looks through, 1 MB each: some seconds.
 const PAGES: usize = 20;
 
-/// 204 when nothing is left; 202 with what is, and then the same call is to be made again.
+/// 204 when nothing is left; 202 with the remainder, and then the client repeats the call.
 pub(crate) async fn forget(
     State(app): State<App>,
     caller: Caller,

@@ -1,6 +1,6 @@
 //! `/v3/messages…`, `/v3/stats`, `/v3/categories…`, `/v3/subusers/…stats…`, bounces by
-//! classification: what became of mails, one by one and counted; and forgetting what is stored of
-//! an address.
+//! classification: the results of mails, individually and counted; and erasing the data of an
+//! address.
 
 mod bounces;
 mod categories;
@@ -23,11 +23,11 @@ use posthaste_store::Store;
 
 pub use erase::{Eraser, Progress, Unerased};
 
-/// What the function works with.
+/// The dependencies of the function.
 #[derive(Clone)]
 pub struct App {
     pub store: Store,
-    /// Where the bodies of large mails and the mails that nobody took lie.
+    /// Stores the bodies of large mails and undelivered received mails.
     pub blob: Blob,
     pub clock: Clock,
     /// Whether mails can be searched: whether `webhook-fanout` writes the rows for it.
@@ -38,7 +38,7 @@ impl App {
     /// Reads `TABLE_NAME`, `BUCKET_NAME`, `SEARCH_DAYS`.
     ///
     /// # Errors
-    /// When one that must be there is not, or one cannot be read.
+    /// If a required variable is missing, or one is invalid.
     pub fn from_env(platform: &Platform) -> Result<Self, ConfigError> {
         Ok(Self {
             store: platform.store()?,
@@ -72,7 +72,7 @@ fn of_subusers(routes: Routes<App>) -> Routes<App> {
 pub fn routes(app: App, gate: Authorizer) -> Routes {
     const CLASSES: &str = "/v3/suppression/bounces/classifications";
     const CLASS: &str = "/v3/suppression/bounces/classifications/{classification}";
-    // The service is documented with the one and answers the other (API facts 1, suppressions).
+    // The v3 API documents one path and answers the other (API facts 1, suppressions).
     const CLASSES_TOO: &str = "/v3/suppressions/bounces/classifications";
     const CLASS_TOO: &str = "/v3/suppressions/bounces/classifications/{classification}";
     let activity = Access::Scope("email_activity.read");
@@ -81,7 +81,7 @@ pub fn routes(app: App, gate: Authorizer) -> Routes {
     let names = Access::Scope("categories.read");
     let sums = Access::Scope("categories.stats.sums.read");
     let bounced = Access::Scope("suppression.bounces.read");
-    // The contract has no word for it; this one is nearest to what it takes away.
+    // The v3 API has no scope for this; this is the closest one.
     let forget = Access::Scope("suppression.delete");
     of_subusers(Routes::new(gate))
         .at(Method::GET, "/v3/messages", activity, search::find)

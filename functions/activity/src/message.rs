@@ -1,4 +1,4 @@
-//! `GET /v3/messages/{msg_id}`: what became of one copy (API facts, email activity).
+//! `GET /v3/messages/{msg_id}`: the events of one copy (API facts, email activity).
 
 use axum::Json;
 use axum::extract::State;
@@ -89,7 +89,7 @@ impl MessageDetail {
             .map(|event| (event.at, EventDetail::of(event)))
             .chain(visits)
             .collect();
-        // What stands at one second stays in the order it was written.
+        // Events of the same second stay in the order they were written.
         told.sort_by_key(|(at, _)| *at);
         Self {
             from_email: row.from.clone(),

@@ -1,8 +1,8 @@
 //! The language that mails are searched in: `to_email="ann@example.com" AND status="delivered"`.
 //!
-//! Conditions over fields, joined by `AND`, `OR`, `NOT` and brackets, as the email activity of the
-//! contract takes them. A text is read into a tree that mails are held against; what narrows the
-//! search down, an address and a latest time, is found in the tree.
+//! Conditions over fields, joined by `AND`, `OR`, `NOT` and brackets, as in the v3 API's email
+//! activity. A query is parsed into a tree that mails are matched against; the tree also yields the
+//! address and the latest time that narrow the search.
 
 mod parse;
 mod tokens;
@@ -10,12 +10,12 @@ mod tokens;
 use posthaste_model::{EmailAddress, Timestamp};
 use posthaste_store::Seek;
 
-/// Why a text is no query, in the contract's words.
+/// Why a query is invalid, in the wording of the v3 API.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("invalid syntax: {0}")]
 pub(crate) struct InvalidQuery(pub(crate) String);
 
-/// What can be asked about.
+/// A field of a query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum QueryField {
     MsgId,
@@ -42,7 +42,7 @@ pub(crate) enum Comparison {
     AtLeast,
 }
 
-/// What is held against a field.
+/// The value a field is compared with.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum QueryValue {
     Text(String),
@@ -58,7 +58,7 @@ pub(crate) enum Query {
     Any(Vec<Self>),
     Not(Box<Self>),
     Compare(QueryField, Comparison, QueryValue),
-    /// A pattern in which `%` stands for anything and `_` for one character, in lower case.
+    /// A pattern in which `%` matches anything and `_` one character, in lower case.
     Like(QueryField, String),
     Among(QueryField, Vec<QueryValue>),
     IsNull(QueryField),
@@ -70,7 +70,7 @@ impl Query {
         parse::query(text)
     }
 
-    /// Whether a mail is meant.
+    /// Whether a mail matches.
     pub(crate) fn holds(&self, mail: &Seek) -> bool {
         match self {
             Self::All(all) => all.iter().all(|one| one.holds(mail)),
@@ -89,7 +89,7 @@ impl Query {
         }
     }
 
-    /// The one recipient that every mail meant has.
+    /// The one recipient that every matching mail has.
     pub(crate) fn recipient(&self) -> Option<&str> {
         match self {
             Self::All(all) => all.iter().find_map(Self::recipient),
@@ -109,7 +109,7 @@ impl Query {
         }
     }
 
-    /// A time after which no mail meant was accepted: its last event would be later.
+    /// A time after which no matching mail was accepted: its last event would be later.
     pub(crate) fn until(&self) -> Option<Timestamp> {
         match self {
             Self::All(all) => all.iter().filter_map(Self::until).min(),
@@ -128,7 +128,7 @@ impl Query {
     }
 }
 
-/// What a mail says in a field of texts, as it compares; nothing where it says nothing.
+/// The normalized values of a text field of a mail; empty if it has none.
 fn texts(field: QueryField, mail: &Seek) -> Vec<String> {
     match field {
         QueryField::MsgId => vec![mail.message.of_copy(mail.recipient)],
@@ -185,13 +185,13 @@ fn compare(field: QueryField, how: Comparison, value: &QueryValue, mail: &Seek) 
     }
 }
 
-/// How an address compares; what is none compares in lower case.
+/// The normalized form of an address; any other text in lower case.
 fn folded(text: &str) -> String {
     EmailAddress::parse(text).map_or_else(|_| text.to_lowercase(), |address| address.folded())
 }
 
-/// Whether a text fits a pattern. Takes time in proportion to both lengths at most: the last `%`
-/// is the only place to go back to.
+/// Whether a text matches a pattern. Takes at most time proportional to the product of the lengths:
+/// only the last `%` is backtracked to.
 fn is_like(text: &str, pattern: &str) -> bool {
     let (text, pattern): (Vec<char>, Vec<char>) = (
         text.to_lowercase().chars().collect(),

@@ -1,4 +1,4 @@
-//! `GET /v3/messages`: the mails that a query means (API facts, email activity).
+//! `GET /v3/messages`: the mails that match a query (API facts, email activity).
 
 use axum::Json;
 use axum::extract::State;
@@ -10,13 +10,13 @@ use serde::Serialize;
 use crate::App;
 use crate::query::{InvalidQuery, Query};
 
-/// Mails that one search looks at, at most. One that ends there says so in a header.
+/// The maximum number of mails that one search examines. A search that reaches it sets a header.
 const EXAMINED: usize = 10_000;
 
 /// Mails read at a time.
 const LOT: usize = 500;
 
-/// Says that older mails were not looked at.
+/// Reports that older mails were not examined.
 const INCOMPLETE: HeaderName = HeaderName::from_static("x-search-incomplete");
 
 #[derive(Serialize)]
@@ -36,7 +36,7 @@ struct MessageSummary {
     last_event_time: String,
 }
 
-/// The latest mails that the query means, those with the latest event first.
+/// The latest mails that match the query, those with the latest event first.
 pub(crate) async fn find(
     State(app): State<App>,
     caller: Caller,
@@ -71,7 +71,7 @@ fn limit(parameters: &Parameters) -> Result<usize, Rejection> {
     }
 }
 
-/// The mails, and whether all there are were looked at or enough were found.
+/// The mails, and whether all of them were examined or enough were found.
 async fn look(
     app: &App,
     caller: &Caller,

@@ -36,7 +36,7 @@ pub(crate) struct Stats {
 }
 
 impl Stats {
-    /// The counters of the account that is asked about.
+    /// The counters of the requested account.
     fn whole(metrics: Metrics) -> Self {
         Self {
             metrics,
@@ -80,7 +80,7 @@ pub(crate) async fn global(
     Ok(Json(periods.map(period).collect()))
 }
 
-/// Some categories; `categories` may be given again and again.
+/// Some categories; `categories` may be repeated.
 pub(crate) async fn by_category(
     State(app): State<App>,
     caller: Caller,

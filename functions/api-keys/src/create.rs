@@ -13,7 +13,7 @@ use crate::{AppState, CREATE, maker};
 /// Keys of one account (SPEC, "Limits").
 const MOST: i64 = 100;
 
-/// Makes a key. Its secret is in this answer and nowhere else, ever.
+/// Creates a key. Only this response contains its secret.
 pub(crate) async fn create(
     State(desk): State<AppState>,
     caller: Caller,

@@ -1,7 +1,7 @@
-//! What a key may be given: never more than its maker holds.
+//! The scopes a key may be given: never more than the creating key holds.
 //!
-//! Full Access comes from leaving the scopes out; a list makes a restricted key, or a billing key
-//! when it names billing alone (API facts, section 1: a key has billing scopes or others, never
+//! Omitting the scopes grants Full Access; a list makes a restricted key, or a billing key when it
+//! contains only billing scopes (API facts, section 1: a key has billing scopes or others, never
 //! both).
 
 use axum::http::StatusCode;
@@ -12,7 +12,7 @@ use posthaste_store::{ApiKey, KeyKind};
 /// More names than there are scopes.
 const MOST: usize = 1_000;
 
-/// What a key will hold.
+/// The scopes a key will hold.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Grant {
     pub(crate) kind: KeyKind,
@@ -20,7 +20,7 @@ pub(crate) struct Grant {
 }
 
 impl Grant {
-    /// What a maker who names no scopes hands on: everything he holds himself.
+    /// The grant when no scopes are named: everything the creating key holds.
     pub(crate) fn of_maker(maker: &ApiKey) -> Self {
         Self {
             kind: maker.kind,
@@ -28,10 +28,10 @@ impl Grant {
         }
     }
 
-    /// What a list of names grants.
+    /// The grant for a list of scopes.
     ///
     /// # Errors
-    /// 400 for a list that makes no sense, 403 for one that goes beyond the maker.
+    /// 400 for an invalid list, 403 for one that exceeds the creating key.
     pub(crate) fn named(maker: &ApiKey, names: &[String]) -> Result<Self, Rejection> {
         check_names(names)?;
         let beyond = |name: &str| !maker.holds(name) && !scope::is_mark(name);

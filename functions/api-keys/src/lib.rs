@@ -1,4 +1,4 @@
-//! `/v3/api_keys…` and `/v3/scopes`: an account's keys, and what they may do.
+//! `/v3/api_keys…` and `/v3/scopes`: an account's keys and their scopes.
 
 mod create;
 mod delete;
@@ -17,7 +17,7 @@ use posthaste_store::Store;
 
 pub use paths::PATHS;
 
-/// What the function works with.
+/// The dependencies of the function.
 #[derive(Clone)]
 pub struct App {
     pub store: Store,
@@ -89,10 +89,10 @@ pub fn routes(app: App, gate: Authorizer) -> Routes {
         .with_state(desk)
 }
 
-/// What the handlers share.
+/// The state that the handlers share.
 #[derive(Clone)]
 struct AppState {
     app: App,
-    /// Forgets at once what this instance changes.
+    /// The authorizer, which applies changes made by this instance at once.
     gate: Authorizer,
 }

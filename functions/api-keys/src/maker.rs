@@ -1,13 +1,12 @@
-//! The caller's key, read anew before anything is granted with it: what an instance remembers of a
-//! key may be some seconds old, and a key that is revoked or narrowed meanwhile must not leave
-//! another one behind.
+//! The caller's key, read again before it is used to grant anything: a cached key may be some
+//! seconds old, and a key that has been revoked or narrowed must not create another.
 
 use posthaste_http::{Caller, Rejection};
 use posthaste_store::Maker;
 
 use crate::AppState;
 
-/// A key that changes while it is used is read again this often.
+/// The number of reads of a key that changes while it is used.
 pub(crate) const MAX_ATTEMPTS: u32 = 5;
 
 /// The caller's key as it is now.
@@ -21,7 +20,7 @@ pub(crate) async fn read(
 ) -> Result<Maker, Rejection> {
     let held = &caller.key;
     let maker = desk.app.store.maker(&held.account, &held.id).await?;
-    // Whatever it is now, this instance need not believe the old one any longer.
+    // Drops the cached key of this instance in any case.
     desk.gate.forget_key(&held.id);
     let maker = maker.ok_or_else(Rejection::unauthorized)?;
     match maker.key.holds(scope) {
@@ -30,7 +29,7 @@ pub(crate) async fn read(
     }
 }
 
-/// What a caller is told whose key never stood still.
+/// The response when the caller's key changed during every attempt.
 pub(crate) fn restless() -> Rejection {
     Rejection::unavailable(&"the caller's key keeps changing")
 }

@@ -1,5 +1,5 @@
-//! Every path of the service: behind the gateway this function answers what no route takes, and on
-//! a path of another function it says that the method is wrong.
+//! Every path of the service: behind the gateway this function answers requests that match no
+//! route, and on a path of another function it reports a wrong method.
 
 /// Sorted. The test of the routers holds it to what the functions declare (`tests/it/callers`).
 pub const PATHS: &[&str] = &[

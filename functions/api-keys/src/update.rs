@@ -11,7 +11,7 @@ use crate::grant::Grant;
 use crate::wire::{Brief, KeyRequest, Missing, Whole};
 use crate::{AppState, UPDATE, maker};
 
-/// Gives a key another name and other scopes. Without scopes it keeps the ones it has.
+/// Changes a key's name and scopes. Without scopes the current ones are retained.
 pub(crate) async fn put(
     State(desk): State<AppState>,
     caller: Caller,
@@ -45,7 +45,7 @@ pub(crate) async fn put(
     Err(maker::restless())
 }
 
-/// Gives a key another name; whatever else the body holds changes nothing.
+/// Renames a key; other fields of the body are ignored.
 pub(crate) async fn patch(
     State(desk): State<AppState>,
     caller: Caller,
@@ -70,7 +70,7 @@ async fn change(
     Ok(key)
 }
 
-/// Makes a change felt here at once, in other instances within ten seconds.
+/// Applies a change here at once; in other instances it takes effect within ten seconds.
 fn changed<'a>(desk: &AppState, key: &'a ApiKey) -> &'a ApiKey {
     desk.gate.forget_key(&key.id);
     tracing::info!(account.id = %key.account, "key {} of account {} changed", key.id, key.account);

@@ -1,5 +1,4 @@
-//! What the account of a mail is and decided, remembered for some seconds, so that it costs no
-//! read per copy.
+//! Caches accounts and their settings for a few seconds, so that they cost no read per copy.
 
 use std::sync::Arc;
 
@@ -9,16 +8,15 @@ use posthaste_store::{Account, AccountSettings, AccountStatus, StoreError};
 
 use crate::App;
 
-/// Remembers accounts and their settings.
+/// Caches accounts and their settings.
 #[derive(Debug, Default)]
 pub struct AccountCache {
     accounts: Cache<AccountId, Option<Account>>,
-    /// By account and the number of its changes: settings that did not change are not read again
-    /// because of the account.
+    /// By account and change count: unchanged settings are not read again when the account is.
     settings: Cache<(AccountId, u64), Arc<AccountSettings>>,
 }
 
-/// The account of a mail; it may be gone by now.
+/// The account of a mail, which may have been deleted by now.
 pub(crate) async fn account(app: &App, id: &AccountId) -> Result<Option<Account>, StoreError> {
     let (known, now) = (&app.accounts.accounts, app.clock.now_ms());
     if let Some(known) = known.get(id, now) {
@@ -29,13 +27,13 @@ pub(crate) async fn account(app: &App, id: &AccountId) -> Result<Option<Account>
     Ok(account)
 }
 
-/// Why no mail of the account leaves any more, in the words of its dropped events: it or one above
-/// it was switched off since the mail was accepted, or it is gone. Felt within ten seconds.
+/// Why no mail of the account may leave any more, as its dropped events state: the account or one
+/// above it was suspended or deleted after the mail was accepted. Takes effect within ten seconds.
 pub(crate) async fn suspension_reason(
     app: &App,
     id: &AccountId,
 ) -> Result<Option<&'static str>, StoreError> {
-    // A subuser, under a customer account, under its parent: as deep as the gate looks.
+    // A subuser, under a customer account, under its parent: the depth the authorizer checks.
     const ABOVE: usize = 3;
     let Some(own) = account(app, id).await? else {
         return Ok(Some("Account Deleted"));
@@ -58,8 +56,8 @@ pub(crate) async fn suspension_reason(
     Ok(None)
 }
 
-/// What the account decided for all of its mail. One that never decided anything costs no read
-/// beyond its own.
+/// The settings for all mail of the account. An account without settings costs no read beyond its
+/// own.
 pub(crate) async fn settings(
     app: &App,
     id: &AccountId,

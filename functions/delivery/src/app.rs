@@ -1,4 +1,4 @@
-//! What the worker needs.
+//! The dependencies of the worker.
 
 use std::sync::Arc;
 
@@ -13,11 +13,11 @@ use posthaste_store::Store;
 
 use crate::{AccountCache, Dkim, Spam, Templates};
 
-/// Everything `delivery` works with.
+/// The dependencies of `delivery`.
 #[derive(Clone)]
 pub struct App {
     pub store: Store,
-    /// The send queue: for ranges of large jobs, and for later attempts.
+    /// The send queue: for ranges of large jobs, and for retries.
     pub send: Queue,
     /// The event queue.
     pub events: Queue,
@@ -27,37 +27,38 @@ pub struct App {
     pub entropy: Entropy,
     pub keys: KeyRing,
     pub identity: Identity,
-    /// Signs for the sender's domain; nothing when the relay does.
+    /// Signs for the sender's domain; `None` when the relay signs.
     pub dkim: Option<Dkim>,
-    /// Scores mails before they leave.
+    /// Scores mails before they are sent.
     pub spam: Option<Spam>,
     pub templates: Templates,
-    /// Names this process in claims.
+    /// Identifies this process in claims.
     pub owner: String,
-    /// Whether no other process can deliver from this table (the local host), so that claims of
-    /// an earlier process are dead at once.
+    /// Whether no other process can deliver from this table (the local host), so that claims of an
+    /// earlier process expire at once.
     pub single_process: bool,
-    /// How many copies are in the works at once.
+    /// The number of copies processed concurrently.
     pub concurrency: usize,
     /// Base address of the tracking host; without one nothing is tracked.
     pub tracking: Option<PublicUrl>,
     /// Seconds the table keeps a copy's row.
     pub retention: i64,
-    /// Knows accounts: what they decided, and whether they have an allowance.
+    /// Caches accounts, their settings, and whether they have an allowance.
     pub accounts: Arc<AccountCache>,
 }
 
-/// The names the service goes by.
+/// The domain names of the service.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Identity {
     /// The right side of every Message-ID.
     pub hostname: Hostname,
-    /// Where bounces come back to. Without one the sender's own address is the envelope sender.
+    /// The domain that receives bounces. Without one the sender's own address is the envelope
+    /// sender.
     pub bounce_domain: Option<Hostname>,
 }
 
 impl Identity {
-    /// Where unsubscribe mails are read; nowhere without a domain that mail comes back to.
+    /// The address that receives unsubscribe mails; `None` without a bounce domain.
     pub(crate) fn leave_mailbox(&self) -> Option<String> {
         let domain = self.bounce_domain.as_ref()?;
         Some(format!("{LEAVE_MAILBOX}@{domain}"))
@@ -70,7 +71,7 @@ impl App {
         format!("{message}.{recipient}@{}", self.identity.hostname)
     }
 
-    /// The envelope sender of a copy: one per recipient, so that a bounce by mail finds it.
+    /// The envelope sender of a copy: one per recipient, so that a bounce identifies its copy.
     pub(crate) fn envelope_sender(
         &self,
         (account, message, recipient): (&AccountId, &MessageId, u32),

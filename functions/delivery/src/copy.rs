@@ -17,13 +17,13 @@ use crate::outcome::{EventContext, RecordResult};
 use crate::retry::pause;
 use crate::{App, RetryReason};
 
-/// Seconds a claim keeps others away: longer than the longest hand-over can take.
+/// The duration of a claim in seconds: longer than the longest hand-over can take.
 pub(crate) const LEASE: i64 = 900;
 
-/// Why a copy is dropped that outgrew the limit of a whole mail.
+/// Why a copy that exceeds the size limit of a mail is dropped.
 const TOO_LARGE: &str = "the composed mail is not below 30 MiB";
 
-/// Trouble that only a later run of the same job can mend.
+/// An error that a later run of the same job may resolve.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum WorkError {
     #[error(transparent)]
@@ -37,7 +37,7 @@ pub(crate) enum WorkError {
 }
 
 impl WorkError {
-    /// Whether it passes.
+    /// Whether the error is transient.
     pub(crate) fn verdict(&self) -> Disposition {
         match self {
             Self::Job(_) => Disposition::Fail,
@@ -47,19 +47,19 @@ impl WorkError {
     }
 }
 
-/// What all copies of a job are made from.
+/// What all copies of a job share.
 #[derive(Clone, Copy)]
 pub(crate) struct JobContext<'a> {
     pub(crate) job: &'a Job,
     pub(crate) mail: &'a Mail,
-    /// The account's own.
+    /// The settings of the account.
     pub(crate) settings: &'a AccountSettings,
-    /// Those in force for this mail.
+    /// The settings that apply to this mail.
     pub(crate) effective: &'a Effective,
 }
 
-/// Brings one copy one step further and gives back what happened. It is made with a template, with
-/// none, or not at all: then it ends as dropped for that reason.
+/// Advances one copy by one step and returns the result. The copy is made with a template, without
+/// one, or not at all: then it is dropped for that reason.
 pub(crate) async fn deliver(
     app: &App,
     order: JobContext<'_>,
@@ -119,7 +119,7 @@ pub(crate) async fn deliver(
     finish(app, job, copy.recipient, processed, end).await
 }
 
-/// The copy was brought this far by an earlier run: what it told may not have been published.
+/// An earlier run brought the copy this far: its events may not have been published.
 pub(crate) async fn replayed_events(
     app: &App,
     job: &Job,
@@ -166,20 +166,21 @@ fn render(
 
 /// Why a copy cannot be built.
 enum Unbuilt {
-    /// The mail's own fault, which no later try changes.
+    /// An error of the mail itself, which no retry resolves.
     Mail(String),
-    /// Ours alone is in the stamp: another try, after an operator has seen to it, may do.
+    /// The service supplies the stamped values: a retry may succeed after an operator intervenes.
     Configuration(String),
 }
 
-/// What was built, signed, where it is not too large.
+/// The finished mail, signed, if it is not too large.
 fn finished(
     mail: &Mail,
     signer: Option<&Signer>,
     built: Result<Vec<u8>, BuildError>,
 ) -> Result<Vec<u8>, Unbuilt> {
     match built {
-        // What templates, footers, substitutions and links make of it was not known before.
+        // The effect of templates, footers, substitutions and links on the size was not known
+        // before.
         Ok(bytes) if bytes.len() >= largest(mail) => Err(Unbuilt::Mail(TOO_LARGE.to_owned())),
         Ok(bytes) => Ok(crate::dkim::signed(signer, bytes)),
         Err(error @ BuildError::Stamp(_)) => Err(Unbuilt::Configuration(error.to_string())),
@@ -249,9 +250,9 @@ async fn hand_over<'a>(
     about(now).end(attempt)
 }
 
-/// Octets that rendering makes at most of the texts of the mail, with what is put into them.
+/// The maximum size in octets of the mail's texts once rendered, with the values inserted.
 fn rendered_size(mail: &Mail, copy: RecipientCopy<'_>, template: Option<&Compiled>) -> usize {
-    // A template is compiled away, and what its loops make of the data can be anything.
+    // A template is compiled, and its loops over the data can produce any size.
     if template.is_some() {
         return posthaste_offload::UNKNOWN;
     }
@@ -261,21 +262,21 @@ fn rendered_size(mail: &Mail, copy: RecipientCopy<'_>, template: Option<&Compile
         .saturating_mul(growth(&mail.sections))
 }
 
-/// How many times as long a text may become in which each tag is replaced by its value.
+/// The factor by which a text may grow when each tag is replaced by its value.
 fn growth<'a>(tags: impl IntoIterator<Item = (&'a String, &'a String)>) -> usize {
     let of_tag = |(tag, value): (&String, &String)| value.len().div_ceil(tag.len().max(1));
     tags.into_iter().map(of_tag).fold(1, usize::max)
 }
 
-/// About how much there is to compose and sign.
+/// The approximate size of what is composed and signed.
 fn built_size(mail: &Mail, rendered: &Rendered) -> usize {
     let texts = rendered.parts.iter().map(|part| part.value.len());
     let files = mail.attachments.iter().map(|file| file.content.len());
     texts.chain(files).sum::<usize>() + crate::submitted::size(mail)
 }
 
-/// Octets that a copy is below. A mail that came whole was measured as it came: what it gains of
-/// headers does not count.
+/// The size limit of a copy in octets. A mail submitted whole was measured on arrival: headers
+/// added since do not count.
 fn largest(mail: &Mail) -> usize {
     const HEADERS: usize = 64 << 10;
     match mail.submitted {
@@ -284,7 +285,7 @@ fn largest(mail: &Mail) -> usize {
     }
 }
 
-/// The outside of a copy.
+/// The envelope of a copy.
 fn envelope(
     app: &App,
     order: JobContext<'_>,
@@ -308,8 +309,8 @@ fn envelope(
     }
 }
 
-/// Queues the next attempt, then records this one: in the other order a crash in between would
-/// lose the copy, in this one the claim absorbs the second job.
+/// Queues the retry, then records this attempt: in the opposite order a crash in between would lose
+/// the copy; in this order the claim absorbs the second job.
 async fn finish(
     app: &App,
     job: &Job,
@@ -357,7 +358,7 @@ async fn finish(
     };
     let which = (&job.account, &job.message, recipient);
     match app.store.record(which, job.attempt, &outcome).await {
-        // It was handed over: that stays true, and is told.
+        // It was handed over: the event still says so.
         Err(error) if error.is_permanent() => {
             let what = format!("how message {message} ended cannot be recorded");
             crate::unrecordable::alarm(&what, &error);
@@ -369,7 +370,7 @@ async fn finish(
     Ok(events)
 }
 
-/// Sees to it that the next attempt comes: by the queue's own delay, or as a due row.
+/// Schedules the retry: with the queue's own delay, or as a due row.
 async fn again(app: &App, next: &Job, recipient: u32, wait: Duration) -> Result<(), WorkError> {
     let text = next.to_text()?;
     if wait <= LONGEST_DELAY {

@@ -1,11 +1,11 @@
-//! What a batch came to, for the dashboard and the alarms.
+//! Reports the metrics of a batch, for the dashboard and the alarms.
 
 use std::collections::BTreeSet;
 
 use posthaste_model::{Event, EventKind};
 
-/// Writes the figures of a batch; `again` jobs go back to the queue. A job that runs twice counts
-/// twice: these are figures of work done, the rows are the truth about mails.
+/// Writes the metrics of a batch; `again` jobs return to the queue. A job that runs twice counts
+/// twice: the metrics measure work done, and the rows are authoritative about mails.
 pub(crate) fn tell(events: &[Event], again: usize) {
     if events.is_empty() && again == 0 {
         return;
@@ -24,8 +24,8 @@ pub(crate) fn tell(events: &[Event], again: usize) {
     );
 }
 
-/// Copies that were offered to the relay. One that SES takes at a later attempt has nothing to
-/// tell yet and is not among them.
+/// Copies that were offered to the relay. A copy that SES accepts at a later attempt has no event
+/// yet and is not counted.
 fn offered(events: &[Event]) -> usize {
     let kinds = [
         EventKind::Processed,

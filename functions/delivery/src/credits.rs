@@ -1,9 +1,8 @@
-//! Sending allowances: what is past an account's credits is dropped.
+//! Sending allowances: a copy beyond the account's credits is dropped.
 //!
-//! One copy costs one credit, taken at its first attempt by whoever won its claim: a repeated job
-//! takes none. The service's own notices take none either: an account without credits can still
-//! verify a sender. A process that dies between the claim and the outcome has taken a credit that the
-//! next one takes again; nothing gives it back.
+//! One copy costs one credit, charged at its first attempt by the job that claims it: a repeated
+//! job charges none. The service's own notices are free: an account without credits can still
+//! verify a sender. A crash between claim and outcome charges the credit twice; it is not refunded.
 
 use posthaste_model::Mail;
 use posthaste_queue::Job;
@@ -13,11 +12,10 @@ use crate::App;
 use crate::account::account;
 use crate::copy::WorkError;
 
-/// The reason of SPEC, "Events".
+/// The drop reason of SPEC, "Events".
 pub(crate) const OVER_QUOTA: &str = "Recipient List over Package Quota";
 
-/// What is to be sent, or the reason why not: a copy that is about to leave for the first time
-/// pays for it.
+/// What to send, or the reason not to: a copy at its first attempt is charged here.
 pub(crate) async fn charge_credit(
     app: &App,
     (job, mail): (&Job, &Mail),

@@ -1,4 +1,4 @@
-//! The signature of the sender's domain, where the relay does not make it.
+//! Signs for the sender's domain, unless the relay does.
 
 use std::fmt;
 use std::sync::Arc;
@@ -11,11 +11,11 @@ use posthaste_webhook::Sealer;
 
 use crate::App;
 
-/// What was found for an account and a sender's domain.
+/// The signer found for an account and a sender's domain.
 type Signers = Cache<(AccountId, String), Option<Arc<Signer>>>;
 
-/// Opens the keys of domains and remembers them for a few seconds. That a sender has no domain is
-/// remembered too: a mail that leaves in the seconds after its domain was proven may be unsigned.
+/// Opens the keys of domains and caches them for a few seconds. A missing domain is cached too:
+/// mail sent within seconds of the domain's verification may be unsigned.
 #[derive(Clone)]
 pub struct Dkim {
     sealer: Arc<Sealer>,
@@ -35,8 +35,8 @@ impl Dkim {
         Self { sealer, known }
     }
 
-    /// The signer of a domain. A key that does not open leaves the mail unsigned and an operator
-    /// told: the mail itself has done nothing wrong.
+    /// The signer of a domain. If a key cannot be opened, the mail is sent unsigned and an error is
+    /// logged.
     fn signer(&self, domain: &Domain) -> Option<Arc<Signer>> {
         let key = domain.keys.first()?;
         let (account, name) = (&domain.account, &domain.domain);
@@ -59,8 +59,8 @@ impl Dkim {
     }
 }
 
-/// What signs mails of this sender; nothing when the relay signs, or no domain of the account
-/// stands for the address.
+/// The signer for mail of this sender; `None` when the relay signs, or no domain of the account
+/// covers the address.
 pub(crate) async fn signer(
     app: &App,
     account: &AccountId,
@@ -79,7 +79,7 @@ pub(crate) async fn signer(
     Ok(signer)
 }
 
-/// The mail as it leaves.
+/// The mail, signed if there is a signer.
 pub(crate) fn signed(signer: Option<&Signer>, mail: Vec<u8>) -> Vec<u8> {
     let Some(signer) = signer else { return mail };
     match signer.sign(&mail) {

@@ -1,7 +1,7 @@
-//! Copies to an address that was forgotten while their job waited.
+//! Copies to an address that was erased while their job waited.
 //!
-//! They are sent: who asks to forget what is stored does not cancel what is planned. But what is
-//! stored of them goes as soon as no job can need it, whatever the owner of the stack set.
+//! They are sent: a request to erase stored data does not cancel scheduled mail. But the data
+//! stored about them expires as soon as no job can need it, whatever retention is configured.
 
 use posthaste_model::RecipientCopy;
 use posthaste_queue::Job;
@@ -9,18 +9,18 @@ use posthaste_store::StoreError;
 
 use crate::App;
 
-/// Seconds after which no job of a mail can come any more: scheduled 72 hours ahead, and tried for
-/// 72 more.
+/// Seconds after which no job of a mail can remain: scheduled 72 hours ahead, and retried for 72
+/// more.
 const OVER: i64 = 6 * 86_400;
 
-/// Seconds the table keeps the copy's row.
+/// Seconds for which the table stores the copy's row.
 pub(crate) async fn retention(
     app: &App,
     job: &Job,
     copy: RecipientCopy<'_>,
 ) -> Result<i64, StoreError> {
     if job.due.is_none() && job.attempt == 0 {
-        // It has not waited, so nobody asked in between.
+        // The job has not waited, so no erasure can have happened in between.
         return Ok(app.retention);
     }
     let email = copy.mailbox.email.folded();

@@ -1,4 +1,4 @@
-//! The worker under Lambda, out of its variables.
+//! Configures the Lambda worker from environment variables.
 
 use std::sync::Arc;
 
@@ -10,13 +10,13 @@ use posthaste_runtime::{ConfigError, Platform};
 use crate::{App, Dkim, Identity, Spam};
 
 impl App {
-    /// Reads `TABLE_NAME`, `SEND_QUEUE_URL`, `EVENTS_QUEUE_URL`, `BUCKET_NAME`, `DELIVERY`
-    /// (`ses` or a relay URL), `CONFIGURATION_SET`, `IP_POOLS`, `STACK_SECRET`, `HOSTNAME_OF_SERVICE`,
-    /// `BOUNCE_DOMAIN`, `TRACKING_URL` (or else `PUBLIC_URL`: without any nobody could leave a
-    /// list), `RETENTION_DAYS`, `SPAM_FILTER`.
+    /// Reads `TABLE_NAME`, `SEND_QUEUE_URL`, `EVENTS_QUEUE_URL`, `BUCKET_NAME`, `DELIVERY` (`ses`
+    /// or a relay URL), `CONFIGURATION_SET`, `IP_POOLS`, `STACK_SECRET`, `HOSTNAME_OF_SERVICE`,
+    /// `BOUNCE_DOMAIN`, `TRACKING_URL` (or else `PUBLIC_URL`: unsubscribe links require one),
+    /// `RETENTION_DAYS`, `SPAM_FILTER`.
     ///
     /// # Errors
-    /// When one that must be there is not, or one cannot be read.
+    /// If a required variable is missing, or one is invalid.
     pub fn from_env(platform: &Platform) -> Result<Self, ConfigError> {
         let vars = platform.env();
         let delivery = vars.required("DELIVERY")?;

@@ -1,10 +1,10 @@
-//! Takes jobs from the send queue and makes of each recipient one copy, one claim, one attempt
-//! at the relay and one stream of events.
+//! Reads jobs from the send queue and gives each recipient one copy, one claim, one attempt at the
+//! relay and one stream of events.
 //!
-//! Every job may run twice. What keeps the second run from sending is the claim (see
-//! `posthaste_store::Store::claim`); what keeps the first from losing anything is the order:
-//! claim, hand over, queue the retry if one is due, record the outcome, publish the events, and
-//! only then is the job forgotten.
+//! Every job may run twice. The claim keeps the second run from sending (see
+//! `posthaste_store::Store::claim`); the order keeps the first from losing anything: claim, hand
+//! over, queue the retry if one is due, record the outcome, publish the events, and only then
+//! delete the job.
 
 mod account;
 mod app;

@@ -1,4 +1,4 @@
-//! Who is not written to: the lists of an account, read once for all recipients of a job.
+//! Suppressed recipients: the lists of an account, read once for all recipients of a job.
 
 use std::collections::HashMap;
 
@@ -35,10 +35,10 @@ pub(crate) async fn read(
 }
 
 impl AccountLists {
-    /// Why the recipient is not written to, in the words of SPEC, "Events", dropped. Each bypass
-    /// lifts its own list only; none of the three lifts a group (SPEC, `mail_settings`). So does
-    /// the account's whitelist, for bounces and unsubscribes; a bounce that the account wants
-    /// forgotten by now is none.
+    /// Why the recipient is suppressed, as SPEC, "Events", dropped, words it. Each bypass lifts its
+    /// own list only; none of the three lifts a group (SPEC, `mail_settings`). The account's
+    /// whitelist lifts bounces and unsubscribes; a bounce past the account's purge period does not
+    /// count.
     pub(crate) fn reason(
         &self,
         mail: &Mail,

@@ -1,4 +1,4 @@
-//! From the relay's answer to the state of a copy and its events.
+//! Derives the state of a copy and its events from the relay's answer.
 
 use posthaste_mailer::{Attempt, Cause, Classification, bounce_type, classify};
 use posthaste_model::{BounceType, Category, Event, EventKind, Millis, Timestamp};
@@ -7,7 +7,7 @@ use posthaste_store::CopyState;
 
 use crate::retry::SHELF_LIFE;
 
-/// What every event of a copy says.
+/// The fields that all events of a copy share.
 pub(crate) struct EventContext<'a> {
     pub job: &'a Job,
     pub recipient: u32,
@@ -18,18 +18,18 @@ pub(crate) struct EventContext<'a> {
     pub now: Millis,
 }
 
-/// How an attempt ends for a copy.
+/// The result of an attempt for a copy.
 #[derive(Debug)]
 pub(crate) struct RecordResult {
     pub state: CopyState,
-    /// What can be told already.
+    /// The event that can already be published.
     pub event: Option<Event>,
-    /// Whose trouble a deferral is.
+    /// The cause of a deferral.
     pub retry: Option<Cause>,
 }
 
 impl EventContext<'_> {
-    /// An event of this copy with what all of them carry.
+    /// An event of this copy with the shared fields.
     pub(crate) fn event(&self, kind: EventKind) -> Event {
         let job = self.job;
         let id = Event::derived_id(&job.message, self.recipient, kind, job.attempt);
@@ -47,7 +47,7 @@ impl EventContext<'_> {
         event
     }
 
-    /// `processed`: the copy is ready for the relay. Told once, with the first attempt.
+    /// `processed`: the copy is ready for the relay. Published once, with the first attempt.
     pub(crate) fn processed(&self) -> Event {
         let mut event = self.event(EventKind::Processed);
         let planned = self.mail.send_at_of(self.personalization);
@@ -77,16 +77,16 @@ impl EventContext<'_> {
         }
     }
 
-    /// The copy could not be built for a reason of our own: it is tried again, and rings like a
-    /// relay in trouble, for it is mended by the same people.
+    /// The copy could not be built because of the service's configuration: it is retried, and
+    /// raises the same alarm as a relay failure, since operators resolve both.
     pub(crate) fn unbuilt(&self) -> RecordResult {
-        // RFC 3463, section 3.4: the system is not set up as it should be.
+        // RFC 3463, section 3.4: the system is not configured correctly.
         let status = Some("4.3.5".to_owned());
         let response = "the service is not configured to build this mail".to_owned();
         self.deferred(response, status, Cause::Relay, None)
     }
 
-    /// What the relay's answer means.
+    /// The result that the relay's answer means.
     pub(crate) fn end(&self, attempt: Attempt) -> RecordResult {
         match attempt {
             Attempt::Accepted {
@@ -102,7 +102,7 @@ impl EventContext<'_> {
                     retry: None,
                 }
             }
-            // Its `ses-feedback` tells the rest.
+            // `ses-feedback` reports the rest.
             Attempt::Handed { .. } => RecordResult {
                 state: CopyState::Handed,
                 event: None,
@@ -155,7 +155,7 @@ impl EventContext<'_> {
         if self.now.seconds().since(start) >= SHELF_LIFE {
             let mut event = self.event(EventKind::Bounce);
             event.bounce_type = Some(BounceType::Expired);
-            // Trouble of our own must not count against the address, see `Store::apply_suppressions`.
+            // A failure of the service must not count against the address, see `Store::apply_suppressions`.
             let class = match cause {
                 Cause::Relay => Classification::Technical,
                 Cause::Recipient => Classification::Unclassified,
@@ -230,7 +230,7 @@ mod tests {
             (event.kind, event.status.as_deref()),
             (EventKind::Deferred, Some("4.3.5"))
         );
-        // As trouble of our own it does not count against the address.
+        // A failure of the service does not count against the address.
         let end = at(SHELF_LIFE).unbuilt();
         assert_eq!((end.state, end.retry), (CopyState::Bounced, None));
         let event = end.event.unwrap();

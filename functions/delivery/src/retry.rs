@@ -4,16 +4,16 @@ use std::time::Duration;
 
 use posthaste_mailer::Cause;
 
-/// A copy that no relay took in this many seconds ends as expired (DESIGN: 72 hours).
+/// A copy that no relay accepts within this many seconds expires (DESIGN: 72 hours).
 pub(crate) const SHELF_LIFE: i64 = 72 * 3600;
 
-/// Whose trouble sets the pace.
+/// The cause that sets the pace of retries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RetryReason {
-    /// The receiving side asked to come again: 1, 2, 4 … minutes, at most an hour.
+    /// The receiving side deferred the mail: 1, 2, 4 … minutes, at most an hour.
     Recipient,
-    /// The relay cannot be reached or does not know us: 5, 10, 20 … seconds, at most 15 minutes,
-    /// because it is mended by people of our own.
+    /// The relay is unreachable or rejects our credentials: 5, 10, 20 … seconds, at most 15
+    /// minutes, because operators resolve it.
     Relay,
 }
 
@@ -26,8 +26,8 @@ impl From<Cause> for RetryReason {
     }
 }
 
-/// The pause after attempt `attempt` (from 0), with up to a tenth of `jitter` (0 to 99) added so
-/// that copies which failed together do not come back together.
+/// The pause after attempt `attempt` (from 0), plus up to a tenth of `jitter` (0 to 99), so that
+/// copies which failed together are not retried together.
 pub fn pause(patience: RetryReason, attempt: u32, jitter: u64) -> Duration {
     let (first, most) = match patience {
         RetryReason::Recipient => (60_000, 3_600_000),

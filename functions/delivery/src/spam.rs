@@ -1,9 +1,9 @@
-//! What the operator's spam filter makes of a mail before it leaves.
+//! Applies the operator's spam filter to a mail before it is sent.
 //!
-//! A mail is scored at its first attempt, as it would leave. The account may be stricter than the
-//! filter (`mail_settings/spam_check`), never laxer: the operator answers for what leaves. A
-//! filter in trouble keeps no mail back; it is said in the log, and left alone for ten seconds so
-//! that mails do not wait for it one after the other.
+//! A mail is scored at its first attempt, as it would be sent. The account may be stricter than the
+//! filter (`mail_settings/spam_check`), never laxer: the operator is responsible for outgoing mail.
+//! A failing filter blocks no mail; the failure is logged, and the filter is skipped for ten
+//! seconds so that mails do not wait for it in turn.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use crate::App;
 /// The reason of SPEC, "Events".
 pub(crate) const SPAM_CONTENT: &str = "Spam Content";
 
-/// The filter, and whether it is in trouble.
+/// The filter, and whether it is failing.
 #[derive(Clone, Debug)]
 pub struct Spam {
     filter: Filter,
@@ -25,14 +25,14 @@ pub struct Spam {
 }
 
 impl Spam {
-    /// Asks this filter.
+    /// Uses this filter.
     pub fn new(filter: Filter) -> Self {
         let trouble = Arc::default();
         Self { filter, trouble }
     }
 }
 
-/// Whether the mail is kept back as spam.
+/// Whether the mail is blocked as spam.
 pub(crate) async fn is_spam(app: &App, job: &Job, settings: &AccountSettings, mail: &[u8]) -> bool {
     let Some(spam) = app.spam.as_ref().filter(|_| job.attempt == 0) else {
         return false;

@@ -1,5 +1,5 @@
-//! Mails that came whole, by SMTP: the same settings, events and outcomes as any other, and every
-//! byte that nobody asked to change stays as it came.
+//! Mails submitted whole, by SMTP: they get the same settings, events and outcomes as any other,
+//! and every byte without a requested change stays as submitted.
 
 use posthaste_mime::submitted::{Changes, SubmittedHead, pass_on, texts};
 use posthaste_mime::{BuildError, Stamp};
@@ -14,14 +14,14 @@ pub(crate) fn opened(mut mail: Mail) -> Mail {
     mail
 }
 
-/// Octets of the message as it came; none for a mail that is composed here.
+/// The size of the submitted message in octets; 0 for a mail that is composed here.
 pub(crate) fn size(mail: &Mail) -> usize {
     mail.submitted
         .as_ref()
         .map_or(0, |whole| whole.mime.bytes().len())
 }
 
-/// Why no copy of the mail is to leave.
+/// Why no copy of the mail may be sent.
 pub(crate) fn refused(mail: &Mail) -> Option<&str> {
     mail.submitted.as_ref()?.refused.as_deref()
 }
@@ -48,7 +48,7 @@ pub(crate) fn build(
             true => &copy.personalization.to,
             false => &[],
         },
-        // As it came, byte for byte, unless something was put into it.
+        // Unchanged, byte for byte, unless something was inserted.
         reply_to: match is_new {
             true => &rendered.reply_to,
             false => &[],

@@ -1,4 +1,4 @@
-//! The template of a mail: its active version, compiled once and remembered for a few seconds.
+//! The template of a mail: its active version, compiled once and cached for a few seconds.
 
 use std::sync::Arc;
 
@@ -13,24 +13,24 @@ use crate::App;
 /// Compiled templates by account and template id.
 pub type Templates = Arc<Cache<(AccountId, String), Arc<Compiled>>>;
 
-/// A text that was replaced while it was read is looked for this often.
+/// The number of lookups of a text that is replaced while it is read.
 const MAX_ATTEMPTS: u32 = 3;
 
-/// Why a mail cannot have its template.
+/// Why a template is unavailable.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum NoTemplate {
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// It was there when the mail was accepted. The words are for the dropped event.
+    /// The template was deleted after the mail was accepted. The text is for the dropped event.
     #[error("{0}")]
     Gone(String),
-    /// Only what compiles is stored: this release does not take what an earlier one took, and the
-    /// mail waits for one that does.
+    /// Only templates that compile are stored: this release rejects what an earlier one accepted,
+    /// and the mail waits for one that accepts it.
     #[error("template {0} was stored and cannot be compiled any more: {1}")]
     Uncompiled(String, CompileError),
 }
 
-/// What the mail's copies are rendered with; nothing when it names no template.
+/// The template that renders the mail's copies; `None` when the mail names none.
 pub(crate) async fn of(
     app: &App,
     job: &Job,

@@ -1,9 +1,9 @@
-//! Copies that the table cannot hold.
+//! Copies that the table cannot store.
 //!
-//! Rows are bounded so that this does not happen; where it does, repeating the job would not help,
-//! and a mail that was accepted must end in a state. So the copy is dropped, with a row of a small,
-//! fixed size and an alarm. Where the table refuses that row too, the trouble is not the mail's,
-//! and the job comes again.
+//! Rows are bounded so that this does not happen; if it does, repeating the job would not help, and
+//! an accepted mail must end in a state. So the copy is dropped, with a row of a small, fixed size
+//! and an alarm. If the table rejects that row too, the mail is not the cause, and the job is
+//! retried.
 
 use posthaste_model::{Event, Mail, Masked, RecipientCopy};
 use posthaste_queue::Job;
@@ -16,7 +16,7 @@ use crate::outcome::EventContext;
 /// The reason of the dropped event.
 pub(crate) const UNRECORDABLE: &str = "Cannot Be Recorded";
 
-/// Why the table refused, if it would refuse the same again.
+/// The table's refusal, if it is permanent.
 pub(crate) fn refusal(trouble: &WorkError) -> Option<&StoreError> {
     match trouble {
         WorkError::Store(error) if error.is_permanent() => Some(error),
@@ -24,13 +24,13 @@ pub(crate) fn refusal(trouble: &WorkError) -> Option<&StoreError> {
     }
 }
 
-/// Writes the figure that the alarm watches, and the line beside it.
+/// Writes the metric that the alarm watches, and the log line.
 pub(crate) fn alarm(what: &str, error: &StoreError) {
     tracing::info!(target: "metrics", unrecordable = 1_u64);
     tracing::error!(error = %error, "{what}: {error}");
 }
 
-/// Ends a copy as dropped, and gives back its event.
+/// Ends a copy as dropped, and returns its event.
 pub(crate) async fn drop_copy(
     app: &App,
     (job, mail): (&Job, &Mail),

@@ -1,4 +1,4 @@
-//! From a batch of queue messages to copies.
+//! Processes a batch of queue messages.
 
 use std::time::Duration;
 
@@ -21,8 +21,8 @@ use crate::copy::{JobContext, WorkError, deliver};
 use crate::template::NoTemplate;
 use crate::unrecordable;
 
-/// A job with more recipients than this is cut into ranges first, so that no invocation runs
-/// past half its timeout.
+/// A job with more recipients than this is split into ranges first, so that no invocation runs past
+/// half its timeout.
 const RANGE: u32 = 50;
 
 /// Handles a batch of the send queue.
@@ -39,7 +39,7 @@ pub async fn handle(app: &App, event: &SqsEvent) -> BatchResult {
             Disposition::Retry | Disposition::Fail => result.add(id, verdict),
         }
     }
-    // Published once for the whole batch. If that fails, the jobs come back and tell it again.
+    // Published once for the whole batch. If that fails, the jobs are retried and publish again.
     if let Err(error) = publish(app, &events).await {
         tracing::error!(error = %error, "events could not be queued: {error}");
         for id in done {
@@ -51,9 +51,9 @@ pub async fn handle(app: &App, event: &SqsEvent) -> BatchResult {
 }
 
 async fn publish(app: &App, events: &[Event]) -> Result<(), WorkError> {
-    // First what the events mean for the addresses: both may be done again, neither left out.
+    // Suppressions first: both writes can be repeated, neither may be skipped.
     match app.store.apply_suppressions(events).await {
-        // The lists miss an address; the events still go where they are awaited.
+        // The lists miss an address; the events are still published.
         Err(error) if error.is_permanent() => {
             unrecordable::alarm("the suppression lists miss an address", &error);
         }
@@ -65,14 +65,14 @@ async fn publish(app: &App, events: &[Event]) -> Result<(), WorkError> {
     Ok(())
 }
 
-/// One job: cut it, or deliver its copies.
+/// Handles one job: splits it, or delivers its copies.
 async fn work(app: &App, record: &SqsMessage) -> (Disposition, Vec<Event>) {
     let text = record.body.as_deref().unwrap_or_default();
     let (job, mail) = match load(app, text).await {
         Ok(loaded) => loaded,
         Err(why) => {
-            // What cannot be read ends with the dead letters, which an alarm watches: a newer release may have
-            // written it, or somebody may bring its blob back.
+            // An unreadable job goes to the dead letters, which an alarm watches: a newer release
+            // may have written it, or its blob may be restored.
             tracing::error!(error = %why, "{why}");
             return (why.verdict(), Vec::new());
         }
@@ -122,7 +122,7 @@ async fn work(app: &App, record: &SqsMessage) -> (Disposition, Vec<Event>) {
     deliver_copies(app, &job, &mail, copies, made).await
 }
 
-/// What becomes of a job whose template is not at hand.
+/// Handles a job whose template is unavailable.
 async fn without_template(
     app: &App,
     (job, mail): (&Job, &Mail),
@@ -137,8 +137,8 @@ async fn without_template(
             tracing::warn!(message.id = %job.message, "message {} must wait for its template: {error}", job.message);
             (Disposition::Retry, Vec::new())
         }
-        // Not the sender's fault: it ends with the dead letters, which an alarm watches, and a
-        // release that compiles it delivers it from there.
+        // Not the sender's fault: the job goes to the dead letters, which an alarm watches, and a
+        // release that compiles the template delivers it from there.
         NoTemplate::Gone(_) | NoTemplate::Uncompiled(..) => {
             tracing::error!(message.id = %job.message, "message {} must wait: {error}", job.message);
             (Disposition::Fail, Vec::new())
@@ -146,7 +146,7 @@ async fn without_template(
     }
 }
 
-/// Brings every copy one step further, a few at a time.
+/// Advances every copy by one step, several concurrently.
 async fn deliver_copies(
     app: &App,
     job: &Job,
@@ -209,7 +209,7 @@ async fn deliver_copies(
     (verdict, events)
 }
 
-/// Ends the job's copies among these as dropped: the table refuses what they need.
+/// Ends the given copies of the job as dropped: the table rejects what they need.
 async fn drop_all<'a>(
     app: &App,
     (job, mail): (&Job, &Mail),
@@ -229,16 +229,16 @@ async fn drop_all<'a>(
     (verdict, events)
 }
 
-/// Whether a piece leaves.
+/// Whether a job is delivered.
 enum SendDecision {
     Deliver,
-    /// Another job will see to it.
+    /// Another job handles it.
     Skip,
-    /// Every copy ends as dropped, for this reason.
+    /// Every copy is dropped, for this reason.
     Drop(&'static str),
 }
 
-/// What is to leave now, of an account that may still send.
+/// Decides whether to deliver now, and only for an account that may still send.
 async fn decide(app: &App, job: &Job, mail: &Mail, text: &str) -> Result<SendDecision, WorkError> {
     let leave = check_schedule(app, job, mail, text).await?;
     if !matches!(leave, SendDecision::Deliver) {
@@ -248,7 +248,7 @@ async fn decide(app: &App, job: &Job, mail: &Mail, text: &str) -> Result<SendDec
     Ok(barred.map_or(SendDecision::Deliver, SendDecision::Drop))
 }
 
-/// Reads the state of the piece and its batch again, at the moment of sending.
+/// Reads the state of the job and its batch again, at the moment of sending.
 async fn check_schedule(
     app: &App,
     job: &Job,
@@ -311,7 +311,7 @@ impl Unloadable {
 async fn load(app: &App, text: &str) -> Result<(Job, Mail), Unloadable> {
     let mut job = posthaste_offload::run(text.len(), || Job::from_text(text)).await?;
     let mail = match &mut job.body {
-        // Only what is larger than it looks is packed.
+        // A compressed body is larger than it looks.
         JobBody::Packed(packed) => posthaste_offload::run(UNKNOWN, || packed.unpack()).await?,
         JobBody::Blob(name) => match app.blob.get(name).await {
             Ok(bytes) => posthaste_offload::run(UNKNOWN, || unpack(&bytes)).await?,
@@ -329,7 +329,7 @@ async fn load(app: &App, text: &str) -> Result<(Job, Mail), Unloadable> {
     Ok((job, posthaste_offload::run(size, opened).await))
 }
 
-/// Replaces a large job by jobs of at most [`RANGE`] recipients. Running twice makes each range
+/// Replaces a large job by jobs of at most [`RANGE`] recipients. Running twice creates each range
 /// twice, which the claims absorb.
 async fn split_job(app: &App, job: &Job, recipients: &[u32]) -> Result<(), WorkError> {
     let range = usize::try_from(RANGE).unwrap_or(usize::MAX);
@@ -346,7 +346,7 @@ async fn split_job(app: &App, job: &Job, recipients: &[u32]) -> Result<(), WorkE
     Ok(())
 }
 
-/// The ascending numbers as ranges.
+/// Groups the ascending numbers into ranges.
 fn spans(recipients: &[u32]) -> Vec<Span> {
     let mut spans: Vec<Span> = Vec::new();
     for &recipient in recipients {

@@ -14,13 +14,13 @@ use crate::fail;
 /// How many webhooks an account may hold (API facts, section 1).
 pub const MAX_WEBHOOKS: u32 = 5;
 
-/// Everything the handlers need.
+/// The dependencies of the handlers.
 #[derive(Clone)]
 pub struct App {
     pub store: Store,
-    /// The queue of what webhooks have not taken yet: replays go there.
+    /// The webhook retry queue, which receives replays.
     pub retries: Queue,
-    /// Posts the test events; its guard judges every URL.
+    /// Posts the test events; its guard checks every URL.
     pub client: WebhookClient,
     pub sealer: Arc<Sealer>,
     pub clock: Clock,
@@ -32,7 +32,7 @@ impl App {
     /// Reads `TABLE_NAME`, `RETRIES_QUEUE_URL`, `STACK_SECRET`, `MAX_WEBHOOKS`.
     ///
     /// # Errors
-    /// When one that must be there is not, or one cannot be read.
+    /// If a required variable is missing, or one is invalid.
     pub fn from_env(platform: &Platform) -> Result<Self, Error> {
         let vars = platform.env();
         Ok(Self {

@@ -12,9 +12,10 @@ use crate::wire::WebhookSettings;
 /// The longest name, client id and secret taken, in bytes; one of ours.
 const LONGEST: usize = 1024;
 
-/// Applies a body to a webhook: what is left out stays, what is wrong is told all at once.
+/// Applies a body to a webhook: omitted fields are unchanged, and all problems are reported at
+/// once.
 ///
-/// `status_change` says whether the caller asked for that flag, without which it is not set.
+/// `status_change` says whether the caller requested that flag, without which it is not set.
 ///
 /// # Errors
 /// 400 with every problem.
@@ -102,12 +103,12 @@ fn check_text(field: &str, value: &Patch<String>, found: &mut Problems) {
     }
 }
 
-/// OAuth rules 2 and 3: an id needs a token URL, a secret needs both, empty strings switch it
-/// off. They hold for what the webhook will be, so a stored half and a sent half fit together.
+/// OAuth rules 2 and 3: an id needs a token URL, a secret needs both, empty strings disable it.
+/// They apply to the resulting webhook, so stored and sent values combine.
 ///
-/// A new token URL keeps the stored secret, as rule 2 says ("needed once"): who may change the
-/// settings of a webhook decides where its credentials go, as he decides where its events go. The
-/// test post, which needs less of a key, sends the secret nowhere new.
+/// A new token URL keeps the stored secret, as rule 2 says ("needed once"): a caller that may
+/// change a webhook's settings decides where its credentials go, just as where its events go. The
+/// test post, which requires fewer scopes, sends the secret to no new address.
 fn check_oauth(body: &WebhookSettings, guard: &Guard, webhook: &mut Webhook, found: &mut Problems) {
     for (field, value) in [
         ("oauth_client_id", &body.oauth_client_id),
@@ -126,7 +127,7 @@ fn check_oauth(body: &WebhookSettings, guard: &Guard, webhook: &mut Webhook, fou
     let has_url = webhook.oauth_token_url.is_some();
     let new_secret = filled(&body.oauth_client_secret);
     if matches!(new_secret, Patch::Clear) || !has_id && !has_url {
-        // Switched off; a secret without its id is of no use to anybody.
+        // Disabled; a secret without its id is useless.
         webhook.oauth_client_secret = None;
     }
     if has_id && !has_url {

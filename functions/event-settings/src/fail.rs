@@ -1,4 +1,4 @@
-//! The refusals of this function, in the service's words (API facts, section 1).
+//! The error responses of this function, in SendGrid's wording (API facts, section 1).
 
 use axum::http::StatusCode;
 use posthaste_http::Rejection;

@@ -1,4 +1,4 @@
-//! `/v3/user/webhooks/event/…`: where events are posted, and what became of those that nobody took.
+//! `/v3/user/webhooks/event/…`: event webhooks, and their undelivered events.
 
 mod app;
 mod check;

@@ -1,5 +1,5 @@
-//! Signatures: one key pair per webhook, made when they are switched on, gone when they are
-//! switched off.
+//! Signatures: one key pair per webhook, created when signing is enabled and deleted when it is
+//! disabled.
 
 use axum::Json;
 use axum::extract::State;
@@ -69,7 +69,7 @@ async fn change(
     let now = app.clock.now();
     let changed = app.store.change_webhook(caller.id(), id, |mut webhook| {
         match (enabled, &webhook.signing) {
-            // Switching on what is on keeps the key that receivers already have.
+            // Enabling it again keeps the key that receivers already have.
             (true, Some(_)) | (false, None) => return Ok(webhook),
             (true, None) => webhook.signing = Some(new_pair(app, &webhook)?),
             (false, Some(_)) => webhook.signing = None,
@@ -79,7 +79,7 @@ async fn change(
     });
     match changed.await?? {
         Saved::Done(webhook) => Ok(shown(&webhook)),
-        // The URL does not change here, so nobody can hold it.
+        // The URL does not change here, so it cannot be taken.
         Saved::Missing | Saved::UrlTaken(_) => Err(fail::unknown_id()),
     }
 }

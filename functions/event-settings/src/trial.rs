@@ -14,9 +14,9 @@ use crate::App;
 use crate::fail::url_message;
 use crate::wire::Trial;
 
-/// Posts one event of each kind to the URL of the body. With the id of a webhook the post is
-/// signed and authorised as that webhook's posts are. A receiver that does not answer 2xx is a
-/// 400 that says what it did: that is what the button is for.
+/// Posts one event of each kind to the URL of the body. With the id of a webhook the post is signed
+/// and authorized like that webhook's posts. A receiver that does not answer 2xx results in a 400
+/// that reports its answer.
 pub(crate) async fn post(
     State(app): State<App>,
     caller: Caller,
@@ -79,9 +79,9 @@ fn unopened(place: &str, error: Unopened) -> Rejection {
     Rejection::internal(&format!("{error}: {place}"))
 }
 
-/// What the body gives, filled up with what the webhook has. The stored secret goes to the stored
-/// token URL and nowhere else, and what it buys goes to the webhook's own URL: who may press the
-/// button need not be who knows the secret.
+/// The credentials in the body, completed with those of the webhook. The stored secret goes only to
+/// the stored token URL, and the token it yields only to the webhook's own URL: a caller that may
+/// send test posts need not know the secret.
 fn credentials(
     app: &App,
     body: &Trial,

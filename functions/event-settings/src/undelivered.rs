@@ -1,5 +1,5 @@
-//! Events that a webhook did not take within 24 hours: listed, and sent again on demand. Ours;
-//! the service forgets them.
+//! Events that a webhook did not accept within 24 hours: listed, and replayed on request. An
+//! extension of the v3 API.
 
 use axum::Json;
 use axum::extract::{RawQuery, State};
@@ -13,14 +13,14 @@ use std::time::Duration;
 
 use crate::App;
 
-/// Letters in one answer, unless fewer are asked for, and at most.
+/// The default and maximum number of letters in one response.
 const PAGE: usize = 100;
 const LARGEST_PAGE: usize = 500;
 
 /// Letters replayed by one call; the answer says whether there are more.
 const REPLAYED: usize = 200;
 
-/// One dead letter as its owner sees it.
+/// One dead letter as the API shows it.
 #[derive(Serialize)]
 pub(crate) struct DeadLetterView {
     webhook_id: String,
@@ -35,7 +35,7 @@ pub(crate) struct DeadLetterView {
 #[derive(Serialize)]
 pub(crate) struct DeadLetterList {
     result: Vec<DeadLetterView>,
-    /// Give this back as `after` for the next page; `null` on the last one.
+    /// Pass this as `after` for the next page; `null` on the last one.
     next: Option<String>,
 }
 
@@ -105,7 +105,7 @@ fn read_query(query: &str) -> Result<DeadLetterFilter, Rejection> {
     Ok(wanted)
 }
 
-/// Which letters to send again; all of them when nothing is said.
+/// The letters to replay; all of them by default.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct RetrySelection {
@@ -116,15 +116,15 @@ pub(crate) struct RetrySelection {
 
 #[derive(Serialize)]
 pub(crate) struct ReplayedLetters {
-    /// How many events are on their way again.
+    /// The number of events queued again.
     events: u64,
-    /// Whether letters are left that the choice names: call again.
+    /// Whether selected letters remain: call again.
     more: bool,
 }
 
-/// `POST …/undelivered/replay`: puts letters back on the queue and forgets them. A letter that
-/// fails again is buried again, so nothing is lost; one that is replayed twice at the same moment
-/// is posted twice, with the same event ids.
+/// `POST …/undelivered/replay`: queues letters again and deletes them. A letter that fails again is
+/// stored again, so nothing is lost; one that is replayed twice at the same moment is posted twice,
+/// with the same event ids.
 pub(crate) async fn replay(
     State(app): State<App>,
     caller: Caller,
@@ -150,7 +150,7 @@ pub(crate) async fn replay(
     Ok((StatusCode::ACCEPTED, Json(ReplayedLetters { events, more })))
 }
 
-/// On the queue first, then forgotten: a failure between the two repeats and does not lose.
+/// Queued first, then deleted: a failure in between repeats events but loses none.
 async fn send(app: &App, row: &StoredRow<DeadLetter>) -> Result<(), Rejection> {
     let now = app.clock.now();
     let mut undelivered =

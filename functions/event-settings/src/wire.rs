@@ -1,4 +1,4 @@
-//! The JSON of this function, as it comes and as it goes.
+//! The request and response JSON of this function.
 
 use posthaste_model::{EventKind, Patch};
 use posthaste_store::Webhook;
@@ -57,7 +57,7 @@ impl WebhookSettings {
 pub(crate) struct WebhookView {
     enabled: bool,
     url: String,
-    /// Only when asked for with `include` (SPEC, event webhook update).
+    /// Only if requested with `include` (SPEC, event webhook update).
     #[serde(skip_serializing_if = "Option::is_none")]
     account_status_change: Option<bool>,
     group_resubscribe: bool,
@@ -144,7 +144,7 @@ pub(crate) struct Trial {
     pub oauth_token_url: Option<String>,
 }
 
-/// Whether the query asks for the account status flag: `include=account_status_change`, alone or
+/// Whether the query requests the account status flag: `include=account_status_change`, alone or
 /// among others.
 pub(crate) fn wants_status_change(query: Option<&str>) -> bool {
     let pairs = url::form_urlencoded::parse(query.unwrap_or_default().as_bytes());

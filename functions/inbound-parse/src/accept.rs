@@ -1,4 +1,4 @@
-//! From a received mail to one job per recipient.
+//! Turns a received mail into one job per recipient.
 
 use std::collections::{BTreeMap, HashSet};
 use std::net::IpAddr;
@@ -16,21 +16,20 @@ use sha2::{Digest as _, Sha256};
 use crate::App;
 use crate::work::WorkError;
 
-/// A mail that has passed this many servers goes in circles (RFC 5321, section 6.3).
+/// A mail that has passed this many servers is in a loop (RFC 5321, section 6.3).
 const MOST_HOPS: usize = 100;
 
-/// Seconds within which the same content, without a Message-ID, from and to the same addresses is
-/// taken for a client's retry of a mail whose 250 it did not read.
+/// Seconds within which the same content, without a Message-ID, from and to the same addresses
+/// counts as a client's retry of a mail whose 250 it did not read.
 ///
-/// RFC 5321, section 4.5.4.1, asks
-/// for 30 minutes between attempts, but what meets this rule is not an MTA's queue: those
-/// add a Message-ID, and are known by it for as long as arrivals are kept. It is a device or a
-/// script, which tries again at once or not at all, or a smart host behind one: Postfix comes again
-/// after 5 to 10 minutes, Exim after 15. What comes later is a mail of its own: a camera whose
-/// alarms all read the same means each of them.
+/// RFC 5321, section 4.5.4.1, asks for 30 minutes between attempts, but an MTA's queue adds a
+/// Message-ID and is identified by it for as long as arrivals are stored. This rule covers a device
+/// or a script, which retries at once or not at all, or a smart host behind one: Postfix retries
+/// after 5 to 10 minutes, Exim after 15. A later repeat is a separate mail: a camera's alarms may
+/// all have the same text.
 pub const RETRY_WINDOW: i64 = 15 * 60;
 
-/// A mail as it was handed in.
+/// A mail as submitted.
 #[derive(Clone, Copy, Debug)]
 pub struct ArrivedMail<'a> {
     /// The return path; empty for the null sender.
@@ -39,17 +38,17 @@ pub struct ArrivedMail<'a> {
     pub ip: Option<IpAddr>,
     /// The name the client gave itself.
     pub hello: &'a str,
-    /// Octets in front of the mail that whoever took it for us wrote: they differ each time the
-    /// same mail is handed in.
+    /// Octets that the receiving server added in front of the mail: they differ each time the same
+    /// mail is submitted.
     pub added: usize,
-    /// What names this mail among all others where it was kept before it came here, such as its
-    /// object in the bucket; nothing for one that a client hands in itself.
+    /// The unique name under which this mail was stored before, such as its object in the bucket;
+    /// `None` for a mail that a client submits directly.
     pub object: Option<&'a str>,
-    /// What others have found out about it.
+    /// The verdicts of an earlier check.
     pub judged: Option<&'a Judged>,
 }
 
-/// Why a mail was not taken.
+/// Why a mail was not accepted.
 #[derive(Debug, thiserror::Error)]
 pub enum Unaccepted {
     #[error("the mail goes in circles: it has passed {MOST_HOPS} servers")]
@@ -64,29 +63,26 @@ pub enum Unaccepted {
     Job(#[from] JobError),
 }
 
-/// The setting that mail to this address is posted by.
-///
-/// # Errors
-/// When the table fails.
+/// The parse setting that applies to this address.
 pub async fn receiver(app: &App, address: &str) -> Result<Option<ParseSetting>, StoreError> {
     let domain = address.rsplit_once('@').map_or("", |(_, domain)| domain);
-    // Every local part matches, also one that no mailbox of ours could have.
+    // Every local part matches, including those invalid for a mailbox.
     let Ok(host) = EmailAddress::parse(&format!("any@{domain}")) else {
         return Ok(None);
     };
     app.store.receiver(&host.ascii_domain()).await
 }
 
-/// Accepts a mail: with each recipient of a configured hostname durable once this returns. Gives
-/// back how many there were.
+/// Accepts a mail: durable for each recipient of a configured hostname once this returns. Returns
+/// the number of those recipients.
 ///
-/// The same bytes from and to the same addresses are posted once, for as long as arrivals are kept,
-/// when they have a Message-ID; without one, when they come from the same object, or from a client
-/// within [`RETRY_WINDOW`]. The same Message-ID over other bytes is another mail: a list's copy, a
-/// corrected text, or what a stranger who guessed the Message-ID sent ahead of it.
+/// The same bytes from and to the same addresses are posted once, for as long as arrivals are
+/// stored, if they have a Message-ID; without one, if they come from the same object, or from a
+/// client within [`RETRY_WINDOW`]. The same Message-ID over other bytes is another mail: a list's
+/// copy, a corrected text, or a mail sent by a third party that guessed the Message-ID.
 ///
 /// # Errors
-/// When the mail is not wanted, or could not be kept; some recipients may have it then.
+/// If the mail is not wanted, or could not be stored; it may be durable for some recipients then.
 pub async fn accept(app: &App, arrived: ArrivedMail<'_>, raw: Bytes) -> Result<usize, Unaccepted> {
     let content = raw.get(arrived.added..).unwrap_or_default();
     let read = || (hops(&raw), has_message_id(content), Sha256::digest(content));
@@ -142,7 +138,7 @@ pub async fn accept(app: &App, arrived: ArrivedMail<'_>, raw: Bytes) -> Result<u
     Ok(seen.len())
 }
 
-/// Keeps the raw mail once for all of an account's recipients: a client can name a thousand of
+/// Stores the raw mail once for all of an account's recipients: a client can name a thousand of
 /// them for one mail of 30 MB.
 async fn keep(
     app: &App,
@@ -153,7 +149,7 @@ async fn keep(
     let mut ids: Vec<String> = jobs.iter().map(|job| job.id.clone()).collect();
     let name = match ids.as_mut_slice() {
         [one] => one.clone(),
-        // The same mail to the same recipients has the same name, in whatever order they came.
+        // The same mail to the same recipients has the same name, whatever their order.
         many => {
             many.sort_unstable();
             URL_SAFE_NO_PAD.encode(Sha256::digest(many.concat()))
@@ -162,7 +158,7 @@ async fn keep(
     let blob = format!("inbound/{account}/{name}");
     let shared = ids.len() > 1;
     if shared {
-        // Longer than the mail can be under way or wait for a replay.
+        // Longer than the mail can be in progress or wait for a replay.
         let expires = app.clock.now().plus(app.retention.saturating_mul(2));
         app.store.hold_raw(&blob, &ids, expires).await?;
     }
@@ -174,7 +170,7 @@ async fn keep(
     Ok(())
 }
 
-/// Lets go of a job's raw mail, for good. One that recipients share goes with the last of them.
+/// Releases a job's raw mail permanently. A shared one is deleted with its last recipient.
 pub(crate) async fn release(app: &App, job: &Inbound) -> Result<(), WorkError> {
     if !job.shared || app.store.release_raw(&job.blob, &job.id).await? {
         app.blob.delete(&job.blob).await?;
@@ -194,7 +190,7 @@ fn id(content: &[u8], from: &str, to: &str) -> String {
     let mut hash = Sha256::new();
     for word in [from, to] {
         hash.update(word.as_bytes());
-        // No address holds a NUL.
+        // An address contains no NUL.
         hash.update([0]);
     }
     hash.update(content);
@@ -207,7 +203,7 @@ fn header(raw: &[u8]) -> impl Iterator<Item = &[u8]> {
     lines.take_while(|line| !matches!(line, [] | [b'\r']))
 }
 
-/// Whether the header has a Message-ID that says something.
+/// Whether the header has a non-empty Message-ID.
 fn has_message_id(raw: &[u8]) -> bool {
     let mut inside = false;
     header(raw).any(|line| {
@@ -226,7 +222,7 @@ fn has_message_id(raw: &[u8]) -> bool {
     })
 }
 
-/// How many `Received` fields the header has.
+/// The number of `Received` fields in the header.
 fn hops(raw: &[u8]) -> usize {
     let name = b"received:";
     let is_hop = |line: &&[u8]| {

@@ -1,4 +1,4 @@
-//! What the worker needs.
+//! The dependencies of the worker.
 
 use std::time::Duration;
 
@@ -11,33 +11,33 @@ use posthaste_spam::Filter;
 use posthaste_store::Store;
 use posthaste_webhook::{Config, Guard, WebhookClient};
 
-/// Everything `inbound-parse` works with.
+/// The dependencies of `inbound-parse`.
 #[derive(Clone)]
 pub struct App {
     pub store: Store,
     pub blob: Blob,
-    /// Its own queue: for each recipient of a mail, and for later attempts.
+    /// The inbound queue: for each recipient of a mail, and for retries.
     pub inbound: Queue,
     pub client: WebhookClient,
-    /// Asked for SPF and DKIM; without one both are `none`.
+    /// Resolves SPF and DKIM; without one both are `none`.
     pub resolver: Option<Resolver>,
-    /// Asked where a setting wants spam to be checked.
+    /// Scores mail where a setting enables the spam check.
     pub filter: Option<Filter>,
     pub clock: Clock,
     pub entropy: Entropy,
-    /// The name mail is received under.
+    /// The hostname that receives mail.
     pub hostname: Hostname,
-    /// Posts at the same time; each may hold a mail and its form in memory.
+    /// Concurrent posts; each may hold a mail and its form in memory.
     pub at_once: usize,
-    /// Seconds for which raw mails and what became of them are kept.
+    /// Seconds for which raw mails and their results are stored.
     pub retention: i64,
-    /// Names this process where no other can post from this table (the local host), so that a mail
-    /// whose process died is posted again at once.
+    /// Identifies this process where no other can post from this table (the local host), so that a
+    /// mail whose process died is posted again at once.
     pub single_process: Option<String>,
 }
 
 impl App {
-    /// Bounds of the posts: a mail of 30 MB takes its time.
+    /// Limits of the posts: a mail of 30 MB takes longer.
     pub fn bounds(guard: Guard) -> Config {
         Config {
             guard,
@@ -50,7 +50,7 @@ impl App {
     /// `RETENTION_DAYS`, `AT_ONCE`.
     ///
     /// # Errors
-    /// When one that must be there is not, or one cannot be read.
+    /// If a required variable is missing, or one is invalid.
     pub fn from_env(platform: &Platform) -> Result<Self, Error> {
         let vars = platform.env();
         Ok(Self {

@@ -1,4 +1,4 @@
-//! What is found out about a mail before it is posted: SPF, DKIM, spam.
+//! Checks a mail before it is posted: SPF, DKIM, spam.
 
 use posthaste_identity::{Came, SpfCheck, check_received};
 use posthaste_model::cut;
@@ -6,14 +6,14 @@ use posthaste_queue::{Inbound, Judged, Scored};
 
 use crate::App;
 
-/// Everything a POST says about a mail; spam only where the setting asks. What was known before
-/// stays, so that every attempt says the same.
+/// The verdicts that a POST contains; spam only if the setting enables it. Earlier verdicts are
+/// retained, so that every attempt posts the same.
 pub(crate) async fn judge(app: &App, job: &Inbound, spam_check: bool, raw: &[u8]) -> Judged {
     let mut judged = match &job.judged {
         Some(judged) => judged.clone(),
         None => checked(app, job, raw).await,
     };
-    // A filter of the operator's own knows more than a word of SES, and is asked once.
+    // The operator's filter is more precise than the verdict of SES, and is queried once.
     let asks = app.filter.is_some() && job.attempt == 0;
     if spam_check && (asks || judged.spam.is_none()) {
         judged.spam = Some(score(app, raw, judged.spam).await);
@@ -57,8 +57,8 @@ fn word(spf: SpfCheck) -> &'static str {
 /// Bytes of a filter's report: it travels in the job, which must fit a queue and a row.
 const LONGEST_REPORT: usize = 20_000;
 
-/// A filter that gives no answer does not hold the mail back: what others said before counts, or
-/// else the score is 0, with the reason.
+/// A failing filter does not block the mail: an earlier score counts, or else the score is 0, with
+/// the reason.
 async fn score(app: &App, raw: &[u8], before: Option<Scored>) -> Scored {
     let unchecked = |why: &dyn std::fmt::Display| {
         before.clone().unwrap_or_else(|| Scored {

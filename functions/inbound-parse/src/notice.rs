@@ -1,4 +1,4 @@
-//! What SES says of a mail it has received and put into the bucket (SES developer guide,
+//! Notices of SES about a mail it has received and stored in the bucket (SES developer guide,
 //! "Contents of notifications for Amazon SES email receiving").
 
 use std::net::IpAddr;
@@ -10,7 +10,7 @@ use serde::Deserialize;
 use crate::work::WorkError;
 use crate::{App, ArrivedMail, Unaccepted, accept};
 
-/// A mail that waits in the bucket.
+/// A mail in the bucket.
 #[derive(Deserialize)]
 pub(crate) struct ArrivalNotice {
     mail: NotifiedMail,
@@ -56,7 +56,7 @@ impl ArrivalNotice {
         serde_json::from_str(text).ok()
     }
 
-    /// SES names no domain with its DKIM verdict; the sender's stands for it.
+    /// SES names no domain with its DKIM verdict; the sender's domain is used.
     fn judged(&self) -> Judged {
         let receipt = &self.receipt;
         let spf = match receipt.spf_verdict.status.as_str() {
@@ -74,7 +74,7 @@ impl ArrivalNotice {
             _ => Vec::new(),
         };
         let (spam, virus) = (&receipt.spam_verdict.status, &receipt.virus_verdict.status);
-        // SES has words and no scores: 5 is where SpamAssassin begins to call a mail spam.
+        // SES has verdicts and no scores: 5 is SpamAssassin's default threshold.
         let score = match spam == "FAIL" || virus == "FAIL" {
             true => 5.0,
             false => 0.0,
@@ -90,7 +90,7 @@ impl ArrivalNotice {
     }
 }
 
-/// Turns the mail of a notice into jobs. A notice that comes again finds nothing to do.
+/// Turns the mail of a notice into jobs. A repeated notice is a no-op.
 pub(crate) async fn take(app: &App, notice: &ArrivalNotice) -> Result<(), WorkError> {
     let key = &notice.receipt.action.object_key;
     let raw = match app.blob.get(key).await {
@@ -117,7 +117,7 @@ pub(crate) async fn take(app: &App, notice: &ArrivalNotice) -> Result<(), WorkEr
     Ok(())
 }
 
-/// Longest part of a header that is looked at.
+/// The maximum length of a header that is read.
 const HEAD: usize = 64 * 1024;
 
 /// The fields of a header, each with its line ends: name and value.
@@ -139,9 +139,9 @@ fn fields(raw: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
     })
 }
 
-/// Who handed the mail to SES: the address that ends the `from` clause of the first `Received`,
-/// which SES wrote. `from HELLO (NAME [ADDRESS])` stands on a line of its own; what the client
-/// called itself comes before the address and may hold anything.
+/// The client that submitted the mail to SES: the address that ends the `from` clause of the first
+/// `Received`, which SES wrote. `from HELLO (NAME [ADDRESS])` is on a line of its own; the client's
+/// own name precedes the address and may contain anything.
 fn client(raw: &[u8]) -> Option<IpAddr> {
     let mut all = fields(raw);
     let (_, value) = all.find(|(name, _)| name.eq_ignore_ascii_case(b"received"))?;
@@ -155,8 +155,8 @@ fn client(raw: &[u8]) -> Option<IpAddr> {
     address.trim_start_matches("IPv6:").parse().ok()
 }
 
-/// Octets of the fields that SES has put in front of a mail: `Return-Path`, one `Received`, its
-/// verdicts and its receipt. They differ each time the sender hands the same mail in.
+/// The length in octets of the fields that SES adds in front of a mail: `Return-Path`, one
+/// `Received`, its verdicts and its receipt. They differ each time the same mail is submitted.
 fn added(raw: &[u8]) -> usize {
     let (mut length, mut traced) = (0, false);
     for (name, value) in fields(raw) {
@@ -205,7 +205,7 @@ mod tests {
         }
         assert_eq!(added(b"From: a@b\r\n\r\nHi"), 0);
         assert_eq!(added(b""), 0);
-        // A header without an end is no reason to read all of it.
+        // A header without an end is not read in full.
         let endless = format!("X-SES-A: {}", "x".repeat(2 * HEAD));
         assert_eq!(added(endless.as_bytes()), HEAD);
     }
@@ -223,7 +223,7 @@ mod tests {
                 "x.example (unknown [IPv6:2001:db8::1])",
                 Some("2001:db8::1"),
             ),
-            // The client's own name for itself is not believed.
+            // The client's own name is not trusted.
             ("[198.51.100.9] (x.example [192.0.2.7])", Some("192.0.2.7")),
             (
                 "([198.51.100.9]) (x.example [192.0.2.7])",

@@ -26,7 +26,7 @@ pub(crate) async fn post(
     };
     let form = || encoded(setting, job, judged, &raw);
     let (content_type, body) = posthaste_offload::run(raw.len(), form).await;
-    // The form is all that is needed now; two copies of a large mail are enough.
+    // Only the form is needed now; two copies of a large mail are enough.
     drop(raw);
     let content_type = match HeaderValue::try_from(content_type) {
         Ok(value) => value,
@@ -72,7 +72,7 @@ fn encoded(
     form(raw, &facts, mode).encode()
 }
 
-/// A receiver knows five words (API facts, section 4); an error of the check has found out nothing.
+/// A receiver accepts five values (API facts, section 4); a failed check has no result.
 fn spf(word: &str) -> Spf {
     match word {
         "pass" => Spf::Pass,

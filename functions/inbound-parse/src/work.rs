@@ -1,4 +1,4 @@
-//! From a queue message to a POST, and from its end to what comes next.
+//! Processes a queue message: posts the mail and handles the result.
 
 use posthaste_blob::BlobError;
 use posthaste_model::Timestamp;
@@ -11,10 +11,10 @@ use posthaste_webhook::{Attempted, Next, PostOutcome, RetryFate, Schedule};
 use crate::notice::ArrivalNotice;
 use crate::{App, Unaccepted, accept, post};
 
-/// Seconds a claim keeps others away: longer than the longest POST can take.
+/// The duration of a claim in seconds: longer than the longest POST can take.
 const LEASE: i64 = 300;
 
-/// Trouble that only a later run of the same job can mend.
+/// An error that a later run of the same job may resolve.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum WorkError {
     #[error(transparent)]
@@ -32,7 +32,7 @@ pub(crate) enum WorkError {
 }
 
 impl WorkError {
-    /// Whether it passes.
+    /// Whether the error is transient.
     fn verdict(&self) -> Disposition {
         match self {
             Self::Job(_) | Self::Notice(Unaccepted::Job(_) | Unaccepted::Loop) => Disposition::Fail,
@@ -58,7 +58,7 @@ async fn work(app: &App, record: &SqsMessage) -> Disposition {
         Err(no_job) => match ArrivalNotice::from_text(text) {
             Some(notice) => crate::notice::take(app, &notice).await,
             None => {
-                // It ends with the dead letters, from where a release that can read it takes it.
+                // It goes to the dead letters, where a release that can read it picks it up.
                 tracing::error!(error = %no_job, "an inbound message cannot be read: {no_job}");
                 return Disposition::Fail;
             }
@@ -74,7 +74,7 @@ async fn work(app: &App, record: &SqsMessage) -> Disposition {
     }
 }
 
-/// How an attempt ended: with the receiver's answer, or before there was anybody to ask.
+/// The result of an attempt: the receiver's answer, or a failure before the POST.
 enum PostResult {
     Posted(PostOutcome),
     Hopeless(&'static str),
@@ -93,7 +93,7 @@ async fn one(app: &App, job: Inbound) -> Result<(), WorkError> {
         Arriving::Go { first: false } => {}
         Arriving::Busy => return Err(WorkError::Busy),
         Arriving::Over(ArrivalStage::Done) => {
-            // Handed in again after it was posted: the second copy is of no use.
+            // Submitted again after it was posted: the second copy is not needed.
             return accept::release(app, &job).await;
         }
         Arriving::Over(_) => return Ok(()),
@@ -101,8 +101,8 @@ async fn one(app: &App, job: Inbound) -> Result<(), WorkError> {
     let (end, judged) = match attempt(app, &job).await {
         Ok(attempted) => attempted,
         Err(trouble) => {
-            // Nothing was posted: the job that comes again need not wait for the lease to end. If
-            // this fails too, it does.
+            // Nothing was posted: the retry need not wait for the lease to expire. If this fails
+            // too, it does.
             let _ = settle(app, &job, ArrivalStage::Waiting).await;
             return Err(trouble);
         }
@@ -176,8 +176,8 @@ async fn finish(
     }
 }
 
-/// Sees to it that the next attempt comes, then lets go of this one: in the other order a crash
-/// in between would lose the mail, in this one the claim absorbs the second job.
+/// Schedules the retry, then releases this job: in the opposite order a crash in between would lose
+/// the mail; in this order the claim absorbs the second job.
 async fn again(app: &App, later: &Inbound, at: Timestamp) -> Result<(), WorkError> {
     let due = Due {
         lane: DueTarget::Inbound,
@@ -191,7 +191,7 @@ async fn again(app: &App, later: &Inbound, at: Timestamp) -> Result<(), WorkErro
     settle(app, later, ArrivalStage::Waiting).await
 }
 
-/// Keeps the mail for a replay. The raw mail stays where it is.
+/// Stores the mail for a replay. The raw mail is not moved.
 async fn put_dead_letter(app: &App, later: &Inbound, reason: String) -> Result<(), WorkError> {
     let now = app.clock.now();
     let lost = LostMail {

@@ -5,11 +5,11 @@ use posthaste_queue::Queue;
 use posthaste_runtime::{Error, Platform};
 use posthaste_store::Store;
 
-/// Everything the handlers need.
+/// The dependencies of the handlers.
 #[derive(Clone)]
 pub struct App {
     pub store: Store,
-    /// The send queue: what a batch held back leaves through it.
+    /// The send queue, which receives messages released from a batch.
     pub send: Queue,
     pub clock: Clock,
     pub entropy: Entropy,
@@ -21,7 +21,7 @@ impl App {
     /// Reads `TABLE_NAME`, `SEND_QUEUE_URL` and `HORIZON_SECONDS`.
     ///
     /// # Errors
-    /// When one that must be there is not, or one cannot be read.
+    /// If a required variable is missing, or one is invalid.
     pub fn from_env(platform: &Platform) -> Result<Self, Error> {
         Ok(Self {
             store: platform.store()?,

@@ -10,7 +10,7 @@ use posthaste_store::Put;
 use crate::wire::Batch;
 use crate::{App, fail};
 
-/// `POST /v3/mail/batch`: opens an empty batch and returns its id. A body is not looked at.
+/// `POST /v3/mail/batch`: opens an empty batch and returns its id. The body is ignored.
 pub(crate) async fn create(
     State(app): State<App>,
     caller: Caller,
@@ -27,7 +27,7 @@ pub(crate) async fn create(
                 batch_id: batch.into(),
             }),
         )),
-        // 190 random bits: somebody broke the random source.
+        // 190 random bits: the random source is broken.
         Put::Taken => Err(Rejection::internal(&"a fresh batch id was taken")),
     }
 }

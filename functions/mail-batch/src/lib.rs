@@ -1,8 +1,8 @@
-//! `/v3/mail/batch…` and `/v3/user/scheduled_sends…`: batches of later sends, and what their owners
-//! want of them.
+//! `/v3/mail/batch…` and `/v3/user/scheduled_sends…`: batches of scheduled mail, and
+//! their status.
 //!
-//! The contract knows whole batches. Beyond it, and documented in this room's README: what a batch
-//! holds, and cancelling or moving one mail by its `X-Message-Id`.
+//! The v3 API has only whole batches. Extensions, documented in this function's README: listing a
+//! batch's messages, and cancelling or rescheduling one mail by its `X-Message-Id`.
 
 mod app;
 mod batch;

@@ -1,4 +1,4 @@
-//! What a batch holds. An extension: the contract has nothing like it.
+//! The messages in a batch. An extension of the v3 API.
 
 use axum::Json;
 use axum::extract::{Query, State};
@@ -9,7 +9,7 @@ use serde::Deserialize;
 use crate::wire::{BatchEntry, Listing};
 use crate::{App, fail};
 
-/// As in the contract's other lists.
+/// As in the v3 API's other lists.
 const MOST: usize = 500;
 
 /// Which part of the list.
@@ -43,8 +43,8 @@ fn is_place(text: &str) -> bool {
     text.len() == 39 && text.bytes().all(of_an_id)
 }
 
-/// `GET /v3/user/scheduled_sends/{batch_id}/messages`: what has not left yet, in the order in which
-/// it leaves.
+/// `GET /v3/user/scheduled_sends/{batch_id}/messages`: the messages that are not sent yet, in
+/// sending order.
 pub(crate) async fn list(
     State(app): State<App>,
     caller: Caller,

@@ -1,5 +1,5 @@
-//! One later mail, by its `X-Message-Id`: looked at, cancelled, moved. An extension: the contract
-//! knows only batches.
+//! One scheduled mail, by its `X-Message-Id`: read, cancelled, rescheduled. An extension: the v3
+//! API has only batches.
 
 use std::time::Duration;
 
@@ -41,7 +41,7 @@ async fn show(
     }
 }
 
-/// `GET /v3/user/scheduled_sends/messages/{message_id}`: when its parts leave, and where they stand.
+/// `GET /v3/user/scheduled_sends/messages/{message_id}`: the times and states of its parts.
 pub(crate) async fn one(
     State(app): State<App>,
     caller: Caller,
@@ -50,9 +50,9 @@ pub(crate) async fn one(
     show(&app, &caller, read(&message)?).await
 }
 
-/// `DELETE /v3/user/scheduled_sends/messages/{message_id}`: cancels what has not left. Its copies
-/// are dropped at their time, with the reason `Cancelled`. There is no ten-minute rule here: what
-/// the answer says holds.
+/// `DELETE /v3/user/scheduled_sends/messages/{message_id}`: cancels the parts that are not sent.
+/// Their copies are dropped at their time, with the reason `Cancelled`. There is no ten-minute rule
+/// here: the response is final.
 pub(crate) async fn cancel(
     State(app): State<App>,
     caller: Caller,
@@ -69,7 +69,7 @@ pub(crate) async fn cancel(
     {
         return Err(fail::left());
     }
-    // What waited past its time is dropped at once.
+    // Parts held past their time are dropped at once.
     let jobs = held
         .iter()
         .map(|row| (row.value.job.clone(), Duration::ZERO));
@@ -80,8 +80,8 @@ pub(crate) async fn cancel(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// `PATCH /v3/user/scheduled_sends/messages/{message_id}`: sets another second for what has not
-/// left; one in the past means at once.
+/// `PATCH /v3/user/scheduled_sends/messages/{message_id}`: reschedules the parts that are not sent;
+/// a time in the past means at once.
 pub(crate) async fn shift(
     State(app): State<App>,
     caller: Caller,

@@ -1,4 +1,4 @@
-//! Moving the pieces of a mail to another second.
+//! Rescheduling the parts of a mail.
 
 use posthaste_http::Rejection;
 use posthaste_model::batch::PartStage;
@@ -8,7 +8,7 @@ use posthaste_store::{PendingRows, ScheduledPart};
 
 use crate::{App, fail};
 
-/// Moves everything of a mail that has not left. Every rule is checked before anything is changed.
+/// Reschedules all parts of a mail that are not sent. Every rule is checked before any change.
 pub(crate) async fn run(
     app: &App,
     account: &AccountId,
@@ -43,7 +43,7 @@ async fn check(
     carried: &PendingRows,
     to: Timestamp,
 ) -> Result<(), Rejection> {
-    // A job in the queue cannot be called back: it comes at its second, and can only be put off.
+    // A queued job cannot be recalled: it arrives at its time, and can only be postponed.
     if carried.job().is_none() && to < piece.at {
         return Err(Rejection::on(
             "send_at",
@@ -56,7 +56,7 @@ async fn check(
     };
     let hold = app.store.hold_on(account, batch, app.clock.now()).await?;
     match hold {
-        // Moving must not be a way around a pause.
+        // Rescheduling must not bypass a pause.
         Some(hold) if hold.reaches(piece.at) && !hold.reaches(to) => Err(Rejection::on(
             "send_at",
             "the batch of the message is paused or cancelled: it cannot be moved to before that \
@@ -66,8 +66,8 @@ async fn check(
     }
 }
 
-/// The row of the piece is changed first: from then on the old job waits for the new second, too,
-/// so dying in between loses nothing.
+/// The row of the part is changed first: from then on the old job waits for the new time too, so a
+/// crash in between loses nothing.
 async fn shift(
     app: &App,
     account: &AccountId,

@@ -1,5 +1,5 @@
-//! What a pause held back leaves at once: as much of it as fits into a request. The sweep does the
-//! rest, from the order that was written with the change.
+//! Sends the messages held by a pause: as many as fit into a request. The sweep sends the rest,
+//! from the order that was written with the change.
 
 use std::time::Duration;
 
@@ -23,8 +23,8 @@ enum ReleaseError {
     Queue(#[from] QueueError),
 }
 
-/// Lets messages go until none is left or time is up. Trouble is logged and no more: the change is
-/// made, and the order stands.
+/// Releases messages until none is left or time is up. Errors are only logged: the change is made,
+/// and the order remains.
 pub(crate) async fn begin(app: &App, account: &AccountId, batch: &BatchId, ordered: Timestamp) {
     if let Err(error) = run(app, account, batch, ordered).await {
         tracing::warn!(batch.id = %batch, error = %error, "batch {batch} is left to the sweep: {error}");

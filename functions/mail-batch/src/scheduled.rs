@@ -1,4 +1,4 @@
-//! Cancelling and pausing batches, and taking that back.
+//! Cancelling and pausing batches, and undoing it.
 
 use axum::Json;
 use axum::extract::State;
@@ -13,8 +13,8 @@ use crate::{App, fail, release};
 
 /// `POST /v3/user/scheduled_sends`: cancels or pauses a batch that has no status yet.
 ///
-/// Decided per message: those with less than ten minutes to go leave all the same. Refused only
-/// when the batch holds messages and none of them would be reached.
+/// Decided per message: those due in less than ten minutes are sent anyway. Rejected only when the
+/// batch holds messages and all of them are due too soon.
 pub(crate) async fn create(
     State(app): State<App>,
     caller: Caller,
@@ -44,7 +44,7 @@ pub(crate) async fn create(
     Ok((StatusCode::CREATED, Json(Scheduled { batch_id, status })))
 }
 
-/// A status that reaches none of the messages there are is refused, not taken and ignored.
+/// A status that would affect none of the batch's messages is rejected, not ignored.
 async fn check_reach(
     app: &App,
     caller: &Caller,
@@ -93,8 +93,8 @@ pub(crate) async fn one(
     Ok(Json(scheduled.into_iter().collect()))
 }
 
-/// `PATCH /v3/user/scheduled_sends/{batch_id}`: turns a cancel into a pause or the other way
-/// round. What was reached stays reached, so a cancel also discards what a pause kept past its time.
+/// `PATCH /v3/user/scheduled_sends/{batch_id}`: turns a cancel into a pause or vice versa. Messages
+/// already held stay held, so a cancel also discards those that a pause held past their time.
 pub(crate) async fn update(
     State(app): State<App>,
     caller: Caller,
@@ -119,8 +119,8 @@ pub(crate) async fn update(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// `DELETE /v3/user/scheduled_sends/{batch_id}`: takes the status off. What waited past its time
-/// leaves at once; what was cancelled and is past its time stays dropped.
+/// `DELETE /v3/user/scheduled_sends/{batch_id}`: removes the status. Messages held past their time
+/// are sent at once; cancelled messages past their time stay dropped.
 pub(crate) async fn delete(
     State(app): State<App>,
     caller: Caller,

@@ -13,7 +13,7 @@ pub(crate) struct Batch {
     pub(crate) batch_id: String,
 }
 
-/// A batch and what its owner wants of it.
+/// A batch and its requested status.
 #[derive(Serialize)]
 pub(crate) struct Scheduled {
     pub(crate) batch_id: String,
@@ -75,7 +75,7 @@ pub(crate) struct Shift {
 }
 
 impl Shift {
-    /// The second it is to leave; one in the past means now.
+    /// The new time; one in the past means now.
     pub(crate) fn check(self, now: Timestamp, horizon: i64) -> Result<Timestamp, Problems> {
         let mut found = Problems::default();
         let at = self.send_at.map_or(now, |at| Timestamp(at).max(now));
@@ -91,7 +91,7 @@ impl Shift {
     }
 }
 
-/// Where a message stands.
+/// The state of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum MessageState {
@@ -99,11 +99,11 @@ pub(crate) enum MessageState {
     Paused,
     Cancelled,
     Expired,
-    /// Its delivery began; its events tell how it went.
+    /// Its delivery began; its events report the result.
     Sent,
 }
 
-/// Where a message stands that waits under this hold.
+/// The state of a message that waits under this hold.
 fn waiting(hold: Option<Hold>, at: Timestamp, now: Timestamp) -> MessageState {
     match under(hold, at, now) {
         PartFate::Deliver | PartFate::Move(_) | PartFate::Ignore => MessageState::Scheduled,
@@ -150,14 +150,14 @@ impl BatchEntry {
     }
 }
 
-/// One later mail.
+/// One scheduled mail.
 #[derive(Serialize)]
 pub(crate) struct ScheduledMessage {
     pub(crate) message_id: MessageId,
     pub(crate) sends: Vec<Send>,
 }
 
-/// The part of it that leaves at one second.
+/// The part of it that is sent at one second.
 #[derive(Serialize)]
 pub(crate) struct Send {
     send_at: Timestamp,

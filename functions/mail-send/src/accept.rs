@@ -1,4 +1,4 @@
-//! The order of steps: edge checks, decode and check, account, durable, `202`.
+//! The request pipeline: edge checks, decode and check, account, durable, `202`.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ use posthaste_store::ScheduledMail;
 use crate::jobs::{ScheduledSpans, groups, parts};
 use crate::{App, decode_and_check};
 
-/// An unpacked body is below 48 MiB (what arrives is below 30 MiB).
+/// A decompressed body is below 48 MiB (a received one is below 30 MiB).
 const LARGEST_UNPACKED: usize = (48 << 20) - 1;
 
 /// `POST /v3/mail/send`.
@@ -52,10 +52,10 @@ async fn handle(
     }
 }
 
-/// A request that kept every rule.
+/// The outcome of a valid request.
 #[derive(Debug)]
 pub(crate) enum SendOutcome {
-    /// It only wanted to be checked.
+    /// Sandbox mode: the request was only checked.
     Sandbox,
     Accepted(MessageId),
 }
@@ -99,11 +99,11 @@ async fn accept_mail(
     Ok(SendOutcome::Accepted(message.clone()))
 }
 
-/// Takes in a mail that came by SMTP, by the rules of mail/send; its id. Once this returns, the
-/// mail is durable.
+/// Accepts a mail submitted by SMTP, by the rules of mail/send, and returns its id. Once this
+/// returns, the mail is durable.
 ///
 /// # Errors
-/// What mail/send would answer.
+/// The errors of mail/send.
 pub async fn submit(
     app: &App,
     caller: &Caller,
@@ -130,7 +130,7 @@ impl IntoResponse for SendOutcome {
     }
 }
 
-/// The JSON of the request: of the right type, unpacked, UTF-8.
+/// The JSON of the request: of the right type, decompressed, UTF-8.
 async fn unpack(caller: &Caller, headers: &HeaderMap, body: Bytes) -> Result<Bytes, Rejection> {
     let unsupported = |message: &str| Rejection::plain(StatusCode::UNSUPPORTED_MEDIA_TYPE, message);
     if !body_is_json(headers) {
@@ -155,8 +155,8 @@ async fn unpack(caller: &Caller, headers: &HeaderMap, body: Bytes) -> Result<Byt
     }
 }
 
-/// Unpacks a small body here, and one that turns out to be larger apart: a thousand bytes may
-/// become a million.
+/// Decompresses a small body inline, and a larger one on a separate thread: a thousand bytes may
+/// expand to a million.
 async fn inflated(body: &[u8]) -> Inflated {
     match inflate(body, posthaste_offload::INLINE) {
         Inflated::TooLarge => {
@@ -167,7 +167,7 @@ async fn inflated(body: &[u8]) -> Inflated {
     }
 }
 
-/// Makes the mail durable: on the queue what leaves now, as due rows what leaves later.
+/// Makes the mail durable: immediate mail on the queue, scheduled mail as due rows.
 async fn enqueue(
     app: &App,
     caller: &Caller,
@@ -207,7 +207,8 @@ async fn enqueue(
     persist(app, &job, batch.as_ref(), &parts).await
 }
 
-/// Later parts first: one that cannot be kept refuses the request before anything was sent.
+/// Scheduled parts first: if one cannot be stored, the request is rejected before anything was
+/// sent.
 async fn persist(
     app: &App,
     job: &Job,

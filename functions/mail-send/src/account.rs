@@ -1,12 +1,12 @@
-//! Stage 3: what only the account can tell.
+//! Stage 3: the checks that depend on the account.
 
 use posthaste_http::{Caller, Rejection};
 use posthaste_model::{Mail, Problems};
 
 use crate::App;
 
-/// Checks sender identity, template, batch and groups against the account. A sender that is not
-/// the account's is refused alone, with its own status; of the rest everything is told at once.
+/// Checks sender identity, template, batch and groups against the account. A sender that is not the
+/// account's is rejected alone, with its own status; all other problems are reported at once.
 pub(crate) async fn check(app: &App, caller: &Caller, mail: &Mail) -> Result<(), Rejection> {
     crate::senders::check(app, caller, mail).await?;
     let mut found = Problems::default();
@@ -40,9 +40,9 @@ async fn batch(
     Ok(())
 }
 
-/// The group of the mail and those it shows must be the account's own (API facts 2.3). That a
-/// group is written to is noted once a day, for it must not be deleted while people can leave it:
-/// gives back the group of which that is still to be noted.
+/// The group of the mail and those it displays must be the account's own (API facts 2.3). Use of a
+/// group is recorded once a day, since a group in use must not be deleted: returns the group that
+/// is still to be recorded.
 async fn groups(
     app: &App,
     caller: &Caller,

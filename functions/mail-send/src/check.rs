@@ -1,9 +1,9 @@
-//! Turns the wire's request into a [`Mail`], or says everything that is wrong with it.
+//! Turns the request into a [`Mail`], or reports every problem in it.
 //!
-//! Stage 0 and 1 (is it JSON, are the types right) are `decode`'s. Here is stage 2: every rule that
-//! the request alone decides, all of them in one answer, in the order of the contract's field
-//! table. Stage 3, what only the account can tell (sender identity, template, groups, batch), comes
-//! after and elsewhere. `ERRORS.md` lists every message.
+//! Stages 0 and 1 (is it JSON, are the types right) are `decode`'s. This is stage 2: every rule
+//! that depends on the request alone, reported in one response, in the order of the v3 API's field
+//! table. Stage 3, the checks that depend on the account (sender identity, template, groups,
+//! batch), follows in `account`. `ERRORS.md` lists every message.
 
 mod args;
 mod attachments;
@@ -27,7 +27,7 @@ use crate::decode::decode;
 use crate::wire;
 use send_at::SendAt;
 
-/// The limits that an operator may move. The others are the contract's.
+/// The limits that an operator may change. The others are those of the v3 API.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SendLimits {
     /// How far ahead a send may be scheduled, in seconds.
@@ -40,13 +40,13 @@ impl Default for SendLimits {
     }
 }
 
-/// A request that breaks no rule which can be judged without the account.
+/// A request that passes every check that does not depend on the account.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CheckedMail {
     pub mail: Mail,
 }
 
-/// Reads the (unpacked) body of mail/send and checks it.
+/// Decodes the decompressed body of mail/send and checks it.
 ///
 /// # Errors
 /// Every problem of the first stage that has one, in a stable order; never empty.
@@ -67,7 +67,7 @@ pub fn decode_and_check(
     }
 }
 
-/// `None` only when something was found.
+/// `None` only if a problem was found.
 fn check(wire: wire::Mail<'_>, when: SendAt, found: &mut ValidationErrors) -> Option<Mail> {
     let root = &JsonPath::Root;
     let template_id = labels::template_id(wire.template_id);

@@ -1,12 +1,12 @@
-//! `Idempotency-Key`, an extension of the contract: a caller who did not hear the answer may ask
-//! again without a second mail leaving.
+//! `Idempotency-Key`, an extension of the v3 API: a client that did not receive the response may
+//! retry without sending a second mail.
 //!
 //! * the same key and body within 24 hours: the first answer again, with `Idempotency-Replayed`
 //! * the same key with another body: `422`
 //! * while the first one is being worked on: `409` with `Retry-After`
 //!
-//! A key belongs to the account the mail is sent for. A request that is refused, or that only
-//! wanted to be checked, frees its key.
+//! A key belongs to the account the mail is sent for. A request that is rejected, or only checked
+//! in sandbox mode, frees its key.
 
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
@@ -23,7 +23,7 @@ const REPLAYED: HeaderName = HeaderName::from_static("idempotency-replayed");
 /// Characters of a key at most.
 const LONGEST: usize = 255;
 
-/// The key a request names, if it does.
+/// The key in the request, if any.
 pub(crate) fn key(headers: &HeaderMap) -> Result<Option<&str>, Rejection> {
     let mut given = headers.get_all(KEY).iter();
     let Some(first) = given.next() else {
@@ -39,7 +39,7 @@ pub(crate) fn key(headers: &HeaderMap) -> Result<Option<&str>, Rejection> {
     Ok(Some(text))
 }
 
-/// Does a request that has a key, unless it was done before.
+/// Processes a request with a key, unless it was processed before.
 pub(crate) async fn take(
     app: &App,
     caller: &Caller,
@@ -80,8 +80,8 @@ pub(crate) async fn take(
         Err(_) => app.store.abort(&hold).await,
     };
     if let Err(error) = noted {
-        // The answer stands. The key is held until its lease runs out, and the same request goes
-        // on under the same message id then.
+        // The response is unaffected. The key is held until its lease expires; then the same
+        // request is processed under the same message id.
         tracing::warn!(%error, "idempotency key could not be updated: {error}");
     }
     judged.map(SendOutcome::into_response)

@@ -1,4 +1,4 @@
-//! `POST /v3/mail/send`: takes a mail, checks every rule, queues it durably.
+//! `POST /v3/mail/send`: validates a mail and queues it durably.
 
 mod accept;
 mod account;
@@ -24,7 +24,7 @@ pub use check::{CheckedMail, SendLimits, decode_and_check};
 pub use senders::Senders;
 pub use template::{TemplateFields, Templates};
 
-/// What the function works with.
+/// The dependencies of the function.
 #[derive(Clone)]
 pub struct App {
     pub store: Store,

@@ -11,23 +11,23 @@ use crate::App;
 /// The text of API facts 2.1: clients look for it.
 const MISMATCH: &str = "The from address does not match a verified Sender Identity. Mail cannot be sent until this error is resolved. Visit https://sendgrid.com/docs/for-developers/sending-email/sender-identity/ to see the Sender Identity requirements";
 
-/// Whose mail is taken.
+/// Which senders are accepted.
 #[derive(Clone, Debug)]
 pub enum Senders {
-    /// Anybody's: on a laptop, whose owner can't prove a domain his.
+    /// Any sender: for local development, where a domain cannot be verified.
     Any,
-    /// Only that of proven senders; what was found is remembered for a few seconds.
+    /// Only verified senders; results are cached for a few seconds.
     Proven(Arc<Cache<(AccountId, String), ()>>),
 }
 
 impl Senders {
-    /// Only proven senders.
+    /// Only verified senders.
     pub fn proven() -> Self {
         Self::Proven(Arc::default())
     }
 }
 
-/// Refuses a mail that is from anybody else, be it in one envelope only. The first one is named.
+/// Rejects a mail with an unverified sender, even in a single envelope. The first one is named.
 pub(crate) async fn check(app: &App, caller: &Caller, mail: &Mail) -> Result<(), Rejection> {
     let Senders::Proven(known) = &app.senders else {
         return Ok(());

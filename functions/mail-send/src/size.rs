@@ -1,4 +1,4 @@
-//! The size of the mail that a request asks for.
+//! The size of the requested mail.
 
 use std::collections::BTreeMap;
 

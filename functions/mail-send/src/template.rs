@@ -1,5 +1,5 @@
-//! Whether the account has the template that a mail names, and what the template leaves to the
-//! mail.
+//! Checks that the account has the template a mail names, and which fields the mail itself must
+//! supply.
 
 use std::sync::Arc;
 
@@ -10,18 +10,18 @@ use posthaste_store::{Version, VersionTexts};
 use crate::check::{CONTENT_REQUIRED, SUBJECT_REQUIRED, quote_value};
 use crate::{App, size};
 
-/// What is remembered of templates for a few seconds.
+/// The fields of templates, cached for a few seconds.
 pub type Templates = Arc<Cache<(AccountId, String), TemplateFields>>;
 
-/// What the active version of a template brings along.
+/// The fields that the active version of a template supplies.
 #[derive(Clone, Copy, Debug)]
 pub struct TemplateFields {
     subject: bool,
     content: bool,
 }
 
-/// Notes a template that the account does not have, or that has no active version; and what the
-/// mail lacks and its template does not bring (API facts 2.6).
+/// Reports a template that the account does not have, or that has no active version; and the fields
+/// that neither the mail nor its template supplies (API facts 2.6).
 pub(crate) async fn check(
     app: &App,
     caller: &Caller,
@@ -79,7 +79,7 @@ fn is_too_large(mail: &Mail, texts: VersionTexts) -> bool {
         value,
     })
     .collect();
-    // A dynamic template's text stands in place of the mail's own, a legacy one's around it.
+    // A dynamic template's text replaces the mail's own; a legacy template's wraps it.
     let own = mail.content.iter().filter(|own| {
         let same = |text: &Content| text.mime_type.eq_ignore_ascii_case(&own.mime_type);
         !(mail.is_dynamic() && all.iter().any(same))
@@ -89,7 +89,7 @@ fn is_too_large(mail: &Mail, texts: VersionTexts) -> bool {
     size::is_too_large(mail, &all)
 }
 
-/// What the active version brings; nothing when there is none.
+/// The fields that the active version supplies; `None` without an active version.
 async fn brings(
     app: &App,
     caller: &Caller,

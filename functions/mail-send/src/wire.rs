@@ -1,8 +1,8 @@
-//! The body of mail/send as JSON has it: every field optional, nothing judged but its type.
+//! The JSON body of mail/send: every field optional, only types checked.
 //!
 //! Each struct is declared once and serves twice: as the target of one fast typed parse, and as a
-//! [`Shape`] that names every wrong type when that parse fails. A repeated key wins over the
-//! earlier one, unknown keys are ignored (API facts 2.5), `null` is a wrong type but for names.
+//! [`Shape`] that names every wrong type when that parse fails. A repeated key overrides the
+//! earlier one, unknown keys are ignored (API facts 2.5), `null` is a wrong type except for names.
 
 mod data;
 #[macro_use]
@@ -14,8 +14,8 @@ pub(crate) use data::TemplateData;
 pub(crate) use shape::{Shape, Shaped, wrong_types};
 pub(crate) use value::{ArgsValue, JsonList, Nullable, Sections, Strings, TextValue};
 
-/// Items beyond a limit are counted and type-checked, but not kept: a request cannot make us hold
-/// millions of them. Each bound is one above the limit of its rule.
+/// Items beyond a limit are counted and type-checked, but not stored, which bounds memory. Each
+/// bound is one above the limit of its rule.
 pub(crate) type Mailboxes<'a> = JsonList<Mailbox<'a>, 1_001>;
 /// Substitutions and custom arguments: dropped as soon as they exceed 10,000 bytes.
 pub(crate) type SmallStrings = Strings<10_000>;

@@ -6,13 +6,13 @@ use posthaste_runtime::{Error, Platform};
 use posthaste_store::Store;
 use posthaste_webhook::Guard;
 
-/// Everything the handlers need.
+/// The dependencies of the handlers.
 #[derive(Clone)]
 pub struct App {
     pub store: Store,
-    /// The queue of `inbound-parse`: replays go there.
+    /// The queue of `inbound-parse`, which receives replays.
     pub inbound: Queue,
-    /// Judges every URL.
+    /// Checks every URL.
     pub guard: Guard,
     pub clock: Clock,
 }

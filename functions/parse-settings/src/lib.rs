@@ -1,5 +1,4 @@
-//! `/v3/user/webhooks/parse/…`: where received mail is posted, how much came, and what became of
-//! the mails that no receiver took.
+//! `/v3/user/webhooks/parse/…`: parse settings, statistics of received mail, and undelivered mails.
 
 mod app;
 mod check;

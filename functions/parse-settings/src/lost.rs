@@ -1,5 +1,5 @@
-//! Mails that no receiver took within 72 hours, or that one refused: listed, and sent again on
-//! demand. Ours; the service forgets them.
+//! Mails that no receiver accepted within 72 hours, or that one rejected: listed, and replayed on
+//! request. An extension of the v3 API.
 
 use std::time::Duration;
 
@@ -13,13 +13,13 @@ use serde::Serialize;
 
 use crate::App;
 
-/// Mails in one answer, unless fewer are asked for.
+/// The default number of mails in one response.
 const PAGE: usize = 100;
 
 /// Mails replayed by one call; the answer says whether there are more.
 const REPLAYED: usize = 200;
 
-/// Seconds for which a replayed mail is known: longer than it can be under way.
+/// Seconds for which a replayed mail is stored: longer than it can be in progress.
 const KNOWN: i64 = 30 * 86_400;
 
 #[derive(Serialize)]
@@ -35,7 +35,7 @@ pub(crate) struct LostMailView {
 #[derive(Serialize)]
 pub(crate) struct LostMailList {
     result: Vec<LostMailView>,
-    /// Give this back as `after` for the next page; `null` on the last one.
+    /// Pass this as `after` for the next page; `null` on the last one.
     next: Option<String>,
 }
 
@@ -87,14 +87,14 @@ pub(crate) async fn list(
 
 #[derive(Serialize)]
 pub(crate) struct ReplayedMails {
-    /// How many mails are on their way again.
+    /// The number of mails queued again.
     mails: usize,
-    /// Whether mails are left: call again.
+    /// Whether mails remain: call again.
     more: bool,
 }
 
-/// `POST …/undelivered/replay`: puts the mails back on the queue and forgets them here. One that
-/// fails again is kept again.
+/// `POST …/undelivered/replay`: queues the mails again and deletes them here. One that fails again
+/// is stored again.
 pub(crate) async fn replay(
     State(app): State<App>,
     caller: Caller,
@@ -108,16 +108,16 @@ pub(crate) async fn replay(
     Ok((StatusCode::ACCEPTED, Json(ReplayedMails { mails, more })))
 }
 
-/// Revived and queued first, then forgotten: a failure in between repeats and does not lose, nor
+/// Revived and queued first, then deleted: a failure in between repeats a mail and loses none, nor
 /// does it post twice what arrived meanwhile.
 async fn again(app: &App, row: &StoredRow<LostMail>) -> Result<(), Rejection> {
     let now = app.clock.now();
     let lost = &row.value;
     let mut job = Inbound::from_text(&lost.job).map_err(|e| Rejection::internal(&e))?;
-    // A new window; the attempts go on counting, so that no job of old is taken for a new one.
+    // A new window; the attempt count continues, so that no old job is mistaken for a new one.
     job.received = now;
     let which = (&lost.account, lost.id.as_str(), job.attempt);
-    // A replay that was cut short, or two at once: the mail may have gone out since.
+    // After an interrupted or concurrent replay the mail may have been posted already.
     if app.store.revive_arrival(which, now.plus(KNOWN)).await? {
         let text = job.to_text().map_err(|e| Rejection::internal(&e))?;
         let sent = app.inbound.send(text, Duration::ZERO).await;

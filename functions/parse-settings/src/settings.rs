@@ -11,7 +11,7 @@ use serde::Serialize;
 use crate::App;
 use crate::check::{SettingRequest, check_flag, check_hostname, check_target, hostname};
 
-/// A setting as callers see it.
+/// A setting as the API shows it.
 #[derive(Serialize)]
 pub(crate) struct SettingView {
     url: String,
@@ -72,8 +72,8 @@ pub(crate) async fn create(
     Ok((StatusCode::CREATED, Json(setting.into())))
 }
 
-/// `GET /v3/user/webhooks/parse/settings?limit&offset`; all of them when nothing is asked for (API
-/// facts, "Inbound parse settings").
+/// `GET /v3/user/webhooks/parse/settings?limit&offset`; all of them by default (API facts, "Inbound
+/// parse settings").
 pub(crate) async fn list(
     State(app): State<App>,
     caller: Caller,
@@ -86,7 +86,7 @@ pub(crate) async fn list(
     Ok(Json(SettingList { result }))
 }
 
-/// How many settings are left out, and how many are shown.
+/// The number of settings to skip, and the number to show.
 fn page(query: &str) -> Result<(usize, usize), Rejection> {
     let (mut found, mut offset, mut limit) = (Problems::default(), 0, usize::MAX);
     for (name, value) in url::form_urlencoded::parse(query.as_bytes()) {

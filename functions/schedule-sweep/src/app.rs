@@ -1,4 +1,4 @@
-//! What the worker needs.
+//! The dependencies of the worker.
 
 use std::time::Duration;
 
@@ -12,18 +12,18 @@ use posthaste_store::{NEAR, Store};
 pub const AHEAD: i64 = 180;
 const _: () = assert!(AHEAD < NEAR);
 
-/// Everything the sweep works with.
+/// The dependencies of the sweep.
 #[derive(Clone)]
 pub struct App {
     pub store: Store,
     /// The send queue.
     pub send: Queue,
-    /// The queue of what webhooks have not taken yet.
+    /// The webhook retry queue.
     pub retries: Queue,
-    /// The queue of received mail that was not taken yet.
+    /// The inbound queue.
     pub inbound: Queue,
     pub clock: Clock,
-    /// After so long a sweep begins nothing new and leaves the rest to the next.
+    /// The time after which a sweep starts no new turn and leaves the rest to the next.
     pub budget: Duration,
     /// How many partitions are read at once.
     pub at_once: usize,
@@ -34,7 +34,7 @@ impl App {
     /// `SWEEP_SECONDS` (of work per call, 45) and `SWEEP_AT_ONCE` (16).
     ///
     /// # Errors
-    /// When one that must be there is not, or one cannot be read.
+    /// If a required variable is missing, or one is invalid.
     pub fn from_env(platform: &Platform) -> Result<Self, Error> {
         let vars = platform.env();
         Ok(Self {

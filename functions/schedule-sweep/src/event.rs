@@ -1,4 +1,4 @@
-//! What the rule sends, and the entry point for it.
+//! The input of the rule, and its entry point.
 
 use posthaste_runtime::Error;
 use serde::Deserialize;
@@ -21,7 +21,7 @@ impl Share {
     /// Everything.
     pub const ALL: Self = Self { part: 0, of: 1 };
 
-    /// Reads the input of the rule's target; the rule's own event means everything.
+    /// Reads the input of the rule's target; the rule's own event selects everything.
     ///
     /// # Errors
     /// When it names a part that is not one.
@@ -45,8 +45,8 @@ impl Share {
 /// Handles one call of the rule.
 ///
 /// # Errors
-/// When something could not be moved. Everything else was moved all the same, and Lambda's own
-/// second try, like the next call, takes up what is left.
+/// If a row could not be moved. All others were moved, and Lambda's own retry, or the next call,
+/// moves the rest.
 pub async fn handle(app: &App, event: Value) -> Result<Swept, Error> {
     let swept = sweep(app, Share::from_event(&event)?).await?;
     match swept.failed {

@@ -1,12 +1,12 @@
-//! Moves due rows to their queues shortly before their second comes.
+//! Moves due rows to their queues shortly before they are due.
 //!
-//! An EventBridge rule calls it every minute; the local host does the same and once more at its
-//! start. It takes whatever is due within the next minutes and whatever was left behind, however
-//! old, and gives it to the queue of its lane with a delay, so that it leaves at its second. A row
-//! is deleted after its queue took it: a sweep that dies in between is repeated, and what was sent
-//! twice is absorbed where it arrives. So sweeps may overlap, repeat, be late or be missed.
+//! An EventBridge rule calls it every minute; the local host does the same, and once more at
+//! startup. It reads the rows due within the next minutes and any older rows, and sends each to the
+//! queue of its lane with a delay, so that it is processed at its second. A row is deleted after
+//! its queue accepted it: a sweep that crashes in between is repeated, and duplicates are absorbed
+//! by the receiver. So sweeps may overlap, repeat, be late or be missed.
 //!
-//! The state of a batch is not looked at here: `delivery` asks for it when the message leaves.
+//! The state of a batch is not checked here: `delivery` reads it when the message is sent.
 
 mod app;
 mod event;

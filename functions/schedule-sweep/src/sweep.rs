@@ -1,4 +1,4 @@
-//! The order in which partitions have their turn.
+//! Schedules the turns of the partitions.
 
 use std::collections::VecDeque;
 
@@ -11,12 +11,12 @@ use serde::Serialize;
 use crate::turn::{SweepTask, TurnResult, Work, take};
 use crate::{AHEAD, App, Share};
 
-/// What a sweep came to.
+/// The result of a sweep.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Swept {
-    /// Due rows given to their queues.
+    /// Due rows sent to their queues.
     pub sent: usize,
-    /// Messages let go because the pause on their batch was removed.
+    /// Messages released because the pause on their batch was removed.
     pub released: usize,
     /// Messages that outlived their shelf life.
     pub expired: usize,
@@ -24,16 +24,16 @@ pub struct Swept {
     pub unreadable: usize,
     /// Turns that failed; their rows stay for the next sweep.
     pub failed: usize,
-    /// Minutes found empty and struck off.
+    /// Minutes found empty and removed.
     pub closed: usize,
     /// Whether time ran out before everything was moved.
     pub unfinished: bool,
 }
 
-/// Moves what is due within [`AHEAD`] seconds, and everything older that is still there.
+/// Moves the rows due within [`AHEAD`] seconds, and all older ones.
 ///
-/// Partitions have their turn oldest minute first. An account that fills a page alone goes to the
-/// end of the line with the rest of its rows, so that the others wait for one page of it, not for
+/// Partitions take turns, oldest minute first. An account that fills a page alone goes to the end
+/// of the line with the rest of its rows, so that the others wait for one page of it, not for all.
 /// all.
 ///
 /// # Errors
@@ -105,8 +105,8 @@ fn line(minutes: &[Minute], share: Share) -> VecDeque<SweepTask<'_>> {
 }
 
 impl TurnResult {
-    /// Counts what a turn did and queues what it leaves: at once what goes on where it stopped,
-    /// at the end of the line what has to wait.
+    /// Counts the results of a turn and queues what remains: work that continues goes first, work
+    /// that must wait goes to the end of the line.
     fn note<'a>(self, turn: &SweepTask<'a>, swept: &mut Swept, line: &mut VecDeque<SweepTask<'a>>) {
         swept.sent += self.sent;
         swept.released += self.released;
@@ -120,9 +120,9 @@ impl TurnResult {
     }
 }
 
-/// Strikes off minutes that were over when the sweep began and had no rows then.
+/// Removes minutes that were over when the sweep began and had no rows then.
 async fn close(app: &App, share: Share, begin: Timestamp, empty: &[&Minute], swept: &mut Swept) {
-    // One part speaks for all, and looks at the partitions of the others before it does.
+    // One part acts for all, and checks the partitions of the others first.
     if share.part != 0 {
         return;
     }
@@ -151,8 +151,8 @@ async fn close_one(app: &App, share: Share, minute: &Minute) -> Result<bool, Sto
     app.store.close_minute(minute).await
 }
 
-/// How late the oldest row is that this sweep found, in milliseconds, by the end of its minute. A
-/// sweep that keeps up finds none in a minute that is over.
+/// The age of the oldest row that this sweep found, in milliseconds, by the end of its minute. A
+/// sweep that keeps up finds none in a past minute.
 fn tell_age(begin: Millis, minutes: &[Minute], full: &[bool]) {
     let held = minutes.iter().zip(full).filter(|(_, full)| **full);
     let oldest = held.map(|(minute, _)| minute.start().plus(60)).min();

@@ -1,4 +1,4 @@
-//! One turn: a page of due rows, or a page of messages that a batch let go.
+//! One turn: a page of due rows, or a page of messages released from a batch.
 
 use std::time::Duration;
 
@@ -22,13 +22,13 @@ pub(crate) struct SweepTask<'a> {
 
 #[derive(Debug)]
 pub(crate) enum Work {
-    /// Take rows from here on.
+    /// Reads rows from this position.
     Page { shard: u16, place: DueCursor },
-    /// Go on with an order to let messages go.
+    /// Continues an order to release messages.
     Release(Box<StoredRow<Due>>),
 }
 
-/// What a turn came to.
+/// The result of a turn.
 #[derive(Debug, Default)]
 pub(crate) struct TurnResult {
     /// Rows it saw, moved or not.
@@ -37,9 +37,9 @@ pub(crate) struct TurnResult {
     pub(crate) released: usize,
     pub(crate) expired: usize,
     pub(crate) unreadable: usize,
-    /// What goes on where this turn stopped.
+    /// Work that continues where this turn stopped.
     pub(crate) next: Option<Work>,
-    /// What waits until the others had their turn.
+    /// Work that waits until the others had their turn.
     pub(crate) rest: Vec<Work>,
 }
 
@@ -89,7 +89,7 @@ async fn page(
             DueTarget::Send => send.push(row),
             DueTarget::Webhook => retries.push(row),
             DueTarget::Inbound => inbound.push(row),
-            // Ours to do, and not before its time.
+            // Handled here, and not before their time.
             DueTarget::Expire | DueTarget::Release => own.push(row),
         }
     }
@@ -112,7 +112,7 @@ async fn page(
     Ok(end)
 }
 
-/// Gives rows to their queue, and only then deletes them.
+/// Sends rows to their queue, and only then deletes them.
 async fn pass_on(app: &App, queue: &Queue, rows: &[StoredRow<Due>]) -> Result<(), WorkError> {
     if rows.is_empty() {
         return Ok(());
@@ -124,7 +124,7 @@ async fn pass_on(app: &App, queue: &Queue, rows: &[StoredRow<Due>]) -> Result<()
     Ok(())
 }
 
-/// Lets go a page of what a batch held back.
+/// Releases a page of messages that a batch held.
 async fn release(app: &App, order: &StoredRow<Due>, end: &mut TurnResult) -> Result<(), WorkError> {
     let due = &order.value;
     let Ok(batch) = BatchId::parse(&due.body) else {
@@ -151,7 +151,7 @@ async fn release(app: &App, order: &StoredRow<Due>, end: &mut TurnResult) -> Res
     Ok(())
 }
 
-/// Sends a held message that is too old to where it is dropped.
+/// Sends a held message that has expired to `delivery`, which drops it.
 async fn expire(app: &App, order: &StoredRow<Due>, end: &mut TurnResult) -> Result<(), WorkError> {
     if let Some(held) = app.store.expired(&order.value).await? {
         app.send

@@ -1,4 +1,4 @@
-//! What the function works with.
+//! The dependencies of the function.
 
 use std::sync::Arc;
 
@@ -11,22 +11,21 @@ use posthaste_runtime::{Error, Platform};
 use posthaste_store::{Account, Domain, Store};
 use posthaste_webhook::Sealer;
 
-/// Everything the handlers need.
+/// The dependencies of the handlers.
 #[derive(Clone)]
 pub struct App {
     pub store: Store,
-    /// Mails of our own.
+    /// Notices that the service sends.
     pub notices: Notices,
     pub resolver: Resolver,
-    /// Whether a domain counts as authenticated as soon as it is there: on a machine whose names
-    /// no DNS knows.
+    /// Whether a new domain is authenticated at once: for a host whose names are not in DNS.
     pub trusting: bool,
-    /// Where mail leaves by SES, it signs with the keys of proven domains.
+    /// When mail is sent through SES, SES signs with the keys of verified domains.
     pub ses: Option<Ses>,
     pub sealer: Arc<Sealer>,
     pub clock: Clock,
     pub entropy: Entropy,
-    /// Where the records of a domain lead.
+    /// The targets of a domain's records.
     pub target: Target,
 }
 
@@ -36,7 +35,7 @@ impl App {
     /// bounce domain), `PUBLIC_URL` (the gateway's), `DELIVERY` (`ses`, or anything else).
     ///
     /// # Errors
-    /// When one that must be there is not, or one cannot be read.
+    /// If a required variable is missing, or one is invalid.
     pub fn from_env(platform: &Platform) -> Result<Self, Error> {
         let vars = platform.env();
         let bounce_domain = String::from(vars.parsed::<Hostname>("BOUNCE_DOMAIN")?);
@@ -79,7 +78,7 @@ impl App {
     }
 }
 
-/// An id out of a path; what is no number names nothing.
+/// An id in a path; a text that is not a number matches nothing.
 pub(crate) fn number(text: &str) -> Result<i64, Rejection> {
     let number = text.parse().ok().filter(|n| *n > 0);
     number.ok_or_else(Rejection::not_found)

@@ -13,7 +13,7 @@ use posthaste_store::{DkimKey, Domain, Lent, Put};
 use crate::wire::{CreateDomain, DomainView};
 use crate::{App, domains, lending};
 
-/// Makes a domain, its two key pairs, and says what to publish.
+/// Creates a domain and its two key pairs, and returns the records to publish.
 pub(crate) async fn create(
     State(app): State<App>,
     caller: Caller,
@@ -57,7 +57,7 @@ pub(crate) async fn create(
     ))
 }
 
-/// What was asked for, once it is known to be possible.
+/// A validated request.
 struct DomainRequest {
     domain: String,
     subdomain: String,
@@ -188,7 +188,7 @@ async fn make(app: &App, account: &AccountId, wanted: DomainRequest) -> Result<D
     })
 }
 
-/// A fresh key pair, its private half sealed. Made where nobody waits for the thread.
+/// A new key pair with a sealed private key, generated off the request thread.
 async fn key(
     app: &App,
     account: &AccountId,

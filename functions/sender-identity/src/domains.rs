@@ -84,7 +84,7 @@ pub(crate) async fn update(
     Ok(Json(DomainView::of(domain, &caller.account)))
 }
 
-/// Takes the mark of the default off every other domain.
+/// Clears the default flag of every other domain.
 pub(crate) async fn make_only_default(
     app: &App,
     account: &AccountId,
@@ -113,7 +113,7 @@ pub(crate) async fn delete(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// Kept with the domain; which address a mail leaves from is the relay's to choose.
+/// Stored with the domain; the relay chooses the address a mail is sent from.
 pub(crate) async fn add_ip(
     State(app): State<App>,
     caller: Caller,

@@ -44,7 +44,7 @@ async fn lent_to(app: &App, caller: &Caller, account: &Account) -> Result<Vec<Do
     Ok(all)
 }
 
-/// Lends the domain as the only one: others are taken back.
+/// Assigns the domain as the subuser's only one: others are unassigned.
 pub(crate) async fn lend(
     State(app): State<App>,
     caller: Caller,

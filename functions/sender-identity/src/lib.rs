@@ -1,7 +1,7 @@
-//! `/v3/whitelabel/domains…` and `/v3/verified_senders…`: whom an account may send as.
+//! `/v3/whitelabel/domains…` and `/v3/verified_senders…`: the senders an account may use.
 //!
-//! The scope list has no name for verified senders; they are guarded by those of domains, for both
-//! decide the same thing.
+//! The v3 API has no scopes for verified senders; the scopes of domains apply, since both grant the
+//! right to send.
 
 mod app;
 mod create;

@@ -10,7 +10,7 @@ use posthaste_store::{Resaved, SenderLink, VerifiedSender};
 use crate::app::number;
 use crate::{App, page};
 
-/// A link, and the mail that carries it, which may leave.
+/// A link, and the mail that carries it, which has been cleared to send.
 pub(crate) struct VerificationMail {
     pub(crate) link: SenderLink,
     cleared: Cleared,
@@ -18,10 +18,10 @@ pub(crate) struct VerificationMail {
 }
 
 impl VerificationMail {
-    /// A letter with a new link: it goes to whomever the caller names.
+    /// A mail with a new link, to the address the caller names.
     ///
     /// # Errors
-    /// When the service does not write to that address for the account (see [`posthaste_notices`]).
+    /// If the service does not write to that address for the account (see [`posthaste_notices`]).
     pub(crate) async fn write(
         app: &App,
         gate: &Authorizer,
@@ -45,7 +45,7 @@ impl VerificationMail {
         })
     }
 
-    /// Sends it off. The text does not repeat the address: its local part is the caller's words.
+    /// Sends the mail. The text omits the address: its local part is chosen by the caller.
     pub(crate) async fn post(self, app: &App) -> Result<(), Rejection> {
         let url = &self.url;
         let text = format!(
@@ -57,7 +57,7 @@ impl VerificationMail {
         app.notices.send(self.cleared, subject, text).await
     }
 
-    /// Gives it up: what it was about was not stored.
+    /// Cancels the mail: the sender was not stored.
     pub(crate) async fn discard(self, app: &App) {
         app.notices.cancel(self.cleared).await;
     }
@@ -94,10 +94,11 @@ pub(crate) async fn resend(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// Takes a sender whose link was followed for verified; `None` when the link stopped working.
+/// Marks a sender as verified after its link was followed; `None` if the link has expired.
 ///
-/// Where mail leaves by SES, SES hears of the address first. It mails its owner a second link, and
-/// nobody gets that who has not followed ours: no account can make SES write to strangers.
+/// When mail is sent through SES, SES receives the address first and mails its owner a second link.
+/// That mail is sent only after our link was followed, so no account can use SES to mail third
+/// parties.
 pub(crate) async fn follow(
     app: &App,
     sender: &VerifiedSender,
@@ -115,7 +116,7 @@ pub(crate) async fn follow(
     Ok(app.store.verify_sender(token, app.clock.now()).await?)
 }
 
-/// `GET /v3/verified_senders/verify/{token}`: the same as the page, for programs of the account.
+/// `GET /v3/verified_senders/verify/{token}`: the same as the page, for API clients of the account.
 pub(crate) async fn verify(
     State(app): State<App>,
     caller: Caller,

@@ -1,5 +1,5 @@
-//! The page behind the mailed link. Opening it verifies nothing: programs that look into mailboxes
-//! open every link; only a person presses the button.
+//! The page behind the mailed link. Opening it verifies nothing: mail scanners open every link; the
+//! button confirms.
 
 use axum::extract::State;
 use axum::http::StatusCode;

@@ -12,7 +12,7 @@ use crate::app::number;
 use crate::links::VerificationMail;
 use crate::wire::{Failures, Results, SenderBody, ShownSender, Steps};
 
-/// Makes a sender and mails its owner a link; one of an authenticated domain needs none.
+/// Creates a sender and mails its owner a link; a sender in an authenticated domain needs none.
 pub(crate) async fn create(
     State(app): State<App>,
     State(gate): State<Authorizer>,
@@ -23,8 +23,7 @@ pub(crate) async fn create(
     let mut fields = SenderFields::default();
     body.over(&mut fields);
     let email = check(&fields)?;
-    // Before the mail is counted: a request that is repeated because its answer was lost has no
-    // second one.
+    // Before the mail is counted: a repeated request after a lost response gets no second mail.
     let earlier = app.store.sender_of(caller.id(), &email.folded()).await?;
     if earlier.is_some() {
         return Err(exists());
@@ -113,7 +112,7 @@ pub(crate) async fn update(
     Ok(Json(sender.into()))
 }
 
-/// Nothing was stored, so no mail leaves.
+/// Nothing was stored, so no mail is sent.
 async fn discard(app: &App, letter: Option<VerificationMail>) {
     if let Some(letter) = letter {
         letter.discard(app).await;
@@ -124,7 +123,7 @@ fn exists() -> Rejection {
     Rejection::on("from_email", "already exists")
 }
 
-/// Whether a domain of the account vouches for the address.
+/// Whether an authenticated domain of the account covers the address.
 async fn is_of_domain(
     app: &App,
     account: &AccountId,
@@ -200,8 +199,7 @@ pub(crate) async fn delete(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// Mailbox services whose DMARC policy turns away mail that others send in their name: those that
-/// quarantine it, and those that reject it.
+/// Mailbox services whose DMARC policy rejects or quarantines mail that others send in their name.
 pub(crate) async fn domains() -> Json<Results<Failures>> {
     Json(Results {
         results: Failures {

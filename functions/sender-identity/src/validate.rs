@@ -1,4 +1,4 @@
-//! `POST /v3/whitelabel/domains/{id}/validate`: does the world see the records?
+//! `POST /v3/whitelabel/domains/{id}/validate`: checks the published records.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use posthaste_store::Domain;
 use crate::App;
 use crate::wire::{Result as Shown, Validated};
 
-/// Looks the records up and keeps what was found.
+/// Looks the records up and stores the result.
 pub(crate) async fn validate(
     State(app): State<App>,
     caller: Caller,
@@ -70,8 +70,8 @@ fn spf(verdicts: &[RecordCheck]) -> Option<RecordCheck> {
 }
 
 /// Gives SES the key of a domain whose records were just found. Not before: SES has one key for a
-/// domain, whichever account brought it, and only the owner of the zone can publish ours. It stays
-/// there when the domain is deleted, for another account may have proven it too.
+/// domain, whichever account added it, and only the owner of the zone can publish ours. The key
+/// stays when the domain is deleted, for another account may have verified it too.
 async fn hand_key(app: &App, ses: &Ses, domain: &Domain) -> Result<(), Rejection> {
     let Some(key) = domain.keys.first() else {
         return Ok(());

@@ -1,4 +1,4 @@
-//! What the worker needs.
+//! The dependencies of the worker.
 
 use posthaste_blob::Blob;
 use posthaste_model::{Clock, Hostname, Verp};
@@ -7,22 +7,22 @@ use posthaste_render::KeyRing;
 use posthaste_runtime::{ConfigError, Platform};
 use posthaste_store::Store;
 
-/// Everything `ses-feedback` works with.
+/// The dependencies of `ses-feedback`.
 #[derive(Clone)]
 pub struct App {
     pub store: Store,
-    /// Its own queue, for mails that come in at the door.
+    /// The feedback queue, for mails that the local host accepts.
     pub feedback: Queue,
     /// The event queue.
     pub events: Queue,
-    /// Where mails for the bounce domain lie until they are read.
+    /// Stores mails for the bounce domain until they are read.
     pub blob: Blob,
-    /// Tells envelope senders of ours from invented ones.
+    /// Verifies the marks of envelope senders.
     pub keys: KeyRing,
-    /// Where bounces come back to by mail; nowhere without one.
+    /// The domain that receives bounces by mail; `None` if there is none.
     pub bounce_domain: Option<Hostname>,
     pub clock: Clock,
-    /// How many messages are in the works at once.
+    /// The number of messages processed concurrently.
     pub at_once: usize,
 }
 
@@ -31,7 +31,7 @@ impl App {
     /// `STACK_SECRET`, `BOUNCE_DOMAIN`, `AT_ONCE`.
     ///
     /// # Errors
-    /// When one that must be there is not, or one cannot be read.
+    /// If a required variable is missing, or one is invalid.
     pub fn from_env(platform: &Platform) -> Result<Self, ConfigError> {
         let vars = platform.env();
         Ok(Self {
@@ -53,7 +53,7 @@ impl App {
         domain.eq_ignore_ascii_case(ours.as_str()).then_some(local)
     }
 
-    /// The copy that an envelope sender of ours names. One whose mark is not ours names none.
+    /// The copy that an envelope sender names; `None` if the mark is not ours.
     pub(crate) fn copy(&self, address: &str) -> Option<Verp> {
         let (verp, mark) = Verp::parse(self.local(address)?).ok()?;
         self.keys.has_marked(&verp.claim(), mark).then_some(verp)

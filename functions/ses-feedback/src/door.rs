@@ -1,4 +1,4 @@
-//! Where mail for the bounce domain comes in on the local host. In the cloud SES takes it.
+//! Accepts mail for the bounce domain on the local host. In the cloud SES does.
 
 use std::time::Duration;
 
@@ -11,11 +11,11 @@ use sha2::{Digest as _, Sha256};
 
 use crate::App;
 
-/// Who is written to about a domain (RFC 5321, section 4.5.1; RFC 2142, section 2), and where
-/// complaint feedback is usually ordered to.
+/// The role addresses of a domain (RFC 5321, section 4.5.1; RFC 2142, section 2), and the usual
+/// address for complaint feedback.
 const ROLES: [&str; 3] = ["postmaster", "abuse", "fbl"];
 
-/// Why a mail was not taken.
+/// Why a mail was not accepted.
 #[derive(Debug, thiserror::Error)]
 pub enum Unaccepted {
     #[error(transparent)]
@@ -26,18 +26,18 @@ pub enum Unaccepted {
     Job(#[from] JobError),
 }
 
-/// Whether mail to this address is taken: `None` when it is not of the bounce domain, which is
-/// then somebody else's to decide.
+/// Whether mail to this address is accepted: `None` when it is not in the bounce domain, and
+/// another component decides.
 pub fn wants(app: &App, address: &str) -> Option<bool> {
     let local = app.local(address)?;
     let role = ROLES.iter().any(|role| role.eq_ignore_ascii_case(local));
     Some(role || crate::leave::is_meant(app, address) || app.copy(address).is_some())
 }
 
-/// Takes a mail for addresses of the bounce domain: durable once this returns.
+/// Accepts a mail for addresses of the bounce domain. The mail is durable once this returns.
 ///
 /// # Errors
-/// When it could not be kept.
+/// If the mail could not be stored.
 pub async fn accept(app: &App, from: &str, to: Vec<String>, raw: Bytes) -> Result<(), Unaccepted> {
     let name = posthaste_offload::run(raw.len(), || name(&to, &raw)).await;
     let job = BounceMail {
@@ -50,12 +50,13 @@ pub async fn accept(app: &App, from: &str, to: Vec<String>, raw: Bytes) -> Resul
     Ok(app.feedback.send(job.to_text()?, Duration::ZERO).await?)
 }
 
-/// The same bytes may come to two addresses, and the first that is read is forgotten.
+/// Includes the recipients: the same bytes may be sent to two addresses, and the blob is deleted
+/// once the first is read.
 fn name(to: &[String], raw: &[u8]) -> String {
     let mut hash = Sha256::new();
     for address in to {
         hash.update(address.as_bytes());
-        // No address holds a NUL.
+        // An address contains no NUL.
         hash.update([0]);
     }
     hash.update(raw);

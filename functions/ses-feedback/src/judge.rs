@@ -1,14 +1,14 @@
-//! What a delivery report means for the address: type and classification of the bounce.
+//! Derives the type and classification of a bounce from a delivery report.
 
 use posthaste_mailer::{Classification, EnhancedStatus, RefusalStage, bounce_type, classify};
 use posthaste_model::BounceType;
 
 use crate::word::Bounced;
 
-/// Characters of another server's words that are kept.
+/// The number of characters of another server's response that are stored.
 const LONGEST: usize = 1024;
 
-/// Another server's words on one line, without the type in front (RFC 3464, section 2.3.6).
+/// Another server's response on one line, without the leading type (RFC 3464, section 2.3.6).
 pub(crate) fn words(diagnostic: &str) -> String {
     let text = diagnostic.trim();
     let bare = match text.get(..5) {
@@ -19,9 +19,9 @@ pub(crate) fn words(diagnostic: &str) -> String {
     words.join(" ").chars().take(LONGEST).collect()
 }
 
-/// Reads a failure out of its enhanced code and the words of the server that refused.
+/// Derives a failure from its enhanced code and the response of the refusing server.
 ///
-/// `stage` stands for what a refusal without any reason is about: the address, or the mail.
+/// `stage` is what a refusal without a stated reason is about: the address, or the mail.
 pub(crate) fn bounced(
     status: Option<&str>,
     diagnostic: Option<&str>,
@@ -39,7 +39,7 @@ pub(crate) fn bounced(
         (true, None) => format!("{code} returned to sender"),
     };
     if class == 4 {
-        // A report of failure with a temporary code: somebody tried for days and gave up.
+        // A report of failure with a temporary code: the server retried for days and gave up.
         return Bounced {
             kind: BounceType::Expired,
             class: Classification::Unclassified.as_str(),
@@ -55,7 +55,8 @@ pub(crate) fn bounced(
     }
 }
 
-/// The code of the report, unless it says nothing (`5.0.0`) and the server's own words say more.
+/// The code of the report, unless it is unspecific (`5.0.0`) and the server's response has a better
+/// one.
 fn better(reported: Option<EnhancedStatus>, said: &str) -> Option<EnhancedStatus> {
     let vague = |status: EnhancedStatus| (status.subject, status.detail) == (0, 0);
     if let Some(status) = reported

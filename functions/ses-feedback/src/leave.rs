@@ -1,5 +1,5 @@
-//! Mails that ask to be written to no more: the second address of `List-Unsubscribe` (RFC 2369,
-//! section 3.2). What is left, and by whom, stands in a signed token, the subject of the mail.
+//! Unsubscribe mails: the second address of `List-Unsubscribe` (RFC 2369, section 3.2). The subject
+//! of the mail is a signed token that names the list and the recipient.
 
 use posthaste_mime::report;
 use posthaste_model::{LEAVE_MAILBOX, Timestamp};
@@ -10,14 +10,14 @@ use sha2::{Digest as _, Sha256};
 use crate::App;
 use crate::word::{Says, SesFeedback};
 
-/// Whether this is the address that such mails go to.
+/// Whether unsubscribe mails go to this address.
 pub(crate) fn is_meant(app: &App, address: &str) -> bool {
     app.local(address)
         .is_some_and(|local| local.eq_ignore_ascii_case(LEAVE_MAILBOX))
 }
 
-/// What such a mail says; nothing when it brings no token of ours. Who leaves a group that is gone
-/// leaves everything (API facts 7, "deleted group").
+/// The unsubscribe that such a mail reports; `None` without a valid token. Leaving a deleted group
+/// unsubscribes from everything (API facts 7, "deleted group").
 pub(crate) async fn word(
     app: &App,
     raw: &[u8],
@@ -25,7 +25,7 @@ pub(crate) async fn word(
 ) -> Result<Option<SesFeedback>, StoreError> {
     let read = || (report::subject(raw), hex(&Sha256::digest(raw)));
     let (subject, mail) = posthaste_offload::run(raw.len(), read).await;
-    // A token has no white space: what is there was put in on the way, where lines are folded.
+    // A token has no white space: any was inserted in transit, where lines are folded.
     let subject: String = subject.split_whitespace().collect();
     let Ok(token) = app.keys.verify(&subject) else {
         return Ok(None);
@@ -51,7 +51,7 @@ pub(crate) async fn word(
     }))
 }
 
-/// Enough of a hash to tell one mail from the next.
+/// Enough of a hash to tell mails apart.
 fn hex(hash: &[u8]) -> String {
     hash.iter()
         .take(8)

@@ -1,13 +1,14 @@
-//! What comes back after a mail has left: events of SES, delivery reports and complaints by mail.
+//! Processes feedback about sent mail: SES events, delivery reports and complaints by mail.
 //!
-//! Three kinds of messages come in on one queue: events that SES publishes through EventBridge,
-//! SES's notices of mail it received for the bounce domain, and mails that the local host took for
-//! it. Each says something about one copy, which it names by the message tags or by the envelope
-//! sender (`posthaste_model::Verp`). What it says becomes an event of the contract and an entry in
-//! the suppression lists.
+//! Three kinds of messages arrive on one queue: events that SES publishes through EventBridge,
+//! SES's notices of mail received for the bounce domain, and mails that the local host accepted for
+//! it. Each concerns one copy, named by the message tags or by the envelope sender
+//! (`posthaste_model::Verp`), and becomes an event of the v3 API and an entry in the suppression
+//! lists.
 //!
-//! Everything may come twice: what is told about a copy is written into its row once, and only
-//! whoever wrote it queues the event. Nothing here ever sends a mail, so no report is answered.
+//! Every message may be delivered twice: feedback about a copy is written to its row once, and only
+//! the run that wrote it queues the event. This component never sends mail, so no report is
+//! answered.
 
 mod app;
 mod door;

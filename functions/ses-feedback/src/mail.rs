@@ -1,7 +1,7 @@
 //! Mails to the bounce domain: delivery reports (RFC 3464) and complaints (RFC 5965).
 //!
-//! A report is believed when it names a copy by an envelope sender that carries our mark: it came
-//! to that address, or returns it. Other mails to the domain are the vacation notes of machines.
+//! A report is trusted when it names a copy by an envelope sender with a valid mark: it was sent to
+//! that address, or returns it. Other mails to the domain are automatic replies.
 
 use posthaste_mailer::RefusalStage;
 use posthaste_mime::report::{
@@ -13,10 +13,10 @@ use crate::App;
 use crate::judge;
 use crate::word::{Says, SesFeedback};
 
-/// Addresses of a mail that are looked at for one of ours.
+/// The number of a mail's addresses that are checked for a valid mark.
 const MOST: usize = 100;
 
-/// What a mail says; nothing when it is no report, or about no copy of ours.
+/// The feedback that a mail contains; `None` when it is no report, or concerns no copy of ours.
 pub(crate) fn word(app: &App, to: &[String], raw: &[u8], now: Timestamp) -> Option<SesFeedback> {
     let report = report::read(raw)?;
     let (says, original, named) = match &report {
@@ -31,15 +31,15 @@ pub(crate) fn word(app: &App, to: &[String], raw: &[u8], now: Timestamp) -> Opti
         account: copy.account,
         message: copy.message,
         recipient: copy.recipient,
-        // What a mail calls the recipient is anybody's word.
+        // The recipient that a mail states is unauthenticated.
         email: None,
         at: now,
         says,
     })
 }
 
-/// The copy a report is about: a complaint returns the envelope sender, a delivery report comes to
-/// it.
+/// The copy a report is about: a complaint returns the envelope sender; a delivery report is sent
+/// to it.
 fn copy(app: &App, to: &[String], named: Option<&str>, original: &Original) -> Option<Verp> {
     let path = original.header("Return-Path");
     let path = path.map(|path| path.trim_matches(['<', '>', ' ']));
@@ -48,8 +48,8 @@ fn copy(app: &App, to: &[String], named: Option<&str>, original: &Original) -> O
     all.filter_map(|address| app.copy(address)).next()
 }
 
-/// A copy has one recipient, so a failure that a report tells is this copy's, under whatever
-/// address it was last tried.
+/// A copy has one recipient, so a reported failure applies to this copy, whatever address was tried
+/// last.
 fn of_delivery(delivery: &Delivery) -> Option<Says> {
     let of = |action| {
         let mut all = delivery.recipients.iter();
@@ -71,12 +71,12 @@ fn of_delivery(delivery: &Delivery) -> Option<Says> {
     })
 }
 
-/// The types of RFC 5965, section 7.3, and of the registry it opens.
+/// The types of RFC 5965, section 7.3, and of the registry it establishes.
 fn of_complaint(complaint: &Complaint) -> Option<Says> {
     match complaint.feedback_type.as_str() {
         "abuse" | "fraud" | "virus" | "other" => Some(Says::Complained),
         "opt-out" | "opt-out-list" => Some(Says::Unsubscribed),
-        // `not-spam` is praise, `auth-failure` and `dmarc` are about the domain.
+        // `not-spam` is positive feedback; `auth-failure` and `dmarc` concern the domain.
         _ => None,
     }
 }

@@ -1,7 +1,8 @@
-//! Events that SES publishes about mail it took (SES developer guide, "Contents of event data").
+//! Events that SES publishes about mail it accepted (SES developer guide, "Contents of event
+//! data").
 //!
-//! The copy is named by the message tags that the hand-over set: SES replaces the Message-ID. Opens
-//! and clicks are counted by links of our own, so those of SES are left alone.
+//! Message tags set at hand-over identify the copy: SES replaces the Message-ID. Opens and clicks
+//! are counted by the service's own links, so those of SES are ignored.
 
 use std::collections::BTreeMap;
 
@@ -99,7 +100,8 @@ struct SesFailure {
 }
 
 impl Bridged {
-    /// What it says; nothing when it is about a mail that is not ours, or of no concern.
+    /// The feedback in the event; `None` when it concerns a mail that is not ours, or is
+    /// irrelevant.
     pub(crate) fn word(self, now: Timestamp) -> Option<SesFeedback> {
         let Self { detail } = self;
         let tag = |name: &str| detail.mail.tags.get(name)?.first().map(String::as_str);
@@ -144,7 +146,7 @@ impl Detail {
                 let complaint = self.complaint?;
                 Some((complained(&complaint)?, complaint.timestamp))
             }
-            // The contract's reasons know no virus; this is what SES calls "Bad content".
+            // The v3 API has no reason for a virus; SES calls this "Bad content".
             "Reject" => {
                 let why = self.reject.and_then(|reject| reject.reason);
                 tracing::warn!("SES rejected a mail: {}", why.unwrap_or_default());
@@ -156,7 +158,7 @@ impl Detail {
                 let reason = judge::words(&why.unwrap_or_else(|| "Rendering Failure".to_owned()));
                 Some((Says::Dropped { reason }, None))
             }
-            // `Open`, `Click`, `Subscription`, and what SES may learn to say.
+            // `Open`, `Click`, `Subscription`, and types that SES may add.
             _ => None,
         }
     }
@@ -175,7 +177,7 @@ fn returned(bounce: &Bounce) -> Says {
         reason: reason.to_owned(),
     };
     match bounce.bounce_sub_type.as_str() {
-        // SES has lists of its own and did not try.
+        // SES has suppression lists of its own and did not try.
         "Suppressed" | "OnAccountSuppressionList" => return dropped("Bounced Address"),
         "UnsubscribedRecipient" => return dropped("Unsubscribed Address"),
         _ => {}
@@ -198,13 +200,13 @@ fn returned(bounce: &Bounce) -> Says {
         };
     }
     if !permanent && bounced.kind == BounceType::Bounce {
-        // SES says that another mail may pass.
+        // According to SES another mail may be accepted.
         bounced.kind = BounceType::Blocked;
     }
     Says::Bounced(bounced)
 }
 
-/// What SES's own word for a bounce means, where the other server's words are missing.
+/// The classification for SES's bounce subtype, when the other server's response is missing.
 fn class(sub_type: &str) -> Option<&'static str> {
     Some(match sub_type {
         "NoEmail" => Classification::InvalidAddress.as_str(),
@@ -222,7 +224,7 @@ fn complained(complaint: &Complaint) -> Option<Says> {
             reason: "Spam Reporting Address".to_owned(),
         });
     }
-    // Somebody took a mail out of his spam folder.
+    // The recipient moved a mail out of the spam folder.
     let praise = complaint.complaint_feedback_type.as_deref() == Some("not-spam");
     (!praise).then_some(Says::Complained)
 }

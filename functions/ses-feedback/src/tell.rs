@@ -1,4 +1,4 @@
-//! From what is said about a copy to the event that tells it, once.
+//! Turns feedback about a copy into its event, once.
 
 use posthaste_model::{Event, EventKind, MessageId, Timestamp};
 use posthaste_store::{CopyState, FeedbackOutcome, FeedbackUpdate, Recipient, StoreError};
@@ -6,7 +6,7 @@ use posthaste_store::{CopyState, FeedbackOutcome, FeedbackUpdate, Recipient, Sto
 use crate::App;
 use crate::word::{Says, SesFeedback};
 
-/// Why something that was said is not told now. Tried again it will be.
+/// Why feedback is not recorded yet. It will be retried.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Untold {
     #[error(transparent)]
@@ -15,10 +15,10 @@ pub(crate) enum Untold {
     Early,
 }
 
-/// Writes down what is said and gives back the event to queue, if there is one.
+/// Records feedback and returns the event to queue, if there is one.
 ///
-/// What the row has already was told by somebody else, who queues it, unless that was an earlier
-/// run of this very message: `again`.
+/// Feedback that the row already has was recorded by another run, which queues the event, unless
+/// that was an earlier run of this very message: `again`.
 pub(crate) async fn tell(
     app: &App,
     word: &SesFeedback,
@@ -53,8 +53,8 @@ pub(crate) async fn tell(
     }
 }
 
-/// The event of a recipient who leaves once more when the row lists as many events as it may: it is
-/// told once, and kept in a row of its own.
+/// The event of a recipient who unsubscribes once more when the row lists the maximum of events: it
+/// is published once, and stored in a row of its own.
 async fn beyond(
     app: &App,
     word: &SesFeedback,
@@ -70,7 +70,7 @@ async fn beyond(
     Ok((first || again).then(event))
 }
 
-/// The event with what all events of its copy say.
+/// Adds the fields that all events of a copy share.
 fn with_copy(mut event: Event, first: Option<&Event>) -> Event {
     if let Some(first) = first {
         event.smtp_id.clone_from(&first.smtp_id);
@@ -82,14 +82,15 @@ fn with_copy(mut event: Event, first: Option<&Event>) -> Event {
     event
 }
 
-/// Whether somebody is about to write what the copy carries (categories, custom arguments), which
-/// an event told now would lack. If he died instead, his lease ends, and it is told as it is.
+/// Whether a running job is about to write the copy's fields (categories, custom arguments), which
+/// an event published now would lack. If that job died, its lease expires, and the event is
+/// published without them.
 fn is_early(row: &Recipient, now: Timestamp) -> bool {
     row.state == CopyState::Claimed && row.events.is_empty() && now < row.lease
 }
 
-/// The id of the event: the same whoever tells it, and however often. A copy ends once, and may be
-/// deferred at many times, and its recipient may leave at many times.
+/// The id of the event, the same for every run that reports it. A copy ends once, but may be
+/// deferred many times, and its recipient may unsubscribe many times.
 fn id(word: &SesFeedback) -> Option<String> {
     let kind = word.says.kind()?;
     let when = match &word.says {
@@ -101,7 +102,7 @@ fn id(word: &SesFeedback) -> Option<String> {
     Some(format!("{}-fb{when}-{message}-{recipient}", kind.wire()))
 }
 
-/// What is new to the row.
+/// The update for the row, if the feedback is new to it.
 fn news(word: &SesFeedback, id: Option<&str>, row: &Recipient) -> Option<FeedbackUpdate> {
     let state = match &word.says {
         Says::Handed => Some(CopyState::Handed),
@@ -112,7 +113,7 @@ fn news(word: &SesFeedback, id: Option<&str>, row: &Recipient) -> Option<Feedbac
         Says::Complained | Says::Unsubscribed | Says::Left { .. } => None,
     };
     let Some((id, kind)) = id.zip(word.says.kind()) else {
-        // Only a copy whose hand-over went unanswered learns something.
+        // Only a copy whose hand-over was not confirmed changes.
         let open = matches!(row.state, CopyState::Claimed | CopyState::Deferred);
         return open.then_some(FeedbackUpdate { event: None, state });
     };
@@ -123,7 +124,7 @@ fn news(word: &SesFeedback, id: Option<&str>, row: &Recipient) -> Option<Feedbac
     };
     let is_new = match word.says {
         Says::Left { .. } => !row.is_full(),
-        // Of those that are not listed only the last is known.
+        // Of the events that are not listed, only the last is stored.
         Says::Deferred { .. } if row.is_full() => {
             let deferred = events
                 .iter()
@@ -143,7 +144,7 @@ fn news(word: &SesFeedback, id: Option<&str>, row: &Recipient) -> Option<Feedbac
     Some(FeedbackUpdate { event, state })
 }
 
-/// An event with what is said and nothing of the copy.
+/// An event with the feedback and without the copy's fields.
 fn event(word: &SesFeedback, id: &str, kind: EventKind, email: &str) -> Event {
     let mut event = Event::new(
         id.to_owned(),
@@ -179,8 +180,8 @@ fn event(word: &SesFeedback, id: &str, kind: EventKind, email: &str) -> Event {
     event
 }
 
-/// A copy without a row is older than rows are kept, or of another stack that shares this account
-/// of AWS. A complaint may come late; whoever speaks for the address tells it too.
+/// A copy without a row is past its retention, or belongs to another stack in this AWS account. A
+/// complaint may arrive late and is recorded if the feedback authenticates the recipient.
 async fn forgotten(
     app: &App,
     word: &SesFeedback,

@@ -1,4 +1,4 @@
-//! What is said about one copy, whoever says it.
+//! Feedback about one copy, from any source.
 
 use posthaste_model::{AccountId, BounceType, EventKind, MessageId, Timestamp};
 
@@ -9,7 +9,7 @@ pub(crate) struct SesFeedback {
     pub(crate) message: MessageId,
     /// Position of the recipient within the message.
     pub(crate) recipient: u32,
-    /// The recipient, where whoever speaks is to be believed even when the copy is forgotten.
+    /// The recipient, if the source is trusted even when the copy's row has expired.
     pub(crate) email: Option<String>,
     pub(crate) at: Timestamp,
     pub(crate) says: Says,
@@ -18,11 +18,11 @@ pub(crate) struct SesFeedback {
 /// What happened.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Says {
-    /// SES has the mail, whether we heard its answer or not.
+    /// SES has the mail, whether its answer was received or not.
     Handed,
     Delivered {
         response: Option<String>,
-        /// The address it left from.
+        /// The address it was sent from.
         ip: Option<String>,
     },
     Deferred {
@@ -30,23 +30,23 @@ pub(crate) enum Says {
         status: Option<String>,
     },
     Bounced(Bounced),
-    /// It did not leave.
+    /// It was not sent.
     Dropped {
         reason: String,
     },
     Complained,
     /// The recipient wants no more mail.
     Unsubscribed,
-    /// The recipient wrote so himself, and may do so again after he has come back.
+    /// The recipient unsubscribed by mail, and may do so again after resubscribing.
     Left {
-        /// The one group that is left; everything without one.
+        /// The group to leave; `None` for all mail.
         group: Option<i64>,
-        /// Tells his mails apart.
+        /// Distinguishes the recipient's mails.
         mail: String,
     },
 }
 
-/// How a bounce reads in an event.
+/// The bounce as an event reports it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Bounced {
     pub(crate) kind: BounceType,
@@ -57,7 +57,7 @@ pub(crate) struct Bounced {
 }
 
 impl Says {
-    /// The kind of event it makes; none for what only the row needs to know.
+    /// The kind of the resulting event; `None` for feedback that only updates the row.
     pub(crate) fn kind(&self) -> Option<EventKind> {
         Some(match self {
             Self::Handed => return None,

@@ -1,4 +1,4 @@
-//! From a batch of queue messages to events.
+//! Turns a batch of queue messages into events.
 
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ use crate::ses::Bridged;
 use crate::tell::{Untold, tell};
 use crate::word::SesFeedback;
 
-/// Trouble that only a later run of the same message can mend.
+/// An error that a later run of the same message may resolve.
 #[derive(Debug, thiserror::Error)]
 enum WorkError {
     #[error(transparent)]
@@ -31,13 +31,13 @@ enum WorkError {
     Queue(#[from] QueueError),
     #[error("the events have no form on the queue: {0}")]
     Job(#[from] JobError),
-    /// It ends with the dead letters, from where a release that can read it takes it.
+    /// It goes to the dead letters, where a release that can read it picks it up.
     #[error("it cannot be read: {0}")]
     Unreadable(String),
 }
 
 impl WorkError {
-    /// Whether it passes.
+    /// Whether the error is transient.
     fn verdict(&self) -> Disposition {
         match self {
             Self::Job(_) | Self::Unreadable(_) => Disposition::Fail,
@@ -49,15 +49,15 @@ impl WorkError {
     }
 }
 
-/// What a message came to.
+/// The result of a message.
 #[derive(Default)]
 struct Done {
     event: Option<Event>,
-    /// A raw mail that is not needed any more.
+    /// A raw mail that is no longer needed.
     blob: Option<String>,
 }
 
-/// A mail that SES has put into the bucket, as the topic of the receipt rule tells it.
+/// A mail that SES has stored in the bucket, as announced by the topic of the receipt rule.
 #[derive(Deserialize)]
 struct SesNotice {
     #[serde(default)]
@@ -106,7 +106,8 @@ pub async fn handle(app: &App, event: &SqsEvent) -> BatchResult {
             None => result.add(id, Disposition::Fail),
         }
     }
-    // Published once for the whole batch. If that fails, the messages come back and tell it again.
+    // Published once for the whole batch. If that fails, the messages are retried and publish
+    // again.
     if let Err(trouble) = publish(app, &events).await {
         tracing::error!(error = %trouble, "events could not be queued: {trouble}");
         for id in done {
@@ -116,7 +117,7 @@ pub async fn handle(app: &App, event: &SqsEvent) -> BatchResult {
     }
     for blob in blobs {
         if let Err(error) = app.blob.delete(&blob).await {
-            // It is read by nobody any more, and the bucket forgets it by itself.
+            // It is not read again, and the bucket's lifecycle rule deletes it.
             tracing::warn!(error = %error, "a mail that was read could not be deleted: {error}");
         }
     }
@@ -127,7 +128,7 @@ async fn publish(app: &App, events: &[Event]) -> Result<(), WorkError> {
     if events.is_empty() {
         return Ok(());
     }
-    // First what the events mean for the addresses: both may be done again, neither left out.
+    // Suppressions first: both writes can be repeated, neither may be skipped.
     app.store.apply_suppressions(events).await?;
     let texts = EventBatch::to_texts(events)?;
     let messages = texts.into_iter().map(|text| (text, Duration::ZERO));
@@ -140,7 +141,7 @@ async fn publish(app: &App, events: &[Event]) -> Result<(), WorkError> {
         EventKind::SpamReport,
     ]
     .map(|kind| events.iter().filter(|event| event.kind == kind).count());
-    // By the names that delivery uses, too: with SES it is here that a mail's end is known.
+    // With the metric names that delivery uses: with SES the outcome of a mail is known only here.
     tracing::info!(
         target: "metrics",
         feedback_events = events.len(), delivered, deferred, bounced, dropped, spam_reports
@@ -165,7 +166,7 @@ async fn work(app: &App, record: &SqsMessage) -> Result<Done, WorkError> {
     Ok(Done { event, blob })
 }
 
-/// What a message says, and the raw mail it named; nothing when that was read before.
+/// The feedback in a message, and the raw mail it named; `None` when that was read before.
 async fn read(
     app: &App,
     text: &str,
@@ -192,7 +193,7 @@ async fn read(
     };
     let raw = match app.blob.get(&mail.blob).await {
         Ok(raw) => raw,
-        // Read before, by a run whose message came again.
+        // Read by an earlier run of the same message.
         Err(BlobError::Missing(_)) => return Ok(None),
         Err(error) => return Err(error.into()),
     };

@@ -9,7 +9,7 @@ use posthaste_store::{Account, is_username};
 use crate::wire::{Allocation, CreateSubuser, CreatedSubuser, CreditKind};
 use crate::{AppState, settings, under};
 
-/// Makes a subuser. It gets its keys from its parent, who acts for it.
+/// Creates a subuser. Its parent creates its keys by acting on its behalf.
 pub(crate) async fn create(
     State(desk): State<AppState>,
     caller: Caller,

@@ -9,7 +9,7 @@ use posthaste_store::Account;
 use crate::wire::{Adjust, Allot, Allowance, CreditKind};
 use crate::{AppState, under};
 
-/// The allowance as it stands.
+/// The current allowance.
 pub(crate) async fn get(
     State(desk): State<AppState>,
     caller: Caller,
@@ -21,7 +21,7 @@ pub(crate) async fn get(
     Ok(Json(credits.into()))
 }
 
-/// Gives a fresh allowance, or none at all.
+/// Sets a new allowance, or removes it.
 pub(crate) async fn put(
     State(desk): State<AppState>,
     caller: Caller,
@@ -39,7 +39,7 @@ pub(crate) async fn put(
     Ok(Json(credits.into()))
 }
 
-/// Adds to what is left, or takes away.
+/// Increases or decreases the remaining credits.
 pub(crate) async fn adjust(
     State(desk): State<AppState>,
     caller: Caller,
@@ -66,7 +66,7 @@ fn unknown() -> Rejection {
     Rejection::bad("No user found")
 }
 
-/// The allowance that the body asks for; `None` for an unlimited one.
+/// The allowance that the body requests; `None` for an unlimited one.
 fn check(body: &Allot) -> Result<Option<posthaste_store::Allowance>, Rejection> {
     const MISSING: &str = "missing required argument";
     let mut found = Problems::default();

@@ -13,7 +13,7 @@ use posthaste_model::{Clock, Entropy};
 use posthaste_runtime::{ConfigError, Platform};
 use posthaste_store::Store;
 
-/// What the function works with.
+/// The dependencies of the function.
 #[derive(Clone)]
 pub struct App {
     pub store: Store,
@@ -70,10 +70,10 @@ pub fn routes(app: App, gate: Authorizer) -> Routes {
         .with_state(desk)
 }
 
-/// What the handlers share.
+/// The state that the handlers share.
 #[derive(Clone)]
 struct AppState {
     app: App,
-    /// Forgets at once what this instance changes.
+    /// The authorizer, which applies changes made by this instance at once.
     gate: Authorizer,
 }

@@ -1,4 +1,4 @@
-//! What a parent decides about a subuser: whether it may send, its addresses, its end.
+//! A parent's settings for a subuser: whether it may send, its addresses, its deletion.
 
 use std::net::IpAddr;
 
@@ -12,9 +12,9 @@ use posthaste_store::Account;
 use crate::wire::{Disable, Ips};
 use crate::{AppState, under};
 
-/// `PATCH /v3/subusers/{name}`: disables a subuser, whose keys then open nothing and which sends
-/// nothing, or enables it. One that the operator suspended stays so, whatever its parent wishes; the
-/// wish holds when that ends.
+/// `PATCH /v3/subusers/{name}`: disables a subuser, which then cannot send and whose keys are
+/// rejected, or enables it. A subuser that the operator suspended stays suspended; the parent's
+/// setting applies when the suspension ends.
 pub(crate) async fn disable(
     State(desk): State<AppState>,
     caller: Caller,
@@ -29,7 +29,7 @@ pub(crate) async fn disable(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// `PATCH /v3/subusers/{name}/website_access`: kept, though there is no website to shut it out of.
+/// `PATCH /v3/subusers/{name}/website_access`: stored without effect, as there is no website.
 pub(crate) async fn website(
     State(desk): State<AppState>,
     caller: Caller,
@@ -66,7 +66,7 @@ pub(crate) async fn ips(
     Ok(Json(Ips { ips }))
 }
 
-/// Every entry must be an address. Which addresses mail leaves from is the relay's business.
+/// Every entry must be an address. The relay chooses the address that mail is sent from.
 pub(crate) fn check_ips(ips: &[String], before: &str, found: &mut Problems) {
     const MOST: usize = 1_000;
     const INVALID: &str = "unable to validate IPs at this time";
@@ -80,7 +80,7 @@ pub(crate) fn check_ips(ips: &[String], before: &str, found: &mut Problems) {
 }
 
 /// `DELETE /v3/subusers/{name}`: its keys stop working first, here at once, in other instances
-/// within ten seconds; then everything it owned goes.
+/// within ten seconds; then all of its data is deleted.
 pub(crate) async fn delete(
     State(desk): State<AppState>,
     caller: Caller,

@@ -1,4 +1,4 @@
-//! The subusers of the caller, and whether he may have any.
+//! The subusers of the caller, and whether the caller may have any.
 
 use axum::http::StatusCode;
 use posthaste_http::{Caller, Rejection};
@@ -6,7 +6,7 @@ use posthaste_store::Account;
 
 use crate::AppState;
 
-/// Refuses a subuser: it has none under it.
+/// Rejects a subuser: it has no subusers.
 pub(crate) fn check_parent(caller: &Caller) -> Result<(), Rejection> {
     if caller.account.is_subuser() {
         let message = "you dont have permission to access this resource";
@@ -15,7 +15,7 @@ pub(crate) fn check_parent(caller: &Caller) -> Result<(), Rejection> {
     Ok(())
 }
 
-/// The subuser of this name under the caller; `None` for anybody else's.
+/// The caller's subuser of this name; `None` if it belongs to another account.
 pub(crate) async fn named(
     desk: &AppState,
     caller: &Caller,

@@ -10,7 +10,7 @@ pub(crate) struct CreateSubuser {
     pub(crate) username: Option<String>,
     #[serde(default)]
     pub(crate) email: Option<String>,
-    /// Taken and thrown away: there is no web application to log in to.
+    /// Accepted and discarded: there is no web application to log in to.
     #[serde(default)]
     pub(crate) password: Option<String>,
     #[serde(default)]

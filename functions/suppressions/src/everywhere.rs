@@ -1,4 +1,4 @@
-//! `/v3/asm/suppressions`: who left any group, and who left everything.
+//! `/v3/asm/suppressions`: unsubscribes from groups and from everything.
 
 use axum::Json;
 use axum::extract::State;

@@ -7,7 +7,7 @@ use crate::wire::SuppressionEntry;
 /// One of the lists.
 pub(crate) trait ListKind: Send + Sync + 'static {
     const LIST: SuppressionList;
-    /// How an address of this list is told.
+    /// The entry for an address of this list.
     fn row(email: String, mark: Mark) -> SuppressionEntry;
 }
 

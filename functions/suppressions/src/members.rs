@@ -11,8 +11,8 @@ use crate::app::{addresses, folded, number};
 use crate::lists::{cut, one_more};
 use crate::wire::Emails;
 
-/// `POST`: these addresses leave the group. Where there is no such group (any more), they leave
-/// everything, and the answer is the same (API facts 1): better too quiet than too loud.
+/// `POST`: unsubscribes these addresses from the group. If the group does not exist (any more),
+/// they are unsubscribed from everything, with the same response (API facts 1).
 pub(crate) async fn add(
     State(app): State<App>,
     caller: Caller,
@@ -32,8 +32,8 @@ pub(crate) async fn add(
     Ok((StatusCode::CREATED, Json(body)))
 }
 
-/// `GET`: every address that left the group, latest first; a page of them where `limit` or
-/// `offset` asks for one.
+/// `GET`: every address that left the group, latest first; one page if `limit` or `offset` is
+/// given.
 pub(crate) async fn list(
     State(app): State<App>,
     caller: Caller,
@@ -51,8 +51,8 @@ pub(crate) async fn list(
     Ok((slice.links(&address, &query), Json(emails.collect())))
 }
 
-/// A window without an end of its own: these lists are given whole (API facts, appendix A). What
-/// fits into an answer of a function bounds it.
+/// A window without a limit of its own: these lists are returned whole (API facts, appendix A). The
+/// maximum response size of a function bounds them.
 pub(crate) fn everyone(query: &Query) -> Result<ListWindow, Rejection> {
     const MOST: usize = 100_000;
     Ok(ListWindow {

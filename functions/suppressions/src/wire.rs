@@ -1,4 +1,4 @@
-//! The JSON of this function, as it comes and as it goes.
+//! The request and response JSON of this function.
 
 use posthaste_store::{Group, Mark};
 use serde::{Deserialize, Serialize};
@@ -17,7 +17,7 @@ pub(crate) struct SuppressionEntry {
 }
 
 impl SuppressionEntry {
-    /// With what every list tells.
+    /// The fields that every list returns.
     pub(crate) fn new(email: String, mark: &Mark) -> Self {
         Self {
             created: mark.at.0,

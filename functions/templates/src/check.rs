@@ -15,8 +15,8 @@ pub(crate) const LONGEST_NAME: usize = 100;
 /// The longest subject, in characters.
 const LONGEST_SUBJECT: usize = 255;
 
-/// Applies a draft to a version and its texts: what is left out stays, what is wrong is told all
-/// at once. Nothing is stored that could not be sent.
+/// Applies a draft to a version and its texts: omitted fields are unchanged, and all problems are
+/// reported at once. Only a version that can be sent is stored.
 ///
 /// # Errors
 /// 400 with every problem; a template that cannot be compiled with its line and reason.
@@ -52,7 +52,7 @@ fn apply_draft(
     if let Some(generate) = draft.generate_plain_content {
         version.generate_plain_content = generate;
     }
-    // A text that was made of the old HTML is made of the new one.
+    // A text generated from the old HTML is generated again from the new one.
     if version.generate_plain_content && made && !own {
         texts.plain_content.clear();
     }
@@ -74,7 +74,7 @@ fn set(slot: &mut String, value: Option<String>) {
     }
 }
 
-/// A name that is there must be one.
+/// A given name must be valid.
 pub(crate) fn name(name: Option<&str>, found: &mut Problems) {
     let Some(name) = name else { return };
     let fits = (1..=LONGEST_NAME).contains(&name.chars().count());

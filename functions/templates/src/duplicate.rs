@@ -10,7 +10,7 @@ use posthaste_store::{Template, Version};
 use crate::wire::{NameRequest, TemplateBody};
 use crate::{App, LIMIT, check, placed, version, whole};
 
-/// Copies version by version: what does not fit ends the copy, and nothing of it stays.
+/// Copies version by version: a version that does not fit cancels the copy and removes it.
 pub(crate) async fn duplicate(
     State(app): State<App>,
     caller: Caller,

@@ -19,7 +19,7 @@ use posthaste_store::{Placed, Store, Template, Version};
 /// How many templates and versions an account may hold together (API facts, section 1).
 pub const LIMIT: i64 = 300;
 
-/// What the handlers work with.
+/// The dependencies of the handlers.
 #[derive(Clone)]
 pub struct App {
     pub store: Store,
@@ -60,7 +60,7 @@ impl App {
     }
 }
 
-/// What the store did with a new or changed template or version; what it did not is refused.
+/// The stored template or version; if the store did not place it, the request is rejected.
 pub(crate) fn placed<T>(placed: Placed<T>) -> Result<T, Rejection> {
     match placed {
         Placed::Done(value) => Ok(value),
@@ -74,7 +74,7 @@ pub(crate) fn placed<T>(placed: Placed<T>) -> Result<T, Rejection> {
     }
 }
 
-/// The routes of this function. The preview is ours: the contract has nothing like it.
+/// The routes of this function. The preview is an extension of the v3 API.
 pub fn routes(app: App, gate: Authorizer) -> Routes {
     const ALL: &str = "/v3/templates";
     const ONE: &str = "/v3/templates/{template_id}";

@@ -1,4 +1,4 @@
-//! One page of templates, and the way to the pages beside it.
+//! One page of templates, with links to the adjacent pages.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -12,10 +12,10 @@ use crate::wire::{TemplateBody, generation};
 /// The largest `page_size` (API facts, section 1).
 const LARGEST_PAGE: u64 = 200;
 
-/// What a caller wants to see.
+/// The requested page.
 pub(crate) struct PageRequest {
     generations: Vec<String>,
-    /// Without it everything is answered at once, in the older form.
+    /// Without it everything is returned at once, in the older form.
     size: Option<usize>,
     /// The place of the first template: how old it is, and its id.
     from: Option<(i64, String)>,
@@ -64,7 +64,7 @@ impl PageRequest {
         self.generations.iter().any(|g| g == generation(id))
     }
 
-    /// The answer out of all templates that were asked for, the oldest first.
+    /// The response for all requested templates, the oldest first.
     pub(crate) fn answer(&self, all: &[Template], address: &RequestUrl) -> Value {
         let Some(size) = self.size else {
             let all: Vec<_> = all.iter().map(TemplateBody::of).collect();

@@ -87,7 +87,7 @@ pub(crate) async fn update(
     let change = |template: &mut Template| {
         let slot = template.versions.iter_mut().find(|v| v.id == new.id);
         let slot = slot.ok_or_else(Rejection::not_found)?;
-        // Somebody else's change would be undone by texts that were read before it.
+        // Texts that were read before another caller's change would undo it.
         if slot.texts != old.texts {
             return Err(Rejection::plain(
                 StatusCode::CONFLICT,
@@ -163,7 +163,7 @@ pub(crate) async fn activate(
     Ok(Json(VersionBody::of(&template.id, stored, texts)))
 }
 
-/// What a version says. Texts that went since the head was read are those of an older head.
+/// The texts of a version. Texts deleted since the head was read belong to an older head.
 pub(crate) async fn texts(
     app: &App,
     caller: &Caller,

@@ -1,4 +1,4 @@
-//! A template with what its versions say.
+//! A template with the texts of its versions.
 
 use std::collections::BTreeMap;
 
@@ -13,11 +13,8 @@ use crate::wire::TemplateBody;
 const MOST: usize = 3 << 20;
 
 /// The template with the texts of its versions: of the active one first, then of the latest, as
-/// long as they fit into one answer. Each version alone has its texts in any case. One that is
-/// changed or deleted at this moment comes without.
-///
-/// # Errors
-/// When the table fails.
+/// long as they fit into one response. A version requested alone always has its texts. A version
+/// that is being changed or deleted has none.
 pub(crate) async fn of(app: &App, template: &Template) -> Result<TemplateBody, Rejection> {
     let mut versions: Vec<_> = template.versions.iter().rev().collect();
     versions.sort_by_key(|version| !version.active);

@@ -1,4 +1,4 @@
-//! What callers send and get.
+//! The request and response JSON of this function.
 
 use std::collections::BTreeMap;
 
@@ -72,7 +72,7 @@ pub(crate) struct VersionBody {
     warnings: Vec<Warning>,
 }
 
-/// What is odd about a version, without being wrong.
+/// An oddity of a version that is not an error.
 #[derive(Debug, Serialize)]
 pub(crate) struct Warning {
     pub(crate) message: String,

@@ -1,5 +1,5 @@
-//! What people see who have unsubscribed: what the account decided
-//! (`tracking_settings/subscription`), or a plain page.
+//! The landing page after an unsubscribe: the account's own (`tracking_settings/subscription`), or
+//! a plain page.
 
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
@@ -9,8 +9,8 @@ use posthaste_store::Landing;
 use crate::App;
 use crate::visit::Visit;
 
-/// The account's own page or address. They have left already, so that trouble here only costs
-/// them the sight of it.
+/// The account's own page or address. The recipient is already unsubscribed, so a failure here only
+/// affects the page.
 pub(crate) async fn after(app: &App, visit: &Visit) -> Response {
     match app.store.settings(&visit.token.account).await {
         Ok(settings) => of(&settings.landing, visit),
@@ -42,8 +42,8 @@ fn of(landing: &Landing, visit: &Visit) -> Response {
     plain(visit)
 }
 
-/// The plain page, which leads on. Not a redirect: the form that was sent may lead nowhere else
-/// (its page's `form-action`).
+/// The plain page with a link to the URL. Not a redirect: the page's `form-action` policy permits
+/// no other target.
 fn leading_to(url: &str, visit: &Visit) -> Response {
     let link = escaped(url);
     let mut response = done(visit, &format!("<p><a href=\"{link}\">Continue</a></p>"));
@@ -55,8 +55,8 @@ fn leading_to(url: &str, visit: &Visit) -> Response {
     response
 }
 
-/// The account's HTML, which may run nothing and send nothing: it stands on the host that all
-/// accounts share.
+/// The account's HTML, which may run no script and send nothing: it is served from the host that
+/// all accounts share.
 fn own(html: String) -> Response {
     const POLICY: &str = "sandbox allow-popups; default-src 'none'; style-src 'unsafe-inline'; \
         img-src https: data:; form-action 'none'; frame-ancestors 'none'; base-uri 'none'";

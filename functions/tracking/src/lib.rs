@@ -1,7 +1,7 @@
-//! What the links in mails lead to: the open pixel, the click redirect, the pages to unsubscribe.
+//! The targets of links in mails: the open pixel, the click redirect, the unsubscribe pages.
 //!
-//! Public: whoever holds the mail holds the links. Every link is a token that we signed; nothing
-//! else is redirected to, and nothing happens on a `GET` but that it is counted.
+//! Public: anyone with the mail has the links. Every link is a signed token; redirects lead only to
+//! signed URLs, and a `GET` has no effect except being counted.
 
 mod landing;
 mod page;
@@ -17,13 +17,13 @@ use posthaste_render::{CLICK_PATH, KeyRing, OPEN_PATH, PREFERENCES_PATH, UNSUBSC
 use posthaste_runtime::{Error, Platform};
 use posthaste_store::Store;
 
-/// What the handlers work with.
+/// The dependencies of the handlers.
 #[derive(Clone)]
 pub struct App {
     pub store: Store,
     /// The event queue.
     pub events: Queue,
-    /// Verifies tokens; those of an older secret still work while the ring holds it.
+    /// Verifies tokens; those of an older secret are valid while the ring holds it.
     pub keys: KeyRing,
     pub clock: Clock,
     pub entropy: Entropy,

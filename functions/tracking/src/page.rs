@@ -1,10 +1,10 @@
-//! The page for a link that is none of ours.
+//! The page for a link that is not ours.
 
 use axum::http::StatusCode;
 use axum::response::Response;
 use posthaste_http::page;
 
-/// The answer to a link that is none of ours.
+/// The answer to a link that is not ours.
 pub(crate) fn gone() -> Response {
     page(
         StatusCode::NOT_FOUND,

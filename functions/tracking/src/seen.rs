@@ -25,8 +25,8 @@ const MACHINES: [&str; 8] = [
     "curl/",
 ];
 
-/// `GET /wf/open`: always the pixel, so that no mail shows a broken picture. A failure to count
-/// is ours, not the reader's.
+/// `GET /wf/open`: always returns the pixel, so that no mail shows a broken image, even if counting
+/// fails.
 pub(crate) async fn opened(State(app): State<App>, visit: Result<Visit, Response>) -> Response {
     if let Ok(visit) = visit
         && let LinkAction::Open { part } = visit.token.action
@@ -44,7 +44,7 @@ pub(crate) async fn opened(State(app): State<App>, visit: Result<Visit, Response
     (headers, PIXEL).into_response()
 }
 
-/// `GET /ls/click`: to the signed URL, and nowhere else.
+/// `GET /ls/click`: redirects to the signed URL only.
 pub(crate) async fn clicked(State(app): State<App>, visit: Visit) -> Response {
     let LinkAction::Click { part, index, url } = &visit.token.action else {
         return page::gone();
@@ -58,7 +58,7 @@ pub(crate) async fn clicked(State(app): State<App>, visit: Visit) -> Response {
             index: *index,
             part: name(*part).to_owned(),
         });
-        // The contract has the mark for opens; on a click it is ours, and says only what is odd.
+        // The v3 API has the mark for opens; on a click it is an extension, set only for machines.
         event.sg_machine_open = is_machine(&visit.agent).then_some(true);
     })
     .await;
@@ -77,7 +77,7 @@ pub(crate) async fn clicked(State(app): State<App>, visit: Visit) -> Response {
     (StatusCode::FOUND, headers).into_response()
 }
 
-/// Tells of a visit, unless it is a mere probe (`HEAD`). What goes wrong is logged and not shown.
+/// Reports a visit, unless it is a mere probe (`HEAD`). Errors are logged and not shown.
 async fn count(
     app: &App,
     visit: &Visit,
@@ -115,7 +115,7 @@ fn name(part: LinkPart) -> &'static str {
     }
 }
 
-/// Whether a program opened the mail or followed the link, and perhaps nobody saw it.
+/// Whether a program, not a person, opened the mail or followed the link.
 fn is_machine(agent: &str) -> bool {
     let agent = agent.to_ascii_lowercase();
     agent.is_empty() || agent == "mozilla/5.0" || MACHINES.iter().any(|word| agent.contains(word))

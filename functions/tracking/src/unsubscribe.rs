@@ -1,5 +1,5 @@
-//! Leaving lists. Opening a page leaves nothing: programs that look into mailboxes open every
-//! link. A `POST` does, be it the button or the mail client's own (RFC 8058).
+//! Unsubscribing. Opening a page changes nothing: mail scanners open every link. A `POST` does,
+//! from the button or from the mail client (RFC 8058).
 
 use std::collections::BTreeSet;
 
@@ -62,8 +62,8 @@ enum What {
     Group(Group),
 }
 
-/// What this link leaves; `None` for one of another kind. Who leaves a group that is gone leaves
-/// everything (API facts 7, "deleted group").
+/// What this link unsubscribes from; `None` for a link of another kind. Leaving a deleted group
+/// unsubscribes from everything (API facts 7, "deleted group").
 async fn what(app: &App, visit: &Visit) -> Result<Option<What>, Rejection> {
     Ok(match visit.token.action {
         LinkAction::Unsubscribe => Some(What::Everything),
@@ -75,7 +75,7 @@ async fn what(app: &App, visit: &Visit) -> Result<Option<What>, Rejection> {
     })
 }
 
-/// Whether a mail client left by itself, and nobody looks at the answer (RFC 8058, section 3.2).
+/// Whether a mail client unsubscribed by itself and shows no page (RFC 8058, section 3.2).
 fn is_one_click(body: &[u8]) -> bool {
     form_urlencoded::parse(body)
         .any(|(name, value)| name == "List-Unsubscribe" && value == "One-Click")
@@ -92,7 +92,7 @@ pub(crate) async fn preferences(
     }
 }
 
-/// `POST /asm/preferences`: what is ticked stays or comes back, the rest is left.
+/// `POST /asm/preferences`: ticked groups are subscribed, the others are unsubscribed.
 pub(crate) async fn choose(
     State(app): State<App>,
     visit: Visit,
@@ -121,8 +121,8 @@ pub(crate) async fn choose(
         }
         events.push(visit.group_event(&app, (kind, group.id), told.as_ref()));
     }
-    // In the other order a queue that fails would leave changed lists, at which a second try
-    // finds nothing to tell.
+    // In the other order a queue that fails would leave changed lists, and a retry would find no
+    // events to report.
     queue(&app, &events).await?;
     app.store.apply_suppressions(&events).await?;
     let (account, folded) = (&visit.token.account, &state.folded);
@@ -153,8 +153,8 @@ impl PreferencesForm {
         self.0.iter().any(|known| known == name)
     }
 
-    /// The list of those who left everything, when the box was ticked and is not any more. A page
-    /// from before they left, sent afterwards, brings nobody back.
+    /// The list of global unsubscribes, when the box was ticked and no longer is. A page from
+    /// before the unsubscribe, submitted afterwards, resubscribes no address.
     fn comes_back(&self, state: &PreferencesView) -> Option<SuppressionList> {
         let cleared = self.has(WAS_ALL) && !self.has(ALL);
         (state.off && cleared).then_some(SuppressionList::Unsubscribes)

@@ -1,4 +1,4 @@
-//! Who came by which link, and the event that makes.
+//! A visit of a link, and the resulting event.
 
 use std::time::Duration;
 
@@ -24,11 +24,11 @@ pub(crate) struct Visit {
     /// Whether only the head of the answer is wanted: a program looks whether the link works.
     pub(crate) is_probe: bool,
     ip: Option<String>,
-    /// The page that was called, without the token: that would act for whoever reads it.
+    /// The page that was requested, without the token, which would grant its rights to any reader.
     page: String,
 }
 
-/// The visit of a link that we signed. Any other is refused with a page that says so.
+/// The visit of a signed link. Any other link is rejected with an error page.
 impl FromRequestParts<App> for Visit {
     type Rejection = Response;
 
@@ -52,7 +52,7 @@ impl FromRequestParts<App> for Visit {
 }
 
 impl Visit {
-    /// What the copy's own events say. An old mail may have no row any more.
+    /// The shared fields of the copy's own events. An old mail's row may have expired.
     pub(crate) async fn told(&self, app: &App) -> Result<Option<Event>, Rejection> {
         let token = &self.token;
         let copy = app
@@ -62,8 +62,8 @@ impl Visit {
         Ok(copy.and_then(|copy| copy.events().into_iter().next()))
     }
 
-    /// An event of this visit, with what was `told` of the copy; without it, with what the link
-    /// knows.
+    /// An event of this visit, with what was `told` of the copy; without it, with the fields of the
+    /// link.
     pub(crate) fn event(&self, app: &App, kind: EventKind, told: Option<&Event>) -> Event {
         let token = &self.token;
         let nonce = app.entropy.below(u64::MAX);
@@ -102,7 +102,7 @@ impl Visit {
     }
 }
 
-/// Writes what the events mean for the lists, then queues them: told twice they change nothing.
+/// Writes the events to the lists, then queues them: a repeat is a no-op.
 pub(crate) async fn tell(app: &App, events: &[Event]) -> Result<(), Rejection> {
     app.store.apply_suppressions(events).await?;
     queue(app, events).await

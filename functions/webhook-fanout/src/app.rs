@@ -1,4 +1,4 @@
-//! What the worker needs.
+//! The dependencies of the worker.
 
 use std::fmt;
 use std::sync::Arc;
@@ -11,17 +11,17 @@ use posthaste_webhook::{Config, Guard, Sealer, Tokens, WebhookClient};
 
 use crate::{Breaker, Forwarding, Posted};
 
-/// Everything `webhook-fanout` works with.
+/// The dependencies of `webhook-fanout`.
 #[derive(Clone)]
 pub struct App {
     pub store: Store,
-    /// Its own queue of what happened.
+    /// The event queue.
     pub events: Queue,
-    /// Its own queue of what webhooks have not taken yet.
+    /// The webhook retry queue.
     pub retries: Queue,
-    /// Where notices go.
+    /// The event bus that receives notices.
     pub bus: Bus,
-    /// How accounts hear of bounces by mail; nothing where nobody can write to them.
+    /// Forwards bounces and spam reports by mail; `None` if no sender is configured.
     pub forwarding: Option<Forwarding>,
     pub client: WebhookClient,
     pub tokens: Arc<Tokens>,
@@ -32,27 +32,27 @@ pub struct App {
     pub retry_policy: RetryPolicy,
     /// Whether every event is also published on the bus.
     pub publish_events: bool,
-    /// Seconds for which mails can be searched; nothing where nobody wants to.
+    /// Seconds for which mails can be searched; `None` if the search is disabled.
     pub searchable: Option<i64>,
-    /// How many accounts and retries are in the works at once.
+    /// The number of accounts and retries processed concurrently.
     pub concurrency: usize,
     pub watch: Watch,
 }
 
-/// How long things are waited for and kept, in seconds where nothing else is said.
+/// Timeouts and retention periods, in seconds unless stated otherwise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RetryPolicy {
-    /// A webhook whose posts have all failed for this long is switched off.
+    /// A webhook is disabled after all of its posts have failed for this long.
     pub disable_after: i64,
-    /// A dead letter is kept this long.
+    /// How long a dead letter is stored.
     pub dead_letters: i64,
-    /// News of a webhook whose answers take so many milliseconds is posted apart from all other.
+    /// A webhook that takes this many milliseconds to answer gets its events from the retry queue.
     pub slow_ms: u64,
 }
 
 impl Default for RetryPolicy {
-    /// Three days, as long as the longest wait anywhere in the service; thirty days; three seconds,
-    /// which together with the second that news is gathered leaves one of the five it may take.
+    /// Three days, the longest wait anywhere in the service; thirty days; three seconds, which with
+    /// the one-second gathering delay leaves one of the five seconds allowed.
     fn default() -> Self {
         Self {
             disable_after: 3 * 86_400,
@@ -62,17 +62,17 @@ impl Default for RetryPolicy {
     }
 }
 
-/// Is told of every post; the local host shows them beside the mails.
+/// Called after every post; the local host shows the posts beside the mails.
 #[derive(Clone)]
 pub struct Watch(Arc<dyn Fn(&Posted<'_>) + Send + Sync>);
 
 impl Watch {
-    /// Wraps a function that is told of every post, and must not take long.
+    /// Wraps a function that is called after every post. It must return quickly.
     pub fn new(see: impl Fn(&Posted<'_>) + Send + Sync + 'static) -> Self {
         Self(Arc::new(see))
     }
 
-    /// Nobody watches.
+    /// Observes nothing.
     pub fn nobody() -> Self {
         Self::new(|_| {})
     }

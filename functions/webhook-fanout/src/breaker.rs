@@ -1,4 +1,4 @@
-//! Whether a webhook is worth waiting for, as far as this process knows, for seconds.
+//! An in-process circuit breaker for webhooks, with a memory of seconds.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -6,28 +6,28 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use posthaste_model::{Timestamp, WebhookId};
 use posthaste_webhook::{PostOutcome, TokenProblem};
 
-/// So many silences in a row open the breaker.
+/// Consecutive timeouts that open the breaker.
 const SILENCES: u32 = 3;
 
-/// So many seconds nobody waits for a webhook that did not answer.
+/// Seconds for which an open breaker rejects attempts.
 const PAUSE: i64 = 30;
 
-/// So many webhooks are remembered; past that everything is forgotten, which costs a wait each.
+/// The number of webhooks tracked. Beyond it the map is cleared, which costs one wait per webhook.
 const MOST: usize = 10_000;
 
-/// So many deliveries of this process wait for one webhook at once, so that one that has just died
-/// does not hold up everybody else's events.
+/// The number of deliveries of this process that wait for one webhook at once, so that an
+/// unresponsive webhook does not delay the events of others.
 const WAITING: u32 = 4;
 
-/// Keeps this process from waiting again and again for a webhook that does not answer: each
-/// attempt would take the whole time limit.
+/// Keeps this process from repeatedly waiting for a webhook that does not answer: each attempt
+/// would take the whole timeout.
 #[derive(Debug, Default)]
 pub struct Breaker {
     silences: Mutex<HashMap<WebhookId, TimeoutStreak>>,
     waiting: Mutex<HashMap<WebhookId, u32>>,
 }
 
-/// A place among the deliveries that wait for a webhook.
+/// A slot among the deliveries that wait for a webhook.
 #[derive(Debug)]
 pub(crate) struct PostPermit<'a> {
     breaker: &'a Breaker,
@@ -57,7 +57,7 @@ struct TimeoutStreak {
 }
 
 impl Breaker {
-    /// A place among those who wait for this webhook, if there is one.
+    /// A slot among the deliveries that wait for this webhook, if one is free.
     pub(crate) fn place(&self, webhook: &WebhookId) -> Option<PostPermit<'_>> {
         let mut waiting = lock(&self.waiting);
         let count = waiting.entry(webhook.clone()).or_default();
@@ -71,8 +71,8 @@ impl Breaker {
         })
     }
 
-    /// Lets an attempt at this webhook through, or says until when nobody tries: while it is
-    /// silent one attempt in each pause finds out whether it still is.
+    /// Admits an attempt at this webhook, or returns the time until which attempts are rejected.
+    /// While the breaker is open, one attempt per pause probes the webhook.
     pub(crate) fn admit(&self, webhook: &WebhookId, now: Timestamp) -> Result<(), Timestamp> {
         let mut silences = lock(&self.silences);
         let Some(silence) = silences.get_mut(webhook) else {
@@ -89,8 +89,8 @@ impl Breaker {
         }
     }
 
-    /// Counts silences, of the webhook or of what gives out its tokens; any answer, however bad,
-    /// ends them.
+    /// Counts timeouts of the webhook or of its token endpoint; any answer, including an error,
+    /// resets the count.
     pub(crate) fn note(&self, webhook: &WebhookId, outcome: &PostOutcome, now: Timestamp) {
         let mut silences = lock(&self.silences);
         match outcome {
@@ -160,7 +160,7 @@ mod tests {
         assert_eq!(breaker.admit(&webhook, Timestamp(1029)), until(1030));
         assert_eq!(breaker.admit(&other, now), Ok(()));
 
-        // One attempt finds out; the others wait for it.
+        // One attempt probes the webhook; the others wait for its result.
         assert_eq!(breaker.admit(&webhook, Timestamp(1030)), Ok(()));
         assert_eq!(breaker.admit(&webhook, Timestamp(1030)), until(1060));
         breaker.note(&webhook, &PostOutcome::TimedOut, Timestamp(1040));

@@ -1,4 +1,4 @@
-//! What a batch of events adds to the statistics of its account.
+//! Adds a batch of events to the statistics of its account.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,7 +12,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::App;
 
-/// Counts a batch once, however often it comes.
+/// Counts a batch once, however often it is delivered.
 pub(crate) async fn work(app: &App, account: &AccountId, events: &[Event]) -> Disposition {
     match count(app, account, events).await {
         Ok(()) => Disposition::Done,
@@ -61,7 +61,7 @@ async fn count(app: &App, account: &AccountId, events: &[Event]) -> Result<(), S
 }
 
 /// The ids of the events, of this batch or an earlier one, that were the first open or click of
-/// copies in this batch. One look for each copy and kind, many at once.
+/// copies in this batch. One concurrent lookup per copy and kind.
 async fn firsts(
     app: &App,
     account: &AccountId,
@@ -91,7 +91,7 @@ async fn firsts(
     looks.try_collect().await
 }
 
-/// The same events make the same name, in whatever order they come.
+/// A name that is the same for the same events in any order.
 fn name(events: &[Event]) -> String {
     let mut ids: Vec<&str> = events.iter().map(|event| event.id.as_str()).collect();
     ids.sort_unstable();
@@ -124,8 +124,8 @@ fn unique(kind: EventKind) -> Option<&'static str> {
     }
 }
 
-/// The counters that one event adds to (API facts, stats rows). A request is a copy that was
-/// asked for, whether it was processed or dropped.
+/// The counters that one event adds to (API facts, stats rows). A request is a requested copy,
+/// whether it was processed or dropped.
 fn metrics(event: &Event) -> Vec<&'static str> {
     match event.kind {
         EventKind::Processed => vec!["requests", "processed"],
@@ -147,7 +147,7 @@ fn metrics(event: &Event) -> Vec<&'static str> {
     }
 }
 
-/// The counter of a reason to drop.
+/// The counter of a drop reason.
 fn drop_metric(event: &Event) -> Option<&'static str> {
     match event.reason.as_deref()? {
         "Bounced Address" => Some("bounce_drops"),
@@ -158,8 +158,8 @@ fn drop_metric(event: &Event) -> Option<&'static str> {
     }
 }
 
-/// Whether no `processed` came before a drop: the copy ended at its first attempt. What SES does
-/// not send, and what is dropped at a later attempt, was processed, and counted as a request then.
+/// Whether the drop has no preceding `processed` event: the copy ended at its first attempt. A copy
+/// that SES rejects or a later attempt drops was processed, and counted as a request then.
 fn is_first_word(dropped: &Event) -> bool {
     dropped.message.as_ref().is_none_or(|message| {
         dropped.id == Event::derived_id(message, dropped.recipient, EventKind::Dropped, 0)

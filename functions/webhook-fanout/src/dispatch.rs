@@ -1,4 +1,4 @@
-//! What just happened in one account, for each of its webhooks.
+//! Posts new events of one account to each of its webhooks.
 
 use futures_util::future::join_all;
 use posthaste_model::{AccountId, Event};
@@ -11,8 +11,8 @@ use crate::health;
 use crate::post;
 use crate::record;
 
-/// Posts the events to every webhook that is enabled and asks for them; all webhooks at once, so
-/// that a slow one delays none of the others.
+/// Posts the events to every enabled webhook that subscribes to them, concurrently, so that a slow
+/// webhook does not delay the others.
 pub(crate) async fn work(app: &App, account: AccountId, events: Vec<Event>) -> Disposition {
     let webhooks = match app.store.webhooks(&account).await {
         Ok(webhooks) => webhooks,
@@ -32,7 +32,7 @@ pub(crate) async fn work(app: &App, account: AccountId, events: Vec<Event>) -> D
     let (told, published, _) = futures_util::join!(join_all(told), published, due);
     let all = told.into_iter().chain([published]);
     match all.fold(Disposition::Done, Disposition::and) {
-        // Nobody waits for a counter. What comes again is written down then.
+        // Counters are not urgent. A batch that is delivered again is recorded then.
         Disposition::Done => record::keep(app, &account, &events).await,
         other => other,
     }
@@ -47,7 +47,7 @@ async fn tell(app: &App, webhook: &Webhook, events: &[Event]) -> Disposition {
         return Disposition::Done;
     }
     if let Some(why) = health::skip_reason(webhook) {
-        // Its retries find out when it is well again; nobody waits for it here.
+        // The retries detect its recovery; new events do not wait for it here.
         let failed = Failed {
             events: wanted,
             attempt: 0,
@@ -58,7 +58,7 @@ async fn tell(app: &App, webhook: &Webhook, events: &[Event]) -> Disposition {
     post::deliver(app, webhook, wanted, 0).await
 }
 
-/// Every event as a notice on the bus, where the owner of the stack asked for that.
+/// Publishes every event on the bus, if the deployment enables that.
 async fn publish(app: &App, events: &[Event]) -> Disposition {
     if !app.publish_events {
         return Disposition::Done;

@@ -1,4 +1,4 @@
-//! Where events go that a webhook did not take: back to the queue, or to the dead letters.
+//! Routes events that a webhook did not accept to the retry queue or the dead letters.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -11,16 +11,16 @@ use posthaste_webhook::{Attempted, Next, RetryAfter, Schedule};
 
 use crate::App;
 
-/// Events that were not taken.
+/// Events that were not accepted.
 pub(crate) struct Failed {
     pub events: Vec<Event>,
-    /// How many attempts have failed.
+    /// The number of failed attempts.
     pub attempt: u32,
-    /// How the last one ended.
+    /// The result of the last attempt.
     pub last: String,
 }
 
-/// Whether trouble with the table passes.
+/// Whether a table error is transient.
 pub(crate) fn of_store(error: &StoreError) -> Disposition {
     match error.is_permanent() {
         true => Disposition::Fail,
@@ -28,7 +28,7 @@ pub(crate) fn of_store(error: &StoreError) -> Disposition {
     }
 }
 
-/// After an attempt: each event is tried again within its own 24 hours, and buried after them.
+/// After a failed attempt: each event is retried for 24 hours, then becomes a dead letter.
 pub(crate) async fn failed(
     app: &App,
     webhook: &Webhook,
@@ -62,7 +62,7 @@ pub(crate) async fn failed(
     kept.and(bury(app, webhook, with(over)).await)
 }
 
-/// Keeps events for an attempt at `at`.
+/// Queues events for an attempt at `at`.
 pub(crate) async fn keep(
     app: &App,
     webhook: &Webhook,
@@ -82,7 +82,8 @@ pub(crate) async fn keep(
     queue(app, &waiting, at).await
 }
 
-/// Puts events on the retry queue, to be handed out at `at` or as near before as a queue can.
+/// Puts events on the retry queue, to be delivered at `at` or as shortly before as the queue
+/// allows.
 pub(crate) async fn queue(app: &App, waiting: &WebhookRetry, at: Timestamp) -> Disposition {
     let wait = at.since(app.clock.now()).max(0);
     let wait = Duration::from_secs(wait.try_into().unwrap_or(0));
@@ -103,8 +104,8 @@ pub(crate) async fn queue(app: &App, waiting: &WebhookRetry, at: Timestamp) -> D
     }
 }
 
-/// Makes dead letters of events whose time is over, but for those of people who were forgotten
-/// after they happened.
+/// Stores expired events as dead letters, except those of people who were erased after the events
+/// happened.
 pub(crate) async fn bury(app: &App, webhook: &Webhook, mut failed: Failed) -> Disposition {
     if failed.events.is_empty() {
         return Disposition::Done;
@@ -124,13 +125,13 @@ pub(crate) async fn bury(app: &App, webhook: &Webhook, mut failed: Failed) -> Di
         Ok(()) => Disposition::Done,
         Err(error) => {
             tracing::error!("dead letters could not be kept: {error}");
-            // Other than the table's it is the form of the letter.
+            // An error that is not the table's concerns the format of the letter.
             error.downcast_ref().map_or(Disposition::Fail, of_store)
         }
     }
 }
 
-/// The events of people who were not forgotten since.
+/// The events of people who have not been erased since.
 async fn remembered(
     app: &App,
     account: &AccountId,
@@ -154,7 +155,7 @@ async fn remembered(
     Ok(events)
 }
 
-/// How an address compares; what is none compares to no address that can be forgotten.
+/// The folded form of an address; an invalid address matches no address that can be erased.
 fn folded(email: &str) -> String {
     EmailAddress::parse(email).map_or_else(|_| String::new(), |email| email.folded())
 }
@@ -170,7 +171,7 @@ async fn letters(
             account: webhook.account.clone(),
             webhook: webhook.id.clone(),
             attempt: failed.attempt,
-            // Not the time of burial: the same events must give the same letter.
+            // Not the time of storage: the same events must give the same letter.
             not_before: Timestamp(0),
             last: String::new(),
         },

@@ -12,17 +12,17 @@ use sha2::{Digest as _, Sha256};
 
 use crate::App;
 
-/// How notices leave.
+/// How notices are sent.
 #[derive(Clone, Debug)]
 pub struct Forwarding {
     /// The send queue.
     pub send: Queue,
-    /// Who writes them.
+    /// The sender of notices.
     pub from: EmailAddress,
 }
 
-/// Tells what the account wants told. A batch that comes again makes the same notices under the
-/// same ids, of which one leaves.
+/// Forwards the events that the account subscribes to. A batch that is delivered again produces the
+/// same notices under the same ids, and each is sent once.
 pub(crate) async fn work(app: &App, account: &AccountId, events: &[Event]) -> Disposition {
     let told: Vec<&Event> = events.iter().filter(|event| is_told(event.kind)).collect();
     let Some(forwarding) = app.forwarding.as_ref().filter(|_| !told.is_empty()) else {
@@ -66,7 +66,7 @@ pub(crate) async fn work(app: &App, account: &AccountId, events: &[Event]) -> Di
     }
 }
 
-/// Whether the address may be forwarded to; `known` holds the answers of this batch.
+/// Whether events may be forwarded to the address; `known` caches the results of this batch.
 async fn is_confirmed(
     app: &App,
     account: &AccountId,
@@ -90,8 +90,8 @@ fn is_told(kind: EventKind) -> bool {
     matches!(kind, EventKind::Bounce | EventKind::SpamReport)
 }
 
-/// Who hears of the event. What becomes of mail to that address is not told to it, or a notice
-/// that bounces would make the next one.
+/// The address that receives the notice. Events about mail to that address itself are not
+/// forwarded: a notice that bounces would cause the next one.
 fn listener(settings: &AccountSettings, event: &Event) -> Option<EmailAddress> {
     let Forward { enabled, email } = match event.kind {
         EventKind::SpamReport => &settings.forward_spam,
@@ -115,7 +115,7 @@ fn job(app: &App, forwarding: &Forwarding, event: &Event, to: EmailAddress) -> J
     Job::notice(account, message(event), app.clock.now_ms(), mail)
 }
 
-/// The id of the notice is a function of the event.
+/// Derives the id of the notice from the event.
 fn message(event: &Event) -> MessageId {
     MessageId::from_digest(Sha256::digest(format!("notice of {}", event.id)).into())
 }

@@ -1,4 +1,4 @@
-//! Whether a webhook is well, as its row remembers it for every process, for days.
+//! The health of a webhook, stored in its row and shared by all processes.
 
 use posthaste_model::Timestamp;
 use posthaste_queue::BusEvent;
@@ -7,8 +7,8 @@ use posthaste_webhook::PostOutcome;
 
 use crate::App;
 
-/// Whether its news takes the road of retries, so that nobody waits for it who has news of others;
-/// the words for that.
+/// Why new events go to the retry queue, so that the events of other webhooks do not wait for this
+/// one; `None` for a healthy webhook.
 pub(crate) fn skip_reason(webhook: &Webhook) -> Option<&'static str> {
     match (webhook.failing_since, webhook.slow_since) {
         (Some(_), _) => Some("not tried: the webhook is failing"),
@@ -17,9 +17,9 @@ pub(crate) fn skip_reason(webhook: &Webhook) -> Option<&'static str> {
     }
 }
 
-/// Since when a webhook is slow that was so `since` then, and took `took_ms` for its last answer.
-/// It becomes quick again at half of the limit, so that one at the limit is not written about with
-/// each post.
+/// The time since which a webhook is slow, given the previous value `since` and `took_ms` of its
+/// last answer. The state clears at half of the limit, so that a webhook at the limit is not
+/// rewritten with each post.
 fn slow(
     since: Option<Timestamp>,
     took_ms: u64,
@@ -33,7 +33,7 @@ fn slow(
     }
 }
 
-/// A post arrived after so many milliseconds: what was wrong is over, unless it was slow.
+/// Records a successful post: clears the failure state, and the slow state unless it was slow.
 pub(crate) async fn record_success(app: &App, webhook: &Webhook, took_ms: u64) {
     let now = app.clock.now();
     let slow = |since| slow(since, took_ms, app.retry_policy.slow_ms, now);
@@ -48,13 +48,13 @@ pub(crate) async fn record_success(app: &App, webhook: &Webhook, took_ms: u64) {
             Ok::<_, std::convert::Infallible>(webhook)
         });
     if let Err(error) = changed.await {
-        // The next success tries again; until then its news only takes the other road.
+        // The next success tries again; until then new events only go to the retry queue.
         tracing::warn!(webhook.id = %webhook.id, "how webhook {} answers could not be noted: {error}", webhook.id);
     }
 }
 
-/// A post failed: remembers since when, and switches the webhook off when that is days ago. Its
-/// events are kept as dead letters.
+/// Records a failed post, and disables the webhook if it has failed for days. Its events are stored
+/// as dead letters.
 pub(crate) async fn record_failure(app: &App, webhook: &Webhook, outcome: &PostOutcome) {
     let now = app.clock.now();
     let limit = app.retry_policy.disable_after;
@@ -66,7 +66,7 @@ pub(crate) async fn record_failure(app: &App, webhook: &Webhook, outcome: &PostO
     let changed = app
         .store
         .change_webhook(&webhook.account, &webhook.id, |mut webhook| {
-            // Not when its owner or another process did so meanwhile.
+            // Unless its owner or another process did so meanwhile.
             switched_off = is_lost(webhook.failing_since) && webhook.enabled;
             if switched_off {
                 webhook.enabled = false;
@@ -92,8 +92,8 @@ pub(crate) async fn record_failure(app: &App, webhook: &Webhook, outcome: &PostO
     }
 }
 
-/// The notice that a webhook was switched off, if one is due. A bus that does not take it is tried
-/// again with whatever next happens in the account or waits for the webhook.
+/// Publishes the notice that a webhook was disabled, if one is due. If the bus fails, the notice is
+/// retried with the next event of the account or the next retry of the webhook.
 pub(crate) async fn announce(app: &App, webhook: &Webhook) {
     let Some(reason) = &webhook.untold else {
         return;

@@ -1,12 +1,13 @@
-//! Turns events into posts to the webhooks that ask for them.
+//! Posts events to the webhooks that subscribe to them.
 //!
-//! Two queues come in. News (`posthaste_queue::EventBatch`) is grouped by account and webhook and
-//! posted at once. What a webhook did not take (`posthaste_queue::WebhookRetry`) waits on the other
-//! queue, is tried again for 24 hours after the event, and then becomes a dead letter that its
-//! owner can replay. While a webhook fails or answers slowly, its news takes that road too, so that
-//! a dead or slow receiver never stands before anybody else's events.
+//! The worker reads two queues. New events (`posthaste_queue::EventBatch`) are grouped by account
+//! and webhook and posted at once. Events that a webhook did not accept
+//! (`posthaste_queue::WebhookRetry`) go to the retry queue, are retried for 24 hours after the
+//! event, and then become a dead letter that the owner can replay. While a webhook fails or answers
+//! slowly, its new events go to the retry queue too, so that an unavailable or slow receiver never
+//! delays other events.
 //!
-//! Every event may be posted twice; its id says so.
+//! An event may be posted twice, under the same event id.
 
 mod app;
 mod breaker;

@@ -1,4 +1,4 @@
-//! The posts of some events to one webhook.
+//! Posts events to one webhook.
 
 use futures_util::StreamExt as _;
 use posthaste_model::{Event, Timestamp};
@@ -14,24 +14,24 @@ use crate::App;
 use crate::failure::{self, Failed};
 use crate::health;
 
-/// Posts to one webhook at the same time, when its events need several.
+/// Concurrent posts to one webhook, when its events need several.
 const AT_ONCE: usize = 4;
 
-/// About what an event takes as JSON, in bytes.
+/// The approximate size of an event as JSON, in bytes.
 const EVENT: usize = 1024;
 
-/// One post and how it ended.
+/// One post and its result.
 #[derive(Debug)]
 pub struct Posted<'a> {
     pub webhook: &'a Webhook,
     pub events: &'a [Event],
-    /// Which attempt it was; the first is 1.
+    /// The number of the attempt; the first is 1.
     pub attempt: u32,
     pub at: Timestamp,
     pub outcome: &'a PostOutcome,
 }
 
-/// What a webhook's posts are made with.
+/// What posts to a webhook require.
 struct Means {
     url: Url,
     signer: Option<KeyPair>,
@@ -70,8 +70,8 @@ impl Means {
     }
 }
 
-/// Posts events to a webhook after `attempt` failed attempts. Done means that each of them was
-/// taken, or is kept for later.
+/// Posts events to a webhook after `attempt` failed attempts. `Done` means that each of them was
+/// accepted or stored for later.
 pub(crate) async fn deliver(
     app: &App,
     webhook: &Webhook,
@@ -80,7 +80,7 @@ pub(crate) async fn deliver(
 ) -> Disposition {
     let attempt = attempt + 1;
     if let Err(until) = app.breaker.admit(&webhook.id, app.clock.now()) {
-        // Counts as an attempt: others have just waited for this webhook in vain.
+        // Counts as an attempt: other deliveries have just timed out on this webhook.
         let last = "not tried: the webhook does not answer".to_owned();
         let failed = Failed {
             events,
@@ -90,7 +90,7 @@ pub(crate) async fn deliver(
         return failure::failed(app, webhook, failed, Some(RetryAfter::At(until))).await;
     }
     let Some(_place) = app.breaker.place(&webhook.id) else {
-        // No attempt was made. Whoever is at it will know soon whether it is well.
+        // No attempt was made. The deliveries in flight will show whether the webhook answers.
         let failed = Failed {
             events,
             attempt: attempt - 1,
@@ -121,7 +121,7 @@ pub(crate) async fn deliver(
     ends.into_iter().fold(Disposition::Done, Disposition::and)
 }
 
-/// One post, attempt `attempt` of its events, and what follows from how it ended.
+/// Makes one post, attempt `attempt` of its events, and handles the result.
 async fn post(
     (app, webhook): (&App, &Webhook),
     means: &Means,
@@ -129,7 +129,7 @@ async fn post(
     body: bytes::Bytes,
     attempt: u32,
 ) -> Disposition {
-    // Signed anew at each attempt: receivers refuse old times.
+    // Signed anew at each attempt: receivers reject old timestamps.
     let at = app.clock.now();
     let signing = || batch::headers(means.signer.as_ref(), at, &body);
     let headers = posthaste_offload::run(body.len(), signing).await;
@@ -154,7 +154,7 @@ async fn post(
     });
     app.breaker.note(&webhook.id, &outcome, app.clock.now());
     let oldest = events.iter().map(|event| event.at).min().unwrap_or(at);
-    // A dead receiver's later attempts would hide how late the others hear.
+    // Retries to an unavailable receiver would hide the delivery lag of the others.
     let lag = (attempt == 1).then(|| at.since(oldest).max(0) * 1000);
     tracing::info!(
         target: "metrics",

@@ -1,10 +1,9 @@
-//! What is written down of events besides posting them: statistics, visits, notices by mail, rows
-//! of the search.
+//! Records events besides posting them: statistics, visits, notices by mail, search rows.
 //!
-//! It comes after the posts, and trouble with it does not bring the events back, which would post
-//! them twice: what could not be written travels on the queue of retries, by itself. Writing it
-//! twice changes nothing, but for the counters of a batch that is cut because it is larger than
-//! one message of the queue (24 KB) and whose first count was made although nobody heard of it.
+//! Recording runs after the posts, and a failure does not return the events to the queue, which
+//! would post them twice: what could not be written goes to the retry queue separately. Writing is
+//! idempotent, except for the counters of a batch that is split because it exceeds one queue
+//! message (24 KB) and whose first count was written but not acknowledged.
 
 use std::time::Duration;
 
@@ -16,24 +15,24 @@ use serde_json::Value;
 use crate::App;
 use crate::{count, failure, forward};
 
-/// Seconds until what could not be written is tried again.
+/// The delay before a failed write is retried.
 const PAUSE: Duration = Duration::from_secs(60);
 
-/// Names the member of a message that holds such events.
+/// The member of a message that holds such events.
 const MEMBER: &str = "unrecorded";
 
-/// Writes everything down, now or later.
+/// Writes everything now, or queues it for later.
 pub(crate) async fn keep(app: &App, account: &AccountId, events: &[Event]) -> Disposition {
     match write(app, account, events).await {
         Disposition::Done => Disposition::Done,
-        // Even what fails for good: posting it again would not help.
+        // Also permanent failures: posting the events again would not help.
         Disposition::Retry | Disposition::Fail => later(app, account, events).await,
     }
 }
 
-/// Writes down what was put off.
+/// Writes events whose recording was deferred.
 pub(crate) async fn again(app: &App, events: Vec<Event>) -> Disposition {
-    // They were put off by account.
+    // They were deferred by account.
     match events.first() {
         Some(first) => write(app, &first.account, &events).await,
         None => Disposition::Done,
@@ -74,15 +73,15 @@ fn to_texts(events: &[Event]) -> Result<Vec<String>, JobError> {
         .collect())
 }
 
-/// The events of a message that was put off; nothing when it is another message.
+/// The events of a deferred message; `None` for any other message.
 pub(crate) fn read(text: &str) -> Option<Vec<Event>> {
     let value: Value = serde_json::from_str(text).ok()?;
     let inside = value.get(MEMBER)?.to_string();
     Some(EventBatch::from_text(&inside).ok()?.events)
 }
 
-/// Writes what the search finds mails by, where the owner of the stack wants it. A figure of its
-/// own says what that costs.
+/// Writes the search rows, if the deployment enables the search. A separate metric shows their
+/// cost.
 async fn index(app: &App, account: &AccountId, events: &[Event]) -> Disposition {
     let Some(retention) = app.searchable else {
         return Disposition::Done;

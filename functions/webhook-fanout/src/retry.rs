@@ -1,4 +1,4 @@
-//! Another attempt at what one webhook has not taken yet.
+//! Retries events that one webhook has not accepted yet.
 
 use posthaste_queue::{Disposition, WebhookRetry};
 
@@ -7,12 +7,12 @@ use crate::failure::{self, Failed};
 use crate::health;
 use crate::post;
 
-/// Tries again when its time has come; whether the webhook still wants it is read now.
+/// Retries when the events are due; the webhook's current settings are read now.
 pub(crate) async fn work(app: &App, undelivered: WebhookRetry) -> Disposition {
     let WebhookRetry { retry, events } = undelivered;
     let now = app.clock.now();
     if now < retry.not_before {
-        // A queue holds back for a quarter of an hour at most: longer waits are several of those.
+        // A queue delays a message for 15 minutes at most: longer waits take several rounds.
         let not_before = retry.not_before;
         let waiting = WebhookRetry { retry, events };
         return failure::queue(app, &waiting, not_before).await;

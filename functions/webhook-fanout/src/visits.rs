@@ -1,7 +1,7 @@
-//! Opens and clicks, written to the rows of their copies for those who look one up.
+//! Writes opens and clicks to the rows of their copies for message lookups.
 //!
-//! Here and not where the link leads, so that nobody who follows a link waits for a write; and one
-//! write for all visits of a copy in a batch.
+//! The writes happen here and not in `tracking`, so that a click does not wait for a write; and all
+//! visits of a copy in a batch take one write.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ use crate::App;
 /// The visits of a batch, by copy and kind.
 type Visits<'a> = BTreeMap<(&'a MessageId, u32, VisitKind), Vec<Visit>>;
 
-/// Writes the visits of a batch. The same batch again changes nothing.
+/// Writes the visits of a batch. Repeating a batch is a no-op.
 pub(crate) async fn keep(
     app: &App,
     account: &AccountId,

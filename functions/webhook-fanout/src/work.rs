@@ -1,4 +1,4 @@
-//! From a batch of queue messages to work, and from its end to the answer for the queue.
+//! Splits a batch of queue messages into pieces of work and reports their results to the queue.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::panic::AssertUnwindSafe;
@@ -10,15 +10,15 @@ use posthaste_queue::{BatchResult, Disposition, EventBatch, SqsEvent, WebhookRet
 
 use crate::{App, record};
 
-/// News of one account, and the messages it came in.
+/// New events of one account, and the messages that contained them.
 #[derive(Default)]
 struct AccountEvents {
     events: Vec<Event>,
     messages: BTreeSet<usize>,
 }
 
-/// What waits for one webhook after the same number of attempts, and the messages it came in. It
-/// is posted together: a slow webhook takes one post at a time for as long as it answers.
+/// Events that wait for one webhook after the same number of attempts, and the messages that
+/// contained them. They are posted together: a slow webhook gets one post at a time.
 struct Waiting {
     undelivered: WebhookRetry,
     messages: BTreeSet<usize>,
@@ -30,8 +30,8 @@ struct Piece<'a> {
     run: BoxFuture<'a, Disposition>,
 }
 
-/// Handles a batch of either queue. A message is forgotten once everything in it has been taken
-/// by its webhooks and written down, or is safe on the retry queue or among the dead letters.
+/// Handles a batch of either queue. A message is deleted once its events have been accepted by
+/// their webhooks and recorded, or stored on the retry queue or as dead letters.
 pub async fn handle(app: &App, event: &SqsEvent) -> BatchResult {
     let mut news: BTreeMap<AccountId, AccountEvents> = BTreeMap::new();
     let mut retries: Vec<Waiting> = Vec::new();
@@ -54,7 +54,7 @@ pub async fn handle(app: &App, event: &SqsEvent) -> BatchResult {
                         messages: BTreeSet::from([i]),
                         run: record::again(app, events).boxed(),
                     }),
-                    // It ends with the dead letters, from where a release that can read it takes it.
+                    // It goes to the dead letters, where a release that can read it picks it up.
                     None => {
                         tracing::error!("an event message cannot be read: {no_news}; {no_retry}");
                         verdicts.insert(i, Disposition::Fail);
@@ -91,7 +91,7 @@ pub async fn handle(app: &App, event: &SqsEvent) -> BatchResult {
     result
 }
 
-/// Adds what came in message `i` to what it can be posted with. What must wait on waits as it is.
+/// Merges message `i` with entries it can be posted with. Entries that must wait stay separate.
 fn join(retries: &mut Vec<Waiting>, undelivered: WebhookRetry, i: usize, now: Timestamp) {
     let new = &undelivered.retry;
     let same = retries.iter_mut().find(|waiting| {
@@ -112,9 +112,9 @@ fn join(retries: &mut Vec<Waiting>, undelivered: WebhookRetry, i: usize, now: Ti
     }
 }
 
-/// What came of each piece, by the positions of its messages. One piece that panics spares the others.
+/// The results of the pieces, by message position. A panic in one piece does not affect the others.
 async fn run(app: &App, pieces: Vec<Piece<'_>>) -> Vec<(usize, Disposition)> {
-    // Made up front: a stream that makes them as it goes has no type a caller could send.
+    // Collected up front: a lazy stream would have a type that callers cannot send.
     let running: Vec<_> = pieces.into_iter().map(end).collect();
     let ends = futures_util::stream::iter(running).buffer_unordered(app.concurrency.max(1));
     ends.collect::<Vec<_>>()
@@ -124,7 +124,7 @@ async fn run(app: &App, pieces: Vec<Piece<'_>>) -> Vec<(usize, Disposition)> {
         .collect()
 }
 
-/// What came of the messages of a piece.
+/// The results of a piece's messages.
 async fn end(piece: Piece<'_>) -> Vec<(usize, Disposition)> {
     let ended = AssertUnwindSafe(piece.run).catch_unwind().await;
     let verdict = ended.unwrap_or_else(|_| {

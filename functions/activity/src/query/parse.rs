@@ -1,4 +1,4 @@
-//! From words to a tree. `NOT` binds before `AND`, `AND` before `OR`.
+//! Parses tokens into a tree. `NOT` binds before `AND`, `AND` before `OR`.
 
 use posthaste_model::Timestamp;
 
@@ -241,7 +241,7 @@ fn field(name: &str) -> Result<QueryField, InvalidQuery> {
         "opens" | "opens_count" => QueryField::Opens,
         "clicks" | "clicks_count" => QueryField::Clicks,
         "last_event_time" => QueryField::LastEventTime,
-        // The contract's own words (API facts 1, messages).
+        // The wording of the v3 API (API facts 1, messages).
         _ => return Err(InvalidQuery(format!("'{name}' is not a known field"))),
     })
 }

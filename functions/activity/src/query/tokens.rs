@@ -9,7 +9,7 @@ const LONGEST: usize = 8 * 1024;
 pub(super) enum QueryToken {
     /// A bare word: a field, `AND`, a number.
     Word(String),
-    /// What stood in quotes.
+    /// A quoted text.
     Text(String),
     /// `=`, `!=`, `<`, `<=`, `>`, `>=`.
     Sign(&'static str),
@@ -89,8 +89,7 @@ fn is_word(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '+' | ':')
 }
 
-/// What stands between quotes, and how long it is with them. A backslash keeps the next
-/// character from meaning anything.
+/// The text between quotes, and its length with them. A backslash escapes the next character.
 fn quoted(rest: &str, quote: char) -> Result<(String, usize), InvalidQuery> {
     let mut text = String::new();
     let mut chars = rest.char_indices().skip(1);

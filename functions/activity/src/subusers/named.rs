@@ -1,4 +1,4 @@
-//! Whose statistics are asked for.
+//! The subusers whose statistics are requested.
 
 use axum::http::StatusCode;
 use posthaste_http::{Caller, Rejection};
@@ -6,10 +6,10 @@ use posthaste_store::Account;
 
 use crate::App;
 
-/// So many subusers may be named in one request (as many as `/v3/subusers` lists at once).
+/// The maximum number of subusers in one request (as many as `/v3/subusers` lists at once).
 const MOST: usize = 500;
 
-/// Refuses a subuser: it has none under it.
+/// Rejects a subuser: it has no subusers.
 pub(crate) fn check_parent(caller: &Caller) -> Result<(), Rejection> {
     if caller.account.is_subuser() {
         let message = "you dont have permission to access this resource";

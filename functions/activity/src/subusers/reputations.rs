@@ -1,8 +1,8 @@
 //! `GET /v3/subusers/reputations`.
 //!
-//! The contract does not say how a reputation comes about. Here it is the share, in percent, of
-//! the mails of the last 30 days that ended well: of those that receivers took or refused for good,
-//! all that neither bounced nor were reported as spam. Who sent nothing has 100.
+//! The v3 API does not define reputation. Here it is the share, in percent, of the mails of the
+//! last 30 days that ended well: of those that receivers accepted or rejected permanently, all that
+//! neither bounced nor were reported as spam. A subuser without mail has 100.
 
 use axum::Json;
 use axum::extract::State;
@@ -25,7 +25,7 @@ pub(crate) struct Reputation {
     username: String,
 }
 
-/// The subusers named by `usernames` (again and again, or with commas), or all of them.
+/// The subusers named by `usernames` (repeated, or comma-separated), or all of them.
 pub(crate) async fn reputations(
     State(app): State<App>,
     caller: Caller,

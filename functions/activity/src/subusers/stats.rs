@@ -12,7 +12,7 @@ use crate::days::Days;
 use crate::stats::{Metrics, Stats, StatsPeriod, summed, zeros};
 use crate::sums::{SumOrder, order, page};
 
-/// So many subusers' counters are read at once.
+/// The number of subusers whose counters are read at once.
 pub(crate) const AT_ONCE: usize = 16;
 
 /// Counters that the months can be sorted by; the sums take every one.
@@ -28,7 +28,7 @@ const OF_MONTHS: [&str; 9] = [
     "unsubscribes",
 ];
 
-/// Some subusers, period by period; `subusers` may be given again and again.
+/// Some subusers, period by period; `subusers` may be repeated.
 pub(crate) async fn by_day(
     State(app): State<App>,
     caller: Caller,
@@ -104,7 +104,7 @@ pub(crate) async fn month_of_one(
     months(&app, vec![account], (days, &order, &query)).await
 }
 
-/// The sums of a month, each with the names of a person, whom no account of ours has.
+/// The sums of a month, each with a person's names, which our accounts do not have.
 async fn months(
     app: &App,
     accounts: Vec<Account>,

@@ -10,8 +10,8 @@ pub(super) type ArgsMap = BTreeMap<String, String>;
 /// Keys and values together, in bytes (SPEC, "Limits"); the wire drops what is larger.
 const MOST: usize = 10_000;
 
-/// Keys of `sections` together, in bytes: they are searched for all at once, in memory that grows
-/// with them. What stands for them is bounded by the request alone.
+/// Keys of `sections` together, in bytes: they are searched for at once, in memory that grows with
+/// them. Their values are bounded by the request alone.
 const MOST_SECTION_KEYS: usize = 256 * 1024;
 
 const ARGS_TOO_BIG: &str = "The combined size of both global and personalization custom arguments may not exceed 10,000 bytes per personalization.";
@@ -64,8 +64,8 @@ fn sized(args: wire::SmallStrings, at: &JsonPath<'_>, found: &mut ValidationErro
     args.entries
 }
 
-/// The arguments of an envelope with those of the message that it does not override. Either alone
-/// has been measured before.
+/// The arguments of an envelope merged with those of the message that it does not override. Each
+/// was measured before.
 pub(super) fn check_merged(
     message: &ArgsMap,
     own: &ArgsMap,

@@ -1,11 +1,11 @@
-//! What is wrong so far.
+//! The problems found so far.
 
 use posthaste_model::Problem;
 
 use super::JsonPath;
 
-/// An answer stops growing here: a body of nothing but mistakes must not become an answer larger
-/// than itself. Lambda answers with at most 6 MB.
+/// The maximum number of problems reported: the response must not be larger than the request.
+/// Lambda limits a response to 6 MB.
 const MOST: usize = 5_000;
 
 /// How much of a caller's own value an answer repeats, in characters.

@@ -1,4 +1,4 @@
-//! Custom headers: names that can stand on a header line, and are not ours to write.
+//! Custom headers: valid header names that are not reserved.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,7 +7,7 @@ use posthaste_mime::LONGEST_HEADER_NAME;
 use super::{JsonPath, ValidationErrors};
 use crate::wire;
 
-/// SPEC, "Reserved headers": its vendor's own, and ours.
+/// SPEC, "Reserved headers": those of the vendor, and ours.
 const RESERVED: [&str; 14] = [
     "x-sg-id",
     "x-sg-eid",

@@ -67,7 +67,8 @@ pub(super) fn categories(
         .collect()
 }
 
-/// An id of the right form; whether the account has it is asked later. An empty id is none.
+/// An id of the right form; whether it belongs to the account is checked later. An empty id is
+/// none.
 pub(super) fn batch_id(
     given: Option<wire::TextValue<'_>>,
     found: &mut ValidationErrors,

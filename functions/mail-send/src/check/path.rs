@@ -1,4 +1,4 @@
-//! Where in the request a value stands, written out only when something is wrong with it.
+//! The path of a value in the request, formatted only when the value has a problem.
 
 use std::fmt;
 
@@ -10,7 +10,7 @@ pub(crate) enum JsonPath<'a> {
     Index(&'a JsonPath<'a>, usize),
 }
 
-/// Under these keys stand the caller's own keys, which have no anchor.
+/// The members of these objects have caller-defined keys, which have no anchor.
 const OPEN: [&str; 5] = [
     "custom_args",
     "dynamic_template_data",
@@ -19,7 +19,7 @@ const OPEN: [&str; 5] = [
     "substitutions",
 ];
 
-/// Under these keys stands a mailbox; its parts are explained together.
+/// These keys hold mailboxes, whose parts share one anchor.
 const PEOPLE: [&str; 6] = ["from", "to", "cc", "bcc", "reply_to", "reply_to_list"];
 
 impl JsonPath<'_> {
@@ -39,7 +39,7 @@ impl JsonPath<'_> {
         }
     }
 
-    /// Where the catalogue explains this field: its path without indexes. An envelope as such has
+    /// The anchor that documents this field: its path without indexes. An envelope as such has
     /// none, and then `help` is null (API facts 2.3).
     pub(crate) fn anchor(&self) -> Option<String> {
         let mut keys = self.keys();

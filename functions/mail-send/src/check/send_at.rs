@@ -1,10 +1,10 @@
-//! `send_at`: an instant at most so far ahead.
+//! `send_at`: a time within the scheduling horizon.
 
 use posthaste_model::{Timestamp, due};
 
 use super::{JsonPath, ValidationErrors};
 
-/// The present, and how far the future reaches.
+/// The current time and the scheduling horizon.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SendAt {
     pub(super) now: Timestamp,
@@ -13,7 +13,7 @@ pub(super) struct SendAt {
 }
 
 impl SendAt {
-    /// A time in the past is no mistake: the send leaves at once.
+    /// A time in the past is valid: the mail is sent at once.
     pub(super) fn check(
         self,
         given: Option<i64>,

@@ -77,8 +77,8 @@ fn toggle(given: wire::Toggle) -> Toggle {
     }
 }
 
-/// `tracking_settings`: no rule but the types. A setting that is named and not switched is left as
-/// the account has it.
+/// `tracking_settings`: only the types are checked. A setting without `enable` inherits the
+/// account's value.
 pub(super) fn tracking(given: Option<wire::TrackingSettings<'_>>) -> TrackingSettings {
     let given = given.unwrap_or_default();
     TrackingSettings {

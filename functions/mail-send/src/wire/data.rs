@@ -1,4 +1,4 @@
-//! Template data: any JSON object, kept as text.
+//! Template data: any JSON object, stored as text.
 
 use std::fmt;
 

@@ -1,7 +1,7 @@
 //! JSON objects with known keys, declared once for both ways of reading.
 //!
-//! Not `derive(Deserialize)`: it refuses repeated keys, takes arrays for objects, and takes `null`
-//! for a missing field. The contract wants the opposite of all three.
+//! Not `derive(Deserialize)`: it rejects repeated keys, accepts arrays for objects, and accepts
+//! `null` for a missing field. The v3 API requires the opposite of all three.
 
 use std::fmt;
 use std::marker::PhantomData;

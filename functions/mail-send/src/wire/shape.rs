@@ -13,7 +13,7 @@ use super::data::Sound;
 use super::{ArgsValue, JsonList, Nullable, Sections, Strings, TemplateData, TextValue};
 use crate::check::{JsonPath, ValidationErrors};
 
-/// What may stand somewhere.
+/// The permitted type of a value.
 #[derive(Debug)]
 pub(crate) enum Shape {
     Text,
@@ -46,7 +46,7 @@ impl Shape {
     }
 }
 
-/// A type of the wire that knows its own shape.
+/// A wire type with a declared shape.
 pub(crate) trait Shaped {
     const SHAPE: &'static Shape;
 }
@@ -86,9 +86,9 @@ pub(crate) fn wrong_types(
     source.end()
 }
 
-/// What the service is known to say of a wrong type of one field (API facts 7). Its list of
-/// messages has texts for more of them, but what it really answered, wherever that was seen, was
-/// the general one (API facts 2.3 and 2.4).
+/// The message that SendGrid is known to return for a wrong type of one field (API facts 7). Its
+/// message list has texts for more fields, but every observed response used the general one (API
+/// facts 2.3 and 2.4).
 fn published(field: &str) -> Option<&'static str> {
     (field == "mail_settings.sandbox_mode.enable")
         .then_some("The sandbox mode enable param should be a boolean value.")
@@ -181,7 +181,7 @@ impl<'de> Visitor<'de> for Walk<'_> {
     }
 
     fn visit_u64<E: Error>(self, value: u64) -> Result<(), E> {
-        // Beyond i64 there is no integer of ours; a decoder that has no such type says number too.
+        // Larger than i64: a decoder without such a type reports a number too.
         match i64::try_from(value) {
             Ok(value) => self.visit_i64(value),
             Err(_) => self.take(false, "number"),
@@ -231,7 +231,7 @@ impl<'de> Visitor<'de> for Walk<'_> {
     }
 }
 
-/// A key that is read, so that a broken one is noticed, and forgotten.
+/// A key that is read, to detect an invalid one, and discarded.
 struct IgnoredKey;
 
 impl<'de> Deserialize<'de> for IgnoredKey {

@@ -60,7 +60,7 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Nullable<T> {
     }
 }
 
-/// An array, of which at most `KEEP` items are kept.
+/// An array, of which at most `KEEP` items are stored.
 #[derive(Debug)]
 pub(crate) struct JsonList<T, const KEEP: usize> {
     pub(crate) items: Vec<T>,
@@ -149,7 +149,7 @@ impl<'de, const MOST: usize> Deserialize<'de> for Strings<MOST> {
     }
 }
 
-/// The deprecated `sections`, bounded by nothing but the size of the request.
+/// The deprecated `sections`, bounded only by the size of the request.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Sections(pub(crate) BTreeMap<String, String>);
 
