@@ -14,6 +14,7 @@ outcome written there), or when the last of them arrived later than a minute aft
 """
 
 import argparse
+import collections
 import contextlib
 import http.client
 import json
@@ -29,8 +30,9 @@ import time
 
 from local import Host, Relay, relay
 
-# A claimed copy in the embedded table, and the number in its address.
+# A claimed copy in the embedded table, the number in its address, and the process that claimed it.
 CLAIMED = '%"state":{"S":"claimed"}%'
+OWNER = re.compile(r'"owner":\{"S":"([^"]*)"\}')
 ADDRESS = re.compile(r'"email":\{"S":"r(\d+)@example\.com"\}')
 
 # The last accepted mail arrives within so many seconds after the load ends.
@@ -103,12 +105,14 @@ class Load:
 
 
 def in_flight(folder):
-    """The mails that were claimed and had no outcome when the host died, by what it left on the disk."""
+    """The mails that were claimed and had no outcome when the host died, by what it left on the disk.
+
+    Each with its owner: a claim that stays over several kills is one."""
     table = sqlite3.connect(f"file:{folder}/table.db?mode=ro", uri=True)
     with contextlib.closing(table):
         rows = table.execute(
             "SELECT item_json FROM posthaste WHERE pk LIKE 'S:M#%' AND item_json LIKE ?", (CLAIMED,))
-        return {int(ADDRESS.search(row)[1]) for row, in rows}
+        return {(int(ADDRESS.search(row)[1]), OWNER.search(row)[1]) for row, in rows}
 
 
 def drill(host, args, chance, load=Load):
@@ -140,12 +144,13 @@ def report(load, flights, drained):
     seen = dict(Relay.seen)
     lost = sorted(load.accepted - seen.keys())
     twice = sum(len(ts) - 1 for ts in seen.values())
-    excess = sorted(n for n, ts in seen.items() if len(ts) - 1 > sum(n in flight for flight in flights))
+    claims = collections.Counter(n for n, _ in set().union(*flights))
+    excess = sorted(n for n, ts in seen.items() if len(ts) - 1 > claims[n])
     rows = [
         ("kills", len(flights)), ("accepted", len(load.accepted)), ("arrived", len(seen)),
         ("arrived, never answered", len(seen.keys() - load.accepted)),
         ("requests without an answer", load.unanswered), ("requests refused", len(load.refused)),
-        ("lost", len(lost)), ("arrived twice", twice), ("in flight at the kills", sum(map(len, flights))),
+        ("lost", len(lost)), ("arrived twice", twice), ("in flight at the kills", claims.total()),
         ("seconds of draining", round(drained, 1)),
     ]
     print(f"\n{'':28} {'count':>8}")
