@@ -177,10 +177,11 @@ async fn enqueue(
 ) -> Result<(), Rejection> {
     let groups = groups(&mail, app.clock.now(), app.limits.horizon);
     let batch = mail.batch_id.clone();
-    let count = u32::try_from(mail.count()).unwrap_or(u32::MAX);
     let mail_is_whole = mail.submitted.is_some();
     let jobs = groups.len();
-    let packed = posthaste_offload::run(size, || JobBody::pack(mail, jobs)).await;
+    // Submission repeats parts of a request for each recipient.
+    let most = size.saturating_mul(mail.personalizations.len());
+    let packed = posthaste_offload::run(most, || JobBody::pack(mail, jobs)).await;
     let body = match packed.map_err(|e| Rejection::internal(&e))? {
         Packing::Inline(body) => body,
         Packing::Large(bytes) => {
@@ -203,7 +204,7 @@ async fn enqueue(
         body,
     };
     let written = size.saturating_mul(groups.len());
-    let parts = posthaste_offload::run(written, || parts(&job, groups, count)).await?;
+    let parts = posthaste_offload::run(written, || parts(&job, groups)).await?;
     persist(app, &job, batch.as_ref(), &parts).await
 }
 

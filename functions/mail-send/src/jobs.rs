@@ -53,27 +53,21 @@ pub(crate) fn groups(
         .collect()
 }
 
-/// The job of each group, as it travels. `count` is the number of all recipients.
+/// The job of each group, as it travels. The job of an only group names no ranges: it is about all recipients.
 pub(crate) fn parts(
     job: &Job,
     groups: Vec<(Option<Timestamp>, Vec<Span>)>,
-    count: u32,
 ) -> Result<Vec<ScheduledSpans>, Rejection> {
     let whole = groups.len() == 1;
     let mut parts = Vec::with_capacity(groups.len());
     for (due, spans) in groups {
-        let all = vec![Span { from: 0, to: count }];
         let part = Job {
             due,
             spans: if whole { Vec::new() } else { spans.clone() },
             ..job.clone()
         };
         let text = part.to_text().map_err(|e| Rejection::internal(&e))?;
-        parts.push(ScheduledSpans {
-            due,
-            spans: if whole { all } else { spans },
-            text,
-        });
+        parts.push(ScheduledSpans { due, spans, text });
     }
     Ok(parts)
 }
@@ -120,8 +114,7 @@ mod tests {
                 mail.clone(),
             )
         };
-        let count = u32::try_from(mail.count()).unwrap();
-        parts(&job, groups, count).unwrap_or_else(|_| unreachable!("jobs are JSON"))
+        parts(&job, groups).unwrap_or_else(|_| unreachable!("jobs are JSON"))
     }
 
     /// Text of which zstd saves little.
