@@ -13,7 +13,7 @@ const MEANINGLESS: [&str; 18] = [
 ];
 
 /// Names that more than two types have, how many, and why.
-const SHARED: [(&str, usize, &str); 8] = [
+const SHARED: [(&str, usize, &str); 7] = [
     ("App", 19, "each function's state; a binary has one"),
     ("AppState", 5, "the app and what its own routes need"),
     ("Client", 3, "of the SMTP server, and of tests"),
@@ -22,7 +22,6 @@ const SHARED: [(&str, usize, &str); 8] = [
         8,
         "the subcommands of the command line, as clap names them",
     ),
-    ("CopyId", 3, "the same tuple, named in three files"),
     (
         "Disposition",
         3,

@@ -7,7 +7,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use futures_util::{StreamExt as _, TryStreamExt as _, try_join};
 use posthaste_model::{AccountId, BounceType, Category, Event, EventKind, MessageId};
 use posthaste_queue::Disposition;
-use posthaste_store::{StoreError, Tally};
+use posthaste_store::{StoreError, Tally, VisitKind};
 use sha2::{Digest as _, Sha256};
 
 use crate::App;
@@ -108,20 +108,10 @@ fn categories(event: &Event) -> Vec<&str> {
 }
 
 fn unique(kind: EventKind) -> Option<&'static str> {
-    match kind {
-        EventKind::Open => Some("unique_opens"),
-        EventKind::Click => Some("unique_clicks"),
-        EventKind::Processed
-        | EventKind::Delivered
-        | EventKind::Deferred
-        | EventKind::Bounce
-        | EventKind::Dropped
-        | EventKind::SpamReport
-        | EventKind::Unsubscribe
-        | EventKind::GroupUnsubscribe
-        | EventKind::GroupResubscribe
-        | EventKind::AccountStatusChange => None,
-    }
+    Some(match crate::visits::kind(kind)? {
+        VisitKind::Open => "unique_opens",
+        VisitKind::Click => "unique_clicks",
+    })
 }
 
 /// The counters that one event adds to (API facts, stats rows). A request is a requested copy,

@@ -48,7 +48,7 @@ fn visits(events: &[Event]) -> Visits<'_> {
     visits
 }
 
-fn kind(kind: EventKind) -> Option<VisitKind> {
+pub(crate) fn kind(kind: EventKind) -> Option<VisitKind> {
     match kind {
         EventKind::Open => Some(VisitKind::Open),
         EventKind::Click => Some(VisitKind::Click),

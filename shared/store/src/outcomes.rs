@@ -5,14 +5,12 @@
 //! overwrites the one before, and the row stays as large as after the second.
 
 use aws_sdk_dynamodb::types::AttributeValue;
-use posthaste_model::{AccountId, Event, EventKind, MessageId, Timestamp, cut};
+use posthaste_model::{Event, EventKind, Timestamp, cut};
 
-use crate::event_codec;
+use crate::event_codec::{self, CopyId};
 use crate::messages::{LONGEST_SUBJECT, filled};
 use crate::table::{is_conflict, number, text};
 use crate::{Claimant, CopyState, Described, Key, Store, StoreError};
-
-type CopyId<'a> = (&'a AccountId, &'a MessageId, u32);
 
 /// How one attempt ended.
 #[derive(Clone, Debug)]
