@@ -38,7 +38,7 @@ pub(crate) enum WorkError {
 
 impl WorkError {
     /// Whether the error is transient.
-    pub(crate) fn verdict(&self) -> Disposition {
+    pub(crate) fn disposition(&self) -> Disposition {
         match self {
             Self::Job(_) => Disposition::Fail,
             Self::Store(error) if error.is_permanent() => Disposition::Fail,

@@ -72,8 +72,9 @@ pub(crate) async fn drop_copy(
     };
     let store = &app.store;
     let done = store.drop_unrecordable(which, job.attempt, (who, &what), &event);
-    match done.await? {
-        true => Ok(vec![event]),
-        false => replayed_events(app, job, copy.recipient).await,
+    if done.await? {
+        Ok(vec![event])
+    } else {
+        replayed_events(app, job, copy.recipient).await
     }
 }

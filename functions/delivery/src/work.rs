@@ -32,18 +32,18 @@ pub async fn handle(app: &App, event: &SqsEvent) -> BatchResult {
     let mut done = Vec::new();
     let mut events = Vec::new();
     for (id, end) in ends {
-        let (verdict, told) = end.unwrap_or((Disposition::Fail, Vec::new()));
+        let (disposition, told) = end.unwrap_or((Disposition::Fail, Vec::new()));
         events.extend(told);
-        match verdict {
+        match disposition {
             Disposition::Done => done.push(id),
-            Disposition::Retry | Disposition::Fail => result.add(id, verdict),
+            Disposition::Retry | Disposition::Fail => result.add(id, disposition),
         }
     }
     // Published once for the whole batch. If that fails, the jobs are retried and publish again.
     if let Err(error) = publish(app, &events).await {
         tracing::error!(error = %error, "events could not be queued: {error}");
         for id in done {
-            result.add(id, error.verdict());
+            result.add(id, error.disposition());
         }
     }
     crate::count::tell(&events, result.unfinished().count());
@@ -74,7 +74,7 @@ async fn work(app: &App, record: &SqsMessage) -> (Disposition, Vec<Event>) {
             // An unreadable job goes to the dead letters, which an alarm watches: a newer release
             // may have written it, or its blob may be restored.
             tracing::error!(error = %why, "{why}");
-            return (why.verdict(), Vec::new());
+            return (why.disposition(), Vec::new());
         }
     };
     let span = tracing::Span::current();
@@ -89,7 +89,7 @@ async fn work(app: &App, record: &SqsMessage) -> (Disposition, Vec<Event>) {
         }
         Err(trouble) => {
             tracing::warn!(message.id = %job.message, "message {} must wait: {trouble}", job.message);
-            return (trouble.verdict(), Vec::new());
+            return (trouble.disposition(), Vec::new());
         }
     };
     let copies: Vec<_> = mail
@@ -102,7 +102,7 @@ async fn work(app: &App, record: &SqsMessage) -> (Disposition, Vec<Event>) {
             Ok(()) => Disposition::Done,
             Err(error) => {
                 tracing::error!(message.id = %job.message, "message {} could not be split: {error}", job.message);
-                error.verdict()
+                error.disposition()
             }
         };
         return (disposition, Vec::new());
@@ -196,17 +196,17 @@ async fn deliver_copies(
         .collect()
         .await;
     let mut events = Vec::new();
-    let mut verdict = Disposition::Done;
+    let mut disposition = Disposition::Done;
     for end in ends {
         match end {
             Ok(told) => events.extend(told),
             Err(trouble) => {
                 tracing::warn!(message.id = %job.message, "a copy of message {} must wait: {trouble}", job.message);
-                verdict = verdict.and(trouble.verdict());
+                disposition = disposition.and(trouble.disposition());
             }
         }
     }
-    (verdict, events)
+    (disposition, events)
 }
 
 /// Ends the given copies of the job as dropped: the table rejects what they need.
@@ -216,17 +216,17 @@ async fn drop_all<'a>(
     copies: impl Iterator<Item = RecipientCopy<'a>>,
     error: &StoreError,
 ) -> (Disposition, Vec<Event>) {
-    let (mut events, mut verdict) = (Vec::new(), Disposition::Done);
+    let (mut events, mut disposition) = (Vec::new(), Disposition::Done);
     for copy in copies.filter(|copy| job.holds(copy.recipient)) {
         match unrecordable::drop_copy(app, (job, mail), copy, error).await {
             Ok(told) => events.extend(told),
             Err(trouble) => {
                 tracing::warn!(message.id = %job.message, "a copy of message {} must wait: {trouble}", job.message);
-                verdict = verdict.and(trouble.verdict());
+                disposition = disposition.and(trouble.disposition());
             }
         }
     }
-    (verdict, events)
+    (disposition, events)
 }
 
 /// Whether a job is delivered.
@@ -300,7 +300,7 @@ enum Unloadable {
 }
 
 impl Unloadable {
-    fn verdict(&self) -> Disposition {
+    fn disposition(&self) -> Disposition {
         match self {
             Self::Later(_) => Disposition::Retry,
             Self::Unreadable(_) | Self::Bodiless(_) => Disposition::Fail,

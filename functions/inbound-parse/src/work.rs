@@ -33,7 +33,7 @@ pub(crate) enum WorkError {
 
 impl WorkError {
     /// Whether the error is transient.
-    fn verdict(&self) -> Disposition {
+    fn disposition(&self) -> Disposition {
         match self {
             Self::Job(_) | Self::Notice(Unaccepted::Job(_) | Unaccepted::Loop) => Disposition::Fail,
             Self::Store(error) | Self::Notice(Unaccepted::Store(error)) if error.is_permanent() => {
@@ -69,7 +69,7 @@ async fn work(app: &App, record: &SqsMessage) -> Disposition {
         Err(WorkError::Busy) => Disposition::Retry,
         Err(trouble) => {
             tracing::error!(error = %trouble, "a received mail must wait: {trouble}");
-            trouble.verdict()
+            trouble.disposition()
         }
     }
 }
