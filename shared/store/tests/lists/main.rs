@@ -8,6 +8,7 @@
 
 mod counters;
 mod families;
+mod fixed;
 mod groups;
 mod owned;
 mod rows;
