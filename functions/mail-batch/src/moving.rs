@@ -43,6 +43,16 @@ async fn check(
     carried: &PendingRows,
     to: Timestamp,
 ) -> Result<(), Rejection> {
+    let latest = piece.accepted_at.map(|at| at.plus(app.horizon));
+    if let Some(latest) = latest.filter(|latest| to > *latest) {
+        let hours = app.horizon / 3_600;
+        return Err(Rejection::on(
+            "send_at",
+            format!(
+                "the message has to leave within {hours} hours of its acceptance: at {latest} or before"
+            ),
+        ));
+    }
     // A queued job cannot be recalled: it arrives at its time, and can only be postponed.
     if carried.job().is_none() && to < piece.at {
         return Err(Rejection::on(

@@ -56,6 +56,10 @@ pub struct ScheduledPart {
     pub first: u32,
     pub recipients: u32,
     pub at: Timestamp,
+    /// When the mail was accepted. Everything stored for a mail on its way (its body, marks of erased
+    /// addresses) outlasts the latest second it may leave, which is counted from here.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub accepted_at: Option<Timestamp>,
     #[serde(default)]
     pub stage: PartStage,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -145,6 +149,7 @@ impl Store {
                 first: later.first,
                 recipients: later.recipients,
                 at: later.at,
+                accepted_at: Some(clock.now()),
                 stage: PartStage::Waiting,
                 was: Vec::new(),
                 batch: later.batch.cloned(),

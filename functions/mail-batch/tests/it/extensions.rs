@@ -194,6 +194,34 @@ async fn a_message_is_moved_only_within_the_horizon() {
     assert_eq!(job["due"], now.0);
 }
 
+/// What is stored for a mail on its way would expire before it otherwise.
+#[tokio::test]
+async fn a_message_leaves_within_the_horizon_of_its_acceptance_however_often_it_is_moved() {
+    let desk = TestApp::new().await;
+    let latest = desk.hand.now().0 + 72 * HOUR;
+    let message = desk.send_later(HOUR, None).await;
+    let path = format!("{SCHEDULED}/messages/{message}");
+    desk.patch(&path, json!({"send_at": latest}))
+        .await
+        .expect(200);
+
+    desk.hand.advance(24 * HOUR);
+    let refused = desk
+        .patch(&path, json!({"send_at": latest + 1}))
+        .await
+        .expect(400);
+    let text = format!(
+        "the message has to leave within 72 hours of its acceptance: at {latest} or before"
+    );
+    assert_eq!(refused.error(), (Some("send_at".to_owned()), text));
+    desk.patch(&path, json!({"send_at": latest - 1}))
+        .await
+        .expect(200);
+    desk.patch(&path, json!({"send_at": latest}))
+        .await
+        .expect(200);
+}
+
 #[tokio::test]
 async fn a_message_that_is_moved_for_ever_stops_moving() {
     let desk = TestApp::new().await;
