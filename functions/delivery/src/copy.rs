@@ -41,7 +41,7 @@ impl WorkError {
     pub(crate) fn disposition(&self) -> Disposition {
         match self {
             Self::Job(_) => Disposition::Fail,
-            Self::Store(error) if error.is_permanent() => Disposition::Fail,
+            Self::Store(error) if !error.is_transient() => Disposition::Fail,
             Self::Store(_) | Self::Queue(_) | Self::Busy => Disposition::Retry,
         }
     }

@@ -24,10 +24,9 @@ const MOST_HOPS: usize = 100;
 ///
 /// RFC 5321, section 4.5.4.1, asks for 30 minutes between attempts, but an MTA's queue adds a
 /// Message-ID and is identified by it for as long as arrivals are stored. This rule covers a device
-/// or a script, which retries at once or not at all, or a smart host behind one: Postfix retries
-/// after 5 to 10 minutes, Exim after 15. A later repeat is a separate mail: a camera's alarms may
-/// all have the same text.
-pub const RETRY_WINDOW: i64 = 15 * 60;
+/// or a script, which retries at once or not at all. A later repeat is a separate mail: the alarms
+/// of a camera, one every few minutes, may all have the same text.
+pub const RETRY_WINDOW: i64 = 2 * 60;
 
 /// A mail as submitted.
 #[derive(Clone, Copy, Debug)]

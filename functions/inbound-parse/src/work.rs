@@ -36,7 +36,9 @@ impl WorkError {
     fn disposition(&self) -> Disposition {
         match self {
             Self::Job(_) | Self::Notice(Unaccepted::Job(_) | Unaccepted::Loop) => Disposition::Fail,
-            Self::Store(error) | Self::Notice(Unaccepted::Store(error)) if error.is_permanent() => {
+            Self::Store(error) | Self::Notice(Unaccepted::Store(error))
+                if !error.is_transient() =>
+            {
                 Disposition::Fail
             }
             Self::Store(_) | Self::Blob(_) | Self::Queue(_) | Self::Notice(_) | Self::Busy => {

@@ -71,15 +71,28 @@ async fn check_may_write(app: &App, caller: &Caller) -> Result<(), Rejection> {
     }
 }
 
+/// The names of domain and subdomain are the caller's words too, and nobody has verified them: mail programs
+/// find no link in them.
 fn text(domain: &Domain, note: &str) -> String {
-    let name = &domain.domain;
+    let name = domain.domain.replace('.', "[.]");
     let mut text = format!(
         "You are asked to publish DNS records for the domain {name}. If you do not look after \
          that domain, ignore this mail.\n\n\
-         To send mail from {name}, these DNS records are needed:\n\n"
+         To send mail from it, these DNS records are needed. Hosts are relative to the domain, @ is \
+         the domain itself, and [.] is a dot, written so that this mail holds no link.\n\n"
     );
     for record in &domain.records {
-        let (kind, host, data) = (record.kind, &record.host, &record.data);
+        let (kind, data) = (record.kind, &record.data);
+        let host = relative(&record.host, &domain.domain);
+        // No name ends with a label that holds an underscore: `s1._domainkey` is no link.
+        let is_link = host
+            .rsplit_once('.')
+            .is_some_and(|(_, last)| !last.contains('_'));
+        let host = if is_link {
+            host.replace('.', "[.]")
+        } else {
+            host.to_owned()
+        };
         let _ = write!(text, "Type:  {kind}\nHost:  {host}\nValue: {data}\n\n");
     }
     if let Some(note) = quoted(note) {
@@ -90,4 +103,12 @@ fn text(domain: &Domain, note: &str) -> String {
         );
     }
     text
+}
+
+fn relative<'a>(host: &'a str, domain: &str) -> &'a str {
+    match host.strip_suffix(domain) {
+        Some("") => "@",
+        Some(start) => start.strip_suffix('.').unwrap_or(host),
+        None => host,
+    }
 }

@@ -41,7 +41,7 @@ impl WorkError {
     fn verdict(&self) -> Disposition {
         match self {
             Self::Job(_) | Self::Unreadable(_) => Disposition::Fail,
-            Self::Store(error) | Self::Untold(Untold::Store(error)) if error.is_permanent() => {
+            Self::Store(error) | Self::Untold(Untold::Store(error)) if !error.is_transient() => {
                 Disposition::Fail
             }
             Self::Store(_) | Self::Untold(_) | Self::Blob(_) | Self::Queue(_) => Disposition::Retry,

@@ -49,8 +49,9 @@ pub(crate) async fn leave(
         }
     };
     let kind = event.kind;
+    let form = posthaste_offload::run(body.len(), || Form::read(&body)).await;
     tell(&app, &[event]).await?;
-    if kind == EventKind::Unsubscribe && !is_one_click(&body) {
+    if kind == EventKind::Unsubscribe && !form.is_one_click {
         return Ok(landing::after(&app, &visit).await);
     }
     Ok(landing::plain(&visit))
@@ -75,12 +76,6 @@ async fn what(app: &App, visit: &Visit) -> Result<Option<What>, Rejection> {
     })
 }
 
-/// Whether a mail client unsubscribed by itself and shows no page (RFC 8058, section 3.2).
-fn is_one_click(body: &[u8]) -> bool {
-    form_urlencoded::parse(body)
-        .any(|(name, value)| name == "List-Unsubscribe" && value == "One-Click")
-}
-
 /// `GET /asm/preferences`: the groups that the sender shows, ticked where mail still comes.
 pub(crate) async fn preferences(
     State(app): State<App>,
@@ -101,15 +96,15 @@ pub(crate) async fn choose(
     let Some(state) = shown(&app, &visit).await? else {
         return Ok(gone());
     };
-    let form = PreferencesForm::read(&body);
+    let form = posthaste_offload::run(body.len(), || Form::read(&body)).await;
     let told = visit.told(&app).await?;
     let mut events = Vec::new();
-    if form.has(ALL) && !state.off {
+    if form.all && !state.off {
         events.push(visit.event(&app, EventKind::Unsubscribe, told.as_ref()));
     }
     let mut back: Vec<_> = form.comes_back(&state).into_iter().collect();
     for group in &state.groups {
-        let wants = form.has(&format!("g{}", group.id));
+        let wants = form.groups.contains(&group.id);
         let left = state.left.contains(&group.id);
         let kind = match (wants, left) {
             (true, true) => EventKind::GroupResubscribe,
@@ -140,23 +135,42 @@ const ALL: &str = "all";
 /// Goes with a page on which that box was ticked.
 const WAS_ALL: &str = "was_all";
 
-/// The ticks of a preferences page.
-struct PreferencesForm(Vec<String>);
+/// What a form of these pages says. Of what it holds besides, however much, nothing is stored.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Form {
+    /// The ticked groups, as many as a link shows at most.
+    groups: BTreeSet<i64>,
+    all: bool,
+    was_all: bool,
+    /// Whether a mail client unsubscribed by itself and shows no page (RFC 8058, section 3.2).
+    is_one_click: bool,
+}
 
-impl PreferencesForm {
+impl Form {
     fn read(body: &[u8]) -> Self {
-        let names = form_urlencoded::parse(body).map(|(name, _)| name.into_owned());
-        Self(names.collect())
-    }
-
-    fn has(&self, name: &str) -> bool {
-        self.0.iter().any(|known| known == name)
+        // A form shows 25 groups.
+        const MOST: usize = 1_000;
+        let mut form = Self::default();
+        for (name, value) in form_urlencoded::parse(body) {
+            match name.as_ref() {
+                ALL => form.all = true,
+                WAS_ALL => form.was_all = true,
+                "List-Unsubscribe" => form.is_one_click |= value == "One-Click",
+                name => {
+                    let group: Option<i64> = name.strip_prefix('g').and_then(|id| id.parse().ok());
+                    if form.groups.len() < MOST {
+                        form.groups.extend(group);
+                    }
+                }
+            }
+        }
+        form
     }
 
     /// The list of global unsubscribes, when the box was ticked and no longer is. A page from
     /// before the unsubscribe, submitted afterwards, resubscribes no address.
     fn comes_back(&self, state: &PreferencesView) -> Option<SuppressionList> {
-        let cleared = self.has(WAS_ALL) && !self.has(ALL);
+        let cleared = self.was_all && !self.all;
         (state.off && cleared).then_some(SuppressionList::Unsubscribes)
     }
 }
@@ -227,5 +241,30 @@ impl PreferencesView {
              <p><button>Save</button></p></form>"
         );
         page(StatusCode::OK, "Your mail preferences", &body)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_form_is_read_for_what_it_may_say_and_nothing_else() {
+        let form = Form::read(b"g7=on&all=on&g+8=on&g9x=on&x=1&List-Unsubscribe=One-Click");
+        let want = Form {
+            groups: BTreeSet::from([7]),
+            all: true,
+            was_all: false,
+            is_one_click: true,
+        };
+        assert_eq!(form, want);
+        assert!(!Form::read(b"List-Unsubscribe=Two-Clicks").is_one_click);
+    }
+
+    #[test]
+    fn a_form_of_a_million_fields_keeps_a_thousand() {
+        let fields = (0..1_000_000).map(|n| format!("g{n}=on&a&"));
+        let form = Form::read(fields.collect::<String>().as_bytes());
+        assert_eq!(form.groups.len(), 1_000);
     }
 }

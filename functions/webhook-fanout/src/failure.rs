@@ -22,9 +22,9 @@ pub(crate) struct Failed {
 
 /// Whether a table error is transient.
 pub(crate) fn of_store(error: &StoreError) -> Disposition {
-    match error.is_permanent() {
-        true => Disposition::Fail,
-        false => Disposition::Retry,
+    match error.is_transient() {
+        true => Disposition::Retry,
+        false => Disposition::Fail,
     }
 }
 

@@ -10,14 +10,14 @@ use posthaste_mime::read::ParsedMail;
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use crate::mailbox::{LoadedMail, Selection};
 use crate::message::{self, Full};
 use crate::params::Params;
 use crate::query::{self, Term, Test};
 use crate::refusal::Refusal;
 use crate::routes::App;
 use crate::rows::{ListSlice, Totals};
-use crate::store::StoredMail;
-use crate::{Summary, download, headers, sql};
+use crate::{Summary, download, headers};
 
 type ApiResponse<T> = Result<T, Refusal>;
 
@@ -60,7 +60,7 @@ pub(crate) async fn delete_search(
 ) -> ApiResponse<impl IntoResponse> {
     let params = Params::read(&query.unwrap_or_default());
     let terms = searched(&params.query)?;
-    app.mailbox.delete(sql::matching(&terms)).await?;
+    app.mailbox.delete(Selection::Matching(terms)).await?;
     Ok(OK)
 }
 
@@ -114,7 +114,8 @@ pub(crate) async fn raw(
 ) -> ApiResponse<Response> {
     let params = Params::read(query.as_deref().unwrap_or_default());
     let kept = find(&app, &id, query).await?;
-    Ok(download::raw(&kept.summary.id, params.download, kept.raw))
+    let mail = kept.mail;
+    Ok(download::raw(&mail.summary.id, params.download, mail.raw))
 }
 
 /// `GET /api/v1/message/{id}/part/{part}`.
@@ -207,26 +208,25 @@ impl ApiBody {
         Ok(order)
     }
 
-    fn which(&self) -> ApiResponse<sql::Clause> {
-        Ok(if self.ids.is_empty() {
-            sql::matching(&query::parse(&self.search)?)
-        } else {
-            sql::named(&self.ids)
+    fn which(&self) -> ApiResponse<Selection> {
+        Ok(match self.ids.is_empty() {
+            true => Selection::Matching(query::parse(&self.search)?),
+            false => Selection::Ids(self.ids.clone()),
         })
     }
 }
 
 /// The mail of this id, or the newest (that matches `query`) for `latest`.
-pub(crate) async fn find(app: &App, id: &str, query: Option<String>) -> ApiResponse<StoredMail> {
+pub(crate) async fn find(app: &App, id: &str, query: Option<String>) -> ApiResponse<LoadedMail> {
     if id != "latest" {
-        let found = app.mailbox.get(id.to_owned()).await?;
+        let found = app.mailbox.load(id.to_owned()).await?;
         return found.ok_or(Refusal::NotFound);
     }
     let params = Params::read(&query.unwrap_or_default());
     let terms = query::parse(&params.query)?;
     let newest = app.mailbox.list(terms, 0, Some(1)).await?;
     let row = newest.rows.into_iter().next().ok_or(Refusal::NoMail)?;
-    let found = app.mailbox.get(row.summary.id).await?;
+    let found = app.mailbox.load(row.summary.id).await?;
     found.ok_or(Refusal::NoMail)
 }
 

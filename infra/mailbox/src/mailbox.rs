@@ -1,11 +1,11 @@
 //! The local host's interface to the mailbox: deliver from the relay, serve over HTTP.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError, TryLockError};
+use std::sync::Arc;
 
 use bytes::Bytes;
 use posthaste_model::{Clock, Timestamp};
-use tokio::sync::watch;
+use tokio::sync::{Mutex, OwnedSemaphorePermit, watch};
 
 use crate::entry::NewRow;
 use crate::offload::{Observer, Offload};
@@ -26,6 +26,31 @@ pub const LARGEST_STORE: u64 = 2 << 30;
 /// Mails larger than this are parsed and written on a thread of their own.
 const LARGE: usize = 32 * 1024;
 
+/// Bytes that a search compares before it lets others at the store.
+const SEARCH_STEP: u64 = 16 << 20;
+
+/// Which mails to change.
+#[derive(Clone, Debug)]
+pub(crate) enum Selection {
+    Ids(Vec<String>),
+    /// Those that match every term: all of them if there is none.
+    Matching(Vec<Term>),
+}
+
+/// A mail with its bytes, and its place among the large ones that are in memory.
+pub(crate) struct LoadedMail {
+    pub mail: StoredMail,
+    _slot: Option<OwnedSemaphorePermit>,
+}
+
+impl std::ops::Deref for LoadedMail {
+    type Target = StoredMail;
+
+    fn deref(&self) -> &StoredMail {
+        &self.mail
+    }
+}
+
 /// The limits beyond which the oldest mails are dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MailboxLimits {
@@ -39,6 +64,8 @@ pub struct MailboxLimits {
 /// The store of received mails. Clones share it.
 #[derive(Clone)]
 pub struct Mailbox {
+    /// First come, first served: a search, which locks it again for every step, lets others in
+    /// between.
     store: Arc<Mutex<Store>>,
     clock: Clock,
     opened: Timestamp,
@@ -87,7 +114,7 @@ impl Mailbox {
             file,
             hosts: Arc::new([]),
             state: watch::Sender::new(ChangeCount::Changed(0)),
-            offload: Offload::default(),
+            offload: Offload::new(None),
         })
     }
 
@@ -96,7 +123,7 @@ impl Mailbox {
     #[must_use]
     pub fn observed_by(self, observer: Observer) -> Self {
         Self {
-            offload: Offload::observed_by(observer),
+            offload: Offload::new(Some(observer)),
             ..self
         }
     }
@@ -150,10 +177,8 @@ impl Mailbox {
 
     /// Writes on this thread when that is quick: the store is free, and nothing need be dropped.
     fn keep_at_once(&self, entry: &NewRow, raw: &[u8]) -> Result<Option<String>, Error> {
-        let mut store = match self.store.try_lock() {
-            Ok(store) => store,
-            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
-            Err(TryLockError::WouldBlock) => return Ok(None),
+        let Ok(mut store) = self.store.try_lock() else {
+            return Ok(None);
         };
         if store.has_room(entry, raw)? {
             store.insert(entry, raw).map(Some)
@@ -195,30 +220,76 @@ impl Mailbox {
         start: usize,
         limit: Option<usize>,
     ) -> Result<ListSlice, Error> {
-        self.ask("list", move |store| store.list(&terms, start, limit))
-            .await
+        let own = self.clone();
+        let list = move || {
+            if terms.is_empty() {
+                return own.with(|store| store.list(start, limit));
+            }
+            let found = own.search(&terms)?;
+            let matching = Totals {
+                total: found.len(),
+                unread: found.iter().filter(|(_, unread)| *unread).count(),
+            };
+            let page = found.iter().skip(start).take(limit.unwrap_or(usize::MAX));
+            let page: Vec<i64> = page.map(|(seq, _)| *seq).collect();
+            own.with(|store| store.found(&page, matching))
+        };
+        self.offload.run("list", list).await?
+    }
+
+    /// The positions of the mails that match, newest first, and whether each is unread. Other
+    /// questions come between its steps.
+    fn search(&self, terms: &[Term]) -> Result<Vec<(i64, bool)>, Error> {
+        let (mut all, mut before) = (Vec::new(), i64::MAX);
+        loop {
+            let step = self.with(|store| store.search(terms, before, SEARCH_STEP))?;
+            all.extend(step.found);
+            match step.next {
+                Some(next) => before = next,
+                None => return Ok(all),
+            }
+        }
+    }
+
+    fn clause(&self, which: &Selection) -> Result<Clause, Error> {
+        Ok(match which {
+            Selection::Ids(ids) => sql::named(ids),
+            Selection::Matching(terms) if terms.is_empty() => sql::matching(terms),
+            Selection::Matching(terms) => {
+                let found = self.search(terms)?;
+                sql::at(&found.iter().map(|(seq, _)| *seq).collect::<Vec<_>>())
+            }
+        })
     }
 
     pub(crate) async fn head(&self, id: String) -> Result<Option<ListRow>, Error> {
         self.ask("head", move |store| store.head(&id)).await
     }
 
-    pub(crate) async fn get(&self, id: String) -> Result<Option<StoredMail>, Error> {
-        self.ask("get", move |store| store.get(&id)).await
+    /// A mail with its bytes. A large one waits until fewer others are in memory.
+    pub(crate) async fn load(&self, id: String) -> Result<Option<LoadedMail>, Error> {
+        let Some(row) = self.head(id.clone()).await? else {
+            return Ok(None);
+        };
+        let slot = match row.summary.size > LARGE {
+            true => self.offload.slot().await,
+            false => None,
+        };
+        let found = self.ask("get", move |store| store.get(&id)).await?;
+        Ok(found.map(|mail| LoadedMail { mail, _slot: slot }))
     }
 
-    pub(crate) async fn mark(&self, which: Clause, read: bool) -> Result<(), Error> {
-        self.change("mark", move |store| store.mark(&which, read))
+    pub(crate) async fn mark(&self, which: Selection, read: bool) -> Result<(), Error> {
+        self.change("mark", which, move |store, which| store.mark(which, read))
             .await
     }
 
     pub(crate) async fn mark_read(&self, id: &str) -> Result<(), Error> {
-        self.mark(sql::named(&[id.to_owned()]), true).await
+        self.mark(Selection::Ids(vec![id.to_owned()]), true).await
     }
 
-    pub(crate) async fn delete(&self, which: Clause) -> Result<(), Error> {
-        self.change("delete", move |store| store.delete(&which))
-            .await
+    pub(crate) async fn delete(&self, which: Selection) -> Result<(), Error> {
+        self.change("delete", which, Store::delete).await
     }
 
     pub(crate) async fn counts(&self) -> Result<Counts, Error> {
@@ -237,9 +308,15 @@ impl Mailbox {
     async fn change(
         &self,
         name: &'static str,
-        change: impl FnOnce(&mut Store) -> Result<bool, Error> + Send + 'static,
+        which: Selection,
+        change: impl FnOnce(&mut Store, &Clause) -> Result<bool, Error> + Send + 'static,
     ) -> Result<(), Error> {
-        if self.ask(name, change).await? {
+        let own = self.clone();
+        let change = move || {
+            let which = own.clause(&which)?;
+            own.with(|store| change(store, &which))
+        };
+        if self.offload.run(name, change).await?? {
             self.changed();
         }
         Ok(())
@@ -263,9 +340,9 @@ impl Mailbox {
         self.offload.run(name, work).await
     }
 
-    /// A transaction that a panic interrupted was rolled back, so a poisoned lock is safe to use.
+    /// Not on a serving thread. A transaction that a panic interrupted was rolled back.
     fn with<T>(&self, question: impl FnOnce(&mut Store) -> Result<T, Error>) -> Result<T, Error> {
-        question(&mut self.store.lock().unwrap_or_else(PoisonError::into_inner))
+        question(&mut self.store.blocking_lock())
     }
 
     fn changed(&self) {
@@ -310,7 +387,7 @@ mod tests {
                 let raw = Bytes::from_static(b"Subject: x\r\n\r\n");
                 let kept = mailbox.deliver(StoredEnvelope::default(), raw);
                 let mut kept = std::pin::pin!(kept);
-                let held = mailbox.store.lock().unwrap();
+                let held = mailbox.store.try_lock().unwrap();
                 assert!(kept.as_mut().now_or_never().is_none());
                 drop(held);
                 kept.await.unwrap();
@@ -319,5 +396,34 @@ mod tests {
         });
         let ended = wait.recv_timeout(Duration::from_secs(60));
         ended.unwrap();
+    }
+
+    /// So that others are not held up by it, however many mails there are.
+    #[tokio::test]
+    async fn a_search_is_made_in_steps_that_find_what_one_would() {
+        let mailbox = Mailbox::open(None, 1_000, Clock::new(|| Millis(0))).unwrap();
+        for n in 0..20 {
+            let subject = ["blue", "red"][n % 2];
+            let raw = format!("Subject: {subject} {n}\r\n\r\n{}", "x".repeat(1_000));
+            let kept = mailbox.deliver(StoredEnvelope::default(), raw.into());
+            kept.await.unwrap();
+        }
+        let terms = crate::query::parse("red").unwrap();
+        let store = mailbox.store.lock().await;
+        let whole = store.search(&terms, i64::MAX, u64::MAX).unwrap().found;
+        let (mut steps, mut found, mut before) = (0, Vec::new(), i64::MAX);
+        while let step = store.search(&terms, before, 3_000).unwrap()
+            && let Some(next) = step.next
+        {
+            assert!(next < before);
+            (steps, before) = (steps + 1, next);
+            found.extend(step.found);
+        }
+        assert_eq!(found, whole);
+        assert_eq!(found.len(), 10);
+        assert!((5..20).contains(&steps), "{steps}");
+        // A mail larger than a step is one step.
+        let one = store.search(&terms, i64::MAX, 1).unwrap();
+        assert_eq!(one.found.len(), 1);
     }
 }

@@ -8,12 +8,13 @@ use axum::response::{Html, IntoResponse, Redirect, Response};
 use handlebars::{Handlebars, handlebars_helper};
 use serde::Serialize;
 
+use crate::mailbox::Selection;
 use crate::params::{PAGE, Params};
 use crate::reader::MessageView;
 use crate::refusal::Refusal;
 use crate::routes::App;
 use crate::rows::{ListRow, ListSlice};
-use crate::{ApiAddress, query, rows, sql};
+use crate::{ApiAddress, query, rows};
 
 type PageResponse<T> = Result<T, Refusal>;
 
@@ -149,21 +150,21 @@ pub(crate) async fn delete(
     Path(id): Path<String>,
     body: String,
 ) -> PageResponse<Redirect> {
-    app.mailbox.delete(sql::named(&[id])).await?;
+    app.mailbox.delete(Selection::Ids(vec![id])).await?;
     Ok(home(&body))
 }
 
 /// `POST /clear`: what the search in the form finds, or everything.
 pub(crate) async fn clear(State(app): State<App>, body: String) -> PageResponse<Redirect> {
     let terms = query::parse(&Params::read(&body).query)?;
-    app.mailbox.delete(sql::matching(&terms)).await?;
+    app.mailbox.delete(Selection::Matching(terms)).await?;
     Ok(Redirect::to("/"))
 }
 
 /// `POST /read`: marks what the search in the form finds, or everything.
 pub(crate) async fn read(State(app): State<App>, body: String) -> PageResponse<Redirect> {
     let terms = query::parse(&Params::read(&body).query)?;
-    app.mailbox.mark(sql::matching(&terms), true).await?;
+    app.mailbox.mark(Selection::Matching(terms), true).await?;
     Ok(home(&body))
 }
 

@@ -74,6 +74,15 @@ pub(crate) fn up_to(seq: i64) -> Clause {
     }
 }
 
+/// The mails at these positions.
+pub(crate) fn at(seqs: &[i64]) -> Clause {
+    let list = serde_json::Value::from(seqs.to_vec()).to_string();
+    Clause {
+        text: "seq IN (SELECT value FROM json_each(?))".to_owned(),
+        values: vec![Value::Text(list)],
+    }
+}
+
 /// The mails of these ids.
 pub(crate) fn named(ids: &[String]) -> Clause {
     // One value whatever the number of ids: SQLite has an upper bound on question marks.

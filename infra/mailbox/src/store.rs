@@ -6,6 +6,7 @@
 
 use std::path::Path;
 
+use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension as _, Row as SqlRow, params, params_from_iter};
 
 use crate::entry::NewRow;
@@ -27,6 +28,15 @@ pub(crate) struct Store {
     pub(crate) taken: usize,
     pub(crate) taken_bytes: u64,
     pub(crate) gone: usize,
+}
+
+/// What one step of a search found.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct SearchStep {
+    /// Positions of the mails that match, newest first, and whether each is unread.
+    pub found: Vec<(i64, bool)>,
+    /// Where the next step begins; `None` after the last mail.
+    pub next: Option<i64>,
 }
 
 /// A mail with its envelope and its time of receipt.
@@ -114,38 +124,80 @@ impl Store {
         Ok(mails == 0 && bytes == 0)
     }
 
-    /// `start` mails skipped, newest first, `limit` of those that match; `None` for all of them.
-    pub(crate) fn list(
-        &self,
-        terms: &[Term],
-        start: usize,
-        limit: Option<usize>,
-    ) -> Result<ListSlice, Error> {
-        let Clause { text, mut values } = sql::matching(terms);
-        let matching = if terms.is_empty() {
-            self.totals
-        } else {
-            let count = format!("SELECT count(*), coalesce(sum(unread), 0) FROM mail WHERE {text}");
-            let values = params_from_iter(values.iter());
-            self.db.query_row(&count, values, totals)?
-        };
-        let bound = |n: usize| i64::try_from(n).unwrap_or(i64::MAX).into();
-        values.push(limit.map_or((-1).into(), bound));
-        values.push(bound(start));
-        let select = format!(
-            "SELECT summary, envelope, unread FROM mail WHERE {text} ORDER BY seq DESC LIMIT ? OFFSET ?"
-        );
-        let mut statement = self.db.prepare_cached(&select)?;
-        let found = statement.query_map(params_from_iter(values), line)?;
-        let mut rows = Vec::new();
-        for found in found {
-            let (summary, envelope, unread) = found?;
-            rows.push(row(&summary, &envelope, unread)?);
-        }
+    /// `start` mails skipped, newest first, `limit` of the others; `None` for all of them.
+    pub(crate) fn list(&self, start: usize, limit: Option<usize>) -> Result<ListSlice, Error> {
+        let bound = |n: usize| i64::try_from(n).unwrap_or(i64::MAX);
+        let select =
+            "SELECT summary, envelope, unread FROM mail ORDER BY seq DESC LIMIT ? OFFSET ?";
+        let values = [limit.map_or(-1, bound), bound(start)].map(Value::Integer);
+        Ok(ListSlice {
+            totals: self.totals,
+            matching: self.totals,
+            rows: self.rows(select, values.into())?,
+        })
+    }
+
+    /// The mails at these positions, newest first, of `matching` mails that a search found.
+    pub(crate) fn found(&self, page: &[i64], matching: Totals) -> Result<ListSlice, Error> {
+        let Clause { text, values } = sql::at(page);
+        let select =
+            format!("SELECT summary, envelope, unread FROM mail WHERE {text} ORDER BY seq DESC");
         Ok(ListSlice {
             totals: self.totals,
             matching,
-            rows,
+            rows: self.rows(&select, values)?,
+        })
+    }
+
+    fn rows(&self, select: &str, values: Vec<Value>) -> Result<Vec<ListRow>, Error> {
+        let mut statement = self.db.prepare_cached(select)?;
+        let lines = statement.query_map(params_from_iter(values), line)?;
+        lines
+            .map(|line| {
+                let (summary, envelope, unread) = line?;
+                row(&summary, &envelope, unread)
+            })
+            .collect()
+    }
+
+    /// One step of a search: the mails before the position `before` that match every term, newest
+    /// first. It compares about `most` bytes, and at least one mail.
+    pub(crate) fn search(
+        &self,
+        terms: &[Term],
+        before: i64,
+        most: u64,
+    ) -> Result<SearchStep, Error> {
+        let walk = format!(
+            "SELECT seq, {} FROM mail WHERE seq < ? ORDER BY seq DESC",
+            sql::ROW
+        );
+        let mut statement = self.db.prepare_cached(&walk)?;
+        let mut rows = statement.query([before])?;
+        let each = u64::try_from(terms.len()).unwrap_or(u64::MAX);
+        let (mut from, mut work) = (None, 0_u64);
+        while work < most
+            && let Some(row) = rows.next()?
+        {
+            from = Some(row.get(0)?);
+            let size = u64::try_from(row.get::<_, i64>(1)?).unwrap_or_default();
+            work = work.saturating_add(size.saturating_mul(each));
+        }
+        let Some(from) = from else {
+            return Ok(SearchStep::default());
+        };
+        let Clause { text, mut values } = sql::matching(terms);
+        values.extend([from, before].map(Value::Integer));
+        let select = format!(
+            "SELECT seq, unread FROM mail WHERE {text} AND seq >= ? AND seq < ? ORDER BY seq DESC"
+        );
+        let mut statement = self.db.prepare_cached(&select)?;
+        let found = statement.query_map(params_from_iter(values), |row| {
+            Ok((row.get(0)?, row.get(1)?))
+        })?;
+        Ok(SearchStep {
+            found: found.collect::<Result<_, _>>()?,
+            next: Some(from),
         })
     }
 

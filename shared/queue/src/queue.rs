@@ -67,7 +67,8 @@ impl Queue {
         match &self.0 {
             QueueKind::Local(local) => local.send(vec![(body, delay)]).await,
             QueueKind::Sqs { client, url } => {
-                let send = client.send_message().queue_url(url).message_body(body);
+                let send = client.send_message().queue_url(url);
+                let send = send.message_body(for_sqs(body));
                 let send = send.delay_seconds(seconds(delay)).send().await;
                 let explain = |e| QueueError(DisplayErrorContext(e).to_string());
                 send.map(drop).map_err(explain)
@@ -124,6 +125,18 @@ pub(crate) fn chunks<T>(
     chunks
 }
 
+/// Writes as escapes the two characters that JSON allows in a text and SQS does not in a message
+/// (`SendMessage`: it takes U+0009, U+000A, U+000D, U+0020 to U+D7FF, U+E000 to U+FFFD and above
+/// U+10000; others it refuses or replaces). Every message is JSON, which has them only in texts.
+fn for_sqs(body: String) -> String {
+    match body.contains(['\u{fffe}', '\u{ffff}']) {
+        true => body
+            .replace('\u{fffe}', "\\ufffe")
+            .replace('\u{ffff}', "\\uffff"),
+        false => body,
+    }
+}
+
 async fn send_chunk(
     client: &Client,
     url: &str,
@@ -133,7 +146,7 @@ async fn send_chunk(
     for (i, (body, delay)) in chunk.into_iter().enumerate() {
         let entry = SendMessageBatchRequestEntry::builder()
             .id(i.to_string())
-            .message_body(body)
+            .message_body(for_sqs(body))
             .delay_seconds(seconds(delay))
             .build()
             .map_err(|e| QueueError(e.to_string()))?;
@@ -152,6 +165,16 @@ async fn send_chunk(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_sqs_takes_in_no_message_is_escaped() {
+        let said = "\u{fffe}a\u{ffff}\u{fffd}\u{10ffff}\u{1}";
+        let body = serde_json::to_string(&said).unwrap();
+        let sent = for_sqs(body.clone());
+        assert!(!sent.contains(['\u{fffe}', '\u{ffff}', '\u{1}']), "{sent}");
+        assert_eq!(serde_json::from_str::<String>(&sent).unwrap(), said);
+        assert_eq!(for_sqs("{}".to_owned()), "{}");
+    }
 
     #[test]
     fn a_delay_is_rounded_up_and_capped() {

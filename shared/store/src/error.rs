@@ -43,6 +43,16 @@ impl StoreError {
         }
     }
 
+    /// Whether the same call may succeed later without anybody's help. A job that meets another error
+    /// becomes a dead letter, which can be replayed once the cause is gone: a row that cannot be read
+    /// may be of a newer release.
+    pub fn is_transient(&self) -> bool {
+        match self {
+            Self::Throttled(_) | Self::Contended(_) | Self::Unreachable(_) => true,
+            Self::Unreadable(_) | Self::Validation(_) => false,
+        }
+    }
+
     /// Whether the same call fails every time, so that repeating it only delays the end.
     pub fn is_permanent(&self) -> bool {
         matches!(self, Self::Validation(_))

@@ -388,3 +388,19 @@ async fn no_text_of_the_caller_is_a_link_or_a_line_of_ours() {
     let answer = desk.ask_own(DNS, &long).await.expect(400).json();
     assert_eq!(answer["errors"][0]["field"], "message");
 }
+
+#[tokio::test]
+async fn names_that_nobody_verified_are_no_links() {
+    let desk = TestApp::new().await;
+    let path = "/v3/whitelabel/domains";
+    let body = json!({"domain": "claim-prize.evil.com", "subdomain": "claim.evil.org"});
+    let made = desk.ask_own(path, &body).await.expect(201).json();
+    let body = json!({"domain_id": made["id"], "email": "dns@example.org"});
+    desk.ask_own(DNS, &body).await.expect(204);
+    let text = &desk.mails().remove(0).content[0].value;
+    for name in ["evil.com", "claim.evil.org"] {
+        assert!(!text.contains(name), "{text}");
+    }
+    assert!(text.contains("Host:  claim[.]evil[.]org\n"), "{text}");
+    assert!(text.contains("._domainkey\n"), "{text}");
+}

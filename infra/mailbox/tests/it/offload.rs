@@ -128,3 +128,46 @@ async fn everything_that_changes_mails_is_done_apart() {
         assert!(fine, "{method} {path}: {}", answer.status);
     }
 }
+
+/// Each takes several times its size.
+#[tokio::test]
+async fn no_more_large_mails_are_in_memory_than_there_are_cores() {
+    let most = posthaste_offload::concurrency();
+    let (tell, mut reached) = messages::unbounded_channel();
+    let (open, wait) = mpsc::channel::<()>();
+    let wait = Mutex::new(wait);
+    let mailbox = Mailbox::open(None, 100, clock()).unwrap();
+    let mailbox = mailbox.observed_by(Arc::new(move |name| {
+        if name == "view" {
+            tell.send(()).unwrap();
+            wait.lock().unwrap().recv_timeout(HANG).unwrap();
+        }
+    }));
+    let router = mailbox.clone().router(Sources::default());
+    let b = Box { mailbox, router };
+    let large = mail("f@x.example", "a@x.example", "big", &"x ".repeat(40_000));
+    let id = b.deliver(&["a@x.example"], large).await;
+    let small = mail("f@x.example", "a@x.example", "small", "hi");
+    let other = b.deliver(&["a@x.example"], small).await;
+
+    let path = format!("/view/{id}.txt");
+    let mut views = Vec::new();
+    for _ in 0..most + 3 {
+        let (b, path) = (b.clone(), path.clone());
+        views.push(tokio::spawn(async move { b.get(&path).await.status }));
+    }
+    for _ in 0..most {
+        reached.recv().await.unwrap();
+    }
+    // Others wait for their turn, and small mails for nothing.
+    for path in ["/api/v1/messages", &format!("/message/{other}?view=text")] {
+        assert_eq!(b.get(path).await.status, StatusCode::OK, "{path}");
+    }
+    assert!(reached.try_recv().is_err());
+    for _ in 0..most + 3 {
+        open.send(()).unwrap();
+    }
+    for view in views {
+        assert_eq!(view.await.unwrap(), StatusCode::OK);
+    }
+}

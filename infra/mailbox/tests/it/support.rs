@@ -54,6 +54,7 @@ impl Answer {
     }
 }
 
+#[derive(Clone)]
 pub(crate) struct Box {
     pub mailbox: Mailbox,
     pub router: Router,
