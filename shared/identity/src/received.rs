@@ -1,5 +1,7 @@
 //! Checking a received mail: SPF (RFC 7208) and DKIM (RFC 6376).
 
+mod signatures;
+
 use std::borrow::Borrow;
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -13,12 +15,11 @@ use hickory_resolver::net::runtime::TokioRuntimeProvider;
 use hickory_resolver::proto::op::ResponseCode;
 use mail_auth::common::parse::TxtRecordParser as _;
 use mail_auth::common::verify::DomainKey;
-
 use mail_auth::spf::Spf as SpfRecord;
 use mail_auth::spf::verify::SpfParameters;
 use mail_auth::{
-    AuthenticatedMessage, DkimResult, DnsError as Failure, DnssecStatus, Error, MX,
-    MessageAuthenticator, Parameters, RecordSet, ResolverCache, SpfResult, Txt,
+    DnsError as Failure, DnssecStatus, Error, MX, MessageAuthenticator, Parameters, RecordSet,
+    ResolverCache, SpfResult, Txt,
 };
 use tokio::time::timeout;
 
@@ -26,15 +27,6 @@ use crate::{DnsRecords, Resolver, Zone};
 
 /// The deadline of all look-ups of one check; a result missing by then is a temporary error.
 const PATIENCE: Duration = Duration::from_secs(15);
-
-/// Octets of a header whose signatures are checked, and fields in it. The library compares each name
-/// that a signature lists with each field: a megabyte of both takes it hours.
-const LONGEST_HEADER: usize = 256 * 1024;
-const MOST_FIELDS: usize = 2_000;
-
-/// Octets of a `From` whose signatures are checked. The library reads each encoded word that does
-/// not end to the end of the field.
-const LONGEST_FROM: usize = 16 * 1024;
 
 /// Result of an SPF check (RFC 7208, section 2.6).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,7 +58,7 @@ pub struct Came<'a> {
 pub struct CheckedSender {
     pub spf: SpfCheck,
     /// The domain of each signature that could be checked, and whether it is valid. One whose key
-    /// lookup failed is omitted: it has not failed.
+    /// lookup failed is omitted, for it has not failed; so is what would take too long to check.
     pub dkim: Vec<(String, bool)>,
 }
 
@@ -91,7 +83,7 @@ pub async fn check_received(resolver: &Resolver, came: Came<'_>, raw: &[u8]) -> 
     // Separately: a finished result is used, whatever the other waits for.
     let (spf, dkim) = tokio::join!(
         timeout(PATIENCE, spf(&authenticator, &names, came)),
-        timeout(PATIENCE, dkim(&authenticator, &names, raw)),
+        timeout(PATIENCE, signatures::check(&authenticator, &names, raw)),
     );
     CheckedSender {
         spf: spf.unwrap_or(unknown.spf),
@@ -123,74 +115,6 @@ async fn spf(authenticator: &MessageAuthenticator, names: &Names, came: Came<'_>
         SpfResult::TempError => SpfCheck::TempError,
         SpfResult::PermError => SpfCheck::PermError,
         SpfResult::None => SpfCheck::None,
-    }
-}
-
-async fn dkim(
-    authenticator: &MessageAuthenticator,
-    names: &Names,
-    raw: &[u8],
-) -> Vec<(String, bool)> {
-    if !is_checkable(raw) {
-        return Vec::new();
-    }
-    // Hashes the whole body.
-    let parsed = posthaste_offload::run(raw.len(), || AuthenticatedMessage::parse(raw)).await;
-    let Some(message) = parsed else {
-        return Vec::new();
-    };
-    let outputs = authenticator.verify_dkim(names.asked(&message)).await;
-    let found = outputs.iter().filter_map(|output| {
-        let domain = output.signature().map(|signature| signature.d.clone());
-        let domain = domain.filter(|domain| domain.len() <= LONGEST_DOMAIN)?;
-        let result = output.result();
-        (!is_unknown(result)).then(|| (domain, *result == DkimResult::Pass))
-    });
-    found.take(MOST_SIGNATURES).collect()
-}
-
-/// The most signatures reported: the job that carries them must fit a queue and a row.
-const MOST_SIGNATURES: usize = 20;
-
-/// Octets of a domain (RFC 1035, section 2.3.4); a longer one is invalid.
-const LONGEST_DOMAIN: usize = 255;
-
-/// Whether the header is small enough for its signatures to be checked quickly. A mail with a
-/// larger one counts as unsigned.
-fn is_checkable(raw: &[u8]) -> bool {
-    let (mut read, mut fields, mut is_from, mut from) = (0, 0, false, 0);
-    for line in raw.split_inclusive(|byte| *byte == b'\n') {
-        if line == b"\r\n" || line == b"\n" {
-            break;
-        }
-        read += line.len();
-        if !line.starts_with(b" ") && !line.starts_with(b"\t") {
-            fields += 1;
-            let name = line.get(..4).unwrap_or_default();
-            is_from = name.eq_ignore_ascii_case(b"from");
-        }
-        from += if is_from { line.len() } else { 0 };
-        if read > LONGEST_HEADER || fields > MOST_FIELDS || from > LONGEST_FROM {
-            return false;
-        }
-    }
-    true
-}
-
-/// Whether a signature was not checked, because the lookup of its key failed. A missing key is an
-/// answer (RFC 6376, section 6.1.2).
-fn is_unknown(result: &DkimResult) -> bool {
-    match result {
-        DkimResult::TempError(_) => true,
-        // A server failure is reported like a missing record.
-        DkimResult::PermError(Error::Dns(Failure::RecordNotFound(code))) => {
-            !matches!(code, ResponseCode::NoError | ResponseCode::NXDomain)
-        }
-        DkimResult::Pass
-        | DkimResult::Neutral(_)
-        | DkimResult::Fail(_)
-        | DkimResult::PermError(_)
-        | DkimResult::None => false,
     }
 }
 
@@ -282,53 +206,3 @@ cache!(Box<str>, RecordSet<MX>, |names, _name| names.none());
 cache!(Box<str>, RecordSet<Ipv4Addr>, |names, _name| names.none());
 cache!(Box<str>, RecordSet<Ipv6Addr>, |names, _name| names.none());
 cache!(IpAddr, RecordSet<Box<str>>, |names, _name| names.none());
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_header_of_any_size_costs_no_time() {
-        let from = |octets: usize| format!("From: {}\r\n", "a".repeat(octets - 8));
-        let body = "x\r\n".repeat(1_000_000);
-        for (header, want) in [
-            (from(LONGEST_FROM), true),
-            (from(LONGEST_FROM + 1), false),
-            (format!("FROM: a\r\n {}", from(LONGEST_FROM)), false),
-            ("a:\r\n".repeat(MOST_FIELDS), true),
-            ("a:\r\n".repeat(MOST_FIELDS + 1), false),
-            (format!("a:{}\r\n", "x".repeat(LONGEST_HEADER - 4)), true),
-            (format!("a:{}\r\n", "x".repeat(LONGEST_HEADER - 3)), false),
-            ("x".repeat(LONGEST_HEADER + 1), false),
-        ] {
-            let raw = format!("{header}\r\n{body}");
-            assert_eq!(
-                is_checkable(raw.as_bytes()),
-                want,
-                "{} octets",
-                header.len()
-            );
-        }
-    }
-
-    #[test]
-    fn a_key_that_nobody_could_be_asked_for_is_no_failure() {
-        let absent = |code| DkimResult::PermError(Error::Dns(Failure::RecordNotFound(code)));
-        let broken = || Error::Dns(Failure::Resolver("no answer".to_owned()));
-        for (result, want) in [
-            (DkimResult::TempError(broken()), true),
-            (absent(ResponseCode::ServFail), true),
-            (absent(ResponseCode::Refused), true),
-            (absent(ResponseCode::NXDomain), false),
-            (absent(ResponseCode::NoError), false),
-            (
-                DkimResult::PermError(Error::Dns(Failure::InvalidRecordType)),
-                false,
-            ),
-            (DkimResult::Pass, false),
-            (DkimResult::None, false),
-        ] {
-            assert_eq!(is_unknown(&result), want, "{result:?}");
-        }
-    }
-}

@@ -11,7 +11,7 @@
 //! | due row, held message, dead letter, lost mail | one message of a queue, 256 KB | [`CARRIER`] |
 //! | mail and tracking settings | each text at the door, together 340 KB | [`SETTINGS`] |
 //! | template | names and subjects of all versions 250 KB, 300 versions | [`TEMPLATE`] |
-//! | texts of a version | parts of 300 KB | 301 KB |
+//! | texts of a version | parts of 300 KB | [`VERSION_TEXT`] |
 //! | domain | 1,000 borrowers | [`DOMAIN`] |
 //! | account | 1,000 sending addresses | [`ACCOUNT`] |
 //! | API key | 1,000 known scopes, name 255 characters | [`API_KEY`] |
@@ -44,6 +44,9 @@ pub const SETTINGS: usize = 350_000;
 
 /// Of a template, without the texts of its versions.
 pub const TEMPLATE: usize = 350_000;
+
+/// Of a part of the texts of a template's version.
+pub const VERSION_TEXT: usize = 301_000;
 
 /// Of an authenticated domain.
 pub const DOMAIN: usize = 200_000;

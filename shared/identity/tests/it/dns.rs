@@ -24,7 +24,7 @@ async fn name_server() -> SocketAddr {
     address
 }
 
-fn answer(question: &[u8]) -> Vec<u8> {
+pub(crate) fn answer(question: &[u8]) -> Vec<u8> {
     let mut message = Message::from_vec(question).unwrap();
     message.metadata.message_type = MessageType::Response;
     let name = message.queries[0].name().clone();

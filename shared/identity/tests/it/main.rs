@@ -7,4 +7,5 @@
 )]
 
 mod dns;
+mod received;
 mod signatures;

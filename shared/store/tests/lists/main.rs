@@ -10,6 +10,7 @@ mod counters;
 mod families;
 mod fixed;
 mod groups;
+mod names;
 mod owned;
 mod rows;
 mod suppressions;
