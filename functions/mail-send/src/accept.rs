@@ -3,31 +3,26 @@
 use std::time::Duration;
 
 use axum::extract::State;
-use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
-use bytes::Bytes;
-use posthaste_http::{
-    Caller, Dialect, Inflated, RawBody, Rejection, body_is_json, inflate, too_large,
-};
+use posthaste_http::{Caller, Dialect, Rejection, too_large};
 use posthaste_model::{BatchId, Mail, MessageId};
 use posthaste_queue::{Job, JobBody, Packing};
 use posthaste_store::ScheduledMail;
 
+use crate::body::SendBody;
 use crate::jobs::{ScheduledSpans, groups, parts};
 use crate::{App, decode_and_check};
-
-/// A decompressed body is below 48 MiB (a received one is below 30 MiB).
-const LARGEST_UNPACKED: usize = (48 << 20) - 1;
 
 /// `POST /v3/mail/send`.
 pub(crate) async fn accept(
     State(app): State<App>,
     caller: Caller,
     headers: HeaderMap,
-    body: Result<RawBody, Rejection>,
+    body: Result<SendBody, Rejection>,
 ) -> Response {
     let taken = match body {
-        Ok(RawBody(body)) => handle(&app, &caller, &headers, body).await,
+        Ok(body) => handle(&app, &caller, &headers, body).await,
         Err(rejection) => Err(rejection),
     };
     match taken {
@@ -40,9 +35,9 @@ async fn handle(
     app: &App,
     caller: &Caller,
     headers: &HeaderMap,
-    body: Bytes,
+    body: SendBody,
 ) -> Result<Response, Rejection> {
-    let body = unpack(caller, headers, body).await?;
+    let body = body.unpack(headers, caller.account.gzip).await?;
     let message = app.entropy.message_id();
     match crate::idempotency::key(headers)? {
         None => Ok(validate_and_accept(app, caller, &message, &body)
@@ -127,43 +122,6 @@ impl IntoResponse for SendOutcome {
             response.headers_mut().insert(name, id);
         }
         response
-    }
-}
-
-/// The JSON of the request: of the right type, decompressed, UTF-8.
-async fn unpack(caller: &Caller, headers: &HeaderMap, body: Bytes) -> Result<Bytes, Rejection> {
-    let unsupported = |message: &str| Rejection::plain(StatusCode::UNSUPPORTED_MEDIA_TYPE, message);
-    if !body_is_json(headers) {
-        return Err(unsupported("Content-Type should be application/json."));
-    }
-    let encoding = headers.get(header::CONTENT_ENCODING);
-    let body = match encoding.map(|value| value.to_str().unwrap_or_default().trim()) {
-        None => body,
-        Some(name) if name.is_empty() || name.eq_ignore_ascii_case("identity") => body,
-        Some(name) if name.eq_ignore_ascii_case("gzip") && caller.account.gzip => {
-            match inflated(&body).await {
-                Inflated::Whole(whole) => whole,
-                Inflated::TooLarge => return Err(too_large()),
-                Inflated::Broken => return Err(Rejection::bad("Bad Request")),
-            }
-        }
-        Some(_) => return Err(unsupported("Content-Encoding is not supported.")),
-    };
-    match posthaste_offload::run(body.len(), || std::str::from_utf8(&body).is_ok()).await {
-        true => Ok(body),
-        false => Err(unsupported("Invalid UTF8 in request")),
-    }
-}
-
-/// Decompresses a small body inline, and a larger one on a separate thread: a thousand bytes may
-/// expand to a million.
-async fn inflated(body: &[u8]) -> Inflated {
-    match inflate(body, posthaste_offload::INLINE) {
-        Inflated::TooLarge => {
-            let whole = || inflate(body, LARGEST_UNPACKED);
-            posthaste_offload::run(posthaste_offload::UNKNOWN, whole).await
-        }
-        small @ (Inflated::Whole(_) | Inflated::Broken) => small,
     }
 }
 

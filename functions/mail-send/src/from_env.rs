@@ -1,4 +1,4 @@
-//! The function under Lambda, out of its variables.
+//! Opens the function.
 
 use posthaste_runtime::{ConfigError, Platform};
 
@@ -21,7 +21,10 @@ impl App {
                     .env()
                     .positive("HORIZON_SECONDS", SendLimits::default().horizon)?,
             },
-            senders: Senders::proven(),
+            senders: match platform.any_sender() {
+                true => Senders::Any,
+                false => Senders::proven(),
+            },
             templates: Templates::default(),
         })
     }

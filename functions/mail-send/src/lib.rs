@@ -2,6 +2,7 @@
 
 mod accept;
 mod account;
+mod body;
 mod check;
 mod decode;
 mod from_env;

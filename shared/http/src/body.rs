@@ -1,10 +1,11 @@
-//! Request bodies that cannot be read in full.
+//! Request bodies, and the answers to those that cannot be read in full.
 
 use std::error::Error;
+use std::sync::Arc;
 
 use axum::extract::rejection::{BytesRejection, FailedToBufferBody};
 use axum::extract::{FromRequest, Request};
-use axum::http::StatusCode;
+use axum::http::{Extensions, StatusCode};
 use bytes::Bytes;
 
 use crate::Rejection;
@@ -19,6 +20,32 @@ pub enum BodyFault {
     /// The bodies in progress take all the memory reserved for them.
     #[error("too many large requests at this moment, try again later")]
     NoRoom,
+}
+
+/// The memory that a request may take of what the host has for all bodies together: a body that is
+/// unpacked counts like one that was sent so.
+///
+/// A host that bounds it puts this into the request's extensions; elsewhere there is always room
+/// (Lambda handles one request at a time).
+#[derive(Clone, Default)]
+pub struct BodyRoom(Option<Arc<dyn Fn(usize) -> bool + Send + Sync>>);
+
+impl BodyRoom {
+    /// `cover` gets the bytes that the request takes in all, what it sent and what that is unpacked
+    /// to, and reserves them until the request is answered; `false` when there is not enough left.
+    pub fn new(cover: impl Fn(usize) -> bool + Send + Sync + 'static) -> Self {
+        Self(Some(Arc::new(cover)))
+    }
+
+    /// What the host has put into a request.
+    pub fn of(extensions: &Extensions) -> Self {
+        extensions.get().cloned().unwrap_or_default()
+    }
+
+    /// Reserves so many bytes for the request in all; `false` when there is not enough left.
+    pub fn cover(&self, bytes: usize) -> bool {
+        self.0.as_ref().is_none_or(|cover| cover(bytes))
+    }
 }
 
 /// A raw body, of whatever type.
@@ -46,7 +73,7 @@ fn unreadable(rejection: &BytesRejection) -> Rejection {
             Some(fault @ BodyFault::Stalled) => {
                 return Rejection::plain(StatusCode::REQUEST_TIMEOUT, fault.to_string());
             }
-            Some(fault @ BodyFault::NoRoom) => return Rejection::busy(fault.to_string()),
+            Some(BodyFault::NoRoom) => return no_room(),
             None => cause = error.source(),
         }
     }
@@ -56,4 +83,9 @@ fn unreadable(rejection: &BytesRejection) -> Rejection {
 /// 413, the generic body.
 pub fn too_large() -> Rejection {
     Rejection::plain(StatusCode::PAYLOAD_TOO_LARGE, "content too large")
+}
+
+/// 503: the bodies in progress take all the memory there is for them.
+pub fn no_room() -> Rejection {
+    Rejection::busy(BodyFault::NoRoom.to_string())
 }

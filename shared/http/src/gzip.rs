@@ -11,21 +11,38 @@ pub enum Inflated {
     Whole(Bytes),
     /// It exceeds the cap when decompressed; decompression stopped there.
     TooLarge,
+    /// There is not enough memory for it at this moment.
+    NoRoom,
     /// Not gzip, or truncated.
     Broken,
 }
 
 /// Decompresses a gzip body. Stops at `cap` bytes, so a bomb costs no more memory than that.
 pub fn inflate(body: &[u8], cap: usize) -> Inflated {
-    let mut whole = Vec::with_capacity(body.len().saturating_mul(4).min(cap));
-    let limit = u64::try_from(cap).unwrap_or(u64::MAX).saturating_add(1);
-    match MultiGzDecoder::new(body)
-        .take(limit)
-        .read_to_end(&mut whole)
-    {
-        Err(_) => Inflated::Broken,
-        Ok(_) if whole.len() > cap => Inflated::TooLarge,
-        Ok(_) => Inflated::Whole(whole.into()),
+    inflate_within(body, cap, |_| true)
+}
+
+/// Like [`inflate`], in memory that is asked for before it is taken: `cover` gets the bytes that
+/// the decompressed body may take so far, and stops the decompression by `false`.
+pub fn inflate_within(body: &[u8], cap: usize, cover: impl Fn(usize) -> bool) -> Inflated {
+    // One byte past the cap shows that there are more.
+    let limit = cap.saturating_add(1);
+    let mut size = body.len().saturating_mul(2).saturating_add(64).min(limit);
+    let mut unpacked = MultiGzDecoder::new(body);
+    let mut whole = Vec::new();
+    loop {
+        if !cover(size) {
+            return Inflated::NoRoom;
+        }
+        let missing = size - whole.len();
+        whole.reserve_exact(missing);
+        let next = u64::try_from(missing).unwrap_or(u64::MAX);
+        match unpacked.by_ref().take(next).read_to_end(&mut whole) {
+            Err(_) => return Inflated::Broken,
+            Ok(_) if whole.len() > cap => return Inflated::TooLarge,
+            Ok(read) if read < missing => return Inflated::Whole(whole.into()),
+            Ok(_) => size = size.saturating_mul(2).min(limit),
+        }
     }
 }
 
@@ -33,6 +50,7 @@ pub fn inflate(body: &[u8], cap: usize) -> Inflated {
 mod tests {
     use super::*;
     use flate2::{Compression, write::GzEncoder};
+    use std::cell::RefCell;
     use std::io::Write as _;
 
     fn gzip(plain: &[u8]) -> Vec<u8> {
@@ -53,6 +71,29 @@ mod tests {
             inflate(&gzip(&vec![0; 50_000_000]), 1000),
             Inflated::TooLarge
         );
+    }
+
+    #[test]
+    fn memory_is_asked_for_before_it_is_taken() {
+        let packed = gzip(&vec![b'a'; 100_000]);
+        let asked = RefCell::new(Vec::new());
+        let within = |most: usize| {
+            asked.borrow_mut().clear();
+            inflate_within(&packed, 150_000, |bytes| {
+                asked.borrow_mut().push(bytes);
+                bytes <= most
+            })
+        };
+        let Inflated::Whole(whole) = within(150_001) else {
+            panic!("there is room");
+        };
+        assert_eq!(whole.len(), 100_000);
+        assert!(asked.borrow().is_sorted_by(|a, b| a < b), "{asked:?}");
+        let most = asked.borrow().last().copied().unwrap();
+        assert!((100_001..=150_001).contains(&most), "{most}");
+        assert_eq!(within(most - 1), Inflated::NoRoom);
+        assert_eq!(within(0), Inflated::NoRoom);
+        assert_eq!(asked.borrow().len(), 1);
     }
 
     #[test]

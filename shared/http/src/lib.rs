@@ -25,12 +25,12 @@ mod uri;
 
 pub use allow_list::AllowList;
 pub use authorizer::Authorizer;
-pub use body::{BodyFault, RawBody, too_large};
+pub use body::{BodyFault, BodyRoom, RawBody, no_room, too_large};
 pub use cache::Cache;
 pub use caller::Caller;
 pub use edge::{ClientIp, GatewayName, RequestId, finish};
 pub use error::{Dialect, Limited, Rejection};
-pub use gzip::{Inflated, inflate};
+pub use gzip::{Inflated, inflate, inflate_within};
 pub use json::{JsonBody, body_is_json, parse};
 pub use limit::{Endpoints, InvalidEndpoints, Permit, RateLimits};
 pub use page::{escaped, page};

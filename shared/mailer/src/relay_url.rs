@@ -1,6 +1,7 @@
 //! Where the relay is and how to talk to it: `smtp[s]://user:password@host:port?tls=…`.
 
 use std::fmt;
+use std::net::IpAddr;
 use std::str::FromStr;
 
 use percent_encoding::percent_decode_str;
@@ -80,7 +81,7 @@ impl FromStr for RelayUrl {
             "smtps" => true,
             _ => return Err(InvalidRelayUrl::Scheme),
         };
-        let (host, loopback) = host_of(&url)?;
+        let host = host_of(&url)?;
         if !matches!(url.path(), "" | "/") || url.fragment().is_some() {
             return Err(InvalidRelayUrl::Trailing);
         }
@@ -89,7 +90,7 @@ impl FromStr for RelayUrl {
             (true, None) => Tls::Wrapped,
             (true, Some(_)) => return Err(InvalidRelayUrl::Wrapped),
             (false, Some(tls)) => tls,
-            (false, None) if login.is_some() && !loopback => Tls::Required,
+            (false, None) if login.is_some() && !is_loopback(&host) => Tls::Required,
             (false, None) => Tls::Opportunistic,
         };
         let port = match (url.port(), wrapped, &login) {
@@ -122,13 +123,24 @@ impl RelayUrl {
     pub fn tls(&self) -> Tls {
         self.tls
     }
+
+    /// Whether the relay is on this machine.
+    pub fn is_loopback(&self) -> bool {
+        is_loopback(&self.host)
+    }
 }
 
-/// The host without brackets, and whether it is this machine.
-fn host_of(url: &Url) -> Result<(String, bool), InvalidRelayUrl> {
+/// Whether a host without brackets is this machine.
+fn is_loopback(host: &str) -> bool {
+    let ip = host.parse::<IpAddr>();
+    host == "localhost" || ip.is_ok_and(|ip| ip.to_canonical().is_loopback())
+}
+
+/// The host without brackets.
+fn host_of(url: &Url) -> Result<String, InvalidRelayUrl> {
     match url.host().ok_or(InvalidRelayUrl::NoHost)? {
-        Host::Ipv4(ip) => Ok((ip.to_string(), ip.is_loopback())),
-        Host::Ipv6(ip) => Ok((ip.to_string(), ip.is_loopback())),
+        Host::Ipv4(ip) => Ok(ip.to_string()),
+        Host::Ipv6(ip) => Ok(ip.to_string()),
         // `url` reads an IPv4 address as a name in unknown schemes.
         Host::Domain(name) => {
             let name = name.to_ascii_lowercase();
@@ -139,9 +151,7 @@ fn host_of(url: &Url) -> Result<(String, bool), InvalidRelayUrl> {
             if !name.bytes().all(legal) || name.starts_with('.') || name.contains("..") {
                 return Err(InvalidRelayUrl::Host);
             }
-            let ip = name.parse::<std::net::Ipv4Addr>();
-            let loopback = name == "localhost" || ip.is_ok_and(|ip| ip.is_loopback());
-            Ok((name, loopback))
+            Ok(name)
         }
     }
 }
@@ -243,6 +253,26 @@ mod tests {
             ),
         ] {
             assert_eq!(shown(url), want, "{url}");
+        }
+    }
+
+    #[test]
+    fn a_relay_on_this_machine_is_told_from_others() {
+        for (url, want) in [
+            ("smtp://localhost:1025", true),
+            ("smtp://LOCALHOST", true),
+            ("smtp://127.0.0.1:1025", true),
+            ("smtp://127.1.2.3", true),
+            ("smtp://[::1]:1025", true),
+            ("smtp://[::ffff:127.0.0.1]", true),
+            ("smtp://mail.example.com", false),
+            ("smtp://localhost.example.com", false),
+            ("smtp://192.168.1.7", false),
+            ("smtp://[2001:db8::1]", false),
+            ("smtps://u:p@mail.example.com", false),
+        ] {
+            let relay: RelayUrl = url.parse().unwrap();
+            assert_eq!(relay.is_loopback(), want, "{url}");
         }
     }
 

@@ -38,7 +38,7 @@ const MOST_CATEGORIES: usize = 10;
 const LONGEST_CATEGORY: usize = 255;
 const MOST_GROUPS: usize = 25;
 /// Of one recipient's substitutions, and of the unique arguments (SPEC, "Limits").
-const MOST_BYTES: usize = 10_000;
+pub const MOST_BYTES: usize = 10_000;
 const MOST_REPLY_TO: usize = 1_000;
 /// Of the name of a pool, in characters (SPEC, "POST /v3/mail/send").
 const POOL: std::ops::RangeInclusive<usize> = 2..=64;

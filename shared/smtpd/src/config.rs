@@ -4,6 +4,8 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use posthaste_listen::Refusals;
+
 /// One listening port.
 #[derive(Clone, Debug)]
 pub struct Config {
@@ -64,7 +66,8 @@ pub enum BareLineEnds {
 /// How much of everything.
 #[derive(Clone, Debug)]
 pub struct SmtpLimits {
-    /// Concurrent connections; further ones receive 421.
+    /// Concurrent connections; further ones receive 421, or are closed at once when many are being
+    /// told so.
     pub connections: usize,
     /// Concurrent connections of one address; of one /64 with IPv6.
     pub connections_per_peer: usize,
@@ -135,6 +138,14 @@ impl Default for SmtpLimits {
             buffered: 256 * 1024 * 1024,
             farewell: Duration::from_secs(10),
         }
+    }
+}
+
+impl SmtpLimits {
+    /// The most sockets that clients of the port hold at a time: clients that are being turned away
+    /// hold some too.
+    pub fn most_sockets(&self) -> usize {
+        self.connections.saturating_add(Refusals::AT_A_TIME)
     }
 }
 

@@ -5,8 +5,10 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use posthaste_listen::{AcceptFailures, Budget, ConnectionLimiter, ConnectionLimits, Permit};
-use tokio::io::AsyncWriteExt;
+use posthaste_listen::{
+    AcceptFailures, Budget, ConnectionLimiter, ConnectionLimits, Permit, RefusalTurn, Refusals,
+};
+use tokio::io::{AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio::task::{JoinError, JoinSet};
@@ -31,6 +33,7 @@ pub async fn serve<H: Handler>(
         all: limits.connections,
         per_client: limits.connections_per_peer,
     });
+    let refusals = Refusals::default();
     let mut failures = AcceptFailures::new("SMTP port");
     let farewell = config.limits.farewell;
     let shared = Arc::new(ServerState {
@@ -55,9 +58,7 @@ pub async fn serve<H: Handler>(
                             let guest = Client { stream, peer, id, _permit: permit };
                             connections.spawn(serve_client(guest, Arc::clone(&shared), stopped.clone()));
                         }
-                        None => {
-                            connections.spawn(turn_away(stream));
-                        }
+                        None => refuse(stream, &refusals, &mut connections),
                     }
                 }
                 Err(error) => {
@@ -112,7 +113,21 @@ async fn serve_client<H: Handler>(
     Connection::new(stream, session, shared, stop).run().await;
 }
 
-async fn turn_away(mut stream: TcpStream) {
+/// Turns a client away at capacity. While enough others are being told why, its connection is
+/// closed without a word.
+fn refuse(
+    stream: impl AsyncWrite + Unpin + Send + 'static,
+    refusals: &Refusals,
+    connections: &mut JoinSet<()>,
+) {
+    if let Some(turn) = refusals.turn() {
+        connections.spawn(turn_away(stream, turn));
+    }
+}
+
+/// Tells a client that the port is at capacity, while `_turn` is held and no longer than
+/// [`NO_ROOM`].
+async fn turn_away(mut stream: impl AsyncWrite + Unpin, _turn: RefusalTurn) {
     let sorry = b"421 4.7.0 too many connections\r\n";
     // Whether or not it is delivered, the connection ends.
     let _ = timeout(NO_ROOM, stream.write_all(sorry)).await;
@@ -123,5 +138,48 @@ fn report(ended: Result<(), JoinError>) {
         && error.is_panic()
     {
         tracing::error!(%error, "an SMTP connection panicked");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::{AsyncReadExt, DuplexStream};
+
+    use super::*;
+
+    async fn heard(client: &mut DuplexStream) -> String {
+        let mut heard = String::new();
+        client.read_to_string(&mut heard).await.unwrap();
+        heard
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn so_many_clients_are_told_at_a_time_and_others_are_closed() {
+        let (refusals, mut connections) = (Refusals::default(), JoinSet::new());
+        // Too narrow for the whole reply: telling lasts until the client reads.
+        let call = |connections: &mut JoinSet<()>| {
+            let (ours, theirs) = tokio::io::duplex(8);
+            refuse(theirs, &refusals, connections);
+            ours
+        };
+        let mut told: Vec<_> = (0..Refusals::AT_A_TIME)
+            .map(|_| call(&mut connections))
+            .collect();
+        let mut closed = call(&mut connections);
+        assert_eq!(heard(&mut closed).await, "");
+        assert_eq!(connections.len(), Refusals::AT_A_TIME);
+
+        let sorry = "421 4.7.0 too many connections\r\n";
+        assert_eq!(heard(&mut told[0]).await, sorry);
+        connections.join_next().await.unwrap().unwrap();
+        let mut next = call(&mut connections);
+        assert_eq!(heard(&mut next).await, sorry);
+
+        // Who does not read loses the turn.
+        while let Some(ended) = connections.join_next().await {
+            ended.unwrap();
+        }
+        let mut last = call(&mut connections);
+        assert_eq!(heard(&mut last).await, sorry);
     }
 }
