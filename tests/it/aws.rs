@@ -18,6 +18,9 @@ async fn opened(flags: &[&str]) -> Api {
     for stanza in template.functions().values() {
         variables.extend(template.variables(stanza));
     }
+    // Empty in the template unless its parameter is given.
+    let public_url = "https://post.example".to_owned();
+    variables.insert("PUBLIC_URL".to_owned(), public_url);
     let vars = Env::new(move |name| variables.get(name).cloned());
     let all = [&["posthaste", "--aws", "--port", "0"][..], flags].concat();
     let args = Cli::try_parse_from(all).expect("flags of --aws").run;

@@ -3,6 +3,7 @@
 mod every_route;
 mod strangers;
 
+use posthaste::functions::FUNCTIONS;
 use posthaste::{Host, HostSettings};
 use posthaste_http::Route;
 use posthaste_runtime::{Env, Platform};
@@ -11,7 +12,6 @@ use reqwest::header::HeaderMap;
 use reqwest::{Client, Method};
 use serde_json::Value;
 
-use crate::template::functions::{self, Kind};
 use crate::template::read::Template;
 
 /// Every route, as its function declares it.
@@ -19,16 +19,11 @@ pub(crate) async fn routes() -> Vec<Route> {
     let template = Template::read();
     let stanzas = template.functions();
     let mut all = Vec::new();
-    for (name, kind) in functions::all() {
-        let Kind::Http(open) = kind else { continue };
+    for (name, kind) in FUNCTIONS {
         let variables = template.variables(&stanzas[name]);
         let platform = Platform::function(Env::new(move |name| variables.get(name).cloned()));
-        all.extend(
-            open(&platform)
-                .expect("a function that starts")
-                .list()
-                .to_vec(),
-        );
+        let routes = kind.open(&platform).expect("a function that starts");
+        all.extend(routes.iter().flat_map(|routes| routes.list()).cloned());
     }
     all
 }

@@ -290,6 +290,9 @@ fn the_variables_of_a_stack_are_checked_like_flags() {
         ("MAIL_HOSTNAME", "a b", "labels of 1 to 63"),
         ("RATE_LIMIT", "0", "at least 1"),
         ("BOUNCE_DOMAIN", "x..y", "labels of 1 to 63"),
+        ("PUBLIC_URL", "post.example", "begins with http"),
+        // As the template sets it without the parameter.
+        ("PUBLIC_URL", "", "is not set"),
     ] {
         let mut command = command();
         command.arg("--aws").env("AWS_REGION", "us-east-1");
@@ -306,11 +309,13 @@ fn the_variables_of_a_stack_are_checked_like_flags() {
         command.env("STACK_SECRET", format!("1:{}", "A".repeat(43)));
         let out = command
             .env("BOUNCE_DOMAIN", "bounce.example")
+            .env("PUBLIC_URL", "https://post.example")
             .env(name, value);
         let out = out.output().expect("the binary runs");
         let said = String::from_utf8_lossy(&out.stderr).into_owned();
         assert_eq!(out.status.code(), Some(2), "{name}: {said}");
         assert!(said.contains(name) && said.contains(why), "{said}");
+        assert_eq!(said.lines().count(), 1, "{said}");
     }
 }
 
@@ -324,6 +329,19 @@ fn a_host_that_others_reach_says_where_the_links_of_its_mail_lead() {
             false,
         ),
         (&[], false),
+        // Nothing is sent, so nobody connects to the relay.
+        (&["--relay", "smtp://relay.example:25"], true),
+        (
+            &[
+                "--relay",
+                "smtp://relay.example:25",
+                "--public-url",
+                "https://post.example",
+            ],
+            false,
+        ),
+        (&["--relay", "smtp://127.0.0.1:1025"], false),
+        (&["--relay", "smtp://localhost:1025"], false),
     ] {
         let said = greeting(more);
         assert_eq!(said.contains(warning), warns, "{said}");

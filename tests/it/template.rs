@@ -9,7 +9,6 @@
 )]
 
 mod actions;
-pub(crate) mod functions;
 mod inbound;
 mod names;
 mod operation;
@@ -22,11 +21,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
+use posthaste::functions::FUNCTIONS;
 use posthaste_model::PublicUrl;
 use posthaste_runtime::{Env, Platform};
 use serde_yaml_ng::Value;
 
-use functions::Kind;
 use read::Template;
 
 #[test]
@@ -40,13 +39,11 @@ fn every_function_has_a_stanza_and_every_stanza_a_function() {
     let template = Template::read();
     let stanzas: BTreeSet<String> = template.functions().into_keys().collect();
     assert_eq!(stanzas, built);
-    let known = functions::all()
-        .into_iter()
-        .map(|(name, _)| name.to_owned());
+    let known = FUNCTIONS.into_iter().map(|(name, _)| name.to_owned());
     assert_eq!(
         known.collect::<BTreeSet<_>>(),
         built,
-        "tests/it/template/functions.rs"
+        "infra/local/src/functions.rs"
     );
     for (name, stanza) in template.functions() {
         assert_eq!(stanza["CodeUri"], format!("functions/{name}"));
@@ -56,25 +53,16 @@ fn every_function_has_a_stanza_and_every_stanza_a_function() {
 #[tokio::test]
 async fn every_function_starts_with_its_variables_and_has_its_routes() {
     let template = Template::read();
-    for (name, kind) in functions::all() {
+    for (name, kind) in FUNCTIONS {
         let stanza = &template.functions()[name];
         let variables = template.variables(stanza);
         let vars = Env::new(move |name| variables.get(name).cloned());
         let platform = Platform::function(vars);
-        let declared = match kind {
-            Kind::Worker(open) => {
-                open(&platform).unwrap_or_else(|e| panic!("{name} does not start: {e}"));
-                Vec::new()
-            }
-            Kind::Http(routes) => {
-                let routes = routes(&platform);
-                let routes = routes.unwrap_or_else(|e| panic!("{name} does not start: {e}"));
-                let one =
-                    |route: &posthaste_http::Route| format!("{} {}", route.method, route.path);
-                routes.list().iter().map(one).collect()
-            }
-        };
-        let declared: BTreeSet<String> = declared.into_iter().collect();
+        let opened = kind.open(&platform);
+        let opened = opened.unwrap_or_else(|e| panic!("{name} does not start: {e}"));
+        let declared = opened.iter().flat_map(|routes| routes.list());
+        let one = |route: &posthaste_http::Route| format!("{} {}", route.method, route.path);
+        let declared: BTreeSet<String> = declared.map(one).collect();
         assert_eq!(routes(stanza), declared, "{name}");
     }
 }

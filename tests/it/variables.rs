@@ -12,9 +12,9 @@ use std::fs;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
+use posthaste::functions::{FUNCTIONS, Function};
 use posthaste_runtime::{Env, Platform};
 
-use crate::template::functions::{self, Kind};
 use crate::template::read::{Template, root};
 
 const PAGE: &str = "infra/VARIABLES.md";
@@ -53,8 +53,8 @@ impl Row {
     }
 
     /// Whether the function is among the readers.
-    fn is_read_by(&self, function: &str, kind: &Kind) -> bool {
-        let api = matches!(kind, Kind::Http(_));
+    fn is_read_by(&self, function: &str, kind: Function) -> bool {
+        let api = kind.is_http();
         self.readers.contains("every function")
             || (api && self.readers.contains("API functions"))
             || self.readers.contains(&format!("`{function}`"))
@@ -83,7 +83,7 @@ fn page() -> Vec<Row> {
 }
 
 /// What a function asks for when it starts with these variables, and whether it did start.
-fn start(kind: &Kind, given: &BTreeMap<String, String>) -> (BTreeSet<String>, bool) {
+fn start(kind: Function, given: &BTreeMap<String, String>) -> (BTreeSet<String>, bool) {
     let asked = Arc::new(Mutex::new(BTreeSet::new()));
     let (note, given) = (asked.clone(), given.clone());
     let vars = Env::new(move |name| {
@@ -91,10 +91,7 @@ fn start(kind: &Kind, given: &BTreeMap<String, String>) -> (BTreeSet<String>, bo
         given.get(name).cloned()
     });
     let platform = Platform::function(vars);
-    let started = match kind {
-        Kind::Http(open) => open(&platform).is_ok(),
-        Kind::Worker(open) => open(&platform).is_ok(),
-    };
+    let started = kind.open(&platform).is_ok();
     let asked = asked.lock().unwrap().clone();
     (asked, started)
 }
@@ -103,7 +100,7 @@ fn start(kind: &Kind, given: &BTreeMap<String, String>) -> (BTreeSet<String>, bo
 async fn the_page_names_what_each_function_reads() {
     let (rows, template) = (page(), Template::read());
     let mut needed = BTreeSet::new();
-    for (name, kind) in functions::all() {
+    for (name, kind) in FUNCTIONS {
         let stanza = &template.functions()[name];
         let full = template.variables(stanza);
         // Without the optional ones it falls back to others; by SMTP it reads other settings.
@@ -117,7 +114,7 @@ async fn the_page_names_what_each_function_reads() {
 
         let mut asked = BTreeSet::new();
         for given in [&full, &least, &smtp] {
-            let (names, started) = start(&kind, given);
+            let (names, started) = start(kind, given);
             assert!(started, "{name} does not start with {given:?}");
             asked.extend(names);
         }
@@ -125,7 +122,7 @@ async fn the_page_names_what_each_function_reads() {
             let row = rows.iter().find(|row| row.names(variable));
             let row = row.unwrap_or_else(|| panic!("{name} reads {variable}: {PAGE}"));
             assert!(
-                row.is_read_by(name, &kind),
+                row.is_read_by(name, kind),
                 "{name} reads {variable}: {PAGE}"
             );
         }
@@ -139,7 +136,7 @@ async fn the_page_names_what_each_function_reads() {
         for variable in least.keys().filter(|variable| is_required(variable)) {
             let mut given = least.clone();
             given.remove(variable);
-            if !start(&kind, &given).1 {
+            if !start(kind, &given).1 {
                 needed.insert(variable.clone());
             }
         }

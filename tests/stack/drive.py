@@ -118,6 +118,8 @@ def beyond_lambda(relay, emulator, resources, binary, key):
     variables = {}
     for function in functions.list_functions()["Functions"]:
         variables |= function.get("Environment", {}).get("Variables", {})
+    # Empty in the stack, whose gateway names itself; this process has no gateway.
+    variables["PUBLIC_URL"] = "https://api.example.com"
     host = AwsHost(binary, emulator.url, variables)
     content = base64.b64encode(bytes(range(256)) * 73_243).decode()
     large = {"content": content, "filename": "large.bin"}

@@ -19,16 +19,15 @@ impl App {
     /// If a required variable is missing, or one is invalid.
     pub fn from_env(platform: &Platform) -> Result<Self, ConfigError> {
         let vars = platform.env();
-        let delivery = vars.required("DELIVERY")?;
-        let mailer = if delivery == "ses" {
-            let pools = vars.optional::<Pools>("IP_POOLS")?.unwrap_or_default();
-            let set = vars.get("CONFIGURATION_SET");
-            Mailer::Ses(Ses::with_pools(platform.aws(), set, pools))
-        } else {
-            let relay: RelayUrl = vars.parsed("DELIVERY")?;
-            Mailer::Smtp(Smtp::new(SmtpConfig::new(relay)))
+        let mailer = match platform.part() {
+            Some(mailer) => mailer,
+            None => mailer(platform)?,
         };
-        let spam = vars.optional("SPAM_FILTER")?.map(Spam::new);
+        let spam = match platform.part::<Spam>() {
+            Some(spam) => Some(spam),
+            None => vars.optional("SPAM_FILTER")?.map(Spam::new),
+        };
+        let process = platform.process();
         let days: i64 = vars.positive("RETENTION_DAYS", 30)?;
         let public_url = vars.optional::<PublicUrl>("PUBLIC_URL")?;
         Ok(Self {
@@ -36,27 +35,42 @@ impl App {
             send: platform.queue("SEND_QUEUE_URL")?,
             events: platform.queue("EVENTS_QUEUE_URL")?,
             blob: platform.blob()?,
+            // SES signs by itself, with the same keys.
+            dkim: match mailer {
+                Mailer::Ses(_) => None,
+                _ => Some(Dkim::new(Arc::new(vars.parsed("STACK_SECRET")?))),
+            },
             mailer,
             clock: platform.clock(),
             entropy: platform.entropy(),
             keys: vars.parsed::<KeyRing>("STACK_SECRET")?,
-            identity: Identity {
-                hostname: vars.parsed("HOSTNAME_OF_SERVICE")?,
-                bounce_domain: vars.optional("BOUNCE_DOMAIN")?,
-            },
-            // SES signs by itself, with the same keys.
-            dkim: match delivery.as_str() {
-                "ses" => None,
-                _ => Some(Dkim::new(Arc::new(vars.parsed("STACK_SECRET")?))),
+            identity: match platform.part() {
+                Some(identity) => identity,
+                None => Identity {
+                    hostname: vars.parsed("HOSTNAME_OF_SERVICE")?,
+                    bounce_domain: vars.optional("BOUNCE_DOMAIN")?,
+                },
             },
             spam,
             templates: crate::Templates::default(),
-            owner: format!("lambda-{:016x}", platform.entropy().below(u64::MAX)),
-            single_process: false,
+            owner: process.name,
+            single_process: process.is_single,
             concurrency: vars.positive("AT_ONCE", 10)?,
             tracking: vars.optional("TRACKING_URL")?.or(public_url),
             retention: days.saturating_mul(86_400),
             accounts: Arc::default(),
         })
     }
+}
+
+fn mailer(platform: &Platform) -> Result<Mailer, ConfigError> {
+    let vars = platform.env();
+    if vars.required("DELIVERY")? != "ses" {
+        let relay: RelayUrl = vars.parsed("DELIVERY")?;
+        return Ok(Mailer::Smtp(Smtp::new(SmtpConfig::new(relay))));
+    }
+    let pools = vars.optional::<Pools>("IP_POOLS")?.unwrap_or_default();
+    let set = vars.get("CONFIGURATION_SET");
+    let aws = platform.aws("DELIVERY")?;
+    Ok(Mailer::Ses(Ses::with_pools(aws, set, pools)))
 }

@@ -39,7 +39,7 @@ impl App {
             store: platform.store()?,
             retries: platform.queue("RETRIES_QUEUE_URL")?,
             client: WebhookClient::open(Config {
-                guard: Guard::default(),
+                guard: platform.part::<Guard>().unwrap_or_default(),
                 ..Config::default()
             })?,
             sealer: Arc::new(vars.parsed("STACK_SECRET")?),

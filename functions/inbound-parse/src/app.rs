@@ -36,6 +36,10 @@ pub struct App {
     pub single_process: Option<String>,
 }
 
+/// Which DNS a local process asks about senders of received mail: none, the system's or a test's.
+#[derive(Clone)]
+pub struct SenderChecks(pub Option<Resolver>);
+
 impl App {
     /// Limits of the posts: a mail of 30 MB takes longer.
     pub fn bounds(guard: Guard) -> Config {
@@ -53,13 +57,20 @@ impl App {
     /// If a required variable is missing, or one is invalid.
     pub fn from_env(platform: &Platform) -> Result<Self, Error> {
         let vars = platform.env();
+        let process = platform.process();
         Ok(Self {
             store: platform.store()?,
             blob: platform.blob()?,
             inbound: platform.queue("INBOUND_QUEUE_URL")?,
-            client: WebhookClient::open(Self::bounds(Guard::default()))?,
-            resolver: Some(Resolver::system()?),
-            filter: vars.optional("SPAM_FILTER")?,
+            client: WebhookClient::open(Self::bounds(platform.part().unwrap_or_default()))?,
+            resolver: match platform.part() {
+                Some(SenderChecks(resolver)) => resolver,
+                None => Some(Resolver::system()?),
+            },
+            filter: match platform.part() {
+                Some(filter) => Some(filter),
+                None => vars.optional("SPAM_FILTER")?,
+            },
             clock: platform.clock(),
             entropy: platform.entropy(),
             hostname: vars.parsed("MAIL_HOSTNAME")?,
@@ -67,7 +78,7 @@ impl App {
             retention: vars
                 .positive("RETENTION_DAYS", 30_i64)?
                 .saturating_mul(86_400),
-            single_process: None,
+            single_process: Some(process.name).filter(|_| process.is_single),
         })
     }
 }

@@ -16,5 +16,5 @@ mod post;
 mod work;
 
 pub use accept::{ArrivedMail, RETRY_WINDOW, Unaccepted, accept, receiver};
-pub use app::App;
+pub use app::{App, SenderChecks};
 pub use work::handle;

@@ -26,7 +26,7 @@ impl App {
         Ok(Self {
             store: platform.store()?,
             inbound: platform.queue("INBOUND_QUEUE_URL")?,
-            guard: Guard::default(),
+            guard: platform.part().unwrap_or_default(),
             clock: platform.clock(),
         })
     }

@@ -44,10 +44,17 @@ impl App {
         Ok(Self {
             store: platform.store()?,
             notices: Notices::open(platform)?,
-            resolver: Resolver::system()?,
-            trusting: false,
-            ses: (vars.get("DELIVERY").as_deref() == Some("ses"))
-                .then(|| Ses::new(platform.aws(), None)),
+            resolver: match platform.part() {
+                Some(resolver) => resolver,
+                None if platform.any_sender() => Resolver::Zone(Arc::default()),
+                None => Resolver::system()?,
+            },
+            trusting: platform.any_sender(),
+            ses: match (platform.part(), vars.get("DELIVERY").as_deref()) {
+                (Some(ses), _) => Some(ses),
+                (None, Some("ses")) => Some(Ses::new(platform.aws("DELIVERY")?, None)),
+                (None, Some(_) | None) => None,
+            },
             sealer: Arc::new(vars.parsed("STACK_SECRET")?),
             clock: platform.clock(),
             entropy: platform.entropy(),

@@ -120,7 +120,7 @@ impl App {
             retries: platform.queue("RETRIES_QUEUE_URL")?,
             bus: platform.bus()?,
             client: WebhookClient::open(Config {
-                guard: Guard::default(),
+                guard: platform.part::<Guard>().unwrap_or_default(),
                 ..Config::default()
             })?,
             tokens: Arc::new(Tokens::new(platform.clock())),
@@ -138,7 +138,7 @@ impl App {
                 .filter(|days| *days > 0)
                 .map(|days| days.saturating_mul(DAY)),
             concurrency: vars.positive("AT_ONCE", 64)?,
-            watch: Watch::nobody(),
+            watch: platform.part().unwrap_or_else(Watch::nobody),
         })
     }
 }

@@ -9,14 +9,14 @@ use std::fmt;
 use std::io;
 use std::net::SocketAddr;
 
-use axum::Router;
-use posthaste_http::Authorizer;
 use posthaste_listen::Budget;
+use posthaste_model::PublicUrl;
 use posthaste_runtime::{Error, Platform};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 
 use crate::args::Args;
+use crate::functions;
 use crate::host::stopped;
 use crate::serve::{self, HttpLimits, Server, TlsError};
 use crate::submission::{self, Submission};
@@ -67,10 +67,8 @@ impl Api {
     /// When a variable is missing or wrong, a port is in use, or the certificate does not work.
     pub async fn open(args: &Args, platform: &Platform) -> Result<Self, AwsError> {
         let gate = platform.gate().map_err(|e| AwsError::Config(e.into()))?;
-        let mail_send =
-            mail_send::App::from_env(platform).map_err(|e| AwsError::Config(e.into()))?;
         let submission = Submission {
-            app: mail_send.clone(),
+            app: mail_send::App::from_env(platform).map_err(|e| AwsError::Config(e.into()))?,
             gate: gate.clone(),
             // The greeting is not a secret of the stack's: without the variable any name will do.
             hostname: platform
@@ -82,13 +80,21 @@ impl Api {
             // Writes that the table and the queue have acknowledged are durable there.
             disk: Disk::none(),
         };
-        let router = routes(platform, mail_send, &gate).map_err(AwsError::Config)?;
+        // Behind the gateway the functions need none: links then lead to the name that the gateway
+        // gives the request. Nothing gives one here, and each mail with a link would be refused.
+        platform
+            .env()
+            .parsed::<PublicUrl>("PUBLIC_URL")
+            .map_err(|e| AwsError::Config(e.into()))?;
+        let routes = functions::routes(platform, &gate).map_err(AwsError::Config)?;
+        let router = routes.into_router();
         let tls = args.tls_cert.as_deref().zip(args.tls_key.as_deref());
         let tls = tls.map(|(cert, key)| serve::tls(cert, key)).transpose()?;
         let (listener, address) = listen("API", args, args.port).await?;
         let (door, submitting) = listen("submission port", args, args.submission_port).await?;
         let limits =
             HttpLimits::default().with_connections_per_client(args.connections_per_address.get());
+        serve::allow_files(&limits, 1, 1);
         let server = Server {
             name: "API",
             bodies: Budget::new(limits.bodies),
@@ -131,51 +137,4 @@ async fn listen(
     let listener = TcpListener::bind(wanted).await.map_err(port)?;
     let address = listener.local_addr().map_err(port)?;
     Ok((listener, address))
-}
-
-/// Every route of every function, as the template deploys them.
-fn routes(
-    platform: &Platform,
-    mail_send: mail_send::App,
-    gate: &Authorizer,
-) -> Result<Router, Error> {
-    let gate = || gate.clone();
-    let all = mail_send::routes(mail_send, gate())
-        .merge(mail_batch::routes(
-            mail_batch::App::from_env(platform)?,
-            gate(),
-        ))
-        .merge(event_settings::routes(
-            event_settings::App::from_env(platform)?,
-            gate(),
-        ))
-        .merge(templates::routes(
-            templates::App::from_env(platform)?,
-            gate(),
-        ))
-        .merge(tracking::routes(tracking::App::from_env(platform)?, gate()))
-        .merge(account_settings::routes(
-            account_settings::App::from_env(platform)?,
-            gate(),
-        ))
-        .merge(activity::routes(activity::App::from_env(platform)?, gate()))
-        .merge(api_keys::routes(api_keys::App::from_env(platform)?, gate()))
-        .merge(access_settings::routes(
-            access_settings::App::from_env(platform)?,
-            gate(),
-        ))
-        .merge(subusers::routes(subusers::App::from_env(platform)?, gate()))
-        .merge(suppressions::routes(
-            suppressions::App::from_env(platform)?,
-            gate(),
-        ))
-        .merge(sender_identity::routes(
-            sender_identity::App::from_env(platform)?,
-            gate(),
-        ))
-        .merge(parse_settings::routes(
-            parse_settings::App::from_env(platform)?,
-            gate(),
-        ));
-    Ok(all.into_router())
 }

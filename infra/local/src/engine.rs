@@ -11,6 +11,7 @@ mod dead;
 mod hand_out;
 mod schema;
 mod suspects;
+mod waiting;
 
 use std::path::{Path, PathBuf};
 use std::thread::JoinHandle;
@@ -20,6 +21,8 @@ use posthaste_queue::{DeadJobs, EngineCommand, Local, Queue};
 use tokio::sync::mpsc;
 
 use crate::damage::Damage;
+
+pub(crate) use waiting::is_any_waiting;
 
 /// Why the queues did not start.
 #[derive(Debug, thiserror::Error)]

@@ -2,8 +2,10 @@
 //!
 //! A folder is opened only when none of its files is missing (see `parts`) or damaged (see
 //! `integrity`): a host that starts with a new file in place of a lost one would reject every key,
-//! or drop mail that it accepted, without any error.
+//! or drop mail that it accepted, without any error. What a lost folder of large bodies held is looked
+//! for in the files beside it (see `blobs`).
 
+mod blobs;
 mod parts;
 mod private;
 
@@ -12,6 +14,9 @@ use std::io::Write as _;
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
+use posthaste_store::Store;
+
+use self::parts::{BLOBS, DataFile, Needed};
 use crate::{damage, integrity};
 
 /// Why the folder cannot be used.
@@ -22,11 +27,13 @@ pub enum FolderError {
     #[error("the data folder {0} is used by another posthaste that is still running")]
     Locked(PathBuf),
     #[error(
-        "the file {} is missing or empty, and with it {holds}: put it back from a backup, or, to go \
+        "the {kind} {} is missing or empty, and with it {holds}: put it back from a backup, or, to go \
          on without it, take its name out of {}",
         .file.display(), .list.display()
     )]
     Lost {
+        /// `file` or `folder`.
+        kind: &'static str,
         file: PathBuf,
         list: PathBuf,
         /// What is lost with it.
@@ -42,6 +49,8 @@ pub enum FolderError {
 pub(crate) struct Folder {
     root: PathBuf,
     lock: File,
+    /// Whether the folder of large bodies is missing although an earlier start had one.
+    lost_blobs: bool,
 }
 
 impl Drop for Folder {
@@ -81,17 +90,38 @@ impl Folder {
                 "the data folder {root} is open to others (mode {mode:o}): chmod 700 {root}"
             );
         }
-        check(root, after_a_crash)?;
+        let lost_blobs = check(root, after_a_crash)?;
         private::make(root).map_err(unusable)?;
+        if !lost_blobs {
+            private::make_folder(&root.join(BLOBS.name)).map_err(unusable)?;
+        }
         (&lock).write_all(b"open\n").map_err(unusable)?;
         Ok(Self {
             root: root.to_owned(),
             lock,
+            lost_blobs,
         })
     }
 
-    /// Records which files the folder has, once they were opened: from then on a missing one is an
-    /// error.
+    /// The folder of large bodies, once the table and the queues are open. A lost one is made anew
+    /// unless a job that waits there names something in it.
+    pub(crate) async fn blobs(&self, store: &Store) -> Result<PathBuf, FolderError> {
+        let path = self.path(BLOBS.name);
+        if self.lost_blobs {
+            let unusable = |e| FolderError::Unusable(self.root.clone(), e);
+            let queues = self.path("queue.db");
+            let named = Box::pin(blobs::are_named(&queues, store)).await;
+            if named.map_err(unusable)? {
+                return Err(lost(&self.root, &BLOBS));
+            }
+            warn_of_loss(&self.root, &BLOBS);
+            private::make_folder(&path).map_err(unusable)?;
+        }
+        Ok(path)
+    }
+
+    /// Records which parts the folder has, once they were opened: from then on a missing one is
+    /// told.
     pub(crate) fn note_parts(&self) -> Result<(), FolderError> {
         parts::note(&self.root).map_err(|e| FolderError::Unusable(self.root.clone(), e))
     }
@@ -139,21 +169,34 @@ impl Folder {
     }
 }
 
-/// Refuses a folder that lost a file, or in which one is damaged.
-fn check(root: &Path, after_a_crash: bool) -> Result<(), FolderError> {
+fn lost(root: &Path, part: &DataFile) -> FolderError {
+    FolderError::Lost {
+        kind: part.kind,
+        file: root.join(part.name),
+        list: root.join(parts::LIST),
+        holds: part.holds,
+    }
+}
+
+fn warn_of_loss(root: &Path, part: &DataFile) {
+    let DataFile { kind, holds, .. } = part;
+    let path = root.join(part.name);
+    let path = path.display();
+    tracing::warn!("the {kind} {path} is missing or empty, and with it {holds}: it starts anew");
+}
+
+/// Refuses a folder that lost a file, or in which one is damaged. Returns whether it lost the folder
+/// of large bodies, which is judged later: see [`Folder::blobs`].
+fn check(root: &Path, after_a_crash: bool) -> Result<bool, FolderError> {
     let unusable = |e| FolderError::Unusable(root.to_owned(), e);
     let expected = parts::expected(root).map_err(unusable)?;
+    let mut lost_blobs = false;
     for part in parts::lost(root, &expected) {
-        let file = root.join(part.name);
-        if part.needed {
-            return Err(FolderError::Lost {
-                file,
-                list: root.join(parts::LIST),
-                holds: part.holds,
-            });
+        match part.needed {
+            Needed::Always => return Err(lost(root, part)),
+            Needed::WhileNamed => lost_blobs = true,
+            Needed::Never => warn_of_loss(root, part),
         }
-        let (file, holds) = (file.display(), part.holds);
-        tracing::warn!("the file {file} is missing or empty, and with it {holds}: it starts anew");
     }
     for name in ["table.db", "queue.db", "mailbox.sqlite"] {
         let file = root.join(name);
@@ -161,7 +204,7 @@ fn check(root: &Path, after_a_crash: bool) -> Result<(), FolderError> {
             return Err(FolderError::Damaged(damage::sentence(&file, &cause)));
         }
     }
-    Ok(())
+    Ok(lost_blobs)
 }
 
 #[cfg(test)]

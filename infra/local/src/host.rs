@@ -9,28 +9,31 @@ use axum::response::IntoResponse as _;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use posthaste_blob::{Blob, BlobError};
-use posthaste_http::Rejection;
+use posthaste_http::{Authorizer, Rejection};
 use posthaste_listen::Budget;
 use posthaste_mailbox::{DEFAULT_LIMIT, Mailbox};
 use posthaste_mailer::{Mailer, RelayUrl, Smtp, SmtpConfig};
 use posthaste_model::{AccountId, PublicUrl};
 use posthaste_queue::SqsEvent;
-use posthaste_render::InvalidKey;
+use posthaste_render::{InvalidKey, KeyRing};
+use posthaste_runtime::{ConfigError, Error, Platform};
 use posthaste_store::{Store, StoreError};
-use posthaste_webhook::{Config, InvalidSecret, WebhookClient};
+use posthaste_webhook::{InvalidSecret, Sealer};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
-use crate::deps::{Deps, EVENTS, FEEDBACK, HostParts, INBOUND, RETRIES, SEND};
+use crate::answers::Answers;
 use crate::engine::{Engine, EngineError};
 use crate::folder::{Folder, FolderError};
+use crate::platform::{EVENTS, FEEDBACK, HostParts, INBOUND, RETRIES, SEND};
 use crate::poll::{self, Pace};
 use crate::serve::{self, Server, TlsError};
 use crate::sources::sources;
 use crate::start::HostSettings;
+use crate::submission::Submission;
 use crate::table::{Disk, Table, TableError};
-use crate::{first, inbound, relay, submission};
+use crate::{first, functions, inbound, platform, relay, submission};
 
 /// Why the host did not start: one line each.
 #[derive(Debug, thiserror::Error)]
@@ -53,6 +56,20 @@ pub enum StartError {
     Tls(#[from] TlsError),
     #[error("a secret of the data folder cannot be read: {0}")]
     Secret(String),
+    #[error("a function does not start: {0}")]
+    Function(Error),
+}
+
+impl From<Error> for StartError {
+    fn from(error: Error) -> Self {
+        Self::Function(error)
+    }
+}
+
+impl From<ConfigError> for StartError {
+    fn from(error: ConfigError) -> Self {
+        Self::Function(error.into())
+    }
 }
 
 impl StartError {
@@ -129,6 +146,7 @@ impl Host {
         let (submission_listener, submission) = listen(what, settings.submission).await?;
         let loopback = SocketAddr::from(([127, 0, 0, 1], 0));
         let (relay_listener, relay_address) = listen("embedded relay", loopback).await?;
+        serve::allow_files(&settings.http, 2, 3);
         let tls = match &settings.tls {
             None => None,
             Some((cert, key)) => Some(serve::tls(cert, key)?),
@@ -138,9 +156,9 @@ impl Host {
 
         let table = Table::start(file("table.db").as_deref()).await?;
         let engine = Engine::start(file("queue.db").as_deref(), settings.clock.clone())?;
-        let blob = match file("blobs") {
+        let blob = match &folder {
             None => Blob::memory(),
-            Some(path) => Blob::folder(&path)?,
+            Some(folder) => Blob::folder(&folder.blobs(&table.store).await?)?,
         };
         let mailbox = Mailbox::open(
             folder.as_ref().map(|f| f.path("")),
@@ -154,26 +172,21 @@ impl Host {
         if let Some(folder) = &folder {
             folder.note_parts()?;
         }
-        let deps = Deps::new(
+        let answers = Answers::default();
+        let platform = platform::platform(
             settings,
             HostParts {
                 store: table.store.clone(),
-                engine,
+                engine: &engine,
                 blob,
                 mailer: mailer.clone(),
-                keys: secret
-                    .parse()
-                    .map_err(|e: InvalidKey| StartError::Secret(e.to_string()))?,
-                client: client(settings)?,
-                sealer: Arc::new(
-                    secret
-                        .parse()
-                        .map_err(|e: InvalidSecret| StartError::Secret(e.to_string()))?,
-                ),
+                secret,
                 public_url: public_url
                     .unwrap_or_else(|| PublicUrl::of_listener(tls.is_some(), api)),
+                answers: &answers,
             },
         );
+        let gate = platform.gate()?;
 
         let (signal, stop) = watch::channel(false);
         let (relay_signal, relay_stop) = watch::channel(false);
@@ -188,19 +201,21 @@ impl Host {
             )
             .await;
         });
-        let parse = deps.inbound_parse(receivers(settings)?);
         let door = inbound::InboundHandler {
-            parse: parse.clone(),
-            feedback: deps.ses_feedback(),
+            parse: inbound_parse::App::from_env(&platform)?,
+            feedback: ses_feedback::App::from_env(&platform)?,
         };
         let until = stop.clone();
         let inbound = tokio::spawn(async move {
             inbound::serve(smtp_listener, door, stopped(until)).await;
         });
-        let door = deps.submission(
-            first.key.clone().filter(|_| settings.submission_open),
-            table.disk.clone(),
-        );
+        let door = Submission {
+            app: mail_send::App::from_env(&platform)?,
+            gate: gate.clone(),
+            hostname: settings.hostname.clone(),
+            open: first.key.clone().filter(|_| settings.submission_open),
+            disk: table.disk.clone(),
+        };
         let (until, certificate) = (stop.clone(), tls.clone());
         let submitting = tokio::spawn(async move {
             submission::serve(submission_listener, door, certificate, stopped(until)).await;
@@ -214,8 +229,8 @@ impl Host {
             tls,
             router,
         };
-        let page = mailbox.clone().router(sources(&table.store, &deps));
-        let api_server = server("API", tls, durable(&deps, &table));
+        let page = mailbox.clone().router(sources(&table.store, &answers));
+        let api_server = server("API", tls, durable(&platform, &gate, &table)?);
         let servers = vec![
             tokio::spawn(api_server.run(api_listener, stopped(stop.clone()))),
             tokio::spawn(
@@ -224,7 +239,7 @@ impl Host {
             inbound,
             submitting,
         ];
-        let pollers = workers(&deps, parse, &table.disk, &stop);
+        let pollers = workers(&platform, &engine, &table.disk, &stop)?;
         let store = table.store.clone();
         Ok(Self {
             api,
@@ -236,7 +251,7 @@ impl Host {
             notice: first.notice,
             https,
             store,
-            sweep: deps.sweep(),
+            sweep: schedule_sweep::App::from_env(&platform)?,
             stop: Stop {
                 signal,
                 servers,
@@ -244,7 +259,7 @@ impl Host {
                 relay: (relay_signal, relay),
                 mailer,
                 mailbox,
-                engine: deps.engine,
+                engine,
                 table,
                 _folder: folder,
             },
@@ -311,7 +326,11 @@ impl Host {
 }
 
 /// The API, whose answers wait for the disk where they acknowledge a write.
-fn durable(deps: &Deps, table: &Table) -> axum::Router {
+fn durable(
+    platform: &Platform,
+    gate: &Authorizer,
+    table: &Table,
+) -> Result<axum::Router, StartError> {
     let disk = table.disk.clone();
     let layer = axum::middleware::from_fn(move |request, next: axum::middleware::Next| {
         let disk = disk.clone();
@@ -321,7 +340,8 @@ fn durable(deps: &Deps, table: &Table) -> axum::Router {
             answer.unwrap_or_else(|| lost().into_response())
         }
     });
-    deps.routes().into_router().layer(layer)
+    let routes = functions::routes(platform, gate)?;
+    Ok(routes.into_router().layer(layer))
 }
 
 fn mailer(settings: &HostSettings, embedded: SocketAddr) -> Result<Mailer, StartError> {
@@ -339,12 +359,12 @@ fn mailer(settings: &HostSettings, embedded: SocketAddr) -> Result<Mailer, Start
 
 /// Starts every worker on its queue.
 fn workers(
-    deps: &Deps,
-    parse: inbound_parse::App,
+    platform: &Platform,
+    engine: &Engine,
     disk: &Disk,
     stop: &watch::Receiver<bool>,
-) -> Vec<JoinHandle<()>> {
-    let delivery = Arc::new(deps.delivery());
+) -> Result<Vec<JoinHandle<()>>, StartError> {
+    let delivery = Arc::new(delivery::App::from_env(platform)?);
     let pace = Pace {
         pollers: 4,
         batch: 10,
@@ -352,7 +372,7 @@ fn workers(
         again: Duration::from_secs(5),
     };
     let mut all = poll::start(
-        &deps.engine.local(SEND),
+        &engine.local(SEND),
         pace,
         disk,
         stop,
@@ -362,11 +382,11 @@ fn workers(
         },
     );
     let pace = Pace { pollers: 2, ..pace };
-    let fanout = Arc::new(deps.fanout());
+    let fanout = Arc::new(webhook_fanout::App::from_env(platform)?);
     for queue in [EVENTS, RETRIES] {
         let fanout = fanout.clone();
         all.extend(poll::start(
-            &deps.engine.local(queue),
+            &engine.local(queue),
             // Most of the time they wait for receivers, and a dead receiver must not delay the
             // others.
             Pace {
@@ -381,9 +401,9 @@ fn workers(
             },
         ));
     }
-    let parse = Arc::new(parse);
+    let parse = Arc::new(inbound_parse::App::from_env(platform)?);
     all.extend(poll::start(
-        &deps.engine.local(INBOUND),
+        &engine.local(INBOUND),
         pace,
         disk,
         stop,
@@ -392,9 +412,9 @@ fn workers(
             async move { inbound_parse::handle(&app, &event).await }
         },
     ));
-    let feedback = Arc::new(deps.ses_feedback());
+    let feedback = Arc::new(ses_feedback::App::from_env(platform)?);
     all.extend(poll::start(
-        &deps.engine.local(FEEDBACK),
+        &engine.local(FEEDBACK),
         Pace { pollers: 1, ..pace },
         disk,
         stop,
@@ -403,8 +423,9 @@ fn workers(
             async move { ses_feedback::handle(&app, &event).await }
         },
     ));
-    all.push(tokio::spawn(sweeping(deps.sweep(), stop.clone())));
-    all
+    let sweep = schedule_sweep::App::from_env(platform)?;
+    all.push(tokio::spawn(sweeping(sweep, stop.clone())));
+    Ok(all)
 }
 
 /// The equivalent of the EventBridge rule: a sweep every minute, and one at the start.
@@ -429,23 +450,16 @@ fn stack_secret(settings: &HostSettings, folder: Option<&Folder>) -> Result<Stri
             URL_SAFE_NO_PAD.encode(settings.entropy.bytes::<32>())
         )
     };
-    Ok(match folder {
+    let secret = match folder {
         None => make(),
         Some(folder) => folder.secret("stack-secret", make)?,
-    })
-}
-
-/// Posts to webhooks.
-fn client(settings: &HostSettings) -> Result<WebhookClient, StartError> {
-    let config = Config {
-        guard: settings.receivers(),
-        ..Config::default()
     };
-    WebhookClient::open(config).map_err(|e| StartError::Secret(e.to_string()))
-}
-
-/// The same for received mail, which is larger.
-fn receivers(settings: &HostSettings) -> Result<WebhookClient, StartError> {
-    let config = inbound_parse::App::bounds(settings.receivers());
-    WebhookClient::open(config).map_err(|e| StartError::Secret(e.to_string()))
+    let unreadable = StartError::Secret;
+    let _: KeyRing = secret
+        .parse()
+        .map_err(|e: InvalidKey| unreadable(e.to_string()))?;
+    let _: Sealer = secret
+        .parse()
+        .map_err(|e: InvalidSecret| unreadable(e.to_string()))?;
+    Ok(secret)
 }

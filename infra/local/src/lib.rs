@@ -8,16 +8,17 @@ mod answers;
 mod args;
 mod aws;
 mod damage;
-mod deps;
 mod engine;
 #[cfg(debug_assertions)]
 mod fault;
 mod first;
 mod folder;
+pub mod functions;
 mod host;
 mod inbound;
 mod integrity;
 mod operator;
+mod platform;
 mod poll;
 mod relay;
 mod serve;

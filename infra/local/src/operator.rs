@@ -15,9 +15,9 @@ use posthaste_mailer::Ses;
 use posthaste_operator::{CommandError, Report, Tools};
 use posthaste_runtime::{ConfigError, Env, Platform};
 
-use crate::deps::{EVENTS, RETRIES};
 use crate::engine::{Engine, EngineError};
 use crate::folder::{Folder, FolderError};
+use crate::platform::{EVENTS, RETRIES};
 use crate::table::{Table, TableError};
 
 /// Where a command works, and how it answers.
@@ -199,7 +199,7 @@ impl Operator {
             retries: queue("RETRIES_QUEUE_URL")?,
             dead_jobs: None,
             bus: is_named("BUS_NAME").then(|| platform.bus()).transpose()?,
-            ses: Some(Ses::new(platform.aws(), None)),
+            ses: Some(Ses::new(platform.aws("--aws")?, None)),
             resolver: Resolver::system().ok(),
         };
         Ok(posthaste_operator::run(&self.command, &tools).await?)
@@ -214,10 +214,11 @@ impl Operator {
         let clock = posthaste_runtime::clock();
         let table = Table::start(Some(&folder.path("table.db"))).await?;
         let engine = Engine::start(Some(&folder.path("queue.db")), clock.clone())?;
+        let blob = Blob::folder(&folder.blobs(&table.store).await?)?;
         folder.note_parts()?;
         let tools = Tools {
             store: table.store.clone(),
-            blob: Some(Blob::folder(&folder.path("blobs"))?),
+            blob: Some(blob),
             clock,
             entropy: posthaste_runtime::entropy(),
             events: Some(engine.queue(EVENTS)),

@@ -7,6 +7,7 @@
 
 mod body;
 mod connection;
+mod files;
 mod limits;
 mod progress;
 #[cfg(test)]
@@ -19,17 +20,20 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
-use posthaste_listen::{AcceptFailures, Budget, ConnectionLimiter, LinePace, Permit};
+use posthaste_listen::{
+    AcceptFailures, Budget, ConnectionLimiter, LinePace, Permit, RefusalTurn, Refusals,
+};
 use rustls::ServerConfig;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use tokio::sync::watch;
 use tokio::task::{JoinError, JoinSet};
 use tokio::time::timeout;
 use tokio_rustls::TlsAcceptor;
 
 use connection::PortState;
 
+pub(crate) use files::allow_files;
 pub use limits::HttpLimits;
 pub use tls::TlsError;
 pub(crate) use tls::tls;
@@ -43,10 +47,7 @@ const NO_CONNECTION: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\n\
     \r\n\
     {\"errors\":[{\"field\":null,\"message\":\"too many connections, try again later\"}]}";
 
-/// Clients that receive this answer at a time; further ones are closed without an answer.
-const TOLD_AT_A_TIME: usize = 64;
-
-/// How long a client may take to read it.
+/// How long a client may take to read that answer.
 const TOLD_WITHIN: Duration = Duration::from_secs(2);
 
 /// One HTTP port.
@@ -90,7 +91,7 @@ impl Server {
             router: self.router,
         });
         let acceptor = self.tls.map(TlsAcceptor::from);
-        let told = Arc::new(Semaphore::new(TOLD_AT_A_TIME));
+        let told = Refusals::default();
         let name = self.name;
         let mut failures = AcceptFailures::new(name);
         let mut refusals = LinePace::default();
@@ -115,7 +116,7 @@ impl Server {
                 }
                 // Without a handshake a TLS client could not read it.
                 if acceptor.is_none()
-                    && let Ok(turn) = Arc::clone(&told).try_acquire_owned()
+                    && let Some(turn) = told.turn()
                 {
                     connections.spawn(turn_away(stream, turn));
                 }
@@ -170,7 +171,7 @@ async fn accept<L: Listen>(listener: &L, failures: &mut AcceptFailures) -> (L::S
 }
 
 /// Answers that the port is at capacity, while `_turn` is held and no longer than [`TOLD_WITHIN`].
-async fn turn_away(stream: impl AsyncRead + AsyncWrite + Unpin, _turn: OwnedSemaphorePermit) {
+async fn turn_away(stream: impl AsyncRead + AsyncWrite + Unpin, _turn: RefusalTurn) {
     let _ = timeout(TOLD_WITHIN, say_no_connection(stream)).await;
 }
 

@@ -7,10 +7,10 @@ use posthaste_model::EventKind;
 use posthaste_store::{Recipient, Store, VisitKind};
 use serde_json::{Value, json};
 
-use crate::deps::Deps;
+use crate::answers::Answers;
 
 /// The sources of the mailbox page.
-pub(crate) fn sources(store: &Store, deps: &Deps) -> Sources {
+pub(crate) fn sources(store: &Store, answers: &Answers) -> Sources {
     let store = store.clone();
     Sources {
         events: Some(Arc::new(move |trace| {
@@ -25,7 +25,7 @@ pub(crate) fn sources(store: &Store, deps: &Deps) -> Sources {
                 row.ok().flatten().map(|row| told(&row)).unwrap_or_default()
             })
         })),
-        webhooks: Some(deps.answers.lookup()),
+        webhooks: Some(answers.lookup()),
     }
 }
 

@@ -102,9 +102,11 @@ impl HostSettings {
     }
 
     /// Whether links in mail use the listening address, which recipients may be unable to open. On
-    /// loopback that is intended: mail stays on this machine.
+    /// loopback that is intended while mail stays on this machine; with a relay elsewhere it leaves.
     pub fn links_lead_nowhere(&self) -> bool {
-        self.public_url.is_none() && !self.api.ip().to_canonical().is_loopback()
+        let is_open = !self.api.ip().to_canonical().is_loopback();
+        let leaves = |relay: &RelayUrl| !relay.is_loopback();
+        self.public_url.is_none() && (is_open || self.relay.as_ref().is_some_and(leaves))
     }
 
     /// The receivers that webhooks and received mail may be posted to. On a laptop they run on the

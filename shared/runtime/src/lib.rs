@@ -17,5 +17,5 @@ mod test_writer;
 pub use config::{ConfigError, Env};
 pub use lambda::{Error, http, queue_worker, worker};
 pub use logs::{to_cloudwatch, to_terminal};
-pub use platform::Platform;
+pub use platform::{LocalServices, Platform, Process};
 pub use system::{clock, entropy, variables};

@@ -1,6 +1,12 @@
-//! What a function is built from: variables, clock, randomness, and the AWS rooms by name.
+//! What a function is opened from: variables, clock, randomness, and the services behind the names in its
+//! variables. On AWS these are AWS's; in a local process they are parts that the process holds itself.
+//!
+//! Every function has one way to be opened, `App::from_env(&Platform)`, on AWS, on a laptop and in tests.
+
+use std::sync::Arc;
 
 use aws_config::SdkConfig;
+use axum::http::Extensions;
 use posthaste_blob::Blob;
 use posthaste_http::{Authorizer, RateLimits};
 use posthaste_model::{Clock, Entropy};
@@ -10,31 +16,73 @@ use posthaste_store::Store;
 use crate::{ConfigError, Env};
 
 /// Read once at cold start.
+#[derive(Clone)]
 pub struct Platform {
     vars: Env,
-    aws: SdkConfig,
+    services: Services,
     clock: Clock,
     entropy: Entropy,
+}
+
+#[derive(Clone)]
+enum Services {
+    Aws(SdkConfig),
+    Local(LocalServices),
+}
+
+/// The services of a local process.
+#[derive(Clone)]
+pub struct LocalServices {
+    pub store: Store,
+    pub blob: Blob,
+    pub bus: Bus,
+    /// The queue that a variable names, such as `SEND_QUEUE_URL`.
+    pub queue: Arc<dyn Fn(&str) -> Queue + Send + Sync>,
+    pub limits: RateLimits,
+    /// Whether mail may be sent from any address: names of a laptop are not in the DNS.
+    pub any_sender: bool,
+    /// A name of this process in claims that no other process has, nor an earlier one.
+    pub process: String,
+    /// What functions otherwise make from their variables, by type: [`Platform::part`].
+    pub parts: Extensions,
+}
+
+/// A process, as claims name it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Process {
+    pub name: String,
+    /// Whether no other process works on this table, so that claims of an earlier one are void.
+    pub is_single: bool,
 }
 
 impl Platform {
     /// What a function is built from. Opens no connection and reads no file.
     pub fn function(vars: Env) -> Self {
         let aws = crate::aws::of_function(&vars);
-        Self::of(vars, aws)
+        Self::on_aws(vars, aws)
+    }
+
+    /// The platform of a process that holds the services itself.
+    pub fn local(vars: Env, services: LocalServices, clock: Clock, entropy: Entropy) -> Self {
+        Self {
+            vars,
+            services: Services::Local(services),
+            clock,
+            entropy,
+        }
     }
 
     /// The platform of a process started by hand: AWS's region and credentials are also looked up
     /// in the files of its tools.
     pub async fn host(vars: Env) -> Self {
         let aws = crate::aws::of_host(&vars).await;
-        Self::of(vars, aws)
+        Self::on_aws(vars, aws)
     }
 
-    fn of(vars: Env, aws: SdkConfig) -> Self {
+    fn on_aws(vars: Env, aws: SdkConfig) -> Self {
         Self {
             vars,
-            aws,
+            services: Services::Aws(aws),
             clock: crate::clock(),
             entropy: crate::entropy(),
         }
@@ -46,8 +94,45 @@ impl Platform {
     }
 
     /// The AWS configuration, for the rooms that own an SDK.
-    pub fn aws(&self) -> &SdkConfig {
-        &self.aws
+    ///
+    /// # Errors
+    /// When the variable `name` asks for AWS in a local process.
+    pub fn aws(&self, name: &str) -> Result<&SdkConfig, ConfigError> {
+        match &self.services {
+            Services::Aws(aws) => Ok(aws),
+            Services::Local(_) => Err(ConfigError::Unreadable(
+                name.to_owned(),
+                "a local process does not call AWS".to_owned(),
+            )),
+        }
+    }
+
+    /// A part that a local process gives to the functions instead of what they would make from
+    /// their variables; `None` on AWS.
+    pub fn part<T: Clone + Send + Sync + 'static>(&self) -> Option<T> {
+        match &self.services {
+            Services::Aws(_) => None,
+            Services::Local(services) => services.parts.get().cloned(),
+        }
+    }
+
+    /// Whether mail may be sent from any address, verified or not: never on AWS.
+    pub fn any_sender(&self) -> bool {
+        matches!(&self.services, Services::Local(services) if services.any_sender)
+    }
+
+    /// This process, in claims.
+    pub fn process(&self) -> Process {
+        match &self.services {
+            Services::Aws(_) => Process {
+                name: format!("lambda-{:016x}", self.entropy.below(u64::MAX)),
+                is_single: false,
+            },
+            Services::Local(services) => Process {
+                name: services.process.clone(),
+                is_single: true,
+            },
+        }
     }
 
     /// The clock.
@@ -66,7 +151,12 @@ impl Platform {
     /// # Errors
     /// When the name is not set or the number cannot be read.
     pub fn store(&self) -> Result<Store, ConfigError> {
-        let store = Store::open(&self.aws, &self.vars.required("TABLE_NAME")?);
+        let aws = match &self.services {
+            // Its functions share the memory of which minutes are listed.
+            Services::Local(services) => return Ok(services.store.clone()),
+            Services::Aws(aws) => aws,
+        };
+        let store = Store::open(aws, &self.vars.required("TABLE_NAME")?);
         Ok(store.with_due_shards(self.vars.positive("DUE_SHARDS", 16)?))
     }
 
@@ -75,7 +165,10 @@ impl Platform {
     /// # Errors
     /// When the variable is not set.
     pub fn queue(&self, name: &str) -> Result<Queue, ConfigError> {
-        Ok(Queue::sqs(&self.aws, &self.vars.required(name)?))
+        Ok(match &self.services {
+            Services::Aws(aws) => Queue::sqs(aws, &self.vars.required(name)?),
+            Services::Local(services) => (services.queue)(name),
+        })
     }
 
     /// The bus named by `BUS_NAME`.
@@ -83,10 +176,10 @@ impl Platform {
     /// # Errors
     /// When the variable is not set.
     pub fn bus(&self) -> Result<Bus, ConfigError> {
-        Ok(Bus::event_bridge(
-            &self.aws,
-            &self.vars.required("BUS_NAME")?,
-        ))
+        Ok(match &self.services {
+            Services::Aws(aws) => Bus::event_bridge(aws, &self.vars.required("BUS_NAME")?),
+            Services::Local(services) => services.bus.clone(),
+        })
     }
 
     /// The bucket named by `BUCKET_NAME`.
@@ -94,6 +187,9 @@ impl Platform {
     /// # Errors
     /// When the variable is not set.
     pub fn blob(&self) -> Result<Blob, ConfigError> {
+        if let Services::Local(services) = &self.services {
+            return Ok(services.blob.clone());
+        }
         let bucket = self.vars.required("BUCKET_NAME")?;
         Ok(Blob::bucket(&bucket, |name| self.vars.get(name)))
     }
@@ -112,6 +208,9 @@ impl Platform {
     /// # Errors
     /// When a variable cannot be read.
     pub fn limits(&self) -> Result<RateLimits, ConfigError> {
+        if let Services::Local(services) = &self.services {
+            return Ok(services.limits.clone());
+        }
         let default = RateLimits::default();
         Ok(RateLimits {
             requests: self.vars.positive("RATE_LIMIT", default.requests)?,

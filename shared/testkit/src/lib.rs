@@ -1,6 +1,7 @@
 //! Test servers that simulate the outside world on request.
 
 mod api;
+mod app;
 mod certificate;
 pub mod clock;
 mod fail_after;
@@ -11,10 +12,12 @@ mod queues;
 mod receiver;
 pub mod relay;
 mod scale;
+mod services;
 mod table;
 mod tenant;
 
 pub use api::{Api, Ask, HOME, Response};
+pub use app::TestApp;
 pub use certificate::Certificate;
 pub use clock::TestClock;
 pub use fail_after::{FailAfter, Spark};
@@ -23,5 +26,6 @@ pub use lines::CapturedLog;
 pub use queues::{Queues, Sent, sqs_event};
 pub use receiver::{ReceivedRequest, Receiver, Reply};
 pub use scale::{Scale, Weighed, Written};
+pub use services::Services;
 pub use table::{TABLE, dynamodb, table};
 pub use tenant::{Tenant, entropy, key_of};

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::functions::{self, Kind};
 use super::read::{self, Template};
+use posthaste::functions::FUNCTIONS;
 
 type Names = BTreeSet<String>;
 
@@ -154,14 +154,14 @@ fn policies_allow_what_the_code_asks_of_the_table() {
     assert!(notices.contains("PutItem"), "{notices:?}");
     let template = Template::read();
     let stanzas = template.functions();
-    for (name, kind) in functions::all() {
+    for (name, kind) in FUNCTIONS {
         let folder = format!("functions/{name}/src");
         let mut needed = asked(&folder, &store);
         let writes = |code: &String| code.contains("posthaste_notices::");
         if sources(&read::root().join(folder)).iter().any(writes) {
             needed.extend(notices.iter().cloned());
         }
-        if matches!(kind, Kind::Http(_)) {
+        if kind.is_http() {
             needed.extend(gate.iter().cloned());
         }
         let policies = template.policies(&stanzas[name]);

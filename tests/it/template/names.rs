@@ -7,8 +7,8 @@ use posthaste_model::{Hostname, LONGEST_HOSTNAME, LONGEST_PUBLIC_URL, PublicUrl}
 use posthaste_runtime::{Env, Platform};
 use regex_lite::Regex;
 
-use super::functions::{self, Kind};
 use super::read::Template;
+use posthaste::functions::FUNCTIONS;
 
 /// What a parameter takes, as `CloudFormation` reads it: the whole text, up to its length.
 struct Parameter {
@@ -203,12 +203,11 @@ fn start(
     let mut variables = variables.clone();
     variables.insert(name.to_owned(), value.to_owned());
     let platform = Platform::function(Env::new(move |name| variables.get(name).cloned()));
-    let all = functions::all();
-    let (_, kind) = all.iter().find(|(name, _)| *name == function).unwrap();
-    match kind {
-        Kind::Worker(open) => open(&platform).map_err(|e| e.to_string()),
-        Kind::Http(routes) => routes(&platform).map(|_| ()).map_err(|e| e.to_string()),
-    }
+    let (_, kind) = FUNCTIONS
+        .iter()
+        .find(|(name, _)| *name == function)
+        .unwrap();
+    kind.open(&platform).map(drop).map_err(|e| e.to_string())
 }
 
 /// A function that cannot work does not start, and says which variable it is: a mail that it would
@@ -217,7 +216,7 @@ fn start(
 async fn no_function_starts_with_a_name_or_a_number_that_it_cannot_work_with() {
     let template = Template::read();
     let mut refused = Vec::new();
-    for (function, _) in functions::all() {
+    for (function, _) in FUNCTIONS {
         let good = template.variables(&template.functions()[function]);
         for (name, bad) in [
             ("HOSTNAME_OF_SERVICE", "a b"),

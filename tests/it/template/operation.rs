@@ -3,10 +3,11 @@
 use std::collections::BTreeSet;
 use std::fs;
 
+use posthaste::functions::FUNCTIONS;
 use serde_yaml_ng::Value;
 
+use super::events;
 use super::read::{self, Template};
-use super::{events, functions};
 
 /// The queues that somebody reads.
 const READ: [&str; 5] = [
@@ -169,7 +170,7 @@ fn readers_of_queues_fit_into_a_new_account() {
     const NEW_ACCOUNT: u64 = 10;
     let template = Template::read();
     let mut most = Vec::new();
-    for (name, _) in functions::all() {
+    for (name, _) in FUNCTIONS {
         for event in events(&template.functions()[name], "SQS") {
             let value = template.resolve(&event["ScalingConfig"]["MaximumConcurrency"]);
             most.push(value.parse::<u64>().unwrap());

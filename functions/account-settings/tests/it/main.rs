@@ -7,46 +7,26 @@ mod mail;
 mod shared;
 mod tracking;
 
+use std::ops::Deref;
+
 use account_settings::{App, routes};
-use posthaste_http::{Authorizer, RateLimits};
-use posthaste_model::EmailAddress;
-use posthaste_notices::Notices;
-use posthaste_store::Store;
-use posthaste_testkit::{Api, Queues, Response, Tenant, TestClock, entropy, table};
+use posthaste_testkit::Response;
 use serde_json::Value;
 
 /// One account, its full key, and an instance that serves it.
-pub(crate) struct TestApp {
-    pub(crate) store: Store,
-    pub(crate) hand: TestClock,
-    pub(crate) queues: Queues,
-    pub(crate) api: Api,
-    pub(crate) tenant: Tenant,
+pub(crate) struct TestApp(posthaste_testkit::TestApp);
+
+impl Deref for TestApp {
+    type Target = posthaste_testkit::TestApp;
+
+    fn deref(&self) -> &Self::Target {
+        &self.0
+    }
 }
 
 impl TestApp {
     pub(crate) async fn new() -> Self {
-        let (store, hand, queues) = (table().await, TestClock::default(), Queues::start());
-        let tenant = Tenant::new(&store, "owner", hand.now()).await;
-        let app = App {
-            store: store.clone(),
-            notices: Notices {
-                store: store.clone(),
-                send: queues.queue("send"),
-                clock: hand.clock(),
-                entropy: entropy(),
-                sender: EmailAddress::parse("no-reply@post.example").unwrap(),
-                public_url: Some("https://post.example".parse().unwrap()),
-            },
-        };
-        let gate = Authorizer::new(store.clone(), hand.clock(), RateLimits::default());
-        Self {
-            api: Api::new(routes(app, gate)),
-            store,
-            hand,
-            queues,
-            tenant,
-        }
+        Self(posthaste_testkit::TestApp::new(App::from_env, routes).await)
     }
 
     pub(crate) async fn get(&self, path: &str) -> Response {

@@ -8,23 +8,25 @@ mod search;
 mod subusers;
 mod sums;
 
+use std::ops::Deref;
+
 use std::collections::BTreeMap;
 
 use activity::{App, routes};
-use posthaste_blob::Blob;
-use posthaste_http::{Authorizer, RateLimits};
 use posthaste_model::{Event, EventKind, MessageId};
 use posthaste_store::{
-    AttemptOutcome, Claim, Claimant, CopyState, Described, Store, Tally, Visit, VisitKind,
+    AttemptOutcome, Claim, Claimant, CopyState, Described, Tally, Visit, VisitKind,
 };
-use posthaste_testkit::{Api, Response, Tenant, TestClock, entropy, table};
+use posthaste_testkit::{Response, Services, entropy};
 
-pub(crate) struct TestApp {
-    pub(crate) store: Store,
-    pub(crate) blob: Blob,
-    pub(crate) hand: TestClock,
-    pub(crate) api: Api,
-    pub(crate) tenant: Tenant,
+pub(crate) struct TestApp(posthaste_testkit::TestApp);
+
+impl Deref for TestApp {
+    type Target = posthaste_testkit::TestApp;
+
+    fn deref(&self) -> &Self::Target {
+        &self.0
+    }
 }
 
 pub(crate) const DAY: i64 = 86_400;
@@ -36,21 +38,9 @@ impl TestApp {
 
     /// Where mails can be searched, or not.
     pub(crate) async fn with(searches: bool) -> Self {
-        let (store, hand, blob) = (table().await, TestClock::default(), Blob::memory());
-        let app = App {
-            store: store.clone(),
-            blob: blob.clone(),
-            clock: hand.clock(),
-            searches,
-        };
-        let gate = Authorizer::new(store.clone(), hand.clock(), RateLimits::default());
-        Self {
-            tenant: Tenant::new(&store, "owner", hand.now()).await,
-            api: Api::new(routes(app, gate)),
-            store,
-            blob,
-            hand,
-        }
+        let days = if searches { "30" } else { "0" };
+        let services = Services::start().await.var("SEARCH_DAYS", days);
+        Self(posthaste_testkit::TestApp::on(services, App::from_env, routes).await)
     }
 
     pub(crate) async fn get(&self, path: &str) -> Response {

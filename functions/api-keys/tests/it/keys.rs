@@ -248,7 +248,7 @@ async fn an_unknown_id_is_not_found_in_the_words_of_its_verb() {
 async fn a_revoked_key_stops_here_at_once_and_elsewhere_within_ten_seconds() {
     let desk = TestApp::new().await;
     let (id, made) = desk.made(&["mail.send"]).await;
-    let elsewhere = crate::instance(&desk.store, &desk.hand);
+    let elsewhere = crate::instance(&desk);
     elsewhere
         .get("/v3/scopes")
         .key(&made)
@@ -293,7 +293,7 @@ async fn a_revoked_key_stops_here_at_once_and_elsewhere_within_ten_seconds() {
 async fn a_change_is_felt_elsewhere_within_ten_seconds() {
     let desk = TestApp::new().await;
     let (id, made) = desk.made(&["mail.send", "api_keys.read"]).await;
-    let elsewhere = crate::instance(&desk.store, &desk.hand);
+    let elsewhere = crate::instance(&desk);
     elsewhere
         .get("/v3/api_keys")
         .key(&made)
@@ -402,17 +402,8 @@ async fn a_parent_makes_the_first_key_of_a_subuser() {
 #[tokio::test]
 async fn every_route_names_a_scope_that_exists() {
     let desk = TestApp::new().await;
-    let gate = posthaste_http::Authorizer::new(
-        desk.store.clone(),
-        desk.hand.clock(),
-        posthaste_http::RateLimits::default(),
-    );
-    let app = api_keys::App {
-        store: desk.store.clone(),
-        clock: desk.hand.clock(),
-        entropy: posthaste_testkit::entropy(),
-    };
-    for route in api_keys::routes(app, gate).list() {
+    let app = desk.services.open(api_keys::App::from_env);
+    for route in api_keys::routes(app, desk.services.gate()).list() {
         match route.access {
             posthaste_http::Access::Scope(name) => {
                 assert!(posthaste_model::scope::is_known(name), "{route:?}");

@@ -11,30 +11,26 @@ mod keys;
 mod races;
 mod secrets;
 
+use std::ops::Deref;
+
 use api_keys::{App, routes};
-use posthaste_http::{Authorizer, RateLimits};
-use posthaste_store::Store;
-use posthaste_testkit::{Api, Response, Tenant, TestClock, entropy, table};
+use posthaste_testkit::{Api, Response};
 use serde_json::{Value, json};
 
 /// One account, its full key, and an instance that serves it.
-pub(crate) struct TestApp {
-    pub(crate) store: Store,
-    pub(crate) hand: TestClock,
-    pub(crate) api: Api,
-    pub(crate) tenant: Tenant,
+pub(crate) struct TestApp(posthaste_testkit::TestApp);
+
+impl Deref for TestApp {
+    type Target = posthaste_testkit::TestApp;
+
+    fn deref(&self) -> &Self::Target {
+        &self.0
+    }
 }
 
 impl TestApp {
     pub(crate) async fn new() -> Self {
-        let (store, hand) = (table().await, TestClock::default());
-        let tenant = Tenant::new(&store, "parent", hand.now()).await;
-        Self {
-            api: instance(&store, &hand),
-            store,
-            hand,
-            tenant,
-        }
+        Self(posthaste_testkit::TestApp::new(App::from_env, routes).await)
     }
 
     pub(crate) async fn create(&self, key: &str, body: &Value) -> Response {
@@ -65,12 +61,6 @@ impl TestApp {
 }
 
 /// One more instance over the same table, with caches of its own.
-pub(crate) fn instance(store: &Store, hand: &TestClock) -> Api {
-    let app = App {
-        store: store.clone(),
-        clock: hand.clock(),
-        entropy: entropy(),
-    };
-    let gate = Authorizer::new(store.clone(), hand.clock(), RateLimits::default());
-    Api::new(routes(app, gate))
+pub(crate) fn instance(desk: &TestApp) -> Api {
+    desk.services.api(App::from_env, routes)
 }

@@ -12,7 +12,7 @@ async fn the_hundred_and_first_key_is_refused_even_when_two_come_at_once() {
     }
     // Ninety-nine are there: of eight at once, one finds the last place.
     let body = json!({"name": "last"});
-    let instances: Vec<_> = (0..8).map(|_| instance(&desk.store, &desk.hand)).collect();
+    let instances: Vec<_> = (0..8).map(|_| instance(&desk)).collect();
     let mut asks = tokio::task::JoinSet::new();
     for api in instances {
         let (key, body) = (desk.tenant.key.clone(), body.clone());
@@ -74,7 +74,7 @@ async fn a_change_that_meets_a_revocation_does_not_bring_the_key_back() {
         assert_eq!(gone.status, 204);
         assert!([200, 404].contains(&patch.status.as_u16()), "{patch:?}");
         desk.api.get(&path).key(key).send().await.expect(404);
-        instance(&desk.store, &desk.hand)
+        instance(&desk)
             .get("/v3/scopes")
             .key(&made)
             .send()
@@ -89,7 +89,7 @@ async fn a_revoked_key_leaves_no_other_behind_where_it_is_still_remembered() {
     let scopes = ["api_keys.create", "api_keys.update", "mail.send"];
     let (id, maker) = desk.made(&scopes).await;
     let (spare, spare_key) = desk.made(&["mail.send"]).await;
-    let other = instance(&desk.store, &desk.hand);
+    let other = instance(&desk);
     let asks = other.get("/v3/scopes").key(&maker).send().await;
     asks.expect(200);
     let path = format!("/v3/api_keys/{id}");
@@ -130,7 +130,7 @@ async fn a_narrowed_key_hands_on_what_it_holds_now() {
     };
     // An instance that remembers the key as it was.
     let remembering = async || {
-        let other = instance(&desk.store, &desk.hand);
+        let other = instance(&desk);
         other.get("/v3/scopes").key(&maker).send().await.expect(200);
         other
     };

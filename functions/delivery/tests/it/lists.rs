@@ -1,16 +1,20 @@
 //! Who is not written to, and how delivery learns it.
 
-use delivery::{App, Identity, handle};
-use posthaste_blob::Blob;
-use posthaste_mailer::{Mailer, Smtp, SmtpConfig};
+use delivery::{App, handle};
 use posthaste_model::{AccountId, Event, EventKind, Mail};
 use posthaste_queue::{BatchResult, EventBatch, Job, JobBody};
 use posthaste_store::{Mark, SuppressionList};
 use posthaste_testkit::relay::{At, Does, Relay, Script};
-use posthaste_testkit::{Queues, Tenant, TestClock, entropy, sqs_event, table};
+use posthaste_testkit::{Queues, Services, Tenant, TestClock, entropy, sqs_event};
 use serde_json::{Value, json};
 
-const SECRET: &str = "1:MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE";
+/// Services whose mail leaves by this relay. It has no links, and bounces go to its sender.
+pub(crate) async fn services(relay: &Relay) -> Services {
+    let services = Services::start().await;
+    let services = services.var("DELIVERY", &format!("{}?tls=none", relay.url()));
+    let services = services.var("PUBLIC_URL", "").var("BOUNCE_DOMAIN", "");
+    services.var("RETENTION_DAYS", "1").var("AT_ONCE", "4")
+}
 
 pub(crate) struct TestApp {
     pub(crate) hand: TestClock,
@@ -22,38 +26,15 @@ pub(crate) struct TestApp {
 
 impl TestApp {
     pub(crate) async fn new(script: Script) -> Self {
-        let (store, hand, queues) = (table().await, TestClock::default(), Queues::start());
         let relay = Relay::start(script).await;
-        let url = format!("{}?tls=none", relay.url()).parse().unwrap();
-        let app = App {
-            store: store.clone(),
-            send: queues.queue("send"),
-            events: queues.queue("events"),
-            blob: Blob::memory(),
-            mailer: Mailer::Smtp(Smtp::new(SmtpConfig::new(url))),
-            clock: hand.clock(),
-            entropy: entropy(),
-            keys: SECRET.parse().unwrap(),
-            identity: Identity {
-                hostname: "post.example".parse().unwrap(),
-                bounce_domain: None,
-            },
-            dkim: None,
-            spam: None,
-            templates: delivery::Templates::default(),
-            owner: "test".into(),
-            single_process: true,
-            concurrency: 4,
-            tracking: None,
-            retention: 86_400,
-            accounts: std::sync::Arc::default(),
-        };
+        let services = services(&relay).await;
+        let tenant = Tenant::new(&services.store, "owner", services.clock.now()).await;
         Self {
-            account: Tenant::new(&store, "owner", hand.now()).await.account.id,
-            hand,
-            queues,
+            app: services.open(App::from_env),
+            account: tenant.account.id,
+            hand: services.clock,
+            queues: services.queues,
             relay,
-            app,
         }
     }
 

@@ -1,19 +1,15 @@
 //! Mails signed for the domain they are from.
 
-use std::sync::Arc;
-
-use delivery::{App, Dkim, Identity, handle};
-use posthaste_blob::Blob;
+use delivery::{App, handle};
 use posthaste_identity::{KeyPair, place};
-use posthaste_mailer::{Mailer, Smtp, SmtpConfig};
 use posthaste_model::{EventKind, Mail, Record, RecordKind};
 use posthaste_queue::{BatchResult, EventBatch, Job, JobBody};
 use posthaste_store::{DkimKey, Domain, Store};
 use posthaste_testkit::relay::{Relay, Script};
-use posthaste_testkit::{Queues, Tenant, TestClock, entropy, sqs_event, table};
+use posthaste_testkit::{Queues, Tenant, TestClock, entropy, sqs_event};
 use posthaste_webhook::Sealer;
 
-const SECRET: &str = "1:MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE";
+use crate::lists::services;
 
 pub(crate) struct TestApp {
     pub(crate) store: Store,
@@ -21,47 +17,22 @@ pub(crate) struct TestApp {
     pub(crate) relay: Relay,
     pub(crate) tenant: Tenant,
     queues: Queues,
-    sealer: Arc<Sealer>,
+    sealer: Sealer,
     app: App,
 }
 
 impl TestApp {
     pub(crate) async fn new() -> Self {
-        let (store, hand, queues) = (table().await, TestClock::default(), Queues::start());
         let relay = Relay::start(Script::new()).await;
-        let url = format!("{}?tls=none", relay.url()).parse().unwrap();
-        let sealer: Arc<Sealer> = Arc::new(SECRET.parse().unwrap());
-        let app = App {
-            store: store.clone(),
-            send: queues.queue("send"),
-            events: queues.queue("events"),
-            blob: Blob::memory(),
-            mailer: Mailer::Smtp(Smtp::new(SmtpConfig::new(url))),
-            clock: hand.clock(),
-            entropy: entropy(),
-            keys: SECRET.parse().unwrap(),
-            identity: Identity {
-                hostname: "post.example".parse().unwrap(),
-                bounce_domain: None,
-            },
-            dkim: Some(Dkim::new(sealer.clone())),
-            spam: None,
-            templates: delivery::Templates::default(),
-            owner: "test".into(),
-            single_process: true,
-            concurrency: 4,
-            tracking: None,
-            retention: 86_400,
-            accounts: Arc::default(),
-        };
+        let services = services(&relay).await;
         Self {
-            tenant: Tenant::new(&store, "owner", hand.now()).await,
-            store,
-            hand,
+            tenant: Tenant::new(&services.store, "owner", services.clock.now()).await,
+            sealer: services.platform().env().parsed("STACK_SECRET").unwrap(),
+            app: services.open(App::from_env),
+            store: services.store,
+            hand: services.clock,
             relay,
-            queues,
-            sealer,
-            app,
+            queues: services.queues,
         }
     }
 

@@ -1,85 +1,51 @@
 //! The function with everything around it, in memory.
 
 use std::collections::BTreeSet;
+use std::ops::Deref;
 use std::sync::Arc;
 
-use axum::Router;
-use axum::body::Body;
-use event_settings::{App, MAX_WEBHOOKS};
-use http::{Request, StatusCode, header};
-use http_body_util::BodyExt as _;
-use posthaste_http::{Authorizer, RateLimits};
-use posthaste_model::{AccountId, Entropy, Timestamp, WebhookId};
-use posthaste_store::{Account, ApiKey, CreateOutcome, KeyKind, Secret, Store, Webhook};
-use posthaste_testkit::{Queues, Receiver, TestClock, table};
-use posthaste_webhook::{Config, Guard, Sealer, WebhookClient, oauth_place};
+use event_settings::{App, routes};
+use http::StatusCode;
+use posthaste_model::{Timestamp, WebhookId};
+use posthaste_store::{CreateOutcome, Webhook};
+use posthaste_testkit::{Receiver, Services, Tenant, entropy};
+use posthaste_webhook::{Guard, Sealer, oauth_place};
 use serde_json::Value;
-use tower::ServiceExt as _;
-
-/// The stack's secret in these tests.
-const SECRET: &str = "1:MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY";
 
 pub(crate) struct TestApp {
-    pub(crate) hand: TestClock,
+    app: posthaste_testkit::TestApp,
     pub(crate) receiver: Arc<Receiver>,
-    pub(crate) queues: Queues,
-    pub(crate) store: Store,
-    pub(crate) account: AccountId,
     sealer: Arc<Sealer>,
-    router: Router,
-    key: String,
-    entropy: Entropy,
+}
+
+impl Deref for TestApp {
+    type Target = posthaste_testkit::TestApp;
+
+    fn deref(&self) -> &Self::Target {
+        &self.app
+    }
 }
 
 impl TestApp {
     pub(crate) async fn set() -> Self {
-        let store = table().await;
-        let entropy = Entropy::counting();
-        let hand = TestClock::at(Timestamp(1_795_820_482));
-        let queues = Queues::start();
-        let sealer: Arc<Sealer> = Arc::new(SECRET.parse().unwrap());
-        let app = App {
-            store: store.clone(),
-            retries: queues.queue("retries"),
-            client: WebhookClient::open(Config {
-                guard: Guard::with_loopback(),
-                ..Config::default()
-            })
-            .unwrap(),
-            sealer: Arc::clone(&sealer),
-            clock: hand.clock(),
-            entropy: entropy.clone(),
-            max_webhooks: MAX_WEBHOOKS,
-        };
-        let gate = Authorizer::new(store.clone(), hand.clock(), RateLimits::default());
-        let router = event_settings::routes(app, gate).into_router();
-        let (account, key) = tenant(&store, &entropy, hand.now()).await;
+        let services = Services::start().await.part(Guard::with_loopback());
+        services.clock.set(Timestamp(1_795_820_482));
+        let sealer = services.platform().env().parsed("STACK_SECRET").unwrap();
         Self {
-            hand,
+            app: posthaste_testkit::TestApp::on(services, App::from_env, routes).await,
             receiver: Arc::new(Receiver::start().await.unwrap()),
-            queues,
-            store,
-            account,
-            sealer,
-            router,
-            key,
-            entropy,
+            sealer: Arc::new(sealer),
         }
     }
 
     /// The same service as another account sees it.
     pub(crate) async fn stranger(&self) -> Self {
-        let (account, key) = tenant(&self.store, &self.entropy, self.hand.now()).await;
+        let mut app = self.app.clone();
+        app.tenant = Tenant::new(&self.store, "stranger", self.hand.now()).await;
         Self {
-            account,
-            key,
-            hand: self.hand.clone(),
+            app,
             receiver: Arc::clone(&self.receiver),
-            queues: self.queues.clone(),
-            store: self.store.clone(),
             sealer: Arc::clone(&self.sealer),
-            router: self.router.clone(),
-            entropy: self.entropy.clone(),
         }
     }
 
@@ -94,21 +60,11 @@ impl TestApp {
     }
 
     pub(crate) async fn send(&self, method: &str, path: &str, body: String) -> (StatusCode, Value) {
-        let request = Request::builder()
-            .method(method)
-            .uri(path)
-            .header(header::AUTHORIZATION, format!("Bearer {}", self.key))
-            .header(header::CONTENT_TYPE, "application/json")
-            .body(Body::from(body))
-            .unwrap();
-        let response = self.router.clone().oneshot(request).await.unwrap();
-        let status = response.status();
-        let bytes = response.into_body().collect().await.unwrap().to_bytes();
-        let body = match bytes.is_empty() {
-            true => Value::Null,
-            false => serde_json::from_slice(&bytes).unwrap(),
-        };
-        (status, body)
+        let method = method.parse().unwrap();
+        let ask = self.api.ask(method, path).key(&self.tenant.key);
+        let ask = ask.header("content-type", "application/json").body(body);
+        let answer = ask.send().await;
+        (answer.status, answer.json())
     }
 
     /// Creates a webhook and gives back its id.
@@ -122,8 +78,8 @@ impl TestApp {
     /// A webhook from before there could be several: without a date.
     pub(crate) async fn legacy(&self, url: &str) -> String {
         let webhook = Webhook {
-            id: self.entropy.webhook_id(),
-            account: self.account.clone(),
+            id: entropy().webhook_id(),
+            account: self.tenant.account.id.clone(),
             enabled: false,
             url: url.to_owned(),
             target: url.to_owned(),
@@ -146,8 +102,9 @@ impl TestApp {
 
     async fn stored(&self, id: &str) -> Webhook {
         let id = WebhookId::parse(id).unwrap();
-        let found = self.store.webhook(&self.account, &id).await.unwrap();
-        found.unwrap()
+        let account = &self.tenant.account.id;
+        let found = self.store.webhook(account, &id).await;
+        found.unwrap().unwrap()
     }
 
     /// The OAuth secret as a worker would open it.
@@ -162,21 +119,4 @@ impl TestApp {
     pub(crate) async fn row(&self, id: &str) -> String {
         serde_json::to_string(&self.stored(id).await).unwrap()
     }
-}
-
-async fn tenant(store: &Store, entropy: &Entropy, now: Timestamp) -> (AccountId, String) {
-    let account = Account::new(entropy.account_id(), "owner", now);
-    assert!(store.create_account(&account).await.unwrap());
-    let secret = Secret::generate(entropy);
-    let key = ApiKey {
-        id: secret.id().clone(),
-        account: account.id.clone(),
-        name: "test".to_owned(),
-        kind: KeyKind::Full,
-        scopes: Vec::new(),
-        hash: secret.hash(),
-        created_at: now,
-    };
-    assert!(store.create_key(&key, 100).await.unwrap());
-    (account.id, secret.expose().to_owned())
 }

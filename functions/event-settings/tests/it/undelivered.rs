@@ -12,17 +12,18 @@ const LIST: &str = "/v3/user/webhooks/event/undelivered";
 const REPLAY: &str = "/v3/user/webhooks/event/undelivered/replay";
 
 async fn bury(desk: &TestApp, webhook: u8, at: i64) {
+    let account = &desk.tenant.account.id;
     let webhook = WebhookId::from_bytes([webhook; 16]);
     let event = Event::new(
         format!("open-0-{at}"),
-        desk.account.clone(),
+        account.clone(),
         EventKind::Open,
         Timestamp(at),
         "a@b.co".to_owned(),
     );
     let waiting = WebhookRetry {
         retry: Retry {
-            account: desk.account.clone(),
+            account: account.clone(),
             webhook: webhook.clone(),
             attempt: 19,
             not_before: Timestamp(0),
@@ -31,7 +32,7 @@ async fn bury(desk: &TestApp, webhook: u8, at: i64) {
         events: vec![event],
     };
     let letter = DeadLetter {
-        account: desk.account.clone(),
+        account: account.clone(),
         webhook,
         first: Timestamp(at),
         last: Timestamp(at),

@@ -11,14 +11,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use inbound_parse::{App, ArrivedMail, accept, handle};
-use posthaste_blob::Blob;
+use inbound_parse::{App, ArrivedMail, SenderChecks, accept, handle};
 use posthaste_identity::{Resolver, Zone};
 use posthaste_model::AccountId;
 use posthaste_queue::Inbound;
 use posthaste_store::{ParseSetting, Put};
-use posthaste_testkit::{Queues, Receiver, Tenant, TestClock, entropy, sqs_event, table};
-use posthaste_webhook::{Guard, WebhookClient};
+use posthaste_testkit::{Queues, Receiver, Services, Tenant, TestClock, sqs_event};
+use posthaste_webhook::Guard;
 
 pub(crate) const MAIL: &[u8] = b"From: Ann <ann@sender.example>\r\nTo: box@in.shop.example\r\n\
     Message-ID: <1@sender.example>\r\nSubject: Hi\r\n\r\nHello\r\n";
@@ -36,35 +35,25 @@ pub(crate) struct TestApp {
 
 impl TestApp {
     pub(crate) async fn new() -> Self {
-        let (store, hand, queues) = (table().await, TestClock::default(), Queues::start());
-        let tenant = Tenant::new(&store, "owner", hand.now()).await;
-        let receiver = Receiver::start().await.unwrap();
         let zone = Arc::new(Zone::default());
-        let app = App {
-            store,
-            blob: Blob::memory(),
-            inbound: queues.queue("inbound"),
-            client: WebhookClient::open(App::bounds(Guard::with_loopback())).unwrap(),
-            resolver: Some(Resolver::Zone(Arc::clone(&zone))),
-            filter: None,
-            clock: hand.clock(),
-            entropy: entropy(),
-            hostname: "mx.post.example".parse().unwrap(),
-            at_once: 2,
-            retention: 30 * 86_400,
-            single_process: None,
-        };
-        let desk = Self {
+        let checks = SenderChecks(Some(Resolver::Zone(Arc::clone(&zone))));
+        let services = Services::start().await.part(Guard::with_loopback());
+        let services = services.part(checks);
+        let mut app = services.open(App::from_env);
+        // One of many, as on AWS.
+        app.single_process = None;
+        let service = Self {
+            tenant: Tenant::new(&services.store, "owner", services.clock.now()).await,
             app,
-            hand,
-            queues,
+            hand: services.clock,
+            queues: services.queues,
             zone,
-            receiver,
-            tenant,
+            receiver: Receiver::start().await.unwrap(),
         };
-        desk.tenant.domain(&desk.app.store, "shop.example").await;
-        desk.setting("in.shop.example", false, false).await;
-        desk
+        let store = &service.app.store;
+        service.tenant.domain(store, "shop.example").await;
+        service.setting("in.shop.example", false, false).await;
+        service
     }
 
     pub(crate) async fn setting(&self, hostname: &str, spam_check: bool, send_raw: bool) {

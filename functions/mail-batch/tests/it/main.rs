@@ -5,61 +5,49 @@ mod batches;
 mod extensions;
 mod holds;
 
+use std::ops::Deref;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use http::Method;
 use mail_batch::{App, routes};
-use posthaste_http::{Authorizer, RateLimits};
+use posthaste_http::RateLimits;
 use posthaste_model::{BatchId, MessageId, Timestamp};
-use posthaste_store::{ScheduledMail, Store};
-use posthaste_testkit::{Api, Queues, Response, Tenant, TestClock, entropy, table};
+use posthaste_store::ScheduledMail;
+use posthaste_testkit::{Response, Services, entropy};
 use serde_json::{Value, json};
 
 pub(crate) const SCHEDULED: &str = "/v3/user/scheduled_sends";
 
 /// One account and an instance that serves it.
 pub(crate) struct TestApp {
-    pub(crate) store: Store,
-    pub(crate) hand: TestClock,
-    pub(crate) queues: Queues,
-    pub(crate) api: Api,
-    pub(crate) tenant: Tenant,
+    app: posthaste_testkit::TestApp,
     next: Arc<AtomicU32>,
+}
+
+impl Deref for TestApp {
+    type Target = posthaste_testkit::TestApp;
+
+    fn deref(&self) -> &Self::Target {
+        &self.app
+    }
 }
 
 impl TestApp {
     pub(crate) async fn new() -> Self {
-        let (store, hand, queues) = (table().await, TestClock::default(), Queues::start());
-        let tenant = Tenant::new(&store, "desk", hand.now()).await;
-        let app = App {
-            store: store.clone(),
-            send: queues.queue("send"),
-            clock: hand.clock(),
-            entropy: entropy(),
-            horizon: 72 * 3600,
-        };
         let limits = RateLimits {
             requests: 100_000,
             ..RateLimits::default()
         };
-        let gate = Authorizer::new(store.clone(), hand.clock(), limits);
+        let services = Services::start().await.limits(limits);
         Self {
-            api: Api::new(routes(app, gate)),
-            store,
-            hand,
-            queues,
-            tenant,
+            app: posthaste_testkit::TestApp::on(services, App::from_env, routes).await,
             next: Arc::default(),
         }
     }
 
     pub(crate) async fn ask(&self, method: Method, path: &str, body: Option<Value>) -> Response {
-        let ask = self.api.ask(method, path).key(&self.tenant.key);
-        match body {
-            None => ask.send().await,
-            Some(json) => ask.json(&json).send().await,
-        }
+        self.call(method, path, body.as_ref()).await
     }
 
     pub(crate) async fn get(&self, path: &str) -> Response {

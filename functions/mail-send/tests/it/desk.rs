@@ -1,49 +1,35 @@
 //! The function in memory: a table, a queue, one account with a key.
 
-use mail_send::{App, SendLimits, Senders, routes};
-use posthaste_blob::Blob;
-use posthaste_http::Authorizer;
-use posthaste_store::{Store, Template, Version, VersionTexts};
-use posthaste_testkit::{Api, Ask, FailAfter, Queues, Response, Tenant, TestClock, entropy, table};
+use std::ops::Deref;
+
+use mail_send::{App, Senders, routes};
+use posthaste_store::{Template, Version, VersionTexts};
+use posthaste_testkit::{Ask, FailAfter, Response, Services, entropy};
 use serde_json::Value;
 
 pub(crate) struct TestApp {
-    pub(crate) store: Store,
-    pub(crate) hand: TestClock,
-    pub(crate) queues: Queues,
-    pub(crate) tenant: Tenant,
-    pub(crate) api: Api,
+    app: posthaste_testkit::TestApp,
     /// Burns between the handler and its queue.
     pub(crate) fuse: FailAfter,
 }
 
+impl Deref for TestApp {
+    type Target = posthaste_testkit::TestApp;
+
+    fn deref(&self) -> &Self::Target {
+        &self.app
+    }
+}
+
 impl TestApp {
     pub(crate) async fn new(senders: Senders) -> Self {
-        let (store, hand, fuse) = (table().await, TestClock::default(), FailAfter::default());
-        let queues = Queues::with_fuse(fuse.clone());
-        let app = App {
-            store: store.clone(),
-            queue: queues.queue("send"),
-            blob: Blob::memory(),
-            clock: hand.clock(),
-            entropy: entropy(),
-            limits: SendLimits::default(),
-            senders,
-            templates: mail_send::Templates::default(),
-        };
-        let gate = Authorizer::new(
-            store.clone(),
-            hand.clock(),
-            posthaste_http::RateLimits::default(),
-        );
-        Self {
-            tenant: Tenant::new(&store, "owner", hand.now()).await,
-            api: Api::new(routes(app, gate)),
-            store,
-            hand,
-            queues,
-            fuse,
+        let fuse = FailAfter::default();
+        let mut services = Services::start().await.fuse(fuse.clone());
+        if matches!(senders, Senders::Any) {
+            services = services.any_sender();
         }
+        let app = posthaste_testkit::TestApp::on(services, App::from_env, routes).await;
+        Self { app, fuse }
     }
 
     /// A request with the account's key, still without a body.

@@ -6,41 +6,28 @@ mod lost;
 mod settings;
 mod stats;
 
+use std::ops::Deref;
+
 use parse_settings::{App, routes};
-use posthaste_http::{Authorizer, RateLimits};
 use posthaste_model::{Record, RecordKind};
-use posthaste_store::{Domain, Store};
-use posthaste_testkit::{Api, Queues, Tenant, TestClock, table};
-use posthaste_webhook::Guard;
+use posthaste_store::Domain;
+use posthaste_testkit::Tenant;
 
 pub(crate) const ALL: &str = "/v3/user/webhooks/parse/settings";
 
-pub(crate) struct TestApp {
-    pub(crate) store: Store,
-    pub(crate) hand: TestClock,
-    pub(crate) queues: Queues,
-    pub(crate) api: Api,
-    pub(crate) tenant: Tenant,
+pub(crate) struct TestApp(posthaste_testkit::TestApp);
+
+impl Deref for TestApp {
+    type Target = posthaste_testkit::TestApp;
+
+    fn deref(&self) -> &Self::Target {
+        &self.0
+    }
 }
 
 impl TestApp {
     pub(crate) async fn new() -> Self {
-        let (store, hand, queues) = (table().await, TestClock::default(), Queues::start());
-        let tenant = Tenant::new(&store, "parent", hand.now()).await;
-        let app = App {
-            store: store.clone(),
-            inbound: queues.queue("inbound"),
-            guard: Guard::default(),
-            clock: hand.clock(),
-        };
-        let gate = Authorizer::new(store.clone(), hand.clock(), RateLimits::default());
-        let desk = Self {
-            api: Api::new(routes(app, gate)),
-            store,
-            hand,
-            queues,
-            tenant,
-        };
+        let desk = Self(posthaste_testkit::TestApp::new(App::from_env, routes).await);
         desk.authenticate(&desk.tenant, "shop.example").await;
         desk
     }

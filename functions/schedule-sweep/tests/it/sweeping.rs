@@ -7,7 +7,7 @@ use aws_sdk_dynamodb::types::AttributeValue;
 use posthaste_model::{BatchId, Clock, MessageId, Millis, Timestamp};
 use posthaste_store::{Due, DueTarget, GRACE, ScheduledMail, Store};
 use posthaste_testkit::{TABLE, entropy};
-use schedule_sweep::{App, Share, sweep};
+use schedule_sweep::{Share, sweep};
 use serde_json::json;
 
 use crate::world::{End, TestEnv, job};
@@ -470,10 +470,8 @@ async fn an_account_that_floods_a_minute_waits_for_the_others() {
     ];
     world.store.put_due(&others, &clock).await.unwrap();
     world.hand.set(at);
-    let app = App {
-        at_once: 1,
-        ..world.app.clone()
-    };
+    let mut app = world.app.clone();
+    app.at_once = 1;
 
     let swept = sweep(&app, Share::ALL).await.unwrap();
 
@@ -504,15 +502,13 @@ async fn a_sweep_that_runs_out_of_time_goes_on_in_the_next_call() {
     world.hand.set(at);
     // Whoever looks at this clock moves it by a second.
     let hand = world.hand.clone();
-    let app = App {
-        clock: Clock::new(move || {
-            hand.advance(1);
-            hand.clock().now_ms()
-        }),
-        budget: Duration::from_secs(9),
-        at_once: 1,
-        ..world.app.clone()
-    };
+    let mut app = world.app.clone();
+    app.clock = Clock::new(move || {
+        hand.advance(1);
+        hand.clock().now_ms()
+    });
+    app.budget = Duration::from_secs(9);
+    app.at_once = 1;
 
     let mut calls = 0;
     loop {

@@ -1,11 +1,9 @@
 //! Everything a later send passes through, around one clock: the routes, the table, the sweep, the
 //! queue, and a worker that does what `delivery` does with `Store::begin_delivery`.
 
-use std::time::Duration;
-
 use aws_config::SdkConfig;
 use http::{Method, StatusCode};
-use posthaste_http::{Authorizer, RateLimits};
+use posthaste_http::RateLimits;
 use posthaste_model::batch::PartFate;
 use posthaste_model::{AccountId, BatchId, MessageId, Millis, Timestamp};
 use posthaste_queue::{Job, JobBody};
@@ -13,7 +11,7 @@ use posthaste_store::{
     AttemptOutcome, Claim, Claimant, CopyState, Described, Due, ScheduledMail, Store, StoreError,
 };
 use posthaste_testkit::{
-    Api, FailAfter, Queues, Response, TABLE, Tenant, TestClock, dynamodb, entropy,
+    Api, FailAfter, Queues, Response, Services, TABLE, Tenant, TestClock, dynamodb, entropy,
 };
 use schedule_sweep::{App, Share, Swept, sweep};
 use serde_json::{Value, json};
@@ -51,45 +49,25 @@ pub(crate) struct TestEnv {
 
 impl TestEnv {
     pub(crate) async fn new() -> Self {
-        let hand = TestClock::default();
         let fuse = FailAfter::default();
         let config = dynamodb().await;
         let store = Store::open(&fuse.around(&config), TABLE);
         store.create_table().await.unwrap();
-        let queues = Queues::with_fuse(fuse.clone());
-        let tenant = Tenant::new(&store, "later", hand.now()).await;
-        let app = App {
-            store: store.clone(),
-            send: queues.queue("send"),
-            retries: queues.queue("retries"),
-            inbound: queues.queue("inbound"),
-            clock: hand.clock(),
-            budget: Duration::from_secs(45),
-            at_once: 4,
-        };
         let limits = RateLimits {
             requests: 1_000_000,
             ..RateLimits::default()
         };
-        let routes = mail_batch::routes(
-            mail_batch::App {
-                store: store.clone(),
-                send: queues.queue("send"),
-                clock: hand.clock(),
-                entropy: entropy(),
-                horizon: 72 * 3600,
-            },
-            Authorizer::new(store.clone(), hand.clock(), limits),
-        );
+        let services = Services::on(store).fuse(fuse.clone()).limits(limits);
+        let services = services.var("SWEEP_AT_ONCE", "4");
         Self {
             config,
-            api: Api::new(routes),
-            hand,
             fuse,
-            store,
-            queues,
-            app,
-            tenant,
+            tenant: Tenant::new(&services.store, "later", services.clock.now()).await,
+            app: services.open(App::from_env),
+            api: services.api(mail_batch::App::from_env, mail_batch::routes),
+            hand: services.clock,
+            store: services.store,
+            queues: services.queues,
             inbox: Vec::new(),
             left: Vec::new(),
         }

@@ -14,28 +14,30 @@ mod senders;
 mod ses;
 mod standing;
 
+use std::ops::Deref;
 use std::sync::Arc;
 
-use posthaste_http::{Authorizer, RateLimits};
-use posthaste_identity::{Resolver, Target, Zone};
+use posthaste_identity::{Resolver, Zone};
 use posthaste_mailer::Ses;
-use posthaste_model::{EmailAddress, Mail, RecordKind};
-use posthaste_notices::Notices;
+use posthaste_model::{Mail, RecordKind};
 use posthaste_queue::{Job, JobBody};
-use posthaste_store::Store;
-use posthaste_testkit::{Api, Queues, Tenant, TestClock, entropy, table};
+use posthaste_testkit::Services;
 use posthaste_webhook::Sealer;
 use sender_identity::{App, routes};
 use serde_json::{Value, json};
 
 pub(crate) struct TestApp {
-    pub(crate) store: Store,
-    pub(crate) hand: TestClock,
+    app: posthaste_testkit::TestApp,
     pub(crate) zone: Arc<Zone>,
     pub(crate) sealer: Arc<Sealer>,
-    pub(crate) queues: Queues,
-    pub(crate) api: Api,
-    pub(crate) tenant: Tenant,
+}
+
+impl Deref for TestApp {
+    type Target = posthaste_testkit::TestApp;
+
+    fn deref(&self) -> &Self::Target {
+        &self.app
+    }
 }
 
 impl TestApp {
@@ -49,41 +51,20 @@ impl TestApp {
     }
 
     pub(crate) async fn with(trusting: bool, ses: Option<Ses>) -> Self {
-        let (store, hand, queues) = (table().await, TestClock::default(), Queues::start());
-        let tenant = Tenant::new(&store, "parent", hand.now()).await;
-        let secret = "1:MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE";
-        let (zone, sealer) = (Arc::new(Zone::default()), Arc::new(secret.parse().unwrap()));
-        let app = App {
-            store: store.clone(),
-            notices: Notices {
-                store: store.clone(),
-                send: queues.queue("send"),
-                clock: hand.clock(),
-                entropy: entropy(),
-                sender: EmailAddress::parse("no-reply@post.example").unwrap(),
-                public_url: Some("https://post.example".parse().unwrap()),
-            },
-            resolver: Resolver::Zone(Arc::clone(&zone)),
-            trusting,
-            ses,
-            sealer: Arc::clone(&sealer),
-            clock: hand.clock(),
-            entropy: entropy(),
-            target: Target {
-                bounce_domain: "bounce.post.example".into(),
-                mail_host: "mx.post.example".into(),
-                spf: "include:spf.post.example".into(),
-            },
-        };
-        let gate = Authorizer::new(store.clone(), hand.clock(), RateLimits::default());
+        let zone = Arc::new(Zone::default());
+        let mut services = Services::start().await.part(Resolver::Zone(zone.clone()));
+        services = services.var("SPF", "include:spf.post.example");
+        if trusting {
+            services = services.any_sender();
+        }
+        if let Some(ses) = ses {
+            services = services.part(ses);
+        }
+        let sealer = services.platform().env().parsed("STACK_SECRET").unwrap();
         Self {
-            api: Api::new(routes(app, gate)),
-            store,
-            hand,
+            app: posthaste_testkit::TestApp::on(services, App::from_env, routes).await,
             zone,
-            sealer,
-            queues,
-            tenant,
+            sealer: Arc::new(sealer),
         }
     }
 

@@ -9,18 +9,14 @@ mod twice;
 use std::collections::BTreeMap;
 
 use bytes::Bytes;
-use posthaste_blob::Blob;
 use posthaste_model::{Category, Event, EventKind, MessageId, Timestamp, Verp};
 use posthaste_queue::{BatchResult, EventBatch, SqsEvent};
-use posthaste_render::KeyRing;
 use posthaste_store::{
     AttemptOutcome, Claim, Claimant, CopyState, Described, Recipient, Store, Suppressed,
     SuppressionList,
 };
-use posthaste_testkit::{Queues, Tenant, TestClock, entropy, sqs_event, table};
+use posthaste_testkit::{Queues, Services, Tenant, TestClock, entropy, sqs_event};
 use ses_feedback::{App, accept, handle};
-
-const SECRET: &str = "1:MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE";
 
 pub(crate) const EMAIL: &str = "ann@example.com";
 
@@ -31,40 +27,27 @@ pub(crate) struct TestApp {
     pub(crate) queues: Queues,
     pub(crate) tenant: Tenant,
     pub(crate) message: MessageId,
-    keys: KeyRing,
 }
 
 impl TestApp {
     /// A copy that SES has taken.
     pub(crate) async fn new() -> Self {
-        let desk = Self::empty().await;
-        desk.claimed().await;
-        desk.recorded(CopyState::Handed).await;
-        desk
+        let service = Self::empty().await;
+        service.claimed().await;
+        service.recorded(CopyState::Handed).await;
+        service
     }
 
     /// Without any copy.
     pub(crate) async fn empty() -> Self {
-        let (store, hand, queues) = (table().await, TestClock::default(), Queues::start());
-        let keys: KeyRing = SECRET.parse().unwrap();
-        let app = App {
-            store: store.clone(),
-            feedback: queues.queue("feedback"),
-            events: queues.queue("events"),
-            blob: Blob::memory(),
-            keys: keys.clone(),
-            bounce_domain: Some("bounce.post.example".parse().unwrap()),
-            clock: hand.clock(),
-            at_once: 4,
-        };
+        let services = Services::start().await.var("AT_ONCE", "4");
         Self {
-            tenant: Tenant::new(&store, "owner", hand.now()).await,
+            tenant: Tenant::new(&services.store, "owner", services.clock.now()).await,
             message: entropy().message_id(),
-            app,
-            store,
-            hand,
-            queues,
-            keys,
+            app: services.open(App::from_env),
+            store: services.store,
+            hand: services.clock,
+            queues: services.queues,
         }
     }
 
@@ -119,7 +102,7 @@ impl TestApp {
             message: self.message.clone(),
             recipient: 3,
         };
-        let mark = self.keys.mark(&verp.claim());
+        let mark = self.app.keys.mark(&verp.claim());
         format!("{}@bounce.post.example", verp.local(mark))
     }
 

@@ -5,38 +5,28 @@
 mod accounts;
 mod credits;
 
-use posthaste_http::{Authorizer, RateLimits};
-use posthaste_store::Store;
-use posthaste_testkit::{Api, Response, Tenant, TestClock, entropy, table};
+use std::ops::Deref;
+
+use posthaste_testkit::Response;
 use serde_json::{Value, json};
 use subusers::{App, routes};
 
 pub(crate) const ALL: &str = "/v3/subusers";
 
 /// One account, its full key, and an instance that serves it.
-pub(crate) struct TestApp {
-    pub(crate) store: Store,
-    pub(crate) hand: TestClock,
-    pub(crate) api: Api,
-    pub(crate) tenant: Tenant,
+pub(crate) struct TestApp(posthaste_testkit::TestApp);
+
+impl Deref for TestApp {
+    type Target = posthaste_testkit::TestApp;
+
+    fn deref(&self) -> &Self::Target {
+        &self.0
+    }
 }
 
 impl TestApp {
     pub(crate) async fn new() -> Self {
-        let (store, hand) = (table().await, TestClock::default());
-        let tenant = Tenant::new(&store, "parent", hand.now()).await;
-        let app = App {
-            store: store.clone(),
-            clock: hand.clock(),
-            entropy: entropy(),
-        };
-        let gate = Authorizer::new(store.clone(), hand.clock(), RateLimits::default());
-        Self {
-            api: Api::new(routes(app, gate)),
-            store,
-            hand,
-            tenant,
-        }
+        Self(posthaste_testkit::TestApp::new(App::from_env, routes).await)
     }
 
     pub(crate) async fn create(&self, username: &str) -> Response {

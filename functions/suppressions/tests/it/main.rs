@@ -9,36 +9,28 @@
 mod asm;
 mod lists;
 
+use std::ops::Deref;
+
 use axum::http::Method;
-use posthaste_http::{Authorizer, RateLimits};
-use posthaste_store::{Mark, Store, SuppressionList};
-use posthaste_testkit::{Api, Response, Tenant, TestClock, table};
+use posthaste_store::{Mark, SuppressionList};
+use posthaste_testkit::Response;
 use serde_json::Value;
 use suppressions::{App, routes};
 
 /// One account, its full key, and an instance that serves it.
-pub(crate) struct TestApp {
-    pub(crate) store: Store,
-    pub(crate) hand: TestClock,
-    pub(crate) api: Api,
-    pub(crate) tenant: Tenant,
+pub(crate) struct TestApp(posthaste_testkit::TestApp);
+
+impl Deref for TestApp {
+    type Target = posthaste_testkit::TestApp;
+
+    fn deref(&self) -> &Self::Target {
+        &self.0
+    }
 }
 
 impl TestApp {
     pub(crate) async fn new() -> Self {
-        let (store, hand) = (table().await, TestClock::default());
-        let tenant = Tenant::new(&store, "owner", hand.now()).await;
-        let app = App {
-            store: store.clone(),
-            clock: hand.clock(),
-        };
-        let gate = Authorizer::new(store.clone(), hand.clock(), RateLimits::default());
-        Self {
-            api: Api::new(routes(app, gate)),
-            store,
-            hand,
-            tenant,
-        }
+        Self(posthaste_testkit::TestApp::new(App::from_env, routes).await)
     }
 
     pub(crate) async fn call(&self, method: Method, path: &str, body: &Value) -> Response {

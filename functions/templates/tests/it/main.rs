@@ -7,33 +7,26 @@ mod previews;
 mod rules;
 mod versions;
 
-use posthaste_http::{Authorizer, RateLimits};
-use posthaste_testkit::{Api, Response, Tenant, TestClock, entropy, table};
+use std::ops::Deref;
+
+use posthaste_testkit::Response;
 use serde_json::{Value, json};
 use templates::{App, routes};
 
 /// One account, its full key, and an instance that serves it.
-pub(crate) struct TestApp {
-    pub(crate) hand: TestClock,
-    pub(crate) api: Api,
-    pub(crate) tenant: Tenant,
+pub(crate) struct TestApp(posthaste_testkit::TestApp);
+
+impl Deref for TestApp {
+    type Target = posthaste_testkit::TestApp;
+
+    fn deref(&self) -> &Self::Target {
+        &self.0
+    }
 }
 
 impl TestApp {
     pub(crate) async fn new() -> Self {
-        let (store, hand) = (table().await, TestClock::default());
-        let tenant = Tenant::new(&store, "owner", hand.now()).await;
-        let app = App {
-            store: store.clone(),
-            clock: hand.clock(),
-            entropy: entropy(),
-        };
-        let gate = Authorizer::new(store, hand.clock(), RateLimits::default());
-        Self {
-            api: Api::new(routes(app, gate)),
-            hand,
-            tenant,
-        }
+        Self(posthaste_testkit::TestApp::new(App::from_env, routes).await)
     }
 
     pub(crate) async fn post(&self, path: &str, body: &Value) -> Response {

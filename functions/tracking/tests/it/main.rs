@@ -5,45 +5,40 @@
 mod machines;
 mod preferences;
 
+use std::ops::Deref;
+
 use http::Method;
-use posthaste_http::{Authorizer, RateLimits};
 use posthaste_model::{AccountId, EventKind, MessageId, Timestamp};
 use posthaste_queue::EventBatch;
 use posthaste_render::{KeyRing, LinkAction, LinkPart, LinkToken};
-use posthaste_store::{GroupSaved, Store, SuppressionList};
-use posthaste_testkit::{Api, Queues, Response, Tenant, TestClock, entropy, table};
+use posthaste_store::{GroupSaved, SuppressionList};
+use posthaste_testkit::{Response, Services};
 use tracking::{App, routes};
 
 const EMAIL: &str = "Reader@example.com";
 
 struct TestApp {
-    store: Store,
-    queues: Queues,
-    api: Api,
+    app: posthaste_testkit::TestApp,
     account: AccountId,
     keys: KeyRing,
 }
 
+impl Deref for TestApp {
+    type Target = posthaste_testkit::TestApp;
+
+    fn deref(&self) -> &Self::Target {
+        &self.app
+    }
+}
+
 impl TestApp {
     async fn new() -> Self {
-        let (store, hand, queues) = (table().await, TestClock::default(), Queues::start());
-        let tenant = Tenant::new(&store, "owner", hand.now()).await;
-        let keys = ring(&[(1, [7; 32])]);
-        let app = App {
-            store: store.clone(),
-            events: queues.queue("events"),
-            keys: keys.clone(),
-            clock: hand.clock(),
-            entropy: entropy(),
-        };
-        let gate = Authorizer::new(store.clone(), hand.clock(), RateLimits::default());
-        Self {
-            api: Api::new(routes(app, gate)),
-            account: tenant.account.id,
-            store,
-            queues,
-            keys,
-        }
+        let secret = "1:BwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwc";
+        let services = Services::start().await.var("STACK_SECRET", secret);
+        let keys = secret.parse().unwrap();
+        let app = posthaste_testkit::TestApp::on(services, App::from_env, routes).await;
+        let account = app.tenant.account.id.clone();
+        Self { app, account, keys }
     }
 
     fn link(&self, path: &str, action: LinkAction) -> String {

@@ -4,7 +4,6 @@ use posthaste_model::{EmailAddress, EventKind};
 use posthaste_queue::{Job, JobBody};
 use posthaste_store::{Account, SenderLink};
 use posthaste_testkit::Tenant;
-use webhook_fanout::Forwarding;
 
 use crate::office::TestEnv;
 
@@ -31,11 +30,7 @@ impl TestEnv {
 
     /// An office whose account wants both told, to addresses that nothing is known of.
     async fn unconfirmed() -> Self {
-        let mut office = Self::open().await;
-        office.app.forwarding = Some(Forwarding {
-            send: office.queues.queue("send"),
-            from: EmailAddress::parse("no-reply@post.example").unwrap(),
-        });
+        let office = Self::open().await;
         let account = Account::new(office.account.clone(), "owner", office.hand.now());
         assert!(office.store.create_account(&account).await.unwrap());
         let done = office.store.change_settings(&office.account, |settings| {

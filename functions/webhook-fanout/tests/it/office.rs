@@ -1,20 +1,14 @@
 //! The worker with everything around it, in memory.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 use std::time::Duration;
 
 use posthaste_model::{AccountId, Entropy, Event, EventKind, MessageId, Timestamp};
-use posthaste_queue::{Bus, EventBatch, WebhookRetry};
+use posthaste_queue::{EventBatch, WebhookRetry};
 use posthaste_store::{Claim, Claimant, CreateOutcome, Described, Signing, Store, Webhook};
-use posthaste_testkit::{Queues, Receiver, TestClock, sqs_event, table};
-use posthaste_webhook::{
-    Config, Guard, KeyPair, Sealer, Tokens, WebhookClient, oauth_place, signing_place,
-};
-use webhook_fanout::{App, RetryPolicy, Watch, handle};
-
-/// The stack's secret in these tests.
-const SECRET: &str = "1:MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY";
+use posthaste_testkit::{Queues, Receiver, Services, TestClock, sqs_event, table};
+use posthaste_webhook::{Config, Guard, KeyPair, WebhookClient, oauth_place, signing_place};
+use webhook_fanout::{App, handle};
 
 pub(crate) const SOON: Duration = Duration::from_secs(5);
 
@@ -25,15 +19,21 @@ pub(crate) struct TestEnv {
     pub(crate) store: Store,
     pub(crate) account: AccountId,
     pub(crate) entropy: Entropy,
+    services: Services,
 }
 
-/// The limits of a client that does not wait long for the silent.
-pub(crate) fn impatient() -> Config {
-    Config {
+/// The worker of one process. It does not wait long for the silent.
+fn worker(services: &Services, entropy: &Entropy) -> App {
+    let mut app = services.open(App::from_env);
+    app.client = WebhookClient::open(Config {
         guard: Guard::with_loopback(),
         total: Duration::from_millis(300),
         ..Config::default()
-    }
+    })
+    .unwrap();
+    // The same in every run.
+    app.entropy = entropy.clone();
+    app
 }
 
 impl TestEnv {
@@ -42,53 +42,31 @@ impl TestEnv {
     }
 
     pub(crate) fn over(store: Store) -> Self {
+        let services = Services::on(store).var("AT_ONCE", "16");
+        services.clock.set(Timestamp(1_795_820_482));
         let entropy = Entropy::counting();
-        let hand = TestClock::at(Timestamp(1_795_820_482));
-        let queues = Queues::start();
-        let sealer: Sealer = SECRET.parse().unwrap();
-        let app = App {
-            store: store.clone(),
-            events: queues.queue("events"),
-            retries: queues.queue("retries"),
-            bus: Bus::log(),
-            forwarding: None,
-            client: WebhookClient::open(impatient()).unwrap(),
-            tokens: Arc::new(Tokens::new(hand.clock())),
-            sealer: Arc::new(sealer),
-            breaker: Arc::default(),
-            clock: hand.clock(),
-            entropy: entropy.clone(),
-            retry_policy: RetryPolicy::default(),
-            publish_events: false,
-            searchable: None,
-            concurrency: 16,
-            watch: Watch::nobody(),
-        };
         Self {
+            app: worker(&services, &entropy),
+            hand: services.clock.clone(),
+            queues: services.queues.clone(),
+            store: services.store.clone(),
             account: entropy.account_id(),
-            app,
-            hand,
-            queues,
-            store,
             entropy,
+            services,
         }
     }
 
     /// The same worker in another process: it shares the table and the queues, and knows nothing
     /// of what this one has seen.
     pub(crate) fn twin(&self) -> Self {
-        let app = App {
-            breaker: Arc::default(),
-            tokens: Arc::new(Tokens::new(self.hand.clock())),
-            ..self.app.clone()
-        };
         Self {
-            app,
+            app: worker(&self.services, &self.entropy),
             hand: self.hand.clone(),
             queues: self.queues.clone(),
             store: self.store.clone(),
             account: self.account.clone(),
             entropy: self.entropy.clone(),
+            services: self.services.clone(),
         }
     }
 

@@ -1,4 +1,4 @@
-//! Lists the files of a data folder, to distinguish a lost file from one not yet created.
+//! Lists the parts of a data folder, to distinguish a lost one from one not yet created.
 //!
 //! `folder.json` lists them. It is written, empty, before the first of them, and after each start
 //! with those that were opened. A folder of 0.1 has no list: there, the files that a host or an
@@ -14,35 +14,58 @@ use serde::{Deserialize, Serialize};
 /// The list.
 pub(super) const LIST: &str = "folder.json";
 
-/// A file in the folder, and what is lost with it.
+/// A file or folder in the folder, and what is lost with it.
 pub(super) struct DataFile {
     pub(super) name: &'static str,
+    /// `file` or `folder`.
+    pub(super) kind: &'static str,
     pub(super) holds: &'static str,
-    /// Whether the host does not start without it.
-    pub(super) needed: bool,
+    pub(super) needed: Needed,
 }
 
-/// The files of a host; an operator's command creates the first two as well.
-pub(super) const PARTS: [DataFile; 4] = [
+/// When the host does not start without a part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Needed {
+    Always,
+    /// While a job that waits names something in it (see `blobs`).
+    WhileNamed,
+    Never,
+}
+
+/// The folder of large bodies.
+pub(super) const BLOBS: DataFile = DataFile {
+    name: "blobs",
+    kind: "folder",
+    holds: "large mails and received mail",
+    needed: Needed::WhileNamed,
+};
+
+/// The parts of a host; an operator's command of release 0.1 creates the first two only.
+pub(super) const PARTS: [DataFile; 5] = [
     DataFile {
         name: "table.db",
+        kind: "file",
         holds: "accounts, keys and the states of mails",
-        needed: true,
+        needed: Needed::Always,
     },
     DataFile {
         name: "queue.db",
+        kind: "file",
         holds: "mail that is still to be sent",
-        needed: true,
+        needed: Needed::Always,
     },
     DataFile {
         name: "stack-secret",
+        kind: "file",
         holds: "the secret that opens sealed settings and proves links",
-        needed: true,
+        needed: Needed::Always,
     },
+    BLOBS,
     DataFile {
         name: "mailbox.sqlite",
+        kind: "file",
         holds: "the recorded mails",
-        needed: false,
+        needed: Needed::Never,
     },
 ];
 
@@ -53,9 +76,9 @@ struct DataFiles {
     files: Vec<String>,
 }
 
-/// Whether a file is there and not empty.
+/// Whether a folder is there, or a file that is not empty. A folder often is: most mail is small.
 fn is_there(root: &Path, name: &str) -> bool {
-    fs::metadata(root.join(name)).is_ok_and(|file| file.len() > 0)
+    fs::metadata(root.join(name)).is_ok_and(|part| part.is_dir() || part.len() > 0)
 }
 
 /// The parts that the folder should have.
@@ -93,7 +116,7 @@ pub(super) fn lost(root: &Path, expected: &[String]) -> Vec<&'static DataFile> {
         .collect()
 }
 
-/// Lists the files that exist now.
+/// Lists the parts that exist now.
 pub(super) fn note(root: &Path) -> io::Result<()> {
     let there = PARTS.iter().filter(|part| is_there(root, part.name));
     write(root, there.map(|part| part.name.to_owned()).collect())

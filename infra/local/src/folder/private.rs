@@ -49,14 +49,18 @@ fn restrict(path: &Path, mode: u32) -> io::Result<()> {
     }
 }
 
-/// Creates, for the owner only, the files and the folder that other libraries would create with the
-/// mode of the process.
+/// Creates, for the owner only, the files that other libraries would create with the mode of the
+/// process.
 pub(super) fn make(root: &Path) -> io::Result<()> {
     for name in ["table.db", "queue.db"] {
         let mut options = OpenOptions::new();
         options.create(true).append(true).mode(0o600);
         options.open(root.join(name))?;
     }
-    let mut blobs = DirBuilder::new();
-    blobs.recursive(true).mode(0o700).create(root.join("blobs"))
+    Ok(())
+}
+
+/// The same for a folder; one that is there stays.
+pub(super) fn make_folder(path: &Path) -> io::Result<()> {
+    DirBuilder::new().recursive(true).mode(0o700).create(path)
 }

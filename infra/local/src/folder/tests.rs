@@ -7,6 +7,8 @@ use rusqlite::Connection;
 use super::parts::{LIST, PARTS};
 use super::*;
 
+mod lost_blobs;
+
 /// A folder in which a host has run and stopped.
 fn used(root: &Path) {
     let folder = Folder::open(root).unwrap();
@@ -69,7 +71,8 @@ fn a_file_in_the_way_is_one_clear_line() {
 
 #[test]
 fn what_was_lost_is_not_started_anew() {
-    for part in &PARTS {
+    let files = PARTS.iter().filter(|part| part.kind == "file");
+    for part in files {
         // As this release leaves a folder, and as 0.1 did: without a list.
         for (emptied, listed) in [(true, true), (false, true), (true, false), (false, false)] {
             let dir = tempfile::tempdir().unwrap();
@@ -84,7 +87,7 @@ fn what_was_lost_is_not_started_anew() {
                 fs::remove_file(dir.path().join(LIST)).unwrap();
             }
             let opened = Folder::open(dir.path());
-            if !part.needed {
+            if part.needed == Needed::Never {
                 opened.expect("the host starts without its mailbox");
                 continue;
             }

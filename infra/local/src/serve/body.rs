@@ -1,8 +1,8 @@
-//! Bodies: request bodies count against a budget and may not pause for long; the end of the
-//! response body ends the request.
+//! Bodies: request bodies count against a budget, may not pause for long and tell who is waited
+//! for; the end of the response body ends the request.
 
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
@@ -28,7 +28,8 @@ impl Reservation {
         }
     }
 
-    fn cover(&self, bytes: usize) -> bool {
+    /// Extends the part to this many bytes; `false` when there is not enough left.
+    pub(super) fn cover(&self, bytes: usize) -> bool {
         let mut grant = self.grant.lock().unwrap_or_else(PoisonError::into_inner);
         self.budget.cover(&mut grant, bytes)
     }
@@ -40,31 +41,78 @@ impl Reservation {
     }
 }
 
+/// Whether a request waits for its client or for the service.
+///
+/// The body is read by the task that answers the request, so what that task sees after it has
+/// polled the service is current.
+#[derive(Debug)]
+pub(super) struct Upload {
+    /// Since when the service has what it wants of the body; `None` while it waits for bytes.
+    working_since: Mutex<Option<Instant>>,
+}
+
+impl Upload {
+    /// Of a request whose head was just read.
+    pub(super) fn new() -> Self {
+        Self {
+            working_since: Mutex::new(Some(Instant::now())),
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<Instant>> {
+        // It is set in one step.
+        self.working_since
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Since when the service has worked without waiting for its client; `None` while it waits.
+    pub(super) fn working_since(&self) -> Option<Instant> {
+        *self.lock()
+    }
+
+    /// The service waits for bytes. Returns whether it only begins to.
+    fn wait(&self) -> bool {
+        self.lock().take().is_some()
+    }
+
+    /// Bytes, the end of the body or a failure reached the service.
+    fn arrive(&self) {
+        *self.lock() = Some(Instant::now());
+    }
+
+    /// The service reads no further.
+    fn leave(&self) {
+        self.lock().get_or_insert_with(Instant::now);
+    }
+}
+
 /// A request body.
 pub(super) struct RequestBody {
     inner: Incoming,
     reservation: Arc<Reservation>,
+    upload: Arc<Upload>,
     /// Bytes that have arrived.
     length: usize,
     longest_pause: Duration,
     /// Runs while the body waits for bytes.
     pause: Pin<Box<Sleep>>,
-    waiting: bool,
 }
 
 impl RequestBody {
     pub(super) fn new(
         inner: Incoming,
         reservation: Arc<Reservation>,
+        upload: Arc<Upload>,
         longest_pause: Duration,
     ) -> Self {
         Self {
             inner,
             reservation,
+            upload,
             length: 0,
             longest_pause,
             pause: Box::pin(tokio::time::sleep(longest_pause)),
-            waiting: false,
         }
     }
 }
@@ -78,15 +126,14 @@ impl hyper::body::Body for RequestBody {
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Self::Error>>> {
         let Poll::Ready(polled) = Pin::new(&mut self.inner).poll_frame(cx) else {
-            if !self.waiting {
-                self.waiting = true;
+            if self.upload.wait() {
                 let end = Instant::now() + self.longest_pause;
                 self.pause.as_mut().reset(end);
             }
             ready!(self.pause.as_mut().poll(cx));
             return Poll::Ready(Some(Err(BodyFault::Stalled.into())));
         };
-        self.waiting = false;
+        self.upload.arrive();
         let Some(frame) = polled else {
             return Poll::Ready(None);
         };
@@ -106,6 +153,12 @@ impl hyper::body::Body for RequestBody {
 
     fn size_hint(&self) -> SizeHint {
         self.inner.size_hint()
+    }
+}
+
+impl Drop for RequestBody {
+    fn drop(&mut self) {
+        self.upload.leave();
     }
 }
 

@@ -3,7 +3,7 @@
 use std::convert::Infallible;
 use std::future::poll_fn;
 use std::net::SocketAddr;
-use std::pin::pin;
+use std::pin::{Pin, pin};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::Poll;
 use std::time::Duration;
@@ -17,14 +17,14 @@ use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
-use posthaste_http::Rejection;
+use posthaste_http::{BodyRoom, Rejection};
 use posthaste_listen::{Budget, ConnectionLimiter, Permit};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::watch;
-use tokio::time::{Instant, sleep_until, timeout};
+use tokio::time::{Instant, sleep_until};
 use tower::ServiceExt as _;
 
-use super::body::{RequestBody, Reservation, ResponseBody};
+use super::body::{RequestBody, Reservation, ResponseBody, Upload};
 use super::limits::HttpLimits;
 use super::progress::{Progress, Watched};
 
@@ -164,18 +164,23 @@ async fn answer(
         reservation: Arc::clone(&reservation),
         streaming: None,
     };
+    let upload = Arc::new(Upload::new());
     let mut request = request.map(|body| {
         Body::new(RequestBody::new(
             body,
             Arc::clone(&reservation),
+            Arc::clone(&upload),
             shared.limits.body,
         ))
     });
     request.extensions_mut().insert(ConnectInfo(place.peer));
+    let counted = Arc::clone(&reservation);
+    let room = BodyRoom::new(move |bytes| counted.cover(bytes));
+    request.extensions_mut().insert(room);
     let mut answering = pin!(shared.router.clone().oneshot(request));
-    let answered = match timeout(shared.limits.long_wait, answering.as_mut()).await {
-        Ok(answered) => answered,
-        Err(_) => {
+    let answered = match unless_long(answering.as_mut(), &upload, shared.limits.long_wait).await {
+        Some(answered) => answered,
+        None => {
             // At capacity it stays where it is counted.
             underway.streaming = place.move_to_streams();
             answering.await
@@ -194,6 +199,30 @@ async fn answer(
         }
     }
     Ok(response.map(|body| ResponseBody::new(body, underway)))
+}
+
+/// The answer; `None` as soon as the service has worked on it for so long. While it waits for bytes
+/// of the request's body no time passes: a client could make any request long by sending slowly.
+async fn unless_long<F: Future>(
+    mut answering: Pin<&mut F>,
+    upload: &Upload,
+    long_wait: Duration,
+) -> Option<F::Output> {
+    let mut watch = pin!(sleep_until(Instant::now() + long_wait));
+    poll_fn(|cx| {
+        if let Poll::Ready(answered) = answering.as_mut().poll(cx) {
+            return Poll::Ready(Some(answered));
+        }
+        let Some(since) = upload.working_since() else {
+            return Poll::Pending;
+        };
+        let deadline = since + long_wait;
+        if watch.deadline() != deadline {
+            watch.as_mut().reset(deadline);
+        }
+        watch.as_mut().poll(cx).map(|()| None)
+    })
+    .await
 }
 
 fn is_stream(response: &Response<Body>) -> bool {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use posthaste_listen::ConnectionLimits;
+use posthaste_listen::{ConnectionLimits, Refusals};
 
 /// Connections of one port.
 const CONNECTIONS: usize = 1024;
@@ -30,16 +30,18 @@ const ANSWER: Duration = Duration::from_secs(30);
 
 const HANDSHAKE: Duration = Duration::from_secs(10);
 
-/// A request that takes longer to answer is a long wait.
+/// A request that takes longer to answer, once it was received, is a long wait.
 const LONG_WAIT: Duration = Duration::from_secs(10);
 
-/// Bytes of request bodies that are being received or handled, over all connections of the process.
+/// Bytes of request bodies that are being received or handled, and of what they are unpacked to,
+/// over all connections of the process.
 const BODIES: usize = 256 * 1024 * 1024;
 
 /// The limits of an HTTP port.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HttpLimits {
-    /// Open connections; one more is answered 503 and closed.
+    /// Open connections; one more is answered 503 and closed, or only closed when many are being
+    /// answered so.
     pub connections: ConnectionLimits,
     /// Event streams and requests that wait long; they leave their place among `connections` to
     /// others. A stream more is answered 503.
@@ -54,9 +56,11 @@ pub struct HttpLimits {
     pub answer: Duration,
     /// For the TLS handshake.
     pub handshake: Duration,
-    /// For an answer to begin before its request counts among `streams`.
+    /// For an answer to begin, after the service has read what it wants of the request's body,
+    /// before the request counts among `streams`.
     pub long_wait: Duration,
-    /// Bytes of request bodies in progress; a body that no longer fits is answered 503.
+    /// Bytes of request bodies in progress, packed and unpacked; a body that no longer fits is
+    /// answered 503.
     pub bodies: usize,
 }
 
@@ -93,5 +97,12 @@ impl HttpLimits {
             .per_client
             .max(per_client.min(self.streams.all));
         self
+    }
+
+    /// The most sockets that clients of a port hold at a time: clients that are being turned away
+    /// hold some too.
+    pub(crate) fn most_sockets(&self) -> usize {
+        let served = self.connections.all.saturating_add(self.streams.all);
+        served.saturating_add(Refusals::AT_A_TIME)
     }
 }

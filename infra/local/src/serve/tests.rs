@@ -10,12 +10,12 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::http::header::CONTENT_TYPE;
 use axum::routing::{get, post};
+use axum::{Extension, Router};
 use futures_util::stream;
-use posthaste_http::RawBody;
+use posthaste_http::{BodyRoom, RawBody, no_room};
 use posthaste_listen::{Budget, ConnectionLimits};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, DuplexStream};
 use tokio::sync::{Mutex, Notify, mpsc, watch};
@@ -48,7 +48,7 @@ impl Listen for Pipes {
 /// A running port.
 struct Port {
     pipes: mpsc::UnboundedSender<Accepted>,
-    /// Lets a request to `GET /wait` be answered.
+    /// Lets a request to `/wait` be answered.
     go: Arc<Notify>,
     stop: watch::Sender<bool>,
     running: JoinHandle<()>,
@@ -69,6 +69,18 @@ impl Port {
                 "went"
             }
         };
+        let waiting = go.clone();
+        // As a handler does that unpacks a body to four times its size.
+        let unpack = move |Extension(room): Extension<BodyRoom>, RawBody(body): RawBody| {
+            let go = waiting.clone();
+            async move {
+                if !room.cover(body.len() * 5) {
+                    return Err(no_room());
+                }
+                go.notified().await;
+                Ok("went")
+            }
+        };
         let live = || async {
             let events = stream::pending::<Result<Bytes, Infallible>>();
             (
@@ -80,7 +92,7 @@ impl Port {
             .route("/", get(|| async { ([("x-message-id", "7")], "hello") }))
             .route("/large", get(|| async { vec![b'x'; LARGE] }))
             .route("/live", get(live))
-            .route("/wait", get(wait))
+            .route("/wait", get(wait).post(unpack))
             .route(
                 "/length",
                 post(|RawBody(body): RawBody| async move { body.len().to_string() }),
@@ -133,7 +145,11 @@ impl Client {
 
     /// The beginning of a request with a body of so many bytes.
     async fn post(&mut self, length: usize) {
-        let head = format!("POST /length HTTP/1.1\r\nHost: x\r\nContent-Length: {length}\r\n\r\n");
+        self.post_to("/length", length).await;
+    }
+
+    async fn post_to(&mut self, path: &str, length: usize) {
+        let head = format!("POST {path} HTTP/1.1\r\nHost: x\r\nContent-Length: {length}\r\n\r\n");
         self.say(&head).await;
     }
 

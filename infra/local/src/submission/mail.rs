@@ -2,7 +2,7 @@
 
 use posthaste_mime::submitted::{SubmittedHead, received};
 use posthaste_model::{EmailAddress, Mail, Mailbox, Personalization, Raw, Submitted, Timestamp};
-use posthaste_smtpapi::{HeaderContext, Instructions, MOST_COPIED, REASON, read};
+use posthaste_smtpapi::{HeaderContext, Instructions, MOST_BYTES, MOST_COPIED, REASON, read};
 use posthaste_smtpd::{SmtpEnvelope, SmtpReply};
 
 /// A submitted message.
@@ -72,7 +72,14 @@ fn people(
     for one in &mut all {
         let own = posthaste_render::substituted(args, &one.substitutions, sections);
         let own = own.map_err(|error| error.to_string())?;
-        copied += own.iter().map(|(k, v)| k.len() + v.len()).sum::<usize>();
+        let size = own.iter().map(|(k, v)| k.len() + v.len()).sum::<usize>();
+        // They come with every event, and the row of a copy has room for so many.
+        if size > MOST_BYTES {
+            return Err(format!(
+                "unique_args: more than {MOST_BYTES} bytes for a recipient, once substituted"
+            ));
+        }
+        copied += size;
         if copied > MOST_COPIED {
             return Err(format!(
                 "unique_args: more than {MOST_COPIED} bytes for all recipients together"
@@ -197,6 +204,19 @@ mod tests {
             let whole = mail.submitted.as_ref().unwrap();
             assert_eq!(whole.refused.as_deref(), Some(REASON), "{header}");
             assert_eq!(recipients(&mail), ["a@example.com"]);
+        }
+    }
+
+    #[test]
+    fn unique_arguments_that_grow_past_their_limit_drop_the_mail() {
+        for (times, dropped) in [(99, false), (100, true)] {
+            let (tags, value) = ("-n-".repeat(times), "v".repeat(100));
+            let header = format!(
+                "X-SMTPAPI: {{\"sub\": {{\"-n-\": \"{value}\"}}, \"unique_args\": {{\"k\": \"{tags}\"}}}}\r\n"
+            );
+            let mail = compose_of(&header, &["a@example.com"]).unwrap();
+            let reason = mail.submitted.unwrap().refused;
+            assert_eq!(reason.is_some(), dropped, "{times}");
         }
     }
 

@@ -2,32 +2,18 @@
 
 use std::net::SocketAddr;
 
-use posthaste_http::RateLimits;
-use posthaste_testkit::{Tenant, TestClock, entropy};
+use posthaste_testkit::{Services, Tenant};
 
 use super::*;
-use crate::deps::SEND;
-use crate::engine::Engine;
-use crate::table::Table;
 
 /// A port on a table and a queue in memory, and a key that may send.
 async fn door(open: bool, disk: Disk) -> (Submission, String) {
-    let hand = TestClock::default();
-    let table = Table::start(None).await.unwrap();
-    let engine = Engine::start(None, hand.clock()).unwrap();
-    let tenant = Tenant::new(&table.store, "owner", hand.now()).await;
+    let services = Services::start().await.any_sender();
+    let services = services.var("HORIZON_SECONDS", "3600");
+    let tenant = Tenant::new(&services.store, "owner", services.clock.now()).await;
     let door = Submission {
-        app: App {
-            store: table.store.clone(),
-            queue: engine.queue(SEND),
-            blob: posthaste_blob::Blob::memory(),
-            clock: hand.clock(),
-            entropy: entropy(),
-            limits: mail_send::SendLimits { horizon: 3600 },
-            senders: mail_send::Senders::Any,
-            templates: mail_send::Templates::default(),
-        },
-        gate: Authorizer::new(table.store.clone(), hand.clock(), RateLimits::default()),
+        app: services.open(App::from_env),
+        gate: services.gate(),
         hostname: "post.example".parse().unwrap(),
         open: open.then(|| tenant.key.clone()),
         disk,

@@ -47,6 +47,30 @@ async fn bodies_in_progress_share_one_amount_of_memory() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn what_a_body_is_unpacked_to_takes_of_the_same_memory() {
+    let port = port(512 * KIB);
+    let mut packed = port.connect();
+    packed.post_to("/wait", 80 * KIB).await;
+    send(&mut packed, 80 * KIB).await;
+    // 400 KiB are taken.
+    let mut plain = port.connect();
+    plain.post(200 * KIB).await;
+    let said = plain.0.write_all(&vec![b'x'; 200 * KIB]).await;
+    check_no_room(&plain.hear_all().await);
+    drop(said);
+    let mut second = port.connect();
+    second.post_to("/wait", 40 * KIB).await;
+    send(&mut second, 40 * KIB).await;
+    check_no_room(&second.hear("try again later\"}]}").await);
+
+    port.go.notify_one();
+    packed.hear("went").await;
+    second.post(500 * KIB).await;
+    send(&mut second, 500 * KIB).await;
+    second.hear("\r\n\r\n512000").await;
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_client_that_goes_gives_its_part_back() {
     let port = port(512 * KIB);
     let mut gone = port.connect();

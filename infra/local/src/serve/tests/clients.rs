@@ -113,6 +113,55 @@ async fn streams_and_long_waits_are_counted_apart() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_slow_upload_is_no_long_wait_but_what_follows_it_may_be() {
+    let port = Port::open(HttpLimits {
+        connections: limits(1, 1),
+        ..HttpLimits::default()
+    });
+    let mut slow = port.connect();
+    slow.post_to("/wait", 20).await;
+    for _ in 0..19 {
+        pass(5).await;
+        slow.say("x").await;
+    }
+    pass(20).await;
+    check_refused(&port.connect().hear_all().await);
+    // From here on the client waits for the service.
+    slow.say("x").await;
+    pass(9).await;
+    check_refused(&port.connect().hear_all().await);
+    pass(2).await;
+    held(&port, 1, |_| IpAddr::from([192, 0, 2, 1])).await;
+    port.go.notify_one();
+    slow.hear("went").await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn slow_uploads_leave_the_places_of_streams_to_streams() {
+    let port = Port::open(HttpLimits {
+        connections: limits(4, 4),
+        streams: limits(1, 1),
+        ..HttpLimits::default()
+    });
+    let mut uploads = Vec::new();
+    for _ in 0..3 {
+        let mut client = port.connect();
+        client.post(20).await;
+        uploads.push(client);
+    }
+    for _ in 0..4 {
+        pass(5).await;
+        for client in &mut uploads {
+            client.say("x").await;
+        }
+    }
+    let mut live = port.connect();
+    live.get("/live").await;
+    let head = live.hear("\r\n\r\n").await;
+    assert!(head.starts_with("HTTP/1.1 200 OK\r\n"), "{head}");
+}
+
+#[tokio::test(start_paused = true)]
 async fn accepting_that_fails_is_logged_once_and_goes_on() {
     let lines = CapturedLog::kept();
     let port = Port::open(HttpLimits::default());

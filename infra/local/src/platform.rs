@@ -1,0 +1,143 @@
+//! What the functions of a local host are opened from: the same variables as on AWS, and the parts that this
+//! process holds instead of AWS's services. Everything in which a laptop differs stands here.
+
+use std::sync::Arc;
+
+use axum::http::Extensions;
+use posthaste_blob::Blob;
+use posthaste_identity::Resolver;
+use posthaste_mailer::Mailer;
+use posthaste_model::{Entropy, Hostname, PublicUrl};
+use posthaste_queue::{Bus, Queue};
+use posthaste_runtime::{Env, LocalServices, Platform};
+use posthaste_store::Store;
+
+use crate::answers::Answers;
+use crate::engine::Engine;
+use crate::start::{DnsSettings, HostSettings};
+
+/// Names of the queues.
+pub(crate) const SEND: &str = "send";
+pub(crate) const EVENTS: &str = "events";
+pub(crate) const RETRIES: &str = "retries";
+pub(crate) const INBOUND: &str = "inbound";
+pub(crate) const FEEDBACK: &str = "feedback";
+
+/// Parts that are started before the functions.
+pub(crate) struct HostParts<'a> {
+    pub(crate) store: Store,
+    pub(crate) engine: &'a Engine,
+    pub(crate) blob: Blob,
+    pub(crate) mailer: Mailer,
+    /// The key ring that signs links and seals secrets.
+    pub(crate) secret: String,
+    /// The base URL of this host for recipients.
+    pub(crate) public_url: PublicUrl,
+    /// Sees the answers of webhooks, for the mailbox page.
+    pub(crate) answers: &'a Answers,
+}
+
+/// The platform of a host with these settings.
+pub(crate) fn platform(settings: &HostSettings, parts: HostParts<'_>) -> Platform {
+    let queues = queues(parts.engine);
+    let services = LocalServices {
+        store: parts.store.clone(),
+        blob: parts.blob.clone(),
+        bus: Bus::log(),
+        queue: Arc::new(move |name| queues(name)),
+        limits: settings.limits.clone(),
+        any_sender: !settings.strict_senders,
+        process: process(&settings.entropy),
+        parts: own(settings, &parts),
+    };
+    let vars = variables(settings, &parts);
+    let (clock, entropy) = (settings.clock.clone(), settings.entropy.clone());
+    Platform::local(vars, services, clock, entropy)
+}
+
+/// What the template sets on AWS.
+fn variables(settings: &HostSettings, parts: &HostParts<'_>) -> Env {
+    let hostname = &settings.hostname;
+    let set = [
+        ("STACK_SECRET", parts.secret.clone()),
+        ("PUBLIC_URL", parts.public_url.to_string()),
+        ("HOSTNAME_OF_SERVICE", hostname.to_string()),
+        ("MAIL_HOSTNAME", hostname.to_string()),
+        ("MAIL_HOST", hostname.to_string()),
+        ("BOUNCE_DOMAIN", bounce_domain(settings).to_string()),
+        ("SYSTEM_SENDER", format!("no-reply@{hostname}")),
+        ("HORIZON_SECONDS", settings.horizon.to_string()),
+        ("SEARCH_DAYS", settings.search_days.to_string()),
+    ];
+    Env::new(move |name| {
+        let found = set.iter().find(|(known, _)| *known == name);
+        found.map(|(_, value)| value.clone())
+    })
+}
+
+fn bounce_domain(settings: &HostSettings) -> Hostname {
+    let given = settings.bounce_domain.clone();
+    given.unwrap_or_else(|| settings.hostname.bounce_domain())
+}
+
+/// What the functions take instead of making it from their variables.
+fn own(settings: &HostSettings, parts: &HostParts<'_>) -> Extensions {
+    let mut own = Extensions::new();
+    own.insert(parts.mailer.clone());
+    own.insert(parts.answers.watch());
+    // Receivers may run on this machine.
+    own.insert(settings.receivers());
+    own.insert(inbound_parse::SenderChecks(inbound_dns(
+        &settings.inbound_dns,
+    )));
+    // One variable on AWS, where each function has its own.
+    if let Some(filter) = settings.spam_filter.clone() {
+        own.insert(filter);
+    }
+    if let Some(filter) = settings.outgoing_spam_filter.clone() {
+        own.insert(delivery::Spam::new(filter));
+    }
+    // The embedded relay takes any envelope sender; a real one may look the domain up.
+    if settings.relay.is_some() && settings.bounce_domain.is_none() {
+        own.insert(delivery::Identity {
+            hostname: settings.hostname.clone(),
+            bounce_domain: None,
+        });
+    }
+    own
+}
+
+/// The queue that a variable names.
+fn queues(engine: &Engine) -> impl Fn(&str) -> Queue + Send + Sync + 'static {
+    let [send, events, retries, inbound, feedback] =
+        [SEND, EVENTS, RETRIES, INBOUND, FEEDBACK].map(|name| engine.queue(name));
+    move |variable| {
+        let queue = match variable {
+            "EVENTS_QUEUE_URL" => &events,
+            "RETRIES_QUEUE_URL" => &retries,
+            "INBOUND_QUEUE_URL" => &inbound,
+            "FEEDBACK_QUEUE_URL" => &feedback,
+            _ => &send,
+        };
+        queue.clone()
+    }
+}
+
+/// The domains of external senders are in the DNS, on a laptop as anywhere.
+fn inbound_dns(dns: &DnsSettings) -> Option<Resolver> {
+    match dns {
+        DnsSettings::Nobody => None,
+        DnsSettings::Zone(zone) => Some(Resolver::Zone(Arc::clone(zone))),
+        DnsSettings::System => Resolver::system()
+            .inspect_err(
+                |error| tracing::warn!(%error, "no DNS to ask about received mail: {error}"),
+            )
+            .ok(),
+    }
+}
+
+/// Unique across processes.
+fn process(entropy: &Entropy) -> String {
+    let [high, low] = [entropy.below(u64::MAX), entropy.below(u64::MAX)];
+    format!("local-{high:016x}{low:016x}")
+}
