@@ -179,8 +179,11 @@ impl Submission {
             now: self.app.clock.now(),
             horizon: self.app.limits.horizon,
         };
-        // Each recipient has arguments of its own.
-        let size = message.len() + envelope.to.len().saturating_mul(1024);
+        // Each recipient has arguments of its own, and with an `X-SMTPAPI` header they may be anything.
+        let size = match arrived.head.instructions {
+            Some(_) => posthaste_offload::UNKNOWN,
+            None => message.len() + envelope.to.len().saturating_mul(1024),
+        };
         let mail = posthaste_offload::run(size, || mail::compose(&arrived)).await?;
         let taken = mail_send::submit(&self.app, &caller, mail, message.len(), &id).await;
         taken.map_err(reply::of_mail)?;

@@ -69,9 +69,9 @@ pub enum RenderError {
     ReplyTo(#[from] InvalidAddress),
 }
 
-/// The remaining budget of one copy.
+/// What may still be written and done for one copy, or for the recipients of one mail together.
 #[derive(Debug)]
-pub(crate) struct Budget {
+pub struct Budget {
     bytes: usize,
     steps: usize,
 }
@@ -86,6 +86,16 @@ impl Default for Budget {
 }
 
 impl Budget {
+    /// What the unique arguments of this many recipients together may cost: as much as one copy, and a little for
+    /// each.
+    pub fn of_recipients(count: usize) -> Self {
+        const STEPS_OF_ONE: usize = 200;
+        Self {
+            bytes: MAX_OUTPUT,
+            steps: MAX_STEPS + STEPS_OF_ONE.saturating_mul(count),
+        }
+    }
+
     /// Appends, as long as the copy stays within its size.
     pub(crate) fn push(&mut self, out: &mut String, text: &str) -> Result<(), RenderError> {
         self.grow(text.len())?;

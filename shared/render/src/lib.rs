@@ -10,6 +10,7 @@ mod entity;
 mod finish;
 mod html;
 mod link;
+mod longest;
 mod plain;
 mod rewrite;
 pub mod settings;
@@ -20,7 +21,7 @@ mod token;
 mod unsubscribe;
 mod wire;
 
-pub use copy::{Input, Links, MAX_OUTPUT, RenderError, Rendered, render};
+pub use copy::{Budget, Input, Links, MAX_OUTPUT, RenderError, Rendered, render};
 pub use link::{CLICK_PATH, OPEN_PATH, PREFERENCES_PATH, TOKEN_PARAMETER, UNSUBSCRIBE_PATH};
 pub use plain::from_html as plain_from_html;
 pub use posthaste_model::AccountDefaults;

@@ -7,9 +7,8 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
-
 use crate::copy::{Budget, RenderError};
+use crate::longest::{Found, LongestKeys};
 
 /// How deep values may nest (API facts 2.6).
 const DEPTH: usize = 4;
@@ -19,28 +18,23 @@ const DEPTH: usize = 4;
 /// concerns sections.
 const MOST_TAG_BYTES: usize = 256 * 1024;
 
-/// Bytes of all tags together that use the fastest search. Its preparation takes time with the
-/// square of the longest tag: a tag of 256 KB would take hours.
-const FAST_TAG_BYTES: usize = 2_000;
-
-/// Bytes of a tag whose search costs as much as one step. Where a shorter tag matches, the search
-/// has read on for the longest, and reads the same bytes again for the next match.
-const TAG_BYTES_PER_STEP: usize = 256;
+/// Bytes of a value whose search for tags costs as much as one step.
+const BYTES_PER_STEP: usize = 256;
 
 /// The values with every tag in them replaced: unique arguments of a mail submitted by SMTP (API
-/// facts 2.6).
+/// facts 2.6). The budget is one for all recipients of the mail.
 ///
 /// # Errors
-/// When the tags are too many or too long, or the values exceed the budget of a copy.
+/// When the tags are too many or too long, or the values exceed the budget.
 pub fn substituted(
     values: &BTreeMap<String, String>,
     substitutions: &BTreeMap<String, String>,
     sections: &BTreeMap<String, String>,
+    budget: &mut Budget,
 ) -> Result<BTreeMap<String, String>, RenderError> {
     let tags = Substitutions::new(substitutions, sections)?;
-    let mut budget = Budget::default();
     let one = |(key, value): (&String, &String)| {
-        let value = tags.apply(value, &mut budget)?;
+        let value = tags.apply(value, budget)?;
         Ok((key.clone(), value.into_owned()))
     };
     values.iter().map(one).collect()
@@ -53,10 +47,8 @@ pub(crate) struct Substitutions<'a> {
 }
 
 struct Finder<'a> {
-    automaton: AhoCorasick,
+    keys: LongestKeys,
     values: Vec<&'a str>,
-    /// Steps that each match takes.
-    cost: usize,
 }
 
 impl<'a> Finder<'a> {
@@ -64,29 +56,19 @@ impl<'a> Finder<'a> {
     fn new(map: &'a BTreeMap<String, String>) -> Result<Option<Self>, RenderError> {
         let pairs = map.iter().filter(|(key, _)| !key.is_empty());
         let (keys, values): (Vec<_>, Vec<_>) = pairs.map(|(k, v)| (k.as_str(), v.as_str())).unzip();
-        let Some(longest) = keys.iter().map(|key| key.len()).max() else {
+        if keys.is_empty() {
             return Ok(None);
-        };
+        }
         let size: usize = keys.iter().map(|key| key.len()).sum();
         if size > MOST_TAG_BYTES {
             return Err(RenderError::TooManyTags);
         }
-        let kind = (size > FAST_TAG_BYTES).then_some(AhoCorasickKind::ContiguousNFA);
-        let automaton = AhoCorasick::builder()
-            .match_kind(MatchKind::LeftmostLongest)
-            .kind(kind)
-            .build(keys)
-            .map_err(|_| RenderError::TooManyTags)?;
-        Ok(Some(Self {
-            automaton,
-            values,
-            cost: 1 + longest / TAG_BYTES_PER_STEP,
-        }))
+        let keys = LongestKeys::new(&keys).ok_or(RenderError::TooManyTags)?;
+        Ok(Some(Self { keys, values }))
     }
 
-    fn value(&self, found: aho_corasick::Match) -> &'a str {
-        let value = self.values.get(found.pattern().as_usize());
-        value.copied().unwrap_or_default()
+    fn value(&self, found: Found) -> &'a str {
+        self.values.get(found.key).copied().unwrap_or_default()
     }
 }
 
@@ -120,7 +102,7 @@ impl<'a> Substitutions<'a> {
         budget: &mut Budget,
     ) -> Result<Cow<'t, str>, RenderError> {
         match &self.substitutions {
-            Some(finder) if finder.automaton.is_match(text) => {
+            Some(finder) if finder.keys.find_all(text).next().is_some() => {
                 let mut expansion = Expansion {
                     tags: self,
                     out: String::with_capacity(text.len()),
@@ -148,12 +130,13 @@ impl Expansion<'_, '_, '_> {
         let Some(finder) = self.tags.substitutions.as_ref().filter(|_| depth > 0) else {
             return self.budget.push(&mut self.out, text);
         };
+        self.budget.step(text.len() / BYTES_PER_STEP)?;
         let mut rest = 0;
-        for found in finder.automaton.find_iter(text) {
-            self.budget.step(finder.cost)?;
-            let before = text.get(rest..found.start()).unwrap_or_default();
+        for found in finder.keys.find_all(text) {
+            self.budget.step(1)?;
+            let before = text.get(rest..found.start).unwrap_or_default();
             self.budget.push(&mut self.out, before)?;
-            rest = found.end();
+            rest = found.end;
             let value = finder.value(found);
             if sections {
                 self.value(value, depth - 1)?;
@@ -170,12 +153,13 @@ impl Expansion<'_, '_, '_> {
         let Some(finder) = &self.tags.sections else {
             return self.expand(value, depth, true);
         };
+        self.budget.step(value.len() / BYTES_PER_STEP)?;
         let mut rest = 0;
-        for found in finder.automaton.find_iter(value) {
-            self.budget.step(finder.cost)?;
-            let before = value.get(rest..found.start()).unwrap_or_default();
+        for found in finder.keys.find_all(value) {
+            self.budget.step(1)?;
+            let before = value.get(rest..found.start).unwrap_or_default();
             self.expand(before, depth, true)?;
-            rest = found.end();
+            rest = found.end;
             // The text of a section may hold tags however deep its own tag stood.
             self.expand(finder.value(found), depth.max(1), false)?;
         }
@@ -256,17 +240,31 @@ mod tests {
     }
 
     #[test]
-    fn tags_that_overlap_are_not_read_again_without_end() {
-        // Each match of the short tag has read on to the end of the long one.
+    fn tags_that_overlap_are_read_once() {
+        // A search that reads forward reads on to the end of the long tag at every match of the short one.
         let long = format!("{}b", "a".repeat(9_000));
         let tags = map(&[("a", ""), (&long, "x")]);
         let none = BTreeMap::new();
         let tags = Substitutions::new(&tags, &none).unwrap();
-        let mut budget = Budget::default();
-        assert_eq!(tags.apply(&"a".repeat(1_000), &mut budget).unwrap(), "");
-        let text = "a".repeat(1_000_000);
-        let got = tags.apply(&text, &mut budget);
+        let text = "a".repeat(900_000);
+        assert_eq!(tags.apply(&text, &mut Budget::default()).unwrap(), "");
+        let text = text.repeat(2);
+        let got = tags.apply(&text, &mut Budget::default());
         assert_eq!(got, Err(RenderError::TooManySteps));
+    }
+
+    #[test]
+    fn values_that_vanish_cost_what_is_read_of_them() {
+        let gone = "b".repeat(4_900);
+        let tags = map(&[("a", gone.as_str()), (&gone, "")]);
+        let none = BTreeMap::new();
+        let tags = Substitutions::new(&tags, &none).unwrap();
+        let apply = |count: usize| {
+            tags.apply(&"a".repeat(count), &mut Budget::default())
+                .map(drop)
+        };
+        assert_eq!(apply(10_000), Ok(()));
+        assert_eq!(apply(100_000), Err(RenderError::TooManySteps));
     }
 
     #[test]

@@ -55,3 +55,18 @@ fn any_text_is_a_mailbox_or_none() {
         });
     }
 }
+
+/// Unique arguments with tags that overlap, for as many recipients as their copies may fill.
+#[test]
+fn tags_that_overlap_are_replaced_for_every_recipient() {
+    survive("overlapping tags for a list", || {
+        let long = format!("{}b", "a".repeat(9_000));
+        let tags = [("a".to_owned(), String::new()), (long, String::new())].into();
+        let args = [("k".to_owned(), "a".repeat(9_900))].into();
+        let mut budget = posthaste_render::Budget::of_recipients(MOST_RECIPIENTS);
+        let none = std::collections::BTreeMap::new();
+        let one = |_| posthaste_render::substituted(&args, &tags, &none, &mut budget).is_ok();
+        let done = (0..MOST_RECIPIENTS).map(one).filter(|done| *done).count();
+        assert!((100..1_000).contains(&done), "{done} fit into the budget");
+    });
+}

@@ -89,3 +89,34 @@ fn any_html_is_an_older_template() {
         });
     }
 }
+
+#[test]
+fn members_of_a_large_text_are_read_within_the_budget() {
+    let text = "x".repeat(MAIL / 3);
+    let turns = vec!["0"; 100_000].join(",");
+    let data = format!("{{\"a\": \"{text}\", \"list\": [{turns}]}}");
+    for (name, member) in [
+        (
+            "a member that no text has",
+            "{{#each list}}{{../a.x}}{{/each}}",
+        ),
+        (
+            "the length of a text",
+            "{{#each list}}{{../a.length}}{{/each}}",
+        ),
+        (
+            "a text in a block",
+            "{{#with a}}{{#each ../list}}{{../x}}{{/each}}{{/with}}",
+        ),
+        (
+            "a text with a name",
+            "{{#each list as |one|}}{{#with ../a}}{{this.length}}{{/with}}{{/each}}",
+        ),
+    ] {
+        let data = data.clone();
+        survive(name, move || {
+            let template = compile(Generation::Dynamic, member).unwrap();
+            let _ = copy(&template, &data);
+        });
+    }
+}

@@ -69,8 +69,9 @@ fn people(
         return Ok(all);
     }
     let mut copied = 0;
+    let mut budget = posthaste_render::Budget::of_recipients(all.len());
     for one in &mut all {
-        let own = posthaste_render::substituted(args, &one.substitutions, sections);
+        let own = posthaste_render::substituted(args, &one.substitutions, sections, &mut budget);
         let own = own.map_err(|error| error.to_string())?;
         let size = own.iter().map(|(k, v)| k.len() + v.len()).sum::<usize>();
         // They come with every event, and the row of a copy has room for so many.

@@ -191,7 +191,9 @@ pub(crate) fn eval<'a>(
     let value = match expr {
         Expr::Path(path) => {
             budget.step(path.text.len() / PATH_BYTES_PER_STEP)?;
-            scope.find(path)
+            let (value, read) = scope.find(path);
+            budget.step(read / BYTES_PER_STEP)?;
+            value
         }
         Expr::Text(text) => TemplateValue::Text(Cow::Borrowed(text)),
         Expr::Number { value, .. } => TemplateValue::Number(*value),

@@ -54,7 +54,8 @@ impl<'a> Scope<'a> {
         self.frames.pop();
     }
 
-    pub(crate) fn find(&self, path: &'a DataPath) -> TemplateValue<'a> {
+    /// The value of a path, and the bytes that were read or copied for it.
+    pub(crate) fn find(&self, path: &'a DataPath) -> (TemplateValue<'a>, usize) {
         let (start, segments) = match &path.start {
             Start::Root => (TemplateValue::Data(self.root), path.segments.as_slice()),
             Start::Local { name, up } => (self.local(name, *up), path.segments.as_slice()),
@@ -64,13 +65,21 @@ impl<'a> Scope<'a> {
             },
             Start::Here { up } => (self.this(*up), path.segments.as_slice()),
         };
-        let found = segments
-            .iter()
-            .fold(start, |value, segment| member(&value, segment));
-        match found {
+        let mut read = match &start {
+            TemplateValue::Text(text) => text.len(),
+            _ => 0,
+        };
+        let found = segments.iter().fold(start, |value, segment| {
+            if segment == LENGTH {
+                read += value.weight();
+            }
+            member(&value, segment)
+        });
+        let found = match found {
             TemplateValue::Missing => self.given(path),
             found => found,
-        }
+        };
+        (found, read)
     }
 
     fn given(&self, path: &DataPath) -> TemplateValue<'a> {
@@ -144,6 +153,9 @@ impl<'a> LoopTurn<'a> {
     }
 }
 
+/// The one member of a text, and of a list beside its items.
+const LENGTH: &str = "length";
+
 /// `value.segment`. Only lists and texts have a `length` of their own.
 fn member<'a>(value: &TemplateValue<'a>, segment: &str) -> TemplateValue<'a> {
     match value {
@@ -165,8 +177,10 @@ fn member<'a>(value: &TemplateValue<'a>, segment: &str) -> TemplateValue<'a> {
 }
 
 fn own_length<'a>(value: &TemplateValue<'a>, segment: &str) -> TemplateValue<'a> {
-    match (segment, u32::try_from(value.length())) {
-        ("length", Ok(length)) => TemplateValue::Number(length.into()),
-        _ => TemplateValue::Missing,
+    if segment != LENGTH {
+        return TemplateValue::Missing;
     }
+    u32::try_from(value.length()).map_or(TemplateValue::Missing, |length| {
+        TemplateValue::Number(length.into())
+    })
 }
