@@ -11,7 +11,7 @@ use posthaste_queue::Queue;
 use posthaste_render::KeyRing;
 use posthaste_store::Store;
 
-use crate::{AccountCache, Dkim, Spam, Templates};
+use crate::{AccountCache, CopyMemory, Dkim, Spam, Templates};
 
 /// The dependencies of `delivery`.
 #[derive(Clone)]
@@ -43,6 +43,8 @@ pub struct App {
     pub tracking: Option<PublicUrl>,
     /// Seconds the table keeps a copy's row.
     pub retention: i64,
+    /// Bounds the memory of copies that are made and handed over.
+    pub memory: CopyMemory,
     /// Caches accounts, their settings, and whether they have an allowance.
     pub accounts: Arc<AccountCache>,
 }

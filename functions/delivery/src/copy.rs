@@ -8,16 +8,18 @@ use posthaste_mailer::{Envelope, Tags};
 use posthaste_mime::{BuildError, LARGEST_MAIL, Outgoing, Stamp};
 use posthaste_model::{Event, Mail, Mailbox, Masked, RecipientCopy, Span};
 use posthaste_queue::{Disposition, Job, LONGEST_DELAY, QueueError};
-use posthaste_render::{Compiled, Effective, Input, Links, Rendered};
+use posthaste_render::{Compiled, Effective, Input, Links, MAX_OUTPUT, Rendered};
 use posthaste_store::{
     AccountSettings, AttemptOutcome, Claim, Claimant, CopyState, Described, Due, StoreError,
 };
 
+use crate::cost::{carried_size, rendered_size, texts_size};
 use crate::outcome::{EventContext, RecordResult};
 use crate::retry::pause;
 use crate::{App, RetryReason};
 
-/// The duration of a claim in seconds: longer than the longest hand-over can take.
+/// The duration of a claim in seconds: longer than the longest hand-over can take
+/// (`posthaste_mailer::Timeouts::total`) and what comes before it.
 pub(crate) const LEASE: i64 = 900;
 
 /// Why a copy that exceeds the size limit of a mail is dropped.
@@ -68,11 +70,17 @@ pub(crate) async fn deliver(
 ) -> Result<Vec<Event>, WorkError> {
     let JobContext { job, mail, .. } = order;
     let which = (&job.account, &job.message, copy.recipient);
+    let carried = carried_size(mail);
+    let mut room = None;
     let rendered = match made {
         Err(reason) => Err(reason.to_owned()),
         Ok(template) => {
+            let size = rendered_size(order, copy, template);
+            let held = room.insert(app.memory.room(size.min(MAX_OUTPUT) + carried).await);
             let rendering = || render(app, order, copy, template);
-            posthaste_offload::run(rendered_size(mail, copy, template), rendering).await
+            let rendered = posthaste_offload::run(size, rendering).await;
+            held.shrink(rendered.as_ref().map_or(0, texts_size) + carried);
+            rendered
         }
     };
     let from = &mail.from_of(copy.personalization).email;
@@ -228,7 +236,9 @@ async fn hand_over<'a>(
         };
         finished(mail, signer.as_deref(), built)
     };
-    let bytes = match posthaste_offload::run(built_size(mail, &rendered), building).await {
+    let bytes = match posthaste_offload::run(texts_size(&rendered) + carried_size(mail), building)
+        .await
+    {
         Ok(bytes) => bytes,
         Err(Unbuilt::Mail(reason)) => return about(app.clock.now_ms()).dropped(&reason),
         Err(Unbuilt::Configuration(error)) => {
@@ -248,31 +258,6 @@ async fn hand_over<'a>(
         "message {} was offered to {}", job.message, Masked(&copy.mailbox.email.wire())
     );
     about(now).end(attempt)
-}
-
-/// The maximum size in octets of the mail's texts once rendered, with the values inserted.
-fn rendered_size(mail: &Mail, copy: RecipientCopy<'_>, template: Option<&Compiled>) -> usize {
-    // A template is compiled, and its loops over the data can produce any size.
-    if template.is_some() {
-        return posthaste_offload::UNKNOWN;
-    }
-    let texts: usize = mail.content.iter().map(|text| text.value.len()).sum();
-    texts
-        .saturating_mul(growth(&copy.personalization.substitutions))
-        .saturating_mul(growth(&mail.sections))
-}
-
-/// The factor by which a text may grow when each tag is replaced by its value.
-fn growth<'a>(tags: impl IntoIterator<Item = (&'a String, &'a String)>) -> usize {
-    let of_tag = |(tag, value): (&String, &String)| value.len().div_ceil(tag.len().max(1));
-    tags.into_iter().map(of_tag).fold(1, usize::max)
-}
-
-/// The approximate size of what is composed and signed.
-fn built_size(mail: &Mail, rendered: &Rendered) -> usize {
-    let texts = rendered.parts.iter().map(|part| part.value.len());
-    let files = mail.attachments.iter().map(|file| file.content.len());
-    texts.chain(files).sum::<usize>() + crate::submitted::size(mail)
 }
 
 /// The size limit of a copy in octets. A mail submitted whole was measured on arrival: headers

@@ -58,6 +58,7 @@ impl App {
             concurrency: vars.positive("AT_ONCE", 10)?,
             tracking: vars.optional("TRACKING_URL")?.or(public_url),
             retention: days.saturating_mul(86_400),
+            memory: crate::CopyMemory::default(),
             accounts: Arc::default(),
         })
     }

@@ -9,6 +9,7 @@
 mod account;
 mod app;
 mod copy;
+mod cost;
 mod count;
 mod credits;
 mod dkim;
@@ -25,6 +26,7 @@ mod work;
 
 pub use account::AccountCache;
 pub use app::{App, Identity};
+pub use cost::CopyMemory;
 pub use dkim::Dkim;
 pub use retry::{RetryReason, pause};
 pub use spam::Spam;

@@ -7,7 +7,7 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use posthaste_http::{Caller, Dialect, Rejection, too_large};
 use posthaste_model::{BatchId, Mail, MessageId};
-use posthaste_queue::{Job, JobBody, Packing};
+use posthaste_queue::{Job, JobBody, JobError, Packing};
 use posthaste_store::ScheduledMail;
 
 use crate::body::SendBody;
@@ -140,7 +140,7 @@ async fn enqueue(
     // Submission repeats parts of a request for each recipient.
     let most = size.saturating_mul(mail.personalizations.len());
     let packed = posthaste_offload::run(most, || JobBody::pack(mail, jobs)).await;
-    let body = match packed.map_err(|e| Rejection::internal(&e))? {
+    let body = match packed.map_err(|error| not_packed(&error))? {
         Packing::Inline(body) => body,
         Packing::Large(bytes) => {
             let name = format!("mail/{}/{message}", caller.id());
@@ -164,6 +164,13 @@ async fn enqueue(
     let written = size.saturating_mul(groups.len());
     let parts = posthaste_offload::run(written, || parts(&job, groups)).await?;
     persist(app, &job, batch.as_ref(), &parts).await
+}
+
+fn not_packed(error: &JobError) -> Rejection {
+    match error {
+        JobError::TooLarge(_) => too_large(),
+        JobError::TooNew(_) | JobError::Json(_) | JobError::Packed(_) => Rejection::internal(error),
+    }
 }
 
 /// Scheduled parts first: if one cannot be stored, the request is rejected before anything was

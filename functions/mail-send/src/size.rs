@@ -33,7 +33,9 @@ fn room(mail: &Mail) -> usize {
     };
     let own = mail.personalizations.iter().map(|p| {
         let subject = p.subject.as_ref().or(mail.subject.as_ref());
-        people(&p.to) + people(&p.cc) + map(&p.headers) + subject.map_or(0, String::len) * 3
+        let from = std::slice::from_ref(p.from.as_ref().unwrap_or(&mail.from));
+        let own = people(&p.to) + people(&p.cc) + people(from) + map(&p.headers);
+        own + subject.map_or(0, String::len) * 3
     });
     let head = own.max().unwrap_or(0) + people(&mail.reply_to) + map(&mail.headers) + 4096;
     LARGEST_MAIL.saturating_sub(head)
@@ -99,6 +101,21 @@ mod tests {
         assert!(!too_large(&mail));
         mail.subject = Some("x".repeat(10_000));
         assert!(too_large(&mail));
+    }
+
+    #[test]
+    fn names_of_senders_and_of_files_count() {
+        let fits = mail("Hi".into(), 30 * MIB / 78 * 76 - 76 * 80);
+        let long = Some("x".repeat(10_000));
+        let mut named = fits.clone();
+        named.from.name.clone_from(&long);
+        let mut own = fits.clone();
+        own.personalizations[0].from = Some(named.from.clone());
+        let mut file = fits;
+        file.attachments[0].content_id = long;
+        for mail in [named, own, file] {
+            assert!(too_large(&mail));
+        }
     }
 
     #[test]

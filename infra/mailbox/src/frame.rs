@@ -159,7 +159,6 @@ fn with_urls<'a>(value: &'a str, pictures: &Pictures<'_>) -> Cow<'a, str> {
         if pictures.cids.is_empty() || pictures.room.get() == 0 {
             break;
         }
-        found = true;
         let name = value.get(colon + 1..).unwrap_or_default();
         let end = name.find(|c: char| c.is_whitespace() || "\"'()<>,;".contains(c));
         let name = name.get(..end.unwrap_or(name.len())).unwrap_or_default();
@@ -169,6 +168,7 @@ fn with_urls<'a>(value: &'a str, pictures: &Pictures<'_>) -> Cow<'a, str> {
             out.push_str(value.get(copied..start).unwrap_or_default());
             out.push_str(url);
             copied = read;
+            found = true;
             pictures.room.set(pictures.room.get() - 1);
         }
     }

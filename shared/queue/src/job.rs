@@ -80,7 +80,13 @@ pub enum JobError {
     Json(#[from] serde_json::Error),
     #[error("packed mail cannot be unpacked: {0}")]
     Packed(String),
+    #[error("a mail of {0} bytes as JSON is above {MOST_UNPACKED}")]
+    TooLarge(usize),
 }
+
+/// Bytes of a mail's JSON, packed or not: what an accepted request becomes, and room for control characters, of
+/// which JSON makes six bytes. The reader is held to it, so the writer is too.
+const MOST_UNPACKED: usize = 96 << 20;
 
 /// A mail ready for the queue.
 #[derive(Debug)]
@@ -96,11 +102,14 @@ impl JobBody {
     /// times those of the request, which names once what is stored for each recipient.
     ///
     /// # Errors
-    /// Never for a mail that was read from JSON.
+    /// When its JSON is larger than [`unpack`] reads: the mail cannot be accepted.
     pub fn pack(mail: Mail, jobs: usize) -> Result<Packing, JobError> {
         let repeats_little =
             |bytes: usize| jobs <= 1 || bytes.saturating_mul(jobs) <= LARGEST_REPEATED;
         let json = serde_json::to_vec(&mail)?;
+        if json.len() > MOST_UNPACKED {
+            return Err(JobError::TooLarge(json.len()));
+        }
         if json.len() <= LARGEST_INLINE && repeats_little(json.len()) {
             return Ok(Packing::Inline(Self::Mail(Box::new(mail))));
         }
@@ -125,10 +134,9 @@ pub(crate) fn compress(json: &[u8]) -> Result<Vec<u8>, JobError> {
 /// # Errors
 /// When the bytes are not what [`JobBody::pack`] made.
 pub fn unpack(bytes: &[u8]) -> Result<Mail, JobError> {
-    // The decompressed request is capped at 48 MiB when it is accepted; the stored form is no
-    // larger than twice that. The decoder reads as a stream, so the cap is not allocated up front.
-    const MOST: u64 = 96 << 20;
-    Ok(serde_json::from_slice(&unzip(bytes, MOST)?)?)
+    // The decoder reads as a stream, so the cap is not allocated up front.
+    let most = u64::try_from(MOST_UNPACKED).unwrap_or(u64::MAX);
+    Ok(serde_json::from_slice(&unzip(bytes, most)?)?)
 }
 
 /// Decompresses at most `most` bytes; longer data is cut and fails to parse.
@@ -269,5 +277,22 @@ mod tests {
             unreachable!("2.5 MB of JSON that compress well");
         };
         assert!(serde_json::to_string(&body).unwrap().len() < 256 * 1024);
+    }
+
+    #[test]
+    fn what_could_not_be_unpacked_is_not_packed() {
+        // A control character is six bytes of JSON.
+        let around = serde_json::to_vec(&mail("")).unwrap().len();
+        let most = (MOST_UNPACKED - around) / 6;
+        for (letters, fits) in [(most, true), (most + 1, false)] {
+            let large = mail(&"\u{1}".repeat(letters));
+            match JobBody::pack(large.clone(), 1) {
+                Ok(Packing::Inline(JobBody::Packed(packed))) => {
+                    assert!(fits && packed.unpack().unwrap() == large);
+                }
+                Ok(other) => unreachable!("{other:?}"),
+                Err(error) => assert!(!fits && matches!(error, JobError::TooLarge(_)), "{error}"),
+            }
+        }
     }
 }

@@ -273,7 +273,9 @@ impl Protocol {
 
     /// Counts a refusal about to be sent; after too many it becomes a goodbye.
     pub(crate) fn count_error(&mut self, config: &Config, reply: SmtpReply) -> SmtpReply {
-        if reply.is_positive() {
+        // One recipient too many is no error of a client that pipelines: it sends to those before (RFC 5321,
+        // section 4.5.3.1.10).
+        if reply.is_positive() || reply.code == 452 {
             return reply;
         }
         self.errors += 1;

@@ -1,6 +1,6 @@
 //! One conversation with the relay, from the TCP connection to any number of mails.
 
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout};
 
 use super::ehlo::Capabilities;
 use super::reply_class::{ReplyClass, Step, classify_reply};
@@ -75,6 +75,8 @@ pub(super) struct Offer<'a> {
     pub(super) to: &'a str,
     pub(super) utf8: bool,
     pub(super) message: &'a [u8],
+    /// Later than this the message is not begun: its claim might end before it does.
+    pub(super) ready_by: Instant,
 }
 
 impl Connection {
@@ -114,6 +116,11 @@ impl Connection {
             self.pipelined(&steps).await?;
         } else {
             self.one_by_one(&steps).await?;
+        }
+        if Instant::now() > offer.ready_by {
+            // Closing the connection ends the transaction, and no message was begun.
+            let trouble = WireError::Silent(self.timeouts.ready);
+            return Err(RelayFailure::trouble(Step::Data, trouble));
         }
         let reply = self.send_message(offer.message).await?;
         // Whatever the answer, the transaction is over (RFC 5321 section 4.1.1.4).
@@ -238,7 +245,9 @@ impl Connection {
 
     async fn send_message(&mut self, message: &[u8]) -> Result<RelayReply, RelayFailure> {
         self.broken = true;
-        if let Err(trouble) = self.write_message(message).await {
+        let limit = self.timeouts.message;
+        let written = timeout(limit, self.write_message(message)).await;
+        if let Err(trouble) = written.unwrap_or(Err(WireError::Slow(limit))) {
             // A relay that hangs up in the middle may have said why.
             return match self.wire.reply(GRACE).await {
                 Ok(reply) if !reply.is_positive() => {

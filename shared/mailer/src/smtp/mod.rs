@@ -22,7 +22,7 @@ use std::time::Duration;
 
 use posthaste_model::EmailAddress;
 use tokio::sync::Semaphore;
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout_at};
 
 use self::connection::{Connection, Offer};
 use self::open::TlsCache;
@@ -61,10 +61,22 @@ pub struct Timeouts {
     pub connect: Duration,
     /// The greeting and the reply to each command.
     pub command: Duration,
+    /// From the start until the relay is ready for the message, the wait for a free connection included.
+    pub ready: Duration,
     /// Writing 64 KB of the message.
     pub block: Duration,
+    /// Writing all of it: the largest takes 70 KB a second.
+    pub message: Duration,
     /// The reply to the final dot. When it runs out the mail may have been taken.
     pub accept: Duration,
+}
+
+impl Timeouts {
+    /// The longest that a hand-over can take: [`ready`](Self::ready), one more command, the message and its reply.
+    /// Whoever claims a mail to hand it over claims it for longer, or another sends it too.
+    pub fn total(&self) -> Duration {
+        self.ready + self.command + self.message + self.accept + GRACE
+    }
 }
 
 impl Default for Timeouts {
@@ -72,7 +84,9 @@ impl Default for Timeouts {
         Self {
             connect: Duration::from_secs(10),
             command: Duration::from_secs(30),
+            ready: Duration::from_secs(240),
             block: Duration::from_secs(60),
+            message: Duration::from_secs(450),
             accept: Duration::from_secs(120),
         }
     }
@@ -122,8 +136,15 @@ impl Smtp {
             Err(trouble) => return Attempt::relay_error(trouble),
         };
         let pool = &self.0;
-        let Ok(_permit) = pool.permits.acquire().await else {
-            return Attempt::relay_error("the connections to the relay are closed".to_owned());
+        let ready_by = Instant::now() + pool.config.timeouts.ready;
+        let _permit = match timeout_at(ready_by, pool.permits.acquire()).await {
+            Ok(Ok(permit)) => permit,
+            Ok(Err(_)) => {
+                return Attempt::relay_error("the connections to the relay are closed".to_owned());
+            }
+            Err(_) => {
+                return Attempt::relay_error("no connection to the relay became free".to_owned());
+            }
         };
         let to = envelope.to.wire();
         let offer = Offer {
@@ -131,6 +152,7 @@ impl Smtp {
             to: &to,
             utf8: utf8 || envelope.foreign_sender || envelope.to.needs_smtputf8(),
             message,
+            ready_by,
         };
         if let Some(mut connection) = pool.idle_connection().await {
             let (attempt, not_attempted) = pool.offer(&mut connection, &offer).await;
@@ -141,7 +163,11 @@ impl Smtp {
                 return attempt;
             }
         }
-        match Box::pin(open::open(&pool.config, &pool.tls)).await {
+        let opened = Box::pin(open::open(&pool.config, &pool.tls));
+        let Ok(opened) = timeout_at(ready_by, opened).await else {
+            return Attempt::relay_error("the relay was not ready in time".to_owned());
+        };
+        match opened {
             Ok(mut connection) => {
                 let (attempt, _) = pool.offer(&mut connection, &offer).await;
                 pool.give_back(connection);

@@ -25,6 +25,8 @@ pub(super) enum WireError {
     Broken(#[from] io::Error),
     #[error("the relay did not answer within {0:?}")]
     Silent(Duration),
+    #[error("the relay did not take the whole message within {0:?}")]
+    Slow(Duration),
     #[error(transparent)]
     Nonsense(#[from] ProtocolError),
 }

@@ -49,7 +49,9 @@ fn hasty(url: &str) -> SmtpConfig {
         timeouts: Timeouts {
             connect: soon,
             command: soon,
+            ready: soon * 5,
             block: soon,
+            message: soon * 5,
             accept: soon,
         },
         ..config(url)

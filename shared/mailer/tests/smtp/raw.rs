@@ -230,3 +230,65 @@ async fn what_the_relay_says_while_it_hangs_up_is_heard() {
         ("bounced 552 at data", "552 5.3.4 too big")
     );
 }
+
+/// Takes connections, says what is said before a message, and reads nothing of it.
+async fn takes_no_message() -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("smtp://{}", listener.local_addr().unwrap());
+    tokio::spawn(async move {
+        let mut kept = Vec::new();
+        while let Ok((stream, _)) = listener.accept().await {
+            let mut stream = BufReader::new(stream);
+            stream.write_all(b"220 mx\r\n").await.unwrap();
+            let mut line = String::new();
+            for reply in [OK, OK, OK, b"354 go\r\n"] {
+                stream.read_line(&mut line).await.unwrap();
+                stream.write_all(reply).await.unwrap();
+            }
+            kept.push(stream);
+        }
+    });
+    url
+}
+
+/// However slowly the relay takes it: a claim lasts so long, and then another sends the mail too.
+#[tokio::test]
+async fn a_message_is_handed_over_within_its_time_or_not_at_all() {
+    let mut config = hasty(&takes_no_message().await);
+    config.timeouts.block = config.timeouts.message * 30;
+    config.timeouts.message = std::time::Duration::from_millis(500);
+    let message = vec![b'x'; 30_000_000];
+    let attempt = mailer(config)
+        .hand_over(&crate::envelope("ann@example.com"), &message)
+        .await;
+    assert!(outcome(&attempt).starts_with("deferred"), "{attempt:?}");
+    let want = "the relay did not take the whole message within 500ms";
+    assert!(response(&attempt).contains(want), "{attempt:?}");
+}
+
+#[tokio::test]
+async fn who_finds_no_free_connection_gives_up_in_time() {
+    let mut config = hasty(&takes_no_message().await);
+    config.max_connections = 1;
+    config.timeouts.ready = std::time::Duration::from_millis(500);
+    config.timeouts.block = config.timeouts.message * 30;
+    config.timeouts.message = config.timeouts.block;
+    let mailer = mailer(config);
+    let (first, message) = (mailer.clone(), vec![b'x'; 30_000_000]);
+    let busy = async move {
+        let to = crate::envelope("ann@example.com");
+        first.hand_over(&to, &message).await
+    };
+    let next = async {
+        // The first has the connection: it was asked first.
+        hand_over(&mailer, "bob@example.com").await
+    };
+    let mut busy = std::pin::pin!(busy);
+    let attempt = tokio::select! {
+        biased;
+        ended = &mut busy => panic!("{ended:?}"),
+        attempt = next => attempt,
+    };
+    let want = "no connection to the relay became free";
+    assert!(response(&attempt).contains(want), "{attempt:?}");
+}

@@ -27,7 +27,8 @@ pub fn exceeds(limit: usize, contents: &[Content], attachments: &[Attachment]) -
 /// Base64 in lines of 76 characters, and three times the name: twice it may be encoded.
 fn file(file: &Attachment) -> usize {
     let data = file.content.len();
-    data + data.div_ceil(76) * 2 + file.filename.len() * 6 + AROUND
+    let id = file.content_id.as_ref().map_or(0, String::len);
+    data + data.div_ceil(76) * 2 + file.filename.len() * 6 + id * 3 + AROUND
 }
 
 /// No encoding is longer than base64 in lines, but lone line ends become two characters.

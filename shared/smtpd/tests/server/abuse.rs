@@ -101,6 +101,23 @@ async fn pipelined_garbage_ends_in_a_goodbye() {
     still_serves(&server).await;
 }
 
+/// It sends to the others first (RFC 5321, section 4.5.3.1.10).
+#[tokio::test]
+async fn a_client_that_pipelines_more_recipients_than_are_taken_is_not_left() {
+    let server = Server::start(Config {
+        max_recipients: 10,
+        ..config()
+    })
+    .await;
+    let mut client = Client::greeted(&server).await;
+    client.send(b"MAIL FROM:<a@b.c>\r\n").await;
+    client.send(&b"RCPT TO:<d@e.f>\r\n".repeat(100)).await;
+    let codes = client.codes(101).await;
+    assert_eq!(codes.iter().filter(|code| **code == 250).count(), 11);
+    assert_eq!(codes.iter().filter(|code| **code == 452).count(), 90);
+    assert!(client.ask("DATA").await.starts_with("354"));
+}
+
 #[tokio::test]
 async fn who_never_reads_the_replies_is_left() {
     let limits = SmtpLimits {
