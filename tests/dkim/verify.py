@@ -45,16 +45,42 @@ def check(name, signed, records):
         assert not verify(other, records), f"{name}: verifies though it was changed"
 
 
+HEAD = b"From: ann@example.com\r\nTo: a@x.example\r\nSubject:  odd\r\n\twords \r\n\r\n"
+
+# Ends and lines of bodies that canonicalizers get wrong (RFC 6376, section 3.4).
+BODIES = {
+    "blanks at the end": b"Hello\r\n   \r\n",
+    "tabs and empty lines at the end": b"Hello\r\n\t\r\n \r\n\r\n",
+    "only blanks": b"   \r\n\t\r\n",
+    "empty": b"",
+    "one empty line": b"\r\n",
+    "no final line end": b"Hello\r\nyou",
+    "no final line end after blanks": b"Hello \t ",
+    "trailing blanks in every line": b"a  \r\n b \t c\t\r\n\r\n\r\nd \r\n",
+    "8-bit": "Grüße 🌼 \r\n".encode() + b"\xff\xfe \r\n",
+    "a very long line": b"x y  " * 200_000 + b"\r\n",
+}
+
+
 def samples(programs):
     mails = sorted((ROOT / "tests/golden/mime").glob("*.eml"))
     assert mails, "no sample mails"
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as odd, tempfile.TemporaryDirectory() as folder:
+        for name, body in BODIES.items():
+            path = pathlib.Path(odd) / f"{name}.eml"
+            path.write_bytes(HEAD + body)
+            mails.append(path)
+        # dkimpy reads no such field; without the blanks its relaxed form is the same (section 3.4.2).
+        blank = pathlib.Path(odd) / "a blank before a colon.eml"
+        blank.write_bytes(HEAD.replace(b"To:", b"To \t:") + b"Hello\r\n")
+        mails.append(blank)
         subprocess.run([programs / "examples" / "sign", folder, *mails], check=True)
         folder = pathlib.Path(folder)
         records = {"s1._domainkey.example.com": (folder / "record.txt").read_bytes()}
         for mail in mails:
             signed = (folder / mail.name).read_bytes()
             assert signed.endswith(mail.read_bytes()), f"{mail.name}: the mail itself changed"
+            signed = signed.replace(b"To \t:", b"To:")
             check(mail.name, signed, records)
     return len(mails)
 

@@ -123,7 +123,7 @@ impl Signer {
     /// # Errors
     /// When the mail has no header that a signature covers.
     pub fn sign(&self, mail: &[u8]) -> Result<Vec<u8>, DkimError> {
-        let signature = self.inner.sign(mail);
+        let signature = self.inner.sign(&crate::canonical::plain(mail));
         let signature = signature.map_err(|e| failed("a mail was not signed")(e.to_string()))?;
         let mut signed = signature.to_header().into_bytes();
         signed.extend_from_slice(mail);

@@ -1,5 +1,6 @@
 //! Sender identity: DKIM keys and signatures, and the DNS records that verify a domain.
 
+mod canonical;
 mod dkim;
 mod proof;
 mod received;

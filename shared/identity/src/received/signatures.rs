@@ -7,10 +7,14 @@
 //! of the header ([`is_checkable`]) and by the number of signatures and of the names in them
 //! ([`limit`]), to a few milliseconds for the worst mail. Only the body is hashed elsewhere.
 
+use std::borrow::Cow;
+
 use hickory_resolver::proto::op::ResponseCode;
+use mail_auth::dkim::{Canonicalization, Signature};
 use mail_auth::{AuthenticatedMessage, DkimResult, DnsError, Error, MessageAuthenticator};
 
 use super::Names;
+use crate::canonical::plain;
 
 /// Octets of a header whose signatures are checked, and fields in it. Each signature may have the
 /// whole header read and hashed once more.
@@ -42,17 +46,56 @@ pub(super) async fn check(
     if !is_checkable(raw) {
         return Vec::new();
     }
+    let mut found = verified(authenticator, names, raw, |_| true).await;
+    let plain = posthaste_offload::run(raw.len(), || plain(raw)).await;
+    if let Cow::Owned(plain) = plain
+        && found.iter().any(|one| !one.holds)
+    {
+        // Of the simple canonical form is what was received, with its blanks.
+        let is_relaxed = |signature: &Signature| {
+            signature.ch == Canonicalization::Relaxed && signature.cb == Canonicalization::Relaxed
+        };
+        for other in verified(authenticator, names, &plain, is_relaxed).await {
+            let same = found.iter_mut().filter(|one| one.bytes == other.bytes);
+            same.for_each(|one| one.holds |= other.holds);
+        }
+    }
+    found
+        .into_iter()
+        .map(|one| (one.domain, one.holds))
+        .collect()
+}
+
+/// A signature that was checked.
+struct Verified {
+    domain: String,
+    /// The signature itself.
+    bytes: Vec<u8>,
+    holds: bool,
+}
+
+async fn verified(
+    authenticator: &MessageAuthenticator,
+    names: &Names,
+    raw: &[u8],
+    wanted: impl Fn(&Signature) -> bool,
+) -> Vec<Verified> {
     // Hashes the whole body.
     let parsed = posthaste_offload::run(raw.len(), || AuthenticatedMessage::parse(raw)).await;
     let Some(mut message) = parsed else {
         return Vec::new();
     };
+    message.dkim_headers.retain(|found| wanted(&found.header));
     limit(&mut message);
     let outputs = authenticator.verify_dkim(names.asked(&message)).await;
-    let found = outputs.iter().filter_map(|output| {
-        let domain = output.signature().map(|signature| signature.d.clone())?;
-        let result = output.result();
-        (!is_unknown(result)).then(|| (domain, *result == DkimResult::Pass))
+    let known = outputs.iter().filter(|output| !is_unknown(output.result()));
+    let found = known.filter_map(|output| {
+        let signature = output.signature()?;
+        Some(Verified {
+            domain: signature.d.clone(),
+            bytes: signature.b.clone(),
+            holds: *output.result() == DkimResult::Pass,
+        })
     });
     found.collect()
 }

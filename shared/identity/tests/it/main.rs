@@ -7,5 +7,6 @@
 )]
 
 mod dns;
+mod foreign;
 mod received;
 mod signatures;
