@@ -133,7 +133,7 @@ mod tests {
             assert!(!got.reason.is_empty() && !got.reason.contains("smtp;"));
         }
         let unknown = bounced(None, None, RefusalStage::Rcpt);
-        assert_eq!(unknown.kind, Bounce);
+        assert_eq!(unknown.kind, Blocked);
     }
 
     #[test]

@@ -5,7 +5,6 @@
 
 mod attempt;
 mod classify;
-mod phrases;
 mod relay_url;
 mod reply;
 mod ses;
@@ -13,13 +12,13 @@ mod smtp;
 mod status;
 
 pub use attempt::{Attempt, Cause, Envelope, RefusalStage, Tags};
-pub use classify::{Classification, bounce_type, classify};
+pub use classify::{Classification, Verdict, bounce_type, classify, verdict};
 pub use relay_url::{InvalidRelayUrl, RelayUrl, Tls};
 pub use ses::{
     InvalidPools, Pools, Ses, SesAccount, SesDomain, SesError, TAG_ACCOUNT, TAG_MESSAGE,
     TAG_RECIPIENT,
 };
-pub use smtp::{Smtp, SmtpConfig, Timeouts};
+pub use smtp::{Explained, Fate, Smtp, SmtpConfig, Stage, Timeouts, explain};
 pub use status::EnhancedStatus;
 
 /// The route that mail leaves by.

@@ -9,6 +9,7 @@
 
 mod connection;
 mod ehlo;
+mod explain;
 mod open;
 mod outcome;
 mod reply_class;
@@ -28,6 +29,8 @@ use self::connection::{Connection, Offer};
 use self::open::TlsCache;
 use self::outcome::{accepted, attempt_of, too_long};
 use crate::{Attempt, Envelope, RelayUrl};
+
+pub use self::explain::{Explained, Fate, Stage, explain};
 
 /// How long to wait for the last reply of a relay that should have nothing more to send.
 const GRACE: Duration = Duration::from_secs(2);

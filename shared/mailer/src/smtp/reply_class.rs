@@ -68,6 +68,11 @@ fn is_about_us(reply: &RelayReply) -> bool {
         return true;
     }
     let text = reply.text().to_ascii_lowercase();
+    // Of the recipient: Exchange's mailboxes that take mail only from inside, and disused ones.
+    let theirs = ["resolver.rst.", "delivery restriction", "has not logged in"];
+    if theirs.iter().any(|phrase| text.contains(phrase)) {
+        return false;
+    }
     [
         "relay access denied",
         "relaying denied",
@@ -157,6 +162,11 @@ mod tests {
             ),
             (RcptTo, "550 5.7.1 Unable to relay", Deferred(Relay)),
             (RcptTo, "550 5.7.8 who are you", Deferred(Relay)),
+            (
+                Message,
+                "550 5.7.1 RESOLVER.RST.AuthRequired; authentication required",
+                Bounced(RefusalStage::Data),
+            ),
             (
                 RcptTo,
                 "550 5.7.1 blocked by policy",

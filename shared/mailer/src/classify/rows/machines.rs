@@ -1,0 +1,132 @@
+//! Refusals by the receiver's machines, or by the network.
+
+use super::About::Mail;
+use super::Row;
+use crate::Classification::Technical;
+
+/// Sentences with words that rows of the mail would take for theirs.
+pub(super) const FIRST: &[Row] = &[
+    Row {
+        name: "mail-loop",
+        about: Mail,
+        class: Technical,
+        says: &[
+            "too many hops",
+            "too many received",
+            "too many mail hops",
+            "hop count",
+            "mail loop~",
+            "loop detected",
+            "loopdetected",
+            "routing loop",
+            "is looping",
+            "loops back",
+            "forwarding loop",
+            "message looping",
+        ],
+    },
+    Row {
+        name: "protocol",
+        about: Mail,
+        class: Technical,
+        says: &[
+            "too many errors",
+            "too many * commands",
+            "helo command rejected",
+            "invalid helo",
+            "bad helo",
+            "helo name",
+            "pipelining",
+            "no valid recipients",
+            "rcpthosts",
+            "relay access denied",
+            "relaying denied",
+            "relaying not allowed",
+            "relay not permitted",
+            "unable to relay",
+            "smtputf8",
+            "non ascii addresses",
+            "does not accept email over ipv6",
+            "no relaying",
+            "relay denied",
+            "as a relay",
+            "open relay",
+            "mail relay",
+            "relay mail",
+            "not relay",
+            "relaying mail",
+        ],
+    },
+    Row {
+        name: "encryption",
+        about: Mail,
+        class: Technical,
+        says: &[
+            "tls",
+            "starttls",
+            "requiretls",
+            "encryption",
+            "ssl",
+            "certificate",
+        ],
+    },
+];
+
+/// The receiver's machines. A code of theirs says less.
+pub(super) const SYSTEM: &[Row] = &[Row {
+    name: "system",
+    about: Mail,
+    class: Technical,
+    says: &[
+        "configuration error",
+        "configuration problem",
+        "misconfigur~",
+        "server error",
+        "internal error",
+        "system error",
+        "local error",
+        "local problem",
+        "lookup failure",
+        "error in processing",
+        "system storage",
+        "disk space",
+        "database is",
+        "database error",
+        "resources",
+        "service is currently unavailable",
+        "service not available",
+        "temporarily",
+        "storedrv",
+        "storedrv~",
+        "mail system full",
+        "not accepting connections",
+    ],
+}];
+
+/// The network. A code of the address says more: `5.1.2 DNS: no such name`.
+pub(super) const NETWORK: &[Row] = &[Row {
+    name: "network",
+    about: Mail,
+    class: Technical,
+    says: &[
+        "dns",
+        "mx record~",
+        "name service",
+        "host not found",
+        "timed out",
+        "timeout",
+        "expired",
+        "routing",
+        "no route",
+        "connection refused",
+        "cannot connect",
+        "unreachable",
+        "name server~",
+        "service not known",
+        "resolve route",
+        "connection dropped",
+        "connection reset",
+        "connection was dropped",
+        "could not connect",
+    ],
+}];
