@@ -35,8 +35,8 @@ pub enum SuppressionList {
 }
 
 impl SuppressionList {
-    /// The name in keys and rows.
-    pub(crate) fn name(self) -> String {
+    /// The name in keys, in rows, and for an operator.
+    pub fn name(self) -> String {
         match self {
             Self::Bounces => "bounces".to_owned(),
             Self::Blocks => "blocks".to_owned(),

@@ -18,21 +18,10 @@ const LONGEST_REASON: usize = 1024;
 /// The list an event puts its address on, if any (API facts 1, semantics, and 3.3, bounce types).
 fn list(event: &Event) -> Option<SuppressionList> {
     match event.kind {
-        EventKind::Bounce => match event.bounce_type? {
-            BounceType::Bounce => {
-                let status = event.status.as_deref().unwrap_or_default();
-                Some(match NEVER.contains(&status) {
-                    true => SuppressionList::InvalidEmails,
-                    false => SuppressionList::Bounces,
-                })
-            }
-            BounceType::Blocked => Some(SuppressionList::Blocks),
-            // A relay of the service that was down for three days says nothing about the address.
-            BounceType::Expired => {
-                let ours = event.bounce_classification.as_deref() == Some(OURS);
-                (!ours).then_some(SuppressionList::Blocks)
-            }
-        },
+        EventKind::Bounce => {
+            let (status, class) = (&event.status, &event.bounce_classification);
+            SuppressionList::of_bounce(event.bounce_type?, status.as_deref(), class.as_deref())
+        }
         EventKind::SpamReport => Some(SuppressionList::SpamReports),
         EventKind::Unsubscribe => Some(SuppressionList::Unsubscribes),
         EventKind::GroupUnsubscribe => event.asm_group_id.map(SuppressionList::Group),
@@ -44,6 +33,30 @@ fn list(event: &Event) -> Option<SuppressionList> {
         | EventKind::Click
         | EventKind::GroupResubscribe
         | EventKind::AccountStatusChange => None,
+    }
+}
+
+impl SuppressionList {
+    /// The list that a bounce puts its address on: by its type, enhanced code and classification.
+    pub fn of_bounce(
+        kind: BounceType,
+        status: Option<&str>,
+        classification: Option<&str>,
+    ) -> Option<Self> {
+        match kind {
+            BounceType::Bounce if status.is_some_and(|code| NEVER.contains(&code)) => {
+                Some(Self::InvalidEmails)
+            }
+            BounceType::Bounce => Some(Self::Bounces),
+            BounceType::Blocked => Some(Self::Blocks),
+            // A relay of the service that was down for three days says nothing about the address.
+            BounceType::Expired => (classification != Some(OURS)).then_some(Self::Blocks),
+        }
+    }
+
+    /// Whether mail to an address on this list is dropped (API facts 1, semantics).
+    pub fn keeps_back(self) -> bool {
+        self != Self::Blocks
     }
 }
 
