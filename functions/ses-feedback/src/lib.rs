@@ -12,6 +12,7 @@
 
 mod app;
 mod door;
+mod explain;
 mod judge;
 mod leave;
 mod mail;
@@ -22,4 +23,5 @@ mod work;
 
 pub use app::App;
 pub use door::{Unaccepted, accept, wants};
+pub use explain::{Explained, explain};
 pub use work::handle;

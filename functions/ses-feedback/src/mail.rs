@@ -50,7 +50,7 @@ fn copy(app: &App, to: &[String], named: Option<&str>, original: &Original) -> O
 
 /// A copy has one recipient, so a reported failure applies to this copy, whatever address was tried
 /// last.
-fn of_delivery(delivery: &Delivery) -> Option<Says> {
+pub(crate) fn of_delivery(delivery: &Delivery) -> Option<Says> {
     let of = |action| {
         let mut all = delivery.recipients.iter();
         all.find(|recipient: &&Recipient| recipient.action == action)
@@ -72,7 +72,7 @@ fn of_delivery(delivery: &Delivery) -> Option<Says> {
 }
 
 /// The types of RFC 5965, section 7.3, and of the registry it establishes.
-fn of_complaint(complaint: &Complaint) -> Option<Says> {
+pub(crate) fn of_complaint(complaint: &Complaint) -> Option<Says> {
     match complaint.feedback_type.as_str() {
         "abuse" | "fraud" | "virus" | "other" => Some(Says::Complained),
         "opt-out" | "opt-out-list" => Some(Says::Unsubscribed),
