@@ -1,6 +1,7 @@
 //! The binary as a person starts it.
 
 mod deployed;
+mod explain;
 
 use std::io::{BufRead as _, BufReader};
 use std::net::TcpListener;

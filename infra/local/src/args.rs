@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use clap::{Parser, Subcommand};
 use posthaste_mailer::RelayUrl;
 use posthaste_model::{Hostname, PublicUrl};
+use posthaste_operator::Explain;
 use posthaste_spam::Filter;
 
 use crate::Operator;
@@ -31,6 +32,8 @@ pub struct Cli {
 pub enum Command {
     /// Run the service on this machine (the same as no subcommand).
     Run(Box<Args>),
+    /// Say what a refusal or a bounce means: its type, its class, and whether it suppresses the address.
+    Explain(Explain),
     #[command(flatten)]
     Operator(Box<Operator>),
 }

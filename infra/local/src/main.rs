@@ -12,6 +12,10 @@ fn main() -> ExitCode {
     let args = match cli.command {
         None => cli.run,
         Some(Command::Run(args)) => *args,
+        Some(Command::Explain(explain)) => {
+            let done = explain.run();
+            return answer(done.map_err(|error| (error.to_string(), error.exit_code())));
+        }
         Some(Command::Operator(operator)) => {
             posthaste_runtime::to_terminal(&vars);
             return operate(&operator);
@@ -53,14 +57,19 @@ fn operate(operator: &Operator) -> ExitCode {
             return ExitCode::FAILURE;
         }
     };
+    answer(done.map_err(|error| (error.to_string(), error.exit_code())))
+}
+
+/// What a command has to say, or the one line and the exit code of its failure.
+fn answer(done: Result<String, (String, u8)>) -> ExitCode {
     match done {
         Ok(answer) => {
             say(&answer);
             ExitCode::SUCCESS
         }
-        Err(error) => {
-            complain(&error.to_string());
-            ExitCode::from(error.exit_code())
+        Err((why, exit_code)) => {
+            complain(&why);
+            ExitCode::from(exit_code)
         }
     }
 }

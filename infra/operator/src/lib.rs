@@ -11,6 +11,7 @@ mod dead_jobs;
 mod dead_letters;
 mod dmarc;
 mod erase;
+mod explain;
 mod failure;
 mod key;
 mod report;
@@ -25,6 +26,7 @@ use posthaste_model::{Clock, Entropy};
 use posthaste_queue::{Bus, DeadJobs, Queue};
 use posthaste_store::Store;
 
+pub use explain::Explain;
 pub use failure::CommandError;
 pub use report::Report;
 
