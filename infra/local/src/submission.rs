@@ -17,7 +17,7 @@ use std::sync::Arc;
 use mail_send::App;
 use posthaste_http::{Authorizer, Caller};
 use posthaste_mime::submitted::SubmittedHead;
-use posthaste_model::{EmailAddress, Hostname};
+use posthaste_model::Hostname;
 use posthaste_smtpd::{
     Auth, BareLineEnds, Config, Handler, Login, Session, SmtpEnvelope, SmtpReply, Tls,
 };
@@ -108,7 +108,8 @@ impl Handler for Submission {
     ) -> Result<SubmissionUser, SmtpReply> {
         if login.user != USER {
             // Counted like a wrong key, which it is for an attacker.
-            return self.log_in("", session.peer.ip()).await;
+            let refused = self.log_in("", session.peer.ip()).await;
+            return refused.map_err(reply::of_user);
         }
         self.log_in(&login.secret, session.peer.ip()).await
     }
@@ -132,7 +133,7 @@ impl Handler for Submission {
         _: &SmtpEnvelope,
         to: &str,
     ) -> Result<(), SmtpReply> {
-        match EmailAddress::parse(to) {
+        match mail::recipient(to, &self.hostname) {
             Ok(_) => Ok(()),
             Err(error) => Err(SmtpReply::new(553, "5.1.3", error.to_string())),
         }
@@ -176,6 +177,7 @@ impl Submission {
             envelope,
             message,
             trace: &trace,
+            hostname: &self.hostname,
             now: self.app.clock.now(),
             horizon: self.app.limits.horizon,
         };
@@ -185,7 +187,13 @@ impl Submission {
             None => message.len() + envelope.to.len().saturating_mul(1024),
         };
         let mail = posthaste_offload::run(size, || mail::compose(&arrived)).await?;
-        let taken = mail_send::submit(&self.app, &caller, mail, message.len(), &id).await;
+        // Lines that were too long have been encoded.
+        let size = mail
+            .submitted
+            .as_ref()
+            .map_or(0, |whole| whole.mime.bytes().len());
+        let size = size.max(message.len());
+        let taken = mail_send::submit(&self.app, &caller, mail, size, &id).await;
         taken.map_err(reply::of_mail)?;
         Ok(SmtpReply::new(250, "2.0.0", format!("Ok: queued as {id}")))
     }

@@ -9,12 +9,14 @@
 pub(crate) mod charset;
 mod entity;
 mod fields;
+mod lines;
 mod params;
 mod transfer;
 mod words;
 
 pub(crate) use entity::{Entity, MultipartParts};
 pub(crate) use fields::{HeaderFields, unfolded};
+pub(crate) use lines::{HeaderPiece, is_folded, is_parameter, lines, pieces, separators};
 pub(crate) use params::Parameterised;
 pub(crate) use transfer::decoded;
 pub(crate) use words::{LONGEST, WordContext, encoded, text};

@@ -1,13 +1,16 @@
 //! A mail submitted whole: its header, the text parts that settings change, and the bytes that are
 //! passed on.
 //!
-//! Every byte stays as it is unless a change is requested. Parts inside `multipart/signed` and
+//! Every byte stays as it is unless a change is requested, or a line breaks the rules of the header
+//! or of SMTP. Parts inside `multipart/signed` and
 //! `multipart/encrypted` are never changed, nor are attached messages.
 
 mod boundaries;
+mod clean;
 mod flaw;
 mod head;
 mod leaves;
+mod long;
 mod mailboxes;
 mod write;
 
@@ -16,8 +19,9 @@ use posthaste_model::{Content, Mailbox};
 use crate::{BuildError, Stamp};
 use leaves::Leaves;
 
+pub use clean::received;
 pub use flaw::Flaw;
-pub use head::{SubmittedHead, received};
+pub use head::SubmittedHead;
 
 const PLAIN: &str = "text/plain";
 const HTML: &str = "text/html";

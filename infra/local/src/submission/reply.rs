@@ -19,6 +19,18 @@ pub(super) fn of_login(rejection: Rejection) -> SmtpReply {
     }
 }
 
+/// A login under another user name. The name is no secret, and most often the whole mistake.
+pub(super) fn of_user(refused: SmtpReply) -> SmtpReply {
+    match refused.code {
+        535 => SmtpReply::new(
+            535,
+            "5.7.8",
+            "Authentication failed: the user name is apikey, the password is an API key",
+        ),
+        _ => refused,
+    }
+}
+
 /// A mail that was refused.
 pub(super) fn of_mail(rejection: Rejection) -> SmtpReply {
     let reason = reason(&rejection);
@@ -53,6 +65,9 @@ mod tests {
             assert_eq!(of(status, of_login).code, login, "{status}");
             assert_eq!(of(status, of_mail).code, mail, "{status}");
         }
+        let other = |status| of_user(of(status, of_login)).text;
+        assert!(other(401).contains("the user name is apikey"));
+        assert!(!other(429).contains("apikey") && !other(503).contains("apikey"));
         assert_eq!(of(403, of_mail).text, "why");
         assert!(!of(500, of_mail).text.contains("why"), "causes stay inside");
     }

@@ -2,7 +2,11 @@
 
 use memchr::memmem;
 
-use super::fields::{self, HeaderFields};
+use super::fields::HeaderFields;
+use super::lines::{self, HeaderPiece};
+
+/// The byte order mark of UTF-8.
+const MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// A message or a part: a header block and what follows it.
 #[derive(Clone, Copy, Debug)]
@@ -13,28 +17,47 @@ pub(crate) struct Entity<'a> {
 }
 
 impl<'a> Entity<'a> {
-    /// Splits at the first empty line, or before the first line that cannot belong to a header.
+    /// Splits at the first empty line, or before the text where there is none.
+    ///
+    /// A line that is no field does not end the header when a field follows before the empty line:
+    /// programs on the way cut lines, and forget to indent them. Where nothing else marks a header,
+    /// before its first field and without an empty line, the field that follows must have a usual
+    /// name: `Note: …` may be in a text that has no header. A byte order mark is no part of the
+    /// first name.
     pub(crate) fn read(raw: &'a [u8]) -> Self {
-        let mut at = 0;
-        for line in fields::lines(raw) {
-            let text = line.trim_ascii_end();
-            let is_first = at == 0;
-            if text.is_empty() && !line.starts_with(b" ") && !line.starts_with(b"\t") {
-                let (header, body) = raw.split_at_checked(at).unwrap_or((raw, b""));
-                return Self {
-                    header,
-                    body: body.get(line.len()..).unwrap_or_default(),
-                };
-            }
-            // mbox writers put a `From ` line before the header, and some fail to remove it.
-            let envelope = is_first && (line.starts_with(b"From ") || line.starts_with(b">From "));
-            if !envelope && !fields::belongs(line, is_first) {
+        let text = match raw.strip_prefix(MARK) {
+            Some(text) if lines::separators(text) > 0 || lines::is_usual(text) => text,
+            _ => raw,
+        };
+        let mut at = lines::separators(text);
+        let (mut kept, mut sure) = (at, at);
+        let mut found = false;
+        let mut empty = None;
+        while let Some(rest) = text.get(at..).filter(|rest| !rest.is_empty()) {
+            empty = lines::empty_line(rest);
+            let Some(piece) = lines::piece(rest).filter(|_| empty.is_none()) else {
                 break;
+            };
+            let end = at + piece.bytes().len();
+            if let HeaderPiece::Field(field) = piece {
+                let usual = lines::is_usual(field);
+                if kept == at || usual || found && !lines::is_address(field) {
+                    (kept, found) = (end, true);
+                }
+                if sure == at || usual {
+                    sure = end;
+                }
             }
-            at += line.len();
+            at = end;
         }
-        let (header, body) = raw.split_at_checked(at).unwrap_or((raw, b""));
-        Self { header, body }
+        let end = if empty.is_some() { kept } else { sure };
+        let line = empty.filter(|_| at == end).unwrap_or_default();
+        let header = text.get(..end).unwrap_or_default();
+        let body = text.get(end + line..).unwrap_or_default();
+        match header.is_empty() && line == 0 {
+            true => Self { header, body: raw },
+            false => Self { header, body },
+        }
     }
 
     pub(crate) fn fields(&self) -> HeaderFields<'a> {
@@ -113,7 +136,7 @@ fn find(body: &[u8], delimiter: &[u8]) -> Option<Delimiter> {
             continue;
         }
         let tail = tail.get(delimiter.len()..)?;
-        let line = fields::lines(tail).next().unwrap_or_default();
+        let line = lines::lines(tail).next().unwrap_or_default();
         let closing = line.starts_with(b"--");
         let white = if closing { line.get(2..)? } else { line };
         if white.trim_ascii().is_empty() {
@@ -154,11 +177,56 @@ mod tests {
     #[test]
     fn a_line_that_is_no_field_begins_the_body() {
         check("A: b\nHello there\n", "A: b\n", "Hello there\n");
+        check("A: b\nHi\n\nC: d\n\nx", "A: b\n", "Hi\n\nC: d\n\nx");
+        check("A: b\nHi\nNote: c\n", "A: b\n", "Hi\nNote: c\n");
+        check("Hi\nNote: c\n\nx", "", "Hi\nNote: c\n\nx");
+        check(
+            "A: b\nSee\nhttps://x.example/\n\nx",
+            "A: b\n",
+            "See\nhttps://x.example/\n\nx",
+        );
         check("Hello there\nA: b\n", "", "Hello there\nA: b\n");
         check(" folded: nothing\n\nx", "", " folded: nothing\n\nx");
         check("From a@b Mon\nA: b\n\nx", "From a@b Mon\nA: b\n", "x");
         check("A : b\n\nx", "A : b\n", "x");
         check("Grüße: b\n\nx", "", "Grüße: b\n\nx");
+    }
+
+    #[test]
+    fn a_broken_line_does_not_end_the_header() {
+        for broken in [
+            "P8Fxcut",
+            "an unindented continuation",
+            "Fr om: x@y",
+            "From ann@x.example Mon Jan  1 10:11:12 2024",
+            "Gr\u{fc}\u{df}e: x",
+            "one\nline: after\nthe other line",
+            "cut\n\tand folded",
+        ] {
+            for end in ["\n", "\r\n"] {
+                let broken = broken.replace('\n', end);
+                let middle = format!("A: b{end}{broken}{end}C: d{end}");
+                check(&format!("{middle}{end}x"), &middle, "x");
+                let first = format!("{broken}{end}Subject: b{end}");
+                check(&format!("{first}{end}x"), &first, "x");
+                let only = format!("A: b{end}{broken}{end}X-Mailer: c{end}");
+                check(&only, &only, "");
+            }
+        }
+        let kind = "Content-Type: multipart/mixed;\nboundary=b\n";
+        check(&format!("{kind}\nx"), kind, "x");
+    }
+
+    #[test]
+    fn a_byte_order_mark_is_no_part_of_a_name() {
+        check("\u{feff}Subject: b\n\nx", "Subject: b\n", "x");
+        check(
+            "\u{feff}From ann Mon\nA: b\n\nx",
+            "From ann Mon\nA: b\n",
+            "x",
+        );
+        check("\u{feff}Hello\n\nx", "", "\u{feff}Hello\n\nx");
+        check("\u{feff}", "", "\u{feff}");
     }
 
     #[track_caller]

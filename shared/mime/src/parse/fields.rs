@@ -3,6 +3,8 @@
 
 use std::borrow::Cow;
 
+use super::lines::{HeaderPiece, is_folded, is_parameter, lines, pieces};
+
 /// The fields of one header block.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct HeaderFields<'a>(&'a [u8]);
@@ -12,26 +14,16 @@ impl<'a> HeaderFields<'a> {
         Self(header)
     }
 
-    /// Each field's name and its value, still folded.
+    /// Each field's name and its value, still folded. Lines that are no field are skipped.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&'a [u8], &'a [u8])> + use<'a> {
-        let mut rest = self.0;
-        std::iter::from_fn(move || {
-            loop {
-                let mut end = 0;
-                for (at, line) in lines(rest).enumerate() {
-                    if at > 0 && !is_folded(line) {
-                        break;
-                    }
-                    end += line.len();
-                }
-                let (field, next) = rest.split_at_checked(end).filter(|_| end > 0)?;
-                rest = next;
-                let colon = memchr::memchr(b':', field);
-                if let Some((name, value)) = colon.and_then(|at| field.split_at_checked(at)) {
-                    let value = value.get(1..).unwrap_or_default();
-                    return Some((name.trim_ascii_end(), value.trim_ascii()));
-                }
-            }
+        pieces(self.0).filter_map(|piece| {
+            let HeaderPiece::Field(field) = piece else {
+                return None;
+            };
+            let colon = memchr::memchr(b':', field)?;
+            let (name, value) = field.split_at_checked(colon)?;
+            let value = value.get(1..).unwrap_or_default();
+            Some((name.trim_ascii_end(), value.trim_ascii()))
         })
     }
 
@@ -55,41 +47,19 @@ impl<'a> HeaderFields<'a> {
     }
 }
 
-/// Lines with their line ends.
-pub(super) fn lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
-    let mut rest = text;
-    std::iter::from_fn(move || {
-        let end = memchr::memchr(b'\n', rest).map_or(rest.len(), |at| at + 1);
-        let (line, next) = rest.split_at_checked(end).filter(|_| end > 0)?;
-        rest = next;
-        Some(line)
-    })
-}
-
-fn is_folded(line: &[u8]) -> bool {
-    line.starts_with(b" ") || line.starts_with(b"\t")
-}
-
-/// Whether a line begins a field, with white space before the colon allowed as in old mails, or
-/// continues one.
-pub(super) fn belongs(line: &[u8], is_first: bool) -> bool {
-    if is_folded(line) {
-        return !is_first;
-    }
-    let Some(colon) = memchr::memchr(b':', line) else {
-        return false;
-    };
-    let name = line.get(..colon).unwrap_or_default().trim_ascii_end();
-    name.iter().all(u8::is_ascii_graphic)
-}
-
-/// The value on one line: the line ends of its folds are removed, their white space stays.
+/// The value on one line: the line ends of its folds are removed, their white space stays. Lines
+/// that are neither folds nor parameters are no part of it (see [`piece`]).
 pub(crate) fn unfolded(value: &[u8]) -> Cow<'_, [u8]> {
     if memchr::memchr2(b'\r', b'\n', value).is_none() {
         return Cow::Borrowed(value);
     }
-    let ends = |b: &u8| *b == b'\r' || *b == b'\n';
-    Cow::Owned(value.iter().copied().filter(|b| !ends(b)).collect())
+    let mut line = Vec::with_capacity(value.len());
+    for (at, next) in lines(value).enumerate() {
+        if at == 0 || is_folded(next) || is_parameter(next) {
+            line.extend(next.iter().copied().filter(|b| !matches!(b, b'\r' | b'\n')));
+        }
+    }
+    Cow::Owned(line)
 }
 
 #[cfg(test)]
@@ -105,5 +75,47 @@ mod tests {
         assert_eq!(found, want);
         assert_eq!(*unfolded(b"one\r\n two"), *b"one two");
         assert_eq!(fields.iter().count(), 5);
+    }
+
+    #[track_caller]
+    fn check(header: &str, want: &[(&str, &str)]) {
+        let fields = HeaderFields::new(header.as_bytes());
+        let one = |bytes: &[u8]| String::from_utf8_lossy(&unfolded(bytes)).into_owned();
+        let got: Vec<_> = fields.iter().map(|(n, v)| (one(n), one(v))).collect();
+        let want: Vec<_> = want
+            .iter()
+            .map(|(n, v)| ((*n).to_owned(), (*v).to_owned()))
+            .collect();
+        assert_eq!(got, want, "{header:?}");
+    }
+
+    #[test]
+    fn a_line_that_is_no_field_takes_its_folds_with_it() {
+        check("A: b\nP8Fxcut\nC: d\n", &[("A", "b"), ("C", "d")]);
+        check("A: b\nFr om: x,\n y\nC: d\n", &[("A", "b"), ("C", "d")]);
+        check("A: b\n c\nand more\nC: d", &[("A", "b c"), ("C", "d")]);
+        check("From ann Mon 10:11:12\nA: b\n", &[("A", "b")]);
+        check("A: b\n\n folded\nC: d\n", &[("A", "b"), ("C", "d")]);
+        check(" first\nA: b\n", &[("A", "b")]);
+    }
+
+    #[test]
+    fn a_parameter_without_its_blank_continues_a_mime_field() {
+        let kind = "Content-Type: multipart/mixed;";
+        let want = [
+            ("Content-Type", "multipart/mixed;boundary=\"a:b\""),
+            ("C", "d"),
+        ];
+        check(&format!("{kind}\r\nboundary=\"a:b\"\r\nC: d\r\n"), &want);
+        let want = [("Content-Type", "multipart/mixed;\tboundary=x"), ("C", "d")];
+        check(&format!("{kind}\nP8Fxcut\n\tboundary=x\nC: d\n"), &want);
+        let want = [("Content-Type", "multipart/mixed;"), ("C", "d")];
+        check(&format!("{kind}\nP8Fxcut\nC: d\n"), &want);
+        check(&format!("{kind}\nC: d\n"), &want);
+        check("X: a;\nb=c\nC: d\n", &[("X", "a;"), ("C", "d")]);
+        check(
+            "Content-Type: a/b\nb=c\nC: d\n",
+            &[("Content-Type", "a/b"), ("C", "d")],
+        );
     }
 }

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use encodify::qp;
 
-use super::fields;
+use super::lines;
 
 /// The decoded body. Unknown encodings, and those that change nothing, leave it unchanged.
 pub(crate) fn decoded<'a>(encoding: Option<&[u8]>, body: &'a [u8]) -> Cow<'a, [u8]> {
@@ -43,7 +43,7 @@ pub(crate) fn base64(body: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(body.len() / 4 * 3 + 3);
     let mut padded = false;
     let (mut bits, mut count) = (0_u32, 0_u32);
-    for line in fields::lines(body) {
+    for line in lines::lines(body) {
         if padded && !is_base64(line) {
             break;
         }

@@ -1,7 +1,7 @@
 //! Detects headers that different readers interpret differently.
 
 use super::mailboxes::{Unreadable, breaks, mailboxes};
-use crate::parse::Entity;
+use crate::parse::{Entity, is_folded, lines, separators};
 
 /// Fields of authors and reply addresses.
 const AUTHORS: [&str; 6] = [
@@ -23,7 +23,9 @@ const RECIPIENTS: [&str; 6] = ["to", "cc", "bcc", "resent-to", "resent-cc", "res
 /// other fields, than the parser.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Flaw {
-    #[error("a line of the header is no field: a name is printable ASCII, followed by a colon")]
+    #[error(
+        "a line of the header looks like From, Sender or Reply-To, but its name holds blanks or odd characters"
+    )]
     FieldName,
     #[error("the header holds a NUL or a carriage return that ends no line")]
     Control,
@@ -33,13 +35,15 @@ pub enum Flaw {
     TwoAddresses,
     #[error("the mail has more than one From, Sender or Reply-To header")]
     Repeated,
+    #[error("a line is longer than 998 octets and cannot be broken without changing the mail")]
+    LongLine,
 }
 
 impl Flaw {
     /// The first flaw of a mail's header.
     pub(super) fn find(raw: &[u8]) -> Option<Self> {
         let entity = Entity::read(raw);
-        if !are_fields(entity.header) || !ends(raw, entity.header) {
+        if lines_to_empty(raw).any(imitates) {
             return Some(Self::FieldName);
         }
         if has_control(entity.header) {
@@ -70,34 +74,55 @@ impl Flaw {
     }
 }
 
-/// Whether each line continues a field or begins with a name of RFC 5322, section 2.2. The
-/// separator line of mailbox files is not passed on.
-fn are_fields(header: &[u8]) -> bool {
-    let mut rest = header;
+/// The lines up to the first empty one that begin no fold, without the separators of mailbox files.
+/// Of a mail without an empty line these are more than its header: readers differ on where it ends.
+fn lines_to_empty(raw: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let text = raw.get(separators(raw)..).unwrap_or_default();
+    let is_empty = |line: &&[u8]| matches!(*line, b"\n" | b"\r\n");
     let mut is_first = true;
-    while !rest.is_empty() {
-        let end = memchr::memchr(b'\n', rest).map_or(rest.len(), |at| at + 1);
-        let (line, next) = rest.split_at_checked(end).unwrap_or((rest, b""));
-        rest = next;
-        let separator = is_first && (line.starts_with(b"From ") || line.starts_with(b">From "));
-        let folded = !is_first && (line.starts_with(b" ") || line.starts_with(b"\t"));
-        if !separator && !folded {
-            let name = memchr::memchr(b':', line).and_then(|colon| line.get(..colon));
-            let legal = |name: &[u8]| !name.is_empty() && name.iter().all(u8::is_ascii_graphic);
-            if !name.is_some_and(legal) {
-                return false;
-            }
-        }
-        is_first = false;
-    }
-    true
+    lines(text)
+        .take_while(move |line| !is_empty(line))
+        .filter(move |line| std::mem::take(&mut is_first) || !is_folded(line))
 }
 
-/// Whether the header ends with an empty line or with the mail, and not before a line that is not a
-/// field: another reader may count what follows as header.
-fn ends(raw: &[u8], header: &[u8]) -> bool {
-    let rest = raw.get(header.len()..).unwrap_or_default();
-    rest.is_empty() || rest.starts_with(b"\r\n") || rest.starts_with(b"\n")
+/// Whether a line is no field by RFC 5322, section 2.2, but its name would be that of an author
+/// without its blanks and its other characters outside printable ASCII. Some receivers read it so,
+/// and show another author than the one that was verified.
+fn imitates(line: &[u8]) -> bool {
+    let line = line.strip_prefix(MARK).unwrap_or(line);
+    let name = memchr::memchr(b':', line).and_then(|colon| line.get(..colon));
+    let Some(name) = name.filter(|name| !name.iter().all(u8::is_ascii_graphic)) else {
+        return false;
+    };
+    let plain = |b: &u8| b.is_ascii_graphic();
+    let odd = name
+        .iter()
+        .filter(|b| !plain(b) && !b" \t".contains(b))
+        .count();
+    let letters: Vec<u8> = name
+        .iter()
+        .copied()
+        .filter(plain)
+        .take(LONGEST_NAME)
+        .collect();
+    SINGLE.iter().any(|author| {
+        let missing = author.len().checked_sub(letters.len());
+        // An odd character may stand for a letter: `Fröm`.
+        missing.is_some_and(|missing| missing <= odd.min(2)) && is_within(&letters, author)
+    })
+}
+
+/// Longer than the longest of the authors' names.
+const LONGEST_NAME: usize = 12;
+
+/// The byte order mark of UTF-8, which is removed.
+const MARK: &[u8] = b"\xef\xbb\xbf";
+
+/// Whether the letters occur in the name, in their order.
+fn is_within(letters: &[u8], name: &str) -> bool {
+    let mut rest = name.bytes();
+    let mut letters = letters.iter().map(u8::to_ascii_lowercase);
+    letters.all(|letter| rest.any(|b| b == letter))
 }
 
 /// A NUL, or a carriage return without its line feed.
@@ -148,24 +173,57 @@ mod tests {
     }
 
     #[test]
-    fn names_are_printable_and_stand_before_their_colon() {
+    fn a_line_that_is_no_field_is_no_flaw() {
         // The first and the last valid characters, and those beyond.
         check("!: x\r\n~: x\r\n", None);
         for line in [
             "X y: z",
             "X : y",
-            "Fr\u{fc}m: x",
+            "Subject : y",
             "\u{7f}: x",
-            "X\0: y",
             ": x",
             "no field",
             "X\u{1}: y",
+            "from the beginning: x",
+            "Sent by: x",
+            "P8Fxcut",
+            "\tfolded: x",
+            "From ann@example.com Mon Jan  1 10:11:12 2024",
+        ] {
+            check(&format!("{line}\r\n"), None);
+        }
+        assert_eq!(Flaw::find(b"\xef\xbb\xbfFrom: a@b.example\r\n\r\n"), None);
+    }
+
+    #[test]
+    fn a_line_that_some_read_as_an_author_is_a_flaw() {
+        for line in [
+            "From : x",
+            "From\t: x",
+            "Fr om: x",
+            "F r o m : x",
+            "Fr\u{f6}m: x",
+            "Fr\u{43e}m: x",
+            "From\u{200b}: x",
+            "\u{feff}From\u{a0}: x",
+            "SENDER : x",
+            "Sen der: x",
+            "Reply- To: x",
+            "Reply-To\u{1}: x",
+            "R\u{435}ply-T\u{43e}: x",
         ] {
             check(&format!("{line}\r\n"), Some(Flaw::FieldName));
         }
-        for raw in ["\t", " "].map(|white| format!("{white}folded: x\r\n\r\n")) {
-            assert_eq!(Flaw::find(raw.as_bytes()), Some(Flaw::FieldName));
+        for raw in [
+            "\tFrom: x\r\n\r\n",
+            " Sender: x\r\nFrom: a@b.example\r\n\r\n",
+        ] {
+            assert_eq!(Flaw::find(raw.as_bytes()), Some(Flaw::FieldName), "{raw:?}");
         }
+        let late = format!("{GOOD}text\r\nFr om: x\r\n\r\n");
+        assert_eq!(Flaw::find(late.as_bytes()), Some(Flaw::FieldName));
+        let body = format!("{GOOD}\r\nFr om: x\r\n");
+        assert_eq!(Flaw::find(body.as_bytes()), None);
     }
 
     #[test]

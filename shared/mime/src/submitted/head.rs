@@ -100,23 +100,6 @@ fn one_line(value: &[u8]) -> String {
     text(value, WordContext::Text, "")
 }
 
-/// The mail with one more `Received` on top, as RFC 5321, section 4.4, requires of a receiving
-/// server. The separator line of mailbox files is removed: it would end the header.
-pub fn received(raw: &[u8], line: &str) -> Vec<u8> {
-    let mut rest = raw;
-    while rest.starts_with(b"From ") || rest.starts_with(b">From ") {
-        let end = memchr::memchr(b'\n', rest).map_or(rest.len(), |at| at + 1);
-        rest = rest.get(end..).unwrap_or_default();
-    }
-    let line: String = line.chars().filter(|c| !c.is_control()).collect();
-    let mut mail = Vec::with_capacity(line.len() + 16 + rest.len());
-    mail.extend_from_slice(b"Received: ");
-    mail.extend_from_slice(line.replace("; ", ";\r\n\t").as_bytes());
-    mail.extend_from_slice(b"\r\n");
-    mail.extend_from_slice(rest);
-    mail
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -162,6 +145,28 @@ mod tests {
     }
 
     #[test]
+    fn lines_that_are_no_field_hide_nothing() {
+        for broken in [
+            "P8Fxcut",
+            "un indented: x",
+            "and on it goes",
+            "From a@b Mon 10:11:12",
+        ] {
+            let raw = format!("From: a@example.com\r\n{broken}\r\n folded\r\nSubject: x\r\n\r\ny");
+            for raw in [
+                raw.clone(),
+                format!("\u{feff}{raw}"),
+                format!("{broken}\r\n{raw}"),
+            ] {
+                let head = SubmittedHead::read(raw.as_bytes());
+                let from = head.from.map(|from| from.email.as_str().to_owned());
+                assert_eq!(from.as_deref(), Some("a@example.com"), "{raw:?}");
+                assert_eq!((head.subject.as_str(), head.flaw), ("x", None), "{raw:?}");
+            }
+        }
+    }
+
+    #[test]
     fn answers_go_to_one_list_that_can_be_read() {
         for (header, want) in [
             (
@@ -204,12 +209,6 @@ mod tests {
             let raw = format!("Message-ID: {id}\r\n\r\n");
             assert_eq!(SubmittedHead::read(raw.as_bytes()).message_id, None, "{id}");
         }
-    }
-
-    #[test]
-    fn the_trace_goes_on_top_and_mailbox_separators_go() {
-        let got = received(b"From ann Mon\r\nA: b\r\n\r\nc\r\n", "from a; date\r\n");
-        assert_eq!(got, b"Received: from a;\r\n\tdate\r\nA: b\r\n\r\nc\r\n");
     }
 
     proptest! {

@@ -16,6 +16,8 @@ const MOST_PARTS: usize = 1_100;
 pub(super) struct Leaves {
     pub(super) plain: Option<Leaf>,
     pub(super) html: Option<Leaf>,
+    /// Every part that can be encoded anew.
+    pub(super) all: Vec<Leaf>,
     /// The boundaries of every opened multipart: no text may contain one.
     pub(super) boundaries: Boundaries,
 }
@@ -64,6 +66,10 @@ impl Leaves {
             let parts = MultipartParts::read(entity.body, &boundary)?;
             self.boundaries.add(boundary.trim_ascii_end());
             return Some(parts);
+        }
+        // RFC 2046, section 5.2.1, fixes the encodings of messages.
+        if !kind.value.starts_with("message/") {
+            self.all.push(Leaf { at: at.clone() });
         }
         let slot = match kind.value.as_str() {
             // RFC 2045, section 5.2.

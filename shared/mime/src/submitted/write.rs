@@ -6,6 +6,7 @@ use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use posthaste_model::Content;
 
+use super::clean::{fields, put_field};
 use super::leaves::{Leaf, Leaves};
 use super::{Changes, HTML, PLAIN};
 use crate::media_type::MediaType;
@@ -14,10 +15,10 @@ use crate::parse::{Entity, unfolded};
 use crate::{BuildError, Stamp};
 
 /// Fields that only the service reads, removed from the mail.
-const OURS: [&str; 3] = ["bcc", "resent-bcc", "x-smtpapi"];
+pub(super) const OURS: [&str; 3] = ["bcc", "resent-bcc", "x-smtpapi"];
 
 /// Fields that describe the encoding of a text.
-const WRITTEN: [&str; 3] = ["content-type", "content-transfer-encoding", "content-md5"];
+pub(super) const WRITTEN: [&str; 3] = ["content-type", "content-transfer-encoding", "content-md5"];
 
 /// A piece of the mail and its replacement.
 type Edit = (Range<usize>, Vec<u8>);
@@ -108,7 +109,7 @@ fn edit(
     if !leaf.is_whole(raw) {
         for (name, field) in fields(entity.header) {
             if !is_one_of(name, &WRITTEN) {
-                line(field, &mut out);
+                put_field(field, &mut out);
             }
         }
     }
@@ -171,11 +172,12 @@ fn header(
     let whole = edits.iter().any(|(at, _)| at.start == 0);
     let mut todo = Todo::new(changes);
     for (name, field) in fields(header) {
-        if is_one_of(name, &OURS) || whole && is_one_of(name, &WRITTEN) {
+        let no_id = is_one_of(name, &["message-id"]) && is_empty_id(field);
+        if no_id || is_one_of(name, &OURS) || whole && is_one_of(name, &WRITTEN) {
             continue;
         }
         if !todo.replace(name, changes, out) {
-            line(field, out);
+            put_field(field, out);
         }
     }
     todo.rest(changes, out);
@@ -217,10 +219,10 @@ impl Present {
             extra: vec![false; extra.len()],
             ..Self::default()
         };
-        for (name, _) in fields(header) {
+        for (name, field) in fields(header) {
             let is = |wanted: &str| name.eq_ignore_ascii_case(wanted.as_bytes());
             has.date |= is("date");
-            has.message_id |= is("message-id");
+            has.message_id |= is("message-id") && !is_empty_id(field);
             has.mime_version |= is("mime-version");
             let start = name.get(..LIST.len());
             has.list |= start.is_some_and(|start| start.eq_ignore_ascii_case(LIST.as_bytes()));
@@ -230,6 +232,13 @@ impl Present {
         }
         has
     }
+}
+
+/// Whether a `Message-ID` names no mail: it is empty, or `<>`.
+fn is_empty_id(field: &[u8]) -> bool {
+    let colon = memchr::memchr(b':', field).unwrap_or_default();
+    let value = field.get(colon..).unwrap_or_default();
+    !value.iter().any(u8::is_ascii_alphanumeric)
 }
 
 /// The fields that are replaced, and whether each has been written: in place of the old one, or at
@@ -276,39 +285,10 @@ fn put(name: &str, changes: &Changes<'_>, out: &mut Vec<u8>) {
     }
 }
 
-fn is_one_of(name: &[u8], names: &[&str]) -> bool {
+pub(super) fn is_one_of(name: &[u8], names: &[&str]) -> bool {
     names
         .iter()
         .any(|wanted| name.eq_ignore_ascii_case(wanted.as_bytes()))
-}
-
-/// A field of a header that may have ended without a line end.
-fn line(field: &[u8], out: &mut Vec<u8>) {
-    out.extend_from_slice(field);
-    if !field.ends_with(b"\n") {
-        out.extend_from_slice(b"\r\n");
-    }
-}
-
-/// Each field's name and the field unchanged.
-fn fields(header: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
-    let mut rest = header;
-    std::iter::from_fn(move || {
-        let mut end = 0;
-        loop {
-            let tail = rest.get(end..).unwrap_or_default();
-            let folded = tail.starts_with(b" ") || tail.starts_with(b"\t");
-            if tail.is_empty() || end > 0 && !folded {
-                break;
-            }
-            end += memchr::memchr(b'\n', tail).map_or(tail.len(), |at| at + 1);
-        }
-        let (field, next) = rest.split_at_checked(end).filter(|_| end > 0)?;
-        rest = next;
-        let colon = memchr::memchr(b':', field).unwrap_or_default();
-        let name = field.get(..colon).unwrap_or_default();
-        Some((name.trim_ascii(), field))
-    })
 }
 
 #[cfg(test)]

@@ -72,6 +72,39 @@ fn date_and_id_are_added_where_they_are_missing() {
 }
 
 #[test]
+fn an_id_that_names_no_mail_is_replaced() {
+    for id in ["<>", "", " \r\n <>", "< >", "<@>", "\"\""] {
+        let raw = format!("From: a@b\r\nmessage-id: {id}\r\nDate: x\r\n\r\nx");
+        let want = "From: a@b\r\nDate: x\r\nMessage-ID: <ours@example.com>\r\n\r\nx";
+        assert_eq!(passed(&raw, &Changes::default()), want, "{id:?}");
+    }
+    let raw = "Message-ID: <>\r\nDate: x\r\nMessage-ID: <a@b>\r\n\r\nx";
+    let want = "Date: x\r\nMessage-ID: <a@b>\r\n\r\nx";
+    assert_eq!(passed(raw, &Changes::default()), want);
+}
+
+#[test]
+fn a_line_that_is_no_field_does_not_leave() {
+    let raw = format!("\u{feff}{HEAD}P8Fxcut\r\n\tfolded\r\nSubject : a\r\n\r\nx\r\n");
+    let want = format!("{HEAD}Subject: a\r\n\r\nx\r\n");
+    assert_eq!(passed(&raw, &Changes::default()), want);
+    let part = "Content-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\n\
+        P8Fxcut\r\nContent-Type: text/html\r\nand more\r\nX-A: b\r\n\r\n<p>\r\n--b--\r\n";
+    let raw = format!("{HEAD}{part}");
+    assert_eq!(
+        passed(&raw, &Changes::default()),
+        raw,
+        "parts stay as they are"
+    );
+    assert_eq!(texts(raw.as_bytes())[0].mime_type, HTML);
+    let changed = edited(&raw, |text| format!("{text}<br>"));
+    assert!(
+        changed.contains("--b\r\nX-A: b\r\nContent-Type: text/html;"),
+        "{changed}"
+    );
+}
+
+#[test]
 fn fields_are_written_anew_where_they_stood_or_at_the_end() {
     let raw = format!(
         "To: all@example.com,\r\n b@example.com\r\n{HEAD}SUBJECT: old\r\nTo: again@x.co\r\n\r\nx\r\n"

@@ -1,0 +1,191 @@
+//! The header of a submitted mail as it is passed on: only fields, in lines that SMTP carries.
+
+use super::Flaw;
+use super::long::{LONGEST_LINE, has_long_line, shortened};
+use super::write::{OURS, is_one_of};
+use crate::parse::{Entity, HeaderPiece, is_folded, is_parameter, lines, pieces};
+
+/// The mail with one more `Received` on top, as RFC 5321, section 4.4, requires of a receiving
+/// server.
+///
+/// Lines of the header that are no field are removed, with the separators of mailbox files: other
+/// readers would end the header there. Lines that are too long are folded, or their part encoded.
+///
+/// # Errors
+/// [`Flaw::LongLine`] when a line can be neither folded nor encoded.
+pub fn received(raw: &[u8], line: &str) -> Result<Vec<u8>, Flaw> {
+    let entity = Entity::read(raw);
+    let line: String = line.chars().filter(|c| !c.is_control()).collect();
+    let mut mail = Vec::with_capacity(line.len() + 16 + raw.len());
+    mail.extend_from_slice(b"Received: ");
+    mail.extend_from_slice(line.replace("; ", ";\r\n\t").as_bytes());
+    mail.extend_from_slice(b"\r\n");
+    for (name, field) in fields(entity.header) {
+        let start = mail.len();
+        put_field(field, &mut mail);
+        let written = mail.get(start..).unwrap_or_default();
+        // What is not passed on has no limit.
+        if has_long_line(written) && !is_one_of(name, &OURS) {
+            return Err(Flaw::LongLine);
+        }
+    }
+    mail.extend_from_slice(b"\r\n");
+    let header = mail.len();
+    mail.extend_from_slice(entity.body);
+    match has_long_line(entity.body) {
+        true => shortened(&mail, header),
+        false => Ok(mail),
+    }
+}
+
+/// Each field's name and the field unchanged. Lines that are no field are left out.
+pub(super) fn fields(header: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
+    pieces(header).filter_map(|piece| {
+        let HeaderPiece::Field(field) = piece else {
+            return None;
+        };
+        let colon = memchr::memchr(b':', field)?;
+        let name = field.get(..colon)?.trim_ascii_end();
+        (!name.is_empty()).then_some((name, field))
+    })
+}
+
+/// Writes a field without blanks before its colon, which RFC 5322, section 4.5, forbids to write,
+/// without lines that are no part of it, and in lines that are not too long where it has blanks to
+/// fold at. The header may have ended without a line end.
+pub(super) fn put_field(field: &[u8], out: &mut Vec<u8>) {
+    let colon = memchr::memchr(b':', field).unwrap_or_default();
+    let (name, _) = field.split_at_checked(colon).unwrap_or_default();
+    let name = name.trim_ascii_end();
+    for (at, line) in lines(field).enumerate() {
+        let mut line = line;
+        if at == 0 {
+            out.extend_from_slice(name);
+            line = line.get(colon..).unwrap_or_default();
+        } else if !is_folded(line) {
+            if !is_parameter(line) {
+                continue;
+            }
+            out.push(b'\t');
+        }
+        let used = if at == 0 { name.len() } else { 1 };
+        fold(line, used, out);
+    }
+    if !out.ends_with(b"\n") {
+        out.extend_from_slice(b"\r\n");
+    }
+}
+
+/// Writes a line, in pieces where it is too long: a line end before white space that is followed by
+/// anything else changes no value (RFC 5322, section 2.2.3).
+fn fold(line: &[u8], used: usize, out: &mut Vec<u8>) {
+    let mut rest = line;
+    let mut room = LONGEST_LINE.saturating_sub(used);
+    while rest.trim_ascii_end().len() > room {
+        // The white space of a fold would be all of its line.
+        let indent = rest.len() - rest.trim_ascii_start().len();
+        let head = rest.get(..=room).unwrap_or(rest);
+        let blank = |b: &u8| matches!(b, b' ' | b'\t');
+        let ends = |at: &usize| *at > indent && head.get(at + 1).is_none_or(|b| !blank(b));
+        let mut blanks = memchr::memrchr2_iter(b' ', b'\t', head);
+        let Some(at) = blanks.find(ends) else { break };
+        let (piece, next) = rest.split_at_checked(at).unwrap_or((rest, b""));
+        out.extend_from_slice(piece);
+        out.extend_from_slice(b"\r\n");
+        (rest, room) = (next, LONGEST_LINE);
+    }
+    if has_long_line(rest) && rest.trim_ascii_end().len() <= room {
+        rest = rest.trim_ascii_end();
+    }
+    out.extend_from_slice(rest);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::submitted::SubmittedHead;
+
+    #[track_caller]
+    fn check(raw: &str, want: &str) {
+        let got = received(raw.as_bytes(), "from a; date\r\n").map(String::from_utf8);
+        let want = format!("Received: from a;\r\n\tdate\r\n{want}");
+        assert_eq!(got, Ok(Ok(want)), "{raw:?}");
+    }
+
+    #[test]
+    fn the_trace_goes_on_top_and_mailbox_separators_go() {
+        check("From ann Mon\r\nA: b\r\n\r\nc\r\n", "A: b\r\n\r\nc\r\n");
+        check("\u{feff}>From a Mon\r\nA: b\r\n\r\nc", "A: b\r\n\r\nc");
+        check("A: b", "A: b\r\n\r\n");
+        check("", "\r\n");
+    }
+
+    #[test]
+    fn what_is_no_field_is_not_passed_on() {
+        for broken in [
+            "P8Fxcut\r\n",
+            "and so on\r\n\tuntil here\r\n",
+            ": x\r\n",
+            "X y: z\r\n",
+            "From ann@example.com Mon 10:11:12\r\n",
+            "B cc: hidden@example.com\r\n",
+        ] {
+            check(
+                &format!("A: b\r\n\tc\r\n{broken}Subject: d\r\n\r\nx"),
+                "A: b\r\n\tc\r\nSubject: d\r\n\r\nx",
+            );
+            check(
+                &format!("{broken}Subject: d\r\n\r\nx"),
+                "Subject: d\r\n\r\nx",
+            );
+        }
+        check("\u{feff}Subject: d\r\n\r\nx", "Subject: d\r\n\r\nx");
+        check("Subject \t: d\r\n\r\nx", "Subject: d\r\n\r\nx");
+        check("A: b\r\ntext\r\n\r\nx", "A: b\r\n\r\ntext\r\n\r\nx");
+    }
+
+    #[test]
+    fn a_field_that_was_cut_is_mended() {
+        let kind = "Content-Type: multipart/mixed;\r\n";
+        let want = format!("{kind}\tboundary=b\r\nA: b\r\n\r\nx");
+        check(&format!("{kind}boundary=b\r\nA: b\r\n\r\nx"), &want);
+        check(
+            &format!("{kind}P8Fxcut\r\n\tboundary=b\r\nA: b\r\n\r\nx"),
+            &want,
+        );
+    }
+
+    #[test]
+    fn long_fields_are_folded_at_their_blanks() {
+        let raw = format!(
+            "To: {}a@b\r\nSubject: {}\r\n\r\nx",
+            "someone@example.com, ".repeat(500),
+            format!("{}  {} ", "x".repeat(900), "y".repeat(950)).repeat(3)
+        );
+        let got = received(raw.as_bytes(), "x").unwrap();
+        assert!(!has_long_line(&got));
+        let (was, is) = (
+            SubmittedHead::read(raw.as_bytes()),
+            SubmittedHead::read(&got),
+        );
+        assert_eq!(was.subject, is.subject);
+        let text = String::from_utf8(got).unwrap();
+        assert!(
+            text.lines()
+                .all(|line| line.is_empty() || !line.trim().is_empty())
+        );
+        assert_eq!(text.replace("\r\n ", " ").matches("com, ").count(), 500);
+    }
+
+    #[test]
+    fn a_field_without_blanks_is_refused_unless_it_stays_here() {
+        let long = |name: &str, value: &str| {
+            let raw = format!("{name}: {}\r\n\r\nx", value.repeat(1000));
+            received(raw.as_bytes(), "x").err()
+        };
+        assert_eq!(long("X-Long", "x"), Some(Flaw::LongLine));
+        assert_eq!(long("X-Long", " "), None);
+        assert_eq!(long("X-SMTPAPI", "x"), None);
+        assert_eq!(long("Bcc", "a@example.com,"), None);
+    }
+}
