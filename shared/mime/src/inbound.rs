@@ -2,6 +2,7 @@
 
 mod encode;
 mod facts;
+mod named;
 mod part;
 mod people;
 mod sort;
@@ -72,7 +73,9 @@ fn parsed<'a>(raw: &'a [u8], facts: &Facts<'_>) -> ParseForm<'a> {
     let mut charsets = people.charsets();
     let ids = sorted.content_ids();
     let info = sorted.info();
-    let Sorted { text, html, files } = sorted;
+    let Sorted {
+        text, html, files, ..
+    } = sorted;
 
     let mut form = ParseForm { entries: vec![] };
     form.bytes("headers", mail.header);

@@ -11,6 +11,7 @@ mod entity;
 mod fields;
 mod lines;
 mod params;
+mod strict;
 mod transfer;
 mod words;
 

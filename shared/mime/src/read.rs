@@ -42,8 +42,10 @@ impl<'a> ParsedMail<'a> {
         let header = mail.fields();
         let mut parts = Vec::new();
         let mut root = Level::root();
+        let mut named = Vec::new();
         let mut open = Vec::new();
-        open.extend(add(&mut parts, mail, None, &mut root, true));
+        let (first, _) = add(&mut parts, mail, None, &mut root, true);
+        open.extend(first);
         while let Some((at, siblings, level)) = open.last_mut() {
             if parts.len() >= MOST_PARTS {
                 break;
@@ -57,7 +59,9 @@ impl<'a> ParsedMail<'a> {
             // The level is taken out for the call, which may open another above it.
             let mut level = std::mem::replace(level, Level::root());
             let may_nest = open.len() < DEEPEST;
-            let next = add(&mut parts, entity, parent, &mut level, may_nest);
+            let at = parts.len();
+            let (next, kind) = add(&mut parts, entity, parent, &mut level, may_nest);
+            named.extend(kind.map(|kind| (at, kind)));
             if let Some(last) = open.last_mut() {
                 last.2 = level;
             }
@@ -69,6 +73,7 @@ impl<'a> ParsedMail<'a> {
                 parts.push(MailPart::unread(rest, Some(*at), level.children + 1));
             }
         }
+        body::promote(&mut parts, &named);
         Self { header, parts }
     }
 
@@ -129,14 +134,15 @@ fn head(value: &[u8]) -> &[u8] {
 /// A multipart that is being read: its place in the list, its parts and their roles.
 type OpenMultipart<'a> = (usize, MultipartParts<'a>, Level);
 
-/// Adds a part; one that has parts of its own is opened.
+/// Adds a part; one that has parts of its own is opened. The second value is the role of a text if
+/// its level has no other.
 fn add<'a>(
     parts: &mut Vec<MailPart<'a>>,
     entity: Entity<'a>,
     parent: Option<usize>,
     level: &mut Level,
     may_nest: bool,
-) -> Option<OpenMultipart<'a>> {
+) -> (Option<OpenMultipart<'a>>, Option<BodyKind>) {
     level.children += 1;
     let mut part = MailPart::read(entity, level.is_digest());
     (part.parent, part.number) = (parent, level.children);
@@ -145,11 +151,12 @@ fn add<'a>(
         let level = level.below(&part.media_type);
         (at, siblings, level)
     });
+    let mut named = None;
     if opened.is_none() {
-        part.body_kind = level.classify(&part);
+        (part.body_kind, named) = level.classify(&part);
     }
     parts.push(part);
-    opened
+    (opened, named)
 }
 
 #[cfg(test)]
@@ -221,6 +228,47 @@ mod tests {
                 "0.4 message/rfc822",
             ]
         );
+    }
+
+    #[test]
+    fn a_named_text_is_the_body_where_nothing_else_is() {
+        let mail = |parts: &[&str]| {
+            let parts: String = parts.iter().map(|p| format!("--m\n{p}\n")).collect();
+            format!("Content-Type: multipart/mixed; boundary=m\n\n{parts}--m--\n")
+        };
+        let pdf = "Content-Type: application/pdf\n\nx";
+        let text = "Content-Type: text/plain; name=a.txt\n\nx";
+        let html = "Content-Type: text/html; name=\"a.html\"\nContent-Disposition: inline\n\nx";
+        let file = "Content-Type: text/plain; name=a.txt\nContent-Disposition: inline; filename=a.txt\n\nx";
+        let inner = "Content-Type: multipart/related; boundary=r\n\n--r\nContent-Type: text/html\n\nx\n--r--";
+        for (parts, want) in [
+            (&[pdf, text][..], &["pdf", "plain text"][..]),
+            (
+                &[pdf, text, html, text],
+                &["pdf", "plain text", "html html", "plain"],
+            ),
+            (&[pdf, text, "\nunnamed"], &["pdf", "plain", "plain text"]),
+            (&[pdf, file], &["pdf", "plain"]),
+            (&[inner, text], &["related", "html html", "plain"]),
+        ] {
+            let tree = tree(&mail(parts));
+            let tree: Vec<_> = tree
+                .iter()
+                .skip(1)
+                .filter_map(|t| t.split_once('/'))
+                .collect();
+            let got: Vec<_> = tree.into_iter().map(|(_, kind)| kind).collect();
+            assert_eq!(got, want, "{parts:?}");
+        }
+    }
+
+    #[test]
+    fn a_broken_line_hides_no_part() {
+        let raw = "Subject: a\nP8Fxcut\nContent-Type: multipart/mixed; boundary=m\n\n\
+            --m\nnot indented\nContent-Type: text/html\n\n<p>\n--m--";
+        assert_eq!(tree(raw), ["-.1 multipart/mixed", "0.1 text/html html"]);
+        let mail = ParsedMail::read(raw.as_bytes());
+        assert_eq!(mail.text("Subject").as_deref(), Some("a"));
     }
 
     #[test]

@@ -40,7 +40,7 @@ TEXTS = [
     ("gb18030", "gb18030", "quoted-printable", "㐀㐁 你好 🎉"),
     ("big5", "big5", "8bit", "許功蓋：你好"),
     ("euc-kr", "euc_kr", "base64", "안녕하세요 세계"),
-    ("ks_c_5601-1987", "cp949", "8bit", "똠방각하 펲"),
+    ("ks_c_5601-1987", "euc-kr", "8bit", "안녕하세요 방각"),
     ("utf-7", "utf_7", "7bit", "Grüße +1 – 日本"),
     ("utf-8", "utf_8", "8bit", "Grüße 日本 🎉"),
     ("utf-16", "utf_16", "base64", "Grüße 日本 🎉"),
@@ -96,7 +96,20 @@ def odd():
     yield plain("charset_single_quotes", "a charset in single quotes, which are no quotes", line + "'utf-8'", utf8, "UTF-8", python=corrected)
     yield plain("charset_empty", "an empty charset", line + '""', utf8, "UTF-8", python=corrected)
     yield plain("charset_utf8_alias", "the wrong name utf8", line + "utf8", utf8, "utf8")
-    yield plain("charset_utf8_broken", "UTF-8 declared, invalid bytes stay", line + "utf-8", b"a\xff\xc3b\r\n", "utf-8")
+    again = "receivers could not decode it: posted as UTF-8"
+
+    def posted(name, feature, label, data, text):
+        return Case(f"charset_{name}", feature, mail(f"{line}{label}\nContent-Transfer-Encoding: 8bit", data), text=Text(text.encode(), "UTF-8"), python=again)
+
+    yield posted("utf8_broken", "UTF-8 declared, and one byte too few", "utf-8", "ü ".encode() + b"\xc3\r\n", "ü \ufffd\r\n")
+    yield plain("charset_utf8_is_latin1", "UTF-8 declared, 8-bit sent", line + "utf-8", latin, "windows-1252", python=corrected)
+    yield plain("charset_gb2312_is_gbk", "GB2312 declared, characters of GBK sent", line + "gb2312", "你好，鎔基。\r\n".encode("gbk"), "gb18030", python=corrected)
+    yield posted("1252_gap", "Windows-1252 declared, a byte that it does not have", "windows-1252", b"a\x81\x93b\x94\r\n", "a\ufffd“b”\r\n")
+    yield posted("sjis_vendor", "Shift_JIS declared, a character of NEC's", "shift_jis", "①\r\n".encode("cp932"), "①\r\n")
+    yield posted("jis_vendor", "ISO-2022-JP declared, a character of NEC's", "iso-2022-jp", b"\x1b$B-!\x1b(B\r\n", "①\r\n")
+    yield posted("euckr_is_cp949", "EUC-KR declared, a syllable of CP949 sent", "euc-kr", "똠\r\n".encode("cp949"), "똠\r\n")
+    yield posted("big5_hkscs", "Big5 declared, a character of Hong Kong's", "big5", "喺\r\n".encode("big5hkscs"), "喺\r\n")
+    yield posted("vendor_name", "a name that only browsers know", "x-sjis", "日本\r\n".encode("shift_jis"), "日本\r\n")
     yield plain("charset_utf8_bom", "a byte order mark stays", line + "utf-8", b"\xef\xbb\xbfHi\r\n", "utf-8")
     yield plain("charset_injection", "a charset with a line end encoded in it", line + '"utf-8\\\r\n X-Evil: 1"', utf8, "UTF-8", python=corrected)
     yield plain("charset_iso_2022_kr", "a charset without a decoder here", line + "iso-2022-kr", b"\x1b$)C\x0e>H3g\x0f\r\n", "iso-2022-kr")

@@ -12,6 +12,8 @@ pub(super) struct PartHeader<'a> {
     pub media_type: String,
     pub is_attachment: bool,
     pub filename: Option<String>,
+    /// Whether only `Content-Type` names it.
+    pub is_only_named: bool,
     pub content_id: Option<String>,
     pub encoding: Option<&'a [u8]>,
 }
@@ -34,12 +36,13 @@ impl<'a> PartHeader<'a> {
             // RFC 2045, section 5.2: also for a type that cannot be read.
             "text/plain".to_owned()
         };
-        let filename = disposition
-            .get("filename", fallback)
-            .or_else(|| kind.get("name", fallback));
+        let filename = disposition.get("filename", fallback);
+        let is_only_named = filename.is_none();
+        let filename = filename.or_else(|| kind.get("name", fallback));
         Self {
             media_type,
             is_attachment: disposition.value == "attachment",
+            is_only_named,
             filename: filename
                 .map(|name| clean(&name))
                 .filter(|name| !name.is_empty()),
@@ -54,12 +57,14 @@ impl<'a> PartHeader<'a> {
         MultipartParts::leniently(body, &self.kind.raw("boundary")?)
     }
 
+    /// The charset of a file, whose bytes stay.
     pub(super) fn charset(&self, bytes: &[u8]) -> String {
-        let declared = self.kind.get("charset", "");
-        let first = declared
-            .as_deref()
-            .and_then(|label| label.split_whitespace().next());
-        charset::name(first, bytes)
+        charset::name(self.declared().as_deref(), bytes)
+    }
+
+    pub(super) fn declared(&self) -> Option<String> {
+        let declared = self.kind.get("charset", "")?;
+        declared.split_whitespace().next().map(str::to_owned)
     }
 
     /// Text without a header.
@@ -68,6 +73,7 @@ impl<'a> PartHeader<'a> {
             kind: Parameterised::default(),
             media_type: "text/plain".to_owned(),
             is_attachment: false,
+            is_only_named: false,
             filename: None,
             content_id: None,
             encoding: None,

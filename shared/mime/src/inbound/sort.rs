@@ -4,7 +4,8 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value, json};
 
-use super::part::{PartHeader, invented};
+use super::named::NamedText;
+use super::part::PartHeader;
 use crate::parse::{Entity, MultipartParts, charset, decoded};
 
 /// Multiparts inside multiparts.
@@ -19,6 +20,8 @@ pub(super) struct Sorted<'a> {
     pub text: Option<TextBody<'a>>,
     pub html: Option<TextBody<'a>>,
     pub files: Vec<File<'a>>,
+    /// The places in `files` of texts that turned out to be bodies.
+    pub(super) moved: Vec<usize>,
 }
 
 /// A text in its original bytes.
@@ -32,6 +35,7 @@ pub(super) struct TextBody<'a> {
 /// An attachment.
 #[derive(Debug)]
 pub(super) struct File<'a> {
+    /// Empty until all files are known, when it has none of its own.
     pub filename: String,
     /// `image/png`.
     pub media_type: String,
@@ -42,18 +46,23 @@ pub(super) struct File<'a> {
 }
 
 /// A multipart that is being read.
-struct Level<'a> {
+pub(super) struct Level<'a> {
     parts: MultipartParts<'a>,
-    kind: PartKind,
+    pub(super) kind: PartKind,
     /// Parts begun so far.
     read: usize,
     /// The texts found at this level.
-    has_text: bool,
-    has_html: bool,
+    pub(super) has_text: bool,
+    pub(super) has_html: bool,
+    /// Whether the levels below have texts.
+    pub(super) has_more: bool,
+    /// The first text of each kind that `Content-Type` alone names: a file, unless nothing else is
+    /// the body.
+    pub(super) named: [Option<NamedText>; 2],
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum PartKind {
+pub(super) enum PartKind {
     Alternative,
     Related,
     Digest,
@@ -72,7 +81,7 @@ impl<'a> Sorted<'a> {
                 break;
             }
             let Some(part) = level.parts.next() else {
-                stack.pop();
+                sorted.close(&mut stack);
                 continue;
             };
             read += 1;
@@ -81,6 +90,10 @@ impl<'a> Sorted<'a> {
             let next = sorted.entity(Entity::read(part), level, may_nest);
             stack.extend(next);
         }
+        while !stack.is_empty() {
+            sorted.close(&mut stack);
+        }
+        sorted.finish();
         sorted
     }
 
@@ -125,24 +138,37 @@ impl<'a> Sorted<'a> {
         if let Some(level) = level {
             // A part shown by a related part has an id; the texts are in the first part.
             let is_shown = level.kind == PartKind::Related && level.read > 1;
-            is_body &= !(is_shown && part.content_id.is_some());
-            let given = if is_html {
-                &mut level.has_html
-            } else {
-                &mut level.has_text
+            let mut may_be = !(is_shown && part.content_id.is_some());
+            let [plain, html] = &mut level.named;
+            let (given, named) = match is_html {
+                true => (&mut level.has_html, html),
+                false => (&mut level.has_text, plain),
             };
-            is_body &= !(level.kind == PartKind::Alternative && *given);
+            may_be &= !(level.kind == PartKind::Alternative && *given);
+            if may_be && !is_body && part.is_only_named && !part.is_attachment && named.is_none() {
+                *named = Some(NamedText {
+                    place: self.files.len(),
+                    charset: part.declared(),
+                });
+            }
+            is_body &= may_be;
             *given |= is_body;
         }
         if part.is_attachment || !is_body {
             return self.file(body, part);
         }
         let bytes = decoded(part.encoding, body);
-        let charset = part.charset(&bytes);
-        let slot = if is_html {
-            &mut self.html
-        } else {
-            &mut self.text
+        let (charset, text) = charset::posted(part.declared().as_deref(), bytes);
+        if !self.text(is_html, charset, text) {
+            self.file(body, part);
+        }
+    }
+
+    /// Adds a text to the body of its kind; false when it cannot be joined.
+    pub(super) fn text(&mut self, is_html: bool, charset: String, bytes: Cow<'a, [u8]>) -> bool {
+        let slot = match is_html {
+            true => &mut self.html,
+            false => &mut self.text,
         };
         match slot {
             None => {
@@ -150,8 +176,9 @@ impl<'a> Sorted<'a> {
                 *slot = Some(TextBody { pieces, charset });
             }
             Some(first) if first.takes(&charset, &bytes) => first.pieces.push(bytes),
-            Some(_) => self.file(body, part),
+            Some(_) => return false,
         }
+        true
     }
 
     fn file(&mut self, body: &'a [u8], part: PartHeader<'a>) {
@@ -168,10 +195,8 @@ impl<'a> Sorted<'a> {
             true => format!("{media_type}; charset={}", part.charset(&bytes)),
             false => media_type.clone(),
         };
-        let n = self.files.len() + 1;
-        let filename = part.filename.unwrap_or_else(|| invented(n, &media_type));
         self.files.push(File {
-            filename,
+            filename: part.filename.unwrap_or_default(),
             media_type,
             content_type,
             content_id: part.content_id,
@@ -273,6 +298,8 @@ impl<'a> Level<'a> {
             read: 0,
             has_text: false,
             has_html: false,
+            has_more: false,
+            named: [None, None],
         }
     }
 }

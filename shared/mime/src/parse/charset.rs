@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use mail_parser::decoders::charsets::DecoderFnc;
 use mail_parser::decoders::charsets::map::charset_decoder;
 
+use super::strict::{is_chinese, is_gb18030, is_sound};
 use crate::media_type::is_token;
 
 pub(crate) const UTF8: &str = "UTF-8";
@@ -55,6 +56,45 @@ pub(crate) fn name(declared: Option<&str>, bytes: &[u8]) -> String {
         None if std::str::from_utf8(bytes).is_ok() => UTF8.to_owned(),
         None => WESTERN.to_owned(),
     }
+}
+
+/// A text for a receiver that decodes it strictly: the name of its charset, and its bytes. They stay
+/// as they are where a name for them exists, and are UTF-8 otherwise.
+pub(crate) fn posted<'a>(declared: Option<&str>, bytes: Cow<'a, [u8]>) -> (String, Cow<'a, [u8]>) {
+    let name = name(declared, &bytes);
+    let sound = match () {
+        () if is_utf8(&name) => std::str::from_utf8(&bytes).is_ok(),
+        () if is_ascii(&name) => bytes.is_ascii(),
+        () => is_sound(&name, &bytes),
+    };
+    // The other names of UTF-8 are those of single vendors.
+    if sound
+        && is_utf8(&name)
+        && !["utf-8", "utf8"]
+            .iter()
+            .any(|n| name.eq_ignore_ascii_case(n))
+    {
+        return (UTF8.to_owned(), bytes);
+    }
+    if sound {
+        return (name, bytes);
+    }
+    // Chinese programs write GBK under the name of its subset.
+    if is_chinese(&name) && is_gb18030(&bytes) {
+        return ("gb18030".to_owned(), bytes);
+    }
+    // No character of several bytes: the text never was UTF-8.
+    let is_western = |bytes| is_utf8(&name) && !has_sequence(bytes) && is_sound(WESTERN, bytes);
+    if is_western(&bytes) {
+        return (WESTERN.to_owned(), bytes);
+    }
+    let text = decode(&name, &bytes).into_owned();
+    (UTF8.to_owned(), Cow::Owned(text.into_bytes()))
+}
+
+/// Whether a character of several bytes is valid UTF-8.
+fn has_sequence(bytes: &[u8]) -> bool {
+    bytes.utf8_chunks().any(|chunk| !chunk.valid().is_ascii())
 }
 
 /// Whether ASCII letters and line ends represent themselves, so that two texts can be joined.
@@ -141,5 +181,41 @@ mod tests {
         ] {
             assert_eq!(name(declared, bytes), want, "{declared:?} {bytes:?}");
         }
+    }
+
+    #[test]
+    fn a_receiver_can_decode_what_is_posted() {
+        let raw = None;
+        for (declared, bytes, name, text) in [
+            ("gb2312", &b"\xc4\xe3"[..], "gb2312", raw),
+            ("GB2312", b"\x96|", "gb18030", raw),
+            ("gbk", b"\x96|", "gbk", raw),
+            ("gbk", b"\x80", "UTF-8", Some("\u{20ac}")),
+            (
+                "windows-1252",
+                b"a\x81\x93",
+                "UTF-8",
+                Some("a\u{fffd}\u{201c}"),
+            ),
+            ("windows-1252", b"\x93", "windows-1252", raw),
+            ("us-ascii", b"\x81", "UTF-8", Some("\u{fffd}")),
+            ("utf-8", "ä\u{1f389}".as_bytes(), "utf-8", raw),
+            ("utf-8", b"Gr\xfc\xdfe", "windows-1252", raw),
+            ("utf-8", b"\xc3\xa4 \xc3", "UTF-8", Some("ä \u{fffd}")),
+            ("cp65001", "ä".as_bytes(), "UTF-8", raw),
+            ("x-sjis", b"\x93\xfa", "UTF-8", Some("日")),
+            ("shift_jis", b"\x93\xfa", "shift_jis", raw),
+            ("shift_jis", b"\x87@", "UTF-8", Some("\u{2460}")),
+            ("iso-2022-jp", b"\x1b$B-!\x1b(B", "UTF-8", Some("\u{2460}")),
+            ("big5", b"\xf9\xd6", "UTF-8", Some("\u{7881}")),
+            ("utf-16", b"a\0", "UTF-8", Some("a")),
+        ] {
+            let (got, posted) = posted(Some(declared), Cow::Borrowed(bytes));
+            assert_eq!(got, name, "{declared} {bytes:?}");
+            let want = text.map_or(bytes, |text: &str| text.as_bytes());
+            assert_eq!(*posted, *want, "{declared} {bytes:?}");
+        }
+        let (name, posted) = posted(None, Cow::Borrowed(b"\x8d"));
+        assert_eq!((name.as_str(), &*posted), ("UTF-8", "\u{fffd}".as_bytes()));
     }
 }

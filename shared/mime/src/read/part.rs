@@ -42,6 +42,8 @@ pub struct MailPart<'a> {
     pub is_multipart: bool,
     /// Whether `Content-Type` names it.
     pub(super) is_named: bool,
+    /// Whether `Content-Disposition` names it.
+    pub(super) has_filename: bool,
     boundary: Option<Vec<u8>>,
     encoding: Option<&'a [u8]>,
     content: &'a [u8],
@@ -70,6 +72,7 @@ impl<'a> MailPart<'a> {
                 _ => Disposition::Unset,
             },
             is_named: named.is_some(),
+            has_filename: filename.is_some(),
             filename: filename.or(named).filter(|name| !name.is_empty()),
             content_id: content_id.map(id).filter(|id| !id.is_empty()),
             boundary: kind.raw("boundary").map(Cow::into_owned),
@@ -92,6 +95,7 @@ impl<'a> MailPart<'a> {
             body_kind: None,
             is_multipart: false,
             is_named: false,
+            has_filename: false,
             boundary: None,
             encoding: None,
             content,
