@@ -83,6 +83,8 @@ pub struct SmtpLimits {
     pub handshake: Duration,
     /// Refused commands since the last accepted mail.
     pub errors: u32,
+    /// Lines since then that were no commands, or wrong ones.
+    pub bad_commands: u32,
     pub failed_logins: u32,
     /// Commands such as NOOP and RSET since the last accepted mail.
     pub idle_commands: u32,
@@ -133,6 +135,7 @@ impl Default for SmtpLimits {
             message: Duration::from_secs(600),
             handshake: Duration::from_secs(20),
             errors: 20,
+            bad_commands: 10,
             failed_logins: 3,
             idle_commands: 100,
             buffered: 256 * 1024 * 1024,

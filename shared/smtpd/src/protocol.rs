@@ -12,6 +12,7 @@ pub(crate) struct Protocol {
     logged_in: bool,
     envelope: Option<SmtpEnvelope>,
     errors: u32,
+    bad_commands: u32,
     failed_logins: u32,
     idle_commands: u32,
 }
@@ -247,6 +248,7 @@ impl Protocol {
     /// A mail was accepted.
     pub(crate) fn reset_errors(&mut self) {
         self.errors = 0;
+        self.bad_commands = 0;
         self.idle_commands = 0;
     }
 
@@ -279,11 +281,20 @@ impl Protocol {
             return reply;
         }
         self.errors += 1;
-        if self.errors <= config.limits.errors || reply.code == 421 {
+        self.bad_commands += u32::from(is_bad_command(&reply));
+        let limits = &config.limits;
+        let few = self.errors <= limits.errors && self.bad_commands <= limits.bad_commands;
+        if few || reply.code == 421 {
             return reply;
         }
         SmtpReply::new(421, "4.7.0", "too many errors")
     }
+}
+
+/// Whether the client does not speak the protocol (RFC 5321, section 4.2.2). A recipient that is no
+/// address is a mistake in a list; a command out of order follows from one that was refused.
+fn is_bad_command(reply: &SmtpReply) -> bool {
+    matches!(reply.code, 500 | 501 | 502 | 504 | 555) && !reply.status.starts_with("5.1.")
 }
 
 fn needs_utf8() -> SmtpReply {

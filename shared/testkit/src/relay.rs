@@ -280,6 +280,7 @@ fn patient() -> SmtpLimits {
         connections: 100_000,
         connections_per_peer: 100_000,
         errors: u32::MAX,
+        bad_commands: u32::MAX,
         failed_logins: u32::MAX,
         idle_commands: u32::MAX,
         buffered: 1 << 30,

@@ -205,6 +205,28 @@ fn patience_ends() {
 }
 
 #[test]
+fn bad_commands_are_counted_apart() {
+    let config = config();
+    let reply = |code, status| SmtpReply::new(code, status, "");
+    let mut protocol = Protocol::new(false);
+    for (code, status) in [
+        (550, "5.1.1"),
+        (501, "5.1.3"),
+        (503, "5.5.1"),
+        (452, "4.5.3"),
+    ] {
+        let counted = protocol.count_error(&config, reply(code, status));
+        assert_eq!(counted.code, code, "{code} is no bad command");
+    }
+    for _ in 0..config.limits.bad_commands {
+        assert_eq!(protocol.count_error(&config, reply(500, "5.5.1")).code, 500);
+    }
+    assert_eq!(protocol.count_error(&config, reply(501, "5.5.4")).code, 421);
+    protocol.reset_errors();
+    assert_eq!(protocol.count_error(&config, reply(501, "5.5.4")).code, 501);
+}
+
+#[test]
 fn the_answer_to_ehlo_names_what_is_offered() {
     let text = Protocol::new(false).greet(&config(), true).text;
     assert_eq!(

@@ -119,6 +119,37 @@ async fn a_client_that_pipelines_more_recipients_than_are_taken_is_not_left() {
 }
 
 #[tokio::test]
+async fn twelve_bad_commands_are_too_many() {
+    for bad in [
+        "BLAH",
+        "MAIL FRM:<a@b.c>",
+        "EXPN list",
+        "\u{1}",
+        "RCPT <a@b.c>",
+    ] {
+        let server = Server::start(config()).await;
+        let mut client = Client::greeted(&server).await;
+        client
+            .send(format!("{bad}\r\n").repeat(12).as_bytes())
+            .await;
+        let goodbye = client.last_words().await;
+        assert_eq!(goodbye, "421 4.7.0 too many errors", "{bad}");
+        still_serves(&server).await;
+    }
+}
+
+#[tokio::test]
+async fn wrong_recipients_in_a_list_are_no_bad_commands() {
+    let server = Server::start(config()).await;
+    let mut client = Client::greeted(&server).await;
+    client.ask("MAIL FROM:<a@b.c>").await;
+    for _ in 0..12 {
+        assert_eq!(code(&client.ask("RCPT TO:<nobody>").await), 501);
+    }
+    assert_eq!(code(&client.ask("RCPT TO:<d@e.f>").await), 250);
+}
+
+#[tokio::test]
 async fn who_never_reads_the_replies_is_left() {
     let limits = SmtpLimits {
         pause: SOON,
