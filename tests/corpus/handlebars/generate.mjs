@@ -73,5 +73,48 @@ while (cases.length < 1500) {
   }
   cases.push([template, out])
 }
+// What the generator does not write.
+const chosen = [
+  '{{./.}}', '{{././a}}', '{{./this}}', '{{this/.}}', '{{this.this}}', '{{../.}}', '{{./../a}}',
+  '{{#each l}}{{./.}}{{./this}}{{../.}};{{/each}}', '{{#each o}}{{.././a}}{{./../a}}{{../this.a}};{{/each}}',
+  '{{#with m}}{{./.././a}}{{./b.c}}{{.././m/./../a}}{{/with}}', '{{l.01}}{{l.[+1]}}{{l.[0]}}',
+  '{{lookup m "y"}}{{lookup l 0}}{{lookup l "1"}}{{lookup l 1.0}}', '{{lookup l -1}}{{lookup l "01"}}{{lookup l l}}',
+  '{{lookup zz a}}{{lookup m zz}}{{lookup m g}}{{lookup g "x"}}{{lookup b 0}}', '{{lookup c "x"}} {{lookup f 1}}',
+  '{{lookup a 0}}{{lookup a "length"}}{{lookup "abc" 1}}{{lookup l "length"}}', '{{lookup (lookup t 1) 0}}',
+  '{{#each o}}{{lookup ../l @index}}{{/each}}', '{{#each (lookup t 1)}}{{this}},{{/each}}', '{{lookup . "a"}}{{lookup this "a"}}',
+  '{{#with (lookup o 1)}}{{b}}{{/with}}', '{{#if (lookup m "z")}}y{{else}}n{{/if}}', '{{{lookup . "z"}}}{{lookup . "z"}}',
+  ...['c', 'zz', 'b', 'f', 'g', 'n', '0', '-0', 'd', 'l.length', 'n.length'].flatMap((value) =>
+    ['true', 'false', 'e', 'f', 'zz', '"false"', '(lookup l 0)'].flatMap((zero) => [
+      `{{#if ${value} includeZero=${zero}}}y{{else}}n{{/if}}`,
+      `{{#unless ${value} includeZero=${zero}}}y{{else}}n{{/unless}}`,
+    ])),
+  '{{#if f}}a{{else if c includeZero=true}}b{{else}}c{{/if}}',
+  ...['b', 'c', 'f', 'g', 'n', 'zz', 'd', 'm'].flatMap((name) => [
+    `{{#with ${name}}}[{{this}}]{{else}}none{{/with}}`,
+    `{{#${name}}}[{{this}}]{{else}}none{{/${name}}}{{^${name}}}none{{/${name}}}`,
+  ]),
+]
+// White space around the tags of an `else if` chain.
+const blanks = ['', ' ', '\n', '\n  ', ' \n', 'x\n', '\nx']
+for (let n = 0; n < 400; n++) {
+  const gap = () => pick(blanks)
+  let chain = `{{#if ${pick(['f', 'a', 'b'])}}}${gap()}1${gap()}`
+  for (let arms = 1 + Math.floor(random() * 3); arms > 0; arms--) {
+    chain += `{{${tilde()}else if ${pick(['f', 'a', 'b'])}${tilde()}}}${gap()}${pick(['2', ''])}${gap()}`
+  }
+  if (chance(0.5)) chain += `{{else}}${gap()}3${gap()}`
+  chain += `{{${tilde()}/if${tilde()}}}`
+  const inner = `${gap()}${chain}${gap()}4${gap()}`
+  chosen.push(chance(0.6) ? `{{#each o}}${inner}{{/each}}.` : inner)
+}
+for (const template of chosen) {
+  let out
+  try {
+    out = Handlebars.compile(template)(data)
+  } catch (error) {
+    continue
+  }
+  cases.push([template, out])
+}
 const lines = cases.map((one) => JSON.stringify(one)).join(',\n')
 writeFileSync('cases.json', `{"data":${JSON.stringify(data)},\n"cases":[\n${lines}\n]}\n`)

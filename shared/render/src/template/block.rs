@@ -15,6 +15,10 @@ pub(super) struct OpenBlock {
     pub(super) body: Option<Vec<Node>>,
     pub(super) chain: Vec<Arm>,
     pub(super) slot: Slot,
+    /// Whether the first `else if` branch ended with a line of blanks.
+    pub(super) ends_line: Option<bool>,
+    /// Whether each `else if` has a `~` on its left.
+    pub(super) tildes: Vec<bool>,
 }
 
 pub(super) enum BlockHead {
@@ -47,6 +51,34 @@ impl OpenBlock {
             }
         }
         Ok(())
+    }
+
+    /// Whether an `else if` belongs to it.
+    pub(super) fn is_chain(&self) -> bool {
+        !self.tildes.is_empty()
+    }
+
+    /// Removes the white space that `~` of a chain removes at the end of its branches, and says
+    /// whether that of the last goes, which is not closed yet.
+    ///
+    /// To handlebars.js each `else if` is a block in the `else` of the one before. `{{~/if}}` closes
+    /// the first two; a later one is closed by its own tag, whose `~` counts at both of its ends.
+    pub(super) fn trim_branches(&mut self, close: bool) -> bool {
+        let last = self.tildes.len() + usize::from(matches!(self.slot, Slot::Otherwise));
+        let after = |branch: usize| last.min(branch + 1);
+        let mut ends = Vec::new();
+        if close {
+            ends.extend([1, after(1)]);
+        }
+        let later = self.tildes.iter().zip(1_usize..).skip(1);
+        ends.extend(later.filter(|(left, _)| **left).map(|(_, k)| after(k)));
+        for branch in &ends {
+            let arm = self.chain.get_mut(branch - 1);
+            if let Some(Node::Text(text)) = arm.and_then(|arm| arm.body.last_mut()) {
+                *text = text.trim_end().into();
+            }
+        }
+        ends.contains(&last)
     }
 
     /// The block as a node, and the nodes it follows.
@@ -124,10 +156,22 @@ pub(super) fn condition(
             _ => Ok(values),
         }
     };
-    let single = || one(name, with_length(Values::new(words).all()?, 1));
+    let truth = |negated: bool| -> Result<Condition, String> {
+        let (words, zero) = include_zero(words)?;
+        let value = one(name, with_length(Values::new(words).all()?, 1))?;
+        Ok(match (zero, negated) {
+            (Some(zero), _) => Condition::Zero {
+                value,
+                zero,
+                negated,
+            },
+            (None, true) => Condition::False(value),
+            (None, false) => Condition::True(value),
+        })
+    };
     Ok(Some(match name {
-        "if" => Condition::True(single()?),
-        "unless" => Condition::False(single()?),
+        "if" => truth(false)?,
+        "unless" => truth(true)?,
         "equals" => two().map(|(a, b)| Condition::Equals(a, b))?,
         "notEquals" => two().map(|(a, b)| Condition::NotEquals(a, b))?,
         "greaterThan" => two().map(|(a, b)| Condition::Greater(a, b))?,
@@ -136,6 +180,19 @@ pub(super) fn condition(
         "or" => Condition::Any(many()?),
         _ => return Ok(None),
     }))
+}
+
+/// The words before `includeZero=`, and its value.
+fn include_zero<'w, 's>(
+    words: &'w [TemplateWord<'s>],
+) -> Result<(&'w [TemplateWord<'s>], Option<Expr>), String> {
+    let mark = [TemplateWord::Bare("includeZero"), TemplateWord::Equals];
+    let Some(at) = words.windows(2).position(|pair| *pair == mark) else {
+        return Ok((words, None));
+    };
+    let (before, after) = words.split_at(at);
+    let values = Values::new(after.get(2..).unwrap_or_default()).all()?;
+    one("includeZero=", values).map(|zero| (before, Some(zero)))
 }
 
 fn one(name: &str, values: Vec<Expr>) -> Result<Expr, String> {

@@ -78,6 +78,13 @@ pub(crate) fn helper(name: &str, values: Vec<Expr>) -> Result<Expr, String> {
             Ok([value]) => Ok(Expr::Length(Box::new(value))),
             Err(values) => Err(arity("length", "1 value", values.len())),
         },
+        "lookup" => match <[Expr; 2]>::try_from(values) {
+            Ok([from, key]) => Ok(Expr::Lookup {
+                from: Box::new(from),
+                key: Box::new(key),
+            }),
+            Err(values) => Err(arity("lookup", "a variable and a key", values.len())),
+        },
         "insert" => insert(values),
         "formatDate" => format_date(values),
         "if" | "unless" | "each" | "with" | "equals" | "notEquals" | "greaterThan" | "lessThan"

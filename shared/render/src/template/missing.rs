@@ -84,9 +84,8 @@ impl<'a> Walk<'a, '_> {
             ) => {
                 self.nodes(&block.body)?;
             }
-            (Node::With(_) | Node::Section(_), value) if value.is_true() => {
-                self.within(block, value, None)?;
-            }
+            (Node::With(_), value) if value.is_filled() => self.within(block, value, None)?,
+            (Node::Section(_), value) if value.opens() => self.within(block, value, None)?,
             _ => {}
         }
         self.nodes(&block.otherwise)
@@ -108,6 +107,10 @@ impl<'a> Walk<'a, '_> {
     fn condition(&mut self, condition: &'a Condition) -> Result<(), RenderError> {
         match condition {
             Condition::True(value) | Condition::False(value) => self.expr(value),
+            Condition::Zero { value, zero, .. } => {
+                self.expr(value)?;
+                self.expr(zero)
+            }
             Condition::Equals(a, b)
             | Condition::NotEquals(a, b)
             | Condition::Greater(a, b)
@@ -132,6 +135,10 @@ impl<'a> Walk<'a, '_> {
             }
             Expr::Text(_) | Expr::Number { .. } | Expr::Bool(_) | Expr::Null => Ok(()),
             Expr::Length(of) => self.expr(of),
+            Expr::Lookup { from, key } => {
+                self.expr(from)?;
+                self.expr(key)
+            }
             // It has its own default.
             Expr::Insert { default, .. } => self.expr(default),
             Expr::FormatDate { at, form, offset } => {

@@ -5,6 +5,8 @@
 //! minutes; and it supports neither `{{#greaterThan length items 0}}` as a call nor `-0800` as an
 //! offset. Templates that both accept, both render alike (`tests/handlebars.rs`).
 
+use std::ops::Range;
+
 use super::block::{BlockHead, OpenBlock, Slot, condition, head, with_length};
 use super::expr::{self, Values};
 use super::path::path;
@@ -146,8 +148,15 @@ impl<'s> Parser<'s> {
             && words.first() == Some(&TemplateWord::Bare("else"))
             || matches!(kind, TagKind::Inverse) && words.is_empty();
         let standing = !matches!(kind, TagKind::Value | TagKind::Raw) || is_else;
-        let alone = standing && self.alone(start, end);
-        self.flush(left, alone);
+        let alone = standing && self.begins_line(start) && self.ends_line(end);
+        let is_close = matches!(kind, TagKind::Close);
+        let alone = match self.open.last_mut().filter(|block| block.is_chain()) {
+            Some(_) if is_close || is_else => self.in_chain(start..end, is_close, left, alone),
+            Some(_) | None => {
+                self.flush(left, alone);
+                alone
+            }
+        };
         self.trim = match (right, alone) {
             (true, _) => Trim::All,
             (false, true) => Trim::Line,
@@ -155,7 +164,12 @@ impl<'s> Parser<'s> {
         };
         match kind {
             TagKind::Comment => {}
-            _ if is_else => self.otherwise(words.get(1..).unwrap_or_default())?,
+            _ if is_else => {
+                let condition = words.get(1..).unwrap_or_default();
+                self.otherwise(condition)?;
+                let block = self.open.last_mut().filter(|_| !condition.is_empty());
+                block.into_iter().for_each(|block| block.tildes.push(left));
+            }
             TagKind::Value => self.value(&words, false)?,
             TagKind::Raw => self.value(&words, true)?,
             TagKind::Open => self.begin(&words, false)?,
@@ -167,15 +181,36 @@ impl<'s> Parser<'s> {
         Ok(())
     }
 
-    /// Whether nothing but blanks shares the lines with the tag.
-    fn alone(&self, start: usize, end: usize) -> bool {
-        let blank = |c: char| c == ' ' || c == '\t';
+    /// Ends a branch of an `else if` chain; returns whether the rest of the line goes.
+    ///
+    /// handlebars.js, which renders the rest of a chain as a block in its `else`, judges the closing
+    /// tag by the end of the first `else if` branch, and leaves the blanks before it.
+    fn in_chain(&mut self, tag: Range<usize>, is_close: bool, left: bool, alone: bool) -> bool {
+        let (before, after) = (self.begins_line(tag.start), self.ends_line(tag.end));
+        let Some(block) = self.open.last_mut() else {
+            return alone;
+        };
+        let first = *block.ends_line.get_or_insert(before);
+        let (trim, blanks, alone) = match is_close {
+            true => (block.trim_branches(left), false, first && after),
+            false => (left, alone, alone),
+        };
+        self.flush(trim, blanks);
+        alone
+    }
+
+    /// Whether nothing but blanks shares the line before a tag.
+    fn begins_line(&self, start: usize) -> bool {
         let before = self.source.get(..start).unwrap_or_default();
-        let before = before.trim_end_matches(blank);
+        let before = before.trim_end_matches([' ', '\t']);
+        before.is_empty() || before.ends_with('\n')
+    }
+
+    /// Whether nothing but blanks shares the line after a tag.
+    fn ends_line(&self, end: usize) -> bool {
         let after = self.source.get(end..).unwrap_or_default();
-        let after = after.trim_start_matches(blank);
-        (before.is_empty() || before.ends_with('\n'))
-            && (after.is_empty() || after.starts_with('\n') || after.starts_with("\r\n"))
+        let after = after.trim_start_matches([' ', '\t']);
+        after.is_empty() || after.starts_with('\n') || after.starts_with("\r\n")
     }
 
     /// Ends the text before a tag; `all` and `line` say what the tag removes from its end.
@@ -244,6 +279,8 @@ impl<'s> Parser<'s> {
             body: None,
             chain: Vec::new(),
             slot: Slot::Body,
+            ends_line: None,
+            tildes: Vec::new(),
         });
         Ok(())
     }

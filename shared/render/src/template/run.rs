@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::data::Data;
 use super::date;
-use super::scope::{Given, LoopTurn, Scope};
+use super::scope::{Given, LoopTurn, Scope, looked_up};
 use super::tree::{Arm, Condition, Expr, Node, Scoped};
 use super::value::TemplateValue;
 use crate::copy::{Budget, RenderError};
@@ -73,7 +73,7 @@ impl<'a> Run<'a, '_> {
                 _ => self.nodes(&block.otherwise),
             },
             Node::With(block) => match self.eval(&block.value)? {
-                value if value.is_true() => self.within(block, value, None),
+                value if value.is_filled() => self.within(block, value, None),
                 _ => self.nodes(&block.otherwise),
             },
             Node::Section(block) => match self.eval(&block.value)? {
@@ -84,7 +84,7 @@ impl<'a> Run<'a, '_> {
                 TemplateValue::Data(Data::Bool(true)) | TemplateValue::Bool(true) => {
                     self.nodes(&block.body)
                 }
-                value if value.is_true() => self.within(block, value, None),
+                value if value.opens() => self.within(block, value, None),
                 _ => self.nodes(&block.otherwise),
             },
         }
@@ -145,6 +145,15 @@ impl<'a> Run<'a, '_> {
         Ok(match condition {
             Condition::True(value) => self.eval(value)?.is_true(),
             Condition::False(value) => !self.eval(value)?.is_true(),
+            Condition::Zero {
+                value,
+                zero,
+                negated,
+            } => {
+                let value = self.eval(value)?;
+                let holds = value.is_true() || value.is_zero() && self.eval(zero)?.is_true();
+                holds != *negated
+            }
             Condition::Equals(a, b) => self.eval(a)?.equals(&self.eval(b)?),
             Condition::NotEquals(a, b) => !self.eval(a)?.equals(&self.eval(b)?),
             Condition::Greater(a, b) => self
@@ -203,6 +212,18 @@ pub(crate) fn eval<'a>(
             .map_or(TemplateValue::Missing, |length| {
                 TemplateValue::Number(length.into())
             }),
+        Expr::Lookup { from, key } => {
+            let from = eval(scope, from, budget)?;
+            let key = eval(scope, key, budget)?;
+            // What is false is given back, as the original does: `{{lookup 0 "x"}}` is 0.
+            if !from.is_true() {
+                from
+            } else {
+                budget.step(from.weight() / BYTES_PER_STEP)?;
+                let key = shown(&key, budget)?;
+                looked_up(&from, &key)
+            }
+        }
         Expr::Insert { value, default } => match eval(scope, value, budget)? {
             value if value.is_blank() => eval(scope, default, budget)?,
             value => value,

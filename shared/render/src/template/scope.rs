@@ -155,6 +155,30 @@ impl<'a> LoopTurn<'a> {
 
 /// The one member of a text, and of a list beside its items.
 const LENGTH: &str = "length";
+/// `lookup value key`: also the characters of a text, by their place as JavaScript counts them.
+pub(crate) fn looked_up<'a>(value: &TemplateValue<'a>, key: &str) -> TemplateValue<'a> {
+    let text = match value {
+        TemplateValue::Data(Data::Text(text)) => text.as_str(),
+        TemplateValue::Text(text) => text,
+        _ => return member(value, key),
+    };
+    let Some(place) = place(key) else {
+        return own_length(value, key);
+    };
+    let Some(unit) = text.encode_utf16().nth(place) else {
+        return TemplateValue::Missing;
+    };
+    let half = char::REPLACEMENT_CHARACTER;
+    let one = char::from_u32(unit.into()).unwrap_or(half);
+    TemplateValue::Text(one.to_string().into())
+}
+
+/// The place that a key names: a number as JavaScript writes it.
+fn place(key: &str) -> Option<usize> {
+    let plain =
+        key == "0" || key.bytes().next()? != b'0' && key.bytes().all(|b| b.is_ascii_digit());
+    key.parse().ok().filter(|_| plain)
+}
 
 /// `value.segment`. Only lists and texts have a `length` of their own.
 fn member<'a>(value: &TemplateValue<'a>, segment: &str) -> TemplateValue<'a> {
@@ -162,11 +186,11 @@ fn member<'a>(value: &TemplateValue<'a>, segment: &str) -> TemplateValue<'a> {
         TemplateValue::Data(Data::Map(map)) => map
             .get(segment)
             .map_or(TemplateValue::Missing, TemplateValue::Data),
-        TemplateValue::Data(Data::List(list)) => match segment.parse::<usize>() {
-            Ok(index) => list
+        TemplateValue::Data(Data::List(list)) => match place(segment) {
+            Some(index) => list
                 .get(index)
                 .map_or(TemplateValue::Missing, TemplateValue::Data),
-            Err(_) => own_length(value, segment),
+            None => own_length(value, segment),
         },
         TemplateValue::Data(Data::Text(_)) | TemplateValue::Text(_) => own_length(value, segment),
         TemplateValue::Missing

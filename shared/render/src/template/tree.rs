@@ -42,6 +42,12 @@ pub(crate) struct Scoped {
 pub(crate) enum Condition {
     True(Expr),
     False(Expr),
+    /// `if` or `unless` with `includeZero=`: where that is true, the number 0 is too.
+    Zero {
+        value: Expr,
+        zero: Expr,
+        negated: bool,
+    },
     Equals(Expr, Expr),
     NotEquals(Expr, Expr),
     Greater(Expr, Expr),
@@ -62,6 +68,11 @@ pub(crate) enum Expr {
     Bool(bool),
     Null,
     Length(Box<Expr>),
+    /// `lookup from key`.
+    Lookup {
+        from: Box<Expr>,
+        key: Box<Expr>,
+    },
     Insert {
         value: Box<Expr>,
         default: Box<Expr>,

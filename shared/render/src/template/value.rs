@@ -63,6 +63,30 @@ impl<'a> TemplateValue<'a> {
         }
     }
 
+    /// Whether it is the number 0.
+    pub(crate) fn is_zero(&self) -> bool {
+        match self.plain() {
+            Plain::Whole(value) => value == 0,
+            Plain::Number(value) => value == 0.0,
+            Plain::Nothing | Plain::Bool(_) | Plain::Text(_) | Plain::Compound { .. } => false,
+        }
+    }
+
+    /// Whether `{{#with value}}` shows its body: also for 0.
+    pub(crate) fn is_filled(&self) -> bool {
+        self.is_true() || self.is_zero()
+    }
+
+    /// Whether `{{#value}}` shows its body: for all but missing, null, false and the empty list.
+    pub(crate) fn opens(&self) -> bool {
+        match self.plain() {
+            Plain::Nothing => false,
+            Plain::Bool(value) => value,
+            Plain::Whole(_) | Plain::Number(_) | Plain::Text(_) => true,
+            Plain::Compound { empty, .. } => !empty,
+        }
+    }
+
     /// Whether `insert` shows its default.
     pub(crate) fn is_blank(&self) -> bool {
         match self.plain() {

@@ -167,6 +167,10 @@ fn loops_know_where_they_are() {
         ("{{#with user.tags}}{{this.[0]}}{{length}}{{/with}}", "x2"),
         ("{{#with nobody}}x{{else}}no{{/with}}", "no"),
         ("{{#with user as |u|}}{{u.name}}{{/with}}", "Bob"),
+        ("{{#with zero}}{{this}}{{else}}no{{/with}}", "0"),
+        ("{{#with empty}}x{{else}}no{{/with}}", "no"),
+        ("{{#zero}}{{this}}{{/zero}}{{^zero}}x{{/zero}}", "0"),
+        ("{{#empty}}x{{else}}no{{/empty}}{{#none}}x{{/none}}", "x"),
         ("{{#people}}{{name}}{{/people}}", "PQ"),
         ("{{#user}}{{name}}{{/user}}", "Bob"),
         (

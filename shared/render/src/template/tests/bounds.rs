@@ -105,7 +105,7 @@ fn helpers_that_are_unknown_are_refused() {
         "`a=` is not supported: give values in order",
     );
     refused(
-        "{{#if a includeZero=true}}{{/if}}",
+        "{{#each a includeZero=true}}{{/each}}",
         1,
         "`includeZero=` is not supported: give values in order",
     );

@@ -23,6 +23,88 @@ fn insert_has_a_default() {
 }
 
 #[test]
+fn lookup_follows_a_key() {
+    let data = r#"{"hash":{"b":1,"a":2},"list":[1,2],"grid":[[1,2],[3,4]],"key":"a","i":1,"name":"Ann",
+        "people":[{"name":"P"},{"name":"Q"}],"zero":0,"none":null,"empty":"","no":false,"wide":"é😀"}"#;
+    // Each as handlebars.js 4.7 renders it.
+    for (html, want) in [
+        (
+            "{{lookup hash key}} {{lookup hash \"b\"}} {{{lookup hash key}}}",
+            "2 1 2",
+        ),
+        (
+            "{{lookup list i}}{{lookup list 0}}{{lookup list \"1\"}}{{lookup list 1.0}}",
+            "2122",
+        ),
+        (
+            "{{lookup list -1}}{{lookup list \"01\"}}{{lookup list \"+1\"}}{{lookup list list}}",
+            "",
+        ),
+        (
+            "{{lookup nobody key}}{{lookup hash nobody}}{{lookup hash \"constructor\"}}",
+            "",
+        ),
+        (
+            "{{lookup hash hash}}{{lookup hash none}}{{lookup none \"x\"}}{{lookup empty 0}}",
+            "",
+        ),
+        ("{{lookup zero \"x\"}} {{lookup no 1}}", "0 false"),
+        (
+            "{{lookup name 0}}{{lookup name \"length\"}}{{lookup \"abc\" 1}}",
+            "A3b",
+        ),
+        (
+            "{{lookup wide 0}}{{lookup wide \"length\"}}{{lookup wide 9}}",
+            "é3",
+        ),
+        (
+            "{{lookup list \"length\"}}{{lookup (lookup grid 1) 0}}",
+            "23",
+        ),
+        ("{{#each people}}{{lookup ../list @index}}{{/each}}", "12"),
+        ("{{#each (lookup grid 0)}}{{this}},{{/each}}", "1,2,"),
+        ("{{#with (lookup people 1)}}{{name}}{{/with}}", "Q"),
+        ("{{#if (lookup hash \"z\")}}y{{else}}n{{/if}}", "n"),
+        ("{{lookup . \"name\"}}{{lookup this key}}", "Ann"),
+    ] {
+        check(html, data, want);
+    }
+}
+
+#[test]
+fn include_zero_makes_the_number_true() {
+    // Each as handlebars.js 4.7 renders it.
+    for (condition, holds) in [
+        ("zero includeZero=true", true),
+        ("zero includeZero = yes", true),
+        ("zero includeZero=\"false\"", true),
+        ("zero includeZero=(lookup hash \"b\")", true),
+        ("zero includeZero=false", false),
+        ("zero includeZero=nobody", false),
+        ("nobody includeZero=true", false),
+        ("empty includeZero=true", false),
+        ("no includeZero=true", false),
+        ("none includeZero=true", false),
+        ("nothing includeZero=true", false),
+        ("0 includeZero=true", true),
+        ("-0 includeZero=true", true),
+        ("name includeZero=false", true),
+        ("length nothing includeZero=true", true),
+    ] {
+        let (yes, no) = if holds { ("y", "n") } else { ("n", "y") };
+        check(
+            &format!("{{{{#if {condition}}}}}y{{{{else}}}}n{{{{/if}}}}"),
+            ANN,
+            yes,
+        );
+        let unless = format!("{{{{#unless {condition}}}}}y{{{{else}}}}n{{{{/unless}}}}");
+        check(&unless, ANN, no);
+        let chain = format!("{{{{#if no}}}}a{{{{else if {condition}}}}}y{{{{else}}}}n{{{{/if}}}}");
+        check(&chain, ANN, yes);
+    }
+}
+
+#[test]
 fn dates_are_formatted() {
     let data = r#"{"iso":"2020-01-02T03:04:05.678Z","epoch":1577934245,"ms":1577934245678,"text":"1577934245",
         "east":"2020-01-02T05:04:05+02:00","day":"2020-01-02","bare":"2020-01-02T15:04:05","bad":"tomorrow","far":9e99,"off":"-0800","fmt":"YYYY"}"#;

@@ -23,6 +23,19 @@ fn values_show_as_javascript_shows_them() {
         ("{{this.name}} {{./name}}", "Ann Ann"),
         ("{{@root.user.name}}", "Bob"),
         ("{{../name}}", ""),
+        (
+            "{{./.}}{{././name}}{{this/.}}",
+            "[object Object]Ann[object Object]",
+        ),
+        (
+            "{{#each list}}{{./.}}{{./this}}{{../.}};{{/each}}",
+            "11[object Object];22[object Object];",
+        ),
+        (
+            "{{#each list}}{{.././name}}{{./../name}}{{../this.name}} {{/each}}",
+            "AnnAnnAnn AnnAnnAnn ",
+        ),
+        ("{{list.01}}{{list.[+1]}}", ""),
         ("{{user.tags.1}}", "y"),
         ("{{! a }}b{{!-- {{c}} --}}d", "bd"),
         (r"\{{name}} {{name}}", "{{name}} Ann"),
