@@ -5,6 +5,7 @@ use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use posthaste_model::{EventKind, UrlOffset};
 use posthaste_render::{LinkAction, LinkPart};
+use url::Url;
 
 use crate::visit::{Visit, tell};
 use crate::{App, page};
@@ -101,9 +102,22 @@ async fn count(
     }
 }
 
-/// A URL as a header can carry it.
-fn ascii(url: &str) -> String {
-    url::Url::parse(url).map_or_else(|_| url.to_owned(), String::from)
+/// A URL as a header can carry it. The slash that the parser adds to a bare host is left out: some
+/// sites tell the two apart.
+fn ascii(text: &str) -> String {
+    let Ok(url) = Url::parse(text) else {
+        return text.to_owned();
+    };
+    // Without `://` there is no host to be bare.
+    let after = text.split_once("://").map(|(_, rest)| rest);
+    let end = after.and_then(|rest| rest.chars().find(|c| "/\\?#".contains(*c)));
+    let is_bare = after.is_some() && !matches!(end, Some('/' | '\\')) && url.path() == "/";
+    let text = String::from(url);
+    let parts = text.split_once("://").filter(|_| is_bare);
+    match parts.and_then(|(scheme, rest)| Some((scheme, rest.split_once('/')?))) {
+        Some((scheme, (host, query))) => format!("{scheme}://{host}{query}"),
+        None => text,
+    }
 }
 
 fn name(part: LinkPart) -> &'static str {

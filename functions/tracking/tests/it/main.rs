@@ -164,6 +164,36 @@ async fn a_click_leads_to_the_signed_url_and_nowhere_else() {
 }
 
 #[tokio::test]
+async fn a_click_leads_to_a_host_without_a_slash_that_was_not_there() {
+    let desk = TestApp::new().await;
+    for (url, want) in [
+        ("https://example.com", "https://example.com"),
+        ("https://example.com/", "https://example.com/"),
+        (
+            "http://example.com:8080?q=/a",
+            "http://example.com:8080?q=/a",
+        ),
+        ("https://example.com#/top", "https://example.com#/top"),
+        (
+            "https://b\u{fc}cher.example",
+            "https://xn--bcher-kva.example",
+        ),
+        ("https://example.com/.", "https://example.com/"),
+        ("https://example.com/a/", "https://example.com/a/"),
+        ("mailto:ann@example.com", "mailto:ann@example.com"),
+    ] {
+        let action = LinkAction::Click {
+            part: LinkPart::Html,
+            index: 0,
+            url: url.to_owned(),
+        };
+        let link = desk.link("/ls/click", action);
+        let answer = desk.get(&link).await.expect(302);
+        assert_eq!(answer.header("location"), want, "{url}");
+    }
+}
+
+#[tokio::test]
 async fn opening_the_page_leaves_nothing_and_the_button_does() {
     let desk = TestApp::new().await;
     let link = desk.link("/asm/unsubscribe", LinkAction::Unsubscribe);
