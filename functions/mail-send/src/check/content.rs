@@ -14,8 +14,20 @@ pub(crate) const CONTENT_REQUIRED: &str = "Unless a valid template_id is provide
 /// Own limit: more alternatives than any mail program looks at.
 const PARTS: usize = 100;
 
-/// The one type with a parameter that is taken (API facts 2.5 and trap 12).
-const INVITATION: &str = "text/calendar; method=REQUEST";
+/// The one type with a parameter that is taken, in this spelling (API facts 2.5 and trap 12)…
+const CALENDAR: &str = "text/calendar; method=";
+
+/// … with the methods of RFC 5546, section 1.4.
+const METHODS: [&str; 8] = [
+    "ADD",
+    "CANCEL",
+    "COUNTER",
+    "DECLINECOUNTER",
+    "PUBLISH",
+    "REFRESH",
+    "REPLY",
+    "REQUEST",
+];
 
 /// A subject, of the message or of one envelope: not empty.
 pub(super) fn subject(
@@ -155,10 +167,15 @@ pub(super) enum ContentFlaw {
     Unprintable,
 }
 
+fn is_calendar(mime_type: &str) -> bool {
+    let method = mime_type.strip_prefix(CALENDAR);
+    method.is_some_and(|method| METHODS.contains(&method))
+}
+
 pub(super) fn flaw(mime_type: &str) -> Option<ContentFlaw> {
     if mime_type.is_empty() {
         Some(ContentFlaw::Empty)
-    } else if mime_type == INVITATION {
+    } else if is_calendar(mime_type) {
         None
     } else if mime_type.contains([';', '\r', '\n']) {
         Some(ContentFlaw::Forbidden)

@@ -262,7 +262,7 @@ fn contents() -> Vec<Case> {
         case("content.0.type", json!(""), "content.0.type: Your content type must be a string with length of at least one character."),
         case("content.0.type", json!("text/plain; charset=utf-8"), "content.0.type: The content type cannot contain ';', or CRLF characters."),
         case("content.0.type", json!("text/plain\r\nBcc: x@y.z"), "content.0.type: The content type cannot contain ';', or CRLF characters."),
-        case("content.0.type", json!("text/calendar; method=CANCEL"), "content.0.type: The content type cannot contain ';', or CRLF characters."),
+        case("content.0.type", json!("text/calendar; method=CANCELLED"), "content.0.type: The content type cannot contain ';', or CRLF characters."),
         case("content.0.type", json!("text/plain\0"), "content.0.type: The content type can only contain printable ASCII characters."),
         case("content.0.value", json!("remove"), "content.0.value: A content value is required, this is the content of the email you are sending."),
         case("content.0.value", json!(""), "content.0.value: The content value must be a string at least one character in length."),
