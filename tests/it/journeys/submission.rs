@@ -54,6 +54,29 @@ async fn a_mail_is_passed_on_as_it_came_and_blind_copies_stay_blind() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn the_mail_of_a_careless_client_is_mended() {
+    let service = Service::start().await;
+    let mut smtp = Smtp::logged_in(service.host().submission, service.key()).await;
+    let sent = format!(
+        "From: App <app@example.com>\r\nP8Fxcut\r\nSubject : careless\r\nMessage-ID: <>\r\n\r\n{}\r\n",
+        "x".repeat(1500)
+    );
+    let to = ["ann@example.com", "Postmaster", "ann@example.com"];
+
+    let id = smtp.taken(&to, sent.as_bytes()).await;
+
+    assert_eq!(service.states(&id, 2).await, ["Delivered"; 2]);
+    for summary in &service.mails(2).await {
+        let raw = String::from_utf8(service.raw(summary).await).unwrap();
+        assert!(raw.contains("\r\nSubject: careless\r\n"), "{raw}");
+        assert!(!raw.contains("P8Fxcut") && !raw.contains("<>"), "{raw}");
+        assert_eq!(raw.matches("Message-ID: <").count(), 1, "{raw}");
+        assert!(raw.lines().all(|line| line.len() <= 998), "{raw}");
+    }
+    service.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn nobody_sends_without_a_key_that_may() {
     let service = Service::start().await;
     let port = service.host().submission;
@@ -74,10 +97,12 @@ async fn nobody_sends_without_a_key_that_may() {
     let made: serde_json::Value = made.json().await.unwrap();
     let key = service.key().to_owned();
     let wrong = "535 5.7.8 Authentication failed: The provided authorization grant is invalid, expired, or revoked";
+    let hint =
+        "535 5.7.8 Authentication failed: the user name is apikey, the password is an API key";
     let reader = made["api_key"].as_str().unwrap();
     for (user, key, want) in [
         ("apikey", "SG.nothing", wrong),
-        ("admin", key.as_str(), wrong),
+        ("admin", key.as_str(), hint),
         (
             "apikey",
             reader,
