@@ -2,12 +2,14 @@
 
 use super::part::invented;
 use super::sort::{Level, PartKind, Sorted};
-use crate::parse::charset;
+use crate::parse::{charset, decoded};
 
 /// A text that is listed as a file.
-pub(super) struct NamedText {
+pub(super) struct NamedText<'a> {
     pub place: usize,
     pub charset: Option<String>,
+    pub encoding: Option<&'a [u8]>,
+    pub body: &'a [u8],
 }
 
 impl<'a> Sorted<'a> {
@@ -33,18 +35,18 @@ impl<'a> Sorted<'a> {
     }
 
     /// Makes a text the body that is listed as a file; false when it cannot be joined to the others.
-    fn promote(&mut self, named: &NamedText, is_html: bool) -> bool {
+    fn promote(&mut self, named: &NamedText<'a>, is_html: bool) -> bool {
         let Some(file) = self.files.get_mut(named.place) else {
             return false;
         };
         let bytes = std::mem::take(&mut file.bytes);
-        let (charset, text) = charset::posted(named.charset.as_deref(), bytes.clone());
+        let (charset, text) = charset::posted(named.charset.as_deref(), bytes);
         if self.text(is_html, charset, text) {
             self.moved.push(named.place);
             return true;
         }
         if let Some(file) = self.files.get_mut(named.place) {
-            file.bytes = bytes;
+            file.bytes = decoded(named.encoding, named.body);
         }
         false
     }

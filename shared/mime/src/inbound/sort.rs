@@ -58,7 +58,7 @@ pub(super) struct Level<'a> {
     pub(super) has_more: bool,
     /// The first text of each kind that `Content-Type` alone names: a file, unless nothing else is
     /// the body.
-    pub(super) named: [Option<NamedText>; 2],
+    pub(super) named: [Option<NamedText<'a>>; 2],
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -149,6 +149,8 @@ impl<'a> Sorted<'a> {
                 *named = Some(NamedText {
                     place: self.files.len(),
                     charset: part.declared(),
+                    encoding: part.encoding,
+                    body,
                 });
             }
             is_body &= may_be;

@@ -51,7 +51,8 @@ impl SubmittedHead {
             } else if is("subject") {
                 subject = subject.or(Some(value));
             } else if is("message-id") {
-                id = id.or(Some(value));
+                // One that names no mail is not passed on.
+                id = id.or(Some(value).filter(|id| id.iter().any(u8::is_ascii_alphanumeric)));
             } else if is("x-smtpapi") {
                 api = api.or(Some(value));
             }
@@ -205,6 +206,9 @@ mod tests {
 
     #[test]
     fn ids_that_are_none_are_not_taken_over() {
+        let raw = b"Message-ID: <>\r\nMessage-ID: <a@b>\r\n\r\n";
+        let second = SubmittedHead::read(raw).message_id;
+        assert_eq!(second.as_deref(), Some("a@b"));
         for id in ["a@b", "<a b@c>", "<>", "<a@b> (c)", "<a<b@c>", "<ä@b>"] {
             let raw = format!("Message-ID: {id}\r\n\r\n");
             assert_eq!(SubmittedHead::read(raw.as_bytes()).message_id, None, "{id}");

@@ -114,6 +114,18 @@ fn fields_without_number_cost_no_time() {
     check(" \n".repeat(100_000).as_bytes());
 }
 
+#[test]
+fn lines_that_are_no_fields_cost_no_time() {
+    check("broken\n".repeat(300_000).as_bytes());
+    check("broken\nA: b\n".repeat(100_000).as_bytes());
+    check(format!("{}\nx", "A: b\nbroken\n".repeat(100_000)).as_bytes());
+    check(format!("Content-Type: a/b;\n{}\nx", "c=d;\n".repeat(100_000)).as_bytes());
+    check(format!("Content-Type: a/b;\n{}\nx", "cut\n c=d;\n".repeat(100_000)).as_bytes());
+    let part = "--b\nbroken\nContent-Type: text/plain; name=a\nbroken\n\nx\n";
+    let head = "Content-Type: multipart/mixed; boundary=b\n\n";
+    check(format!("{head}{}", part.repeat(50_000)).as_bytes());
+}
+
 /// Pieces that mails are made of, so that random mails go deep.
 fn mail() -> impl Strategy<Value = Vec<u8>> {
     let piece = prop_oneof![
