@@ -20,7 +20,10 @@ fn any_mail_is_read_and_passed_on() {
             let mail = make(MAIL);
             let head = SubmittedHead::read(mail.as_bytes());
             assert!(head.subject.len() <= 3 << 20);
-            assert!(received(mail.as_bytes(), "from a; now").starts_with(b"Received: from a"));
+            // A line that is too long and cannot be broken is refused.
+            if let Ok(traced) = received(mail.as_bytes(), "from a; now") {
+                assert!(traced.starts_with(b"Received: from a"));
+            }
             let before = texts(mail.as_bytes());
             let mut after = before.clone();
             for text in &mut after {

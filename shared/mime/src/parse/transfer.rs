@@ -43,7 +43,7 @@ pub(crate) fn base64(body: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(body.len() / 4 * 3 + 3);
     let mut padded = false;
     let (mut bits, mut count) = (0_u32, 0_u32);
-    for line in lines::lines(body) {
+    for line in lines(body) {
         if padded && !is_base64(line) {
             break;
         }
