@@ -55,7 +55,6 @@ BODIES = {
     "empty": b"",
     "one empty line": b"\r\n",
     "no final line end": b"Hello\r\nyou",
-    "no final line end after blanks": b"Hello \t ",
     "trailing blanks in every line": b"a  \r\n b \t c\t\r\n\r\n\r\nd \r\n",
     "8-bit": "Grüße 🌼 \r\n".encode() + b"\xff\xfe \r\n",
     "a very long line": b"x y  " * 200_000 + b"\r\n",

@@ -222,7 +222,7 @@ mod tests {
     fn pictures_of_the_mail_are_found_wherever_they_are_named() {
         check("<img src=\"cid:logo@x\">", "<img src=\"/p/1\">", false);
         check("<img src=CID:logo%40x>", "<img src=\"/p/1\">", false);
-        check("<img src='cid:none'>", "<img src=\"cid:none\">", false);
+        check("<img src='cid:none'>", "<img src='cid:none'>", false);
         check(
             "<td background=cid:b style=\"background:url('cid:logo@x') cid:b\">",
             "<td background=\"/p/2\" style=\"background:url('/p/1') /p/2\">",

@@ -1,5 +1,7 @@
 //! The body of mail/send, and of every other route.
 
+use std::collections::BTreeMap;
+
 use mail_send::{SendLimits, decode_and_check};
 use posthaste_model::Timestamp;
 
@@ -69,8 +71,8 @@ fn any_json_of_another_route_is_read() {
     for (name, make) in json() {
         survive(name, move || {
             let body = make(MOST).replace("KEY", "a");
-            let _ = posthaste_http::parse::<serde_json::Value>(body.as_bytes());
             let _ = posthaste_http::parse::<Vec<String>>(body.as_bytes());
+            let _ = posthaste_http::parse::<BTreeMap<String, String>>(body.as_bytes());
         });
     }
 }

@@ -5,10 +5,13 @@ use std::net::SocketAddr;
 use posthaste_testkit::{Services, Tenant};
 
 use super::*;
+use crate::table::Table;
 
 /// A port on a table and a queue in memory, and a key that may send.
 async fn door(open: bool, disk: Disk) -> (Submission, String) {
-    let services = Services::start().await.any_sender();
+    // Its writes are what the disk is waited for.
+    let table = Table::start(None).await.unwrap();
+    let services = Services::on(table.store.clone()).any_sender();
     let services = services.var("HORIZON_SECONDS", "3600");
     let tenant = Tenant::new(&services.store, "owner", services.clock.now()).await;
     let door = Submission {
