@@ -36,6 +36,8 @@ pub(super) enum Course {
 pub(super) struct Message {
     pub(super) id: MessageId,
     pub(super) at: Timestamp,
+    /// The last second to which it may be moved.
+    pub(super) latest: Timestamp,
     pub(super) batch: Option<usize>,
     pub(super) course: Course,
     /// Whether the caller was told that it was accepted.

@@ -103,6 +103,7 @@ impl Run {
     async fn accept(&mut self, wait: i64, batch: Option<usize>, crash: Crash) {
         let id = entropy().message_id();
         let at = self.world.now().plus(wait);
+        let latest = self.world.now().plus(posthaste_model::HORIZON);
         let name = batch.map(|batch| self.batches[batch].clone());
         self.light(crash);
         let accepted = self.world.accept(&id, 0, at, name.as_ref()).await.is_ok();
@@ -110,6 +111,7 @@ impl Run {
         self.reference.messages.push(Message {
             id,
             at,
+            latest,
             batch,
             course: Course::Waiting,
             accepted,
@@ -313,7 +315,8 @@ impl Run {
             // Not knowing what is in the queue, the reference cannot tell when a message may not be
             // brought forward; but it may always be put off.
             assert_eq!(answer.status, 400);
-            let put_off = waiting && to >= message.at && !self.reference.is_way_out(&message, to);
+            let later = to >= message.at && to <= message.latest;
+            let put_off = waiting && later && !self.reference.is_way_out(&message, to);
             assert!(
                 at == message.at && !put_off,
                 "{message:?} {to:?} {answer:?}"
