@@ -5,6 +5,7 @@
 
 mod address;
 pub mod batch;
+mod causes;
 mod client;
 mod defaults;
 mod dns;
@@ -19,6 +20,7 @@ mod problems;
 mod public_url;
 pub mod scope;
 mod send;
+mod server_name;
 mod submitted;
 mod text;
 mod time;
@@ -27,6 +29,7 @@ mod verp;
 pub use address::{
     EmailAddress, InvalidAddress, LONGEST as LONGEST_ADDRESS, LONGEST_ON_THE_WIRE, Mailbox,
 };
+pub use causes::causes;
 pub use client::ip_prefix;
 pub use defaults::{AccountDefaults, Wrapper};
 pub use dns::{Record, RecordKind};
@@ -43,6 +46,7 @@ pub use send::{
     OpenTracking, Personalization, RecipientCopy, Role, Span, SubscriptionTracking, Toggle,
     TrackingSettings,
 };
+pub use server_name::is_server_name;
 pub use submitted::{Raw, Submitted};
 pub use text::cut;
 pub use time::{Clock, HORIZON, Millis, TIMESTAMP_MAX, Timestamp, TooFarAhead, due};

@@ -21,6 +21,8 @@ pub enum InvalidPublicUrl {
     Scheme,
     #[error("a public URL has at most {LONGEST} characters")]
     TooLong,
+    #[error("a public URL has no user and no password")]
+    Login,
     #[error("the host of a public URL is a host name or an IP address: {0}")]
     Host(crate::InvalidHostname),
     #[error("the port of a public URL is a number from 1 to 65535")]
@@ -52,7 +54,9 @@ impl FromStr for PublicUrl {
 
     fn from_str(text: &str) -> Result<Self, InvalidPublicUrl> {
         let (scheme, rest) = text.split_once("://").ok_or(InvalidPublicUrl::Scheme)?;
-        if !["http", "https"].contains(&scheme) {
+        // In any case, as every URL (RFC 3986, section 3.1).
+        let scheme = scheme.to_ascii_lowercase();
+        if !["http", "https"].contains(&scheme.as_str()) {
             return Err(InvalidPublicUrl::Scheme);
         }
         if text.len() > LONGEST {
@@ -80,7 +84,10 @@ impl FromStr for PublicUrl {
 }
 
 fn check_authority(authority: &str) -> Result<(), InvalidPublicUrl> {
-    use InvalidPublicUrl::{Host, Port};
+    use InvalidPublicUrl::{Host, Login, Port};
+    if authority.contains('@') {
+        return Err(Login);
+    }
     let is_port = |port: &str| {
         port.bytes().all(|b| b.is_ascii_digit()) && port.parse::<u16>().is_ok_and(|port| port > 0)
     };
@@ -127,6 +134,7 @@ mod tests {
             ("https://post.example", "https://post.example"),
             ("https://post.example/", "https://post.example"),
             ("http://Post.Example:8080", "http://post.example:8080"),
+            ("HTTPS://post.example", "https://post.example"),
             ("http://127.0.0.1:3000", "http://127.0.0.1:3000"),
             ("http://[2001:db8::1]:3000/", "http://[2001:db8::1]:3000"),
             (
@@ -153,13 +161,12 @@ mod tests {
     #[test]
     fn addresses_that_do_not() {
         use crate::InvalidHostname::{Empty, Label, LastLabel, Unicode};
-        use InvalidPublicUrl::{Host, Path, Port, Scheme, TooLong};
+        use InvalidPublicUrl::{Host, Login, Path, Port, Scheme, TooLong};
         let long = format!("https://post.example/{}", "a".repeat(LONGEST));
         for (text, why) in [
             ("", Scheme),
             ("post.example", Scheme),
             ("ftp://post.example", Scheme),
-            ("HTTPS://post.example", Scheme),
             ("//post.example", Scheme),
             (&long, TooLong),
             ("https://", Host(Empty)),
@@ -169,8 +176,8 @@ mod tests {
                 Host(Unicode("xn--mil-qla.example".into())),
             ),
             ("https://a b", Host(Label)),
-            ("https://user:secret@post.example", Port),
-            ("https://user@post.example", Host(Label)),
+            ("https://user:secret@post.example", Login),
+            ("https://user@post.example", Login),
             ("https://1.2.3", Host(LastLabel)),
             ("https://[::1", Host(Label)),
             ("https://[post]", Host(Label)),
