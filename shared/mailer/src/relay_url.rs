@@ -5,6 +5,7 @@ use std::net::IpAddr;
 use std::str::FromStr;
 
 use percent_encoding::percent_decode_str;
+use posthaste_model::is_server_name;
 use url::{Host, Url};
 
 /// A relay as the operator configures it. Its `Debug` and `Display` never show the password.
@@ -60,6 +61,8 @@ pub enum InvalidRelayUrl {
     Trailing,
     #[error("the relay's tls must be required, opportunistic or none")]
     Tls,
+    #[error("the relay's URL has tls= more than once")]
+    Twice,
     #[error("tls= does not go with smtps://, which is always encrypted")]
     Wrapped,
     #[error("the relay's URL needs both a user and a password, or neither")]
@@ -72,7 +75,12 @@ impl FromStr for RelayUrl {
     type Err = InvalidRelayUrl;
 
     fn from_str(text: &str) -> Result<Self, InvalidRelayUrl> {
-        let url = Url::parse(text.trim()).map_err(|e| match e {
+        let text = text.trim();
+        // The parser drops tabs and line ends within a URL.
+        if text.contains(char::is_control) {
+            return Err(InvalidRelayUrl::NotAUrl);
+        }
+        let url = Url::parse(text).map_err(|e| match e {
             url::ParseError::EmptyHost => InvalidRelayUrl::NoHost,
             _ => InvalidRelayUrl::NotAUrl,
         })?;
@@ -143,37 +151,46 @@ fn host_of(url: &Url) -> Result<String, InvalidRelayUrl> {
         Host::Ipv6(ip) => Ok(ip.to_string()),
         // `url` reads an IPv4 address as a name in unknown schemes.
         Host::Domain(name) => {
-            let name = name.to_ascii_lowercase();
-            let legal = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'.' | b'_');
             if name.is_empty() {
                 return Err(InvalidRelayUrl::NoHost);
             }
-            if !name.bytes().all(legal) || name.starts_with('.') || name.contains("..") {
+            // A dot at the end names the same host.
+            if !is_server_name(name.strip_suffix('.').unwrap_or(name)) {
                 return Err(InvalidRelayUrl::Host);
             }
-            Ok(name)
+            Ok(name.to_ascii_lowercase())
         }
     }
 }
 
 fn tls_of(url: &Url) -> Result<Option<Tls>, InvalidRelayUrl> {
+    let Some(query) = url.query() else {
+        return Ok(None);
+    };
     let mut tls = None;
-    for (name, value) in url.query_pairs() {
-        if name != "tls" {
+    // As written: no word that is expected here needs an encoding.
+    for pair in query.split('&') {
+        let Some(("tls", value)) = pair.split_once('=') else {
             return Err(InvalidRelayUrl::Trailing);
-        }
-        tls = Some(match value.as_ref() {
+        };
+        let one = match value {
             "required" => Tls::Required,
             "opportunistic" => Tls::Opportunistic,
             "none" => Tls::None,
             _ => return Err(InvalidRelayUrl::Tls),
-        });
+        };
+        if tls.replace(one).is_some() {
+            return Err(InvalidRelayUrl::Twice);
+        }
     }
     Ok(tls)
 }
 
 fn login_of(url: &Url) -> Result<Option<Login>, InvalidRelayUrl> {
     let plain = |encoded: &str| {
+        if !is_encoded(encoded) {
+            return Err(InvalidRelayUrl::Encoding);
+        }
         let text = percent_decode_str(encoded).decode_utf8();
         match text {
             // NUL separates the fields of AUTH PLAIN (RFC 4616 section 2).
@@ -189,6 +206,14 @@ fn login_of(url: &Url) -> Result<Option<Login>, InvalidRelayUrl> {
             password: plain(password)?,
         })),
     }
+}
+
+/// Whether two hexadecimal digits follow each `%`: one that stands for itself is written `%25`.
+fn is_encoded(text: &str) -> bool {
+    text.split('%').skip(1).all(|rest| {
+        let digits = rest.as_bytes().first_chunk::<2>();
+        digits.is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit))
+    })
 }
 
 impl fmt::Display for RelayUrl {
@@ -251,6 +276,7 @@ mod tests {
                 "smtp://MAIL.Example.com?tls=required",
                 "smtp://mail.example.com:25?tls=required",
             ),
+            ("SMTPS://mail.example.com", "smtps://mail.example.com:465"),
         ] {
             assert_eq!(shown(url), want, "{url}");
         }
@@ -291,7 +317,7 @@ mod tests {
     #[test]
     fn what_is_wrong_is_said_in_one_line_without_the_password() {
         use InvalidRelayUrl::{
-            Encoding, Host, Login, NoHost, NotAUrl, Port, Scheme, Tls, Trailing, Wrapped,
+            Encoding, Host, Login, NoHost, NotAUrl, Port, Scheme, Tls, Trailing, Twice, Wrapped,
         };
         for (url, want) in [
             ("", NotAUrl),
@@ -311,10 +337,24 @@ mod tests {
             ("smtp://mail.example.com#part", Trailing),
             ("smtp://mail.example.com?ssl=true", Trailing),
             ("smtp://mail.example.com?tls=yes", Tls),
+            ("smtp://mail.example.com?tls=req%75ired", Tls),
+            ("smtp://mail.example.com?tls=required&tls=none", Twice),
+            ("smtp://mail.example.com?tls=none&tls=none", Twice),
+            ("smtp://mail.example.com?tls=none&x=1", Trailing),
+            ("smtp://mail.example.com?TLS=none", Trailing),
+            ("smtp://mail.example.com?", Trailing),
+            ("smtp://-", Host),
+            ("smtp://mail.-example.com", Host),
+            ("smtp://1.2.3.999", Host),
+            ("smtp://m\u{e4}il.example.com", Host),
+            ("smtp://mail\n.example.com", NotAUrl),
             ("smtps://mail.example.com?tls=none", Wrapped),
             ("smtp://user@mail.example.com", Login),
             ("smtp://:secret@mail.example.com", Login),
             ("smtp://u:%ff@mail.example.com", Encoding),
+            ("smtp://u:secret%zz@mail.example.com", Encoding),
+            ("smtp://u:secret%@mail.example.com", Encoding),
+            ("smtp://u%2:secret@mail.example.com", Encoding),
             ("smtp://u:se%00cret@mail.example.com", Encoding),
         ] {
             let got = url.parse::<RelayUrl>().unwrap_err();

@@ -4,7 +4,8 @@ use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
-use url::Url;
+use posthaste_model::is_server_name;
+use url::{Host, Url};
 
 use crate::{rspamd, spamd};
 
@@ -54,7 +55,15 @@ impl SpamScore {
 pub enum InvalidFilter {
     #[error("a spam filter is spamd://host, rspamd://host, http://host or https://host")]
     Form,
-    #[error("the spam filter's parameters are threshold and timeout, each a positive number")]
+    #[error("the spam filter's host is not an ASCII host name or an IP address")]
+    Host,
+    #[error("the spam filter's port is 0")]
+    Port,
+    #[error("spamd:// takes no user, no password and no path")]
+    Spamd,
+    #[error(
+        "the spam filter's parameters are threshold and timeout, each once and a positive number"
+    )]
     Parameter,
     #[error("TLS for the spam filter cannot be set up")]
     Tls,
@@ -98,16 +107,30 @@ impl Filter {
     /// # Errors
     /// When the scheme, the host or a parameter is invalid.
     pub fn parse(text: &str) -> Result<Self, InvalidFilter> {
-        let mut url = Url::parse(text.trim()).map_err(|_| InvalidFilter::Form)?;
-        let host = url.host_str().filter(|host| !host.is_empty());
-        let host = host.ok_or(InvalidFilter::Form)?.to_owned();
+        let text = text.trim();
+        // The parser drops tabs and line ends within a URL.
+        if text.contains(char::is_control) {
+            return Err(InvalidFilter::Form);
+        }
+        let mut url = Url::parse(text).map_err(|_| InvalidFilter::Form)?;
+        let host = host(&url)?;
+        if url.port() == Some(0) {
+            return Err(InvalidFilter::Port);
+        }
         let (threshold, timeout) = parameters(&url)?;
         url.set_query(None);
         url.set_fragment(None);
         let kind = match url.scheme() {
-            "spamd" => FilterKind::Spamd {
-                address: format!("{host}:{}", url.port().unwrap_or(spamd::PORT)),
-            },
+            "spamd" => {
+                let is_bare = url.username().is_empty() && url.password().is_none();
+                if !is_bare || !matches!(url.path(), "" | "/") {
+                    return Err(InvalidFilter::Spamd);
+                }
+                let port = url.port().unwrap_or(spamd::PORT);
+                FilterKind::Spamd {
+                    address: format!("{host}:{port}"),
+                }
+            }
             "rspamd" => {
                 let port = url.port().unwrap_or(rspamd::PORT);
                 let plain = format!("http://{host}:{port}/");
@@ -149,6 +172,18 @@ impl Filter {
     }
 }
 
+/// The host as an address holds it; a name that is not ASCII would only fail when a mail arrives.
+fn host(url: &Url) -> Result<String, InvalidFilter> {
+    let host = url.host().ok_or(InvalidFilter::Form)?;
+    match &host {
+        Host::Domain("") => Err(InvalidFilter::Form),
+        Host::Domain(name) if !is_server_name(name.strip_suffix('.').unwrap_or(name)) => {
+            Err(InvalidFilter::Host)
+        }
+        Host::Domain(_) | Host::Ipv4(_) | Host::Ipv6(_) => Ok(host.to_string()),
+    }
+}
+
 fn rspamd(mut url: Url) -> Result<FilterKind, InvalidFilter> {
     if url.path() == "/" {
         url.set_path("/checkv2");
@@ -162,22 +197,26 @@ fn rspamd(mut url: Url) -> Result<FilterKind, InvalidFilter> {
 }
 
 fn parameters(url: &Url) -> Result<(Option<f64>, Duration), InvalidFilter> {
-    let (mut threshold, mut timeout) = (None, PATIENCE);
+    let (mut threshold, mut timeout) = (None, None);
     for (name, value) in url.query_pairs() {
         let number: f64 = value.parse().map_err(|_| InvalidFilter::Parameter)?;
         if !number.is_finite() || number <= 0.0 {
             return Err(InvalidFilter::Parameter);
         }
-        match &*name {
-            "threshold" => threshold = Some(number),
+        let is_first = match &*name {
+            "threshold" => threshold.replace(number).is_none(),
             "timeout" => {
                 let wait = Duration::try_from_secs_f64(number);
-                timeout = wait.map_err(|_| InvalidFilter::Parameter)?;
+                let wait = wait.map_err(|_| InvalidFilter::Parameter)?;
+                timeout.replace(wait).is_none()
             }
-            _ => return Err(InvalidFilter::Parameter),
+            _ => false,
+        };
+        if !is_first {
+            return Err(InvalidFilter::Parameter);
         }
     }
-    Ok((threshold, timeout))
+    Ok((threshold, timeout.unwrap_or(PATIENCE)))
 }
 
 #[cfg(test)]
@@ -197,7 +236,20 @@ mod tests {
         for bad in ["", "127.0.0.1:783", "spamd://", "smtp://filter.example"] {
             assert_eq!(Filter::parse(bad).err(), Some(InvalidFilter::Form), "{bad}");
         }
+        for (bad, why) in [
+            ("spamd://m\u{e4}il", InvalidFilter::Host),
+            ("spamd://-", InvalidFilter::Host),
+            ("rspamd://filter..example", InvalidFilter::Host),
+            ("spamd://filter.example:0", InvalidFilter::Port),
+            ("spamd://user@filter.example", InvalidFilter::Spamd),
+            ("spamd://filter.example/path", InvalidFilter::Spamd),
+            ("spamd://filter\n.example", InvalidFilter::Form),
+        ] {
+            assert_eq!(Filter::parse(bad).err(), Some(why), "{bad}");
+        }
         for bad in [
+            "threshold=5&threshold=6",
+            "timeout=5&timeout=5",
             "threshold=x",
             "threshold=-1",
             "timeout=0",
