@@ -14,11 +14,12 @@ use aws_config::SdkConfig;
 use aws_sdk_sesv2::Client;
 use aws_sdk_sesv2::config::retry::RetryConfig;
 use aws_sdk_sesv2::config::timeout::TimeoutConfig;
-use aws_sdk_sesv2::error::{DisplayErrorContext, ProvideErrorMetadata, SdkError};
+use aws_sdk_sesv2::error::{ProvideErrorMetadata, SdkError};
 use aws_sdk_sesv2::operation::send_email::SendEmailError;
 use aws_sdk_sesv2::operation::send_email::builders::SendEmailFluentBuilder;
 use aws_sdk_sesv2::primitives::Blob;
 use aws_sdk_sesv2::types::{Destination, EmailContent, MessageTag, RawMessage};
+use posthaste_model::causes;
 use tokio::sync::OnceCell;
 
 use crate::{Attempt, EnhancedStatus, Envelope, RefusalStage};
@@ -122,10 +123,7 @@ fn accepted(message_id: &str) -> Attempt {
 /// answer, or with an unknown one, the mail may have left or not, and is deferred.
 fn refused(error: &SdkError<SendEmailError>, to: &str) -> Attempt {
     let Some(answer) = error.as_service_error() else {
-        return Attempt::relay_error(format!(
-            "no answer from SES: {}",
-            DisplayErrorContext(error)
-        ));
+        return Attempt::relay_error(format!("no answer from SES: {}", causes(error)));
     };
     let name = answer.code().unwrap_or("unknown error");
     let text = answer.message().unwrap_or_default();

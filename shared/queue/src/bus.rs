@@ -1,7 +1,6 @@
 //! Notices for the owner's other systems, on an EventBridge bus.
 
 use aws_sdk_eventbridge::Client;
-use aws_sdk_eventbridge::error::DisplayErrorContext;
 use aws_sdk_eventbridge::types::PutEventsRequestEntry;
 use posthaste_model::AccountId;
 
@@ -80,10 +79,7 @@ async fn put(client: &Client, bus: &str, notices: &[BusEvent]) -> Result<(), Que
             .detail(detail.to_string());
         put = put.entries(entry.build());
     }
-    let done = put
-        .send()
-        .await
-        .map_err(|e| QueueError(DisplayErrorContext(e).to_string()))?;
+    let done = put.send().await.map_err(QueueError::from_sdk)?;
     match done.failed_entry_count() {
         0 => Ok(()),
         failed => Err(QueueError(format!(

@@ -3,8 +3,9 @@
 use std::time::Duration;
 
 use aws_sdk_sqs::Client;
-use aws_sdk_sqs::error::DisplayErrorContext;
+use aws_sdk_sqs::error::{ProvideErrorMetadata, SdkError};
 use aws_sdk_sqs::types::SendMessageBatchRequestEntry;
+use posthaste_model::causes;
 
 use crate::Local;
 use crate::lazy_client::{LazyClient, lazy_client};
@@ -20,6 +21,20 @@ pub(crate) const BATCH_BYTES: usize = 256 * 1024;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the queue cannot be reached: {0}")]
 pub struct QueueError(pub String);
+
+impl QueueError {
+    /// What AWS answered, or why it did not.
+    pub(crate) fn from_sdk<E, R>(error: SdkError<E, R>) -> Self
+    where
+        E: ProvideErrorMetadata + std::error::Error + 'static,
+        R: std::fmt::Debug + 'static,
+    {
+        Self(match (error.code(), error.message()) {
+            (Some(code), Some(message)) => format!("{code}: {message}"),
+            _ => causes(&error),
+        })
+    }
+}
 
 /// One queue, to send to.
 #[derive(Clone, Debug)]
@@ -70,8 +85,7 @@ impl Queue {
                 let send = client.send_message().queue_url(url);
                 let send = send.message_body(for_sqs(body));
                 let send = send.delay_seconds(seconds(delay)).send().await;
-                let explain = |e| QueueError(DisplayErrorContext(e).to_string());
-                send.map(drop).map_err(explain)
+                send.map(drop).map_err(QueueError::from_sdk)
             }
         }
     }
@@ -153,7 +167,7 @@ async fn send_chunk(
         send = send.entries(entry);
     }
     let sent = send.send().await;
-    let sent = sent.map_err(|e| QueueError(DisplayErrorContext(e).to_string()))?;
+    let sent = sent.map_err(QueueError::from_sdk)?;
     match sent.failed.first() {
         None => Ok(()),
         Some(failed) => Err(QueueError(

@@ -22,7 +22,7 @@ use std::collections::BTreeSet;
 
 use aws_lambda_events::event::sqs::{BatchItemFailure, SqsBatchResponse, SqsEvent, SqsMessage};
 use aws_sdk_sqs::Client;
-use aws_sdk_sqs::error::{BuildError, DisplayErrorContext};
+use aws_sdk_sqs::error::BuildError;
 use aws_sdk_sqs::types::{
     DeleteMessageBatchRequestEntry, MessageAttributeValue, MessageSystemAttributeNameForSends,
     MessageSystemAttributeValue, SendMessageBatchRequestEntry,
@@ -257,7 +257,7 @@ impl<'a> Source<'a> {
         let entries = entries.map_err(|e| QueueError(e.to_string()))?;
         let send = self.client.send_message_batch().queue_url(self.url);
         let sent = send.set_entries(Some(entries)).send().await;
-        let sent = sent.map_err(|e| QueueError(DisplayErrorContext(e).to_string()))?;
+        let sent = sent.map_err(QueueError::from_sdk)?;
         let taken = sent.successful.iter().map(|taken| taken.id.as_str());
         let taken: BTreeSet<usize> = taken.filter_map(|id| id.parse().ok()).collect();
         for failed in &sent.failed {
@@ -282,7 +282,7 @@ impl<'a> Source<'a> {
             let entries = entries.map_err(|e| QueueError(e.to_string()))?;
             let delete = self.client.delete_message_batch().queue_url(self.url);
             let deleted = delete.set_entries(Some(entries)).send().await;
-            let deleted = deleted.map_err(|e| QueueError(DisplayErrorContext(e).to_string()))?;
+            let deleted = deleted.map_err(QueueError::from_sdk)?;
             match deleted.failed.first() {
                 None => Ok(()),
                 Some(failed) => Err(QueueError(failed.code().to_owned())),

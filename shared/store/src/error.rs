@@ -1,6 +1,7 @@
 //! Errors of the table, in terms that a caller can act on.
 
-use aws_sdk_dynamodb::error::{DisplayErrorContext, ProvideErrorMetadata, SdkError};
+use aws_sdk_dynamodb::error::{ProvideErrorMetadata, SdkError};
+use posthaste_model::causes;
 
 /// The table did not do what was requested. Internal: none of this is shown to API callers.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -30,7 +31,10 @@ impl StoreError {
         R: std::fmt::Debug + 'static,
     {
         let code = error.code().unwrap_or_default().to_owned();
-        let text = DisplayErrorContext(error).to_string();
+        let text = match error.message() {
+            Some(message) if !code.is_empty() => format!("{code}: {message}"),
+            Some(_) | None => causes(&error),
+        };
         match code.as_str() {
             "ThrottlingException"
             | "ProvisionedThroughputExceededException"

@@ -5,11 +5,11 @@
 
 use std::fmt;
 
-use aws_sdk_sesv2::error::{DisplayErrorContext, ProvideErrorMetadata, SdkError};
+use aws_sdk_sesv2::error::{ProvideErrorMetadata, SdkError};
 use aws_sdk_sesv2::types::{DkimSigningAttributes, DkimSigningAttributesOrigin};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use posthaste_model::EmailAddress;
+use posthaste_model::{EmailAddress, causes};
 
 use super::{Ses, client};
 
@@ -26,7 +26,7 @@ impl SesError {
     {
         Self(match error.code() {
             Some(code) => format!("{code}: {}", error.message().unwrap_or_default()),
-            None => format!("nothing: {}", DisplayErrorContext(error)),
+            None => format!("nothing: {}", causes(error)),
         })
     }
 }
