@@ -18,7 +18,7 @@ use crate::Platform;
 pub type Error = lambda_runtime::Error;
 
 fn block_on(life: impl Future<Output = Result<(), Error>>) -> Result<(), Error> {
-    crate::to_cloudwatch(&crate::variables());
+    crate::to_cloudwatch(&crate::variables())?;
     // A small Lambda has one thread; futures of one request still overlap.
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()

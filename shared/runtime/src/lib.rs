@@ -4,6 +4,7 @@
 //! passed on as arguments.
 
 mod aws;
+mod aws_names;
 mod config;
 mod json_log_layer;
 mod lambda;

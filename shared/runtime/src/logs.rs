@@ -5,30 +5,55 @@ use tracing_subscriber::filter::{LevelFilter, Targets, filter_fn};
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
 
-use crate::Env;
 use crate::json_log_layer::JsonLogLayer;
 use crate::metrics::{Embedded, TARGET};
+use crate::{ConfigError, Env};
 
 /// The SDK warns of every answer, also of those that are expected outcomes (a key that is taken).
 const QUIET: &str = "aws_smithy_runtime=error,aws_smithy_runtime_api=error";
 
-/// Levels: `debug`, or by crate name, `info,hyper=warn`. Unreadable text counts as `info`.
-fn filter(vars: &Env) -> Targets {
-    // Not Lambda's own AWS_LAMBDA_LOG_LEVEL: Lambda drops lines below that level, and metrics have
-    // none.
-    let level = vars.get("POSTHASTE_LOG");
-    let all = |level: &str| format!("{QUIET},{level}").parse();
-    let level = level.and_then(|level| all(&level).ok());
-    level.unwrap_or_else(|| all("info").unwrap_or_default())
+/// Not Lambda's own `AWS_LAMBDA_LOG_LEVEL`: Lambda drops lines below that level, and metrics have
+/// none.
+const VARIABLE: &str = "POSTHASTE_LOG";
+
+/// Levels: `debug`, or by crate name, `info,hyper=warn`.
+fn filter(vars: &Env) -> Result<Targets, ConfigError> {
+    let levels = vars.get(VARIABLE).unwrap_or_else(|| "info".to_owned());
+    let unreadable = || {
+        let form = "it is a level (error, warn, info, debug, trace or off), or levels by crate, as \
+            in info,hyper=warn";
+        ConfigError::Unreadable(VARIABLE.to_owned(), form.to_owned())
+    };
+    let levels: Vec<&str> = levels.split(',').map(str::trim).collect();
+    if !levels.iter().all(|text| is_directive(text)) {
+        return Err(unreadable());
+    }
+    let all = format!("{QUIET},{}", levels.join(","));
+    all.parse().map_err(|_| unreadable())
+}
+
+/// Whether a text is a level, or a crate's name and one. `Targets` by itself takes any word for the
+/// name of a crate, and no word for one without a name.
+fn is_directive(text: &str) -> bool {
+    let named = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b':');
+    let level = match text.split_once('=') {
+        None => text,
+        Some((name, level)) if !name.is_empty() && name.bytes().all(named) => level,
+        Some(_) => return false,
+    };
+    !level.is_empty() && level.parse::<LevelFilter>().is_ok()
 }
 
 /// JSON lines, and the metrics, whatever the level of the rest. A second call is a no-op.
-pub fn to_cloudwatch(vars: &Env) {
+///
+/// # Errors
+/// When the level cannot be read.
+pub fn to_cloudwatch(vars: &Env) -> Result<(), ConfigError> {
     let lines = JsonLogLayer {
         writer: std::io::stdout,
     };
     let lines = lines
-        .with_filter(filter(vars))
+        .with_filter(filter(vars)?)
         .with_filter(filter_fn(|event| event.target() != TARGET));
     let figures = Embedded {
         stack: vars
@@ -44,17 +69,25 @@ pub fn to_cloudwatch(vars: &Env) {
         .with(lines)
         .with(figures)
         .try_init();
+    Ok(())
 }
 
 /// Lines for a person, on standard error. A second call is a no-op.
-pub fn to_terminal(vars: &Env) {
+///
+/// # Errors
+/// When the level cannot be read.
+pub fn to_terminal(vars: &Env) -> Result<(), ConfigError> {
     let lines = tracing_subscriber::fmt::layer().with_writer(std::io::stderr);
     let lines = lines
         .with_ansi(std::io::IsTerminal::is_terminal(&std::io::stderr()))
         .with_target(false)
-        .with_filter(filter(vars))
+        // Otherwise a line that cannot be written ends in a panic, for it is told on the same
+        // standard error.
+        .log_internal_errors(false)
+        .with_filter(filter(vars)?)
         .with_filter(filter_fn(|event| event.target() != TARGET));
     let _ = tracing_subscriber::registry().with(lines).try_init();
+    Ok(())
 }
 
 #[cfg(test)]
@@ -63,10 +96,14 @@ mod tests {
 
     use super::*;
 
-    fn levels(text: &'static str) -> Targets {
+    fn read(text: &'static str) -> Result<Targets, ConfigError> {
         filter(&Env::new(move |name| {
             (name == "POSTHASTE_LOG").then(|| text.to_owned())
         }))
+    }
+
+    fn levels(text: &'static str) -> Targets {
+        read(text).unwrap()
     }
 
     #[test]
@@ -81,11 +118,32 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_level_is_info() {
-        for text in ["", "mail_send=loud"] {
-            let levels = levels(text);
-            assert!(levels.would_enable("mail_send", &Level::INFO), "{text}");
-            assert!(!levels.would_enable("mail_send", &Level::DEBUG), "{text}");
+    fn without_a_level_it_is_info() {
+        let levels = levels("");
+        assert!(levels.would_enable("mail_send", &Level::INFO));
+        assert!(!levels.would_enable("mail_send", &Level::DEBUG));
+    }
+
+    #[test]
+    fn what_is_no_level_stops_the_start() {
+        for text in [
+            "loud",
+            "mail_send=loud",
+            "info,,",
+            ",",
+            "foo=bar=baz",
+            "=x",
+            "=info",
+            "mail_send=",
+            "info debug",
+            " ",
+        ] {
+            let why = read(text).unwrap_err().to_string();
+            assert!(why.contains("POSTHASTE_LOG"), "{text}: {why}");
+            assert!(!why.contains('\n'), "{text}: {why}");
+        }
+        for text in ["OFF", "info, hyper=warn", "posthaste::serve=trace,warn"] {
+            assert!(read(text).is_ok(), "{text}");
         }
     }
 }

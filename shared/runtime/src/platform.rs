@@ -13,6 +13,7 @@ use posthaste_model::{Clock, Entropy};
 use posthaste_queue::{Bus, Queue};
 use posthaste_store::Store;
 
+use crate::aws_names::{QueueUrl, ResourceName};
 use crate::{ConfigError, Env};
 
 /// Read once at cold start.
@@ -149,24 +150,28 @@ impl Platform {
     /// (16: some 16,000 of them a second).
     ///
     /// # Errors
-    /// When the name is not set or the number cannot be read.
+    /// When the name or the region is not set, or something cannot be read.
     pub fn store(&self) -> Result<Store, ConfigError> {
         let aws = match &self.services {
             // Its functions share the memory of which minutes are listed.
             Services::Local(services) => return Ok(services.store.clone()),
             Services::Aws(aws) => aws,
         };
-        let store = Store::open(aws, &self.vars.required("TABLE_NAME")?);
+        let table: ResourceName = self.vars.parsed("TABLE_NAME")?;
+        let store = Store::open(in_a_region(aws)?, table.as_str());
         Ok(store.with_due_shards(self.vars.positive("DUE_SHARDS", 16)?))
     }
 
     /// The queue whose URL is in the variable `name`.
     ///
     /// # Errors
-    /// When the variable is not set.
+    /// When the variable is not set, or is no URL.
     pub fn queue(&self, name: &str) -> Result<Queue, ConfigError> {
         Ok(match &self.services {
-            Services::Aws(aws) => Queue::sqs(aws, &self.vars.required(name)?),
+            Services::Aws(aws) => {
+                let url: QueueUrl = self.vars.parsed(name)?;
+                Queue::sqs(in_a_region(aws)?, url.as_str())
+            }
             Services::Local(services) => (services.queue)(name),
         })
     }
@@ -185,13 +190,13 @@ impl Platform {
     /// The bucket named by `BUCKET_NAME`.
     ///
     /// # Errors
-    /// When the variable is not set.
+    /// When the variable is not set, or is no name.
     pub fn blob(&self) -> Result<Blob, ConfigError> {
         if let Services::Local(services) = &self.services {
             return Ok(services.blob.clone());
         }
-        let bucket = self.vars.required("BUCKET_NAME")?;
-        Ok(Blob::bucket(&bucket, |name| self.vars.get(name)))
+        let bucket: ResourceName = self.vars.parsed("BUCKET_NAME")?;
+        Ok(Blob::bucket(bucket.as_str(), |name| self.vars.get(name)))
     }
 
     /// The authorizer in front of the routes, with these [`Platform::limits`].
@@ -225,6 +230,13 @@ impl Platform {
     }
 }
 
+/// The configuration, which every call needs a region of.
+fn in_a_region(aws: &SdkConfig) -> Result<&SdkConfig, ConfigError> {
+    let region = aws.region().filter(|region| !region.as_ref().is_empty());
+    let missing = || ConfigError::Missing("AWS_REGION".to_owned());
+    region.map(|_| aws).ok_or_else(missing)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -255,6 +267,55 @@ mod tests {
         let of = |endpoint| set.of(endpoint);
         assert_eq!((of("GET /v3/scopes"), of("POST /v3/mail/send")), (10, 20));
         assert_eq!((of("POST /v3/api_keys"), set.period), (5, 1));
+    }
+
+    /// Whether each part opens, of a platform with one variable as given and the others as they
+    /// should be.
+    fn opens(name: &'static str, value: &'static str) -> bool {
+        let get = move |asked: &str| match asked {
+            _ if asked == name => Some(value.to_owned()),
+            "AWS_REGION" => Some("us-east-1".to_owned()),
+            "SEND_QUEUE_URL" => Some("https://sqs.us-east-1.amazonaws.com/1/send".to_owned()),
+            _ => Some("posthaste".to_owned()),
+        };
+        let platform = Platform::function(Env::new(move |asked| {
+            get(asked).filter(|_| asked != "DUE_SHARDS")
+        }));
+        let parts = [
+            platform.store().map(drop),
+            platform.queue("SEND_QUEUE_URL").map(drop),
+            platform.blob().map(drop),
+        ];
+        let wrong: Vec<_> = parts.into_iter().filter_map(Result::err).collect();
+        for error in &wrong {
+            assert!(error.to_string().contains(name), "{error}");
+        }
+        wrong.is_empty()
+    }
+
+    #[tokio::test]
+    async fn what_names_nothing_on_aws_stops_the_start() {
+        for (name, value) in [
+            ("TABLE_NAME", "mail_1.test-Table"),
+            ("SEND_QUEUE_URL", "http://127.0.0.1:4566/000000000000/send"),
+            ("BUCKET_NAME", "bodies.of-mails"),
+        ] {
+            assert!(opens(name, value), "{name}={value}");
+        }
+        for (name, value) in [
+            ("TABLE_NAME", "a b"),
+            ("TABLE_NAME", "ab"),
+            ("TABLE_NAME", ""),
+            ("SEND_QUEUE_URL", "notaurl"),
+            ("SEND_QUEUE_URL", "ftp://127.0.0.1/send"),
+            ("SEND_QUEUE_URL", "https://"),
+            ("SEND_QUEUE_URL", "https:///send"),
+            ("SEND_QUEUE_URL", "https://sqs.example/1/se nd"),
+            ("BUCKET_NAME", "bodies/of"),
+            ("AWS_REGION", ""),
+        ] {
+            assert!(!opens(name, value), "{name}={value}");
+        }
     }
 
     #[tokio::test]

@@ -1,5 +1,6 @@
 //! The real clock, randomness and environment.
 
+use std::env::VarError;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use posthaste_model::{Clock, Entropy, Millis};
@@ -35,5 +36,10 @@ pub fn entropy() -> Entropy {
     reason = "the one place that reads the environment"
 )]
 pub fn variables() -> Env {
-    Env::new(|name| std::env::var(name).ok())
+    Env::new(|name| match std::env::var(name) {
+        Ok(text) => Some(text),
+        Err(VarError::NotPresent) => None,
+        // It is set, and the reader says that it cannot be read.
+        Err(VarError::NotUnicode(bytes)) => Some(bytes.to_string_lossy().into_owned()),
+    })
 }

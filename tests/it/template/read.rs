@@ -87,6 +87,9 @@ impl Template {
         if tagged.tag == "Ref" {
             match self.0["Parameters"].get(text) {
                 Some(parameter) => self.resolve(&parameter["Default"]),
+                None if self.0["Resources"][text]["Type"] == "AWS::SQS::Queue" => {
+                    format!("https://sqs.us-east-1.amazonaws.com/000000000000/{text}")
+                }
                 // Whatever it will be called.
                 None => text.to_owned(),
             }
