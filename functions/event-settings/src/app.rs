@@ -45,7 +45,7 @@ impl App {
             sealer: Arc::new(vars.parsed("STACK_SECRET")?),
             clock: platform.clock(),
             entropy: platform.entropy(),
-            max_webhooks: vars.or_default("MAX_WEBHOOKS", MAX_WEBHOOKS)?,
+            max_webhooks: vars.positive("MAX_WEBHOOKS", MAX_WEBHOOKS)?,
         })
     }
 

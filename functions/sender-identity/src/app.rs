@@ -11,6 +11,8 @@ use posthaste_runtime::{Error, Platform};
 use posthaste_store::{Account, Domain, Store};
 use posthaste_webhook::Sealer;
 
+use crate::spf::SpfMechanism;
+
 /// The dependencies of the handlers.
 #[derive(Clone)]
 pub struct App {
@@ -40,7 +42,7 @@ impl App {
         let vars = platform.env();
         let bounce_domain = String::from(vars.parsed::<Hostname>("BOUNCE_DOMAIN")?);
         let mail_host = vars.optional::<Hostname>("MAIL_HOST")?;
-        let or = |name: &str, default: String| vars.get(name).unwrap_or(default);
+        let spf = vars.optional::<SpfMechanism>("SPF")?;
         Ok(Self {
             store: platform.store()?,
             notices: Notices::open(platform)?,
@@ -60,7 +62,7 @@ impl App {
             entropy: platform.entropy(),
             target: Target {
                 mail_host: mail_host.map_or_else(|| bounce_domain.clone(), String::from),
-                spf: or("SPF", format!("include:{bounce_domain}")),
+                spf: spf.map_or_else(|| format!("include:{bounce_domain}"), String::from),
                 bounce_domain,
             },
         })

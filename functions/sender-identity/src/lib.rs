@@ -11,6 +11,7 @@ mod links;
 mod page;
 mod senders;
 mod sharing;
+mod spf;
 mod validate;
 mod wire;
 

@@ -134,9 +134,9 @@ impl App {
                 slow_ms: default.slow_ms,
             },
             publish_events: vars.or_default("PUBLISH_EVENTS", false)?,
-            searchable: Some(vars.or_default("SEARCH_DAYS", 0_i64)?)
+            searchable: Some(vars.or_default("SEARCH_DAYS", 0_u32)?)
                 .filter(|days| *days > 0)
-                .map(|days| days.saturating_mul(DAY)),
+                .map(|days| i64::from(days).saturating_mul(DAY)),
             concurrency: vars.positive("AT_ONCE", 64)?,
             watch: platform.part().unwrap_or_else(Watch::nobody),
         })

@@ -111,7 +111,6 @@ fn a_public_url_is_the_same_to_the_template_and_to_the_functions() {
             (&too_long, false),
             ("post.example", false),
             ("ftp://post.example", false),
-            ("HTTPS://post.example", false),
             ("https://", false),
             ("https:///path", false),
             ("https://m\u{e4}il.example", false),
@@ -134,7 +133,9 @@ fn a_public_url_is_the_same_to_the_template_and_to_the_functions() {
             assert_eq!(text.parse::<PublicUrl>().is_ok(), good, "{text:?}");
             assert_eq!(parameter.takes(text), good, "{text:?}");
         }
+        // The functions take capitals too.
         assert!(!parameter.takes("https://Post.example"));
+        assert!(!parameter.takes("HTTPS://post.example"));
     }
 }
 
@@ -229,6 +230,13 @@ async fn no_function_starts_with_a_name_or_a_number_that_it_cannot_work_with() {
             ("RETENTION_DAYS", "0"),
             ("DUE_SHARDS", "0"),
             ("DELIVERY", "gopher://relay.example"),
+            ("DELIVERY", "smtp://relay.example?tls=none&tls=required"),
+            ("SPF", "include:a\nv=spf1"),
+            ("SEARCH_DAYS", "-1"),
+            ("TABLE_NAME", "a b"),
+            ("BUCKET_NAME", "a b"),
+            ("SEND_QUEUE_URL", "notaurl"),
+            ("AWS_REGION", ""),
         ] {
             if !good.contains_key(name) {
                 continue;
@@ -246,6 +254,12 @@ async fn no_function_starts_with_a_name_or_a_number_that_it_cannot_work_with() {
         ("delivery", "TRACKING_URL"),
         ("delivery", "RETENTION_DAYS"),
         ("delivery", "DELIVERY"),
+        ("delivery", "TABLE_NAME"),
+        ("delivery", "AWS_REGION"),
+        ("mail-send", "BUCKET_NAME"),
+        ("mail-send", "SEND_QUEUE_URL"),
+        ("sender-identity", "SPF"),
+        ("webhook-fanout", "SEARCH_DAYS"),
         ("inbound-parse", "MAIL_HOSTNAME"),
         ("inbound-parse", "RETENTION_DAYS"),
         ("ses-feedback", "BOUNCE_DOMAIN"),
