@@ -9,9 +9,15 @@ use crate::{CommandError, Report, Tools, who};
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Show the allow list of an account
-    Show { account: String },
+    Show {
+        /// Account: its id, or its user name where only one has it
+        account: String,
+    },
     /// Clear the allow list, so that the account is open to every address again
-    Recover { account: String },
+    Recover {
+        /// Account: its id, or its user name where only one has it
+        account: String,
+    },
 }
 
 pub(crate) async fn run(command: &Command, tools: &Tools) -> Result<Report, CommandError> {

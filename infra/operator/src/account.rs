@@ -1,59 +1,43 @@
 //! Accounts: the operations of SendGrid's web application, and the operator's own.
 
-use clap::{Args, Subcommand, ValueEnum};
-use posthaste_model::{EmailAddress, Event, EventKind};
+use clap::{Subcommand, ValueEnum};
+use posthaste_model::{Event, EventKind};
 use posthaste_queue::{BusEvent, EventBatch};
-use posthaste_store::{Account, AccountStatus, KeyKind, Region, SuspensionChange, is_username};
+use posthaste_store::{Account, AccountStatus, Region, SuspensionChange};
 use serde_json::{Value, json};
 
-use crate::{CommandError, Report, Tools, key, who};
+use crate::{CommandError, Report, Tools, who};
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Create an account, and its first API key
-    Create(CreateAccount),
+    Create(crate::create_account::CreateAccount),
     /// List every account
     List,
     /// Show one account
-    Show { account: String },
+    Show {
+        /// Account: its id, or its user name where only one has it
+        account: String,
+    },
     /// Keep an account from sending, and tell its webhooks
-    Suspend { account: String },
+    Suspend {
+        /// Account: its id, or its user name where only one has it
+        account: String,
+    },
     /// Let a suspended account send again, and tell its webhooks
-    Resume { account: String },
+    Resume {
+        /// Account: its id, or its user name where only one has it
+        account: String,
+    },
     /// Forget what is stored of an address
     Erase(crate::erase::EraseArgs),
     /// Whether an account may send compressed request bodies
-    Gzip { account: String, allowed: OnOff },
-}
-
-#[derive(Debug, Args)]
-pub struct CreateAccount {
-    /// User name; a subuser's is unique under its parent
-    username: String,
-    /// Address of the account's owner
-    #[arg(long)]
-    email: Option<String>,
-    /// Which base address it belongs to
-    #[arg(long, value_enum, default_value_t = Where::Global)]
-    region: Where,
-    /// Make it a subuser of this account
-    #[arg(long, value_name = "ACCOUNT", conflicts_with = "customer_of")]
-    subuser_of: Option<String>,
-    /// Make it a customer account of this account
-    #[arg(long, value_name = "ACCOUNT")]
-    customer_of: Option<String>,
-    /// Name of its first key
-    #[arg(long, value_name = "NAME", default_value = "First key")]
-    key_name: String,
-    /// Make no key
-    #[arg(long)]
-    no_key: bool,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub(crate) enum Where {
-    Global,
-    Eu,
+    Gzip {
+        /// Account: its id, or its user name where only one has it
+        account: String,
+        /// Whether they are taken; otherwise the answer is 415
+        allowed: OnOff,
+    },
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -64,7 +48,7 @@ pub enum OnOff {
 
 pub(crate) async fn run(command: &Command, tools: &Tools) -> Result<Report, CommandError> {
     match command {
-        Command::Create(wanted) => create(wanted, tools).await,
+        Command::Create(wanted) => crate::create_account::run(wanted, tools).await,
         Command::List => list(tools).await,
         Command::Show { account } => {
             let account = who::account(tools, account).await?;
@@ -75,54 +59,6 @@ pub(crate) async fn run(command: &Command, tools: &Tools) -> Result<Report, Comm
         Command::Erase(choice) => crate::erase::run(choice, tools).await,
         Command::Gzip { account, allowed } => gzip(account, *allowed, tools).await,
     }
-}
-
-async fn create(wanted: &CreateAccount, tools: &Tools) -> Result<Report, CommandError> {
-    let parent = match wanted.subuser_of.as_ref().or(wanted.customer_of.as_ref()) {
-        None => None,
-        Some(named) => Some(who::account(tools, named).await?.id),
-    };
-    check(wanted)?;
-    let id = tools.entropy.account_id();
-    let account = Account {
-        email: wanted.email.clone().unwrap_or_default(),
-        region: match wanted.region {
-            Where::Global => Region::Global,
-            Where::Eu => Region::Eu,
-        },
-        parent,
-        customer: wanted.customer_of.is_some(),
-        ..Account::new(id, &wanted.username, tools.clock.now())
-    };
-    if !tools.store.create_account(&account).await? {
-        let taken = format!("the name {} is taken under this parent", wanted.username);
-        return Err(CommandError::Refused(taken));
-    }
-    let mut text = format!("account {} ({}) created", account.id, account.username);
-    let mut json = to_json(&account);
-    if !wanted.no_key {
-        let key = key::make(tools, &account, &wanted.key_name, KeyKind::Full, &[]).await?;
-        text.push_str(&format!("\nAPI key, shown this once:\n{}", key.secret));
-        insert(&mut json, "api_key", key.secret.into());
-        insert(&mut json, "api_key_id", key.id.into());
-    }
-    Ok(Report::new(text, json))
-}
-
-/// A name can stand in the on-behalf-of header, an address is one.
-fn check(wanted: &CreateAccount) -> Result<(), CommandError> {
-    if !is_username(&wanted.username) {
-        let rule = "a user name is 1 to 64 visible ASCII characters without /, and none of `.`, \
-                    `..`, `stats` and `reputations`";
-        return Err(CommandError::Refused(rule.to_owned()));
-    }
-    let email = wanted.email.as_deref().map(EmailAddress::parse);
-    if matches!(email, Some(Err(_))) {
-        return Err(CommandError::Refused(
-            "the e-mail address is not one".to_owned(),
-        ));
-    }
-    Ok(())
 }
 
 async fn list(tools: &Tools) -> Result<Report, CommandError> {
@@ -177,7 +113,7 @@ fn describe(account: &Account) -> String {
     lines.join("\n")
 }
 
-fn to_json(account: &Account) -> Value {
+pub(crate) fn to_json(account: &Account) -> Value {
     json!({
         "id": account.id,
         "username": account.username,
@@ -193,12 +129,6 @@ fn to_json(account: &Account) -> Value {
         "metered": account.metered,
         "created_at": account.created_at,
     })
-}
-
-fn insert(json: &mut Value, name: &str, value: Value) {
-    if let Some(object) = json.as_object_mut() {
-        object.insert(name.to_owned(), value);
-    }
 }
 
 fn status(status: AccountStatus) -> &'static str {

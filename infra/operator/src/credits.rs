@@ -9,18 +9,26 @@ use crate::{CommandError, Report, Tools, who};
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Show what is left of an account's allowance
-    Show { account: String },
+    Show {
+        /// Account: its id, or its user name where only one has it
+        account: String,
+    },
     /// Give a fresh allowance of so many mails, once or again and again
     Set {
+        /// Account: its id, or its user name where only one has it
         account: String,
-        #[arg(value_parser = clap::value_parser!(u32).range(1..))]
+        /// Mails that it may send, 1 or more
+        #[arg(allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(1..))]
         total: u32,
         /// When it is filled up again
         #[arg(long, value_enum)]
         every: Option<Every>,
     },
     /// Let an account send as much as it likes
-    Unlimited { account: String },
+    Unlimited {
+        /// Account: its id, or its user name where only one has it
+        account: String,
+    },
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]

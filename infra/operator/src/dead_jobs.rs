@@ -9,7 +9,7 @@ use crate::{CommandError, Report, Tools};
 #[derive(Debug, Args)]
 pub struct DeadJobArgs {
     /// Ids of the jobs, as `jobs` lists them
-    #[arg(required_unless_present = "all")]
+    #[arg(required_unless_present = "all", allow_negative_numbers = true)]
     ids: Vec<i64>,
     /// All that there are
     #[arg(long, conflicts_with = "ids")]

@@ -28,15 +28,16 @@ pub enum Command {
 
 #[derive(Debug, Args)]
 pub struct DeadLetterArgs {
+    /// Account: its id, or its user name where only one has it
     account: String,
     /// Only of this webhook
     #[arg(long, value_name = "ID")]
     webhook: Option<String>,
     /// Only events that happened at or after this second (Unix time)
-    #[arg(long, value_name = "SECOND")]
+    #[arg(long, value_name = "SECOND", allow_negative_numbers = true)]
     since: Option<i64>,
     /// Only events that happened at or before this second (Unix time)
-    #[arg(long, value_name = "SECOND")]
+    #[arg(long, value_name = "SECOND", allow_negative_numbers = true)]
     until: Option<i64>,
 }
 

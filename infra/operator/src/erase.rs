@@ -12,6 +12,7 @@ const PAGES: usize = 1_000;
 
 #[derive(Debug, Args)]
 pub struct EraseArgs {
+    /// Account: its id, or its user name where only one has it
     account: String,
     /// The address to forget
     address: String,
@@ -21,10 +22,10 @@ pub struct EraseArgs {
 }
 
 pub(crate) async fn run(choice: &EraseArgs, tools: &Tools) -> Result<Report, CommandError> {
+    let address = EmailAddress::parse(&choice.address).map_err(|why| {
+        CommandError::Usage(format!("`{}` is no e-mail address: {why}", choice.address))
+    })?;
     let account = who::account(tools, &choice.account).await?.id;
-    let address = EmailAddress::parse(&choice.address);
-    let address =
-        address.map_err(|why| CommandError::Refused(format!("that is no address: {why}")))?;
     let Some(blob) = &tools.blob else {
         let why = "name the bucket of the stack, so that bodies of mails can be forgotten too";
         return Err(CommandError::Refused(why.to_owned()));

@@ -7,6 +7,9 @@ use posthaste_store::StoreError;
 /// One line for the operator.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CommandError {
+    /// What was given is not what the command takes.
+    #[error("{0}")]
+    Usage(String),
     /// Nothing of this name is there.
     #[error("{0}")]
     NotFound(String),
@@ -26,8 +29,8 @@ pub enum CommandError {
 }
 
 impl CommandError {
-    /// The exit code: 1 when table, queue or SES failed, 3 when nothing of the name is there, 4 when
-    /// it cannot be done as things stand. (2 is a wrong command line.)
+    /// The exit code: 1 when table, queue or SES failed, 2 for a wrong command line, 3 when nothing of
+    /// the name is there, 4 when it cannot be done as things stand.
     pub fn exit_code(&self) -> u8 {
         match self {
             Self::Store(_)
@@ -35,6 +38,7 @@ impl CommandError {
             | Self::Ses(_)
             | Self::Untold(_)
             | Self::Unerased(_) => 1,
+            Self::Usage(_) => 2,
             Self::NotFound(_) => 3,
             Self::Refused(_) => 4,
         }

@@ -16,13 +16,22 @@ pub enum Command {
     /// Create a key: with full access, unless scopes or billing are named
     Create(CreateKey),
     /// List the keys of an account
-    List { account: String },
+    List {
+        /// Account: its id, or its user name where only one has it
+        account: String,
+    },
     /// Revoke a key (within 10 s everywhere)
-    Revoke { account: String, key_id: String },
+    Revoke {
+        /// Account: its id, or its user name where only one has it
+        account: String,
+        /// Id of the key, as `key list` shows it
+        key_id: String,
+    },
 }
 
 #[derive(Debug, Args)]
 pub struct CreateKey {
+    /// Account: its id, or its user name where only one has it
     account: String,
     /// What the key is for
     #[arg(long, default_value = "Operator's key")]
@@ -44,8 +53,8 @@ pub(crate) async fn run(command: &Command, tools: &Tools) -> Result<Report, Comm
 }
 
 async fn create(wanted: &CreateKey, tools: &Tools) -> Result<Report, CommandError> {
-    let account = who::account(tools, &wanted.account).await?;
     let (kind, scopes) = grant(wanted)?;
+    let account = who::account(tools, &wanted.account).await?;
     let made = make(tools, &account, &wanted.name, kind, &scopes).await?;
     let text = format!("API key, shown this once:\n{}", made.secret);
     let json = json!({"api_key": made.secret, "api_key_id": made.id, "name": wanted.name,
@@ -67,7 +76,7 @@ fn grant(wanted: &CreateKey) -> Result<(KeyKind, Vec<String>), CommandError> {
     let grantable = |name: &String| scope::in_full_access(name) || scope::is_mark(name);
     if let Some(name) = wanted.scopes.iter().find(|name| !grantable(name)) {
         let why = format!("no restricted key can hold the scope `{name}`");
-        return Err(CommandError::Refused(why));
+        return Err(CommandError::Usage(why));
     }
     let mut scopes = wanted.scopes.clone();
     scopes.sort_unstable();

@@ -6,6 +6,7 @@
 
 mod access;
 mod account;
+mod create_account;
 mod credits;
 mod dead_jobs;
 mod dead_letters;

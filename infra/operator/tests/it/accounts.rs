@@ -74,7 +74,9 @@ async fn accounts_are_listed_and_found_by_id_or_name() {
         (&ann["id"], &json!(true))
     );
     // A name that two have is not guessed at.
-    desk.run("account create ann --no-key").await.unwrap();
+    desk.run("account create ann --no-key --subuser-of ann")
+        .await
+        .unwrap();
     assert_eq!(desk.exit_code("account show ann").await, 4);
 }
 
@@ -88,12 +90,15 @@ async fn what_cannot_be_created_is_refused() {
     for (words, code) in [
         ("account create SUB --no-key --subuser-of ann", 4),
         ("account create x --no-key --subuser-of nobody", 3),
-        ("account create a/b --no-key", 4),
-        ("account create ä --no-key", 4),
-        ("account create . --no-key", 4),
-        ("account create .. --no-key", 4),
-        ("account create Stats --no-key --subuser-of ann", 4),
-        ("account create x --email y --no-key", 4),
+        ("account create sub --no-key --customer-of ann", 4),
+        ("account create ann --no-key", 4),
+        ("account create ANN --no-key", 4),
+        ("account create a/b --no-key", 2),
+        ("account create ä --no-key", 2),
+        ("account create . --no-key", 2),
+        ("account create .. --no-key", 2),
+        ("account create Stats --no-key --subuser-of ann", 2),
+        ("account create x --email y --no-key", 2),
         ("account show nobody", 3),
         ("account suspend nobody", 3),
         ("account suspend aaaaaaaaaa", 3),
@@ -105,6 +110,22 @@ async fn what_cannot_be_created_is_refused() {
         assert_eq!(desk.exit_code(words).await, code, "{words}");
     }
     assert_eq!(desk.tools.store.accounts().await.unwrap().len(), 2);
+}
+
+#[tokio::test]
+async fn a_name_that_is_taken_is_shown_when_that_is_asked_for() {
+    let desk = TestApp::new().await;
+    let first = desk.run("account create ann --if-absent").await.unwrap();
+    assert!(first.json["api_key"].is_string(), "{}", first.json);
+    let refused = desk.run("account create ann").await.unwrap_err();
+    assert!(refused.to_string().contains("--if-absent"), "{refused}");
+    let ann = desk.run("account show ann").await.unwrap().json;
+    let again = desk.run("account create ann --if-absent").await.unwrap();
+    assert_eq!(again.json, ann);
+    assert!(again.text.contains("is there already"), "{}", again.text);
+    let keys = desk.run("key list ann").await.unwrap().json;
+    assert_eq!(keys.as_array().unwrap().len(), 1);
+    assert_eq!(desk.tools.store.accounts().await.unwrap().len(), 1);
 }
 
 #[tokio::test]
@@ -328,7 +349,7 @@ async fn an_address_is_forgotten() {
     let lists = store.suppressed(&account, &bob[0]).await.unwrap();
     assert_eq!(lists.count(), 0);
 
-    assert_eq!(desk.exit_code("account erase ann nonsense").await, 4);
+    assert_eq!(desk.exit_code("account erase ann nonsense").await, 2);
     assert_eq!(
         desk.exit_code("account erase nobody bob@example.com").await,
         3

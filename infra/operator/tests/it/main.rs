@@ -70,8 +70,30 @@ fn the_help_is_complete_and_a_wrong_line_is_refused() {
         "posthaste key create a --billing --scopes mail.send",
         "posthaste credits set a 0",
         "posthaste credits set a 5 --every hour",
+        "posthaste credits set a -1",
     ] {
         let error = Line::try_parse_from(wrong.split(' ')).unwrap_err();
         assert_eq!(error.exit_code(), 2, "{wrong}");
     }
+    let error = Line::try_parse_from("posthaste credits set a -1".split(' ')).unwrap_err();
+    assert!(error.to_string().contains("-1 is not in 1.."), "{error}");
+}
+
+#[test]
+fn every_argument_has_a_help() {
+    use clap::CommandFactory as _;
+    fn check(command: &clap::Command, path: &str) {
+        for argument in command.get_arguments() {
+            let help = argument.get_help().map(ToString::to_string);
+            assert!(
+                help.is_some_and(|help| help.len() > 5),
+                "{path}: {}",
+                argument.get_id()
+            );
+        }
+        for one in command.get_subcommands() {
+            check(one, &format!("{path} {}", one.get_name()));
+        }
+    }
+    check(&Line::command(), "posthaste");
 }
