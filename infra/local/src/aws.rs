@@ -34,11 +34,12 @@ pub enum AwsError {
 }
 
 impl AwsError {
-    /// The exit code of the process: 2 where a variable is missing or wrong, as for a flag.
+    /// The exit code of the process: 2 where a variable or a certificate is missing or wrong, as for
+    /// a flag.
     pub fn exit_code(&self) -> u8 {
         match self {
-            Self::Config(_) => 2,
-            Self::Tls(_) | Self::Port(..) => 1,
+            Self::Config(_) | Self::Tls(_) => 2,
+            Self::Port(..) => 1,
         }
     }
 }

@@ -27,12 +27,26 @@ pub(crate) fn is_damage(error: &rusqlite::Error) -> bool {
     )
 }
 
+/// Whether an error says that one row of the file is damaged: bytes of it are not of the type that
+/// they were written as.
+pub(crate) fn is_damage_of_a_row(error: &rusqlite::Error) -> bool {
+    matches!(
+        error,
+        rusqlite::Error::FromSqlConversionFailure(..)
+            | rusqlite::Error::InvalidColumnType(..)
+            | rusqlite::Error::Utf8Error(..)
+    )
+}
+
+/// The sentence about a damaged file that a person can do something about.
+pub(crate) fn mendable(file: &Path, cause: &str, remedy: &str) -> String {
+    format!("the file {} is damaged ({cause}): {remedy}", file.display())
+}
+
 /// The sentence about a damaged file.
 pub(crate) fn sentence(file: &Path, cause: &str) -> String {
-    format!(
-        "the file {} is damaged ({cause}): put it back from a backup, for nothing here can mend it",
-        file.display()
-    )
+    let remedy = "put it back from a backup, for nothing here can mend it";
+    mendable(file, cause, remedy)
 }
 
 impl Damage {
@@ -45,6 +59,11 @@ impl Damage {
             }
             first
         });
+    }
+
+    /// What was reported so far.
+    pub(crate) fn found(&self) -> Option<String> {
+        self.0.borrow().clone()
     }
 
     /// Waits until damage is reported: the sentence that says which.

@@ -7,9 +7,10 @@
 use posthaste_model::{AccountId, Timestamp};
 use posthaste_store::{Account, AccountStatus, ApiKey, KeyKind, Secret, Store};
 
-use crate::folder::Folder;
-use crate::host::StartError;
+use crate::damage;
+use crate::folder::{Folder, FolderError};
 use crate::start::HostSettings;
+use crate::start_error::StartError;
 
 /// The file of the key.
 pub(crate) const FILE: &str = "api-key";
@@ -56,8 +57,14 @@ async fn with_file(
 ) -> Result<First, StartError> {
     let file = folder.path(FILE);
     let Some(secret) = Secret::parse(&text) else {
-        let what = format!("{} holds no API key", file.display());
-        return Err(StartError::Secret(what));
+        let cause = match text.as_str() {
+            "" => "it is empty",
+            _ => "it holds no API key",
+        };
+        let remedy = "put it back from a backup, or delete it to get a new key of the same account \
+            at the next start, beside the lost one";
+        let what = damage::mendable(&file, cause, remedy);
+        return Err(FolderError::Damaged(what).into());
     };
     if let Some(key) = store.key_by_id(secret.id()).await?
         && key.is_opened_by(&secret)

@@ -8,6 +8,8 @@
 mod blobs;
 mod parts;
 mod private;
+mod secrets;
+mod way;
 
 use std::fs::{self, File, OpenOptions};
 use std::io::Write as _;
@@ -16,7 +18,9 @@ use std::path::{Path, PathBuf};
 
 use posthaste_store::Store;
 
-use self::parts::{BLOBS, DataFile, Needed};
+pub(crate) use self::way::check as check_way;
+
+use self::parts::{BLOBS, DataFile, Needed, SECRET};
 use crate::{damage, integrity};
 
 /// Why the folder cannot be used.
@@ -24,6 +28,10 @@ use crate::{damage, integrity};
 pub enum FolderError {
     #[error("the data folder {0} cannot be used: {1}")]
     Unusable(PathBuf, std::io::Error),
+    #[error("the data folder {0} cannot be used: {1} is no folder")]
+    NoFolder(PathBuf, PathBuf),
+    #[error("the data folder {0} cannot be used: {1} is a link to {2}, which is not there")]
+    DeadLink(PathBuf, PathBuf, PathBuf),
     #[error("the data folder {0} is used by another posthaste that is still running")]
     Locked(PathBuf),
     #[error(
@@ -65,6 +73,7 @@ impl Folder {
     /// present, readable, and accessible to the owner only.
     pub(crate) fn open(root: &Path) -> Result<Self, FolderError> {
         let unusable = |e| FolderError::Unusable(root.to_owned(), e);
+        way::check(root)?;
         fs::DirBuilder::new()
             .recursive(true)
             .mode(0o700)
@@ -111,7 +120,7 @@ impl Folder {
             let unusable = |e| FolderError::Unusable(self.root.clone(), e);
             let queues = self.path("queue.db");
             let named = Box::pin(blobs::are_named(&queues, store)).await;
-            if named.map_err(unusable)? {
+            if named.map_err(|error| damaged_row(&queues, error).unwrap_or_else(unusable))? {
                 return Err(lost(&self.root, &BLOBS));
             }
             warn_of_loss(&self.root, &BLOBS);
@@ -133,12 +142,7 @@ impl Folder {
 
     /// The secret in a file, when there is one.
     pub(crate) fn existing_secret(&self, name: &str) -> Result<Option<String>, FolderError> {
-        let path = self.path(name);
-        match fs::read_to_string(&path) {
-            Ok(text) => Ok(Some(text.trim().to_owned())),
-            Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(None),
-            Err(e) => Err(FolderError::Unusable(path, e)),
-        }
+        read_secret(&self.path(name))
     }
 
     /// A secret that is created once and stored in a file of mode 0600.
@@ -147,7 +151,8 @@ impl Folder {
         name: &str,
         make: impl FnOnce() -> String,
     ) -> Result<String, FolderError> {
-        if let Some(text) = self.existing_secret(name)? {
+        let existing = self.existing_secret(name)?;
+        if let Some(text) = existing.filter(|text| !text.is_empty()) {
             return Ok(text);
         }
         let path = self.path(name);
@@ -169,6 +174,15 @@ impl Folder {
     }
 }
 
+/// Bytes that are no text stay in it as signs that no secret has, so that who reads it refuses it.
+fn read_secret(path: &Path) -> Result<Option<String>, FolderError> {
+    match fs::read(path) {
+        Ok(bytes) => Ok(Some(String::from_utf8_lossy(&bytes).trim().to_owned())),
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(e) => Err(FolderError::Unusable(path.to_owned(), e)),
+    }
+}
+
 fn lost(root: &Path, part: &DataFile) -> FolderError {
     FolderError::Lost {
         kind: part.kind,
@@ -183,6 +197,23 @@ fn warn_of_loss(root: &Path, part: &DataFile) {
     let path = root.join(part.name);
     let path = path.display();
     tracing::warn!("the {kind} {path} is missing or empty, and with it {holds}: it starts anew");
+}
+
+/// What to do about a damaged mailbox: it holds what was recorded for the developer to look at.
+const MAILBOX_REMEDY: &str = "delete it to start with an empty mailbox, for nothing but the recorded \
+    mails is in it, or put it back from a backup";
+
+/// The error, when it is about a row of this file that cannot be read; otherwise gives it back.
+fn damaged_row(file: &Path, error: std::io::Error) -> Result<FolderError, std::io::Error> {
+    let cause = error
+        .get_ref()
+        .and_then(|e| e.downcast_ref::<rusqlite::Error>());
+    match cause {
+        Some(cause) if damage::is_damage(cause) || damage::is_damage_of_a_row(cause) => Ok(
+            FolderError::Damaged(damage::sentence(file, &cause.to_string())),
+        ),
+        Some(_) | None => Err(error),
+    }
 }
 
 /// Refuses a folder that lost a file, or in which one is damaged. Returns whether it lost the folder
@@ -201,8 +232,16 @@ fn check(root: &Path, after_a_crash: bool) -> Result<bool, FolderError> {
     for name in ["table.db", "queue.db", "mailbox.sqlite"] {
         let file = root.join(name);
         if let Some(cause) = integrity::damage(&file, after_a_crash) {
-            return Err(FolderError::Damaged(damage::sentence(&file, &cause)));
+            return Err(FolderError::Damaged(match name {
+                "mailbox.sqlite" => damage::mendable(&file, &cause, MAILBOX_REMEDY),
+                _ => damage::sentence(&file, &cause),
+            }));
         }
+    }
+    let secret = root.join(SECRET);
+    // An empty one is lost, which is judged above.
+    if let Some(text) = read_secret(&secret)?.filter(|text| !text.is_empty()) {
+        secrets::check(&secret, &text, &expected.secret(), &root.join(parts::LIST))?;
     }
     Ok(lost_blobs)
 }

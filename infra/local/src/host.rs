@@ -1,6 +1,5 @@
 //! Starts everything in one process, and stops it in an order that loses nothing.
 
-use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,7 +7,7 @@ use std::time::Duration;
 use axum::response::IntoResponse as _;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use posthaste_blob::{Blob, BlobError};
+use posthaste_blob::Blob;
 use posthaste_http::{Authorizer, Rejection};
 use posthaste_listen::Budget;
 use posthaste_mailbox::{DEFAULT_LIMIT, Mailbox};
@@ -16,72 +15,25 @@ use posthaste_mailer::{Mailer, RelayUrl, Smtp, SmtpConfig};
 use posthaste_model::{AccountId, PublicUrl};
 use posthaste_queue::SqsEvent;
 use posthaste_render::{InvalidKey, KeyRing};
-use posthaste_runtime::{ConfigError, Error, Platform};
-use posthaste_store::{Store, StoreError};
+use posthaste_runtime::Platform;
+use posthaste_store::Store;
 use posthaste_webhook::{InvalidSecret, Sealer};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
 use crate::answers::Answers;
-use crate::engine::{Engine, EngineError};
-use crate::folder::{Folder, FolderError};
+use crate::engine::Engine;
+use crate::folder::Folder;
 use crate::platform::{EVENTS, FEEDBACK, HostParts, INBOUND, RETRIES, SEND};
 use crate::poll::{self, Pace};
-use crate::serve::{self, Server, TlsError};
+use crate::serve::{self, Server};
 use crate::sources::sources;
 use crate::start::HostSettings;
+use crate::start_error::{StartError, explained};
 use crate::submission::Submission;
-use crate::table::{Disk, Table, TableError};
+use crate::table::{Disk, Table};
 use crate::{first, functions, inbound, platform, relay, submission};
-
-/// Why the host did not start: one line each.
-#[derive(Debug, thiserror::Error)]
-pub enum StartError {
-    #[error("the {0} cannot listen on {1}: {2}")]
-    Port(&'static str, SocketAddr, io::Error),
-    #[error(transparent)]
-    Folder(#[from] FolderError),
-    #[error(transparent)]
-    Queues(#[from] EngineError),
-    #[error(transparent)]
-    Table(#[from] TableError),
-    #[error(transparent)]
-    Store(#[from] StoreError),
-    #[error(transparent)]
-    Blob(#[from] BlobError),
-    #[error(transparent)]
-    Mailbox(#[from] posthaste_mailbox::Error),
-    #[error(transparent)]
-    Tls(#[from] TlsError),
-    #[error("a secret of the data folder cannot be read: {0}")]
-    Secret(String),
-    #[error("a function does not start: {0}")]
-    Function(Error),
-}
-
-impl From<Error> for StartError {
-    fn from(error: Error) -> Self {
-        Self::Function(error)
-    }
-}
-
-impl From<ConfigError> for StartError {
-    fn from(error: ConfigError) -> Self {
-        Self::Function(error.into())
-    }
-}
-
-impl StartError {
-    /// The exit code of the process: 2 when starting would lose the contents of the data folder.
-    pub fn exit_code(&self) -> u8 {
-        match self {
-            Self::Folder(FolderError::Lost { .. } | FolderError::Damaged(_))
-            | Self::Queues(EngineError::Damaged(_)) => 2,
-            _ => 1,
-        }
-    }
-}
 
 /// A running host.
 pub struct Host {
@@ -158,7 +110,10 @@ impl Host {
         let engine = Engine::start(file("queue.db").as_deref(), settings.clock.clone())?;
         let blob = match &folder {
             None => Blob::memory(),
-            Some(folder) => Blob::folder(&folder.blobs(&table.store).await?)?,
+            Some(folder) => {
+                let blobs = folder.blobs(&table.store).await;
+                Blob::folder(&explained(&table, blobs)?)?
+            }
         };
         let mailbox = Mailbox::open(
             folder.as_ref().map(|f| f.path("")),
@@ -166,7 +121,8 @@ impl Host {
             settings.clock.clone(),
         )?;
         let mailer = mailer(settings, relay_address)?;
-        let first = first::account(settings, folder.as_ref(), &table.store).await?;
+        let first = first::account(settings, folder.as_ref(), &table.store).await;
+        let first = explained(&table, first)?;
         let public_url = settings.public_url.clone();
         let secret = stack_secret(settings, folder.as_ref())?;
         if let Some(folder) = &folder {

@@ -7,6 +7,7 @@
 mod answers;
 mod args;
 mod aws;
+pub mod certificates;
 mod damage;
 mod engine;
 #[cfg(debug_assertions)]
@@ -14,6 +15,7 @@ mod fault;
 mod first;
 mod folder;
 pub mod functions;
+pub mod greeting;
 mod host;
 mod inbound;
 mod integrity;
@@ -24,6 +26,7 @@ mod relay;
 mod serve;
 mod sources;
 mod start;
+mod start_error;
 mod submission;
 mod table;
 
@@ -31,7 +34,8 @@ pub use args::{Args, Cli, Command};
 pub use aws::{Api, AwsError};
 pub use engine::{Engine, EngineError};
 pub use folder::FolderError;
-pub use host::{Host, StartError};
+pub use host::Host;
 pub use operator::{CommandContext, Operator, OperatorError};
 pub use serve::{HttpLimits, TlsError};
 pub use start::{DnsSettings, HostSettings};
+pub use start_error::StartError;

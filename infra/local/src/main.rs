@@ -1,40 +1,50 @@
 //! The binary `posthaste`: the local host, and the operator's commands.
 
+mod terminal;
+
+use std::error::Error;
 use std::process::ExitCode;
 
-use clap::Parser as _;
-use posthaste::{Api, Args, AwsError, Cli, Command, Host, HostSettings, Operator, StartError};
-use posthaste_runtime::Platform;
+use posthaste::{
+    Api, Args, AwsError, Cli, Command, Host, HostSettings, Operator, StartError, certificates,
+    greeting,
+};
+use posthaste_runtime::{ConfigError, Env, Platform};
+
+use crate::terminal::{Unsaid, complain, say};
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = match Cli::read(std::env::args_os()) {
+        Ok(cli) => cli,
+        Err(error) => return terminal::usage(&error),
+    };
     let vars = posthaste_runtime::variables();
-    let args = match cli.command {
-        None => cli.run,
-        Some(Command::Run(args)) => *args,
+    let (args, operator) = match cli.command {
+        None => (cli.run, None),
+        Some(Command::Run(args)) => (*args, None),
         Some(Command::Explain(explain)) => {
             let done = explain.run();
             return answer(done.map_err(|error| (error.to_string(), error.exit_code())));
         }
-        Some(Command::Operator(operator)) => {
-            posthaste_runtime::to_terminal(&vars);
-            return operate(&operator);
-        }
+        Some(Command::Operator(operator)) => (cli.run, Some(operator)),
     };
     // With `--aws` it logs in the functions' format, lines and metrics, for log shippers.
-    if args.aws {
-        posthaste_runtime::to_cloudwatch(&vars);
-    } else {
-        posthaste_runtime::to_terminal(&vars);
+    let for_shippers = args.aws && operator.is_none();
+    if let Err(error) = prepare(&vars, for_shippers) {
+        complain(&error.to_string());
+        return ExitCode::from(2);
     }
-    let end = if args.aws {
-        serve_aws(&args)
-    } else {
-        run(&args)
+    let end = match operator {
+        Some(operator) => return operate(&operator),
+        None if args.aws => serve_aws(&args),
+        None => run(&args),
     };
     match end {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
+            if let Some(unsaid) = error.downcast_ref::<Unsaid>() {
+                return unsaid.end();
+            }
             complain(&error.to_string());
             let aws = error.downcast_ref::<AwsError>().map(AwsError::exit_code);
             let local = error
@@ -43,6 +53,15 @@ fn main() -> ExitCode {
             ExitCode::from(aws.or(local).unwrap_or(1))
         }
     }
+}
+
+/// Reads the variables that every way of starting reads.
+fn prepare(vars: &Env, for_shippers: bool) -> Result<(), ConfigError> {
+    match for_shippers {
+        true => posthaste_runtime::to_cloudwatch(vars)?,
+        false => posthaste_runtime::to_terminal(vars)?,
+    }
+    certificates::check(vars)
 }
 
 /// One of the operator's commands: its answer, or one line and its exit code.
@@ -60,13 +79,11 @@ fn operate(operator: &Operator) -> ExitCode {
     answer(done.map_err(|error| (error.to_string(), error.exit_code())))
 }
 
-/// What a command has to say, or the one line and the exit code of its failure.
+/// Says what a command has to say, or the one line of its failure; its exit code.
 fn answer(done: Result<String, (String, u8)>) -> ExitCode {
-    match done {
-        Ok(answer) => {
-            say(&answer);
-            ExitCode::SUCCESS
-        }
+    match done.map(|answer| say(&answer)) {
+        Ok(Ok(())) => ExitCode::SUCCESS,
+        Ok(Err(unsaid)) => unsaid.end(),
         Err((why, exit_code)) => {
             complain(&why);
             ExitCode::from(exit_code)
@@ -74,15 +91,7 @@ fn answer(done: Result<String, (String, u8)>) -> ExitCode {
     }
 }
 
-#[expect(
-    clippy::print_stderr,
-    reason = "the one line a person reads when nothing started"
-)]
-fn complain(error: &str) {
-    eprintln!("posthaste: {error}");
-}
-
-fn run(args: &Args) -> Result<(), Box<dyn std::error::Error>> {
+fn run(args: &Args) -> Result<(), Box<dyn Error>> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()?;
@@ -93,19 +102,23 @@ fn run(args: &Args) -> Result<(), Box<dyn std::error::Error>> {
             posthaste_runtime::entropy(),
         );
         let host = Host::start(&settings).await?;
-        greet(&host, &settings);
+        if let Err(unsaid) = say(&greeting::text(&host, &settings)) {
+            host.stop().await;
+            return Err(unsaid.into());
+        }
         let damaged = tokio::select! {
             pressed = ctrl_c() => pressed.map(|()| None)?,
             why = host.damaged() => Some(why),
         };
-        say("\nStopping …");
+        // It stops whether or not anybody still reads that.
+        let _ = say("\nStopping …");
         host.stop().await;
         damaged.map_or(Ok(()), |why| Err(why.into()))
     })
 }
 
 /// The API of a deployed stack, until it is stopped.
-fn serve_aws(args: &Args) -> Result<(), Box<dyn std::error::Error>> {
+fn serve_aws(args: &Args) -> Result<(), Box<dyn Error>> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()?;
@@ -116,7 +129,7 @@ fn serve_aws(args: &Args) -> Result<(), Box<dyn std::error::Error>> {
         say(&format!(
             "The stack's API is on {scheme}://{}, mail is submitted to smtp://{}\nCtrl-C stops.",
             api.address, api.submission
-        ));
+        ))?;
         let stop = async {
             // Without signals an orderly stop is impossible; then it stops at once.
             let _ = ctrl_c().await;
@@ -134,75 +147,4 @@ async fn ctrl_c() -> std::io::Result<()> {
         pressed = tokio::signal::ctrl_c() => pressed,
         _ = terminate.recv() => Ok(()),
     }
-}
-
-#[expect(
-    clippy::print_stdout,
-    reason = "what the person at the terminal came for"
-)]
-fn say(text: &str) {
-    println!("{text}");
-}
-
-fn greet(host: &Host, settings: &HostSettings) {
-    let scheme = if host.https { "https" } else { "http" };
-    let api = host.api;
-    // Without a key the command shows a placeholder.
-    let key = host.key.as_deref().unwrap_or("YOUR_API_KEY");
-    let first = match (&host.key, &host.notice) {
-        (Some(key), None) => key.clone(),
-        (Some(key), Some(notice)) => format!("{key}\n            ({notice})"),
-        (None, notice) => format!("none: {}", notice.as_deref().unwrap_or_default()),
-    };
-    let relay = match settings.relay {
-        None => "recorded by the embedded relay".to_owned(),
-        Some(_) => "handed to the relay you named".to_owned(),
-    };
-    let kept = match &settings.data {
-        None => "in memory, gone at the end".to_owned(),
-        Some(data) => format!("in {}", data.display()),
-    };
-    let (senders, domains) = if settings.strict_senders {
-        (
-            "only verified senders and authenticated domains",
-            "authenticated by their records in the DNS",
-        )
-    } else {
-        (
-            "any sender (use --strict-senders to try as on AWS)",
-            "authenticated as soon as they are created",
-        )
-    };
-    let links = match settings.links_lead_nowhere() {
-        false => String::new(),
-        true => format!(
-            "\n  Links     WARNING: links in mail lead to {scheme}://{api}, where no recipient reaches them; \
-             name this host's own address with --public-url"
-        ),
-    };
-    say(&format!(
-        "Posthaste {version}
-
-  API       {scheme}://{api}
-  API key   {first}
-  Mailbox   http://{mailbox}
-  Inbound   smtp://{smtp}
-  Submit    smtp://{submission} (user apikey, password: the API key)
-  Mail is   {relay}
-  Senders   {senders}
-  Domains   {domains}
-  Data      {kept}{links}
-
-Send the first mail:
-
-  curl -i {scheme}://{api}/v3/mail/send \\
-    -H 'Authorization: Bearer {key}' -H 'Content-Type: application/json' \\
-    -d '{{\"personalizations\":[{{\"to\":[{{\"email\":\"you@example.com\"}}]}}],\"from\":{{\"email\":\"me@example.com\"}},\"subject\":\"Hello\",\"content\":[{{\"type\":\"text/plain\",\"value\":\"It works.\"}}]}}'
-
-Ctrl-C stops.",
-        version = env!("CARGO_PKG_VERSION"),
-        mailbox = host.mailbox,
-        smtp = host.smtp,
-        submission = host.submission,
-    ));
 }

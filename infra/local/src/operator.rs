@@ -16,7 +16,7 @@ use posthaste_operator::{CommandError, Report, Tools};
 use posthaste_runtime::{ConfigError, Env, Platform};
 
 use crate::engine::{Engine, EngineError};
-use crate::folder::{Folder, FolderError};
+use crate::folder::{self, Folder, FolderError};
 use crate::platform::{EVENTS, RETRIES};
 use crate::table::{Table, TableError};
 
@@ -131,10 +131,41 @@ pub enum OperatorError {
     Queues(#[from] EngineError),
     #[error(transparent)]
     Blobs(#[from] BlobError),
-    #[error(transparent)]
-    Config(#[from] ConfigError),
+    #[error("{0}")]
+    Setting(String),
     #[error(transparent)]
     Failed(#[from] CommandError),
+}
+
+/// Flags that stand for a variable.
+const FLAGS: [(&str, &str); 5] = [
+    ("TABLE_NAME", "--table"),
+    ("EVENTS_QUEUE_URL", "--events-queue"),
+    ("RETRIES_QUEUE_URL", "--retries-queue"),
+    ("BUS_NAME", "--bus"),
+    ("BUCKET_NAME", "--bucket"),
+];
+
+impl From<ConfigError> for OperatorError {
+    fn from(error: ConfigError) -> Self {
+        let flag = |name: &str| {
+            let known = FLAGS.iter().find(|(variable, _)| *variable == name);
+            known.map(|(_, flag)| *flag)
+        };
+        Self::Setting(match &error {
+            ConfigError::Missing(name) if name == "AWS_REGION" => {
+                "no region is named: set AWS_REGION, or a profile that has one".to_owned()
+            }
+            ConfigError::Missing(name) => match flag(name) {
+                Some(flag) => format!("nothing is named by {flag}, nor by the variable {name}"),
+                None => error.to_string(),
+            },
+            ConfigError::Unreadable(name, why) => match flag(name) {
+                Some(flag) => format!("{flag}, or the variable {name}, is not readable: {why}"),
+                None => error.to_string(),
+            },
+        })
+    }
 }
 
 impl From<FolderError> for OperatorError {
@@ -150,9 +181,16 @@ impl OperatorError {
     /// The exit code of the process.
     pub fn exit_code(&self) -> u8 {
         match self {
+            Self::Setting(_)
+            | Self::Folder(
+                FolderError::Unusable(..) | FolderError::NoFolder(..) | FolderError::DeadLink(..),
+            ) => 2,
             Self::NoFolder(_) => 3,
-            Self::Running(_) | Self::Folder(_) => 4,
-            Self::Table(_) | Self::Queues(_) | Self::Blobs(_) | Self::Config(_) => 1,
+            Self::Running(_)
+            | Self::Folder(_)
+            | Self::Table(TableError::Damaged(_) | TableError::Row(..))
+            | Self::Queues(EngineError::Damaged(_) | EngineError::Newer(_)) => 4,
+            Self::Table(_) | Self::Queues(_) | Self::Blobs(_) => 1,
             Self::Failed(failure) => failure.exit_code(),
         }
     }
@@ -208,13 +246,17 @@ impl Operator {
     async fn local(&self, data: &Path) -> Result<Report, OperatorError> {
         // A wrong name must not leave an empty service behind.
         if !data.is_dir() {
+            folder::check_way(data)?;
             return Err(OperatorError::NoFolder(data.to_owned()));
         }
         let folder = Folder::open(data)?;
         let clock = posthaste_runtime::clock();
         let table = Table::start(Some(&folder.path("table.db"))).await?;
         let engine = Engine::start(Some(&folder.path("queue.db")), clock.clone())?;
-        let blob = Blob::folder(&folder.blobs(&table.store).await?)?;
+        let blobs = folder.blobs(&table.store).await;
+        let damaged = || table.explain(None).map(OperatorError::from);
+        let blobs = blobs.map_err(|error| damaged().unwrap_or_else(|| error.into()))?;
+        let blob = Blob::folder(&blobs)?;
         folder.note_parts()?;
         let tools = Tools {
             store: table.store.clone(),
@@ -229,12 +271,21 @@ impl Operator {
             resolver: None,
         };
         let done = posthaste_operator::run(&self.command, &tools).await;
+        let done = done.map_err(|error| {
+            let of_table = match &error {
+                CommandError::Store(error) => Some(error),
+                _ => None,
+            };
+            // A row that is damaged says nothing about another error.
+            let found = of_table.and_then(|_| table.explain(of_table));
+            found.map_or_else(|| error.into(), OperatorError::from)
+        });
         drop(tools);
         let stopped = tokio::task::spawn_blocking(move || engine.stop());
         // Every answer followed its commit: an engine that does not end loses nothing.
         let _ = tokio::time::timeout(Duration::from_secs(10), stopped).await;
         table.stop().await;
-        Ok(done?)
+        done
     }
 }
 

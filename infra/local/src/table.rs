@@ -14,9 +14,11 @@ use futures_util::future::BoxFuture;
 use posthaste_store::{Embedded, Store, StoreError, TableResponse};
 use tokio::sync::{mpsc, oneshot};
 
-use crate::damage::Damage;
+use crate::damage::{self, Damage};
 
 pub(crate) use disk::Disk;
+
+use self::calls::Extent;
 
 const HOUR: Duration = Duration::from_secs(3600);
 
@@ -26,14 +28,25 @@ pub(crate) struct Table {
     pub(crate) disk: Disk,
     /// Receives reports of damage to the file.
     pub(crate) damage: Damage,
+    /// The same of single rows, which only a start ends with.
+    rows: Damage,
+    /// Its name in messages.
+    file: PathBuf,
     ended: oneshot::Receiver<()>,
 }
 
 /// Why the table did not start.
 #[derive(Debug, thiserror::Error)]
 pub enum TableError {
-    #[error("the table's file cannot be opened: {0}")]
-    Open(String),
+    #[error("the table's file {0} cannot be opened: {1}")]
+    Open(PathBuf, String),
+    #[error("{0}")]
+    Damaged(String),
+    #[error(
+        "a row of the file {0} cannot be read ({1}): it is damaged, or of a newer posthaste; start that \
+         one, or put the file back from a backup"
+    )]
+    Row(PathBuf, String),
     #[error("no thread for the table: {0}")]
     Thread(std::io::Error),
     #[error("the log of {0} cannot be opened: {1}")]
@@ -92,7 +105,11 @@ fn forgetting(database: Database) -> std::io::Result<std::sync::mpsc::Sender<()>
 impl Table {
     /// Starts the table on a file, or in memory.
     pub(crate) async fn start(file: Option<&Path>) -> Result<Self, TableError> {
-        let open = |e: dynoxide::DynoxideError| TableError::Open(e.to_string());
+        let name = file.unwrap_or_else(|| Path::new(":memory:")).to_owned();
+        let open = |error: dynoxide::DynoxideError| match calls::damage_of(&error) {
+            Some(_) => TableError::Damaged(damage::sentence(&name, &error.to_string())),
+            None => TableError::Open(name.clone(), error.to_string()),
+        };
         let database = match file {
             None => Database::memory().map_err(open)?,
             Some(file) => {
@@ -104,17 +121,20 @@ impl Table {
         };
         let (calls, mut asked) = mpsc::unbounded_channel::<Call>();
         let (end, ended) = oneshot::channel();
-        let damage = Damage::default();
-        let (report, path) = (damage.clone(), file.map(Path::to_owned));
+        let (damage, rows) = (Damage::default(), Damage::default());
+        let (reports, path) = ((damage.clone(), rows.clone()), file.map(Path::to_owned));
         let forget = forgetting(database.clone()).map_err(TableError::Thread)?;
         std::thread::Builder::new()
             .name("table".to_owned())
             .spawn(move || {
                 while let Some(call) = asked.blocking_recv() {
-                    let found = |cause: &str| {
-                        if let Some(file) = &path {
-                            report.report(file, cause);
+                    let found = |extent, cause: &str| {
+                        let file = path.as_deref()?;
+                        match extent {
+                            Extent::File => reports.0.report(file, cause),
+                            Extent::Row => reports.1.report(file, cause),
                         }
+                        Some(damage::sentence(file, cause))
                     };
                     let answer = calls::call(&database, &call.operation, &call.body, found);
                     // The caller may have given up; the write is complete all the same.
@@ -125,17 +145,36 @@ impl Table {
             })
             .map_err(TableError::Thread)?;
         let store = Store::embedded(Arc::new(Calls(calls)), "posthaste");
-        store.create_table().await?;
-        let disk = match file {
+        let created = store.create_table().await;
+        let disk = match file.filter(|_| created.is_ok()) {
             None => Disk::none(),
             Some(file) => Disk::of(file).map_err(|e| TableError::Log(file.to_owned(), e))?,
         };
-        Ok(Self {
+        let table = Self {
             store,
             disk,
             damage,
+            rows,
+            file: name,
             ended,
-        })
+        };
+        match created {
+            Ok(()) => Ok(table),
+            Err(error) => Err(table.explain(Some(&error)).unwrap_or_else(|| error.into())),
+        }
+    }
+
+    /// What a failed start is due to, when damage to the file is why.
+    pub(crate) fn explain(&self, error: Option<&StoreError>) -> Option<TableError> {
+        if let Some(sentence) = self.damage.found().or_else(|| self.rows.found()) {
+            return Some(TableError::Damaged(sentence));
+        }
+        match error {
+            Some(StoreError::Unreadable(why)) => {
+                Some(TableError::Row(self.file.clone(), why.clone()))
+            }
+            Some(_) | None => None,
+        }
     }
 
     /// Lets running calls finish and closes the file.

@@ -164,11 +164,30 @@ async fn the_table_is_named_by_a_flag_or_by_the_environment() {
     let out = stack.run("account list", &[("TABLE_NAME", TABLE)]);
     let by_variable: Value = serde_json::from_slice(&out.stdout).unwrap();
     assert_eq!(by_variable, by_flag);
-    for variables in [&[][..], &[("TABLE_NAME", "another")]] {
+    for (variables, code, word) in [
+        (&[][..], 2, "--table"),
+        (&[("TABLE_NAME", "a b")], 2, "--table"),
+        (
+            &[("TABLE_NAME", TABLE), ("AWS_REGION", "")],
+            2,
+            "AWS_REGION",
+        ),
+        (&[("TABLE_NAME", "another")], 1, "ResourceNotFound"),
+        (
+            &[
+                ("TABLE_NAME", TABLE),
+                ("AWS_ENDPOINT_URL_DYNAMODB", "http://127.0.0.1:1"),
+            ],
+            1,
+            "the table cannot be reached",
+        ),
+    ] {
         let out = stack.run("account list", variables);
         let said = String::from_utf8_lossy(&out.stderr).into_owned();
-        assert_eq!(out.status.code(), Some(1), "{said}");
+        assert_eq!(out.status.code(), Some(code), "{said}");
         assert_eq!(said.lines().count(), 1, "{said}");
+        // Nothing of the SDK's own form.
+        assert!(said.contains(word) && !said.contains(" { "), "{said}");
     }
 }
 

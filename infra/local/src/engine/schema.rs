@@ -70,10 +70,9 @@ pub(super) fn open(
     match prepare() {
         Ok(Some(opened)) => Ok(opened),
         Ok(None) => Err(EngineError::Newer(path)),
-        Err(error) if damage::is_damage(&error) => Err(EngineError::Damaged(damage::sentence(
-            &path,
-            &error.to_string(),
-        ))),
+        Err(error) if damage::is_damage(&error) || damage::is_damage_of_a_row(&error) => Err(
+            EngineError::Damaged(damage::sentence(&path, &error.to_string())),
+        ),
         Err(error) => Err(EngineError::Open(path, error)),
     }
 }

@@ -11,6 +11,8 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
+use super::secrets::{self, Marks};
+
 /// The list.
 pub(super) const LIST: &str = "folder.json";
 
@@ -31,6 +33,9 @@ pub(super) enum Needed {
     WhileNamed,
     Never,
 }
+
+/// The file of the stack's secret.
+pub(super) const SECRET: &str = "stack-secret";
 
 /// The folder of large bodies.
 pub(super) const BLOBS: DataFile = DataFile {
@@ -55,9 +60,9 @@ pub(super) const PARTS: [DataFile; 5] = [
         needed: Needed::Always,
     },
     DataFile {
-        name: "stack-secret",
+        name: SECRET,
         kind: "file",
-        holds: "the secret that opens sealed settings and proves links",
+        holds: "the secret that opens the keys of domains and sealed settings and proves links",
         needed: Needed::Always,
     },
     BLOBS,
@@ -70,10 +75,36 @@ pub(super) const PARTS: [DataFile; 5] = [
 ];
 
 #[derive(Debug, Serialize, Deserialize)]
-struct DataFiles {
+pub(super) struct DataFiles {
     /// Form of this record; 1.
     v: u8,
     files: Vec<String>,
+    /// Marks of the keys in the file of the stack's secret (see `secrets`). An earlier release wrote
+    /// none; the next start adds them.
+    #[serde(default, skip_serializing_if = "Marks::is_empty")]
+    secret: Marks,
+}
+
+impl DataFiles {
+    fn new(files: Vec<String>, secret: Marks) -> Self {
+        Self {
+            v: 1,
+            files,
+            secret,
+        }
+    }
+
+    fn lists(&self, name: &str) -> bool {
+        self.files.iter().any(|file| file == name)
+    }
+
+    /// The marks that the stack's secret should have: none once its name was taken out of the list.
+    pub(super) fn secret(&self) -> Marks {
+        match self.lists(SECRET) {
+            true => self.secret.clone(),
+            false => Marks::new(),
+        }
+    }
 }
 
 /// Whether a folder is there, or a file that is not empty. A folder often is: most mail is small.
@@ -81,16 +112,21 @@ fn is_there(root: &Path, name: &str) -> bool {
     fs::metadata(root.join(name)).is_ok_and(|part| part.is_dir() || part.len() > 0)
 }
 
-/// The parts that the folder should have.
-pub(super) fn expected(root: &Path) -> io::Result<Vec<String>> {
+/// What the folder should have.
+pub(super) fn expected(root: &Path) -> io::Result<DataFiles> {
     let names = |parts: &[DataFile]| parts.iter().map(|part| part.name.to_owned()).collect();
-    let list = match fs::read(root.join(LIST)) {
-        Ok(text) => serde_json::from_slice::<DataFiles>(&text).ok(),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+    match fs::read(root.join(LIST)) {
+        Ok(text) => match serde_json::from_slice::<DataFiles>(&text) {
+            Ok(list) => return Ok(list),
+            // A slip of who took a name out of it, too: saying nothing, it would come back.
+            Err(error) => tracing::warn!(
+                "the list {} cannot be read ({error}), it is made anew: every part counts as missing \
+                 that is not there",
+                root.join(LIST).display()
+            ),
+        },
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
         Err(error) => return Err(error),
-    };
-    if let Some(list) = list {
-        return Ok(list.files);
     }
     // Even an empty one shows that it had more in it before.
     let any = |names: &[&str]| names.iter().any(|name| root.join(name).exists());
@@ -103,15 +139,16 @@ pub(super) fn expected(root: &Path) -> io::Result<Vec<String>> {
         names(PARTS.get(..2).unwrap_or_default())
     };
     // Written now: to continue without a lost file, remove its name from the list.
-    write(root, expected.clone())?;
-    Ok(expected)
+    let list = DataFiles::new(expected, Marks::new());
+    write(root, &list)?;
+    Ok(list)
 }
 
 /// The expected parts that are missing or empty.
-pub(super) fn lost(root: &Path, expected: &[String]) -> Vec<&'static DataFile> {
+pub(super) fn lost(root: &Path, expected: &DataFiles) -> Vec<&'static DataFile> {
     PARTS
         .iter()
-        .filter(|part| expected.iter().any(|name| name == part.name))
+        .filter(|part| expected.lists(part.name))
         .filter(|part| !is_there(root, part.name))
         .collect()
 }
@@ -119,12 +156,16 @@ pub(super) fn lost(root: &Path, expected: &[String]) -> Vec<&'static DataFile> {
 /// Lists the parts that exist now.
 pub(super) fn note(root: &Path) -> io::Result<()> {
     let there = PARTS.iter().filter(|part| is_there(root, part.name));
-    write(root, there.map(|part| part.name.to_owned()).collect())
+    let files = there.map(|part| part.name.to_owned()).collect();
+    let secret = fs::read_to_string(root.join(SECRET)).unwrap_or_default();
+    // What cannot be read was refused before.
+    let marks = secrets::marks(secret.trim()).unwrap_or_default();
+    write(root, &DataFiles::new(files, marks))
 }
 
 /// Written aside and renamed, so that a kill never leaves half a list.
-fn write(root: &Path, files: Vec<String>) -> io::Result<()> {
-    let mut text = serde_json::to_string(&DataFiles { v: 1, files })?;
+fn write(root: &Path, list: &DataFiles) -> io::Result<()> {
+    let mut text = serde_json::to_string(list)?;
     text.push('\n');
     let path = root.join(LIST);
     if fs::read_to_string(&path).is_ok_and(|old| old == text) {

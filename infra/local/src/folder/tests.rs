@@ -8,6 +8,10 @@ use super::parts::{LIST, PARTS};
 use super::*;
 
 mod lost_blobs;
+mod secrets;
+
+/// A stack's secret.
+const KEY: &str = "1:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
 
 /// A folder in which a host has run and stopped.
 fn used(root: &Path) {
@@ -24,7 +28,7 @@ fn used(root: &Path) {
             .unwrap();
     }
     for name in ["api-key", "stack-secret"] {
-        folder.secret(name, || name.to_owned()).unwrap();
+        folder.secret(name, || KEY.to_owned()).unwrap();
     }
     folder.note_parts().unwrap();
 }
@@ -62,19 +66,50 @@ fn a_second_host_is_kept_out() {
 #[test]
 fn a_file_in_the_way_is_one_clear_line() {
     let file = tempfile::NamedTempFile::new().unwrap();
-    let error = Folder::open(file.path()).unwrap_err().to_string();
-    assert!(
-        error.starts_with("the data folder") && !error.contains('\n'),
-        "{error}"
-    );
+    for below in ["", "sub", "sub/folder"] {
+        let root = file.path().join(below);
+        let error = Folder::open(&root).unwrap_err().to_string();
+        assert!(
+            error.starts_with("the data folder") && error.ends_with("is no folder"),
+            "{error}"
+        );
+    }
+}
+
+#[test]
+fn a_link_that_leads_nowhere_is_told_as_one() {
+    let dir = tempfile::tempdir().unwrap();
+    let (link, target) = (dir.path().join("data"), dir.path().join("moved"));
+    std::os::unix::fs::symlink(&target, &link).unwrap();
+    for root in [link.clone(), link.join("sub")] {
+        let error = Folder::open(&root).unwrap_err();
+        let said = error.to_string();
+        assert!(
+            said.contains("is a link to") && said.contains("moved") && !said.contains('\n'),
+            "{said}"
+        );
+        assert_eq!(crate::StartError::from(error).exit_code(), 2);
+    }
+    fs::create_dir(&target).unwrap();
+    Folder::open(&link).unwrap();
 }
 
 #[test]
 fn what_was_lost_is_not_started_anew() {
     let files = PARTS.iter().filter(|part| part.kind == "file");
     for part in files {
-        // As this release leaves a folder, and as 0.1 did: without a list.
-        for (emptied, listed) in [(true, true), (false, true), (true, false), (false, false)] {
+        // As this release leaves a folder, as 0.1 did, which made no list, and with a damaged list.
+        let lists = [
+            Some("whole"),
+            None,
+            Some(""),
+            Some("{}"),
+            Some(r#"{"v":1,"fil"#),
+        ];
+        for (emptied, list) in lists
+            .iter()
+            .flat_map(|list| [(true, *list), (false, *list)])
+        {
             let dir = tempfile::tempdir().unwrap();
             used(dir.path());
             let file = dir.path().join(part.name);
@@ -83,8 +118,10 @@ fn what_was_lost_is_not_started_anew() {
             } else {
                 fs::remove_file(&file).unwrap();
             }
-            if !listed {
-                fs::remove_file(dir.path().join(LIST)).unwrap();
+            match list {
+                Some("whole") => {}
+                Some(text) => fs::write(dir.path().join(LIST), text).unwrap(),
+                None => fs::remove_file(dir.path().join(LIST)).unwrap(),
             }
             let opened = Folder::open(dir.path());
             if part.needed == Needed::Never {
@@ -115,14 +152,14 @@ fn a_first_start_that_was_killed_is_no_loss() {
     let dir = tempfile::tempdir().unwrap();
     for _ in 0..3 {
         let folder = Folder::open(dir.path()).unwrap();
-        folder.secret("stack-secret", || "one".to_owned()).unwrap();
+        folder.secret("stack-secret", || KEY.to_owned()).unwrap();
     }
     fs::remove_file(dir.path().join("stack-secret")).unwrap();
     Folder::open(dir.path()).unwrap();
     // Nor is a new folder into which a key and a secret were put.
     let dir = tempfile::tempdir().unwrap();
     for name in ["api-key", "stack-secret"] {
-        fs::write(dir.path().join(name), "put there").unwrap();
+        fs::write(dir.path().join(name), KEY).unwrap();
     }
     Folder::open(dir.path()).unwrap();
     // Nor is what an operator's command has made without a host.
@@ -202,8 +239,20 @@ fn a_damaged_file_is_named_in_one_sentence() {
                 said.contains(name) && said.contains("is damaged") && !said.contains('\n'),
                 "{said}"
             );
+            // It holds nothing that a host needs.
+            assert_eq!(
+                said.contains("delete it"),
+                name == "mailbox.sqlite",
+                "{said}"
+            );
         }
     }
+    let dir = tempfile::tempdir().unwrap();
+    used(dir.path());
+    fs::write(dir.path().join("mailbox.sqlite"), "x").unwrap();
+    Folder::open(dir.path()).unwrap_err();
+    fs::remove_file(dir.path().join("mailbox.sqlite")).unwrap();
+    Folder::open(dir.path()).expect("the remedy works");
 }
 
 #[test]

@@ -40,7 +40,7 @@ fn what_is_not_served_or_cannot_be_read_is_refused_as_the_cloud_refuses() {
     let database = Database::memory().expect("a database");
     for (operation, body) in [("RestoreTable", "{}"), ("GetItem", "{"), ("GetItem", "[]")] {
         let TableResponse { status, body } =
-            calls::call(&database, operation, body.as_bytes(), |_| ());
+            calls::call(&database, operation, body.as_bytes(), |_, _| None);
         assert_eq!(status, 400, "{operation}: {body}");
         assert!(body.contains("__type"), "{body}");
     }
@@ -78,4 +78,49 @@ async fn only_work_that_wrote_waits_for_the_disk() {
 
     let end = table.disk.durable(writing()).await.expect("a sync");
     end.expect("a write");
+}
+
+/// Writes bytes that are no text into the rows that hold `part`.
+fn spoil(file: &Path, part: &str) {
+    let database = rusqlite::Connection::open(file).expect("the file");
+    let tables = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%'";
+    let mut tables = database.prepare(tables).expect("a statement");
+    let tables = tables.query_map([], |row| row.get::<_, String>(0));
+    let tables: Vec<String> = tables
+        .expect("rows")
+        .map(|name| name.expect("a name"))
+        .collect();
+    let mut spoiled = 0;
+    for table in tables {
+        let sql = format!(
+            "UPDATE \"{table}\" SET item_json = CAST(X'7BFFFE' AS TEXT) WHERE instr(item_json, ?1) > 0"
+        );
+        // Other tables have no such column.
+        spoiled += database.execute(&sql, [part]).unwrap_or_default();
+    }
+    assert!(spoiled > 0, "no row holds {part}");
+}
+
+#[tokio::test]
+async fn a_damaged_row_that_the_start_reads_is_told_with_its_file() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("table.db");
+    let table = open(&file).await;
+    let put = table.store.put_new(&key(), &SEVEN, None).await;
+    assert_eq!(put.expect("a write"), Put::Stored);
+    table.stop().await;
+    spoil(&file, "somebody");
+
+    let table = open(&file).await;
+    let error = table.store.get::<Seven>(&key()).await.expect_err("no text");
+    assert!(!error.to_string().contains('{'), "a dump: {error}");
+    let found = table.explain(Some(&error)).expect("damage").to_string();
+    assert!(
+        found.contains("table.db") && found.contains("is damaged"),
+        "{found}"
+    );
+    assert!(!found.contains('\n'), "{found}");
+    // A running host goes on: the other rows are there.
+    assert_eq!(table.damage.found(), None);
+    table.stop().await;
 }

@@ -1,0 +1,53 @@
+//! What the binary writes to its terminal. A full disk or a reader that has gone ends it in order.
+
+use std::fmt;
+use std::io::{self, Write as _};
+use std::process::ExitCode;
+
+/// The exit code of a program that SIGPIPE ended, as a shell tells it. Rust's programs ignore that signal.
+const BROKEN_PIPE: u8 = 141;
+
+/// An answer that could not be written.
+#[derive(Debug)]
+pub(crate) struct Unsaid(io::Error);
+
+impl fmt::Display for Unsaid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the answer cannot be written: {}", self.0)
+    }
+}
+
+impl std::error::Error for Unsaid {}
+
+impl Unsaid {
+    /// The exit code of the process. A reader that has gone has read enough and is told nothing.
+    pub(crate) fn end(&self) -> ExitCode {
+        if self.0.kind() == io::ErrorKind::BrokenPipe {
+            return ExitCode::from(BROKEN_PIPE);
+        }
+        complain(&self.to_string());
+        ExitCode::FAILURE
+    }
+}
+
+/// Writes to standard output.
+pub(crate) fn say(text: &str) -> Result<(), Unsaid> {
+    let mut out = io::stdout().lock();
+    let written = writeln!(out, "{text}").and_then(|()| out.flush());
+    written.map_err(Unsaid)
+}
+
+/// The one line a person reads when something failed.
+pub(crate) fn complain(error: &str) {
+    // There is no place left to say that it cannot be said.
+    let _ = writeln!(io::stderr(), "posthaste: {error}");
+}
+
+/// Help, or what is wrong with the command line.
+pub(crate) fn usage(error: &clap::Error) -> ExitCode {
+    let printed = error.print().and_then(|()| io::stdout().flush());
+    match printed {
+        Err(cause) if !error.use_stderr() => Unsaid(cause).end(),
+        Ok(()) | Err(_) => ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(1)),
+    }
+}
