@@ -1,15 +1,24 @@
 //! Machine-generated mails about mails: delivery reports (RFC 3464), complaints (RFC 5965) and
-//! automatic replies (RFC 3834).
+//! automatic replies (RFC 3834), and bounces in words alone.
 //!
 //! Anyone can send one. The caller must check that a report is about a mail of this service, by the
 //! address it came to or by the message id it returns.
 
+mod complaint;
+mod human;
+mod phrases;
+mod plain;
+mod reply;
 mod status;
 
 use crate::parse::{
     Entity, HeaderFields, MultipartParts, Parameterised, WordContext, decoded, text,
 };
+use crate::read::ParsedMail;
 
+use human::Human;
+
+pub use reply::{Reply, reply};
 pub use status::{Delivery, Recipient, ReportAction};
 
 /// The most parts of a report that are read.
@@ -23,6 +32,13 @@ const MOST: usize = 1_000;
 pub enum Report {
     Delivery(Delivery),
     Complaint(Complaint),
+}
+
+impl Report {
+    /// Whether it says nothing about any recipient.
+    fn is_empty(&self) -> bool {
+        matches!(self, Self::Delivery(delivery) if delivery.recipients.is_empty())
+    }
 }
 
 /// An abuse report: a complaint of a recipient, or on a recipient's behalf, about a mail.
@@ -62,6 +78,10 @@ impl Original {
         Some(id.trim_matches(['<', '>', ' ']))
     }
 
+    fn of_mail(raw: &[u8]) -> Self {
+        Self::read(Entity::read(raw).fields())
+    }
+
     fn read(header: HeaderFields<'_>) -> Self {
         let decoded = |(name, value): (&[u8], &[u8])| {
             let name = String::from_utf8_lossy(name).into_owned();
@@ -73,10 +93,10 @@ impl Original {
     }
 }
 
-/// Parses a mail as a report; `None` for any other mail.
+/// Parses a mail as a report in the form of the RFCs; `None` for any other mail.
 ///
 /// The machine-readable part must be directly in the outermost multipart, so a forwarded bounce is
-/// not a report.
+/// not a report. Of several, the first with content counts: some gateways add an empty one.
 pub fn read(raw: &[u8]) -> Option<Report> {
     let mail = Entity::read(raw);
     let [kind] = mail.fields().pick(["Content-Type"]);
@@ -93,52 +113,110 @@ pub fn read(raw: &[u8]) -> Option<Report> {
         let [kind, encoding] = part.fields().pick(names);
         let kind = Parameterised::read(kind.unwrap_or_default());
         let body = || decoded(encoding, part.body);
-        match kind.value.as_str() {
-            "message/delivery-status" | "message/global-delivery-status" => {
-                report = report.or(Some(Report::Delivery(status::read(&body()))));
-            }
-            "message/feedback-report" => {
-                report = report.or(Some(Report::Complaint(complaint(&body()))));
-            }
-            "message/rfc822"
+        if is_original(&kind.value) {
+            original = Original::of_mail(&body());
+        } else if is_machine(&kind.value) {
+            report = better(report, machine(&kind.value, &body()));
+        }
+    }
+    let complained = || complaint::marked(&original).map(Report::Complaint);
+    report
+        .or_else(complained)
+        .map(|report| about(report, original))
+}
+
+/// Parses a mail that came from the null sender to an envelope sender of ours: beyond [`read`], a
+/// report anywhere below a multipart, its fields in a text, and the plain words of servers that
+/// write no report. `None` for automatic replies, notices of reading, and everything else.
+///
+/// The words decide here, so the caller must know by the addresses that the mail answers one of its
+/// own.
+pub fn bounce(raw: &[u8]) -> Option<Report> {
+    let mail = ParsedMail::read(raw);
+    let human = Human::read(&mail);
+    let mut report = None;
+    let mut original = None;
+    for part in mail.parts() {
+        if is_machine(&part.media_type) {
+            let text = human.decoded(part);
+            report = better(report, machine(&part.media_type, text.as_bytes()));
+        } else if original.is_none() && is_original(&part.media_type) {
+            original = Some(Original::of_mail(&part.bytes()));
+        }
+    }
+    let original = original.unwrap_or_default();
+    let mut report = match report {
+        Some(report) if !report.is_empty() => report,
+        _ => complaint::marked(&original)
+            .map(Report::Complaint)
+            .or_else(|| human.fields().map(Report::Delivery))
+            .or_else(|| plain::read(&mail, &human).map(Report::Delivery))?,
+    };
+    if let Report::Delivery(delivery) = &mut report {
+        let mut silent = delivery.silent().peekable();
+        if silent.peek().is_some() {
+            let said = human.diagnostic();
+            silent.for_each(|recipient| recipient.diagnostic.clone_from(&said));
+        }
+    }
+    Some(about(report, original))
+}
+
+/// Parses a mail to a mailbox for complaints that has the mail complained of attached, and nothing
+/// machine-readable: readers forward spam so.
+pub fn attached(raw: &[u8]) -> Option<Complaint> {
+    let mail = ParsedMail::read(raw);
+    let mut parts = mail.parts().iter();
+    let part = parts.find(|part| part.parent == Some(0) && is_original(&part.media_type))?;
+    Some(Complaint {
+        feedback_type: complaint::ABUSE.to_owned(),
+        original: Original::of_mail(&part.bytes()),
+        ..Complaint::default()
+    })
+}
+
+/// Media types of machine-readable reports (RFC 3464, RFC 6533, RFC 5965).
+fn is_machine(media_type: &str) -> bool {
+    matches!(
+        media_type,
+        "message/delivery-status" | "message/global-delivery-status" | "message/feedback-report"
+    )
+}
+
+/// Media types of a returned mail, or of its header (RFC 6522, RFC 6533).
+fn is_original(media_type: &str) -> bool {
+    matches!(
+        media_type,
+        "message/rfc822"
             | "message/global"
             | "text/rfc822-headers"
             | "message/rfc822-headers"
-            | "message/global-headers" => {
-                original = Original::read(HeaderFields::new(Entity::read(&body()).header));
-            }
-            _ => {}
-        }
+            | "message/global-headers"
+    )
+}
+
+fn machine(media_type: &str, body: &[u8]) -> Report {
+    match media_type {
+        "message/feedback-report" => Report::Complaint(complaint::read(body)),
+        _ => Report::Delivery(status::read(body)),
     }
-    match report.as_mut()? {
+}
+
+/// The first report, unless only the next one has content.
+fn better(first: Option<Report>, next: Report) -> Option<Report> {
+    match first {
+        Some(first) if !first.is_empty() || next.is_empty() => Some(first),
+        _ => Some(next),
+    }
+}
+
+/// The report with the mail it returns.
+fn about(mut report: Report, original: Original) -> Report {
+    match &mut report {
         Report::Delivery(delivery) => delivery.original = original,
         Report::Complaint(complaint) => complaint.original = original,
     }
     report
-}
-
-fn complaint(body: &[u8]) -> Complaint {
-    let fields = HeaderFields::new(body);
-    let one = |value: &[u8]| text(value, WordContext::Text, "");
-    let [kind, from, ip, agent] = fields.pick([
-        "Feedback-Type",
-        "Original-Mail-From",
-        "Source-IP",
-        "User-Agent",
-    ]);
-    Complaint {
-        feedback_type: kind.map(one).unwrap_or_default().to_lowercase(),
-        recipients: fields
-            .iter()
-            .filter(|(name, _)| name.eq_ignore_ascii_case(b"Original-Rcpt-To"))
-            .take(MOST)
-            .map(|(_, value)| status::address(&one(value)))
-            .collect(),
-        mail_from: from.map(|from| status::address(&one(from))),
-        source_ip: ip.map(one),
-        user_agent: agent.map(one),
-        original: Original::default(),
-    }
 }
 
 /// The subject of a mail, decoded to one line; empty without one.

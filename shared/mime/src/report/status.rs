@@ -12,6 +12,19 @@ pub struct Delivery {
     pub original: Original,
 }
 
+impl Delivery {
+    /// The recipients without a diagnostic whose mail did not arrive.
+    pub(super) fn silent(&mut self) -> impl Iterator<Item = &mut Recipient> {
+        self.recipients.iter_mut().filter(|recipient| {
+            let lost = matches!(
+                recipient.action,
+                ReportAction::Failed | ReportAction::Delayed
+            );
+            lost && recipient.diagnostic.is_none()
+        })
+    }
+}
+
 /// The result of the mail for one recipient.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Recipient {
@@ -41,11 +54,26 @@ impl ReportAction {
     fn read(text: &str) -> Option<Self> {
         let word = text.split([' ', '(', ';']).next().unwrap_or_default();
         match word.to_ascii_lowercase().as_str() {
-            "failed" => Some(Self::Failed),
-            "delayed" => Some(Self::Delayed),
-            "delivered" => Some(Self::Delivered),
+            // Old gateways write the other words.
+            "failed" | "failure" | "fail" | "error" | "undeliverable" | "expired" => {
+                Some(Self::Failed)
+            }
+            "delayed" | "delay" | "deferred" => Some(Self::Delayed),
+            // Of an address that was only probed.
+            "delivered" | "deliverable" => Some(Self::Delivered),
             "relayed" => Some(Self::Relayed),
             "expanded" => Some(Self::Expanded),
+            _ => None,
+        }
+    }
+
+    /// What a group without the field says by its status (RFC 3463, section 3.1): one that is to be
+    /// retried has not failed.
+    fn of_status(status: &str) -> Option<Self> {
+        match status.split('.').next() {
+            Some("5") => Some(Self::Failed),
+            Some("4") => Some(Self::Delayed),
+            Some("2") => Some(Self::Delivered),
             _ => None,
         }
     }
@@ -56,23 +84,37 @@ impl ReportAction {
 pub(super) fn read(body: &[u8]) -> Delivery {
     let mut delivery = Delivery::default();
     for group in groups(body).take(MOST + 1) {
-        let [reporting, original, last, action, code, diagnostic, remote] =
-            HeaderFields::new(group)
-                .pick([
-                    "Reporting-MTA",
-                    "Original-Recipient",
-                    "Final-Recipient",
-                    "Action",
-                    "Status",
-                    "Diagnostic-Code",
-                    "Remote-MTA",
-                ])
-                .map(|value| value.map(|value| text(value, WordContext::Text, "")));
+        let [
+            reporting,
+            original,
+            last,
+            actual,
+            action,
+            code,
+            diagnostic,
+            remote,
+        ] = HeaderFields::new(group)
+            .pick([
+                "Reporting-MTA",
+                "Original-Recipient",
+                "Final-Recipient",
+                "X-Actual-Recipient",
+                "Action",
+                "Status",
+                "Diagnostic-Code",
+                "Remote-MTA",
+            ])
+            .map(|value| value.map(|value| text(value, WordContext::Text, "")));
         let reporting = reporting.as_deref().map(typed);
         delivery.reporting_mta = delivery.reporting_mta.or(reporting);
         let original = original.map(|who| address(&typed(&who)));
-        let last = last.map(|who| address(&typed(&who)));
-        let action = action.as_deref().and_then(ReportAction::read);
+        // Sendmail names the address that a forward led to in a field of its own.
+        let last = last.or(actual).map(|who| address(&typed(&who)));
+        let code = code.as_deref().and_then(status);
+        let action = match &action {
+            Some(word) => ReportAction::read(word),
+            None => code.as_deref().and_then(ReportAction::of_status),
+        };
         let (Some(address), Some(action)) = (last.or_else(|| original.clone()), action) else {
             continue;
         };
@@ -80,8 +122,11 @@ pub(super) fn read(body: &[u8]) -> Delivery {
             address,
             original,
             action,
-            status: code.as_deref().and_then(status),
-            diagnostic: diagnostic.as_deref().map(typed),
+            status: code,
+            diagnostic: diagnostic
+                .as_deref()
+                .map(typed)
+                .filter(|said| !said.is_empty()),
             remote_mta: remote.as_deref().map(typed),
         });
     }
@@ -137,7 +182,7 @@ pub(super) fn address(text: &str) -> String {
 
 /// `class.subject.detail`, at the start.
 fn status(text: &str) -> Option<String> {
-    let word = text.split([' ', '(', ';']).next()?;
+    let word = text.trim_start().split([' ', '(', ';']).next()?;
     let numbers: Vec<_> = word.split('.').collect();
     let number = |n: &&str| (1..=3).contains(&n.len()) && n.bytes().all(|b| b.is_ascii_digit());
     (numbers.len() == 3 && numbers.iter().all(number)).then(|| word.to_owned())
