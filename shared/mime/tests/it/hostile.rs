@@ -8,6 +8,8 @@ use crate::corpus::{facts, signed};
 
 fn read(raw: &[u8]) -> ParseForm<'_> {
     report::read(raw);
+    report::bounce(raw);
+    report::attached(raw);
     report::is_auto_reply(raw, "ann@example.com");
     form(raw, &facts(&signed()), Mode::Parsed)
 }

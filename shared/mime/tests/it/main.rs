@@ -6,6 +6,7 @@
     reason = "a test that cannot go on fails"
 )]
 
+mod bounces;
 mod corpus;
 mod golden;
 mod hostile;
