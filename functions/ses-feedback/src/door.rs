@@ -15,6 +15,9 @@ use crate::App;
 /// address for complaint feedback.
 const ROLES: [&str; 3] = ["postmaster", "abuse", "fbl"];
 
+/// Those that take complaints.
+const COMPLAINTS: [&str; 2] = ["abuse", "fbl"];
+
 /// Why a mail was not accepted.
 #[derive(Debug, thiserror::Error)]
 pub enum Unaccepted {
@@ -32,6 +35,13 @@ pub fn wants(app: &App, address: &str) -> Option<bool> {
     let local = app.local(address)?;
     let role = ROLES.iter().any(|role| role.eq_ignore_ascii_case(local));
     Some(role || crate::leave::is_meant(app, address) || app.copy(address).is_some())
+}
+
+/// Whether complaints are sent to this local part of the bounce domain.
+pub(crate) fn is_for_complaints(local: &str) -> bool {
+    COMPLAINTS
+        .iter()
+        .any(|role| role.eq_ignore_ascii_case(local))
 }
 
 /// Accepts a mail for addresses of the bounce domain. The mail is durable once this returns.

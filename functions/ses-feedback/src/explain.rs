@@ -3,7 +3,7 @@
 use posthaste_mime::report::{self, Report, ReportAction};
 use posthaste_model::BounceType;
 
-use crate::mail::{of_complaint, of_delivery};
+use crate::mail;
 use crate::word::Says;
 
 /// What a mail reports, as its event would say.
@@ -22,10 +22,10 @@ pub struct Explained {
     pub reason: Option<String>,
 }
 
-/// Reads a mail as if it had come to the envelope sender of a copy; `None` when it tells nothing
-/// about one.
+/// Reads a mail as if it had come from the null sender to the envelope sender of a copy; `None`
+/// when it tells nothing about one.
 pub fn explain(raw: &[u8]) -> Option<Explained> {
-    let report = report::read(raw)?;
+    let report = report::bounce(raw)?;
     let mut explained = Explained {
         kind: "",
         recipient: recipient(&report),
@@ -33,11 +33,7 @@ pub fn explain(raw: &[u8]) -> Option<Explained> {
         class: None,
         reason: None,
     };
-    let says = match &report {
-        Report::Delivery(delivery) => of_delivery(delivery)?,
-        Report::Complaint(complaint) => of_complaint(complaint)?,
-    };
-    match says {
+    match mail::says(&report)? {
         Says::Bounced(bounced) => {
             explained.kind = match bounced.kind {
                 BounceType::Bounce => "bounce",

@@ -1,6 +1,7 @@
 //! Derives the type and classification of a bounce from a delivery report.
 
 use posthaste_mailer::{Classification, EnhancedStatus, RefusalStage, bounce_type, classify};
+use posthaste_mime::report;
 use posthaste_model::BounceType;
 
 use crate::word::Bounced;
@@ -19,7 +20,11 @@ pub(crate) fn words(diagnostic: &str) -> String {
     words.join(" ").chars().take(LONGEST).collect()
 }
 
-/// Derives a failure from its enhanced code and the response of the refusing server.
+/// Derives a failure from the enhanced code of the report and the response of the refusing server.
+///
+/// Where the two disagree, the response decides: reporting servers fill in `5.1.1` or `5.0.0` for
+/// what they do not know, and the code of the report suppresses an address only when the response
+/// gives no other reason. Either of them may say that the refusal was temporary.
 ///
 /// `stage` is what a refusal without a stated reason is about: the address, or the mail.
 pub(crate) fn bounced(
@@ -28,48 +33,53 @@ pub(crate) fn bounced(
     stage: RefusalStage,
 ) -> Bounced {
     let said = words(diagnostic.unwrap_or_default());
-    let code: Option<u16> = said.get(..3).and_then(|digits| digits.parse().ok());
-    let code = code.filter(|code| (400..600).contains(code));
-    let status = better(status.and_then(|text| text.trim().parse().ok()), &said);
-    let class = status.map_or_else(|| code.unwrap_or(550) / 100, |s| u16::from(s.class));
-    let code = code.unwrap_or(if class == 4 { 450 } else { 550 });
+    let reply = report::reply(&said);
+    let reported = status.and_then(|text| text.trim().parse().ok());
+    let own = reply.status.and_then(|text| text.parse().ok());
+    let status = own.filter(|own| !is_vague(*own)).or(reported).or(own);
+    let class = class(own, reply.code).or(reported.map(|status| u16::from(status.class)));
+    let is_temporary = class == Some(4);
+    let code = reply.code.unwrap_or(if is_temporary { 450 } else { 550 });
     let reason = match (said.is_empty(), status) {
-        (false, _) => said,
+        (false, _) => reply.words.to_owned(),
         (true, Some(status)) => format!("{code} {status} returned to sender"),
         (true, None) => format!("{code} returned to sender"),
     };
-    if class == 4 {
+    if is_temporary {
         // A report of failure with a temporary code: the server retried for days and gave up.
+        let temporary = status.filter(|status| status.class == 4);
         return Bounced {
             kind: BounceType::Expired,
             class: Classification::Unclassified.as_str(),
-            status: status.map_or_else(|| "4.4.7".to_owned(), |s| s.to_string()),
+            status: temporary.map_or_else(|| "4.4.7".to_owned(), |s| s.to_string()),
             reason,
         };
     }
+    // Of the codes that are about an address, 551 and 553 are used for the sender's as well (RFC
+    // 5321, section 4.2.3), and a report does not tell after which command they came.
+    let code = if matches!(code, 551 | 553) { 550 } else { code };
+    // The words alone, when they give a reason; else with the code that is known.
+    let unstated = own.is_none_or(is_vague) && !said.is_empty();
+    let alone = classify(code, None, &reason) != Classification::Unclassified;
+    let by = if unstated && alone { None } else { status };
     Bounced {
-        kind: bounce_type(code, status, &reason, stage),
-        class: classify(code, status, &reason).as_str(),
+        kind: bounce_type(code, by, &reason, stage),
+        class: classify(code, by, &reason).as_str(),
         status: status.map_or_else(|| "5.0.0".to_owned(), |s| s.to_string()),
         reason,
     }
 }
 
-/// The code of the report, unless it is unspecific (`5.0.0`) and the server's response has a better
-/// one.
-fn better(reported: Option<EnhancedStatus>, said: &str) -> Option<EnhancedStatus> {
-    let vague = |status: EnhancedStatus| (status.subject, status.detail) == (0, 0);
-    if let Some(status) = reported
-        && !vague(status)
-    {
-        return reported;
-    }
-    let mut words = said.split([' ', '-']);
-    let own: Option<EnhancedStatus> = words.nth(1).and_then(|word| {
-        let bare = word.trim_matches(|c| matches!(c, '#' | '[' | ']' | '(' | ')' | ':'));
-        bare.parse().ok()
-    });
-    own.or(reported)
+/// `5.0.0`: no reason.
+fn is_vague(status: EnhancedStatus) -> bool {
+    (status.subject, status.detail) == (0, 0)
+}
+
+/// The class that the refusing server stated: temporary if its code or its enhanced code is.
+fn class(own: Option<EnhancedStatus>, code: Option<u16>) -> Option<u16> {
+    let of_status = own.map(|status| u16::from(status.class));
+    let of_code = code.map(|code| code / 100);
+    of_status.into_iter().chain(of_code).min()
 }
 
 #[cfg(test)]
@@ -132,6 +142,30 @@ mod tests {
             assert_eq!(got.status, code, "{said}");
             assert!(!got.reason.is_empty() && !got.reason.contains("smtp;"));
         }
+        // The report's own code disagrees with what the server said.
+        for (status, said) in [
+            ("5.1.1", "smtp; 552 5.2.2 Over quota"),
+            ("5.1.1", "smtp; 552 Mailbox full"),
+            ("5.1.1", "550 5.7.1 IP address blacklisted"),
+            (
+                "5.1.1",
+                "X-Unix; host a[192.0.2.1] said: 550 SPF check failed",
+            ),
+            ("5.1.1", "451 4.3.0 gave up"),
+            ("5.1.1", "421 gave up"),
+            ("5.1.1", "550 4.4.7 expired"),
+            ("5.0.0", "551 Server access forbidden by your record"),
+        ] {
+            let got = bounced(Some(status), Some(said), RefusalStage::Data);
+            assert_ne!(got.kind, Bounce, "{status} {said}: {got:?}");
+        }
+        let own = bounced(
+            Some("5.7.1"),
+            Some("host a said: 550 5.1.1 User unknown"),
+            RefusalStage::Data,
+        );
+        assert_eq!((own.kind, own.status.as_str()), (Bounce, "5.1.1"));
+        assert_eq!(own.reason, "550 5.1.1 User unknown");
         let unknown = bounced(None, None, RefusalStage::Rcpt);
         assert_eq!(unknown.kind, Blocked);
     }

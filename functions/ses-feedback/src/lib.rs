@@ -1,4 +1,4 @@
-//! Processes feedback about sent mail: SES events, delivery reports and complaints by mail.
+//! Processes feedback about sent mail: SES events, bounces and complaints by mail.
 //!
 //! Three kinds of messages arrive on one queue: events that SES publishes through EventBridge,
 //! SES's notices of mail received for the bounce domain, and mails that the local host accepted for

@@ -1,7 +1,9 @@
-//! Mails to the bounce domain: delivery reports (RFC 3464) and complaints (RFC 5965).
+//! Mails to the bounce domain: delivery reports (RFC 3464), bounces in words, and complaints (RFC
+//! 5965, or with the mail complained of attached).
 //!
-//! A report is trusted when it names a copy by an envelope sender with a valid mark: it was sent to
-//! that address, or returns it. Other mails to the domain are automatic replies.
+//! A report is trusted when it names a copy by something only its mail contains: it was sent to its
+//! envelope sender, or returns that, or a signed link. Other mails to the domain are automatic
+//! replies.
 
 use posthaste_mailer::RefusalStage;
 use posthaste_mime::report::{
@@ -10,6 +12,7 @@ use posthaste_mime::report::{
 use posthaste_model::{Timestamp, Verp};
 
 use crate::App;
+use crate::door;
 use crate::judge;
 use crate::word::{Says, SesFeedback};
 
@@ -17,16 +20,22 @@ use crate::word::{Says, SesFeedback};
 const MOST: usize = 100;
 
 /// The feedback that a mail contains; `None` when it is no report, or concerns no copy of ours.
-pub(crate) fn word(app: &App, to: &[String], raw: &[u8], now: Timestamp) -> Option<SesFeedback> {
-    let report = report::read(raw)?;
-    let (says, original, named) = match &report {
-        Report::Delivery(delivery) => (of_delivery(delivery)?, &delivery.original, None),
-        Report::Complaint(complaint) => {
-            let from = complaint.mail_from.as_deref();
-            (of_complaint(complaint)?, &complaint.original, from)
+pub(crate) fn word(
+    app: &App,
+    (from, to): (&str, &[String]),
+    raw: &[u8],
+    now: Timestamp,
+) -> Option<SesFeedback> {
+    let sent_to = to.iter().take(MOST).find_map(|address| app.copy(address));
+    let (says, copy) = match sent_to {
+        // Only a copy's own refusals are sent to its envelope sender from nobody (RFC 5321, section
+        // 4.5.5), so every form of them is read.
+        Some(copy) if is_nobody(from) => (says(&report::bounce(raw)?)?, copy),
+        _ => {
+            let report = report::read(raw).or_else(|| complaint(app, to, raw))?;
+            (says(&report)?, copy(app, &report).or(sent_to)?)
         }
     };
-    let copy = copy(app, to, named, original)?;
     Some(SesFeedback {
         account: copy.account,
         message: copy.message,
@@ -38,14 +47,57 @@ pub(crate) fn word(app: &App, to: &[String], raw: &[u8], now: Timestamp) -> Opti
     })
 }
 
-/// The copy a report is about: a complaint returns the envelope sender; a delivery report is sent
-/// to it.
-fn copy(app: &App, to: &[String], named: Option<&str>, original: &Original) -> Option<Verp> {
+/// The null sender, or what a server that cannot write it says instead.
+fn is_nobody(from: &str) -> bool {
+    let from = from.trim_matches(['<', '>', ' ']);
+    let local = from.split('@').next().unwrap_or_default();
+    from.is_empty() || local.eq_ignore_ascii_case("mailer-daemon")
+}
+
+/// What a report says about its copy.
+pub(crate) fn says(report: &Report) -> Option<Says> {
+    match report {
+        Report::Delivery(delivery) => of_delivery(delivery),
+        Report::Complaint(complaint) => of_complaint(complaint),
+    }
+}
+
+/// A mail to a mailbox for complaints with the mail complained of attached.
+fn complaint(app: &App, to: &[String], raw: &[u8]) -> Option<Report> {
+    let mut locals = to.iter().filter_map(|address| app.local(address));
+    let meant = locals.any(door::is_for_complaints);
+    let complaint = meant.then(|| report::attached(raw)).flatten();
+    complaint.map(Report::Complaint)
+}
+
+/// The copy whose mail a report returns: by its envelope sender, or by the signed token of its
+/// `List-Unsubscribe`, which stays where a reporting service removes the envelope.
+fn copy(app: &App, report: &Report) -> Option<Verp> {
+    let (original, named) = match report {
+        Report::Delivery(delivery) => (&delivery.original, None),
+        Report::Complaint(complaint) => (&complaint.original, complaint.mail_from.as_deref()),
+    };
     let path = original.header("Return-Path");
     let path = path.map(|path| path.trim_matches(['<', '>', ' ']));
-    let to = to.iter().map(String::as_str).take(MOST);
-    let all = named.into_iter().chain(path).chain(to);
-    all.filter_map(|address| app.copy(address)).next()
+    let mut senders = named.into_iter().chain(path);
+    let by_sender = senders.find_map(|address| app.copy(address));
+    by_sender.or_else(|| by_link(app, original))
+}
+
+fn by_link(app: &App, original: &Original) -> Option<Verp> {
+    let links = original.header("List-Unsubscribe")?;
+    // A token is the value of a parameter, and has white space only where lines were folded.
+    let links: String = links.split_whitespace().collect();
+    let values = links.split('=').skip(1).take(MOST);
+    let token = values.filter_map(|value| value.split(['>', '&']).next());
+    let token = token
+        .filter_map(|token| app.keys.verify(token).ok())
+        .next()?;
+    Some(Verp {
+        account: token.account,
+        message: token.message,
+        recipient: token.recipient,
+    })
 }
 
 /// A copy has one recipient, so a reported failure applies to this copy, whatever address was tried

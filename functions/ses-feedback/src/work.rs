@@ -201,7 +201,7 @@ async fn read(
     let word = match mail.to.iter().any(|address| leave::is_meant(app, address)) {
         true => leave::word(app, &raw, now).await?,
         false => {
-            let read = || crate::mail::word(app, &mail.to, &raw, now);
+            let read = || crate::mail::word(app, (&mail.from, &mail.to), &raw, now);
             posthaste_offload::run(raw.len(), read).await
         }
     };

@@ -29,7 +29,10 @@ pub fn inflate_within(body: &[u8], cap: usize, cover: impl Fn(usize) -> bool) ->
     let limit = cap.saturating_add(1);
     // In steps that do not depend on the body, so that the most memory that is taken does not either.
     let first = body.len().saturating_mul(2).saturating_add(64);
-    let mut size = first.checked_next_power_of_two().unwrap_or(limit).min(limit);
+    let mut size = first
+        .checked_next_power_of_two()
+        .unwrap_or(limit)
+        .min(limit);
     let mut unpacked = MultiGzDecoder::new(body);
     let mut whole = Vec::new();
     loop {
