@@ -3,6 +3,7 @@
 use bytes::Bytes;
 use posthaste_blob::BlobError;
 use posthaste_model::{BounceType, EventKind};
+use posthaste_render::{LinkAction, LinkToken};
 use posthaste_store::{CopyState, SuppressionList};
 use serde_json::json;
 use ses_feedback::wants;
@@ -12,6 +13,8 @@ use crate::{EMAIL, TestApp};
 pub(crate) const FAILED: &str = include_str!("../samples/failed.eml");
 const COMPLAINT: &str = include_str!("../samples/complaint.eml");
 const VACATION: &str = include_str!("../samples/vacation.eml");
+const WORDS: &str = include_str!("../samples/words.eml");
+const JUNK: &str = include_str!("../samples/junk.eml");
 
 /// A copy that a relay had taken.
 async fn delivered() -> TestApp {
@@ -75,6 +78,80 @@ async fn a_delay_by_mail_is_a_deferral() {
     assert_eq!(event.status.as_deref(), Some("4.2.0"));
     assert_eq!(desk.row().await.state, CopyState::Delivered);
     assert!(!desk.is_on(SuppressionList::Blocks).await);
+}
+
+#[tokio::test]
+async fn a_bounce_in_words_is_read_when_it_answers_a_mail_of_ours() {
+    let desk = delivered().await;
+    let verp = desk.verp();
+    // From a person, or to another address, the words prove nothing.
+    desk.mailed_from("ann@example.com", &[&verp], WORDS).await;
+    desk.mailed(&["postmaster@bounce.post.example"], WORDS)
+        .await;
+    assert!(desk.told().is_empty());
+    desk.mailed_from("<>", &[&verp], WORDS).await;
+    let event = desk.one();
+    assert_eq!(event.kind, EventKind::Bounce);
+    assert_eq!(event.bounce_type, Some(BounceType::Bounce));
+    assert_eq!(event.status.as_deref(), Some("5.1.1"));
+    let reason = event.reason.as_deref().unwrap();
+    assert!(reason.starts_with("550 5.1.1 <ann@"), "{reason}");
+    assert!(desk.is_on(SuppressionList::Bounces).await);
+}
+
+#[tokio::test]
+async fn the_server_is_believed_before_its_reporter() {
+    let desk = delivered().await;
+    let full = FAILED
+        .replace(
+            "550 5.1.1 <ann@inside.example.com>: Recipient",
+            "552 5.2.2 Over",
+        )
+        .replace("address rejected: User unknown", "quota");
+    assert_ne!(full, FAILED);
+    desk.mailed(&[&desk.verp()], &full).await;
+    let event = desk.one();
+    assert_eq!(event.bounce_type, Some(BounceType::Blocked));
+    assert_eq!(event.status.as_deref(), Some("5.2.2"));
+    assert!(!desk.is_on(SuppressionList::Bounces).await);
+}
+
+#[tokio::test]
+async fn a_complaint_without_a_report_finds_its_copy_by_its_link() {
+    let desk = delivered().await;
+    let token = desk.app.keys.sign(&LinkToken {
+        account: desk.tenant.account.id.clone(),
+        message: desk.message.clone(),
+        recipient: 3,
+        email: EMAIL.to_owned(),
+        issued: desk.hand.now(),
+        action: LinkAction::Unsubscribe,
+    });
+    let fbl = "fbl@bounce.post.example";
+    let from = "staff@hotmail.example";
+    let forged = JUNK.replace("{token}", &token.replace(&token[..4], "AAAA"));
+    desk.mailed_from(from, &[fbl], &forged).await;
+    assert!(desk.told().is_empty());
+    // Without the mark of the program it is a complaint only where complaints are sent to.
+    let mail = JUNK.replace("{token}", &token);
+    let bare = mail.replace("X-HmXmrOriginalRecipient", "X-Other");
+    desk.mailed_from(from, &["postmaster@bounce.post.example"], &bare)
+        .await;
+    assert!(desk.told().is_empty());
+    desk.mailed_from(from, &[fbl], &mail).await;
+    assert_eq!(desk.one().kind, EventKind::SpamReport);
+    assert!(desk.is_on(SuppressionList::SpamReports).await);
+}
+
+#[tokio::test]
+async fn a_mail_forwarded_to_the_mailbox_for_complaints_is_one() {
+    let desk = delivered().await;
+    let mail = JUNK
+        .replace("X-HmXmrOriginalRecipient", "Return-Path")
+        .replace("ann@example.com", "{verp}");
+    desk.mailed_from("ann@example.com", &["abuse@bounce.post.example"], &mail)
+        .await;
+    assert_eq!(desk.one().kind, EventKind::SpamReport);
 }
 
 #[tokio::test]

@@ -2,6 +2,7 @@
 //! are read by hand. The samples were written from the schemas of SES and from RFC 3464 and 5965.
 
 mod events;
+mod explain;
 mod leave;
 mod mails;
 mod twice;
@@ -131,11 +132,15 @@ impl TestApp {
         self.work_again(messages, 1).await;
     }
 
-    /// A mail comes in at the door and is worked on.
+    /// A mail comes in at the door from nobody and is worked on.
     pub(crate) async fn mailed(&self, to: &[&str], raw: &str) {
+        self.mailed_from("", to, raw).await;
+    }
+
+    pub(crate) async fn mailed_from(&self, from: &str, to: &[&str], raw: &str) {
         let to = to.iter().map(|&to| to.to_owned()).collect();
         let raw = Bytes::from(self.sample(raw).into_bytes());
-        accept(&self.app, "", to, raw).await.unwrap();
+        accept(&self.app, from, to, raw).await.unwrap();
         let jobs: Vec<String> = self.jobs();
         assert_eq!(jobs.len(), 1);
         self.work(&jobs).await;
