@@ -7,7 +7,16 @@ use libfuzzer_sys::fuzz_target;
 use posthaste_mime::report::{self, Original, Report};
 
 fuzz_target!(|raw: &[u8]| {
-    let lines = match report::read(raw) {
+    report::attached(raw);
+    check(report::bounce(raw));
+    check(report::read(raw));
+    // A report that is forwarded is about the mail it came with, and no report itself.
+    let forwarded = [b"Content-Type: message/rfc822\r\n\r\n", raw].concat();
+    assert!(report::read(&forwarded).is_none());
+});
+
+fn check(report: Option<Report>) {
+    let lines = match report {
         None => return,
         Some(Report::Delivery(delivery)) => {
             assert!(delivery.recipients.len() <= 1_001);
@@ -46,10 +55,7 @@ fuzz_target!(|raw: &[u8]| {
         }
     };
     assert!(lines.iter().all(|line| !line.contains(char::is_control)));
-    // A report that is forwarded is about the mail it came with, and no report itself.
-    let forwarded = [b"Content-Type: message/rfc822\r\n\r\n", raw].concat();
-    assert!(report::read(&forwarded).is_none());
-});
+}
 
 fn original(original: &Original) -> Vec<String> {
     assert!(original.headers.len() <= 1_000);

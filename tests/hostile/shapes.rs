@@ -8,7 +8,7 @@ mod template;
 
 pub(crate) use html::{html, text};
 pub(crate) use json::json;
-pub(crate) use mails::{bodies, mails, reports, structures};
+pub(crate) use mails::{bodies, bounces, mails, reports, structures};
 pub(crate) use template::{data, templates};
 
 /// A mail, and a request as received (SPEC, "Limits").

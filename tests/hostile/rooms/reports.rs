@@ -1,23 +1,29 @@
-//! Mails to the bounce domain: delivery reports and complaints.
+//! Mails to the bounce domain: delivery reports, bounces in words and complaints.
 
 use posthaste_mime::report::{self, Report};
 
 use crate::guard::survive;
-use crate::shapes::{MAIL, reports, structures};
+use crate::shapes::{MAIL, bounces, reports, structures};
+
+fn is_bounded(report: Option<Report>) {
+    match report {
+        Some(Report::Delivery(delivery)) => {
+            assert!(delivery.recipients.len() <= 1_001);
+            assert!(delivery.original.headers.len() <= 1_000);
+        }
+        Some(Report::Complaint(complaint)) => assert!(complaint.recipients.len() <= 1_000),
+        None => {}
+    }
+}
 
 #[test]
 fn any_mail_is_a_report_or_none() {
-    for (name, make) in reports().into_iter().chain(structures()) {
+    for (name, make) in reports().into_iter().chain(structures()).chain(bounces()) {
         survive(name, move || {
             let mail = make(MAIL);
-            match report::read(mail.as_bytes()) {
-                Some(Report::Delivery(delivery)) => {
-                    assert!(delivery.recipients.len() <= 1_001);
-                    assert!(delivery.original.headers.len() <= 1_000);
-                }
-                Some(Report::Complaint(complaint)) => assert!(complaint.recipients.len() <= 1_000),
-                None => {}
-            }
+            is_bounded(report::read(mail.as_bytes()));
+            is_bounded(report::bounce(mail.as_bytes()));
+            report::attached(mail.as_bytes());
         });
     }
 }

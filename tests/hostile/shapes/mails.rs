@@ -381,3 +381,58 @@ pub(crate) fn reports() -> Vec<Shape> {
         ),
     ]
 }
+
+/// Bounces without a report, whose words are searched.
+pub(crate) fn bounces() -> Vec<Shape> {
+    const HEAD: &str = "From: MAILER-DAEMON\nSubject: failure notice\n\n";
+    vec![
+        run("codes", HEAD, "550 ", "\n"),
+        run("statuses", HEAD, "5.1.1 ", "\n"),
+        run("lines of codes", HEAD, "550-5.1.1 no\n", ""),
+        run("digits", HEAD, "5", ""),
+        run("numbers", HEAD, "5.", ""),
+        run("addresses", HEAD, "<a@b.example>:\n", ""),
+        run("an address without end", HEAD, "a@", ""),
+        run("brackets", HEAD, "<", ""),
+        run("words that are no code", HEAD, "port 550 ", ""),
+        run("blanks before a code", HEAD, " ", "550 no\n"),
+        run("separators of nothing", HEAD, "--- original\n", ""),
+        run(
+            "fields in a text",
+            HEAD,
+            "Action: failed\nFinal-Recipient: a@b\n\n",
+            "",
+        ),
+        run(
+            "failed recipients",
+            "From: MAILER-DAEMON\nX-Failed-Recipients: ",
+            "a@b.example,",
+            "\n\nno\n",
+        ),
+        run(
+            "texts",
+            "From: MAILER-DAEMON\nContent-Type: multipart/mixed; boundary=b\n\n",
+            "--b\n\nfailed\n",
+            "--b--\n",
+        ),
+        run(
+            "tags",
+            "From: MAILER-DAEMON\nContent-Type: text/html\n\n",
+            "<a>",
+            "",
+        ),
+        run(
+            "styles",
+            "From: MAILER-DAEMON\nContent-Type: text/html\n\n",
+            "<style>",
+            "",
+        ),
+        run("characters of three bytes", HEAD, "不", ""),
+        run(
+            "mails that are returned",
+            "From: MAILER-DAEMON\nContent-Type: multipart/mixed; boundary=b\n\n",
+            "--b\nContent-Type: message/rfc822\n\nX-HmXmrOriginalRecipient: a\n\n",
+            "--b--\n",
+        ),
+    ]
+}
