@@ -4,13 +4,13 @@
 //! expires and the next one with the same body resumes under the same message id: what both
 //! requests queued are then the same copies, claimed once.
 
+use crate::key::Key;
+use crate::table::{Put, RowChange, Store, StoreError};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use posthaste_model::{AccountId, MessageId, Timestamp};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
-
-use crate::{Key, Put, RowChange, Store, StoreError};
 
 /// Seconds for which a key is remembered.
 pub const REMEMBERED: i64 = 24 * 3600;
@@ -69,9 +69,6 @@ pub enum Acquire {
 
 impl Store {
     /// Takes a key for a request that would become the message `fresh`.
-    ///
-    /// # Errors
-    /// When the table fails.
     pub async fn begin(
         &self,
         request: IdempotentRequest<'_>,

@@ -1,95 +1,75 @@
 //! The only crate that accesses DynamoDB: one table, keys, rows, conditions, paging, expiry.
 //!
-//! [`Store`] holds the primitives (`table.rs`); one file per family of rows adds its operations;
-//! [`largest`] documents how large their rows can become. Locally the same SDK talks to an embedded
-//! DynamoDB.
+//! [`Store`] has the primitives, and every subject adds its operations to it. Locally the same SDK
+//! talks to an embedded DynamoDB.
+//!
+//! | module | what it stores |
+//! |---|---|
+//! | `table` | nothing: the primitives of rows, transactions, expressions, expiry |
+//! | `key` | the primary key of every row, in one table |
+//! | `access` | accounts, API keys, allowed networks, attempts, allowances, rates, settings |
+//! | `identity` | domains, verified senders, addresses to forward to, system mails |
+//! | `mail` | templates, copies of recipients and their events, visits, the search |
+//! | `schedule` | due rows, scheduled mail, batches and what they hold back |
+//! | `lists` | suppressions, unsubscribe groups |
+//! | `webhooks` | event webhooks, undelivered events |
+//! | `inbound` | parse settings, received mail, undelivered mail |
+//! | `stats` | counters of a day |
+//! | `idempotency` | requests with an `Idempotency-Key` |
+//! | `privacy` | erasure of an address or an account, across the other subjects |
+//! | [`largest`] | how large the rows of each family can become |
+//!
+//! A module uses `table` and `key`, and others only in one direction (`tests/it/circles.rs`).
+//!
+//! # Errors
+//!
+//! Where a method does not say more, its error means that the table failed, that a row is not of a
+//! form that this release reads, or that a row kept changing while the method tried to change it.
 
-mod accounts;
-mod allowed_ips;
-mod api_keys;
-mod arrivals;
-mod attempts;
-mod batches;
-mod bounced;
-mod credits;
-mod dead_letters;
-mod delete_account;
-mod domains;
-mod due;
-mod embedded;
-mod erase;
-mod erased;
-mod error;
-mod event_codec;
-mod feedback;
-mod first_account;
-mod forwards;
-mod groups;
-mod held;
+mod access;
 mod idempotency;
+mod identity;
+mod inbound;
 mod key;
-pub mod largest;
-mod messages;
-mod outcomes;
-mod parse;
-mod rates;
-mod reschedule;
-mod scheduled_mail;
-mod search;
-mod senders;
-mod settings;
-mod slice;
+mod lists;
+mod mail;
+mod privacy;
+mod schedule;
 mod stats;
-mod suppressions;
-mod system_mails;
 mod table;
-mod templates;
-mod transact;
-mod visits;
 mod webhooks;
 
-pub use accounts::{
-    Account, AccountStatus, LONGEST_USERNAME, Region, SuspensionChange, is_username,
+pub use access::{
+    AccessRecord, Account, AccountSettings, AccountStatus, Allow, Allowance, AllowedIp, ApiKey,
+    Attempt, BouncePurge, Credits, Disallow, Forward, Frequency, Granted, KeyKind,
+    LONGEST_USERNAME, Landing, Maker, RateWindow, Region, Regranted, Secret, SpamCheck,
+    SuspensionChange, Whitelist, is_username,
 };
-pub use allowed_ips::{Allow, AllowedIp, Disallow};
-pub use api_keys::{ApiKey, Granted, KeyKind, Maker, Regranted, Secret};
-pub use arrivals::{ArrivalStage, Arriving, LostMail};
-pub use attempts::{AccessRecord, Attempt};
-pub use batches::{Batch, HoldError};
-pub use bounced::{Bounced, DayBounces};
-pub use credits::{Allowance, Credits, Frequency};
-pub use dead_letters::{DeadLetter, DeadLetterFilter};
-pub use domains::{Borrower, DkimKey, Domain, Lent, SenderAuthority};
-pub use due::{Due, DueCursor, DuePage, DueTarget, GRACE, Minute, NEAR};
-pub use embedded::{Embedded, TableResponse};
-pub use erase::{Looked, Trace};
-pub use error::StoreError;
-pub use feedback::{FeedbackOutcome, FeedbackUpdate};
-pub use forwards::ForwardTo;
-pub use groups::{Group, GroupChange, GroupSaved};
-pub use held::{HeldMessage, Released};
 pub use idempotency::{Acquire, IdempotentRequest, KeyHold, PATIENCE, REMEMBERED};
+pub use identity::{
+    Borrower, Counted, CountedMail, DkimKey, Domain, ForwardTo, Lent, Resaved, SYSTEM_MAIL_PAUSE,
+    SYSTEM_MAIL_PERIOD, SYSTEM_MAILS_PER_ACCOUNT, SYSTEM_MAILS_PER_ADDRESS, SenderAuthority,
+    SenderFields, SenderLink, SystemMail, VerifiedSender,
+};
+pub use inbound::{ArrivalStage, Arriving, LostMail, ParseSetting};
 pub use key::Key;
-pub use messages::{Claim, Claimant, CopyState, Described, LONGEST_SUBJECT, Recipient};
-pub use outcomes::AttemptOutcome;
-pub use parse::ParseSetting;
-pub use rates::RateWindow;
-pub use reschedule::{MoveError, PendingRows};
-pub use scheduled_mail::{BatchListing, Entries, Reach, ScheduledMail, ScheduledPart};
-pub use search::{SearchStatus, Seek, Sought};
-pub use senders::{Resaved, SenderFields, SenderLink, VerifiedSender};
-pub use settings::{AccountSettings, BouncePurge, Forward, Landing, SpamCheck, Whitelist};
-pub use slice::ResultPage;
-pub use stats::{Added, DayStats, METRICS, Tally};
-pub use suppressions::{
-    DateWindow as ListWindow, Mark, Suppressed, SuppressedAddress, SuppressionList,
+pub use lists::{
+    DateWindow as ListWindow, Group, GroupChange, GroupSaved, Mark, Suppressed, SuppressedAddress,
+    SuppressionList,
 };
-pub use system_mails::{
-    Counted, CountedMail, SYSTEM_MAIL_PAUSE, SYSTEM_MAIL_PERIOD, SYSTEM_MAILS_PER_ACCOUNT,
-    SYSTEM_MAILS_PER_ADDRESS, SystemMail,
+pub use mail::{
+    AttemptOutcome, Claim, Claimant, CopyState, Described, FeedbackOutcome, FeedbackUpdate,
+    LONGEST_SUBJECT, MOST_VISITS, Placed, Recipient, SearchStatus, Seek, Sought, Template, Version,
+    VersionTexts, Visit, VisitKind,
 };
-pub use table::{PageQuery, Put, RowChange, Store, StoredRow};
-pub use templates::{Placed, Template, Version, VersionTexts};
-pub use transact::{Transact, Write};
-pub use visits::{MOST_VISITS, Visit, VisitKind};
-pub use webhooks::{CreateOutcome, Saved, Signing, Webhook};
+pub use privacy::{Looked, Trace};
+pub use schedule::{
+    Batch, BatchListing, Due, DueCursor, DuePage, DueTarget, Entries, GRACE, HeldMessage,
+    HoldError, Minute, MoveError, NEAR, PendingRows, Reach, Released, ScheduledMail, ScheduledPart,
+};
+pub use stats::{Added, Bounced, DayBounces, DayStats, METRICS, Tally};
+pub use table::{
+    Embedded, PageQuery, Put, ResultPage, RowChange, Store, StoreError, StoredRow, TableResponse,
+    Transact, Write, largest,
+};
+pub use webhooks::{CreateOutcome, DeadLetter, DeadLetterFilter, Saved, Signing, Webhook};

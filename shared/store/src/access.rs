@@ -1,0 +1,20 @@
+//! Accounts, and what lets a caller act for them: keys, networks, rates, allowances, settings.
+
+mod accounts;
+mod allowed_ips;
+mod api_keys;
+mod attempts;
+mod credits;
+mod first_account;
+mod rates;
+mod settings;
+
+pub use accounts::{
+    Account, AccountStatus, LONGEST_USERNAME, Region, SuspensionChange, is_username,
+};
+pub use allowed_ips::{Allow, AllowedIp, Disallow};
+pub use api_keys::{ApiKey, Granted, KeyKind, Maker, Regranted, Secret};
+pub use attempts::{AccessRecord, Attempt};
+pub use credits::{Allowance, Credits, Frequency};
+pub use rates::RateWindow;
+pub use settings::{AccountSettings, BouncePurge, Forward, Landing, SpamCheck, Whitelist};

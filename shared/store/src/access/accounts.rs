@@ -1,0 +1,335 @@
+//! Accounts: tenants, their subusers and customer accounts.
+//!
+//! An account has its own partition. One more row lists it for the operator, and a subuser has a
+//! row under its parent, where on-behalf-of finds it by name.
+
+use crate::key::Key;
+use crate::table::{PageQuery, RowChange, Store, StoreError, Transact, Write};
+use posthaste_model::{AccountId, Timestamp};
+use serde::{Deserialize, Serialize};
+
+/// Where an account's base address lies. One deployment answers under every base address.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Region {
+    #[default]
+    Global,
+    Eu,
+}
+
+/// Whether an account may act: disabled by its parent, suspended by the operator, or both. The two
+/// are independent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AccountStatus {
+    #[default]
+    Active,
+    /// Disabled by its parent: it cannot send, and its keys are rejected.
+    Disabled,
+    /// Suspended by the operator: the same, and its webhooks report it.
+    Suspended,
+    /// Both.
+    DisabledAndSuspended,
+}
+
+impl AccountStatus {
+    fn of(disabled: bool, suspended: bool) -> Self {
+        match (disabled, suspended) {
+            (false, false) => Self::Active,
+            (true, false) => Self::Disabled,
+            (false, true) => Self::Suspended,
+            (true, true) => Self::DisabledAndSuspended,
+        }
+    }
+
+    /// Whether the parent disabled it.
+    pub fn is_disabled(self) -> bool {
+        matches!(self, Self::Disabled | Self::DisabledAndSuspended)
+    }
+
+    /// Whether the operator suspended it.
+    pub fn is_suspended(self) -> bool {
+        matches!(self, Self::Suspended | Self::DisabledAndSuspended)
+    }
+
+    /// The same status with the parent's part changed.
+    #[must_use]
+    pub fn disabled(self, disabled: bool) -> Self {
+        Self::of(disabled, self.is_suspended())
+    }
+
+    /// The same status with the operator's part changed.
+    #[must_use]
+    pub fn suspended(self, suspended: bool) -> Self {
+        Self::of(self.is_disabled(), suspended)
+    }
+}
+
+/// When the operator last suspended an account, or ended that.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SuspensionChange {
+    /// Counts these changes from 1; a repeated report is recognized by its number.
+    pub number: u64,
+    pub at: Timestamp,
+    /// Whether the change was reported to webhooks and to the owner's other systems.
+    pub told: bool,
+}
+
+/// One account.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Account {
+    pub id: AccountId,
+    /// The user name: unique among the subusers of one parent, whatever its case.
+    pub username: String,
+    #[serde(default)]
+    pub email: String,
+    /// The number that `user_id` fields of the API carry.
+    #[serde(default)]
+    pub user_id: u32,
+    /// The account that may act for this one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent: Option<AccountId>,
+    /// Whether it is a customer account of its parent (acted for by id) rather than a subuser
+    /// (acted for by name).
+    #[serde(default)]
+    pub customer: bool,
+    #[serde(default)]
+    pub status: AccountStatus,
+    /// The operator's last suspension or reinstatement, if any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub verdict: Option<SuspensionChange>,
+    #[serde(default)]
+    pub region: Region,
+    /// Whether compressed request bodies are accepted (SPEC: "enabled by support").
+    #[serde(default = "yes")]
+    pub gzip: bool,
+    /// Changes with every change of the allow list; 0 while there has never been an entry, so
+    /// that an account without a list costs no read.
+    #[serde(default)]
+    pub allow_list: u64,
+    /// Changes with every change of the mail and tracking settings; 0 while there are none.
+    #[serde(default)]
+    pub settings: u64,
+    /// Whether the account has a sending allowance ([`Store::spend_credits`]).
+    #[serde(default)]
+    pub metered: bool,
+    /// Whether its parent disabled access to the web application, which is not part of this
+    /// service.
+    #[serde(default)]
+    pub website_disabled: bool,
+    /// The sending addresses its parent assigned to it, as given.
+    #[serde(default)]
+    pub ips: Vec<String>,
+    pub created_at: Timestamp,
+}
+
+fn yes() -> bool {
+    true
+}
+
+/// The longest user name, in bytes. A longer name matches no account and is never used as a key.
+pub const LONGEST_USERNAME: usize = 64;
+
+/// Reserved: in a path these appear where a user name could.
+const RESERVED: [&str; 4] = [".", "..", "reputations", "stats"];
+
+/// Whether a user name is valid: it appears in the on-behalf-of header and in paths, where clients
+/// resolve dots.
+pub fn is_username(name: &str) -> bool {
+    let visible = |b: u8| b.is_ascii_graphic() && b != b'/';
+    (1..=LONGEST_USERNAME).contains(&name.len())
+        && name.bytes().all(visible)
+        && !RESERVED.contains(&name.to_ascii_lowercase().as_str())
+}
+
+impl Account {
+    /// A new, active account without a parent.
+    pub fn new(id: AccountId, username: &str, now: Timestamp) -> Self {
+        // Stable, and small enough for every client's integer: the id itself is the identity.
+        let user_id = id.as_str().bytes().fold(0x811c_9dc5_u32, |hash, b| {
+            (hash ^ u32::from(b)).wrapping_mul(0x0100_0193)
+        });
+        Self {
+            id,
+            username: username.to_owned(),
+            email: String::new(),
+            user_id: user_id & 0x7fff_ffff,
+            parent: None,
+            customer: false,
+            status: AccountStatus::Active,
+            verdict: None,
+            region: Region::Global,
+            gzip: true,
+            allow_list: 0,
+            settings: 0,
+            metered: false,
+            website_disabled: false,
+            ips: Vec::new(),
+            created_at: now,
+        }
+    }
+
+    /// Whether it is a subuser: it has a name under its parent.
+    pub fn is_subuser(&self) -> bool {
+        self.parent.is_some() && !self.customer
+    }
+
+    pub(crate) fn name_under_parent(&self) -> Option<Key> {
+        let parent = self.parent.as_ref().filter(|_| !self.customer)?;
+        Some(Key::subuser(parent, &self.username))
+    }
+}
+
+/// A row that only names an account.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct AccountName {
+    pub(crate) id: AccountId,
+}
+
+impl Store {
+    /// Writes a new account; `false` when the id, or the name under its parent, is taken.
+    pub async fn create_account(&self, account: &Account) -> Result<bool, StoreError> {
+        let steps = self.steps_of_account(account)?;
+        Ok(self.transact(steps).await? == Transact::Done)
+    }
+
+    pub(crate) fn steps_of_account(&self, account: &Account) -> Result<Vec<Write>, StoreError> {
+        let named = AccountName {
+            id: account.id.clone(),
+        };
+        let mut steps = vec![
+            self.write_new(&Key::account(&account.id), account, None)?,
+            self.write_new(&Key::account_entry(&account.id), &named, None)?,
+        ];
+        if let Some(name) = account.name_under_parent() {
+            steps.push(self.write_new(&name, &named, None)?);
+        }
+        Ok(steps)
+    }
+
+    /// One account.
+    pub async fn account(&self, id: &AccountId) -> Result<Option<Account>, StoreError> {
+        Ok(self.get(&Key::account(id)).await?.map(|row| row.value))
+    }
+
+    /// Every account, oldest first. For the operator; no request does this.
+    pub async fn accounts(&self) -> Result<Vec<Account>, StoreError> {
+        self.named(Key::account_entries(), "").await
+    }
+
+    /// The subusers of an account, oldest first.
+    pub async fn subusers(&self, parent: &AccountId) -> Result<Vec<Account>, StoreError> {
+        self.named(&Key::account_pk(parent), "SUB#").await
+    }
+
+    async fn named(&self, pk: &str, prefix: &str) -> Result<Vec<Account>, StoreError> {
+        let names = self
+            .list::<AccountName>(pk, prefix, &PageQuery::all())
+            .await?;
+        let keys: Vec<_> = names
+            .iter()
+            .map(|row| Key::account(&row.value.id))
+            .collect();
+        let rows = self.get_many::<Account>(&keys).await?;
+        let mut accounts: Vec<_> = rows.into_iter().map(|row| row.value).collect();
+        accounts.sort_by(|a, b| (a.created_at, &a.id).cmp(&(b.created_at, &b.id)));
+        Ok(accounts)
+    }
+
+    /// The id of the subuser with this name under `parent`.
+    pub async fn subuser_id(
+        &self,
+        parent: &AccountId,
+        username: &str,
+    ) -> Result<Option<AccountId>, StoreError> {
+        if username.len() > LONGEST_USERNAME {
+            return Ok(None);
+        }
+        let row = self
+            .get::<AccountName>(&Key::subuser(parent, username))
+            .await?;
+        Ok(row.map(|row| row.value.id))
+    }
+
+    /// Changes an account; `change` may run several times, each time on what the row is then.
+    /// The account as it is now, or `None` when there is none.
+    ///
+    /// Name, parent and kind stay as they are: other rows are found by them.
+    pub async fn update_account(
+        &self,
+        id: &AccountId,
+        mut change: impl FnMut(&mut Account),
+    ) -> Result<Option<Account>, StoreError> {
+        let done = self
+            .modify::<Account, ()>(&Key::account(id), None, |row| {
+                let mut account = row.ok_or(())?.clone();
+                change(&mut account);
+                Ok(RowChange::Put(account))
+            })
+            .await?;
+        Ok(done.unwrap_or_default())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_takes_back_his_own_word_alone() {
+        use AccountStatus::{Active, Disabled, DisabledAndSuspended, Suspended};
+        for (before, disabled, after) in [
+            (Active, true, Disabled),
+            (Suspended, true, DisabledAndSuspended),
+            (DisabledAndSuspended, false, Suspended),
+            (Suspended, false, Suspended),
+        ] {
+            assert_eq!(before.disabled(disabled), after, "{before:?} {disabled}");
+        }
+        for (before, suspended, after) in [
+            (Active, true, Suspended),
+            (Disabled, true, DisabledAndSuspended),
+            (DisabledAndSuspended, false, Disabled),
+            (Disabled, false, Disabled),
+        ] {
+            assert_eq!(before.suspended(suspended), after, "{before:?} {suspended}");
+        }
+    }
+
+    #[test]
+    fn a_row_of_an_earlier_release_reads() {
+        for (word, want) in [
+            ("active", AccountStatus::Active),
+            ("disabled", AccountStatus::Disabled),
+            ("suspended", AccountStatus::Suspended),
+        ] {
+            let row = serde_json::json!({"id": AccountId::from_bytes([7; 10]),
+                "username": "ann", "status": word, "created_at": 1});
+            let account: Account = serde_json::from_value(row).unwrap();
+            assert_eq!((account.status, account.verdict), (want, None));
+        }
+    }
+
+    #[test]
+    fn a_name_can_stand_in_a_header_and_in_a_path() {
+        for good in ["a", "ann@example.com", "A.b-c_1", "...", &"x".repeat(64)] {
+            assert!(is_username(good), "{good}");
+        }
+        let long = "x".repeat(65);
+        for bad in [
+            "",
+            "a b",
+            " a",
+            "ä",
+            "a/b",
+            "a\n",
+            ".",
+            "..",
+            "Stats",
+            "REPUTATIONS",
+            &long,
+        ] {
+            assert!(!is_username(bad), "{bad:?}");
+        }
+    }
+}

@@ -1,0 +1,215 @@
+//! Where received mail is posted: one setting per hostname, and each hostname once in the whole
+//! service. The hostname is held by a row of its own, found before the account is known.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use crate::key::Key;
+use crate::table::{PageQuery, Put, Range, RowChange, Store, StoreError, StoredRow, Transact};
+use posthaste_model::{AccountId, Timestamp};
+use serde::{Deserialize, Serialize};
+
+const MAX_ATTEMPTS: u32 = 12;
+
+/// An inbound parse setting (SPEC.md, "Inbound parse setting").
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ParseSetting {
+    pub account: AccountId,
+    /// Lower case, in A-labels.
+    pub hostname: String,
+    /// As the owner wrote it.
+    pub url: String,
+    /// The same URL in its standard form: what is posted to.
+    pub target: String,
+    pub spam_check: bool,
+    pub send_raw: bool,
+    pub created_at: Timestamp,
+}
+
+// The URL may hold credentials.
+impl fmt::Debug for ParseSetting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ParseSetting({})", self.hostname)
+    }
+}
+
+/// The owner of a hostname.
+#[derive(Debug, Serialize, Deserialize)]
+struct HostnameHolder {
+    account: AccountId,
+}
+
+/// Mails received on a day.
+#[derive(Debug, Serialize, Deserialize)]
+struct Count {
+    #[serde(default)]
+    received: i64,
+}
+
+impl Store {
+    /// Writes a new setting; `Taken` when any account has one for the hostname. A setting whose
+    /// account has lost the domain since is replaced, because its mail would not be delivered.
+    pub async fn create_parse(&self, setting: &ParseSetting) -> Result<Put, StoreError> {
+        let holder = HostnameHolder {
+            account: setting.account.clone(),
+        };
+        let own = Key::parse_setting(&setting.account, &setting.hostname);
+        for _ in 0..MAX_ATTEMPTS {
+            let steps = vec![
+                self.write_new(&Key::parse_host(&setting.hostname), &holder, None)?,
+                self.write_new(&own, setting, None)?,
+            ];
+            if self.transact(steps).await? == Transact::Done {
+                return Ok(Put::Stored);
+            }
+            if !self.make_room(setting).await? {
+                return Ok(Put::Taken);
+            }
+        }
+        Ok(Put::Taken)
+    }
+
+    /// Whether a hostname that was taken may be free by now: its holder is gone, or had lost the
+    /// domain and was removed.
+    async fn make_room(&self, setting: &ParseSetting) -> Result<bool, StoreError> {
+        let host = Key::parse_host(&setting.hostname);
+        let Some(row) = self.get::<HostnameHolder>(&host).await? else {
+            return Ok(true);
+        };
+        let account = row.value.account;
+        if account == setting.account || self.may_receive(&account, &setting.hostname).await? {
+            return Ok(false);
+        }
+        let steps = vec![
+            self.write_delete_unchanged(&host, row.rev)?,
+            self.write_delete(&Key::parse_setting(&account, &setting.hostname))?,
+        ];
+        // After a lost race, the next read shows the holder.
+        let _ = self.transact(steps).await?;
+        Ok(true)
+    }
+
+    /// Whether an account has a valid domain for a hostname (SPEC, "Inbound parse setting"):
+    /// checked for each mail, because a domain can be deleted, taken back or invalid by then.
+    async fn may_receive(&self, account: &AccountId, hostname: &str) -> Result<bool, StoreError> {
+        Ok(self.valid_domain(account, hostname).await?.is_some())
+    }
+
+    /// The settings of an account, by hostname.
+    pub async fn parse_settings(
+        &self,
+        account: &AccountId,
+    ) -> Result<Vec<ParseSetting>, StoreError> {
+        let pk = Key::account_pk(account);
+        let rows: Vec<StoredRow<ParseSetting>> =
+            self.list(&pk, "PARSE#", &PageQuery::all()).await?;
+        Ok(rows.into_iter().map(|row| row.value).collect())
+    }
+
+    /// The setting of an account for a hostname.
+    pub async fn parse_setting(
+        &self,
+        account: &AccountId,
+        hostname: &str,
+    ) -> Result<Option<ParseSetting>, StoreError> {
+        let row = self.get(&Key::parse_setting(account, hostname)).await?;
+        Ok(row.map(|row| row.value))
+    }
+
+    /// The setting that mail for this hostname is posted by, of whatever account; none while its
+    /// account has no valid domain for it.
+    pub async fn receiver(&self, hostname: &str) -> Result<Option<ParseSetting>, StoreError> {
+        let Some(row) = self
+            .get::<HostnameHolder>(&Key::parse_host(hostname))
+            .await?
+        else {
+            return Ok(None);
+        };
+        let account = row.value.account;
+        match self.may_receive(&account, hostname).await? {
+            true => self.parse_setting(&account, hostname).await,
+            false => Ok(None),
+        }
+    }
+
+    /// Changes a setting; `change` may run several times and leaves account and hostname alone.
+    /// The setting as it is now, or `None` when there is none.
+    pub async fn update_parse(
+        &self,
+        account: &AccountId,
+        hostname: &str,
+        mut change: impl FnMut(&mut ParseSetting),
+    ) -> Result<Option<ParseSetting>, StoreError> {
+        let key = Key::parse_setting(account, hostname);
+        let done = self
+            .modify::<ParseSetting, ()>(&key, None, |row| {
+                let mut setting = row.ok_or(())?.clone();
+                change(&mut setting);
+                Ok(RowChange::Put(setting))
+            })
+            .await?;
+        Ok(done.unwrap_or_default())
+    }
+
+    /// Deletes a setting and frees its hostname; `false` when the account has none.
+    pub async fn delete_parse(
+        &self,
+        account: &AccountId,
+        hostname: &str,
+    ) -> Result<bool, StoreError> {
+        let own = Key::parse_setting(account, hostname);
+        for _ in 0..MAX_ATTEMPTS {
+            let Some(row) = self.get::<ParseSetting>(&own).await? else {
+                return Ok(false);
+            };
+            // Once the setting is deleted, the hostname may belong to another account.
+            let steps = vec![
+                self.write_delete_unchanged(&own, row.rev)?,
+                self.write_delete(&Key::parse_host(hostname))?,
+            ];
+            if self.transact(steps).await? == Transact::Done {
+                return Ok(true);
+            }
+        }
+        Err(StoreError::Contended(format!("{hostname} of {account}")))
+    }
+
+    /// Counts one received mail for the day it came.
+    pub async fn count_received(
+        &self,
+        account: &AccountId,
+        at: Timestamp,
+    ) -> Result<(), StoreError> {
+        let key = Key::received(account, &at.day());
+        self.add(&key, &[("received", 1), ("rev", 1)], None).await?;
+        Ok(())
+    }
+
+    /// Received mails by day, from `first` to `last` (`2026-01-31`); days without any are left out.
+    pub async fn received(
+        &self,
+        account: &AccountId,
+        (first, last): (&str, &str),
+    ) -> Result<BTreeMap<String, i64>, StoreError> {
+        let pk = Key::received_pk(account);
+        let mut range = Range {
+            from: first.to_owned(),
+            to: last.to_owned(),
+            after: None,
+        };
+        let mut days = BTreeMap::new();
+        loop {
+            let slice = self.slice::<Count>(&pk, &range, 1000).await?;
+            range.after = slice.rows.last().map(|row| row.key.sk.clone());
+            days.extend(
+                slice
+                    .rows
+                    .into_iter()
+                    .map(|row| (row.key.sk, row.value.received)),
+            );
+            if !slice.more {
+                return Ok(days);
+            }
+        }
+    }
+}

@@ -1,0 +1,14 @@
+//! Who is not to be mailed: the suppression lists of an account, and its unsubscribe groups.
+//!
+//! `suppressions.rs` has the row of an address, `change.rs` writes it, `learn.rs` does so from
+//! events, and `pages.rs` reads a list in the order of time.
+
+mod change;
+mod groups;
+mod learn;
+mod pages;
+mod suppressions;
+
+pub use groups::{Group, GroupChange, GroupSaved};
+pub use pages::{DateWindow, SuppressedAddress};
+pub use suppressions::{Mark, Suppressed, SuppressionList};

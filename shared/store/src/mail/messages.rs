@@ -1,0 +1,270 @@
+//! Recipients' copies: the claim on handing one over, the outcome, its events.
+//!
+//! The row of a copy is written twice on the ordinary path: by the claim before the relay is
+//! called, by the outcome after it ([`Store::record`]). DynamoDB bills the whole row for each
+//! write, so it is small, and no number of attempts makes it grow. A claim is a lease: one that
+//! expired without an outcome may be taken again, so nothing is lost; a live one prevents a
+//! repeated job from sending twice.
+
+use std::collections::BTreeSet;
+
+use super::event_codec::{self, CopyId};
+use crate::key::Key;
+use crate::table::{
+    PageQuery, Store, StoreError, StoredRow, UpdateBuilder, from_item, number, text,
+};
+use aws_sdk_dynamodb::error::SdkError;
+use aws_sdk_dynamodb::operation::update_item::UpdateItemError;
+use aws_sdk_dynamodb::types::{AttributeValue, ReturnValuesOnConditionCheckFailure};
+use posthaste_model::{AccountId, Event, EventKind, MessageId, Timestamp, cut};
+use serde::{Deserialize, Serialize};
+
+/// Bytes of a subject that are stored for lookups. Senders may write a megabyte.
+pub const LONGEST_SUBJECT: usize = 1024;
+
+/// What is removed from a row that became too large, beside its events.
+pub(super) const GROWN: [&str; 5] = [
+    "last_deferred",
+    "more_deferrals",
+    "opens",
+    "clicks",
+    "subject",
+];
+
+/// The state of a copy.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CopyState {
+    /// A process is handing it over, until the lease ends.
+    #[default]
+    Claimed,
+    /// The relay deferred it.
+    Deferred,
+    /// Handed to a service that reports the outcome later.
+    Handed,
+    Delivered,
+    Bounced,
+    Dropped,
+}
+
+impl CopyState {
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::Claimed => "claimed",
+            Self::Deferred => "deferred",
+            Self::Handed => "handed",
+            Self::Delivered => "delivered",
+            Self::Bounced => "bounced",
+            Self::Dropped => "dropped",
+        }
+    }
+}
+
+/// One recipient's copy as stored in the table.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Recipient {
+    pub email: String,
+    #[serde(default)]
+    pub from: String,
+    #[serde(default)]
+    pub subject: String,
+    #[serde(default)]
+    pub state: CopyState,
+    #[serde(default)]
+    pub attempt: u32,
+    #[serde(default)]
+    pub lease: Timestamp,
+    #[serde(default)]
+    pub accepted_at: Timestamp,
+    #[serde(default)]
+    pub updated_at: Timestamp,
+    /// What happened to the copy, oldest first, each a JSON text of [`Event`]. Of the deferrals the
+    /// first and the last one: see [`Recipient::deferrals`].
+    #[serde(default)]
+    pub events: Vec<String>,
+    /// How many events are in the row's list.
+    #[serde(skip)]
+    pub(crate) listed: usize,
+    /// The last deferral that is not in the list; each replaces the one before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) last_deferred: Option<String>,
+    /// How many deferrals there were that are not in the list.
+    #[serde(default)]
+    pub(crate) more_deferrals: u32,
+    /// See [`Recipient::visits`].
+    #[serde(default)]
+    pub(crate) opens: BTreeSet<String>,
+    #[serde(default)]
+    pub(crate) clicks: BTreeSet<String>,
+}
+
+impl Recipient {
+    /// With the events as they are reported, not as the row stores them.
+    fn whole(self, copy: CopyId<'_>) -> Self {
+        let last = self.last_deferred.as_deref();
+        let events = event_codec::whole(copy, &self.email, &self.events, last);
+        Self {
+            listed: self.events.len(),
+            events,
+            ..self
+        }
+    }
+
+    /// How often the copy was deferred.
+    pub fn deferrals(&self) -> u32 {
+        let told = self
+            .events()
+            .iter()
+            .filter(|e| e.kind == EventKind::Deferred)
+            .count();
+        let told = u32::try_from(told).unwrap_or(u32::MAX);
+        // The last of the others is among those that are reported.
+        told.saturating_add(self.more_deferrals.saturating_sub(1))
+    }
+
+    /// The events that can be read.
+    pub fn events(&self) -> Vec<Event> {
+        let read = |text: &String| serde_json::from_str(text).ok();
+        self.events.iter().filter_map(read).collect()
+    }
+}
+
+/// What a claim records about the copy for later lookups.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Described<'a> {
+    pub email: &'a str,
+    pub from: &'a str,
+    /// Of any length; [`LONGEST_SUBJECT`] bytes of it are stored.
+    pub subject: &'a str,
+    pub accepted_at: Timestamp,
+}
+
+/// Who claims, and for how long.
+#[derive(Clone, Copy, Debug)]
+pub struct Claimant<'a> {
+    /// Names the process. Where only one process can exist (the local host), claims of another name
+    /// are dead whatever their lease: see `single_process`.
+    pub owner: &'a str,
+    pub single_process: bool,
+    pub now: Timestamp,
+    /// Seconds until another process may try.
+    pub lease: i64,
+    /// Seconds until the row may be deleted, from now.
+    pub retention: i64,
+}
+
+/// What a claim found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use]
+pub enum Claim {
+    /// The claim succeeded: hand the copy over, then record the outcome.
+    Won,
+    /// Another process holds it; retry when the lease is over.
+    Busy { until: Timestamp },
+    /// It has an outcome for this attempt or a later one.
+    Done,
+}
+
+/// Why a claim was not won.
+fn refused(
+    error: SdkError<UpdateItemError>,
+    attempt: u32,
+    now: Timestamp,
+) -> Result<Claim, StoreError> {
+    let Some(UpdateItemError::ConditionalCheckFailedException(found)) = error.as_service_error()
+    else {
+        return Err(StoreError::from_sdk(error));
+    };
+    let Some(old) = found.item.clone() else {
+        return Ok(Claim::Busy { until: now });
+    };
+    let old = from_item::<Recipient>(old)?.value;
+    Ok(match old.state {
+        CopyState::Claimed if old.attempt <= attempt => Claim::Busy { until: old.lease },
+        CopyState::Claimed
+        | CopyState::Deferred
+        | CopyState::Handed
+        | CopyState::Delivered
+        | CopyState::Bounced
+        | CopyState::Dropped => Claim::Done,
+    })
+}
+
+impl Store {
+    /// Claims attempt `attempt` of one copy.
+    pub async fn claim(
+        &self,
+        copy: (&AccountId, &MessageId, u32),
+        attempt: u32,
+        who: Claimant<'_>,
+        what: &Described<'_>,
+    ) -> Result<Claim, StoreError> {
+        // Free when there was no claim, when an earlier attempt was deferred, or when the claim on
+        // this very attempt died: its lease expired, or its process did.
+        let dead = if who.single_process {
+            "(#lease < :now OR #owner <> :owner)"
+        } else {
+            "#lease < :now"
+        };
+        let free = format!(
+            "attribute_not_exists(pk) OR (#state = :deferred AND #attempt < :attempt) \
+             OR (#state = :claimed AND #attempt = :attempt AND {dead})"
+        );
+        let update = UpdateBuilder::default()
+            .set("state", text(CopyState::Claimed.word()))
+            .set("attempt", number(attempt))
+            .set("lease", number(who.now.0 + who.lease))
+            .set("owner", text(who.owner))
+            .set("email", text(what.email))
+            .set("from", text(what.from))
+            .set("subject", text(cut(what.subject, LONGEST_SUBJECT)))
+            .set("accepted_at", number(what.accepted_at.0))
+            .set("updated_at", number(who.now.0))
+            .set("exp", number(who.now.0 + who.retention))
+            .set("v", number(1))
+            .set_once("events", AttributeValue::L(Vec::new()))
+            .condition(
+                free,
+                [
+                    ("claimed", text(CopyState::Claimed.word())),
+                    ("deferred", text(CopyState::Deferred.word())),
+                    ("now", number(who.now.0)),
+                ],
+            );
+        let key = Key::recipient(copy.0, copy.1, copy.2);
+        let call = self.update_call(&key, &update);
+        let call = call
+            .return_values_on_condition_check_failure(ReturnValuesOnConditionCheckFailure::AllOld);
+        let Err(error) = call.send().await else {
+            return Ok(Claim::Won);
+        };
+        refused(error, attempt, who.now)
+    }
+
+    /// One copy.
+    pub async fn recipient(
+        &self,
+        account: &AccountId,
+        message: &MessageId,
+        recipient: u32,
+    ) -> Result<Option<Recipient>, StoreError> {
+        let key = Key::recipient(account, message, recipient);
+        let row = self.get::<Recipient>(&key).await?;
+        Ok(row.map(|row| row.value.whole((account, message, recipient))))
+    }
+
+    /// Every copy of a message that has been claimed so far, in order.
+    pub async fn recipients(
+        &self,
+        account: &AccountId,
+        message: &MessageId,
+    ) -> Result<Vec<Recipient>, StoreError> {
+        let pk = Key::message_pk(account, message);
+        let rows = self.list::<Recipient>(&pk, "R#", &PageQuery::all()).await?;
+        let whole = |row: StoredRow<Recipient>| match row.key.recipient_number() {
+            Some(recipient) => row.value.whole((account, message, recipient)),
+            None => row.value,
+        };
+        Ok(rows.into_iter().map(whole).collect())
+    }
+}

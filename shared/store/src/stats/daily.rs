@@ -1,0 +1,200 @@
+//! Event counts of a day, per account and per category (`/v3/stats`).
+//!
+//! Counters are added once per batch of events, in one transaction with a mark of that batch: a
+//! repeated batch is a no-op. Events that come again in another batch than the first time are
+//! counted again; that takes a queue failure in between.
+
+use std::collections::BTreeMap;
+
+use super::bounced::{Bounced, bounces_pk};
+use crate::key::{Key, fitting};
+use crate::table::{
+    PageQuery, Put, Store, StoreError, Transact, UpdateBuilder, Write, number, text,
+};
+use posthaste_model::{AccountId, MessageId, Timestamp};
+use serde::{Deserialize, Serialize};
+
+/// Seconds the counters of a day are stored: the longest useful look back, with a margin.
+const KEPT: i64 = 400 * 86_400;
+
+/// Seconds the mark of a batch is stored: longer than any queue keeps the batch (SQS: 14 days).
+const MARKED: i64 = 15 * 86_400;
+
+/// Counters of one row and the mark, at most, in one transaction (DynamoDB: 100 items).
+const ROWS: usize = 99;
+
+/// Every counter, by its name in the API (API facts, stats rows).
+pub const METRICS: [&str; 16] = [
+    "blocks",
+    "bounce_drops",
+    "bounces",
+    "clicks",
+    "deferred",
+    "delivered",
+    "invalid_emails",
+    "opens",
+    "processed",
+    "requests",
+    "spam_report_drops",
+    "spam_reports",
+    "unique_clicks",
+    "unique_opens",
+    "unsubscribe_drops",
+    "unsubscribes",
+];
+
+/// The counters of one day: of the whole account, or of one category.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DayStats {
+    /// `YYYY-MM-DD`, UTC.
+    pub day: String,
+    /// Empty for the whole account.
+    #[serde(default)]
+    pub category: String,
+    #[serde(flatten)]
+    pub counters: BTreeMap<String, serde_json::Value>,
+}
+
+impl DayStats {
+    /// One counter.
+    pub fn metric(&self, name: &str) -> i64 {
+        let value = self.counters.get(name);
+        value.and_then(serde_json::Value::as_i64).unwrap_or(0)
+    }
+}
+
+/// What a batch adds: by day and category (empty: the whole account), then by metric.
+pub type Added = BTreeMap<(String, String), BTreeMap<&'static str, i64>>;
+
+/// Everything that a batch adds.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    pub counters: Added,
+    pub bounces: Bounced,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct First {
+    event: String,
+}
+
+pub(crate) fn day_pk(account: &AccountId) -> String {
+    format!("STATS#{account}")
+}
+
+impl Store {
+    /// Adds the counts of a batch, unless the batch was counted before. `batch` names it.
+    ///
+    /// # Errors
+    /// When the table fails; some of a huge batch may be counted then, and is not counted again.
+    pub async fn count_batch(
+        &self,
+        account: &AccountId,
+        batch: &str,
+        tally: &Tally,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        let nothing = BTreeMap::<String, String>::new();
+        let mut updates = Vec::new();
+        for ((day, category), counters) in &tally.counters {
+            let place = format!("{day}#{}", fitting(category));
+            let key = Key::new(day_pk(account), place);
+            let words = [("day", day.as_str()), ("category", category)];
+            let counters: Vec<_> = counters.iter().map(|(name, by)| (*name, *by)).collect();
+            updates.push((key, words.to_vec(), counters));
+        }
+        for ((day, class, domain), count) in &tally.bounces {
+            let key = Key::new(bounces_pk(account), format!("{day}#{class}#{domain}"));
+            let words = [("day", day.as_str()), ("class", class), ("domain", domain)];
+            updates.push((key, words.to_vec(), vec![("count", *count)]));
+        }
+        for (part, updates) in updates.chunks(ROWS).enumerate() {
+            let mark = Key::new(format!("COUNTED#{account}#{batch}"), format!("{part:04}"));
+            let mut steps = vec![self.write_new(&mark, &nothing, Some(now.plus(MARKED)))?];
+            for (key, words, counters) in updates {
+                steps.push(self.write_counters(key, words, counters, now.plus(KEPT))?);
+            }
+            // The counters of an account collide all the time: every batch adds to those of today.
+            match self.transact(steps).await? {
+                // Only the mark has a condition: the batch was counted before.
+                Transact::Done | Transact::Refused(_) => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// A step that adds to the counters of a row, and creates it with these attributes if
+    /// necessary.
+    fn write_counters(
+        &self,
+        key: &Key,
+        words: &[(&str, &str)],
+        counters: &[(&str, i64)],
+        expires: Timestamp,
+    ) -> Result<Write, StoreError> {
+        let mut update = UpdateBuilder::default()
+            .set("v", number(1))
+            .set("exp", number(expires.0));
+        for (name, word) in words {
+            update = update.set(name, text(*word));
+        }
+        for (name, by) in counters {
+            update = update.add(name, *by);
+        }
+        self.write_update(key, &update)
+    }
+
+    /// The id of the first event of its kind for a copy: of this one, if none was reported before.
+    /// The answer is the same every time.
+    pub async fn first_of(
+        &self,
+        account: &AccountId,
+        (message, recipient): (&MessageId, u32),
+        (kind, event): (&str, &str),
+        now: Timestamp,
+    ) -> Result<String, StoreError> {
+        let pk = Key::message_pk(account, message);
+        let key = Key::new(pk, format!("FIRST#{recipient:05}#{kind}"));
+        let first = First {
+            event: event.to_owned(),
+        };
+        if self.put_new(&key, &first, Some(now.plus(KEPT))).await? == Put::Stored {
+            return Ok(first.event);
+        }
+        let held = self.get::<First>(&key).await?;
+        Ok(held.map_or(first.event, |row| row.value.event))
+    }
+
+    /// The counters of every day from `start` to `end` (`YYYY-MM-DD`, both included), of the
+    /// account and of each category.
+    pub async fn day_stats(
+        &self,
+        account: &AccountId,
+        start: &str,
+        end: &str,
+    ) -> Result<Vec<DayStats>, StoreError> {
+        const PAGE: usize = 500;
+        // Just before the first row of the first day.
+        let mut after = Some(format!("{start}!"));
+        let mut found = Vec::new();
+        loop {
+            let page = PageQuery {
+                limit: PAGE,
+                after: after.take(),
+                backwards: false,
+            };
+            let rows = self.list::<DayStats>(&day_pk(account), "", &page).await?;
+            let last = rows.len() < PAGE;
+            after = rows.last().map(|row| row.key.sk.clone());
+            for row in rows {
+                if row.value.day.as_str() > end {
+                    return Ok(found);
+                }
+                found.push(row.value);
+            }
+            if last {
+                return Ok(found);
+            }
+        }
+    }
+}
