@@ -80,16 +80,13 @@ async fn look(
 ) -> Result<(Vec<Seek>, bool), Rejection> {
     let (store, account, until) = (&app.store, caller.id(), query.until());
     let (mut mails, mut examined, mut after) = (Vec::new(), 0, None);
-    let now = app.clock.now();
     while examined < EXAMINED {
         let Sought { rows, next } = match query.recipient() {
             Some(to) => store.seek_to((account, to), until, after, LOT).await?,
             None => store.seek(account, until, after, LOT).await?,
         };
         examined += rows.len().max(1);
-        // DynamoDB deletes what has expired late.
-        let kept = rows.into_iter().filter(|mail| mail.expires > now);
-        let meant = kept.filter(|mail| query.holds(mail));
+        let meant = rows.into_iter().filter(|mail| query.holds(mail));
         mails.extend(meant.take(limit - mails.len()));
         if mails.len() == limit || next.is_none() {
             return Ok((mails, true));

@@ -107,6 +107,7 @@ impl Host {
         let file = |name: &str| folder.as_ref().map(|folder| folder.path(name));
 
         let table = Table::start(file("table.db").as_deref()).await?;
+        let table = table.with_clock(settings.clock.clone());
         let engine = Engine::start(file("queue.db").as_deref(), settings.clock.clone())?;
         let blob = match &folder {
             None => Blob::memory(),

@@ -252,6 +252,7 @@ impl Operator {
         let folder = Folder::open(data)?;
         let clock = posthaste_runtime::clock();
         let table = Table::start(Some(&folder.path("table.db"))).await?;
+        let table = table.with_clock(clock.clone());
         let engine = Engine::start(Some(&folder.path("queue.db")), clock.clone())?;
         let blobs = folder.blobs(&table.store).await;
         let damaged = || table.explain(None).map(OperatorError::from);

@@ -11,6 +11,7 @@ use std::time::Duration;
 use dynoxide::Database;
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
+use posthaste_model::Clock;
 use posthaste_store::{Embedded, Store, StoreError, TableResponse};
 use tokio::sync::{mpsc, oneshot};
 
@@ -175,6 +176,12 @@ impl Table {
             }
             Some(_) | None => None,
         }
+    }
+
+    /// With the clock that rows expire by, beside that of the sweep that deletes them.
+    pub(crate) fn with_clock(self, clock: Clock) -> Self {
+        let store = self.store.with_clock(clock);
+        Self { store, ..self }
     }
 
     /// Lets running calls finish and closes the file.

@@ -158,7 +158,7 @@ impl Platform {
             Services::Aws(aws) => aws,
         };
         let table: ResourceName = self.vars.parsed("TABLE_NAME")?;
-        let store = Store::open(in_a_region(aws)?, table.as_str());
+        let store = Store::open(in_a_region(aws)?, table.as_str()).with_clock(self.clock());
         Ok(store.with_due_shards(self.vars.positive("DUE_SHARDS", 16)?))
     }
 

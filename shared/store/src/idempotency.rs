@@ -155,7 +155,7 @@ impl Store {
 
 /// The row that `mine` may write over `old`, or why it may not.
 fn next(old: Option<&Replay>, mine: &Replay, now: Timestamp) -> Result<Replay, Acquire> {
-    // Expired rows are deleted late.
+    // Counted from the first request; a later one that resumes keeps the row for longer.
     let Some(old) = old.filter(|old| now.since(old.at) < REMEMBERED) else {
         return Ok(mine.clone());
     };

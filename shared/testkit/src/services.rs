@@ -47,12 +47,13 @@ impl Services {
         Self::on(table().await)
     }
 
-    /// The same on a table of the test's own.
+    /// The same on a table of the test's own, whose rows expire by this clock.
     pub fn on(store: Store) -> Self {
         let vars = VARIABLES.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        let clock = TestClock::default();
         Self {
-            store,
-            clock: TestClock::default(),
+            store: store.with_clock(clock.clock()),
+            clock,
             queues: Queues::start(),
             blob: Blob::memory(),
             vars: BTreeMap::from(vars),

@@ -77,7 +77,6 @@ impl Store {
         )?;
         let rows = refused.into_iter().chain(let_in);
         let mut seen: Vec<_> = rows.map(|row| row.value).collect();
-        // The table deletes late.
         seen.retain(|attempt| now.since(attempt.last_at) < KEPT);
         seen.sort_by(|a, b| (b.last_at, &b.ip).cmp(&(a.last_at, &a.ip)));
         Ok(seen)

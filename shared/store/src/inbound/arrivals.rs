@@ -108,7 +108,6 @@ impl Store {
             .modify::<LastArrival, String>(&key, expires, |row| match row {
                 // Also by a clock that was set back since.
                 Some(last) if now.since(last.at).abs() < window => Err(last.id.clone()),
-                // TTL deletes late: an expired row is ignored.
                 Some(_) | None => Ok(RowChange::Put(LastArrival {
                     id: new.to_owned(),
                     at: now,

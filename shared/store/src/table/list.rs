@@ -34,6 +34,10 @@ impl PageQuery {
     }
 }
 
+/// How many rows are asked for once those before were over, at least: a caller that wants one row is
+/// not to read a thousand of them one by one.
+pub(super) const PAST_OVER: usize = 100;
+
 impl Store {
     /// Rows of one partition whose sort key starts with `prefix`, read consistently. Continues over
     /// DynamoDB's 1 MB pages until the requested page is full.
@@ -51,7 +55,7 @@ impl Store {
                 [pk_is, ("prefix", text(prefix))],
             ),
         };
-        let mut rows = Vec::new();
+        let (mut rows, mut some) = (Vec::new(), page.limit);
         let mut start = page
             .after
             .as_ref()
@@ -67,8 +71,7 @@ impl Store {
                 .set_expression_attribute_names(within.names())
                 .set_expression_attribute_values(within.values());
             if page.limit > 0 {
-                let left = page.limit.saturating_sub(rows.len());
-                query = query.limit(i32::try_from(left).unwrap_or(i32::MAX));
+                query = query.limit(i32::try_from(some).unwrap_or(i32::MAX));
             }
             let got = query
                 .set_exclusive_start_key(start.take())
@@ -79,8 +82,12 @@ impl Store {
             start = got.last_evaluated_key.filter(|key| !key.is_empty());
             let full = page.limit > 0 && rows.len() >= page.limit;
             if full || start.is_none() {
+                if page.limit > 0 {
+                    rows.truncate(page.limit);
+                }
                 return Ok(rows);
             }
+            some = page.limit.saturating_sub(rows.len()).max(PAST_OVER);
         }
     }
 

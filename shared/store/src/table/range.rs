@@ -7,6 +7,7 @@ use serde::de::DeserializeOwned;
 use super::error::StoreError;
 use super::expression::Expression;
 use super::item::{StoredRow, TableItem, key_item, text, text_of};
+use super::list::PAST_OVER;
 use super::store::Store;
 use crate::key::{Key, SPREAD};
 
@@ -86,15 +87,18 @@ impl Store {
         range: &Range,
         limit: usize,
     ) -> Result<ResultPage<T>, StoreError> {
-        let mut range = range.clone();
+        let (mut range, limit) = (range.clone(), limit.max(1));
+        let mut some = limit;
         loop {
-            let (items, more) = self.items(pk, &range, limit).await?;
+            let (items, more) = self.items(pk, &range, some).await?;
             range.after = items.last().and_then(|item| text_of(item, "sk"));
-            let rows = self.rows(items)?;
-            let more = more && range.after.is_some();
+            let mut rows = self.rows(items)?;
+            let more = rows.len() > limit || (more && range.after.is_some());
             if !more || !rows.is_empty() {
+                rows.truncate(limit);
                 return Ok(ResultPage { rows, more });
             }
+            some = limit.max(PAST_OVER);
         }
     }
 

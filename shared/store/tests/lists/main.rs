@@ -7,6 +7,7 @@
 )]
 
 mod counters;
+mod expiry;
 mod families;
 mod fixed;
 mod groups;
