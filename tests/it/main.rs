@@ -2,6 +2,7 @@
 
 mod aws;
 mod callers;
+mod circles;
 mod command_line;
 mod deadly_job;
 mod doors;
