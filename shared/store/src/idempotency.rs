@@ -4,13 +4,14 @@
 //! expires and the next one with the same body resumes under the same message id: what both
 //! requests queued are then the same copies, claimed once.
 
-use crate::key::Key;
-use crate::table::{Put, RowChange, Store, StoreError};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use posthaste_model::{AccountId, MessageId, Timestamp};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
+
+use crate::key::Key;
+use crate::table::{Put, RowChange, Store, StoreError};
 
 /// Seconds for which a key is remembered.
 pub const REMEMBERED: i64 = 24 * 3600;

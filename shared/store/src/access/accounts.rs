@@ -3,10 +3,11 @@
 //! An account has its own partition. One more row lists it for the operator, and a subuser has a
 //! row under its parent, where on-behalf-of finds it by name.
 
-use crate::key::Key;
-use crate::table::{PageQuery, RowChange, Store, StoreError, Transact, Write};
 use posthaste_model::{AccountId, Timestamp};
 use serde::{Deserialize, Serialize};
+
+use crate::key::Key;
+use crate::table::{PageQuery, RowChange, Store, StoreError, Transact, Write};
 
 /// Where an account's base address lies. One deployment answers under every base address.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -3,11 +3,12 @@
 //! Every change bumps `allow_list` of the account's own row in the same transaction. A cache of the
 //! compiled list compares that number, so an unchanged list is not read again, however long it is.
 
-use crate::key::Key;
-use crate::table::{PageQuery, Store, StoreError, Transact};
 use ipnet::IpNet;
 use posthaste_model::{AccountId, Timestamp};
 use serde::{Deserialize, Serialize};
+
+use crate::key::Key;
+use crate::table::{PageQuery, Store, StoreError, Transact};
 
 /// One network that may use the account.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -5,14 +5,15 @@
 
 use std::fmt;
 
-use crate::key::Key;
-use crate::table::{PageQuery, Store, StoreError, Transact, Write};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use posthaste_model::{AccountId, Entropy, KeyId, Timestamp, scope};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 use subtle::ConstantTimeEq as _;
+
+use crate::key::Key;
+use crate::table::{PageQuery, Store, StoreError, Transact, Write};
 
 /// A full API key as the caller sent it: `SG.<22>.<43>`, 69 characters (SPEC, "API key").
 /// Hash it, compare it, never print it.

@@ -3,11 +3,12 @@
 
 use std::net::IpAddr;
 
-use crate::key::Key;
-use crate::table::{PageQuery, Store, StoreError, UpdateBuilder, number, text};
 use aws_sdk_dynamodb::types::AttributeValue;
 use posthaste_model::{AccountId, Timestamp, ip_prefix};
 use serde::{Deserialize, Serialize};
+
+use crate::key::Key;
+use crate::table::{PageQuery, Store, StoreError, UpdateBuilder, number, text};
 
 /// Seconds an attempt is remembered.
 const KEPT: i64 = 30 * 86_400;

@@ -4,11 +4,12 @@
 //! credits, take a read and a guarded write. One allowance is one row, so a metered account spends
 //! at most about a thousand times a second (DynamoDB's limit for a partition).
 
+use posthaste_model::{AccountId, TIMESTAMP_MAX, Timestamp};
+use serde::{Deserialize, Serialize};
+
 use super::accounts::Account;
 use crate::key::Key;
 use crate::table::{Put, RowChange, Store, StoreError, Transact, UpdateBuilder, number, to_item};
-use posthaste_model::{AccountId, TIMESTAMP_MAX, Timestamp};
-use serde::{Deserialize, Serialize};
 
 /// How often an allowance is renewed, always at midnight UTC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,11 +1,12 @@
 //! Which account a local host created for its developer, so that one that was deleted, or whose key
 //! was revoked, is not created again.
 
+use posthaste_model::AccountId;
+
 use super::accounts::{Account, AccountName};
 use super::api_keys::ApiKey;
 use crate::key::Key;
 use crate::table::{Store, StoreError, Transact};
-use posthaste_model::AccountId;
 
 impl Store {
     /// The account that the host created first; its own row may be gone.

@@ -1,8 +1,9 @@
 //! Counter rows of the rate limits: instances lease permits from them in blocks.
 
+use posthaste_model::{AccountId, Timestamp};
+
 use crate::key::Key;
 use crate::table::{Store, StoreError};
-use posthaste_model::{AccountId, Timestamp};
 
 /// Which requests are counted together.
 #[derive(Clone, Copy, Debug)]

@@ -3,10 +3,11 @@
 //! Every change bumps `settings` of the account's own row in the same transaction, so that an
 //! account without settings costs no read, and a cache can tell whether they changed.
 
-use crate::key::Key;
-use crate::table::{Store, StoreError, Transact};
 use posthaste_model::{AccountDefaults, AccountId, EmailAddress, Timestamp};
 use serde::{Deserialize, Serialize};
+
+use crate::key::Key;
+use crate::table::{Store, StoreError, Transact};
 
 /// The mail and tracking settings of an account.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -6,11 +6,12 @@
 
 use std::fmt;
 
+use posthaste_model::{AccountId, EmailAddress, Record, Timestamp};
+use serde::{Deserialize, Serialize};
+
 use super::senders::{NameHolder, VerifiedSender};
 use crate::key::Key;
 use crate::table::{PageQuery, Put, RowChange, Store, StoreError, Transact};
-use posthaste_model::{AccountId, EmailAddress, Record, Timestamp};
-use serde::{Deserialize, Serialize};
 
 /// One domain.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -6,11 +6,12 @@
 //! and two times: it stays below 2 KB. One that is not confirmed expires with its link; so an account
 //! has at most as many of those as it may cause system mails in that time.
 
+use posthaste_model::{AccountId, EmailAddress, Timestamp};
+use serde::{Deserialize, Serialize};
+
 use super::senders::{SenderLink, hash};
 use crate::key::Key;
 use crate::table::{RowChange, Store, StoreError};
-use posthaste_model::{AccountId, EmailAddress, Timestamp};
-use serde::{Deserialize, Serialize};
 
 /// One address of an account.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

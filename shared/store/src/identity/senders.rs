@@ -1,12 +1,13 @@
 //! Single addresses that an account may send from, once their owners followed an emailed link.
 
-use crate::key::Key;
-use crate::table::{PageQuery, Put, Store, StoreError, Transact, Write};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use posthaste_model::{AccountId, Timestamp};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
+
+use crate::key::Key;
+use crate::table::{PageQuery, Put, Store, StoreError, Transact, Write};
 
 /// One sender.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

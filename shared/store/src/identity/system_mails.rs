@@ -9,15 +9,16 @@
 //! A row holds at most [`SYSTEM_MAILS_PER_ACCOUNT`] entries of two fields (a second and a hash):
 //! it stays below 1 KB. Both rows expire a day after the last mail.
 
-use crate::access::Account;
-use crate::key::Key;
-use crate::lists::SuppressionList;
-use crate::table::{RowChange, Store, StoreError, StoredRow, Transact, Write};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use posthaste_model::{AccountId, EmailAddress, MessageId, Timestamp};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
+
+use crate::access::Account;
+use crate::key::Key;
+use crate::lists::SuppressionList;
+use crate::table::{RowChange, Store, StoreError, StoredRow, Transact, Write};
 
 /// System mails that an account, together with its subusers, causes in [`SYSTEM_MAIL_PERIOD`].
 pub const SYSTEM_MAILS_PER_ACCOUNT: usize = 5;

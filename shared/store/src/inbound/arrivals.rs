@@ -1,11 +1,12 @@
 //! The status of each received mail, once per recipient: a mail received twice is posted once, and
 //! a repeated job posts nothing.
 
+use posthaste_model::{AccountId, Timestamp, cut};
+use serde::{Deserialize, Serialize};
+
 use crate::key::Key;
 use crate::table::largest::REASON;
 use crate::table::{PageQuery, RowChange, Store, StoreError, StoredRow};
-use posthaste_model::{AccountId, Timestamp, cut};
-use serde::{Deserialize, Serialize};
 
 /// The stage of a received mail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -4,10 +4,11 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use crate::key::Key;
-use crate::table::{PageQuery, Put, Range, RowChange, Store, StoreError, StoredRow, Transact};
 use posthaste_model::{AccountId, Timestamp};
 use serde::{Deserialize, Serialize};
+
+use crate::key::Key;
+use crate::table::{PageQuery, Put, Range, RowChange, Store, StoreError, StoredRow, Transact};
 
 const MAX_ATTEMPTS: u32 = 12;
 

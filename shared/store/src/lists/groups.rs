@@ -2,14 +2,15 @@
 
 use std::convert::Infallible;
 
-use super::suppressions::SuppressionList;
-use crate::key::Key;
-use crate::table::{PageQuery, RowChange, Store, StoreError, StoredRow, Transact, Write};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use posthaste_model::{AccountId, Timestamp};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
+
+use super::suppressions::SuppressionList;
+use crate::key::Key;
+use crate::table::{PageQuery, RowChange, Store, StoreError, StoredRow, Transact, Write};
 
 /// One group.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

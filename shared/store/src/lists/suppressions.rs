@@ -7,10 +7,11 @@
 
 use std::collections::BTreeMap;
 
-use crate::key::Key;
-use crate::table::{Store, StoreError};
 use posthaste_model::{AccountId, Timestamp};
 use serde::{Deserialize, Serialize};
+
+use crate::key::Key;
+use crate::table::{Store, StoreError};
 
 /// One of the lists of an account.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -4,12 +4,13 @@
 //! sender may add to a mail (custom arguments, categories) is stored once, however many events
 //! there are.
 
-use crate::table::largest::REASON;
-use crate::table::{StoreError, text};
 use aws_sdk_dynamodb::types::AttributeValue;
 use posthaste_model::{AccountId, Event, EventKind, MessageId, cut};
 use serde::Deserialize as _;
 use serde_json::{Map, Value};
+
+use crate::table::largest::REASON;
+use crate::table::{StoreError, text};
 
 /// The copy whose row it is.
 pub(crate) type CopyId<'a> = (&'a AccountId, &'a MessageId, u32);

@@ -4,13 +4,14 @@
 //! bounded number of such events: a copy ends once, and of many deferrals it stores the first few,
 //! the last one and their number.
 
+use aws_sdk_dynamodb::types::AttributeValue;
+use posthaste_model::{AccountId, Event, EventKind, MessageId, Timestamp};
+use serde::{Deserialize, Serialize};
+
 use super::event_codec;
 use super::messages::{CopyState, GROWN, Recipient};
 use crate::key::Key;
 use crate::table::{Put, Store, StoreError, UpdateBuilder, number, text};
-use aws_sdk_dynamodb::types::AttributeValue;
-use posthaste_model::{AccountId, Event, EventKind, MessageId, Timestamp};
-use serde::{Deserialize, Serialize};
 
 const MAX_ATTEMPTS: u32 = 12;
 

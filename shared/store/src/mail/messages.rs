@@ -8,16 +8,17 @@
 
 use std::collections::BTreeSet;
 
-use super::event_codec::{self, CopyId};
-use crate::key::Key;
-use crate::table::{
-    PageQuery, Store, StoreError, StoredRow, UpdateBuilder, from_item, number, text,
-};
 use aws_sdk_dynamodb::error::SdkError;
 use aws_sdk_dynamodb::operation::update_item::UpdateItemError;
 use aws_sdk_dynamodb::types::{AttributeValue, ReturnValuesOnConditionCheckFailure};
 use posthaste_model::{AccountId, Event, EventKind, MessageId, Timestamp, cut};
 use serde::{Deserialize, Serialize};
+
+use super::event_codec::{self, CopyId};
+use crate::key::Key;
+use crate::table::{
+    PageQuery, Store, StoreError, StoredRow, UpdateBuilder, from_item, number, text,
+};
 
 /// Bytes of a subject that are stored for lookups. Senders may write a megabyte.
 pub const LONGEST_SUBJECT: usize = 1024;

@@ -4,12 +4,13 @@
 //! `processed`, in the list of its events), the last one, and how many there were: a later attempt
 //! overwrites the one before, and the row stays as large as after the second.
 
+use aws_sdk_dynamodb::types::AttributeValue;
+use posthaste_model::{Event, EventKind, Timestamp, cut};
+
 use super::event_codec::{self, CopyId};
 use super::messages::{Claimant, CopyState, Described, GROWN, LONGEST_SUBJECT};
 use crate::key::Key;
 use crate::table::{Expression, Store, StoreError, UpdateBuilder, is_conflict, number, text};
-use aws_sdk_dynamodb::types::AttributeValue;
-use posthaste_model::{Event, EventKind, Timestamp, cut};
 
 /// How one attempt ended.
 #[derive(Clone, Debug)]

@@ -3,12 +3,13 @@
 
 use std::collections::BTreeMap;
 
-use super::messages::Recipient;
-use crate::key::{Key, hash};
-use crate::table::{Put, Range, Store, StoreError, from_item, to_item};
 use futures_util::{StreamExt as _, TryStreamExt as _};
 use posthaste_model::{AccountId, Category, EmailAddress, Event, EventKind, MessageId, Timestamp};
 use serde::{Deserialize, Serialize};
+
+use super::messages::Recipient;
+use crate::key::{Key, hash};
+use crate::table::{Put, Range, Store, StoreError, from_item, to_item};
 
 const MAX_ATTEMPTS: u32 = 12;
 

@@ -5,10 +5,11 @@
 //! one is deleted. A reader that read the head a moment earlier finds the text gone and reads the
 //! head again.
 
-use crate::key::Key;
-use crate::table::{PageQuery, RowChange, Store, StoreError, StoredRow, Transact};
 use posthaste_model::{AccountId, TemplateId, Timestamp, VersionId};
 use serde::{Deserialize, Serialize};
+
+use crate::key::Key;
+use crate::table::{PageQuery, RowChange, Store, StoreError, StoredRow, Transact};
 
 /// Bytes of text in a part: a row holds 400 KB, names and numbers included.
 const PART: usize = 300_000;

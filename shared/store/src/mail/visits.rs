@@ -4,12 +4,13 @@
 
 use std::collections::BTreeSet;
 
-use super::messages::Recipient;
-use crate::key::Key;
-use crate::table::{Store, StoreError, UpdateBuilder, number};
 use aws_sdk_dynamodb::types::AttributeValue;
 use posthaste_model::{AccountId, MessageId, Timestamp, cut};
 use serde::{Deserialize, Serialize};
+
+use super::messages::Recipient;
+use crate::key::Key;
+use crate::table::{Store, StoreError, UpdateBuilder, number};
 
 /// How many opens, and how many clicks, are stored of a copy; the statistics count all of them. The
 /// last batch may add up to `AT_ONCE` - 1 more.

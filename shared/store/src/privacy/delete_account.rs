@@ -3,12 +3,13 @@
 //! Rows under the account's own id that expire by themselves (copies of mails, search rows, marks
 //! of batches) are left to expire; no lookup reaches them any more.
 
+use posthaste_model::AccountId;
+
 use crate::access::Account;
 use crate::key::{Key, SPREAD};
 use crate::lists::SuppressionList;
 use crate::stats::{bounces_pk, day_pk};
 use crate::table::{Store, StoreError};
-use posthaste_model::AccountId;
 
 /// The lists that every account has.
 const LISTS: [SuppressionList; 5] = [

@@ -3,14 +3,15 @@
 //! A scan costs as much as the table is large, and takes longer than a function may run: it
 //! proceeds page by page, and a row of its own records where it stopped.
 
-use crate::key::Key;
-use crate::mail::{CopyState, Recipient};
-use crate::table::{Expression, Store, StoreError, TableItem, from_item, names_of, text, text_of};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use posthaste_model::{AccountId, EmailAddress, MessageId, Timestamp};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
+
+use crate::key::Key;
+use crate::mail::{CopyState, Recipient};
+use crate::table::{Expression, Store, StoreError, TableItem, from_item, names_of, text, text_of};
 
 /// Seconds after which the position of an abandoned scan expires.
 const KEPT: i64 = 7 * 86_400;

@@ -1,13 +1,14 @@
 //! Marks of erased addresses, for work in progress that still holds them: events that wait for a
 //! webhook, mails that wait for their time.
 
-use crate::key::Key;
-use crate::table::{Store, StoreError};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use posthaste_model::{AccountId, Timestamp};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
+
+use crate::key::Key;
+use crate::table::{Store, StoreError};
 
 /// Seconds a mark is kept: longer than a mail waits (72 hours), is retried (72 more), and its last
 /// event waits for a webhook (24).

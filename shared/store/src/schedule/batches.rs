@@ -6,14 +6,15 @@
 
 use std::collections::BTreeMap;
 
-use super::due::{Due, DueTarget};
-use crate::key::Key;
-use crate::table::{Put, RowChange, Store, StoreError};
 use posthaste_model::batch::{
     BATCH_LIFE, BatchStatus, Hold, MOST_HELD, PartFate, SHELF_LIFE, under,
 };
 use posthaste_model::{AccountId, BatchId, Clock, Timestamp};
 use serde::{Deserialize, Serialize};
+
+use super::due::{Due, DueTarget};
+use crate::key::Key;
+use crate::table::{Put, RowChange, Store, StoreError};
 
 /// A batch id that was issued.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -22,12 +22,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use crate::key::{Key, LAST, MINUTE_PARTS, minute, padded, share};
-use crate::table::{Put, Range, Store, StoreError, StoredRow, from_item, put_request, text_of};
 use aws_sdk_dynamodb::types::WriteRequest;
 use futures_util::future::try_join_all;
 use posthaste_model::{AccountId, Clock, MessageId, Millis, Timestamp};
 use serde::{Deserialize, Serialize};
+
+use crate::key::{Key, LAST, MINUTE_PARTS, minute, padded, share};
+use crate::table::{Put, Range, Store, StoreError, StoredRow, from_item, put_request, text_of};
 
 /// What is due within so many seconds goes to its queue at once, with a delay.
 ///

@@ -7,14 +7,15 @@
 //! the other, and if both do, the job runs twice, which the claim of `delivery` absorbs. The order
 //! to look for held rows is a due row written before the pause is removed.
 
+use posthaste_model::batch::{BatchStatus, Hold, PartFate, expiry};
+use posthaste_model::{AccountId, BatchId, Clock, MessageId, Timestamp};
+use serde::{Deserialize, Serialize};
+
 use super::batches::release;
 use super::due::{Due, DueTarget};
 use super::scheduled_mail::{ScheduledMail, ScheduledPart};
 use crate::key::{HeldCursor, Key, SPREAD, padded};
 use crate::table::{PageQuery, Range, ResultPage, Store, StoreError, StoredRow, put_request};
-use posthaste_model::batch::{BatchStatus, Hold, PartFate, expiry};
-use posthaste_model::{AccountId, BatchId, Clock, MessageId, Timestamp};
-use serde::{Deserialize, Serialize};
 
 /// Seconds for which an order to release held messages is honored although the pause still exists:
 /// more than a request that removes one can take.

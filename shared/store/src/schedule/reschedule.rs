@@ -1,13 +1,14 @@
 //! Cancelling and moving one scheduled mail, by its message id, until it leaves. An extension: SPEC
 //! covers only whole batches.
 
+use posthaste_model::batch::PartStage;
+use posthaste_model::{AccountId, Clock, MessageId, Timestamp};
+
 use super::due::Due;
 use super::held::HeldMessage;
 use super::scheduled_mail::ScheduledPart;
 use crate::key::{HeldCursor, Key};
 use crate::table::{RowChange, Store, StoreError, StoredRow, put_request};
-use posthaste_model::batch::PartStage;
-use posthaste_model::{AccountId, Clock, MessageId, Timestamp};
 
 /// How many earlier seconds a piece remembers.
 const MOST_MOVES: usize = 50;

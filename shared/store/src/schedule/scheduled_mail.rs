@@ -8,13 +8,14 @@
 
 use std::time::Duration;
 
-use super::due::Due;
-use crate::key::{HeldCursor, Key, padded};
-use crate::table::{PageQuery, Put, Range, Store, StoreError, StoredRow, put_request, to_item};
 use futures_util::future::try_join;
 use posthaste_model::batch::{BATCH_LIFE, PartFate, PartStage, Plan, fate};
 use posthaste_model::{AccountId, BatchId, Clock, MessageId, Timestamp};
 use serde::{Deserialize, Serialize};
+
+use super::due::Due;
+use crate::key::{HeldCursor, Key, padded};
+use crate::table::{PageQuery, Put, Range, Store, StoreError, StoredRow, put_request, to_item};
 
 /// A piece as `mail-send` submits it and `delivery` finds it: the job and its attributes.
 #[derive(Clone, Copy, Debug)]

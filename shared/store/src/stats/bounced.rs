@@ -3,9 +3,10 @@
 
 use std::collections::BTreeMap;
 
-use crate::table::{Range, Store, StoreError};
 use posthaste_model::AccountId;
 use serde::{Deserialize, Serialize};
+
+use crate::table::{Range, Store, StoreError};
 
 /// What a batch adds: by day, classification and domain.
 pub type Bounced = BTreeMap<(String, String, String), i64>;

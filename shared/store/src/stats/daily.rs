@@ -6,13 +6,14 @@
 
 use std::collections::BTreeMap;
 
+use posthaste_model::{AccountId, MessageId, Timestamp};
+use serde::{Deserialize, Serialize};
+
 use super::bounced::{Bounced, bounces_pk};
 use crate::key::{Key, fitting};
 use crate::table::{
     PageQuery, Put, Store, StoreError, Transact, UpdateBuilder, Write, number, text,
 };
-use posthaste_model::{AccountId, MessageId, Timestamp};
-use serde::{Deserialize, Serialize};
 
 /// Seconds the counters of a day are stored: the longest useful look back, with a margin.
 const KEPT: i64 = 400 * 86_400;

@@ -1,13 +1,14 @@
 //! Events that a webhook did not accept in time, stored until they are replayed.
 
-use crate::key::Key;
-use crate::table::largest::REASON;
-use crate::table::{PageQuery, Store, StoreError, StoredRow};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use posthaste_model::{AccountId, Timestamp, WebhookId, cut};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
+
+use crate::key::Key;
+use crate::table::largest::REASON;
+use crate::table::{PageQuery, Store, StoreError, StoredRow};
 
 /// Some events of one webhook, in their delivery format.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

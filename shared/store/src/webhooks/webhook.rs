@@ -6,13 +6,14 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
-use crate::key::Key;
-use crate::table::{PageQuery, Store, StoreError, StoredRow, Transact};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use posthaste_model::{AccountId, EventKind, Millis, Timestamp, WebhookId};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
+
+use crate::key::Key;
+use crate::table::{PageQuery, Store, StoreError, StoredRow, Transact};
 
 /// One event webhook. Its secrets are sealed before they are stored.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
