@@ -12,9 +12,19 @@ use crate::template::read::root;
 const KNOWN: &[(&str, &[&str])] = &[
     (
         "functions/delivery",
-        &["account", "app", "dkim", "spam", "template"],
+        &[
+            "account",
+            "app",
+            "copy",
+            "cost",
+            "credits",
+            "dkim",
+            "erased",
+            "spam",
+            "template",
+            "unrecordable",
+        ],
     ),
-    ("functions/delivery", &["copy", "credits", "unrecordable"]),
     ("functions/inbound-parse", &["accept", "notice", "work"]),
     ("functions/mail-send", &["accept", "idempotency"]),
     ("functions/mail-send", &["check", "decode", "wire"]),
@@ -41,6 +51,7 @@ const KNOWN: &[(&str, &[&str])] = &[
         "shared/http",
         &["auth_cache", "authorizer", "edge", "routes"],
     ),
+    ("shared/mailer", &["classify", "smtp"]),
     ("shared/queue", &["dead_jobs", "local", "queue"]),
     (
         "shared/render",
