@@ -38,7 +38,7 @@ impl App {
             // SES signs by itself, with the same keys.
             dkim: match mailer {
                 Mailer::Ses(_) => None,
-                _ => Some(Dkim::new(Arc::new(vars.parsed("STACK_SECRET")?))),
+                Mailer::Smtp(_) => Some(Dkim::new(Arc::new(vars.parsed("STACK_SECRET")?))),
             },
             mailer,
             clock: platform.clock(),

@@ -122,7 +122,7 @@ pub struct Args {
     /// Ask no DNS about received mail: its SPF and DKIM results are then none
     #[arg(long)]
     pub no_inbound_dns: bool,
-    /// Spam filter for received mail: spamd://HOST[:783], rspamd://HOST[:11333], or rspamd's own address
+    /// Spam filter for received mail: `spamd://HOST[:783]`, `rspamd://HOST[:11333]`, or rspamd's own address
     /// as http://… or https://…; perhaps with ?threshold=SCORE&timeout=SECONDS
     #[arg(long, value_name = "URL")]
     pub spam_filter: Option<Filter>,

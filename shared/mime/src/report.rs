@@ -125,8 +125,9 @@ pub fn read(raw: &[u8]) -> Option<Report> {
         .map(|report| about(report, original))
 }
 
-/// Parses a mail that came from the null sender to an envelope sender of ours: beyond [`read`], a
-/// report anywhere below a multipart, its fields in a text, and the plain words of servers that
+/// Parses a mail that came from the null sender to an envelope sender of ours.
+///
+/// Beyond [`read`], it reads a report anywhere below a multipart, its fields in a text, and the plain words of servers that
 /// write no report. `None` for automatic replies, notices of reading, and everything else.
 ///
 /// The words decide here, so the caller must know by the addresses that the mail answers one of its

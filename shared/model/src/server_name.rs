@@ -2,9 +2,10 @@
 
 use std::net::Ipv4Addr;
 
-/// Whether a name may be that of a server in a DNS or in a network of containers: labels of 1 to 63
-/// ASCII letters, digits, `-` and `_`, none with a hyphen at an end, at most 253
-/// characters. A name that ends in a number is an IPv4 address or nothing.
+/// Whether a name may be that of a server in a DNS or in a network of containers.
+///
+/// Labels have 1 to 63 ASCII letters, digits, `-` and `_`, none with a hyphen at an end; a name has at most 253
+/// characters. One that ends in a number is an IPv4 address or nothing.
 pub fn is_server_name(name: &str) -> bool {
     let last = name.rsplit('.').next().unwrap_or_default();
     let is_number = last.bytes().all(|b| b.is_ascii_digit());

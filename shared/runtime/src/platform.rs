@@ -27,7 +27,7 @@ pub struct Platform {
 
 #[derive(Clone)]
 enum Services {
-    Aws(SdkConfig),
+    Aws(Box<SdkConfig>),
     Local(LocalServices),
 }
 
@@ -83,7 +83,7 @@ impl Platform {
     fn on_aws(vars: Env, aws: SdkConfig) -> Self {
         Self {
             vars,
-            services: Services::Aws(aws),
+            services: Services::Aws(Box::new(aws)),
             clock: crate::clock(),
             entropy: crate::entropy(),
         }
