@@ -1,6 +1,6 @@
 //! Derives the state of a copy and its events from the relay's answer.
 
-use posthaste_mailer::{Attempt, Cause, Classification, verdict};
+use posthaste_mailer::{Attempt, Cause, Classification, meaning};
 use posthaste_model::{BounceType, Category, Event, EventKind, Millis, Timestamp};
 use posthaste_queue::Job;
 use posthaste_store::CopyState;
@@ -127,9 +127,9 @@ impl EventContext<'_> {
                 tls,
             } => {
                 let mut event = self.event(EventKind::Bounce);
-                let verdict = verdict(code, status, &response, stage);
-                event.bounce_type = Some(verdict.kind);
-                event.bounce_classification = Some(verdict.class.as_str().to_owned());
+                let meaning = meaning(code, status, &response, stage);
+                event.bounce_type = Some(meaning.kind);
+                event.bounce_classification = Some(meaning.class.as_str().to_owned());
                 event.status = Some(status.map_or_else(|| "5.0.0".to_owned(), |s| s.to_string()));
                 event.reason = Some(response);
                 event.ip = ip;

@@ -6,7 +6,9 @@ use std::io::Read as _;
 use std::path::Path;
 
 use clap::ValueEnum;
-use posthaste_mailer::{Cause, EnhancedStatus, Fate, RefusalStage, Stage, Verdict, verdict};
+use posthaste_mailer::{
+    Cause, EnhancedStatus, Fate, RefusalMeaning, RefusalStage, SmtpStage, meaning,
+};
 use posthaste_model::BounceType;
 use posthaste_store::SuppressionList;
 use serde_json::json;
@@ -44,12 +46,12 @@ enum At {
 }
 
 impl At {
-    fn stage(self) -> Stage {
+    fn stage(self) -> SmtpStage {
         match self {
-            Self::Connect => Stage::Connect,
-            Self::Mail => Stage::Mail,
-            Self::Rcpt => Stage::Rcpt,
-            Self::Data => Stage::Data,
+            Self::Connect => SmtpStage::Connect,
+            Self::Mail => SmtpStage::Mail,
+            Self::Rcpt => SmtpStage::Rcpt,
+            Self::Data => SmtpStage::Data,
         }
     }
 }
@@ -60,7 +62,7 @@ struct Told {
     note: Option<&'static str>,
     class: Option<&'static str>,
     list: Option<SuppressionList>,
-    row: Option<Verdict>,
+    row: Option<RefusalMeaning>,
     status: Option<String>,
     response: Option<String>,
     /// The recipient of a bounce.
@@ -82,9 +84,9 @@ impl Explain {
     }
 }
 
-fn of_reply(reply: &str, stage: Stage) -> Option<Told> {
+fn of_reply(reply: &str, stage: SmtpStage) -> Option<Told> {
     let explained = posthaste_mailer::explain(reply, stage)?;
-    let row = explained.verdict;
+    let row = explained.meaning;
     let status = explained.status.map(|status| status.to_string());
     let (kind, list) = match explained.fate {
         Fate::Accepted => ("accepted", None),
@@ -148,12 +150,12 @@ fn of_file(path: &Path) -> Result<Told, CommandError> {
 
 /// The row that decided about a bounce: by the server's words with the code of the report, or
 /// without it, where the two disagree.
-fn row_of(read: &ses_feedback::Explained) -> Option<Verdict> {
+fn row_of(read: &ses_feedback::Explained) -> Option<RefusalMeaning> {
     let reason = read.reason.as_deref()?;
     let code = reason.get(..3).and_then(|digits| digits.parse().ok());
     let status: Option<EnhancedStatus> = read.status.as_deref().and_then(|s| s.parse().ok());
-    let by = |status| verdict(code.unwrap_or(550), status, reason, RefusalStage::Data);
-    let is_it = |one: &Verdict| {
+    let by = |status| meaning(code.unwrap_or(550), status, reason, RefusalStage::Data);
+    let is_it = |one: &RefusalMeaning| {
         (Some(word(one.kind)), Some(one.class.as_str())) == (Some(read.kind), read.class)
     };
     [status, None].map(by).into_iter().find(is_it)
@@ -225,39 +227,39 @@ mod tests {
         for (reply, stage, kind, list, row) in [
             (
                 "550 5.1.1 User unknown",
-                Stage::Rcpt,
+                SmtpStage::Rcpt,
                 "bounce",
                 Some(SuppressionList::Bounces),
                 Some("recipient-unknown"),
             ),
             (
                 "550 5.1.2 No such domain",
-                Stage::Rcpt,
+                SmtpStage::Rcpt,
                 "bounce",
                 Some(SuppressionList::InvalidEmails),
                 Some("recipient-domain"),
             ),
             (
                 "550 5.7.1 spam",
-                Stage::Data,
+                SmtpStage::Data,
                 "blocked",
                 Some(SuppressionList::Blocks),
                 Some("content"),
             ),
             (
                 "451 4.7.1 greylisted",
-                Stage::Rcpt,
+                SmtpStage::Rcpt,
                 "deferred",
                 None,
                 Some("reputation"),
             ),
-            ("250 ok", Stage::Data, "accepted", None, None),
+            ("250 ok", SmtpStage::Data, "accepted", None, None),
         ] {
             let told = of_reply(reply, stage).unwrap();
             let named = told.row.map(|row| row.row);
             assert_eq!((told.kind, told.list, named), (kind, list, row), "{reply}");
         }
-        let told = of_reply("550 who are you", Stage::Mail).unwrap();
+        let told = of_reply("550 who are you", SmtpStage::Mail).unwrap();
         assert_eq!((told.kind, told.note.is_some()), ("deferred", true));
     }
 }

@@ -56,7 +56,7 @@ impl Classification {
 
 /// What a refusal for good means, and by which row of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Verdict {
+pub struct RefusalMeaning {
     /// `bounce`, which suppresses the address, or `blocked`.
     pub kind: BounceType,
     pub class: Classification,
@@ -67,12 +67,12 @@ pub struct Verdict {
 }
 
 /// Reads a refusal: reply code, enhanced code if any, text, and what had been sent by then.
-pub fn verdict(
+pub fn meaning(
     code: u16,
     status: Option<EnhancedStatus>,
     text: &str,
     stage: RefusalStage,
-) -> Verdict {
+) -> RefusalMeaning {
     let words = text::words(text);
     let status = status.or_else(|| text::embedded(text));
     let status = status.map(|s| (s.subject, s.detail));
@@ -91,10 +91,10 @@ fn by_words(
     words: &str,
     mut rows: impl Iterator<Item = &'static Row>,
     stage: RefusalStage,
-) -> Option<Verdict> {
+) -> Option<RefusalMeaning> {
     rows.find_map(|row| {
         let phrase = row.says.iter().find(|phrase| text::says(words, phrase))?;
-        Some(Verdict {
+        Some(RefusalMeaning {
             kind: row.about.kind(stage),
             class: row.class,
             row: row.name,
@@ -103,8 +103,8 @@ fn by_words(
     })
 }
 
-fn coded(row: &CodeRow, stage: RefusalStage) -> Verdict {
-    Verdict {
+fn coded(row: &CodeRow, stage: RefusalStage) -> RefusalMeaning {
+    RefusalMeaning {
         kind: row.about.kind(stage),
         class: row.class,
         row: row.name,
@@ -114,7 +114,7 @@ fn coded(row: &CodeRow, stage: RefusalStage) -> Verdict {
 
 /// The classification of a refusal, which the stage does not change.
 pub fn classify(code: u16, status: Option<EnhancedStatus>, text: &str) -> Classification {
-    verdict(code, status, text, RefusalStage::Data).class
+    meaning(code, status, text, RefusalStage::Data).class
 }
 
 /// Whether the refusal is of the address for good (`bounce`, which suppresses it) or of this mail
@@ -125,7 +125,7 @@ pub fn bounce_type(
     text: &str,
     stage: RefusalStage,
 ) -> BounceType {
-    verdict(code, status, text, stage).kind
+    meaning(code, status, text, stage).kind
 }
 
 #[cfg(test)]
@@ -171,8 +171,8 @@ mod tests {
             let (code, text) = line.split_once(' ').unwrap();
             let code = code.parse().unwrap();
             let status = EnhancedStatus::of_reply(code, text);
-            let verdict = verdict(code, status, text, RefusalStage::Rcpt);
-            (verdict.row, verdict.phrase)
+            let meaning = meaning(code, status, text, RefusalStage::Rcpt);
+            (meaning.row, meaning.phrase)
         };
         for (line, row, phrase) in [
             (
@@ -192,7 +192,7 @@ mod tests {
     #[test]
     fn a_refusal_of_any_length_and_form_is_read() {
         for part in ["a", "@", "<", "\u{fffd}", "user ", "://", "5.1.1 "] {
-            verdict(550, None, &part.repeat(200_000), RefusalStage::Rcpt);
+            meaning(550, None, &part.repeat(200_000), RefusalStage::Rcpt);
         }
     }
 }

@@ -12,13 +12,13 @@ mod smtp;
 mod status;
 
 pub use attempt::{Attempt, Cause, Envelope, RefusalStage, Tags};
-pub use classify::{Classification, Verdict, bounce_type, classify, verdict};
+pub use classify::{Classification, RefusalMeaning, bounce_type, classify, meaning};
 pub use relay_url::{InvalidRelayUrl, RelayUrl, Tls};
 pub use ses::{
     InvalidPools, Pools, Ses, SesAccount, SesDomain, SesError, TAG_ACCOUNT, TAG_MESSAGE,
     TAG_RECIPIENT,
 };
-pub use smtp::{Explained, Fate, Smtp, SmtpConfig, Stage, Timeouts, explain};
+pub use smtp::{Explained, Fate, Smtp, SmtpConfig, SmtpStage, Timeouts, explain};
 pub use status::EnhancedStatus;
 
 /// The route that mail leaves by.

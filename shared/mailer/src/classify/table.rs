@@ -9,28 +9,28 @@ use std::collections::BTreeSet;
 use posthaste_model::BounceType;
 
 use super::rows;
-use crate::smtp::{Explained, Fate, Stage, explain};
+use crate::smtp::{Explained, Fate, SmtpStage, explain};
 
 const KNOWN: &str = include_str!("../../tests/refusals/known.tsv");
 const OTHER_WORDS: &str = include_str!("../../tests/refusals/other_words.tsv");
 
 /// A line of a table.
-struct Refusal {
+struct KnownRefusal {
     want: [&'static str; 3],
     got: [&'static str; 3],
     explained: Explained,
 }
 
-impl Refusal {
+impl KnownRefusal {
     fn read(line: &'static str) -> Self {
         let mut cells = line.splitn(5, '\t');
         let mut next = || cells.next().unwrap_or_else(|| panic!("five cells: {line}"));
         let (stage, want) = (next(), [next(), next(), next()]);
         let stage = match stage {
-            "connect" => Stage::Connect,
-            "mail" => Stage::Mail,
-            "rcpt" => Stage::Rcpt,
-            "data" => Stage::Data,
+            "connect" => SmtpStage::Connect,
+            "mail" => SmtpStage::Mail,
+            "rcpt" => SmtpStage::Rcpt,
+            "data" => SmtpStage::Data,
             other => panic!("no stage: {other}"),
         };
         let explained = explain(next(), stage).unwrap_or_else(|| panic!("no reply: {line}"));
@@ -42,7 +42,7 @@ impl Refusal {
         };
         Self {
             want,
-            got: [kind, explained.verdict.class.as_str(), suppressed],
+            got: [kind, explained.meaning.class.as_str(), suppressed],
             explained,
         }
     }
@@ -56,9 +56,9 @@ impl Refusal {
     }
 }
 
-fn read(table: &'static str) -> Vec<Refusal> {
+fn read(table: &'static str) -> Vec<KnownRefusal> {
     let lines = table.lines().filter(|line| !line.starts_with('#'));
-    lines.map(Refusal::read).collect()
+    lines.map(KnownRefusal::read).collect()
 }
 
 /// Prints the share that is right in every column, which `tests/run` shows, and fails below a threshold of percents.
@@ -67,11 +67,11 @@ fn measure(name: &str, table: &'static str, threshold: usize) {
     let wrong: Vec<_> = refusals.iter().filter(|one| !one.is_right()).collect();
     for one in &wrong {
         let Explained {
-            response, verdict, ..
+            response, meaning, ..
         } = &one.explained;
         eprintln!(
             "{:?}, not {:?}, by {}: {response}",
-            one.got, one.want, verdict.row
+            one.got, one.want, meaning.row
         );
     }
     let right = refusals.len() - wrong.len();
@@ -110,7 +110,7 @@ fn the_table_is_large_and_each_line_is_there_once() {
 fn every_row_has_its_refusal() {
     let used: BTreeSet<_> = read(KNOWN)
         .iter()
-        .map(|one| one.explained.verdict.row)
+        .map(|one| one.explained.meaning.row)
         .collect();
     for row in rows::all() {
         assert!(

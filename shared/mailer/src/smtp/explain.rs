@@ -4,11 +4,11 @@ use posthaste_model::BounceType;
 
 use super::reply_class::{ReplyClass, Step, classify_reply};
 use crate::reply::RelayReply;
-use crate::{Cause, EnhancedStatus, RefusalStage, Verdict, verdict};
+use crate::{Cause, EnhancedStatus, RefusalMeaning, RefusalStage, meaning};
 
 /// When in the conversation a relay replied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stage {
+pub enum SmtpStage {
     /// The greeting, EHLO, STARTTLS, AUTH.
     Connect,
     /// MAIL FROM.
@@ -28,7 +28,7 @@ pub struct Explained {
     pub fate: Fate,
     /// The row of the table, and what it says. A reply that defers has no type or classification
     /// in the contract: these would be its own if it was for good.
-    pub verdict: Verdict,
+    pub meaning: RefusalMeaning,
 }
 
 /// What becomes of the mail.
@@ -43,7 +43,7 @@ pub enum Fate {
 }
 
 /// Reads a reply as it stands in a log, of one line or several; `None` when it has no reply code.
-pub fn explain(reply: &str, stage: Stage) -> Option<Explained> {
+pub fn explain(reply: &str, stage: SmtpStage) -> Option<Explained> {
     let mut lines = reply.lines().map(str::trim).filter(|line| !line.is_empty());
     let first = lines.next()?;
     let code: u16 = first.get(..3)?.parse().ok()?;
@@ -61,23 +61,23 @@ pub fn explain(reply: &str, stage: Stage) -> Option<Explained> {
     let lines = std::iter::once(first).chain(lines).map(text).collect();
     let reply = RelayReply { code, lines };
     let (step, about) = match stage {
-        Stage::Connect => (Step::Connect, RefusalStage::Data),
-        Stage::Mail => (Step::MailFrom, RefusalStage::Data),
-        Stage::Rcpt => (Step::RcptTo, RefusalStage::Rcpt),
-        Stage::Data => (Step::Message, RefusalStage::Data),
+        SmtpStage::Connect => (Step::Connect, RefusalStage::Data),
+        SmtpStage::Mail => (Step::MailFrom, RefusalStage::Data),
+        SmtpStage::Rcpt => (Step::RcptTo, RefusalStage::Rcpt),
+        SmtpStage::Data => (Step::Message, RefusalStage::Data),
     };
     let response = reply.line();
-    let verdict = verdict(code, reply.status(), &response, about);
+    let meaning = meaning(code, reply.status(), &response, about);
     let fate = match classify_reply(step, &reply) {
         ReplyClass::Good => Fate::Accepted,
         ReplyClass::Deferred(cause) => Fate::Deferred(cause),
-        ReplyClass::Bounced(_) => Fate::Refused(verdict.kind),
+        ReplyClass::Bounced(_) => Fate::Refused(meaning.kind),
     };
     Some(Explained {
         response,
         status: reply.status(),
         fate,
-        verdict,
+        meaning,
     })
 }
 
@@ -90,42 +90,47 @@ mod tests {
         for (reply, stage, response, fate) in [
             (
                 "550-5.1.1 no such\r\n550 5.1.1 user",
-                Stage::Rcpt,
+                SmtpStage::Rcpt,
                 "550 5.1.1 no such user",
                 Fate::Refused(BounceType::Bounce),
             ),
             (
                 " 550-5.7.1 spam",
-                Stage::Data,
+                SmtpStage::Data,
                 "550 5.7.1 spam",
                 Fate::Refused(BounceType::Blocked),
             ),
             (
                 "550 5.1.1 no such\n  user",
-                Stage::Rcpt,
+                SmtpStage::Rcpt,
                 "550 5.1.1 no such user",
                 Fate::Refused(BounceType::Bounce),
             ),
             (
                 "550 no such user",
-                Stage::Mail,
+                SmtpStage::Mail,
                 "550 no such user",
                 Fate::Deferred(Cause::Relay),
             ),
             (
                 "451 later",
-                Stage::Rcpt,
+                SmtpStage::Rcpt,
                 "451 later",
                 Fate::Deferred(Cause::Recipient),
             ),
-            ("554", Stage::Connect, "554", Fate::Deferred(Cause::Relay)),
-            ("250 ok", Stage::Rcpt, "250 ok", Fate::Accepted),
+            (
+                "554",
+                SmtpStage::Connect,
+                "554",
+                Fate::Deferred(Cause::Relay),
+            ),
+            ("250 ok", SmtpStage::Rcpt, "250 ok", Fate::Accepted),
         ] {
             let got = explain(reply, stage).unwrap();
             assert_eq!((got.response.as_str(), got.fate), (response, fate));
         }
         for reply in ["", "\n", "no", "User unknown", "999 x", "55é x"] {
-            assert_eq!(explain(reply, Stage::Rcpt), None, "{reply:?}");
+            assert_eq!(explain(reply, SmtpStage::Rcpt), None, "{reply:?}");
         }
     }
 }

@@ -30,7 +30,7 @@ use self::open::TlsCache;
 use self::outcome::{accepted, attempt_of, too_long};
 use crate::{Attempt, Envelope, RelayUrl};
 
-pub use self::explain::{Explained, Fate, Stage, explain};
+pub use self::explain::{Explained, Fate, SmtpStage, explain};
 
 /// How long to wait for the last reply of a relay that should have nothing more to send.
 const GRACE: Duration = Duration::from_secs(2);
