@@ -16,6 +16,9 @@ use crate::damage::is_damage;
 /// Files of up to so many bytes are read whole at every start.
 const SMALL: u64 = 32 << 20;
 
+/// SQLite takes a shorter file for an empty database; its smallest page has so many bytes.
+const SHORTEST: u64 = 512;
+
 /// After an unclean stop, files of up to so many bytes are.
 const MEDIUM: u64 = 512 << 20;
 
@@ -25,6 +28,9 @@ pub(crate) fn damage(file: &Path, after_a_crash: bool) -> Option<String> {
     let size = fs::metadata(file).ok()?.len();
     if size == 0 {
         return None;
+    }
+    if size < SHORTEST {
+        return Some("it is too short for a database".to_owned());
     }
     let most = if after_a_crash { MEDIUM } else { SMALL };
     let look = || -> rusqlite::Result<String> {
