@@ -11,6 +11,7 @@ pub(super) const ROWS: &[Row] = &[
         about: Mail,
         class: Content,
         says: &[
+            "media error",
             "spam~",
             "mcspam~",
             "junk~",
@@ -86,6 +87,8 @@ pub(super) const ROWS: &[Row] = &[
         about: Mail,
         class: Reputation,
         says: &[
+            "delivery not authorized",
+            "may not exist or you may not have permission",
             "policy",
             "policies",
             "aup~",

@@ -30,6 +30,7 @@ pub(super) const FIRST: &[Row] = &[
         about: Mail,
         class: Technical,
         says: &[
+            "mailer error",
             "too many errors",
             "too many * commands",
             "helo command rejected",

@@ -21,6 +21,7 @@ pub(super) const ROWS: &[Row] = &[
             "sender was not authenticated",
             "client was not authenticated",
             "sender not authenticated",
+            "authentication check~",
             "sendernotauthenticated~",
             "authentication required by recipient",
             "authrequired",
