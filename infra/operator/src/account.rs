@@ -3,9 +3,10 @@
 use clap::{Subcommand, ValueEnum};
 use posthaste_model::{Event, EventKind};
 use posthaste_queue::{BusEvent, EventBatch};
-use posthaste_store::{Account, AccountStatus, Region, SuspensionChange};
-use serde_json::{Value, json};
+use posthaste_store::{Account, AccountStatus, SuspensionChange};
+use serde_json::json;
 
+use crate::account_json::{region, status, to_json};
 use crate::{CommandError, Report, Tools, who};
 
 #[derive(Debug, Subcommand)]
@@ -111,40 +112,6 @@ fn describe(account: &Account) -> String {
         lines.push(format!("email       {}", account.email));
     }
     lines.join("\n")
-}
-
-pub(crate) fn to_json(account: &Account) -> Value {
-    json!({
-        "id": account.id,
-        "username": account.username,
-        "email": account.email,
-        "user_id": account.user_id,
-        "parent": account.parent,
-        "customer": account.customer,
-        "status": status(account.status),
-        "disabled": account.status.is_disabled(),
-        "suspended": account.status.is_suspended(),
-        "region": region(account.region),
-        "gzip": account.gzip,
-        "metered": account.metered,
-        "created_at": account.created_at,
-    })
-}
-
-fn status(status: AccountStatus) -> &'static str {
-    match status {
-        AccountStatus::Active => "active",
-        AccountStatus::Disabled => "disabled",
-        AccountStatus::Suspended => "suspended",
-        AccountStatus::DisabledAndSuspended => "disabled and suspended",
-    }
-}
-
-fn region(region: Region) -> &'static str {
-    match region {
-        Region::Global => "global",
-        Region::Eu => "eu",
-    }
 }
 
 /// Suspends an account or ends that. What was not told the last time is told by a repeat.

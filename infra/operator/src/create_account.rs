@@ -5,7 +5,7 @@ use posthaste_model::{AccountId, EmailAddress};
 use posthaste_store::{Account, KeyKind, Region, is_username};
 use serde_json::Value;
 
-use crate::account::to_json;
+use crate::account_json::to_json;
 use crate::{CommandError, Report, Tools, key, who};
 
 #[derive(Debug, Args)]

@@ -6,6 +6,7 @@
 
 mod access;
 mod account;
+mod account_json;
 mod create_account;
 mod credits;
 mod dead_jobs;

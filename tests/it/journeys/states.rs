@@ -219,7 +219,8 @@ fn wide(count: usize) -> String {
 
 /// A text, continued to so many bytes by lines that need no encoding.
 fn filled(text: &str, bytes: usize) -> String {
-    let line = format!("{}\n", "x".repeat(76));
+    // Longer lines are encoded, which makes them longer.
+    let line = format!("{}\n", "x".repeat(70));
     let rest = bytes - text.len();
     let lines = line.repeat(rest / line.len());
     format!("{text}{lines}{}", "x".repeat(rest % line.len()))

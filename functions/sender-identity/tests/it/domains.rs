@@ -14,7 +14,7 @@ async fn a_domain_says_what_to_publish_and_is_valid_once_it_is() {
     let domain = desk.domain("Example.COM").await;
 
     assert_eq!(domain["domain"], "example.com");
-    assert_eq!(domain["username"], "parent");
+    assert_eq!(domain["username"], "owner");
     assert_eq!(domain["user_id"], desk.tenant.account.user_id);
     for (key, want) in [
         ("valid", false),

@@ -10,7 +10,7 @@ const HEADER: usize = 64 * 1024;
 
 /// Text and HTML that fill the mail. A line end takes two bytes in JSON, and in the mail.
 fn texts() -> Value {
-    let each = (LARGEST_MAIL - HEADER) / 2 / 78 * 77;
+    let each = (LARGEST_MAIL - HEADER) / 2 / 72 * 71;
     let mut mail = mail("ann@example.com");
     mail["content"] = json!([
         {"type": "text/plain", "value": filled("", each)},
