@@ -39,7 +39,6 @@ const KNOWN: &[(&str, &[&str])] = &[
         "infra/local",
         &["args", "folder", "operator", "platform", "start"],
     ),
-    ("infra/local", &["first", "host"]),
     (
         "infra/mailbox",
         &[
