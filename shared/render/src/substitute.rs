@@ -63,7 +63,7 @@ impl<'a> Finder<'a> {
         if size > MOST_TAG_BYTES {
             return Err(RenderError::TooManyTags);
         }
-        let keys = LongestKeys::new(&keys).ok_or(RenderError::TooManyTags)?;
+        let keys = LongestKeys::new(&keys);
         Ok(Some(Self { keys, values }))
     }
 
