@@ -6,11 +6,29 @@
 
 use std::borrow::Cow;
 
+/// The parts of a message whose canonical form is the relaxed one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Relaxed {
+    pub(crate) head: bool,
+    pub(crate) body: bool,
+}
+
+impl Relaxed {
+    pub(crate) const BOTH: Self = Self {
+        head: true,
+        body: true,
+    };
+}
+
 /// The message without blanks between names of fields and their colons, and without lines of blanks at the end of
-/// the body. Both are part of the simple canonical form: a signature of that form is of the message itself.
-pub(crate) fn plain(message: &[u8]) -> Cow<'_, [u8]> {
+/// the body, where these parts are relaxed. Both are part of the simple form.
+pub(crate) fn plain(message: &[u8], relaxed: Relaxed) -> Cow<'_, [u8]> {
     let (head, body) = message.split_at(end_of_head(message));
-    let (plain_head, plain_body) = (without_blanks(head), without_blank_end(body));
+    let plain_head = match relaxed.head {
+        true => without_blanks(head),
+        false => Cow::Borrowed(head),
+    };
+    let plain_body = without_blank_end(body).filter(|_| relaxed.body);
     match (&plain_head, plain_body) {
         (Cow::Borrowed(_), None) => Cow::Borrowed(message),
         (head, body_end) => {
@@ -84,9 +102,10 @@ mod tests {
 
     #[track_caller]
     fn check(message: &str, want: &str) {
-        let got = plain(message.as_bytes());
+        let got = plain(message.as_bytes(), Relaxed::BOTH);
         assert_eq!(String::from_utf8_lossy(&got), want, "{message:?}");
-        assert_eq!(plain(&got), got, "a plain message stays as it is");
+        let again = plain(&got, Relaxed::BOTH);
+        assert_eq!(again, got, "a plain message stays as it is");
     }
 
     #[test]
@@ -121,6 +140,19 @@ mod tests {
             "A: b\r\n c : d\r\nno field\r\n\r\n",
         );
         check("no end", "no end");
-        assert!(matches!(plain(b"A: b\r\n\r\nHello\r\n"), Cow::Borrowed(_)));
+        let same = plain(b"A: b\r\n\r\nHello\r\n", Relaxed::BOTH);
+        assert!(matches!(same, Cow::Borrowed(_)));
+    }
+
+    #[test]
+    fn only_what_is_relaxed_loses_its_blanks() {
+        let message = b"A : b\r\n\r\nHello\r\n \r\n";
+        for (head, body, want) in [
+            (true, false, &b"A: b\r\n\r\nHello\r\n \r\n"[..]),
+            (false, true, b"A : b\r\n\r\nHello\r\n"),
+            (false, false, message),
+        ] {
+            assert_eq!(*plain(message, Relaxed { head, body }), *want);
+        }
     }
 }

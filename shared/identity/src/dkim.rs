@@ -13,6 +13,8 @@ use mail_auth::dkim::{DkimSigner, Done};
 use posthaste_model::AccountId;
 use rustls_pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
 
+use crate::canonical::{Relaxed, plain};
+
 /// A key that could not be created or read, or a mail that could not be signed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{what}: {why}")]
@@ -123,7 +125,7 @@ impl Signer {
     /// # Errors
     /// When the mail has no header that a signature covers.
     pub fn sign(&self, mail: &[u8]) -> Result<Vec<u8>, DkimError> {
-        let signature = self.inner.sign(&crate::canonical::plain(mail));
+        let signature = self.inner.sign(&plain(mail, Relaxed::BOTH));
         let signature = signature.map_err(|e| failed("a mail was not signed")(e.to_string()))?;
         let mut signed = signature.to_header().into_bytes();
         signed.extend_from_slice(mail);

@@ -77,6 +77,13 @@ pub fn meaning(
     let status = status.or_else(|| text::embedded(text));
     let status = status.map(|s| (s.subject, s.detail));
     let status = status.filter(|vague| *vague != (0, 0));
+    // The codes of the sender's own address (RFC 3463, section 3.2), whatever does not exist in the words.
+    if let Some(row) = status
+        .filter(|status| matches!(status, (1, 7 | 8)))
+        .and_then(|status| rows::by_status(status, true).or_else(|| rows::by_status(status, false)))
+    {
+        return coded(row, stage);
+    }
     let by_status = |certain| status.and_then(|status| rows::by_status(status, certain));
     by_words(&words, rows::before_codes(), stage)
         .or_else(|| Some(coded(by_status(true)?, stage)))

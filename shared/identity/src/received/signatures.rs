@@ -14,7 +14,7 @@ use mail_auth::dkim::{Canonicalization, Signature};
 use mail_auth::{AuthenticatedMessage, DkimResult, DnsError, Error, MessageAuthenticator};
 
 use super::Names;
-use crate::canonical::plain;
+use crate::canonical::{Relaxed, plain};
 
 /// Octets of a header whose signatures are checked, and fields in it. Each signature may have the
 /// whole header read and hashed once more.
@@ -47,17 +47,18 @@ pub(super) async fn check(
         return Vec::new();
     }
     let mut found = verified(authenticator, names, raw, |_| true).await;
-    let plain = posthaste_offload::run(raw.len(), || plain(raw)).await;
-    if let Cow::Owned(plain) = plain
-        && found.iter().any(|one| !one.holds)
-    {
-        // Of the simple canonical form is what was received, with its blanks.
-        let is_relaxed = |signature: &Signature| {
-            signature.ch == Canonicalization::Relaxed && signature.cb == Canonicalization::Relaxed
-        };
-        for other in verified(authenticator, names, &plain, is_relaxed).await {
-            let same = found.iter_mut().filter(|one| one.bytes == other.bytes);
-            same.for_each(|one| one.holds |= other.holds);
+    for (head, body) in [(true, true), (true, false), (false, true)] {
+        let relaxed = Relaxed { head, body };
+        if !found.iter().any(|one| !one.holds && one.relaxed == relaxed) {
+            continue;
+        }
+        let plain = posthaste_offload::run(raw.len(), || plain(raw, relaxed)).await;
+        if let Cow::Owned(plain) = plain {
+            let is_so = |signature: &Signature| is_relaxed(signature) == relaxed;
+            for other in verified(authenticator, names, &plain, is_so).await {
+                let same = found.iter_mut().filter(|one| one.bytes == other.bytes);
+                same.for_each(|one| one.holds |= other.holds);
+            }
         }
     }
     found
@@ -71,7 +72,15 @@ struct Verified {
     domain: String,
     /// The signature itself.
     bytes: Vec<u8>,
+    relaxed: Relaxed,
     holds: bool,
+}
+
+fn is_relaxed(signature: &Signature) -> Relaxed {
+    Relaxed {
+        head: signature.ch == Canonicalization::Relaxed,
+        body: signature.cb == Canonicalization::Relaxed,
+    }
 }
 
 async fn verified(
@@ -94,6 +103,7 @@ async fn verified(
         Some(Verified {
             domain: signature.d.clone(),
             bytes: signature.b.clone(),
+            relaxed: is_relaxed(signature),
             holds: *output.result() == DkimResult::Pass,
         })
     });

@@ -1,5 +1,6 @@
 //! Mails signed by dkimpy 1.1 (`tests/vectors`), with ends of bodies that canonicalizers get wrong: what is correctly
-//! signed is valid, whatever the body ends with, and nothing else is.
+//! signed is valid, whatever the body ends with, and nothing else is. A name begins with the canonical form of both
+//! header and body, or of each.
 
 use std::fs;
 use std::path::PathBuf;
@@ -45,11 +46,9 @@ async fn what_another_signer_signed_is_valid_and_what_was_changed_since_is_not()
         let longer = [&mail[..], b"x"].concat();
         assert_eq!(is_valid(&resolver, &longer).await, Some(false), "{path:?}");
         // Lines of blanks are part of a body in its simple form.
-        let is_simple = path
-            .file_name()
-            .unwrap()
-            .to_string_lossy()
-            .starts_with("simple");
+        let name = path.file_name().unwrap().to_string_lossy();
+        let both = name.starts_with("simple-") && !name.starts_with("simple-relaxed-");
+        let is_simple = both || name.starts_with("relaxed-simple-");
         let blank = [&mail[..], b" \r\n"].concat();
         assert_eq!(
             is_valid(&resolver, &blank).await,
@@ -58,5 +57,5 @@ async fn what_another_signer_signed_is_valid_and_what_was_changed_since_is_not()
         );
         seen += 1;
     }
-    assert_eq!(seen, 17);
+    assert_eq!(seen, 24);
 }

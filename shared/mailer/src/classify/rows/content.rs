@@ -87,6 +87,9 @@ pub(super) const ROWS: &[Row] = &[
         about: Mail,
         class: Reputation,
         says: &[
+            "on hold",
+            "temporary locked",
+            "temporarily locked",
             "delivery not authorized",
             "may not exist or you may not have permission",
             "policy",

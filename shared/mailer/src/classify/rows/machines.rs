@@ -30,6 +30,8 @@ pub(super) const FIRST: &[Row] = &[
         about: Mail,
         class: Technical,
         says: &[
+            "greeting hostname",
+            "system not accepting network messages",
             "mailer error",
             "too many errors",
             "too many * commands",

@@ -36,6 +36,8 @@ pub(super) const ROWS: &[Row] = &[
         class: Technical,
         says: &[
             "sender verif~",
+            "no such user sender",
+            "sender address invalid",
             "sender address verif~",
             "verify sender",
             "verify the sender",
