@@ -24,7 +24,7 @@ pub(crate) struct LongestKeys {
 /// Of the keys, each read backwards. A state is what has been read of keys, as far as one could go on.
 #[derive(Debug, Default)]
 struct Automaton {
-    states: Vec<State>,
+    states: Vec<KeyState>,
     /// Where the first byte of a key leads.
     first: Vec<usize>,
     /// Further bytes that lead on from a state, beside the one that it has itself.
@@ -32,7 +32,7 @@ struct Automaton {
 }
 
 #[derive(Clone, Debug, Default)]
-struct State {
+struct KeyState {
     /// The byte that leads on, and where to.
     next: Option<(u8, usize)>,
     /// The longest end of this state that is a state too.
@@ -45,7 +45,7 @@ struct State {
 impl Automaton {
     fn new(keys: &[&str]) -> Self {
         let mut automaton = Self {
-            states: vec![State::default()],
+            states: vec![KeyState::default()],
             first: vec![START; 256],
             more: HashMap::new(),
         };
@@ -81,9 +81,9 @@ impl Automaton {
     fn add(&mut self, from: usize, byte: u8, edges: &mut Vec<(usize, u8, usize)>) -> usize {
         let child = self.states.len();
         let depth = self.depth(from) + 1;
-        self.states.push(State {
+        self.states.push(KeyState {
             depth,
-            ..State::default()
+            ..KeyState::default()
         });
         edges.push((from, byte, child));
         if from == START {
