@@ -74,7 +74,7 @@ async fn check_may_write(app: &App, caller: &Caller) -> Result<(), Rejection> {
 /// The names of domain and subdomain are the caller's words too, and nobody has verified them: mail programs
 /// find no link in them.
 fn text(domain: &Domain, note: &str) -> String {
-    let name = domain.domain.replace('.', "[.]");
+    let name = unlinked(&domain.domain);
     let mut text = format!(
         "You are asked to publish DNS records for the domain {name}. If you do not look after \
          that domain, ignore this mail.\n\n\
@@ -88,10 +88,9 @@ fn text(domain: &Domain, note: &str) -> String {
         let is_link = host
             .rsplit_once('.')
             .is_some_and(|(_, last)| !last.contains('_'));
-        let host = if is_link {
-            host.replace('.', "[.]")
-        } else {
-            host.to_owned()
+        let host = match is_link {
+            true => unlinked(host),
+            false => host.to_owned(),
         };
         let _ = write!(text, "Type:  {kind}\nHost:  {host}\nValue: {data}\n\n");
     }
@@ -103,6 +102,11 @@ fn text(domain: &Domain, note: &str) -> String {
         );
     }
     text
+}
+
+/// The name, of which no mail program makes a link.
+fn unlinked(name: &str) -> String {
+    name.replace('.', "[.]")
 }
 
 fn relative<'a>(host: &'a str, domain: &str) -> &'a str {

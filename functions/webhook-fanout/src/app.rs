@@ -3,9 +3,9 @@
 use std::fmt;
 use std::sync::Arc;
 
-use posthaste_model::{Clock, EmailAddress, Entropy, Hostname};
+use posthaste_model::{Clock, Entropy};
 use posthaste_queue::{Bus, Queue};
-use posthaste_runtime::{ConfigError, Error, Platform};
+use posthaste_runtime::{Error, Platform};
 use posthaste_store::Store;
 use posthaste_webhook::{Config, Guard, Sealer, Tokens, WebhookClient};
 
@@ -104,17 +104,11 @@ impl App {
             vars.positive(name, seconds / DAY)
                 .map(|n| n.saturating_mul(DAY))
         };
-        let sender = match vars.get("SYSTEM_SENDER") {
-            Some(sender) => sender,
-            None => format!("no-reply@{}", vars.parsed::<Hostname>("BOUNCE_DOMAIN")?),
-        };
-        let from = EmailAddress::parse(&sender)
-            .map_err(|e| ConfigError::Unreadable("SYSTEM_SENDER".to_owned(), e.to_string()))?;
         Ok(Self {
             store: platform.store()?,
             forwarding: Some(Forwarding {
                 send: platform.queue("SEND_QUEUE_URL")?,
-                from,
+                from: platform.system_sender()?,
             }),
             events: platform.queue("EVENTS_QUEUE_URL")?,
             retries: platform.queue("RETRIES_QUEUE_URL")?,

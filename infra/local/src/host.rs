@@ -14,10 +14,8 @@ use posthaste_mailbox::{DEFAULT_LIMIT, Mailbox};
 use posthaste_mailer::{Mailer, RelayUrl, Smtp, SmtpConfig};
 use posthaste_model::{AccountId, PublicUrl};
 use posthaste_queue::SqsEvent;
-use posthaste_render::{InvalidKey, KeyRing};
 use posthaste_runtime::Platform;
 use posthaste_store::Store;
-use posthaste_webhook::{InvalidSecret, Sealer};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
@@ -158,11 +156,11 @@ impl Host {
             )
             .await;
         });
-        let door = inbound::InboundHandler {
+        let received = inbound::InboundHandler {
             parse: inbound_parse::App::from_env(&platform)?,
             feedback: ses_feedback::App::from_env(&platform)?,
         };
-        let until = stop.clone();
+        let (until, door) = (stop.clone(), received.clone());
         let inbound = tokio::spawn(async move {
             inbound::serve(smtp_listener, door, stopped(until)).await;
         });
@@ -196,7 +194,9 @@ impl Host {
             inbound,
             submitting,
         ];
-        let pollers = workers(&platform, &engine, &table.disk, &stop)?;
+        let sweep = schedule_sweep::App::from_env(&platform)?;
+        let mut pollers = workers(&platform, received, &engine, &table.disk, &stop)?;
+        pollers.push(tokio::spawn(sweeping(sweep.clone(), stop.clone())));
         let store = table.store.clone();
         Ok(Self {
             api,
@@ -208,7 +208,7 @@ impl Host {
             notice: first.notice,
             https,
             store,
-            sweep: schedule_sweep::App::from_env(&platform)?,
+            sweep,
             stop: Stop {
                 signal,
                 servers,
@@ -314,9 +314,10 @@ fn mailer(settings: &HostSettings, embedded: SocketAddr) -> Result<Mailer, Start
     Ok(Mailer::Smtp(Smtp::new(config)))
 }
 
-/// Starts every worker on its queue.
+/// Starts every worker on its queue; those of received mail are the apps of its port.
 fn workers(
     platform: &Platform,
+    received: inbound::InboundHandler,
     engine: &Engine,
     disk: &Disk,
     stop: &watch::Receiver<bool>,
@@ -358,7 +359,7 @@ fn workers(
             },
         ));
     }
-    let parse = Arc::new(inbound_parse::App::from_env(platform)?);
+    let parse = Arc::new(received.parse);
     all.extend(poll::start(
         &engine.local(INBOUND),
         pace,
@@ -369,7 +370,7 @@ fn workers(
             async move { inbound_parse::handle(&app, &event).await }
         },
     ));
-    let feedback = Arc::new(ses_feedback::App::from_env(platform)?);
+    let feedback = Arc::new(received.feedback);
     all.extend(poll::start(
         &engine.local(FEEDBACK),
         Pace { pollers: 1, ..pace },
@@ -380,8 +381,6 @@ fn workers(
             async move { ses_feedback::handle(&app, &event).await }
         },
     ));
-    let sweep = schedule_sweep::App::from_env(platform)?;
-    all.push(tokio::spawn(sweeping(sweep, stop.clone())));
     Ok(all)
 }
 
@@ -407,16 +406,9 @@ fn stack_secret(settings: &HostSettings, folder: Option<&Folder>) -> Result<Stri
             URL_SAFE_NO_PAD.encode(settings.entropy.bytes::<32>())
         )
     };
-    let secret = match folder {
+    // The folder was opened only if what its file holds is a secret.
+    Ok(match folder {
         None => make(),
         Some(folder) => folder.secret("stack-secret", make)?,
-    };
-    let unreadable = StartError::Secret;
-    let _: KeyRing = secret
-        .parse()
-        .map_err(|e: InvalidKey| unreadable(e.to_string()))?;
-    let _: Sealer = secret
-        .parse()
-        .map_err(|e: InvalidSecret| unreadable(e.to_string()))?;
-    Ok(secret)
+    })
 }

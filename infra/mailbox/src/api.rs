@@ -16,7 +16,7 @@ use crate::params::Params;
 use crate::query::{self, Term, Test};
 use crate::refusal::Refusal;
 use crate::routes::App;
-use crate::rows::{ListSlice, Totals};
+use crate::rows::{ListRow, ListSlice, Totals};
 use crate::{Summary, download, headers};
 
 type ApiResponse<T> = Result<T, Refusal>;
@@ -144,10 +144,10 @@ pub(crate) async fn events(
     Path(id): Path<String>,
     RawQuery(query): RawQuery,
 ) -> ApiResponse<Json<Value>> {
-    let kept = find(&app, &id, query).await?;
-    let told = app.told(&kept.summary, &kept.envelope).await;
+    let row = find_row(&app, &id, query).await?;
+    let told = app.told(&row.summary, &row.envelope).await;
     Ok(Json(json!({
-        "Envelope": kept.envelope,
+        "Envelope": row.envelope,
         "Events": told.events,
         "Webhooks": told.webhooks,
     })))
@@ -216,18 +216,26 @@ impl ApiBody {
     }
 }
 
-/// The mail of this id, or the newest (that matches `query`) for `latest`.
-pub(crate) async fn find(app: &App, id: &str, query: Option<String>) -> ApiResponse<LoadedMail> {
+/// The row of the mail of this id, or of the newest (that matches `query`) for `latest`.
+async fn find_row(app: &App, id: &str, query: Option<String>) -> ApiResponse<ListRow> {
     if id != "latest" {
-        let found = app.mailbox.load(id.to_owned()).await?;
+        let found = app.mailbox.head(id.to_owned()).await?;
         return found.ok_or(Refusal::NotFound);
     }
     let params = Params::read(&query.unwrap_or_default());
     let terms = query::parse(&params.query)?;
     let newest = app.mailbox.list(terms, 0, Some(1)).await?;
-    let row = newest.rows.into_iter().next().ok_or(Refusal::NoMail)?;
-    let found = app.mailbox.load(row.summary.id).await?;
-    found.ok_or(Refusal::NoMail)
+    newest.rows.into_iter().next().ok_or(Refusal::NoMail)
+}
+
+/// The same mail with its bytes.
+pub(crate) async fn find(app: &App, id: &str, query: Option<String>) -> ApiResponse<LoadedMail> {
+    let row = find_row(app, id, query).await?;
+    let found = app.mailbox.load(row).await?;
+    found.ok_or(match id {
+        "latest" => Refusal::NoMail,
+        _ => Refusal::NotFound,
+    })
 }
 
 /// An answer built and serialised on the pool: a message may be thirty megabytes.

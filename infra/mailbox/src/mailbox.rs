@@ -266,17 +266,24 @@ impl Mailbox {
         self.ask("head", move |store| store.head(&id)).await
     }
 
-    /// A mail with its bytes. A large one waits until fewer others are in memory.
-    pub(crate) async fn load(&self, id: String) -> Result<Option<LoadedMail>, Error> {
-        let Some(row) = self.head(id.clone()).await? else {
-            return Ok(None);
-        };
-        let slot = match row.summary.size > LARGE {
+    /// A mail of the list with its bytes; `None` when it has been deleted since. A large one waits until fewer
+    /// others are in memory.
+    pub(crate) async fn load(&self, row: ListRow) -> Result<Option<LoadedMail>, Error> {
+        let ListRow { summary, envelope } = row;
+        let slot = match summary.size > LARGE {
             true => self.offload.slot().await,
             false => None,
         };
-        let found = self.ask("get", move |store| store.get(&id)).await?;
-        Ok(found.map(|mail| LoadedMail { mail, _slot: slot }))
+        let id = summary.id.clone();
+        let found = self.ask("get", move |store| store.bytes(&id)).await?;
+        Ok(found.map(|raw| LoadedMail {
+            mail: StoredMail {
+                summary,
+                envelope,
+                raw,
+            },
+            _slot: slot,
+        }))
     }
 
     pub(crate) async fn mark(&self, which: Selection, read: bool) -> Result<(), Error> {

@@ -103,7 +103,8 @@ pub(crate) async fn open(
     RawQuery(query): RawQuery,
 ) -> Result<Response, Refusal> {
     let params = Params::read(query.as_deref().unwrap_or_default());
-    let kept = app.mailbox.load(id).await?.ok_or(Refusal::NotFound)?;
+    let row = app.mailbox.head(id).await?.ok_or(Refusal::NotFound)?;
+    let kept = app.mailbox.load(row).await?.ok_or(Refusal::NotFound)?;
     app.mailbox.mark_read(&kept.summary.id).await?;
     let told = app.told(&kept.summary, &kept.envelope).await;
     let reader = {

@@ -213,20 +213,14 @@ impl Store {
             .transpose()
     }
 
-    /// One mail, with its bytes.
-    pub(crate) fn get(&self, id: &str) -> Result<Option<StoredMail>, Error> {
-        let Some(ListRow { summary, envelope }) = self.head(id)? else {
-            return Ok(None);
-        };
-        let raw = self
+    /// The bytes of one mail.
+    pub(crate) fn bytes(&self, id: &str) -> Result<Option<Vec<u8>>, Error> {
+        let found = self
             .db
             .prepare_cached("SELECT bytes FROM mail JOIN raw USING (seq) WHERE id = ?")?
-            .query_row([id], |row| row.get(0))?;
-        Ok(Some(StoredMail {
-            summary,
-            envelope,
-            raw,
-        }))
+            .query_row([id], |row| row.get(0))
+            .optional()?;
+        Ok(found)
     }
 
     /// Marks mails as read or unread; returns whether any changed.

@@ -12,9 +12,9 @@ use std::time::Duration;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use posthaste_http::{Authorizer, GatewayName, Rejection};
-use posthaste_model::{AccountId, Clock, EmailAddress, Entropy, Hostname, Mail, Masked, PublicUrl};
+use posthaste_model::{AccountId, Clock, EmailAddress, Entropy, Mail, Masked, PublicUrl};
 use posthaste_queue::{Job, Queue};
-use posthaste_runtime::{ConfigError, Env, Error, Platform};
+use posthaste_runtime::{Error, Platform};
 use posthaste_store::{Account, Counted, CountedMail, SenderLink, Store, SystemMail};
 
 pub use note::{LONGEST_NOTE, quoted};
@@ -68,19 +68,6 @@ pub struct FreshLink {
     pub about: String,
 }
 
-/// The address that the service writes from: `SYSTEM_SENDER`, or `no-reply` at `BOUNCE_DOMAIN`.
-///
-/// # Errors
-/// When neither is set, or the address is invalid.
-pub fn system_sender(vars: &Env) -> Result<EmailAddress, ConfigError> {
-    let sender = match vars.get("SYSTEM_SENDER") {
-        Some(sender) => sender,
-        None => format!("no-reply@{}", vars.parsed::<Hostname>("BOUNCE_DOMAIN")?),
-    };
-    EmailAddress::parse(&sender)
-        .map_err(|e| ConfigError::Unreadable("SYSTEM_SENDER".to_owned(), e.to_string()))
-}
-
 impl Notices {
     /// Reads `TABLE_NAME`, `SEND_QUEUE_URL`, `BOUNCE_DOMAIN`, `SYSTEM_SENDER` (`no-reply` at the
     /// bounce domain), `PUBLIC_URL` (the gateway's).
@@ -93,7 +80,7 @@ impl Notices {
             send: platform.queue("SEND_QUEUE_URL")?,
             clock: platform.clock(),
             entropy: platform.entropy(),
-            sender: system_sender(platform.env())?,
+            sender: platform.system_sender()?,
             public_url: platform.env().optional("PUBLIC_URL")?,
         })
     }

@@ -9,7 +9,7 @@ use aws_config::SdkConfig;
 use axum::http::Extensions;
 use posthaste_blob::Blob;
 use posthaste_http::{Authorizer, RateLimits};
-use posthaste_model::{Clock, Entropy};
+use posthaste_model::{Clock, EmailAddress, Entropy, Hostname};
 use posthaste_queue::{Bus, Queue};
 use posthaste_store::Store;
 
@@ -144,6 +144,22 @@ impl Platform {
     /// Randomness.
     pub fn entropy(&self) -> Entropy {
         self.entropy.clone()
+    }
+
+    /// The address that the service writes from: `SYSTEM_SENDER`, or `no-reply` at `BOUNCE_DOMAIN`.
+    ///
+    /// # Errors
+    /// When neither is set, or the address is invalid.
+    pub fn system_sender(&self) -> Result<EmailAddress, ConfigError> {
+        let sender = match self.vars.get("SYSTEM_SENDER") {
+            Some(sender) => sender,
+            None => format!(
+                "no-reply@{}",
+                self.vars.parsed::<Hostname>("BOUNCE_DOMAIN")?
+            ),
+        };
+        EmailAddress::parse(&sender)
+            .map_err(|e| ConfigError::Unreadable("SYSTEM_SENDER".to_owned(), e.to_string()))
     }
 
     /// The table named by `TABLE_NAME`, with `DUE_SHARDS` partitions for the due rows of one minute
