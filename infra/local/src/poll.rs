@@ -59,7 +59,8 @@ where
         };
         let messages = match received {
             Ok(messages) => messages,
-            Err(_) if queue.is_closed() => return,
+            // The engine that closes drops those that wait, perhaps between the two looks above.
+            Err(_) if queue.is_closed() || *stop.borrow() => return,
             // A full disk may be freed later; a poller that ended would not resume then.
             Err(error) => {
                 tracing::warn!(queue.name = queue.name(), "queue {}: {error}", queue.name());
