@@ -9,20 +9,21 @@ use serde_json::Value;
 fn level(name: &str) -> Option<u8> {
     Some(match name {
         "posthaste-embedded" | "posthaste-features" | "posthaste-model" | "posthaste-offload" => 0,
+        "posthaste-cache" => 1,
         "posthaste-mime" | "posthaste-render" | "posthaste-store" | "posthaste-blob"
         | "posthaste-queue" | "posthaste-mailer" | "posthaste-webhook" | "posthaste-smtpapi"
-        | "posthaste-listen" | "posthaste-identity" | "posthaste-spam" => 1,
-        "posthaste-http" | "posthaste-smtpd" => 2,
-        "posthaste-runtime" => 3,
-        "posthaste-notices" => 4,
-        "posthaste-mailbox" => 5,
-        "posthaste-operator" => 6,
-        "posthaste" => 7,
-        "posthaste-testkit" => 8,
-        "posthaste-hello" | "posthaste-hostile" | "posthaste-tests" => 9,
+        | "posthaste-listen" | "posthaste-identity" | "posthaste-spam" => 2,
+        "posthaste-http" | "posthaste-smtpd" => 3,
+        "posthaste-runtime" => 4,
+        "posthaste-notices" => 5,
+        "posthaste-mailbox" => 6,
+        "posthaste-operator" => 7,
+        "posthaste" => 8,
+        "posthaste-testkit" => 9,
+        "posthaste-hello" | "posthaste-hostile" | "posthaste-tests" => 10,
         name if name.starts_with("posthaste-") => return None,
         // A function: its package has the name of its folder.
-        _ => 5,
+        _ => 6,
     })
 }
 

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use axum::http::StatusCode;
-use posthaste_http::{Cache, Caller, Rejection};
+use posthaste_cache::Cache;
+use posthaste_http::{Caller, Rejection};
 use posthaste_model::{AccountId, EmailAddress, Mail, Problem};
 
 use crate::App;

@@ -3,7 +3,8 @@
 
 use std::sync::Arc;
 
-use posthaste_http::{Cache, Caller, Rejection};
+use posthaste_cache::Cache;
+use posthaste_http::{Caller, Rejection};
 use posthaste_model::{AccountId, Content, Mail, Problems, TemplateId};
 use posthaste_store::{Version, VersionTexts};
 

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use posthaste_cache::BoundedMap;
 use posthaste_model::{Timestamp, WebhookId};
 use posthaste_webhook::{PostOutcome, TokenProblem};
 
@@ -12,7 +13,8 @@ const SILENCES: u32 = 3;
 /// Seconds for which an open breaker rejects attempts.
 const PAUSE: i64 = 30;
 
-/// The number of webhooks tracked. Beyond it the map is cleared, which costs one wait per webhook.
+/// The number of webhooks tracked. Past that, those that timed out longest ago are forgotten, which
+/// costs one wait each.
 const MOST: usize = 10_000;
 
 /// The number of deliveries of this process that wait for one webhook at once, so that an
@@ -21,10 +23,20 @@ const WAITING: u32 = 4;
 
 /// Keeps this process from repeatedly waiting for a webhook that does not answer: each attempt
 /// would take the whole timeout.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Breaker {
-    silences: Mutex<HashMap<WebhookId, TimeoutStreak>>,
+    silences: BoundedMap<WebhookId, TimeoutStreak>,
+    /// Has an entry for each webhook that a delivery waits for now.
     waiting: Mutex<HashMap<WebhookId, u32>>,
+}
+
+impl Default for Breaker {
+    fn default() -> Self {
+        Self {
+            silences: BoundedMap::new(MOST),
+            waiting: Mutex::default(),
+        }
+    }
 }
 
 /// A slot among the deliveries that wait for a webhook.
@@ -50,7 +62,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct TimeoutStreak {
     in_a_row: u32,
     last: Timestamp,
@@ -74,43 +86,36 @@ impl Breaker {
     /// Admits an attempt at this webhook, or returns the time until which attempts are rejected.
     /// While the breaker is open, one attempt per pause probes the webhook.
     pub(crate) fn admit(&self, webhook: &WebhookId, now: Timestamp) -> Result<(), Timestamp> {
-        let mut silences = lock(&self.silences);
-        let Some(silence) = silences.get_mut(webhook) else {
-            return Ok(());
-        };
-        let until = silence.last.plus(PAUSE);
-        match silence.in_a_row >= SILENCES {
-            true if now < until => Err(until),
-            true => {
-                silence.last = now;
-                Ok(())
+        let admitted = self.silences.update_existing(webhook, |silence| {
+            if silence.in_a_row < SILENCES {
+                return Ok(());
             }
-            false => Ok(()),
-        }
+            let until = silence.last.plus(PAUSE);
+            if now < until {
+                return Err(until);
+            }
+            silence.last = now;
+            Ok(())
+        });
+        admitted.unwrap_or(Ok(()))
     }
 
     /// Counts timeouts of the webhook or of its token endpoint; any answer, including an error,
     /// resets the count.
     pub(crate) fn note(&self, webhook: &WebhookId, outcome: &PostOutcome, now: Timestamp) {
-        let mut silences = lock(&self.silences);
         match outcome {
             PostOutcome::TimedOut | PostOutcome::NoToken(TokenProblem::TimedOut) => {
-                if silences.len() >= MOST {
-                    silences.clear();
-                }
-                let silence = silences.entry(webhook.clone()).or_insert(TimeoutStreak {
-                    in_a_row: 0,
-                    last: now,
+                self.silences.update(webhook.clone(), |silence| {
+                    silence.in_a_row = silence.in_a_row.saturating_add(1);
+                    silence.last = now;
                 });
-                silence.in_a_row = silence.in_a_row.saturating_add(1);
-                silence.last = now;
             }
             PostOutcome::Answered(_)
             | PostOutcome::Refused(_)
             | PostOutcome::Unreachable { .. }
             | PostOutcome::NoToken(
                 TokenProblem::Status(_) | TokenProblem::Answer(_) | TokenProblem::Unanswered(_),
-            ) => _ = silences.remove(webhook),
+            ) => self.silences.remove(webhook),
         }
     }
 }

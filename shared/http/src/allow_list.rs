@@ -1,11 +1,11 @@
 //! The allow list of an account, compiled: a sorted set of ranges, so that ten thousand entries
 //! cost one binary search, and an account without entries costs nothing.
 
-use std::collections::HashMap;
 use std::net::IpAddr;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use ipnet::IpNet;
+use posthaste_cache::BoundedMap;
 use posthaste_model::AccountId;
 use posthaste_store::{Account, Store, StoreError};
 
@@ -80,11 +80,17 @@ type Compiled = (u64, Arc<AllowList>);
 
 /// The compiled lists of this instance. A list is read again only when the number in the account's
 /// own row, which is never older than ten seconds, shows that it changed.
-#[derive(Debug, Default)]
-pub(crate) struct Lists(Mutex<HashMap<AccountId, Compiled>>);
+#[derive(Debug)]
+pub(crate) struct Lists(BoundedMap<AccountId, Compiled>);
+
+impl Default for Lists {
+    fn default() -> Self {
+        Self(BoundedMap::new(Self::MOST))
+    }
+}
 
 impl Lists {
-    /// How many lists are cached; past that the cache is cleared, which costs one read each.
+    /// How many lists are cached. A list is read again at the first request after it made room.
     const MOST: usize = 1_000;
 
     /// The list of this account.
@@ -96,19 +102,14 @@ impl Lists {
         if account.allow_list == 0 {
             return Ok(Arc::default());
         }
-        let known = |map: &HashMap<_, Compiled>| map.get(&account.id).cloned();
-        let known = self.0.lock().ok().and_then(|map| known(&map));
+        let known = self.0.get(&account.id);
         if let Some((_, list)) = known.filter(|(state, _)| *state == account.allow_list) {
             return Ok(list);
         }
         let entries = store.allowed_ips(&account.id).await?;
         let list = Arc::new(AllowList::new(entries.into_iter().map(|entry| entry.net)));
-        if let Ok(mut map) = self.0.lock() {
-            if map.len() >= Self::MOST {
-                map.clear();
-            }
-            map.insert(account.id.clone(), (account.allow_list, Arc::clone(&list)));
-        }
+        let compiled = (account.allow_list, Arc::clone(&list));
+        self.0.insert(account.id.clone(), compiled);
         Ok(list)
     }
 }

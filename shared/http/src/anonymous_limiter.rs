@@ -1,42 +1,48 @@
 //! Calls without a valid key, counted by address in this instance's memory: a row for each would
 //! let anonymous callers cause writes.
 
-use std::collections::HashMap;
 use std::net::IpAddr;
-use std::sync::Mutex;
 
+use posthaste_cache::BoundedMap;
 use posthaste_model::ip_prefix;
 
 use crate::Permit;
 use crate::limit::LimitPeriod;
 
 /// The counters of this instance.
+#[derive(Debug)]
+pub(crate) struct AnonymousLimiter(BoundedMap<Option<IpAddr>, CallCount>);
+
+/// The calls of one network in a period.
 #[derive(Debug, Default)]
-pub(crate) struct AnonymousLimiter(Mutex<HashMap<Option<IpAddr>, (i64, u32)>>);
+struct CallCount {
+    /// The number of the period.
+    period: i64,
+    calls: u32,
+}
+
+impl Default for AnonymousLimiter {
+    fn default() -> Self {
+        Self(BoundedMap::new(Self::MOST))
+    }
+}
 
 impl AnonymousLimiter {
-    /// How many addresses are counted in a period; past that all counts start over.
+    /// How many networks are counted; past that, those that called longest ago start over.
     const MOST: usize = 50_000;
 
     /// Counts one call.
     pub(crate) fn count(&self, ip: Option<IpAddr>, limit: u32, period: LimitPeriod) -> Permit {
-        let used = match self.0.lock() {
-            Err(_) => 1,
-            Ok(mut map) => {
-                if map.len() >= Self::MOST {
-                    map.retain(|_, (window, _)| *window == period.number);
-                }
-                if map.len() >= Self::MOST {
-                    map.clear();
-                }
-                let slot = map.entry(ip.map(ip_prefix)).or_insert((period.number, 0));
-                if slot.0 != period.number {
-                    *slot = (period.number, 0);
-                }
-                slot.1 = slot.1.saturating_add(1);
-                slot.1
+        let used = self.0.update(ip.map(ip_prefix), |count| {
+            if count.period != period.number {
+                *count = CallCount {
+                    period: period.number,
+                    calls: 0,
+                };
             }
-        };
+            count.calls = count.calls.saturating_add(1);
+            count.calls
+        });
         Permit {
             allowed: used <= limit,
             limit,

@@ -4,11 +4,12 @@
 use std::sync::Arc;
 
 use axum::http::{HeaderMap, HeaderName, header};
+use posthaste_cache::Cache;
 use posthaste_model::{AccountId, KeyId};
 use posthaste_store::{Account, ApiKey, Secret};
 
+use crate::Rejection;
 use crate::authorizer::{AuthorizerState, Credentials};
-use crate::{Cache, Rejection};
 
 /// The cached lookups of this instance.
 #[derive(Default)]

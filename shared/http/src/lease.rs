@@ -5,9 +5,9 @@
 //! use are lost to the others until the period ends: therefore a block is a small share of what
 //! this instance has used up itself, and of what is left in total.
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
+use posthaste_cache::BoundedMap;
 use posthaste_model::AccountId;
 use posthaste_store::{RateWindow, Store};
 
@@ -18,8 +18,8 @@ use crate::limit::LimitPeriod;
 pub(crate) type Who = (AccountId, Arc<str>);
 
 /// The blocks of this instance.
-#[derive(Debug, Default)]
-pub(crate) struct Leases(Mutex<HashMap<Who, Arc<tokio::sync::Mutex<Block>>>>);
+#[derive(Debug)]
+pub(crate) struct Leases(BoundedMap<Who, Arc<tokio::sync::Mutex<Block>>>);
 
 /// What is left of the block last taken.
 #[derive(Debug, Default)]
@@ -33,8 +33,14 @@ struct Block {
     used: u32,
 }
 
+impl Default for Leases {
+    fn default() -> Self {
+        Self(BoundedMap::new(Self::MOST))
+    }
+}
+
 impl Leases {
-    /// How many blocks are cached; past that the ones of past periods are dropped.
+    /// How many blocks are held. What is left of a block that made room goes unused.
     const MOST: usize = 10_000;
 
     /// Takes one permit, leasing a block when there is none left. Concurrent callers without a
@@ -46,9 +52,7 @@ impl Leases {
         limit: u32,
         period: LimitPeriod,
     ) -> Permit {
-        let Some(slot) = self.slot(&who, period) else {
-            return permit(true, limit, 0, period);
-        };
+        let slot = self.0.update(who.clone(), |slot| Arc::clone(slot));
         let mut block = slot.lock().await;
         if block.period != period.number {
             *block = Block {
@@ -74,23 +78,6 @@ impl Leases {
         let left = (i64::from(limit) - block.taken).max(0);
         let remaining = u32::try_from(left).unwrap_or(0).saturating_add(block.stock);
         permit(allowed, limit, remaining, period)
-    }
-
-    fn slot(&self, who: &Who, period: LimitPeriod) -> Option<Arc<tokio::sync::Mutex<Block>>> {
-        let mut map = self.0.lock().ok()?;
-        if let Some(slot) = map.get(who) {
-            return Some(Arc::clone(slot));
-        }
-        if map.len() >= Self::MOST {
-            // A block that is locked right now is in use.
-            map.retain(|_, slot| {
-                slot.try_lock()
-                    .map_or(true, |block| block.period == period.number)
-            });
-        }
-        let slot = Arc::default();
-        map.insert(who.clone(), Arc::clone(&slot));
-        Some(slot)
     }
 }
 

@@ -1,14 +1,14 @@
 //! OAuth client credentials (RFC 6749, section 4.4): fetches, caches and renews tokens.
 
-use std::collections::HashMap;
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
 use http::{HeaderMap, HeaderValue, StatusCode};
+use posthaste_cache::BoundedMap;
 use posthaste_model::{Clock, Timestamp};
 use serde::Deserialize;
 use url::Url;
@@ -22,6 +22,8 @@ const UNTOLD: i64 = 600;
 const MARGIN: i64 = 60;
 /// How long a failure is cached, in seconds: a dead token URL is not called for every post.
 const PATIENCE: i64 = 5;
+/// How many tokens are cached. Past that, the one used longest ago is fetched again when needed.
+const MOST: usize = 10_000;
 
 /// The credentials of a webhook for its token URL. The secret does not print.
 #[derive(Clone, PartialEq, Eq)]
@@ -59,7 +61,7 @@ pub enum TokenProblem {
 pub struct Tokens {
     clock: Clock,
     /// The inner lock is held while a token is fetched, so that many posts fetch it once.
-    slots: Mutex<HashMap<String, Arc<tokio::sync::Mutex<Option<CachedToken>>>>>,
+    slots: BoundedMap<String, Arc<tokio::sync::Mutex<Option<CachedToken>>>>,
 }
 
 struct CachedToken {
@@ -79,7 +81,7 @@ impl Tokens {
     pub fn new(clock: Clock) -> Self {
         Self {
             clock,
-            slots: Mutex::default(),
+            slots: BoundedMap::new(MOST),
         }
     }
 
@@ -107,8 +109,7 @@ impl Tokens {
 
     /// Drops the cached token of a webhook: it was deleted or its credentials changed.
     pub fn forget(&self, webhook: &str) {
-        let mut slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
-        slots.remove(webhook);
+        self.slots.remove(&webhook.to_owned());
     }
 
     /// The cached token while it is valid and not `refused`, or else a new one.
@@ -119,7 +120,9 @@ impl Tokens {
         credentials: &Credentials,
         refused: Option<&HeaderValue>,
     ) -> Result<HeaderValue, TokenProblem> {
-        let slot = self.slot(webhook);
+        let slot = self
+            .slots
+            .update(webhook.to_owned(), |slot| Arc::clone(slot));
         let mut kept = slot.lock().await;
         let now = self.clock.now();
         if let Some(kept) = kept.as_ref().filter(|kept| {
@@ -139,11 +142,6 @@ impl Tokens {
             until: self.clock.now().plus(life),
         });
         token
-    }
-
-    fn slot(&self, webhook: &str) -> Arc<tokio::sync::Mutex<Option<CachedToken>>> {
-        let mut slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
-        slots.entry(webhook.to_owned()).or_default().clone()
     }
 }
 
