@@ -30,9 +30,6 @@ pub struct App {
 impl App {
     /// Reads `TABLE_NAME`, `SEND_QUEUE_URL`, `BOUNCE_DOMAIN`, `SYSTEM_SENDER` (`no-reply` at the
     /// bounce domain), `PUBLIC_URL` (the gateway's).
-    ///
-    /// # Errors
-    /// If a required variable is missing, or one is invalid.
     pub fn from_env(platform: &Platform) -> Result<Self, Error> {
         Ok(Self {
             store: platform.store()?,

@@ -36,9 +36,6 @@ pub struct App {
 
 impl App {
     /// Reads `TABLE_NAME`, `BUCKET_NAME`, `SEARCH_DAYS`.
-    ///
-    /// # Errors
-    /// If a required variable is missing, or one is invalid.
     pub fn from_env(platform: &Platform) -> Result<Self, ConfigError> {
         Ok(Self {
             store: platform.store()?,

@@ -14,9 +14,6 @@ impl App {
     /// or a relay URL), `CONFIGURATION_SET`, `IP_POOLS`, `STACK_SECRET`, `HOSTNAME_OF_SERVICE`,
     /// `BOUNCE_DOMAIN`, `TRACKING_URL` (or else `PUBLIC_URL`: unsubscribe links require one),
     /// `RETENTION_DAYS`, `SPAM_FILTER`.
-    ///
-    /// # Errors
-    /// If a required variable is missing, or one is invalid.
     pub fn from_env(platform: &Platform) -> Result<Self, ConfigError> {
         let vars = platform.env();
         let mailer = match platform.part() {

@@ -30,9 +30,6 @@ pub struct App {
 
 impl App {
     /// Reads `TABLE_NAME`, `RETRIES_QUEUE_URL`, `STACK_SECRET`, `MAX_WEBHOOKS`.
-    ///
-    /// # Errors
-    /// If a required variable is missing, or one is invalid.
     pub fn from_env(platform: &Platform) -> Result<Self, Error> {
         let vars = platform.env();
         Ok(Self {

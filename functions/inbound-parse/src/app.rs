@@ -52,9 +52,6 @@ impl App {
 
     /// Reads `TABLE_NAME`, `BUCKET_NAME`, `INBOUND_QUEUE_URL`, `SPAM_FILTER`, `MAIL_HOSTNAME`,
     /// `RETENTION_DAYS`, `AT_ONCE`.
-    ///
-    /// # Errors
-    /// If a required variable is missing, or one is invalid.
     pub fn from_env(platform: &Platform) -> Result<Self, Error> {
         let vars = platform.env();
         let process = platform.process();

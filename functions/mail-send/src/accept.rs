@@ -96,9 +96,6 @@ async fn accept_mail(
 
 /// Accepts a mail submitted by SMTP, by the rules of mail/send, and returns its id. Once this
 /// returns, the mail is durable.
-///
-/// # Errors
-/// The errors of mail/send.
 pub async fn submit(
     app: &App,
     caller: &Caller,

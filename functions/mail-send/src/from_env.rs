@@ -6,9 +6,6 @@ use crate::{App, SendLimits, Senders, Templates};
 
 impl App {
     /// Reads `TABLE_NAME`, `SEND_QUEUE_URL`, `BUCKET_NAME` and `HORIZON_SECONDS`.
-    ///
-    /// # Errors
-    /// When one that must be there is not, or one cannot be read.
     pub fn from_env(platform: &Platform) -> Result<Self, ConfigError> {
         Ok(Self {
             store: platform.store()?,

@@ -19,9 +19,6 @@ pub struct App {
 
 impl App {
     /// Reads `TABLE_NAME` and `INBOUND_QUEUE_URL`.
-    ///
-    /// # Errors
-    /// When one is not set.
     pub fn from_env(platform: &Platform) -> Result<Self, Error> {
         Ok(Self {
             store: platform.store()?,

@@ -32,9 +32,6 @@ pub struct App {
 impl App {
     /// Reads `TABLE_NAME`, `SEND_QUEUE_URL`, `RETRIES_QUEUE_URL`, `INBOUND_QUEUE_URL`,
     /// `SWEEP_SECONDS` (of work per call, 45) and `SWEEP_AT_ONCE` (16).
-    ///
-    /// # Errors
-    /// If a required variable is missing, or one is invalid.
     pub fn from_env(platform: &Platform) -> Result<Self, Error> {
         let vars = platform.env();
         Ok(Self {

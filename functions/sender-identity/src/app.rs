@@ -35,9 +35,6 @@ impl App {
     /// Reads `TABLE_NAME`, `SEND_QUEUE_URL`, `STACK_SECRET`, `BOUNCE_DOMAIN`, `MAIL_HOST` (the
     /// bounce domain), `SPF` (`include:` and the bounce domain), `SYSTEM_SENDER` (`no-reply` at the
     /// bounce domain), `PUBLIC_URL` (the gateway's), `DELIVERY` (`ses`, or anything else).
-    ///
-    /// # Errors
-    /// If a required variable is missing, or one is invalid.
     pub fn from_env(platform: &Platform) -> Result<Self, Error> {
         let vars = platform.env();
         let bounce_domain = String::from(vars.parsed::<Hostname>("BOUNCE_DOMAIN")?);

@@ -29,9 +29,6 @@ pub struct App {
 impl App {
     /// Reads `TABLE_NAME`, `FEEDBACK_QUEUE_URL`, `EVENTS_QUEUE_URL`, `BUCKET_NAME`,
     /// `STACK_SECRET`, `BOUNCE_DOMAIN`, `AT_ONCE`.
-    ///
-    /// # Errors
-    /// If a required variable is missing, or one is invalid.
     pub fn from_env(platform: &Platform) -> Result<Self, ConfigError> {
         let vars = platform.env();
         Ok(Self {

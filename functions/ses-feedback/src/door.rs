@@ -45,9 +45,6 @@ pub(crate) fn is_for_complaints(local: &str) -> bool {
 }
 
 /// Accepts a mail for addresses of the bounce domain. The mail is durable once this returns.
-///
-/// # Errors
-/// If the mail could not be stored.
 pub async fn accept(app: &App, from: &str, to: Vec<String>, raw: Bytes) -> Result<(), Unaccepted> {
     let name = posthaste_offload::run(raw.len(), || name(&to, &raw)).await;
     let job = BounceMail {

@@ -23,9 +23,6 @@ pub struct App {
 
 impl App {
     /// Reads `TABLE_NAME`.
-    ///
-    /// # Errors
-    /// When it is not set.
     pub fn from_env(platform: &Platform) -> Result<Self, ConfigError> {
         Ok(Self {
             store: platform.store()?,

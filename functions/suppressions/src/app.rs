@@ -17,9 +17,6 @@ pub struct App {
 
 impl App {
     /// Reads `TABLE_NAME`.
-    ///
-    /// # Errors
-    /// When it is not there.
     pub fn from_env(platform: &Platform) -> Result<Self, Error> {
         Ok(Self {
             store: platform.store()?,

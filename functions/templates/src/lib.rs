@@ -29,9 +29,6 @@ pub struct App {
 
 impl App {
     /// Reads `TABLE_NAME`.
-    ///
-    /// # Errors
-    /// When it is not set.
     pub fn from_env(platform: &Platform) -> Result<Self, Error> {
         Ok(Self {
             store: platform.store()?,

@@ -31,9 +31,6 @@ pub struct App {
 
 impl App {
     /// Reads `TABLE_NAME`, `EVENTS_QUEUE_URL`, `STACK_SECRET`.
-    ///
-    /// # Errors
-    /// When one is not set or cannot be read.
     pub fn from_env(platform: &Platform) -> Result<Self, Error> {
         Ok(Self {
             store: platform.store()?,

@@ -93,9 +93,6 @@ impl App {
     /// (`true` or `false`), `WEBHOOK_DISABLE_DAYS`, `DEAD_LETTER_DAYS`, `SEARCH_DAYS` (0: no
     /// search), `AT_ONCE`, `SEND_QUEUE_URL`, `BOUNCE_DOMAIN`, `SYSTEM_SENDER` (`no-reply` at the
     /// bounce domain).
-    ///
-    /// # Errors
-    /// When one that must be there is not, or one cannot be read.
     pub fn from_env(platform: &Platform) -> Result<Self, Error> {
         const DAY: i64 = 86_400;
         let vars = platform.env();

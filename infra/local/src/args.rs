@@ -170,9 +170,6 @@ fn at_least_one(text: &str) -> Result<NonZeroUsize, String> {
 
 impl Cli {
     /// Reads a command line, the name of the program first.
-    ///
-    /// # Errors
-    /// When it is none, or asks for help.
     pub fn read(line: impl IntoIterator<Item = OsString>) -> Result<Self, clap::Error> {
         Self::try_parse_from(line).map_err(explained)
     }

@@ -63,9 +63,6 @@ impl fmt::Debug for Api {
 
 impl Api {
     /// Opens the stack that the variables of its functions name, and listens.
-    ///
-    /// # Errors
-    /// When a variable is missing or wrong, a port is in use, or the certificate does not work.
     pub async fn open(args: &Args, platform: &Platform) -> Result<Self, AwsError> {
         let gate = platform.gate().map_err(|e| AwsError::Config(e.into()))?;
         let submission = Submission {

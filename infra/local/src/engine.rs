@@ -47,9 +47,6 @@ pub struct Engine {
 
 impl Engine {
     /// Starts the queues on a file, or in memory.
-    ///
-    /// # Errors
-    /// When the file cannot be opened.
     pub fn start(file: Option<&Path>, clock: Clock) -> Result<Self, EngineError> {
         let (database, suspects) = schema::open(file, clock.now_ms())?;
         let damage = Damage::default();

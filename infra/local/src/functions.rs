@@ -15,9 +15,6 @@ pub enum Function {
 
 impl Function {
     /// Opens it by itself, as its `main` does. Its routes; `None` for a worker.
-    ///
-    /// # Errors
-    /// When a variable is missing, or cannot be read.
     pub fn open(self, platform: &Platform) -> Result<Option<Routes>, Error> {
         match self {
             Self::Http(open) => open(platform, platform.gate()?).map(Some),
@@ -72,9 +69,6 @@ pub const FUNCTIONS: [(&str, Function); 18] = [
 ];
 
 /// Every route of every function.
-///
-/// # Errors
-/// When a variable is missing, or cannot be read.
 pub fn routes(platform: &Platform, gate: &Authorizer) -> Result<Routes, Error> {
     let mut all = Routes::new(gate.clone());
     for (_, function) in FUNCTIONS {

@@ -80,9 +80,6 @@ async fn listen(
 
 impl Host {
     /// Starts the whole service.
-    ///
-    /// # Errors
-    /// When a port is in use, the data folder cannot be used, or a file cannot be read.
     #[expect(
         clippy::too_many_lines,
         reason = "one list of parts in the order they start"
@@ -238,9 +235,6 @@ impl Host {
     }
 
     /// Runs the work of the minute timer at once: for a clock that was moved.
-    ///
-    /// # Errors
-    /// When due rows could not be moved.
     pub async fn tick(&self) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
         schedule_sweep::sweep(&self.sweep, schedule_sweep::Share::ALL).await?;
         self.stop.engine.local(SEND).tick()?;

@@ -98,9 +98,6 @@ impl Mailbox {
     }
 
     /// As [`Mailbox::open`], with another limit of bytes.
-    ///
-    /// # Errors
-    /// As [`Mailbox::open`].
     pub fn open_with(
         dir: Option<PathBuf>,
         limits: MailboxLimits,

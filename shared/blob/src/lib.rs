@@ -47,9 +47,6 @@ impl From<object_store::Error> for BlobError {
 
 impl Blob {
     /// A folder, created if it is missing; stored blobs are synced to disk.
-    ///
-    /// # Errors
-    /// When the folder cannot be created or read.
     pub fn folder(root: &FsPath) -> Result<Self, BlobError> {
         let unreachable = |e: std::io::Error| BlobError::Unreachable(e.to_string());
         std::fs::create_dir_all(root).map_err(unreachable)?;
@@ -121,9 +118,6 @@ impl Blob {
     }
 
     /// Stores bytes under a name; durable once this returns.
-    ///
-    /// # Errors
-    /// When they could not be stored.
     pub async fn put(&self, name: &str, bytes: Bytes) -> Result<(), BlobError> {
         self.store()?.put(&Path::from(name), bytes.into()).await?;
         Ok(())
@@ -138,9 +132,6 @@ impl Blob {
     }
 
     /// Whether anything is stored under a name.
-    ///
-    /// # Errors
-    /// When the storage cannot be reached.
     pub async fn has(&self, name: &str) -> Result<bool, BlobError> {
         match self.store()?.head(&Path::from(name)).await {
             Ok(_) => Ok(true),
@@ -150,9 +141,6 @@ impl Blob {
     }
 
     /// Deletes a name; a no-op when it does not exist.
-    ///
-    /// # Errors
-    /// When the storage cannot be reached.
     pub async fn delete(&self, name: &str) -> Result<(), BlobError> {
         match self.store()?.delete(&Path::from(name)).await {
             Ok(()) | Err(object_store::Error::NotFound { .. }) => Ok(()),

@@ -190,9 +190,6 @@ impl Authorizer {
     }
 
     /// Whether neither this account nor one above it is disabled or suspended.
-    ///
-    /// # Errors
-    /// When the table fails.
     pub async fn is_active(&self, account: &Account) -> Result<bool, Rejection> {
         // A subuser, under a customer account, under its parent.
         const DEPTH: usize = 3;

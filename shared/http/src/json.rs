@@ -24,9 +24,6 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for JsonBody<T> {
 }
 
 /// Reads JSON; an error names the invalid field.
-///
-/// # Errors
-/// 400 in the shape of the v3 API.
 pub fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Rejection> {
     let mut json = serde_json::Deserializer::from_slice(bytes);
     let value = serde_path_to_error::deserialize(Whole(&mut json)).map_err(|e| {

@@ -47,9 +47,6 @@ impl fmt::Debug for KeyPair {
 impl KeyPair {
     /// Generates a key pair with the library's randomness. Takes a tenth of a second of computing:
     /// do not call it on a serving thread.
-    ///
-    /// # Errors
-    /// When the library fails.
     pub fn generate() -> Result<Self, DkimError> {
         let error = |_| failed("a DKIM key was not made")("no reason given".to_owned());
         let pair = rsa::KeyPair::generate(KeySize::Rsa2048).map_err(error)?;
@@ -100,9 +97,6 @@ impl fmt::Debug for Signer {
 
 impl Signer {
     /// A signer with the private half of a [`KeyPair`].
-    ///
-    /// # Errors
-    /// When the bytes are not an RSA key.
     pub fn new(domain: &str, selector: &str, private: &[u8]) -> Result<Self, DkimError> {
         let der = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(private));
         let key = RsaKey::<Sha256>::from_key_der(der)

@@ -51,9 +51,6 @@ impl fmt::Debug for Resolver {
 
 impl Resolver {
     /// The system's own name servers.
-    ///
-    /// # Errors
-    /// When the system names none.
     pub fn system() -> Result<Self, DnsError> {
         let builder = TokioResolver::builder_tokio();
         Self::build(builder.map_err(|e| DnsError::new(RecordKind::Txt, e))?)
@@ -87,9 +84,6 @@ impl Resolver {
     }
 
     /// Every record of this kind that the name has itself.
-    ///
-    /// # Errors
-    /// When the lookup failed.
     pub async fn lookup(&self, kind: RecordKind, host: &str) -> Result<DnsRecords, DnsError> {
         match self {
             Self::Zone(zone) => zone.lookup(kind, host),

@@ -80,9 +80,6 @@ pub enum BuildError {
 ///
 /// Control characters in names, subjects, file names and header values become spaces, so a caller's
 /// value cannot start another header.
-///
-/// # Errors
-/// See [`BuildError`].
 pub fn build(mail: &Outgoing<'_>, stamp: &Stamp<'_>) -> Result<Vec<u8>, BuildError> {
     check(stamp)?;
     let size: usize = mail

@@ -60,9 +60,6 @@ pub fn texts(raw: &[u8]) -> Vec<Content> {
 
 /// Writes the outgoing mail: without `Bcc` and `X-SMTPAPI`, with a `Date` and a `Message-ID`, and
 /// with the changes.
-///
-/// # Errors
-/// See [`BuildError`].
 pub fn pass_on(
     raw: &[u8],
     changes: &Changes<'_>,

@@ -39,9 +39,6 @@ pub enum InvalidAddress {
 
 impl EmailAddress {
     /// Reads an address; surrounding white space is not part of it.
-    ///
-    /// # Errors
-    /// Which part is not valid.
     pub fn parse(text: &str) -> Result<Self, InvalidAddress> {
         let text = text.trim();
         if text.chars().count() > LONGEST {

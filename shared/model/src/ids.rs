@@ -32,9 +32,6 @@ macro_rules! id {
 
         impl $name {
             /// Reads an id from external input.
-            ///
-            /// # Errors
-            /// When the text does not have the form of this id.
             pub fn parse(text: &str) -> Result<Self, InvalidId> {
                 let legal: fn(&str) -> bool = $legal;
                 if legal(text) {

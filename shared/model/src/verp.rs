@@ -46,9 +46,6 @@ impl Verp {
     }
 
     /// Reads a local part; the caller compares the mark with its own.
-    ///
-    /// # Errors
-    /// When the text is not of this form.
     pub fn parse(local: &str) -> Result<(Self, u32), InvalidVerp> {
         let lower = local.to_ascii_lowercase();
         let parts: Vec<&str> = lower.split('-').collect();

@@ -71,9 +71,6 @@ pub struct FreshLink {
 impl Notices {
     /// Reads `TABLE_NAME`, `SEND_QUEUE_URL`, `BOUNCE_DOMAIN`, `SYSTEM_SENDER` (`no-reply` at the
     /// bounce domain), `PUBLIC_URL` (the gateway's).
-    ///
-    /// # Errors
-    /// When a required variable is missing, or one cannot be read.
     pub fn open(platform: &Platform) -> Result<Self, Error> {
         Ok(Self {
             store: platform.store()?,

@@ -45,9 +45,6 @@ impl Bus {
     }
 
     /// Publishes notices.
-    ///
-    /// # Errors
-    /// When the bus did not accept all of them.
     pub async fn publish(&self, notices: &[BusEvent]) -> Result<(), QueueError> {
         // EventBridge accepts ten entries in one call.
         const BATCH: usize = 10;

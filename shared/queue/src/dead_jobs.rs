@@ -35,18 +35,12 @@ impl DeadJobs {
     }
 
     /// All of them, oldest first.
-    ///
-    /// # Errors
-    /// When the engine fails or has stopped.
     pub async fn list(&self) -> Result<Vec<DeadJob>, QueueError> {
         ask(&self.0, |done| EngineCommand::ListDead { done }).await
     }
 
     /// Puts these back on their queues, with their counts reset, and returns how many there were;
     /// durable once this returns.
-    ///
-    /// # Errors
-    /// When the engine fails or has stopped.
     pub async fn replay(&self, ids: Vec<i64>) -> Result<usize, QueueError> {
         ask(&self.0, |done| EngineCommand::Replay { ids, done }).await
     }

@@ -108,9 +108,6 @@ impl Local {
     }
 
     /// Takes up to `most` messages, waiting for the first; each is hidden for `visibility`.
-    ///
-    /// # Errors
-    /// When the engine fails or has stopped.
     pub async fn receive(
         &self,
         most: usize,
@@ -127,9 +124,6 @@ impl Local {
     }
 
     /// Deletes messages that were handled.
-    ///
-    /// # Errors
-    /// When the engine fails or has stopped.
     pub async fn delete(&self, ids: Vec<i64>) -> Result<(), QueueError> {
         let queue = self.name.clone();
         ask(&self.engine, |done| EngineCommand::Delete {
@@ -141,9 +135,6 @@ impl Local {
     }
 
     /// Notifies the engine that the clock was moved by hand.
-    ///
-    /// # Errors
-    /// When the engine has stopped.
     pub fn tick(&self) -> Result<(), QueueError> {
         let closed = |_| QueueError("the local queue engine has stopped".to_owned());
         self.engine.send(EngineCommand::Tick).map_err(closed)
@@ -151,18 +142,12 @@ impl Local {
 
     /// Makes messages visible again after a while: they wait for something external, and their
     /// receives no longer count.
-    ///
-    /// # Errors
-    /// When the engine fails or has stopped.
     pub async fn give_back(&self, ids: Vec<i64>, after: Duration) -> Result<(), QueueError> {
         self.put_back(ids, after, false).await
     }
 
     /// Makes messages that could not be handled visible again after a while: after enough failures
     /// they are dead letters.
-    ///
-    /// # Errors
-    /// When the engine fails or has stopped.
     pub async fn fail(&self, ids: Vec<i64>, after: Duration) -> Result<(), QueueError> {
         self.put_back(ids, after, true).await
     }

@@ -75,9 +75,6 @@ impl Queue {
     }
 
     /// Sends one message, to be handed out after `delay`; durable once this returns.
-    ///
-    /// # Errors
-    /// When the queue does not confirm the message.
     pub async fn send(&self, body: String, delay: Duration) -> Result<(), QueueError> {
         match &self.0 {
             QueueKind::Local(local) => local.send(vec![(body, delay)]).await,
@@ -92,9 +89,6 @@ impl Queue {
 
     /// Sends many messages. After an error some may have been accepted, so callers repeat all of
     /// them or none; every job may run twice.
-    ///
-    /// # Errors
-    /// When the queue did not accept all of them.
     pub async fn send_all(&self, messages: Vec<(String, Duration)>) -> Result<(), QueueError> {
         match &self.0 {
             QueueKind::Local(_) if messages.is_empty() => Ok(()),

@@ -74,9 +74,6 @@ impl<'a> Links<'a> {
     }
 
     /// The edits that rewrite the anchors of an HTML text.
-    ///
-    /// # Errors
-    /// When they outgrow the budget.
     pub(crate) fn anchors(
         &mut self,
         html: &str,
@@ -101,9 +98,6 @@ impl<'a> Links<'a> {
     }
 
     /// A plain text with its http and https URLs rewritten.
-    ///
-    /// # Errors
-    /// When they outgrow the budget.
     pub(crate) fn text(&mut self, text: &str, budget: &mut Budget) -> Result<String, RenderError> {
         let mut finder = linkify::LinkFinder::new();
         finder.kinds(&[linkify::LinkKind::Url]);

@@ -93,9 +93,6 @@ impl<'a> Substitutions<'a> {
     }
 
     /// `text` with every tag replaced.
-    ///
-    /// # Errors
-    /// When the copy exceeds the budget.
     pub(crate) fn apply<'t>(
         &self,
         text: &'t str,

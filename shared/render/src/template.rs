@@ -193,8 +193,6 @@ pub(crate) struct RenderedTexts {
 }
 
 impl Dynamic {
-    /// # Errors
-    /// When the texts exceed the budget.
     pub(crate) fn run(
         &self,
         data: &Data,

@@ -45,9 +45,6 @@ impl<'a> Unsubscribe<'a> {
     }
 
     /// The part with its tags replaced.
-    ///
-    /// # Errors
-    /// When the links outgrow the budget.
     pub(crate) fn fill(
         &self,
         text: &str,
@@ -113,9 +110,6 @@ impl<'a> Unsubscribe<'a> {
 
     /// The line added below a part with these filled texts; nothing when it has an unsubscribe
     /// link.
-    ///
-    /// # Errors
-    /// When it exceeds the budget.
     pub(crate) fn line(
         &self,
         filled: &[&str],

@@ -31,9 +31,6 @@ impl Env {
     }
 
     /// A required variable.
-    ///
-    /// # Errors
-    /// When it is not set.
     pub fn required(&self, name: &str) -> Result<String, ConfigError> {
         self.get(name)
             .ok_or_else(|| ConfigError::Missing(name.to_owned()))
@@ -41,18 +38,12 @@ impl Env {
 
     /// A required variable that must be readable. The error leaves out its text, which may be a
     /// secret.
-    ///
-    /// # Errors
-    /// When it is not set or cannot be read.
     pub fn parsed<T: FromStr<Err: std::fmt::Display>>(&self, name: &str) -> Result<T, ConfigError> {
         let read = self.required(name)?.parse::<T>();
         read.map_err(|e| ConfigError::Unreadable(name.to_owned(), e.to_string()))
     }
 
     /// An optional variable that must be readable if it is set.
-    ///
-    /// # Errors
-    /// When it is set to something that cannot be read.
     pub fn optional<T: FromStr<Err: std::fmt::Display>>(
         &self,
         name: &str,
@@ -64,9 +55,6 @@ impl Env {
     }
 
     /// A number that has a default and is at least 1: a limit, a time, or a concurrency.
-    ///
-    /// # Errors
-    /// When it is set to something else.
     pub fn positive<T: FromStr + PartialOrd + From<u8>>(
         &self,
         name: &str,
@@ -81,9 +69,6 @@ impl Env {
     }
 
     /// A variable that has a default.
-    ///
-    /// # Errors
-    /// When it is set to something that cannot be read.
     pub fn or_default<T: FromStr>(&self, name: &str, default: T) -> Result<T, ConfigError> {
         match self.get(name) {
             None => Ok(default),

@@ -27,9 +27,6 @@ fn block_on(life: impl Future<Output = Result<(), Error>>) -> Result<(), Error> 
 }
 
 /// Runs an HTTP function until Lambda stops it.
-///
-/// # Errors
-/// When the function cannot start or the runtime ends it.
 pub fn http(build: impl FnOnce(&Platform) -> Result<Routes, Error>) -> Result<(), Error> {
     block_on(async move {
         let router = build(&Platform::function(crate::variables()))?.into_router();
@@ -39,9 +36,6 @@ pub fn http(build: impl FnOnce(&Platform) -> Result<Routes, Error>) -> Result<()
 }
 
 /// Runs a worker until Lambda stops it: `handle` gets each event.
-///
-/// # Errors
-/// When the function cannot start or the runtime ends it.
 pub fn worker<A, I, O, F>(
     build: impl FnOnce(&Platform) -> Result<A, Error>,
     handle: impl Fn(&'static A, I) -> F,
@@ -62,9 +56,6 @@ where
 
 /// Runs a worker of queues until Lambda stops it: `handle` gets each batch. `own` names the queues
 /// that the function reads, to which jobs to retry are sent anew.
-///
-/// # Errors
-/// When the function cannot start or the runtime ends it.
 pub fn queue_worker<A, E>(
     build: impl FnOnce(&Platform) -> Result<A, E>,
     own: impl Fn(&'static A) -> Vec<&'static Queue>,

@@ -45,9 +45,6 @@ fn is_directive(text: &str) -> bool {
 }
 
 /// JSON lines, and the metrics, whatever the level of the rest. A second call is a no-op.
-///
-/// # Errors
-/// When the level cannot be read.
 pub fn to_cloudwatch(vars: &Env) -> Result<(), ConfigError> {
     let lines = JsonLogLayer {
         writer: std::io::stdout,
@@ -73,9 +70,6 @@ pub fn to_cloudwatch(vars: &Env) -> Result<(), ConfigError> {
 }
 
 /// Lines for a person, on standard error. A second call is a no-op.
-///
-/// # Errors
-/// When the level cannot be read.
 pub fn to_terminal(vars: &Env) -> Result<(), ConfigError> {
     let lines = tracing_subscriber::fmt::layer().with_writer(std::io::stderr);
     let lines = lines

@@ -147,9 +147,6 @@ impl Platform {
     }
 
     /// The address that the service writes from: `SYSTEM_SENDER`, or `no-reply` at `BOUNCE_DOMAIN`.
-    ///
-    /// # Errors
-    /// When neither is set, or the address is invalid.
     pub fn system_sender(&self) -> Result<EmailAddress, ConfigError> {
         let sender = match self.vars.get("SYSTEM_SENDER") {
             Some(sender) => sender,
@@ -164,9 +161,6 @@ impl Platform {
 
     /// The table named by `TABLE_NAME`, with `DUE_SHARDS` partitions for the due rows of one minute
     /// (16: some 16,000 of them a second).
-    ///
-    /// # Errors
-    /// When the name or the region is not set, or something cannot be read.
     pub fn store(&self) -> Result<Store, ConfigError> {
         let aws = match &self.services {
             // Its functions share the memory of which minutes are listed.
@@ -179,9 +173,6 @@ impl Platform {
     }
 
     /// The queue whose URL is in the variable `name`.
-    ///
-    /// # Errors
-    /// When the variable is not set, or is no URL.
     pub fn queue(&self, name: &str) -> Result<Queue, ConfigError> {
         Ok(match &self.services {
             Services::Aws(aws) => {
@@ -193,9 +184,6 @@ impl Platform {
     }
 
     /// The bus named by `BUS_NAME`.
-    ///
-    /// # Errors
-    /// When the variable is not set.
     pub fn bus(&self) -> Result<Bus, ConfigError> {
         Ok(match &self.services {
             Services::Aws(aws) => Bus::event_bridge(aws, &self.vars.required("BUS_NAME")?),
@@ -204,9 +192,6 @@ impl Platform {
     }
 
     /// The bucket named by `BUCKET_NAME`.
-    ///
-    /// # Errors
-    /// When the variable is not set, or is no name.
     pub fn blob(&self) -> Result<Blob, ConfigError> {
         if let Services::Local(services) = &self.services {
             return Ok(services.blob.clone());
@@ -216,18 +201,12 @@ impl Platform {
     }
 
     /// The authorizer in front of the routes, with these [`Platform::limits`].
-    ///
-    /// # Errors
-    /// When a variable cannot be read.
     pub fn gate(&self) -> Result<Authorizer, ConfigError> {
         Ok(Authorizer::new(self.store()?, self.clock(), self.limits()?))
     }
 
     /// Rate limits from `RATE_LIMIT`, `RATE_LIMIT_MAIL_SEND` (requests), `RATE_LIMIT_PERIOD`
     /// (seconds) and `RATE_LIMIT_ENDPOINTS` (see [`posthaste_http::Endpoints`]).
-    ///
-    /// # Errors
-    /// When a variable cannot be read.
     pub fn limits(&self) -> Result<RateLimits, ConfigError> {
         if let Services::Local(services) = &self.services {
             return Ok(services.limits.clone());

@@ -105,9 +105,6 @@ impl Values {
 }
 
 /// Reads a header's value.
-///
-/// # Errors
-/// The first error found.
 pub fn read(text: &str, world: &HeaderContext) -> Result<Instructions, Invalid> {
     if text.len() > LONGEST_HEADER {
         return invalid(format!("the header has more than {LONGEST_HEADER} octets"));

@@ -103,9 +103,6 @@ impl FromStr for Filter {
 
 impl Filter {
     /// Reads a filter's URL; connects to nothing.
-    ///
-    /// # Errors
-    /// When the scheme, the host or a parameter is invalid.
     pub fn parse(text: &str) -> Result<Self, InvalidFilter> {
         let text = text.trim();
         // The parser drops tabs and line ends within a URL.

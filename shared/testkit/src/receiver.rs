@@ -134,9 +134,6 @@ pub struct Receiver {
 
 impl Receiver {
     /// Listens on a free port of 127.0.0.1 and answers 200 by default.
-    ///
-    /// # Errors
-    /// When no port is available.
     pub async fn start() -> io::Result<Self> {
         let shared = Shared {
             state: Mutex::new(State {

@@ -74,17 +74,11 @@ pub struct WebhookClient {
 
 impl WebhookClient {
     /// A client that resolves names with the system's resolver.
-    ///
-    /// # Errors
-    /// When TLS cannot be set up.
     pub fn open(config: Config) -> Result<Self, ClientError> {
         Self::with_names(config, Names::system())
     }
 
     /// A client that resolves names with `names`.
-    ///
-    /// # Errors
-    /// When TLS cannot be set up.
     pub fn with_names(config: Config, names: Names) -> Result<Self, ClientError> {
         let guard = Arc::new(config.guard);
         let judged = Judged {

@@ -100,9 +100,6 @@ impl Guard {
     }
 
     /// Whether a request may go to this address.
-    ///
-    /// # Errors
-    /// The reason why it may not.
     pub fn judge(&self, address: IpAddr) -> Result<(), Refusal> {
         // `::ffff:10.0.0.1` connects to 10.0.0.1, so that is the address to check.
         let dialled = address.to_canonical();

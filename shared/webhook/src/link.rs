@@ -33,9 +33,6 @@ pub enum UrlProblem {
 /// A host given as an address, or one that can only mean this machine, is checked at once; a name
 /// is checked when it is resolved. `user:password@` is stored and sent as HTTP Basic; a fragment,
 /// which is never sent, is dropped.
-///
-/// # Errors
-/// The first rule that the text violates.
 pub fn check_url(text: &str, guard: &Guard) -> Result<Url, UrlProblem> {
     if text.len() > LONGEST_URL {
         return Err(UrlProblem::TooLong);

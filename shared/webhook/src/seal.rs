@@ -99,9 +99,6 @@ impl Sealer {
     }
 
     /// Opens a text sealed for the same place.
-    ///
-    /// # Errors
-    /// When it cannot be opened.
     pub fn open(&self, place: &str, sealed: &str) -> Result<Vec<u8>, Unopened> {
         let (id, text) = sealed.split_once('.').ok_or(Unopened)?;
         let id: u8 = id.parse().map_err(|_| Unopened)?;
@@ -115,9 +112,6 @@ impl Sealer {
     }
 
     /// Opens a signing key.
-    ///
-    /// # Errors
-    /// When it cannot be opened or is not a key.
     pub fn open_pair(&self, place: &str, sealed: &str) -> Result<KeyPair, Unopened> {
         let bytes = self.open(place, sealed)?;
         let bytes = bytes.as_slice().try_into().map_err(|_| Unopened)?;
@@ -125,9 +119,6 @@ impl Sealer {
     }
 
     /// Opens a secret that is text.
-    ///
-    /// # Errors
-    /// When it cannot be opened or is not text.
     pub fn open_text(&self, place: &str, sealed: &str) -> Result<String, Unopened> {
         String::from_utf8(self.open(place, sealed)?).map_err(|_| Unopened)
     }

@@ -35,18 +35,12 @@ impl fmt::Debug for KeyPair {
 impl KeyPair {
     /// A new pair, by trying candidates (FIPS 186-5, A.2.2). One in four thousand million fails,
     /// so a source that gives none within eight is broken.
-    ///
-    /// # Errors
-    /// When the source gives no usable bytes.
     pub fn generate(entropy: &Entropy) -> Result<Self, UnusableKey> {
         let candidates = (0..8).map(|_| Self::from_bytes(&entropy.bytes()));
         candidates.flatten().next().ok_or(UnusableKey)
     }
 
     /// The pair with this private key.
-    ///
-    /// # Errors
-    /// When the bytes are no private key.
     pub fn from_bytes(bytes: &[u8; 32]) -> Result<Self, UnusableKey> {
         let private = SigningKey::from_bytes(bytes.into()).map_err(|_| UnusableKey)?;
         let spki = private.verifying_key().to_public_key_der();

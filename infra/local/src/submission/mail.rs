@@ -71,9 +71,6 @@ pub(super) fn compose(arrived: &SubmittedMail<'_>) -> Result<Mail, SmtpReply> {
 
 /// A recipient of the envelope. Every server takes mail for its postmaster without a domain (RFC
 /// 5321, section 4.5.1); it is the one of this host.
-///
-/// # Errors
-/// When it is no address.
 pub(super) fn recipient(to: &str, hostname: &Hostname) -> Result<EmailAddress, InvalidAddress> {
     match to.eq_ignore_ascii_case(POSTMASTER) {
         true => EmailAddress::parse(&format!("{POSTMASTER}@{hostname}")),

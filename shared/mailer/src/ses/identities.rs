@@ -55,9 +55,6 @@ pub struct SesAccount {
 
 impl Ses {
     /// Lets SES sign for a domain with this key (PKCS #8), whether or not the domain is registered.
-    ///
-    /// # Errors
-    /// When SES refuses or does not answer.
     pub async fn add_domain(
         &self,
         domain: &str,
@@ -94,9 +91,6 @@ impl Ses {
 
     /// Registers an address with SES, whether or not it is registered already. SES mails a link to
     /// the address, and accepts mail from it once the link is opened.
-    ///
-    /// # Errors
-    /// When SES refuses or does not answer.
     pub async fn add_sender(&self, address: &EmailAddress) -> Result<(), SesError> {
         let client = self
             .0
@@ -117,9 +111,6 @@ impl Ses {
     }
 
     /// The state of a domain; `None` when it is not registered with SES.
-    ///
-    /// # Errors
-    /// When SES refuses or does not answer.
     pub async fn domain(&self, domain: &str) -> Result<Option<SesDomain>, SesError> {
         let client = self
             .0
@@ -151,9 +142,6 @@ impl Ses {
     }
 
     /// The status of the account: sandbox, switches, quota.
-    ///
-    /// # Errors
-    /// When SES refuses or does not answer.
     pub async fn account(&self) -> Result<SesAccount, SesError> {
         let client = self
             .0

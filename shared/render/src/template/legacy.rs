@@ -35,9 +35,6 @@ impl Legacy {
 
     /// The texts with their tags filled. A body that the request has only in the other form is
     /// converted from that (API facts 2.6: HTML from the text part).
-    ///
-    /// # Errors
-    /// When the copy exceeds its limits.
     pub(crate) fn fill(
         &self,
         brought: Brought<'_>,

@@ -24,9 +24,6 @@ pub(crate) struct Fault {
 }
 
 /// Reads a whole template.
-///
-/// # Errors
-/// The first fault.
 pub(crate) fn parse(source: &str) -> Result<Vec<Node>, Fault> {
     let mut parser = Parser {
         source,

@@ -189,9 +189,6 @@ impl<'a> Run<'a, '_> {
 }
 
 /// The value of an expression. Parentheses nest no deeper than the parser lets them.
-///
-/// # Errors
-/// When the budget is used up.
 pub(crate) fn eval<'a>(
     scope: &Scope<'a>,
     expr: &'a Expr,
@@ -254,9 +251,6 @@ pub(crate) fn eval<'a>(
 }
 
 /// The value as a template shows it.
-///
-/// # Errors
-/// When the budget is used up.
 fn shown<'v>(
     value: &'v TemplateValue<'_>,
     budget: &mut Budget,

@@ -18,9 +18,6 @@ pub(crate) type CopyId<'a> = (&'a AccountId, &'a MessageId, u32);
 type EventMembers = Map<String, Value>;
 
 /// What is appended to a row for events that are written together.
-///
-/// # Errors
-/// When an event has no form as JSON.
 pub(crate) fn list(copy: CopyId<'_>, events: &[Event]) -> Result<AttributeValue, StoreError> {
     let texts = texts(copy, events).map_err(|e| StoreError::Unreadable(e.to_string()))?;
     Ok(AttributeValue::L(texts.into_iter().map(text).collect()))
@@ -57,9 +54,6 @@ const OWN: [&str; 15] = [
 
 /// The text to store for an event that comes later than others of its copy: what differs from any
 /// of them. So it is written without reading the row.
-///
-/// # Errors
-/// When the event has no form as JSON.
 pub(crate) fn later(copy: CopyId<'_>, event: &Event) -> Result<String, StoreError> {
     let text = || -> serde_json::Result<String> {
         let mut members = compress(copy, event)?;
