@@ -1,0 +1,75 @@
+"""What the checks of the pages find, and what they let pass."""
+
+import pathlib
+import tempfile
+import unittest
+
+import page
+import words
+from service import moved
+from session import Failed, Shell, shows
+
+
+class Pages(unittest.TestCase):
+    def test_blocks_have_marks_options_and_lines(self):
+        text = "a\n```sh run needs=go\nx\n```\n\n* b\n\n  ```js save=a.js\n  y\n  ```\n\n```text output\nz\n```\n"
+        first, second, third = page.blocks(text)
+        self.assertEqual((first.line, first.mark, first.options["needs"], first.text), (2, "run", "go", "x\n"))
+        self.assertEqual((second.mark, second.options["save"], second.text), ("save", "a.js", "y\n"))
+        self.assertEqual(third.mark, "output")
+
+    def test_a_program_without_a_mark_an_unknown_one_and_a_block_without_end_are_refused(self):
+        for text in ["```sh\nx\n```\n", "```sh runs\nx\n```\n", "```sh run parse\nx\n```\n", "```text\nx\n"]:
+            with self.subTest(text), self.assertRaises(page.Broken):
+                page.blocks(text)
+
+    def test_banned_words_are_found_in_prose_only_and_over_lines(self):
+        text = "All but\nfor `the original` one.\n```text\nthe contract\n```\nThe Contract.\n"
+        found = [(line, word) for line, word, _ in words.wrong_words(text)]
+        self.assertEqual(sorted(found), [(1, "but for"), (6, "The Contract")])
+
+    def test_links_to_missing_files_and_headings_are_found(self):
+        with tempfile.TemporaryDirectory() as folder:
+            other = pathlib.Path(folder) / "other.md"
+            other.write_text("## Two words, `code`\n")
+            text = "[a](other.md) [b](other.md#two-words-code) [c](none.md)\n[d](other.md#none) [e](https://x)\n## Here\n[f](#here)"
+            here = pathlib.Path(folder) / "here.md"
+            here.write_text(text)
+            self.assertEqual(list(words.dead_links(here, text)), [(1, "none.md"), (2, "other.md#none")])
+
+    def test_ports_move_and_longer_numbers_stay(self):
+        self.assertEqual(moved("127.0.0.1:3000 30000 9000", {"3000": "1", "9000": "2"}), "127.0.0.1:1 30000 2")
+
+
+class Shells(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.shell = Shell(self.folder.name, {"PATH": "/usr/bin:/bin"})
+
+    def tearDown(self):
+        self.shell.close()
+        self.folder.cleanup()
+
+    def test_variables_outlive_a_block_and_output_is_its_own(self):
+        self.assertEqual(self.shell.run("a=1\necho one\n"), "one\n")
+        self.assertEqual(self.shell.run("echo $a\n"), "1\n")
+
+    def test_a_failed_command_and_an_unset_variable_fail_the_block(self):
+        with self.assertRaises(Failed):
+            self.shell.run("false\necho on\n")
+
+    def test_an_unset_variable_fails_the_block(self):
+        with self.assertRaises(Failed):
+            self.shell.run("echo $nothing\n")
+
+    def test_a_program_in_the_background_is_waited_for(self):
+        seen = self.shell.run("(read -t 0.2 <> <(:) || :; echo late) &\n")
+        self.assertEqual(self.shell.until(lambda seen: shows(seen, "late"), "late", seen), "late\n")
+
+    def test_output_is_compared_in_order_and_with_gaps(self):
+        self.assertTrue(shows("a 1 b\nc\nd\n", "a … b\nd"))
+        self.assertFalse(shows("c\na\n", "a\nc"))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,94 @@
+"""Checks every page that git tracks: the words, the links, the marks of its blocks, and the README's length."""
+
+import pathlib
+import re
+import subprocess
+import sys
+
+import page
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+README_LINES = 150
+
+# The words of this project's past, and those that name a person where a component acts. The right side says
+# what to write.
+BANNED = {
+    r"the contract|contract's": "the v3 API, or SendGrid",
+    r"the original": "SendGrid",
+    r"packed|unpacked": "compressed, decompressed",
+    r"later sends?": "scheduled mail",
+    r"proven senders?": "verified sender",
+    r"switche[sd] off|switch it off": "suspended, disabled",
+    r"every other day": "day-to-day operation",
+    r"but for": "except",
+    r"none of ours": "not ours",
+    r"again and again": "repeatedly",
+    r"for want of": "because … is missing",
+    r"learnt": "recorded",
+    r"whoever|nobody|somebody|himself|herself": "name the component or the role",
+    r"he|his|him": "name the component or the role",
+    r"told": "reported",
+    r"otherwise than": "unlike",
+    r"hears? (?:of|late|nothing)": "receives",
+    r"tells? (?:of|nobody)": "reports",
+}
+# GitHub shows these as they were written then.
+HISTORY = {"CHANGELOG.md"}
+
+
+def pages():
+    listed = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", "*.md"],
+        cwd=ROOT, check=True, capture_output=True, text=True,
+    )
+    return [ROOT / name for name in sorted(listed.stdout.split("\0")) if name and (ROOT / name).exists()]
+
+
+def wrong_words(text):
+    """The banned words in a page's prose, also over the end of a line: line, word, and what to write."""
+    numbers, lines = zip(*page.prose(text), strict=True) if text.strip() else ((), ())
+    whole = "\n".join(lines)
+    for pattern, better in BANNED.items():
+        pattern = rf"\b(?:{pattern})\b".replace(" ", r"\s+")
+        for found in re.finditer(pattern, whole, re.IGNORECASE):
+            yield numbers[whole.count("\n", 0, found.start())], " ".join(found.group().split()), better
+
+
+def dead_links(path, text):
+    """The links of a page that lead nowhere in the repository."""
+    for number, target in page.links(text):
+        name, _, anchor = target.partition("#")
+        to = (path.parent / name).resolve() if name else path
+        if not to.exists():
+            yield number, target
+        elif anchor and to.suffix == ".md" and anchor not in page.anchors(to.read_text(encoding="utf-8")):
+            yield number, target
+
+
+def faults(path):
+    """What is wrong with one page, one text each."""
+    text, name = path.read_text(encoding="utf-8"), path.relative_to(ROOT)
+    try:
+        page.blocks(text)
+    except page.Broken as broken:
+        yield f"{name}: {broken}"
+    for number, target in dead_links(path, text):
+        yield f"{name}:{number}: {target} leads nowhere"
+    if name.name not in HISTORY:
+        for number, word, better in wrong_words(text):
+            yield f"{name}:{number}: {word!r}; write: {better}"
+    if str(name) == "README.md" and (lines := len(text.splitlines())) > README_LINES:
+        yield f"README.md: {lines} lines; the limit is {README_LINES}"
+
+
+def main():
+    listed = pages()
+    found = [fault for path in listed for fault in faults(path)]
+    for fault in found:
+        print(fault)
+    print(f"pages: {len(listed)}, faults: {len(found)}")
+    return 1 if found or not listed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
