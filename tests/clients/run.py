@@ -5,7 +5,7 @@ Only the host is changed in the clients; what they send is read back from the re
 through the mailbox and compared. Installs the clients from the lock files beside it, builds the
 binary unless one is given, starts it on free ports, and closes with a line like
 
-    clients: 48 passed, 0 failed
+    clients: N passed, 0 failed
 
 The exit code is 0 only when nothing failed.
 """

@@ -13,7 +13,7 @@ README_LINES = 150
 # The words of this project's past, and those that name a person where a component acts. The right side says
 # what to write.
 BANNED = {
-    r"the contract|contract's": "the v3 API, or SendGrid",
+    r"contracts?": "the v3 API, or SendGrid",
     r"the original": "SendGrid",
     r"packed|unpacked": "compressed, decompressed",
     r"later sends?": "scheduled mail",

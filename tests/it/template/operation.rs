@@ -18,7 +18,7 @@ const READ: [&str; 5] = [
     "FeedbackQueue",
 ];
 
-/// What is kept when the stack is deleted: infra/README.md says how to end it.
+/// What is kept when the stack is deleted: infra/OPERATIONS.md says how to delete it.
 const KEPT: [&str; 8] = [
     "Bucket",
     "EventsDeadLetters",
@@ -218,7 +218,7 @@ fn a_deleted_stack_leaves_what_cannot_be_made_again() {
         }
     }
     assert_eq!(kept, BTreeSet::from(KEPT));
-    let told = fs::read_to_string(read::root().join("infra/README.md")).unwrap();
+    let told = fs::read_to_string(read::root().join("infra/OPERATIONS.md")).unwrap();
     let told = told
         .split("**Delete everything")
         .nth(1)
@@ -226,7 +226,7 @@ fn a_deleted_stack_leaves_what_cannot_be_made_again() {
     for name in KEPT {
         assert!(
             told.contains(name),
-            "infra/README.md: how {name} is deleted"
+            "infra/OPERATIONS.md: how {name} is deleted"
         );
     }
 }
