@@ -13,7 +13,7 @@ pub enum Command {
         /// Account: its id, or its user name where only one has it
         account: String,
     },
-    /// Give a fresh allowance of so many mails, once or again and again
+    /// Give a fresh allowance of so many mails, once, or in each period
     Set {
         /// Account: its id, or its user name where only one has it
         account: String,

@@ -22,7 +22,7 @@ pub enum CommandError {
     Queue(#[from] QueueError),
     #[error(transparent)]
     Ses(#[from] SesError),
-    #[error("nobody was told of it, run it again: {0}")]
+    #[error("its webhooks were not notified, run it again: {0}")]
     Untold(String),
     #[error("not everything was erased, run it again: {0}")]
     Unerased(String),

@@ -63,7 +63,7 @@ pub enum Command {
     /// Create, list and revoke API keys
     #[command(subcommand)]
     Key(key::Command),
-    /// Show an account's IP allow list, or clear it for an owner who locked himself out
+    /// Show an account's IP allow list, or clear it for an owner who is locked out
     #[command(subcommand)]
     Access(access::Command),
     /// How much an account may send
