@@ -1,17 +1,22 @@
-//! The dependencies of the worker.
+//! The dependencies of the worker, from environment variables.
 
 use std::sync::Arc;
 
 use posthaste_blob::Blob;
-use posthaste_mailer::Mailer;
+use posthaste_mailer::{Mailer, Pools, RelayUrl, Ses, Smtp, SmtpConfig};
 use posthaste_model::{
     AccountId, Clock, Entropy, Hostname, LEAVE_MAILBOX, MessageId, PublicUrl, Verp,
 };
 use posthaste_queue::Queue;
 use posthaste_render::KeyRing;
+use posthaste_runtime::{ConfigError, Platform};
 use posthaste_store::Store;
 
-use crate::{AccountCache, CopyMemory, Dkim, Spam, Templates};
+use crate::account::AccountCache;
+use crate::cost::CopyMemory;
+use crate::dkim::Dkim;
+use crate::spam::Spam;
+use crate::template::Templates;
 
 /// The dependencies of `delivery`.
 #[derive(Clone)]
@@ -60,6 +65,14 @@ pub struct Identity {
 }
 
 impl Identity {
+    fn from_env(platform: &Platform) -> Result<Self, ConfigError> {
+        let vars = platform.env();
+        Ok(Self {
+            hostname: vars.parsed("HOSTNAME_OF_SERVICE")?,
+            bounce_domain: vars.optional("BOUNCE_DOMAIN")?,
+        })
+    }
+
     /// The address that receives unsubscribe mails; `None` without a bounce domain.
     pub(crate) fn leave_mailbox(&self) -> Option<String> {
         let domain = self.bounce_domain.as_ref()?;
@@ -68,6 +81,54 @@ impl Identity {
 }
 
 impl App {
+    /// Reads `TABLE_NAME`, `SEND_QUEUE_URL`, `EVENTS_QUEUE_URL`, `BUCKET_NAME`, `DELIVERY` (`ses`
+    /// or a relay URL), `CONFIGURATION_SET`, `IP_POOLS`, `STACK_SECRET`, `HOSTNAME_OF_SERVICE`,
+    /// `BOUNCE_DOMAIN`, `TRACKING_URL` (or else `PUBLIC_URL`: unsubscribe links require one),
+    /// `RETENTION_DAYS`, `SPAM_FILTER`.
+    pub fn from_env(platform: &Platform) -> Result<Self, ConfigError> {
+        let vars = platform.env();
+        let mailer = match platform.part() {
+            Some(mailer) => mailer,
+            None => mailer(platform)?,
+        };
+        let spam = match platform.part::<Spam>() {
+            Some(spam) => Some(spam),
+            None => vars.optional("SPAM_FILTER")?.map(Spam::new),
+        };
+        let process = platform.process();
+        let days: i64 = vars.positive("RETENTION_DAYS", 30)?;
+        let public_url = vars.optional::<PublicUrl>("PUBLIC_URL")?;
+        let store = platform.store()?;
+        Ok(Self {
+            accounts: Arc::new(AccountCache::new(store.clone(), platform.clock())),
+            store,
+            send: platform.queue("SEND_QUEUE_URL")?,
+            events: platform.queue("EVENTS_QUEUE_URL")?,
+            blob: platform.blob()?,
+            // SES signs by itself, with the same keys.
+            dkim: match mailer {
+                Mailer::Ses(_) => None,
+                Mailer::Smtp(_) => Some(Dkim::new(Arc::new(vars.parsed("STACK_SECRET")?))),
+            },
+            mailer,
+            clock: platform.clock(),
+            entropy: platform.entropy(),
+            keys: vars.parsed::<KeyRing>("STACK_SECRET")?,
+            identity: match platform.part() {
+                Some(identity) => identity,
+                None => Identity::from_env(platform)?,
+            },
+            spam,
+            templates: Templates::default(),
+            owner: process.name,
+            single_process: process.is_single,
+            concurrency: vars.positive("AT_ONCE", 10)?,
+            tracking: vars.optional("TRACKING_URL")?.or(public_url),
+            retention: days.saturating_mul(86_400),
+            memory: CopyMemory::default(),
+        })
+    }
+
     /// The Message-ID of a copy, without angle brackets.
     pub(crate) fn message_id(&self, message: &MessageId, recipient: u32) -> String {
         format!("{message}.{recipient}@{}", self.identity.hostname)
@@ -90,4 +151,16 @@ impl App {
         let mark = self.keys.mark(&verp.claim());
         format!("{}@{domain}", verp.local(mark))
     }
+}
+
+fn mailer(platform: &Platform) -> Result<Mailer, ConfigError> {
+    let vars = platform.env();
+    if vars.required("DELIVERY")? != "ses" {
+        let relay: RelayUrl = vars.parsed("DELIVERY")?;
+        return Ok(Mailer::Smtp(Smtp::new(SmtpConfig::new(relay))));
+    }
+    let pools = vars.optional::<Pools>("IP_POOLS")?.unwrap_or_default();
+    let set = vars.get("CONFIGURATION_SET");
+    let aws = platform.aws("DELIVERY")?;
+    Ok(Mailer::Ses(Ses::with_pools(aws, set, pools)))
 }

@@ -1,64 +1,29 @@
-//! One recipient's copy: claim, render, compose, hand over, record.
+//! One recipient's copy: claim, render, compose, hand over.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use posthaste_identity::Signer;
 use posthaste_mailer::{Envelope, Tags};
 use posthaste_mime::{BuildError, LARGEST_MAIL, Outgoing, Stamp};
-use posthaste_model::{Event, Mail, Mailbox, Masked, RecipientCopy, Span};
-use posthaste_queue::{Disposition, Job, LONGEST_DELAY, QueueError};
-use posthaste_render::{Compiled, Effective, Input, Links, MAX_OUTPUT, Rendered};
-use posthaste_store::{
-    AccountSettings, AttemptOutcome, Claim, Claimant, CopyState, Described, Due, StoreError,
-};
+use posthaste_model::{AccountId, EmailAddress, Event, Mail, Mailbox, Masked, RecipientCopy};
+use posthaste_queue::Job;
+use posthaste_render::{Compiled, Input, Links, MAX_OUTPUT, Rendered};
+use posthaste_store::{Claim, Claimant, CopyState, Described, StoreError};
 
-use crate::cost::{carried_size, rendered_size, texts_size};
+use crate::App;
+use crate::account::OVER_QUOTA;
+use crate::context::{JobContext, LEASE, WorkError};
+use crate::cost::{Room, carried_size, rendered_size, texts_size};
 use crate::outcome::{EventContext, RecordResult};
-use crate::retry::pause;
-use crate::{App, RetryReason};
-
-/// The duration of a claim in seconds: longer than the longest hand-over can take
-/// (`posthaste_mailer::Timeouts::total`) and what comes before it.
-pub(crate) const LEASE: i64 = 900;
+use crate::record::{finish, replayed_events};
+use crate::spam::SPAM_CONTENT;
 
 /// Why a copy that exceeds the size limit of a mail is dropped.
 const TOO_LARGE: &str = "the composed mail is not below 30 MiB";
 
-/// An error that a later run of the same job may resolve.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum WorkError {
-    #[error(transparent)]
-    Store(#[from] StoreError),
-    #[error(transparent)]
-    Queue(#[from] QueueError),
-    #[error("the next attempt has no form on the queue: {0}")]
-    Job(#[from] posthaste_queue::JobError),
-    #[error("somebody else is handing this copy over")]
-    Busy,
-}
-
-impl WorkError {
-    /// Whether the error is transient.
-    pub(crate) fn disposition(&self) -> Disposition {
-        match self {
-            Self::Job(_) => Disposition::Fail,
-            Self::Store(error) if !error.is_transient() => Disposition::Fail,
-            Self::Store(_) | Self::Queue(_) | Self::Busy => Disposition::Retry,
-        }
-    }
-}
-
-/// What all copies of a job share.
-#[derive(Clone, Copy)]
-pub(crate) struct JobContext<'a> {
-    pub(crate) job: &'a Job,
-    pub(crate) mail: &'a Mail,
-    /// The settings of the account.
-    pub(crate) settings: &'a AccountSettings,
-    /// The settings that apply to this mail.
-    pub(crate) effective: &'a Effective,
-}
+/// Seconds after which no job of a mail can remain: scheduled 72 hours ahead, and retried for 72
+/// more.
+const OVER: i64 = 6 * 86_400;
 
 /// Advances one copy by one step and returns the result. The copy is made with a template, without
 /// one, or not at all: then it is dropped for that reason.
@@ -70,22 +35,14 @@ pub(crate) async fn deliver(
 ) -> Result<Vec<Event>, WorkError> {
     let JobContext { job, mail, .. } = order;
     let which = (&job.account, &job.message, copy.recipient);
-    let carried = carried_size(mail);
     let mut room = None;
     let rendered = match made {
         Err(reason) => Err(reason.to_owned()),
-        Ok(template) => {
-            let size = rendered_size(order, copy, template);
-            let held = room.insert(app.memory.room(size.min(MAX_OUTPUT) + carried).await);
-            let rendering = || render(app, order, copy, template);
-            let rendered = posthaste_offload::run(size, rendering).await;
-            held.shrink(rendered.as_ref().map_or(0, texts_size) + carried);
-            rendered
-        }
+        Ok(template) => render_in_room(app, order, copy, template, &mut room).await,
     };
     let from = &mail.from_of(copy.personalization).email;
     // Before the claim: a table that fails here costs a repeat, not the copy.
-    let signer = crate::dkim::signer(app, &job.account, from).await?;
+    let signer = signer(app, &job.account, from).await?;
     let subject = rendered.as_ref().map_or("", |r| &r.subject);
     let email = copy.mailbox.email.as_str();
     let message_id = crate::submitted::message_id(mail);
@@ -101,7 +58,7 @@ pub(crate) async fn deliver(
         single_process: app.single_process,
         now: app.clock.now(),
         lease: LEASE,
-        retention: crate::erased::retention(app, job, copy).await?,
+        retention: retention(app, job, copy).await?,
     };
     match app.store.claim(which, job.attempt, who, &described).await? {
         Claim::Won => {}
@@ -117,7 +74,10 @@ pub(crate) async fn deliver(
         personalization: copy.personalization,
         now,
     };
-    let rendered = crate::credits::charge_credit(app, (job, mail), rendered).await?;
+    let rendered = match rendered {
+        Ok(_) if !app.accounts.charge_credit(job, mail).await? => Err(OVER_QUOTA.to_owned()),
+        rendered => rendered,
+    };
     let processed = (job.attempt == 0).then(|| about(app.clock.now_ms()).processed());
     let end = match rendered {
         Err(reason) => about(app.clock.now_ms()).dropped(&reason),
@@ -127,23 +87,55 @@ pub(crate) async fn deliver(
     finish(app, job, copy.recipient, processed, end).await
 }
 
-/// An earlier run brought the copy this far: its events may not have been published.
-pub(crate) async fn replayed_events(
+/// The signer for mail of this sender; `None` when the relay signs, or no domain of the account
+/// covers the address.
+async fn signer(
     app: &App,
-    job: &Job,
-    recipient: u32,
-) -> Result<Vec<Event>, WorkError> {
-    let row = app
-        .store
-        .recipient(&job.account, &job.message, recipient)
-        .await?;
-    let events = row.map(|row| row.events()).unwrap_or_default();
-    let mine = |event: &Event| {
-        event
-            .id
-            .contains(&format!("-{}-{}", job.attempt, job.message))
-    };
-    Ok(events.into_iter().filter(mine).collect())
+    account: &AccountId,
+    from: &EmailAddress,
+) -> Result<Option<Arc<Signer>>, StoreError> {
+    match &app.dkim {
+        Some(dkim) => {
+            let asked = (account, from);
+            dkim.signer(&app.store, asked, app.clock.now_ms()).await
+        }
+        None => Ok(None),
+    }
+}
+
+/// Seconds for which the table stores the copy's row.
+///
+/// A copy to an address that was erased while its job waited is sent: a request to erase stored data
+/// does not cancel scheduled mail. But the data stored about it expires as soon as no job can need
+/// it, whatever retention is configured.
+async fn retention(app: &App, job: &Job, copy: RecipientCopy<'_>) -> Result<i64, StoreError> {
+    if job.due.is_none() && job.attempt == 0 {
+        // The job has not waited, so no erasure can have happened in between.
+        return Ok(app.retention);
+    }
+    let email = copy.mailbox.email.folded();
+    let erased = app.store.erased_at(&job.account, &email).await?;
+    Ok(match erased {
+        Some(at) if at >= job.accepted.seconds() => app.retention.min(OVER),
+        Some(_) | None => app.retention,
+    })
+}
+
+/// Renders the copy once there is memory for it, which `room` holds until the copy is handed over.
+async fn render_in_room(
+    app: &App,
+    order: JobContext<'_>,
+    copy: RecipientCopy<'_>,
+    template: Option<&Compiled>,
+    room: &mut Option<Room>,
+) -> Result<Rendered, String> {
+    let carried = carried_size(order.mail);
+    let size = rendered_size(order, copy, template);
+    let held = room.insert(app.memory.room(size.min(MAX_OUTPUT) + carried).await);
+    let rendering = || render(app, order, copy, template);
+    let rendered = posthaste_offload::run(size, rendering).await;
+    held.shrink(rendered.as_ref().map_or(0, texts_size) + carried);
+    rendered
 }
 
 fn render(
@@ -246,8 +238,8 @@ async fn hand_over<'a>(
             return about(app.clock.now_ms()).unbuilt();
         }
     };
-    if crate::spam::is_spam(app, job, order.settings, &bytes).await {
-        return about(app.clock.now_ms()).dropped(crate::spam::SPAM_CONTENT);
+    if is_spam(app, order, &bytes).await {
+        return about(app.clock.now_ms()).dropped(SPAM_CONTENT);
     }
     let envelope = envelope(app, order, copy, &rendered);
     let begun = app.clock.now_ms();
@@ -258,6 +250,18 @@ async fn hand_over<'a>(
         "message {} was offered to {}", job.message, Masked(&copy.mailbox.email.wire())
     );
     about(now).end(attempt)
+}
+
+/// Whether the filter blocks the mail. It is asked at the first attempt.
+async fn is_spam(app: &App, order: JobContext<'_>, bytes: &[u8]) -> bool {
+    let JobContext { job, settings, .. } = order;
+    match app.spam.as_ref().filter(|_| job.attempt == 0) {
+        Some(spam) => {
+            let now = app.clock.now_ms();
+            spam.blocks((&job.message, bytes), settings, now).await
+        }
+        None => false,
+    }
 }
 
 /// The size limit of a copy in octets. A mail submitted whole was measured on arrival: headers
@@ -292,83 +296,4 @@ fn envelope(
             recipient: copy.recipient,
         },
     }
-}
-
-/// Queues the retry, then records this attempt: in the opposite order a crash in between would lose
-/// the copy; in this order the claim absorbs the second job.
-async fn finish(
-    app: &App,
-    job: &Job,
-    recipient: u32,
-    processed: Option<Event>,
-    end: RecordResult,
-) -> Result<Vec<Event>, WorkError> {
-    let told = end.event.as_ref();
-    let email = told.map(|event| Masked(&event.email).to_string());
-    let email = email.unwrap_or_default();
-    let message = &job.message;
-    let state = end.state;
-    if let Some(cause) = end.retry {
-        let patience = RetryReason::from(cause);
-        let wait = pause(patience, job.attempt, app.entropy.below(100));
-        let why = told.and_then(|event| event.response.as_deref());
-        let why = why.unwrap_or_default();
-        match patience {
-            RetryReason::Relay => {
-                tracing::info!(target: "metrics", relay_trouble = 1_u64);
-                tracing::error!(message.id = %message, attempt.no = job.attempt, "the relay does not take message {message}: {why}");
-            }
-            RetryReason::Recipient => {
-                tracing::info!(message.id = %message, attempt.no = job.attempt, "message {message} to {email} was deferred");
-            }
-        }
-        let next = Job {
-            attempt: job.attempt + 1,
-            spans: vec![Span {
-                from: recipient,
-                to: recipient + 1,
-            }],
-            ..job.clone()
-        };
-        again(app, &next, recipient, wait).await?;
-    } else {
-        let kind = told.map(|event| event.kind.wire());
-        tracing::debug!(message.id = %message, attempt.no = job.attempt, event.kind = kind, "message {message} to {email}: {state:?}");
-    }
-    let events: Vec<Event> = processed.into_iter().chain(end.event).collect();
-    let outcome = AttemptOutcome {
-        state,
-        now: app.clock.now(),
-        events: &events,
-    };
-    let which = (&job.account, &job.message, recipient);
-    match app.store.record(which, job.attempt, &outcome).await {
-        // It was handed over: the event still says so.
-        Err(error) if error.is_permanent() => {
-            let what = format!("how message {message} ended cannot be recorded");
-            crate::unrecordable::alarm(&what, &error);
-        }
-        recorded => {
-            recorded?;
-        }
-    }
-    Ok(events)
-}
-
-/// Schedules the retry: with the queue's own delay, or as a due row.
-async fn again(app: &App, next: &Job, recipient: u32, wait: Duration) -> Result<(), WorkError> {
-    let text = next.to_text()?;
-    if wait <= LONGEST_DELAY {
-        return Ok(app.send.send(text, wait).await?);
-    }
-    let seconds = i64::try_from(wait.as_secs()).unwrap_or(i64::MAX);
-    let at = app.clock.now().plus(seconds);
-    let due = Due::send(
-        at,
-        &next.account,
-        (&next.message, recipient, next.attempt),
-        text,
-    );
-    let near = app.store.defer(vec![due], &app.clock).await?;
-    Ok(app.send.send_all(near).await?)
 }

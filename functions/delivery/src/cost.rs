@@ -8,7 +8,7 @@ use posthaste_offload::INLINE;
 use posthaste_render::{Compiled, Rendered};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use crate::copy::JobContext;
+use crate::context::JobContext;
 
 /// Bytes of all copies of this process that are made or handed over. A function has 512 MB.
 const MOST_BYTES: usize = 192 << 20;
@@ -136,7 +136,7 @@ mod tests {
         let longest = posthaste_mailer::Timeouts::default().total().as_secs();
         // Composing and the spam filter come before it.
         assert!(
-            longest + 45 <= crate::copy::LEASE.unsigned_abs(),
+            longest + 45 <= crate::context::LEASE.unsigned_abs(),
             "{longest}"
         );
     }

@@ -5,11 +5,9 @@ use std::sync::Arc;
 
 use posthaste_http::Cache;
 use posthaste_identity::{Signer, place};
-use posthaste_model::{AccountId, EmailAddress};
-use posthaste_store::{Domain, StoreError};
+use posthaste_model::{AccountId, EmailAddress, Millis};
+use posthaste_store::{Domain, Store, StoreError};
 use posthaste_webhook::Sealer;
-
-use crate::App;
 
 /// The signer found for an account and a sender's domain.
 type Signers = Cache<(AccountId, String), Option<Arc<Signer>>>;
@@ -35,9 +33,26 @@ impl Dkim {
         Self { sealer, known }
     }
 
+    /// The signer for mail of this sender; `None` when no domain of the account covers the address.
+    pub(crate) async fn signer(
+        &self,
+        store: &Store,
+        (account, from): (&AccountId, &EmailAddress),
+        now: Millis,
+    ) -> Result<Option<Arc<Signer>>, StoreError> {
+        let asked = (account.clone(), from.ascii_domain());
+        if let Some(known) = self.known.get(&asked, now) {
+            return Ok(known);
+        }
+        let domain = store.valid_domain(account, &asked.1).await?;
+        let signer = domain.and_then(|domain| self.open(&domain));
+        self.known.put(asked, signer.clone(), now);
+        Ok(signer)
+    }
+
     /// The signer of a domain. If a key cannot be opened, the mail is sent unsigned and an error is
     /// logged.
-    fn signer(&self, domain: &Domain) -> Option<Arc<Signer>> {
+    fn open(&self, domain: &Domain) -> Option<Arc<Signer>> {
         let key = domain.keys.first()?;
         let (account, name) = (&domain.account, &domain.domain);
         let place = place(account, domain.id, &key.selector);
@@ -57,26 +72,6 @@ impl Dkim {
             }
         }
     }
-}
-
-/// The signer for mail of this sender; `None` when the relay signs, or no domain of the account
-/// covers the address.
-pub(crate) async fn signer(
-    app: &App,
-    account: &AccountId,
-    from: &EmailAddress,
-) -> Result<Option<Arc<Signer>>, StoreError> {
-    let Some(dkim) = &app.dkim else {
-        return Ok(None);
-    };
-    let (asked, now) = ((account.clone(), from.ascii_domain()), app.clock.now_ms());
-    if let Some(known) = dkim.known.get(&asked, now) {
-        return Ok(known);
-    }
-    let domain = app.store.valid_domain(account, &asked.1).await?;
-    let signer = domain.and_then(|domain| dkim.signer(&domain));
-    dkim.known.put(asked, signer.clone(), now);
-    Ok(signer)
 }
 
 /// The mail, signed if there is a signer.

@@ -8,27 +8,24 @@
 
 mod account;
 mod app;
+mod context;
 mod copy;
 mod cost;
 mod count;
-mod credits;
 mod dkim;
-mod erased;
-mod from_env;
 mod lists;
 mod outcome;
-mod retry;
+mod record;
 mod spam;
 mod submitted;
 mod template;
-mod unrecordable;
 mod work;
 
 pub use account::AccountCache;
 pub use app::{App, Identity};
 pub use cost::CopyMemory;
 pub use dkim::Dkim;
-pub use retry::{RetryReason, pause};
+pub use outcome::{RetryReason, pause};
 pub use spam::Spam;
 pub use template::Templates;
 pub use work::handle;

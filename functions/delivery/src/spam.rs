@@ -8,11 +8,9 @@
 use std::sync::Arc;
 
 use posthaste_http::Cache;
-use posthaste_queue::Job;
+use posthaste_model::{MessageId, Millis};
 use posthaste_spam::{Filter, SpamError, SpamScore};
 use posthaste_store::{AccountSettings, SpamCheck};
-
-use crate::App;
 
 /// The reason of SPEC, "Events".
 pub(crate) const SPAM_CONTENT: &str = "Spam Content";
@@ -30,32 +28,33 @@ impl Spam {
         let trouble = Arc::default();
         Self { filter, trouble }
     }
-}
 
-/// Whether the mail is blocked as spam.
-pub(crate) async fn is_spam(app: &App, job: &Job, settings: &AccountSettings, mail: &[u8]) -> bool {
-    let Some(spam) = app.spam.as_ref().filter(|_| job.attempt == 0) else {
-        return false;
-    };
-    let now = app.clock.now_ms();
-    if spam.trouble.get(&(), now).is_some() {
-        return false;
-    }
-    match spam.filter.score(mail).await {
-        Ok(verdict) => reaches(&verdict, settings.spam_check),
-        Err(error @ SpamError::TooLarge) => {
-            tracing::debug!(message.id = %job.message, "message {} is not checked for spam: {error}", job.message);
-            false
+    /// Whether the mail is blocked as spam.
+    pub(crate) async fn blocks(
+        &self,
+        (message, mail): (&MessageId, &[u8]),
+        settings: &AccountSettings,
+        now: Millis,
+    ) -> bool {
+        if self.trouble.get(&(), now).is_some() {
+            return false;
         }
-        Err(
-            error @ (SpamError::Timeout
-            | SpamError::Unreachable(_)
-            | SpamError::Refused(_)
-            | SpamError::Garbled),
-        ) => {
-            spam.trouble.put((), (), now);
-            tracing::error!(error = %error, "mails leave unchecked for spam for now: {error}");
-            false
+        match self.filter.score(mail).await {
+            Ok(verdict) => reaches(&verdict, settings.spam_check),
+            Err(error @ SpamError::TooLarge) => {
+                tracing::debug!(message.id = %message, "message {message} is not checked for spam: {error}");
+                false
+            }
+            Err(
+                error @ (SpamError::Timeout
+                | SpamError::Unreachable(_)
+                | SpamError::Refused(_)
+                | SpamError::Garbled),
+            ) => {
+                self.trouble.put((), (), now);
+                tracing::error!(error = %error, "mails leave unchecked for spam for now: {error}");
+                false
+            }
         }
     }
 }

@@ -3,15 +3,13 @@
 use std::sync::Arc;
 
 use posthaste_http::Cache;
-use posthaste_model::{AccountId, Mail, TemplateId};
-use posthaste_queue::Job;
+use posthaste_model::{AccountId, Millis, TemplateId};
 use posthaste_render::{CompileError, Compiled, Generation, TemplateVersion};
-use posthaste_store::StoreError;
+use posthaste_store::{Store, StoreError};
 
-use crate::App;
-
-/// Compiled templates by account and template id.
-pub type Templates = Arc<Cache<(AccountId, String), Arc<Compiled>>>;
+/// Compiled templates by account and template id; clones share them.
+#[derive(Clone, Debug, Default)]
+pub struct Templates(Arc<Cache<(AccountId, String), Arc<Compiled>>>);
 
 /// The number of lookups of a text that is replaced while it is read.
 const MAX_ATTEMPTS: u32 = 3;
@@ -30,45 +28,44 @@ pub(crate) enum NoTemplate {
     Uncompiled(String, CompileError),
 }
 
-/// The template that renders the mail's copies; `None` when the mail names none.
-pub(crate) async fn of(
-    app: &App,
-    job: &Job,
-    mail: &Mail,
-) -> Result<Option<Arc<Compiled>>, NoTemplate> {
-    let Some(name) = &mail.template_id else {
-        return Ok(None);
-    };
-    let asked = (job.account.clone(), name.clone());
-    let now = app.clock.now_ms();
-    if let Some(known) = app.templates.get(&asked, now) {
-        return Ok(Some(known));
+impl Templates {
+    /// The template of an account by its id.
+    pub(crate) async fn compiled(
+        &self,
+        store: &Store,
+        (account, name): (&AccountId, &str),
+        now: Millis,
+    ) -> Result<Arc<Compiled>, NoTemplate> {
+        let asked = (account.clone(), name.to_owned());
+        if let Some(known) = self.0.get(&asked, now) {
+            return Ok(known);
+        }
+        let gone = |why: &str| NoTemplate::Gone(format!("template {name} {why}"));
+        let id = TemplateId::parse(name).map_err(|_| gone("does not exist"))?;
+        for _ in 0..MAX_ATTEMPTS {
+            let found = store.template(account, &id).await?;
+            let template = found.ok_or_else(|| gone("does not exist any more"))?;
+            let version = template.active();
+            let version = version.ok_or_else(|| gone("has no active version any more"))?;
+            let Some(texts) = store.texts(account, &version.texts).await? else {
+                continue;
+            };
+            let size = texts.html_content.len() + texts.plain_content.len();
+            let compiling = || {
+                Compiled::compile(&TemplateVersion {
+                    generation: Generation::of(&id),
+                    subject: &version.subject,
+                    html_content: &texts.html_content,
+                    plain_content: &texts.plain_content,
+                    generate_plain_content: version.generate_plain_content,
+                })
+            };
+            let compiled = posthaste_offload::run(size, compiling).await;
+            let compiled =
+                Arc::new(compiled.map_err(|e| NoTemplate::Uncompiled(name.to_owned(), e))?);
+            self.0.put_large(asked, Arc::clone(&compiled), size, now);
+            return Ok(compiled);
+        }
+        Err(NoTemplate::Store(StoreError::Contended(name.to_owned())))
     }
-    let gone = |why: &str| NoTemplate::Gone(format!("template {name} {why}"));
-    let id = TemplateId::parse(name).map_err(|_| gone("does not exist"))?;
-    for _ in 0..MAX_ATTEMPTS {
-        let found = app.store.template(&job.account, &id).await?;
-        let template = found.ok_or_else(|| gone("does not exist any more"))?;
-        let version = template.active();
-        let version = version.ok_or_else(|| gone("has no active version any more"))?;
-        let Some(texts) = app.store.texts(&job.account, &version.texts).await? else {
-            continue;
-        };
-        let size = texts.html_content.len() + texts.plain_content.len();
-        let compiling = || {
-            Compiled::compile(&TemplateVersion {
-                generation: Generation::of(&id),
-                subject: &version.subject,
-                html_content: &texts.html_content,
-                plain_content: &texts.plain_content,
-                generate_plain_content: version.generate_plain_content,
-            })
-        };
-        let compiled = posthaste_offload::run(size, compiling).await;
-        let compiled = Arc::new(compiled.map_err(|e| NoTemplate::Uncompiled(name.clone(), e))?);
-        app.templates
-            .put_large(asked, Arc::clone(&compiled), size, now);
-        return Ok(Some(compiled));
-    }
-    Err(NoTemplate::Store(StoreError::Contended(name.clone())))
 }

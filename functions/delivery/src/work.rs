@@ -1,5 +1,6 @@
 //! Processes a batch of queue messages.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::StreamExt as _;
@@ -17,9 +18,10 @@ use posthaste_store::{Due, ScheduledMail, StoreError};
 use tracing::field::display;
 
 use crate::App;
-use crate::copy::{JobContext, WorkError, deliver};
+use crate::context::{JobContext, WorkError};
+use crate::copy::deliver;
+use crate::record::{alarm, drop_copy};
 use crate::template::NoTemplate;
-use crate::unrecordable;
 
 /// A job with more recipients than this is split into ranges first, so that no invocation runs past
 /// half its timeout.
@@ -55,7 +57,7 @@ async fn publish(app: &App, events: &[Event]) -> Result<(), WorkError> {
     match app.store.apply_suppressions(events).await {
         // The lists miss an address; the events are still published.
         Err(error) if error.is_permanent() => {
-            unrecordable::alarm("the suppression lists miss an address", &error);
+            alarm("the suppression lists miss an address", &error);
         }
         learnt => learnt?,
     }
@@ -109,7 +111,7 @@ async fn work(app: &App, record: &SqsMessage) -> (Disposition, Vec<Event>) {
     }
     let template = match dropped {
         Some(reason) => Err(reason),
-        None => match crate::template::of(app, &job, &mail).await {
+        None => match template(app, &job, &mail).await {
             Ok(template) => Ok(template),
             Err(NoTemplate::Gone(reason)) => Err(reason),
             Err(error) => return without_template(app, (&job, &mail), copies, error).await,
@@ -120,6 +122,16 @@ async fn work(app: &App, record: &SqsMessage) -> (Disposition, Vec<Event>) {
         .map(Option::as_deref)
         .map_err(String::as_str);
     deliver_copies(app, &job, &mail, copies, made).await
+}
+
+/// The template that renders the mail's copies; `None` when the mail names none.
+async fn template(app: &App, job: &Job, mail: &Mail) -> Result<Option<Arc<Compiled>>, NoTemplate> {
+    let Some(name) = &mail.template_id else {
+        return Ok(None);
+    };
+    let (asked, now) = ((&job.account, name.as_str()), app.clock.now_ms());
+    let template = app.templates.compiled(&app.store, asked, now);
+    template.await.map(Some)
 }
 
 /// Handles a job whose template is unavailable.
@@ -156,7 +168,7 @@ async fn deliver_copies(
 ) -> (Disposition, Vec<Event>) {
     let account = &job.account;
     let known = futures_util::try_join!(
-        crate::account::settings(app, account),
+        app.accounts.settings(account),
         crate::lists::read(app, account, mail, &copies),
     );
     let (settings, lists) = match known {
@@ -184,8 +196,8 @@ async fn deliver_copies(
             let made = made.and_then(|template| listed().map_or(Ok(template), Err));
             async move {
                 let done = deliver(app, order, copy, made).await;
-                match done.as_ref().err().and_then(unrecordable::refusal) {
-                    Some(error) => unrecordable::drop_copy(app, (job, mail), copy, error).await,
+                match done.as_ref().err().and_then(WorkError::permanent) {
+                    Some(error) => drop_copy(app, (job, mail), copy, error).await,
                     None => done,
                 }
             }
@@ -218,7 +230,7 @@ async fn drop_all<'a>(
 ) -> (Disposition, Vec<Event>) {
     let (mut events, mut disposition) = (Vec::new(), Disposition::Done);
     for copy in copies.filter(|copy| job.holds(copy.recipient)) {
-        match unrecordable::drop_copy(app, (job, mail), copy, error).await {
+        match drop_copy(app, (job, mail), copy, error).await {
             Ok(told) => events.extend(told),
             Err(trouble) => {
                 tracing::warn!(message.id = %job.message, "a copy of message {} must wait: {trouble}", job.message);
@@ -244,7 +256,7 @@ async fn decide(app: &App, job: &Job, mail: &Mail, text: &str) -> Result<SendDec
     if !matches!(leave, SendDecision::Deliver) {
         return Ok(leave);
     }
-    let barred = crate::account::suspension_reason(app, &job.account).await?;
+    let barred = app.accounts.suspension_reason(&job.account).await?;
     Ok(barred.map_or(SendDecision::Deliver, SendDecision::Drop))
 }
 

@@ -9,10 +9,8 @@
 //! The state of a batch is not checked here: `delivery` reads it when the message is sent.
 
 mod app;
-mod event;
 mod sweep;
 mod turn;
 
-pub use app::{AHEAD, App};
-pub use event::{Share, handle};
-pub use sweep::{Swept, sweep};
+pub use app::{AHEAD, App, Share};
+pub use sweep::{Swept, handle, sweep};

@@ -5,8 +5,10 @@ use std::collections::VecDeque;
 use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;
 use posthaste_model::{Millis, Timestamp};
+use posthaste_runtime::Error;
 use posthaste_store::{DueCursor, Minute, StoreError};
 use serde::Serialize;
+use serde_json::Value;
 
 use crate::turn::{SweepTask, TurnResult, Work, take};
 use crate::{AHEAD, App, Share};
@@ -30,11 +32,23 @@ pub struct Swept {
     pub unfinished: bool,
 }
 
+/// Handles one call of the rule.
+///
+/// # Errors
+/// If a row could not be moved. All others were moved, and Lambda's own retry, or the next call,
+/// moves the rest.
+pub async fn handle(app: &App, event: Value) -> Result<Swept, Error> {
+    let swept = sweep(app, Share::from_event(&event)?).await?;
+    match swept.failed {
+        0 => Ok(swept),
+        failed => Err(format!("{failed} reads of due rows failed").into()),
+    }
+}
+
 /// Moves the rows due within [`AHEAD`] seconds, and all older ones.
 ///
 /// Partitions take turns, oldest minute first. An account that fills a page alone goes to the end
 /// of the line with the rest of its rows, so that the others wait for one page of it, not for all.
-/// all.
 ///
 /// # Errors
 /// When the list of minutes cannot be read. Everything later is counted as failed.

@@ -122,6 +122,54 @@ fn line_of(line: &[u8]) -> Option<(u16, bool, String)> {
     legal.then(|| (code, last, String::from_utf8_lossy(text).into_owned()))
 }
 
+/// What the relay offers, from its answer to EHLO (RFC 5321 section 4.1.1.1).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Capabilities {
+    pub(crate) pipelining: bool,
+    pub(crate) eight_bit: bool,
+    pub(crate) smtputf8: bool,
+    pub(crate) starttls: bool,
+    pub(crate) plain: bool,
+    pub(crate) login: bool,
+    pub(crate) size: bool,
+    /// The longest mail, in octets, when the relay names one (RFC 1870 section 4).
+    pub(crate) longest: Option<u64>,
+}
+
+impl Capabilities {
+    pub(crate) fn read(reply: &RelayReply) -> Self {
+        let mut offers = Self::default();
+        for line in reply.lines.iter().skip(1) {
+            offers.add(line);
+        }
+        offers
+    }
+
+    fn add(&mut self, line: &str) {
+        let upper = line.to_ascii_uppercase();
+        // Servers from before RFC 4954 write `AUTH=PLAIN`.
+        let mut words = upper.split([' ', '=']).filter(|word| !word.is_empty());
+        match words.next() {
+            Some("PIPELINING") => self.pipelining = true,
+            Some("8BITMIME") => self.eight_bit = true,
+            Some("SMTPUTF8") => self.smtputf8 = true,
+            Some("STARTTLS") => self.starttls = true,
+            Some("SIZE") => {
+                self.size = true;
+                let octets = words.next().and_then(|n| n.parse().ok());
+                self.longest = octets.filter(|n| *n > 0);
+            }
+            Some("AUTH") => {
+                for mechanism in words {
+                    self.plain |= mechanism == "PLAIN";
+                    self.login |= mechanism == "LOGIN";
+                }
+            }
+            Some(_) | None => {}
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -235,5 +283,56 @@ mod tests {
         assert_eq!(reply(250, &[""]).line(), "250");
         assert_eq!(reply(550, &["a\tb\u{7}c\rd"]).line(), "550 a b c d");
         assert_eq!(reply(550, &[&"x".repeat(5000)]).line().len(), 4 + KEPT);
+    }
+
+    fn capabilities(lines: &[&str]) -> Capabilities {
+        Capabilities::read(&RelayReply {
+            code: 250,
+            lines: lines.iter().map(|l| (*l).to_owned()).collect(),
+        })
+    }
+
+    #[test]
+    fn offers_are_read_in_any_case_and_the_greeting_is_not_one() {
+        let all = capabilities(&[
+            "mx PIPELINING",
+            "pipelining",
+            "8bitmime",
+            "SMTPUTF8",
+            "StartTLS",
+            "AUTH LOGIN PLAIN XOAUTH2",
+            "SIZE 1000",
+            "DSN",
+            "",
+        ]);
+        assert_eq!(
+            all,
+            Capabilities {
+                pipelining: true,
+                eight_bit: true,
+                smtputf8: true,
+                starttls: true,
+                plain: true,
+                login: true,
+                size: true,
+                longest: Some(1000)
+            }
+        );
+        assert_eq!(capabilities(&["PIPELINING"]), Capabilities::default());
+        assert_eq!(capabilities(&[]), Capabilities::default());
+    }
+
+    #[test]
+    fn a_size_without_a_number_or_zero_is_no_limit() {
+        for line in ["SIZE", "SIZE 0", "SIZE many", "SIZE -1"] {
+            let offers = capabilities(&["mx", line]);
+            assert_eq!((offers.size, offers.longest), (true, None), "{line}");
+        }
+    }
+
+    #[test]
+    fn the_old_way_to_offer_a_login_counts() {
+        let offers = capabilities(&["mx", "AUTH=LOGIN"]);
+        assert_eq!((offers.login, offers.plain), (true, false));
     }
 }

@@ -4,9 +4,10 @@
 //! message tags that its events repeat.
 
 mod identities;
-mod pools;
 
+use std::collections::BTreeMap;
 use std::fmt;
+use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -25,7 +26,6 @@ use tokio::sync::OnceCell;
 use crate::{Attempt, EnhancedStatus, Envelope, RefusalStage};
 
 pub use identities::{SesAccount, SesDomain, SesError};
-pub use pools::{InvalidPools, Pools};
 
 /// Message tag with the account id.
 pub const TAG_ACCOUNT: &str = "posthaste-account";
@@ -33,6 +33,50 @@ pub const TAG_ACCOUNT: &str = "posthaste-account";
 pub const TAG_MESSAGE: &str = "posthaste-message";
 /// Message tag with the recipient's position.
 pub const TAG_RECIPIENT: &str = "posthaste-recipient";
+
+/// Configuration sets by the `ip_pool_name` of a mail. SES ties a set to a dedicated pool of its
+/// own; a name that is not listed uses the default set.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Pools(BTreeMap<String, String>);
+
+/// The text is not a list of pools.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0:?} is not of the form name=configuration-set,…")]
+pub struct InvalidPools(String);
+
+impl Pools {
+    /// The configuration set of a pool.
+    fn set(&self, name: &str) -> Option<&str> {
+        self.0.get(name).map(String::as_str)
+    }
+}
+
+/// `news=set-of-news,bulk=set-of-bulk`. A name has 2 to 64 characters (SPEC, "Limits") and no
+/// comma; a set has the letters that SES allows.
+impl FromStr for Pools {
+    type Err = InvalidPools;
+
+    fn from_str(text: &str) -> Result<Self, InvalidPools> {
+        let pair = |pair: &str| {
+            let (name, set) = pair.rsplit_once('=')?;
+            let (name, set) = (name.trim(), set.trim());
+            let allowed = |b: u8| b.is_ascii_alphanumeric() || b == b'-' || b == b'_';
+            let fits = (2..=64).contains(&name.chars().count())
+                && (1..=64).contains(&set.len())
+                && set.bytes().all(allowed);
+            fits.then(|| (name.to_owned(), set.to_owned()))
+        };
+        let pairs = text.split(',').map(str::trim);
+        let pairs: Option<Vec<_>> = pairs.filter(|text| !text.is_empty()).map(pair).collect();
+        let pairs = pairs.ok_or_else(|| InvalidPools(text.to_owned()))?;
+        let (count, pools) = (pairs.len(), BTreeMap::from_iter(pairs));
+        match pools.len() == count {
+            true => Ok(Self(pools)),
+            // A duplicate name is ambiguous.
+            false => Err(InvalidPools(text.to_owned())),
+        }
+    }
+}
 
 /// The account's SES in one region; clones share the client.
 #[derive(Clone)]
@@ -189,5 +233,36 @@ impl fmt::Debug for Ses {
             .field("configuration_set", &self.0.configuration_set)
             .field("pools", &self.0.pools)
             .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pools_are_read_by_name() {
+        let pools: Pools = "news=set-1, Big = Pool=set_2 ,".parse().unwrap();
+        assert_eq!(pools.set("news"), Some("set-1"));
+        assert_eq!(pools.set("Big = Pool"), Some("set_2"));
+        assert_eq!(pools.set("set-1"), None);
+        assert_eq!("".parse(), Ok(Pools::default()));
+    }
+
+    #[test]
+    fn what_is_no_list_of_pools_is_refused() {
+        for text in [
+            "news",
+            "news=",
+            "=set",
+            "n=set",
+            "news=a b",
+            "news=a,news=b",
+        ] {
+            let refused = text.parse::<Pools>();
+            assert_eq!(refused, Err(InvalidPools(text.to_owned())));
+        }
+        let long = format!("{}=set", "x".repeat(65));
+        assert!(long.parse::<Pools>().is_err());
     }
 }

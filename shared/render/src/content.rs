@@ -2,14 +2,27 @@
 
 use std::borrow::Cow;
 
-use posthaste_model::{Content, EmailAddress, Mailbox};
+use posthaste_model::{Content, EmailAddress, Mail, Mailbox, RecipientCopy};
 
-use crate::copy::{Budget, Input, RenderError, one_line};
-use crate::link::Maker;
+use crate::budget::{Budget, RenderError};
+use crate::link::{Links, Maker};
 use crate::plain;
+use crate::settings::Effective;
 use crate::substitute::Substitutions;
 use crate::template::legacy::{self, Brought};
-use crate::template::{Data, Dynamic, GIVEN_NAMES, RenderedTexts, TemplateBody};
+use crate::template::{Compiled, Data, Dynamic, GIVEN_NAMES, RenderedTexts, TemplateBody};
+
+/// The inputs of a copy.
+#[derive(Clone, Copy, Debug)]
+pub struct Input<'a> {
+    pub mail: &'a Mail,
+    pub copy: RecipientCopy<'a>,
+    /// The active version of the mail's template, compiled.
+    pub template: Option<&'a Compiled>,
+    pub settings: &'a Effective,
+    /// Without it nothing is tracked and no unsubscribe link is added.
+    pub links: Option<Links<'a>>,
+}
 
 /// A copy before the service's additions.
 #[derive(Debug)]
@@ -184,4 +197,9 @@ fn reply(
         None => None,
     };
     Ok(Mailbox { email, name })
+}
+
+/// A text that goes into a header: line ends and other controls become spaces.
+pub(crate) fn one_line(text: &str) -> String {
+    text.replace(|c: char| c.is_control(), " ")
 }

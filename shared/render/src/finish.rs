@@ -2,8 +2,8 @@
 
 use posthaste_model::Content;
 
+use crate::budget::{Budget, RenderError};
 use crate::content::essence;
-use crate::copy::{Budget, RenderError};
 use crate::html;
 use crate::link::Maker;
 use crate::rewrite::{Count, Links};

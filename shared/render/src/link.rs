@@ -1,9 +1,8 @@
 //! Signed links: their paths, and how they are built.
 
-use posthaste_model::{Asm, RecipientCopy};
+use posthaste_model::{AccountId, Asm, MessageId, RecipientCopy, Timestamp};
 
-use crate::copy::Links;
-use crate::token::{LinkAction, LinkPart, LinkToken};
+use crate::token::{KeyRing, LinkAction, LinkPart, LinkToken};
 
 /// The open pixel.
 pub const OPEN_PATH: &str = "/wf/open";
@@ -16,6 +15,19 @@ pub const UNSUBSCRIBE_PATH: &str = "/asm/unsubscribe";
 pub const PREFERENCES_PATH: &str = "/asm/preferences";
 /// The query parameter that holds the token.
 pub const TOKEN_PARAMETER: &str = "upn";
+
+/// The inputs of signed links.
+#[derive(Clone, Copy, Debug)]
+pub struct Links<'a> {
+    /// The tracking host with its scheme, `https://links.example.com`; a trailing slash is ignored.
+    pub base: &'a str,
+    pub keys: &'a KeyRing,
+    pub account: &'a AccountId,
+    pub message: &'a MessageId,
+    pub now: Timestamp,
+    /// The address that receives unsubscribe mails, if any: the second URI of List-Unsubscribe.
+    pub mailbox: Option<&'a str>,
+}
 
 /// Builds the links of one recipient's copy.
 #[derive(Clone, Copy)]

@@ -3,7 +3,7 @@
 use posthaste_model::Ganalytics;
 use url::Url;
 
-use crate::copy::{Budget, RenderError};
+use crate::budget::{Budget, RenderError};
 use crate::entity::{self, EntityContext};
 use crate::html::{self, Edit};
 use crate::link::Maker;

@@ -7,7 +7,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use crate::copy::{Budget, RenderError};
+use crate::budget::{Budget, RenderError};
 use crate::longest::{Found, LongestKeys};
 
 /// How deep values may nest (API facts 2.6).

@@ -28,7 +28,7 @@ pub use legacy::has_body_tag;
 pub(crate) use scope::Given;
 use tree::Node;
 
-use crate::copy::{Budget, RenderError};
+use crate::budget::{Budget, RenderError};
 use crate::plain;
 
 /// The largest text of a template, in bytes (the templates API accepts 1 MB of HTML).

@@ -5,7 +5,7 @@
 
 use posthaste_model::SubscriptionTracking;
 
-use crate::copy::{Budget, RenderError};
+use crate::budget::{Budget, RenderError};
 use crate::link::Maker;
 use crate::tags;
 

@@ -2,12 +2,11 @@
 
 use tokio::time::{Instant, timeout};
 
-use super::ehlo::Capabilities;
 use super::reply_class::{ReplyClass, Step, classify_reply};
 use super::stuffing::Stuffing;
 use super::wire::{Io, Wire, WireError};
 use super::{GRACE, Timeouts};
-use crate::reply::RelayReply;
+use crate::reply::{Capabilities, RelayReply};
 
 /// The message is written in pieces of about this many bytes.
 const PIECE: usize = 64 * 1024;

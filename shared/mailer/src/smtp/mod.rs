@@ -8,8 +8,6 @@
 //! command the relay refused, which distinguishes a bounce from a local failure.
 
 mod connection;
-mod ehlo;
-mod explain;
 mod open;
 mod outcome;
 mod reply_class;
@@ -30,7 +28,7 @@ use self::open::TlsCache;
 use self::outcome::{accepted, attempt_of, too_long};
 use crate::{Attempt, Envelope, RelayUrl};
 
-pub use self::explain::{Explained, Fate, SmtpStage, explain};
+pub use self::outcome::{Explained, Fate, SmtpStage, explain};
 
 /// How long to wait for the last reply of a relay that should have nothing more to send.
 const GRACE: Duration = Duration::from_secs(2);

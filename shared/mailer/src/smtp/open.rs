@@ -10,13 +10,12 @@ use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
 
 use super::connection::{Connection, RelayFailure};
-use super::ehlo::Capabilities;
 use super::reply_class::Step;
 use super::wire::{Io, Wire, WireError};
 use super::{SmtpConfig, tls};
 use crate::Tls;
 use crate::relay_url::Login;
-use crate::reply::RelayReply;
+use crate::reply::{Capabilities, RelayReply};
 
 /// Connects, greets, encrypts and logs in.
 pub(super) async fn open(config: &SmtpConfig, tls: &TlsCache) -> Result<Connection, RelayFailure> {

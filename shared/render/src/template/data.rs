@@ -6,7 +6,7 @@ use std::fmt;
 use indexmap::IndexMap;
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 
-use crate::copy::MAX_STEPS;
+use crate::budget::MAX_STEPS;
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Data {

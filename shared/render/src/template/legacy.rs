@@ -1,7 +1,7 @@
 //! Legacy templates: `<%body%>` and `<%subject%>` are replaced by the request's.
 
 use super::{RenderedTexts, TemplateVersion};
-use crate::copy::{Budget, RenderError};
+use crate::budget::{Budget, RenderError};
 use crate::plain;
 use crate::tags::{self, Tag};
 

@@ -9,7 +9,7 @@ use super::run::eval;
 use super::scope::{LoopTurn, Scope};
 use super::tree::{Condition, Expr, Node, Scoped};
 use super::value::TemplateValue;
-use crate::copy::{Budget, RenderError};
+use crate::budget::{Budget, RenderError};
 
 /// The names that are always available.
 static GIVEN: LazyLock<[(&str, String); 2]> =

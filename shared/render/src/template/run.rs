@@ -7,7 +7,7 @@ use super::date;
 use super::scope::{Given, LoopTurn, Scope, looked_up};
 use super::tree::{Arm, Condition, Expr, Node, Scoped};
 use super::value::TemplateValue;
-use crate::copy::{Budget, RenderError};
+use crate::budget::{Budget, RenderError};
 
 /// Bytes of a text that cost as much to read as one step.
 const BYTES_PER_STEP: usize = 1024;

@@ -8,11 +8,11 @@ use std::collections::BTreeSet;
 
 use posthaste_model::BounceType;
 
-use super::rows;
+use crate::classify::rows;
 use crate::smtp::{Explained, Fate, SmtpStage, explain};
 
-const KNOWN: &str = include_str!("../../tests/refusals/known.tsv");
-const OTHER_WORDS: &str = include_str!("../../tests/refusals/other_words.tsv");
+const KNOWN: &str = include_str!("../../../tests/refusals/known.tsv");
+const OTHER_WORDS: &str = include_str!("../../../tests/refusals/other_words.tsv");
 
 /// A line of a table.
 struct KnownRefusal {
