@@ -6,15 +6,17 @@ mod api_keys;
 mod attempts;
 mod credits;
 mod first_account;
+mod profile;
 mod rates;
 mod settings;
 
 pub use accounts::{
-    Account, AccountStatus, LONGEST_USERNAME, Region, SuspensionChange, is_username,
+    Account, AccountStatus, LONGEST_USERNAME, Region, Renamed, SuspensionChange, is_username,
 };
 pub use allowed_ips::{Allow, AllowedIp, Disallow};
 pub use api_keys::{ApiKey, Granted, KeyKind, Maker, Regranted, Secret};
 pub use attempts::{AccessRecord, Attempt};
 pub use credits::{Allowance, Credits, Frequency};
+pub use profile::Profile;
 pub use rates::RateWindow;
 pub use settings::{AccountSettings, BouncePurge, Forward, Landing, SpamCheck, Whitelist};

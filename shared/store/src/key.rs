@@ -9,6 +9,7 @@
 //! | allowed IP           | `A#<account>`               | `IP#<CIDR>`                      |
 //! | sending allowance    | `A#<account>`               | `CREDITS`                        |
 //! | mail, tracking settings | `A#<account>`            | `SETTINGS`                       |
+//! | contact data            | `A#<account>`            | `PROFILE`                        |
 //! | access attempt       | `SEEN#<account>`            | `<allowed>#<method>#<network>`   |
 //! | rate-limit window    | `RATE#<account>#<endpoint>` | `<window, 12 digits>`            |
 //! | API key              | `A#<account>`               | `KEY#<key id>`                   |
@@ -134,6 +135,10 @@ impl Key {
 
     pub(crate) fn settings(account: &AccountId) -> Self {
         Self::of_account(account, "SETTINGS")
+    }
+
+    pub(crate) fn profile(account: &AccountId) -> Self {
+        Self::of_account(account, "PROFILE")
     }
 
     pub(crate) fn attempts_pk(account: &AccountId) -> String {

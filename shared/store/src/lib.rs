@@ -42,8 +42,8 @@ mod webhooks;
 pub use access::{
     AccessRecord, Account, AccountSettings, AccountStatus, Allow, Allowance, AllowedIp, ApiKey,
     Attempt, BouncePurge, Credits, Disallow, Forward, Frequency, Granted, KeyKind,
-    LONGEST_USERNAME, Landing, Maker, RateWindow, Region, Regranted, Secret, SpamCheck,
-    SuspensionChange, Whitelist, is_username,
+    LONGEST_USERNAME, Landing, Maker, Profile, RateWindow, Region, Regranted, Renamed, Secret,
+    SpamCheck, SuspensionChange, Whitelist, is_username,
 };
 pub use idempotency::{Acquire, IdempotentRequest, KeyHold, PATIENCE, REMEMBERED};
 pub use identity::{

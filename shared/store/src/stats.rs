@@ -2,6 +2,7 @@
 
 mod bounced;
 mod daily;
+mod reputation;
 
 pub use bounced::{Bounced, DayBounces};
 pub use daily::{Added, DayStats, METRICS, Tally};

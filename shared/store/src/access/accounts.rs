@@ -181,6 +181,17 @@ impl Account {
     }
 }
 
+/// The result of a renaming.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[must_use]
+pub enum Renamed {
+    Done(Box<Account>),
+    /// There is no such account.
+    Missing,
+    /// Another subuser of the parent has the name.
+    Taken,
+}
+
 /// A row that only names an account.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct AccountName {
@@ -255,7 +266,8 @@ impl Store {
     /// Changes an account; `change` may run several times, each time on what the row is then.
     /// The account as it is now, or `None` when there is none.
     ///
-    /// Name, parent and kind stay as they are: other rows are found by them.
+    /// Name, parent and kind stay as they are: other rows are found by them
+    /// ([`Store::rename_account`]).
     pub async fn update_account(
         &self,
         id: &AccountId,
@@ -269,6 +281,44 @@ impl Store {
             })
             .await?;
         Ok(done.unwrap_or_default())
+    }
+
+    /// Gives an account another user name, by which its parent then finds it.
+    pub async fn rename_account(
+        &self,
+        id: &AccountId,
+        username: &str,
+    ) -> Result<Renamed, StoreError> {
+        const MAX_ATTEMPTS: u32 = 12;
+        let key = Key::account(id);
+        for _ in 0..MAX_ATTEMPTS {
+            let Some(row) = self.get::<Account>(&key).await? else {
+                return Ok(Renamed::Missing);
+            };
+            let renamed = Account {
+                username: username.to_owned(),
+                ..row.value.clone()
+            };
+            if renamed == row.value {
+                return Ok(Renamed::Done(Box::new(renamed)));
+            }
+            let names = (row.value.name_under_parent(), renamed.name_under_parent());
+            let mut steps = vec![self.write_unchanged(&key, &renamed, row.rev)?];
+            if let (Some(old), Some(new)) = &names
+                && old != new
+            {
+                let named = AccountName { id: id.clone() };
+                steps.push(self.write_new(new, &named, None)?);
+                steps.push(self.write_absent(old)?);
+            }
+            match self.transact(steps).await? {
+                Transact::Done => return Ok(Renamed::Done(Box::new(renamed))),
+                Transact::Refused(1) => return Ok(Renamed::Taken),
+                // The row was changed in between.
+                Transact::Refused(_) => {}
+            }
+        }
+        Err(StoreError::Contended(format!("name of {id}")))
     }
 }
 

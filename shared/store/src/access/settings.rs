@@ -87,12 +87,23 @@ impl BouncePurge {
     }
 }
 
-/// An address that mail or reports are forwarded to.
+/// Where mail or reports are forwarded to.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Forward {
     pub enabled: bool,
+    /// One address, or several with a comma between them.
     pub email: Option<String>,
+}
+
+impl Forward {
+    /// The addresses that are forwarded to; none while the setting is off.
+    pub fn addresses(&self) -> Vec<EmailAddress> {
+        let text = self.email.as_deref().filter(|_| self.enabled);
+        let all = text.unwrap_or_default().split(',');
+        all.filter_map(|one| EmailAddress::parse(one.trim()).ok())
+            .collect()
+    }
 }
 
 /// The score from which on the account's mail counts as spam.
