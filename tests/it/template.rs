@@ -119,13 +119,14 @@ fn exactly_one_function_answers_what_matches_nothing() {
 }
 
 #[tokio::test]
-async fn rate_limits_are_the_owner_s_to_set() {
+async fn rate_limits_and_the_address_of_the_eu_are_parameters() {
     let template = Template::read();
     for (variable, parameter) in [
         ("RATE_LIMIT", "RateLimit"),
         ("RATE_LIMIT_MAIL_SEND", "RateLimitMailSend"),
         ("RATE_LIMIT_PERIOD", "RateLimitPeriod"),
         ("RATE_LIMIT_ENDPOINTS", "RateLimitEndpoints"),
+        ("EU_BASE_URL", "EuBaseUrl"),
     ] {
         let value = &template.global("Environment")["Variables"][variable];
         assert_eq!(read::texts(value), [parameter], "{variable}");

@@ -96,8 +96,9 @@ fn asm(routes: Routes<App>) -> Routes<App> {
     let add = scope("asm.groups.suppressions.create");
     let remove = scope("asm.groups.suppressions.delete");
     let look_all = scope("asm.suppressions.read");
-    let add_all = scope("asm.suppressions.create");
-    let remove_all = scope("asm.suppressions.delete");
+    let look_global = scope("asm.suppressions.global.read");
+    let add_global = scope("asm.suppressions.global.create");
+    let remove_global = scope("asm.suppressions.global.delete");
     routes
         .at(Method::POST, GROUPS, create, groups::create)
         .at(Method::GET, GROUPS, read, groups::list)
@@ -110,7 +111,12 @@ fn asm(routes: Routes<App>) -> Routes<App> {
         .at(Method::DELETE, MEMBER, remove, members::remove)
         .at(Method::GET, ALL, look_all, everywhere::all)
         .at(Method::GET, OF_ONE, look_all, everywhere::of_one)
-        .at(Method::POST, GLOBAL, add_all, everywhere::add)
-        .at(Method::GET, GLOBAL_ONE, look_all, everywhere::one)
-        .at(Method::DELETE, GLOBAL_ONE, remove_all, everywhere::remove)
+        .at(Method::POST, GLOBAL, add_global, everywhere::add)
+        .at(Method::GET, GLOBAL_ONE, look_global, everywhere::one)
+        .at(
+            Method::DELETE,
+            GLOBAL_ONE,
+            remove_global,
+            everywhere::remove,
+        )
 }

@@ -4,8 +4,8 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use axum::http::{HeaderMap, StatusCode};
-use posthaste_model::{AccountId, Clock, KeyId};
-use posthaste_store::{AccessRecord, Account, AccountStatus, ApiKey, Secret, Store};
+use posthaste_model::{AccountId, Clock, KeyId, PublicUrl, scope};
+use posthaste_store::{AccessRecord, Account, AccountStatus, ApiKey, Region, Secret, Store};
 
 use crate::access_log::{AccessAttempt, AccessLog};
 use crate::allow_list::Lists;
@@ -26,6 +26,8 @@ pub(crate) struct AuthorizerState {
     pub(crate) store: Store,
     pub(crate) clock: Clock,
     limits: RateLimits,
+    /// Where accounts in the EU are served, if elsewhere.
+    eu: Option<PublicUrl>,
     known: AuthCache,
     lists: Lists,
     leases: Leases,
@@ -64,8 +66,18 @@ pub(crate) struct Credentials {
 }
 
 impl Authorizer {
-    /// An authorizer over this table.
+    /// An authorizer over this table, which holds the accounts of every region.
     pub fn new(store: Store, clock: Clock, limits: RateLimits) -> Self {
+        Self::with_eu_elsewhere(store, clock, limits, None)
+    }
+
+    /// The same; accounts in the EU are refused if they are served at another address, `eu`.
+    pub fn with_eu_elsewhere(
+        store: Store,
+        clock: Clock,
+        limits: RateLimits,
+        eu: Option<PublicUrl>,
+    ) -> Self {
         Self(Arc::new(AuthorizerState {
             known: AuthCache::default(),
             lists: Lists::default(),
@@ -75,6 +87,7 @@ impl Authorizer {
             store,
             clock,
             limits,
+            eu,
         }))
     }
 
@@ -162,9 +175,18 @@ impl Authorizer {
         if !self.is_active(own).await? {
             return Err(access_refusal(access));
         }
+        if account.region == Region::Eu
+            && let Some(eu) = &self.0.eu
+        {
+            let message = format!(
+                "the account is in the EU: send its requests to {}",
+                eu.as_str()
+            );
+            return Err(Rejection::plain(StatusCode::FORBIDDEN, message));
+        }
         let holds = match access {
-            Access::Scope(scope) => key.holds(scope),
-            Access::Either(one, other) => key.holds(one) || key.holds(other),
+            Access::Scope(scope) => is_opened_by(key, scope),
+            Access::Either(one, other) => is_opened_by(key, one) || is_opened_by(key, other),
             Access::AnyKey | Access::Public => true,
         };
         if !holds {
@@ -329,6 +351,11 @@ impl AuthorizerState {
     }
 }
 
+/// Whether a key opens routes with this scope, by this name or another one.
+fn is_opened_by(key: &ApiKey, scope: &str) -> bool {
+    key.holds(scope) || scope::other_names(scope).iter().any(|name| key.holds(name))
+}
+
 fn too_many() -> Rejection {
     Rejection::plain(StatusCode::TOO_MANY_REQUESTS, "too many requests")
 }
@@ -346,7 +373,7 @@ fn access_refusal(access: Access) -> Rejection {
 
 fn no_key(dialect: Dialect) -> Rejection {
     match dialect {
-        Dialect::General => Rejection::unauthorized(),
+        Dialect::General | Dialect::Senders => Rejection::unauthorized(),
         Dialect::Mail => Rejection::plain(
             StatusCode::UNAUTHORIZED,
             "Permission denied, wrong credentials",
@@ -356,7 +383,7 @@ fn no_key(dialect: Dialect) -> Rejection {
 
 fn wrong_key(dialect: Dialect) -> Rejection {
     match dialect {
-        Dialect::General => Rejection::unauthorized(),
+        Dialect::General | Dialect::Senders => Rejection::unauthorized(),
         Dialect::Mail => Rejection::plain(
             StatusCode::UNAUTHORIZED,
             "The provided authorization grant is invalid, expired, or revoked",

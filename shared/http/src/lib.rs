@@ -20,6 +20,7 @@ mod limit;
 mod page;
 mod request_url;
 mod routes;
+mod undelivered;
 mod uri;
 
 pub use allow_list::AllowList;
@@ -35,4 +36,5 @@ pub use page::{escaped, page};
 pub use posthaste_cache::Cache;
 pub use request_url::{Pagination, RequestUrl};
 pub use routes::{Access, Route, Routes};
+pub use undelivered::{MAX_REPLAYED, UndeliveredPage, UndeliveredQuery};
 pub use uri::{Captures, PathParams, Query};

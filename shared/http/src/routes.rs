@@ -60,7 +60,7 @@ impl<S: Clone + Send + Sync + 'static> Routes<S> {
         }
     }
 
-    /// The form in which the guards of the following routes report errors.
+    /// The form of the errors of the following routes.
     #[must_use]
     pub fn dialect(mut self, dialect: Dialect) -> Self {
         self.dialect = dialect;
@@ -206,7 +206,13 @@ async fn answer(next: Next, req: Request, guard: &Guard) -> Response {
 
 /// Errors of the router itself (a path that is not UTF-8, a query it cannot read) are plain text;
 /// clients expect the one error shape.
-fn in_shape(answer: Response, dialect: Dialect) -> Response {
+fn in_shape(mut answer: Response, dialect: Dialect) -> Response {
+    if let Some(rejection) = answer.extensions_mut().remove::<Rejection>() {
+        return match rejection.dialect == dialect || dialect == Dialect::General {
+            true => answer,
+            false => rejection.in_dialect(dialect).into_response(),
+        };
+    }
     let status = answer.status();
     let kind = answer.headers().get(header::CONTENT_TYPE);
     let plain = kind.is_some_and(|kind| kind.as_bytes().starts_with(b"text/plain"));

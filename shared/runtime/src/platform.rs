@@ -9,7 +9,7 @@ use aws_config::SdkConfig;
 use axum::http::Extensions;
 use posthaste_blob::Blob;
 use posthaste_http::{Authorizer, RateLimits};
-use posthaste_model::{Clock, EmailAddress, Entropy, Hostname};
+use posthaste_model::{Clock, EmailAddress, Entropy, Hostname, PublicUrl};
 use posthaste_queue::{Bus, Queue};
 use posthaste_store::Store;
 
@@ -200,9 +200,17 @@ impl Platform {
         Ok(Blob::bucket(bucket.as_str(), |name| self.vars.get(name)))
     }
 
-    /// The authorizer in front of the routes, with these [`Platform::limits`].
+    /// The authorizer in front of the routes, with these [`Platform::limits`]; accounts in the EU are
+    /// served elsewhere if `EU_BASE_URL` says where.
     pub fn gate(&self) -> Result<Authorizer, ConfigError> {
-        Ok(Authorizer::new(self.store()?, self.clock(), self.limits()?))
+        let (store, limits) = (self.store()?, self.limits()?);
+        let eu = self.vars.optional::<PublicUrl>("EU_BASE_URL")?;
+        Ok(Authorizer::with_eu_elsewhere(
+            store,
+            self.clock(),
+            limits,
+            eu,
+        ))
     }
 
     /// Rate limits from `RATE_LIMIT`, `RATE_LIMIT_MAIL_SEND` (requests), `RATE_LIMIT_PERIOD`

@@ -97,7 +97,7 @@ fn a_public_url_is_the_same_to_the_template_and_to_the_functions() {
     let begin = "https://post.example/";
     let longest = format!("{begin}{}", "a".repeat(LONGEST_PUBLIC_URL - begin.len()));
     let too_long = format!("{longest}a");
-    for parameter in ["PublicUrl", "TrackingUrl"] {
+    for parameter in ["PublicUrl", "TrackingUrl", "EuBaseUrl"] {
         let parameter = Parameter::of(&template, parameter);
         assert!(parameter.takes(""), "the default");
         for (text, good) in [
@@ -227,6 +227,7 @@ async fn no_function_starts_with_a_name_or_a_number_that_it_cannot_work_with() {
             ("PUBLIC_URL", "post.example"),
             ("TRACKING_URL", "https://post.example?a"),
             ("RATE_LIMIT", "0"),
+            ("EU_BASE_URL", "post.example"),
             ("RETENTION_DAYS", "0"),
             ("DUE_SHARDS", "0"),
             ("DELIVERY", "gopher://relay.example"),

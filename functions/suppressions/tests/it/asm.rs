@@ -223,3 +223,32 @@ async fn addresses_that_are_none_are_named_and_nobody_leaves() {
             && left.on(SuppressionList::Group(1)).is_none()
     );
 }
+
+#[tokio::test]
+async fn a_key_opens_the_endpoints_by_the_scopes_of_its_time_and_no_others() {
+    let app = TestApp::new().await;
+    let key = async |scope: &str| app.tenant.restricted(&app.store, &[scope]).await;
+    let get = async |path: &str, key: &str| app.api.get(path).key(key).send().await.status.as_u16();
+    const GLOBAL: &str = "/v3/asm/suppressions/global/a@example.com";
+    for (scope, global, all) in [
+        ("asm.suppressions.global.read", 200, 403),
+        ("asm.suppressions.read", 200, 200),
+        ("asm.groups.suppressions.read", 403, 200),
+        ("asm.suppressions.global.create", 403, 403),
+        ("mail.send", 403, 403),
+    ] {
+        let key = key(scope).await;
+        assert_eq!(get(GLOBAL, &key).await, global, "{scope}");
+        assert_eq!(get("/v3/asm/suppressions", &key).await, all, "{scope}");
+    }
+    for (scope, status) in [
+        ("asm.suppressions.create", 201),
+        ("asm.suppressions.global.create", 201),
+        ("asm.suppressions.global.read", 403),
+    ] {
+        let key = key(scope).await;
+        let body = json!({"recipient_emails": ["a@example.com"]});
+        let ask = app.api.post("/v3/asm/suppressions/global").key(&key);
+        assert_eq!(ask.json(&body).send().await.status, status, "{scope}");
+    }
+}

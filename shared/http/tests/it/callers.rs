@@ -1,6 +1,6 @@
 //! Keys, scopes, on-behalf-of, and accounts that may not send.
 
-use posthaste_store::AccountStatus;
+use posthaste_store::{AccountStatus, Region};
 use serde_json::json;
 
 use crate::TestApp;
@@ -150,6 +150,41 @@ async fn the_parents_own_scopes_apply() {
     post.send().await.expect(403);
     let send = desk.api.post("/v3/mail/send").key(&poor).as_if("sub");
     send.send().await.expect(403);
+}
+
+#[tokio::test]
+async fn an_account_in_the_eu_is_sent_to_the_address_of_the_eu_where_there_is_another() {
+    let desk = TestApp::new().await;
+    let sub = desk.tenant.subuser(&desk.store, "sub").await;
+    let in_the_eu = |account: &mut posthaste_store::Account| account.region = Region::Eu;
+    let moved = desk.store.update_account(&sub.account.id, in_the_eu).await;
+    assert!(moved.unwrap().is_some());
+    let path = "/v3/templates";
+    // One stack for all regions.
+    desk.api.get(path).key(&sub.key).send().await.expect(200);
+
+    let global = desk.with_eu_elsewhere("https://api.eu.example/mail/");
+    let own = global.get(path).key(&sub.key).send().await.expect(403);
+    assert!(
+        own.error().1.ends_with("https://api.eu.example/mail"),
+        "{}",
+        own.error().1
+    );
+    let acted = global.get(path).key(&desk.tenant.key).as_if("sub");
+    acted.send().await.expect(403);
+    let sent = global
+        .post("/v3/mail/send")
+        .key(&sub.key)
+        .send()
+        .await
+        .expect(403);
+    assert!(sent.error().1.contains("https://api.eu.example"));
+    global
+        .get(path)
+        .key(&desk.tenant.key)
+        .send()
+        .await
+        .expect(200);
 }
 
 #[tokio::test]

@@ -52,6 +52,16 @@ impl TestApp {
         }
     }
 
+    /// An instance over the same table on a stack that names the address of the EU's.
+    pub(crate) fn with_eu_elsewhere(&self, eu: &str) -> Api {
+        api(&Authorizer::with_eu_elsewhere(
+            self.store.clone(),
+            self.hand.clock(),
+            RateLimits::default(),
+            Some(eu.parse().unwrap()),
+        ))
+    }
+
     /// One more instance over the same table, with caches of its own.
     pub(crate) fn instance(&self, limits: RateLimits) -> Api {
         api(&Authorizer::new(

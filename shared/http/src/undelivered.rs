@@ -1,0 +1,65 @@
+//! Lists of what was given up (webhook posts, received mails) and can be replayed: their query and
+//! their pages. An extension of the v3 API.
+
+use posthaste_model::Problems;
+use posthaste_store::StoredRow;
+use serde::Serialize;
+
+use crate::Query;
+
+/// Items replayed by one call, which says whether there are more.
+pub const MAX_REPLAYED: usize = 200;
+
+/// Items in a page when the request does not say how many, and at most.
+const PAGE: usize = 100;
+const LARGEST_PAGE: usize = 500;
+
+/// The part of such a list that a request asks for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UndeliveredQuery {
+    /// Items in the page.
+    pub limit: usize,
+    /// `next` of the page before.
+    pub after: Option<String>,
+}
+
+impl UndeliveredQuery {
+    /// Reads `limit` and `after`, and reports a limit that is out of range.
+    pub fn read(query: &Query, found: &mut Problems) -> Self {
+        let after = query.text("after").filter(|after| !after.is_empty());
+        let limit = query.text("limit").map(str::parse);
+        Self {
+            after: after.map(str::to_owned),
+            limit: match limit {
+                None => PAGE,
+                Some(Ok(limit @ 1..=LARGEST_PAGE)) => limit,
+                Some(_) => {
+                    found.add("limit", format!("limit must be from 1 to {LARGEST_PAGE}"));
+                    PAGE
+                }
+            },
+        }
+    }
+}
+
+/// A page of such a list.
+#[derive(Debug, Serialize)]
+pub struct UndeliveredPage<T> {
+    result: Vec<T>,
+    /// Pass this as `after` for the next page; `null` on the last one.
+    next: Option<String>,
+}
+
+impl<T> UndeliveredPage<T> {
+    /// The page of these rows, of which `limit` were asked for.
+    pub fn of<'a, R>(rows: &'a [StoredRow<R>], limit: usize) -> Self
+    where
+        T: From<&'a R>,
+    {
+        let last = rows.last().filter(|_| rows.len() >= limit);
+        Self {
+            next: last.map(|row| row.key.sk.clone()),
+            result: rows.iter().map(|row| T::from(&row.value)).collect(),
+        }
+    }
+}
