@@ -24,34 +24,53 @@ pub(crate) struct ConfirmationMail {
 }
 
 impl ConfirmationMail {
-    /// The mail that a change of a setting requires: none if nothing is forwarded, if the address
-    /// needs none, or if one was mailed within ten minutes. An unchanged setting requests another
-    /// mail only if the request names the address (`named`), and is not rejected if that mail may
-    /// not be sent.
+    /// The mails that a change of a setting requires: one to each address that is forwarded to and
+    /// not confirmed, unless one was mailed within ten minutes. An address that the setting already
+    /// forwarded to is mailed again only if the request names addresses (`is_named`), and the change
+    /// is not rejected if that mail may not be sent.
     ///
     /// # Errors
     /// For a new address: when the service does not write to it for the account (see
-    /// [`posthaste_notices`]).
-    pub(crate) async fn write(
-        desk: &AppState,
-        (caller, gateway): (&Caller, &GatewayName),
+    /// [`posthaste_notices`]); no mail is counted then.
+    pub(crate) async fn write_all(
+        state: &AppState,
+        who: (&Caller, &GatewayName),
         (before, after): (&Forward, &Forward),
-        named: bool,
+        is_named: bool,
+    ) -> Result<Vec<Self>, Rejection> {
+        let earlier = before.addresses();
+        let mut mails = Vec::new();
+        for to in after.addresses() {
+            let again = earlier.contains(&to);
+            if again && !is_named {
+                continue;
+            }
+            match Self::write(state, who, to, again).await {
+                Ok(mail) => mails.extend(mail),
+                Err(refused) => {
+                    Self::discard_all(state, mails).await;
+                    return Err(refused);
+                }
+            }
+        }
+        Ok(mails)
+    }
+
+    async fn write(
+        state: &AppState,
+        (caller, gateway): (&Caller, &GatewayName),
+        to: EmailAddress,
+        again: bool,
     ) -> Result<Option<Self>, Rejection> {
-        let address = after.email.as_deref().filter(|_| after.enabled);
-        let Some(Ok(to)) = address.map(EmailAddress::parse) else {
-            return Ok(None);
-        };
-        let again = before == after;
-        if (again && !named) || desk.store.may_forward_to(caller.id(), &to).await? {
+        if state.store.may_forward_to(caller.id(), &to).await? {
             return Ok(None);
         }
-        let asked = desk.store.forward_to(caller.id(), &to).await?;
-        let now = desk.notices.clock.now();
+        let asked = state.store.forward_to(caller.id(), &to).await?;
+        let now = state.notices.clock.now();
         if asked.is_some_and(|asked| now.since(asked.mailed_at) < SYSTEM_MAIL_PAUSE) {
             return Ok(None);
         }
-        let fresh = desk.notices.link(gateway, PATH)?;
+        let fresh = state.notices.link(gateway, PATH)?;
         let wanted = NoticeRequest {
             account: &caller.account,
             to: &to,
@@ -59,7 +78,7 @@ impl ConfirmationMail {
             about: &fresh.about,
             resend: again,
         };
-        let cleared = match desk.notices.clear(&desk.gate, &wanted).await {
+        let cleared = match state.notices.clear(&state.gate, &wanted).await {
             Err(refused) if again && refused.status.is_client_error() => return Ok(None),
             cleared => cleared?,
         };
@@ -73,7 +92,7 @@ impl ConfirmationMail {
     }
 
     /// Stores the link's target and sends the mail.
-    pub(crate) async fn post(self, desk: &AppState) -> Result<(), Rejection> {
+    pub(crate) async fn post(self, state: &AppState) -> Result<(), Rejection> {
         let Self {
             account,
             to,
@@ -81,9 +100,9 @@ impl ConfirmationMail {
             cleared,
             url,
         } = self;
-        let now = desk.notices.clock.now();
-        if let Err(error) = desk.store.ask_to_forward(&account, &to, &link, now).await {
-            desk.notices.cancel(cleared).await;
+        let now = state.notices.clock.now();
+        if let Err(error) = state.store.ask_to_forward(&account, &to, &link, now).await {
+            state.notices.cancel(cleared).await;
             return Err(error.into());
         }
         let text = format!(
@@ -93,17 +112,19 @@ impl ConfirmationMail {
              If you do not, do nothing: nothing will be forwarded to you.\n"
         );
         let subject = "Please confirm that reports may be forwarded to you";
-        let sent = desk.notices.send(cleared, subject, text).await;
+        let sent = state.notices.send(cleared, subject, text).await;
         if sent.is_err() {
             // So that a repeated request can send the mail at once.
-            desk.store.unask_to_forward(&account, &to, &link).await?;
+            state.store.unask_to_forward(&account, &to, &link).await?;
         }
         sent
     }
 
-    /// Cancels the mail: the setting was not stored.
-    pub(crate) async fn discard(self, desk: &AppState) {
-        desk.notices.cancel(self.cleared).await;
+    /// Cancels mails: the setting was not stored.
+    pub(crate) async fn discard_all(state: &AppState, mails: Vec<Self>) {
+        for mail in mails {
+            state.notices.cancel(mail.cleared).await;
+        }
     }
 }
 

@@ -1,23 +1,24 @@
-//! `/v3/mail_settings…` and `/v3/tracking_settings…`: settings for all mail of an account.
+//! `/v3/mail_settings…` and `/v3/tracking_settings…`: settings for all mail of an account; and
+//! `/v3/user/…`: the account itself.
 //!
 //! A request's own setting overrides the account's (`posthaste_render::settings`). Changes take
 //! effect within ten seconds.
 
 mod confirm;
-mod limits;
-mod mail;
-mod overview;
-mod retired;
-mod setting;
-mod tracking;
+mod endpoints;
+mod field;
+mod table;
+mod user;
 
+use axum::extract::State;
 use axum::http::Method;
-use posthaste_http::{Access, Authorizer, Routes};
+use posthaste_http::{Access, Authorizer, Caller, GatewayName, JsonBody, Query, Routes};
 use posthaste_notices::Notices;
 use posthaste_runtime::{Error, Platform};
 use posthaste_store::Store;
+use serde_json::{Map, Value};
 
-use setting::Setting;
+use table::{MAIL, Setting, TRACKING};
 
 /// The dependencies of the function.
 #[derive(Clone)]
@@ -49,48 +50,42 @@ struct AppState {
 
 /// The function's routes, each with its scope.
 pub fn routes(app: App, gate: Authorizer) -> Routes {
-    let desk = AppState {
+    let state = AppState {
         store: app.store,
         notices: app.notices,
         gate: gate.clone(),
     };
-    let (mail, tracking) = (
-        Access::Scope("mail_settings.read"),
-        Access::Scope("tracking_settings.read"),
-    );
-    let routes = Routes::new(gate)
-        .at(Method::GET, "/v3/mail_settings", mail, overview::mail)
-        .at(
-            Method::GET,
-            "/v3/tracking_settings",
-            tracking,
-            overview::tracking,
-        )
+    let mut routes = user::routes(Routes::new(gate))
         .at(Method::GET, confirm::PATH, Access::Public, confirm::ask)
         .at(Method::POST, confirm::PATH, Access::Public, confirm::accept);
-    let routes = with::<mail::AddressWhitelist>(routes);
-    let routes = with::<mail::BouncePurge>(routes);
-    let routes = with::<mail::Footer>(routes);
-    let routes = with::<mail::ForwardBounce>(routes);
-    let routes = with::<mail::ForwardSpam>(routes);
-    let routes = with::<mail::SpamCheck>(routes);
-    let routes = with::<mail::Template>(routes);
-    let routes = with::<retired::Bcc>(routes);
-    let routes = with::<retired::PlainContent>(routes);
-    let routes = with::<tracking::Click>(routes);
-    let routes = with::<tracking::GoogleAnalytics>(routes);
-    let routes = with::<tracking::OpenTracking>(routes);
-    let routes = with::<tracking::Subscription>(routes);
-    routes.with_state(desk)
+    for (path, scope, settings) in [
+        ("/v3/mail_settings", "mail_settings.read", MAIL),
+        ("/v3/tracking_settings", "tracking_settings.read", TRACKING),
+    ] {
+        let list = move |State(state): State<AppState>, caller: Caller, query: Query| {
+            endpoints::list(state, caller, query, settings)
+        };
+        routes = routes.at(Method::GET, path, Access::Scope(scope), list);
+        for setting in settings {
+            routes = with(routes, setting);
+        }
+    }
+    routes.with_state(state)
 }
 
 /// The two routes of one setting.
-fn with<S: Setting>(routes: Routes<AppState>) -> Routes<AppState> {
-    let (read, update) = (Access::Scope(S::READ), Access::Scope(S::UPDATE));
-    routes.at(Method::GET, S::PATH, read, setting::get::<S>).at(
-        Method::PATCH,
-        S::PATH,
-        update,
-        setting::patch::<S>,
-    )
+fn with(routes: Routes<AppState>, setting: &'static Setting) -> Routes<AppState> {
+    let [read, update] = setting.scopes.map(Access::Scope);
+    let get = move |State(state): State<AppState>, caller: Caller| {
+        endpoints::read(state, caller, setting)
+    };
+    let patch = move |State(state): State<AppState>,
+                      caller: Caller,
+                      gateway: GatewayName,
+                      JsonBody(body): JsonBody<Map<String, Value>>| {
+        endpoints::change(state, (caller, gateway), body, setting)
+    };
+    routes
+        .at(Method::GET, setting.path, read, get)
+        .at(Method::PATCH, setting.path, update, patch)
 }

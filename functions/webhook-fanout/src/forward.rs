@@ -1,13 +1,13 @@
-//! Bounces and spam reports, forwarded by mail to the address that the account names
-//! (`mail_settings/forward_bounce`, `mail_settings/forward_spam`), once that address is confirmed,
-//! is a verified sender, or lies in an authenticated domain of the account.
+//! Bounces and spam reports, forwarded by mail to the addresses that the account names
+//! (`mail_settings/forward_bounce`, `mail_settings/forward_spam`), each once it
+//! is confirmed, is a verified sender, or lies in an authenticated domain of the account.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 use posthaste_model::{AccountId, EmailAddress, Event, EventKind, Mail, Masked, MessageId};
 use posthaste_queue::{Disposition, Job, Queue};
-use posthaste_store::{AccountSettings, Forward, StoreError};
+use posthaste_store::{AccountSettings, StoreError};
 use sha2::{Digest as _, Sha256};
 
 use crate::App;
@@ -37,10 +37,11 @@ pub(crate) async fn work(app: &App, account: &AccountId, events: &[Event]) -> Di
     };
     let mut notices = Vec::new();
     let mut confirmed = BTreeMap::new();
-    for event in told {
-        let Some(to) = listener(&settings, event) else {
-            continue;
-        };
+    let forwards = told.into_iter().flat_map(|event| {
+        let to = recipients(&settings, event).into_iter().enumerate();
+        to.map(move |(place, to)| (event, place, to))
+    });
+    for (event, place, to) in forwards {
         match is_confirmed(app, account, &to, &mut confirmed).await {
             Ok(true) => {}
             Ok(false) => continue,
@@ -49,7 +50,8 @@ pub(crate) async fn work(app: &App, account: &AccountId, events: &[Event]) -> Di
                 return Disposition::Retry;
             }
         }
-        match job(app, forwarding, event, to).to_text() {
+        let id = notice_id(event, (place > 0).then_some(&to));
+        match job(app, forwarding, event, id, to).to_text() {
             Ok(text) => notices.push((text, Duration::ZERO)),
             Err(error) => tracing::error!("a notice has no form on the queue: {error}"),
         }
@@ -90,21 +92,20 @@ fn is_told(kind: EventKind) -> bool {
     matches!(kind, EventKind::Bounce | EventKind::SpamReport)
 }
 
-/// The address that receives the notice. Events about mail to that address itself are not
-/// forwarded: a notice that bounces would cause the next one.
-fn listener(settings: &AccountSettings, event: &Event) -> Option<EmailAddress> {
-    let Forward { enabled, email } = match event.kind {
-        EventKind::SpamReport => &settings.forward_spam,
-        _ => &settings.forward_bounce,
+/// The addresses that receive the notice. Events about mail to one of them are not forwarded to
+/// it: a notice that bounces would cause the next one.
+fn recipients(settings: &AccountSettings, event: &Event) -> Vec<EmailAddress> {
+    let mut to = match event.kind {
+        EventKind::SpamReport => settings.forward_spam.addresses(),
+        _ => settings.forward_bounce.addresses(),
     };
-    let to = email.as_deref().filter(|_| *enabled)?;
-    let to = EmailAddress::parse(to).ok()?;
     let about = EmailAddress::parse(&event.email).ok();
-    let itself = about.is_some_and(|about| about.folded() == to.folded());
-    (!itself).then_some(to)
+    let about = about.map(|about| about.folded());
+    to.retain(|to| about.as_ref() != Some(&to.folded()));
+    to
 }
 
-fn job(app: &App, forwarding: &Forwarding, event: &Event, to: EmailAddress) -> Job {
+fn job(app: &App, forwarding: &Forwarding, event: &Event, id: MessageId, to: EmailAddress) -> Job {
     let what = match event.kind {
         EventKind::SpamReport => "Spam report",
         _ => "Bounce",
@@ -112,12 +113,15 @@ fn job(app: &App, forwarding: &Forwarding, event: &Event, to: EmailAddress) -> J
     let subject = format!("{what}: {}", event.email);
     let mail = Mail::notice(forwarding.from.clone(), to, &subject, text(event));
     let account = event.account.clone();
-    Job::notice(account, message(event), app.clock.now_ms(), mail)
+    Job::notice(account, id, app.clock.now_ms(), mail)
 }
 
-/// Derives the id of the notice from the event.
-fn message(event: &Event) -> MessageId {
-    MessageId::from_digest(Sha256::digest(format!("notice of {}", event.id)).into())
+/// Derives the id of a notice from its event, and from its address if an earlier address of the
+/// list gets a notice too.
+fn notice_id(event: &Event, to: Option<&EmailAddress>) -> MessageId {
+    let of = format!("notice of {}", event.id);
+    let text = to.map_or_else(|| of.clone(), |to| format!("{of} to {}", to.folded()));
+    MessageId::from_digest(Sha256::digest(text).into())
 }
 
 fn text(event: &Event) -> String {

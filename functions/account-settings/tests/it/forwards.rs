@@ -1,4 +1,4 @@
-//! Whom bounces and spam reports may be forwarded to: the mail, the page, the limits.
+//! The addresses that bounces and spam reports may be forwarded to: the mail, the page, the limits.
 
 use posthaste_model::{EmailAddress, Mail};
 use posthaste_queue::{Job, JobBody};
@@ -43,150 +43,187 @@ impl TestApp {
 
 #[tokio::test]
 async fn an_address_is_confirmed_by_a_person_who_presses_the_button() {
-    let desk = TestApp::new().await;
+    let app = TestApp::new().await;
     assert_eq!(
-        desk.set(BOUNCE, &to("Ops@Example.org")).await,
+        app.set(BOUNCE, &to("Ops@Example.org")).await,
         to("Ops@Example.org")
     );
-    let link = desk.link();
-    let page = desk.api.get(&link).send().await.expect(200);
+    let link = app.link();
+    let page = app.api.get(&link).send().await.expect(200);
     assert_eq!(page.header("referrer-policy"), "no-referrer");
     let html = String::from_utf8(page.body.to_vec()).unwrap();
     assert!(html.contains("<b>Ops@Example.org</b>") && html.contains("method=\"post\""));
     assert!(
-        !desk.may_forward("ops@example.org").await,
+        !app.may_forward("ops@example.org").await,
         "opening is not enough"
     );
-    desk.api.post(&link).send().await.expect(200);
-    desk.api.post(&link).send().await.expect(200);
-    assert!(desk.may_forward("OPS@example.org").await);
+    app.api.post(&link).send().await.expect(200);
+    app.api.post(&link).send().await.expect(200);
+    assert!(app.may_forward("OPS@example.org").await);
 
     // Another address is confirmed by itself; one that was confirmed needs no second mail.
-    desk.set(BOUNCE, &to("new@example.org")).await;
-    let new = desk.link();
-    assert!(!desk.may_forward("new@example.org").await);
-    desk.set(SPAM, &to("ops@example.org")).await;
-    desk.set(BOUNCE, &to("ops@example.org")).await;
-    assert!(desk.mails().is_empty());
-    desk.api.post(&new).send().await.expect(200);
-    desk.api.get("/forwards/confirm/x").send().await.expect(404);
-    desk.api
-        .post("/forwards/confirm/x")
-        .send()
-        .await
-        .expect(404);
+    app.set(BOUNCE, &to("new@example.org")).await;
+    let new = app.link();
+    assert!(!app.may_forward("new@example.org").await);
+    app.set(SPAM, &to("ops@example.org")).await;
+    app.set(BOUNCE, &to("ops@example.org")).await;
+    assert!(app.mails().is_empty());
+    app.api.post(&new).send().await.expect(200);
+    app.api.get("/forwards/confirm/x").send().await.expect(404);
+    app.api.post("/forwards/confirm/x").send().await.expect(404);
 }
 
 #[tokio::test]
 async fn both_settings_ask_an_address_once_and_again_after_ten_minutes() {
-    let desk = TestApp::new().await;
-    desk.set(BOUNCE, &to("ops@example.org")).await;
-    let first = desk.link();
-    desk.set(SPAM, &to("ops@example.org")).await;
-    desk.set(BOUNCE, &to("ops@example.org")).await;
-    desk.hand.advance(599);
-    desk.set(BOUNCE, &to("ops@example.org")).await;
-    assert!(desk.mails().is_empty());
-    desk.hand.advance(1);
-    desk.set(BOUNCE, &json!({"enabled": true})).await;
-    assert!(desk.mails().is_empty(), "the address is not named");
-    desk.set(BOUNCE, &to("ops@example.org")).await;
-    let second = desk.link();
-    desk.api.post(&first).send().await.expect(404);
+    let app = TestApp::new().await;
+    app.set(BOUNCE, &to("ops@example.org")).await;
+    let first = app.link();
+    app.set(SPAM, &to("ops@example.org")).await;
+    app.set(BOUNCE, &to("ops@example.org")).await;
+    app.hand.advance(599);
+    app.set(BOUNCE, &to("ops@example.org")).await;
+    assert!(app.mails().is_empty());
+    app.hand.advance(1);
+    app.set(BOUNCE, &json!({"enabled": true})).await;
+    assert!(app.mails().is_empty(), "the address is not named");
+    app.set(BOUNCE, &to("ops@example.org")).await;
+    let second = app.link();
+    app.api.post(&first).send().await.expect(404);
     // What is stored as it was is no new request: past the limit it is stored without a mail.
-    desk.hand.advance(600);
-    desk.set(BOUNCE, &to("ops@example.org")).await;
-    assert!(desk.mails().is_empty());
-    desk.api.post(&second).send().await.expect(200);
+    app.hand.advance(600);
+    app.set(BOUNCE, &to("ops@example.org")).await;
+    assert!(app.mails().is_empty());
+    app.api.post(&second).send().await.expect(200);
 }
 
 #[tokio::test]
 async fn a_link_works_for_two_days() {
-    let desk = TestApp::new().await;
-    desk.set(BOUNCE, &to("ops@example.org")).await;
-    let link = desk.link();
-    desk.hand.advance(48 * 3_600);
-    desk.api.get(&link).send().await.expect(404);
-    desk.api.post(&link).send().await.expect(404);
-    assert!(!desk.may_forward("ops@example.org").await);
-    desk.set(BOUNCE, &to("ops@example.org")).await;
-    desk.api.post(&desk.link()).send().await.expect(200);
+    let app = TestApp::new().await;
+    app.set(BOUNCE, &to("ops@example.org")).await;
+    let link = app.link();
+    app.hand.advance(48 * 3_600);
+    app.api.get(&link).send().await.expect(404);
+    app.api.post(&link).send().await.expect(404);
+    assert!(!app.may_forward("ops@example.org").await);
+    app.set(BOUNCE, &to("ops@example.org")).await;
+    app.api.post(&app.link()).send().await.expect(200);
 }
 
 #[tokio::test]
-async fn a_setting_that_forwards_nothing_mails_nobody() {
-    let desk = TestApp::new().await;
+async fn a_setting_that_forwards_nothing_sends_no_mail() {
+    let app = TestApp::new().await;
     let off = json!({"email": "ops@example.org", "enabled": false});
-    desk.set(BOUNCE, &off).await;
-    desk.set("/v3/mail_settings/bcc", &to("ops@example.org"))
+    app.set(BOUNCE, &off).await;
+    app.set("/v3/mail_settings/bcc", &to("ops@example.org"))
         .await;
-    assert!(desk.mails().is_empty());
-    desk.set(BOUNCE, &json!({"enabled": true})).await;
-    assert_eq!(desk.mails().len(), 1);
-    desk.tenant.domain(&desk.store, "own.example").await;
-    desk.set(SPAM, &to("abuse@own.example")).await;
+    assert!(app.mails().is_empty());
+    app.set(BOUNCE, &json!({"enabled": true})).await;
+    assert_eq!(app.mails().len(), 1);
+    app.tenant.domain(&app.store, "own.example").await;
+    app.set(SPAM, &to("abuse@own.example")).await;
     assert!(
-        desk.mails().is_empty(),
+        app.mails().is_empty(),
         "a domain of the account vouches for it"
     );
-    assert!(desk.may_forward("abuse@own.example").await);
+    assert!(app.may_forward("abuse@own.example").await);
+}
+
+#[tokio::test]
+async fn each_address_of_a_list_is_confirmed_by_itself() {
+    let app = TestApp::new().await;
+    app.set(SPAM, &to("a@example.org, b@example.org")).await;
+    let mails = app.mails();
+    let sent_to = mails
+        .iter()
+        .map(|mail| mail.personalizations[0].to[0].email.as_str());
+    assert_eq!(
+        sent_to.collect::<Vec<_>>(),
+        ["a@example.org", "b@example.org"]
+    );
+    // Within ten minutes one more address is one more mail, and later all that are named.
+    app.set(SPAM, &to("c@example.org, a@example.org")).await;
+    assert_eq!(app.mails().len(), 1);
+    app.hand.advance(600);
+    app.set(SPAM, &to("a@example.org, c@example.org")).await;
+    assert_eq!(app.mails().len(), 2);
+}
+
+#[tokio::test]
+async fn an_address_that_is_refused_refuses_the_list_and_sends_no_mail() {
+    let app = TestApp::new().await;
+    let (gone, mark) = (["gone@example.org".to_owned()], Mark::at(app.hand.now()));
+    let list = SuppressionList::Bounces;
+    let id = &app.tenant.account.id;
+    app.store
+        .suppress_all(id, &gone, list, &mark)
+        .await
+        .unwrap();
+    app.refuses(SPAM, &to("a@example.org, gone@example.org"), &["email"])
+        .await;
+    assert!(app.mails().is_empty());
+    app.set(SPAM, &to("a@example.org")).await;
+    assert_eq!(
+        app.mails().len(),
+        1,
+        "the mail that was not sent does not count"
+    );
 }
 
 #[tokio::test]
 async fn past_the_limits_the_setting_stays_as_it_is() {
-    let desk = TestApp::new().await;
+    let app = TestApp::new().await;
     for i in 0..5 {
-        desk.set(BOUNCE, &to(&format!("a{i}@example.org"))).await;
+        app.set(BOUNCE, &to(&format!("a{i}@example.org"))).await;
     }
-    assert_eq!(desk.mails().len(), 5);
-    let answer = desk.patch(BOUNCE, &to("b@example.org")).await.expect(429);
+    assert_eq!(app.mails().len(), 5);
+    let answer = app.patch(BOUNCE, &to("b@example.org")).await.expect(429);
     let want = json!({"errors": [{"field": null, "message": "too many requests"}]});
     assert_eq!(answer.json(), want);
     assert_eq!(answer.header("x-ratelimit-limit"), "5");
     assert_eq!(answer.header("retry-after"), "86400");
-    assert_eq!(desk.get(BOUNCE).await.json(), to("a4@example.org"));
-    // What mails nobody is not limited.
-    desk.set(BOUNCE, &json!({"enabled": false})).await;
-    desk.hand.advance(86_400);
-    desk.set(BOUNCE, &to("b@example.org")).await;
-    assert_eq!(desk.mails().len(), 1);
+    assert_eq!(app.get(BOUNCE).await.json(), to("a4@example.org"));
+    // A change that needs no mail is not limited.
+    app.set(BOUNCE, &json!({"enabled": false})).await;
+    app.hand.advance(86_400);
+    app.set(BOUNCE, &to("b@example.org")).await;
+    assert_eq!(app.mails().len(), 1);
 }
 
 #[tokio::test]
 async fn a_suppressed_address_and_an_account_that_may_not_send_are_refused() {
-    let desk = TestApp::new().await;
-    let id = &desk.tenant.account.id;
-    let (gone, mark) = (["gone@example.org".to_owned()], Mark::at(desk.hand.now()));
-    let listed = desk
+    let app = TestApp::new().await;
+    let id = &app.tenant.account.id;
+    let (gone, mark) = (["gone@example.org".to_owned()], Mark::at(app.hand.now()));
+    let listed = app
         .store
         .suppress_all(id, &gone, SuppressionList::Bounces, &mark);
     listed.await.unwrap();
-    desk.refuses(BOUNCE, &to("Gone@example.org"), &["email"])
+    app.refuses(BOUNCE, &to("Gone@example.org"), &["email"])
         .await;
 
     // Its parent still acts for it, except to make the service write to strangers.
-    let sub = desk.tenant.subuser(&desk.store, "sub").await;
+    let sub = app.tenant.subuser(&app.store, "sub").await;
     let suspend = |account: &mut Account| account.status = AccountStatus::Suspended;
-    let done = desk.store.update_account(&sub.account.id, suspend).await;
+    let done = app.store.update_account(&sub.account.id, suspend).await;
     assert!(done.unwrap().is_some());
     let ask = |body: Value| {
-        let ask = desk.api.patch(BOUNCE).key(&desk.tenant.key).as_if("sub");
+        let ask = app.api.patch(BOUNCE).key(&app.tenant.key).as_if("sub");
         async move { ask.json(&body).send().await }
     };
     ask(to("ops@example.org")).await.expect(401);
     let stored = ask(json!({"enabled": false})).await.expect(200).json();
     assert_eq!(stored, json!({"email": null, "enabled": false}));
-    assert!(desk.mails().is_empty());
+    assert!(app.mails().is_empty());
 }
 
 #[tokio::test]
 async fn a_mail_that_the_queue_does_not_take_is_asked_for_again_at_once() {
-    let desk = TestApp::new().await;
-    desk.queues.set_broken(true);
+    let app = TestApp::new().await;
+    app.queues.set_broken(true);
     for _ in 0..3 {
-        desk.patch(BOUNCE, &to("ops@example.org")).await.expect(503);
+        app.patch(BOUNCE, &to("ops@example.org")).await.expect(503);
     }
-    desk.queues.set_broken(false);
-    desk.set(BOUNCE, &to("ops@example.org")).await;
-    desk.api.post(&desk.link()).send().await.expect(200);
+    app.queues.set_broken(false);
+    app.set(BOUNCE, &to("ops@example.org")).await;
+    app.api.post(&app.link()).send().await.expect(200);
 }

@@ -5,8 +5,8 @@ use serde_json::json;
 use crate::TestApp;
 
 #[tokio::test]
-async fn nothing_is_on_before_somebody_says_so() {
-    let desk = TestApp::new().await;
+async fn every_setting_is_off_at_first() {
+    let app = TestApp::new().await;
     for (name, want) in [
         ("address_whitelist", json!({"enabled": false, "list": []})),
         (
@@ -24,107 +24,178 @@ async fn nothing_is_on_before_somebody_says_so() {
         ("plain_content", json!({"enabled": false})),
         ("template", json!({"enabled": false, "html_content": ""})),
     ] {
-        let got = desk.get(&format!("/v3/mail_settings/{name}")).await;
+        let got = app.get(&format!("/v3/mail_settings/{name}")).await;
         assert_eq!(got.expect(200).json(), want, "{name}");
     }
 }
 
 #[tokio::test]
 async fn a_whitelist_is_kept_as_it_compares() {
-    let desk = TestApp::new().await;
+    let app = TestApp::new().await;
     let path = "/v3/mail_settings/address_whitelist";
     let list =
         json!({"enabled": true, "list": [" Ann@Example.COM ", "Münster.example", "b.example"]});
     let want = json!(["ann@example.com", "b.example", "xn--mnster-3ya.example"]);
     assert_eq!(
-        desk.set(path, &list).await,
+        app.set(path, &list).await,
         json!({"enabled": true, "list": want})
     );
     // What is left out stays.
-    let got = desk.set(path, &json!({"enabled": false})).await;
+    let got = app.set(path, &json!({"enabled": false})).await;
     assert_eq!(got, json!({"enabled": false, "list": want}));
     let bad = json!({"list": ["a@b@c", "good.example", "", "not a domain"]});
-    desk.refuses(path, &bad, &["list.0", "list.2", "list.3"])
+    app.refuses(path, &bad, &["list.0", "list.2", "list.3"])
         .await;
     let entries: Vec<_> = (0..=500).map(|i| format!("d{i}.example")).collect();
-    desk.refuses(path, &json!({"list": entries}), &["list"])
+    app.refuses(path, &json!({"list": entries}), &["list"])
         .await;
-    let got = desk.set(path, &json!({"list": entries[..500]})).await;
+    let got = app.set(path, &json!({"list": entries[..500]})).await;
     assert_eq!(got["list"].as_array().unwrap().len(), 500);
-    desk.refuses(path, &json!({"list": "x"}), &["list"]).await;
+    app.refuses(path, &json!({"list": "x"}), &["list"]).await;
 }
 
 #[tokio::test]
 async fn bounces_are_purged_after_1_to_3650_days_or_never() {
-    let desk = TestApp::new().await;
+    let app = TestApp::new().await;
     let path = "/v3/mail_settings/bounce_purge";
     let body = json!({"enabled": true, "soft_bounces": 1, "hard_bounces": 3650});
-    assert_eq!(desk.set(path, &body).await, body);
-    let got = desk.set(path, &json!({"hard_bounces": null})).await;
+    assert_eq!(app.set(path, &body).await, body);
+    let got = app.set(path, &json!({"hard_bounces": null})).await;
     assert_eq!(
         got,
         json!({"enabled": true, "soft_bounces": 1, "hard_bounces": null})
     );
     for days in [0, 3651, -1, 70_000] {
         let both = json!({"soft_bounces": days, "hard_bounces": days});
-        desk.refuses(path, &both, &["soft_bounces", "hard_bounces"])
+        app.refuses(path, &both, &["soft_bounces", "hard_bounces"])
             .await;
     }
-    desk.refuses(path, &json!({"soft_bounces": 1.5}), &["soft_bounces"])
+    app.refuses(path, &json!({"soft_bounces": 1.5}), &["soft_bounces"])
         .await;
 }
 
 #[tokio::test]
-async fn a_footer_has_two_texts_and_may_be_as_long_as_it_says() {
-    let desk = TestApp::new().await;
+async fn a_footer_has_two_texts_of_at_most_20000_bytes() {
+    let app = TestApp::new().await;
     let path = "/v3/mail_settings/footer";
     let body = json!({"enabled": true, "html_content": "<i>us</i>", "plain_content": "us"});
-    assert_eq!(desk.set(path, &body).await, body);
-    let got = desk.set(path, &json!({"plain_content": ""})).await;
+    assert_eq!(app.set(path, &body).await, body);
+    let got = app.set(path, &json!({"plain_content": ""})).await;
     assert_eq!(
         got,
         json!({"enabled": true, "html_content": "<i>us</i>", "plain_content": ""})
     );
     let long = "x".repeat(20_001);
     let both = json!({"html_content": long, "plain_content": long});
-    desk.refuses(path, &both, &["html_content", "plain_content"])
+    app.refuses(path, &both, &["html_content", "plain_content"])
         .await;
-    desk.set(path, &json!({"html_content": "x".repeat(20_000)}))
+    app.set(path, &json!({"html_content": "x".repeat(20_000)}))
         .await;
 }
 
 #[tokio::test]
-async fn who_is_told_must_have_an_address() {
-    let desk = TestApp::new().await;
-    for (path, nobody) in [
+async fn a_setting_that_forwards_needs_an_address() {
+    let app = TestApp::new().await;
+    for (path, none) in [
         ("/v3/mail_settings/bcc", json!("")),
         ("/v3/mail_settings/forward_bounce", json!(null)),
-        ("/v3/mail_settings/forward_spam", json!("")),
     ] {
-        desk.refuses(path, &json!({"enabled": true}), &["email"])
+        app.refuses(path, &json!({"enabled": true}), &["email"])
             .await;
-        desk.refuses(path, &json!({"email": "nobody"}), &["email"])
+        app.refuses(path, &json!({"email": "no-address"}), &["email"])
             .await;
         let body = json!({"email": "abuse@example.com", "enabled": true});
-        assert_eq!(desk.set(path, &body).await, body);
-        desk.refuses(path, &json!({"email": null}), &["email"])
-            .await;
+        assert_eq!(app.set(path, &body).await, body);
+        app.refuses(path, &json!({"email": null}), &["email"]).await;
         let off = json!({"email": null, "enabled": false});
-        let want = json!({"email": nobody, "enabled": false});
-        assert_eq!(desk.set(path, &off).await, want);
+        let want = json!({"email": none, "enabled": false});
+        assert_eq!(app.set(path, &off).await, want);
     }
 }
 
 #[tokio::test]
-async fn a_retired_setting_is_kept_and_not_listed() {
-    let desk = TestApp::new().await;
+async fn spam_reports_are_forwarded_to_several_addresses_or_to_none() {
+    let app = TestApp::new().await;
+    let path = "/v3/mail_settings/forward_spam";
+    for email in ["", "a@example.com", "a@example.com, b@example.com"] {
+        let body = json!({"email": email, "enabled": true});
+        assert_eq!(app.set(path, &body).await, body);
+    }
+    let spread = json!({"email": " a@example.com,b@example.com ,"});
+    let got = app.set(path, &spread).await;
+    assert_eq!(got["email"], "a@example.com, b@example.com");
+    let got = app.set(path, &json!({"email": null})).await;
+    assert_eq!(got, json!({"email": "", "enabled": true}));
+    let many: Vec<_> = (0..11).map(|i| format!("a{i}@example.com")).collect();
+    for bad in [
+        "no-address",
+        "a@example.com, b@",
+        "a@example.com b@example.com",
+    ] {
+        app.refuses(path, &json!({"email": bad}), &["email"]).await;
+    }
+    app.refuses(path, &json!({"email": many.join(",")}), &["email"])
+        .await;
+    // Elsewhere a comma makes no second address.
+    let two = json!({"email": "a@example.com, b@example.com", "enabled": true});
+    app.refuses("/v3/mail_settings/forward_bounce", &two, &["email"])
+        .await;
+}
+
+#[tokio::test]
+async fn every_value_of_a_wrong_type_is_reported_at_once_in_the_words_of_json() {
+    let app = TestApp::new().await;
+    for (setting, fields) in [
+        ("mail_settings/address_whitelist", &["enabled", "list"][..]),
+        (
+            "mail_settings/bounce_purge",
+            &["enabled", "soft_bounces", "hard_bounces"],
+        ),
+        (
+            "mail_settings/footer",
+            &["enabled", "html_content", "plain_content"],
+        ),
+        ("mail_settings/forward_spam", &["email", "enabled"]),
+        ("mail_settings/spam_check", &["enabled", "max_score"]),
+        ("tracking_settings/click", &["enable_text", "enabled"]),
+        (
+            "tracking_settings/subscription",
+            &[
+                "enabled",
+                "html_content",
+                "landing",
+                "plain_content",
+                "replace",
+                "url",
+            ],
+        ),
+    ] {
+        let path = format!("/v3/{setting}");
+        let wrong = fields
+            .iter()
+            .map(|name| ((*name).to_owned(), json!({"a": []})));
+        let wrong = serde_json::Value::Object(wrong.collect());
+        app.refuses(&path, &wrong, fields).await;
+        let errors = app
+            .patch(&path, &wrong)
+            .await
+            .expect(400)
+            .json()
+            .to_string();
+        assert!(!errors.contains("invalid type"), "{errors}");
+    }
+}
+
+#[tokio::test]
+async fn a_legacy_setting_is_stored_and_not_listed() {
+    let app = TestApp::new().await;
     let path = "/v3/mail_settings/plain_content";
     let on = json!({"enabled": true});
-    assert_eq!(desk.set(path, &on).await, on);
-    assert_eq!(desk.set(path, &json!({})).await, on);
-    desk.refuses(path, &json!({"enabled": 1}), &["enabled"])
+    assert_eq!(app.set(path, &on).await, on);
+    assert_eq!(app.set(path, &json!({})).await, on);
+    app.refuses(path, &json!({"enabled": 1}), &["enabled"])
         .await;
-    let all = desk.get("/v3/mail_settings").await.expect(200).json();
+    let all = app.get("/v3/mail_settings").await.expect(200).json();
     let listed = |name: &str| {
         let mut items = all["result"].as_array().unwrap().iter();
         items.any(|item| item["name"] == name)
@@ -134,31 +205,31 @@ async fn a_retired_setting_is_kept_and_not_listed() {
 
 #[tokio::test]
 async fn a_score_is_1_to_10() {
-    let desk = TestApp::new().await;
+    let app = TestApp::new().await;
     let path = "/v3/mail_settings/spam_check";
     for score in [1, 10] {
         let body = json!({"enabled": true, "max_score": score});
-        assert_eq!(desk.set(path, &body).await, body);
+        assert_eq!(app.set(path, &body).await, body);
     }
     for score in [0, 11, -1, 300] {
-        desk.refuses(path, &json!({"max_score": score}), &["max_score"])
+        app.refuses(path, &json!({"max_score": score}), &["max_score"])
             .await;
     }
 }
 
 #[tokio::test]
-async fn html_around_mails_must_say_where_theirs_goes() {
-    let desk = TestApp::new().await;
+async fn html_around_mails_must_contain_the_body_tag() {
+    let app = TestApp::new().await;
     let path = "/v3/mail_settings/template";
     for html in ["<p><% body %></p>", "<p><%body%></p>", ""] {
         let body = json!({"enabled": true, "html_content": html});
-        assert_eq!(desk.set(path, &body).await, body);
+        assert_eq!(app.set(path, &body).await, body);
     }
     for html in ["<p>no place</p>", "<% bodies %>", "<%body"] {
         let body = json!({"html_content": html});
-        desk.refuses(path, &body, &["html_content"]).await;
+        app.refuses(path, &body, &["html_content"]).await;
     }
     let long = format!("<% body %>{}", "x".repeat(100_000));
-    desk.refuses(path, &json!({"html_content": long}), &["html_content"])
+    app.refuses(path, &json!({"html_content": long}), &["html_content"])
         .await;
 }

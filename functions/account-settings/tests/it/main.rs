@@ -6,6 +6,7 @@ mod forwards;
 mod mail;
 mod shared;
 mod tracking;
+mod user;
 
 use std::ops::Deref;
 
@@ -51,11 +52,11 @@ impl TestApp {
         let before = self.get(path).await.json();
         let answer = self.patch(path, body).await.expect(400).json();
         let errors = answer["errors"].as_array().unwrap();
-        let told: Vec<_> = errors
+        let reported: Vec<_> = errors
             .iter()
             .map(|error| error["field"].as_str().unwrap_or_default().to_owned())
             .collect();
-        assert_eq!(told, fields, "{answer}");
+        assert_eq!(reported, fields, "{answer}");
         assert_eq!(self.get(path).await.json(), before, "{path}");
     }
 }

@@ -17,7 +17,7 @@ fn switches(listed: &Value) -> Vec<(String, bool)> {
 
 #[tokio::test]
 async fn the_lists_show_every_setting_and_its_switch() {
-    let desk = TestApp::new().await;
+    let app = TestApp::new().await;
     for (list, names) in [
         (
             "/v3/mail_settings",
@@ -39,12 +39,12 @@ async fn the_lists_show_every_setting_and_its_switch() {
         for name in names {
             let mut on = json!({"enabled": true});
             if name.starts_with("forward") {
-                on["email"] = json!("told@example.com");
+                on["email"] = json!("reports@example.com");
             }
-            desk.set(&format!("{list}/{name}"), &on).await;
-            let got = switches(&desk.get(list).await.expect(200).json());
-            let told: Vec<_> = got.iter().map(|(name, _)| name.as_str()).collect();
-            assert_eq!(told, names);
+            app.set(&format!("{list}/{name}"), &on).await;
+            let got = switches(&app.get(list).await.expect(200).json());
+            let listed: Vec<_> = got.iter().map(|(name, _)| name.as_str()).collect();
+            assert_eq!(listed, names);
             // Those up to here are on.
             let on = names.iter().position(|known| known == name).unwrap();
             assert!(
@@ -53,31 +53,31 @@ async fn the_lists_show_every_setting_and_its_switch() {
             );
         }
     }
-    let page = desk.get("/v3/mail_settings?limit=2&offset=5").await;
+    let page = app.get("/v3/mail_settings?limit=2&offset=5").await;
     let page = switches(&page.expect(200).json());
     let names: Vec<_> = page.iter().map(|(name, _)| name.as_str()).collect();
     assert_eq!(names, ["spam_check", "template"]);
-    desk.get("/v3/mail_settings?limit=x").await.expect(400);
+    app.get("/v3/mail_settings?limit=x").await.expect(400);
 }
 
 #[tokio::test]
 async fn changes_at_the_same_time_lose_nothing() {
-    let desk = TestApp::new().await;
+    let app = TestApp::new().await;
     let texts = ["utm_source", "utm_medium", "utm_term", "utm_content"];
     let path = "/v3/tracking_settings/google_analytics";
     let bodies = texts.map(|name| json!({name: name}));
-    let all = bodies.iter().map(|body| desk.patch(path, body));
+    let all = bodies.iter().map(|body| app.patch(path, body));
     let all: Vec<_> = all.collect();
     let mut done = 0;
     for answer in join(all).await {
         answer.expect(200);
         done += 1;
     }
-    let got = desk.get(path).await.json();
+    let got = app.get(path).await.json();
     for name in texts {
         assert_eq!(got[name], name);
     }
-    let account = desk.store.account(&desk.tenant.account.id).await.unwrap();
+    let account = app.store.account(&app.tenant.account.id).await.unwrap();
     assert_eq!(account.unwrap().settings, done);
 }
 
@@ -104,40 +104,40 @@ async fn join<F: Future>(all: Vec<F>) -> Vec<F::Output> {
 
 #[tokio::test]
 async fn settings_are_the_accounts_own_and_a_parent_may_set_a_subusers() {
-    let desk = TestApp::new().await;
+    let app = TestApp::new().await;
     let path = "/v3/tracking_settings/open";
-    desk.set(path, &json!({"enabled": true})).await;
-    let other = Tenant::new(&desk.store, "other", desk.hand.now()).await;
-    let got = desk.api.get(path).key(&other.key).send().await;
+    app.set(path, &json!({"enabled": true})).await;
+    let other = Tenant::new(&app.store, "other", app.hand.now()).await;
+    let got = app.api.get(path).key(&other.key).send().await;
     assert_eq!(got.expect(200).json(), json!({"enabled": false}));
 
-    let sub = desk.tenant.subuser(&desk.store, "sub").await;
-    let ask = desk.api.patch(path).key(&desk.tenant.key).as_if("sub");
+    let sub = app.tenant.subuser(&app.store, "sub").await;
+    let ask = app.api.patch(path).key(&app.tenant.key).as_if("sub");
     ask.json(&json!({"enabled": false}))
         .send()
         .await
         .expect(200);
-    assert_eq!(desk.get(path).await.json(), json!({"enabled": true}));
-    let ask = desk.api.patch(path).key(&desk.tenant.key).as_if("sub");
+    assert_eq!(app.get(path).await.json(), json!({"enabled": true}));
+    let ask = app.api.patch(path).key(&app.tenant.key).as_if("sub");
     ask.json(&json!({"enabled": true})).send().await.expect(200);
-    let got = desk.api.get(path).key(&sub.key).send().await;
+    let got = app.api.get(path).key(&sub.key).send().await;
     assert_eq!(got.expect(200).json(), json!({"enabled": true}));
 }
 
 #[tokio::test]
 async fn every_setting_has_a_scope_of_its_own() {
-    let desk = TestApp::new().await;
+    let app = TestApp::new().await;
     let scopes = ["mail_settings.footer.read", "tracking_settings.open.update"];
-    let key = desk.tenant.restricted(&desk.store, &scopes).await;
+    let key = app.tenant.restricted(&app.store, &scopes).await;
     for (path, read, write) in [
         ("/v3/mail_settings", 403, 405),
         ("/v3/mail_settings/footer", 200, 403),
         ("/v3/mail_settings/template", 403, 403),
         ("/v3/tracking_settings/open", 403, 200),
     ] {
-        let got = desk.api.get(path).key(&key).send().await;
+        let got = app.api.get(path).key(&key).send().await;
         assert_eq!(got.status, read, "GET {path}");
-        let ask = desk.api.patch(path).key(&key).json(&json!({}));
+        let ask = app.api.patch(path).key(&key).json(&json!({}));
         assert_eq!(ask.send().await.status, write, "PATCH {path}");
     }
 }

@@ -1,0 +1,107 @@
+//! What the endpoints of every setting do: read it, change a part of it, list all of them.
+
+use axum::Json;
+use posthaste_http::{Caller, GatewayName, Query, Rejection};
+use posthaste_store::AccountSettings;
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use crate::AppState;
+use crate::confirm::ConfirmationMail;
+use crate::table::Setting;
+
+/// A list of settings.
+#[derive(Serialize)]
+pub(crate) struct SettingList {
+    result: Vec<SettingItem>,
+}
+
+#[derive(Serialize)]
+struct SettingItem {
+    name: &'static str,
+    title: &'static str,
+    description: &'static str,
+    enabled: bool,
+}
+
+/// `GET /v3/mail_settings` and `GET /v3/tracking_settings`: each setting with its switch.
+pub(crate) async fn list(
+    state: AppState,
+    caller: Caller,
+    query: Query,
+    settings: &'static [Setting],
+) -> Result<Json<SettingList>, Rejection> {
+    let (limit, offset) = (
+        query.limit(settings.len(), settings.len())?,
+        query.offset()?,
+    );
+    let all = state.store.settings(caller.id()).await?;
+    let item = |setting: &Setting| {
+        let [title, description] = setting.listed?;
+        Some(SettingItem {
+            name: setting.name,
+            title,
+            description,
+            enabled: setting.is_on(&all),
+        })
+    };
+    let page = settings.iter().filter_map(item).skip(offset).take(limit);
+    let result = page.collect();
+    Ok(Json(SettingList { result }))
+}
+
+/// `GET`: the setting as it is.
+pub(crate) async fn read(
+    state: AppState,
+    caller: Caller,
+    setting: &'static Setting,
+) -> Result<Json<Value>, Rejection> {
+    let all = state.store.settings(caller.id()).await?;
+    Ok(Json(setting.shown(all)))
+}
+
+/// `PATCH`: the setting as it is now.
+pub(crate) async fn change(
+    state: AppState,
+    (caller, gateway): (Caller, GatewayName),
+    body: Map<String, Value>,
+    setting: &'static Setting,
+) -> Result<Json<Value>, Rejection> {
+    let mails = confirmations(&state, (&caller, &gateway), &body, setting).await?;
+    let changed = state
+        .store
+        .change_settings(caller.id(), |all| setting.change(all, &body));
+    let all = match changed.await {
+        Ok(Ok(Some(all))) => all,
+        refused => {
+            ConfirmationMail::discard_all(&state, mails).await;
+            return Err(match refused {
+                Err(error) => error.into(),
+                Ok(Err(problems)) => problems.into(),
+                Ok(Ok(_)) => Rejection::not_found(),
+            });
+        }
+    };
+    state.gate.forget_account(caller.id());
+    for mail in mails {
+        mail.post(&state).await?;
+    }
+    Ok(Json(setting.shown(all)))
+}
+
+/// The confirmation mails that the changed setting requires before it forwards anything.
+async fn confirmations(
+    state: &AppState,
+    who: (&Caller, &GatewayName),
+    body: &Map<String, Value>,
+    setting: &Setting,
+) -> Result<Vec<ConfirmationMail>, Rejection> {
+    let Some(forward) = setting.forward else {
+        return Ok(Vec::new());
+    };
+    let mut all: AccountSettings = state.store.settings(who.0.id()).await?;
+    let before = forward(&all).clone();
+    setting.change(&mut all, body)?;
+    let is_named = body.contains_key("email");
+    ConfirmationMail::write_all(state, who, (&before, forward(&all)), is_named).await
+}
