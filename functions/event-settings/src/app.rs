@@ -1,12 +1,13 @@
 //! What the function works with.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use posthaste_http::{Caller, Rejection};
 use posthaste_model::{Clock, Entropy, WebhookId};
 use posthaste_queue::Queue;
 use posthaste_runtime::{Error, Platform};
-use posthaste_store::{Store, Webhook};
+use posthaste_store::{CreateOutcome, Store, Webhook};
 use posthaste_webhook::{Config, Guard, Sealer, WebhookClient};
 
 use crate::fail;
@@ -53,10 +54,60 @@ impl App {
         found.ok_or_else(fail::unknown_id)
     }
 
-    /// The webhook that is meant when no id is given.
-    pub(crate) async fn oldest(&self, caller: &Caller) -> Result<Webhook, Rejection> {
+    /// The webhook that is meant when no id is given; `None` on a fresh account.
+    pub(crate) async fn oldest(&self, caller: &Caller) -> Result<Option<Webhook>, Rejection> {
         let all = self.store.webhooks(caller.id()).await?;
-        all.into_iter().next().ok_or_else(fail::none_yet)
+        Ok(all.into_iter().next())
+    }
+
+    /// A new webhook of the caller: off, without a URL.
+    pub(crate) fn new_webhook(&self, caller: &Caller) -> Webhook {
+        let now = self.clock.now_ms();
+        Webhook {
+            id: self.entropy.webhook_id(),
+            account: caller.id().clone(),
+            enabled: false,
+            url: String::new(),
+            target: String::new(),
+            friendly_name: None,
+            created_at: Some(now),
+            updated_at: now.seconds(),
+            kinds: BTreeSet::new(),
+            oauth_client_id: None,
+            oauth_token_url: None,
+            oauth_client_secret: None,
+            signing: None,
+            failing_since: None,
+            slow_since: None,
+            untold: None,
+        }
+    }
+
+    /// For a change without an id: the oldest webhook, or, on an account that has none, the one that
+    /// `first` makes, which is then created. The change has been made in the second case.
+    ///
+    /// # Errors
+    /// What `first` refuses with; 503 when other requests keep creating and deleting webhooks.
+    pub(crate) async fn oldest_or_created(
+        &self,
+        caller: &Caller,
+        first: impl Fn() -> Result<Webhook, Rejection>,
+    ) -> Result<OldestWebhook, Rejection> {
+        const MAX_ATTEMPTS: u32 = 5;
+        for _ in 0..MAX_ATTEMPTS {
+            if let Some(webhook) = self.oldest(caller).await? {
+                return Ok(OldestWebhook::Existing(webhook.id));
+            }
+            let webhook = first()?;
+            // A webhook that another request creates meanwhile is then the oldest.
+            if self.store.create_webhook(&webhook, 1).await? == CreateOutcome::Done {
+                tracing::info!(account.id = %caller.id(), webhook.id = %webhook.id, "created webhook {}", webhook.id);
+                return Ok(OldestWebhook::Created(Box::new(webhook)));
+            }
+        }
+        Err(Rejection::unavailable(
+            &"the account's webhooks keep changing",
+        ))
     }
 
     /// Seals one secret of a webhook.
@@ -64,4 +115,10 @@ impl App {
         let sealed = self.sealer.seal(&self.entropy, place, plain);
         sealed.map_err(|e| Rejection::internal(&e))
     }
+}
+
+/// The webhook that a change without an id is about.
+pub(crate) enum OldestWebhook {
+    Existing(WebhookId),
+    Created(Box<Webhook>),
 }

@@ -10,11 +10,6 @@ pub(crate) fn unknown_id() -> Rejection {
     Rejection::plain(StatusCode::NOT_FOUND, "Invalid id provided.")
 }
 
-/// There is no webhook that a call without an id could mean.
-pub(crate) fn none_yet() -> Rejection {
-    Rejection::plain(StatusCode::NOT_FOUND, "No webhook found.")
-}
-
 /// Another webhook has the URL.
 pub(crate) fn url_taken(holder: &WebhookId, url: &str) -> Rejection {
     let message = format!("Webhook at '{url}' already exists. Please provide a unique URL.");

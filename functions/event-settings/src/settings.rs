@@ -1,15 +1,14 @@
 //! Create, list, get, update, delete.
 
-use std::collections::BTreeSet;
-
 use axum::Json;
 use axum::extract::{RawQuery, State};
 use axum::http::StatusCode;
 use posthaste_http::{Caller, JsonBody, PathParams, Rejection};
-use posthaste_model::WebhookId;
-use posthaste_store::{CreateOutcome, Saved, Webhook};
+use posthaste_model::{Patch, WebhookId};
+use posthaste_store::{CreateOutcome, Saved};
 
 use crate::App;
+use crate::app::OldestWebhook;
 use crate::check::apply;
 use crate::fail;
 use crate::wire::{WebhookList, WebhookSettings, WebhookView, wants_status_change};
@@ -22,26 +21,7 @@ pub(crate) async fn create(
     JsonBody(body): JsonBody<WebhookSettings>,
 ) -> Result<(StatusCode, Json<WebhookView>), Rejection> {
     let include = wants_status_change(query.as_deref());
-    let now = app.clock.now_ms();
-    let empty = Webhook {
-        id: app.entropy.webhook_id(),
-        account: caller.id().clone(),
-        enabled: false,
-        url: String::new(),
-        target: String::new(),
-        friendly_name: None,
-        created_at: Some(now),
-        updated_at: now.seconds(),
-        kinds: BTreeSet::new(),
-        oauth_client_id: None,
-        oauth_token_url: None,
-        oauth_client_secret: None,
-        signing: None,
-        failing_since: None,
-        slow_since: None,
-        untold: None,
-    };
-    let webhook = apply(&app, &body, include, empty)?;
+    let webhook = apply(&app, &body, include, app.new_webhook(&caller))?;
     let limit = i64::from(app.max_webhooks);
     match app.store.create_webhook(&webhook, limit).await? {
         CreateOutcome::Done => {}
@@ -84,15 +64,17 @@ pub(crate) async fn one(
     Ok(Json(WebhookView::of(&webhook, include)))
 }
 
-/// `GET …/settings`.
+/// `GET …/settings`: the oldest webhook; on a fresh account one that is off and has no id.
 pub(crate) async fn oldest(
     State(app): State<App>,
     caller: Caller,
     RawQuery(query): RawQuery,
 ) -> Result<Json<WebhookView>, Rejection> {
-    let webhook = app.oldest(&caller).await?;
     let include = wants_status_change(query.as_deref());
-    Ok(Json(WebhookView::of(&webhook, include)))
+    Ok(Json(match app.oldest(&caller).await? {
+        Some(webhook) => WebhookView::of(&webhook, include),
+        None => WebhookView::none_yet(&app.new_webhook(&caller), include),
+    }))
 }
 
 /// `PATCH …/settings/{id}`.
@@ -107,15 +89,19 @@ pub(crate) async fn update(
     change(&app, &caller, &id, query.as_deref(), &body).await
 }
 
-/// `PATCH …/settings`.
+/// `PATCH …/settings`: changes the oldest webhook; on a fresh account it creates the first.
 pub(crate) async fn update_oldest(
     State(app): State<App>,
     caller: Caller,
     RawQuery(query): RawQuery,
     JsonBody(body): JsonBody<WebhookSettings>,
 ) -> Result<Json<WebhookView>, Rejection> {
-    let oldest = app.oldest(&caller).await?;
-    change(&app, &caller, &oldest.id, query.as_deref(), &body).await
+    let include = wants_status_change(query.as_deref());
+    let first = || apply(&app, &body, include, app.new_webhook(&caller));
+    match app.oldest_or_created(&caller, first).await? {
+        OldestWebhook::Created(webhook) => Ok(Json(WebhookView::of(&webhook, include))),
+        OldestWebhook::Existing(id) => change(&app, &caller, &id, query.as_deref(), &body).await,
+    }
 }
 
 async fn change(
@@ -137,8 +123,8 @@ async fn change(
         Saved::Missing => Err(fail::unknown_id()),
         Saved::UrlTaken(holder) => {
             let url = match &body.url {
-                posthaste_model::Patch::Set(url) => url.as_str(),
-                posthaste_model::Patch::Keep | posthaste_model::Patch::Clear => "",
+                Patch::Set(url) => url.as_str(),
+                Patch::Keep | Patch::Clear => "",
             };
             Err(fail::url_taken(&holder, url))
         }

@@ -9,6 +9,7 @@ use posthaste_store::{Saved, Signing, Webhook};
 use posthaste_webhook::{KeyPair, signing_place};
 
 use crate::App;
+use crate::app::OldestWebhook;
 use crate::fail;
 use crate::wire::{PublicKey, Switch};
 
@@ -29,12 +30,13 @@ pub(crate) async fn one(
     Ok(shown(&app.webhook(&caller, &id).await?))
 }
 
-/// `GET …/settings/signed`.
+/// `GET …/settings/signed`: of the oldest webhook; both texts are empty on a fresh account.
 pub(crate) async fn oldest(
     State(app): State<App>,
     caller: Caller,
 ) -> Result<Json<PublicKey>, Rejection> {
-    Ok(shown(&app.oldest(&caller).await?))
+    let oldest = app.oldest(&caller).await?;
+    Ok(oldest.as_ref().map_or_else(none_yet, shown))
 }
 
 /// `PATCH …/settings/signed/{id}`.
@@ -48,14 +50,37 @@ pub(crate) async fn switch(
     change(&app, &caller, &id, &body).await
 }
 
-/// `PATCH …/settings/signed`.
+/// `PATCH …/settings/signed`: of the oldest webhook. Switching signatures on for a fresh account
+/// creates the first webhook, which is off until it gets a URL.
 pub(crate) async fn switch_oldest(
     State(app): State<App>,
     caller: Caller,
     JsonBody(body): JsonBody<Switch>,
 ) -> Result<Json<PublicKey>, Rejection> {
-    let oldest = app.oldest(&caller).await?;
-    change(&app, &caller, &oldest.id, &body).await
+    if !enabled(&body)? && app.oldest(&caller).await?.is_none() {
+        return Ok(none_yet());
+    }
+    let first = || {
+        let mut webhook = app.new_webhook(&caller);
+        webhook.signing = Some(new_pair(&app, &webhook)?);
+        Ok(webhook)
+    };
+    match app.oldest_or_created(&caller, first).await? {
+        OldestWebhook::Created(webhook) => Ok(shown(&webhook)),
+        OldestWebhook::Existing(id) => change(&app, &caller, &id, &body).await,
+    }
+}
+
+fn none_yet() -> Json<PublicKey> {
+    Json(PublicKey {
+        id: String::new(),
+        public_key: String::new(),
+    })
+}
+
+fn enabled(body: &Switch) -> Result<bool, Rejection> {
+    let missing = || Rejection::on("enabled", "missing required argument");
+    body.enabled.ok_or_else(missing)
 }
 
 async fn change(
@@ -64,8 +89,7 @@ async fn change(
     id: &WebhookId,
     body: &Switch,
 ) -> Result<Json<PublicKey>, Rejection> {
-    let missing = || Rejection::on("enabled", "missing required argument");
-    let enabled = body.enabled.ok_or_else(missing)?;
+    let enabled = enabled(body)?;
     let now = app.clock.now();
     let changed = app.store.change_webhook(caller.id(), id, |mut webhook| {
         match (enabled, &webhook.signing) {

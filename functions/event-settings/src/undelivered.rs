@@ -1,24 +1,20 @@
 //! Events that a webhook did not accept within 24 hours: listed, and replayed on request. An
 //! extension of the v3 API.
 
+use std::time::Duration;
+
 use axum::Json;
-use axum::extract::{RawQuery, State};
+use axum::extract::State;
 use axum::http::StatusCode;
-use posthaste_http::{Caller, JsonBody, Rejection};
+use posthaste_http::{
+    Caller, JsonBody, MAX_REPLAYED, Query, Rejection, UndeliveredPage, UndeliveredQuery,
+};
 use posthaste_model::{Problems, Timestamp, WebhookId};
 use posthaste_queue::WebhookRetry;
 use posthaste_store::{DeadLetter, DeadLetterFilter, StoredRow};
 use serde::{Deserialize, Serialize};
-use std::time::Duration;
 
 use crate::App;
-
-/// The default and maximum number of letters in one response.
-const PAGE: usize = 100;
-const LARGEST_PAGE: usize = 500;
-
-/// Letters replayed by one call; the answer says whether there are more.
-const REPLAYED: usize = 200;
 
 /// One dead letter as the API shows it.
 #[derive(Serialize)]
@@ -30,13 +26,6 @@ pub(crate) struct DeadLetterView {
     gave_up_at: i64,
     attempts: u32,
     reason: String,
-}
-
-#[derive(Serialize)]
-pub(crate) struct DeadLetterList {
-    result: Vec<DeadLetterView>,
-    /// Pass this as `after` for the next page; `null` on the last one.
-    next: Option<String>,
 }
 
 impl From<&DeadLetter> for DeadLetterView {
@@ -58,51 +47,33 @@ impl From<&DeadLetter> for DeadLetterView {
 pub(crate) async fn list(
     State(app): State<App>,
     caller: Caller,
-    RawQuery(query): RawQuery,
-) -> Result<Json<DeadLetterList>, Rejection> {
-    let wanted = read_query(query.as_deref().unwrap_or_default())?;
+    query: Query,
+) -> Result<Json<UndeliveredPage<DeadLetterView>>, Rejection> {
+    let wanted = filter(&query)?;
     let rows = app.store.dead_letters(caller.id(), &wanted).await?;
-    let full = rows.len() >= wanted.limit;
-    let last = rows.last().filter(|_| full);
-    Ok(Json(DeadLetterList {
-        next: last.map(|row| row.key.sk.clone()),
-        result: rows
-            .iter()
-            .map(|row| DeadLetterView::from(&row.value))
-            .collect(),
-    }))
+    Ok(Json(UndeliveredPage::of(&rows, wanted.limit)))
 }
 
-fn read_query(query: &str) -> Result<DeadLetterFilter, Rejection> {
-    let mut wanted = DeadLetterFilter {
-        limit: PAGE,
-        ..DeadLetterFilter::default()
-    };
+fn filter(query: &Query) -> Result<DeadLetterFilter, Rejection> {
     let mut found = Problems::default();
-    for (name, value) in url::form_urlencoded::parse(query.as_bytes()) {
-        let second = || value.parse().ok().map(Timestamp);
-        match &*name {
-            "since" | "until" if second().is_none() => {
-                found.add(&*name, format!("{name} must be a Unix timestamp"));
-            }
-            "since" => wanted.since = second(),
-            "until" => wanted.until = second(),
-            "webhook_id" => match WebhookId::parse(&value) {
-                Ok(id) => wanted.webhook = Some(id),
-                Err(_) => found.add("webhook_id", "Invalid id provided."),
-            },
-            "limit" => match value.parse() {
-                Ok(limit @ 1..=LARGEST_PAGE) => wanted.limit = limit,
-                Ok(_) | Err(_) => {
-                    found.add("limit", format!("limit must be from 1 to {LARGEST_PAGE}"));
-                }
-            },
-            "after" => wanted.after = Some(value.into_owned()),
-            _ => {}
-        }
-    }
+    let mut second = |name: &str| {
+        let second = query.text(name)?.parse().ok().map(Timestamp);
+        let message = format!("{name} must be a Unix timestamp");
+        found.unless(second.is_some(), name, &message);
+        second
+    };
+    let (since, until) = (second("since"), second("until"));
+    let UndeliveredQuery { limit, after } = UndeliveredQuery::read(query, &mut found);
+    let webhook = query.text("webhook_id").map(WebhookId::parse).transpose();
+    found.unless(webhook.is_ok(), "webhook_id", "Invalid id provided.");
     found.into_result()?;
-    Ok(wanted)
+    Ok(DeadLetterFilter {
+        since,
+        until,
+        webhook: webhook.unwrap_or_default(),
+        after,
+        limit,
+    })
 }
 
 /// The letters to replay; all of them by default.
@@ -137,21 +108,21 @@ pub(crate) async fn replay(
         until: choice.until.map(Timestamp),
         webhook: webhook.transpose().map_err(unknown)?,
         after: None,
-        limit: REPLAYED,
+        limit: MAX_REPLAYED,
     };
     let rows = app.store.dead_letters(caller.id(), &wanted).await?;
     let mut events = 0;
     for row in &rows {
         events += u64::from(row.value.events);
-        send(&app, row).await?;
+        requeue(&app, row).await?;
     }
-    let more = rows.len() >= REPLAYED;
+    let more = rows.len() >= MAX_REPLAYED;
     tracing::info!(account.id = %caller.id(), "replayed {events} events of account {}", caller.id());
     Ok((StatusCode::ACCEPTED, Json(ReplayedLetters { events, more })))
 }
 
 /// Queued first, then deleted: a failure in between repeats events but loses none.
-async fn send(app: &App, row: &StoredRow<DeadLetter>) -> Result<(), Rejection> {
+async fn requeue(app: &App, row: &StoredRow<DeadLetter>) -> Result<(), Rejection> {
     let now = app.clock.now();
     let mut undelivered =
         WebhookRetry::from_text(&row.value.message).map_err(|e| Rejection::internal(&e))?;

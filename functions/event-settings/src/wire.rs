@@ -74,7 +74,7 @@ pub(crate) struct WebhookView {
     friendly_name: Option<String>,
     id: String,
     created_date: Option<String>,
-    updated_date: String,
+    updated_date: Option<String>,
     oauth_client_id: Option<String>,
     oauth_token_url: Option<String>,
     /// Only while posts are signed.
@@ -104,10 +104,22 @@ impl WebhookView {
             friendly_name: webhook.friendly_name.clone(),
             id: webhook.id.to_string(),
             created_date: webhook.created_at.map(|at| at.seconds().iso()),
-            updated_date: webhook.updated_at.iso(),
+            updated_date: Some(webhook.updated_at.iso()),
             oauth_client_id: webhook.oauth_client_id.clone(),
             oauth_token_url: webhook.oauth_token_url.clone(),
             public_key: webhook.signing.as_ref().map(|s| s.public_key.clone()),
+        }
+    }
+}
+
+impl WebhookView {
+    /// For an account that has no webhook: a new one without the id and the dates it would get.
+    pub(crate) fn none_yet(new: &Webhook, with_status_change: bool) -> Self {
+        Self {
+            id: String::new(),
+            created_date: None,
+            updated_date: None,
+            ..Self::of(new, with_status_change)
         }
     }
 }

@@ -1,15 +1,41 @@
 //! `/v3/user/webhooks/parse/…`: parse settings, statistics of received mail, and undelivered mails.
 
-mod app;
 mod check;
-mod lost;
+
 mod settings;
 mod stats;
+mod undelivered;
 
 use http::Method;
 use posthaste_http::{Access, Authorizer, Routes};
+use posthaste_model::Clock;
+use posthaste_queue::Queue;
+use posthaste_runtime::{Error, Platform};
+use posthaste_store::Store;
+use posthaste_webhook::Guard;
 
-pub use app::App;
+/// The dependencies of the handlers.
+#[derive(Clone)]
+pub struct App {
+    pub store: Store,
+    /// The queue of `inbound-parse`, which receives replays.
+    pub inbound: Queue,
+    /// Checks every URL.
+    pub guard: Guard,
+    pub clock: Clock,
+}
+
+impl App {
+    /// Reads `TABLE_NAME` and `INBOUND_QUEUE_URL`.
+    pub fn from_env(platform: &Platform) -> Result<Self, Error> {
+        Ok(Self {
+            store: platform.store()?,
+            inbound: platform.queue("INBOUND_QUEUE_URL")?,
+            guard: platform.part().unwrap_or_default(),
+            clock: platform.clock(),
+        })
+    }
+}
 
 /// The routes of this function.
 pub fn routes(app: App, gate: Authorizer) -> Routes {
@@ -30,7 +56,7 @@ pub fn routes(app: App, gate: Authorizer) -> Routes {
         .at(Method::PATCH, ONE, update, settings::update)
         .at(Method::DELETE, ONE, delete, settings::delete)
         .at(Method::GET, STATS, count, stats::read)
-        .at(Method::GET, UNDELIVERED, read, lost::list)
-        .at(Method::POST, REPLAY, update, lost::replay)
+        .at(Method::GET, UNDELIVERED, read, undelivered::list)
+        .at(Method::POST, REPLAY, update, undelivered::replay)
         .with_state(app)
 }

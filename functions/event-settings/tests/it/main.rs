@@ -1,8 +1,14 @@
 //! The function from outside: requests in, answers out, on a table in memory.
 
 #[cfg(test)]
-mod api;
+mod fresh;
 #[cfg(test)]
-mod desk;
+mod secrets;
+#[cfg(test)]
+mod settings;
+#[cfg(test)]
+mod test_app;
+#[cfg(test)]
+mod trial;
 #[cfg(test)]
 mod undelivered;

@@ -6,13 +6,13 @@ use posthaste_queue::{Retry, WebhookRetry};
 use posthaste_store::DeadLetter;
 use serde_json::{Value, json};
 
-use crate::desk::TestApp;
+use crate::test_app::TestApp;
 
 const LIST: &str = "/v3/user/webhooks/event/undelivered";
 const REPLAY: &str = "/v3/user/webhooks/event/undelivered/replay";
 
-async fn bury(desk: &TestApp, webhook: u8, at: i64) {
-    let account = &desk.tenant.account.id;
+async fn bury(app: &TestApp, webhook: u8, at: i64) {
+    let account = &app.tenant.account.id;
     let webhook = WebhookId::from_bytes([webhook; 16]);
     let event = Event::new(
         format!("open-0-{at}"),
@@ -42,14 +42,14 @@ async fn bury(desk: &TestApp, webhook: u8, at: i64) {
         reason: "answered 500".to_owned(),
         message: waiting.to_texts().unwrap().remove(0),
     };
-    desk.store
+    app.store
         .put_dead_letter(&letter, Timestamp(4_000_000_000))
         .await
         .unwrap();
 }
 
-async fn times(desk: &TestApp, query: &str) -> Vec<i64> {
-    let (status, body) = desk.call("GET", &format!("{LIST}?{query}"), None).await;
+async fn times(app: &TestApp, query: &str) -> Vec<i64> {
+    let (status, body) = app.call("GET", &format!("{LIST}?{query}"), None).await;
     assert_eq!(status, StatusCode::OK, "{body}");
     let letters = body["result"].as_array().unwrap().iter();
     letters
@@ -59,14 +59,14 @@ async fn times(desk: &TestApp, query: &str) -> Vec<i64> {
 
 #[tokio::test]
 async fn letters_are_listed_by_time_and_webhook_in_pages() {
-    let desk = TestApp::set().await;
+    let app = TestApp::new().await;
     for at in [300, 100, 200] {
-        bury(&desk, 1, at).await;
-        bury(&desk, 1, at).await;
+        bury(&app, 1, at).await;
+        bury(&app, 1, at).await;
     }
-    bury(&desk, 2, 150).await;
+    bury(&app, 2, 150).await;
 
-    let (_, body) = desk.call("GET", &format!("{LIST}?until=100"), None).await;
+    let (_, body) = app.call("GET", &format!("{LIST}?until=100"), None).await;
     let webhook = WebhookId::from_bytes([1; 16]);
     assert_eq!(
         body,
@@ -75,18 +75,18 @@ async fn letters_are_listed_by_time_and_webhook_in_pages() {
             "gave_up_at": 86_500, "attempts": 19, "reason": "answered 500",
         }]})
     );
-    assert_eq!(times(&desk, "").await, [100, 150, 200, 300]);
-    assert_eq!(times(&desk, "since=150&until=200").await, [150, 200]);
-    assert_eq!(times(&desk, "since=151&until=199").await, [0; 0]);
+    assert_eq!(times(&app, "").await, [100, 150, 200, 300]);
+    assert_eq!(times(&app, "since=150&until=200").await, [150, 200]);
+    assert_eq!(times(&app, "since=151&until=199").await, [0; 0]);
     assert_eq!(
-        times(&desk, &format!("webhook_id={webhook}")).await,
+        times(&app, &format!("webhook_id={webhook}")).await,
         [100, 200, 300]
     );
 
     let mut seen = Vec::new();
     let mut after = String::new();
     loop {
-        let (_, body) = desk
+        let (_, body) = app
             .call("GET", &format!("{LIST}?limit=3{after}"), None)
             .await;
         let letters = body["result"].as_array().unwrap().iter();
@@ -97,14 +97,14 @@ async fn letters_are_listed_by_time_and_webhook_in_pages() {
         after = format!("&after={}", next.replace('#', "%23"));
     }
     assert_eq!(seen, [100, 150, 200, 300]);
-    assert_eq!(times(&desk.stranger().await, "").await, [0; 0]);
+    assert_eq!(times(&app.stranger().await, "").await, [0; 0]);
 }
 
 #[tokio::test]
 async fn a_wrong_query_is_refused_with_every_problem() {
-    let desk = TestApp::set().await;
+    let app = TestApp::new().await;
     let path = format!("{LIST}?since=x&until=&limit=0&webhook_id=7");
-    let (status, body) = desk.call("GET", &path, None).await;
+    let (status, body) = app.call("GET", &path, None).await;
     let fields: Vec<_> = body["errors"]
         .as_array()
         .unwrap()
@@ -117,40 +117,40 @@ async fn a_wrong_query_is_refused_with_every_problem() {
 
 #[tokio::test]
 async fn replayed_letters_are_on_the_queue_and_no_longer_dead() {
-    let desk = TestApp::set().await;
+    let app = TestApp::new().await;
     for at in [100, 200, 300] {
-        bury(&desk, 1, at).await;
+        bury(&app, 1, at).await;
     }
     let choice = json!({"since": 150, "until": 250});
-    let (status, body) = desk.call("POST", REPLAY, Some(choice)).await;
+    let (status, body) = app.call("POST", REPLAY, Some(choice)).await;
     assert_eq!(
         (status, body),
         (StatusCode::ACCEPTED, json!({"events": 1, "more": false}))
     );
-    let sent = desk.queues.drain("retries");
+    let sent = app.queues.drain("retries");
     assert_eq!(sent.len(), 1);
     let waiting = WebhookRetry::from_text(&sent[0].0).unwrap();
     assert_eq!(
         (waiting.retry.attempt, waiting.retry.not_before),
-        (0, desk.hand.now())
+        (0, app.hand.now())
     );
     assert_eq!(waiting.events[0].at, Timestamp(200));
-    assert_eq!(times(&desk, "").await, [100, 300]);
+    assert_eq!(times(&app, "").await, [100, 300]);
 
-    let (_, body) = desk.call("POST", REPLAY, None).await;
+    let (_, body) = app.call("POST", REPLAY, None).await;
     assert_eq!(body["events"], json!(2));
-    assert_eq!(times(&desk, "").await, [0; 0]);
+    assert_eq!(times(&app, "").await, [0; 0]);
 }
 
 #[tokio::test]
 async fn a_replay_that_the_queue_refuses_loses_nothing() {
-    let desk = TestApp::set().await;
-    bury(&desk, 1, 100).await;
-    desk.queues.set_broken(true);
-    let (status, _) = desk.call("POST", REPLAY, None).await;
+    let app = TestApp::new().await;
+    bury(&app, 1, 100).await;
+    app.queues.set_broken(true);
+    let (status, _) = app.call("POST", REPLAY, None).await;
     assert_eq!(status, StatusCode::SERVICE_UNAVAILABLE);
-    assert_eq!(times(&desk, "").await, [100]);
-    let (status, body) = desk
+    assert_eq!(times(&app, "").await, [100]);
+    let (status, body) = app
         .call("POST", REPLAY, Some(json!({"webhook_id": "x"})))
         .await;
     assert_eq!(

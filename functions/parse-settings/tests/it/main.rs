@@ -2,9 +2,9 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
-mod lost;
 mod settings;
 mod stats;
+mod undelivered;
 
 use std::ops::Deref;
 
@@ -27,9 +27,9 @@ impl Deref for TestApp {
 
 impl TestApp {
     pub(crate) async fn new() -> Self {
-        let desk = Self(posthaste_testkit::TestApp::new(App::from_env, routes).await);
-        desk.authenticate(&desk.tenant, "shop.example").await;
-        desk
+        let app = Self(posthaste_testkit::TestApp::new(App::from_env, routes).await);
+        app.authenticate(&app.tenant, "shop.example").await;
+        app
     }
 
     pub(crate) async fn authenticate(&self, tenant: &Tenant, name: &str) {

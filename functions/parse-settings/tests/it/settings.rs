@@ -7,32 +7,32 @@ use crate::{ALL, TestApp};
 
 #[tokio::test]
 async fn a_setting_is_created_read_changed_and_deleted() {
-    let desk = TestApp::new().await;
-    let key = &desk.tenant.key;
+    let app = TestApp::new().await;
+    let key = &app.tenant.key;
     let body = json!({"hostname": "In.Shop.example", "url": "https://api.example/in"});
-    let made = desk.api.post(ALL).key(key).json(&body).send().await;
+    let made = app.api.post(ALL).key(key).json(&body).send().await;
     let want = json!({"hostname": "in.shop.example", "url": "https://api.example/in",
         "spam_check": false, "send_raw": false});
     assert_eq!(made.expect(201).json(), want);
     let one = format!("{ALL}/in.shop.example");
     assert_eq!(
-        desk.api.get(&one).key(key).send().await.expect(200).json(),
+        app.api.get(&one).key(key).send().await.expect(200).json(),
         want
     );
-    let listed = desk.api.get(ALL).key(key).send().await;
+    let listed = app.api.get(ALL).key(key).send().await;
     assert_eq!(listed.expect(200).json(), json!({"result": [want]}));
 
     let patch = json!({"send_raw": true});
-    let changed = desk.api.patch(&one).key(key).json(&patch).send().await;
+    let changed = app.api.patch(&one).key(key).json(&patch).send().await;
     let want = json!({"hostname": "in.shop.example", "url": "https://api.example/in",
         "spam_check": false, "send_raw": true});
     assert_eq!(changed.expect(200).json(), want);
 
-    desk.api.delete(&one).key(key).send().await.expect(204);
-    desk.api.delete(&one).key(key).send().await.expect(404);
-    desk.api.get(&one).key(key).send().await.expect(404);
+    app.api.delete(&one).key(key).send().await.expect(204);
+    app.api.delete(&one).key(key).send().await.expect(404);
+    app.api.get(&one).key(key).send().await.expect(404);
     // The hostname is free again.
-    desk.api
+    app.api
         .post(ALL)
         .key(key)
         .json(&body)
@@ -43,12 +43,12 @@ async fn a_setting_is_created_read_changed_and_deleted() {
 
 #[tokio::test]
 async fn a_list_may_be_read_in_pages() {
-    let desk = TestApp::new().await;
-    let key = &desk.tenant.key;
+    let app = TestApp::new().await;
+    let key = &app.tenant.key;
     for name in ["a", "b", "c"] {
         let hostname = format!("{name}.shop.example");
         let body = json!({"hostname": hostname, "url": "https://api.example/in"});
-        let made = desk.api.post(ALL).key(key).json(&body).send().await;
+        let made = app.api.post(ALL).key(key).json(&body).send().await;
         made.expect(201);
     }
     for (query, want) in [
@@ -58,7 +58,7 @@ async fn a_list_may_be_read_in_pages() {
         ("?offset=3", &[]),
         ("?limit=99&unknown=x", &["a", "b", "c"]),
     ] {
-        let listed = desk.api.get(&format!("{ALL}{query}")).key(key).send().await;
+        let listed = app.api.get(&format!("{ALL}{query}")).key(key).send().await;
         let listed = listed.expect(200).json();
         let all = listed["result"].as_array().unwrap();
         let names = all
@@ -73,7 +73,7 @@ async fn a_list_may_be_read_in_pages() {
         ("?offset=-1", "offset"),
         ("?offset=", "offset"),
     ] {
-        let refused = desk.api.get(&format!("{ALL}{query}")).key(key).send().await;
+        let refused = app.api.get(&format!("{ALL}{query}")).key(key).send().await;
         let refused = refused.expect(400);
         assert_eq!(refused.error().0.as_deref(), Some(field), "{query}");
     }
@@ -81,8 +81,8 @@ async fn a_list_may_be_read_in_pages() {
 
 #[tokio::test]
 async fn every_problem_of_a_body_is_told_at_once() {
-    let desk = TestApp::new().await;
-    desk.domain(&desk.tenant, "unproven.example", false).await;
+    let app = TestApp::new().await;
+    app.domain(&app.tenant, "unproven.example", false).await;
     for (body, want) in [
         (json!({}), vec!["url", "hostname"]),
         (
@@ -110,10 +110,10 @@ async fn every_problem_of_a_body_is_told_at_once() {
             vec!["hostname", "spam_check"],
         ),
     ] {
-        let answer = desk
+        let answer = app
             .api
             .post(ALL)
-            .key(&desk.tenant.key)
+            .key(&app.tenant.key)
             .json(&body)
             .send()
             .await;
@@ -125,26 +125,26 @@ async fn every_problem_of_a_body_is_told_at_once() {
             .collect();
         assert_eq!(fields, want, "{body}: {answer}");
     }
-    let listed = desk.api.get(ALL).key(&desk.tenant.key).send().await;
+    let listed = app.api.get(ALL).key(&app.tenant.key).send().await;
     assert_eq!(listed.json(), json!({"result": []}));
 }
 
 #[tokio::test]
 async fn a_hostname_is_one_accounts_alone() {
-    let desk = TestApp::new().await;
-    let other = Tenant::new(&desk.store, "other", desk.hand.now()).await;
-    desk.authenticate(&other, "shop.example").await;
+    let app = TestApp::new().await;
+    let other = Tenant::new(&app.store, "other", app.hand.now()).await;
+    app.authenticate(&other, "shop.example").await;
     let body = json!({"hostname": "shop.example", "url": "https://api.example/in"});
-    desk.api
+    app.api
         .post(ALL)
-        .key(&desk.tenant.key)
+        .key(&app.tenant.key)
         .json(&body)
         .send()
         .await
         .expect(201);
 
-    for key in [&desk.tenant.key, &other.key] {
-        let taken = desk
+    for key in [&app.tenant.key, &other.key] {
+        let taken = app
             .api
             .post(ALL)
             .key(key)
@@ -155,15 +155,15 @@ async fn a_hostname_is_one_accounts_alone() {
         assert_eq!(taken.error().0.as_deref(), Some("hostname"));
     }
     let one = format!("{ALL}/shop.example");
-    desk.api.get(&one).key(&other.key).send().await.expect(404);
-    desk.api
+    app.api.get(&one).key(&other.key).send().await.expect(404);
+    app.api
         .patch(&one)
         .key(&other.key)
         .json(&json!({}))
         .send()
         .await
         .expect(404);
-    desk.api
+    app.api
         .delete(&one)
         .key(&other.key)
         .send()
@@ -173,42 +173,42 @@ async fn a_hostname_is_one_accounts_alone() {
 
 #[tokio::test]
 async fn who_lost_the_domain_makes_room_for_who_has_it() {
-    let desk = TestApp::new().await;
+    let app = TestApp::new().await;
     let (owner, heir) = (
-        &desk.tenant,
-        Tenant::new(&desk.store, "heir", desk.hand.now()).await,
+        &app.tenant,
+        Tenant::new(&app.store, "heir", app.hand.now()).await,
     );
     let body = json!({"hostname": "in.shop.example", "url": "https://api.example/in"});
-    let made = desk.api.post(ALL).key(&owner.key).json(&body).send().await;
+    let made = app.api.post(ALL).key(&owner.key).json(&body).send().await;
     made.expect(201);
-    desk.authenticate(&heir, "shop.example").await;
-    let taken = desk.api.post(ALL).key(&heir.key).json(&body).send().await;
+    app.authenticate(&heir, "shop.example").await;
+    let taken = app.api.post(ALL).key(&heir.key).json(&body).send().await;
     taken.expect(400);
 
-    let lost = desk.store.delete_domain(&owner.account.id, 1).await;
+    let lost = app.store.delete_domain(&owner.account.id, 1).await;
     assert!(lost.unwrap());
-    let made = desk.api.post(ALL).key(&heir.key).json(&body).send().await;
+    let made = app.api.post(ALL).key(&heir.key).json(&body).send().await;
     made.expect(201);
-    let holder = desk.store.receiver("in.shop.example").await.unwrap();
+    let holder = app.store.receiver("in.shop.example").await.unwrap();
     assert_eq!(holder.unwrap().account, heir.account.id);
     let one = format!("{ALL}/in.shop.example");
-    for call in [desk.api.get(&one), desk.api.delete(&one)] {
+    for call in [app.api.get(&one), app.api.delete(&one)] {
         call.key(&owner.key).send().await.expect(404);
     }
     // Who has the domain again cannot take the hostname back.
-    desk.authenticate(owner, "shop.example").await;
-    let taken = desk.api.post(ALL).key(&owner.key).json(&body).send().await;
+    app.authenticate(owner, "shop.example").await;
+    let taken = app.api.post(ALL).key(&owner.key).json(&body).send().await;
     taken.expect(400);
-    let holder = desk.store.receiver("in.shop.example").await.unwrap();
+    let holder = app.store.receiver("in.shop.example").await.unwrap();
     assert_eq!(holder.unwrap().account, heir.account.id);
 }
 
 #[tokio::test]
 async fn an_update_that_is_wrong_changes_nothing() {
-    let desk = TestApp::new().await;
-    let key = &desk.tenant.key;
+    let app = TestApp::new().await;
+    let key = &app.tenant.key;
     let body = json!({"hostname": "shop.example", "url": "https://api.example/in"});
-    let made = desk.api.post(ALL).key(key).json(&body).send().await.json();
+    let made = app.api.post(ALL).key(key).json(&body).send().await.json();
     let one = format!("{ALL}/shop.example");
     for (patch, field) in [
         (json!({"url": null}), "url"),
@@ -216,7 +216,7 @@ async fn an_update_that_is_wrong_changes_nothing() {
         (json!({"hostname": "in.shop.example"}), "hostname"),
         (json!({"spam_check": null, "send_raw": true}), "spam_check"),
     ] {
-        let refused = desk
+        let refused = app
             .api
             .patch(&one)
             .key(key)
@@ -226,5 +226,5 @@ async fn an_update_that_is_wrong_changes_nothing() {
             .expect(400);
         assert_eq!(refused.error().0.as_deref(), Some(field), "{patch}");
     }
-    assert_eq!(desk.api.get(&one).key(key).send().await.json(), made);
+    assert_eq!(app.api.get(&one).key(key).send().await.json(), made);
 }

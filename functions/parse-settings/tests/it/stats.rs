@@ -12,11 +12,11 @@ const DAY: i64 = 86_400;
 
 #[tokio::test]
 async fn received_mails_are_counted_by_day_week_and_month() {
-    let desk = TestApp::new().await;
+    let app = TestApp::new().await;
     for day in [0, 0, 1, 7, 30] {
         let at = Timestamp(JUNE + day * DAY + 5);
-        desk.store
-            .count_received(&desk.tenant.account.id, at)
+        app.store
+            .count_received(&app.tenant.account.id, at)
             .await
             .unwrap();
     }
@@ -44,14 +44,14 @@ async fn received_mails_are_counted_by_day_week_and_month() {
         ),
     ] {
         let path = format!("{STATS}?{query}");
-        let answer = desk.api.get(&path).key(&desk.tenant.key).send().await;
+        let answer = app.api.get(&path).key(&app.tenant.key).send().await;
         assert_eq!(answer.expect(200).json(), json!(want), "{query}");
     }
 }
 
 #[tokio::test]
 async fn a_question_that_makes_no_sense_is_refused() {
-    let desk = TestApp::new().await;
+    let app = TestApp::new().await;
     for (query, field) in [
         ("", "start_date"),
         ("start_date=yesterday", "start_date"),
@@ -70,7 +70,7 @@ async fn a_question_that_makes_no_sense_is_refused() {
         ),
     ] {
         let path = format!("{STATS}?{query}");
-        let answer = desk.api.get(&path).key(&desk.tenant.key).send().await;
+        let answer = app.api.get(&path).key(&app.tenant.key).send().await;
         let answer = answer.expect(400);
         assert_eq!(answer.error().0.as_deref(), Some(field), "{query}");
     }

@@ -4,20 +4,15 @@
 use std::time::Duration;
 
 use axum::Json;
-use axum::extract::{RawQuery, State};
+use axum::extract::State;
 use axum::http::StatusCode;
-use posthaste_http::{Caller, Rejection};
+use posthaste_http::{Caller, MAX_REPLAYED, Query, Rejection, UndeliveredPage, UndeliveredQuery};
+use posthaste_model::Problems;
 use posthaste_queue::Inbound;
 use posthaste_store::{LostMail, StoredRow};
 use serde::Serialize;
 
 use crate::App;
-
-/// The default number of mails in one response.
-const PAGE: usize = 100;
-
-/// Mails replayed by one call; the answer says whether there are more.
-const REPLAYED: usize = 200;
 
 /// Seconds for which a replayed mail is stored: longer than it can be in progress.
 const KNOWN: i64 = 30 * 86_400;
@@ -30,13 +25,6 @@ pub(crate) struct LostMailView {
     gave_up_at: i64,
     attempts: u32,
     reason: String,
-}
-
-#[derive(Serialize)]
-pub(crate) struct LostMailList {
-    result: Vec<LostMailView>,
-    /// Pass this as `after` for the next page; `null` on the last one.
-    next: Option<String>,
 }
 
 impl From<&LostMail> for LostMailView {
@@ -56,33 +44,13 @@ impl From<&LostMail> for LostMailView {
 pub(crate) async fn list(
     State(app): State<App>,
     caller: Caller,
-    RawQuery(query): RawQuery,
-) -> Result<Json<LostMailList>, Rejection> {
-    let (mut limit, mut after) = (PAGE, None);
-    for (name, value) in url::form_urlencoded::parse(query.unwrap_or_default().as_bytes()) {
-        match &*name {
-            "limit" => match value.parse() {
-                Ok(number @ 1..=PAGE) => limit = number,
-                Ok(_) | Err(_) => {
-                    return Err(Rejection::on(
-                        "limit",
-                        format!("limit must be from 1 to {PAGE}"),
-                    ));
-                }
-            },
-            "after" if !value.is_empty() => after = Some(value.into_owned()),
-            _ => {}
-        }
-    }
+    query: Query,
+) -> Result<Json<UndeliveredPage<LostMailView>>, Rejection> {
+    let mut found = Problems::default();
+    let UndeliveredQuery { limit, after } = UndeliveredQuery::read(&query, &mut found);
+    found.into_result()?;
     let rows = app.store.lost_mails(caller.id(), after, limit).await?;
-    let last = rows.last().filter(|_| rows.len() >= limit);
-    Ok(Json(LostMailList {
-        next: last.map(|row| row.key.sk.clone()),
-        result: rows
-            .iter()
-            .map(|row| LostMailView::from(&row.value))
-            .collect(),
-    }))
+    Ok(Json(UndeliveredPage::of(&rows, limit)))
 }
 
 #[derive(Serialize)]
@@ -99,18 +67,21 @@ pub(crate) async fn replay(
     State(app): State<App>,
     caller: Caller,
 ) -> Result<(StatusCode, Json<ReplayedMails>), Rejection> {
-    let rows = app.store.lost_mails(caller.id(), None, REPLAYED).await?;
+    let rows = app
+        .store
+        .lost_mails(caller.id(), None, MAX_REPLAYED)
+        .await?;
     for row in &rows {
-        again(&app, row).await?;
+        requeue(&app, row).await?;
     }
-    let (mails, more) = (rows.len(), rows.len() >= REPLAYED);
+    let (mails, more) = (rows.len(), rows.len() >= MAX_REPLAYED);
     tracing::info!(account.id = %caller.id(), "replayed {mails} received mails");
     Ok((StatusCode::ACCEPTED, Json(ReplayedMails { mails, more })))
 }
 
 /// Revived and queued first, then deleted: a failure in between repeats a mail and loses none, nor
 /// does it post twice what arrived meanwhile.
-async fn again(app: &App, row: &StoredRow<LostMail>) -> Result<(), Rejection> {
+async fn requeue(app: &App, row: &StoredRow<LostMail>) -> Result<(), Rejection> {
     let now = app.clock.now();
     let lost = &row.value;
     let mut job = Inbound::from_text(&lost.job).map_err(|e| Rejection::internal(&e))?;

@@ -12,6 +12,11 @@ use posthaste_testkit::{Receiver, Services, Tenant, entropy};
 use posthaste_webhook::{Guard, Sealer, oauth_place};
 use serde_json::Value;
 
+/// The first message of an error.
+pub(crate) fn message(body: &Value) -> &str {
+    body["errors"][0]["message"].as_str().unwrap_or_default()
+}
+
 pub(crate) struct TestApp {
     app: posthaste_testkit::TestApp,
     pub(crate) receiver: Arc<Receiver>,
@@ -27,7 +32,7 @@ impl Deref for TestApp {
 }
 
 impl TestApp {
-    pub(crate) async fn set() -> Self {
+    pub(crate) async fn new() -> Self {
         let services = Services::start().await.part(Guard::with_loopback());
         services.clock.set(Timestamp(1_795_820_482));
         let sealer = services.platform().env().parsed("STACK_SECRET").unwrap();

@@ -1,4 +1,4 @@
-//! Mails that nobody took.
+//! Mails that no receiver accepted.
 
 use posthaste_queue::Inbound;
 use posthaste_store::{ArrivalStage, LostMail};
@@ -9,9 +9,9 @@ use crate::TestApp;
 const LOST: &str = "/v3/user/webhooks/parse/undelivered";
 
 /// A mail that died after its third attempt.
-fn lost(desk: &TestApp) -> LostMail {
-    let account = desk.tenant.account.id.clone();
-    let received = desk.hand.now();
+fn lost(app: &TestApp) -> LostMail {
+    let account = app.tenant.account.id.clone();
+    let received = app.hand.now();
     let job = Inbound {
         v: 1,
         account: account.clone(),
@@ -41,41 +41,41 @@ fn lost(desk: &TestApp) -> LostMail {
 
 #[tokio::test]
 async fn a_lost_mail_is_listed_and_sent_on_its_way_again_once() {
-    let desk = TestApp::new().await;
-    let lost = lost(&desk);
+    let app = TestApp::new().await;
+    let lost = lost(&app);
     let received = lost.received;
-    desk.store
+    app.store
         .lose_mail(&lost, received.plus(1_000_000))
         .await
         .unwrap();
-    desk.hand.advance(100);
+    app.hand.advance(100);
 
-    let key = &desk.tenant.key;
-    let listed = desk.api.get(LOST).key(key).send().await.expect(200).json();
+    let key = &app.tenant.key;
+    let listed = app.api.get(LOST).key(key).send().await.expect(200).json();
     let want = json!({"id": "hash", "hostname": "in.shop.example", "received_at": received.0,
         "gave_up_at": received.0 + 9, "attempts": 3, "reason": "answered 404"});
     assert_eq!(listed, json!({"result": [want], "next": null}));
 
     let replay = format!("{LOST}/replay");
-    let done = desk.api.post(&replay).key(key).send().await.expect(202);
+    let done = app.api.post(&replay).key(key).send().await.expect(202);
     assert_eq!(done.json(), json!({"mails": 1, "more": false}));
-    let sent = desk.queues.drain("inbound");
+    let sent = app.queues.drain("inbound");
     let again = Inbound::from_text(&sent[0].0).unwrap();
     assert_eq!(again.attempt, 3);
-    assert_eq!(again.received, desk.hand.now(), "the window opens anew");
-    let done = desk.api.post(&replay).key(key).send().await.expect(202);
+    assert_eq!(again.received, app.hand.now(), "the window opens anew");
+    let done = app.api.post(&replay).key(key).send().await.expect(202);
     assert_eq!(done.json(), json!({"mails": 0, "more": false}));
-    assert!(desk.queues.drain("inbound").is_empty());
+    assert!(app.queues.drain("inbound").is_empty());
 }
 
 #[tokio::test]
 async fn a_page_of_no_size_is_refused() {
-    let desk = TestApp::new().await;
-    for limit in ["0", "101", "x"] {
+    let app = TestApp::new().await;
+    for limit in ["0", "501", "x"] {
         let path = format!("{LOST}?limit={limit}");
-        desk.api
+        app.api
             .get(&path)
-            .key(&desk.tenant.key)
+            .key(&app.tenant.key)
             .send()
             .await
             .expect(400);
@@ -84,29 +84,29 @@ async fn a_page_of_no_size_is_refused() {
 
 #[tokio::test]
 async fn a_mail_that_arrived_since_it_was_lost_is_forgotten_and_not_sent_again() {
-    for (stands, sent) in [
+    for (stage, sent) in [
         (None, 1),
         (Some((3, ArrivalStage::Dead)), 1),
         // Revived by a replay that came no further.
         (Some((3, ArrivalStage::Waiting)), 1),
         (Some((4, ArrivalStage::Done)), 0),
         (Some((3, ArrivalStage::Done)), 0),
-        // Under way again, or dead again: another letter tells of it.
+        // In progress again, or dead again: it is in another row.
         (Some((4, ArrivalStage::Waiting)), 0),
         (Some((5, ArrivalStage::Dead)), 0),
     ] {
-        let desk = TestApp::new().await;
-        let until = desk.hand.now().plus(1_000_000);
-        let lost = lost(&desk);
-        if let Some((attempt, stage)) = stands {
+        let app = TestApp::new().await;
+        let until = app.hand.now().plus(1_000_000);
+        let lost = lost(&app);
+        if let Some((attempt, stage)) = stage {
             let which = (&lost.account, lost.id.as_str(), attempt);
-            desk.store.end_arrival(which, stage, until).await.unwrap();
+            app.store.end_arrival(which, stage, until).await.unwrap();
         }
-        desk.store.lose_mail(&lost, until).await.unwrap();
-        let replay = desk.api.post(&format!("{LOST}/replay"));
-        replay.key(&desk.tenant.key).send().await.expect(202);
-        assert_eq!(desk.queues.drain("inbound").len(), sent, "{stands:?}");
-        let left = desk.store.lost_mails(&lost.account, None, 10).await;
+        app.store.lose_mail(&lost, until).await.unwrap();
+        let replay = app.api.post(&format!("{LOST}/replay"));
+        replay.key(&app.tenant.key).send().await.expect(202);
+        assert_eq!(app.queues.drain("inbound").len(), sent, "{stage:?}");
+        let left = app.store.lost_mails(&lost.account, None, 10).await;
         assert!(left.unwrap().is_empty());
     }
 }
