@@ -13,8 +13,6 @@ const KNOWN: &[(&str, &[&str])] = &[
     ("functions/inbound-parse", &["accept", "notice", "work"]),
     ("functions/mail-send", &["accept", "idempotency"]),
     ("functions/mail-send", &["check", "decode", "wire"]),
-    ("functions/sender-identity", &["create", "domains"]),
-    ("functions/sender-identity", &["links", "page"]),
     (
         "functions/webhook-fanout",
         &["app", "failure", "forward", "health", "post"],

@@ -1,12 +1,7 @@
 //! `/v3/access_settings/…`: the IP allow list of the account, and access attempts.
 
-mod activity;
-mod add;
-mod lockout;
+mod allow_list;
 mod net;
-mod read;
-mod remove;
-mod wire;
 
 use axum::http::Method;
 use posthaste_http::{Access, Authorizer, Routes};
@@ -41,19 +36,19 @@ const DELETE: Access = Access::Scope("access_settings.whitelist.delete");
 
 /// The function's routes, each with its scope.
 pub fn routes(app: App, gate: Authorizer) -> Routes {
-    let desk = AppState {
+    let state = AppState {
         app,
         gate: gate.clone(),
     };
     let seen = Access::Scope("access_settings.activity.read");
     Routes::new(gate)
-        .at(Method::POST, LIST, CREATE, add::add)
-        .at(Method::GET, LIST, READ, read::list)
-        .at(Method::DELETE, LIST, DELETE, remove::many)
-        .at(Method::GET, RULE, READ, read::one)
-        .at(Method::DELETE, RULE, DELETE, remove::one)
-        .at(Method::GET, ACTIVITY, seen, activity::list)
-        .with_state(desk)
+        .at(Method::POST, LIST, CREATE, allow_list::add)
+        .at(Method::GET, LIST, READ, allow_list::list)
+        .at(Method::DELETE, LIST, DELETE, allow_list::remove_many)
+        .at(Method::GET, RULE, READ, allow_list::one)
+        .at(Method::DELETE, RULE, DELETE, allow_list::remove_one)
+        .at(Method::GET, ACTIVITY, seen, allow_list::attempts)
+        .with_state(state)
 }
 
 /// The state that the handlers share.

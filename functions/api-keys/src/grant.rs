@@ -34,7 +34,7 @@ impl Grant {
     /// 400 for an invalid list, 403 for one that exceeds the creating key.
     pub(crate) fn named(maker: &ApiKey, names: &[String]) -> Result<Self, Rejection> {
         check_names(names)?;
-        let beyond = |name: &str| !maker.holds(name) && !scope::is_mark(name);
+        let beyond = |name: &str| !may_grant(maker, name);
         let beyond = (0..).zip(names).filter(|(_, name)| beyond(name));
         let beyond: Vec<_> = beyond
             .map(|(i, name)| {
@@ -58,6 +58,13 @@ impl Grant {
     }
 }
 
+/// A key grants what it holds. Marks grant nothing; and a Full Access key, which leaves address
+/// validation out, is the only one that could give a key for it.
+fn may_grant(maker: &ApiKey, name: &str) -> bool {
+    let validation = maker.kind == KeyKind::Full && scope::is_validation(name);
+    maker.holds(name) || scope::is_mark(name) || validation
+}
+
 fn check_names(names: &[String]) -> Result<(), Rejection> {
     if names.is_empty() {
         return Err(Rejection::on("scopes", "name at least one scope"));
@@ -71,12 +78,19 @@ fn check_names(names: &[String]) -> Result<(), Rejection> {
         let field = format!("scopes.{i}");
         found.unless(scope::is_known(name), &field, "there is no such scope");
     }
-    let billing = names.iter().filter(|name| scope::is_billing(name)).count();
-    found.unless(
-        billing == 0 || billing == names.len(),
-        "scopes",
-        "a key holds billing scopes or others, never both",
-    );
+    let is_billing = |name: &&String| scope::is_billing(name);
+    let billing: Vec<_> = names
+        .iter()
+        .filter(is_billing)
+        .map(String::as_str)
+        .collect();
+    if !billing.is_empty() && billing.len() < names.len() {
+        let message = format!(
+            "a key holds billing scopes or others, never both: leave out {}",
+            billing.join(", ")
+        );
+        found.add("scopes", message);
+    }
     Ok(found.into_result()?)
 }
 
@@ -110,11 +124,11 @@ mod tests {
     }
 
     #[test]
-    fn a_full_key_grants_every_scope_but_billing_and_validation() {
+    fn a_full_key_grants_every_scope_but_billing() {
         let full = maker(KeyKind::Full, &[]);
         for name in scope::ALL.iter().chain(&scope::EXTRA) {
             let got = named(&full, &[name]);
-            if scope::is_billing(name) || scope::is_validation(name) {
+            if scope::is_billing(name) {
                 assert_eq!(got, Err((403, on("scopes.0"))), "{name}");
             } else {
                 assert_eq!(
@@ -124,6 +138,16 @@ mod tests {
                 );
             }
         }
+    }
+
+    #[test]
+    fn a_restricted_key_grants_by_the_names_it_holds() {
+        // What another name opens is not given on under that name.
+        let few = maker(KeyKind::Restricted, &["asm.groups.suppressions.read"]);
+        let refused = named(&few, &["asm.suppressions.read"]);
+        assert_eq!(refused, Err((403, on("scopes.0"))));
+        let refused = named(&few, &["validations.email.create"]);
+        assert_eq!(refused, Err((403, on("scopes.0"))));
     }
 
     #[test]

@@ -1,13 +1,10 @@
 //! `/v3/api_keys…` and `/v3/scopes`: an account's keys and their scopes.
 
-mod create;
-mod delete;
+mod changes;
 mod grant;
-mod maker;
+
+mod keys;
 mod paths;
-mod read;
-mod update;
-mod wire;
 
 use axum::http::Method;
 use posthaste_http::{Access, Authorizer, Routes};
@@ -41,7 +38,7 @@ const UPDATE: &str = "api_keys.update";
 
 /// The function's routes, each with its scope.
 pub fn routes(app: App, gate: Authorizer) -> Routes {
-    let desk = AppState {
+    let state = AppState {
         app,
         gate: gate.clone(),
     };
@@ -50,40 +47,40 @@ pub fn routes(app: App, gate: Authorizer) -> Routes {
             Method::POST,
             "/v3/api_keys",
             Access::Scope(CREATE),
-            create::create,
+            changes::create,
         )
         .at(
             Method::GET,
             "/v3/api_keys",
             Access::Scope("api_keys.read"),
-            read::list,
+            keys::list,
         )
         .at(
             Method::GET,
             "/v3/api_keys/{api_key_id}",
             Access::Scope("api_keys.read"),
-            read::get,
+            keys::get,
         )
         .at(
             Method::PUT,
             "/v3/api_keys/{api_key_id}",
             Access::Scope(UPDATE),
-            update::put,
+            changes::put,
         )
         .at(
             Method::PATCH,
             "/v3/api_keys/{api_key_id}",
             Access::Scope(UPDATE),
-            update::patch,
+            changes::patch,
         )
         .at(
             Method::DELETE,
             "/v3/api_keys/{api_key_id}",
             Access::Scope("api_keys.delete"),
-            delete::delete,
+            keys::delete,
         )
-        .at(Method::GET, "/v3/scopes", Access::AnyKey, read::scopes)
-        .with_state(desk)
+        .at(Method::GET, "/v3/scopes", Access::AnyKey, keys::scopes)
+        .with_state(state)
 }
 
 /// The state that the handlers share.

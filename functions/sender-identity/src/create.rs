@@ -1,7 +1,5 @@
 //! `POST /v3/whitelabel/domains`.
 
-use std::net::IpAddr;
-
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -10,8 +8,9 @@ use posthaste_identity::{KeyPair, Plan, records};
 use posthaste_model::{AccountId, EmailAddress, Problems};
 use posthaste_store::{DkimKey, Domain, Lent, Put};
 
+use crate::domains::{is_ip, make_only_default};
 use crate::wire::{CreateDomain, DomainView};
-use crate::{App, domains, lending};
+use crate::{App, lending};
 
 /// Creates a domain and its two key pairs, and returns the records to publish.
 pub(crate) async fn create(
@@ -33,7 +32,7 @@ pub(crate) async fn create(
         ));
     }
     if domain.default {
-        domains::make_only_default(&app, caller.id(), domain.id).await?;
+        make_only_default(&app, caller.id(), domain.id).await?;
     }
     let domain = match borrower {
         None => domain,
@@ -144,10 +143,6 @@ fn host_name(text: &str) -> Option<String> {
     }
     let address = EmailAddress::parse(&format!("x@{text}")).ok()?;
     Some(address.ascii_domain())
-}
-
-pub(crate) fn is_ip(text: &str) -> bool {
-    text.parse::<IpAddr>().is_ok()
 }
 
 async fn make(app: &App, account: &AccountId, wanted: DomainRequest) -> Result<Domain, Rejection> {

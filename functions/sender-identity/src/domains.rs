@@ -1,5 +1,7 @@
 //! The domains of an account: list, one, change, delete, addresses.
 
+use std::net::IpAddr;
+
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -9,7 +11,6 @@ use posthaste_store::Domain;
 
 use crate::App;
 use crate::app::number;
-use crate::create::is_ip;
 use crate::wire::{DomainView, Ip, Update};
 
 /// The domains of the caller, oldest first; with `username`, those lent to that subuser.
@@ -130,6 +131,10 @@ pub(crate) async fn add_ip(
         }
     })
     .await
+}
+
+pub(crate) fn is_ip(text: &str) -> bool {
+    text.parse::<IpAddr>().is_ok()
 }
 
 pub(crate) async fn remove_ip(

@@ -17,7 +17,7 @@ mod wire;
 
 use axum::extract::FromRef;
 use axum::http::Method;
-use posthaste_http::{Access, Authorizer, Routes};
+use posthaste_http::{Access, Authorizer, Dialect, Routes};
 
 pub use app::App;
 
@@ -28,11 +28,11 @@ const DELETE: Access = Access::Scope("whitelabel.delete");
 
 /// The routes of this function, each with its scope.
 pub fn routes(app: App, gate: Authorizer) -> Routes {
-    let desk = AppState {
+    let state = AppState {
         app,
         gate: gate.clone(),
     };
-    senders_of(domains_of(Routes::new(gate))).with_state(desk)
+    senders_of(domains_of(Routes::new(gate))).with_state(state)
 }
 
 /// What the handlers share; most of them want the [`App`] alone.
@@ -43,14 +43,14 @@ struct AppState {
 }
 
 impl FromRef<AppState> for App {
-    fn from_ref(desk: &AppState) -> Self {
-        desk.app.clone()
+    fn from_ref(state: &AppState) -> Self {
+        state.app.clone()
     }
 }
 
 impl FromRef<AppState> for Authorizer {
-    fn from_ref(desk: &AppState) -> Self {
-        desk.gate.clone()
+    fn from_ref(state: &AppState) -> Self {
+        state.gate.clone()
     }
 }
 
@@ -93,6 +93,7 @@ fn senders_of(routes: Routes<AppState>) -> Routes<AppState> {
     const RESEND: &str = "/v3/verified_senders/resend/{id}";
     const VERIFY: &str = "/v3/verified_senders/verify/{token}";
     routes
+        .dialect(Dialect::Senders)
         .at(Method::POST, ALL, CREATE, senders::create)
         .at(Method::GET, ALL, READ, senders::list)
         .at(Method::GET, DOMAINS, READ, senders::domains)
@@ -101,6 +102,6 @@ fn senders_of(routes: Routes<AppState>) -> Routes<AppState> {
         .at(Method::DELETE, ONE, DELETE, senders::delete)
         .at(Method::POST, RESEND, CREATE, links::resend)
         .at(Method::GET, VERIFY, READ, links::verify)
-        .at(Method::GET, page::PATH, Access::Public, page::ask)
-        .at(Method::POST, page::PATH, Access::Public, page::confirm)
+        .at(Method::GET, links::PATH, Access::Public, page::ask)
+        .at(Method::POST, links::PATH, Access::Public, page::confirm)
 }

@@ -7,8 +7,11 @@ use posthaste_model::EmailAddress;
 use posthaste_notices::{Cleared, NoticeRequest};
 use posthaste_store::{Resaved, SenderLink, VerifiedSender};
 
+use crate::App;
 use crate::app::number;
-use crate::{App, page};
+
+/// The page behind the link.
+pub(crate) const PATH: &str = "/senders/verify/{token}";
 
 /// A link, and the mail that carries it, which has been cleared to send.
 pub(crate) struct VerificationMail {
@@ -29,7 +32,7 @@ impl VerificationMail {
         to: &EmailAddress,
         resend: bool,
     ) -> Result<Self, Rejection> {
-        let fresh = app.notices.link(gateway, page::PATH)?;
+        let fresh = app.notices.link(gateway, PATH)?;
         let wanted = NoticeRequest {
             account: &caller.account,
             to,

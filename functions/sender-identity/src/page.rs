@@ -9,8 +9,6 @@ use posthaste_http::{PathParams, Rejection, escaped, page};
 use crate::App;
 use crate::links::follow;
 
-pub(crate) const PATH: &str = "/senders/verify/{token}";
-
 /// `GET`: whose address it is, and a button.
 pub(crate) async fn ask(
     State(app): State<App>,

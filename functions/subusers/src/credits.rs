@@ -6,42 +6,42 @@ use posthaste_http::{Caller, JsonBody, PathParams, Rejection};
 use posthaste_model::Problems;
 use posthaste_store::Account;
 
+use crate::AppState;
 use crate::wire::{Adjust, Allot, Allowance, CreditKind};
-use crate::{AppState, under};
 
 /// The current allowance.
 pub(crate) async fn get(
-    State(desk): State<AppState>,
+    State(state): State<AppState>,
     caller: Caller,
     PathParams(name): PathParams<String>,
 ) -> Result<Json<Allowance>, Rejection> {
-    let account = named(&desk, &caller, &name).await?;
-    let now = desk.app.clock.now();
-    let credits = desk.app.store.credits(&account.id, now).await?;
+    let account = named(&state, &caller, &name).await?;
+    let now = state.app.clock.now();
+    let credits = state.app.store.credits(&account.id, now).await?;
     Ok(Json(credits.into()))
 }
 
 /// Sets a new allowance, or removes it.
 pub(crate) async fn put(
-    State(desk): State<AppState>,
+    State(state): State<AppState>,
     caller: Caller,
     PathParams(name): PathParams<String>,
     JsonBody(body): JsonBody<Allot>,
 ) -> Result<Json<Allowance>, Rejection> {
     let allowance = check(&body)?;
-    let account = named(&desk, &caller, &name).await?;
-    let (store, now) = (&desk.app.store, desk.app.clock.now());
+    let account = named(&state, &caller, &name).await?;
+    let (store, now) = (&state.app.store, state.app.clock.now());
     if !store.set_credits(&account.id, allowance, now).await? {
         return Err(unknown());
     }
-    desk.gate.forget_account(&account.id);
+    state.gate.forget_account(&account.id);
     let credits = store.credits(&account.id, now).await?;
     Ok(Json(credits.into()))
 }
 
 /// Increases or decreases the remaining credits.
 pub(crate) async fn adjust(
-    State(desk): State<AppState>,
+    State(state): State<AppState>,
     caller: Caller,
     PathParams(name): PathParams<String>,
     JsonBody(body): JsonBody<Adjust>,
@@ -49,16 +49,16 @@ pub(crate) async fn adjust(
     const FIELD: &str = "allocation_update";
     let by = body.allocation_update;
     let by = by.ok_or_else(|| Rejection::on(FIELD, "missing required argument"))?;
-    let account = named(&desk, &caller, &name).await?;
-    let now = desk.app.clock.now();
-    let changed = desk.app.store.adjust_credits(&account.id, by, now).await?;
+    let account = named(&state, &caller, &name).await?;
+    let now = state.app.clock.now();
+    let changed = state.app.store.adjust_credits(&account.id, by, now).await?;
     let unlimited = || Rejection::on(FIELD, "the subuser has unlimited credits");
     let credits = changed.ok_or_else(unlimited)?;
     Ok(Json(Some(credits).into()))
 }
 
-async fn named(desk: &AppState, caller: &Caller, name: &str) -> Result<Account, Rejection> {
-    let account = under::named(desk, caller, name).await?;
+async fn named(state: &AppState, caller: &Caller, name: &str) -> Result<Account, Rejection> {
+    let account = state.subuser(caller, name).await?;
     account.ok_or_else(unknown)
 }
 

@@ -1,17 +1,14 @@
 //! `/v3/subusers…`: accounts under an account, and how much they may send.
 
-mod create;
+mod accounts;
 mod credits;
-mod read;
-mod settings;
-mod under;
 mod wire;
 
-use axum::http::Method;
-use posthaste_http::{Access, Authorizer, Routes};
+use axum::http::{Method, StatusCode};
+use posthaste_http::{Access, Authorizer, Caller, Rejection, Routes};
 use posthaste_model::{Clock, Entropy};
 use posthaste_runtime::{ConfigError, Platform};
-use posthaste_store::Store;
+use posthaste_store::{Account, Store};
 
 /// The dependencies of the function.
 #[derive(Clone)]
@@ -46,7 +43,7 @@ const DELETE: Access = Access::Scope("subusers.delete");
 
 /// The function's routes, each with its scope.
 pub fn routes(app: App, gate: Authorizer) -> Routes {
-    let desk = AppState {
+    let state = AppState {
         app,
         gate: gate.clone(),
     };
@@ -54,17 +51,17 @@ pub fn routes(app: App, gate: Authorizer) -> Routes {
     let set = Access::Scope("subusers.credits.update");
     let adjust = Access::Scope("subusers.credits.remaining.update");
     Routes::new(gate)
-        .at(Method::GET, ALL, READ, read::list)
-        .at(Method::POST, ALL, CREATE, create::create)
-        .at(Method::GET, ONE, READ, read::one)
-        .at(Method::PATCH, ONE, UPDATE, settings::disable)
-        .at(Method::DELETE, ONE, DELETE, settings::delete)
-        .at(Method::PATCH, WEBSITE, UPDATE, settings::website)
-        .at(Method::PUT, IPS, UPDATE, settings::ips)
+        .at(Method::GET, ALL, READ, accounts::list)
+        .at(Method::POST, ALL, CREATE, accounts::create)
+        .at(Method::GET, ONE, READ, accounts::one)
+        .at(Method::PATCH, ONE, UPDATE, accounts::disable)
+        .at(Method::DELETE, ONE, DELETE, accounts::delete)
+        .at(Method::PATCH, WEBSITE, UPDATE, accounts::website)
+        .at(Method::PUT, IPS, UPDATE, accounts::ips)
         .at(Method::GET, CREDITS, see, credits::get)
         .at(Method::PUT, CREDITS, set, credits::put)
         .at(Method::PATCH, REMAINING, adjust, credits::adjust)
-        .with_state(desk)
+        .with_state(state)
 }
 
 /// The state that the handlers share.
@@ -73,4 +70,26 @@ struct AppState {
     app: App,
     /// The authorizer, which applies changes made by this instance at once.
     gate: Authorizer,
+}
+
+impl AppState {
+    /// The caller's subuser of this name; `None` if it belongs to another account.
+    async fn subuser(&self, caller: &Caller, username: &str) -> Result<Option<Account>, Rejection> {
+        check_parent(caller)?;
+        let store = &self.app.store;
+        let Some(id) = store.subuser_id(caller.id(), username).await? else {
+            return Ok(None);
+        };
+        let account = store.account(&id).await?;
+        Ok(account.filter(|account| account.parent.as_ref() == Some(caller.id())))
+    }
+}
+
+/// Rejects a subuser: it has no subusers.
+fn check_parent(caller: &Caller) -> Result<(), Rejection> {
+    if caller.account.is_subuser() {
+        let message = "you dont have permission to access this resource";
+        return Err(Rejection::plain(StatusCode::FORBIDDEN, message));
+    }
+    Ok(())
 }

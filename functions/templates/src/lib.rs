@@ -2,12 +2,9 @@
 //! that sends.
 
 mod check;
-mod duplicate;
 mod page;
-mod preview;
 mod template;
 mod version;
-mod whole;
 mod wire;
 
 use http::Method;
@@ -92,7 +89,7 @@ pub fn routes(app: App, gate: Authorizer) -> Routes {
         .at(Method::POST, ALL, create, template::create)
         .at(Method::GET, ALL, read, template::list)
         .at(Method::GET, ONE, read, template::one)
-        .at(Method::POST, ONE, create, duplicate::duplicate)
+        .at(Method::POST, ONE, create, template::duplicate)
         .at(Method::PATCH, ONE, update, template::rename)
         .at(Method::DELETE, ONE, delete, template::delete)
         .at(Method::POST, VERSIONS, version_create, version::create)
@@ -100,6 +97,6 @@ pub fn routes(app: App, gate: Authorizer) -> Routes {
         .at(Method::PATCH, VERSION, version_update, version::update)
         .at(Method::DELETE, VERSION, version_delete, version::delete)
         .at(Method::POST, ACTIVATE, activate, version::activate)
-        .at(Method::POST, PREVIEW, version_read, preview::preview)
+        .at(Method::POST, PREVIEW, version_read, version::preview)
         .with_state(app)
 }

@@ -1,15 +1,17 @@
-//! Create, list, get, rename, delete.
+//! Templates: create, list, get, rename, duplicate, delete.
+
+use std::collections::BTreeMap;
 
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use posthaste_http::{Caller, JsonBody, PathParams, Query, Rejection, RequestUrl};
 use posthaste_model::Problems;
-use posthaste_store::Template;
+use posthaste_store::{Template, Version};
 use serde_json::Value;
 
 use crate::wire::{NameRequest, TemplateBody};
-use crate::{App, LIMIT, check, page, placed, whole};
+use crate::{App, LIMIT, check, page, placed, version};
 
 /// `POST /v3/templates`.
 pub(crate) async fn create(
@@ -60,7 +62,7 @@ pub(crate) async fn one(
     PathParams(id): PathParams<String>,
 ) -> Result<Json<TemplateBody>, Rejection> {
     let template = app.template(&caller, &id).await?;
-    Ok(Json(whole::of(&app, &template).await?))
+    Ok(Json(with_texts(&app, &template).await?))
 }
 
 /// `PATCH /v3/templates/{template_id}`: another name.
@@ -84,7 +86,7 @@ pub(crate) async fn rename(
     };
     let changed = app.store.change_template(caller.id(), &known.id, change);
     let template = placed(changed.await??)?;
-    Ok(Json(whole::of(&app, &template).await?))
+    Ok(Json(with_texts(&app, &template).await?))
 }
 
 /// `DELETE /v3/templates/{template_id}`.
@@ -99,4 +101,91 @@ pub(crate) async fn delete(
     }
     tracing::info!(account.id = %caller.id(), template.id = %template.id, "deleted template {}", template.id);
     Ok(StatusCode::NO_CONTENT)
+}
+
+/// Copies version by version: a version that does not fit cancels the copy and removes it.
+pub(crate) async fn duplicate(
+    State(app): State<App>,
+    caller: Caller,
+    PathParams(id): PathParams<String>,
+    JsonBody(body): JsonBody<NameRequest>,
+) -> Result<(StatusCode, Json<TemplateBody>), Rejection> {
+    let source = app.template(&caller, &id).await?;
+    let mut found = Problems::default();
+    check::name(body.name.as_deref(), &mut found);
+    found.into_result()?;
+    let now = app.clock.now();
+    let cut: String = source.name.chars().take(check::LONGEST_NAME - 11).collect();
+    let copy = Template {
+        id: match source.id.is_dynamic() {
+            true => app.entropy.dynamic_template_id(),
+            false => app.entropy.legacy_template_id(),
+        },
+        account: caller.id().clone(),
+        name: body.name.unwrap_or_else(|| format!("Duplicate: {cut}")),
+        created_at: now,
+        updated_at: now,
+        versions: Vec::new(),
+    };
+    placed(app.store.create_template(&copy, LIMIT).await?)?;
+    match copy_versions(&app, &caller, &source, &copy).await {
+        Ok(copy) => Ok((StatusCode::CREATED, Json(with_texts(&app, &copy).await?))),
+        Err(refused) => {
+            app.store.delete_template(caller.id(), &copy.id).await?;
+            Err(refused)
+        }
+    }
+}
+
+async fn copy_versions(
+    app: &App,
+    caller: &Caller,
+    source: &Template,
+    copy: &Template,
+) -> Result<Template, Rejection> {
+    let mut latest = copy.clone();
+    for old in &source.versions {
+        let texts = version::texts(app, caller, old).await?;
+        let id = app.entropy.version_id();
+        let new = Version {
+            texts: id.clone(),
+            id,
+            updated_at: copy.created_at,
+            ..old.clone()
+        };
+        app.store.put_texts(caller.id(), &new.texts, &texts).await?;
+        let added = app.store.add_version(caller.id(), &copy.id, &new, LIMIT);
+        match placed(added.await?) {
+            Ok(template) => latest = template,
+            Err(refused) => {
+                app.store.delete_texts(caller.id(), &new.texts).await?;
+                return Err(refused);
+            }
+        }
+    }
+    Ok(latest)
+}
+
+/// Bytes of text in one answer. Lambda passes on at most 6 MB, and JSON makes some texts longer;
+/// one version of any size fits.
+const MOST: usize = 3 << 20;
+
+/// The template with the texts of its versions: of the active one first, then of the latest, as
+/// long as they fit into one response. A version requested alone always has its texts. A version
+/// that is being changed or deleted has none.
+async fn with_texts(app: &App, template: &Template) -> Result<TemplateBody, Rejection> {
+    let mut versions: Vec<_> = template.versions.iter().rev().collect();
+    versions.sort_by_key(|version| !version.active);
+    let (mut found, mut left) = (BTreeMap::new(), MOST);
+    for version in versions {
+        let texts = app.store.texts(&template.account, &version.texts).await?;
+        let Some(texts) = texts else { continue };
+        let size = texts.html_content.len() + texts.plain_content.len();
+        let Some(rest) = left.checked_sub(size) else {
+            break;
+        };
+        left = rest;
+        found.insert(version.id.clone(), texts);
+    }
+    Ok(TemplateBody::with(template, &mut found))
 }

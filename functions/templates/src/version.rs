@@ -1,11 +1,14 @@
-//! Versions: create, get, change, delete, activate.
+//! Versions: create, get, change, delete, activate, preview.
 
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use posthaste_http::{Caller, JsonBody, PathParams, Rejection};
-use posthaste_model::Problems;
-use posthaste_store::{Template, Version, VersionTexts};
+use posthaste_model::{Mail, Problems};
+use posthaste_render::{Input, effective, missing_variables, render};
+use posthaste_store::{AccountSettings, Template, Version, VersionTexts};
+use serde::Deserialize;
+use serde_json::{Value, json};
 
 use crate::wire::{Draft, VersionBody};
 use crate::{App, LIMIT, check, placed};
@@ -53,7 +56,7 @@ pub(crate) async fn create(
         }
     };
     let stored = template.version(&version.id).unwrap_or(&version);
-    let body = VersionBody::of(&template.id, stored, texts);
+    let body = VersionBody::changed(&template.id, stored, texts);
     Ok((StatusCode::CREATED, Json(body)))
 }
 
@@ -118,7 +121,7 @@ pub(crate) async fn update(
     };
     app.store.delete_texts(account, &old.texts).await?;
     let stored = template.version(&new.id).unwrap_or(&new);
-    Ok(Json(VersionBody::of(&template.id, stored, texts)))
+    Ok(Json(VersionBody::changed(&template.id, stored, texts)))
 }
 
 /// `DELETE …/versions/{version_id}`.
@@ -171,4 +174,79 @@ pub(crate) async fn texts(
 ) -> Result<VersionTexts, Rejection> {
     let texts = app.store.texts(caller.id(), &version.texts).await?;
     texts.ok_or_else(|| Rejection::plain(StatusCode::CONFLICT, "the version was changed meanwhile"))
+}
+
+/// What the preview is made with. Everything may be left out; a dynamic template then takes its
+/// own `test_data`.
+#[derive(Debug, Default, Deserialize)]
+pub(crate) struct PreviewRequest {
+    dynamic_template_data: Option<serde_json::Map<String, Value>>,
+    #[serde(default)]
+    substitutions: serde_json::Map<String, Value>,
+    subject: Option<String>,
+    #[serde(default)]
+    content: Vec<Value>,
+}
+
+/// Renders one version.
+pub(crate) async fn preview(
+    State(app): State<App>,
+    caller: Caller,
+    PathParams((template, version)): PathParams<(String, String)>,
+    JsonBody(given): JsonBody<PreviewRequest>,
+) -> Result<Json<Value>, Rejection> {
+    let (template, head) = app.version(&caller, (&template, &version)).await?;
+    let texts = texts(&app, &caller, &head).await?;
+    let account = app.store.settings(caller.id()).await?;
+    let rendering = || rendered(&template, &head, &texts, given, &account);
+    posthaste_offload::run(posthaste_offload::UNKNOWN, rendering).await
+}
+
+fn rendered(
+    template: &Template,
+    head: &Version,
+    texts: &VersionTexts,
+    given: PreviewRequest,
+    account: &AccountSettings,
+) -> Result<Json<Value>, Rejection> {
+    let compiled =
+        check::compile(&template.id, head, texts).map_err(|e| Rejection::internal(&e))?;
+    let own = || serde_json::from_str(&texts.test_data).unwrap_or_default();
+    let data = Value::Object(given.dynamic_template_data.unwrap_or_else(own));
+    let mail = json!({
+        "personalizations": [{
+            "to": [{"email": "preview@example.com"}],
+            "dynamic_template_data": template.id.is_dynamic().then(|| data.to_string()),
+            "substitutions": given.substitutions,
+        }],
+        "from": {"email": "preview@example.com"},
+        "subject": given.subject,
+        "content": given.content,
+        "template_id": template.id,
+    });
+    let mail: Mail = serde_json::from_value(mail).map_err(|e| Rejection::bad(e.to_string()))?;
+    let settings = effective(&account.defaults, &mail);
+    let copy = mail.copies().next().ok_or_else(Rejection::not_found)?;
+    let input = Input {
+        mail: &mail,
+        copy,
+        template: Some(&compiled),
+        settings: &settings,
+        links: None,
+    };
+    let rendered =
+        render(&input).map_err(|e| Rejection::plain(StatusCode::BAD_REQUEST, e.to_string()))?;
+    let part = |kind: &str| {
+        let mut parts = rendered.parts.iter();
+        parts
+            .find(|part| part.mime_type == kind)
+            .map(|part| &part.value)
+    };
+    let missing = missing_variables(&compiled, &data.to_string());
+    Ok(Json(json!({
+        "subject": rendered.subject,
+        "html_content": part("text/html"),
+        "plain_content": part("text/plain"),
+        "missing": missing.map_err(|e| Rejection::bad(e.to_string()))?,
+    })))
 }

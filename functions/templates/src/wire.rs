@@ -69,6 +69,9 @@ pub(crate) struct VersionBody {
     plain_content: String,
     #[serde(skip_serializing_if = "String::is_empty")]
     test_data: String,
+    /// Only in the answer to a change, and only if there are any: of two clients in use, one reads an
+    /// object here and the other a list of strings (API facts, appendix C).
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     warnings: Vec<Warning>,
 }
 
@@ -126,16 +129,24 @@ impl TemplateBody {
 
 impl VersionBody {
     pub(crate) fn of(template: &TemplateId, version: &Version, texts: VersionTexts) -> Self {
-        let empty = !version.has_content;
-        let warning = || Warning {
-            message: "the version has no content".to_owned(),
-        };
         Self {
             head: head(template, version),
             html_content: texts.html_content,
             plain_content: texts.plain_content,
             test_data: texts.test_data,
+            warnings: Vec::new(),
+        }
+    }
+
+    /// The answer to a creation or a change.
+    pub(crate) fn changed(template: &TemplateId, version: &Version, texts: VersionTexts) -> Self {
+        let warning = || Warning {
+            message: "the version has no content".to_owned(),
+        };
+        let empty = !version.has_content;
+        Self {
             warnings: empty.then(warning).into_iter().collect(),
+            ..Self::of(template, version, texts)
         }
     }
 }

@@ -6,29 +6,29 @@ const ACTIVITY: &str = "/v3/access_settings/activity";
 
 #[tokio::test]
 async fn attempts_are_listed_latest_first() {
-    let desk = TestApp::new().await;
-    let first = desk.hand.now().0;
+    let app = TestApp::new().await;
+    let first = app.hand.now().0;
     let from = |last: u8| Some(std::net::IpAddr::from([203, 0, 113, last]));
-    let key = &desk.tenant.key;
-    desk.api
+    let key = &app.tenant.key;
+    app.api
         .get(LIST)
         .key(key)
         .from(from(1))
         .send()
         .await
         .expect(200);
-    desk.hand.advance(60);
-    desk.add(&["192.0.2.1"]).await.expect(201);
-    desk.hand.advance(60);
-    desk.api
+    app.hand.advance(60);
+    app.add(&["192.0.2.1"]).await.expect(201);
+    app.hand.advance(60);
+    app.api
         .get(LIST)
         .key(key)
         .from(from(1))
         .send()
         .await
         .expect(403);
-    desk.hand.advance(60);
-    let get = desk.api.get(ACTIVITY).key(key).send().await.expect(200);
+    app.hand.advance(60);
+    let get = app.api.get(ACTIVITY).key(key).send().await.expect(200);
     let seen = |allowed: bool, ip: &str, first_at: i64, last_at: i64| {
         json!({"allowed": allowed, "auth_method": "bearer", "first_at": first_at, "ip": ip,
             "last_at": last_at, "location": ""})
@@ -52,23 +52,23 @@ async fn attempts_are_listed_latest_first() {
 
 #[tokio::test]
 async fn twenty_are_listed_unless_a_limit_says_otherwise() {
-    let desk = TestApp::new().await;
+    let app = TestApp::new().await;
     for last in 0..30_u8 {
         let ip = Some(std::net::IpAddr::from([203, 0, 113, last]));
-        let get = desk.api.get(LIST).key(&desk.tenant.key).from(ip);
+        let get = app.api.get(LIST).key(&app.tenant.key).from(ip);
         get.send().await.expect(200);
     }
     for (query, want) in [("", 20), ("?limit=7", 7), ("?limit=25", 25)] {
-        let get = desk
+        let get = app
             .api
             .get(&format!("{ACTIVITY}{query}"))
-            .key(&desk.tenant.key);
+            .key(&app.tenant.key);
         let list = get.send().await.expect(200).json();
         assert_eq!(list["result"].as_array().unwrap().len(), want, "{query}");
     }
-    let bad = desk
+    let bad = app
         .api
         .get(&format!("{ACTIVITY}?limit=0"))
-        .key(&desk.tenant.key);
+        .key(&app.tenant.key);
     bad.send().await.expect(400);
 }

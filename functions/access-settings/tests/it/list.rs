@@ -5,10 +5,10 @@ use crate::{LIST, TestApp};
 
 #[tokio::test]
 async fn entries_are_answered_as_cidr_with_their_ids() {
-    let desk = TestApp::new().await;
-    let now = desk.hand.now().0;
+    let app = TestApp::new().await;
+    let now = app.hand.now().0;
     let home = HOME.to_string();
-    let added = desk
+    let added = app
         .add(&[&home, "192.*.*.*", "25.203.44.*", "198.51.100.7/24"])
         .await;
     let rule =
@@ -20,11 +20,11 @@ async fn entries_are_answered_as_cidr_with_their_ids() {
         rule(4, "198.51.100.0/24"),
     ]);
     assert_eq!(added.expect(201).json(), json!({"result": want}));
-    assert_eq!(desk.list().await, want);
-    let one = desk
+    assert_eq!(app.list().await, want);
+    let one = app
         .api
         .get(&format!("{LIST}/3"))
-        .key(&desk.tenant.key)
+        .key(&app.tenant.key)
         .send()
         .await;
     assert_eq!(one.expect(200).json(), json!({"result": [want[2]]}));
@@ -32,22 +32,22 @@ async fn entries_are_answered_as_cidr_with_their_ids() {
 
 #[tokio::test]
 async fn every_wrong_entry_is_named_and_nothing_is_added() {
-    let desk = TestApp::new().await;
+    let app = TestApp::new().await;
     let body =
         json!({"ips": [{"ip": "192.0.2.1"}, {"ip": "x"}, {}, {"ip": null}, {"ip": "1.*.3.*"}]});
-    let answer = desk.post(&body).await.expect(400).json();
+    let answer = app.post(&body).await.expect(400).json();
     let errors = answer["errors"].as_array().unwrap();
     let fields: Vec<_> = errors
         .iter()
         .map(|e| e["field"].as_str().unwrap())
         .collect();
     assert_eq!(fields, ["ips.1.ip", "ips.2.ip", "ips.3.ip", "ips.4.ip"]);
-    assert_eq!(desk.list().await, json!([]));
+    assert_eq!(app.list().await, json!([]));
 }
 
 #[tokio::test]
 async fn a_body_that_does_not_fit_is_refused() {
-    let desk = TestApp::new().await;
+    let app = TestApp::new().await;
     for (body, field) in [
         (json!({}), Some("ips")),
         (json!({"ips": null}), Some("ips")),
@@ -61,7 +61,7 @@ async fn a_body_that_does_not_fit_is_refused() {
             Some("ips"),
         ),
     ] {
-        let error = desk.post(&body).await.expect(400).error();
+        let error = app.post(&body).await.expect(400).error();
         assert_eq!(error.0.as_deref(), field);
     }
     for (body, field) in [
@@ -71,7 +71,7 @@ async fn a_body_that_does_not_fit_is_refused() {
         (json!({"ids": [1.5]}), Some("ids.0")),
         (json!({"ids": [1e30]}), Some("ids.0")),
     ] {
-        let ask = desk.api.delete(LIST).key(&desk.tenant.key).json(&body);
+        let ask = app.api.delete(LIST).key(&app.tenant.key).json(&body);
         assert_eq!(
             ask.send().await.expect(400).error().0.as_deref(),
             field,
@@ -82,29 +82,29 @@ async fn a_body_that_does_not_fit_is_refused() {
 
 #[tokio::test]
 async fn a_network_stands_on_the_list_once() {
-    let desk = TestApp::new().await;
-    desk.add(&["192.0.2.*"]).await.expect(201);
-    let answer = desk
+    let app = TestApp::new().await;
+    app.add(&["192.0.2.*"]).await.expect(201);
+    let answer = app
         .add(&["10.0.0.1", "192.0.2.77/24", "10.0.0.1/32"])
         .await
         .expect(400);
     let fields = answer.json()["errors"].as_array().unwrap().clone();
     let fields: Vec<_> = fields.iter().map(|e| e["field"].clone()).collect();
     assert_eq!(fields, ["ips.1.ip", "ips.2.ip"]);
-    assert_eq!(desk.ips().await, ["192.0.2.0/24"]);
+    assert_eq!(app.ips().await, ["192.0.2.0/24"]);
 }
 
 #[tokio::test]
 async fn one_and_many_are_removed_or_none() {
-    let desk = TestApp::new().await;
+    let app = TestApp::new().await;
     let home = HOME.to_string();
-    desk.add(&[&home, "10.0.0.1", "10.0.0.2", "10.0.0.3"])
+    app.add(&[&home, "10.0.0.1", "10.0.0.2", "10.0.0.3"])
         .await
         .expect(201);
-    let key = &desk.tenant.key;
-    let one = |id: &str| desk.api.delete(&format!("{LIST}/{id}")).key(key).send();
+    let key = &app.tenant.key;
+    let one = |id: &str| app.api.delete(&format!("{LIST}/{id}")).key(key).send();
     let many = |ids| {
-        desk.api
+        app.api
             .delete(LIST)
             .key(key)
             .json(&json!({"ids": ids}))
@@ -119,7 +119,7 @@ async fn one_and_many_are_removed_or_none() {
     ]});
     assert_eq!(answer, want);
     assert_eq!(
-        desk.ips().await,
+        app.ips().await,
         ["192.0.2.1/32", "10.0.0.2/32", "10.0.0.3/32"]
     );
     many(json!([3, 4])).await.expect(204);
@@ -129,30 +129,30 @@ async fn one_and_many_are_removed_or_none() {
             (None, "not found".to_owned()),
             "{id}"
         );
-        desk.api
+        app.api
             .get(&format!("{LIST}/{id}"))
             .key(key)
             .send()
             .await
             .expect(404);
     }
-    assert_eq!(desk.ips().await, ["192.0.2.1/32"]);
+    assert_eq!(app.ips().await, ["192.0.2.1/32"]);
 }
 
 #[tokio::test]
 async fn no_tenant_sees_or_touches_the_list_of_another() {
-    let desk = TestApp::new().await;
-    let other = Tenant::new(&desk.store, "other", desk.hand.now()).await;
-    desk.add(&["192.0.2.*"]).await.expect(201);
+    let app = TestApp::new().await;
+    let other = Tenant::new(&app.store, "other", app.hand.now()).await;
+    app.add(&["192.0.2.*"]).await.expect(201);
     let one = format!("{LIST}/1");
     for ask in [
-        desk.api.get(&one),
-        desk.api.delete(&one),
-        desk.api.delete(LIST).json(&json!({"ids": [1]})),
+        app.api.get(&one),
+        app.api.delete(&one),
+        app.api.delete(LIST).json(&json!({"ids": [1]})),
     ] {
         ask.key(&other.key).send().await.expect(404);
     }
-    let theirs = desk
+    let theirs = app
         .api
         .get(LIST)
         .key(&other.key)
@@ -161,12 +161,12 @@ async fn no_tenant_sees_or_touches_the_list_of_another() {
         .expect(200)
         .json();
     assert_eq!(theirs, json!({"result": []}));
-    assert_eq!(desk.ips().await, ["192.0.2.0/24"]);
+    assert_eq!(app.ips().await, ["192.0.2.0/24"]);
 }
 
 #[tokio::test]
 async fn each_verb_needs_its_own_scope() {
-    let desk = TestApp::new().await;
+    let app = TestApp::new().await;
     let one = format!("{LIST}/1");
     for scope in [
         "whitelist.create",
@@ -175,17 +175,14 @@ async fn each_verb_needs_its_own_scope() {
         "activity.read",
     ] {
         let name = format!("access_settings.{scope}");
-        let key = desk.tenant.restricted(&desk.store, &[&name]).await;
+        let key = app.tenant.restricted(&app.store, &[&name]).await;
         for (needs, ask) in [
-            ("whitelist.create", desk.api.post(LIST)),
-            ("whitelist.read", desk.api.get(LIST)),
-            ("whitelist.read", desk.api.get(&one)),
-            ("whitelist.delete", desk.api.delete(LIST)),
-            ("whitelist.delete", desk.api.delete(&one)),
-            (
-                "activity.read",
-                desk.api.get("/v3/access_settings/activity"),
-            ),
+            ("whitelist.create", app.api.post(LIST)),
+            ("whitelist.read", app.api.get(LIST)),
+            ("whitelist.read", app.api.get(&one)),
+            ("whitelist.delete", app.api.delete(LIST)),
+            ("whitelist.delete", app.api.delete(&one)),
+            ("activity.read", app.api.get("/v3/access_settings/activity")),
         ] {
             let refused = ask.key(&key).send().await.status == 403;
             assert_eq!(refused, needs != scope, "{scope} at {needs}");

@@ -1,5 +1,6 @@
-//! Nobody hands on more than he holds, whichever verb he tries.
+//! No key grants more than it holds, by any verb.
 
+use posthaste_model::scope;
 use serde_json::json;
 
 use crate::TestApp;
@@ -13,13 +14,13 @@ const MAKER: [&str; 4] = [
 
 #[tokio::test]
 async fn a_restricted_maker_who_names_no_scopes_hands_on_his_own() {
-    let desk = TestApp::new().await;
-    let maker = desk.tenant.restricted(&desk.store, &MAKER).await;
+    let app = TestApp::new().await;
+    let maker = app.tenant.restricted(&app.store, &MAKER).await;
     for body in [json!({"name": "x"}), json!({"name": "x", "scopes": null})] {
-        let made = desk.create(&maker, &body).await.expect(201).json();
+        let made = app.create(&maker, &body).await.expect(201).json();
         assert_eq!(made["scopes"], json!(MAKER));
         assert_eq!(
-            desk.scopes_of(made["api_key"].as_str().unwrap()).await,
+            app.scopes_of(made["api_key"].as_str().unwrap()).await,
             MAKER
         );
     }
@@ -27,14 +28,14 @@ async fn a_restricted_maker_who_names_no_scopes_hands_on_his_own() {
 
 #[tokio::test]
 async fn no_verb_lets_a_restricted_key_grow() {
-    let desk = TestApp::new().await;
-    let maker = desk.tenant.restricted(&desk.store, &MAKER).await;
+    let app = TestApp::new().await;
+    let maker = app.tenant.restricted(&app.store, &MAKER).await;
     let own = format!("/v3/api_keys/{}", maker.split('.').nth(1).unwrap());
     let more = json!({"name": "x", "scopes": ["mail.send", "api_keys.delete"]});
 
-    let error = desk.create(&maker, &more).await.expect(403).error();
+    let error = app.create(&maker, &more).await.expect(403).error();
     assert_eq!(error.0.as_deref(), Some("scopes.1"));
-    let put = desk
+    let put = app
         .api
         .put(&own)
         .key(&maker)
@@ -45,31 +46,31 @@ async fn no_verb_lets_a_restricted_key_grow() {
         .error();
     assert_eq!(put, error);
     // PATCH knows the name alone.
-    desk.api
+    app.api
         .patch(&own)
         .key(&maker)
         .json(&more)
         .send()
         .await
         .expect(200);
-    assert_eq!(desk.scopes_of(&maker).await, MAKER);
+    assert_eq!(app.scopes_of(&maker).await, MAKER);
 
     // Nor does it turn somebody else's key into more than he holds himself.
-    let (id, made) = desk.made(&["mail.send"]).await;
+    let (id, made) = app.made(&["mail.send"]).await;
     let path = format!("/v3/api_keys/{id}");
-    desk.api
+    app.api
         .put(&path)
         .key(&maker)
         .json(&more)
         .send()
         .await
         .expect(403);
-    assert_eq!(desk.scopes_of(&made).await, ["mail.send"]);
+    assert_eq!(app.scopes_of(&made).await, ["mail.send"]);
 }
 
 #[tokio::test]
 async fn billing_and_other_scopes_exclude_each_other_and_no_full_key_grants_billing() {
-    let desk = TestApp::new().await;
+    let app = TestApp::new().await;
     for (scopes, status) in [
         (json!(["billing.read"]), 403),
         (json!(["billing.read", "mail.send"]), 400),
@@ -78,10 +79,10 @@ async fn billing_and_other_scopes_exclude_each_other_and_no_full_key_grants_bill
         (json!(["no.such.scope"]), 400),
     ] {
         let body = json!({"name": "x", "scopes": scopes});
-        let answer = desk.create(&desk.tenant.key, &body).await;
+        let answer = app.create(&app.tenant.key, &body).await;
         assert_eq!(answer.status, status, "{body}");
     }
-    let full = desk.scopes_of(&desk.tenant.key).await;
+    let full = app.scopes_of(&app.tenant.key).await;
     assert!(
         !full
             .iter()
@@ -92,22 +93,22 @@ async fn billing_and_other_scopes_exclude_each_other_and_no_full_key_grants_bill
 
 #[tokio::test]
 async fn each_verb_needs_its_own_scope() {
-    let desk = TestApp::new().await;
-    let (id, _) = desk.made(&["mail.send"]).await;
+    let app = TestApp::new().await;
+    let (id, _) = app.made(&["mail.send"]).await;
     let (all, one) = ("/v3/api_keys", format!("/v3/api_keys/{id}"));
     let body = json!({"name": "x"});
     for scope in ["create", "read", "update", "delete"] {
-        let key = desk
+        let key = app
             .tenant
-            .restricted(&desk.store, &[&format!("api_keys.{scope}")])
+            .restricted(&app.store, &[&format!("api_keys.{scope}")])
             .await;
         for (needs, ask) in [
-            ("create", desk.api.post(all).json(&body)),
-            ("read", desk.api.get(all)),
-            ("read", desk.api.get(&one)),
-            ("update", desk.api.put(&one).json(&body)),
-            ("update", desk.api.patch(&one).json(&body)),
-            ("delete", desk.api.delete(&one)),
+            ("create", app.api.post(all).json(&body)),
+            ("read", app.api.get(all)),
+            ("read", app.api.get(&one)),
+            ("update", app.api.put(&one).json(&body)),
+            ("update", app.api.patch(&one).json(&body)),
+            ("delete", app.api.delete(&one)),
         ] {
             let answer = ask.key(&key).send().await;
             if needs == scope {
@@ -119,17 +120,17 @@ async fn each_verb_needs_its_own_scope() {
                 );
             }
         }
-        desk.scopes_of(&key).await;
+        app.scopes_of(&key).await;
     }
 }
 
 #[tokio::test]
 async fn a_parent_grants_a_subuser_no_more_than_it_holds_itself() {
-    let desk = TestApp::new().await;
-    desk.tenant.subuser(&desk.store, "sub").await;
-    let maker = desk.tenant.restricted(&desk.store, &MAKER).await;
+    let app = TestApp::new().await;
+    app.tenant.subuser(&app.store, "sub").await;
+    let maker = app.tenant.restricted(&app.store, &MAKER).await;
     let create = |body| {
-        desk.api
+        app.api
             .post("/v3/api_keys")
             .key(&maker)
             .as_if("sub")
@@ -143,8 +144,8 @@ async fn a_parent_grants_a_subuser_no_more_than_it_holds_itself() {
 
 #[tokio::test]
 async fn a_body_that_says_its_scopes_twice_changes_nothing() {
-    let desk = TestApp::new().await;
-    let (id, made) = desk.made(&["mail.send"]).await;
+    let app = TestApp::new().await;
+    let (id, made) = app.made(&["mail.send"]).await;
     let (all, one) = ("/v3/api_keys".to_owned(), format!("/v3/api_keys/{id}"));
     let twice = [
         r#"{"name":"x","scopes":["mail.send"],"scopes":["templates.read"]}"#,
@@ -155,18 +156,41 @@ async fn a_body_that_says_its_scopes_twice_changes_nothing() {
         r#"{"name":"x","name":"y","scopes":["mail.send"]}"#,
     ];
     for body in twice {
-        for ask in [
-            desk.api.post(&all),
-            desk.api.put(&one),
-            desk.api.patch(&one),
-        ] {
-            let ask = ask.key(&desk.tenant.key);
+        for ask in [app.api.post(&all), app.api.put(&one), app.api.patch(&one)] {
+            let ask = ask.key(&app.tenant.key);
             let ask = ask.header("content-type", "application/json").body(body);
             ask.send().await.expect(400);
         }
     }
-    let keys = desk.store.keys(&desk.tenant.account.id).await.unwrap();
+    let keys = app.store.keys(&app.tenant.account.id).await.unwrap();
     let names: Vec<_> = keys.iter().map(|key| key.name.as_str()).collect();
     assert_eq!(names, ["test", "made"]);
-    assert_eq!(desk.scopes_of(&made).await, ["mail.send"]);
+    assert_eq!(app.scopes_of(&made).await, ["mail.send"]);
+}
+
+#[tokio::test]
+async fn the_scope_sets_of_clients_create_a_key_without_what_only_a_billing_key_holds() {
+    let app = TestApp::new().await;
+    let create = async |scopes: &[&str]| {
+        let body = json!({"name": "admin", "scopes": scopes});
+        app.create(&app.tenant.key, &body).await
+    };
+    // The "admin" set of the Ruby client is the published list; that of the C# client is part of it.
+    let refused = create(&scope::ALL).await.expect(400).json();
+    let error = &refused["errors"][0];
+    assert_eq!(error["field"], "scopes");
+    let hint = "leave out billing.create, billing.delete, billing.read, billing.update";
+    assert!(
+        error["message"].as_str().unwrap().ends_with(hint),
+        "{error}"
+    );
+
+    let all = scope::ALL.iter().chain(&scope::EXTRA).copied();
+    let all: Vec<_> = all.filter(|name| !scope::is_billing(name)).collect();
+    assert!(all.len() > 256, "the names of today among them");
+    let made = create(&all).await.expect(201).json();
+    assert_eq!(made["scopes"].as_array().unwrap().len(), all.len());
+    // One that does not exist is named.
+    let refused = create(&["mail.send", "mail.read.all"]).await.expect(400);
+    assert_eq!(refused.error().0.as_deref(), Some("scopes.1"));
 }

@@ -9,9 +9,9 @@ const UNKNOWN: &str = "AAAAAAAAAAAAAAAAAAAAAA";
 
 #[tokio::test]
 async fn a_new_key_is_shown_once_and_works_at_once() {
-    let desk = TestApp::new().await;
-    let answer = desk
-        .create(&desk.tenant.key, &json!({"name": " Mail "}))
+    let app = TestApp::new().await;
+    let answer = app
+        .create(&app.tenant.key, &json!({"name": " Mail "}))
         .await
         .expect(201);
     assert_eq!(answer.header("cache-control"), "no-store");
@@ -22,9 +22,9 @@ async fn a_new_key_is_shown_once_and_works_at_once() {
     );
     assert_eq!((key.len(), made["name"].as_str()), (69, Some("Mail")));
     assert!(key.starts_with(&format!("SG.{id}.")), "{key}");
-    assert_eq!(made["scopes"], json!(desk.scopes_of(key).await));
+    assert_eq!(made["scopes"], json!(app.scopes_of(key).await));
 
-    let seen = desk
+    let seen = app
         .api
         .get(&format!("/v3/api_keys/{id}"))
         .key(key)
@@ -39,10 +39,10 @@ async fn a_new_key_is_shown_once_and_works_at_once() {
 
 #[tokio::test]
 async fn the_list_names_keys_and_nothing_else() {
-    let desk = TestApp::new().await;
-    let (id, _) = desk.made(&["mail.send"]).await;
-    let key = &desk.tenant.key;
-    let all = desk
+    let app = TestApp::new().await;
+    let (id, _) = app.made(&["mail.send"]).await;
+    let key = &app.tenant.key;
+    let all = app
         .api
         .get("/v3/api_keys")
         .key(key)
@@ -57,7 +57,7 @@ async fn the_list_names_keys_and_nothing_else() {
     ]});
     assert_eq!(all, want);
 
-    let first = desk
+    let first = app
         .api
         .get("/v3/api_keys?limit=1")
         .key(key)
@@ -68,29 +68,22 @@ async fn the_list_names_keys_and_nothing_else() {
     assert_eq!(first["result"].as_array().map(Vec::len), Some(1));
     for bad in ["0", "-1", "x", ""] {
         let path = format!("/v3/api_keys?limit={bad}");
-        let error = desk
-            .api
-            .get(&path)
-            .key(key)
-            .send()
-            .await
-            .expect(400)
-            .error();
+        let error = app.api.get(&path).key(key).send().await.expect(400).error();
         assert_eq!(error.0.as_deref(), Some("limit"), "{bad}");
     }
 }
 
 #[tokio::test]
 async fn a_name_is_needed_and_at_most_255_characters() {
-    let desk = TestApp::new().await;
-    let key = &desk.tenant.key;
+    let app = TestApp::new().await;
+    let key = &app.tenant.key;
     for body in [
         json!({}),
         json!({"name": null}),
         json!({"name": ""}),
         json!({"name": " "}),
     ] {
-        let error = desk.create(key, &body).await.expect(400).error();
+        let error = app.create(key, &body).await.expect(400).error();
         assert_eq!(
             error,
             (
@@ -100,9 +93,9 @@ async fn a_name_is_needed_and_at_most_255_characters() {
         );
     }
     let name = |n| json!({"name": "ä".repeat(n)});
-    assert_eq!(desk.create(key, &name(255)).await.status, 201);
+    assert_eq!(app.create(key, &name(255)).await.status, 201);
     assert_eq!(
-        desk.create(key, &name(256))
+        app.create(key, &name(256))
             .await
             .expect(400)
             .error()
@@ -111,9 +104,9 @@ async fn a_name_is_needed_and_at_most_255_characters() {
         Some("name")
     );
 
-    let (id, _) = desk.made(&["mail.send"]).await;
+    let (id, _) = app.made(&["mail.send"]).await;
     let path = format!("/v3/api_keys/{id}");
-    for ask in [desk.api.put(&path), desk.api.patch(&path)] {
+    for ask in [app.api.put(&path), app.api.patch(&path)] {
         let error = ask
             .key(key)
             .json(&json!({"scopes": ["mail.send"]}))
@@ -126,7 +119,7 @@ async fn a_name_is_needed_and_at_most_255_characters() {
 
 #[tokio::test]
 async fn types_that_do_not_fit_are_named() {
-    let desk = TestApp::new().await;
+    let app = TestApp::new().await;
     for (body, field) in [
         (json!({"name": 5}), Some("name")),
         (json!({"name": ["a"]}), Some("name")),
@@ -143,30 +136,21 @@ async fn types_that_do_not_fit_are_named() {
         (json!("a"), None),
         (json!(null), None),
     ] {
-        let error = desk
-            .create(&desk.tenant.key, &body)
-            .await
-            .expect(400)
-            .error();
+        let error = app.create(&app.tenant.key, &body).await.expect(400).error();
         assert_eq!(error.0.as_deref(), field, "{body}");
     }
-    let before = desk
-        .store
-        .keys(&desk.tenant.account.id)
-        .await
-        .unwrap()
-        .len();
+    let before = app.store.keys(&app.tenant.account.id).await.unwrap().len();
     assert_eq!(before, 1, "a refused request makes no key");
 }
 
 #[tokio::test]
 async fn put_changes_name_and_scopes_and_patch_the_name() {
-    let desk = TestApp::new().await;
-    let (id, made) = desk.made(&["mail.send"]).await;
-    let (key, path) = (&desk.tenant.key, format!("/v3/api_keys/{id}"));
+    let app = TestApp::new().await;
+    let (id, made) = app.made(&["mail.send"]).await;
+    let (key, path) = (&app.tenant.key, format!("/v3/api_keys/{id}"));
 
     let body = json!({"name": "two", "scopes": ["templates.read", "alerts.read"]});
-    let put = desk
+    let put = app
         .api
         .put(&path)
         .key(key)
@@ -179,12 +163,12 @@ async fn put_changes_name_and_scopes_and_patch_the_name() {
         json!({"api_key_id": id, "name": "two", "scopes": ["alerts.read", "templates.read"]});
     assert_eq!(put, want);
     assert_eq!(
-        desk.scopes_of(&made).await,
+        app.scopes_of(&made).await,
         ["alerts.read", "templates.read"]
     );
 
     let body = json!({"name": "three"});
-    let put = desk
+    let put = app
         .api
         .put(&path)
         .key(key)
@@ -199,7 +183,7 @@ async fn put_changes_name_and_scopes_and_patch_the_name() {
     );
 
     let body = json!({"name": "four"});
-    let patch = desk
+    let patch = app
         .api
         .patch(&path)
         .key(key)
@@ -210,33 +194,30 @@ async fn put_changes_name_and_scopes_and_patch_the_name() {
         .json();
     assert_eq!(patch, json!({"api_key_id": id, "name": "four"}));
     assert_eq!(
-        desk.scopes_of(&made).await,
+        app.scopes_of(&made).await,
         ["alerts.read", "templates.read"]
     );
 }
 
 #[tokio::test]
 async fn an_unknown_id_is_not_found_in_the_words_of_its_verb() {
-    let desk = TestApp::new().await;
+    let app = TestApp::new().await;
     let body = json!({"name": "x"});
     for id in [UNKNOWN, "short", "%ff", "a%2Fb", "AAAAAAAAAAAAAAAAAAAAA%0A"] {
         let path = format!("/v3/api_keys/{id}");
         for (ask, want) in [
-            (desk.api.get(&path), "unable to find API Key"),
+            (app.api.get(&path), "unable to find API Key"),
             (
-                desk.api.put(&path).json(&body),
+                app.api.put(&path).json(&body),
                 "unable to find API Key to update",
             ),
             (
-                desk.api.patch(&path).json(&body),
+                app.api.patch(&path).json(&body),
                 "unable to find API Key to update",
             ),
-            (
-                desk.api.delete(&path),
-                "unable to find API Key for deletion",
-            ),
+            (app.api.delete(&path), "unable to find API Key for deletion"),
         ] {
-            let error = ask.key(&desk.tenant.key).send().await.expect(404).error();
+            let error = ask.key(&app.tenant.key).send().await.expect(404).error();
             let undecodable = id == "%ff";
             let want = if undecodable { "not found" } else { want };
             assert_eq!(error, (None, want.to_owned()), "{id}");
@@ -246,9 +227,9 @@ async fn an_unknown_id_is_not_found_in_the_words_of_its_verb() {
 
 #[tokio::test]
 async fn a_revoked_key_stops_here_at_once_and_elsewhere_within_ten_seconds() {
-    let desk = TestApp::new().await;
-    let (id, made) = desk.made(&["mail.send"]).await;
-    let elsewhere = crate::instance(&desk);
+    let app = TestApp::new().await;
+    let (id, made) = app.made(&["mail.send"]).await;
+    let elsewhere = crate::instance(&app);
     elsewhere
         .get("/v3/scopes")
         .key(&made)
@@ -256,44 +237,44 @@ async fn a_revoked_key_stops_here_at_once_and_elsewhere_within_ten_seconds() {
         .await
         .expect(200);
 
-    let gone = desk
+    let gone = app
         .api
         .delete(&format!("/v3/api_keys/{id}"))
-        .key(&desk.tenant.key);
+        .key(&app.tenant.key);
     assert!(gone.send().await.expect(204).body.is_empty());
 
-    desk.api
+    app.api
         .get("/v3/scopes")
         .key(&made)
         .send()
         .await
         .expect(401);
-    desk.hand.advance_ms(9_999);
+    app.hand.advance_ms(9_999);
     elsewhere
         .get("/v3/scopes")
         .key(&made)
         .send()
         .await
         .expect(200);
-    desk.hand.advance_ms(1);
+    app.hand.advance_ms(1);
     elsewhere
         .get("/v3/scopes")
         .key(&made)
         .send()
         .await
         .expect(401);
-    let again = desk
+    let again = app
         .api
         .delete(&format!("/v3/api_keys/{id}"))
-        .key(&desk.tenant.key);
+        .key(&app.tenant.key);
     again.send().await.expect(404);
 }
 
 #[tokio::test]
 async fn a_change_is_felt_elsewhere_within_ten_seconds() {
-    let desk = TestApp::new().await;
-    let (id, made) = desk.made(&["mail.send", "api_keys.read"]).await;
-    let elsewhere = crate::instance(&desk);
+    let app = TestApp::new().await;
+    let (id, made) = app.made(&["mail.send", "api_keys.read"]).await;
+    let elsewhere = crate::instance(&app);
     elsewhere
         .get("/v3/api_keys")
         .key(&made)
@@ -301,18 +282,18 @@ async fn a_change_is_felt_elsewhere_within_ten_seconds() {
         .await
         .expect(200);
     let body = json!({"name": "less", "scopes": ["mail.send"]});
-    let put = desk
+    let put = app
         .api
         .put(&format!("/v3/api_keys/{id}"))
-        .key(&desk.tenant.key);
+        .key(&app.tenant.key);
     put.json(&body).send().await.expect(200);
-    desk.api
+    app.api
         .get("/v3/api_keys")
         .key(&made)
         .send()
         .await
         .expect(403);
-    desk.hand.advance(10);
+    app.hand.advance(10);
     elsewhere
         .get("/v3/api_keys")
         .key(&made)
@@ -323,32 +304,29 @@ async fn a_change_is_felt_elsewhere_within_ten_seconds() {
 
 #[tokio::test]
 async fn no_tenant_sees_or_touches_the_keys_of_another() {
-    let desk = TestApp::new().await;
-    let other = Tenant::new(&desk.store, "other", desk.hand.now()).await;
-    let (id, made) = desk.made(&["mail.send"]).await;
+    let app = TestApp::new().await;
+    let other = Tenant::new(&app.store, "other", app.hand.now()).await;
+    let (id, made) = app.made(&["mail.send"]).await;
     let (path, body) = (
         format!("/v3/api_keys/{id}"),
         json!({"name": "x", "scopes": ["mail.send"]}),
     );
     for (ask, want) in [
-        (desk.api.get(&path), "unable to find API Key"),
+        (app.api.get(&path), "unable to find API Key"),
         (
-            desk.api.put(&path).json(&body),
+            app.api.put(&path).json(&body),
             "unable to find API Key to update",
         ),
         (
-            desk.api.patch(&path).json(&body),
+            app.api.patch(&path).json(&body),
             "unable to find API Key to update",
         ),
-        (
-            desk.api.delete(&path),
-            "unable to find API Key for deletion",
-        ),
+        (app.api.delete(&path), "unable to find API Key for deletion"),
     ] {
         let error = ask.key(&other.key).send().await.expect(404).error();
         assert_eq!(error.1, want, "as if it did not exist");
     }
-    let list = desk
+    let list = app
         .api
         .get("/v3/api_keys")
         .key(&other.key)
@@ -357,17 +335,17 @@ async fn no_tenant_sees_or_touches_the_keys_of_another() {
         .expect(200)
         .json();
     assert_eq!(list["result"].as_array().map(Vec::len), Some(1), "{list}");
-    assert_eq!(desk.scopes_of(&made).await, ["mail.send"]);
+    assert_eq!(app.scopes_of(&made).await, ["mail.send"]);
 }
 
 #[tokio::test]
 async fn a_parent_makes_the_first_key_of_a_subuser() {
-    let desk = TestApp::new().await;
-    let sub = desk.tenant.subuser(&desk.store, "Sub").await;
-    let ask = desk
+    let app = TestApp::new().await;
+    let sub = app.tenant.subuser(&app.store, "Sub").await;
+    let ask = app
         .api
         .post("/v3/api_keys")
-        .key(&desk.tenant.key)
+        .key(&app.tenant.key)
         .as_if("sub");
     let made = ask
         .json(&json!({"name": "first"}))
@@ -376,7 +354,7 @@ async fn a_parent_makes_the_first_key_of_a_subuser() {
         .expect(201)
         .json();
     let id = made["api_key_id"].as_str().unwrap();
-    let key = desk
+    let key = app
         .store
         .key_by_id(&posthaste_model::KeyId::parse(id).unwrap())
         .await
@@ -384,15 +362,15 @@ async fn a_parent_makes_the_first_key_of_a_subuser() {
     assert_eq!(key.map(|key| key.account), Some(sub.account.id));
     // It is the subuser's alone: the parent's own list does not hold it.
     let path = format!("/v3/api_keys/{id}");
-    desk.api
+    app.api
         .get(&path)
-        .key(&desk.tenant.key)
+        .key(&app.tenant.key)
         .send()
         .await
         .expect(404);
-    desk.api
+    app.api
         .get(&path)
-        .key(&desk.tenant.key)
+        .key(&app.tenant.key)
         .as_if("SUB")
         .send()
         .await
@@ -401,9 +379,9 @@ async fn a_parent_makes_the_first_key_of_a_subuser() {
 
 #[tokio::test]
 async fn every_route_names_a_scope_that_exists() {
-    let desk = TestApp::new().await;
-    let app = desk.services.open(api_keys::App::from_env);
-    for route in api_keys::routes(app, desk.services.gate()).list() {
+    let app = TestApp::new().await;
+    let opened = app.services.open(api_keys::App::from_env);
+    for route in api_keys::routes(opened, app.services.gate()).list() {
         match route.access {
             posthaste_http::Access::Scope(name) => {
                 assert!(posthaste_model::scope::is_known(name), "{route:?}");

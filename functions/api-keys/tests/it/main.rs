@@ -61,6 +61,6 @@ impl TestApp {
 }
 
 /// One more instance over the same table, with caches of its own.
-pub(crate) fn instance(desk: &TestApp) -> Api {
-    desk.services.api(App::from_env, routes)
+pub(crate) fn instance(app: &TestApp) -> Api {
+    app.services.api(App::from_env, routes)
 }

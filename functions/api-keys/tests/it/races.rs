@@ -6,16 +6,16 @@ use crate::{TestApp, instance};
 
 #[tokio::test]
 async fn the_hundred_and_first_key_is_refused_even_when_two_come_at_once() {
-    let desk = TestApp::new().await;
+    let app = TestApp::new().await;
     for _ in 0..98 {
-        desk.made(&["mail.send"]).await;
+        app.made(&["mail.send"]).await;
     }
     // Ninety-nine are there: of eight at once, one finds the last place.
     let body = json!({"name": "last"});
-    let instances: Vec<_> = (0..8).map(|_| instance(&desk)).collect();
+    let instances: Vec<_> = (0..8).map(|_| instance(&app)).collect();
     let mut asks = tokio::task::JoinSet::new();
     for api in instances {
-        let (key, body) = (desk.tenant.key.clone(), body.clone());
+        let (key, body) = (app.tenant.key.clone(), body.clone());
         asks.spawn(async move { api.post("/v3/api_keys").key(&key).json(&body).send().await });
     }
     let answers = asks.join_all().await;
@@ -29,52 +29,52 @@ async fn the_hundred_and_first_key_is_refused_even_when_two_come_at_once() {
     assert_eq!(refused.expect(403).error(), (None, want.to_owned()));
 
     // A key that goes makes room for one.
-    let keys = desk.store.keys(&desk.tenant.account.id).await.unwrap();
+    let keys = app.store.keys(&app.tenant.account.id).await.unwrap();
     assert_eq!(keys.len(), 100);
     let path = format!("/v3/api_keys/{}", keys.last().unwrap().id);
-    desk.api
+    app.api
         .delete(&path)
-        .key(&desk.tenant.key)
+        .key(&app.tenant.key)
         .send()
         .await
         .expect(204);
-    assert_eq!(desk.create(&desk.tenant.key, &body).await.status, 201);
-    assert_eq!(desk.create(&desk.tenant.key, &body).await.status, 403);
+    assert_eq!(app.create(&app.tenant.key, &body).await.status, 201);
+    assert_eq!(app.create(&app.tenant.key, &body).await.status, 403);
 }
 
 #[tokio::test]
 async fn a_rename_never_undoes_a_narrowing() {
-    let desk = TestApp::new().await;
+    let app = TestApp::new().await;
     for _ in 0..20 {
-        let (id, made) = desk.made(&["mail.send", "templates.read"]).await;
-        let (path, key) = (format!("/v3/api_keys/{id}"), &desk.tenant.key);
+        let (id, made) = app.made(&["mail.send", "templates.read"]).await;
+        let (path, key) = (format!("/v3/api_keys/{id}"), &app.tenant.key);
         let less = json!({"name": "less", "scopes": ["mail.send"]});
         let name = json!({"name": "other"});
         let (put, patch) = tokio::join!(
-            desk.api.put(&path).key(key).json(&less).send(),
-            desk.api.patch(&path).key(key).json(&name).send(),
+            app.api.put(&path).key(key).json(&less).send(),
+            app.api.patch(&path).key(key).json(&name).send(),
         );
         assert_eq!((put.status.as_u16(), patch.status.as_u16()), (200, 200));
-        assert_eq!(desk.scopes_of(&made).await, ["mail.send"]);
-        desk.api.delete(&path).key(key).send().await.expect(204);
+        assert_eq!(app.scopes_of(&made).await, ["mail.send"]);
+        app.api.delete(&path).key(key).send().await.expect(204);
     }
 }
 
 #[tokio::test]
 async fn a_change_that_meets_a_revocation_does_not_bring_the_key_back() {
-    let desk = TestApp::new().await;
+    let app = TestApp::new().await;
     for _ in 0..20 {
-        let (id, made) = desk.made(&["mail.send"]).await;
-        let (path, key) = (format!("/v3/api_keys/{id}"), &desk.tenant.key);
+        let (id, made) = app.made(&["mail.send"]).await;
+        let (path, key) = (format!("/v3/api_keys/{id}"), &app.tenant.key);
         let name = json!({"name": "other"});
         let (gone, patch) = tokio::join!(
-            desk.api.delete(&path).key(key).send(),
-            desk.api.patch(&path).key(key).json(&name).send(),
+            app.api.delete(&path).key(key).send(),
+            app.api.patch(&path).key(key).json(&name).send(),
         );
         assert_eq!(gone.status, 204);
         assert!([200, 404].contains(&patch.status.as_u16()), "{patch:?}");
-        desk.api.get(&path).key(key).send().await.expect(404);
-        instance(&desk)
+        app.api.get(&path).key(key).send().await.expect(404);
+        instance(&app)
             .get("/v3/scopes")
             .key(&made)
             .send()
@@ -85,15 +85,15 @@ async fn a_change_that_meets_a_revocation_does_not_bring_the_key_back() {
 
 #[tokio::test]
 async fn a_revoked_key_leaves_no_other_behind_where_it_is_still_remembered() {
-    let desk = TestApp::new().await;
+    let app = TestApp::new().await;
     let scopes = ["api_keys.create", "api_keys.update", "mail.send"];
-    let (id, maker) = desk.made(&scopes).await;
-    let (spare, spare_key) = desk.made(&["mail.send"]).await;
-    let other = instance(&desk);
+    let (id, maker) = app.made(&scopes).await;
+    let (spare, spare_key) = app.made(&["mail.send"]).await;
+    let other = instance(&app);
     let asks = other.get("/v3/scopes").key(&maker).send().await;
     asks.expect(200);
     let path = format!("/v3/api_keys/{id}");
-    let gone = desk.api.delete(&path).key(&desk.tenant.key).send().await;
+    let gone = app.api.delete(&path).key(&app.tenant.key).send().await;
     gone.expect(204);
 
     // The other instance still takes it for a key, and yet makes none with it.
@@ -107,30 +107,26 @@ async fn a_revoked_key_leaves_no_other_behind_where_it_is_still_remembered() {
     read.send().await.expect(401);
 
     assert_eq!(
-        desk.store
-            .keys(&desk.tenant.account.id)
-            .await
-            .unwrap()
-            .len(),
+        app.store.keys(&app.tenant.account.id).await.unwrap().len(),
         2
     );
-    assert_eq!(desk.scopes_of(&spare_key).await, ["mail.send"]);
+    assert_eq!(app.scopes_of(&spare_key).await, ["mail.send"]);
 }
 
 #[tokio::test]
 async fn a_narrowed_key_hands_on_what_it_holds_now() {
-    let desk = TestApp::new().await;
+    let app = TestApp::new().await;
     let more = ["api_keys.create", "mail.send", "templates.read"];
-    let (id, maker) = desk.made(&more).await;
-    let (path, key) = (format!("/v3/api_keys/{id}"), &desk.tenant.key);
+    let (id, maker) = app.made(&more).await;
+    let (path, key) = (format!("/v3/api_keys/{id}"), &app.tenant.key);
     let narrow = async |scopes: &[&str]| {
         let body = json!({"name": "less", "scopes": scopes});
-        let put = desk.api.put(&path).key(key).json(&body).send().await;
+        let put = app.api.put(&path).key(key).json(&body).send().await;
         put.expect(200);
     };
     // An instance that remembers the key as it was.
     let remembering = async || {
-        let other = instance(&desk);
+        let other = instance(&app);
         other.get("/v3/scopes").key(&maker).send().await.expect(200);
         other
     };

@@ -10,51 +10,51 @@ async fn no_log_line_and_no_row_holds_a_secret() {
     // Everything that anybody says.
     let lines = CapturedLog::kept();
 
-    let desk = TestApp::new().await;
-    let (id, made) = desk.made(&["mail.send", "api_keys.read"]).await;
+    let app = TestApp::new().await;
+    let (id, made) = app.made(&["mail.send", "api_keys.read"]).await;
     let path = format!("/v3/api_keys/{id}");
     let wrong = format!("{}X", made.get(..68).unwrap());
     for key in [&made, &wrong] {
-        desk.api.get(&path).key(key).send().await;
-        let smuggled = desk
+        app.api.get(&path).key(key).send().await;
+        let smuggled = app
             .api
             .get(&path)
             .key(key)
             .header("authorization", "Bearer x");
         smuggled.send().await.expect(401);
-        desk.api
+        app.api
             .get(&format!("/v3/scopes?key={key}"))
             .key(key)
             .send()
             .await;
     }
     let body = json!({"name": "x"});
-    desk.api
+    app.api
         .put(&path)
-        .key(&desk.tenant.key)
+        .key(&app.tenant.key)
         .json(&body)
         .send()
         .await
         .expect(200);
-    let list = desk
+    let list = app
         .api
         .get("/v3/api_keys")
         .key(&made)
         .send()
         .await
         .expect(200);
-    let one = desk.api.get(&path).key(&made).send().await.expect(200);
-    desk.api
+    let one = app.api.get(&path).key(&made).send().await.expect(200);
+    app.api
         .delete(&path)
-        .key(&desk.tenant.key)
+        .key(&app.tenant.key)
         .send()
         .await
         .expect(204);
 
-    let row = desk.store.keys(&desk.tenant.account.id).await.unwrap();
+    let row = app.store.keys(&app.tenant.account.id).await.unwrap();
     let printed = lines.text();
     assert!(printed.contains("revoked"), "the lines are really kept");
-    for key in [&made, &wrong, &desk.tenant.key] {
+    for key in [&made, &wrong, &app.tenant.key] {
         let secret = key.rsplit('.').next().unwrap().get(..42).unwrap();
         assert!(!printed.contains(secret), "a log line holds a secret");
         assert!(!format!("{row:?}").contains(secret), "a row holds a secret");
@@ -66,8 +66,8 @@ async fn no_log_line_and_no_row_holds_a_secret() {
 
 #[tokio::test]
 async fn no_answer_tells_which_part_of_a_key_was_wrong() {
-    let desk = TestApp::new().await;
-    let key = &desk.tenant.key;
+    let app = TestApp::new().await;
+    let key = &app.tenant.key;
     let (id, secret) = (key.get(3..25).unwrap(), key.get(26..).unwrap());
     let mut answers = Vec::new();
     for wrong in [
@@ -82,7 +82,7 @@ async fn no_answer_tells_which_part_of_a_key_was_wrong() {
         String::new(),
         "A".repeat(8_000),
     ] {
-        let answer = desk
+        let answer = app
             .api
             .get("/v3/scopes")
             .key(&wrong)

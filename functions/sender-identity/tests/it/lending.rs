@@ -15,108 +15,95 @@ fn names(answer: &Value) -> Vec<&str> {
 
 #[tokio::test]
 async fn a_subuser_sends_from_a_lent_domain_until_it_is_taken_back() {
-    let desk = TestApp::trusting().await;
-    let sub = desk.tenant.subuser(&desk.store, "sub").await;
-    let domain = desk.domain("example.com").await;
+    let app = TestApp::trusting().await;
+    let sub = app.tenant.subuser(&app.store, "sub").await;
+    let domain = app.domain("example.com").await;
     let address = EmailAddress::parse("ann@example.com").unwrap();
     let path = format!("{ALL}/{}/subuser", domain["id"]);
     assert_eq!(
-        desk.store
-            .standing(&sub.account.id, &address)
-            .await
-            .unwrap(),
+        app.store.standing(&sub.account.id, &address).await.unwrap(),
         None
     );
 
-    let lent = desk.post(&path, &json!({"username": "sub"}), 201).await;
+    let lent = app.post(&path, &json!({"username": "sub"}), 201).await;
 
     assert_eq!(
         lent["subusers"],
         json!([{"user_id": sub.account.user_id, "username": "sub"}])
     );
-    let standing = desk
-        .store
-        .standing(&sub.account.id, &address)
-        .await
-        .unwrap();
+    let standing = app.store.standing(&sub.account.id, &address).await.unwrap();
     let Some(SenderAuthority::Domain(found)) = standing else {
         unreachable!("{standing:?}")
     };
-    assert_eq!(found.account, desk.tenant.account.id);
+    assert_eq!(found.account, app.tenant.account.id);
     assert_eq!(
-        desk.get(&format!("{ALL}/subuser?username=sub"), 200).await["id"],
+        app.get(&format!("{ALL}/subuser?username=sub"), 200).await["id"],
         domain["id"]
     );
     assert_eq!(
-        names(&desk.get(&format!("{ALL}?username=sub"), 200).await),
+        names(&app.get(&format!("{ALL}?username=sub"), 200).await),
         ["example.com"]
     );
-    assert!(names(&desk.get(&format!("{ALL}?exclude_subusers=true"), 200).await).is_empty());
+    assert!(names(&app.get(&format!("{ALL}?exclude_subusers=true"), 200).await).is_empty());
     // Once more changes nothing.
     assert_eq!(
-        desk.post(&path, &json!({"username": "sub"}), 201).await,
+        app.post(&path, &json!({"username": "sub"}), 201).await,
         lent
     );
 
-    desk.delete(&format!("{ALL}/subuser?username=sub"), 204)
+    app.delete(&format!("{ALL}/subuser?username=sub"), 204)
         .await;
     assert_eq!(
-        desk.store
-            .standing(&sub.account.id, &address)
-            .await
-            .unwrap(),
+        app.store.standing(&sub.account.id, &address).await.unwrap(),
         None
     );
-    desk.get(&format!("{ALL}/subuser?username=sub"), 404).await;
+    app.get(&format!("{ALL}/subuser?username=sub"), 404).await;
 }
 
 #[tokio::test]
 async fn one_domain_replaces_another_and_up_to_five_are_added() {
-    let desk = TestApp::trusting().await;
-    desk.tenant.subuser(&desk.store, "sub").await;
+    let app = TestApp::trusting().await;
+    app.tenant.subuser(&app.store, "sub").await;
     let mut domains = Vec::new();
     for i in 1..=6 {
-        domains.push(desk.domain(&format!("d{i}.example.com")).await);
+        domains.push(app.domain(&format!("d{i}.example.com")).await);
     }
     let body = json!({"username": "sub"});
     let path = |i: usize, end: &str| format!("{ALL}/{}/{end}", domains[i]["id"]);
     let of_sub = format!("{ALL}/subuser/all?username=sub");
 
-    desk.post(&path(0, "subuser"), &body, 201).await;
-    desk.post(&path(1, "subuser"), &body, 201).await;
-    assert_eq!(names(&desk.get(&of_sub, 200).await), ["d2.example.com"]);
+    app.post(&path(0, "subuser"), &body, 201).await;
+    app.post(&path(1, "subuser"), &body, 201).await;
+    assert_eq!(names(&app.get(&of_sub, 200).await), ["d2.example.com"]);
 
     for i in 2..6 {
-        desk.post(&path(i, "subuser:add"), &body, 201).await;
+        app.post(&path(i, "subuser:add"), &body, 201).await;
     }
-    desk.post(&path(0, "subuser:add"), &body, 400).await;
-    assert_eq!(desk.get(&of_sub, 200).await.as_array().unwrap().len(), 5);
-    desk.delete(&format!("{}?username=sub", path(2, "subuser")), 204)
+    app.post(&path(0, "subuser:add"), &body, 400).await;
+    assert_eq!(app.get(&of_sub, 200).await.as_array().unwrap().len(), 5);
+    app.delete(&format!("{}?username=sub", path(2, "subuser")), 204)
         .await;
-    desk.delete(&format!("{}?username=sub", path(2, "subuser")), 404)
+    app.delete(&format!("{}?username=sub", path(2, "subuser")), 404)
         .await;
-    assert_eq!(desk.get(&of_sub, 200).await.as_array().unwrap().len(), 4);
+    assert_eq!(app.get(&of_sub, 200).await.as_array().unwrap().len(), 4);
 }
 
 #[tokio::test]
 async fn a_deleted_domain_is_gone_for_its_borrowers_too() {
-    let desk = TestApp::trusting().await;
-    let sub = desk.tenant.subuser(&desk.store, "sub").await;
+    let app = TestApp::trusting().await;
+    let sub = app.tenant.subuser(&app.store, "sub").await;
     let body = json!({"domain": "example.com", "username": "sub"});
-    let domain = desk.post(ALL, &body, 201).await;
+    let domain = app.post(ALL, &body, 201).await;
     assert_eq!(domain["subusers"][0]["username"], "sub");
 
-    desk.delete(&format!("{ALL}/{}", domain["id"]), 204).await;
+    app.delete(&format!("{ALL}/{}", domain["id"]), 204).await;
 
     let address = EmailAddress::parse("ann@example.com").unwrap();
     assert_eq!(
-        desk.store
-            .standing(&sub.account.id, &address)
-            .await
-            .unwrap(),
+        app.store.standing(&sub.account.id, &address).await.unwrap(),
         None
     );
-    let own = desk
+    let own = app
         .api
         .post(ALL)
         .key(&sub.key)
@@ -126,19 +113,19 @@ async fn a_deleted_domain_is_gone_for_its_borrowers_too() {
 
 #[tokio::test]
 async fn a_subuser_keeps_a_domain_of_its_own() {
-    let desk = TestApp::trusting().await;
-    let sub = desk.tenant.subuser(&desk.store, "sub").await;
-    let own = desk
+    let app = TestApp::trusting().await;
+    let sub = app.tenant.subuser(&app.store, "sub").await;
+    let own = app
         .api
         .post(ALL)
         .key(&sub.key)
         .json(&json!({"domain": "example.com"}));
     own.send().await.expect(201);
     let body = json!({"domain": "example.com", "username": "sub"});
-    let answer = desk.post(ALL, &body, 400).await;
+    let answer = app.post(ALL, &body, 400).await;
     assert_eq!(answer["errors"][0]["field"], "username");
     assert_eq!(
-        desk.get(ALL, 200).await,
+        app.get(ALL, 200).await,
         json!([]),
         "nothing is left of the attempt"
     );
@@ -146,16 +133,15 @@ async fn a_subuser_keeps_a_domain_of_its_own() {
 
 #[tokio::test]
 async fn strangers_are_no_borrowers() {
-    let desk = TestApp::trusting().await;
-    let domain = desk.domain("example.com").await;
-    posthaste_testkit::Tenant::new(&desk.store, "stranger", desk.hand.now()).await;
+    let app = TestApp::trusting().await;
+    let domain = app.domain("example.com").await;
+    posthaste_testkit::Tenant::new(&app.store, "stranger", app.hand.now()).await;
     for end in ["subuser", "subuser:add"] {
         let path = format!("{ALL}/{}/{end}", domain["id"]);
-        desk.post(&path, &json!({"username": "stranger"}), 400)
-            .await;
-        desk.post(&path, &json!({}), 400).await;
+        app.post(&path, &json!({"username": "stranger"}), 400).await;
+        app.post(&path, &json!({}), 400).await;
     }
-    desk.get(&format!("{ALL}/subuser"), 400).await;
-    desk.get(&format!("{ALL}/subuser/all?username=stranger"), 400)
+    app.get(&format!("{ALL}/subuser"), 400).await;
+    app.get(&format!("{ALL}/subuser/all?username=stranger"), 400)
         .await;
 }

@@ -55,8 +55,11 @@ impl TestApp {
 #[track_caller]
 fn is_limited(answer: &Response, limit: &str, seconds: i64, now: i64) {
     assert_eq!(answer.status.as_u16(), 429, "{:?}", answer.body);
-    let want = json!({"errors": [{"field": null, "message": "too many requests"}]});
-    assert_eq!(answer.json(), want);
+    let error = &answer.json()["errors"][0];
+    assert_eq!(
+        (&error["field"], &error["message"]),
+        (&Value::Null, &json!("too many requests"))
+    );
     assert_eq!(answer.header("retry-after"), seconds.to_string());
     assert_eq!(answer.header("x-ratelimit-limit"), limit);
     assert_eq!(answer.header("x-ratelimit-remaining"), "0");
@@ -68,125 +71,125 @@ fn is_limited(answer: &Response, limit: &str, seconds: i64, now: i64) {
 
 #[tokio::test]
 async fn an_account_has_five_mails_in_any_24_hours_with_its_subusers() {
-    let desk = TestApp::new().await;
-    let sub = desk.tenant.subuser(&desk.store, "sub").await;
-    let other = desk.tenant.subuser(&desk.store, "other").await;
-    for (i, tenant) in [&desk.tenant, &sub, &desk.tenant, &other, &sub]
+    let app = TestApp::new().await;
+    let sub = app.tenant.subuser(&app.store, "sub").await;
+    let other = app.tenant.subuser(&app.store, "other").await;
+    for (i, tenant) in [&app.tenant, &sub, &app.tenant, &other, &sub]
         .iter()
         .enumerate()
     {
-        desk.ask_for(tenant, &format!("a{i}@example.org"))
+        app.ask_for(tenant, &format!("a{i}@example.org"))
             .await
             .expect(201);
-        desk.hand.advance(HOUR);
+        app.hand.advance(HOUR);
     }
-    let fresh = desk.tenant.subuser(&desk.store, "fresh").await;
-    let body = desk.records(&fresh, "dns@example.org", "").await;
-    let before = desk.get(SENDERS, 200).await;
+    let fresh = app.tenant.subuser(&app.store, "fresh").await;
+    let body = app.records(&fresh, "dns@example.org", "").await;
+    let before = app.get(SENDERS, 200).await;
     for answer in [
-        desk.ask_for(&desk.tenant, "b@example.org").await,
-        desk.ask_for(&fresh, "b@example.org").await,
-        desk.ask(&fresh.key, DNS, &body).await,
+        app.ask_for(&app.tenant, "b@example.org").await,
+        app.ask_for(&fresh, "b@example.org").await,
+        app.ask(&fresh.key, DNS, &body).await,
     ] {
-        is_limited(&answer, "5", 19 * HOUR, desk.hand.now().0);
+        is_limited(&answer, "5", 19 * HOUR, app.hand.now().0);
     }
-    desk.patch(&format!("{SENDERS}/1"), &sender("c@example.org"), 429)
+    app.patch(&format!("{SENDERS}/1"), &sender("c@example.org"), 429)
         .await;
     assert_eq!(
-        desk.get(SENDERS, 200).await,
+        app.get(SENDERS, 200).await,
         before,
         "a refusal changes nothing"
     );
-    assert_eq!(desk.mails().len(), 5);
+    assert_eq!(app.mails().len(), 5);
 
     // What is past the limit of one account is not past another's.
-    let stranger = Tenant::new(&desk.store, "stranger", desk.hand.now()).await;
-    desk.ask_for(&stranger, "b@example.org").await.expect(201);
+    let stranger = Tenant::new(&app.store, "stranger", app.hand.now()).await;
+    app.ask_for(&stranger, "b@example.org").await.expect(201);
 
     // One place is free a day after the first mail, and not a second earlier.
-    desk.hand.advance(19 * HOUR - 1);
+    app.hand.advance(19 * HOUR - 1);
     is_limited(
-        &desk.ask_for(&fresh, "d@example.org").await,
+        &app.ask_for(&fresh, "d@example.org").await,
         "5",
         1,
-        desk.hand.now().0,
+        app.hand.now().0,
     );
-    desk.hand.advance(1);
-    desk.ask_for(&fresh, "d@example.org").await.expect(201);
+    app.hand.advance(1);
+    app.ask_for(&fresh, "d@example.org").await.expect(201);
     is_limited(
-        &desk.ask_for(&fresh, "e@example.org").await,
+        &app.ask_for(&fresh, "e@example.org").await,
         "5",
         HOUR,
-        desk.hand.now().0,
+        app.hand.now().0,
     );
-    desk.hand.advance(24 * HOUR);
+    app.hand.advance(24 * HOUR);
     for i in 0..5 {
-        desk.ask_for(&sub, &format!("f{i}@example.org"))
+        app.ask_for(&sub, &format!("f{i}@example.org"))
             .await
             .expect(201);
     }
-    desk.ask_for(&sub, "g@example.org").await.expect(429);
+    app.ask_for(&sub, "g@example.org").await.expect(429);
 }
 
 #[tokio::test]
 async fn an_address_has_two_mails_in_any_24_hours_whoever_asks() {
-    let desk = TestApp::new().await;
-    let other = Tenant::new(&desk.store, "other", desk.hand.now()).await;
-    let third = Tenant::new(&desk.store, "third", desk.hand.now()).await;
-    desk.ask_for(&desk.tenant, "ann@example.org")
+    let app = TestApp::new().await;
+    let other = Tenant::new(&app.store, "other", app.hand.now()).await;
+    let third = Tenant::new(&app.store, "third", app.hand.now()).await;
+    app.ask_for(&app.tenant, "ann@example.org")
         .await
         .expect(201);
-    desk.hand.advance(HOUR);
-    desk.ask_for(&other, "Ann+news@Example.org")
+    app.hand.advance(HOUR);
+    app.ask_for(&other, "Ann+news@Example.org")
         .await
         .expect(201);
-    let now = desk.hand.now().0;
+    let now = app.hand.now().0;
     for email in ["ann@example.org", "ann+2@example.org"] {
-        is_limited(&desk.ask_for(&third, email).await, "2", 23 * HOUR, now);
-        let body = desk.records(&third, email, "Please").await;
-        is_limited(&desk.ask(&third.key, DNS, &body).await, "2", 23 * HOUR, now);
+        is_limited(&app.ask_for(&third, email).await, "2", 23 * HOUR, now);
+        let body = app.records(&third, email, "Please").await;
+        is_limited(&app.ask(&third.key, DNS, &body).await, "2", 23 * HOUR, now);
     }
-    desk.ask_for(&third, "bob@example.org").await.expect(201);
-    assert_eq!(desk.mails().len(), 3);
-    desk.hand.advance(23 * HOUR);
-    desk.ask_for(&third, "ann@example.org").await.expect(201);
+    app.ask_for(&third, "bob@example.org").await.expect(201);
+    assert_eq!(app.mails().len(), 3);
+    app.hand.advance(23 * HOUR);
+    app.ask_for(&third, "ann@example.org").await.expect(201);
 }
 
 #[tokio::test]
 async fn a_link_is_mailed_again_after_ten_minutes() {
-    let desk = TestApp::new().await;
-    let made = desk.post(SENDERS, &sender("ann@example.org"), 201).await;
-    let first = desk.link();
+    let app = TestApp::new().await;
+    let made = app.post(SENDERS, &sender("ann@example.org"), 201).await;
+    let first = app.link();
     let resend = format!("{SENDERS}/resend/{}", made["id"]);
     for _ in 0..50 {
-        let answer = desk.ask_own(&resend, &json!({})).await;
-        is_limited(&answer, "1", 600, desk.hand.now().0);
+        let answer = app.ask_own(&resend, &json!({})).await;
+        is_limited(&answer, "1", 600, app.hand.now().0);
     }
-    assert!(desk.mails().is_empty());
-    desk.api.get(&first).send().await.expect(200);
-    desk.hand.advance(599);
-    desk.ask_own(&resend, &json!({})).await.expect(429);
-    desk.hand.advance(1);
-    desk.ask_own(&resend, &json!({})).await.expect(204);
-    assert_eq!(desk.mails().len(), 1);
-    desk.hand.advance(600);
-    let answer = desk.ask_own(&resend, &json!({})).await;
-    is_limited(&answer, "2", 24 * HOUR - 1_200, desk.hand.now().0);
+    assert!(app.mails().is_empty());
+    app.api.get(&first).send().await.expect(200);
+    app.hand.advance(599);
+    app.ask_own(&resend, &json!({})).await.expect(429);
+    app.hand.advance(1);
+    app.ask_own(&resend, &json!({})).await.expect(204);
+    assert_eq!(app.mails().len(), 1);
+    app.hand.advance(600);
+    let answer = app.ask_own(&resend, &json!({})).await;
+    is_limited(&answer, "2", 24 * HOUR - 1_200, app.hand.now().0);
 }
 
 #[tokio::test]
 async fn of_many_requests_at_once_none_takes_a_place_too_many() {
-    let desk = TestApp::new().await;
-    let own = desk.tenant.subuser(&desk.store, "sub").await;
+    let app = TestApp::new().await;
+    let own = app.tenant.subuser(&app.store, "sub").await;
     let ask = |i: usize| {
-        let (desk, own) = (&desk, &own);
+        let (app, own) = (&app, &own);
         async move {
             let tenant = if i.is_multiple_of(2) {
                 own
             } else {
-                &desk.tenant
+                &app.tenant
             };
-            let answer = desk.ask_for(tenant, &format!("a{i}@example.org")).await;
+            let answer = app.ask_for(tenant, &format!("a{i}@example.org")).await;
             answer.status.as_u16()
         }
     };
@@ -197,20 +200,20 @@ async fn of_many_requests_at_once_none_takes_a_place_too_many() {
         answers.iter().all(|status| [201, 429].contains(status)),
         "{answers:?}"
     );
-    assert_eq!(desk.mails().len(), 5);
+    assert_eq!(app.mails().len(), 5);
 }
 
 #[tokio::test]
 async fn the_last_place_of_an_address_is_taken_once() {
-    let desk = TestApp::new().await;
+    let app = TestApp::new().await;
     let tenants = [
-        Tenant::new(&desk.store, "one", desk.hand.now()).await,
-        Tenant::new(&desk.store, "two", desk.hand.now()).await,
-        Tenant::new(&desk.store, "three", desk.hand.now()).await,
+        Tenant::new(&app.store, "one", app.hand.now()).await,
+        Tenant::new(&app.store, "two", app.hand.now()).await,
+        Tenant::new(&app.store, "three", app.hand.now()).await,
     ];
     let asks = tenants
         .iter()
-        .map(|one| desk.ask_for(one, "ann@example.org"));
+        .map(|one| app.ask_for(one, "ann@example.org"));
     let answers = futures_util::future::join_all(asks).await;
     let mut answers: Vec<_> = answers
         .iter()
@@ -218,61 +221,57 @@ async fn the_last_place_of_an_address_is_taken_once() {
         .collect();
     answers.sort_unstable();
     assert_eq!(answers, [201, 201, 429]);
-    assert_eq!(desk.mails().len(), 2);
+    assert_eq!(app.mails().len(), 2);
 }
 
 #[tokio::test]
 async fn a_repeated_request_is_counted_once() {
-    let desk = TestApp::new().await;
-    let body = desk
-        .records(&desk.tenant, "dns@example.org", "Please")
-        .await;
+    let app = TestApp::new().await;
+    let body = app.records(&app.tenant, "dns@example.org", "Please").await;
     for _ in 0..3 {
-        desk.ask_own(DNS, &body).await.expect(204);
+        app.ask_own(DNS, &body).await.expect(204);
     }
     // Under one id, of which one copy leaves.
-    let jobs = desk.queues.drain("send");
+    let jobs = app.queues.drain("send");
     let ids: std::collections::BTreeSet<_> = jobs
         .iter()
         .map(|(text, _)| posthaste_queue::Job::from_text(text).unwrap().message)
         .collect();
     assert_eq!((jobs.len(), ids.len()), (3, 1));
-    let other = desk.records(&desk.tenant, "dns@example.org", "Again").await;
-    desk.ask_own(DNS, &other).await.expect(204);
-    desk.hand.advance(600);
-    desk.ask_own(DNS, &body).await.expect(429);
+    let other = app.records(&app.tenant, "dns@example.org", "Again").await;
+    app.ask_own(DNS, &other).await.expect(204);
+    app.hand.advance(600);
+    app.ask_own(DNS, &body).await.expect(429);
 
     // A sender that exists is no second mail, even at the limit.
     for i in 0..3 {
-        desk.post(SENDERS, &sender(&format!("a{i}@example.org")), 201)
+        app.post(SENDERS, &sender(&format!("a{i}@example.org")), 201)
             .await;
     }
-    let again = desk.post(SENDERS, &sender("a0@example.org"), 400).await;
+    let again = app.post(SENDERS, &sender("a0@example.org"), 400).await;
     assert_eq!(again["errors"][0]["message"], "already exists");
-    desk.post(SENDERS, &sender("b@example.org"), 429).await;
+    app.post(SENDERS, &sender("b@example.org"), 429).await;
 }
 
 #[tokio::test]
 async fn a_mail_that_the_queue_does_not_take_is_not_counted() {
-    let desk = TestApp::new().await;
-    let body = desk
-        .records(&desk.tenant, "dns@example.org", "Please")
-        .await;
-    desk.queues.set_broken(true);
+    let app = TestApp::new().await;
+    let body = app.records(&app.tenant, "dns@example.org", "Please").await;
+    app.queues.set_broken(true);
     for i in 0..6 {
         let mut other = body.clone();
         other["message"] = json!(format!("{i}"));
-        desk.ask_own(DNS, &other).await.expect(503);
+        app.ask_own(DNS, &other).await.expect(503);
     }
-    desk.queues.set_broken(false);
-    desk.ask_own(DNS, &body).await.expect(204);
-    assert_eq!(desk.mails().len(), 1);
+    app.queues.set_broken(false);
+    app.ask_own(DNS, &body).await.expect(204);
+    assert_eq!(app.mails().len(), 1);
 }
 
 #[tokio::test]
 async fn a_suppressed_address_gets_nothing() {
-    let desk = TestApp::new().await;
-    let sub = desk.tenant.subuser(&desk.store, "sub").await;
+    let app = TestApp::new().await;
+    let sub = app.tenant.subuser(&app.store, "sub").await;
     for (i, list) in [
         SuppressionList::Bounces,
         SuppressionList::InvalidEmails,
@@ -283,85 +282,83 @@ async fn a_suppressed_address_gets_nothing() {
     .enumerate()
     {
         let email = format!("a{i}@example.org");
-        desk.suppress(&desk.tenant, list, &email).await;
+        app.suppress(&app.tenant, list, &email).await;
         // A subuser with empty lists is no way around those of its parent.
-        for tenant in [&desk.tenant, &sub] {
-            let answer = desk
+        for tenant in [&app.tenant, &sub] {
+            let answer = app
                 .ask_for(tenant, &email.to_uppercase())
                 .await
                 .expect(400)
                 .json();
             assert_eq!(answer["errors"][0]["field"], "from_email");
-            let body = desk.records(tenant, &email, "Please").await;
-            let answer = desk.ask(&tenant.key, DNS, &body).await.expect(400).json();
+            let body = app.records(tenant, &email, "Please").await;
+            let answer = app.ask(&tenant.key, DNS, &body).await.expect(400).json();
             let want = json!({"errors": [{"field": "email",
                 "message": "the address is on a suppression list of the account"}]});
             assert_eq!(answer, want, "{list:?}");
         }
     }
-    assert!(desk.mails().is_empty());
+    assert!(app.mails().is_empty());
     // A block is of a mail, not of an address; another account's list is its own.
-    desk.suppress(&desk.tenant, SuppressionList::Blocks, "b@example.org")
+    app.suppress(&app.tenant, SuppressionList::Blocks, "b@example.org")
         .await;
-    desk.ask_for(&desk.tenant, "b@example.org")
-        .await
-        .expect(201);
-    let other = Tenant::new(&desk.store, "other", desk.hand.now()).await;
-    desk.ask_for(&other, "a0@example.org").await.expect(201);
+    app.ask_for(&app.tenant, "b@example.org").await.expect(201);
+    let other = Tenant::new(&app.store, "other", app.hand.now()).await;
+    app.ask_for(&other, "a0@example.org").await.expect(201);
 }
 
 #[tokio::test]
 async fn free_text_needs_a_caller_that_may_send() {
-    let desk = TestApp::new().await;
-    let sub = desk.tenant.subuser(&desk.store, "sub").await;
-    let body = desk.records(&sub, "dns@example.org", "Please").await;
-    let narrow = sub.restricted(&desk.store, &["whitelabel.create"]).await;
-    desk.ask(&narrow, DNS, &body).await.expect(403);
+    let app = TestApp::new().await;
+    let sub = app.tenant.subuser(&app.store, "sub").await;
+    let body = app.records(&sub, "dns@example.org", "Please").await;
+    let narrow = sub.restricted(&app.store, &["whitelabel.create"]).await;
+    app.ask(&narrow, DNS, &body).await.expect(403);
     let wide = sub
-        .restricted(&desk.store, &["whitelabel.create", "mail.send"])
+        .restricted(&app.store, &["whitelabel.create", "mail.send"])
         .await;
 
     let none = Some(Allowance {
         frequency: Some(Frequency::Daily),
         total: 0,
     });
-    let (id, now) = (&sub.account.id, desk.hand.now());
-    assert!(desk.store.set_credits(id, none, now).await.unwrap());
-    desk.hand.advance(10);
-    let answer = desk.ask(&wide, DNS, &body).await.expect(401).json();
+    let (id, now) = (&sub.account.id, app.hand.now());
+    assert!(app.store.set_credits(id, none, now).await.unwrap());
+    app.hand.advance(10);
+    let answer = app.ask(&wide, DNS, &body).await.expect(401).json();
     let want = Rejection::not_authorized_to_send();
     assert_eq!(answer["errors"][0]["message"], want.problems[0].message);
     // To prove an address takes no credit.
-    desk.ask_for(&sub, "ann@example.org").await.expect(201);
+    app.ask_for(&sub, "ann@example.org").await.expect(201);
 
-    assert!(desk.store.set_credits(id, None, now).await.unwrap());
-    let parent = &desk.tenant.account.id;
+    assert!(app.store.set_credits(id, None, now).await.unwrap());
+    let parent = &app.tenant.account.id;
     let disable =
         |account: &mut posthaste_store::Account| account.status = AccountStatus::Suspended;
-    desk.store.update_account(parent, disable).await.unwrap();
-    desk.hand.advance(10);
-    desk.ask(&wide, DNS, &body).await.expect(403);
-    desk.ask_for(&sub, "bob@example.org").await.expect(403);
+    app.store.update_account(parent, disable).await.unwrap();
+    app.hand.advance(10);
+    app.ask(&wide, DNS, &body).await.expect(403);
+    app.ask_for(&sub, "bob@example.org").await.expect(403);
     let enable = |account: &mut posthaste_store::Account| account.status = AccountStatus::Active;
-    desk.store.update_account(parent, enable).await.unwrap();
-    desk.hand.advance(10);
-    desk.ask(&wide, DNS, &body).await.expect(204);
+    app.store.update_account(parent, enable).await.unwrap();
+    app.hand.advance(10);
+    app.ask(&wide, DNS, &body).await.expect(204);
 
     // A domain of another account is none of the caller's.
-    desk.domain("own.example").await;
-    desk.domain("two.example").await;
+    app.domain("own.example").await;
+    app.domain("two.example").await;
     let theirs = json!({"domain_id": 2, "email": "dns@example.net"});
-    desk.ask(&wide, DNS, &theirs).await.expect(400);
+    app.ask(&wide, DNS, &theirs).await.expect(400);
 }
 
 #[tokio::test]
 async fn no_text_of_the_caller_is_a_link_or_a_line_of_ours() {
-    let desk = TestApp::new().await;
+    let app = TestApp::new().await;
     let note = "Your account is locked: https://evil.com/x www.evil.com mailto:a@evil.com \
         evil。com\r\n\r\n-- \r\n<b>Posthaste</b> \u{202e}moc.live +1 800 555 0199";
-    let body = desk.records(&desk.tenant, "dns@example.org", note).await;
-    desk.ask_own(DNS, &body).await.expect(204);
-    let mail = desk.mails().remove(0);
+    let body = app.records(&app.tenant, "dns@example.org", note).await;
+    app.ask_own(DNS, &body).await.expect(204);
+    let mail = app.mails().remove(0);
     assert_eq!(
         mail.subject.as_deref(),
         Some("DNS records for sending mail")
@@ -382,22 +379,22 @@ async fn no_text_of_the_caller_is_a_link_or_a_line_of_ours() {
     ] {
         assert!(!quoted.contains(link), "{link}: {quoted}");
     }
-    let long = desk
-        .records(&desk.tenant, "dns@example.org", &"ä".repeat(301))
+    let long = app
+        .records(&app.tenant, "dns@example.org", &"ä".repeat(301))
         .await;
-    let answer = desk.ask_own(DNS, &long).await.expect(400).json();
+    let answer = app.ask_own(DNS, &long).await.expect(400).json();
     assert_eq!(answer["errors"][0]["field"], "message");
 }
 
 #[tokio::test]
 async fn names_that_nobody_verified_are_no_links() {
-    let desk = TestApp::new().await;
+    let app = TestApp::new().await;
     let path = "/v3/whitelabel/domains";
     let body = json!({"domain": "claim-prize.evil.com", "subdomain": "claim.evil.org"});
-    let made = desk.ask_own(path, &body).await.expect(201).json();
+    let made = app.ask_own(path, &body).await.expect(201).json();
     let body = json!({"domain_id": made["id"], "email": "dns@example.org"});
-    desk.ask_own(DNS, &body).await.expect(204);
-    let text = &desk.mails().remove(0).content[0].value;
+    app.ask_own(DNS, &body).await.expect(204);
+    let text = &app.mails().remove(0).content[0].value;
     for name in ["evil.com", "claim.evil.org"] {
         assert!(!text.contains(name), "{text}");
     }

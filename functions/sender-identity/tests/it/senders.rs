@@ -10,7 +10,7 @@ use crate::TestApp;
 const ALL: &str = "/v3/verified_senders";
 
 fn ann() -> Value {
-    json!({"nickname": "Ann", "from_email": "Ann@Example.org", "reply_to": "desk@example.org",
+    json!({"nickname": "Ann", "from_email": "Ann@Example.org", "reply_to": "app@example.org",
         "from_name": "Ann <A>", "city": "Köln", "country": "Germany"})
 }
 
@@ -32,9 +32,9 @@ impl TestApp {
 
 #[tokio::test]
 async fn a_sender_is_verified_by_a_person_who_presses_the_button() {
-    let desk = TestApp::new().await;
+    let app = TestApp::new().await;
 
-    let sender = desk.post(ALL, &ann(), 201).await;
+    let sender = app.post(ALL, &ann(), 201).await;
 
     assert_eq!(
         (&sender["verified"], &sender["locked"]),
@@ -42,10 +42,10 @@ async fn a_sender_is_verified_by_a_person_who_presses_the_button() {
     );
     assert_eq!(sender["from_email"], "Ann@Example.org");
     assert_eq!(sender["address2"], "");
-    let link = desk.link();
-    assert!(!desk.may_send("ann@example.org").await);
+    let link = app.link();
+    assert!(!app.may_send("ann@example.org").await);
 
-    let page = desk.api.get(&link).send().await.expect(200);
+    let page = app.api.get(&link).send().await.expect(200);
     assert!(page.header("content-type").starts_with("text/html"));
     assert!(
         page.header("content-security-policy")
@@ -55,15 +55,15 @@ async fn a_sender_is_verified_by_a_person_who_presses_the_button() {
     let html = String::from_utf8(page.body.to_vec()).unwrap();
     assert!(html.contains("<b>Ann@Example.org</b>") && html.contains("method=\"post\""));
     assert!(
-        !desk.may_send("ann@example.org").await,
+        !app.may_send("ann@example.org").await,
         "opening the page is not enough"
     );
 
-    desk.api.post(&link).send().await.expect(200);
-    assert!(desk.may_send("ANN@example.org").await);
-    assert!(!desk.may_send("bob@example.org").await);
-    desk.api.post(&link).send().await.expect(200);
-    let steps = desk.get(&format!("{ALL}/steps_completed"), 200).await;
+    app.api.post(&link).send().await.expect(200);
+    assert!(app.may_send("ANN@example.org").await);
+    assert!(!app.may_send("bob@example.org").await);
+    app.api.post(&link).send().await.expect(200);
+    let steps = app.get(&format!("{ALL}/steps_completed"), 200).await;
     assert_eq!(
         steps,
         json!({"results": {"sender_verified": true, "domain_verified": false}})
@@ -72,64 +72,63 @@ async fn a_sender_is_verified_by_a_person_who_presses_the_button() {
 
 #[tokio::test]
 async fn a_program_of_the_account_can_verify_too_and_no_other() {
-    let desk = TestApp::new().await;
-    desk.post(ALL, &ann(), 201).await;
-    let link = desk.link();
+    let app = TestApp::new().await;
+    app.post(ALL, &ann(), 201).await;
+    let link = app.link();
     let token = link.rsplit('/').next().unwrap();
     let path = format!("{ALL}/verify/{token}");
-    let other = posthaste_testkit::Tenant::new(&desk.store, "other", desk.hand.now()).await;
+    let other = posthaste_testkit::Tenant::new(&app.store, "other", app.hand.now()).await;
 
-    desk.api.get(&path).send().await.expect(401);
-    desk.api.get(&path).key(&other.key).send().await.expect(404);
-    assert!(!desk.may_send("ann@example.org").await);
-    desk.get(&format!("{ALL}/verify/x"), 404).await;
-    desk.get(&path, 204).await;
-    assert!(desk.may_send("ann@example.org").await);
+    app.api.get(&path).send().await.expect(401);
+    app.api.get(&path).key(&other.key).send().await.expect(404);
+    assert!(!app.may_send("ann@example.org").await);
+    app.get(&format!("{ALL}/verify/x"), 404).await;
+    app.get(&path, 204).await;
+    assert!(app.may_send("ann@example.org").await);
 }
 
 #[tokio::test]
 async fn a_link_ends_after_two_days_and_when_a_new_one_is_mailed() {
-    let desk = TestApp::new().await;
-    let sender = desk.post(ALL, &ann(), 201).await;
-    let first = desk.link();
+    let app = TestApp::new().await;
+    let sender = app.post(ALL, &ann(), 201).await;
+    let first = app.link();
     let resend = format!("{ALL}/resend/{}", sender["id"]);
-    desk.hand.advance(600);
-    desk.post(&resend, &json!({}), 204).await;
-    let second = desk.link();
+    app.hand.advance(600);
+    app.post(&resend, &json!({}), 204).await;
+    let second = app.link();
 
-    desk.api.post(&first).send().await.expect(404);
-    desk.hand.advance(48 * 3600 - 1);
-    desk.api.get(&second).send().await.expect(200);
-    desk.hand.advance(1);
-    desk.api.get(&second).send().await.expect(404);
-    desk.api.post(&second).send().await.expect(404);
-    assert!(!desk.may_send("ann@example.org").await);
+    app.api.post(&first).send().await.expect(404);
+    app.hand.advance(48 * 3600 - 1);
+    app.api.get(&second).send().await.expect(200);
+    app.hand.advance(1);
+    app.api.get(&second).send().await.expect(404);
+    app.api.post(&second).send().await.expect(404);
+    assert!(!app.may_send("ann@example.org").await);
 
-    desk.post(&resend, &json!({}), 204).await;
-    desk.api.post(&desk.link()).send().await.expect(200);
-    desk.post(&resend, &json!({}), 400).await;
-    desk.post(&format!("{ALL}/resend/99"), &json!({}), 404)
-        .await;
+    app.post(&resend, &json!({}), 204).await;
+    app.api.post(&app.link()).send().await.expect(200);
+    app.post(&resend, &json!({}), 400).await;
+    app.post(&format!("{ALL}/resend/99"), &json!({}), 404).await;
 }
 
 #[tokio::test]
 async fn an_address_of_an_authenticated_domain_needs_no_mail() {
-    let desk = TestApp::trusting().await;
-    desk.domain("example.org").await;
-    let sender = desk.post(ALL, &ann(), 201).await;
+    let app = TestApp::trusting().await;
+    app.domain("example.org").await;
+    let sender = app.post(ALL, &ann(), 201).await;
     assert_eq!(sender["verified"], true);
-    assert!(desk.mails().is_empty());
+    assert!(app.mails().is_empty());
 }
 
 #[tokio::test]
 async fn another_address_is_verified_anew_and_other_changes_are_not() {
-    let desk = TestApp::new().await;
-    let sender = desk.post(ALL, &ann(), 201).await;
-    let old = desk.link();
-    desk.api.post(&old).send().await.expect(200);
+    let app = TestApp::new().await;
+    let sender = app.post(ALL, &ann(), 201).await;
+    let old = app.link();
+    app.api.post(&old).send().await.expect(200);
     let path = format!("{ALL}/{}", sender["id"]);
 
-    let changed = desk
+    let changed = app
         .patch(
             &path,
             &json!({"nickname": "A", "from_email": "ANN@example.org"}),
@@ -141,45 +140,45 @@ async fn another_address_is_verified_anew_and_other_changes_are_not() {
         (&json!(true), &json!("A"))
     );
     assert_eq!(changed["city"], "Köln");
-    assert!(desk.mails().is_empty());
+    assert!(app.mails().is_empty());
 
-    let moved = desk
+    let moved = app
         .patch(&path, &json!({"from_email": "new@example.org"}), 200)
         .await;
     assert_eq!(moved["verified"], false);
-    assert!(!desk.may_send("ann@example.org").await && !desk.may_send("new@example.org").await);
-    let new = desk.link();
-    desk.api.post(&old).send().await.expect(404);
-    desk.api.post(&new).send().await.expect(200);
-    assert!(desk.may_send("new@example.org").await && !desk.may_send("ann@example.org").await);
+    assert!(!app.may_send("ann@example.org").await && !app.may_send("new@example.org").await);
+    let new = app.link();
+    app.api.post(&old).send().await.expect(404);
+    app.api.post(&new).send().await.expect(200);
+    assert!(app.may_send("new@example.org").await && !app.may_send("ann@example.org").await);
 
-    desk.delete(&path, 204).await;
-    desk.delete(&path, 404).await;
-    assert!(!desk.may_send("new@example.org").await);
-    desk.patch(&path, &json!({"nickname": "A"}), 404).await;
+    app.delete(&path, 204).await;
+    app.delete(&path, 404).await;
+    assert!(!app.may_send("new@example.org").await);
+    app.patch(&path, &json!({"nickname": "A"}), 404).await;
 }
 
 #[tokio::test]
 async fn an_address_is_on_an_account_once() {
-    let desk = TestApp::new().await;
-    desk.post(ALL, &ann(), 201).await;
-    let answer = desk.post(ALL, &ann(), 400).await;
+    let app = TestApp::new().await;
+    app.post(ALL, &ann(), 201).await;
+    let answer = app.post(ALL, &ann(), 400).await;
     assert_eq!(
         answer["errors"][0],
-        json!({"field": "from_email", "message": "already exists"})
+        json!({"field": "from_email", "message": "already exists", "error_id": "invalid_from_email"})
     );
     let mut bob = ann();
     bob["from_email"] = json!("bob@example.org");
-    let bob = desk.post(ALL, &bob, 201).await;
+    let bob = app.post(ALL, &bob, 201).await;
     let path = format!("{ALL}/{}", bob["id"]);
-    desk.patch(&path, &json!({"from_email": "ann@example.org"}), 400)
+    app.patch(&path, &json!({"from_email": "ann@example.org"}), 400)
         .await;
-    assert_eq!(desk.mails().len(), 2, "a refused request mails nobody");
+    assert_eq!(app.mails().len(), 2, "a refused request sends no mail");
 }
 
 #[tokio::test]
 async fn wrong_requests_name_every_problem() {
-    let desk = TestApp::new().await;
+    let app = TestApp::new().await;
     let long = |n: usize| "x".repeat(n);
     for (body, fields) in [
         (json!({}), &["nickname", "from_email", "reply_to"][..]),
@@ -198,7 +197,7 @@ async fn wrong_requests_name_every_problem() {
         ),
         (json!({"nickname": 1}), &["nickname"]),
     ] {
-        let answer = desk.post(ALL, &body, 400).await;
+        let answer = app.post(ALL, &body, 400).await;
         let found: Vec<_> = answer["errors"]
             .as_array()
             .unwrap()
@@ -207,16 +206,35 @@ async fn wrong_requests_name_every_problem() {
             .collect();
         assert_eq!(found, fields, "{body}");
     }
-    assert_eq!(desk.get(ALL, 200).await, json!({"results": []}));
+    assert_eq!(app.get(ALL, 200).await, json!({"results": []}));
+}
+
+#[tokio::test]
+async fn every_error_about_senders_has_an_id() {
+    let app = TestApp::new().await;
+    let id = |answer: &Value| answer["errors"][0]["error_id"].clone();
+    let resend = format!("{ALL}/resend/7");
+    assert_eq!(id(&app.post(&resend, &json!({}), 404).await), "not_found");
+    assert_eq!(
+        id(&app.get(&format!("{ALL}?limit=x"), 400).await),
+        "invalid_limit"
+    );
+    // Of errors before the handler too.
+    let none = app.api.get(ALL).send().await.expect(401).json();
+    assert_eq!(id(&none), "unauthorized");
+    let broken = app.api.post(ALL).key(&app.tenant.key).body("{");
+    assert_eq!(id(&broken.send().await.expect(400).json()), "bad_request");
+    let domains = app.get("/v3/whitelabel/domains?limit=x", 400).await;
+    assert_eq!(domains["errors"][0].get("error_id"), None);
 }
 
 #[tokio::test]
 async fn the_list_is_paged_by_the_last_id_seen() {
-    let desk = TestApp::new().await;
+    let app = TestApp::new().await;
     for name in ["a", "b", "c"] {
         let mut body = ann();
         body["from_email"] = json!(format!("{name}@example.org"));
-        desk.post(ALL, &body, 201).await;
+        app.post(ALL, &body, 201).await;
     }
     for (query, want) in [
         ("", &["a", "b", "c"][..]),
@@ -225,7 +243,7 @@ async fn the_list_is_paged_by_the_last_id_seen() {
         ("?id=2", &["b"]),
         ("?id=9", &[]),
     ] {
-        let answer = desk.get(&format!("{ALL}{query}"), 200).await;
+        let answer = app.get(&format!("{ALL}{query}"), 200).await;
         let found = answer["results"].as_array().unwrap().iter();
         let found: Vec<_> = found
             .map(|s| s["from_email"].as_str().unwrap().to_owned())
@@ -236,8 +254,8 @@ async fn the_list_is_paged_by_the_last_id_seen() {
             .collect();
         assert_eq!(found, want, "{query}");
     }
-    desk.get(&format!("{ALL}?id=x"), 400).await;
-    let domains = desk.get(&format!("{ALL}/domains"), 200).await;
+    app.get(&format!("{ALL}?id=x"), 400).await;
+    let domains = app.get(&format!("{ALL}/domains"), 200).await;
     assert!(
         domains["results"]["hard_failures"]
             .as_array()
@@ -248,11 +266,11 @@ async fn the_list_is_paged_by_the_last_id_seen() {
 
 #[tokio::test]
 async fn markup_in_an_address_stays_text() {
-    let desk = TestApp::new().await;
+    let app = TestApp::new().await;
     let mut body = ann();
     body["from_email"] = json!("\"<script>'&\"@example.org");
-    desk.post(ALL, &body, 201).await;
-    let page = desk.api.get(&desk.link()).send().await.expect(200);
+    app.post(ALL, &body, 201).await;
+    let page = app.api.get(&app.link()).send().await.expect(200);
     let html = String::from_utf8(page.body.to_vec()).unwrap();
     assert!(
         !html.contains("<script>")
@@ -262,13 +280,13 @@ async fn markup_in_an_address_stays_text() {
 
 #[tokio::test]
 async fn a_verified_sender_is_what_allows_its_address() {
-    let desk = TestApp::new().await;
-    desk.post(ALL, &ann(), 201).await;
-    desk.api.post(&desk.link()).send().await.expect(200);
+    let app = TestApp::new().await;
+    app.post(ALL, &ann(), 201).await;
+    app.api.post(&app.link()).send().await.expect(200);
     let address = EmailAddress::parse("ann@example.org").unwrap();
-    let standing = desk
+    let standing = app
         .store
-        .standing(&desk.tenant.account.id, &address)
+        .standing(&app.tenant.account.id, &address)
         .await
         .unwrap();
     assert!(matches!(standing, Some(SenderAuthority::Sender(sender)) if sender.id == 1));
@@ -277,13 +295,13 @@ async fn a_verified_sender_is_what_allows_its_address() {
 /// Its parent still acts for it, and its own key opens nothing.
 #[tokio::test]
 async fn an_account_that_may_not_send_makes_the_service_write_to_nobody() {
-    let desk = TestApp::new().await;
-    let sub = desk.tenant.subuser(&desk.store, "sub").await;
+    let app = TestApp::new().await;
+    let sub = app.tenant.subuser(&app.store, "sub").await;
     let ask = async |method: Method, path: &str, body: &Value, own: bool| {
-        let ask = desk.api.ask(method, path).json(body);
+        let ask = app.api.ask(method, path).json(body);
         let ask = match own {
             true => ask.key(&sub.key),
-            false => ask.key(&desk.tenant.key).as_if("sub"),
+            false => ask.key(&app.tenant.key).as_if("sub"),
         };
         let answer = ask.send().await;
         (answer.status.as_u16(), answer.json())
@@ -295,11 +313,11 @@ async fn an_account_that_may_not_send_makes_the_service_write_to_nobody() {
         format!("{ALL}/{}", sender["id"]),
         format!("{ALL}/resend/{}", sender["id"]),
     );
-    desk.mails();
+    app.mails();
     let suspend = |account: &mut Account| account.status = AccountStatus::Suspended;
     let id = &sub.account.id;
-    desk.store.update_account(id, suspend).await.unwrap();
-    desk.hand.advance(10);
+    app.store.update_account(id, suspend).await.unwrap();
+    app.hand.advance(10);
 
     let mut bob = ann();
     bob["from_email"] = json!("bob@example.org");
@@ -327,7 +345,7 @@ async fn an_account_that_may_not_send_makes_the_service_write_to_nobody() {
             assert_eq!(answer["errors"][0]["message"], want);
         }
     }
-    assert!(desk.mails().is_empty());
+    assert!(app.mails().is_empty());
     let (_, all) = ask(Method::GET, ALL, &Value::Null, false).await;
     assert_eq!(all["results"], json!([sender]), "a refusal changes nothing");
     // What mails nobody is still its parent's to decide.
@@ -338,18 +356,18 @@ async fn an_account_that_may_not_send_makes_the_service_write_to_nobody() {
 
 #[tokio::test]
 async fn the_letter_is_a_notice_of_the_service() {
-    let desk = TestApp::new().await;
-    desk.post(ALL, &ann(), 201).await;
-    assert!(desk.mails()[0].notice);
+    let app = TestApp::new().await;
+    app.post(ALL, &ann(), 201).await;
+    assert!(app.mails()[0].notice);
 }
 
 #[tokio::test]
 async fn no_local_part_speaks_in_a_letter() {
-    let desk = TestApp::new().await;
+    let app = TestApp::new().await;
     let mut body = ann();
     body["from_email"] = json!("\"see http://evil.com/x now\"@example.org");
-    desk.post(ALL, &body, 201).await;
-    let mail = desk.mails().remove(0);
+    app.post(ALL, &body, 201).await;
+    let mail = app.mails().remove(0);
     let text = &mail.content[0].value;
     assert!(
         !text.contains("evil") && !mail.subject.unwrap().contains("evil"),

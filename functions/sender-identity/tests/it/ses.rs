@@ -42,13 +42,13 @@ async fn ses(status: StatusCode) -> (Ses, Calls) {
 #[tokio::test]
 async fn a_key_goes_to_ses_when_its_records_are_found() {
     let (ses, calls) = ses(StatusCode::OK).await;
-    let desk = TestApp::with(false, Some(ses)).await;
-    let domain = desk.domain("example.com").await;
-    desk.validate(&domain).await;
+    let app = TestApp::with(false, Some(ses)).await;
+    let domain = app.domain("example.com").await;
+    app.validate(&domain).await;
     assert!(calls.lock().unwrap().is_empty(), "nothing is proven yet");
 
-    desk.publish(&domain);
-    assert_eq!(desk.validate(&domain).await["valid"], true);
+    app.publish(&domain);
+    assert_eq!(app.validate(&domain).await["valid"], true);
 
     let calls = calls.lock().unwrap();
     assert_eq!(calls.len(), 1);
@@ -62,13 +62,12 @@ async fn a_key_goes_to_ses_when_its_records_are_found() {
 #[tokio::test]
 async fn a_domain_that_ses_does_not_take_is_not_valid() {
     let (ses, _) = ses(StatusCode::BAD_REQUEST).await;
-    let desk = TestApp::with(false, Some(ses)).await;
-    let domain = desk.domain("example.com").await;
-    desk.publish(&domain);
+    let app = TestApp::with(false, Some(ses)).await;
+    let domain = app.domain("example.com").await;
+    app.publish(&domain);
     let path = format!("/v3/whitelabel/domains/{}", domain["id"]);
-    desk.post(&format!("{path}/validate"), &json!({}), 503)
-        .await;
-    assert_eq!(desk.get(&path, 200).await["valid"], false);
+    app.post(&format!("{path}/validate"), &json!({}), 503).await;
+    assert_eq!(app.get(&path, 200).await["valid"], false);
 }
 
 fn ann() -> Value {
@@ -78,16 +77,16 @@ fn ann() -> Value {
 #[tokio::test]
 async fn a_sender_is_made_known_to_ses_when_he_has_followed_our_link() {
     let (ses, calls) = ses(StatusCode::OK).await;
-    let desk = TestApp::with(false, Some(ses)).await;
-    desk.post("/v3/verified_senders", &ann(), 201).await;
-    let link = desk.link();
-    desk.api.get(&link).send().await.expect(200);
+    let app = TestApp::with(false, Some(ses)).await;
+    app.post("/v3/verified_senders", &ann(), 201).await;
+    let link = app.link();
+    app.api.get(&link).send().await.expect(200);
     assert!(calls.lock().unwrap().is_empty(), "nothing is proven yet");
 
-    let page = desk.api.post(&link).send().await.expect(200);
+    let page = app.api.post(&link).send().await.expect(200);
     let html = String::from_utf8(page.body.to_vec()).unwrap();
     assert!(html.contains("a link of its own"), "{html}");
-    desk.api.post(&link).send().await.expect(200);
+    app.api.post(&link).send().await.expect(200);
     let want = [json!({"EmailIdentity": "ann@example.org"})];
     assert_eq!(*calls.lock().unwrap(), want, "once");
 }
@@ -95,25 +94,25 @@ async fn a_sender_is_made_known_to_ses_when_he_has_followed_our_link() {
 #[tokio::test]
 async fn a_sender_that_ses_does_not_take_is_not_verified() {
     let (ses, _) = ses(StatusCode::BAD_REQUEST).await;
-    let desk = TestApp::with(false, Some(ses)).await;
-    desk.post("/v3/verified_senders", &ann(), 201).await;
-    let link = desk.link();
-    desk.api.post(&link).send().await.expect(503);
+    let app = TestApp::with(false, Some(ses)).await;
+    app.post("/v3/verified_senders", &ann(), 201).await;
+    let link = app.link();
+    app.api.post(&link).send().await.expect(503);
     let token = link.rsplit('/').next().unwrap();
     let path = format!("/v3/verified_senders/verify/{token}");
-    desk.get(&path, 503).await;
-    let shown = desk.get("/v3/verified_senders", 200).await;
+    app.get(&path, 503).await;
+    let shown = app.get("/v3/verified_senders", 200).await;
     assert_eq!(shown["results"][0]["verified"], false);
 }
 
 #[tokio::test]
 async fn a_sender_of_a_proven_domain_is_covered_by_it() {
     let (ses, calls) = ses(StatusCode::OK).await;
-    let desk = TestApp::with(false, Some(ses)).await;
-    let domain = desk.domain("example.org").await;
-    desk.publish(&domain);
-    desk.validate(&domain).await;
-    let made = desk.post("/v3/verified_senders", &ann(), 201).await;
+    let app = TestApp::with(false, Some(ses)).await;
+    let domain = app.domain("example.org").await;
+    app.publish(&domain);
+    app.validate(&domain).await;
+    let made = app.post("/v3/verified_senders", &ann(), 201).await;
     assert_eq!(made["verified"], true);
     assert_eq!(calls.lock().unwrap().len(), 1, "the domain's own call");
 }

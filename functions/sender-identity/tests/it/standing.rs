@@ -8,13 +8,13 @@ use crate::TestApp;
 
 #[tokio::test]
 async fn the_closest_valid_domain_stands_for_an_address() {
-    let desk = TestApp::new().await;
-    let wide = desk.domain("example.com").await;
-    let close = desk.domain("mail.example.com").await;
-    desk.publish(&wide);
-    desk.validate(&wide).await;
+    let app = TestApp::new().await;
+    let wide = app.domain("example.com").await;
+    let close = app.domain("mail.example.com").await;
+    app.publish(&wide);
+    app.validate(&wide).await;
     let standing = |text: &'static str| {
-        let (store, account) = (desk.store.clone(), desk.tenant.account.id.clone());
+        let (store, account) = (app.store.clone(), app.tenant.account.id.clone());
         async move {
             let address = EmailAddress::parse(text).unwrap();
             match store.standing(&account, &address).await.unwrap() {
@@ -43,8 +43,8 @@ async fn the_closest_valid_domain_stands_for_an_address() {
     ] {
         assert_eq!(standing(other).await, None, "{other}");
     }
-    desk.publish(&close);
-    desk.validate(&close).await;
+    app.publish(&close);
+    app.validate(&close).await;
     assert_eq!(
         standing("a@deep.mail.example.com").await.as_deref(),
         Some("mail.example.com")
@@ -57,13 +57,13 @@ async fn the_closest_valid_domain_stands_for_an_address() {
 
 #[tokio::test]
 async fn of_two_requests_for_one_name_one_wins() {
-    let desk = TestApp::new().await;
+    let app = TestApp::new().await;
     let body = json!({"domain": "example.com"});
     let ask = || async {
-        let ask = desk
+        let ask = app
             .api
             .post("/v3/whitelabel/domains")
-            .key(&desk.tenant.key)
+            .key(&app.tenant.key)
             .json(&body);
         ask.send().await.status.as_u16()
     };
@@ -71,8 +71,8 @@ async fn of_two_requests_for_one_name_one_wins() {
     answers.sort_unstable();
     assert_eq!(answers, [201, 400, 400]);
     assert_eq!(
-        desk.store
-            .domains(&desk.tenant.account.id)
+        app.store
+            .domains(&app.tenant.account.id)
             .await
             .unwrap()
             .len(),

@@ -6,50 +6,50 @@ use crate::{ALL, TestApp, wanted};
 
 #[tokio::test]
 async fn a_subuser_is_made_listed_and_deleted() {
-    let desk = TestApp::new().await;
-    let made = desk.create("sub@example.com").await.expect(200).json();
+    let app = TestApp::new().await;
+    let made = app.create("sub@example.com").await.expect(200).json();
     let id = made["user_id"].as_u64().unwrap();
     let want = json!({"username": "sub@example.com", "user_id": id, "email": "sub@example.com",
         "credit_allocation": {"type": "unlimited"}});
     assert_eq!(made, want);
     let entry = json!({"disabled": false, "id": id, "username": "sub@example.com",
         "email": "sub@example.com"});
-    assert_eq!(desk.get(ALL).await.expect(200).json(), json!([entry]));
+    assert_eq!(app.get(ALL).await.expect(200).json(), json!([entry]));
     for path in ["sub@example.com", "sub%40example.com", "SUB@EXAMPLE.COM"] {
-        let one = desk.get(&format!("{ALL}/{path}")).await.expect(200).json();
+        let one = app.get(&format!("{ALL}/{path}")).await.expect(200).json();
         assert_eq!(one, entry, "{path}");
     }
-    let id = desk
+    let id = app
         .store
-        .subuser_id(&desk.tenant.account.id, "sub@example.com")
+        .subuser_id(&app.tenant.account.id, "sub@example.com")
         .await
         .unwrap();
-    let account = desk.store.account(&id.unwrap()).await.unwrap().unwrap();
+    let account = app.store.account(&id.unwrap()).await.unwrap().unwrap();
     assert!(
         !format!("{account:?}").contains("s3cret-word"),
         "a password is kept"
     );
 
     let delete = || {
-        desk.api
+        app.api
             .delete(&format!("{ALL}/sub@example.com"))
-            .key(&desk.tenant.key)
+            .key(&app.tenant.key)
     };
     assert!(delete().send().await.expect(204).body.is_empty());
-    assert_eq!(desk.get(ALL).await.json(), json!([]));
+    assert_eq!(app.get(ALL).await.json(), json!([]));
     delete().send().await.expect(400);
-    desk.create("sub@example.com").await.expect(200);
+    app.create("sub@example.com").await.expect(200);
 }
 
 #[tokio::test]
 async fn the_list_is_paged_and_filtered() {
-    let desk = TestApp::new().await;
+    let app = TestApp::new().await;
     for (name, region) in [("a", "global"), ("b", "eu"), ("c", "global")] {
         let mut body = wanted(name);
         body["region"] = json!(region);
         body["include_region"] = json!(true);
-        assert_eq!(desk.post(&body).await.expect(200).json()["region"], region);
-        desk.hand.advance(1);
+        assert_eq!(app.post(&body).await.expect(200).json()["region"], region);
+        app.hand.advance(1);
     }
     for (query, want) in [
         ("", "abc"),
@@ -62,9 +62,9 @@ async fn the_list_is_paged_and_filtered() {
         ("?region=global&limit=1&offset=1", "c"),
         ("?region=all", "abc"),
     ] {
-        assert_eq!(desk.names(query).await.concat(), want, "{query}");
+        assert_eq!(app.names(query).await.concat(), want, "{query}");
     }
-    let list = desk
+    let list = app
         .get(&format!("{ALL}?include_region=true"))
         .await
         .expect(200)
@@ -76,15 +76,15 @@ async fn the_list_is_paged_and_filtered() {
         ("?region=mars", "region"),
         ("?include_region=maybe", "include_region"),
     ] {
-        let error = desk.get(&format!("{ALL}{query}")).await.expect(400).error();
+        let error = app.get(&format!("{ALL}{query}")).await.expect(400).error();
         assert_eq!(error.0.as_deref(), Some(field));
     }
 }
 
 #[tokio::test]
 async fn every_problem_of_a_new_subuser_is_named() {
-    let desk = TestApp::new().await;
-    let answer = desk.post(&json!({})).await.expect(400).json();
+    let app = TestApp::new().await;
+    let answer = app.post(&json!({})).await.expect(400).json();
     let want = |field: &str| json!({"field": field, "message": "missing required argument"});
     assert_eq!(
         answer["errors"],
@@ -92,7 +92,7 @@ async fn every_problem_of_a_new_subuser_is_named() {
     );
 
     let body = json!({"username": "a b", "email": "x", "password": "p", "ips": ["1.2.3.4", "x"]});
-    let answer = desk.post(&body).await.expect(400).json();
+    let answer = app.post(&body).await.expect(400).json();
     let want = json!([
         {"field": "username", "message": "invalid username"},
         {"field": "email", "message": "invalid email"},
@@ -109,7 +109,7 @@ async fn every_problem_of_a_new_subuser_is_named() {
         "a\u{0}",
         &"x".repeat(65),
     ] {
-        let error = desk.create(name).await.expect(400).error();
+        let error = app.create(name).await.expect(400).error();
         assert_eq!(error.1, "invalid username", "{name:?}");
     }
     for (field, value) in [
@@ -120,38 +120,38 @@ async fn every_problem_of_a_new_subuser_is_named() {
     ] {
         let mut body = wanted("sub");
         body[field] = value;
-        let error = desk.post(&body).await.expect(400).error();
+        let error = app.post(&body).await.expect(400).error();
         assert_eq!(error.0.as_deref(), Some(field));
     }
-    assert_eq!(desk.names("").await, [""; 0]);
+    assert_eq!(app.names("").await, [""; 0]);
 }
 
 #[tokio::test]
 async fn a_name_is_taken_once() {
-    let desk = TestApp::new().await;
-    desk.create("sub").await.expect(200);
-    let error = desk.create("SUB").await.expect(400).error();
+    let app = TestApp::new().await;
+    app.create("sub").await.expect(200);
+    let error = app.create("SUB").await.expect(400).error();
     assert_eq!(
         error,
         (Some("username".to_owned()), "username exists".to_owned())
     );
     // Under another parent it is free: nobody learns who else is a customer here.
-    let other = Tenant::new(&desk.store, "other", desk.hand.now()).await;
-    let post = desk.api.post(ALL).key(&other.key).json(&wanted("sub"));
+    let other = Tenant::new(&app.store, "other", app.hand.now()).await;
+    let post = app.api.post(ALL).key(&other.key).json(&wanted("sub"));
     post.send().await.expect(200);
 }
 
 #[tokio::test]
 async fn a_parent_switches_sending_off_and_on() {
-    let desk = TestApp::new().await;
-    let sub = desk.tenant.subuser(&desk.store, "sub").await;
+    let app = TestApp::new().await;
+    let sub = app.tenant.subuser(&app.store, "sub").await;
     let path = format!("{ALL}/sub");
     let patch = async |body| {
-        let ask = desk.api.patch(&path).key(&desk.tenant.key).json(&body);
+        let ask = app.api.patch(&path).key(&app.tenant.key).json(&body);
         ask.send().await
     };
     let status = async || {
-        desk.store
+        app.store
             .account(&sub.account.id)
             .await
             .unwrap()
@@ -166,7 +166,7 @@ async fn a_parent_switches_sending_off_and_on() {
             .is_empty()
     );
     assert_eq!(status().await, AccountStatus::Disabled);
-    assert_eq!(desk.get(&path).await.json()["disabled"], true);
+    assert_eq!(app.get(&path).await.json()["disabled"], true);
     patch(json!({"disabled": false})).await.expect(204);
     assert_eq!(status().await, AccountStatus::Active);
 
@@ -185,7 +185,7 @@ async fn a_parent_switches_sending_off_and_on() {
             account.status = account.status.suspended(suspended);
         };
         let id = &sub.account.id;
-        desk.store.update_account(id, turn).await.unwrap();
+        app.store.update_account(id, turn).await.unwrap();
     };
     suspend(true).await;
     for (disabled, want) in [
@@ -196,7 +196,7 @@ async fn a_parent_switches_sending_off_and_on() {
     ] {
         patch(json!({"disabled": disabled})).await.expect(204);
         assert_eq!(status().await, want);
-        assert_eq!(desk.get(&path).await.json()["disabled"], true);
+        assert_eq!(app.get(&path).await.json()["disabled"], true);
     }
     suspend(false).await;
     assert_eq!(status().await, AccountStatus::Disabled);
@@ -204,26 +204,23 @@ async fn a_parent_switches_sending_off_and_on() {
 
 #[tokio::test]
 async fn website_access_and_addresses_are_kept() {
-    let desk = TestApp::new().await;
-    let sub = desk.tenant.subuser(&desk.store, "sub").await;
-    let key = &desk.tenant.key;
-    let website = desk
-        .api
-        .patch(&format!("{ALL}/sub/website_access"))
-        .key(key);
+    let app = TestApp::new().await;
+    let sub = app.tenant.subuser(&app.store, "sub").await;
+    let key = &app.tenant.key;
+    let website = app.api.patch(&format!("{ALL}/sub/website_access")).key(key);
     website
         .json(&json!({"disabled": true}))
         .send()
         .await
         .expect(204);
-    let ips = || desk.api.put(&format!("{ALL}/sub/ips")).key(key);
+    let ips = || app.api.put(&format!("{ALL}/sub/ips")).key(key);
     let put = ips()
         .json(&json!(["192.0.2.1", "2001:db8::1"]))
         .send()
         .await
         .expect(200);
     assert_eq!(put.json(), json!({"ips": ["192.0.2.1", "2001:db8::1"]}));
-    let account = desk.store.account(&sub.account.id).await.unwrap().unwrap();
+    let account = app.store.account(&sub.account.id).await.unwrap().unwrap();
     assert!(account.website_disabled);
     assert_eq!(account.ips, ["192.0.2.1", "2001:db8::1"]);
     for bad in [
@@ -239,24 +236,24 @@ async fn website_access_and_addresses_are_kept() {
 
 #[tokio::test]
 async fn nobody_reaches_the_subusers_of_another() {
-    let desk = TestApp::new().await;
-    let sub = desk.tenant.subuser(&desk.store, "sub").await;
-    let other = Tenant::new(&desk.store, "other", desk.hand.now()).await;
+    let app = TestApp::new().await;
+    let sub = app.tenant.subuser(&app.store, "sub").await;
+    let other = Tenant::new(&app.store, "other", app.hand.now()).await;
     let path = |rest: &str| format!("{ALL}/sub{rest}");
     let asks = || {
         [
-            desk.api.get(&path("")),
-            desk.api.patch(&path("")).json(&json!({"disabled": true})),
-            desk.api.delete(&path("")),
-            desk.api
+            app.api.get(&path("")),
+            app.api.patch(&path("")).json(&json!({"disabled": true})),
+            app.api.delete(&path("")),
+            app.api
                 .patch(&path("/website_access"))
                 .json(&json!({"disabled": true})),
-            desk.api.put(&path("/ips")).json(&json!([])),
-            desk.api.get(&path("/credits")),
-            desk.api
+            app.api.put(&path("/ips")).json(&json!([])),
+            app.api.get(&path("/credits")),
+            app.api
                 .put(&path("/credits"))
                 .json(&json!({"type": "nonrecurring", "total": 1})),
-            desk.api
+            app.api
                 .patch(&path("/credits/remaining"))
                 .json(&json!({"allocation_update": 1})),
         ]
@@ -266,7 +263,7 @@ async fn nobody_reaches_the_subusers_of_another() {
         assert!([400, 404].contains(&status), "{status}");
     }
     // A subuser has none of its own, and cannot reach its brothers.
-    for key in [&sub.key, &desk.tenant.key] {
+    for key in [&sub.key, &app.tenant.key] {
         for ask in asks() {
             let ask = ask.key(key);
             let ask = if key == &sub.key {
@@ -278,7 +275,7 @@ async fn nobody_reaches_the_subusers_of_another() {
             assert_eq!(error.1, "you dont have permission to access this resource");
         }
     }
-    let list = desk
+    let list = app
         .api
         .get(ALL)
         .key(&other.key)
@@ -287,6 +284,6 @@ async fn nobody_reaches_the_subusers_of_another() {
         .expect(200)
         .json();
     assert_eq!(list, json!([]));
-    let account = desk.store.account(&sub.account.id).await.unwrap();
+    let account = app.store.account(&sub.account.id).await.unwrap();
     assert_eq!(account.unwrap(), sub.account, "nothing changed");
 }

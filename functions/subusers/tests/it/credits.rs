@@ -3,10 +3,10 @@ use serde_json::{Value, json};
 
 use crate::{ALL, TestApp};
 
-async fn desk() -> (TestApp, Tenant) {
-    let desk = TestApp::new().await;
-    let sub = desk.tenant.subuser(&desk.store, "sub").await;
-    (desk, sub)
+async fn app() -> (TestApp, Tenant) {
+    let app = TestApp::new().await;
+    let sub = app.tenant.subuser(&app.store, "sub").await;
+    (app, sub)
 }
 
 impl TestApp {
@@ -35,40 +35,40 @@ fn unlimited() -> Value {
 
 #[tokio::test]
 async fn an_allowance_is_given_spent_changed_and_taken_away() {
-    let (desk, sub) = desk().await;
-    assert_eq!(desk.credits().await, unlimited());
+    let (app, sub) = app().await;
+    assert_eq!(app.credits().await, unlimited());
 
     let body = json!({"type": "recurring", "reset_frequency": "daily", "total": 10});
-    let put = desk.put(&body).await.expect(200).json();
+    let put = app.put(&body).await.expect(200).json();
     let want = |remain: i64, used: i64| {
         json!({"type": "recurring", "reset_frequency": "daily", "remain": remain, "total": 10,
             "used": used})
     };
     assert_eq!(put, want(10, 0));
-    let account = desk.store.account(&sub.account.id).await.unwrap().unwrap();
-    let spend = desk.store.spend_credits(&account, 8, desk.hand.now());
+    let account = app.store.account(&sub.account.id).await.unwrap().unwrap();
+    let spend = app.store.spend_credits(&account, 8, app.hand.now());
     assert_eq!(spend.await, Ok(8));
-    assert_eq!(desk.credits().await, want(2, 8));
-    let adjusted = desk
+    assert_eq!(app.credits().await, want(2, 8));
+    let adjusted = app
         .adjust(&json!({"allocation_update": -1}))
         .await
         .expect(200);
     assert_eq!(adjusted.json(), want(1, 8));
-    desk.hand.set(desk.hand.now().next_day());
-    assert_eq!(desk.credits().await, want(10, 0));
+    app.hand.set(app.hand.now().next_day());
+    assert_eq!(app.credits().await, want(10, 0));
 
     let body = json!({"type": "nonrecurring", "total": 3});
     let once = json!({"type": "nonrecurring", "reset_frequency": null, "remain": 3, "total": 3,
         "used": 0});
-    assert_eq!(desk.put(&body).await.expect(200).json(), once);
+    assert_eq!(app.put(&body).await.expect(200).json(), once);
     assert_eq!(
-        desk.put(&json!({"type": "unlimited"}))
+        app.put(&json!({"type": "unlimited"}))
             .await
             .expect(200)
             .json(),
         unlimited()
     );
-    let refused = desk
+    let refused = app
         .adjust(&json!({"allocation_update": 1}))
         .await
         .expect(400);
@@ -77,7 +77,7 @@ async fn an_allowance_is_given_spent_changed_and_taken_away() {
 
 #[tokio::test]
 async fn an_allowance_that_makes_no_sense_is_refused() {
-    let (desk, _) = desk().await;
+    let (app, _) = app().await;
     for (body, fields) in [
         (json!({}), vec!["type"]),
         (
@@ -100,7 +100,7 @@ async fn an_allowance_that_makes_no_sense_is_refused() {
             vec!["reset_frequency"],
         ),
     ] {
-        let answer = desk.put(&body).await.expect(400).json();
+        let answer = app.put(&body).await.expect(400).json();
         let errors = answer["errors"].as_array().unwrap();
         let got: Vec<_> = errors
             .iter()
@@ -113,10 +113,10 @@ async fn an_allowance_that_makes_no_sense_is_refused() {
         json!({"allocation_update": null}),
         json!({"allocation_update": "1"}),
     ] {
-        let error = desk.adjust(&body).await.expect(400).error();
+        let error = app.adjust(&body).await.expect(400).error();
         assert_eq!(error.0.as_deref(), Some("allocation_update"), "{body}");
     }
-    assert_eq!(desk.credits().await, unlimited());
-    let nobody = desk.get(&format!("{ALL}/nobody/credits")).await.expect(400);
+    assert_eq!(app.credits().await, unlimited());
+    let nobody = app.get(&format!("{ALL}/nobody/credits")).await.expect(400);
     assert_eq!(nobody.error(), (None, "No user found".to_owned()));
 }

@@ -19,15 +19,15 @@ fn path(address: &Value) -> String {
 
 #[tokio::test]
 async fn pages_lead_to_one_another_both_ways() {
-    let desk = TestApp::new().await;
+    let app = TestApp::new().await;
     let mut made = Vec::new();
     for _ in 0..5 {
-        let template = desk.template("dynamic").await;
+        let template = app.template("dynamic").await;
         made.push(template.rsplit('/').next().unwrap().to_owned());
-        desk.hand.advance(1);
+        app.hand.advance(1);
     }
-    desk.template("legacy").await;
-    let first = desk
+    app.template("legacy").await;
+    let first = app
         .get("/v3/templates?generations=dynamic&page_size=2")
         .await
         .expect(200)
@@ -35,27 +35,27 @@ async fn pages_lead_to_one_another_both_ways() {
     assert_eq!(ids(&first), made[..2]);
     assert_eq!(first["_metadata"]["count"], 5);
     assert!(first["_metadata"].get("prev").is_none());
-    let second = desk
+    let second = app
         .get(&path(&first["_metadata"]["next"]))
         .await
         .expect(200)
         .json();
     assert_eq!(ids(&second), made[2..4]);
-    let third = desk
+    let third = app
         .get(&path(&second["_metadata"]["next"]))
         .await
         .expect(200)
         .json();
     assert_eq!(ids(&third), made[4..]);
     assert!(third["_metadata"].get("next").is_none());
-    let back = desk
+    let back = app
         .get(&path(&third["_metadata"]["prev"]))
         .await
         .expect(200)
         .json();
     assert_eq!(ids(&back), made[2..4]);
     assert_eq!(
-        ids(&desk
+        ids(&app
             .get(&path(&back["_metadata"]["self"]))
             .await
             .expect(200)
@@ -66,16 +66,16 @@ async fn pages_lead_to_one_another_both_ways() {
 
 #[tokio::test]
 async fn without_a_page_size_the_older_form_answers() {
-    let desk = TestApp::new().await;
-    desk.template("dynamic").await;
-    desk.template("legacy").await;
+    let app = TestApp::new().await;
+    app.template("dynamic").await;
+    app.template("legacy").await;
     for (query, count) in [
         ("", 1),
         ("?generations=dynamic", 1),
         ("?generations=legacy,dynamic", 2),
         ("?generations=legacy&generations=dynamic", 2),
     ] {
-        let body = desk
+        let body = app
             .get(&format!("/v3/templates{query}"))
             .await
             .expect(200)
@@ -90,7 +90,7 @@ async fn without_a_page_size_the_older_form_answers() {
 
 #[tokio::test]
 async fn odd_pages_are_refused() {
-    let desk = TestApp::new().await;
+    let app = TestApp::new().await;
     for (query, field) in [
         ("page_size=0", "page_size"),
         ("page_size=201", "page_size"),
@@ -99,10 +99,7 @@ async fn odd_pages_are_refused() {
         ("generations=legacy&generations=modern", "generations"),
         ("page_size=1&page_token=!", "page_token"),
     ] {
-        let answer = desk
-            .get(&format!("/v3/templates?{query}"))
-            .await
-            .expect(400);
+        let answer = app.get(&format!("/v3/templates?{query}")).await.expect(400);
         assert_eq!(answer.error().0.as_deref(), Some(field), "{query}");
     }
 }

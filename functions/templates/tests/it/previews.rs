@@ -6,36 +6,36 @@ use crate::{TestApp, draft};
 
 #[tokio::test]
 async fn a_preview_shows_the_mail_and_what_the_data_lacks() {
-    let desk = TestApp::new().await;
-    let template = desk.template("dynamic").await;
+    let app = TestApp::new().await;
+    let template = app.template("dynamic").await;
     let mut body = draft();
     body["html_content"] = json!("<p>{{name}} {{city}}</p>");
     body["test_data"] = json!("{\"name\":\"Test\"}");
-    let version = desk.version(&template, &body).await;
+    let version = app.version(&template, &body).await;
     let path = format!("{version}/preview");
     let given = json!({"dynamic_template_data": {"name": "Ada & Co"}});
-    let seen = desk.post(&path, &given).await.expect(200).json();
+    let seen = app.post(&path, &given).await.expect(200).json();
     assert_eq!(seen["html_content"], "<p>Ada &amp; Co </p>");
     assert_eq!(seen["missing"], json!(["city"]));
     // Without data it is the version's own.
-    let seen = desk.post(&path, &json!({})).await.expect(200).json();
+    let seen = app.post(&path, &json!({})).await.expect(200).json();
     assert_eq!(seen["html_content"], "<p>Test </p>");
     let odd = json!({"dynamic_template_data": [1]});
-    desk.post(&path, &odd).await.expect(400);
+    app.post(&path, &odd).await.expect(400);
 }
 
 #[tokio::test]
 async fn a_preview_that_cannot_be_made_says_why() {
-    let desk = TestApp::new().await;
-    let template = desk.template("dynamic").await;
+    let app = TestApp::new().await;
+    let template = app.template("dynamic").await;
     let mut body = draft();
     body["html_content"] =
         json!("{{#each a}}{{#each ../a}}{{#each ../../a}}x{{/each}}{{/each}}{{/each}}");
-    let version = desk.version(&template, &body).await;
+    let version = app.version(&template, &body).await;
     let path = format!("{version}/preview");
     let many = json!({"dynamic_template_data": {"a": vec![1; 150]}});
     let few = json!({"dynamic_template_data": {"a": [1]}});
-    desk.post(&path, &few).await.expect(200);
+    app.post(&path, &few).await.expect(200);
     for (given, want) in [
         (many, "the template takes more than 1000000 steps"),
         (json!({"substitutions": {"-a-": 1}}), "invalid type"),
@@ -43,24 +43,24 @@ async fn a_preview_that_cannot_be_made_says_why() {
         (json!({"content": ["x"]}), "invalid type"),
         (json!({"subject": 5}), "invalid type"),
     ] {
-        let refused = desk.post(&path, &given).await.expect(400);
+        let refused = app.post(&path, &given).await.expect(400);
         let message = refused.error().1;
         assert!(message.starts_with(want), "{message}");
     }
     let none = format!("{template}/versions/{}/preview", "0".repeat(36));
-    desk.post(&none, &few).await.expect(404);
+    app.post(&none, &few).await.expect(404);
 }
 
 #[tokio::test]
 async fn a_legacy_preview_takes_the_content_of_the_mail() {
-    let desk = TestApp::new().await;
-    let template = desk.template("legacy").await;
+    let app = TestApp::new().await;
+    let template = app.template("legacy").await;
     let body = json!({"name": "n", "subject": "<%subject%>!", "html_content": "<h1><%body%></h1>"});
-    let version = desk.version(&template, &body).await;
+    let version = app.version(&template, &body).await;
     let given = json!({"subject": "News", "substitutions": {"-name-": "Ada"},
         "content": [{"type": "text/html", "value": "Hi -name-"}]});
     let path = format!("{version}/preview");
-    let seen = desk.post(&path, &given).await.expect(200).json();
+    let seen = app.post(&path, &given).await.expect(200).json();
     assert_eq!(seen["subject"], "News!");
     assert_eq!(seen["html_content"], "<h1>Hi Ada</h1>");
 }

@@ -6,7 +6,7 @@ use crate::{TestApp, draft};
 
 #[tokio::test]
 async fn a_template_needs_a_name_and_a_known_generation() {
-    let desk = TestApp::new().await;
+    let app = TestApp::new().await;
     for (body, field) in [
         (json!({}), "name"),
         (json!({"name": ""}), "name"),
@@ -14,19 +14,19 @@ async fn a_template_needs_a_name_and_a_known_generation() {
         (json!({"name": "x", "generation": "modern"}), "generation"),
         (json!({"name": 1}), "name"),
     ] {
-        let answer = desk.post("/v3/templates", &body).await.expect(400);
+        let answer = app.post("/v3/templates", &body).await.expect(400);
         assert_eq!(answer.error().0.as_deref(), Some(field), "{body}");
     }
     let body = json!({"name": "ä".repeat(100)});
-    let made = desk.post("/v3/templates", &body).await.expect(201).json();
+    let made = app.post("/v3/templates", &body).await.expect(201).json();
     assert_eq!(made["generation"], "legacy");
     assert_eq!(made["id"].as_str().unwrap().len(), 36);
 }
 
 #[tokio::test]
 async fn a_version_is_held_to_its_limits() {
-    let desk = TestApp::new().await;
-    let template = desk.template("dynamic").await;
+    let app = TestApp::new().await;
+    let template = app.template("dynamic").await;
     let path = format!("{template}/versions");
     let with = |field: &str, value: Value| {
         let mut body = draft();
@@ -47,53 +47,53 @@ async fn a_version_is_held_to_its_limits() {
         ("test_data", json!("{}"), json!("[1]")),
         ("test_data", json!("{\"a\":1}"), json!("{")),
     ] {
-        desk.post(&path, &with(field, at)).await.expect(201);
-        let answer = desk.post(&path, &with(field, past)).await.expect(400);
+        app.post(&path, &with(field, at)).await.expect(201);
+        let answer = app.post(&path, &with(field, past)).await.expect(400);
         assert_eq!(answer.error().0.as_deref(), Some(field));
     }
     for field in ["name", "subject"] {
         let mut body = draft();
         body.as_object_mut().unwrap().remove(field);
-        let answer = desk.post(&path, &body).await.expect(400);
+        let answer = app.post(&path, &body).await.expect(400);
         assert_eq!(answer.error().0.as_deref(), Some(field));
     }
 }
 
 #[tokio::test]
 async fn what_cannot_be_compiled_is_refused_with_its_line() {
-    let desk = TestApp::new().await;
-    let template = desk.template("dynamic").await;
+    let app = TestApp::new().await;
+    let template = app.template("dynamic").await;
     let path = format!("{template}/versions");
     let mut body = draft();
     body["html_content"] = json!("<p>\n{{#if name}}\n</p>");
-    let answer = desk.post(&path, &body).await.expect(400);
+    let answer = app.post(&path, &body).await.expect(400);
     let (field, message) = answer.error();
     assert_eq!(field.as_deref(), Some("html_content"));
     assert!(message.starts_with("line 2"), "{message}");
     // Nothing of it stays.
-    let all = desk.get(&template).await.expect(200).json();
+    let all = app.get(&template).await.expect(200).json();
     assert_eq!(all["versions"], json!([]));
 }
 
 #[tokio::test]
 async fn a_legacy_version_has_a_place_for_the_body() {
-    let desk = TestApp::new().await;
-    let template = desk.template("legacy").await;
+    let app = TestApp::new().await;
+    let template = app.template("legacy").await;
     let path = format!("{template}/versions");
     let mut body = draft();
-    let answer = desk.post(&path, &body).await.expect(400);
+    let answer = app.post(&path, &body).await.expect(400);
     assert_eq!(answer.error().0.as_deref(), Some("html_content"));
     body["test_data"] = json!("{}");
     body["html_content"] = json!("<h1>x</h1><%body%>");
-    let answer = desk.post(&path, &body).await.expect(400);
+    let answer = app.post(&path, &body).await.expect(400);
     assert_eq!(answer.error().0.as_deref(), Some("test_data"));
     body.as_object_mut().unwrap().remove("test_data");
-    desk.post(&path, &body).await.expect(201);
+    app.post(&path, &body).await.expect(201);
     // As the renderer reads it, and in the text as in the HTML.
     body["html_content"] = json!("<h1>x</h1><% body %>");
     body["plain_content"] = json!("x <% body %>");
-    desk.post(&path, &body).await.expect(201);
+    app.post(&path, &body).await.expect(201);
     body["plain_content"] = json!("x <% bodies %>");
-    let answer = desk.post(&path, &body).await.expect(400);
+    let answer = app.post(&path, &body).await.expect(400);
     assert_eq!(answer.error().0.as_deref(), Some("plain_content"));
 }

@@ -6,18 +6,18 @@ use crate::{TestApp, draft};
 
 #[tokio::test]
 async fn the_first_version_is_active_and_the_next_only_when_asked() {
-    let desk = TestApp::new().await;
-    let template = desk.template("dynamic").await;
-    let first = desk.version(&template, &draft()).await;
-    let second = desk.version(&template, &draft()).await;
-    assert_eq!(desk.get(&first).await.expect(200).json()["active"], 1);
-    assert_eq!(desk.get(&second).await.expect(200).json()["active"], 0);
+    let app = TestApp::new().await;
+    let template = app.template("dynamic").await;
+    let first = app.version(&template, &draft()).await;
+    let second = app.version(&template, &draft()).await;
+    assert_eq!(app.get(&first).await.expect(200).json()["active"], 1);
+    assert_eq!(app.get(&second).await.expect(200).json()["active"], 0);
 
-    desk.hand.advance(5);
+    app.hand.advance(5);
     let path = format!("{second}/activate");
-    let body = desk.post(&path, &json!({})).await.expect(200).json();
+    let body = app.post(&path, &json!({})).await.expect(200).json();
     assert_eq!(body["active"], 1);
-    let all = desk.get(&template).await.expect(200).json();
+    let all = app.get(&template).await.expect(200).json();
     let active: Vec<_> = all["versions"]
         .as_array()
         .unwrap()
@@ -26,21 +26,37 @@ async fn the_first_version_is_active_and_the_next_only_when_asked() {
         .collect();
     assert_eq!(active, [json!(0), json!(1)]);
 
-    let off = desk.patch(&second, &json!({"active": 0})).await.expect(200);
+    let off = app.patch(&second, &json!({"active": 0})).await.expect(200);
     assert_eq!(off.json()["active"], 0);
-    let on = desk.patch(&first, &json!({"active": 1})).await.expect(200);
+    let on = app.patch(&first, &json!({"active": 1})).await.expect(200);
     assert_eq!(on.json()["active"], 1);
 }
 
 #[tokio::test]
+async fn a_version_without_content_is_warned_of_by_the_change_alone() {
+    let app = TestApp::new().await;
+    let template = app.template("dynamic").await;
+    let empty = json!({"name": "n", "subject": "s"});
+    let path = format!("{template}/versions");
+    let made = app.post(&path, &empty).await.expect(201).json();
+    assert_eq!(made["warnings"][0]["message"], "the version has no content");
+    let version = format!("{path}/{}", made["id"].as_str().unwrap());
+    let read = app.get(&version).await.expect(200).json();
+    assert_eq!(read.get("warnings"), None);
+    let body = json!({"html_content": "<p>x</p>"});
+    let filled = app.patch(&version, &body).await.expect(200).json();
+    assert_eq!(filled.get("warnings"), None);
+}
+
+#[tokio::test]
 async fn a_version_comes_back_as_it_was_given() {
-    let desk = TestApp::new().await;
-    let template = desk.template("dynamic").await;
+    let app = TestApp::new().await;
+    let template = app.template("dynamic").await;
     let html = "<p>ä€🌼</p>".repeat(50_000);
     let body = json!({"name": "n", "subject": "s", "html_content": html, "plain_content": "mine",
         "generate_plain_content": false, "editor": "design", "test_data": "{\"name\":\"Ada\"}"});
-    let version = desk.version(&template, &body).await;
-    let got = desk.get(&version).await.expect(200).json();
+    let version = app.version(&template, &body).await;
+    let got = app.get(&version).await.expect(200).json();
     for (name, want) in body.as_object().unwrap() {
         assert!(got[name] == *want, "{name}");
     }
@@ -50,7 +66,7 @@ async fn a_version_comes_back_as_it_was_given() {
     );
     assert_eq!(got["template_id"], template.rsplit('/').next().unwrap());
 
-    let changed = desk
+    let changed = app
         .patch(&version, &json!({"subject": "t"}))
         .await
         .expect(200)
@@ -61,10 +77,10 @@ async fn a_version_comes_back_as_it_was_given() {
 
 #[tokio::test]
 async fn plain_text_is_made_of_the_html_unless_that_is_switched_off() {
-    let desk = TestApp::new().await;
-    let template = desk.template("dynamic").await;
-    let version = desk.version(&template, &draft()).await;
-    let got = desk.get(&version).await.expect(200).json();
+    let app = TestApp::new().await;
+    let template = app.template("dynamic").await;
+    let version = app.version(&template, &draft()).await;
+    let got = app.get(&version).await.expect(200).json();
     assert!(
         got["plain_content"]
             .as_str()
@@ -74,7 +90,7 @@ async fn plain_text_is_made_of_the_html_unless_that_is_switched_off() {
     );
     // It follows the HTML until somebody writes one.
     let plain = async |change: &Value| {
-        let changed = desk.patch(&version, change).await.expect(200).json();
+        let changed = app.patch(&version, change).await.expect(200).json();
         changed["plain_content"].as_str().unwrap().to_owned()
     };
     let html = json!({"html_content": "<p>Bye {{name}}</p>"});
@@ -85,28 +101,28 @@ async fn plain_text_is_made_of_the_html_unless_that_is_switched_off() {
 
     let mut body = draft();
     body["plain_content"] = json!("Mine");
-    let written = desk.version(&template, &body).await;
-    let got = desk.get(&written).await.expect(200).json();
+    let written = app.version(&template, &body).await;
+    let got = app.get(&written).await.expect(200).json();
     assert_eq!(got["plain_content"], "Mine");
     assert_eq!(got["generate_plain_content"], true);
     body["plain_content"] = json!("");
     body["generate_plain_content"] = json!(false);
-    let none = desk.version(&template, &body).await;
-    let got = desk.get(&none).await.expect(200).json();
+    let none = app.version(&template, &body).await;
+    let got = app.get(&none).await.expect(200).json();
     assert_eq!(got["plain_content"], "");
 }
 
 #[tokio::test]
 async fn one_template_shows_what_its_versions_say_and_a_list_does_not() {
-    let desk = TestApp::new().await;
-    let template = desk.template("dynamic").await;
+    let app = TestApp::new().await;
+    let template = app.template("dynamic").await;
     let mut body = draft();
     body["plain_content"] = json!("Mine");
-    desk.version(&template, &body).await;
+    app.version(&template, &body).await;
     let name = json!({"name": "Other"});
-    let shown = desk.get(&template).await.expect(200);
-    let renamed = desk.patch(&template, &name).await.expect(200);
-    let copy = desk.post(&template, &json!({})).await.expect(201);
+    let shown = app.get(&template).await.expect(200);
+    let renamed = app.patch(&template, &name).await.expect(200);
+    let copy = app.post(&template, &json!({})).await.expect(201);
     for answer in [shown, renamed, copy] {
         let whole = answer.json();
         let version = &whole["versions"][0];
@@ -114,7 +130,7 @@ async fn one_template_shows_what_its_versions_say_and_a_list_does_not() {
         assert_eq!(version["plain_content"], "Mine");
     }
     for query in ["generations=dynamic", "generations=dynamic&page_size=9"] {
-        let list = desk.get(&format!("/v3/templates?{query}")).await;
+        let list = app.get(&format!("/v3/templates?{query}")).await;
         let list = list.expect(200).json();
         let all = list.get("templates").or(list.get("result")).unwrap();
         let version = &all[0]["versions"][0];
@@ -124,41 +140,41 @@ async fn one_template_shows_what_its_versions_say_and_a_list_does_not() {
 
 #[tokio::test]
 async fn a_template_too_long_for_one_answer_shows_its_active_version_first() {
-    let desk = TestApp::new().await;
-    let template = desk.template("dynamic").await;
+    let app = TestApp::new().await;
+    let template = app.template("dynamic").await;
     let mut body = draft();
     body["html_content"] = json!("x".repeat(1 << 20));
     body["plain_content"] = json!("y".repeat(1 << 20));
-    let first = desk.version(&template, &body).await;
-    desk.version(&template, &body).await;
+    let first = app.version(&template, &body).await;
+    app.version(&template, &body).await;
     let texts = async || {
-        let all = desk.get(&template).await.expect(200).json();
+        let all = app.get(&template).await.expect(200).json();
         let versions = all["versions"].as_array().unwrap().clone();
         let has = |version: &Value| version.get("html_content").is_some();
         versions.iter().map(has).collect::<Vec<_>>()
     };
     assert_eq!(texts().await, [true, false]);
-    desk.patch(&first, &json!({"active": 0})).await.expect(200);
+    app.patch(&first, &json!({"active": 0})).await.expect(200);
     assert_eq!(texts().await, [false, true]);
 }
 
 #[tokio::test]
 async fn what_is_deleted_is_gone_and_leaves_room() {
-    let desk = TestApp::new().await;
-    let template = desk.template("dynamic").await;
-    let version = desk.version(&template, &draft()).await;
-    desk.delete(&version).await.expect(204);
-    desk.get(&version).await.expect(404);
-    desk.delete(&version).await.expect(404);
-    desk.version(&template, &draft()).await;
-    desk.delete(&template).await.expect(204);
-    desk.get(&template).await.expect(404);
-    desk.delete(&template).await.expect(404);
+    let app = TestApp::new().await;
+    let template = app.template("dynamic").await;
+    let version = app.version(&template, &draft()).await;
+    app.delete(&version).await.expect(204);
+    app.get(&version).await.expect(404);
+    app.delete(&version).await.expect(404);
+    app.version(&template, &draft()).await;
+    app.delete(&template).await.expect(204);
+    app.get(&template).await.expect(404);
+    app.delete(&template).await.expect(404);
     for _ in 0..300 {
-        desk.template("legacy").await;
+        app.template("legacy").await;
     }
     let body = json!({"name": "one too many"});
-    let refused = desk.post("/v3/templates", &body).await.expect(400);
+    let refused = app.post("/v3/templates", &body).await.expect(400);
     assert_eq!(
         refused.error().1,
         "an account holds at most 300 templates and versions"
@@ -168,19 +184,19 @@ async fn what_is_deleted_is_gone_and_leaves_room() {
 #[tokio::test]
 async fn the_three_hundred_and_first_of_templates_and_versions_is_refused() {
     const FULL: &str = "an account holds at most 300 templates and versions";
-    let desk = TestApp::new().await;
-    let template = desk.template("dynamic").await;
+    let app = TestApp::new().await;
+    let template = app.template("dynamic").await;
     let path = format!("{template}/versions");
     for _ in 0..3 {
-        desk.version(&template, &draft()).await;
+        app.version(&template, &draft()).await;
     }
     for _ in 0..294 {
-        desk.template("legacy").await;
+        app.template("legacy").await;
     }
     // A copy of four does not fit into the two that are left, and nothing of it stays.
-    let refused = desk.post(&template, &json!({})).await.expect(400);
+    let refused = app.post(&template, &json!({})).await.expect(400);
     assert_eq!(refused.error().1, FULL);
-    let all = desk.get("/v3/templates?generations=dynamic").await;
+    let all = app.get("/v3/templates?generations=dynamic").await;
     assert_eq!(
         all.expect(200).json()["templates"]
             .as_array()
@@ -189,17 +205,17 @@ async fn the_three_hundred_and_first_of_templates_and_versions_is_refused() {
         1
     );
     for _ in 0..2 {
-        desk.version(&template, &draft()).await;
+        app.version(&template, &draft()).await;
     }
-    let refused = desk.post(&path, &draft()).await.expect(400);
+    let refused = app.post(&path, &draft()).await.expect(400);
     assert_eq!(refused.error().1, FULL);
 }
 
 #[tokio::test]
 async fn of_changes_made_at_once_none_is_lost_unsaid() {
-    let desk = TestApp::new().await;
-    let template = desk.template("dynamic").await;
-    let version = desk.version(&template, &draft()).await;
+    let app = TestApp::new().await;
+    let template = app.template("dynamic").await;
+    let version = app.version(&template, &draft()).await;
     let changes = [
         json!({"name": "changed"}),
         json!({"subject": "changed"}),
@@ -207,12 +223,12 @@ async fn of_changes_made_at_once_none_is_lost_unsaid() {
     ];
     let [a, b, c] = &changes;
     let answers = tokio::join!(
-        desk.patch(&version, a),
-        desk.patch(&version, b),
-        desk.patch(&version, c),
+        app.patch(&version, a),
+        app.patch(&version, b),
+        app.patch(&version, c),
     );
     let answers = [answers.0, answers.1, answers.2];
-    let now = desk.get(&version).await.expect(200).json();
+    let now = app.get(&version).await.expect(200).json();
     for (change, answer) in changes.iter().zip(&answers) {
         let (field, value) = change.as_object().unwrap().iter().next().unwrap();
         match answer.status.as_u16() {
@@ -226,18 +242,18 @@ async fn of_changes_made_at_once_none_is_lost_unsaid() {
 
 #[tokio::test]
 async fn a_duplicate_has_every_version_and_lives_on_its_own() {
-    let desk = TestApp::new().await;
-    let template = desk.template("dynamic").await;
-    let version = desk.version(&template, &draft()).await;
-    let copy = desk.post(&template, &json!({})).await.expect(201).json();
+    let app = TestApp::new().await;
+    let template = app.template("dynamic").await;
+    let version = app.version(&template, &draft()).await;
+    let copy = app.post(&template, &json!({})).await.expect(201).json();
     assert_eq!(copy["name"], "Duplicate: Letter");
     assert_eq!(copy["versions"][0]["active"], 1);
-    desk.delete(&version).await.expect(204);
+    app.delete(&version).await.expect(204);
     let path = format!(
         "/v3/templates/{}/versions/{}",
         copy["id"].as_str().unwrap(),
         copy["versions"][0]["id"].as_str().unwrap()
     );
-    let got = desk.get(&path).await.expect(200).json();
+    let got = app.get(&path).await.expect(200).json();
     assert_eq!(got["html_content"], "<p>Hi {{name}}</p>");
 }

@@ -1,8 +1,14 @@
-//! The JSON of keys.
+//! The JSON of keys, and what grants nothing: reading keys and deleting them.
 
-use posthaste_http::Rejection;
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use posthaste_http::{Caller, PathParams, Query, Rejection};
+use posthaste_model::KeyId;
 use posthaste_store::ApiKey;
 use serde::{Deserialize, Serialize};
+
+use crate::AppState;
 
 /// The body of create, PUT and PATCH. `null` is the same as left out.
 #[derive(Debug, Deserialize)]
@@ -94,4 +100,55 @@ pub(crate) struct KeyList {
 #[derive(Serialize)]
 pub(crate) struct Scopes {
     pub(crate) scopes: Vec<String>,
+}
+
+/// The keys of the account, oldest first.
+pub(crate) async fn list(
+    State(state): State<AppState>,
+    caller: Caller,
+    query: Query,
+) -> Result<Json<KeyList>, Rejection> {
+    // An account holds no more than a hundred.
+    let limit = query.limit(100, 100)?;
+    let keys = state.app.store.keys(caller.id()).await?;
+    let result = keys.iter().take(limit).map(Brief::from).collect();
+    Ok(Json(KeyList { result }))
+}
+
+/// One key with its scopes.
+pub(crate) async fn get(
+    State(state): State<AppState>,
+    caller: Caller,
+    PathParams(id): PathParams<String>,
+) -> Result<Json<Whole>, Rejection> {
+    let missing = || Rejection::plain(StatusCode::NOT_FOUND, "unable to find API Key");
+    let id = KeyId::parse(&id).map_err(|_| missing())?;
+    let key = state.app.store.key(caller.id(), &id).await?;
+    Ok(Json(Whole::from(&key.ok_or_else(missing)?)))
+}
+
+/// What the calling key may do.
+pub(crate) async fn scopes(caller: Caller) -> Json<Scopes> {
+    Json(Scopes {
+        scopes: caller.key.all_scopes(),
+    })
+}
+
+/// Revokes a key: here at once, in other instances within ten seconds.
+pub(crate) async fn delete(
+    State(state): State<AppState>,
+    caller: Caller,
+    PathParams(id): PathParams<String>,
+) -> Result<StatusCode, Rejection> {
+    let missing = || {
+        let message = "unable to find API Key for deletion";
+        Rejection::plain(StatusCode::NOT_FOUND, message)
+    };
+    let id = KeyId::parse(&id).map_err(|_| missing())?;
+    if !state.app.store.delete_key(caller.id(), &id).await? {
+        return Err(missing());
+    }
+    state.gate.forget_key(&id);
+    tracing::info!(account.id = %caller.id(), "key {id} of account {} revoked", caller.id());
+    Ok(StatusCode::NO_CONTENT)
 }
