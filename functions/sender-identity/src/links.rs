@@ -83,14 +83,14 @@ pub(crate) async fn resend(
     }
     let email = EmailAddress::parse(&sender.fields.from_email);
     let email = email.map_err(|e| Rejection::internal(&e))?;
-    let letter = VerificationMail::write(&app, &gate, (&caller, &gateway), &email, true).await?;
+    let mail = VerificationMail::write(&app, &gate, (&caller, &gateway), &email, true).await?;
     let saved = app
         .store
-        .update_sender(caller.id(), id, Some(&letter.link), |_| {});
+        .update_sender(caller.id(), id, Some(&mail.link), |_| {});
     match saved.await? {
-        Resaved::Done(_) => letter.post(&app).await?,
+        Resaved::Done(_) => mail.post(&app).await?,
         Resaved::Missing | Resaved::Taken => {
-            letter.discard(&app).await;
+            mail.discard(&app).await;
             return Err(Rejection::not_found());
         }
     }

@@ -29,7 +29,7 @@ pub(crate) async fn create(
         return Err(exists());
     }
     let verified = is_of_domain(&app, caller.id(), &email).await?;
-    let letter = match verified {
+    let mail = match verified {
         true => None,
         false => {
             Some(VerificationMail::write(&app, &gate, (&caller, &gateway), &email, false).await?)
@@ -44,13 +44,13 @@ pub(crate) async fn create(
         created_at: app.clock.now(),
         fields,
     };
-    let link = letter.as_ref().map(|letter| &letter.link);
+    let link = mail.as_ref().map(|mail| &mail.link);
     if app.store.create_sender(&sender, link).await? == Put::Taken {
-        discard(&app, letter).await;
+        discard(&app, mail).await;
         return Err(exists());
     }
-    if let Some(letter) = letter {
-        letter.post(&app).await?;
+    if let Some(mail) = mail {
+        mail.post(&app).await?;
     }
     Ok((StatusCode::CREATED, Json(sender.into())))
 }
@@ -76,7 +76,7 @@ pub(crate) async fn update(
         return Err(exists());
     }
     let verified = moved && is_of_domain(&app, caller.id(), &email).await?;
-    let letter = match moved && !verified {
+    let mail = match moved && !verified {
         true => {
             Some(VerificationMail::write(&app, &gate, (&caller, &gateway), &email, false).await?)
         }
@@ -90,7 +90,7 @@ pub(crate) async fn update(
             sender.token = None;
         }
     };
-    let link = letter.as_ref().map(|letter| &letter.link);
+    let link = mail.as_ref().map(|mail| &mail.link);
     let sender = match app
         .store
         .update_sender(caller.id(), id, link, change)
@@ -98,24 +98,24 @@ pub(crate) async fn update(
     {
         Resaved::Done(sender) => *sender,
         Resaved::Missing => {
-            discard(&app, letter).await;
+            discard(&app, mail).await;
             return Err(Rejection::not_found());
         }
         Resaved::Taken => {
-            discard(&app, letter).await;
+            discard(&app, mail).await;
             return Err(exists());
         }
     };
-    if let Some(letter) = letter {
-        letter.post(&app).await?;
+    if let Some(mail) = mail {
+        mail.post(&app).await?;
     }
     Ok(Json(sender.into()))
 }
 
 /// Nothing was stored, so no mail is sent.
-async fn discard(app: &App, letter: Option<VerificationMail>) {
-    if let Some(letter) = letter {
-        letter.discard(app).await;
+async fn discard(app: &App, mail: Option<VerificationMail>) {
+    if let Some(mail) = mail {
+        mail.discard(app).await;
     }
 }
 

@@ -12,7 +12,7 @@ use posthaste_store::Domain;
 use crate::App;
 use crate::wire::MailRecords;
 
-/// The same for every domain: a domain's name is the caller's words.
+/// The same for every domain: a domain's name is chosen by the caller.
 const SUBJECT: &str = "DNS records for sending mail";
 
 /// Mails the records of a domain of the account, with a short note of the caller's. As the note is
@@ -71,8 +71,8 @@ async fn check_may_write(app: &App, caller: &Caller) -> Result<(), Rejection> {
     }
 }
 
-/// The names of domain and subdomain are the caller's words too, and nobody has verified them: mail programs
-/// find no link in them.
+/// The names of domain and subdomain are the caller's words too, and are not verified: they are written so
+/// that mail programs find no link in them.
 fn text(domain: &Domain, note: &str) -> String {
     let name = unlinked(&domain.domain);
     let mut text = format!(

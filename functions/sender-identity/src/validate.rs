@@ -21,17 +21,17 @@ pub(crate) async fn validate(
     PathParams(id): PathParams<String>,
 ) -> Result<Json<Validated>, Rejection> {
     let domain = app.domain(&caller, &id).await?;
-    let verdicts = verdicts(&app, &domain.records).await?;
+    let checks = look_up(&app, &domain.records).await?;
     let now = app.clock.now();
     let keep = |domain: &mut Domain| {
         domain.checked_at = Some(now);
         for record in &mut domain.records {
-            let verdict = verdicts.iter().find(|v| v.name == record.name);
-            record.valid = verdict.is_some_and(|v| v.reason.is_none());
+            let check = checks.iter().find(|v| v.name == record.name);
+            record.valid = check.is_some_and(|v| v.reason.is_none());
         }
     };
     if let Some(ses) = &app.ses
-        && verdicts.iter().all(|verdict| verdict.reason.is_none())
+        && checks.iter().all(|check| check.reason.is_none())
     {
         hand_key(&app, ses, &domain).await?;
     }
@@ -40,13 +40,13 @@ pub(crate) async fn validate(
         .update_domain(caller.id(), domain.id, keep)
         .await?;
     let kept = kept.ok_or_else(Rejection::not_found)?;
-    let spf = spf(&verdicts);
-    let shown = |verdict: RecordCheck| {
-        let RecordCheck { name, reason } = verdict;
+    let spf = spf(&checks);
+    let shown = |check: RecordCheck| {
+        let RecordCheck { name, reason } = check;
         let valid = reason.is_none();
         (name, Shown { valid, reason })
     };
-    let all = verdicts.into_iter().chain(spf).map(shown);
+    let all = checks.into_iter().chain(spf).map(shown);
     Ok(Json(Validated {
         id: kept.id,
         valid: kept.is_valid(),
@@ -55,17 +55,17 @@ pub(crate) async fn validate(
 }
 
 /// What the records say about SPF, under the name that clients look for (API facts 1, "Domains").
-/// An alias brings our SPF record along, so it is as good as the alias; whoever manages the
-/// subdomain by himself has two records for it, and the first that is wrong counts.
-fn spf(verdicts: &[RecordCheck]) -> Option<RecordCheck> {
-    let about = |verdict: &&RecordCheck| {
-        ["mail_cname", "subdomain_spf", "domain_spf"].contains(&verdict.name.as_str())
+/// An alias includes the SPF record, which is then as good as the alias. A domain without automatic
+/// security has two records for it, and the first that is wrong counts.
+fn spf(checks: &[RecordCheck]) -> Option<RecordCheck> {
+    let about = |check: &&RecordCheck| {
+        ["mail_cname", "subdomain_spf", "domain_spf"].contains(&check.name.as_str())
     };
-    let mut of_spf = verdicts.iter().filter(about).peekable();
+    let mut of_spf = checks.iter().filter(about).peekable();
     of_spf.peek()?;
     Some(RecordCheck {
         name: "spf".to_owned(),
-        reason: of_spf.find_map(|verdict| verdict.reason.clone()),
+        reason: of_spf.find_map(|check| check.reason.clone()),
     })
 }
 
@@ -85,7 +85,7 @@ async fn hand_key(app: &App, ses: &Ses, domain: &Domain) -> Result<(), Rejection
     added.map_err(|e| Rejection::unavailable(&e))
 }
 
-async fn verdicts(app: &App, records: &[Record]) -> Result<Vec<RecordCheck>, Rejection> {
+async fn look_up(app: &App, records: &[Record]) -> Result<Vec<RecordCheck>, Rejection> {
     if app.trusting {
         let sound = |record: &Record| RecordCheck {
             name: record.name.clone(),

@@ -38,7 +38,7 @@ async fn attempts_are_listed_latest_first() {
         seen(true, "192.0.2.1", first + 60, first + 60),
         seen(true, "203.0.113.1", first, first),
     ];
-    // The call that asks is noted while it is answered: it may or may not see itself.
+    // The call itself is recorded while it is answered, so it may or may not be in the list.
     let got = get.json()["result"].clone();
     if got[0]["ip"] == "192.0.2.1" {
         want = vec![

@@ -81,7 +81,7 @@ async fn a_body_that_does_not_fit_is_refused() {
 }
 
 #[tokio::test]
-async fn a_network_stands_on_the_list_once() {
+async fn a_network_is_on_the_list_once() {
     let app = TestApp::new().await;
     app.add(&["192.0.2.*"]).await.expect(201);
     let answer = app

@@ -5,7 +5,7 @@ use crate::{LIST, TestApp};
 const WARNING: &str = "x-posthaste-warning";
 
 #[tokio::test]
-async fn adding_somebody_else_first_locks_out_and_says_so() {
+async fn a_first_entry_that_locks_the_caller_out_is_answered_with_a_warning() {
     let app = TestApp::new().await;
     let answer = app.add(&["203.0.113.0/24"]).await.expect(201);
     let text = answer.header(WARNING);
@@ -72,7 +72,7 @@ async fn removing_the_last_entry_opens_the_account() {
 }
 
 #[tokio::test]
-async fn a_parent_that_acts_for_somebody_is_not_locked_out() {
+async fn a_parent_that_acts_for_a_subuser_is_not_locked_out() {
     let app = TestApp::new().await;
     let sub = app.tenant.subuser(&app.store, "sub").await;
     let body = serde_json::json!({"ips": [{"ip": "203.0.113.9"}]});

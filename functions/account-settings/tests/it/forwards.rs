@@ -42,7 +42,7 @@ impl TestApp {
 }
 
 #[tokio::test]
-async fn an_address_is_confirmed_by_a_person_who_presses_the_button() {
+async fn an_address_is_confirmed_by_the_button_on_the_page() {
     let app = TestApp::new().await;
     assert_eq!(
         app.set(BOUNCE, &to("Ops@Example.org")).await,
@@ -74,7 +74,7 @@ async fn an_address_is_confirmed_by_a_person_who_presses_the_button() {
 }
 
 #[tokio::test]
-async fn both_settings_ask_an_address_once_and_again_after_ten_minutes() {
+async fn both_settings_mail_an_address_once_and_again_after_ten_minutes() {
     let app = TestApp::new().await;
     app.set(BOUNCE, &to("ops@example.org")).await;
     let first = app.link();
@@ -201,7 +201,7 @@ async fn a_suppressed_address_and_an_account_that_may_not_send_are_refused() {
     app.refuses(BOUNCE, &to("Gone@example.org"), &["email"])
         .await;
 
-    // Its parent still acts for it, except to make the service write to strangers.
+    // Its parent still acts for it, except to make the service send mail to third parties.
     let sub = app.tenant.subuser(&app.store, "sub").await;
     let suspend = |account: &mut Account| account.status = AccountStatus::Suspended;
     let done = app.store.update_account(&sub.account.id, suspend).await;
@@ -217,7 +217,7 @@ async fn a_suppressed_address_and_an_account_that_may_not_send_are_refused() {
 }
 
 #[tokio::test]
-async fn a_mail_that_the_queue_does_not_take_is_asked_for_again_at_once() {
+async fn a_mail_that_the_queue_refuses_can_be_requested_again_at_once() {
     let app = TestApp::new().await;
     app.queues.set_broken(true);
     for _ in 0..3 {

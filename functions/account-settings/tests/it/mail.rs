@@ -30,7 +30,7 @@ async fn every_setting_is_off_at_first() {
 }
 
 #[tokio::test]
-async fn a_whitelist_is_kept_as_it_compares() {
+async fn a_whitelist_is_stored_normalized() {
     let app = TestApp::new().await;
     let path = "/v3/mail_settings/address_whitelist";
     let list =

@@ -13,7 +13,7 @@ const MAKER: [&str; 4] = [
 ];
 
 #[tokio::test]
-async fn a_restricted_maker_who_names_no_scopes_hands_on_his_own() {
+async fn a_restricted_key_without_named_scopes_creates_a_key_with_its_own() {
     let app = TestApp::new().await;
     let maker = app.tenant.restricted(&app.store, &MAKER).await;
     for body in [json!({"name": "x"}), json!({"name": "x", "scopes": null})] {
@@ -45,7 +45,7 @@ async fn no_verb_lets_a_restricted_key_grow() {
         .expect(403)
         .error();
     assert_eq!(put, error);
-    // PATCH knows the name alone.
+    // PATCH changes the name alone.
     app.api
         .patch(&own)
         .key(&maker)
@@ -55,7 +55,7 @@ async fn no_verb_lets_a_restricted_key_grow() {
         .expect(200);
     assert_eq!(app.scopes_of(&maker).await, MAKER);
 
-    // Nor does it turn somebody else's key into more than he holds himself.
+    // Nor can it give another key more than it holds.
     let (id, made) = app.made(&["mail.send"]).await;
     let path = format!("/v3/api_keys/{id}");
     app.api

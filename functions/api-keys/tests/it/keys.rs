@@ -179,7 +179,7 @@ async fn put_changes_name_and_scopes_and_patch_the_name() {
         .json();
     assert_eq!(
         put["scopes"], want["scopes"],
-        "PUT without scopes keeps them"
+        "PUT without scopes leaves them unchanged"
     );
 
     let body = json!({"name": "four"});
@@ -271,7 +271,7 @@ async fn a_revoked_key_stops_here_at_once_and_elsewhere_within_ten_seconds() {
 }
 
 #[tokio::test]
-async fn a_change_is_felt_elsewhere_within_ten_seconds() {
+async fn a_change_takes_effect_elsewhere_within_ten_seconds() {
     let app = TestApp::new().await;
     let (id, made) = app.made(&["mail.send", "api_keys.read"]).await;
     let elsewhere = crate::instance(&app);
@@ -388,7 +388,7 @@ async fn every_route_names_a_scope_that_exists() {
             }
             posthaste_http::Access::Either(..) => panic!("{route:?} takes two scopes"),
             posthaste_http::Access::AnyKey => assert_eq!(route.path, "/v3/scopes"),
-            posthaste_http::Access::Public => panic!("{route:?} is open to everybody"),
+            posthaste_http::Access::Public => panic!("{route:?} is public"),
         }
     }
 }

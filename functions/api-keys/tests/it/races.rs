@@ -84,7 +84,7 @@ async fn a_change_that_meets_a_revocation_does_not_bring_the_key_back() {
 }
 
 #[tokio::test]
-async fn a_revoked_key_leaves_no_other_behind_where_it_is_still_remembered() {
+async fn a_revoked_key_creates_no_other_where_it_is_still_cached() {
     let app = TestApp::new().await;
     let scopes = ["api_keys.create", "api_keys.update", "mail.send"];
     let (id, maker) = app.made(&scopes).await;
@@ -96,7 +96,7 @@ async fn a_revoked_key_leaves_no_other_behind_where_it_is_still_remembered() {
     let gone = app.api.delete(&path).key(&app.tenant.key).send().await;
     gone.expect(204);
 
-    // The other instance still takes it for a key, and yet makes none with it.
+    // The other instance still accepts the cached key, and creates no key with it.
     let wider = json!({"name": "x", "scopes": scopes});
     let mint = other.post("/v3/api_keys").key(&maker).json(&wider);
     let path = format!("/v3/api_keys/{spare}");
@@ -114,7 +114,7 @@ async fn a_revoked_key_leaves_no_other_behind_where_it_is_still_remembered() {
 }
 
 #[tokio::test]
-async fn a_narrowed_key_hands_on_what_it_holds_now() {
+async fn a_narrowed_key_grants_what_it_holds_now() {
     let app = TestApp::new().await;
     let more = ["api_keys.create", "mail.send", "templates.read"];
     let (id, maker) = app.made(&more).await;

@@ -53,7 +53,7 @@ async fn no_log_line_and_no_row_holds_a_secret() {
 
     let row = app.store.keys(&app.tenant.account.id).await.unwrap();
     let printed = lines.text();
-    assert!(printed.contains("revoked"), "the lines are really kept");
+    assert!(printed.contains("revoked"), "the log is recorded");
     for key in [&made, &wrong, &app.tenant.key] {
         let secret = key.rsplit('.').next().unwrap().get(..42).unwrap();
         assert!(!printed.contains(secret), "a log line holds a secret");

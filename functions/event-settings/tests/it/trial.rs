@@ -103,7 +103,7 @@ async fn a_test_is_authorised_by_the_stored_secret_where_the_webhook_lives_and_n
     assert!(elsewhere.posts().is_empty());
     assert_eq!((server.posts().len(), app.receiver.posts().len()), (2, 2));
 
-    // Who knows a secret may try it anywhere.
+    // A caller that gives the secret may use it with any URL.
     let own = json!({"url": url, "id": id, "oauth_token_url": elsewhere.url(),
         "oauth_client_secret": "mine"});
     assert_eq!(test(own).await, done);

@@ -80,7 +80,7 @@ async fn a_list_may_be_read_in_pages() {
 }
 
 #[tokio::test]
-async fn every_problem_of_a_body_is_told_at_once() {
+async fn every_problem_of_a_body_is_reported_at_once() {
     let app = TestApp::new().await;
     app.domain(&app.tenant, "unproven.example", false).await;
     for (body, want) in [
@@ -195,7 +195,7 @@ async fn who_lost_the_domain_makes_room_for_who_has_it() {
     for call in [app.api.get(&one), app.api.delete(&one)] {
         call.key(&owner.key).send().await.expect(404);
     }
-    // Who has the domain again cannot take the hostname back.
+    // An account that has the domain again does not get the hostname back.
     app.authenticate(owner, "shop.example").await;
     let taken = app.api.post(ALL).key(&owner.key).json(&body).send().await;
     taken.expect(400);

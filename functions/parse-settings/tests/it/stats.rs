@@ -50,7 +50,7 @@ async fn received_mails_are_counted_by_day_week_and_month() {
 }
 
 #[tokio::test]
-async fn a_question_that_makes_no_sense_is_refused() {
+async fn an_invalid_query_is_refused() {
     let app = TestApp::new().await;
     for (query, field) in [
         ("", "start_date"),

@@ -40,7 +40,7 @@ fn lost(app: &TestApp) -> LostMail {
 }
 
 #[tokio::test]
-async fn a_lost_mail_is_listed_and_sent_on_its_way_again_once() {
+async fn an_undelivered_mail_is_listed_and_replayed_once() {
     let app = TestApp::new().await;
     let lost = lost(&app);
     let received = lost.received;
@@ -83,7 +83,7 @@ async fn a_page_of_no_size_is_refused() {
 }
 
 #[tokio::test]
-async fn a_mail_that_arrived_since_it_was_lost_is_forgotten_and_not_sent_again() {
+async fn an_undelivered_mail_that_arrived_since_is_deleted_and_not_replayed() {
     for (stage, sent) in [
         (None, 1),
         (Some((3, ArrivalStage::Dead)), 1),

@@ -8,7 +8,7 @@ use crate::TestApp;
 const ALL: &str = "/v3/whitelabel/domains";
 
 #[tokio::test]
-async fn a_domain_says_what_to_publish_and_is_valid_once_it_is() {
+async fn a_domain_lists_the_records_to_publish_and_is_valid_once_they_are() {
     let app = TestApp::new().await;
 
     let domain = app.domain("Example.COM").await;
@@ -107,7 +107,7 @@ async fn a_domain_managed_by_hand_has_other_records() {
 }
 
 #[tokio::test]
-async fn a_trusting_instance_asks_nobody() {
+async fn a_trusting_instance_makes_no_dns_query() {
     let app = TestApp::trusting().await;
     let domain = app.domain("example.com").await;
     assert_eq!(domain["valid"], true);
@@ -234,7 +234,7 @@ async fn only_one_domain_is_the_default() {
 }
 
 #[tokio::test]
-async fn addresses_come_and_go() {
+async fn addresses_are_added_and_removed() {
     let app = TestApp::new().await;
     let domain = app.domain("example.com").await;
     let path = format!("{ALL}/{}/ips", domain["id"]);
@@ -282,7 +282,7 @@ async fn the_records_can_be_mailed_to_a_colleague() {
 }
 
 #[tokio::test]
-async fn each_route_asks_for_its_scope() {
+async fn each_route_requires_its_scope() {
     let app = TestApp::new().await;
     let key = app
         .tenant

@@ -112,7 +112,7 @@ async fn a_deleted_domain_is_gone_for_its_borrowers_too() {
 }
 
 #[tokio::test]
-async fn a_subuser_keeps_a_domain_of_its_own() {
+async fn a_subuser_still_has_its_own_domain() {
     let app = TestApp::trusting().await;
     let sub = app.tenant.subuser(&app.store, "sub").await;
     let own = app

@@ -132,7 +132,7 @@ async fn an_account_has_five_mails_in_any_24_hours_with_its_subusers() {
 }
 
 #[tokio::test]
-async fn an_address_has_two_mails_in_any_24_hours_whoever_asks() {
+async fn an_address_gets_two_mails_in_any_24_hours_of_all_accounts() {
     let app = TestApp::new().await;
     let other = Tenant::new(&app.store, "other", app.hand.now()).await;
     let third = Tenant::new(&app.store, "third", app.hand.now()).await;
@@ -254,7 +254,7 @@ async fn a_repeated_request_is_counted_once() {
 }
 
 #[tokio::test]
-async fn a_mail_that_the_queue_does_not_take_is_not_counted() {
+async fn a_mail_that_the_queue_refuses_is_not_counted() {
     let app = TestApp::new().await;
     let body = app.records(&app.tenant, "dns@example.org", "Please").await;
     app.queues.set_broken(true);
@@ -269,7 +269,7 @@ async fn a_mail_that_the_queue_does_not_take_is_not_counted() {
 }
 
 #[tokio::test]
-async fn a_suppressed_address_gets_nothing() {
+async fn a_suppressed_address_gets_no_mail() {
     let app = TestApp::new().await;
     let sub = app.tenant.subuser(&app.store, "sub").await;
     for (i, list) in [
@@ -328,7 +328,7 @@ async fn free_text_needs_a_caller_that_may_send() {
     let answer = app.ask(&wide, DNS, &body).await.expect(401).json();
     let want = Rejection::not_authorized_to_send();
     assert_eq!(answer["errors"][0]["message"], want.problems[0].message);
-    // To prove an address takes no credit.
+    // Verifying an address costs no credit.
     app.ask_for(&sub, "ann@example.org").await.expect(201);
 
     assert!(app.store.set_credits(id, None, now).await.unwrap());
@@ -387,7 +387,7 @@ async fn no_text_of_the_caller_is_a_link_or_a_line_of_ours() {
 }
 
 #[tokio::test]
-async fn names_that_nobody_verified_are_no_links() {
+async fn names_that_are_not_verified_are_no_links() {
     let app = TestApp::new().await;
     let path = "/v3/whitelabel/domains";
     let body = json!({"domain": "claim-prize.evil.com", "subdomain": "claim.evil.org"});

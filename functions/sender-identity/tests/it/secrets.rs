@@ -1,4 +1,4 @@
-//! Private keys: sealed in the table, shown to nobody, and good for signing.
+//! Private keys: sealed in the table, in no answer, and fit for signing.
 
 use posthaste_identity::{Signer, place};
 

@@ -31,7 +31,7 @@ impl TestApp {
 }
 
 #[tokio::test]
-async fn a_sender_is_verified_by_a_person_who_presses_the_button() {
+async fn a_sender_is_verified_by_the_button_on_the_page() {
     let app = TestApp::new().await;
 
     let sender = app.post(ALL, &ann(), 201).await;
@@ -71,7 +71,7 @@ async fn a_sender_is_verified_by_a_person_who_presses_the_button() {
 }
 
 #[tokio::test]
-async fn a_program_of_the_account_can_verify_too_and_no_other() {
+async fn an_api_client_of_the_account_can_verify_too_and_no_other() {
     let app = TestApp::new().await;
     app.post(ALL, &ann(), 201).await;
     let link = app.link();
@@ -294,7 +294,7 @@ async fn a_verified_sender_is_what_allows_its_address() {
 
 /// Its parent still acts for it, and its own key opens nothing.
 #[tokio::test]
-async fn an_account_that_may_not_send_makes_the_service_write_to_nobody() {
+async fn an_account_that_may_not_send_causes_no_system_mail() {
     let app = TestApp::new().await;
     let sub = app.tenant.subuser(&app.store, "sub").await;
     let ask = async |method: Method, path: &str, body: &Value, own: bool| {
@@ -348,7 +348,7 @@ async fn an_account_that_may_not_send_makes_the_service_write_to_nobody() {
     assert!(app.mails().is_empty());
     let (_, all) = ask(Method::GET, ALL, &Value::Null, false).await;
     assert_eq!(all["results"], json!([sender]), "a refusal changes nothing");
-    // What mails nobody is still its parent's to decide.
+    // Its parent may still make changes that send no mail.
     let nickname = json!({"nickname": "A"});
     let (status, _) = ask(Method::PATCH, &one, &nickname, false).await;
     assert_eq!(status, 200);

@@ -1,5 +1,5 @@
-//! SES gets the key of a domain once the zone's owner has published it, and hears of a sender once
-//! he has followed his link; neither before.
+//! SES gets the key of a domain once the records are published, and the address of a sender once the
+//! mailed link was followed; neither before.
 
 use std::sync::{Arc, Mutex};
 
@@ -60,7 +60,7 @@ async fn a_key_goes_to_ses_when_its_records_are_found() {
 }
 
 #[tokio::test]
-async fn a_domain_that_ses_does_not_take_is_not_valid() {
+async fn a_domain_that_ses_refuses_is_not_valid() {
     let (ses, _) = ses(StatusCode::BAD_REQUEST).await;
     let app = TestApp::with(false, Some(ses)).await;
     let domain = app.domain("example.com").await;
@@ -75,7 +75,7 @@ fn ann() -> Value {
 }
 
 #[tokio::test]
-async fn a_sender_is_made_known_to_ses_when_he_has_followed_our_link() {
+async fn a_sender_is_added_to_ses_after_its_link_was_followed() {
     let (ses, calls) = ses(StatusCode::OK).await;
     let app = TestApp::with(false, Some(ses)).await;
     app.post("/v3/verified_senders", &ann(), 201).await;
@@ -92,7 +92,7 @@ async fn a_sender_is_made_known_to_ses_when_he_has_followed_our_link() {
 }
 
 #[tokio::test]
-async fn a_sender_that_ses_does_not_take_is_not_verified() {
+async fn a_sender_that_ses_refuses_is_not_verified() {
     let (ses, _) = ses(StatusCode::BAD_REQUEST).await;
     let app = TestApp::with(false, Some(ses)).await;
     app.post("/v3/verified_senders", &ann(), 201).await;
@@ -106,7 +106,7 @@ async fn a_sender_that_ses_does_not_take_is_not_verified() {
 }
 
 #[tokio::test]
-async fn a_sender_of_a_proven_domain_is_covered_by_it() {
+async fn a_sender_of_an_authenticated_domain_needs_no_verification() {
     let (ses, calls) = ses(StatusCode::OK).await;
     let app = TestApp::with(false, Some(ses)).await;
     let domain = app.domain("example.org").await;

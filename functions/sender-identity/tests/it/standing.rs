@@ -1,4 +1,4 @@
-//! Which of an account's domains stands for an address; and races for one name.
+//! Which of an account's domains authorizes an address; and races for one name.
 
 use posthaste_model::EmailAddress;
 use posthaste_store::SenderAuthority;

@@ -27,7 +27,7 @@ async fn a_subuser_is_made_listed_and_deleted() {
     let account = app.store.account(&id.unwrap()).await.unwrap().unwrap();
     assert!(
         !format!("{account:?}").contains("s3cret-word"),
-        "a password is kept"
+        "a password is stored"
     );
 
     let delete = || {
@@ -135,14 +135,14 @@ async fn a_name_is_taken_once() {
         error,
         (Some("username".to_owned()), "username exists".to_owned())
     );
-    // Under another parent it is free: nobody learns who else is a customer here.
+    // Under another parent it is free: names of other accounts are not revealed.
     let other = Tenant::new(&app.store, "other", app.hand.now()).await;
     let post = app.api.post(ALL).key(&other.key).json(&wanted("sub"));
     post.send().await.expect(200);
 }
 
 #[tokio::test]
-async fn a_parent_switches_sending_off_and_on() {
+async fn a_parent_disables_and_enables_a_subuser() {
     let app = TestApp::new().await;
     let sub = app.tenant.subuser(&app.store, "sub").await;
     let path = format!("{ALL}/sub");
@@ -179,7 +179,7 @@ async fn a_parent_switches_sending_off_and_on() {
         assert_eq!(error, (None, "no fields provided".to_owned()));
     }
     patch(json!({"disabled": "yes"})).await.expect(400);
-    // What the operator suspended, no parent brings back; nor does he undo what the parent wished.
+    // A parent cannot end the operator's suspension, and its own setting applies afterwards.
     let suspend = async |suspended| {
         let turn = |account: &mut posthaste_store::Account| {
             account.status = account.status.suspended(suspended);

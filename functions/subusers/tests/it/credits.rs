@@ -34,7 +34,7 @@ fn unlimited() -> Value {
 }
 
 #[tokio::test]
-async fn an_allowance_is_given_spent_changed_and_taken_away() {
+async fn an_allowance_is_set_spent_changed_and_removed() {
     let (app, sub) = app().await;
     assert_eq!(app.credits().await, unlimited());
 
@@ -76,7 +76,7 @@ async fn an_allowance_is_given_spent_changed_and_taken_away() {
 }
 
 #[tokio::test]
-async fn an_allowance_that_makes_no_sense_is_refused() {
+async fn an_invalid_allowance_is_refused() {
     let (app, _) = app().await;
     for (body, fields) in [
         (json!({}), vec!["type"]),
@@ -117,6 +117,6 @@ async fn an_allowance_that_makes_no_sense_is_refused() {
         assert_eq!(error.0.as_deref(), Some("allocation_update"), "{body}");
     }
     assert_eq!(app.credits().await, unlimited());
-    let nobody = app.get(&format!("{ALL}/nobody/credits")).await.expect(400);
-    assert_eq!(nobody.error(), (None, "No user found".to_owned()));
+    let unknown = app.get(&format!("{ALL}/nobody/credits")).await.expect(400);
+    assert_eq!(unknown.error(), (None, "No user found".to_owned()));
 }

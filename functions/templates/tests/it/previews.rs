@@ -25,7 +25,7 @@ async fn a_preview_shows_the_mail_and_what_the_data_lacks() {
 }
 
 #[tokio::test]
-async fn a_preview_that_cannot_be_made_says_why() {
+async fn a_preview_that_fails_answers_the_reason() {
     let app = TestApp::new().await;
     let template = app.template("dynamic").await;
     let mut body = draft();
@@ -52,7 +52,7 @@ async fn a_preview_that_cannot_be_made_says_why() {
 }
 
 #[tokio::test]
-async fn a_legacy_preview_takes_the_content_of_the_mail() {
+async fn a_legacy_preview_uses_the_content_of_the_mail() {
     let app = TestApp::new().await;
     let template = app.template("legacy").await;
     let body = json!({"name": "n", "subject": "<%subject%>!", "html_content": "<h1><%body%></h1>"});

@@ -24,7 +24,7 @@ async fn a_template_needs_a_name_and_a_known_generation() {
 }
 
 #[tokio::test]
-async fn a_version_is_held_to_its_limits() {
+async fn a_version_that_exceeds_a_limit_is_refused() {
     let app = TestApp::new().await;
     let template = app.template("dynamic").await;
     let path = format!("{template}/versions");
@@ -76,7 +76,7 @@ async fn what_cannot_be_compiled_is_refused_with_its_line() {
 }
 
 #[tokio::test]
-async fn a_legacy_version_has_a_place_for_the_body() {
+async fn a_legacy_version_contains_the_body_tag() {
     let app = TestApp::new().await;
     let template = app.template("legacy").await;
     let path = format!("{template}/versions");

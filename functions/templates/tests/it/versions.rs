@@ -88,7 +88,7 @@ async fn plain_text_is_made_of_the_html_unless_that_is_switched_off() {
             .contains("Hi {{name}}"),
         "{got}"
     );
-    // It follows the HTML until somebody writes one.
+    // It is generated from the HTML until one is given.
     let plain = async |change: &Value| {
         let changed = app.patch(&version, change).await.expect(200).json();
         changed["plain_content"].as_str().unwrap().to_owned()
@@ -241,7 +241,7 @@ async fn of_changes_made_at_once_none_is_lost_unsaid() {
 }
 
 #[tokio::test]
-async fn a_duplicate_has_every_version_and_lives_on_its_own() {
+async fn a_duplicate_has_every_version_and_is_independent() {
     let app = TestApp::new().await;
     let template = app.template("dynamic").await;
     let version = app.version(&template, &draft()).await;
