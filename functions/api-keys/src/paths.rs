@@ -41,6 +41,7 @@ pub const PATHS: &[&str] = &[
     "/v3/messages",
     "/v3/messages/recipients/{email}",
     "/v3/messages/{msg_id}",
+    "/v3/partners/accounts",
     "/v3/scopes",
     "/v3/stats",
     "/v3/subusers",

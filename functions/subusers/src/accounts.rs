@@ -1,4 +1,5 @@
-//! A parent's subusers: list, create, disable, delete, their addresses.
+//! The accounts below an account: subusers (list, create, disable, delete, their addresses), and the
+//! ids of customer accounts.
 
 use std::net::IpAddr;
 
@@ -6,10 +7,12 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use posthaste_http::{Caller, JsonBody, PathParams, Query, Rejection};
-use posthaste_model::{EmailAddress, Problems};
+use posthaste_model::{AccountId, EmailAddress, Problems};
 use posthaste_store::{Account, Region, is_username};
 
-use crate::wire::{Allocation, CreateSubuser, CreatedSubuser, CreditKind, Disable, Ips, Subuser};
+use crate::wire::{
+    Allocation, CreateSubuser, CreatedSubuser, CreditKind, CustomerList, Disable, Ips, Subuser,
+};
 use crate::{AppState, check_parent};
 
 /// Creates a subuser. Its parent creates its keys by acting on its behalf.
@@ -84,6 +87,23 @@ pub(crate) async fn list(
         page.map(|account| Subuser::of(account, include_region))
             .collect(),
     ))
+}
+
+/// `GET /v3/partners/accounts?limit&offset`: the customer accounts of the account, by id, from the
+/// one that follows `offset`. The ids are what `on-behalf-of: account-id …` takes.
+pub(crate) async fn customers(
+    State(state): State<AppState>,
+    caller: Caller,
+    query: Query,
+) -> Result<Json<CustomerList>, Rejection> {
+    check_parent(&caller)?;
+    let limit = query.limit(10, 100)?;
+    let after = query.text("offset").filter(|text| !text.is_empty());
+    let after = after.map(AccountId::parse).transpose();
+    let after = after.map_err(|_| Rejection::on("offset", "offset must be an account id"))?;
+    let store = &state.app.store;
+    let found = store.customers(caller.id(), after.as_ref(), limit);
+    Ok(Json(CustomerList::of(&found.await?)))
 }
 
 fn region(text: Option<&str>) -> Result<Option<Region>, Rejection> {

@@ -1,4 +1,4 @@
-//! `/v3/subusers…`: accounts under an account, and how much they may send.
+//! `/v3/subusers…` and `/v3/partners/accounts`: accounts under an account, and how much they may send.
 
 mod accounts;
 mod credits;
@@ -35,6 +35,7 @@ const WEBSITE: &str = "/v3/subusers/{subuser_name}/website_access";
 const IPS: &str = "/v3/subusers/{subuser_name}/ips";
 const CREDITS: &str = "/v3/subusers/{subuser_name}/credits";
 const REMAINING: &str = "/v3/subusers/{subuser_name}/credits/remaining";
+const CUSTOMERS: &str = "/v3/partners/accounts";
 
 const CREATE: Access = Access::Scope("subusers.create");
 const READ: Access = Access::Scope("subusers.read");
@@ -52,6 +53,7 @@ pub fn routes(app: App, gate: Authorizer) -> Routes {
     let adjust = Access::Scope("subusers.credits.remaining.update");
     Routes::new(gate)
         .at(Method::GET, ALL, READ, accounts::list)
+        .at(Method::GET, CUSTOMERS, READ, accounts::customers)
         .at(Method::POST, ALL, CREATE, accounts::create)
         .at(Method::GET, ONE, READ, accounts::one)
         .at(Method::PATCH, ONE, UPDATE, accounts::disable)

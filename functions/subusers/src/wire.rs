@@ -61,6 +61,41 @@ impl Subuser {
     }
 }
 
+/// A page of customer accounts.
+#[derive(Serialize)]
+pub(crate) struct CustomerList {
+    accounts: Vec<Customer>,
+    pages: LastCustomer,
+}
+
+#[derive(Serialize)]
+struct Customer {
+    id: String,
+    created_at: String,
+}
+
+/// What the next page follows; nothing when this one is empty.
+#[derive(Serialize)]
+struct LastCustomer {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    last: Option<String>,
+}
+
+impl CustomerList {
+    pub(crate) fn of(accounts: &[Account]) -> Self {
+        let customer = |account: &Account| Customer {
+            id: account.id.to_string(),
+            created_at: account.created_at.iso(),
+        };
+        Self {
+            accounts: accounts.iter().map(customer).collect(),
+            pages: LastCustomer {
+                last: accounts.last().map(|account| account.id.to_string()),
+            },
+        }
+    }
+}
+
 /// The body that switches something off or on.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Disable {

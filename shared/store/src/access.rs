@@ -9,10 +9,9 @@ mod first_account;
 mod profile;
 mod rates;
 mod settings;
+mod username;
 
-pub use accounts::{
-    Account, AccountStatus, LONGEST_USERNAME, Region, Renamed, SuspensionChange, is_username,
-};
+pub use accounts::{Account, AccountStatus, Region, Renamed, SuspensionChange};
 pub use allowed_ips::{Allow, AllowedIp, Disallow};
 pub use api_keys::{ApiKey, Granted, KeyKind, Maker, Regranted, Secret};
 pub use attempts::{AccessRecord, Attempt};
@@ -20,3 +19,4 @@ pub use credits::{Allowance, Credits, Frequency};
 pub use profile::Profile;
 pub use rates::RateWindow;
 pub use settings::{AccountSettings, BouncePurge, Forward, Landing, SpamCheck, Whitelist};
+pub use username::{LONGEST_USERNAME, is_username};

@@ -9,6 +9,7 @@
 //! | allowed IP           | `A#<account>`               | `IP#<CIDR>`                      |
 //! | sending allowance    | `A#<account>`               | `CREDITS`                        |
 //! | mail, tracking settings | `A#<account>`            | `SETTINGS`                       |
+//! | customer of a parent    | `A#<parent>`             | `CUSTOMER#<account>`             |
 //! | contact data            | `A#<account>`            | `PROFILE`                        |
 //! | access attempt       | `SEEN#<account>`            | `<allowed>#<method>#<network>`   |
 //! | rate-limit window    | `RATE#<account>#<endpoint>` | `<window, 12 digits>`            |
@@ -123,6 +124,10 @@ impl Key {
 
     pub(crate) fn subuser(parent: &AccountId, username: &str) -> Self {
         Self::of_account(parent, format!("SUB#{}", username.to_lowercase()))
+    }
+
+    pub(crate) fn customer(parent: &AccountId, customer: &AccountId) -> Self {
+        Self::of_account(parent, format!("CUSTOMER#{customer}"))
     }
 
     pub(crate) fn allowed_ip(account: &AccountId, net: &IpNet) -> Self {

@@ -287,3 +287,44 @@ async fn nobody_reaches_the_subusers_of_another() {
     let account = app.store.account(&sub.account.id).await.unwrap();
     assert_eq!(account.unwrap(), sub.account, "nothing changed");
 }
+
+#[tokio::test]
+async fn a_parent_lists_the_ids_of_its_customer_accounts_and_acts_for_them() {
+    let app = TestApp::new().await;
+    let path = "/v3/partners/accounts";
+    let get = async |path: &str, status: u16| {
+        let ask = app.api.get(path).key(&app.tenant.key);
+        ask.send().await.expect(status).json()
+    };
+    assert_eq!(get(path, 200).await, json!({"accounts": [], "pages": {}}));
+    let mut ids = Vec::new();
+    for name in ["one", "two"] {
+        let id = posthaste_testkit::entropy().account_id();
+        let customer = posthaste_store::Account {
+            parent: Some(app.tenant.account.id.clone()),
+            customer: true,
+            ..posthaste_store::Account::new(id, name, app.hand.now())
+        };
+        assert!(app.store.create_account(&customer).await.unwrap());
+        ids.push(customer.id.to_string());
+    }
+    ids.sort_unstable();
+    let at = app.hand.now().iso();
+    let first = get(&format!("{path}?limit=1"), 200).await;
+    let want = json!({"accounts": [{"id": ids[0], "created_at": at}], "pages": {"last": ids[0]}});
+    assert_eq!(first, want);
+    let next = get(&format!("{path}?offset={}", ids[0]), 200).await;
+    assert_eq!(next["accounts"], json!([{"id": ids[1], "created_at": at}]));
+    get(&format!("{path}?offset=x"), 400).await;
+    let subusers = app.api.get(ALL).key(&app.tenant.key);
+    assert_eq!(subusers.send().await.expect(200).json(), json!([]));
+
+    let acted = app.api.get(ALL).key(&app.tenant.key);
+    acted
+        .as_if(&format!("account-id {}", ids[1]))
+        .send()
+        .await
+        .expect(200);
+    let sub = app.tenant.subuser(&app.store, "sub").await;
+    app.api.get(path).key(&sub.key).send().await.expect(403);
+}

@@ -1,13 +1,14 @@
 //! Accounts: tenants, their subusers and customer accounts.
 //!
-//! An account has its own partition. One more row lists it for the operator, and a subuser has a
-//! row under its parent, where on-behalf-of finds it by name.
+//! An account has its own partition. One more row lists it for the operator, and one under its parent
+//! lists a subuser by its name, where on-behalf-of finds it, or a customer account by its id.
 
 use posthaste_model::{AccountId, Timestamp};
 use serde::{Deserialize, Serialize};
 
+use super::username::LONGEST_USERNAME;
 use crate::key::Key;
-use crate::table::{PageQuery, RowChange, Store, StoreError, Transact, Write};
+use crate::table::{PageQuery, RowChange, Store, StoreError, StoredRow, Transact, Write};
 
 /// Where an account's base address lies. One deployment answers under every base address.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -128,21 +129,6 @@ fn yes() -> bool {
     true
 }
 
-/// The longest user name, in bytes. A longer name matches no account and is never used as a key.
-pub const LONGEST_USERNAME: usize = 64;
-
-/// Reserved: in a path these appear where a user name could.
-const RESERVED: [&str; 4] = [".", "..", "reputations", "stats"];
-
-/// Whether a user name is valid: it appears in the on-behalf-of header and in paths, where clients
-/// resolve dots.
-pub fn is_username(name: &str) -> bool {
-    let visible = |b: u8| b.is_ascii_graphic() && b != b'/';
-    (1..=LONGEST_USERNAME).contains(&name.len())
-        && name.bytes().all(visible)
-        && !RESERVED.contains(&name.to_ascii_lowercase().as_str())
-}
-
 impl Account {
     /// A new, active account without a parent.
     pub fn new(id: AccountId, username: &str, now: Timestamp) -> Self {
@@ -175,9 +161,13 @@ impl Account {
         self.parent.is_some() && !self.customer
     }
 
+    /// The row by which the parent finds it: a subuser by its name, a customer account by its id.
     pub(crate) fn name_under_parent(&self) -> Option<Key> {
-        let parent = self.parent.as_ref().filter(|_| !self.customer)?;
-        Some(Key::subuser(parent, &self.username))
+        let parent = self.parent.as_ref()?;
+        Some(match self.customer {
+            true => Key::customer(parent, &self.id),
+            false => Key::subuser(parent, &self.username),
+        })
     }
 }
 
@@ -234,18 +224,42 @@ impl Store {
         self.named(&Key::account_pk(parent), "SUB#").await
     }
 
+    /// At most `limit` customer accounts of an account, by id, from the one that follows `after`.
+    pub async fn customers(
+        &self,
+        parent: &AccountId,
+        after: Option<&AccountId>,
+        limit: usize,
+    ) -> Result<Vec<Account>, StoreError> {
+        let page = PageQuery {
+            limit,
+            after: after.map(|id| Key::customer(parent, id).sk),
+            backwards: false,
+        };
+        let pk = Key::account_pk(parent);
+        let names = self.list(&pk, "CUSTOMER#", &page).await?;
+        let mut accounts = self.accounts_of(names).await?;
+        accounts.sort_by(|a, b| a.id.cmp(&b.id));
+        Ok(accounts)
+    }
+
     async fn named(&self, pk: &str, prefix: &str) -> Result<Vec<Account>, StoreError> {
-        let names = self
-            .list::<AccountName>(pk, prefix, &PageQuery::all())
-            .await?;
+        let names = self.list(pk, prefix, &PageQuery::all()).await?;
+        let mut accounts = self.accounts_of(names).await?;
+        accounts.sort_by(|a, b| (a.created_at, &a.id).cmp(&(b.created_at, &b.id)));
+        Ok(accounts)
+    }
+
+    async fn accounts_of(
+        &self,
+        names: Vec<StoredRow<AccountName>>,
+    ) -> Result<Vec<Account>, StoreError> {
         let keys: Vec<_> = names
             .iter()
             .map(|row| Key::account(&row.value.id))
             .collect();
         let rows = self.get_many::<Account>(&keys).await?;
-        let mut accounts: Vec<_> = rows.into_iter().map(|row| row.value).collect();
-        accounts.sort_by(|a, b| (a.created_at, &a.id).cmp(&(b.created_at, &b.id)));
-        Ok(accounts)
+        Ok(rows.into_iter().map(|row| row.value).collect())
     }
 
     /// The id of the subuser with this name under `parent`.
@@ -358,29 +372,6 @@ mod tests {
                 "username": "ann", "status": word, "created_at": 1});
             let account: Account = serde_json::from_value(row).unwrap();
             assert_eq!((account.status, account.verdict), (want, None));
-        }
-    }
-
-    #[test]
-    fn a_name_can_stand_in_a_header_and_in_a_path() {
-        for good in ["a", "ann@example.com", "A.b-c_1", "...", &"x".repeat(64)] {
-            assert!(is_username(good), "{good}");
-        }
-        let long = "x".repeat(65);
-        for bad in [
-            "",
-            "a b",
-            " a",
-            "ä",
-            "a/b",
-            "a\n",
-            ".",
-            "..",
-            "Stats",
-            "REPUTATIONS",
-            &long,
-        ] {
-            assert!(!is_username(bad), "{bad:?}");
         }
     }
 }

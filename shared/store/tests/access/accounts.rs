@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 use posthaste_model::{AccountId, KeyId};
 use posthaste_store::{
     Account, AccountStatus, Borrower, GroupSaved, Lent, ListWindow, Mark, ParseSetting, Put,
-    RateWindow, Region, SuppressionList, Tally,
+    RateWindow, Region, Renamed, SuppressionList, Tally,
 };
 use posthaste_testkit::{Tenant, entropy};
 
@@ -32,6 +32,56 @@ async fn a_subusers_name_is_unique_under_its_parent_whatever_its_case() {
     let names: Vec<_> = store.subusers(&parent.id).await.unwrap();
     assert_eq!(names.len(), 1);
     assert_eq!(store.accounts().await.unwrap().len(), 5);
+}
+
+#[tokio::test]
+async fn the_customer_accounts_of_a_parent_are_listed_by_id_in_pages() {
+    let (store, parent) = desk().await;
+    let mut ids = Vec::new();
+    for _ in 0..3 {
+        let customer = Account {
+            customer: true,
+            ..under(&parent, "same")
+        };
+        assert!(store.create_account(&customer).await.unwrap());
+        ids.push(customer.id);
+    }
+    assert!(store.create_account(&under(&parent, "sub")).await.unwrap());
+    ids.sort_unstable();
+    let list = async |after, limit| -> Vec<AccountId> {
+        let found = store.customers(&parent.id, after, limit).await.unwrap();
+        found.into_iter().map(|account| account.id).collect()
+    };
+    assert_eq!(list(None, 100).await, ids);
+    assert_eq!(list(None, 2).await, ids[..2]);
+    assert_eq!(list(Some(&ids[1]), 2).await, ids[2..]);
+    let gone = store.account(&ids[0]).await.unwrap().unwrap();
+    store.delete_account(&gone).await.unwrap();
+    assert_eq!(list(None, 100).await, ids[1..]);
+}
+
+#[tokio::test]
+async fn a_renamed_subuser_is_found_by_its_new_name_alone() {
+    let (store, parent) = desk().await;
+    let (one, two) = (under(&parent, "one"), under(&parent, "two"));
+    for account in [&one, &two] {
+        assert!(store.create_account(account).await.unwrap());
+    }
+    assert_eq!(
+        store.rename_account(&one.id, "TWO").await,
+        Ok(Renamed::Taken)
+    );
+    let renamed = store.rename_account(&one.id, "three").await;
+    assert!(matches!(renamed, Ok(Renamed::Done(account)) if account.username == "three"));
+    let found = async |name| store.subuser_id(&parent.id, name).await.unwrap();
+    assert_eq!(found("one").await, None);
+    assert_eq!(found("Three").await, Some(one.id.clone()));
+    assert_eq!(found("two").await, Some(two.id.clone()));
+    let unknown = entropy().account_id();
+    assert_eq!(
+        store.rename_account(&unknown, "x").await,
+        Ok(Renamed::Missing)
+    );
 }
 
 #[tokio::test]
