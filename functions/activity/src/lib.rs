@@ -73,7 +73,7 @@ pub fn routes(app: App, gate: Authorizer) -> Routes {
     const CLASSES_TOO: &str = "/v3/suppressions/bounces/classifications";
     const CLASS_TOO: &str = "/v3/suppressions/bounces/classifications/{classification}";
     let activity = Access::Scope("email_activity.read");
-    let all = Access::Scope("stats.read");
+    let all = Access::Either("stats.read", "billing.read");
     let named = Access::Scope("categories.stats.read");
     let names = Access::Scope("categories.read");
     let sums = Access::Scope("categories.stats.sums.read");
