@@ -130,6 +130,11 @@ impl Key {
         Self::of_account(parent, format!("CUSTOMER#{customer}"))
     }
 
+    /// Says that every customer account of the parent has its row.
+    pub(crate) fn customers_indexed(parent: &AccountId) -> Self {
+        Self::of_account(parent, "CUSTOMERS")
+    }
+
     pub(crate) fn allowed_ip(account: &AccountId, net: &IpNet) -> Self {
         Self::of_account(account, format!("IP#{net}"))
     }

@@ -214,7 +214,8 @@ impl Store {
         Ok(self.get(&Key::account(id)).await?.map(|row| row.value))
     }
 
-    /// Every account, oldest first. For the operator; no request does this.
+    /// Every account, oldest first. For the operator; a request does this once for each parent that
+    /// lists its customer accounts.
     pub async fn accounts(&self) -> Result<Vec<Account>, StoreError> {
         self.named(Key::account_entries(), "").await
     }
@@ -231,6 +232,7 @@ impl Store {
         after: Option<&AccountId>,
         limit: usize,
     ) -> Result<Vec<Account>, StoreError> {
+        self.index_customers(parent).await?;
         let page = PageQuery {
             limit,
             after: after.map(|id| Key::customer(parent, id).sk),
@@ -241,6 +243,23 @@ impl Store {
         let mut accounts = self.accounts_of(names).await?;
         accounts.sort_by(|a, b| a.id.cmp(&b.id));
         Ok(accounts)
+    }
+
+    /// Releases up to 0.1 wrote no row under the parent for a customer account: the first call finds
+    /// them among all accounts.
+    async fn index_customers(&self, parent: &AccountId) -> Result<(), StoreError> {
+        let mark = Key::customers_indexed(parent);
+        let named = |id: &AccountId| AccountName { id: id.clone() };
+        if self.get::<AccountName>(&mark).await?.is_some() {
+            return Ok(());
+        }
+        for account in self.accounts().await? {
+            if account.customer && account.parent.as_ref() == Some(parent) {
+                let key = Key::customer(parent, &account.id);
+                self.put(&key, &named(&account.id), None).await?;
+            }
+        }
+        self.put(&mark, &named(parent), None).await
     }
 
     async fn named(&self, pk: &str, prefix: &str) -> Result<Vec<Account>, StoreError> {

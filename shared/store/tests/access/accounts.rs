@@ -61,6 +61,24 @@ async fn the_customer_accounts_of_a_parent_are_listed_by_id_in_pages() {
 }
 
 #[tokio::test]
+async fn a_customer_account_of_an_earlier_release_is_listed_too() {
+    let (store, parent) = desk().await;
+    // As it was stored: without a row under its parent.
+    let orphan = Account::new(entropy().account_id(), "old", NOW);
+    assert!(store.create_account(&orphan).await.unwrap());
+    let done = store.update_account(&orphan.id, |account| {
+        account.parent = Some(parent.id.clone());
+        account.customer = true;
+    });
+    assert!(done.await.unwrap().is_some());
+    for _ in 0..2 {
+        let found = store.customers(&parent.id, None, 10).await.unwrap();
+        assert_eq!(found.len(), 1);
+        assert_eq!(found[0].id, orphan.id);
+    }
+}
+
+#[tokio::test]
 async fn a_renamed_subuser_is_found_by_its_new_name_alone() {
     let (store, parent) = desk().await;
     let (one, two) = (under(&parent, "one"), under(&parent, "two"));
