@@ -26,7 +26,7 @@ pub(crate) struct CreditsView {
 
 /// The allowance that an account without one is shown, because clients read a number: the largest
 /// that all of them can hold.
-const UNLIMITED: i64 = i32::MAX as i64;
+const UNLIMITED: i64 = 2_147_483_647;
 
 /// `GET /v3/user/credits`. An account without an allowance is shown a month's usage of the largest
 /// one; a single allowance that is never renewed has the frequency `never`, and no next reset.
@@ -40,8 +40,8 @@ pub(crate) async fn read(
     }
     let until = now.next_month();
     let first = first_of_month(until.plus(-1));
-    let days = state.store.day_stats(caller.id(), &first, &now.day());
-    let days = days.await?;
+    let today = now.day();
+    let days = state.store.day_stats(caller.id(), &first, &today).await?;
     let whole = days.iter().filter(|day| day.category.is_empty());
     let used = whole.map(|day| day.metric("requests")).sum::<i64>();
     Ok(Json(CreditsView {
