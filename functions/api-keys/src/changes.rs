@@ -24,7 +24,7 @@ pub(crate) async fn create(
     caller: Caller,
     JsonBody(wanted): JsonBody<KeyRequest>,
 ) -> Result<(StatusCode, Json<CreatedKey>), Rejection> {
-    let name = wanted.name(Missing::OnCreate)?;
+    let name = wanted.check(Missing::OnCreate)?;
     for _ in 0..MAX_ATTEMPTS {
         let maker = current_maker(&state, &caller, CREATE).await?;
         let grant = match &wanted.scopes {
@@ -72,7 +72,7 @@ pub(crate) async fn put(
     PathParams(id): PathParams<String>,
     JsonBody(wanted): JsonBody<KeyRequest>,
 ) -> Result<Json<Whole>, Rejection> {
-    let name = wanted.name(Missing::OnUpdate)?;
+    let name = wanted.check(Missing::OnUpdate)?;
     let Some(names) = &wanted.scopes else {
         let key = change(&state, &caller, &id, |key| key.name.clone_from(&name)).await?;
         return Ok(Json(Whole::from(&key)));
@@ -106,7 +106,11 @@ pub(crate) async fn patch(
     PathParams(id): PathParams<String>,
     JsonBody(wanted): JsonBody<KeyRequest>,
 ) -> Result<Json<Brief>, Rejection> {
-    let name = wanted.name(Missing::OnUpdate)?;
+    let renamed = KeyRequest {
+        scopes: None,
+        ..wanted
+    };
+    let name = renamed.check(Missing::OnUpdate)?;
     let key = change(&state, &caller, &id, |key| key.name.clone_from(&name)).await?;
     Ok(Json(Brief::from(&key)))
 }

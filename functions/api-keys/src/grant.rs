@@ -33,7 +33,9 @@ impl Grant {
     /// # Errors
     /// 400 for an invalid list, 403 for one that exceeds the creating key.
     pub(crate) fn named(maker: &ApiKey, names: &[String]) -> Result<Self, Rejection> {
-        check_names(names)?;
+        let mut found = Problems::default();
+        check_names(names, &mut found);
+        found.into_result()?;
         let beyond = |name: &str| !may_grant(maker, name);
         let beyond = (0..).zip(names).filter(|(_, name)| beyond(name));
         let beyond: Vec<_> = beyond
@@ -65,15 +67,14 @@ fn may_grant(maker: &ApiKey, name: &str) -> bool {
     maker.holds(name) || scope::is_mark(name) || validation
 }
 
-fn check_names(names: &[String]) -> Result<(), Rejection> {
+/// Reports what is wrong with a list of scopes, whatever key names it.
+pub(crate) fn check_names(names: &[String], found: &mut Problems) {
     if names.is_empty() {
-        return Err(Rejection::on("scopes", "name at least one scope"));
+        found.add("scopes", "name at least one scope");
     }
     if names.len() > MOST {
-        let message = format!("name at most {MOST} scopes");
-        return Err(Rejection::on("scopes", message));
+        return found.add("scopes", format!("name at most {MOST} scopes"));
     }
-    let mut found = Problems::default();
     for (i, name) in names.iter().enumerate() {
         let field = format!("scopes.{i}");
         found.unless(scope::is_known(name), &field, "there is no such scope");
@@ -91,7 +92,6 @@ fn check_names(names: &[String]) -> Result<(), Rejection> {
         );
         found.add("scopes", message);
     }
-    Ok(found.into_result()?)
 }
 
 #[cfg(test)]

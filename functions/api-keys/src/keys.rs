@@ -4,11 +4,12 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use posthaste_http::{Caller, PathParams, Query, Rejection};
-use posthaste_model::KeyId;
+use posthaste_model::{KeyId, Problem, Problems};
 use posthaste_store::ApiKey;
 use serde::{Deserialize, Serialize};
 
 use crate::AppState;
+use crate::grant::check_names;
 
 /// The body of create, PUT and PATCH. `null` is the same as left out.
 #[derive(Debug, Deserialize)]
@@ -19,7 +20,7 @@ pub(crate) struct KeyRequest {
     pub(crate) scopes: Option<Vec<String>>,
 }
 
-/// What the caller gets to know about a missing name.
+/// The message about a missing name.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Missing {
     OnCreate,
@@ -27,22 +28,26 @@ pub(crate) enum Missing {
 }
 
 impl KeyRequest {
-    /// The name, which must say something and is at most 255 characters.
-    pub(crate) fn name(&self, missing: Missing) -> Result<String, Rejection> {
+    /// Name and scopes, with every problem of both: the name must not be empty and has at most 255
+    /// characters.
+    pub(crate) fn check(&self, missing: Missing) -> Result<String, Rejection> {
+        let mut found = Problems::default();
         const LONGEST: usize = 255;
         let name = self.name.as_deref().map(str::trim).unwrap_or_default();
         if name.is_empty() {
-            return Err(match missing {
-                Missing::OnCreate => Rejection::on("name", "missing required argument"),
+            found.push(match missing {
+                Missing::OnCreate => Problem::on("name", "missing required argument"),
                 Missing::OnUpdate => {
-                    Rejection::bad("expected JSON request body with 'name' property")
+                    Problem::plain("expected JSON request body with 'name' property")
                 }
             });
         }
-        if name.chars().count() > LONGEST {
-            let message = format!("a name is at most {LONGEST} characters");
-            return Err(Rejection::on("name", message));
+        let message = format!("a name is at most {LONGEST} characters");
+        found.unless(name.chars().count() <= LONGEST, "name", &message);
+        if let Some(names) = &self.scopes {
+            check_names(names, &mut found);
         }
+        found.into_result()?;
         Ok(name.to_owned())
     }
 }

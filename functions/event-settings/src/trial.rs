@@ -3,6 +3,7 @@
 use axum::extract::State;
 use axum::http::StatusCode;
 use posthaste_http::{Caller, JsonBody, Rejection};
+use posthaste_model::Problems;
 use posthaste_store::Webhook;
 use posthaste_webhook::{
     Credentials, KeyPair, Post, Tokens, Unopened, batch, check_url, oauth_place, samples,
@@ -22,8 +23,15 @@ pub(crate) async fn post(
     caller: Caller,
     JsonBody(body): JsonBody<Trial>,
 ) -> Result<StatusCode, Rejection> {
-    let url = wanted_url("url", body.url.as_deref(), &app)?;
-    let url = url.ok_or_else(|| Rejection::on("url", "missing required argument"))?;
+    let mut found = Problems::default();
+    let url = wanted_url("url", body.url.as_deref(), &app, &mut found);
+    let missing = body.url.as_deref().unwrap_or_default().is_empty();
+    found.unless(!missing, "url", "missing required argument");
+    let field = "oauth_token_url";
+    let _checked = wanted_url(field, body.oauth_token_url.as_deref(), &app, &mut found);
+    let Some(url) = url.filter(|_| found.is_empty()) else {
+        return Err(found.into());
+    };
     let webhook = match body.id.as_deref().filter(|id| !id.is_empty()) {
         Some(id) => Some(app.webhook(&caller, id).await?),
         None => None,
@@ -56,14 +64,16 @@ pub(crate) async fn post(
     }
 }
 
-fn wanted_url(field: &str, text: Option<&str>, app: &App) -> Result<Option<Url>, Rejection> {
-    let Some(text) = text.filter(|text| !text.is_empty()) else {
-        return Ok(None);
-    };
-    let checked = check_url(text, app.client.guard());
-    checked
-        .map(Some)
-        .map_err(|problem| Rejection::on(field, url_message(text, &problem)))
+/// The URL of a text, if there is one and it may be posted to; reports what is wrong with it.
+fn wanted_url(field: &str, text: Option<&str>, app: &App, found: &mut Problems) -> Option<Url> {
+    let text = text.filter(|text| !text.is_empty())?;
+    match check_url(text, app.client.guard()) {
+        Ok(url) => Some(url),
+        Err(problem) => {
+            found.add(field, url_message(text, &problem));
+            None
+        }
+    }
 }
 
 fn signer(app: &App, webhook: &Webhook) -> Result<Option<KeyPair>, Rejection> {
@@ -101,7 +111,9 @@ fn credentials(
             return Err(Rejection::on("oauth_token_url", message));
         }
     };
-    let token_url = wanted_url("oauth_token_url", Some(&token_url), app)?;
+    let mut found = Problems::default();
+    let token_url = wanted_url("oauth_token_url", Some(&token_url), app, &mut found);
+    found.into_result()?;
     let Some(token_url) = token_url else {
         return Ok(None);
     };

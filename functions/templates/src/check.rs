@@ -15,6 +15,22 @@ pub(crate) const LONGEST_NAME: usize = 100;
 /// The longest subject, in characters.
 const LONGEST_SUBJECT: usize = 255;
 
+/// Applies a draft to a new version, which must have a name and a subject.
+///
+/// # Errors
+/// As [`apply`].
+pub(crate) async fn apply_new(
+    template: &TemplateId,
+    draft: Draft,
+    changed: (&mut Version, &mut VersionTexts),
+) -> Result<(), Rejection> {
+    let mut found = Problems::default();
+    for (field, given) in [("name", &draft.name), ("subject", &draft.subject)] {
+        found.unless(given.is_some(), field, "missing required argument");
+    }
+    apply_with(template, draft, changed, found).await
+}
+
 /// Applies a draft to a version and its texts: omitted fields are unchanged, and all problems are
 /// reported at once. Only a version that can be sent is stored.
 ///
@@ -25,18 +41,27 @@ pub(crate) async fn apply(
     draft: Draft,
     changed: (&mut Version, &mut VersionTexts),
 ) -> Result<(), Rejection> {
+    apply_with(template, draft, changed, Problems::default()).await
+}
+
+async fn apply_with(
+    template: &TemplateId,
+    draft: Draft,
+    changed: (&mut Version, &mut VersionTexts),
+    found: Problems,
+) -> Result<(), Rejection> {
     let own = [&draft.html_content, &draft.plain_content, &draft.test_data];
     let own: usize = own.into_iter().flatten().map(String::len).sum();
     let size = own + changed.1.html_content.len() + changed.1.plain_content.len();
-    posthaste_offload::run(size, || apply_draft(template, draft, changed)).await
+    posthaste_offload::run(size, || apply_draft(template, draft, changed, found)).await
 }
 
 fn apply_draft(
     template: &TemplateId,
     draft: Draft,
     (version, texts): (&mut Version, &mut VersionTexts),
+    mut found: Problems,
 ) -> Result<(), Rejection> {
-    let mut found = Problems::default();
     name(draft.name.as_deref(), &mut found);
     check_flags(template, &draft, &mut found);
     check_texts(template, &draft, &mut found);

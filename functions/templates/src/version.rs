@@ -4,7 +4,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use posthaste_http::{Caller, JsonBody, PathParams, Rejection};
-use posthaste_model::{Mail, Problems};
+use posthaste_model::Mail;
 use posthaste_render::{Input, effective, missing_variables, render};
 use posthaste_store::{AccountSettings, Template, Version, VersionTexts};
 use serde::Deserialize;
@@ -21,14 +21,6 @@ pub(crate) async fn create(
     JsonBody(draft): JsonBody<Draft>,
 ) -> Result<(StatusCode, Json<VersionBody>), Rejection> {
     let template = app.template(&caller, &id).await?;
-    let mut found = Problems::default();
-    found.unless(draft.name.is_some(), "name", "missing required argument");
-    found.unless(
-        draft.subject.is_some(),
-        "subject",
-        "missing required argument",
-    );
-    found.into_result()?;
     let id = app.entropy.version_id();
     let mut version = Version {
         texts: id.clone(),
@@ -42,7 +34,7 @@ pub(crate) async fn create(
         has_content: false,
     };
     let mut texts = VersionTexts::default();
-    check::apply(&template.id, draft, (&mut version, &mut texts)).await?;
+    check::apply_new(&template.id, draft, (&mut version, &mut texts)).await?;
     let account = caller.id();
     app.store.put_texts(account, &version.texts, &texts).await?;
     let added = app

@@ -194,3 +194,38 @@ async fn the_scope_sets_of_clients_create_a_key_without_what_only_a_billing_key_
     let refused = create(&["mail.send", "mail.read.all"]).await.expect(400);
     assert_eq!(refused.error().0.as_deref(), Some("scopes.1"));
 }
+
+#[tokio::test]
+async fn every_route_names_a_scope_that_exists() {
+    let app = TestApp::new().await;
+    let opened = app.services.open(api_keys::App::from_env);
+    for route in api_keys::routes(opened, app.services.gate()).list() {
+        match route.access {
+            posthaste_http::Access::Scope(name) => {
+                assert!(posthaste_model::scope::is_known(name), "{route:?}");
+            }
+            posthaste_http::Access::Either(..) => panic!("{route:?} takes two scopes"),
+            posthaste_http::Access::AnyKey => assert_eq!(route.path, "/v3/scopes"),
+            posthaste_http::Access::Public => panic!("{route:?} is public"),
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_wrong_name_and_wrong_scopes_are_reported_at_once() {
+    let app = TestApp::new().await;
+    let fields = |answer: &serde_json::Value| -> Vec<String> {
+        let errors = answer["errors"].as_array().unwrap().iter();
+        errors
+            .map(|error| error["field"].as_str().unwrap_or("-").to_owned())
+            .collect()
+    };
+    let wrong = json!({"name": "", "scopes": ["mail.send", "mail.sned", "billing.read"]});
+    let answer = app.create(&app.tenant.key, &wrong).await.expect(400).json();
+    assert_eq!(fields(&answer), ["name", "scopes.1", "scopes"]);
+    let (id, _) = app.made(&["mail.send"]).await;
+    let path = format!("/v3/api_keys/{id}");
+    let put = app.api.put(&path).key(&app.tenant.key).json(&wrong);
+    let answer = put.send().await.expect(400).json();
+    assert_eq!(fields(&answer), ["-", "scopes.1", "scopes"]);
+}

@@ -376,19 +376,3 @@ async fn a_parent_makes_the_first_key_of_a_subuser() {
         .await
         .expect(200);
 }
-
-#[tokio::test]
-async fn every_route_names_a_scope_that_exists() {
-    let app = TestApp::new().await;
-    let opened = app.services.open(api_keys::App::from_env);
-    for route in api_keys::routes(opened, app.services.gate()).list() {
-        match route.access {
-            posthaste_http::Access::Scope(name) => {
-                assert!(posthaste_model::scope::is_known(name), "{route:?}");
-            }
-            posthaste_http::Access::Either(..) => panic!("{route:?} takes two scopes"),
-            posthaste_http::Access::AnyKey => assert_eq!(route.path, "/v3/scopes"),
-            posthaste_http::Access::Public => panic!("{route:?} is public"),
-        }
-    }
-}

@@ -24,6 +24,23 @@ async fn a_template_needs_a_name_and_a_known_generation() {
 }
 
 #[tokio::test]
+async fn every_problem_of_a_new_version_is_reported_at_once() {
+    let app = TestApp::new().await;
+    let template = app.template("legacy").await;
+    let wrong = json!({"active": 2, "editor": "pen", "html_content": "<p>no tag</p>"});
+    let path = format!("{template}/versions");
+    let answer = app.post(&path, &wrong).await.expect(400).json();
+    let errors = answer["errors"].as_array().unwrap().iter();
+    let fields: Vec<_> = errors
+        .map(|error| error["field"].as_str().unwrap())
+        .collect();
+    assert_eq!(
+        fields,
+        ["name", "subject", "active", "editor", "html_content"]
+    );
+}
+
+#[tokio::test]
 async fn a_version_that_exceeds_a_limit_is_refused() {
     let app = TestApp::new().await;
     let template = app.template("dynamic").await;
