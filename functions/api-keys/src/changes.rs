@@ -106,11 +106,7 @@ pub(crate) async fn patch(
     PathParams(id): PathParams<String>,
     JsonBody(wanted): JsonBody<KeyRequest>,
 ) -> Result<Json<Brief>, Rejection> {
-    let renamed = KeyRequest {
-        scopes: None,
-        ..wanted
-    };
-    let name = renamed.check(Missing::OnUpdate)?;
+    let name = wanted.name(Missing::OnUpdate)?;
     let key = change(&state, &caller, &id, |key| key.name.clone_from(&name)).await?;
     Ok(Json(Brief::from(&key)))
 }

@@ -32,6 +32,23 @@ impl KeyRequest {
     /// characters.
     pub(crate) fn check(&self, missing: Missing) -> Result<String, Rejection> {
         let mut found = Problems::default();
+        let name = self.check_name(missing, &mut found);
+        if let Some(names) = &self.scopes {
+            check_names(names, &mut found);
+        }
+        found.into_result()?;
+        Ok(name.to_owned())
+    }
+
+    /// The name alone; other fields are ignored.
+    pub(crate) fn name(&self, missing: Missing) -> Result<String, Rejection> {
+        let mut found = Problems::default();
+        let name = self.check_name(missing, &mut found);
+        found.into_result()?;
+        Ok(name.to_owned())
+    }
+
+    fn check_name(&self, missing: Missing, found: &mut Problems) -> &str {
         const LONGEST: usize = 255;
         let name = self.name.as_deref().map(str::trim).unwrap_or_default();
         if name.is_empty() {
@@ -44,11 +61,7 @@ impl KeyRequest {
         }
         let message = format!("a name is at most {LONGEST} characters");
         found.unless(name.chars().count() <= LONGEST, "name", &message);
-        if let Some(names) = &self.scopes {
-            check_names(names, &mut found);
-        }
-        found.into_result()?;
-        Ok(name.to_owned())
+        name
     }
 }
 
