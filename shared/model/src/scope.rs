@@ -4,9 +4,10 @@ mod names;
 
 pub use names::{ALL, EXTRA};
 
-/// Other names that open what a scope opens: endpoints were given other scopes in the list of 2024
-/// (API facts, appendix C), and keys hold the names of their time. It is no chain: a key is not given
-/// a scope because it holds another name of it.
+/// Other names that open what a scope opens.
+///
+/// Endpoints were given other scopes in the list of 2024 (API facts, appendix C), and keys hold the
+/// names of their time. It is no chain: a key may not give on a scope because it holds another name.
 pub fn other_names(name: &str) -> &'static [&'static str] {
     match name {
         "email_activity.read" => &["messages.read"],
