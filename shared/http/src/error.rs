@@ -21,7 +21,7 @@ pub enum Dialect {
     General,
     /// mail/send: `message`, `field`, `help`, all three always present.
     Mail,
-    /// verified_senders: `field`, `message`, `error_id` (API facts, appendix C).
+    /// `verified_senders`: `field`, `message`, `error_id` (API facts, appendix C).
     Senders,
 }
 

@@ -203,7 +203,7 @@ async fn every_route_names_a_scope_that_exists() {
     for route in api_keys::routes(opened, app.services.gate()).list() {
         match route.access {
             posthaste_http::Access::Scope(name) => {
-                assert!(posthaste_model::scope::is_known(name), "{route:?}");
+                assert!(scope::is_known(name), "{route:?}");
             }
             posthaste_http::Access::Either(..) => panic!("{route:?} takes two scopes"),
             posthaste_http::Access::AnyKey => assert_eq!(route.path, "/v3/scopes"),

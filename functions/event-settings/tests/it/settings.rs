@@ -178,7 +178,6 @@ async fn creates_at_the_same_moment_keep_the_limit_and_the_urls() {
 }
 
 /// Bodies that break rules, and what is said about each: field and message.
-
 fn wrong() -> Vec<(Value, Value)> {
     vec![
         (json!({}), json!([["url", "missing required argument"]])),
