@@ -49,7 +49,7 @@ impl Setting {
 
     /// Whether it is on.
     pub(crate) fn is_on(&self, all: &AccountSettings) -> bool {
-        self.shown(all.clone())["enabled"] == true
+        self.shown(all.clone()).get("enabled") == Some(&Value::Bool(true))
     }
 
     /// Applies the body of a `PATCH`, in which omitted fields are unchanged, and reports every
