@@ -7,6 +7,7 @@ use std::time::Duration;
 use posthaste_model::is_server_name;
 use url::{Host, Url};
 
+use crate::score::{SpamError, SpamScore};
 use crate::{rspamd, spamd};
 
 /// Mails above this many bytes are not scored, as in spamc: spam is small, and a filter's time
@@ -33,23 +34,6 @@ enum FilterKind {
     Rspamd { client: reqwest::Client, url: Url },
 }
 
-/// A filter's verdict on a mail.
-#[derive(Clone, Debug, PartialEq)]
-pub struct SpamScore {
-    pub score: f64,
-    /// From this score on a mail is spam.
-    pub threshold: f64,
-    /// For display: the rules that matched, a line each.
-    pub report: String,
-}
-
-impl SpamScore {
-    /// Whether the score reaches the threshold.
-    pub fn is_spam(&self) -> bool {
-        self.score >= self.threshold
-    }
-}
-
 /// Why a URL is not a filter's. The URL is not part of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidFilter {
@@ -67,21 +51,6 @@ pub enum InvalidFilter {
     Parameter,
     #[error("TLS for the spam filter cannot be set up")]
     Tls,
-}
-
-/// Why there is no verdict.
-#[derive(Debug, thiserror::Error)]
-pub enum SpamError {
-    #[error("the mail is larger than a spam filter is asked about")]
-    TooLarge,
-    #[error("the spam filter did not answer in time")]
-    Timeout,
-    #[error("the spam filter cannot be reached: {0}")]
-    Unreachable(String),
-    #[error("the spam filter answered: {0}")]
-    Refused(String),
-    #[error("the spam filter's answer cannot be read")]
-    Garbled,
 }
 
 impl fmt::Debug for Filter {
