@@ -11,6 +11,7 @@ fuzz_target!(|raw: &[u8]| {
         envelope_from: "",
         envelope_to: "inbox@parse.example",
         sender_ip: None,
+        received: None,
         spf: Spf::None,
         dkim: &[],
         spam: None,

@@ -7,6 +7,7 @@ said. `make.py` writes both; `check.py` compares the decoded parts with Python's
 import base64
 import hashlib
 import json
+import re
 from dataclasses import dataclass, field
 
 FROM = "Ann <ann@example.com>"
@@ -111,6 +112,33 @@ def blob(data):
         return {"base64": base64.b64encode(data).decode()}
 
 
+def unfolded(header):
+    """The header as receivers get it: one field a line, with LF. A cut line that is no field is left
+    out with its folds; in a `Content-` field that is still open, a parameter goes on without a blank
+    (an mbox writer's or a gateway's damage)."""
+    fields, ends_open = [], False
+    for line in header.removeprefix(b"\xef\xbb\xbf").replace(b"\r\n", b"\n").split(b"\n"):
+        name, colon, value = line.partition(b":")
+        name = name.rstrip()
+        if line[:1] in (b" ", b"\t"):
+            if fields and fields[-1] is not None:
+                fields[-1] += line
+        elif not line:
+            continue
+        elif ends_open and re.match(rb"[!#$%&'*+.^_`|~0-9A-Za-z-]+=", line):
+            fields[-1] += line
+        elif colon and name and all(33 <= byte < 127 for byte in name):
+            fields.append(name + b": " + value.lstrip())
+        else:
+            fields.append(None)
+        last = fields[-1] if fields and fields[-1] is not None else b""
+        ends_open = last.lower().startswith(b"content-") and last.rstrip().endswith(b";")
+    fields = [field for field in fields if field is not None]
+    names = [field.partition(b": ") for field in fields]
+    lines = (name + b": " + value.replace(b"\r", b"").strip() + b"\n" for name, _, value in names)
+    return b"".join(lines)
+
+
 def form(case):
     """The entries of the POST, in order."""
     header = case.header
@@ -118,7 +146,7 @@ def form(case):
         ends = [at + 2 for at in (case.raw.find(b"\r\n\r\n"),) if at >= 0]
         header = case.raw[: ends[0]] if ends else case.raw
     charsets = {"to": "UTF-8", "from": "UTF-8", "subject": "UTF-8"}
-    out = [["headers", blob(header)], ["dkim", "{@example.com : pass}"]]
+    out = [["headers", blob(unfolded(header))], ["dkim", "{@example.com : pass}"]]
     named = list(zip(case.files, (f"attachment{n}" for n in range(1, 2000))))
     ids = {f.cid: name for f, name in named if f.cid}
     if ids:

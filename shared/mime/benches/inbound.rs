@@ -41,6 +41,7 @@ fn inbound(c: &mut Criterion) {
         envelope_from: "bounce@example.com",
         envelope_to: "inbox@parse.example",
         sender_ip: None,
+        received: None,
         spf: Spf::Pass,
         dkim: &[],
         spam: None,

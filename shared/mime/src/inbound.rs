@@ -1,23 +1,21 @@
 //! Converts a received mail to the fields of an inbound POST (API facts, section 4).
 
-mod encode;
-mod facts;
+mod form;
 mod named;
 mod part;
 mod people;
 mod sort;
 
-use std::borrow::Cow;
+use std::net::IpAddr;
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
-use crate::parse::Entity;
 use crate::parse::charset::UTF8;
-use facts::dkim;
+use crate::parse::{Entity, unfolded};
 use people::People;
-use sort::{File, Sorted, TextBody};
+use sort::Sorted;
 
-pub use facts::{Facts, Signature, Spam, Spf};
+pub use form::{FileFacts, FormEntry, ParseForm};
 
 /// The fields of a POST.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,29 +24,6 @@ pub enum Mode {
     Parsed,
     /// The whole mail in the field `email` (`send_raw`).
     Raw,
-}
-
-/// The fields of one POST, in order.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ParseForm<'a> {
-    pub entries: Vec<FormEntry<'a>>,
-}
-
-/// One field or file.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FormEntry<'a> {
-    pub name: Cow<'static, str>,
-    pub value: Cow<'a, [u8]>,
-    /// Only files have one.
-    pub file: Option<FileFacts>,
-}
-
-/// The headers of a file part.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FileFacts {
-    pub filename: String,
-    /// With its charset for text.
-    pub content_type: String,
 }
 
 /// Converts a mail to the fields of its POST.
@@ -78,7 +53,7 @@ fn parsed<'a>(raw: &'a [u8], facts: &Facts<'_>) -> ParseForm<'a> {
     } = sorted;
 
     let mut form = ParseForm { entries: vec![] };
-    form.bytes("headers", mail.header);
+    form.owned("headers", headers(mail, facts.received));
     form.text("dkim", dkim(facts.dkim));
     if !ids.is_empty() {
         form.text("content-ids", Value::Object(ids).to_string());
@@ -88,7 +63,7 @@ fn parsed<'a>(raw: &'a [u8], facts: &Facts<'_>) -> ParseForm<'a> {
     form.body("html", html, &mut charsets);
     form.text("from", people.from);
     form.body("text", text, &mut charsets);
-    form.sender(facts);
+    put_facts(&mut form, facts);
     form.text("attachments", files.len().to_string());
     form.text("subject", people.subject);
     if !files.is_empty() {
@@ -112,87 +87,114 @@ fn whole<'a>(raw: &'a [u8], facts: &Facts<'_>) -> ParseForm<'a> {
     form.text("to", people.to);
     form.maybe("cc", people.cc);
     form.text("from", people.from);
-    form.sender(facts);
+    put_facts(&mut form, facts);
     form.text("subject", people.subject);
     form.text("charsets", Value::Object(charsets).to_string());
     form.text("SPF", facts.spf.as_str().to_owned());
     form
 }
 
-impl<'a> ParseForm<'a> {
-    /// The first entry of this name.
-    pub fn get(&self, name: &str) -> Option<&[u8]> {
-        let entry = self.entries.iter().find(|entry| entry.name == name);
-        entry.map(|entry| entry.value.as_ref())
-    }
+/// The data about a mail besides its bytes.
+#[derive(Clone, Copy, Debug)]
+pub struct Facts<'a> {
+    /// The return path; empty for the null sender of bounces.
+    pub envelope_from: &'a str,
+    /// The one recipient this POST is for.
+    pub envelope_to: &'a str,
+    /// The client's address; absent for mails stored without it.
+    pub sender_ip: Option<IpAddr>,
+    /// The `Received` field of the service that took the mail, on one line; absent where the mail
+    /// has it already. It comes first in `headers`; `email` stays as received.
+    pub received: Option<&'a str>,
+    pub spf: Spf,
+    /// One per checked signature.
+    pub dkim: &'a [Signature],
+    /// Only with `spam_check`.
+    pub spam: Option<&'a Spam>,
+}
 
-    /// The value of the `Content-Type` header, and the body.
-    ///
-    /// The boundary is `xYzZY`, as receivers expect, unless the content contains it.
-    pub fn encode(&self) -> (String, Vec<u8>) {
-        encode::form(self)
-    }
+/// Result of the SPF check (RFC 7208, section 2.6).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Spf {
+    Pass,
+    Fail,
+    SoftFail,
+    Neutral,
+    #[default]
+    None,
+}
 
-    fn sender(&mut self, facts: &Facts<'_>) {
-        if let Some(ip) = facts.sender_ip {
-            self.text("sender_ip", ip.to_string());
-        }
-        if let Some(spam) = facts.spam {
-            self.text("spam_report", spam.report.clone());
-            self.text("spam_score", spam.score.to_string());
-        }
-        let envelope = json!({ "to": [facts.envelope_to], "from": facts.envelope_from });
-        self.text("envelope", envelope.to_string());
-    }
-
-    fn text(&mut self, name: &'static str, value: String) {
-        self.entries.push(FormEntry {
-            name: name.into(),
-            value: Cow::Owned(value.into_bytes()),
-            file: None,
-        });
-    }
-
-    fn maybe(&mut self, name: &'static str, value: Option<String>) {
-        if let Some(value) = value {
-            self.text(name, value);
-        }
-    }
-
-    fn bytes(&mut self, name: &'static str, value: &'a [u8]) {
-        self.entries.push(FormEntry {
-            name: name.into(),
-            value: Cow::Borrowed(value),
-            file: None,
-        });
-    }
-
-    fn body(
-        &mut self,
-        name: &'static str,
-        body: Option<TextBody<'a>>,
-        charsets: &mut Map<String, Value>,
-    ) {
-        if let Some(body) = body {
-            charsets.insert(name.to_owned(), body.charset.as_str().into());
-            self.entries.push(FormEntry {
-                name: name.into(),
-                value: body.into_bytes(),
-                file: None,
-            });
+impl Spf {
+    /// As it is sent.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Pass => "pass",
+            Self::Fail => "fail",
+            Self::SoftFail => "softfail",
+            Self::Neutral => "neutral",
+            Self::None => "none",
         }
     }
+}
 
-    fn file(&mut self, n: usize, file: File<'a>) {
-        self.entries.push(FormEntry {
-            name: format!("attachment{n}").into(),
-            value: file.bytes,
-            file: Some(FileFacts {
-                filename: file.filename,
-                content_type: file.content_type,
-            }),
-        });
+/// One DKIM signature after its check.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Signature {
+    /// The signing domain, `d=`.
+    pub domain: String,
+    pub passed: bool,
+}
+
+/// What the spam filter found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Spam {
+    /// Absent when no filter scored the mail: a score of 0 would call it ham.
+    pub score: Option<f64>,
+    /// Several lines, verbatim from the filter; or why there is no score.
+    pub report: String,
+}
+
+/// The fields of the header, one a line: `Name: value` and LF. Folds are undone, and lines that are
+/// no field are left out, because receivers split at each line end and at the first `: `.
+fn headers(mail: Entity<'_>, received: Option<&str>) -> Vec<u8> {
+    let mut text = Vec::with_capacity(mail.header.len());
+    let mut put = |name: &[u8], value: &[u8]| {
+        for piece in [name, b": ", value, b"\n"] {
+            text.extend_from_slice(piece);
+        }
+    };
+    if let Some(received) = received {
+        put(b"Received", received.as_bytes());
     }
+    let fields = mail.fields();
+    for (name, value) in fields.iter().filter(|(name, _)| !name.is_empty()) {
+        put(name, &unfolded(value));
+    }
+    text
+}
+
+/// `{@example.com : pass}`, or `none`.
+fn dkim(signatures: &[Signature]) -> String {
+    if signatures.is_empty() {
+        return "none".to_owned();
+    }
+    let results: Vec<_> = signatures
+        .iter()
+        .map(|s| format!("@{} : {}", s.domain, if s.passed { "pass" } else { "fail" }))
+        .collect();
+    format!("{{{}}}", results.join(", "))
+}
+
+fn put_facts(form: &mut ParseForm<'_>, facts: &Facts<'_>) {
+    if let Some(ip) = facts.sender_ip {
+        form.text("sender_ip", ip.to_string());
+    }
+    if let Some(spam) = facts.spam {
+        form.text("spam_report", spam.report.clone());
+        form.maybe("spam_score", spam.score.map(|score| score.to_string()));
+    }
+    let envelope = json!({ "to": [facts.envelope_to], "from": facts.envelope_from });
+    form.text("envelope", envelope.to_string());
 }
 
 #[cfg(test)]
@@ -206,6 +208,7 @@ mod tests {
             envelope_from: "",
             envelope_to: "c@d",
             sender_ip: Some([0x2001, 0xdb8, 0, 0, 0, 0, 0, 1].into()),
+            received: None,
             spf: Spf::SoftFail,
             dkim,
             spam,
@@ -227,7 +230,7 @@ mod tests {
     #[test]
     fn facts_become_fields_in_both_modes() {
         let spam = Spam {
-            score: 2.597,
+            score: Some(2.597),
             report: "Content analysis details:\n 0.0 X\n".to_owned(),
         };
         let dkim = [signature("a.example", true), signature("b.example", false)];
@@ -270,5 +273,33 @@ mod tests {
             "charsets",
             Some(r#"{"from":"UTF-8","subject":"UTF-8","text":"us-ascii","to":"UTF-8"}"#),
         );
+    }
+
+    #[test]
+    fn a_mail_that_was_not_scored_has_a_report_and_no_score() {
+        let spam = Spam {
+            score: None,
+            report: "not checked".to_owned(),
+        };
+        for mode in [Mode::Parsed, Mode::Raw] {
+            let form = form(MAIL, &facts(&[], Some(&spam)), mode);
+            check(&form, "spam_score", None);
+            check(&form, "spam_report", Some("not checked"));
+        }
+    }
+
+    #[test]
+    fn headers_are_one_unfolded_field_a_line_and_the_raw_mail_stays_as_received() {
+        let mail = b"From ann Mon\r\nReceived: from a\r\n\tby b; x\r\nFrom: a@b\nReferences:\r\n <1@a>\r\n \
+            <2@a>\r\nno field\r\nX-Tight:y\r\nX-Old : z\rz\r\n\r\nHi\n";
+        let mut facts = facts(&[], None);
+        facts.received = Some("from c by d; today");
+        let want = "Received: from c by d; today\nReceived: from a\tby b; x\nFrom: a@b\nReferences: \
+            <1@a> <2@a>\nX-Tight: y\nX-Old: zz\n";
+        let parsed = form(mail, &facts, Mode::Parsed);
+        check(&parsed, "headers", Some(want));
+        let raw = form(mail, &facts, Mode::Raw);
+        assert_eq!(raw.get("email"), Some(&mail[..]));
+        check(&raw, "headers", None);
     }
 }

@@ -4,12 +4,11 @@
 //! Anyone can send one. The caller must check that a report is about a mail of this service, by the
 //! address it came to or by the message id it returns.
 
-mod complaint;
+mod fields;
 mod human;
 mod phrases;
 mod plain;
 mod reply;
-mod status;
 
 use crate::parse::{
     Entity, HeaderFields, MultipartParts, Parameterised, WordContext, decoded, text,
@@ -18,8 +17,8 @@ use crate::read::ParsedMail;
 
 use human::Human;
 
+pub use fields::{Delivery, Recipient, ReportAction};
 pub use reply::{Reply, reply};
-pub use status::{Delivery, Recipient, ReportAction};
 
 /// The most parts of a report that are read.
 const MOST_PARTS: usize = 20;
@@ -119,7 +118,7 @@ pub fn read(raw: &[u8]) -> Option<Report> {
             report = better(report, machine(&kind.value, &body()));
         }
     }
-    let complained = || complaint::marked(&original).map(Report::Complaint);
+    let complained = || fields::marked_complaint(&original).map(Report::Complaint);
     report
         .or_else(complained)
         .map(|report| about(report, original))
@@ -148,7 +147,7 @@ pub fn bounce(raw: &[u8]) -> Option<Report> {
     let original = original.unwrap_or_default();
     let mut report = match report {
         Some(report) if !report.is_empty() => report,
-        _ => complaint::marked(&original)
+        _ => fields::marked_complaint(&original)
             .map(Report::Complaint)
             .or_else(|| human.fields().map(Report::Delivery))
             .or_else(|| plain::read(&mail, &human).map(Report::Delivery))?,
@@ -170,7 +169,7 @@ pub fn attached(raw: &[u8]) -> Option<Complaint> {
     let mut parts = mail.parts().iter();
     let part = parts.find(|part| part.parent == Some(0) && is_original(&part.media_type))?;
     Some(Complaint {
-        feedback_type: complaint::ABUSE.to_owned(),
+        feedback_type: fields::ABUSE.to_owned(),
         original: Original::of_mail(&part.bytes()),
         ..Complaint::default()
     })
@@ -198,8 +197,8 @@ fn is_original(media_type: &str) -> bool {
 
 fn machine(media_type: &str, body: &[u8]) -> Report {
     match media_type {
-        "message/feedback-report" => Report::Complaint(complaint::read(body)),
-        _ => Report::Delivery(status::read(body)),
+        "message/feedback-report" => Report::Complaint(fields::complaint(body)),
+        _ => Report::Delivery(fields::delivery(body)),
     }
 }
 

@@ -127,6 +127,7 @@ fn peak(case: &Case, mode: Mode) -> usize {
         envelope_from: "",
         envelope_to: "inbox@parse.example",
         sender_ip: None,
+        received: None,
         spf: Spf::None,
         dkim: &[],
         spam: None,

@@ -15,6 +15,7 @@ fn any_mail_becomes_a_form() {
                 envelope_from: "a@b.example",
                 envelope_to: "c@d.example",
                 sender_ip: None,
+                received: None,
                 spf: Spf::None,
                 dkim: &[],
                 spam: None,

@@ -1,16 +1,14 @@
 //! The part of a bounce that is written for people: the text before the returned mail, the lines of
 //! it that quote the refusing server, and the fields of a report that stand in it.
 
-mod html;
 mod lines;
 
-use super::status::{self, Delivery};
+use super::fields::{self, Delivery};
 use super::{is_original, phrases, reply};
 use crate::parse::charset;
 use crate::read::{Disposition, MailPart, ParsedMail};
 
-use html::without_tags;
-use lines::{WIDE, closed, is_mark, is_recipient, is_result, joined, recipient};
+use lines::{WIDE, closed, is_mark, is_recipient, is_result, joined, recipient, without_tags};
 
 /// How much of the text is read, in bytes. The reason stands before the returned mail.
 const LONGEST: usize = 1 << 16;
@@ -93,7 +91,7 @@ impl Human {
         let mut at = 0;
         for line in self.text.split_inclusive('\n') {
             if is_field(line) {
-                let delivery = status::read(self.text.get(at..)?.as_bytes());
+                let delivery = fields::delivery(self.text.get(at..)?.as_bytes());
                 return (!delivery.recipients.is_empty()).then_some(delivery);
             }
             at += line.len();

@@ -3,8 +3,8 @@
 //! There is no standard. What calls itself a bounce is one, if its text or its sender agrees; what
 //! calls itself an automatic reply first (RFC 3834, section 3.1.5: the subject begins so) is none.
 
+use super::fields::{self, Delivery, Recipient, ReportAction};
 use super::human::Human;
-use super::status::{self, Delivery, Recipient, ReportAction};
 use super::{phrases, reply};
 use crate::read::ParsedMail;
 
@@ -37,7 +37,7 @@ pub(super) fn read(mail: &ParsedMail<'_>, human: &Human) -> Option<Delivery> {
     let first = failed.as_deref().and_then(|all| all.split(',').next());
     let recipient = Recipient {
         address: first
-            .map(status::address)
+            .map(fields::address)
             .or_else(|| human.recipient())
             .unwrap_or_default(),
         original: None,

@@ -6,8 +6,8 @@ use encodify::qp;
 
 use super::Flaw;
 use super::clean::{fields, put_field};
-use super::leaves::{Leaf, Leaves};
 use super::write::{WRITTEN, is_one_of};
+use super::{Leaf, Leaves};
 use crate::outgoing::wrap;
 use crate::parse::{Entity, Parameterised, decoded};
 

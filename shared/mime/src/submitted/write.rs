@@ -7,8 +7,8 @@ use base64::prelude::BASE64_STANDARD;
 use posthaste_model::Content;
 
 use super::clean::{fields, put_field};
-use super::leaves::{Leaf, Leaves};
 use super::{Changes, HTML, PLAIN};
+use super::{Leaf, Leaves};
 use crate::media_type::MediaType;
 use crate::outgoing::{addresses, unstructured, wrap, write_text, write_type};
 use crate::parse::{Entity, unfolded};

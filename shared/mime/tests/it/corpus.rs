@@ -39,6 +39,7 @@ pub(crate) fn facts(dkim: &[Signature]) -> Facts<'_> {
         envelope_from: "bounce@example.com",
         envelope_to: "inbox@parse.example",
         sender_ip: Some([192, 0, 2, 1].into()),
+        received: None,
         spf: Spf::Pass,
         dkim,
         spam: None,

@@ -1,8 +1,11 @@
-//! A form as `multipart/form-data` (RFC 7578).
+//! The form of a POST, and its bytes as `multipart/form-data` (RFC 7578).
+
+use std::borrow::Cow;
 
 use memchr::memmem;
+use serde_json::{Map, Value};
 
-use super::ParseForm;
+use super::sort::{File, TextBody};
 
 /// The usual boundary of SendGrid's posts (API facts, section 4).
 const USUAL: &str = "xYzZY";
@@ -10,7 +13,98 @@ const USUAL: &str = "xYzZY";
 /// Digits that distinguish another boundary from the usual one.
 const DIGITS: usize = 8;
 
-pub(super) fn form(form: &ParseForm<'_>) -> (String, Vec<u8>) {
+/// The fields of one POST, in order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ParseForm<'a> {
+    pub entries: Vec<FormEntry<'a>>,
+}
+
+/// One field or file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FormEntry<'a> {
+    pub name: Cow<'static, str>,
+    pub value: Cow<'a, [u8]>,
+    /// Only files have one.
+    pub file: Option<FileFacts>,
+}
+
+/// The headers of a file part.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileFacts {
+    pub filename: String,
+    /// With its charset for text.
+    pub content_type: String,
+}
+
+impl<'a> ParseForm<'a> {
+    /// The first entry of this name.
+    pub fn get(&self, name: &str) -> Option<&[u8]> {
+        let entry = self.entries.iter().find(|entry| entry.name == name);
+        entry.map(|entry| entry.value.as_ref())
+    }
+
+    /// The value of the `Content-Type` header, and the body.
+    ///
+    /// The boundary is `xYzZY`, as receivers expect, unless the content contains it.
+    pub fn encode(&self) -> (String, Vec<u8>) {
+        encode(self)
+    }
+
+    pub(super) fn text(&mut self, name: &'static str, value: String) {
+        self.owned(name, value.into_bytes());
+    }
+
+    pub(super) fn owned(&mut self, name: &'static str, value: Vec<u8>) {
+        self.entries.push(FormEntry {
+            name: name.into(),
+            value: Cow::Owned(value),
+            file: None,
+        });
+    }
+
+    pub(super) fn maybe(&mut self, name: &'static str, value: Option<String>) {
+        if let Some(value) = value {
+            self.text(name, value);
+        }
+    }
+
+    pub(super) fn bytes(&mut self, name: &'static str, value: &'a [u8]) {
+        self.entries.push(FormEntry {
+            name: name.into(),
+            value: Cow::Borrowed(value),
+            file: None,
+        });
+    }
+
+    pub(super) fn body(
+        &mut self,
+        name: &'static str,
+        body: Option<TextBody<'a>>,
+        charsets: &mut Map<String, Value>,
+    ) {
+        if let Some(body) = body {
+            charsets.insert(name.to_owned(), body.charset.as_str().into());
+            self.entries.push(FormEntry {
+                name: name.into(),
+                value: body.into_bytes(),
+                file: None,
+            });
+        }
+    }
+
+    pub(super) fn file(&mut self, n: usize, file: File<'a>) {
+        self.entries.push(FormEntry {
+            name: format!("attachment{n}").into(),
+            value: file.bytes,
+            file: Some(FileFacts {
+                filename: file.filename,
+                content_type: file.content_type,
+            }),
+        });
+    }
+}
+
+fn encode(form: &ParseForm<'_>) -> (String, Vec<u8>) {
     let boundary = boundary(form);
     let overhead = |filename: usize| 160 + boundary.len() + filename;
     let size: usize = form
@@ -84,7 +178,6 @@ fn boundary(form: &ParseForm<'_>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{FileFacts, FormEntry};
     use super::*;
 
     fn with(value: &[u8]) -> ParseForm<'_> {

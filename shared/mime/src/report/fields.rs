@@ -1,6 +1,7 @@
-//! The machine-readable part of a delivery report (RFC 3464, section 2).
+//! The machine-readable parts of reports: of a delivery (RFC 3464, section 2), and of a complaint
+//! (RFC 5965, section 3), or the mark of the service that reports it.
 
-use super::{MOST, Original};
+use super::{Complaint, MOST, Original};
 use crate::parse::{HeaderFields, WordContext, text};
 
 /// A delivery report.
@@ -81,7 +82,7 @@ impl ReportAction {
 
 /// Parses the groups of fields: the first is about the report, each other about one recipient. Some
 /// servers omit the empty line between them.
-pub(super) fn read(body: &[u8]) -> Delivery {
+pub(super) fn delivery(body: &[u8]) -> Delivery {
     let mut delivery = Delivery::default();
     for group in groups(body).take(MOST + 1) {
         let [
@@ -186,4 +187,47 @@ fn status(text: &str) -> Option<String> {
     let numbers: Vec<_> = word.split('.').collect();
     let number = |n: &&str| (1..=3).contains(&n.len()) && n.bytes().all(|b| b.is_ascii_digit());
     (numbers.len() == 3 && numbers.iter().all(number)).then(|| word.to_owned())
+}
+
+/// The feedback type of a complaint that states none.
+pub(super) const ABUSE: &str = "abuse";
+
+/// The field that Outlook.com's Junk Mail Reporting Program adds to the mail it returns: its reports
+/// are a `multipart/mixed` with that mail and nothing else.
+const MARK: &str = "X-HmXmrOriginalRecipient";
+
+/// Parses the fields of an abuse report.
+pub(super) fn complaint(body: &[u8]) -> Complaint {
+    let fields = HeaderFields::new(body);
+    let one = |value: &[u8]| text(value, WordContext::Text, "");
+    let [kind, from, ip, agent] = fields.pick([
+        "Feedback-Type",
+        "Original-Mail-From",
+        "Source-IP",
+        "User-Agent",
+    ]);
+    Complaint {
+        feedback_type: kind.map(one).unwrap_or_default().to_lowercase(),
+        recipients: fields
+            .iter()
+            .filter(|(name, _)| name.eq_ignore_ascii_case(b"Original-Rcpt-To"))
+            .take(MOST)
+            .map(|(_, value)| address(&one(value)))
+            .collect(),
+        mail_from: from.map(|from| address(&one(from))),
+        source_ip: ip.map(one),
+        user_agent: agent.map(one),
+        original: Original::default(),
+    }
+}
+
+/// The complaint about a returned mail with the mark of a reporting service.
+pub(super) fn marked_complaint(original: &Original) -> Option<Complaint> {
+    let recipient = original.header(MARK)?;
+    Some(Complaint {
+        feedback_type: ABUSE.to_owned(),
+        recipients: vec![address(recipient)],
+        source_ip: original.header("X-Reporter-IP").map(str::to_owned),
+        ..Complaint::default()
+    })
 }
