@@ -4,8 +4,7 @@ use aws_sdk_eventbridge::Client;
 use aws_sdk_eventbridge::types::PutEventsRequestEntry;
 use posthaste_model::AccountId;
 
-use crate::QueueError;
-use crate::lazy_client::{LazyClient, lazy_client};
+use crate::client::{LazyClient, QueueError, lazy_client};
 
 /// One notice.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,4 +1,5 @@
-//! Jobs of the inbound queue: one received mail for one recipient.
+//! Jobs about received mail, whose bytes are in `blob`: on the inbound queue one mail for one
+//! recipient, and on the feedback queue a mail to the bounce domain.
 
 use std::net::IpAddr;
 
@@ -32,6 +33,10 @@ pub struct Inbound {
     /// The client's HELO name.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub hello: String,
+    /// The value of the `Received` field that this service adds to the mail's header; absent where
+    /// the mail has the field of the server that received it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace: Option<String>,
     /// When the mail was received, or queued again.
     pub received: Timestamp,
     /// Number of the attempt, from 0.
@@ -53,6 +58,9 @@ pub struct Judged {
     pub dkim: Vec<(String, bool)>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spam: Option<Scored>,
+    /// Why there is no score, although one was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unscored: Option<String>,
 }
 
 /// A spam filter's result.
@@ -71,6 +79,41 @@ impl Inbound {
     ///
     /// # Errors
     /// When a score is not a number.
+    pub fn to_text(&self) -> Result<String, JobError> {
+        Ok(serde_json::to_string(self)?)
+    }
+
+    /// Reads a job.
+    ///
+    /// # Errors
+    /// When it is not one, or of a form newer than this release.
+    pub fn from_text(text: &str) -> Result<Self, JobError> {
+        let job: Self = serde_json::from_str(text)?;
+        match job.v {
+            0 | 1 => Ok(job),
+            newer => Err(JobError::TooNew(newer)),
+        }
+    }
+}
+
+/// A mail about mails. Its bytes are stored in `blob`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BounceMail {
+    /// Form of this record; 1.
+    pub v: u8,
+    /// Name of the raw mail in `blob`.
+    pub blob: String,
+    /// The return path; empty for the null sender.
+    #[serde(default)]
+    pub from: String,
+    pub to: Vec<String>,
+}
+
+impl BounceMail {
+    /// The job as queue text.
+    ///
+    /// # Errors
+    /// Never for texts.
     pub fn to_text(&self) -> Result<String, JobError> {
         Ok(serde_json::to_string(self)?)
     }
@@ -107,6 +150,17 @@ mod tests {
         let newer = FIRST.replacen('{', "{\"v\":2,", 1);
         for bad in ["", "{}", "[]", newer.as_str()] {
             assert!(Inbound::from_text(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_job_that_was_written_is_read_back_and_a_newer_one_is_not() {
+        let first = r#"{"v":1,"blob":"bounces/x","to":["b-1@bounce.example"]}"#;
+        let job = BounceMail::from_text(first).unwrap();
+        assert_eq!((job.from.as_str(), job.blob.as_str()), ("", "bounces/x"));
+        assert_eq!(BounceMail::from_text(&job.to_text().unwrap()).unwrap(), job);
+        for bad in ["", "{}", r#"{"v":2,"blob":"x","to":[]}"#] {
+            assert!(BounceMail::from_text(bad).is_err(), "{bad}");
         }
     }
 }

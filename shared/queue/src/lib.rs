@@ -4,29 +4,30 @@
 //! There are two backends: SQS in the cloud, and a durable local engine that `infra/local` runs,
 //! which hands workers real SQS events.
 
+mod account;
 mod batch;
-mod bounce_mail;
 mod bus;
-mod dead_jobs;
+mod client;
 mod event_batch;
 mod inbound;
 mod job;
-mod lazy_client;
 mod local;
 mod queue;
 mod requeue;
+mod sns;
 mod webhook_retry;
 
+pub use account::account_of;
 pub use batch::{BatchResult, Disposition, each, gather};
-pub use bounce_mail::BounceMail;
 pub use bus::{Bus, BusEvent};
-pub use dead_jobs::{DeadJob, DeadJobs};
+pub use client::QueueError;
 pub use event_batch::EventBatch;
-pub use inbound::{Inbound, Judged, Scored};
+pub use inbound::{BounceMail, Inbound, Judged, Scored};
 pub use job::{Job, JobBody, JobError, LARGEST_INLINE, Packed, Packing, unpack};
-pub use local::{EngineCommand, Local, ReceivedMessage};
-pub use queue::{LONGEST_DELAY, Queue, QueueError};
+pub use local::{DeadJob, DeadJobs, EngineCommand, Local, ReceivedMessage};
+pub use queue::{LONGEST_DELAY, Queue};
 pub use requeue::{RETURNS, SUSPECT, handle_sqs, is_repeat};
+pub use sns::SnsContent;
 pub use webhook_retry::{Retry, WebhookRetry};
 
 pub use aws_lambda_events::event::sqs::{BatchItemFailure, SqsBatchResponse, SqsEvent, SqsMessage};

@@ -1,16 +1,18 @@
-//! The handle of the durable local queues. The engine itself runs in `infra/local`; the messages
-//! between them are defined here, so that no function links a database it does not use.
+//! The handles of the durable local queues and of their dead letters. The engine itself runs in
+//! `infra/local`; the messages between them are defined here, so that no function links a database it
+//! does not use.
 
 use std::time::Duration;
 
+use posthaste_model::Millis;
 use tokio::sync::{mpsc, oneshot};
 
-use crate::{DeadJob, QueueError};
+use crate::client::QueueError;
 
 type Done<T> = oneshot::Sender<Result<T, String>>;
 
 /// Sends a request to the engine and waits for its answer.
-pub(crate) async fn ask<T>(
+async fn ask<T>(
     engine: &mpsc::UnboundedSender<EngineCommand>,
     make: impl FnOnce(Done<T>) -> EngineCommand,
 ) -> Result<T, QueueError> {
@@ -167,5 +169,45 @@ impl Local {
             done,
         };
         ask(&self.engine, make).await
+    }
+}
+
+/// A job that is not handed out any more until it is replayed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DeadJob {
+    /// The id of the message it was.
+    pub id: i64,
+    /// The queue it came from, and is replayed to.
+    pub queue: String,
+    /// When it became a dead letter.
+    pub at: Millis,
+    /// How often it was handed out.
+    pub receives: u32,
+    /// How often the process died while a worker had it.
+    pub deaths: u32,
+    /// Size of its body in bytes.
+    pub bytes: u64,
+}
+
+/// The dead letters of an engine: jobs that were handed out too often, or that ended the process. On
+/// AWS they have queues of their own, which `aws sqs start-message-move-task` redrives.
+#[derive(Clone, Debug)]
+pub struct DeadJobs(mpsc::UnboundedSender<EngineCommand>);
+
+impl DeadJobs {
+    /// Those of this engine.
+    pub fn new(engine: mpsc::UnboundedSender<EngineCommand>) -> Self {
+        Self(engine)
+    }
+
+    /// All of them, oldest first.
+    pub async fn list(&self) -> Result<Vec<DeadJob>, QueueError> {
+        ask(&self.0, |done| EngineCommand::ListDead { done }).await
+    }
+
+    /// Puts these back on their queues, with their counts reset, and returns how many there were;
+    /// durable once this returns.
+    pub async fn replay(&self, ids: Vec<i64>) -> Result<usize, QueueError> {
+        ask(&self.0, |done| EngineCommand::Replay { ids, done }).await
     }
 }

@@ -3,12 +3,11 @@
 use std::time::Duration;
 
 use aws_sdk_sqs::Client;
-use aws_sdk_sqs::error::{ProvideErrorMetadata, SdkError};
 use aws_sdk_sqs::types::SendMessageBatchRequestEntry;
-use posthaste_model::causes;
 
-use crate::Local;
-use crate::lazy_client::{LazyClient, lazy_client};
+use crate::account::account_of;
+use crate::client::{LazyClient, QueueError, lazy_client};
+use crate::local::Local;
 
 /// SQS delays a message by at most fifteen minutes; work that waits longer is a due row.
 pub const LONGEST_DELAY: Duration = Duration::from_secs(900);
@@ -16,25 +15,6 @@ pub const LONGEST_DELAY: Duration = Duration::from_secs(900);
 /// SQS takes this many messages, and this many bytes of bodies, in one call.
 pub(crate) const BATCH: usize = 10;
 pub(crate) const BATCH_BYTES: usize = 256 * 1024;
-
-/// The queue did not accept the message. The same call may succeed later.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the queue cannot be reached: {0}")]
-pub struct QueueError(pub String);
-
-impl QueueError {
-    /// What AWS answered, or why it did not.
-    pub(crate) fn from_sdk<E, R>(error: SdkError<E, R>) -> Self
-    where
-        E: ProvideErrorMetadata + std::error::Error + 'static,
-        R: std::fmt::Debug + 'static,
-    {
-        Self(match (error.code(), error.message()) {
-            (Some(code), Some(message)) => format!("{code}: {message}"),
-            _ => causes(&error),
-        })
-    }
-}
 
 /// One queue, to send to.
 #[derive(Clone, Debug)]
@@ -80,6 +60,7 @@ impl Queue {
             QueueKind::Local(local) => local.send(vec![(body, delay)]).await,
             QueueKind::Sqs { client, url } => {
                 let send = client.send_message().queue_url(url);
+                let send = send.set_message_group_id(group(&body));
                 let send = send.message_body(for_sqs(body));
                 let send = send.delay_seconds(seconds(delay)).send().await;
                 send.map(drop).map_err(QueueError::from_sdk)
@@ -101,6 +82,11 @@ impl Queue {
             }
         }
     }
+}
+
+/// The `MessageGroupId` of a message.
+pub(crate) fn group(body: &str) -> Option<String> {
+    account_of(body).map(|account| account.as_str().to_owned())
 }
 
 fn seconds(delay: Duration) -> i32 {
@@ -154,6 +140,7 @@ async fn send_chunk(
     for (i, (body, delay)) in chunk.into_iter().enumerate() {
         let entry = SendMessageBatchRequestEntry::builder()
             .id(i.to_string())
+            .set_message_group_id(group(&body))
             .message_body(for_sqs(body))
             .delay_seconds(seconds(delay))
             .build()

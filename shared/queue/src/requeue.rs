@@ -30,7 +30,7 @@ use aws_sdk_sqs::types::{
 use futures_util::future::join_all;
 use posthaste_model::Entropy;
 
-use crate::queue::{BATCH, chunks};
+use crate::queue::{BATCH, chunks, group};
 use crate::{BatchResult, LONGEST_DELAY, Queue, QueueError};
 
 /// The attribute of a message that counts how often its job was sent anew.
@@ -155,11 +155,14 @@ impl Anew<'_> {
             value.data_type(kind).build()
         };
         let attributes = &self.record.attributes;
+        let body = self.record.body.as_deref().unwrap_or_default();
+        // A message of a release before has none.
+        let kept = attributes.get("MessageGroupId").cloned();
         let mut entry = SendMessageBatchRequestEntry::builder()
             .id(position.to_string())
-            .message_body(self.record.body.clone().unwrap_or_default())
+            .message_body(body)
             .delay_seconds(i32::try_from(self.delay).unwrap_or(0))
-            .set_message_group_id(attributes.get("MessageGroupId").cloned())
+            .set_message_group_id(kept.or_else(|| group(body)))
             .message_attributes(RETURNS, text("Number", self.returns.to_string())?);
         if self.suspect {
             entry = entry.message_attributes(SUSPECT, text("Number", 1.to_string())?);

@@ -1,227 +1,17 @@
-//! Against a minimal SQS queue: it hides and delays messages, counts receives, and moves dead
-//! letters by the template's count.
+//! Against a minimal SQS queue.
 
-use crate::queue::BATCH_BYTES;
-use std::panic::AssertUnwindSafe;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::Mutex;
+use std::time::Duration;
 
-use aws_config::{BehaviorVersion, Region, SdkConfig};
-use aws_credential_types::Credentials;
-use aws_credential_types::provider::SharedCredentialsProvider;
-use aws_lambda_events::event::sqs::SqsMessageAttribute;
-use axum::extract::State;
-use axum::http::{HeaderMap, StatusCode};
-use axum::response::{IntoResponse as _, Response};
-use axum::{Router, body::Bytes, routing::post};
-use futures_util::FutureExt as _;
+use posthaste_model::AccountId;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::{Disposition, each};
+use crate::Disposition;
+use crate::queue::BATCH_BYTES;
 
-/// As in the template.
-const MOST_RECEIVES: u32 = 5;
-/// Seconds; as in the template for mail.
-const VISIBILITY: u64 = 1800;
-const BATCH_SIZE: usize = 10;
-
-struct Message {
-    id: String,
-    sent: Value,
-    receives: u32,
-    visible: u64,
-}
-
-#[derive(Default)]
-struct Books {
-    now: u64,
-    made: usize,
-    messages: Vec<Message>,
-    dead: Vec<String>,
-    /// The delay of each message that was sent.
-    delays: Vec<u64>,
-    /// Bodies that are refused one by one.
-    refused: Vec<String>,
-    is_down: bool,
-}
-
-#[derive(Clone)]
-struct Sqs {
-    books: Arc<Mutex<Books>>,
-    queue: Queue,
-    entropy: Entropy,
-}
-
-impl Sqs {
-    async fn start(bodies: &[&str]) -> Self {
-        let books = Arc::<Mutex<Books>>::default();
-        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let endpoint = format!("http://{}", listener.local_addr().unwrap());
-        let router = Router::new().route("/", post(answer));
-        let router = router.with_state(Arc::clone(&books));
-        tokio::spawn(async move { axum::serve(listener, router).await });
-        let credentials = Credentials::new("id", "secret", None, None, "test");
-        let config = SdkConfig::builder()
-            .behavior_version(BehaviorVersion::latest())
-            .region(Region::new("us-east-1"))
-            .credentials_provider(SharedCredentialsProvider::new(credentials))
-            .endpoint_url(&endpoint)
-            .build();
-        for body in bodies {
-            let entry = json!({"MessageBody": body});
-            books.lock().unwrap().take(&entry);
-        }
-        Self {
-            books,
-            queue: Queue::sqs(&config, &format!("{endpoint}/000000000000/send")),
-            entropy: Entropy::counting(),
-        }
-    }
-
-    fn books(&self) -> MutexGuard<'_, Books> {
-        self.books.lock().unwrap()
-    }
-
-    /// Simulates Lambda at the next moment at which there is something to receive: a batch for the
-    /// worker, and its answer. A worker that dies gives none.
-    async fn invoke(&self, work: impl Fn(&str) -> Disposition + Sync) {
-        let event = self.books().receive();
-        let handle = async |event: &SqsEvent| {
-            each(event, 10, |record| {
-                let body = record.body.clone().unwrap_or_default();
-                let work = &work;
-                async move { work(&body) }
-            })
-            .await
-        };
-        self.hand_over(event, handle).await;
-    }
-
-    async fn hand_over(&self, event: SqsEvent, handle: impl AsyncFn(&SqsEvent) -> BatchResult) {
-        let received: Vec<String> = event.records.iter().map(id).collect();
-        let queues = [&self.queue];
-        let run = handle_sqs(&queues, event, &self.entropy, handle);
-        let Ok(answer) = AssertUnwindSafe(run).catch_unwind().await else {
-            return;
-        };
-        let failures = answer.batch_item_failures.into_iter();
-        let stay: Vec<String> = failures.map(|failure| failure.item_identifier).collect();
-        assert!(stay.iter().all(|id| received.contains(id)), "{stay:?}");
-        let gone = |m: &Message| received.contains(&m.id) && !stay.contains(&m.id);
-        self.books().messages.retain(|message| !gone(message));
-    }
-
-    /// Bodies on the queue, in order.
-    fn waiting(&self) -> Vec<String> {
-        let books = self.books();
-        let mut bodies: Vec<_> = books.messages.iter().map(Message::body).collect();
-        bodies.sort();
-        bodies
-    }
-}
-
-impl Message {
-    fn body(&self) -> String {
-        let body = self.sent["MessageBody"].as_str();
-        body.unwrap_or_default().to_owned()
-    }
-}
-
-impl Books {
-    fn take(&mut self, entry: &Value) {
-        let delay = entry["DelaySeconds"].as_u64().unwrap_or(0);
-        assert!(delay <= 900, "SQS refuses {delay}");
-        self.made += 1;
-        self.delays.push(delay);
-        self.messages.push(Message {
-            id: format!("message-{}", self.made),
-            sent: entry.clone(),
-            receives: 0,
-            visible: self.now + delay,
-        });
-    }
-
-    fn receive(&mut self) -> SqsEvent {
-        let mut event = SqsEvent::default();
-        while event.records.is_empty() && !self.messages.is_empty() {
-            let soonest = self.messages.iter().map(|m| m.visible).min().unwrap();
-            self.now = self.now.max(soonest);
-            let (now, dead) = (self.now, &mut self.dead);
-            self.messages.retain_mut(|message| {
-                if message.visible > now || event.records.len() == BATCH_SIZE {
-                    return true;
-                }
-                message.receives += 1;
-                message.visible = now + VISIBILITY;
-                let lives = message.receives <= MOST_RECEIVES;
-                match lives {
-                    true => event.records.push(record(message)),
-                    false => dead.push(message.body()),
-                }
-                lives
-            });
-        }
-        event
-    }
-}
-
-fn record(message: &Message) -> SqsMessage {
-    let mut record = SqsMessage::default();
-    record.message_id = Some(message.id.clone());
-    record.receipt_handle = Some(message.id.clone());
-    record.body = Some(message.body());
-    record.event_source_arn = Some("arn:aws:sqs:us-east-1:000000000000:send".to_owned());
-    let count = message.receives.to_string();
-    let mut attribute = |name: &str, value: String| {
-        record.attributes.insert(name.to_owned(), value);
-    };
-    attribute("ApproximateReceiveCount", count);
-    let trace = &message.sent["MessageSystemAttributes"]["AWSTraceHeader"]["StringValue"];
-    if let Some(trace) = trace.as_str() {
-        attribute("AWSTraceHeader", trace.to_owned());
-    }
-    if let Some(group) = message.sent["MessageGroupId"].as_str() {
-        attribute("MessageGroupId", group.to_owned());
-    }
-    let sent = message.sent["MessageAttributes"].as_object();
-    for (name, value) in sent.into_iter().flatten() {
-        assert_eq!(value["DataType"], "Number");
-        let mut attribute = SqsMessageAttribute::default();
-        attribute.string_value = value["StringValue"].as_str().map(str::to_owned);
-        record.message_attributes.insert(name.clone(), attribute);
-    }
-    record
-}
-
-async fn answer(State(books): State<Arc<Mutex<Books>>>, head: HeaderMap, body: Bytes) -> Response {
-    let mut books = books.lock().unwrap();
-    let ask: Value = serde_json::from_slice(&body).unwrap();
-    if books.is_down {
-        let error = json!({"__type": "com.amazonaws.sqs#QueueDoesNotExist"});
-        return (StatusCode::BAD_REQUEST, error.to_string()).into_response();
-    }
-    let entries = ask["Entries"].as_array().unwrap();
-    assert!(entries.len() <= 10, "SQS refuses {}", entries.len());
-    let (mut successful, mut failed) = (Vec::new(), Vec::new());
-    for entry in entries {
-        let ok = json!({"Id": entry["Id"], "MessageId": "m", "MD5OfMessageBody": ""});
-        if head["x-amz-target"] == "AmazonSQS.DeleteMessageBatch" {
-            books.messages.retain(|m| m.id != entry["ReceiptHandle"]);
-            successful.push(ok);
-        } else if books
-            .refused
-            .iter()
-            .any(|body| entry["MessageBody"] == **body)
-        {
-            failed.push(json!({"Id": entry["Id"], "Code": "Throttled", "SenderFault": false}));
-        } else {
-            books.take(entry);
-            successful.push(ok);
-        }
-    }
-    let answer = json!({"Successful": successful, "Failed": failed});
-    answer.to_string().into_response()
-}
+mod sqs;
+use sqs::{Message, Sqs, VISIBILITY, record};
 
 #[test]
 fn a_job_waits_ten_seconds_then_twice_as_long_up_to_a_quarter_of_an_hour() {
@@ -360,6 +150,34 @@ async fn a_job_keeps_its_trace_and_its_group() {
     assert_eq!(attributes["MessageGroupId"], "account");
     assert_eq!(attributes["ApproximateReceiveCount"], "1");
     assert!(is_repeat(&event.records[0]));
+}
+
+#[tokio::test]
+async fn the_account_of_a_message_is_its_group_from_the_first_send_on() {
+    let account = AccountId::from_bytes([1; 10]);
+    let mail = format!(r#"{{"account":"{account}","body":{{"blob":"b"}}}}"#);
+    let sqs = Sqs::start(&[]).await;
+    let none = r#"{"blob":"b"}"#.to_owned();
+    let messages = [mail.clone(), none].map(|body| (body, Duration::ZERO));
+    sqs.queue.send_all(messages.to_vec()).await.unwrap();
+    sqs.queue.send(mail.clone(), Duration::ZERO).await.unwrap();
+    // A message of a release before.
+    sqs.books().take(&json!({"MessageBody": mail}));
+    let groups = || {
+        let books = sqs.books();
+        let groups = books
+            .messages
+            .iter()
+            .map(|message| message.sent["MessageGroupId"].clone());
+        groups.collect::<Vec<_>>()
+    };
+    let named = json!(account.as_str());
+    assert_eq!(
+        groups(),
+        [named.clone(), Value::Null, named.clone(), Value::Null]
+    );
+    sqs.invoke(|_| Disposition::Retry).await;
+    assert_eq!(groups(), [named.clone(), Value::Null, named.clone(), named]);
 }
 
 #[test]
