@@ -14,6 +14,7 @@ use serde::Deserialize;
 use url::Url;
 use url::form_urlencoded::byte_serialize;
 
+use crate::outcome::TokenProblem;
 use crate::{Post, PostOutcome, WebhookClient};
 
 /// How long a token without a stated lifetime is cached, in seconds.
@@ -38,22 +39,6 @@ impl fmt::Debug for Credentials {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Credentials({})", self.client_id)
     }
-}
-
-/// Why the token URL returned no token.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum TokenProblem {
-    #[error("the token URL answered {}", .0.as_u16())]
-    Status(StatusCode),
-    /// What is missing from or wrong in the answer.
-    #[error("the token URL's answer {0}")]
-    Answer(&'static str),
-    /// No answer in time: each further request waits again.
-    #[error("the token URL could not be asked: no answer in time")]
-    TimedOut,
-    /// The request got no answer; the text of its outcome.
-    #[error("the token URL could not be asked: {0}")]
-    Unanswered(String),
 }
 
 /// The tokens of one process, one per webhook.

@@ -7,7 +7,7 @@ use bytes::Bytes;
 use http::StatusCode;
 use posthaste_model::Timestamp;
 
-use crate::{Refusal, TokenProblem};
+use crate::Refusal;
 
 /// When the receiver requests a retry (RFC 9110, section 10.2.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,6 +56,22 @@ pub struct HttpAnswer {
     /// The beginning of the body as it came: nothing is decompressed.
     pub body_head: Bytes,
     pub took_ms: u64,
+}
+
+/// Why the token URL returned no token.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum TokenProblem {
+    #[error("the token URL answered {}", .0.as_u16())]
+    Status(StatusCode),
+    /// What is missing from or wrong in the answer.
+    #[error("the token URL's answer {0}")]
+    Answer(&'static str),
+    /// No answer in time: each further request waits again.
+    #[error("the token URL could not be asked: no answer in time")]
+    TimedOut,
+    /// The request got no answer; the text of its outcome.
+    #[error("the token URL could not be asked: {0}")]
+    Unanswered(String),
 }
 
 /// The result of one POST. The text describes it in one line, without address or secret.

@@ -1,7 +1,5 @@
 //! Tokens: fetched once, kept, renewed, and missed.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
@@ -13,7 +11,7 @@ use posthaste_webhook::{
     Config, Credentials, Guard, Post, PostOutcome, TokenProblem, Tokens, WebhookClient, check_url,
 };
 
-const SOON: Duration = Duration::from_secs(5);
+use crate::SOON;
 
 struct Stage {
     tokens: Tokens,

@@ -1,55 +1,17 @@
-//! The client against a receiver that behaves, misbehaves, and hides behind names.
+//! Posts to a receiver that behaves and misbehaves.
 
-#![expect(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    reason = "a test fails by panicking"
-)]
-
-use std::io;
-use std::net::IpAddr;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use http::header::{AUTHORIZATION, CONTENT_TYPE};
-use http::{HeaderMap, HeaderValue, Method};
+use http::{HeaderValue, Method};
 use posthaste_model::Timestamp;
 use posthaste_testkit::{Receiver, Reply};
 use posthaste_webhook::{
-    Config, Guard, Names, Post, PostOutcome, RequestStage, RetryAfter, WebhookClient, Why,
-    check_url,
+    Config, KeyPair, PostOutcome, RequestStage, RetryAfter, WebhookClient, batch,
 };
-use tokio::io::AsyncWriteExt as _;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
-const SOON: Duration = Duration::from_secs(5);
-
-fn loopback() -> Config {
-    Config {
-        guard: Guard::with_loopback(),
-        ..Config::default()
-    }
-}
-
-fn impatient() -> Config {
-    Config {
-        total: Duration::from_millis(200),
-        body: Duration::from_millis(100),
-        ..loopback()
-    }
-}
-
-fn post(url: &str) -> Post {
-    Post {
-        url: check_url(url, &Guard::with_loopback()).unwrap(),
-        headers: HeaderMap::new(),
-        body: "[{}]\r\n".into(),
-    }
-}
-
-fn status(outcome: &PostOutcome) -> u16 {
-    outcome.status().map_or(0, |status| status.as_u16())
-}
+use crate::{SOON, impatient, loopback, post, status};
 
 #[tokio::test]
 async fn a_post_arrives_as_it_was_handed_in() {
@@ -287,106 +249,6 @@ async fn posts_to_one_receiver_share_a_connection() {
 }
 
 #[tokio::test]
-async fn an_address_in_the_url_is_judged_on_every_attempt() {
-    let receiver = Receiver::start().await.unwrap();
-    let client = WebhookClient::open(Config::default()).unwrap();
-    let port = receiver.address().port();
-    for host in [
-        "127.0.0.1",
-        "[::ffff:7f00:1]",
-        "localhost",
-        "2130706433",
-        "0x7f.1",
-    ] {
-        let url = format!("http://{host}:{port}/").parse().unwrap();
-        let sent = Post {
-            url,
-            ..post(&receiver.url())
-        };
-        let outcome = client.post(sent).await;
-        let PostOutcome::Refused(refusal) = outcome else {
-            panic!("{host}: {outcome:?}");
-        };
-        assert_eq!(refusal.why, Why::Loopback, "{host}");
-    }
-    assert_eq!(receiver.posts().len(), 0);
-}
-
-/// Answers the n-th look-up with the n-th list, then with the last.
-fn changing(answers: &'static [&'static [&'static str]]) -> (Names, Arc<AtomicUsize>) {
-    let asked = Arc::new(AtomicUsize::new(0));
-    let count = asked.clone();
-    let names = Names::new(move |_| {
-        let n = count.fetch_add(1, Ordering::SeqCst).min(answers.len() - 1);
-        let found: Vec<IpAddr> = answers[n].iter().map(|ip| ip.parse().unwrap()).collect();
-        async move { Ok(found) }
-    });
-    (names, asked)
-}
-
-#[tokio::test]
-async fn a_name_that_turns_to_a_private_address_gains_nothing() {
-    // Loopback plays the public internet here: it is the only place the test can dial.
-    let mut receiver = Receiver::start().await.unwrap();
-    let (names, asked) = changing(&[&["127.0.0.1"], &["169.254.169.254"], &["10.0.0.1", "::1"]]);
-    let client = WebhookClient::with_names(loopback(), names).unwrap();
-    let url = format!("http://hook.example.com:{}/", receiver.address().port());
-
-    assert_eq!(status(&client.post(post(&url)).await), 200);
-    // While the connection lives it leads to the address that was judged.
-    assert_eq!(status(&client.post(post(&url)).await), 200);
-    assert_eq!(asked.load(Ordering::SeqCst), 1);
-    receiver.stop().await;
-
-    let second = client.post(post(&url)).await;
-    let PostOutcome::Refused(refusal) = second else {
-        panic!("{second:?}");
-    };
-    assert_eq!(refusal.why, Why::Metadata);
-    assert_eq!(refusal.address.to_string(), "169.254.169.254");
-
-    receiver.restart().await.unwrap();
-    // One of the two is permitted, and only that one is dialled: nobody listens on [::1].
-    let third = client.post(post(&url)).await;
-    assert!(
-        matches!(
-            third,
-            PostOutcome::Unreachable {
-                stage: RequestStage::Connect,
-                ..
-            }
-        ),
-        "{third:?}"
-    );
-    assert_eq!(asked.load(Ordering::SeqCst), 3);
-    assert_eq!(receiver.posts().len(), 2);
-}
-
-#[tokio::test]
-async fn a_name_without_an_address_is_said_to_have_none() {
-    let nobody = Names::new(|_| async { Err(io::Error::other("no such host")) });
-    let client = WebhookClient::with_names(loopback(), nobody).unwrap();
-    let outcome = client
-        .post(post("http://u:secret@nowhere.example.com/"))
-        .await;
-    let PostOutcome::Unreachable { stage, detail } = &outcome else {
-        panic!("{outcome:?}");
-    };
-    assert_eq!(
-        (*stage, detail.as_str()),
-        (RequestStage::Name, "no such host")
-    );
-
-    let (names, _) = changing(&[&[]]);
-    let client = WebhookClient::with_names(loopback(), names).unwrap();
-    let outcome = client.post(post("http://empty.example.com/")).await;
-    assert!(
-        matches!(outcome, PostOutcome::Unreachable { .. }),
-        "{outcome:?}"
-    );
-}
-
-#[tokio::test]
 async fn the_bounds_are_those_that_are_promised() {
     let config = Config::default();
     // A timeout of ten seconds; a body of which sixteen kilobytes are read.
@@ -404,18 +266,6 @@ async fn the_bounds_are_those_that_are_promised() {
         };
         assert_eq!(answer.body_head.len(), kept);
     }
-}
-
-#[tokio::test]
-async fn a_look_up_that_hangs_is_bounded() {
-    let stuck = Names::new(|_| std::future::pending());
-    let config = Config {
-        connect: Duration::from_millis(50),
-        ..loopback()
-    };
-    let client = WebhookClient::with_names(config, stuck).unwrap();
-    let outcome = client.post(post("http://slow.example.com/")).await;
-    assert_eq!(outcome, PostOutcome::TimedOut);
 }
 
 #[tokio::test]
@@ -440,4 +290,34 @@ async fn a_dead_receiver_does_not_delay_a_live_one() {
 
     assert!(answer.took_ms < 1000, "{} ms", answer.took_ms);
     waiting.iter().for_each(|task| task.abort());
+}
+
+#[tokio::test]
+async fn the_headers_of_an_event_post_are_spelled_as_receivers_look_them_up() {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/", listener.local_addr().unwrap());
+    let pair = KeyPair::from_bytes(&[1; 32]).unwrap();
+    let mut signed = post(&url);
+    signed.headers = batch::headers(Some(&pair), Timestamp(7), &signed.body);
+    let client = WebhookClient::open(loopback()).unwrap();
+    let posting = tokio::spawn(async move { client.post(signed).await });
+    let (mut stream, _) = listener.accept().await.unwrap();
+    let mut head = Vec::new();
+    while !head.windows(4).any(|end| end == b"\r\n\r\n") {
+        assert_ne!(stream.read_buf(&mut head).await.unwrap(), 0);
+    }
+    stream
+        .write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+        .await
+        .unwrap();
+    assert_eq!(status(&posting.await.unwrap()), 200);
+    let head = String::from_utf8_lossy(&head);
+    for name in [
+        "X-Twilio-Email-Event-Webhook-Signature",
+        "X-Twilio-Email-Event-Webhook-Timestamp",
+        "Content-Type",
+        "User-Agent",
+    ] {
+        assert!(head.contains(&format!("\r\n{name}: ")), "{name}: {head}");
+    }
 }
