@@ -13,7 +13,7 @@ const MEANINGLESS: [&str; 18] = [
 ];
 
 /// Names that more than two types have, how many, and why.
-const SHARED: [(&str, usize, &str); 7] = [
+const SHARED: [(&str, usize, &str); 6] = [
     ("App", 19, "each function's state; a binary has one"),
     ("AppState", 5, "the app and what its own routes need"),
     ("Client", 3, "of the SMTP server, and of tests"),
@@ -28,11 +28,6 @@ const SHARED: [(&str, usize, &str); 7] = [
         "of a queue's message, of an attachment, and of a part: the name in the RFC",
     ),
     ("State", 6, "behind the lock of the type beside it"),
-    (
-        "WorkError",
-        4,
-        "why a worker cannot finish a message; each has its own causes",
-    ),
 ];
 
 fn sources(folder: &Path, found: &mut Vec<PathBuf>) {

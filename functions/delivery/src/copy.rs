@@ -8,11 +8,12 @@ use posthaste_mime::{BuildError, LARGEST_MAIL, Outgoing, Stamp};
 use posthaste_model::{AccountId, EmailAddress, Event, Mail, Mailbox, Masked, RecipientCopy};
 use posthaste_queue::Job;
 use posthaste_render::{Compiled, Input, Links, MAX_OUTPUT, Rendered};
+use posthaste_runtime::WorkError;
 use posthaste_store::{Claim, Claimant, CopyState, Described, StoreError};
 
 use crate::App;
 use crate::account::OVER_QUOTA;
-use crate::context::{JobContext, LEASE, WorkError};
+use crate::context::{JobContext, LEASE};
 use crate::cost::{Room, carried_size, rendered_size, texts_size};
 use crate::outcome::{EventContext, RecordResult};
 use crate::record::{finish, replayed_events};

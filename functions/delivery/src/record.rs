@@ -4,10 +4,11 @@ use std::time::Duration;
 
 use posthaste_model::{Event, Mail, Masked, RecipientCopy, Span};
 use posthaste_queue::{Job, LONGEST_DELAY};
+use posthaste_runtime::WorkError;
 use posthaste_store::{AttemptOutcome, Claimant, Described, Due, StoreError};
 
 use crate::App;
-use crate::context::{LEASE, WorkError};
+use crate::context::LEASE;
 use crate::outcome::{EventContext, RecordResult, RetryReason, pause};
 
 /// The drop reason of a copy that the table cannot store.

@@ -14,11 +14,12 @@ use posthaste_queue::{
 };
 
 use posthaste_render::{Compiled, effective};
+use posthaste_runtime::WorkError;
 use posthaste_store::{Due, ScheduledMail, StoreError};
 use tracing::field::display;
 
 use crate::App;
-use crate::context::{JobContext, WorkError};
+use crate::context::JobContext;
 use crate::copy::deliver;
 use crate::record::{alarm, drop_copy};
 use crate::template::NoTemplate;

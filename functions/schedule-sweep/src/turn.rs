@@ -3,8 +3,9 @@
 use std::time::Duration;
 
 use posthaste_model::BatchId;
-use posthaste_queue::{Queue, QueueError};
-use posthaste_store::{Due, DueCursor, DueTarget, Minute, StoreError, StoredRow};
+use posthaste_queue::Queue;
+use posthaste_runtime::WorkError;
+use posthaste_store::{Due, DueCursor, DueTarget, Minute, StoredRow};
 
 use crate::App;
 
@@ -43,16 +44,7 @@ pub(crate) struct TurnResult {
     pub(crate) rest: Vec<Work>,
 }
 
-/// A turn that failed. Its rows are still there.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum WorkError {
-    #[error(transparent)]
-    Store(#[from] StoreError),
-    #[error(transparent)]
-    Queue(#[from] QueueError),
-}
-
-/// Takes one turn.
+/// Takes one turn. The rows of a turn that failed are still there.
 pub(crate) async fn take<'a>(
     app: &App,
     turn: SweepTask<'a>,

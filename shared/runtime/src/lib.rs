@@ -14,9 +14,11 @@ mod platform;
 mod system;
 #[cfg(test)]
 mod test_writer;
+mod work_error;
 
 pub use config::{ConfigError, Env};
 pub use lambda::{Error, http, queue_worker, worker};
 pub use logs::{to_cloudwatch, to_terminal};
 pub use platform::{LocalServices, Platform, Process};
 pub use system::{clock, entropy, variables};
+pub use work_error::WorkError;
