@@ -3,13 +3,13 @@
 use std::fmt;
 use std::sync::Arc;
 
-use posthaste_model::{Clock, Entropy};
+use posthaste_model::{Clock, EmailAddress, Entropy, Event, Timestamp};
 use posthaste_queue::{Bus, Queue};
 use posthaste_runtime::{Error, Platform};
-use posthaste_store::Store;
-use posthaste_webhook::{Config, Guard, Sealer, Tokens, WebhookClient};
+use posthaste_store::{Store, Webhook};
+use posthaste_webhook::{Config, Guard, PostOutcome, Sealer, Tokens, WebhookClient};
 
-use crate::{Breaker, Forwarding, Posted};
+use crate::breaker::Breaker;
 
 /// The dependencies of `webhook-fanout`.
 #[derive(Clone)]
@@ -62,6 +62,26 @@ impl Default for RetryPolicy {
     }
 }
 
+/// How notices are sent.
+#[derive(Clone, Debug)]
+pub struct Forwarding {
+    /// The send queue.
+    pub send: Queue,
+    /// The sender of notices.
+    pub from: EmailAddress,
+}
+
+/// One post and its result.
+#[derive(Debug)]
+pub struct Posted<'a> {
+    pub webhook: &'a Webhook,
+    pub events: &'a [Event],
+    /// The number of the attempt; the first is 1.
+    pub attempt: u32,
+    pub at: Timestamp,
+    pub outcome: &'a PostOutcome,
+}
+
 /// Called after every post; the local host shows the posts beside the mails.
 #[derive(Clone)]
 pub struct Watch(Arc<dyn Fn(&Posted<'_>) + Send + Sync>);
@@ -73,7 +93,7 @@ impl Watch {
     }
 
     /// Observes nothing.
-    pub fn nobody() -> Self {
+    pub fn none() -> Self {
         Self::new(|_| {})
     }
 
@@ -129,7 +149,7 @@ impl App {
                 .filter(|days| *days > 0)
                 .map(|days| i64::from(days).saturating_mul(DAY)),
             concurrency: vars.positive("AT_ONCE", 64)?,
-            watch: platform.part().unwrap_or_else(Watch::nobody),
+            watch: platform.part().unwrap_or_else(Watch::none),
         })
     }
 }

@@ -8,7 +8,7 @@ use posthaste_model::{Timestamp, WebhookId};
 use posthaste_webhook::{PostOutcome, TokenProblem};
 
 /// Consecutive timeouts that open the breaker.
-const SILENCES: u32 = 3;
+const TIMEOUTS: u32 = 3;
 
 /// Seconds for which an open breaker rejects attempts.
 const PAUSE: i64 = 30;
@@ -25,7 +25,7 @@ const WAITING: u32 = 4;
 /// would take the whole timeout.
 #[derive(Debug)]
 pub struct Breaker {
-    silences: BoundedMap<WebhookId, TimeoutStreak>,
+    streaks: BoundedMap<WebhookId, TimeoutStreak>,
     /// Has an entry for each webhook that a delivery waits for now.
     waiting: Mutex<HashMap<WebhookId, u32>>,
 }
@@ -33,7 +33,7 @@ pub struct Breaker {
 impl Default for Breaker {
     fn default() -> Self {
         Self {
-            silences: BoundedMap::new(MOST),
+            streaks: BoundedMap::new(MOST),
             waiting: Mutex::default(),
         }
     }
@@ -70,7 +70,7 @@ struct TimeoutStreak {
 
 impl Breaker {
     /// A slot among the deliveries that wait for this webhook, if one is free.
-    pub(crate) fn place(&self, webhook: &WebhookId) -> Option<PostPermit<'_>> {
+    pub(crate) fn permit(&self, webhook: &WebhookId) -> Option<PostPermit<'_>> {
         let mut waiting = lock(&self.waiting);
         let count = waiting.entry(webhook.clone()).or_default();
         if *count >= WAITING {
@@ -86,15 +86,15 @@ impl Breaker {
     /// Admits an attempt at this webhook, or returns the time until which attempts are rejected.
     /// While the breaker is open, one attempt per pause probes the webhook.
     pub(crate) fn admit(&self, webhook: &WebhookId, now: Timestamp) -> Result<(), Timestamp> {
-        let admitted = self.silences.update_existing(webhook, |silence| {
-            if silence.in_a_row < SILENCES {
+        let admitted = self.streaks.update_existing(webhook, |streak| {
+            if streak.in_a_row < TIMEOUTS {
                 return Ok(());
             }
-            let until = silence.last.plus(PAUSE);
+            let until = streak.last.plus(PAUSE);
             if now < until {
                 return Err(until);
             }
-            silence.last = now;
+            streak.last = now;
             Ok(())
         });
         admitted.unwrap_or(Ok(()))
@@ -105,9 +105,9 @@ impl Breaker {
     pub(crate) fn note(&self, webhook: &WebhookId, outcome: &PostOutcome, now: Timestamp) {
         match outcome {
             PostOutcome::TimedOut | PostOutcome::NoToken(TokenProblem::TimedOut) => {
-                self.silences.update(webhook.clone(), |silence| {
-                    silence.in_a_row = silence.in_a_row.saturating_add(1);
-                    silence.last = now;
+                self.streaks.update(webhook.clone(), |streak| {
+                    streak.in_a_row = streak.in_a_row.saturating_add(1);
+                    streak.last = now;
                 });
             }
             PostOutcome::Answered(_)
@@ -115,7 +115,7 @@ impl Breaker {
             | PostOutcome::Unreachable { .. }
             | PostOutcome::NoToken(
                 TokenProblem::Status(_) | TokenProblem::Answer(_) | TokenProblem::Unanswered(_),
-            ) => self.silences.remove(webhook),
+            ) => self.streaks.remove(webhook),
         }
     }
 }
@@ -130,18 +130,18 @@ mod tests {
     fn a_few_wait_for_one_webhook_and_others_for_others() {
         let breaker = Breaker::default();
         let webhook = WebhookId::from_bytes([1; 16]);
-        let mut places: Vec<_> = (0..WAITING).map(|_| breaker.place(&webhook)).collect();
-        assert!(places.iter().all(Option::is_some));
-        assert!(breaker.place(&webhook).is_none());
-        assert!(breaker.place(&WebhookId::from_bytes([2; 16])).is_some());
-        drop(places.pop());
-        assert!(breaker.place(&webhook).is_some());
-        drop(places);
+        let mut permits: Vec<_> = (0..WAITING).map(|_| breaker.permit(&webhook)).collect();
+        assert!(permits.iter().all(Option::is_some));
+        assert!(breaker.permit(&webhook).is_none());
+        assert!(breaker.permit(&WebhookId::from_bytes([2; 16])).is_some());
+        drop(permits.pop());
+        assert!(breaker.permit(&webhook).is_some());
+        drop(permits);
         assert!(lock(&breaker.waiting).is_empty());
     }
 
     #[test]
-    fn three_silences_in_a_row_pause_a_webhook_for_half_a_minute() {
+    fn three_timeouts_in_a_row_pause_a_webhook_for_half_a_minute() {
         let breaker = Breaker::default();
         let webhook = WebhookId::from_bytes([1; 16]);
         let other = WebhookId::from_bytes([2; 16]);

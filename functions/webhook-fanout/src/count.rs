@@ -7,6 +7,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use futures_util::{StreamExt as _, TryStreamExt as _, try_join};
 use posthaste_model::{AccountId, BounceType, Category, Event, EventKind, MessageId};
 use posthaste_queue::Disposition;
+use posthaste_runtime::WorkError;
 use posthaste_store::{StoreError, Tally, VisitKind};
 use sha2::{Digest as _, Sha256};
 
@@ -18,7 +19,7 @@ pub(crate) async fn work(app: &App, account: &AccountId, events: &[Event]) -> Di
         Ok(()) => Disposition::Done,
         Err(error) => {
             tracing::error!(account.id = %account, "events of account {account} could not be counted: {error}");
-            crate::failure::of_store(&error)
+            WorkError::from(error).disposition()
         }
     }
 }
@@ -126,7 +127,7 @@ fn metrics(event: &Event) -> Vec<&'static str> {
             Some(BounceType::Bounce) | None => vec!["bounces"],
         },
         EventKind::Dropped => {
-            let request = is_first_word(event).then_some("requests");
+            let request = is_first_event(event).then_some("requests");
             request.into_iter().chain(drop_metric(event)).collect()
         }
         EventKind::Open => vec!["opens"],
@@ -150,7 +151,7 @@ fn drop_metric(event: &Event) -> Option<&'static str> {
 
 /// Whether the drop has no preceding `processed` event: the copy ended at its first attempt. A copy
 /// that SES rejects or a later attempt drops was processed, and counted as a request then.
-fn is_first_word(dropped: &Event) -> bool {
+fn is_first_event(dropped: &Event) -> bool {
     dropped.message.as_ref().is_none_or(|message| {
         dropped.id == Event::derived_id(message, dropped.recipient, EventKind::Dropped, 0)
     })

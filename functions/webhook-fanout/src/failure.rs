@@ -6,6 +6,7 @@ use std::time::Duration;
 use futures_util::{StreamExt as _, TryStreamExt as _};
 use posthaste_model::{AccountId, EmailAddress, Event, Timestamp};
 use posthaste_queue::{Disposition, Retry, WebhookRetry};
+use posthaste_runtime::WorkError;
 use posthaste_store::{DeadLetter, StoreError, Webhook};
 use posthaste_webhook::{Attempted, Next, RetryAfter, Schedule};
 
@@ -18,14 +19,6 @@ pub(crate) struct Failed {
     pub attempt: u32,
     /// The result of the last attempt.
     pub last: String,
-}
-
-/// Whether a table error is transient.
-pub(crate) fn of_store(error: &StoreError) -> Disposition {
-    match error.is_transient() {
-        true => Disposition::Retry,
-        false => Disposition::Fail,
-    }
 }
 
 /// After a failed attempt: each event is retried for 24 hours, then becomes a dead letter.
@@ -58,12 +51,12 @@ pub(crate) async fn failed(
         attempt: failed.attempt,
         last: failed.last.clone(),
     };
-    let kept = keep(app, webhook, with(alive), soonest).await;
-    kept.and(bury(app, webhook, with(over)).await)
+    let queued = enqueue(app, webhook, with(alive), soonest).await;
+    queued.and(put_dead_letter(app, webhook, with(over)).await)
 }
 
 /// Queues events for an attempt at `at`.
-pub(crate) async fn keep(
+pub(crate) async fn enqueue(
     app: &App,
     webhook: &Webhook,
     failed: Failed,
@@ -79,18 +72,18 @@ pub(crate) async fn keep(
         },
         events: failed.events,
     };
-    queue(app, &waiting, at).await
+    send(app, &waiting, at).await
 }
 
 /// Puts events on the retry queue, to be delivered at `at` or as shortly before as the queue
 /// allows.
-pub(crate) async fn queue(app: &App, waiting: &WebhookRetry, at: Timestamp) -> Disposition {
+pub(crate) async fn send(app: &App, waiting: &WebhookRetry, at: Timestamp) -> Disposition {
     let wait = at.since(app.clock.now()).max(0);
     let wait = Duration::from_secs(wait.try_into().unwrap_or(0));
     let texts = match waiting.to_texts() {
         Ok(texts) => texts,
         Err(error) => {
-            tracing::error!("events cannot be written: {error}");
+            tracing::error!("events cannot be written to the queue: {error}");
             return Disposition::Fail;
         }
     };
@@ -98,7 +91,7 @@ pub(crate) async fn queue(app: &App, waiting: &WebhookRetry, at: Timestamp) -> D
     match app.retries.send_all(messages).await {
         Ok(()) => Disposition::Done,
         Err(error) => {
-            tracing::error!("events could not be kept for another attempt: {error}");
+            tracing::error!("events could not be queued for another attempt: {error}");
             Disposition::Retry
         }
     }
@@ -106,27 +99,19 @@ pub(crate) async fn queue(app: &App, waiting: &WebhookRetry, at: Timestamp) -> D
 
 /// Stores expired events as dead letters, except those of people who were erased after the events
 /// happened.
-pub(crate) async fn bury(app: &App, webhook: &Webhook, mut failed: Failed) -> Disposition {
+pub(crate) async fn put_dead_letter(app: &App, webhook: &Webhook, failed: Failed) -> Disposition {
     if failed.events.is_empty() {
         return Disposition::Done;
     }
     tracing::warn!(
         webhook.id = %webhook.id,
-        "webhook {} did not take {} events in their time: {}", webhook.id, failed.events.len(), failed.last
+        "webhook {} did not accept {} events in 24 hours: {}", webhook.id, failed.events.len(), failed.last
     );
-    match remembered(app, &webhook.account, failed.events).await {
-        Ok(events) => failed.events = events,
-        Err(error) => {
-            tracing::error!("dead letters could not be kept: {error}");
-            return of_store(&error);
-        }
-    }
-    match letters(app, webhook, failed).await {
+    match write_letters(app, webhook, failed).await {
         Ok(()) => Disposition::Done,
         Err(error) => {
-            tracing::error!("dead letters could not be kept: {error}");
-            // An error that is not the table's concerns the format of the letter.
-            error.downcast_ref().map_or(Disposition::Fail, of_store)
+            tracing::error!("dead letters could not be stored: {error}");
+            error.disposition()
         }
     }
 }
@@ -160,11 +145,8 @@ fn folded(email: &str) -> String {
     EmailAddress::parse(email).map_or_else(|_| String::new(), |email| email.folded())
 }
 
-async fn letters(
-    app: &App,
-    webhook: &Webhook,
-    failed: Failed,
-) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
+async fn write_letters(app: &App, webhook: &Webhook, failed: Failed) -> Result<(), WorkError> {
+    let events = remembered(app, &webhook.account, failed.events).await?;
     let now = app.clock.now();
     let waiting = WebhookRetry {
         retry: Retry {
@@ -175,7 +157,7 @@ async fn letters(
             not_before: Timestamp(0),
             last: String::new(),
         },
-        events: failed.events,
+        events,
     };
     for message in waiting.to_texts()? {
         let part = WebhookRetry::from_text(&message)?;

@@ -6,38 +6,31 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use posthaste_model::{AccountId, EmailAddress, Event, EventKind, Mail, Masked, MessageId};
-use posthaste_queue::{Disposition, Job, Queue};
+use posthaste_queue::{Disposition, Job};
+use posthaste_runtime::WorkError;
 use posthaste_store::{AccountSettings, StoreError};
 use sha2::{Digest as _, Sha256};
 
-use crate::App;
-
-/// How notices are sent.
-#[derive(Clone, Debug)]
-pub struct Forwarding {
-    /// The send queue.
-    pub send: Queue,
-    /// The sender of notices.
-    pub from: EmailAddress,
-}
+use crate::app::{App, Forwarding};
 
 /// Forwards the events that the account subscribes to. A batch that is delivered again produces the
 /// same notices under the same ids, and each is sent once.
 pub(crate) async fn work(app: &App, account: &AccountId, events: &[Event]) -> Disposition {
-    let told: Vec<&Event> = events.iter().filter(|event| is_told(event.kind)).collect();
-    let Some(forwarding) = app.forwarding.as_ref().filter(|_| !told.is_empty()) else {
+    let forwarded = events.iter().filter(|event| is_forwarded(event.kind));
+    let forwarded: Vec<&Event> = forwarded.collect();
+    let Some(forwarding) = app.forwarding.as_ref().filter(|_| !forwarded.is_empty()) else {
         return Disposition::Done;
     };
     let settings = match app.store.settings(account).await {
         Ok(settings) => settings,
         Err(error) => {
             tracing::error!(account.id = %account, "settings of account {account} cannot be read: {error}");
-            return crate::failure::of_store(&error);
+            return WorkError::from(error).disposition();
         }
     };
     let mut notices = Vec::new();
     let mut confirmed = BTreeMap::new();
-    let forwards = told.into_iter().flat_map(|event| {
+    let forwards = forwarded.into_iter().flat_map(|event| {
         let to = recipients(&settings, event).into_iter().enumerate();
         to.map(move |(place, to)| (event, place, to))
     });
@@ -53,7 +46,7 @@ pub(crate) async fn work(app: &App, account: &AccountId, events: &[Event]) -> Di
         let id = notice_id(event, (place > 0).then_some(&to));
         match job(app, forwarding, event, id, to).to_text() {
             Ok(text) => notices.push((text, Duration::ZERO)),
-            Err(error) => tracing::error!("a notice has no form on the queue: {error}"),
+            Err(error) => tracing::error!("a notice cannot be written to the queue: {error}"),
         }
     }
     if notices.is_empty() {
@@ -88,7 +81,7 @@ async fn is_confirmed(
     Ok(confirmed)
 }
 
-fn is_told(kind: EventKind) -> bool {
+fn is_forwarded(kind: EventKind) -> bool {
     matches!(kind, EventKind::Bounce | EventKind::SpamReport)
 }
 

@@ -49,7 +49,7 @@ pub(crate) async fn record_success(app: &App, webhook: &Webhook, took_ms: u64) {
         });
     if let Err(error) = changed.await {
         // The next success tries again; until then new events only go to the retry queue.
-        tracing::warn!(webhook.id = %webhook.id, "how webhook {} answers could not be noted: {error}", webhook.id);
+        tracing::warn!(webhook.id = %webhook.id, "the state of webhook {} could not be stored: {error}", webhook.id);
     }
 }
 
@@ -62,13 +62,13 @@ pub(crate) async fn record_failure(app: &App, webhook: &Webhook, outcome: &PostO
     if webhook.failing_since.is_some() && !is_lost(webhook.failing_since) {
         return;
     }
-    let mut switched_off = false;
+    let mut disabled = false;
     let changed = app
         .store
         .change_webhook(&webhook.account, &webhook.id, |mut webhook| {
             // Unless its owner or another process did so meanwhile.
-            switched_off = is_lost(webhook.failing_since) && webhook.enabled;
-            if switched_off {
+            disabled = is_lost(webhook.failing_since) && webhook.enabled;
+            if disabled {
                 webhook.enabled = false;
                 webhook.updated_at = now;
                 webhook.untold = Some(outcome.to_string());
@@ -77,17 +77,17 @@ pub(crate) async fn record_failure(app: &App, webhook: &Webhook, outcome: &PostO
             Ok::<_, std::convert::Infallible>(webhook)
         });
     match changed.await {
-        Ok(Ok(Saved::Done(off))) if switched_off => {
+        Ok(Ok(Saved::Done(off))) if disabled => {
             tracing::warn!(
                 account.id = %off.account, webhook.id = %off.id,
-                "webhook {} has failed for days and is switched off: {outcome}", off.id
+                "webhook {} has failed for days and is disabled: {outcome}", off.id
             );
             announce(app, &off).await;
         }
         Ok(_) => {}
         Err(error) => tracing::warn!(
             webhook.id = %webhook.id,
-            "the failure of webhook {} could not be noted: {error}", webhook.id
+            "the failure of webhook {} could not be stored: {error}", webhook.id
         ),
     }
 }
@@ -109,7 +109,7 @@ pub(crate) async fn announce(app: &App, webhook: &Webhook) {
         }),
     };
     if let Err(error) = app.bus.publish(&[notice]).await {
-        tracing::error!(webhook.id = %webhook.id, "the notice about webhook {} must wait: {error}", webhook.id);
+        tracing::error!(webhook.id = %webhook.id, "the notice that webhook {} is disabled could not be published: {error}", webhook.id);
         return;
     }
     let changed = app
@@ -119,7 +119,7 @@ pub(crate) async fn announce(app: &App, webhook: &Webhook) {
             Ok::<_, std::convert::Infallible>(webhook)
         });
     if let Err(error) = changed.await {
-        tracing::warn!(webhook.id = %webhook.id, "webhook {} will be told of twice: {error}", webhook.id);
+        tracing::warn!(webhook.id = %webhook.id, "the notice that webhook {} is disabled will be published again: {error}", webhook.id);
     }
 }
 

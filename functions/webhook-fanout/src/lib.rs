@@ -18,12 +18,9 @@ mod forward;
 mod health;
 mod post;
 mod record;
-mod retry;
 mod visits;
 mod work;
 
-pub use app::{App, RetryPolicy, Watch};
+pub use app::{App, Forwarding, Posted, RetryPolicy, Watch};
 pub use breaker::Breaker;
-pub use forward::Forwarding;
-pub use post::Posted;
 pub use work::handle;

@@ -1,7 +1,7 @@
 //! Posts events to one webhook.
 
 use futures_util::StreamExt as _;
-use posthaste_model::{Event, Timestamp};
+use posthaste_model::Event;
 use posthaste_queue::Disposition;
 use posthaste_store::Webhook;
 use posthaste_webhook::{
@@ -10,7 +10,7 @@ use posthaste_webhook::{
 };
 use url::Url;
 
-use crate::App;
+use crate::app::{App, Posted};
 use crate::failure::{self, Failed};
 use crate::health;
 
@@ -19,17 +19,6 @@ const AT_ONCE: usize = 4;
 
 /// The approximate size of an event as JSON, in bytes.
 const EVENT: usize = 1024;
-
-/// One post and its result.
-#[derive(Debug)]
-pub struct Posted<'a> {
-    pub webhook: &'a Webhook,
-    pub events: &'a [Event],
-    /// The number of the attempt; the first is 1.
-    pub attempt: u32,
-    pub at: Timestamp,
-    pub outcome: &'a PostOutcome,
-}
 
 /// What posts to a webhook require.
 struct Means {
@@ -89,14 +78,14 @@ pub(crate) async fn deliver(
         };
         return failure::failed(app, webhook, failed, Some(RetryAfter::At(until))).await;
     }
-    let Some(_place) = app.breaker.place(&webhook.id) else {
+    let Some(_permit) = app.breaker.permit(&webhook.id) else {
         // No attempt was made. The deliveries in flight will show whether the webhook answers.
         let failed = Failed {
             events,
             attempt: attempt - 1,
-            last: "not tried: others wait for the webhook".to_owned(),
+            last: "not tried: other posts wait for the webhook".to_owned(),
         };
-        return failure::keep(app, webhook, failed, app.clock.now().plus(1)).await;
+        return failure::enqueue(app, webhook, failed, app.clock.now().plus(1)).await;
     };
     let means = match Means::of(app, webhook) {
         Ok(means) => means,
@@ -170,7 +159,7 @@ async fn post(
         RetryFate::Retry | RetryFate::End => {
             tracing::info!(
                 webhook.id = %webhook.id, attempt.no = attempt,
-                "webhook {} did not take {} events: {outcome}", webhook.id, events.len()
+                "webhook {} did not accept {} events: {outcome}", webhook.id, events.len()
             );
             let failed = Failed {
                 events: events.to_vec(),

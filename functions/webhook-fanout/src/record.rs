@@ -10,10 +10,11 @@ use std::time::Duration;
 use futures_util::join;
 use posthaste_model::{AccountId, Event};
 use posthaste_queue::{Disposition, EventBatch, JobError};
+use posthaste_runtime::WorkError;
 use serde_json::Value;
 
 use crate::App;
-use crate::{count, failure, forward};
+use crate::{count, forward};
 
 /// The delay before a failed write is retried.
 const PAUSE: Duration = Duration::from_secs(60);
@@ -22,7 +23,7 @@ const PAUSE: Duration = Duration::from_secs(60);
 const MEMBER: &str = "unrecorded";
 
 /// Writes everything now, or queues it for later.
-pub(crate) async fn keep(app: &App, account: &AccountId, events: &[Event]) -> Disposition {
+pub(crate) async fn record(app: &App, account: &AccountId, events: &[Event]) -> Disposition {
     match write(app, account, events).await {
         Disposition::Done => Disposition::Done,
         // Also permanent failures: posting the events again would not help.
@@ -52,7 +53,7 @@ async fn later(app: &App, account: &AccountId, events: &[Event]) -> Disposition 
     let texts = match to_texts(events) {
         Ok(texts) => texts,
         Err(error) => {
-            tracing::error!("events cannot be written: {error}");
+            tracing::error!("events cannot be written to the queue: {error}");
             return Disposition::Fail;
         }
     };
@@ -60,7 +61,7 @@ async fn later(app: &App, account: &AccountId, events: &[Event]) -> Disposition 
     match app.retries.send_all(messages).await {
         Ok(()) => Disposition::Done,
         Err(error) => {
-            tracing::error!(account.id = %account, "what happened in account {account} could not be kept for later: {error}");
+            tracing::error!(account.id = %account, "events of account {account} could not be queued for recording: {error}");
             Disposition::Retry
         }
     }
@@ -93,7 +94,7 @@ async fn index(app: &App, account: &AccountId, events: &[Event]) -> Disposition 
         }
         Err(error) => {
             tracing::error!(account.id = %account, "search rows of account {account} could not be written: {error}");
-            failure::of_store(&error)
+            WorkError::from(error).disposition()
         }
     }
 }

@@ -33,21 +33,21 @@ struct Piece<'a> {
 /// Handles a batch of either queue. A message is deleted once its events have been accepted by
 /// their webhooks and recorded, or stored on the retry queue or as dead letters.
 pub async fn handle(app: &App, event: &SqsEvent) -> BatchResult {
-    let mut news: BTreeMap<AccountId, AccountEvents> = BTreeMap::new();
+    let mut new_events: BTreeMap<AccountId, AccountEvents> = BTreeMap::new();
     let mut retries: Vec<Waiting> = Vec::new();
     let mut pieces = Vec::new();
-    let mut verdicts = BTreeMap::new();
+    let mut dispositions = BTreeMap::new();
     for (i, record) in event.records.iter().enumerate() {
         let text = record.body.as_deref().unwrap_or_default();
         match EventBatch::from_text(text) {
-            Ok(happened) => {
-                for event in happened.events {
-                    let of_account = news.entry(event.account.clone()).or_default();
+            Ok(batch) => {
+                for event in batch.events {
+                    let of_account = new_events.entry(event.account.clone()).or_default();
                     of_account.events.push(event);
                     of_account.messages.insert(i);
                 }
             }
-            Err(no_news) => match WebhookRetry::from_text(text) {
+            Err(no_events) => match WebhookRetry::from_text(text) {
                 Ok(undelivered) => join(&mut retries, undelivered, i, app.clock.now()),
                 Err(no_retry) => match record::read(text) {
                     Some(events) => pieces.push(Piece {
@@ -56,8 +56,8 @@ pub async fn handle(app: &App, event: &SqsEvent) -> BatchResult {
                     }),
                     // It goes to the dead letters, where a release that can read it picks it up.
                     None => {
-                        tracing::error!("an event message cannot be read: {no_news}; {no_retry}");
-                        verdicts.insert(i, Disposition::Fail);
+                        tracing::error!("an event message cannot be read: {no_events}; {no_retry}");
+                        dispositions.insert(i, Disposition::Fail);
                     }
                 },
             },
@@ -70,23 +70,23 @@ pub async fn handle(app: &App, event: &SqsEvent) -> BatchResult {
     {
         pieces.push(Piece {
             messages,
-            run: crate::retry::work(app, undelivered).boxed(),
+            run: crate::dispatch::retry(app, undelivered).boxed(),
         });
     }
-    for (account, AccountEvents { events, messages }) in news {
+    for (account, AccountEvents { events, messages }) in new_events {
         pieces.push(Piece {
             messages,
-            run: crate::dispatch::work(app, account, events).boxed(),
+            run: crate::dispatch::dispatch(app, account, events).boxed(),
         });
     }
-    for (i, verdict) in run(app, pieces).await {
-        let known = verdicts.entry(i).or_insert(Disposition::Done);
-        *known = known.and(verdict);
+    for (i, disposition) in run(app, pieces).await {
+        let known = dispositions.entry(i).or_insert(Disposition::Done);
+        *known = known.and(disposition);
     }
     let mut result = BatchResult::default();
     for (i, record) in event.records.iter().enumerate() {
-        let verdict = verdicts.get(&i).copied().unwrap_or(Disposition::Done);
-        result.add(record.message_id.clone().unwrap_or_default(), verdict);
+        let disposition = dispositions.get(&i).copied().unwrap_or(Disposition::Done);
+        result.add(record.message_id.clone().unwrap_or_default(), disposition);
     }
     result
 }
@@ -127,9 +127,13 @@ async fn run(app: &App, pieces: Vec<Piece<'_>>) -> Vec<(usize, Disposition)> {
 /// The results of a piece's messages.
 async fn end(piece: Piece<'_>) -> Vec<(usize, Disposition)> {
     let ended = AssertUnwindSafe(piece.run).catch_unwind().await;
-    let verdict = ended.unwrap_or_else(|_| {
-        tracing::error!("posting panicked; the events will be tried again");
+    let disposition = ended.unwrap_or_else(|_| {
+        tracing::error!("a post panicked; its events are retried");
         Disposition::Fail
     });
-    piece.messages.into_iter().map(|i| (i, verdict)).collect()
+    piece
+        .messages
+        .into_iter()
+        .map(|i| (i, disposition))
+        .collect()
 }
