@@ -7,14 +7,13 @@ use std::time::Duration;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use bytes::Bytes;
-use posthaste_blob::BlobError;
-use posthaste_model::{AccountId, EmailAddress};
-use posthaste_queue::{Inbound, JobError, Judged, QueueError};
+use posthaste_model::{AccountId, EmailAddress, Timestamp};
+use posthaste_queue::{Inbound, Judged};
+use posthaste_runtime::WorkError;
 use posthaste_store::{ParseSetting, StoreError};
 use sha2::{Digest as _, Sha256};
 
 use crate::App;
-use crate::work::WorkError;
 
 /// A mail that has passed this many servers is in a loop (RFC 5321, section 6.3).
 const MOST_HOPS: usize = 100;
@@ -37,6 +36,9 @@ pub struct ArrivedMail<'a> {
     pub ip: Option<IpAddr>,
     /// The name the client gave itself.
     pub hello: &'a str,
+    /// The protocol by which this service received the mail (RFC 3848: `SMTP`, `ESMTP`, `ESMTPS`),
+    /// for its `Received` field; `None` for a mail that has the field of its receiving server.
+    pub protocol: Option<&'a str>,
     /// Octets that the receiving server added in front of the mail: they differ each time the same
     /// mail is submitted.
     pub added: usize,
@@ -47,19 +49,14 @@ pub struct ArrivedMail<'a> {
     pub judged: Option<&'a Judged>,
 }
 
-/// Why a mail was not accepted.
-#[derive(Debug, thiserror::Error)]
-pub enum Unaccepted {
-    #[error("the mail goes in circles: it has passed {MOST_HOPS} servers")]
+/// What became of a mail that arrived.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use]
+pub enum MailFate {
+    /// Durable for this many recipients.
+    Accepted(usize),
+    /// The mail has passed 100 servers, so it is in a loop (RFC 5321, section 6.3).
     Loop,
-    #[error(transparent)]
-    Store(#[from] StoreError),
-    #[error(transparent)]
-    Blob(#[from] BlobError),
-    #[error(transparent)]
-    Queue(#[from] QueueError),
-    #[error("the mail has no form on the queue: {0}")]
-    Job(#[from] JobError),
 }
 
 /// The parse setting that applies to this address.
@@ -72,8 +69,7 @@ pub async fn receiver(app: &App, address: &str) -> Result<Option<ParseSetting>, 
     app.store.receiver(&host.ascii_domain()).await
 }
 
-/// Accepts a mail: durable for each recipient of a configured hostname once this returns. Returns
-/// the number of those recipients.
+/// Accepts a mail: durable for each recipient of a configured hostname once this returns.
 ///
 /// The same bytes from and to the same addresses are posted once, for as long as arrivals are
 /// stored, if they have a Message-ID; without one, if they come from the same object, or from a
@@ -81,13 +77,17 @@ pub async fn receiver(app: &App, address: &str) -> Result<Option<ParseSetting>, 
 /// copy, a corrected text, or a mail sent by a third party that guessed the Message-ID.
 ///
 /// # Errors
-/// If the mail is not wanted, or could not be stored; it may be durable for some recipients then.
-pub async fn accept(app: &App, arrived: ArrivedMail<'_>, raw: Bytes) -> Result<usize, Unaccepted> {
+/// If the mail could not be stored; it may be durable for some recipients then.
+pub async fn accept(
+    app: &App,
+    arrived: ArrivedMail<'_>,
+    raw: Bytes,
+) -> Result<MailFate, WorkError> {
     let content = raw.get(arrived.added..).unwrap_or_default();
     let read = || (hops(&raw), has_message_id(content), Sha256::digest(content));
     let (hops, has_message_id, content) = posthaste_offload::run(raw.len(), read).await;
     if hops >= MOST_HOPS {
-        return Err(Unaccepted::Loop);
+        return Ok(MailFate::Loop);
     }
     let received = app.clock.now();
     let (mut seen, mut jobs) = (HashSet::new(), BTreeMap::<AccountId, Vec<Inbound>>::new());
@@ -109,6 +109,10 @@ pub async fn accept(app: &App, arrived: ArrivedMail<'_>, raw: Bytes) -> Result<u
         if !seen.insert(id.clone()) {
             continue;
         }
+        let trace = arrived.protocol.map(|protocol| {
+            let host = app.hostname.as_str();
+            received_field(arrived, protocol, (host, to, &id), received)
+        });
         let job = Inbound {
             v: 1,
             blob: String::new(),
@@ -120,6 +124,7 @@ pub async fn accept(app: &App, arrived: ArrivedMail<'_>, raw: Bytes) -> Result<u
             to: to.clone(),
             ip: arrived.ip,
             hello: arrived.hello.to_owned(),
+            trace,
             received,
             attempt: 0,
             judged: arrived.judged.cloned(),
@@ -134,7 +139,31 @@ pub async fn accept(app: &App, arrived: ArrivedMail<'_>, raw: Bytes) -> Result<u
         }
     }
     app.inbound.send_all(texts).await?;
-    Ok(seen.len())
+    Ok(MailFate::Accepted(seen.len()))
+}
+
+/// The value of the `Received` field (RFC 5321, section 4.4) of a mail that this host received as
+/// `id` for one recipient.
+fn received_field(
+    arrived: ArrivedMail<'_>,
+    protocol: &str,
+    (host, to, id): (&str, &str, &str),
+    received: Timestamp,
+) -> String {
+    // The client chose its name: only what cannot end the word or the field is written.
+    let is_plain = |c: char| c.is_ascii_graphic() && !"()<>;\"\\,".contains(c);
+    let hello = arrived.hello;
+    let hello = match !hello.is_empty() && hello.chars().all(is_plain) {
+        true => hello,
+        false => "unknown",
+    };
+    let address = match arrived.ip {
+        Some(IpAddr::V4(ip)) => format!(" (unknown [{ip}])"),
+        Some(IpAddr::V6(ip)) => format!(" (unknown [IPv6:{ip}])"),
+        None => String::new(),
+    };
+    let date = received.rfc5322();
+    format!("from {hello}{address} by {host} with {protocol} id {id} for <{to}>; {date}")
 }
 
 /// Stores the raw mail once for all of an account's recipients: a client can name a thousand of
@@ -144,7 +173,7 @@ async fn keep(
     account: &AccountId,
     jobs: &mut [Inbound],
     raw: Bytes,
-) -> Result<(), Unaccepted> {
+) -> Result<(), WorkError> {
     let mut ids: Vec<String> = jobs.iter().map(|job| job.id.clone()).collect();
     let name = match ids.as_mut_slice() {
         [one] => one.clone(),
@@ -261,6 +290,44 @@ mod tests {
             (false, ""),
         ] {
             assert_eq!(has_message_id(head.as_bytes()), with, "{head:?}");
+        }
+    }
+
+    #[test]
+    fn a_client_writes_nothing_into_the_received_field_but_a_name() {
+        let field = |hello: &str, ip: Option<&str>| {
+            let arrived = ArrivedMail {
+                from: "a@b",
+                to: &[],
+                ip: ip.and_then(|ip| ip.parse().ok()),
+                hello,
+                protocol: Some("ESMTPS"),
+                added: 0,
+                object: None,
+                judged: None,
+            };
+            let place = ("mx.example", "c@d.example", "X1");
+            received_field(arrived, "ESMTPS", place, Timestamp(1_796_000_000))
+        };
+        let end =
+            "by mx.example with ESMTPS id X1 for <c@d.example>; Mon, 30 Nov 2026 00:53:20 +0000";
+        for (hello, ip, want) in [
+            (
+                "mail.a.example",
+                Some("192.0.2.7"),
+                "from mail.a.example (unknown [192.0.2.7])",
+            ),
+            (
+                "[192.0.2.7]",
+                Some("2001:db8::1"),
+                "from [192.0.2.7] (unknown [IPv6:2001:db8::1])",
+            ),
+            ("", None, "from unknown"),
+            ("a) by evil; x", None, "from unknown"),
+            ("a\r\nSubject:", None, "from unknown"),
+            ("m\u{e4}il", None, "from unknown"),
+        ] {
+            assert_eq!(field(hello, ip), format!("{want} {end}"));
         }
     }
 

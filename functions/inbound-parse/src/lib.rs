@@ -10,11 +10,11 @@
 
 mod accept;
 mod app;
-mod judge;
+mod checks;
 mod notice;
 mod post;
 mod work;
 
-pub use accept::{ArrivedMail, RETRY_WINDOW, Unaccepted, accept, receiver};
+pub use accept::{ArrivedMail, MailFate, RETRY_WINDOW, accept, receiver};
 pub use app::{App, SenderChecks};
 pub use work::handle;

@@ -5,10 +5,11 @@ use std::net::IpAddr;
 
 use posthaste_blob::BlobError;
 use posthaste_queue::{Judged, Scored};
+use posthaste_runtime::WorkError;
 use serde::Deserialize;
 
-use crate::work::WorkError;
-use crate::{App, ArrivedMail, Unaccepted, accept};
+use crate::accept::{ArrivedMail, MailFate, accept};
+use crate::app::App;
 
 /// A mail in the bucket.
 #[derive(Deserialize)]
@@ -74,18 +75,23 @@ impl ArrivalNotice {
             _ => Vec::new(),
         };
         let (spam, virus) = (&receipt.spam_verdict.status, &receipt.virus_verdict.status);
-        // SES has verdicts and no scores: 5 is SpamAssassin's default threshold.
-        let score = match spam == "FAIL" || virus == "FAIL" {
-            true => 5.0,
-            false => 0.0,
+        let report = format!("SES: spam {spam}, virus {virus}");
+        // SES has verdicts and no scores: 5 is SpamAssassin's default threshold. Without a verdict,
+        // because the rule scans nothing or the scan failed, there is no score.
+        let score = match (spam.as_str(), virus.as_str()) {
+            ("FAIL", _) | (_, "FAIL") => Some(5.0),
+            ("PASS", _) => Some(0.0),
+            _ => None,
+        };
+        let (spam, unscored) = match score {
+            Some(score) => (Some(Scored { score, report }), None),
+            None => (None, Some(report)),
         };
         Judged {
             spf: spf.to_owned(),
             dkim,
-            spam: Some(Scored {
-                score,
-                report: format!("SES: spam {spam}, virus {virus}"),
-            }),
+            spam,
+            unscored,
         }
     }
 }
@@ -104,14 +110,17 @@ pub(crate) async fn take(app: &App, notice: &ArrivalNotice) -> Result<(), WorkEr
         to: &notice.receipt.recipients,
         ip: client(&raw),
         hello: "",
+        // SES writes a `Received` field of its own.
+        protocol: None,
         added: added(&raw),
         object: Some(key),
         judged: Some(&judged),
     };
-    match accept(app, arrived, raw).await {
-        Ok(count) => tracing::debug!("SES brought a mail for {count} recipients"),
-        Err(Unaccepted::Loop) => tracing::warn!("SES brought a mail that goes in circles"),
-        Err(other) => return Err(other.into()),
+    match accept(app, arrived, raw).await? {
+        MailFate::Accepted(count) => {
+            tracing::debug!("SES received a mail for {count} recipients");
+        }
+        MailFate::Loop => tracing::warn!("SES received a mail that is in a loop; it is dropped"),
     }
     app.blob.delete(key).await?;
     Ok(())

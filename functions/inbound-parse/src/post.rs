@@ -52,15 +52,20 @@ fn encoded(
             passed: *passed,
         })
         .collect();
-    let spam = judged.spam.as_ref().filter(|_| setting.spam_check);
-    let spam = spam.map(|scored| Spam {
-        score: scored.score,
+    let scored = judged.spam.as_ref().map(|scored| Spam {
+        score: Some(scored.score),
         report: scored.report.clone(),
     });
+    let unscored = judged.unscored.as_ref().map(|reason| Spam {
+        score: None,
+        report: reason.clone(),
+    });
+    let spam = scored.or(unscored).filter(|_| setting.spam_check);
     let facts = Facts {
         envelope_from: &job.from,
         envelope_to: &job.to,
         sender_ip: job.ip,
+        received: job.trace.as_deref(),
         spf: spf(&judged.spf),
         dkim: &dkim,
         spam: spam.as_ref(),

@@ -3,50 +3,17 @@
 use posthaste_blob::BlobError;
 use posthaste_model::Timestamp;
 use posthaste_queue::{
-    BatchResult, Disposition, Inbound, JobError, Judged, QueueError, SqsEvent, SqsMessage, each,
+    BatchResult, Disposition, Inbound, Judged, SnsContent, SqsEvent, SqsMessage, each,
 };
-use posthaste_store::{ArrivalStage, Arriving, Due, DueTarget, LostMail, StoreError};
+use posthaste_runtime::WorkError;
+use posthaste_store::{ArrivalStage, Arriving, Due, DueTarget, LostMail};
 use posthaste_webhook::{Attempted, Next, PostOutcome, RetryFate, Schedule};
 
 use crate::notice::ArrivalNotice;
-use crate::{App, Unaccepted, accept, post};
+use crate::{App, accept, post};
 
 /// The duration of a claim in seconds: longer than the longest POST can take.
 const LEASE: i64 = 300;
-
-/// An error that a later run of the same job may resolve.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum WorkError {
-    #[error(transparent)]
-    Store(#[from] StoreError),
-    #[error(transparent)]
-    Blob(#[from] BlobError),
-    #[error(transparent)]
-    Queue(#[from] QueueError),
-    #[error("the next attempt has no form on the queue: {0}")]
-    Job(#[from] JobError),
-    #[error(transparent)]
-    Notice(#[from] Unaccepted),
-    #[error("somebody else is posting this mail")]
-    Busy,
-}
-
-impl WorkError {
-    /// Whether the error is transient.
-    fn disposition(&self) -> Disposition {
-        match self {
-            Self::Job(_) | Self::Notice(Unaccepted::Job(_) | Unaccepted::Loop) => Disposition::Fail,
-            Self::Store(error) | Self::Notice(Unaccepted::Store(error))
-                if !error.is_transient() =>
-            {
-                Disposition::Fail
-            }
-            Self::Store(_) | Self::Blob(_) | Self::Queue(_) | Self::Notice(_) | Self::Busy => {
-                Disposition::Retry
-            }
-        }
-    }
-}
 
 /// Handles a batch of the inbound queue.
 pub async fn handle(app: &App, event: &SqsEvent) -> BatchResult {
@@ -57,21 +24,27 @@ async fn work(app: &App, record: &SqsMessage) -> Disposition {
     let text = record.body.as_deref().unwrap_or_default();
     let done = match Inbound::from_text(text) {
         Ok(job) => one(app, job).await,
-        Err(no_job) => match ArrivalNotice::from_text(text) {
-            Some(notice) => crate::notice::take(app, &notice).await,
-            None => {
-                // It goes to the dead letters, where a release that can read it picks it up.
-                tracing::error!(error = %no_job, "an inbound message cannot be read: {no_job}");
-                return Disposition::Fail;
+        Err(no_job) => match SnsContent::read(text) {
+            SnsContent::Announcement(kind) => {
+                tracing::info!("an announcement of AWS on the inbound queue: {kind}");
+                return Disposition::Done;
             }
+            SnsContent::Message(text) => match ArrivalNotice::from_text(&text) {
+                Some(notice) => crate::notice::take(app, &notice).await,
+                None => {
+                    // It goes to the dead letters, where a release that can read it picks it up.
+                    tracing::error!(error = %no_job, "an inbound message cannot be read: {no_job}");
+                    return Disposition::Fail;
+                }
+            },
         },
     };
     match done {
         Ok(()) => Disposition::Done,
         Err(WorkError::Busy) => Disposition::Retry,
-        Err(trouble) => {
-            tracing::error!(error = %trouble, "a received mail must wait: {trouble}");
-            trouble.disposition()
+        Err(error) => {
+            tracing::error!(error = %error, "a received mail could not be processed: {error}");
+            error.disposition()
         }
     }
 }
@@ -102,11 +75,11 @@ async fn one(app: &App, job: Inbound) -> Result<(), WorkError> {
     }
     let (end, judged) = match attempt(app, &job).await {
         Ok(attempted) => attempted,
-        Err(trouble) => {
+        Err(error) => {
             // Nothing was posted: the retry need not wait for the lease to expire. If this fails
             // too, it does.
             let _ = settle(app, &job, ArrivalStage::Waiting).await;
-            return Err(trouble);
+            return Err(error);
         }
     };
     finish(app, job, end, judged).await
@@ -127,7 +100,7 @@ async fn attempt(app: &App, job: &Inbound) -> Result<(PostResult, Option<Judged>
         }
         Err(error) => return Err(error.into()),
     };
-    let judged = crate::judge::judge(app, job, setting.spam_check, &raw).await;
+    let judged = crate::checks::check(app, job, setting.spam_check, &raw).await;
     let outcome = post::post(app, &setting, (job, &judged), raw).await;
     Ok((PostResult::Posted(outcome), Some(judged)))
 }
@@ -165,7 +138,7 @@ async fn finish(
     };
     tracing::info!(
         account.id = %job.account, attempt.no = job.attempt,
-        "a mail for {} was not taken: {reason}", job.hostname
+        "the receiver for {} did not accept a mail: {reason}", job.hostname
     );
     let later = Inbound {
         attempt: job.attempt + 1,

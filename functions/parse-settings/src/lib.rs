@@ -11,6 +11,7 @@ use posthaste_http::{Access, Authorizer, Routes};
 use posthaste_model::Clock;
 use posthaste_queue::Queue;
 use posthaste_runtime::{Error, Platform};
+use posthaste_spam::Filter;
 use posthaste_store::Store;
 use posthaste_webhook::Guard;
 
@@ -23,6 +24,8 @@ pub struct App {
     /// Checks every URL.
     pub guard: Guard,
     pub clock: Clock,
+    /// Whether received mail gets a spam score: from the operator's filter, or from SES on AWS.
+    pub scores_spam: bool,
 }
 
 impl App {
@@ -33,6 +36,7 @@ impl App {
             inbound: platform.queue("INBOUND_QUEUE_URL")?,
             guard: platform.part().unwrap_or_default(),
             clock: platform.clock(),
+            scores_spam: !platform.process().is_single || platform.part::<Filter>().is_some(),
         })
     }
 }

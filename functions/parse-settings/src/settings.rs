@@ -2,7 +2,9 @@
 
 use axum::Json;
 use axum::extract::{RawQuery, State};
-use axum::http::StatusCode;
+use axum::http::header::WARNING;
+use axum::http::{HeaderValue, StatusCode};
+use axum::response::{IntoResponse, Response};
 use posthaste_http::{Caller, JsonBody, PathParams, Rejection};
 use posthaste_model::{Patch, Problems};
 use posthaste_store::{ParseSetting, Put};
@@ -31,6 +33,27 @@ impl From<ParseSetting> for SettingView {
     }
 }
 
+/// A setting that was created or changed. Its body has the four fields of the v3 API, so that what
+/// else there is to say is a header.
+pub(crate) struct SavedSetting {
+    setting: ParseSetting,
+    scores_spam: bool,
+}
+
+impl IntoResponse for SavedSetting {
+    fn into_response(self) -> Response {
+        const UNSCORED: HeaderValue = HeaderValue::from_static(
+            "299 - \"spam_check: no spam filter is configured, so posts have no spam_score\"",
+        );
+        let is_unscored = self.setting.spam_check && !self.scores_spam;
+        let mut response = Json(SettingView::from(self.setting)).into_response();
+        if is_unscored {
+            response.headers_mut().insert(WARNING, UNSCORED);
+        }
+        response
+    }
+}
+
 #[derive(Serialize)]
 pub(crate) struct SettingList {
     result: Vec<SettingView>,
@@ -41,7 +64,7 @@ pub(crate) async fn create(
     State(app): State<App>,
     caller: Caller,
     JsonBody(body): JsonBody<SettingRequest>,
-) -> Result<(StatusCode, Json<SettingView>), Rejection> {
+) -> Result<(StatusCode, SavedSetting), Rejection> {
     let mut found = Problems::default();
     let target = match &body.url {
         Patch::Set(url) => check_target(&app.guard, url, &mut found),
@@ -69,7 +92,12 @@ pub(crate) async fn create(
         Put::Taken => return Err(Rejection::on("hostname", "hostname is already in use")),
     }
     tracing::info!(account.id = %caller.id(), "mail for {} is parsed from now on", setting.hostname);
-    Ok((StatusCode::CREATED, Json(setting.into())))
+    let scores_spam = app.scores_spam;
+    let saved = SavedSetting {
+        setting,
+        scores_spam,
+    };
+    Ok((StatusCode::CREATED, saved))
 }
 
 /// `GET /v3/user/webhooks/parse/settings?limit&offset`; all of them by default (API facts, "Inbound
@@ -122,7 +150,7 @@ pub(crate) async fn update(
     caller: Caller,
     PathParams(name): PathParams<String>,
     JsonBody(body): JsonBody<SettingRequest>,
-) -> Result<Json<SettingView>, Rejection> {
+) -> Result<SavedSetting, Rejection> {
     let name = hostname(&name).ok_or_else(Rejection::not_found)?;
     if app.store.parse_setting(caller.id(), &name).await?.is_none() {
         return Err(Rejection::not_found());
@@ -158,7 +186,10 @@ pub(crate) async fn update(
             }
         })
         .await?;
-    Ok(Json(setting.ok_or_else(Rejection::not_found)?.into()))
+    Ok(SavedSetting {
+        setting: setting.ok_or_else(Rejection::not_found)?,
+        scores_spam: app.scores_spam,
+    })
 }
 
 /// `DELETE …/settings/{hostname}`.

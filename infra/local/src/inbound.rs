@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use inbound_parse::{ArrivedMail, Unaccepted, receiver};
+use inbound_parse::{ArrivedMail, MailFate, receiver};
 use posthaste_smtpd::{Config, Handler, Session, SmtpEnvelope, SmtpReply};
 use tokio::net::TcpListener;
 
@@ -66,15 +66,20 @@ impl Handler for InboundHandler {
             to: &mails,
             ip: Some(session.peer.ip().to_canonical()),
             hello: &session.hello,
+            protocol: Some(match (session.esmtp, session.tls) {
+                (false, _) => "SMTP",
+                (true, false) => "ESMTP",
+                (true, true) => "ESMTPS",
+            }),
             // This host writes nothing into it.
             added: 0,
             object: None,
             judged: None,
         };
         match inbound_parse::accept(&self.parse, arrived, message).await {
-            Ok(0) => SmtpReply::new(554, "5.5.1", "no valid recipients"),
-            Ok(_) => SmtpReply::new(250, "2.0.0", "taken"),
-            Err(error @ Unaccepted::Loop) => SmtpReply::new(554, "5.4.6", error.to_string()),
+            Ok(MailFate::Accepted(0)) => SmtpReply::new(554, "5.5.1", "no valid recipients"),
+            Ok(MailFate::Accepted(_)) => SmtpReply::new(250, "2.0.0", "taken"),
+            Ok(MailFate::Loop) => SmtpReply::new(554, "5.4.6", "the mail is in a loop"),
             Err(error) => not_kept(&error),
         }
     }

@@ -85,6 +85,7 @@ impl TestApp {
             to: "box@in.example.com".to_owned(),
             ip: None,
             hello: String::new(),
+            trace: None,
             received: now,
             attempt: 9,
             judged: None,

@@ -141,10 +141,27 @@ async fn a_raw_setting_posts_the_bytes_and_a_spam_check_without_a_filter_says_so
     let form = desk.posted().await;
     assert_eq!(field(&form, "email").unwrap().as_bytes(), MAIL);
     assert_eq!(field(&form, "text"), None);
-    assert_eq!(field(&form, "spam_score"), Some("0"));
+    assert_eq!(field(&form, "spam_score"), None);
     assert!(
         field(&form, "spam_report")
             .unwrap()
             .contains("no spam filter")
     );
+}
+
+#[tokio::test]
+async fn headers_begin_with_the_received_field_of_this_host_and_have_one_field_a_line() {
+    let desk = TestApp::new().await;
+    let mail = b"References: <1@a>\r\n <2@a>\r\nSubject: Hi\r\n\r\nHello\r\n";
+    desk.arrive(&["box@in.shop.example"], mail).await;
+    assert_eq!(desk.work(desk.jobs()).await, 0);
+    let form = desk.posted().await;
+    let (received, rest) = field(&form, "headers").unwrap().split_once('\n').unwrap();
+    assert_eq!(rest, "References: <1@a> <2@a>\nSubject: Hi\n");
+    let begin = "Received: from mail.sender.example (unknown [192.0.2.7]) by ";
+    let rest = received.strip_prefix(begin).unwrap();
+    assert!(rest.contains(" with ESMTP id "), "{received}");
+    let date = desk.hand.now().rfc5322();
+    let end = format!(" for <box@in.shop.example>; {date}");
+    assert!(rest.ends_with(&end), "{received}");
 }

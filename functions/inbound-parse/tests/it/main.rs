@@ -5,13 +5,14 @@
 
 mod facts;
 mod fate;
+mod repeats;
 mod ses;
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use inbound_parse::{App, ArrivedMail, SenderChecks, accept, handle};
+use inbound_parse::{App, ArrivedMail, MailFate, SenderChecks, accept, handle};
 use posthaste_identity::{Resolver, Zone};
 use posthaste_model::AccountId;
 use posthaste_queue::Inbound;
@@ -21,6 +22,8 @@ use posthaste_webhook::Guard;
 
 pub(crate) const MAIL: &[u8] = b"From: Ann <ann@sender.example>\r\nTo: box@in.shop.example\r\n\
     Message-ID: <1@sender.example>\r\nSubject: Hi\r\n\r\nHello\r\n";
+
+pub(crate) const BOX: &[&str] = &["box@in.shop.example"];
 
 pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
 
@@ -95,13 +98,16 @@ impl TestApp {
             to: &to,
             ip: "192.0.2.7".parse().ok(),
             hello: "mail.sender.example",
+            protocol: Some("ESMTP"),
             added: 0,
             object: None,
             judged: None,
         };
-        accept(&self.app, arrived, Bytes::copy_from_slice(raw))
-            .await
-            .unwrap()
+        let fate = accept(&self.app, arrived, Bytes::copy_from_slice(raw)).await;
+        match fate.unwrap() {
+            MailFate::Accepted(count) => count,
+            MailFate::Loop => 0,
+        }
     }
 
     /// The jobs that lie on the queue.

@@ -176,7 +176,41 @@ async fn a_filter_that_is_down_says_so_and_holds_no_mail_back() {
     desk.arrive(&["box@spam.shop.example"], RAW).await;
     assert_eq!(desk.work(desk.jobs()).await, 0);
     let form = desk.posted().await;
-    assert_eq!(field(&form, "spam_score"), Some("0"));
+    assert_eq!(field(&form, "spam_score"), None);
     let told = field(&form, "spam_report").unwrap();
     assert!(told.starts_with("not checked: "), "{told}");
+}
+
+#[tokio::test]
+async fn a_verdict_that_ses_did_not_give_is_no_score() {
+    for (spam, virus, want) in [
+        ("PASS", "PASS", Some("0")),
+        ("PASS", "FAIL", Some("5")),
+        ("GRAY", "PASS", None),
+        ("PROCESSING_FAILED", "PROCESSING_FAILED", None),
+        ("DISABLED", "DISABLED", None),
+    ] {
+        let desk = TestApp::new().await;
+        desk.setting("spam.shop.example", true, false).await;
+        let raw = Bytes::from_static(RAW);
+        desk.app.blob.put("received/m1", raw).await.unwrap();
+        let notice = notice()
+            .replace(
+                r#""spamVerdict":{"status":"FAIL"}"#,
+                &format!(r#""spamVerdict":{{"status":"{spam}"}}"#),
+            )
+            .replace(
+                r#""virusVerdict":{"status":"PASS"}"#,
+                &format!(r#""virusVerdict":{{"status":"{virus}"}}"#),
+            );
+        assert_eq!(desk.work(vec![notice]).await, 0);
+        assert_eq!(desk.work(desk.jobs()).await, 0);
+        let form = desk.posted().await;
+        assert_eq!(field(&form, "spam_score"), want, "{spam} {virus}");
+        let report = format!("SES: spam {spam}, virus {virus}");
+        assert_eq!(field(&form, "spam_report"), Some(report.as_str()));
+        // SES has written the `Received` field.
+        let headers = field(&form, "headers").unwrap();
+        assert_eq!(headers.matches("Received: ").count(), 1, "{headers}");
+    }
 }

@@ -11,7 +11,7 @@ use std::ops::Deref;
 use parse_settings::{App, routes};
 use posthaste_model::{Record, RecordKind};
 use posthaste_store::Domain;
-use posthaste_testkit::Tenant;
+use posthaste_testkit::{Services, Tenant};
 
 pub(crate) const ALL: &str = "/v3/user/webhooks/parse/settings";
 
@@ -27,7 +27,11 @@ impl Deref for TestApp {
 
 impl TestApp {
     pub(crate) async fn new() -> Self {
-        let app = Self(posthaste_testkit::TestApp::new(App::from_env, routes).await);
+        Self::on(Services::start().await).await
+    }
+
+    pub(crate) async fn on(services: Services) -> Self {
+        let app = Self(posthaste_testkit::TestApp::on(services, App::from_env, routes).await);
         app.authenticate(&app.tenant, "shop.example").await;
         app
     }

@@ -1,6 +1,7 @@
 //! Create, list, get, update, delete.
 
-use posthaste_testkit::Tenant;
+use posthaste_spam::Filter;
+use posthaste_testkit::{Services, Tenant};
 use serde_json::json;
 
 use crate::{ALL, TestApp};
@@ -39,6 +40,46 @@ async fn a_setting_is_created_read_changed_and_deleted() {
         .send()
         .await
         .expect(201);
+}
+
+#[tokio::test]
+async fn a_spam_check_that_no_filter_makes_says_so() {
+    let mut answers = Vec::new();
+    let filter = "spamd://127.0.0.1".parse::<Filter>().unwrap();
+    for services in [
+        Services::start().await,
+        Services::start().await.part(filter),
+    ] {
+        let desk = TestApp::on(services).await;
+        let key = &desk.tenant.key;
+        let one = format!("{ALL}/in.shop.example");
+        let body = json!({"hostname": "in.shop.example", "url": "https://api.example/in"});
+        let made = desk.api.post(ALL).key(key).json(&body).send().await;
+        assert_eq!(made.expect(201).header("warning"), "");
+        let patch = json!({"spam_check": true});
+        let changed = desk.api.patch(&one).key(key).json(&patch).send().await;
+        answers.push(changed.expect(200));
+        desk.api.delete(&one).key(key).send().await.expect(204);
+        let body = json!({"hostname": "in.shop.example", "url": "https://api.example/in",
+            "spam_check": true});
+        answers.push(
+            desk.api
+                .post(ALL)
+                .key(key)
+                .json(&body)
+                .send()
+                .await
+                .expect(201),
+        );
+    }
+    let said: Vec<_> = answers
+        .iter()
+        .map(|answer| answer.header("warning"))
+        .collect();
+    let is_warning = |said: &&str| said.contains("no spam filter");
+    assert!(said[..2].iter().all(is_warning), "{said:?}");
+    assert_eq!(said[2..], ["", ""]);
+    assert_eq!(answers[0].json().as_object().unwrap().len(), 4);
 }
 
 #[tokio::test]

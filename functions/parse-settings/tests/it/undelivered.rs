@@ -23,6 +23,7 @@ fn lost(app: &TestApp) -> LostMail {
         to: "a@in.shop.example".to_owned(),
         ip: None,
         hello: String::new(),
+        trace: None,
         received,
         attempt: 3,
         judged: None,
