@@ -8,7 +8,7 @@ use posthaste_store::StoreError;
 use sha2::{Digest as _, Sha256};
 
 use crate::App;
-use crate::word::{Says, SesFeedback};
+use crate::feedback::{FeedbackKind, SesFeedback};
 
 /// Whether unsubscribe mails go to this address.
 pub(crate) fn is_meant(app: &App, address: &str) -> bool {
@@ -37,7 +37,7 @@ pub(crate) async fn word(
             return Ok(None);
         }
     };
-    let says = Says::Left {
+    let kind = FeedbackKind::Left {
         group: group.map(|group| group.id),
         mail,
     };
@@ -47,7 +47,7 @@ pub(crate) async fn word(
         recipient: token.recipient,
         email: Some(token.email),
         at: now,
-        says,
+        kind,
     }))
 }
 

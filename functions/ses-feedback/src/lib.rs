@@ -1,6 +1,6 @@
 //! Processes feedback about sent mail: SES events, bounces and complaints by mail.
 //!
-//! Three kinds of messages arrive on one queue: events that SES publishes through EventBridge,
+//! Three kinds of messages arrive on one queue: events that SES publishes through SNS,
 //! SES's notices of mail received for the bounce domain, and mails that the local host accepted for
 //! it. Each concerns one copy, named by the message tags or by the envelope sender
 //! (`posthaste_model::Verp`), and becomes an event of the v3 API and an entry in the suppression
@@ -10,18 +10,17 @@
 //! the run that wrote it queues the event. This component never sends mail, so no report is
 //! answered.
 
+mod accept;
 mod app;
-mod door;
-mod explain;
-mod judge;
+mod classify;
+mod feedback;
 mod leave;
 mod mail;
+mod record;
 mod ses;
-mod tell;
-mod word;
 mod work;
 
+pub use accept::{accept, wants};
 pub use app::App;
-pub use door::{Unaccepted, accept, wants};
-pub use explain::{Explained, explain};
+pub use mail::{Explained, explain};
 pub use work::handle;

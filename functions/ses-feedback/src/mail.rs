@@ -9,12 +9,12 @@ use posthaste_mailer::RefusalStage;
 use posthaste_mime::report::{
     self, Complaint, Delivery, Original, Recipient, Report, ReportAction,
 };
-use posthaste_model::{Timestamp, Verp};
+use posthaste_model::{BounceType, Timestamp, Verp};
 
 use crate::App;
-use crate::door;
-use crate::judge;
-use crate::word::{Says, SesFeedback};
+use crate::accept;
+use crate::classify;
+use crate::feedback::{FeedbackKind, SesFeedback};
 
 /// The number of a mail's addresses that are checked for a valid mark.
 const MOST: usize = 100;
@@ -27,13 +27,13 @@ pub(crate) fn word(
     now: Timestamp,
 ) -> Option<SesFeedback> {
     let sent_to = to.iter().take(MOST).find_map(|address| app.copy(address));
-    let (says, copy) = match sent_to {
+    let (kind, copy) = match sent_to {
         // Only a copy's own refusals are sent to its envelope sender from nobody (RFC 5321, section
         // 4.5.5), so every form of them is read.
-        Some(copy) if is_nobody(from) => (says(&report::bounce(raw)?)?, copy),
+        Some(copy) if is_nobody(from) => (feedback(&report::bounce(raw)?)?, copy),
         _ => {
             let report = report::read(raw).or_else(|| complaint(app, to, raw))?;
-            (says(&report)?, copy(app, &report).or(sent_to)?)
+            (feedback(&report)?, copy(app, &report).or(sent_to)?)
         }
     };
     Some(SesFeedback {
@@ -43,7 +43,7 @@ pub(crate) fn word(
         // The recipient that a mail states is unauthenticated.
         email: None,
         at: now,
-        says,
+        kind,
     })
 }
 
@@ -55,7 +55,7 @@ fn is_nobody(from: &str) -> bool {
 }
 
 /// What a report says about its copy.
-pub(crate) fn says(report: &Report) -> Option<Says> {
+fn feedback(report: &Report) -> Option<FeedbackKind> {
     match report {
         Report::Delivery(delivery) => of_delivery(delivery),
         Report::Complaint(complaint) => of_complaint(complaint),
@@ -65,7 +65,7 @@ pub(crate) fn says(report: &Report) -> Option<Says> {
 /// A mail to a mailbox for complaints with the mail complained of attached.
 fn complaint(app: &App, to: &[String], raw: &[u8]) -> Option<Report> {
     let mut locals = to.iter().filter_map(|address| app.local(address));
-    let meant = locals.any(door::is_for_complaints);
+    let meant = locals.any(accept::is_for_complaints);
     let complaint = meant.then(|| report::attached(raw)).flatten();
     complaint.map(Report::Complaint)
 }
@@ -102,14 +102,14 @@ fn by_link(app: &App, original: &Original) -> Option<Verp> {
 
 /// A copy has one recipient, so a reported failure applies to this copy, whatever address was tried
 /// last.
-pub(crate) fn of_delivery(delivery: &Delivery) -> Option<Says> {
+fn of_delivery(delivery: &Delivery) -> Option<FeedbackKind> {
     let of = |action| {
         let mut all = delivery.recipients.iter();
         all.find(|recipient: &&Recipient| recipient.action == action)
     };
     if let Some(failed) = of(ReportAction::Failed) {
         let (status, said) = (failed.status.as_deref(), failed.diagnostic.as_deref());
-        return Some(Says::Bounced(judge::bounced(
+        return Some(FeedbackKind::Bounced(classify::bounced(
             status,
             said,
             RefusalStage::Data,
@@ -117,18 +117,88 @@ pub(crate) fn of_delivery(delivery: &Delivery) -> Option<Says> {
     }
     let delayed = of(ReportAction::Delayed)?;
     let said = delayed.diagnostic.as_deref().unwrap_or_default();
-    Some(Says::Deferred {
-        response: judge::words(said),
+    Some(FeedbackKind::Deferred {
+        response: classify::words(said),
         status: delayed.status.clone(),
     })
 }
 
 /// The types of RFC 5965, section 7.3, and of the registry it establishes.
-pub(crate) fn of_complaint(complaint: &Complaint) -> Option<Says> {
+fn of_complaint(complaint: &Complaint) -> Option<FeedbackKind> {
     match complaint.feedback_type.as_str() {
-        "abuse" | "fraud" | "virus" | "other" => Some(Says::Complained),
-        "opt-out" | "opt-out-list" => Some(Says::Unsubscribed),
+        "abuse" | "fraud" | "virus" | "other" => Some(FeedbackKind::Complained),
+        "opt-out" | "opt-out-list" => Some(FeedbackKind::Unsubscribed),
         // `not-spam` is positive feedback; `auth-failure` and `dmarc` concern the domain.
         _ => None,
+    }
+}
+
+/// What a mail reports, as its event would say.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Explained {
+    /// `bounce`, `blocked` or `expired`; `deferred`, `spamreport` or `unsubscribe`. Of the first
+    /// three, `bounce` suppresses the address.
+    pub kind: &'static str,
+    /// The address the mail names; empty without one. Only a copy's row proves its recipient.
+    pub recipient: String,
+    /// The enhanced code.
+    pub status: Option<String>,
+    /// One of the words of API facts 3.3, for the first three kinds.
+    pub class: Option<&'static str>,
+    /// What the other server said.
+    pub reason: Option<String>,
+}
+
+/// Reads a mail as if it had come from the null sender to the envelope sender of a copy; `None`
+/// when it tells nothing about one.
+pub fn explain(raw: &[u8]) -> Option<Explained> {
+    let report = report::bounce(raw)?;
+    let mut explained = Explained {
+        kind: "",
+        recipient: stated_recipient(&report),
+        status: None,
+        class: None,
+        reason: None,
+    };
+    match feedback(&report)? {
+        FeedbackKind::Bounced(bounced) => {
+            explained.kind = match bounced.kind {
+                BounceType::Bounce => "bounce",
+                BounceType::Blocked => "blocked",
+                BounceType::Expired => "expired",
+            };
+            explained.status = Some(bounced.status);
+            explained.class = Some(bounced.class);
+            explained.reason = Some(bounced.reason);
+        }
+        FeedbackKind::Deferred { response, status } => {
+            explained.kind = "deferred";
+            explained.status = status;
+            explained.reason = Some(response).filter(|said| !said.is_empty());
+        }
+        FeedbackKind::Complained => explained.kind = "spamreport",
+        FeedbackKind::Unsubscribed => explained.kind = "unsubscribe",
+        FeedbackKind::Handed
+        | FeedbackKind::Delivered { .. }
+        | FeedbackKind::Dropped { .. }
+        | FeedbackKind::Left { .. } => {
+            return None;
+        }
+    }
+    Some(explained)
+}
+
+/// The address that did not get its mail, or that complains.
+fn stated_recipient(report: &Report) -> String {
+    match report {
+        Report::Delivery(delivery) => {
+            let lost = |action| {
+                let mut all = delivery.recipients.iter();
+                all.find(|one| one.action == action)
+            };
+            let one = lost(ReportAction::Failed).or_else(|| lost(ReportAction::Delayed));
+            one.map(|one| one.address.clone()).unwrap_or_default()
+        }
+        Report::Complaint(complaint) => complaint.recipients.first().cloned().unwrap_or_default(),
     }
 }

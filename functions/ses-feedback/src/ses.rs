@@ -9,22 +9,18 @@ use std::collections::BTreeMap;
 use posthaste_mailer::{Classification, RefusalStage, TAG_ACCOUNT, TAG_MESSAGE, TAG_RECIPIENT};
 use posthaste_model::{AccountId, BounceType, MessageId, Timestamp};
 use serde::Deserialize;
+use serde_json::Value;
 
-use crate::judge;
-use crate::word::{Says, SesFeedback};
+use crate::classify;
+use crate::feedback::{FeedbackKind, SesFeedback};
 
 /// The tag that SES sets to the address it sent from.
 const OUTGOING_IP: &str = "ses:outgoing-ip";
 
-/// An event as EventBridge delivers it.
-#[derive(Debug, Deserialize)]
-pub(crate) struct Bridged {
-    detail: Detail,
-}
-
+/// An event as SES publishes it.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Detail {
+pub(crate) struct SesEvent {
     event_type: String,
     mail: SesMail,
     bounce: Option<Bounce>,
@@ -56,9 +52,11 @@ struct Bounce {
     timestamp: Option<String>,
 }
 
+/// SES fills these in from the delivery report, if the other server sent one.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct RefusedRecipient {
+    action: Option<String>,
     status: Option<String>,
     diagnostic_code: Option<String>,
 }
@@ -99,19 +97,33 @@ struct SesFailure {
     error_message: Option<String>,
 }
 
-impl Bridged {
+impl SesEvent {
+    /// The event in a message: from SNS, or from EventBridge inside of its envelope, as the first
+    /// release had it. `None` for any other message.
+    ///
+    /// # Errors
+    /// When an event does not have the form of SES's documentation.
+    pub(crate) fn in_message(message: &Value) -> Option<Result<Self, serde_json::Error>> {
+        let is_bridged = message.get("source").is_some_and(|name| name == "aws.ses");
+        let event = match is_bridged {
+            true => message.get("detail").unwrap_or(message),
+            false => message.get("eventType").and(Some(message))?,
+        };
+        Some(Self::deserialize(event))
+    }
+
     /// The feedback in the event; `None` when it concerns a mail that is not ours, or is
     /// irrelevant.
-    pub(crate) fn word(self, now: Timestamp) -> Option<SesFeedback> {
-        let Self { detail } = self;
-        let tag = |name: &str| detail.mail.tags.get(name)?.first().map(String::as_str);
+    pub(crate) fn feedback(self, now: Timestamp) -> Option<SesFeedback> {
+        let event = self;
+        let tag = |name: &str| event.mail.tags.get(name)?.first().map(String::as_str);
         let account = AccountId::parse(tag(TAG_ACCOUNT)?).ok()?;
         let message = MessageId::parse(tag(TAG_MESSAGE)?).ok()?;
         let recipient = tag(TAG_RECIPIENT)?.parse().ok()?;
         let ip = tag(OUTGOING_IP).map(str::to_owned);
-        let email = detail.mail.destination.first().cloned();
-        let sent = detail.mail.timestamp.clone();
-        let (says, at) = detail.says(ip)?;
+        let email = event.mail.destination.first().cloned();
+        let sent = event.mail.timestamp.clone();
+        let (kind, at) = event.what_and_when(ip)?;
         let at = at.or(sent).and_then(|text| Timestamp::from_iso(&text));
         Some(SesFeedback {
             account,
@@ -119,20 +131,20 @@ impl Bridged {
             recipient,
             email,
             at: at.unwrap_or(now),
-            says,
+            kind,
         })
     }
 }
 
-impl Detail {
+impl SesEvent {
     /// What happened, and when.
-    fn says(self, ip: Option<String>) -> Option<(Says, Option<String>)> {
+    fn what_and_when(self, ip: Option<String>) -> Option<(FeedbackKind, Option<String>)> {
         match self.event_type.as_str() {
-            "Send" => Some((Says::Handed, None)),
+            "Send" => Some((FeedbackKind::Handed, None)),
             "Delivery" => {
                 let delivery = self.delivery?;
-                let response = delivery.smtp_response.as_deref().map(judge::words);
-                Some((Says::Delivered { response, ip }, delivery.timestamp))
+                let response = delivery.smtp_response.as_deref().map(classify::words);
+                Some((FeedbackKind::Delivered { response, ip }, delivery.timestamp))
             }
             "DeliveryDelay" => {
                 let delay = self.delivery_delay?;
@@ -140,7 +152,7 @@ impl Detail {
             }
             "Bounce" => {
                 let bounce = self.bounce?;
-                Some((returned(&bounce), bounce.timestamp))
+                Some((returned(&bounce)?, bounce.timestamp))
             }
             "Complaint" => {
                 let complaint = self.complaint?;
@@ -151,36 +163,64 @@ impl Detail {
                 let why = self.reject.and_then(|reject| reject.reason);
                 tracing::warn!("SES rejected a mail: {}", why.unwrap_or_default());
                 let reason = "Spam Content".to_owned();
-                Some((Says::Dropped { reason }, None))
+                Some((FeedbackKind::Dropped { reason }, None))
             }
             "Rendering Failure" => {
                 let why = self.failure.and_then(|failure| failure.error_message);
-                let reason = judge::words(&why.unwrap_or_else(|| "Rendering Failure".to_owned()));
-                Some((Says::Dropped { reason }, None))
+                let reason =
+                    classify::words(&why.unwrap_or_else(|| "Rendering Failure".to_owned()));
+                Some((FeedbackKind::Dropped { reason }, None))
             }
             // `Open`, `Click`, `Subscription`, and types that SES may add.
-            _ => None,
+            other => {
+                tracing::debug!("an event of SES of type {other} is not used");
+                None
+            }
         }
     }
 }
 
-fn delayed(delay: &Delay) -> Says {
-    let who = delay.delayed_recipients.first();
-    let said = who.and_then(|who| who.diagnostic_code.as_deref());
-    let response = judge::words(said.unwrap_or(&delay.delay_type));
-    let status = who.and_then(|who| who.status.clone());
-    Says::Deferred { response, status }
+impl RefusedRecipient {
+    /// Whether a delivery report names the recipient.
+    fn is_reported(&self) -> bool {
+        self.action.is_some() || self.status.is_some() || self.diagnostic_code.is_some()
+    }
 }
 
-fn returned(bounce: &Bounce) -> Says {
-    let dropped = |reason: &str| Says::Dropped {
-        reason: reason.to_owned(),
+fn delayed(delay: &Delay) -> FeedbackKind {
+    let who = delay.delayed_recipients.first();
+    let said = who.and_then(|who| who.diagnostic_code.as_deref());
+    let response = classify::words(said.unwrap_or(&delay.delay_type));
+    let status = who.and_then(|who| who.status.clone());
+    FeedbackKind::Deferred { response, status }
+}
+
+/// A bounce; `None` for an automatic reply.
+///
+/// SES reports automatic replies, such as out-of-office notes, as transient and general (SES
+/// developer guide, "Amazon SES event notification contents", bounce types). They are told from
+/// mails that did not arrive by the delivery report, which a note does not have.
+fn returned(bounce: &Bounce) -> Option<FeedbackKind> {
+    let dropped = |reason: &str| {
+        Some(FeedbackKind::Dropped {
+            reason: reason.to_owned(),
+        })
     };
     match bounce.bounce_sub_type.as_str() {
         // SES has suppression lists of its own and did not try.
         "Suppressed" | "OnAccountSuppressionList" => return dropped("Bounced Address"),
         "UnsubscribedRecipient" => return dropped("Unsubscribed Address"),
         _ => {}
+    }
+    let is_general = bounce.bounce_type == "Transient" && bounce.bounce_sub_type == "General";
+    if is_general
+        && !bounce
+            .bounced_recipients
+            .iter()
+            .any(RefusedRecipient::is_reported)
+    {
+        tracing::info!("SES reports an automatic reply as a bounce; it is not recorded");
+        return None;
     }
     let nobody = RefusedRecipient::default();
     let who = bounce.bounced_recipients.first().unwrap_or(&nobody);
@@ -190,7 +230,7 @@ fn returned(bounce: &Bounce) -> Says {
         false => RefusalStage::Data,
     };
     let said = who.diagnostic_code.as_deref();
-    let mut bounced = judge::bounced(who.status.as_deref(), said, stage);
+    let mut bounced = classify::bounced(who.status.as_deref(), said, stage);
     if said.is_none() {
         bounced.class = class(&bounce.bounce_sub_type).unwrap_or(bounced.class);
         bounced.kind = match bounced.kind {
@@ -203,7 +243,7 @@ fn returned(bounce: &Bounce) -> Says {
         // According to SES another mail may be accepted.
         bounced.kind = BounceType::Blocked;
     }
-    Says::Bounced(bounced)
+    Some(FeedbackKind::Bounced(bounced))
 }
 
 /// The classification for SES's bounce subtype, when the other server's response is missing.
@@ -218,13 +258,13 @@ fn class(sub_type: &str) -> Option<&'static str> {
     })
 }
 
-fn complained(complaint: &Complaint) -> Option<Says> {
+fn complained(complaint: &Complaint) -> Option<FeedbackKind> {
     if complaint.complaint_sub_type.as_deref() == Some("OnAccountSuppressionList") {
-        return Some(Says::Dropped {
+        return Some(FeedbackKind::Dropped {
             reason: "Spam Reporting Address".to_owned(),
         });
     }
     // The recipient moved a mail out of the spam folder.
     let praise = complaint.complaint_feedback_type.as_deref() == Some("not-spam");
-    (!praise).then_some(Says::Complained)
+    (!praise).then_some(FeedbackKind::Complained)
 }

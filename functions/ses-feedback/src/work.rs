@@ -5,49 +5,18 @@ use std::time::Duration;
 use posthaste_blob::BlobError;
 use posthaste_model::{Event, EventKind, Masked};
 use posthaste_queue::{
-    BatchResult, BounceMail, Disposition, EventBatch, JobError, QueueError, SqsEvent, SqsMessage,
-    gather, is_repeat,
+    BatchResult, BounceMail, Disposition, EventBatch, SnsContent, SqsEvent, SqsMessage, gather,
+    is_repeat,
 };
-use posthaste_store::StoreError;
+use posthaste_runtime::WorkError;
 use serde::Deserialize;
 use serde_json::Value;
 
 use crate::App;
+use crate::feedback::SesFeedback;
 use crate::leave;
-use crate::ses::Bridged;
-use crate::tell::{Untold, tell};
-use crate::word::SesFeedback;
-
-/// An error that a later run of the same message may resolve.
-#[derive(Debug, thiserror::Error)]
-enum WorkError {
-    #[error(transparent)]
-    Untold(#[from] Untold),
-    #[error(transparent)]
-    Store(#[from] StoreError),
-    #[error(transparent)]
-    Blob(#[from] BlobError),
-    #[error(transparent)]
-    Queue(#[from] QueueError),
-    #[error("the events have no form on the queue: {0}")]
-    Job(#[from] JobError),
-    /// It goes to the dead letters, where a release that can read it picks it up.
-    #[error("it cannot be read: {0}")]
-    Unreadable(String),
-}
-
-impl WorkError {
-    /// Whether the error is transient.
-    fn verdict(&self) -> Disposition {
-        match self {
-            Self::Job(_) | Self::Unreadable(_) => Disposition::Fail,
-            Self::Store(error) | Self::Untold(Untold::Store(error)) if !error.is_transient() => {
-                Disposition::Fail
-            }
-            Self::Store(_) | Self::Untold(_) | Self::Blob(_) | Self::Queue(_) => Disposition::Retry,
-        }
-    }
-}
+use crate::record::record;
+use crate::ses::SesEvent;
 
 /// The result of a message.
 #[derive(Default)]
@@ -85,7 +54,7 @@ struct ReceiptAction {
 
 /// Handles a batch of the feedback queue.
 pub async fn handle(app: &App, event: &SqsEvent) -> BatchResult {
-    let ends = gather(event, app.at_once, |record| work(app, record)).await;
+    let ends = gather(event, app.at_once, |message| work(app, message)).await;
     let (mut result, mut done) = (BatchResult::default(), Vec::new());
     let (mut events, mut blobs) = (Vec::new(), Vec::new());
     for (id, end) in ends {
@@ -95,23 +64,23 @@ pub async fn handle(app: &App, event: &SqsEvent) -> BatchResult {
                 blobs.extend(end.blob);
                 done.push(id);
             }
-            Some(Err(WorkError::Untold(Untold::Early))) => {
-                tracing::info!("feedback came before its copy was handed over; it waits");
+            Some(Err(WorkError::Busy)) => {
+                tracing::info!("feedback waits: its copy is still being handed over");
                 result.add(id, Disposition::Retry);
             }
-            Some(Err(trouble)) => {
-                tracing::error!(error = %trouble, "feedback must wait: {trouble}");
-                result.add(id, trouble.verdict());
+            Some(Err(error)) => {
+                tracing::error!(error = %error, "feedback could not be processed: {error}");
+                result.add(id, error.disposition());
             }
             None => result.add(id, Disposition::Fail),
         }
     }
     // Published once for the whole batch. If that fails, the messages are retried and publish
     // again.
-    if let Err(trouble) = publish(app, &events).await {
-        tracing::error!(error = %trouble, "events could not be queued: {trouble}");
+    if let Err(error) = publish(app, &events).await {
+        tracing::error!(error = %error, "events could not be queued: {error}");
         for id in done {
-            result.add(id, trouble.verdict());
+            result.add(id, error.disposition());
         }
         return result;
     }
@@ -149,67 +118,91 @@ async fn publish(app: &App, events: &[Event]) -> Result<(), WorkError> {
     Ok(())
 }
 
-async fn work(app: &App, record: &SqsMessage) -> Result<Done, WorkError> {
-    let text = record.body.as_deref().unwrap_or_default();
-    let again = is_repeat(record);
-    let Some((word, blob)) = read(app, text).await? else {
-        return Ok(Done::default());
-    };
-    let Some(word) = word else {
+async fn work(app: &App, delivered: &SqsMessage) -> Result<Done, WorkError> {
+    let text = delivered.body.as_deref().unwrap_or_default();
+    let again = is_repeat(delivered);
+    let ReadMessage { feedback, blob } = read(app, text).await?;
+    let Some(word) = feedback else {
         return Ok(Done { event: None, blob });
     };
-    let event = tell(app, &word, again).await?;
+    let event = record(app, &word, again).await?;
     if let Some(event) = &event {
         let (who, message) = (Masked(&event.email), &word.message);
-        tracing::debug!(message.id = %message, "{} told of message {message} to {who}", event.kind.wire());
+        tracing::debug!(message.id = %message, "feedback {} about message {message} to {who}", event.kind.wire());
     }
     Ok(Done { event, blob })
 }
 
-/// The feedback in a message, and the raw mail it named; `None` when that was read before.
-async fn read(
-    app: &App,
-    text: &str,
-) -> Result<Option<(Option<SesFeedback>, Option<String>)>, WorkError> {
-    let value: Value = serde_json::from_str(text).unwrap_or_default();
-    if value
-        .get("source")
-        .is_some_and(|source| source == "aws.ses")
-    {
-        let bridged = Bridged::deserialize(&value);
-        let bridged = bridged.map_err(|error| WorkError::Unreadable(error.to_string()))?;
-        return Ok(Some((bridged.word(app.clock.now()), None)));
+/// What a message contains.
+#[derive(Default)]
+struct ReadMessage {
+    feedback: Option<SesFeedback>,
+    /// The raw mail that the message names.
+    blob: Option<String>,
+}
+
+/// Reads a message: an event of SES, a mail to the bounce domain, or an announcement of AWS.
+///
+/// What is none of these is logged and not retried: every retry would end the same, and only as a
+/// dead letter with an alarm. An event or a job of a known kind that cannot be read is an error.
+async fn read(app: &App, text: &str) -> Result<ReadMessage, WorkError> {
+    let unreadable = |error: serde_json::Error| WorkError::Unreadable(error.to_string());
+    let text = match SnsContent::read(text) {
+        SnsContent::Message(text) => text,
+        SnsContent::Announcement(kind) => {
+            tracing::info!("an announcement of AWS on the feedback queue: {kind}");
+            return Ok(ReadMessage::default());
+        }
+    };
+    let value: Value = serde_json::from_str(&text).unwrap_or_default();
+    if let Some(event) = SesEvent::in_message(&value) {
+        return Ok(ReadMessage {
+            feedback: event.map_err(unreadable)?.feedback(app.clock.now()),
+            blob: None,
+        });
     }
-    let mail = match SesNotice::deserialize(&value) {
-        Ok(notice) => BounceMail {
-            v: 1,
-            blob: notice.receipt.action.object_key,
-            from: notice.mail.source,
-            to: notice.receipt.recipients,
-        },
-        Err(_) => {
-            BounceMail::from_text(text).map_err(|error| WorkError::Unreadable(error.to_string()))?
+    let mail = match (value.get("receipt"), value.get("blob")) {
+        (Some(_), _) => bounce_mail(SesNotice::deserialize(&value).map_err(unreadable)?),
+        (None, Some(_)) => BounceMail::from_text(&text)?,
+        (None, None) => {
+            tracing::warn!(
+                "a message of {} bytes on the feedback queue is of no known type; it is dropped",
+                text.len()
+            );
+            return Ok(ReadMessage::default());
         }
     };
     let raw = match app.blob.get(&mail.blob).await {
         Ok(raw) => raw,
         // Read by an earlier run of the same message.
-        Err(BlobError::Missing(_)) => return Ok(None),
+        Err(BlobError::Missing(_)) => return Ok(ReadMessage::default()),
         Err(error) => return Err(error.into()),
     };
     let now = app.clock.now();
-    let word = match mail.to.iter().any(|address| leave::is_meant(app, address)) {
+    let feedback = match mail.to.iter().any(|address| leave::is_meant(app, address)) {
         true => leave::word(app, &raw, now).await?,
         false => {
             let read = || crate::mail::word(app, (&mail.from, &mail.to), &raw, now);
             posthaste_offload::run(raw.len(), read).await
         }
     };
-    if word.is_none() {
+    if feedback.is_none() {
         let from = Masked(&mail.from);
         tracing::debug!(
-            "a mail from {from} to the bounce domain is no report about a mail of ours"
+            "a mail from {from} to the bounce domain reports nothing about a mail of this service"
         );
     }
-    Ok(Some((word, Some(mail.blob))))
+    Ok(ReadMessage {
+        feedback,
+        blob: Some(mail.blob),
+    })
+}
+
+fn bounce_mail(notice: SesNotice) -> BounceMail {
+    BounceMail {
+        v: 1,
+        blob: notice.receipt.action.object_key,
+        from: notice.mail.source,
+        to: notice.receipt.recipients,
+    }
 }

@@ -5,6 +5,7 @@ mod events;
 mod explain;
 mod leave;
 mod mails;
+mod notices;
 mod twice;
 
 use std::collections::BTreeMap;

@@ -4,7 +4,7 @@ use posthaste_mailer::{Classification, EnhancedStatus, RefusalStage, bounce_type
 use posthaste_mime::report;
 use posthaste_model::BounceType;
 
-use crate::word::Bounced;
+use crate::feedback::Bounced;
 
 /// The number of characters of another server's response that are stored.
 const LONGEST: usize = 1024;

@@ -1,32 +1,27 @@
-//! Turns feedback about a copy into its event, once.
+//! Records feedback about a copy in its row, and makes its event, once.
 
-use posthaste_model::{Event, EventKind, MessageId, Timestamp};
+use posthaste_model::{Event, EventKind, Timestamp};
+use posthaste_runtime::WorkError;
 use posthaste_store::{CopyState, FeedbackOutcome, FeedbackUpdate, Recipient, StoreError};
 
 use crate::App;
-use crate::word::{Says, SesFeedback};
-
-/// Why feedback is not recorded yet. It will be retried.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum Untold {
-    #[error(transparent)]
-    Store(#[from] StoreError),
-    #[error("the copy is still being handed over")]
-    Early,
-}
+use crate::feedback::{FeedbackKind, SesFeedback};
 
 /// Records feedback and returns the event to queue, if there is one.
 ///
 /// Feedback that the row already has was recorded by another run, which queues the event, unless
 /// that was an earlier run of this very message: `again`.
-pub(crate) async fn tell(
+///
+/// # Errors
+/// [`WorkError::Busy`] while the copy is still being handed over.
+pub(crate) async fn record(
     app: &App,
     word: &SesFeedback,
     again: bool,
-) -> Result<Option<Event>, Untold> {
+) -> Result<Option<Event>, WorkError> {
     let copy = (&word.account, &word.message, word.recipient);
     let now = app.clock.now();
-    let id = id(word);
+    let id = word.event_id();
     let mut early = false;
     let news = |row: &Recipient| {
         early = id.is_some() && is_early(row, now);
@@ -38,12 +33,12 @@ pub(crate) async fn tell(
     let heard = app.store.record_feedback(copy, now, news).await?;
     match heard {
         FeedbackOutcome::New(news) => Ok(news.event),
-        FeedbackOutcome::Known(_) if early => Err(Untold::Early),
+        FeedbackOutcome::Known(_) if early => Err(WorkError::Busy),
         FeedbackOutcome::Known(row) => {
             let mut events = row.events().into_iter();
             let mine = events.find(|event| Some(&event.id) == id.as_ref());
-            match (&word.says, mine) {
-                (Says::Left { .. }, None) => {
+            match (&word.kind, mine) {
+                (FeedbackKind::Left { .. }, None) => {
                     Ok(beyond(app, word, id, (row.as_ref(), again)).await?)
                 }
                 (_, mine) => Ok(mine.filter(|_| again)),
@@ -61,12 +56,12 @@ async fn beyond(
     id: Option<String>,
     (row, again): (&Recipient, bool),
 ) -> Result<Option<Event>, StoreError> {
-    let Some((id, kind)) = id.zip(word.says.kind()) else {
+    let Some((id, kind)) = id.zip(word.kind.event_kind()) else {
         return Ok(None);
     };
     let copy = (&word.account, &word.message, word.recipient);
     let first = app.store.tell_once(copy, &id, app.clock.now()).await?;
-    let event = || with_copy(event(word, &id, kind, &row.email), row.events().first());
+    let event = || with_copy(word.event(&id, kind, &row.email), row.events().first());
     Ok((first || again).then(event))
 }
 
@@ -89,43 +84,30 @@ fn is_early(row: &Recipient, now: Timestamp) -> bool {
     row.state == CopyState::Claimed && row.events.is_empty() && now < row.lease
 }
 
-/// The id of the event, the same for every run that reports it. A copy ends once, but may be
-/// deferred many times, and its recipient may unsubscribe many times.
-fn id(word: &SesFeedback) -> Option<String> {
-    let kind = word.says.kind()?;
-    let when = match &word.says {
-        Says::Deferred { .. } => word.at.to_string(),
-        Says::Left { mail, .. } => mail.clone(),
-        _ => String::new(),
-    };
-    let (message, recipient): (&MessageId, u32) = (&word.message, word.recipient);
-    Some(format!("{}-fb{when}-{message}-{recipient}", kind.wire()))
-}
-
 /// The update for the row, if the feedback is new to it.
 fn news(word: &SesFeedback, id: Option<&str>, row: &Recipient) -> Option<FeedbackUpdate> {
-    let state = match &word.says {
-        Says::Handed => Some(CopyState::Handed),
-        Says::Delivered { .. } => Some(CopyState::Delivered),
-        Says::Deferred { .. } => Some(CopyState::Deferred),
-        Says::Bounced(_) => Some(CopyState::Bounced),
-        Says::Dropped { .. } => Some(CopyState::Dropped),
-        Says::Complained | Says::Unsubscribed | Says::Left { .. } => None,
+    let state = match &word.kind {
+        FeedbackKind::Handed => Some(CopyState::Handed),
+        FeedbackKind::Delivered { .. } => Some(CopyState::Delivered),
+        FeedbackKind::Deferred { .. } => Some(CopyState::Deferred),
+        FeedbackKind::Bounced(_) => Some(CopyState::Bounced),
+        FeedbackKind::Dropped { .. } => Some(CopyState::Dropped),
+        FeedbackKind::Complained | FeedbackKind::Unsubscribed | FeedbackKind::Left { .. } => None,
     };
-    let Some((id, kind)) = id.zip(word.says.kind()) else {
+    let Some((id, kind)) = id.zip(word.kind.event_kind()) else {
         // Only a copy whose hand-over was not confirmed changes.
         let open = matches!(row.state, CopyState::Claimed | CopyState::Deferred);
         return open.then_some(FeedbackUpdate { event: None, state });
     };
     let events = row.events();
-    let told = |event: &Event| match word.says {
-        Says::Deferred { .. } | Says::Left { .. } => event.id == id,
+    let told = |event: &Event| match word.kind {
+        FeedbackKind::Deferred { .. } | FeedbackKind::Left { .. } => event.id == id,
         _ => event.kind == kind,
     };
-    let is_new = match word.says {
-        Says::Left { .. } => !row.is_full(),
+    let is_new = match word.kind {
+        FeedbackKind::Left { .. } => !row.is_full(),
         // Of the events that are not listed, only the last is stored.
-        Says::Deferred { .. } if row.is_full() => {
+        FeedbackKind::Deferred { .. } if row.is_full() => {
             let deferred = events
                 .iter()
                 .filter(|event| event.kind == EventKind::Deferred);
@@ -136,48 +118,12 @@ fn news(word: &SesFeedback, id: Option<&str>, row: &Recipient) -> Option<Feedbac
     if !is_new || events.iter().any(told) {
         return None;
     }
-    let mut event = with_copy(event(word, id, kind, &row.email), events.first());
+    let mut event = with_copy(word.event(id, kind, &row.email), events.first());
     if kind == EventKind::Deferred {
         event.attempt = Some(row.deferrals().saturating_add(1));
     }
     let event = Some(event);
     Some(FeedbackUpdate { event, state })
-}
-
-/// An event with the feedback and without the copy's fields.
-fn event(word: &SesFeedback, id: &str, kind: EventKind, email: &str) -> Event {
-    let mut event = Event::new(
-        id.to_owned(),
-        word.account.clone(),
-        kind,
-        word.at,
-        email.to_owned(),
-    );
-    event.message = Some(word.message.clone());
-    event.recipient = word.recipient;
-    match &word.says {
-        Says::Delivered { response, ip } => {
-            event.response.clone_from(response);
-            event.ip.clone_from(ip);
-        }
-        Says::Deferred { response, status } => {
-            event.response = Some(response.clone());
-            event.status.clone_from(status);
-        }
-        Says::Bounced(bounced) => {
-            event.bounce_type = Some(bounced.kind);
-            event.bounce_classification = Some(bounced.class.to_owned());
-            event.status = Some(bounced.status.clone());
-            event.reason = Some(bounced.reason.clone());
-        }
-        Says::Dropped { reason } => {
-            event.reason = Some(reason.clone());
-            event.status = Some("5.0.0".to_owned());
-        }
-        Says::Left { group, .. } => event.asm_group_id = *group,
-        Says::Handed | Says::Complained | Says::Unsubscribed => {}
-    }
-    event
 }
 
 /// A copy without a row is past its retention, or belongs to another stack in this AWS account. A
@@ -188,7 +134,8 @@ async fn forgotten(
     id: Option<String>,
     again: bool,
 ) -> Result<Option<Event>, StoreError> {
-    let Some(((id, kind), email)) = id.zip(word.says.kind()).zip(word.email.as_deref()) else {
+    let Some(((id, kind), email)) = id.zip(word.kind.event_kind()).zip(word.email.as_deref())
+    else {
         return Ok(None);
     };
     if app.store.account(&word.account).await?.is_none() {
@@ -196,5 +143,5 @@ async fn forgotten(
     }
     let copy = (&word.account, &word.message, word.recipient);
     let first = app.store.tell_once(copy, &id, app.clock.now()).await?;
-    Ok((first || again).then(|| event(word, &id, kind, email)))
+    Ok((first || again).then(|| word.event(&id, kind, email)))
 }

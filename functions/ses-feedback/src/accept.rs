@@ -5,8 +5,8 @@ use std::time::Duration;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use bytes::Bytes;
-use posthaste_blob::BlobError;
-use posthaste_queue::{BounceMail, JobError, QueueError};
+use posthaste_queue::BounceMail;
+use posthaste_runtime::WorkError;
 use sha2::{Digest as _, Sha256};
 
 use crate::App;
@@ -17,17 +17,6 @@ const ROLES: [&str; 3] = ["postmaster", "abuse", "fbl"];
 
 /// Those that take complaints.
 const COMPLAINTS: [&str; 2] = ["abuse", "fbl"];
-
-/// Why a mail was not accepted.
-#[derive(Debug, thiserror::Error)]
-pub enum Unaccepted {
-    #[error(transparent)]
-    Blob(#[from] BlobError),
-    #[error(transparent)]
-    Queue(#[from] QueueError),
-    #[error("the mail has no form on the queue: {0}")]
-    Job(#[from] JobError),
-}
 
 /// Whether mail to this address is accepted: `None` when it is not in the bounce domain, and
 /// another component decides.
@@ -45,7 +34,7 @@ pub(crate) fn is_for_complaints(local: &str) -> bool {
 }
 
 /// Accepts a mail for addresses of the bounce domain. The mail is durable once this returns.
-pub async fn accept(app: &App, from: &str, to: Vec<String>, raw: Bytes) -> Result<(), Unaccepted> {
+pub async fn accept(app: &App, from: &str, to: Vec<String>, raw: Bytes) -> Result<(), WorkError> {
     let name = posthaste_offload::run(raw.len(), || name(&to, &raw)).await;
     let job = BounceMail {
         v: 1,
