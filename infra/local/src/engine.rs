@@ -4,10 +4,12 @@
 //! answers all of them after the commit, so that many senders share one sync of the disk (group
 //! commit). Messages have delay, visibility, a receive count and dead letters, as in SQS. Messages
 //! that were in flight when the process died are redelivered immediately at the next start; a job
-//! that repeatedly ends the process becomes a dead letter (see `suspects`).
+//! that repeatedly ends the process becomes a dead letter (see `suspects`). Accounts take
+//! turns, as on SQS's fair queues (see `fair`).
 
 mod commands;
 mod dead;
+mod fair;
 mod hand_out;
 mod schema;
 mod suspects;
@@ -53,6 +55,7 @@ impl Engine {
         let queues = commands::Queues {
             database,
             suspects,
+            turns: fair::AccountTurns::default(),
             file: file.unwrap_or_else(|| Path::new(":memory:")).to_owned(),
             damage: damage.clone(),
         };

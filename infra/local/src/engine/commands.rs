@@ -10,6 +10,7 @@ use rusqlite::{Connection, Transaction};
 use tokio::sync::{mpsc, oneshot};
 
 use super::dead;
+use super::fair::AccountTurns;
 use super::hand_out::{next_wake, serve};
 use super::suspects::Suspects;
 use crate::damage::{self, Damage};
@@ -39,6 +40,7 @@ pub(super) enum CommitReply {
 pub(super) struct Queues {
     pub(super) database: Connection,
     pub(super) suspects: Suspects,
+    pub(super) turns: AccountTurns,
     /// Where the file is; for memory, a name for it.
     pub(super) file: PathBuf,
     pub(super) damage: Damage,
@@ -100,6 +102,7 @@ impl Queues {
         let mut commands = commands.into_iter();
         let before = (!self.suspects.is_empty()).then(|| self.suspects.clone());
         let (database, suspects) = (&mut self.database, &mut self.suspects);
+        let turns = &mut self.turns;
         let mut work = || -> rusqlite::Result<()> {
             database.pragma_update(None, "synchronous", level)?;
             let transaction = database.transaction()?;
@@ -119,7 +122,7 @@ impl Queues {
                 }
             }
             if *open {
-                serve(&transaction, waiters, suspects, &mut replies, now)?;
+                serve(&transaction, waiters, (suspects, turns), &mut replies, now)?;
             } else {
                 waiters.clear();
             }
@@ -215,10 +218,8 @@ fn apply(
             done,
         } => {
             replies.push(CommitReply::Done(done));
-            let mut insert = transaction
-                .prepare_cached("INSERT INTO message (queue, visible, body) VALUES (?1, ?2, ?3)")?;
             for (body, delay) in messages {
-                insert.execute((&queue, after(now, delay), body))?;
+                dead::insert(transaction, &queue, &body, after(now, delay))?;
             }
         }
         EngineCommand::Receive {

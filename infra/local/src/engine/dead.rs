@@ -1,8 +1,12 @@
-//! The dead letters: stored in the same file, where they can be inspected and replayed.
+//! Messages into the queues, and the dead letters: stored in the same file, where they can be inspected
+//! and replayed.
 
 use posthaste_model::Millis;
-use posthaste_queue::DeadJob;
-use rusqlite::Transaction;
+use posthaste_queue::{DeadJob, account_of};
+use rusqlite::{OptionalExtension as _, Transaction};
+
+/// In the place of the account, for messages that belong to none.
+const NO_ACCOUNT: &str = "-";
 
 /// Moves a message to the dead letters.
 pub(super) fn bury(transaction: &Transaction<'_>, id: i64, now: Millis) -> rusqlite::Result<()> {
@@ -44,13 +48,35 @@ pub(super) fn replay(
     now: Millis,
 ) -> rusqlite::Result<usize> {
     let mut replayed = 0;
+    let mut select = transaction.prepare_cached("SELECT queue, body FROM dead WHERE id = ?1")?;
     for id in ids {
-        replayed += transaction.execute(
-            "INSERT INTO message (queue, visible, body)
-             SELECT queue, ?2, body FROM dead WHERE id = ?1",
-            (id, now.0),
-        )?;
+        let found: Option<(String, String)> = select
+            .query_row([id], |row| Ok((row.get(0)?, row.get(1)?)))
+            .optional()?;
+        if let Some((queue, body)) = found {
+            insert(transaction, &queue, &body, now.0)?;
+            replayed += 1;
+        }
         transaction.execute("DELETE FROM dead WHERE id = ?1", [id])?;
     }
     Ok(replayed)
+}
+
+/// Adds a message to a queue, to be handed out from this millisecond on.
+pub(super) fn insert(
+    transaction: &Transaction<'_>,
+    queue: &str,
+    body: &str,
+    visible: i64,
+) -> rusqlite::Result<()> {
+    let account = account_of(body);
+    let account = account
+        .as_ref()
+        .map_or(NO_ACCOUNT, |account| account.as_str());
+    transaction
+        .prepare_cached(
+            "INSERT INTO message (queue, visible, body, account) VALUES (?1, ?2, ?3, ?4)",
+        )?
+        .execute((queue, visible, body, account))?;
+    Ok(())
 }

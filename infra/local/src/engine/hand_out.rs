@@ -9,6 +9,7 @@ use rusqlite::{Connection, OptionalExtension as _, Row, Transaction};
 
 use super::commands::{CommitReply, Waiter, after};
 use super::dead::bury;
+use super::fair::AccountTurns;
 use super::suspects::{Pick, Suspects};
 
 /// A message handed out more often than this is a dead letter.
@@ -17,11 +18,11 @@ pub(super) const MOST_RECEIVES: u32 = 50;
 /// The clock may be set forward in between, or the machine wake from sleep.
 const LOOK_AGAIN: Duration = Duration::from_secs(5);
 
-/// Hands visible messages to waiting workers, first come, first served.
+/// Hands visible messages to waiting workers: workers in the order in which they asked.
 pub(super) fn serve(
     transaction: &Transaction<'_>,
     waiters: &mut VecDeque<Waiter>,
-    suspects: &mut Suspects,
+    (suspects, turns): (&mut Suspects, &mut AccountTurns),
     replies: &mut Vec<CommitReply>,
     now: Millis,
 ) -> rusqlite::Result<()> {
@@ -34,7 +35,7 @@ pub(super) fn serve(
             waiters.push_back(waiter);
             continue;
         }
-        let messages = take(transaction, &waiter, suspects, now)?;
+        let messages = take(transaction, &waiter, (&mut *suspects, &mut *turns), now)?;
         if messages.is_empty() {
             empty.push(waiter.queue.clone());
             waiters.push_back(waiter);
@@ -48,15 +49,21 @@ pub(super) fn serve(
 fn take(
     transaction: &Transaction<'_>,
     waiter: &Waiter,
-    suspects: &mut Suspects,
+    (suspects, turns): (&mut Suspects, &mut AccountTurns),
     now: Millis,
 ) -> rusqlite::Result<Vec<ReceivedMessage>> {
     let visible = after(now, waiter.visibility);
     let found = match suspects.pick(&waiter.queue, now, visible) {
         Pick::Nothing => return Ok(Vec::new()),
-        Pick::Batch => batch(transaction, waiter, suspects, now)?,
+        Pick::Batch => {
+            let ids = turns.choose(transaction, &waiter.queue, waiter.most, now)?;
+            let messages = ids.into_iter().map(|id| one(transaction, id));
+            let messages: rusqlite::Result<Vec<_>> = messages.collect();
+            messages?.into_iter().flatten().collect::<Vec<_>>()
+        }
         Pick::Alone(id) => {
-            let found = alone(transaction, id)?;
+            // It was visible when the process died, or its visibility has ended since.
+            let found = one(transaction, id)?;
             if found.is_none() {
                 suspects.acquit(id);
             }
@@ -83,31 +90,7 @@ fn take(
     Ok(handed)
 }
 
-/// The next visible messages that are no suspects.
-fn batch(
-    transaction: &Transaction<'_>,
-    waiter: &Waiter,
-    suspects: &Suspects,
-    now: Millis,
-) -> rusqlite::Result<Vec<ReceivedMessage>> {
-    let mut select = transaction.prepare_cached(match suspects.is_empty() {
-        true => {
-            "SELECT id, count, body FROM message WHERE queue = ?1 AND visible <= ?2
-             ORDER BY visible, id LIMIT ?3"
-        }
-        false => {
-            "SELECT id, count, body FROM message WHERE queue = ?1 AND visible <= ?2
-             AND id NOT IN (SELECT id FROM suspect) ORDER BY visible, id LIMIT ?3"
-        }
-    })?;
-    let most = i64::try_from(waiter.most).unwrap_or(i64::MAX);
-    select
-        .query_map((&waiter.queue, now.0, most), received)?
-        .collect()
-}
-
-/// A suspect. It was visible when the process died, or its visibility has ended since.
-fn alone(transaction: &Transaction<'_>, id: i64) -> rusqlite::Result<Option<ReceivedMessage>> {
+fn one(transaction: &Transaction<'_>, id: i64) -> rusqlite::Result<Option<ReceivedMessage>> {
     let mut select =
         transaction.prepare_cached("SELECT id, count, body FROM message WHERE id = ?1")?;
     select.query_row([id], received).optional()

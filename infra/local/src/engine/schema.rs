@@ -20,7 +20,8 @@ CREATE TABLE IF NOT EXISTS message (
     visible INTEGER NOT NULL,  -- milliseconds; handed out from then on
     taken INTEGER NOT NULL DEFAULT 0,  -- handed out and not yet deleted or returned
     count INTEGER NOT NULL DEFAULT 0,  -- how often it was handed out
-    body TEXT NOT NULL
+    body TEXT NOT NULL,
+    account TEXT NOT NULL DEFAULT '-'  -- whose it is, for fairness; '-' of none
 );
 CREATE INDEX IF NOT EXISTS message_visible ON message (queue, visible, id);
 CREATE TABLE IF NOT EXISTS suspect (
@@ -62,6 +63,14 @@ pub(super) fn open(
             let column = "ALTER TABLE dead ADD COLUMN deaths INTEGER NOT NULL DEFAULT 0";
             database.execute_batch(column)?;
         }
+        if !database.column_exists(None::<&str>, "message", "account")? {
+            // A file of a release before fairness. What waits in it has none.
+            let column = "ALTER TABLE message ADD COLUMN account TEXT NOT NULL DEFAULT '-'";
+            database.execute_batch(column)?;
+        }
+        database.execute_batch(
+            "CREATE INDEX IF NOT EXISTS message_account ON message (queue, account, visible, id)",
+        )?;
         database.pragma_update(None, "user_version", VERSION)?;
         let suspects = suspects::take_stock(&mut database, now)?;
         database.set_prepared_statement_cache_capacity(32);
