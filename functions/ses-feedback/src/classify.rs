@@ -56,7 +56,7 @@ pub(crate) fn bounced(
         };
     }
     // Of the codes that are about an address, 551 and 553 are used for the sender's as well (RFC
-    // 5321, section 4.2.3), and a report does not tell after which command they came.
+    // 5321, section 4.2.3), and a report does not say after which command they came.
     let code = if matches!(code, 551 | 553) { 550 } else { code };
     // The words alone, when they give a reason; else with the code that is known.
     let unstated = own.is_none_or(is_vague) && !said.is_empty();

@@ -51,7 +51,7 @@ pub(crate) async fn word(
     }))
 }
 
-/// Enough of a hash to tell mails apart.
+/// Enough of a hash to distinguish mails.
 fn hex(hash: &[u8]) -> String {
     hash.iter()
         .take(8)

@@ -28,9 +28,9 @@ pub(crate) fn word(
 ) -> Option<SesFeedback> {
     let sent_to = to.iter().take(MOST).find_map(|address| app.copy(address));
     let (kind, copy) = match sent_to {
-        // Only a copy's own refusals are sent to its envelope sender from nobody (RFC 5321, section
+        // Only a copy's own refusals are sent to its envelope sender from the null sender (RFC 5321, section
         // 4.5.5), so every form of them is read.
-        Some(copy) if is_nobody(from) => (feedback(&report::bounce(raw)?)?, copy),
+        Some(copy) if is_null_sender(from) => (feedback(&report::bounce(raw)?)?, copy),
         _ => {
             let report = report::read(raw).or_else(|| complaint(app, to, raw))?;
             (feedback(&report)?, copy(app, &report).or(sent_to)?)
@@ -48,7 +48,7 @@ pub(crate) fn word(
 }
 
 /// The null sender, or what a server that cannot write it says instead.
-fn is_nobody(from: &str) -> bool {
+fn is_null_sender(from: &str) -> bool {
     let from = from.trim_matches(['<', '>', ' ']);
     let local = from.split('@').next().unwrap_or_default();
     from.is_empty() || local.eq_ignore_ascii_case("mailer-daemon")
@@ -150,7 +150,7 @@ pub struct Explained {
 }
 
 /// Reads a mail as if it had come from the null sender to the envelope sender of a copy; `None`
-/// when it tells nothing about one.
+/// when it reports nothing about one.
 pub fn explain(raw: &[u8]) -> Option<Explained> {
     let report = report::bounce(raw)?;
     let mut explained = Explained {

@@ -100,7 +100,7 @@ fn news(word: &SesFeedback, id: Option<&str>, row: &Recipient) -> Option<Feedbac
         return open.then_some(FeedbackUpdate { event: None, state });
     };
     let events = row.events();
-    let told = |event: &Event| match word.kind {
+    let has_it = |event: &Event| match word.kind {
         FeedbackKind::Deferred { .. } | FeedbackKind::Left { .. } => event.id == id,
         _ => event.kind == kind,
     };
@@ -115,7 +115,7 @@ fn news(word: &SesFeedback, id: Option<&str>, row: &Recipient) -> Option<Feedbac
         }
         _ => true,
     };
-    if !is_new || events.iter().any(told) {
+    if !is_new || events.iter().any(has_it) {
         return None;
     }
     let mut event = with_copy(word.event(id, kind, &row.email), events.first());

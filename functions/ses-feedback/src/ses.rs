@@ -198,7 +198,7 @@ fn delayed(delay: &Delay) -> FeedbackKind {
 /// A bounce; `None` for an automatic reply.
 ///
 /// SES reports automatic replies, such as out-of-office notes, as transient and general (SES
-/// developer guide, "Amazon SES event notification contents", bounce types). They are told from
+/// developer guide, "Amazon SES event notification contents", bounce types). They differ from
 /// mails that did not arrive by the delivery report, which a note does not have.
 fn returned(bounce: &Bounce) -> Option<FeedbackKind> {
     let dropped = |reason: &str| {
@@ -222,8 +222,8 @@ fn returned(bounce: &Bounce) -> Option<FeedbackKind> {
         tracing::info!("SES reports an automatic reply as a bounce; it is not recorded");
         return None;
     }
-    let nobody = RefusedRecipient::default();
-    let who = bounce.bounced_recipients.first().unwrap_or(&nobody);
+    let unnamed = RefusedRecipient::default();
+    let who = bounce.bounced_recipients.first().unwrap_or(&unnamed);
     let permanent = bounce.bounce_type == "Permanent";
     let stage = match permanent {
         true => RefusalStage::Rcpt,

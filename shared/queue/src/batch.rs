@@ -147,7 +147,7 @@ mod tests {
                 Some("done") => Disposition::Done,
                 Some("again") => Disposition::Retry,
                 Some("fail") => Disposition::Fail,
-                other => panic!("a job nobody foresaw: {other:?}"),
+                other => panic!("an unexpected job: {other:?}"),
             }
         })
         .await;

@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_secret_there_are_no_credentials_and_nobody_is_asked_for_some() {
+    fn without_a_secret_there_are_no_credentials_and_no_provider_is_called() {
         for gone in ["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"] {
             assert!(without(gone).credentials_provider().is_none(), "{gone}");
         }

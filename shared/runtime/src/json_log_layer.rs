@@ -113,14 +113,14 @@ mod tests {
     use super::*;
     use crate::test_writer::TestWriter;
 
-    fn written(tell: impl FnOnce()) -> Vec<Value> {
+    fn written(log: impl FnOnce()) -> Vec<Value> {
         let page = TestWriter::default();
         let copy = page.clone();
         let lines = JsonLogLayer {
             writer: move || copy.clone(),
         };
         let subscriber = tracing_subscriber::registry().with(lines);
-        tracing::subscriber::with_default(subscriber, tell);
+        tracing::subscriber::with_default(subscriber, log);
         page.lines()
     }
 

@@ -75,7 +75,7 @@ pub fn to_terminal(vars: &Env) -> Result<(), ConfigError> {
     let lines = lines
         .with_ansi(std::io::IsTerminal::is_terminal(&std::io::stderr()))
         .with_target(false)
-        // Otherwise a line that cannot be written ends in a panic, for it is told on the same
+        // Otherwise a line that cannot be written ends in a panic, because it is reported on the same
         // standard error.
         .log_internal_errors(false)
         .with_filter(filter(vars)?)

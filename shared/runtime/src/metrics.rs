@@ -98,7 +98,7 @@ mod tests {
     use super::*;
     use crate::test_writer::TestWriter;
 
-    fn written(tell: impl FnOnce()) -> Vec<Value> {
+    fn written(log: impl FnOnce()) -> Vec<Value> {
         let page = TestWriter::default();
         let copy = page.clone();
         let layer = Embedded {
@@ -107,7 +107,7 @@ mod tests {
             writer: move || copy.clone(),
         };
         let subscriber = tracing_subscriber::registry().with(layer);
-        tracing::subscriber::with_default(subscriber, tell);
+        tracing::subscriber::with_default(subscriber, log);
         page.lines()
     }
 

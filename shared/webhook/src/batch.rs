@@ -17,7 +17,7 @@ pub const SIGNATURE: HeaderName = HeaderName::from_static("x-twilio-email-event-
 /// The header that holds the signed time.
 pub const TIMESTAMP: HeaderName = HeaderName::from_static("x-twilio-email-event-webhook-timestamp");
 
-/// One body, and which of the events handed in are in it.
+/// One body, and the events that are in it, as a range of those given.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Packed {
     pub body: Bytes,

@@ -18,7 +18,7 @@ use crate::outcome::TokenProblem;
 use crate::{Post, PostOutcome, WebhookClient};
 
 /// How long a token without a stated lifetime is cached, in seconds.
-const UNTOLD: i64 = 600;
+const UNSTATED: i64 = 600;
 /// A token is renewed this long before it expires, in seconds, or at half of a shorter lifetime.
 const MARGIN: i64 = 60;
 /// How long a failure is cached, in seconds: a dead token URL is not called for every post.
@@ -184,8 +184,8 @@ fn read(body: &[u8]) -> Result<(HeaderValue, i64), TokenProblem> {
     }
     let token = granted.access_token.filter(|token| !token.is_empty());
     let token = token.ok_or(TokenProblem::Answer("has no access_token"))?;
-    let told = granted.expires_in.as_ref().and_then(seconds);
-    let life = told.unwrap_or(UNTOLD);
+    let stated = granted.expires_in.as_ref().and_then(seconds);
+    let life = stated.unwrap_or(UNSTATED);
     Ok((
         sensitive(&format!("Bearer {token}"))?,
         (life - MARGIN).max(life / 2),

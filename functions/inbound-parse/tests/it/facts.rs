@@ -7,18 +7,18 @@ use crate::{MAIL, TestApp, field};
 
 #[tokio::test]
 async fn each_recipient_of_a_configured_hostname_gets_one_post_with_its_own_envelope() {
-    let desk = TestApp::new().await;
+    let service = TestApp::new().await;
     let to = [
         "box@in.shop.example",
         "anything+at-all@IN.shop.example",
         "a@elsewhere.example",
     ];
-    assert_eq!(desk.arrive(&to, MAIL).await, 2);
-    assert_eq!(desk.work(desk.jobs()).await, 0);
+    assert_eq!(service.arrive(&to, MAIL).await, 2);
+    assert_eq!(service.work(service.jobs()).await, 0);
 
     let mut envelopes = Vec::new();
     for _ in 0..2 {
-        let form = desk.posted().await;
+        let form = service.posted().await;
         assert_eq!(field(&form, "text"), Some("Hello\r\n"));
         assert_eq!(field(&form, "from"), Some("Ann <ann@sender.example>"));
         assert_eq!(field(&form, "sender_ip"), Some("192.0.2.7"));
@@ -33,7 +33,7 @@ async fn each_recipient_of_a_configured_hostname_gets_one_post_with_its_own_enve
             r#"{"from":"ann@sender.example","to":["box@in.shop.example"]}"#,
         ]
     );
-    assert_eq!(desk.receiver.posts().len(), 2);
+    assert_eq!(service.receiver.posts().len(), 2);
 }
 
 #[tokio::test]
@@ -45,14 +45,15 @@ async fn spf_is_what_the_zone_of_the_return_path_says() {
         (Some("v=spf1 ?all"), "neutral"),
         (None, "none"),
     ] {
-        let desk = TestApp::new().await;
+        let service = TestApp::new().await;
         if let Some(record) = record {
-            desk.zone
+            service
+                .zone
                 .publish(RecordKind::Txt, "sender.example", &[record]);
         }
-        desk.arrive(&["box@in.shop.example"], MAIL).await;
-        assert_eq!(desk.work(desk.jobs()).await, 0);
-        let form = desk.posted().await;
+        service.arrive(&["box@in.shop.example"], MAIL).await;
+        assert_eq!(service.work(service.jobs()).await, 0);
+        let form = service.posted().await;
         assert_eq!(field(&form, "SPF"), Some(want), "{record:?}");
         assert_eq!(field(&form, "dkim"), Some("none"));
     }
@@ -75,38 +76,39 @@ async fn a_signature_holds_by_the_key_that_is_published() {
         (Some(record(&other)), &signed, FAILS),
         (None, &signed, FAILS),
     ] {
-        let desk = TestApp::new().await;
+        let service = TestApp::new().await;
         if let Some(record) = &published {
             let host = "s1._domainkey.sender.example";
-            desk.zone.publish(RecordKind::Txt, host, &[record]);
+            service.zone.publish(RecordKind::Txt, host, &[record]);
         }
-        desk.arrive(&["box@in.shop.example"], mail).await;
-        assert_eq!(desk.work(desk.jobs()).await, 0);
-        let form = desk.posted().await;
+        service.arrive(&["box@in.shop.example"], mail).await;
+        assert_eq!(service.work(service.jobs()).await, 0);
+        let form = service.posted().await;
         assert_eq!(field(&form, "dkim"), Some(want), "{published:?}");
     }
 }
 
 #[tokio::test]
 async fn a_dns_that_fails_holds_no_mail_back() {
-    let desk = TestApp::new().await;
-    desk.zone.fail(RecordKind::Txt, "sender.example");
-    desk.arrive(&["box@in.shop.example"], MAIL).await;
-    assert_eq!(desk.work(desk.jobs()).await, 0);
+    let service = TestApp::new().await;
+    service.zone.fail(RecordKind::Txt, "sender.example");
+    service.arrive(&["box@in.shop.example"], MAIL).await;
+    assert_eq!(service.work(service.jobs()).await, 0);
     // Nothing was found out about it: the receiver knows no other word for that.
-    assert_eq!(field(&desk.posted().await, "SPF"), Some("none"));
+    assert_eq!(field(&service.posted().await, "SPF"), Some("none"));
 }
 
 #[tokio::test]
 async fn a_record_that_leads_nowhere_says_nothing() {
-    let desk = TestApp::new().await;
+    let service = TestApp::new().await;
     // RFC 7208, section 5.2: an included domain without a record is an error of the owner's.
     let record = "v=spf1 include:absent.example -all";
-    desk.zone
+    service
+        .zone
         .publish(RecordKind::Txt, "sender.example", &[record]);
-    desk.arrive(&["box@in.shop.example"], MAIL).await;
-    assert_eq!(desk.work(desk.jobs()).await, 0);
-    assert_eq!(field(&desk.posted().await, "SPF"), Some("none"));
+    service.arrive(&["box@in.shop.example"], MAIL).await;
+    assert_eq!(service.work(service.jobs()).await, 0);
+    assert_eq!(field(&service.posted().await, "SPF"), Some("none"));
 }
 
 #[tokio::test]
@@ -116,29 +118,29 @@ async fn a_signature_that_could_not_be_checked_has_not_failed() {
     let signed = signer.sign(MAIL).unwrap();
     let host = "s1._domainkey.sender.example";
 
-    let desk = TestApp::new().await;
-    desk.zone.fail(RecordKind::Txt, host);
-    desk.arrive(&["box@in.shop.example"], &signed).await;
-    assert_eq!(desk.work(desk.jobs()).await, 0);
-    assert_eq!(field(&desk.posted().await, "dkim"), Some("none"));
+    let service = TestApp::new().await;
+    service.zone.fail(RecordKind::Txt, host);
+    service.arrive(&["box@in.shop.example"], &signed).await;
+    assert_eq!(service.work(service.jobs()).await, 0);
+    assert_eq!(field(&service.posted().await, "dkim"), Some("none"));
 
-    // Nor one that nobody is asked about.
-    let mut desk = TestApp::new().await;
-    desk.app.resolver = None;
-    desk.arrive(&["box@in.shop.example"], &signed).await;
-    assert_eq!(desk.work(desk.jobs()).await, 0);
-    let form = desk.posted().await;
+    // Nor has one for which no DNS is asked.
+    let mut service = TestApp::new().await;
+    service.app.resolver = None;
+    service.arrive(&["box@in.shop.example"], &signed).await;
+    assert_eq!(service.work(service.jobs()).await, 0);
+    let form = service.posted().await;
     assert_eq!(field(&form, "dkim"), Some("none"));
     assert_eq!(field(&form, "SPF"), Some("none"));
 }
 
 #[tokio::test]
 async fn a_raw_setting_posts_the_bytes_and_a_spam_check_without_a_filter_says_so() {
-    let desk = TestApp::new().await;
-    desk.setting("raw.shop.example", true, true).await;
-    desk.arrive(&["box@raw.shop.example"], MAIL).await;
-    assert_eq!(desk.work(desk.jobs()).await, 0);
-    let form = desk.posted().await;
+    let service = TestApp::new().await;
+    service.setting("raw.shop.example", true, true).await;
+    service.arrive(&["box@raw.shop.example"], MAIL).await;
+    assert_eq!(service.work(service.jobs()).await, 0);
+    let form = service.posted().await;
     assert_eq!(field(&form, "email").unwrap().as_bytes(), MAIL);
     assert_eq!(field(&form, "text"), None);
     assert_eq!(field(&form, "spam_score"), None);
@@ -151,17 +153,17 @@ async fn a_raw_setting_posts_the_bytes_and_a_spam_check_without_a_filter_says_so
 
 #[tokio::test]
 async fn headers_begin_with_the_received_field_of_this_host_and_have_one_field_a_line() {
-    let desk = TestApp::new().await;
+    let service = TestApp::new().await;
     let mail = b"References: <1@a>\r\n <2@a>\r\nSubject: Hi\r\n\r\nHello\r\n";
-    desk.arrive(&["box@in.shop.example"], mail).await;
-    assert_eq!(desk.work(desk.jobs()).await, 0);
-    let form = desk.posted().await;
+    service.arrive(&["box@in.shop.example"], mail).await;
+    assert_eq!(service.work(service.jobs()).await, 0);
+    let form = service.posted().await;
     let (received, rest) = field(&form, "headers").unwrap().split_once('\n').unwrap();
     assert_eq!(rest, "References: <1@a> <2@a>\nSubject: Hi\n");
     let begin = "Received: from mail.sender.example (unknown [192.0.2.7]) by ";
     let rest = received.strip_prefix(begin).unwrap();
     assert!(rest.contains(" with ESMTP id "), "{received}");
-    let date = desk.hand.now().rfc5322();
+    let date = service.hand.now().rfc5322();
     let end = format!(" for <box@in.shop.example>; {date}");
     assert!(rest.ends_with(&end), "{received}");
 }

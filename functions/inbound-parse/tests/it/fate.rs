@@ -29,36 +29,36 @@ impl TestApp {
 
 #[tokio::test]
 async fn a_receiver_in_trouble_is_tried_for_72_hours_and_the_mail_is_kept() {
-    let desk = TestApp::new().await;
-    desk.receiver.always(Reply::status(503));
-    desk.arrive(BOX, MAIL).await;
-    let start = desk.hand.now();
-    let mut jobs = desk.jobs();
+    let service = TestApp::new().await;
+    service.receiver.always(Reply::status(503));
+    service.arrive(BOX, MAIL).await;
+    let start = service.hand.now();
+    let mut jobs = service.jobs();
     let mut attempts = 0;
     while let Some(text) = jobs.pop() {
         attempts += 1;
         assert!(attempts < 60, "no end");
-        assert_eq!(desk.work(vec![text.clone()]).await, 0);
+        assert_eq!(service.work(vec![text.clone()]).await, 0);
         // The same job once more changes nothing.
-        assert_eq!(desk.work(vec![text]).await, 0);
-        assert_eq!(desk.receiver.posts().len(), attempts);
-        jobs = desk.jobs();
-        jobs.extend(desk.due().await);
+        assert_eq!(service.work(vec![text]).await, 0);
+        assert_eq!(service.receiver.posts().len(), attempts);
+        jobs = service.jobs();
+        jobs.extend(service.due().await);
         assert!(jobs.len() <= 1, "{jobs:?}");
-        desk.hand.advance(3 * 3600);
+        service.hand.advance(3 * 3600);
     }
     assert!(attempts > 20, "{attempts} attempts");
-    let lost = desk
+    let lost = service
         .app
         .store
-        .lost_mails(&desk.tenant.account.id, None, 10)
+        .lost_mails(&service.tenant.account.id, None, 10)
         .await
         .unwrap();
     assert_eq!(lost.len(), 1);
     let lost = &lost[0].value;
     assert!(lost.died_at.since(start) >= 72 * 3600);
     assert_eq!(lost.reason, "answered 503");
-    let raw = desk.app.blob.get(&job(&lost.job).blob).await.unwrap();
+    let raw = service.app.blob.get(&job(&lost.job).blob).await.unwrap();
     assert_eq!(raw, MAIL);
 }
 
@@ -68,49 +68,74 @@ async fn a_refusal_or_a_redirect_ends_it_at_once_and_a_replay_brings_it_back() {
         Reply::status(404),
         Reply::redirect(302, "http://127.0.0.1:1/"),
     ] {
-        let desk = TestApp::new().await;
-        desk.receiver.script([reply]);
-        desk.arrive(BOX, MAIL).await;
-        assert_eq!(desk.work(desk.jobs()).await, 0);
-        assert!(desk.jobs().is_empty() && desk.due().await.is_empty());
-        let account = &desk.tenant.account.id;
-        let lost = desk.app.store.lost_mails(account, None, 10).await.unwrap();
+        let service = TestApp::new().await;
+        service.receiver.script([reply]);
+        service.arrive(BOX, MAIL).await;
+        assert_eq!(service.work(service.jobs()).await, 0);
+        assert!(service.jobs().is_empty() && service.due().await.is_empty());
+        let account = &service.tenant.account.id;
+        let lost = service
+            .app
+            .store
+            .lost_mails(account, None, 10)
+            .await
+            .unwrap();
         assert_eq!(lost.len(), 1);
 
         // As `parse-settings` replays it.
         let again = job(&lost[0].value.job);
         let which = (account, again.id.as_str(), again.attempt);
-        let until = desk.hand.now().plus(1000);
-        assert!(desk.app.store.revive_arrival(which, until).await.unwrap());
-        assert_eq!(desk.work(vec![again.to_text().unwrap()]).await, 0);
-        assert_eq!(desk.receiver.posts().len(), 2);
+        let until = service.hand.now().plus(1000);
+        assert!(
+            service
+                .app
+                .store
+                .revive_arrival(which, until)
+                .await
+                .unwrap()
+        );
+        assert_eq!(service.work(vec![again.to_text().unwrap()]).await, 0);
+        assert_eq!(service.receiver.posts().len(), 2);
 
         // A second replay of the same letter finds that it has arrived.
-        assert!(!desk.app.store.revive_arrival(which, until).await.unwrap());
-        assert_eq!(desk.work(vec![again.to_text().unwrap()]).await, 0);
-        assert_eq!(desk.receiver.posts().len(), 2);
+        assert!(
+            !service
+                .app
+                .store
+                .revive_arrival(which, until)
+                .await
+                .unwrap()
+        );
+        assert_eq!(service.work(vec![again.to_text().unwrap()]).await, 0);
+        assert_eq!(service.receiver.posts().len(), 2);
     }
 }
 
 #[tokio::test]
 async fn a_mail_whose_setting_is_gone_is_kept_with_the_reason() {
-    let desk = TestApp::new().await;
-    desk.arrive(BOX, MAIL).await;
-    let account = &desk.tenant.account.id;
-    desk.app
+    let service = TestApp::new().await;
+    service.arrive(BOX, MAIL).await;
+    let account = &service.tenant.account.id;
+    service
+        .app
         .store
         .delete_parse(account, "in.shop.example")
         .await
         .unwrap();
-    assert_eq!(desk.work(desk.jobs()).await, 0);
-    let lost = desk.app.store.lost_mails(account, None, 10).await.unwrap();
+    assert_eq!(service.work(service.jobs()).await, 0);
+    let lost = service
+        .app
+        .store
+        .lost_mails(account, None, 10)
+        .await
+        .unwrap();
     assert_eq!(lost[0].value.reason, "the hostname is no longer parsed");
-    assert!(desk.receiver.posts().is_empty());
+    assert!(service.receiver.posts().is_empty());
 }
 
 #[tokio::test]
 async fn a_mail_that_goes_in_circles_is_refused() {
-    let desk = TestApp::new().await;
+    let service = TestApp::new().await;
     let to = [BOX[0].to_owned()];
     for (hops, refused) in [(99, false), (100, true)] {
         let raw = ["Received: from a by b\r\n".repeat(hops).as_bytes(), MAIL].concat();
@@ -124,43 +149,43 @@ async fn a_mail_that_goes_in_circles_is_refused() {
             object: None,
             judged: None,
         };
-        let fate = accept(&desk.app, arrived, raw.into()).await.unwrap();
+        let fate = accept(&service.app, arrived, raw.into()).await.unwrap();
         assert_eq!(fate == MailFate::Loop, refused, "{hops}");
     }
-    assert_eq!(desk.jobs().len(), 1);
+    assert_eq!(service.jobs().len(), 1);
 }
 
 #[tokio::test]
 async fn a_message_that_cannot_be_read_comes_again_until_it_is_a_dead_letter() {
-    let desk = TestApp::new().await;
+    let service = TestApp::new().await;
     for bad in ["", "{}", "null", "[1]", "\u{0}"] {
-        assert_eq!(desk.work(vec![bad.to_owned()]).await, 1);
+        assert_eq!(service.work(vec![bad.to_owned()]).await, 1);
     }
 }
 
 #[tokio::test]
 async fn an_announcement_of_aws_is_done() {
-    let desk = TestApp::new().await;
+    let service = TestApp::new().await;
     for notice in [
         r#"{"Type":"SubscriptionConfirmation","TopicArn":"arn:aws:sns:x:1:t","Token":"t"}"#,
         r#"{"notificationType":"AmazonSnsSubscriptionSucceeded","message":"m"}"#,
     ] {
-        assert_eq!(desk.work(vec![notice.to_owned()]).await, 0);
+        assert_eq!(service.work(vec![notice.to_owned()]).await, 0);
     }
 }
 
 #[tokio::test]
 async fn a_hostname_without_a_valid_domain_takes_no_mail() {
-    let desk = TestApp::new().await;
-    let (store, account) = (&desk.app.store, &desk.tenant.account.id);
-    assert_eq!(desk.arrive(BOX, MAIL).await, 1);
+    let service = TestApp::new().await;
+    let (store, account) = (&service.app.store, &service.tenant.account.id);
+    assert_eq!(service.arrive(BOX, MAIL).await, 1);
     assert!(store.delete_domain(account, 1).await.unwrap());
-    assert_eq!(desk.arrive(BOX, MAIL).await, 0);
-    desk.tenant.domain(store, "shop.example").await;
-    assert_eq!(desk.arrive(BOX, MAIL).await, 1);
+    assert_eq!(service.arrive(BOX, MAIL).await, 0);
+    service.tenant.domain(store, "shop.example").await;
+    assert_eq!(service.arrive(BOX, MAIL).await, 1);
     let spoiled = store.update_domain(account, 2, |domain| domain.records[0].valid = false);
     spoiled.await.unwrap().unwrap();
-    assert_eq!(desk.arrive(BOX, MAIL).await, 0);
+    assert_eq!(service.arrive(BOX, MAIL).await, 0);
 }
 
 /// How many raw mails lie in a folder.
@@ -175,11 +200,11 @@ fn kept(folder: &Path) -> usize {
 #[tokio::test]
 async fn recipients_share_one_raw_mail_until_the_last_lets_go_of_it() {
     let folder = tempfile::tempdir().unwrap();
-    let mut desk = TestApp::new().await;
-    desk.app.blob = Blob::folder(folder.path()).unwrap();
-    let other = Tenant::new(&desk.app.store, "other", desk.hand.now()).await;
-    other.domain(&desk.app.store, "other.example").await;
-    desk.setting_of(&other, "in.other.example").await;
+    let mut service = TestApp::new().await;
+    service.app.blob = Blob::folder(folder.path()).unwrap();
+    let other = Tenant::new(&service.app.store, "other", service.hand.now()).await;
+    other.domain(&service.app.store, "other.example").await;
+    service.setting_of(&other, "in.other.example").await;
     let to = [
         "a@in.shop.example",
         "b@in.shop.example",
@@ -188,105 +213,117 @@ async fn recipients_share_one_raw_mail_until_the_last_lets_go_of_it() {
         "a@in.shop.example",
         "a@in.other.example",
     ];
-    assert_eq!(desk.arrive(&to, MAIL).await, 4);
+    assert_eq!(service.arrive(&to, MAIL).await, 4);
     assert_eq!(kept(folder.path()), 2, "one for each account");
-    let mut jobs = desk.jobs();
+    let mut jobs = service.jobs();
     jobs.sort_by_key(|text| job(text).to);
     let theirs = jobs.remove(0);
     assert!(!job(&theirs).shared);
-    assert_eq!(desk.work(vec![theirs]).await, 0);
+    assert_eq!(service.work(vec![theirs]).await, 0);
     assert_eq!(kept(folder.path()), 1);
 
     // One is refused and waits for a replay; the others, worked twice, let go.
-    desk.receiver.script([Reply::status(404)]);
-    assert_eq!(desk.work(vec![jobs[0].clone()]).await, 0);
+    service.receiver.script([Reply::status(404)]);
+    assert_eq!(service.work(vec![jobs[0].clone()]).await, 0);
     for text in [&jobs[1], &jobs[2], &jobs[1], &jobs[2]] {
-        assert_eq!(desk.work(vec![text.clone()]).await, 0);
+        assert_eq!(service.work(vec![text.clone()]).await, 0);
     }
     assert_eq!(kept(folder.path()), 1);
-    // Handed in again, the mail is kept for nobody else.
-    assert_eq!(desk.arrive(&to[..3], MAIL).await, 3);
+    // Delivered again, the mail is stored for no other recipient.
+    assert_eq!(service.arrive(&to[..3], MAIL).await, 3);
     assert_eq!(kept(folder.path()), 1);
-    assert_eq!(desk.work(desk.jobs()).await, 0);
+    assert_eq!(service.work(service.jobs()).await, 0);
     assert_eq!(kept(folder.path()), 1);
 
-    let account = &desk.tenant.account.id;
-    let lost = desk.app.store.lost_mails(account, None, 10).await.unwrap();
+    let account = &service.tenant.account.id;
+    let lost = service
+        .app
+        .store
+        .lost_mails(account, None, 10)
+        .await
+        .unwrap();
     assert_eq!(lost.len(), 1);
     let again = job(&lost[0].value.job);
     let which = (account, again.id.as_str(), again.attempt);
-    let until = desk.hand.now().plus(1000);
-    assert!(desk.app.store.revive_arrival(which, until).await.unwrap());
-    assert_eq!(desk.work(vec![again.to_text().unwrap()]).await, 0);
+    let until = service.hand.now().plus(1000);
+    assert!(
+        service
+            .app
+            .store
+            .revive_arrival(which, until)
+            .await
+            .unwrap()
+    );
+    assert_eq!(service.work(vec![again.to_text().unwrap()]).await, 0);
     assert_eq!(kept(folder.path()), 0);
-    assert_eq!(desk.receiver.posts().len(), 5);
+    assert_eq!(service.receiver.posts().len(), 5);
 }
 
 /// Two workers have the same job while the receiver takes its time.
 #[tokio::test]
-async fn whoever_comes_while_a_mail_is_posted_comes_again_later() {
-    let desk = TestApp::new().await;
-    desk.receiver.script([Reply::Hang]);
-    desk.arrive(BOX, MAIL).await;
-    let jobs = desk.jobs();
-    let posting = desk.work(jobs.clone());
+async fn a_job_of_a_mail_that_is_being_posted_is_retried_later() {
+    let service = TestApp::new().await;
+    service.receiver.script([Reply::Hang]);
+    service.arrive(BOX, MAIL).await;
+    let jobs = service.jobs();
+    let posting = service.work(jobs.clone());
     let meanwhile = async {
-        desk.receiver.next(PATIENCE).await.unwrap();
-        assert_eq!(desk.work(jobs.clone()).await, 1, "the claim is held");
+        service.receiver.next(PATIENCE).await.unwrap();
+        assert_eq!(service.work(jobs.clone()).await, 1, "the claim is held");
         // Whoever held it is long gone: longer than any post takes.
-        desk.hand.advance(299);
-        assert_eq!(desk.work(jobs.clone()).await, 1);
-        desk.hand.advance(1);
-        assert_eq!(desk.work(jobs.clone()).await, 0);
-        assert_eq!(desk.receiver.posts().len(), 2);
+        service.hand.advance(299);
+        assert_eq!(service.work(jobs.clone()).await, 1);
+        service.hand.advance(1);
+        assert_eq!(service.work(jobs.clone()).await, 0);
+        assert_eq!(service.receiver.posts().len(), 2);
     };
     tokio::select! {
         _ = posting => panic!("the receiver never answers"),
         () = meanwhile => {}
     }
     // Its attempt is over once another was made.
-    assert_eq!(desk.work(jobs).await, 0);
-    assert_eq!(desk.receiver.posts().len(), 2);
+    assert_eq!(service.work(jobs).await, 0);
+    assert_eq!(service.receiver.posts().len(), 2);
 }
 
 /// The local host: what a dead process was posting is posted again at once. With the lease of the
 /// cloud it would be tried every five seconds until it were a dead letter.
 #[tokio::test]
 async fn what_a_dead_process_was_posting_is_posted_again_at_once() {
-    let mut desk = TestApp::new().await;
-    desk.app.single_process = Some("first".to_owned());
-    desk.receiver.script([Reply::Hang]);
-    desk.arrive(BOX, MAIL).await;
-    let jobs = desk.jobs();
+    let mut service = TestApp::new().await;
+    service.app.single_process = Some("first".to_owned());
+    service.receiver.script([Reply::Hang]);
+    service.arrive(BOX, MAIL).await;
+    let jobs = service.jobs();
     tokio::select! {
-        _ = desk.work(jobs.clone()) => panic!("the receiver never answers"),
-        post = desk.receiver.next(PATIENCE) => drop(post.unwrap()),
+        _ = service.work(jobs.clone()) => panic!("the receiver never answers"),
+        post = service.receiver.next(PATIENCE) => drop(post.unwrap()),
     }
     assert_eq!(
-        desk.work(jobs.clone()).await,
+        service.work(jobs.clone()).await,
         1,
         "the same process may still be at it"
     );
-    desk.app.single_process = Some("second".to_owned());
-    assert_eq!(desk.work(jobs).await, 0);
-    assert_eq!(desk.receiver.posts().len(), 2);
+    service.app.single_process = Some("second".to_owned());
+    assert_eq!(service.work(jobs).await, 0);
+    assert_eq!(service.receiver.posts().len(), 2);
 }
 
 /// A bucket that fails for a moment costs a moment, and not the lease.
 #[tokio::test]
 async fn a_mail_that_could_not_be_read_is_not_held_for_the_lease() {
-    let mut desk = TestApp::new().await;
-    desk.arrive(BOX, MAIL).await;
-    let jobs = desk.jobs();
-    let sound = desk.app.blob.clone();
+    let mut service = TestApp::new().await;
+    service.arrive(BOX, MAIL).await;
+    let jobs = service.jobs();
+    let sound = service.app.blob.clone();
     // A file in the way of the blobs' folder: reading fails, and not because the blob is missing.
     let folder = tempfile::tempdir().unwrap();
     let name = job(&jobs[0]).blob;
     let (parent, _) = name.split_once('/').unwrap();
     std::fs::write(folder.path().join(parent), "in the way").unwrap();
-    desk.app.blob = Blob::folder(folder.path()).unwrap();
-    assert_eq!(desk.work(jobs.clone()).await, 1);
-    desk.app.blob = sound;
-    assert_eq!(desk.work(jobs).await, 0);
-    assert_eq!(desk.receiver.posts().len(), 1);
+    service.app.blob = Blob::folder(folder.path()).unwrap();
+    assert_eq!(service.work(jobs.clone()).await, 1);
+    service.app.blob = sound;
+    assert_eq!(service.work(jobs).await, 0);
+    assert_eq!(service.receiver.posts().len(), 1);
 }

@@ -33,18 +33,18 @@ fn notice() -> String {
 
 #[tokio::test]
 async fn the_verdicts_of_ses_are_posted_and_its_copy_is_forgotten() {
-    let desk = TestApp::new().await;
-    desk.setting("spam.shop.example", true, false).await;
-    let blob = &desk.app.blob;
+    let service = TestApp::new().await;
+    service.setting("spam.shop.example", true, false).await;
+    let blob = &service.app.blob;
     blob.put("received/m1", Bytes::from_static(RAW))
         .await
         .unwrap();
-    assert_eq!(desk.work(vec![notice()]).await, 0);
-    let jobs = desk.jobs();
+    assert_eq!(service.work(vec![notice()]).await, 0);
+    let jobs = service.jobs();
     assert_eq!(jobs.len(), 1, "{jobs:?}");
-    assert_eq!(desk.work(jobs).await, 0);
+    assert_eq!(service.work(jobs).await, 0);
 
-    let form = desk.posted().await;
+    let form = service.posted().await;
     assert_eq!(field(&form, "SPF"), Some("pass"));
     assert_eq!(field(&form, "dkim"), Some("{@sender.example : fail}"));
     assert_eq!(field(&form, "sender_ip"), Some("198.51.100.4"));
@@ -52,38 +52,38 @@ async fn the_verdicts_of_ses_are_posted_and_its_copy_is_forgotten() {
     let gone = blob.get("received/m1").await;
     assert!(matches!(gone, Err(BlobError::Missing(_))));
     // SNS and SQS repeat themselves.
-    assert_eq!(desk.work(vec![notice()]).await, 0);
-    assert!(desk.jobs().is_empty());
+    assert_eq!(service.work(vec![notice()]).await, 0);
+    assert!(service.jobs().is_empty());
 }
 
 /// SES writes its own fields each time, with a new id and a new moment, and keeps each mail in an
 /// object of its own.
 #[tokio::test]
 async fn a_mail_with_a_message_id_handed_to_ses_twice_is_posted_once() {
-    let desk = TestApp::new().await;
-    desk.setting("spam.shop.example", true, false).await;
+    let service = TestApp::new().await;
+    service.setting("spam.shop.example", true, false).await;
     let raw = String::from_utf8(RAW.to_vec()).unwrap();
     let raw = raw.replace("To: box", "Message-ID: <1@sender.example>\r\nTo: box");
     let again = raw.replace("amazonaws.com\r\n", "amazonaws.com with SMTP id 2\r\n");
     let other = raw.replace("Hello", "Another");
     assert_ne!(raw, again);
     for (mail, object, posts) in [(raw, "m1", 1), (again, "m2", 1), (other, "m3", 2)] {
-        desk.brought(object, mail).await;
-        assert_eq!(desk.receiver.posts().len(), posts);
+        service.brought(object, mail).await;
+        assert_eq!(service.receiver.posts().len(), posts);
     }
 }
 
 /// SES has taken each of them: two that read the same are two.
 #[tokio::test]
 async fn without_a_message_id_an_object_of_ses_is_a_mail_of_its_own() {
-    let desk = TestApp::new().await;
-    desk.setting("spam.shop.example", true, false).await;
+    let service = TestApp::new().await;
+    service.setting("spam.shop.example", true, false).await;
     let raw = String::from_utf8(RAW.to_vec()).unwrap();
     for (object, posts) in [("m1", 1), ("m2", 2), ("m1", 2), ("m3", 3)] {
         // A notice that comes twice, the second time before the object was deleted.
-        desk.brought(object, raw.clone()).await;
-        assert_eq!(desk.receiver.posts().len(), posts, "{object}");
-        desk.hand.advance(20 * 86_400 / 4);
+        service.brought(object, raw.clone()).await;
+        assert_eq!(service.receiver.posts().len(), posts, "{object}");
+        service.hand.advance(20 * 86_400 / 4);
     }
 }
 
@@ -115,7 +115,7 @@ async fn spamd() -> Filter {
 }
 
 /// One that is not there.
-async fn nobody() -> Filter {
+async fn unreachable() -> Filter {
     let closed = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = closed.local_addr().unwrap();
     Filter::parse(&format!("spamd://{address}")).unwrap()
@@ -128,57 +128,57 @@ async fn a_filter_is_asked_before_the_word_of_ses_is_taken() {
     for (filter, raw, score, report) in [
         (spamd().await, &small, "7.5", "rules"),
         (spamd().await, &large, "5", "SES: spam FAIL"),
-        (nobody().await, &small, "5", "SES: spam FAIL"),
+        (unreachable().await, &small, "5", "SES: spam FAIL"),
     ] {
-        let mut desk = TestApp::new().await;
-        desk.app.filter = Some(filter);
-        desk.setting("spam.shop.example", true, false).await;
+        let mut service = TestApp::new().await;
+        service.app.filter = Some(filter);
+        service.setting("spam.shop.example", true, false).await;
         let mail = Bytes::from(raw.clone());
-        desk.app.blob.put("received/m1", mail).await.unwrap();
-        assert_eq!(desk.work(vec![notice()]).await, 0);
-        assert_eq!(desk.work(desk.jobs()).await, 0);
-        let form = desk.posted().await;
+        service.app.blob.put("received/m1", mail).await.unwrap();
+        assert_eq!(service.work(vec![notice()]).await, 0);
+        assert_eq!(service.work(service.jobs()).await, 0);
+        let form = service.posted().await;
         assert_eq!(field(&form, "spam_score"), Some(score));
-        let told = field(&form, "spam_report").unwrap();
-        assert!(told.contains(report), "{told}");
+        let report_text = field(&form, "spam_report").unwrap();
+        assert!(report_text.contains(report), "{report_text}");
     }
 }
 
 /// Every attempt says the same.
 #[tokio::test]
 async fn a_filter_is_asked_once_and_only_where_the_setting_wants_it() {
-    let mut desk = TestApp::new().await;
-    desk.app.filter = Some(spamd().await);
-    desk.setting("spam.shop.example", true, false).await;
-    desk.receiver.script([Reply::status(503)]);
-    desk.arrive(&["box@spam.shop.example"], RAW).await;
-    assert_eq!(desk.work(desk.jobs()).await, 0);
-    let form = desk.posted().await;
+    let mut service = TestApp::new().await;
+    service.app.filter = Some(spamd().await);
+    service.setting("spam.shop.example", true, false).await;
+    service.receiver.script([Reply::status(503)]);
+    service.arrive(&["box@spam.shop.example"], RAW).await;
+    assert_eq!(service.work(service.jobs()).await, 0);
+    let form = service.posted().await;
     assert_eq!(field(&form, "spam_score"), Some("7.5"));
 
-    desk.app.filter = Some(nobody().await);
-    let mut later = desk.jobs();
-    later.extend(desk.due().await);
+    service.app.filter = Some(unreachable().await);
+    let mut later = service.jobs();
+    later.extend(service.due().await);
     assert_eq!(later.len(), 1);
-    assert_eq!(desk.work(later).await, 0);
-    assert_eq!(field(&desk.posted().await, "spam_score"), Some("7.5"));
+    assert_eq!(service.work(later).await, 0);
+    assert_eq!(field(&service.posted().await, "spam_score"), Some("7.5"));
 
-    desk.arrive(&["box@in.shop.example"], RAW).await;
-    assert_eq!(desk.work(desk.jobs()).await, 0);
-    assert_eq!(field(&desk.posted().await, "spam_score"), None);
+    service.arrive(&["box@in.shop.example"], RAW).await;
+    assert_eq!(service.work(service.jobs()).await, 0);
+    assert_eq!(field(&service.posted().await, "spam_score"), None);
 }
 
 #[tokio::test]
 async fn a_filter_that_is_down_says_so_and_holds_no_mail_back() {
-    let mut desk = TestApp::new().await;
-    desk.app.filter = Some(nobody().await);
-    desk.setting("spam.shop.example", true, false).await;
-    desk.arrive(&["box@spam.shop.example"], RAW).await;
-    assert_eq!(desk.work(desk.jobs()).await, 0);
-    let form = desk.posted().await;
+    let mut service = TestApp::new().await;
+    service.app.filter = Some(unreachable().await);
+    service.setting("spam.shop.example", true, false).await;
+    service.arrive(&["box@spam.shop.example"], RAW).await;
+    assert_eq!(service.work(service.jobs()).await, 0);
+    let form = service.posted().await;
     assert_eq!(field(&form, "spam_score"), None);
-    let told = field(&form, "spam_report").unwrap();
-    assert!(told.starts_with("not checked: "), "{told}");
+    let report_text = field(&form, "spam_report").unwrap();
+    assert!(report_text.starts_with("not checked: "), "{report_text}");
 }
 
 #[tokio::test]
@@ -190,10 +190,10 @@ async fn a_verdict_that_ses_did_not_give_is_no_score() {
         ("PROCESSING_FAILED", "PROCESSING_FAILED", None),
         ("DISABLED", "DISABLED", None),
     ] {
-        let desk = TestApp::new().await;
-        desk.setting("spam.shop.example", true, false).await;
+        let service = TestApp::new().await;
+        service.setting("spam.shop.example", true, false).await;
         let raw = Bytes::from_static(RAW);
-        desk.app.blob.put("received/m1", raw).await.unwrap();
+        service.app.blob.put("received/m1", raw).await.unwrap();
         let notice = notice()
             .replace(
                 r#""spamVerdict":{"status":"FAIL"}"#,
@@ -203,9 +203,9 @@ async fn a_verdict_that_ses_did_not_give_is_no_score() {
                 r#""virusVerdict":{"status":"PASS"}"#,
                 &format!(r#""virusVerdict":{{"status":"{virus}"}}"#),
             );
-        assert_eq!(desk.work(vec![notice]).await, 0);
-        assert_eq!(desk.work(desk.jobs()).await, 0);
-        let form = desk.posted().await;
+        assert_eq!(service.work(vec![notice]).await, 0);
+        assert_eq!(service.work(service.jobs()).await, 0);
+        let form = service.posted().await;
         assert_eq!(field(&form, "spam_score"), want, "{spam} {virus}");
         let report = format!("SES: spam {spam}, virus {virus}");
         assert_eq!(field(&form, "spam_report"), Some(report.as_str()));

@@ -46,14 +46,14 @@ fn a_bounce_suppresses_as_its_table_says() {
         let (kind, suppresses) = &table[&name];
         let got = explain(&raw);
         let listed = got.as_ref().is_some_and(|got| got.kind == "bounce");
-        let told = match kind.as_str() {
+        let is_read = match kind.as_str() {
             "failed" => got.is_some() && got.as_ref().unwrap().class.is_some(),
             "delayed" => got.as_ref().is_some_and(|got| got.kind == "deferred"),
             "none" | "delivered" => got.is_none(),
             // Some feedback is about no recipient.
             _ => got.as_ref().is_none_or(|got| got.class.is_none()),
         };
-        if suppresses.is_some_and(|want| want != listed) || !told {
+        if suppresses.is_some_and(|want| want != listed) || !is_read {
             wrong.push(format!("{name}: {got:?}"));
         }
     }
@@ -96,13 +96,13 @@ fn measure() {
         }
         if matches!(kind, "failed" | "delayed") {
             known += 1;
-            let told = got.is_some_and(|got| got.class.is_some() || got.kind == "deferred");
-            read += usize::from(told);
+            let is_read = got.is_some_and(|got| got.class.is_some() || got.kind == "deferred");
+            read += usize::from(is_read);
             tidy += usize::from(matches!(
                 posthaste_mime::report::read(&raw),
                 Some(posthaste_mime::report::Report::Delivery(report)) if !report.recipients.is_empty()
             ));
-            if !told {
+            if !is_read {
                 missed.push(name);
             }
         } else if kind != "unknown" && got.is_some_and(|got| got.class.is_some()) {

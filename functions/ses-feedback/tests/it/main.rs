@@ -133,7 +133,7 @@ impl TestApp {
         self.work_again(messages, 1).await;
     }
 
-    /// A mail comes in at the door from nobody and is worked on.
+    /// Accepts and processes a mail from the null sender.
     pub(crate) async fn mailed(&self, to: &[&str], raw: &str) {
         self.mailed_from("", to, raw).await;
     }
@@ -153,7 +153,7 @@ impl TestApp {
     }
 
     /// The events that were queued.
-    pub(crate) fn told(&self) -> Vec<Event> {
+    pub(crate) fn queued_events(&self) -> Vec<Event> {
         let sent = self.queues.drain("events").into_iter();
         sent.flat_map(|(text, _)| EventBatch::from_text(&text).unwrap().events)
             .collect()
@@ -161,9 +161,9 @@ impl TestApp {
 
     /// The one event that was queued.
     pub(crate) fn one(&self) -> Event {
-        let mut told = self.told();
-        assert_eq!(told.len(), 1, "{told:?}");
-        told.remove(0)
+        let mut queued = self.queued_events();
+        assert_eq!(queued.len(), 1, "{queued:?}");
+        queued.remove(0)
     }
 
     pub(crate) async fn row(&self) -> Recipient {

@@ -9,7 +9,7 @@ use crate::{EMAIL, TestApp};
 
 #[tokio::test]
 async fn notices_that_are_no_events_are_done() {
-    let desk = TestApp::new().await;
+    let service = TestApp::new().await;
     for text in [
         "Successfully validated SNS topic for Amazon SES event publishing.",
         r#"{"Type":"SubscriptionConfirmation","TopicArn":"arn:aws:sns:x:1:t","Token":"t"}"#,
@@ -20,9 +20,9 @@ async fn notices_that_are_no_events_are_done() {
         "x",
         "",
     ] {
-        assert!(desk.can_read(text).await, "{text}");
+        assert!(service.can_read(text).await, "{text}");
     }
-    assert!(desk.told().is_empty());
+    assert!(service.queued_events().is_empty());
 }
 
 #[tokio::test]
@@ -30,14 +30,14 @@ async fn an_event_by_sns_is_read_as_by_the_event_bus() {
     for sample in [DELIVERY, BOUNCE, COMPLAINT, DELAY] {
         let mut events = Vec::new();
         for by_sns in [false, true] {
-            let desk = TestApp::new().await;
-            let mut text = desk.sample(sample);
+            let service = TestApp::new().await;
+            let mut text = service.sample(sample);
             if by_sns {
                 let bridged: Value = serde_json::from_str(&text).unwrap();
                 text = bridged["detail"].to_string();
             }
-            desk.work(&[text]).await;
-            let event = desk.one();
+            service.work(&[text]).await;
+            let event = service.one();
             events.push((
                 event.kind,
                 event.at,
@@ -52,30 +52,35 @@ async fn an_event_by_sns_is_read_as_by_the_event_bus() {
 
 #[tokio::test]
 async fn an_out_of_office_note_that_ses_calls_a_bounce_is_none() {
-    let note = |desk: &TestApp, kind: &str, refused: Value| {
+    let note = |service: &TestApp, kind: &str, refused: Value| {
         let text = with(
-            &desk.sample(BOUNCE),
+            &service.sample(BOUNCE),
             "/detail/bounce/bounceType",
             json!(kind),
         );
         with(&text, "/detail/bounce/bouncedRecipients", refused)
     };
-    let desk = TestApp::new().await;
-    desk.work(&[desk.sample(DELIVERY)]).await;
-    assert_eq!(desk.told().len(), 1);
-    desk.work(&[note(&desk, "Transient", json!([{"emailAddress": EMAIL}]))])
+    let service = TestApp::new().await;
+    service.work(&[service.sample(DELIVERY)]).await;
+    assert_eq!(service.queued_events().len(), 1);
+    service
+        .work(&[note(
+            &service,
+            "Transient",
+            json!([{"emailAddress": EMAIL}]),
+        )])
         .await;
-    assert!(desk.told().is_empty());
-    assert_eq!(desk.row().await.state, CopyState::Delivered);
-    assert!(!desk.is_on(SuppressionList::Blocks).await);
+    assert!(service.queued_events().is_empty());
+    assert_eq!(service.row().await.state, CopyState::Delivered);
+    assert!(!service.is_on(SuppressionList::Blocks).await);
     // With a delivery report it is a bounce; and so is one that SES calls permanent.
     let reported = json!([{"emailAddress": EMAIL, "action": "failed", "status": "4.2.0"}]);
     for (kind, refused) in [
         ("Transient", reported),
         ("Permanent", json!([{"emailAddress": EMAIL}])),
     ] {
-        let desk = TestApp::new().await;
-        desk.work(&[note(&desk, kind, refused)]).await;
-        assert_eq!(desk.one().kind, EventKind::Bounce, "{kind}");
+        let service = TestApp::new().await;
+        service.work(&[note(&service, kind, refused)]).await;
+        assert_eq!(service.one().kind, EventKind::Bounce, "{kind}");
     }
 }

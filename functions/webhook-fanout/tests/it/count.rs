@@ -4,7 +4,7 @@ use posthaste_model::{BounceType, Category, Event, EventKind, MessageId};
 use posthaste_store::{DayStats, METRICS};
 use posthaste_testkit::FaultProxy;
 
-use crate::office::TestEnv;
+use crate::env::TestEnv;
 
 impl TestEnv {
     /// The counters of the whole account (no category) or of a category, of all days.
@@ -26,7 +26,7 @@ impl TestEnv {
             match self.counted("", metric).await {
                 0 => {}
                 1 => ones.push(metric),
-                more => panic!("{metric} stands at {more}"),
+                more => panic!("{metric} is {more}"),
             }
         }
         ones
@@ -90,13 +90,13 @@ fn adding() -> Vec<Adding> {
 #[tokio::test]
 async fn each_event_adds_to_its_counters() {
     for (kind, bounce_type, reason, want) in adding() {
-        let office = TestEnv::open().await;
-        let mut event = office.event(kind);
+        let env = TestEnv::open().await;
+        let mut event = env.event(kind);
         event.bounce_type = bounce_type;
         event.reason = reason.map(str::to_owned);
-        office.tell(std::slice::from_ref(&event)).await;
+        env.send_events(std::slice::from_ref(&event)).await;
         assert_eq!(
-            office.ones().await,
+            env.ones().await,
             want,
             "{kind:?} {bounce_type:?} {reason:?}"
         );
@@ -105,8 +105,8 @@ async fn each_event_adds_to_its_counters() {
 
 #[tokio::test]
 async fn a_copy_is_one_request_however_it_ends() {
-    let office = TestEnv::open().await;
-    let processed = office.event(EventKind::Processed);
+    let env = TestEnv::open().await;
+    let processed = env.event(EventKind::Processed);
     let dropped = |id: String| {
         let mut event = processed.clone();
         event.kind = EventKind::Dropped;
@@ -117,87 +117,87 @@ async fn a_copy_is_one_request_however_it_ends() {
     // By SES, and by us at the second attempt.
     let by_ses = dropped(format!("dropped-fb-{message}-0"));
     let later = dropped(Event::derived_id(&message, 0, EventKind::Dropped, 1));
-    office.tell(&[processed.clone(), by_ses]).await;
-    office.tell(&[later]).await;
-    assert_eq!(office.counted("", "requests").await, 1);
+    env.send_events(&[processed.clone(), by_ses]).await;
+    env.send_events(&[later]).await;
+    assert_eq!(env.counted("", "requests").await, 1);
 
-    let at_once = office.event(EventKind::Dropped);
-    office.tell(&[at_once]).await;
-    assert_eq!(office.counted("", "requests").await, 2);
+    let at_once = env.event(EventKind::Dropped);
+    env.send_events(&[at_once]).await;
+    assert_eq!(env.counted("", "requests").await, 2);
 }
 
 #[tokio::test]
 async fn every_category_and_the_day_of_the_event_count_and_a_batch_counts_once() {
-    let office = TestEnv::open().await;
-    let mut many = office.event(EventKind::Delivered);
+    let env = TestEnv::open().await;
+    let mut many = env.event(EventKind::Delivered);
     many.category = Some(Category::Many(vec!["news".into(), "sale".into()]));
-    let mut one = office.event(EventKind::Delivered);
+    let mut one = env.event(EventKind::Delivered);
     one.category = Some(Category::One("news".into()));
-    one.at = office.hand.now().plus(-86_400);
-    let batch = [many, one, office.event(EventKind::Delivered)];
+    one.at = env.hand.now().plus(-86_400);
+    let batch = [many, one, env.event(EventKind::Delivered)];
 
-    office.tell(&batch).await;
+    env.send_events(&batch).await;
     let backwards: Vec<_> = batch.iter().rev().cloned().collect();
-    office.tell(&backwards).await;
+    env.send_events(&backwards).await;
 
     for (category, want) in [("", 3), ("news", 2), ("sale", 1), ("other", 0)] {
-        let counted = office.counted(category, "delivered").await;
+        let counted = env.counted(category, "delivered").await;
         assert_eq!(counted, want, "{category}");
     }
-    let days: Vec<_> = office
+    let days: Vec<_> = env
         .days("news")
         .await
         .into_iter()
         .map(|day| day.day)
         .collect();
-    let today = office.hand.now().day();
-    let yesterday = office.hand.now().plus(-86_400).day();
+    let today = env.hand.now().day();
+    let yesterday = env.hand.now().plus(-86_400).day();
     assert_eq!(days, [yesterday, today]);
 }
 
 #[tokio::test]
 async fn the_first_visit_of_a_copy_is_unique_in_whatever_company_it_comes() {
-    let office = TestEnv::open().await;
-    let [ann, bob] = [(); 2].map(|()| MessageId::from_bytes(office.entropy.bytes()));
-    let opens = ["o1", "o2", "o3"].map(|id| office.visited(EventKind::Open, &ann, id));
+    let env = TestEnv::open().await;
+    let [ann, bob] = [(); 2].map(|()| MessageId::from_bytes(env.entropy.bytes()));
+    let opens = ["o1", "o2", "o3"].map(|id| env.visited(EventKind::Open, &ann, id));
     let others = [
-        office.visited(EventKind::Click, &ann, "c1"),
-        office.visited(EventKind::Open, &bob, "o4"),
+        env.visited(EventKind::Click, &ann, "c1"),
+        env.visited(EventKind::Open, &bob, "o4"),
     ];
-    office.tell(&[opens[1].clone(), opens[0].clone()]).await;
-    office.tell(&opens[2..]).await;
-    office.tell(&others).await;
-    assert_eq!(office.counted("", "opens").await, 4);
-    assert_eq!(office.counted("", "unique_opens").await, 2);
-    assert_eq!(office.counted("", "unique_clicks").await, 1);
+    env.send_events(&[opens[1].clone(), opens[0].clone()]).await;
+    env.send_events(&opens[2..]).await;
+    env.send_events(&others).await;
+    assert_eq!(env.counted("", "opens").await, 4);
+    assert_eq!(env.counted("", "unique_opens").await, 2);
+    assert_eq!(env.counted("", "unique_clicks").await, 1);
 }
 
 #[tokio::test]
 async fn a_first_visit_that_could_not_be_counted_is_still_unique() {
     let meddler = FaultProxy::default();
-    let office = TestEnv::over(meddler.table().await);
-    let message = MessageId::from_bytes(office.entropy.bytes());
-    let [first, second] = ["o1", "o2"].map(|id| office.visited(EventKind::Open, &message, id));
+    let env = TestEnv::over(meddler.table().await);
+    let message = MessageId::from_bytes(env.entropy.bytes());
+    let [first, second] = ["o1", "o2"].map(|id| env.visited(EventKind::Open, &message, id));
     meddler.deny("TransactWriteItems", 1);
-    office.tell(std::slice::from_ref(&second)).await;
-    let put_off = office.queues.drain("retries").remove(0).0;
-    office.tell(&[first]).await;
-    assert_eq!(office.counted("", "unique_opens").await, 0);
-    office.work(vec![put_off]).await;
-    assert_eq!(office.counted("", "unique_opens").await, 1);
+    env.send_events(std::slice::from_ref(&second)).await;
+    let put_off = env.queues.drain("retries").remove(0).0;
+    env.send_events(&[first]).await;
+    assert_eq!(env.counted("", "unique_opens").await, 0);
+    env.work(vec![put_off]).await;
+    assert_eq!(env.counted("", "unique_opens").await, 1);
 }
 
 #[tokio::test]
 async fn many_visits_of_one_copy_are_one_look_and_one_write() {
     let meddler = FaultProxy::default();
-    let office = TestEnv::over(meddler.table().await);
-    let message = MessageId::from_bytes(office.entropy.bytes());
+    let env = TestEnv::over(meddler.table().await);
+    let message = MessageId::from_bytes(env.entropy.bytes());
     let visits: Vec<_> = (0..50)
-        .map(|n| office.visited(EventKind::Open, &message, &format!("o{n}")))
+        .map(|n| env.visited(EventKind::Open, &message, &format!("o{n}")))
         .collect();
     let before = ["PutItem", "GetItem", "UpdateItem"].map(|name| meddler.calls(name));
 
-    office.tell(&visits).await;
+    env.send_events(&visits).await;
 
     let after = ["PutItem", "GetItem", "UpdateItem"].map(|name| meddler.calls(name));
     let calls = [0, 1, 2].map(|n| after[n] - before[n]);

@@ -1,20 +1,20 @@
-//! Bounces and spam reports told by mail.
+//! Bounces and spam reports forwarded by mail.
 
 use posthaste_model::{EmailAddress, EventKind};
 use posthaste_queue::{Job, JobBody};
 use posthaste_store::{Account, SenderLink};
 use posthaste_testkit::Tenant;
 
-use crate::office::TestEnv;
+use crate::env::TestEnv;
 
 impl TestEnv {
-    /// An office whose account wants both told, to addresses that are confirmed.
+    /// An account that forwards both, to addresses that are confirmed.
     async fn forwarding() -> Self {
-        let office = Self::unconfirmed().await;
+        let env = Self::unconfirmed().await;
         for email in ["bounces@owner.example", "abuse@owner.example"] {
-            office.confirm(email).await;
+            env.confirm(email).await;
         }
-        office
+        env
     }
 
     /// Follows a link that was mailed to the address.
@@ -28,12 +28,12 @@ impl TestEnv {
         assert!(confirmed.unwrap().is_some());
     }
 
-    /// An office whose account wants both told, to addresses that nothing is known of.
+    /// An account that forwards both, to addresses that are not confirmed.
     async fn unconfirmed() -> Self {
-        let office = Self::open().await;
-        let account = Account::new(office.account.clone(), "owner", office.hand.now());
-        assert!(office.store.create_account(&account).await.unwrap());
-        let done = office.store.change_settings(&office.account, |settings| {
+        let env = Self::open().await;
+        let account = Account::new(env.account.clone(), "owner", env.hand.now());
+        assert!(env.store.create_account(&account).await.unwrap());
+        let done = env.store.change_settings(&env.account, |settings| {
             for (forward, email) in [
                 (&mut settings.forward_bounce, "bounces@owner.example"),
                 (&mut settings.forward_spam, "abuse@owner.example"),
@@ -44,7 +44,7 @@ impl TestEnv {
             Ok::<_, std::convert::Infallible>(())
         });
         done.await.unwrap().unwrap().unwrap();
-        office
+        env
     }
 
     /// The notices on the send queue: id, recipient, subject, text.
@@ -73,17 +73,17 @@ impl TestEnv {
 
 #[tokio::test]
 async fn each_goes_to_its_own_listener_and_a_repeat_is_the_same_mail() {
-    let office = TestEnv::forwarding().await;
-    let mut bounce = office.event(EventKind::Bounce);
+    let env = TestEnv::forwarding().await;
+    let mut bounce = env.event(EventKind::Bounce);
     bounce.reason = Some("550 5.1.1 User unknown".to_owned());
     let events = [
         bounce,
-        office.event(EventKind::SpamReport),
-        office.event(EventKind::Delivered),
-        office.event(EventKind::Dropped),
+        env.event(EventKind::SpamReport),
+        env.event(EventKind::Delivered),
+        env.event(EventKind::Dropped),
     ];
-    office.tell(&events).await;
-    let first = office.notices();
+    env.send_events(&events).await;
+    let first = env.notices();
     let to: Vec<_> = first.iter().map(|(_, to, ..)| to.as_str()).collect();
     assert_eq!(to, ["bounces@owner.example", "abuse@owner.example"]);
     assert_eq!(first[0].2, "Bounce: ann@example.com");
@@ -93,8 +93,8 @@ async fn each_goes_to_its_own_listener_and_a_repeat_is_the_same_mail() {
         first[0].3
     );
     assert_eq!(first[1].2, "Spam report: ann@example.com");
-    office.tell(&events).await;
-    assert_eq!(office.notices(), first);
+    env.send_events(&events).await;
+    assert_eq!(env.notices(), first);
 }
 
 #[tokio::test]
@@ -125,70 +125,70 @@ async fn a_spam_report_goes_to_every_confirmed_address_of_the_list_except_the_on
 
 #[tokio::test]
 async fn a_notice_that_bounces_makes_no_other() {
-    let office = TestEnv::forwarding().await;
-    let mut bounce = office.event(EventKind::Bounce);
+    let env = TestEnv::forwarding().await;
+    let mut bounce = env.event(EventKind::Bounce);
     bounce.email = "Bounces@Owner.example".to_owned();
-    office.tell(&[bounce]).await;
-    assert!(office.notices().is_empty());
+    env.send_events(&[bounce]).await;
+    assert!(env.notices().is_empty());
 }
 
 #[tokio::test]
 async fn a_notice_that_cannot_be_queued_brings_its_batch_back() {
-    let office = TestEnv::forwarding().await;
-    let news = posthaste_queue::EventBatch::to_texts(&[office.event(EventKind::Bounce)]).unwrap();
-    office.queues.set_broken(true);
-    assert_eq!(office.work(news.clone()).await, ["0"]);
-    office.queues.set_broken(false);
-    assert_eq!(office.work(news).await, [""; 0]);
-    assert_eq!(office.notices().len(), 1);
+    let env = TestEnv::forwarding().await;
+    let news = posthaste_queue::EventBatch::to_texts(&[env.event(EventKind::Bounce)]).unwrap();
+    env.queues.set_broken(true);
+    assert_eq!(env.work(news.clone()).await, ["0"]);
+    env.queues.set_broken(false);
+    assert_eq!(env.work(news).await, [""; 0]);
+    assert_eq!(env.notices().len(), 1);
 }
 
 #[tokio::test]
 async fn nothing_is_forwarded_to_an_address_that_is_not_confirmed() {
-    let office = TestEnv::unconfirmed().await;
+    let env = TestEnv::unconfirmed().await;
     let events = [
-        office.event(EventKind::Bounce),
-        office.event(EventKind::SpamReport),
+        env.event(EventKind::Bounce),
+        env.event(EventKind::SpamReport),
     ];
-    office.tell(&events).await;
-    assert_eq!(office.notices(), []);
+    env.send_events(&events).await;
+    assert_eq!(env.notices(), []);
 
     // A link that was mailed and not followed confirms nothing.
     let abuse = EmailAddress::parse("abuse@owner.example").unwrap();
-    let link = SenderLink::new("token", office.hand.now().plus(60));
-    let asked = office
+    let link = SenderLink::new("token", env.hand.now().plus(60));
+    let asked = env
         .store
-        .ask_to_forward(&office.account, &abuse, &link, office.hand.now());
+        .ask_to_forward(&env.account, &abuse, &link, env.hand.now());
     asked.await.unwrap();
-    office.tell(&events).await;
-    assert_eq!(office.notices(), []);
+    env.send_events(&events).await;
+    assert_eq!(env.notices(), []);
 
     // Each is confirmed by itself, and from then on.
-    office.confirm("abuse@owner.example").await;
-    office.tell(&events).await;
-    let to: Vec<_> = office.notices().into_iter().map(|(_, to, ..)| to).collect();
+    env.confirm("abuse@owner.example").await;
+    env.send_events(&events).await;
+    let to: Vec<_> = env.notices().into_iter().map(|(_, to, ..)| to).collect();
     assert_eq!(to, ["abuse@owner.example"]);
 }
 
 #[tokio::test]
 async fn an_address_of_an_authenticated_domain_of_the_account_is_forwarded_to() {
-    let office = TestEnv::unconfirmed().await;
+    let env = TestEnv::unconfirmed().await;
     let other = Tenant {
-        account: Account::new(office.entropy.account_id(), "other", office.hand.now()),
+        account: Account::new(env.entropy.account_id(), "other", env.hand.now()),
         key: String::new(),
     };
-    other.domain(&office.store, "owner.example").await;
-    let events = [office.event(EventKind::Bounce)];
-    office.tell(&events).await;
-    assert_eq!(office.notices(), [], "another account's domain");
+    other.domain(&env.store, "owner.example").await;
+    let events = [env.event(EventKind::Bounce)];
+    env.send_events(&events).await;
+    assert_eq!(env.notices(), [], "another account's domain");
 
-    let account = office.store.account(&office.account).await.unwrap();
+    let account = env.store.account(&env.account).await.unwrap();
     let own = Tenant {
         account: account.unwrap(),
         key: String::new(),
     };
-    own.domain(&office.store, "owner.example").await;
-    office.tell(&events).await;
-    let to: Vec<_> = office.notices().into_iter().map(|(_, to, ..)| to).collect();
+    own.domain(&env.store, "owner.example").await;
+    env.send_events(&events).await;
+    let to: Vec<_> = env.notices().into_iter().map(|(_, to, ..)| to).collect();
     assert_eq!(to, ["bounces@owner.example"]);
 }

@@ -3,13 +3,13 @@
 #[cfg(test)]
 mod count;
 #[cfg(test)]
+mod env;
+#[cfg(test)]
 mod failing;
 #[cfg(test)]
 mod forward;
 #[cfg(test)]
 mod news;
-#[cfg(test)]
-mod office;
 #[cfg(test)]
 mod retries;
 #[cfg(test)]

@@ -7,15 +7,15 @@ use posthaste_queue::WebhookRetry;
 use posthaste_store::DeadLetterFilter;
 use posthaste_testkit::{Receiver, Reply};
 
-use crate::office::{SOON, TestEnv, ids};
+use crate::env::{SOON, TestEnv, ids};
 
 #[tokio::test]
 async fn a_failed_post_is_tried_again_with_the_same_bytes() {
-    let office = TestEnv::open().await;
+    let env = TestEnv::open().await;
     let receiver = Receiver::start().await.unwrap();
-    let mut webhook = office.hook(&receiver.url());
-    office.sign(&mut webhook);
-    office.keep(&webhook).await;
+    let mut webhook = env.hook(&receiver.url());
+    env.sign(&mut webhook);
+    env.keep(&webhook).await;
     receiver.script([
         Reply::status(500),
         Reply::redirect(302, "https://example.com/"),
@@ -23,12 +23,12 @@ async fn a_failed_post_is_tried_again_with_the_same_bytes() {
         Reply::Drop,
         Reply::Hang,
     ]);
-    let start = office.hand.now();
+    let start = env.hand.now();
 
-    office.tell(&office.events(3)).await;
+    env.send_events(&env.events(3)).await;
     let mut offsets = vec![0];
-    while office.next_retries().await {
-        offsets.push(office.hand.now().since(start));
+    while env.next_retries().await {
+        offsets.push(env.hand.now().since(start));
     }
 
     let posts = receiver.posts();
@@ -49,39 +49,39 @@ async fn a_failed_post_is_tried_again_with_the_same_bytes() {
 
 #[tokio::test]
 async fn retry_after_is_honoured() {
-    let office = TestEnv::open().await;
-    let (receiver, _) = office.subscribe().await;
+    let env = TestEnv::open().await;
+    let (receiver, _) = env.subscribe().await;
     receiver.script([Reply::retry_after(429, "777")]);
 
-    office.tell(&office.events(1)).await;
+    env.send_events(&env.events(1)).await;
 
-    let waiting = office.waiting();
+    let waiting = env.waiting();
     assert_eq!(waiting.len(), 1);
     assert_eq!(waiting[0].1, 777);
     let retry = &waiting[0].0.retry;
     assert_eq!((retry.attempt, retry.last.as_str()), (1, "answered 429"));
-    assert_eq!(retry.not_before, office.hand.now().plus(777));
+    assert_eq!(retry.not_before, env.hand.now().plus(777));
 }
 
 #[tokio::test]
 async fn what_waits_for_one_webhook_is_posted_together() {
-    let office = TestEnv::open().await;
-    let (receiver, _) = office.subscribe().await;
-    let (other, _) = office.subscribe().await;
+    let env = TestEnv::open().await;
+    let (receiver, _) = env.subscribe().await;
+    let (other, _) = env.subscribe().await;
     receiver.script([Reply::status(500)]);
     other.script([Reply::status(500)]);
-    let early = office.events(2);
-    office.tell(&early).await;
-    let late: Vec<_> = (0..3).flat_map(|_| office.events(1)).collect();
+    let early = env.events(2);
+    env.send_events(&early).await;
+    let late: Vec<_> = (0..3).flat_map(|_| env.events(1)).collect();
     for event in &late {
-        office.tell(std::slice::from_ref(event)).await;
+        env.send_events(std::slice::from_ref(event)).await;
     }
 
     // One message that waits for each webhook, and three at once.
-    let sent = office.queues.drain("retries");
+    let sent = env.queues.drain("retries");
     assert_eq!(sent.len(), 8);
     let texts: Vec<_> = sent.into_iter().map(|(text, _)| text).collect();
-    assert_eq!(office.work(texts).await, [""; 0]);
+    assert_eq!(env.work(texts).await, [""; 0]);
 
     for receiver in [&receiver, &other] {
         let posts = receiver.posts();
@@ -89,57 +89,53 @@ async fn what_waits_for_one_webhook_is_posted_together() {
         let want = late.iter().map(|event| event.id.clone()).collect();
         assert_eq!(ids(&posts[1].body), want);
     }
-    let waiting = office.waiting();
+    let waiting = env.waiting();
     let events: Vec<_> = waiting.iter().map(|(w, _)| w.events.len()).collect();
     assert_eq!(events, [2, 2]);
 }
 
 #[tokio::test]
 async fn a_message_that_comes_too_early_waits_on() {
-    let office = TestEnv::open().await;
-    let (receiver, webhook) = office.subscribe().await;
+    let env = TestEnv::open().await;
+    let (receiver, webhook) = env.subscribe().await;
     receiver.script([Reply::retry_after(503, "5000")]);
-    office.tell(&office.events(1)).await;
-    let (text, delay) = office.queues.drain("retries").remove(0);
+    env.send_events(&env.events(1)).await;
+    let (text, delay) = env.queues.drain("retries").remove(0);
     assert_eq!(delay, Duration::from_secs(5000));
 
     // The queue holds back for 900 s at most.
     for left in [4100, 3200, 2300, 1400, 500] {
-        office.hand.advance(900);
-        assert_eq!(office.work(vec![text.clone()]).await, [""; 0]);
-        let (again, delay) = office.queues.drain("retries").remove(0);
+        env.hand.advance(900);
+        assert_eq!(env.work(vec![text.clone()]).await, [""; 0]);
+        let (again, delay) = env.queues.drain("retries").remove(0);
         assert_eq!((again, delay.as_secs()), (text.clone(), left));
     }
     assert_eq!(receiver.posts().len(), 1);
-    office.hand.advance(500);
-    office.work(vec![text]).await;
+    env.hand.advance(500);
+    env.work(vec![text]).await;
     assert_eq!(receiver.posts().len(), 2);
-    assert_eq!(office.stored(&webhook).await.failing_since, None);
+    assert_eq!(env.stored(&webhook).await.failing_since, None);
 }
 
 #[tokio::test]
 async fn after_a_day_events_are_dead_letters_and_a_replay_delivers_them() {
-    let office = TestEnv::open().await;
-    let (receiver, webhook) = office.subscribe().await;
+    let env = TestEnv::open().await;
+    let (receiver, webhook) = env.subscribe().await;
     receiver.always(Reply::status(500));
-    let events = office.events(3);
-    let start = office.hand.now();
+    let events = env.events(3);
+    let start = env.hand.now();
 
-    office.tell(&events).await;
-    while office.next_retries().await {}
+    env.send_events(&events).await;
+    while env.next_retries().await {}
 
     let posts = receiver.posts().len();
     assert!((15..=25).contains(&posts), "{posts} attempts");
-    assert_eq!(office.hand.now().since(start), 24 * 3600);
+    assert_eq!(env.hand.now().since(start), 24 * 3600);
     let wanted = DeadLetterFilter {
         limit: 9,
         ..DeadLetterFilter::default()
     };
-    let letters = office
-        .store
-        .dead_letters(&office.account, &wanted)
-        .await
-        .unwrap();
+    let letters = env.store.dead_letters(&env.account, &wanted).await.unwrap();
     assert_eq!(letters.len(), 1);
     let letter = &letters[0].value;
     assert_eq!(
@@ -148,45 +144,45 @@ async fn after_a_day_events_are_dead_letters_and_a_replay_delivers_them() {
     );
     assert_eq!(
         (letter.died_at, letter.reason.as_str()),
-        (office.hand.now(), "answered 500")
+        (env.hand.now(), "answered 500")
     );
     assert_eq!(letter.attempts as usize, posts);
 
     receiver.always(Reply::status(200));
-    office.hand.advance(7 * 86_400);
-    office.work(vec![letter.message.clone()]).await;
+    env.hand.advance(7 * 86_400);
+    env.work(vec![letter.message.clone()]).await;
     let last = receiver.posts().pop().unwrap();
     assert_eq!(
         ids(&last.body),
         events.iter().map(|event| event.id.clone()).collect()
     );
-    assert_eq!(office.stored(&webhook).await.failing_since, None);
+    assert_eq!(env.stored(&webhook).await.failing_since, None);
 }
 
 #[tokio::test]
 async fn who_was_forgotten_meanwhile_is_in_no_dead_letter() {
-    let office = TestEnv::open().await;
-    let (receiver, _) = office.subscribe().await;
+    let env = TestEnv::open().await;
+    let (receiver, _) = env.subscribe().await;
     receiver.always(Reply::status(500));
-    let mut bobs = office.event(EventKind::Open);
+    let mut bobs = env.event(EventKind::Open);
     bobs.email = "bob@example.com".to_owned();
-    let mut before = office.event(EventKind::Open);
+    let mut before = env.event(EventKind::Open);
     before.email = "Ann@Example.com".to_owned();
-    office.tell(&[bobs.clone(), before]).await;
-    let store = office.store.clone();
-    let erased = store.mark_erased(&office.account, "ann@example.com", office.hand.now());
+    env.send_events(&[bobs.clone(), before]).await;
+    let store = env.store.clone();
+    let erased = store.mark_erased(&env.account, "ann@example.com", env.hand.now());
     erased.await.unwrap();
-    office.hand.advance(1);
-    let after = office.event(EventKind::Open);
-    office.tell(std::slice::from_ref(&after)).await;
+    env.hand.advance(1);
+    let after = env.event(EventKind::Open);
+    env.send_events(std::slice::from_ref(&after)).await;
 
-    while office.next_retries().await {}
+    while env.next_retries().await {}
 
     let wanted = DeadLetterFilter {
         limit: 9,
         ..DeadLetterFilter::default()
     };
-    let letters = store.dead_letters(&office.account, &wanted).await.unwrap();
+    let letters = store.dead_letters(&env.account, &wanted).await.unwrap();
     let buried = letters.iter().flat_map(|row| {
         let inside = WebhookRetry::from_text(&row.value.message).unwrap();
         inside.events
@@ -197,16 +193,16 @@ async fn who_was_forgotten_meanwhile_is_in_no_dead_letter() {
 
 #[tokio::test]
 async fn the_day_of_each_event_counts_by_itself() {
-    let office = TestEnv::open().await;
-    let (receiver, _) = office.subscribe().await;
+    let env = TestEnv::open().await;
+    let (receiver, _) = env.subscribe().await;
     receiver.always(Reply::status(500));
-    let mut old = office.event(EventKind::Open);
-    old.at = office.hand.now().plus(-24 * 3600);
-    let young = office.event(EventKind::Open);
+    let mut old = env.event(EventKind::Open);
+    old.at = env.hand.now().plus(-24 * 3600);
+    let young = env.event(EventKind::Open);
 
-    office.tell(&[old.clone(), young.clone()]).await;
+    env.send_events(&[old.clone(), young.clone()]).await;
 
-    let waiting: Vec<_> = office
+    let waiting: Vec<_> = env
         .waiting()
         .into_iter()
         .flat_map(|(w, _)| w.events)
@@ -216,11 +212,7 @@ async fn the_day_of_each_event_counts_by_itself() {
         limit: 9,
         ..DeadLetterFilter::default()
     };
-    let letters = office
-        .store
-        .dead_letters(&office.account, &wanted)
-        .await
-        .unwrap();
+    let letters = env.store.dead_letters(&env.account, &wanted).await.unwrap();
     assert_eq!(letters.len(), 1);
     let buried = WebhookRetry::from_text(&letters[0].value.message).unwrap();
     assert_eq!(buried.events, [old]);
@@ -229,18 +221,18 @@ async fn the_day_of_each_event_counts_by_itself() {
 #[tokio::test]
 async fn a_webhook_is_asked_at_each_attempt_whether_it_still_wants_them() {
     for (gone, dead) in [(false, 1), (true, 0)] {
-        let office = TestEnv::open().await;
-        let (receiver, webhook) = office.subscribe().await;
+        let env = TestEnv::open().await;
+        let (receiver, webhook) = env.subscribe().await;
         receiver.script([Reply::status(500)]);
-        office.tell(&office.events(1)).await;
+        env.send_events(&env.events(1)).await;
         if gone {
-            let deleted = office
+            let deleted = env
                 .store
                 .delete_webhook(&webhook.account, &webhook.id)
                 .await;
             assert!(deleted.unwrap());
         } else {
-            let off = office
+            let off = env
                 .store
                 .change_webhook(&webhook.account, &webhook.id, |mut hook| {
                     hook.enabled = false;
@@ -249,39 +241,35 @@ async fn a_webhook_is_asked_at_each_attempt_whether_it_still_wants_them() {
             let _saved = off.await.unwrap().unwrap();
         }
 
-        while office.next_retries().await {}
+        while env.next_retries().await {}
 
         assert_eq!(receiver.posts().len(), 1);
         let wanted = DeadLetterFilter {
             limit: 9,
             ..DeadLetterFilter::default()
         };
-        let letters = office
-            .store
-            .dead_letters(&office.account, &wanted)
-            .await
-            .unwrap();
+        let letters = env.store.dead_letters(&env.account, &wanted).await.unwrap();
         assert_eq!(letters.len(), dead, "gone: {gone}");
     }
 }
 
 #[tokio::test]
 async fn a_webhook_with_oauth_shows_its_token_and_fails_without_one() {
-    let office = TestEnv::open().await;
+    let env = TestEnv::open().await;
     let receiver = Receiver::start().await.unwrap();
     let server = Receiver::start().await.unwrap();
-    let mut webhook = office.hook(&receiver.url());
-    office.authorise(&mut webhook, &server.url());
-    office.keep(&webhook).await;
+    let mut webhook = env.hook(&receiver.url());
+    env.authorise(&mut webhook, &server.url());
+    env.keep(&webhook).await;
     server.script([
         Reply::status(503),
         Reply::with_body(200, r#"{"access_token":"t1","expires_in":3600}"#),
     ]);
 
-    office.tell(&office.events(1)).await;
+    env.send_events(&env.events(1)).await;
     assert!(receiver.posts().is_empty());
-    office.next_retries().await;
-    office.tell(&office.events(1)).await;
+    env.next_retries().await;
+    env.send_events(&env.events(1)).await;
 
     // The base64 of `client:hush`.
     let asked = server.next(SOON).await.unwrap();
@@ -297,13 +285,13 @@ async fn a_webhook_with_oauth_shows_its_token_and_fails_without_one() {
 
 #[tokio::test]
 async fn a_private_address_is_refused_at_every_attempt_and_the_reason_is_kept() {
-    let office = TestEnv::open().await;
-    let webhook = office.hook("http://10.0.0.1/");
-    office.keep(&webhook).await;
+    let env = TestEnv::open().await;
+    let webhook = env.hook("http://10.0.0.1/");
+    env.keep(&webhook).await;
 
-    office.tell(&office.events(1)).await;
+    env.send_events(&env.events(1)).await;
 
-    let waiting = office.waiting();
+    let waiting = env.waiting();
     let retry = &waiting[0].0.retry;
     assert_eq!(
         (retry.attempt, retry.last.as_str()),

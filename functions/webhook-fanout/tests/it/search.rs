@@ -3,7 +3,7 @@
 use posthaste_model::EventKind;
 use posthaste_testkit::CapturedLog;
 
-use crate::office::TestEnv;
+use crate::env::TestEnv;
 
 /// The figures `search_rows` in these lines, in their order.
 fn figures(lines: &CapturedLog) -> Vec<usize> {
@@ -16,36 +16,36 @@ fn figures(lines: &CapturedLog) -> Vec<usize> {
 
 #[tokio::test]
 async fn the_figure_tells_every_row_that_was_written() {
-    let mut office = TestEnv::open().await;
-    office.app.searchable = Some(86_400);
+    let mut env = TestEnv::open().await;
+    env.app.searchable = Some(86_400);
     let lines = CapturedLog::kept();
-    let first = [(); 2].map(|()| office.event(EventKind::Processed));
+    let first = [(); 2].map(|()| env.event(EventKind::Processed));
     for event in &first {
-        office.row_of(event).await;
+        env.row_of(event).await;
     }
-    office.tell(&first).await;
+    env.send_events(&first).await;
     // Two events of one copy are in one row; a pointer leads to it from the message.
-    let processed = office.event(EventKind::Processed);
-    office.row_of(&processed).await;
+    let processed = env.event(EventKind::Processed);
+    env.row_of(&processed).await;
     let of = |kind| {
-        let mut event = office.event(kind);
+        let mut event = env.event(kind);
         event.message.clone_from(&processed.message);
         event
     };
     let (delivered, opened) = (of(EventKind::Delivered), of(EventKind::Open));
-    office.tell(&[processed.clone(), delivered]).await;
-    office.tell(std::slice::from_ref(&opened)).await;
-    office.tell(&[opened]).await;
+    env.send_events(&[processed.clone(), delivered]).await;
+    env.send_events(std::slice::from_ref(&opened)).await;
+    env.send_events(&[opened]).await;
     assert_eq!(figures(&lines), [4, 2, 1, 0]);
 }
 
 #[tokio::test]
-async fn where_nobody_searches_no_row_is_written_and_no_figure_told() {
-    let office = TestEnv::open().await;
+async fn without_the_search_no_row_and_no_metric_is_written() {
+    let env = TestEnv::open().await;
     let lines = CapturedLog::kept();
-    let processed = office.event(EventKind::Processed);
-    office.row_of(&processed).await;
-    office.tell(&[processed]).await;
+    let processed = env.event(EventKind::Processed);
+    env.row_of(&processed).await;
+    env.send_events(&[processed]).await;
     assert_ne!(lines.text(), "", "the lines are really kept");
     assert_eq!(figures(&lines), [0; 0]);
 }

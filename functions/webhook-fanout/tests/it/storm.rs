@@ -6,13 +6,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use posthaste_testkit::{Receiver, Reply};
 
-use crate::office::TestEnv;
+use crate::env::TestEnv;
 
 #[tokio::test]
 async fn every_event_arrives_whatever_the_receiver_does() {
     const EVENTS: usize = 4_000;
-    let office = TestEnv::open().await;
-    let (mut receiver, _) = office.subscribe().await;
+    let env = TestEnv::open().await;
+    let (mut receiver, _) = env.subscribe().await;
     // A fixed sequence: the same storm in every run.
     let state = Arc::new(AtomicU64::new(1));
     receiver.decide(move |_| {
@@ -28,20 +28,20 @@ async fn every_event_arrives_whatever_the_receiver_does() {
             _ => Reply::Hang,
         }
     });
-    let events = office.events(EVENTS);
+    let events = env.events(EVENTS);
 
     for (i, chunk) in events.chunks(100).enumerate() {
         if i % 10 == 5 {
             receiver.stop().await;
         }
-        office.tell(chunk).await;
+        env.send_events(chunk).await;
         if i % 10 == 7 {
             receiver.restart().await.unwrap();
         }
-        office.hand.advance(1);
+        env.hand.advance(1);
     }
     let mut rounds = 0;
-    while office.next_retries().await {
+    while env.next_retries().await {
         rounds += 1;
         if rounds % 20 == 3 {
             receiver.stop().await;
@@ -59,11 +59,7 @@ async fn every_event_arrives_whatever_the_receiver_does() {
         limit: 9,
         ..Default::default()
     };
-    let dead = office
-        .store
-        .dead_letters(&office.account, &wanted)
-        .await
-        .unwrap();
+    let dead = env.store.dead_letters(&env.account, &wanted).await.unwrap();
     assert_eq!(dead.len(), 0);
 }
 

@@ -3,10 +3,10 @@
 use posthaste_model::{Event, EventKind, MessageId};
 use posthaste_store::{Claim, Claimant, Described, VisitKind};
 
-use crate::office::TestEnv;
+use crate::env::TestEnv;
 
 impl TestEnv {
-    /// A copy that somebody is handing over.
+    /// A copy that is being handed over.
     async fn copy(&self) -> MessageId {
         let message = self.entropy.message_id();
         let who = Claimant {
@@ -47,24 +47,24 @@ impl TestEnv {
 
 #[tokio::test]
 async fn visits_are_counted_once_in_whatever_company_they_come() {
-    let office = TestEnv::open().await;
-    let (first, second) = (office.copy().await, office.copy().await);
+    let env = TestEnv::open().await;
+    let (first, second) = (env.copy().await, env.copy().await);
     let batch = [
-        office.visit(EventKind::Open, &first, 1),
-        office.visit(EventKind::Open, &first, 2),
-        office.visit(EventKind::Click, &first, 3),
-        office.visit(EventKind::Open, &second, 4),
+        env.visit(EventKind::Open, &first, 1),
+        env.visit(EventKind::Open, &first, 2),
+        env.visit(EventKind::Click, &first, 3),
+        env.visit(EventKind::Open, &second, 4),
         // No copy, and another kind.
-        office.event(EventKind::Open),
-        office.visit(EventKind::Unsubscribe, &second, 5),
+        env.event(EventKind::Open),
+        env.visit(EventKind::Unsubscribe, &second, 5),
     ];
-    office.tell(&batch).await;
-    office.tell(&batch).await;
-    office.tell(&batch[1..4]).await;
-    assert_eq!(office.counts(&first).await, (2, 1));
-    assert_eq!(office.counts(&second).await, (1, 0));
-    let row = office.store.recipient(&office.account, &first, 0).await;
+    env.send_events(&batch).await;
+    env.send_events(&batch).await;
+    env.send_events(&batch[1..4]).await;
+    assert_eq!(env.counts(&first).await, (2, 1));
+    assert_eq!(env.counts(&second).await, (1, 0));
+    let row = env.store.recipient(&env.account, &first, 0).await;
     let clicks = row.unwrap().unwrap().visits(VisitKind::Click);
     assert_eq!(clicks[0].url.as_deref(), Some("https://example.com/3"));
-    assert_eq!(clicks[0].at, office.hand.now());
+    assert_eq!(clicks[0].at, env.hand.now());
 }

@@ -115,7 +115,7 @@ const USUAL: [&str; 15] = [
     "to",
 ];
 
-/// Whether a field with a usual name stands at the start: `To`, `Reply-To` or `X-Anything`.
+/// Whether a field with a usual name is at the start: `To`, `Reply-To` or `X-Anything`.
 pub(super) fn is_usual(text: &[u8]) -> bool {
     let line = lines(text).next().unwrap_or_default();
     let name = memchr::memchr(b':', line).and_then(|colon| line.get(..colon));

@@ -10,7 +10,7 @@ use crate::read::{Disposition, MailPart, ParsedMail};
 
 use lines::{WIDE, closed, is_mark, is_recipient, is_result, joined, recipient, without_tags};
 
-/// How much of the text is read, in bytes. The reason stands before the returned mail.
+/// How much of the text is read, in bytes. The reason comes before the returned mail.
 const LONGEST: usize = 1 << 16;
 
 /// Longest line that may end the text, in bytes: a separator is short.
@@ -117,8 +117,9 @@ impl Human {
             if more {
                 return Some(named);
             }
-            let tells = |line: &&str| !line.trim().is_empty() && !is_mark(line) && !is_result(line);
-            let next = lines.iter().skip(named + 1).position(tells)?;
+            let says_more =
+                |line: &&str| !line.trim().is_empty() && !is_mark(line) && !is_result(line);
+            let next = lines.iter().skip(named + 1).position(says_more)?;
             Some(named + 1 + next)
         };
         let at = lines.iter().position(gives_reason).or_else(follows)?;
@@ -169,7 +170,7 @@ fn end(text: &str) -> usize {
     text.len()
 }
 
-/// Whether a line announces the returned mail. Marks or its end tell it from a sentence that speaks
+/// Whether a line announces the returned mail. Marks or its end distinguish it from a sentence that speaks
 /// of the mail, and Sendmail's `The original message was received at` is none.
 fn is_separator(line: &str) -> bool {
     let marked =

@@ -1,8 +1,8 @@
 //! Finds a server's reply in a line: its code (RFC 5321, section 4.2) and its enhanced status (RFC
-//! 3463). Reports quote replies in many ways, so both are told from other numbers by what stands
+//! 3463). Reports quote replies in many ways, so both are distinguished from other numbers by what is
 //! beside them.
 
-/// A reply that somebody quotes.
+/// A quoted reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reply<'a> {
     /// From the code on; all of the text without a code.
@@ -63,12 +63,12 @@ fn codes(text: &str) -> impl Iterator<Item = (usize, u16)> {
         let [_, b'0'..=b'7', b'0'..=b'9'] = digits else {
             return None;
         };
-        let stands = |byte: u8| !byte.is_ascii_alphanumeric() && !b"_.-/+@$".contains(&byte);
+        let is_edge = |byte: u8| !byte.is_ascii_alphanumeric() && !b"_.-/+@$".contains(&byte);
         let before = at.checked_sub(1).and_then(|at| bytes.get(at)).copied();
         let after = bytes.get(at + 3).copied();
         let ends = after.is_none_or(|byte| b" \t-:.,;<])'\"".contains(&byte));
         let decimal = after == Some(b'.') && bytes.get(at + 4).is_some_and(u8::is_ascii_digit);
-        if !before.is_none_or(stands) || !ends || decimal {
+        if !before.is_none_or(is_edge) || !ends || decimal {
             return None;
         }
         let head = text.get(..at)?;

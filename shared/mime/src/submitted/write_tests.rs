@@ -39,7 +39,7 @@ fn edited(raw: &str, edit: impl Fn(&str) -> String) -> String {
 const HEAD: &str = "From: a@example.com\r\nDate: then\r\nMessage-ID: <x@y>\r\n";
 
 #[test]
-fn what_nobody_changes_stays_byte_for_byte() {
+fn an_unchanged_mail_stays_byte_for_byte() {
     let raw = format!(
         "{HEAD}subject:   odd \r\n\tfolding\r\nContent-Type: multipart/mixed; boundary=b\r\n\r\npre\r\n\
          --b\r\n\r\nhello  \r\n--b\r\nContent-Type: text/html\r\n\r\n<p>\r\n--b--\r\nepilogue\r\n\r\n"

@@ -87,7 +87,7 @@ async fn what_fails_or_panics_is_buried_and_the_rest_of_its_batch_is_not() {
         rounds += 1;
         sqs.invoke(|body| match body {
             "no job" => Disposition::Fail,
-            "panic" => panic!("a job nobody foresaw"),
+            "panic" => panic!("an unexpected job"),
             "later" if rounds < 3 => Disposition::Retry,
             _ => Disposition::Done,
         })

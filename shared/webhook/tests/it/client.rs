@@ -116,7 +116,7 @@ async fn a_silent_receiver_costs_the_time_limit_and_no_more() {
 }
 
 #[tokio::test]
-async fn a_body_that_stalls_or_never_ends_is_cut_and_the_status_stands() {
+async fn a_body_that_stalls_or_never_ends_is_cut_and_the_status_remains() {
     let receiver = Receiver::start().await.unwrap();
     let client = WebhookClient::open(Config {
         body_cap: 100,

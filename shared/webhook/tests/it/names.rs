@@ -71,7 +71,7 @@ async fn a_name_that_turns_to_a_private_address_gains_nothing() {
     assert_eq!(refusal.address.to_string(), "169.254.169.254");
 
     receiver.restart().await.unwrap();
-    // One of the two is permitted, and only that one is dialled: nobody listens on [::1].
+    // One of the two is permitted, and only that one is dialled: no port is open on [::1].
     let third = client.post(post(&url)).await;
     assert!(
         matches!(
@@ -89,8 +89,8 @@ async fn a_name_that_turns_to_a_private_address_gains_nothing() {
 
 #[tokio::test]
 async fn a_name_without_an_address_is_said_to_have_none() {
-    let nobody = Names::new(|_| async { Err(io::Error::other("no such host")) });
-    let client = WebhookClient::with_names(loopback(), nobody).unwrap();
+    let unresolved = Names::new(|_| async { Err(io::Error::other("no such host")) });
+    let client = WebhookClient::with_names(loopback(), unresolved).unwrap();
     let outcome = client
         .post(post("http://u:secret@nowhere.example.com/"))
         .await;

@@ -6,7 +6,7 @@ use crate::report::reply;
 /// Longest diagnostic that is put together, in bytes.
 const LONGEST_REASON: usize = 1_000;
 
-/// Punctuation of East Asian scripts, which stands beside an address without a space.
+/// Punctuation of East Asian scripts, which is beside an address without a space.
 pub(super) const WIDE: [char; 4] = ['：', '，', '、', '。'];
 
 /// The first of these lines and those that continue it, on one line.

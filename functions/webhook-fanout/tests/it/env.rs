@@ -170,7 +170,7 @@ impl TestEnv {
     }
 
     /// Hands news to the worker, which must be able to deal with it.
-    pub(crate) async fn tell(&self, events: &[Event]) {
+    pub(crate) async fn send_events(&self, events: &[Event]) {
         let texts = EventBatch::to_texts(events).unwrap();
         assert_eq!(self.work(texts).await, [""; 0]);
     }
