@@ -153,9 +153,10 @@ fn received_field(
     // The client chose its name: only what cannot end the word or the field is written.
     let is_plain = |c: char| c.is_ascii_graphic() && !"()<>;\"\\,".contains(c);
     let hello = arrived.hello;
-    let hello = match !hello.is_empty() && hello.chars().all(is_plain) {
-        true => hello,
-        false => "unknown",
+    let hello = if !hello.is_empty() && hello.chars().all(is_plain) {
+        hello
+    } else {
+        "unknown"
     };
     let address = match arrived.ip {
         Some(IpAddr::V4(ip)) => format!(" (unknown [{ip}])"),

@@ -156,9 +156,10 @@ fn client(raw: &[u8]) -> Option<IpAddr> {
     let (_, value) = all.find(|(name, _)| name.eq_ignore_ascii_case(b"received"))?;
     let line = value.split(|byte| *byte == b'\n').next()?;
     let line = std::str::from_utf8(line).ok()?.trim_end();
-    let clause = match line.ends_with("])") {
-        true => line,
-        false => line.rsplit_once(" by ")?.0.trim_end(),
+    let clause = if line.ends_with("])") {
+        line
+    } else {
+        line.rsplit_once(" by ")?.0.trim_end()
     };
     let (_, address) = clause.strip_suffix("])")?.rsplit_once('[')?;
     address.trim_start_matches("IPv6:").parse().ok()

@@ -70,9 +70,10 @@ fn encoded(
         dkim: &dkim,
         spam: spam.as_ref(),
     };
-    let mode = match setting.send_raw {
-        true => Mode::Raw,
-        false => Mode::Parsed,
+    let mode = if setting.send_raw {
+        Mode::Raw
+    } else {
+        Mode::Parsed
     };
     form(raw, &facts, mode).encode()
 }

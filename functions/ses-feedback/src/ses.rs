@@ -105,9 +105,10 @@ impl SesEvent {
     /// When an event does not have the form of SES's documentation.
     pub(crate) fn in_message(message: &Value) -> Option<Result<Self, serde_json::Error>> {
         let is_bridged = message.get("source").is_some_and(|name| name == "aws.ses");
-        let event = match is_bridged {
-            true => message.get("detail").unwrap_or(message),
-            false => message.get("eventType").and(Some(message))?,
+        let event = if is_bridged {
+            message.get("detail").unwrap_or(message)
+        } else {
+            message.get("eventType").and(Some(message))?
         };
         Some(Self::deserialize(event))
     }
@@ -225,9 +226,10 @@ fn returned(bounce: &Bounce) -> Option<FeedbackKind> {
     let unnamed = RefusedRecipient::default();
     let who = bounce.bounced_recipients.first().unwrap_or(&unnamed);
     let permanent = bounce.bounce_type == "Permanent";
-    let stage = match permanent {
-        true => RefusalStage::Rcpt,
-        false => RefusalStage::Data,
+    let stage = if permanent {
+        RefusalStage::Rcpt
+    } else {
+        RefusalStage::Data
     };
     let said = who.diagnostic_code.as_deref();
     let mut bounced = classify::bounced(who.status.as_deref(), said, stage);

@@ -179,12 +179,11 @@ async fn read(app: &App, text: &str) -> Result<ReadMessage, WorkError> {
         Err(error) => return Err(error.into()),
     };
     let now = app.clock.now();
-    let feedback = match mail.to.iter().any(|address| leave::is_meant(app, address)) {
-        true => leave::word(app, &raw, now).await?,
-        false => {
-            let read = || crate::mail::word(app, (&mail.from, &mail.to), &raw, now);
-            posthaste_offload::run(raw.len(), read).await
-        }
+    let feedback = if mail.to.iter().any(|address| leave::is_meant(app, address)) {
+        leave::word(app, &raw, now).await?
+    } else {
+        let read = || crate::mail::word(app, (&mail.from, &mail.to), &raw, now);
+        posthaste_offload::run(raw.len(), read).await
     };
     if feedback.is_none() {
         let from = Masked(&mail.from);

@@ -71,9 +71,10 @@ impl<'a> Entity<'a> {
         let line = empty.filter(|_| at == end).unwrap_or_default();
         let header = text.get(..end).unwrap_or_default();
         let body = text.get(end + line..).unwrap_or_default();
-        match header.is_empty() && line == 0 {
-            true => Self { header, body: raw },
-            false => Self { header, body },
+        let has_header = !header.is_empty() || line > 0;
+        Self {
+            header,
+            body: if has_header { body } else { raw },
         }
     }
 

@@ -98,9 +98,12 @@ fn without_numbers(text: &str) -> String {
     let mut run: Vec<char> = Vec::new();
     let flush = |run: &mut Vec<char>, out: &mut String| {
         let digits = run.iter().filter(|c| c.is_numeric()).count();
-        let hide = |c: char| match c.is_numeric() && digits >= TELEPHONE {
-            true => '#',
-            false => c,
+        let hide = |c: char| {
+            if c.is_numeric() && digits >= TELEPHONE {
+                '#'
+            } else {
+                c
+            }
         };
         out.extend(run.drain(..).map(hide));
     };

@@ -123,12 +123,11 @@ pub(crate) fn chunks<T>(
 /// (`SendMessage`: it takes U+0009, U+000A, U+000D, U+0020 to U+D7FF, U+E000 to U+FFFD and above
 /// U+10000; others it refuses or replaces). Every message is JSON, which has them only in texts.
 fn for_sqs(body: String) -> String {
-    match body.contains(['\u{fffe}', '\u{ffff}']) {
-        true => body
-            .replace('\u{fffe}', "\\ufffe")
-            .replace('\u{ffff}', "\\uffff"),
-        false => body,
+    if !body.contains(['\u{fffe}', '\u{ffff}']) {
+        return body;
     }
+    body.replace('\u{fffe}', "\\ufffe")
+        .replace('\u{ffff}', "\\uffff")
 }
 
 async fn send_chunk(

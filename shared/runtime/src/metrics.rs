@@ -49,9 +49,12 @@ fn line(figures: Map<String, Value>, stack: &str, at: i64) -> Option<Value> {
     if figures.is_empty() {
         return None;
     }
-    let unit = |name: &str| match name.ends_with("_ms") {
-        true => "Milliseconds",
-        false => "Count",
+    let unit = |name: &str| {
+        if name.ends_with("_ms") {
+            "Milliseconds"
+        } else {
+            "Count"
+        }
     };
     let metrics: Vec<Value> = figures
         .keys()

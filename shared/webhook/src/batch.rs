@@ -41,9 +41,10 @@ pub fn pack<S: AsRef<str>>(events: &[S]) -> Vec<Packed> {
             first = i;
             size = AROUND + event.as_ref().len();
         } else {
-            size = match i > first {
-                true => grown,
-                false => AROUND + event.as_ref().len(),
+            size = if i > first {
+                grown
+            } else {
+                AROUND + event.as_ref().len()
             };
         }
     }

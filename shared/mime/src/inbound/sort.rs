@@ -140,9 +140,10 @@ impl<'a> Sorted<'a> {
             let is_shown = level.kind == PartKind::Related && level.read > 1;
             let mut may_be = !(is_shown && part.content_id.is_some());
             let [plain, html] = &mut level.named;
-            let (given, named) = match is_html {
-                true => (&mut level.has_html, html),
-                false => (&mut level.has_text, plain),
+            let (given, named) = if is_html {
+                (&mut level.has_html, html)
+            } else {
+                (&mut level.has_text, plain)
             };
             may_be &= !(level.kind == PartKind::Alternative && *given);
             if may_be && !is_body && part.is_only_named && !part.is_attachment && named.is_none() {
@@ -168,9 +169,10 @@ impl<'a> Sorted<'a> {
 
     /// Adds a text to the body of its kind; false when it cannot be joined.
     pub(super) fn text(&mut self, is_html: bool, charset: String, bytes: Cow<'a, [u8]>) -> bool {
-        let slot = match is_html {
-            true => &mut self.html,
-            false => &mut self.text,
+        let slot = if is_html {
+            &mut self.html
+        } else {
+            &mut self.text
         };
         match slot {
             None => {
@@ -184,18 +186,20 @@ impl<'a> Sorted<'a> {
     }
 
     fn file(&mut self, body: &'a [u8], part: PartHeader<'a>) {
-        let bytes = match part.media_type.starts_with("multipart/") {
+        let bytes = if part.media_type.starts_with("multipart/") {
             // Its own header says how its parts are encoded.
-            true => Cow::Borrowed(body),
-            false => decoded(part.encoding, body),
+            Cow::Borrowed(body)
+        } else {
+            decoded(part.encoding, body)
         };
         let mut media_type = part.media_type.clone();
         if media_type.starts_with("multipart/") {
             media_type = "application/octet-stream".to_owned();
         }
-        let content_type = match media_type.starts_with("text/") {
-            true => format!("{media_type}; charset={}", part.charset(&bytes)),
-            false => media_type.clone(),
+        let content_type = if media_type.starts_with("text/") {
+            format!("{media_type}; charset={}", part.charset(&bytes))
+        } else {
+            media_type.clone()
         };
         self.files.push(File {
             filename: part.filename.unwrap_or_default(),

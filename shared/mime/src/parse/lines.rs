@@ -65,9 +65,10 @@ pub(super) fn piece(text: &[u8]) -> Option<HeaderPiece<'_>> {
         end += line.len();
     }
     let bytes = text.get(..end)?;
-    Some(match is_field {
-        true => HeaderPiece::Field(bytes),
-        false => HeaderPiece::Broken(bytes),
+    Some(if is_field {
+        HeaderPiece::Field(bytes)
+    } else {
+        HeaderPiece::Broken(bytes)
     })
 }
 

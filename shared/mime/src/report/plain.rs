@@ -41,9 +41,10 @@ pub(super) fn read(mail: &ParsedMail<'_>, human: &Human) -> Option<Delivery> {
             .or_else(|| human.recipient())
             .unwrap_or_default(),
         original: None,
-        action: match is_delay(&subject, &text, class) {
-            true => ReportAction::Delayed,
-            false => ReportAction::Failed,
+        action: if is_delay(&subject, &text, class) {
+            ReportAction::Delayed
+        } else {
+            ReportAction::Failed
         },
         status: diagnostic.as_ref().and_then(stated),
         diagnostic,

@@ -32,9 +32,10 @@ pub fn received(raw: &[u8], line: &str) -> Result<Vec<u8>, Flaw> {
     mail.extend_from_slice(b"\r\n");
     let header = mail.len();
     mail.extend_from_slice(entity.body);
-    match has_long_line(entity.body) {
-        true => shortened(&mail, header),
-        false => Ok(mail),
+    if has_long_line(entity.body) {
+        shortened(&mail, header)
+    } else {
+        Ok(mail)
     }
 }
 
@@ -100,9 +101,10 @@ fn fold(line: &[u8], used: usize, out: &mut Vec<u8>) {
     out.extend_from_slice(rest);
     // Blanks at the end stay where they fit; a line of nothing else ends the header for some.
     let blanks = end.iter().filter(|b| !matches!(b, b'\r' | b'\n')).count();
-    match rest.len() + blanks <= room {
-        true => out.extend_from_slice(end),
-        false => out.extend_from_slice(b"\r\n"),
+    if rest.len() + blanks <= room {
+        out.extend_from_slice(end);
+    } else {
+        out.extend_from_slice(b"\r\n");
     }
 }
 

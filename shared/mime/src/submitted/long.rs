@@ -52,9 +52,10 @@ pub(super) fn shortened(raw: &[u8], header: usize) -> Result<Vec<u8>, Flaw> {
         from = leaf.at.end;
     }
     out.extend_from_slice(raw.get(from..).unwrap_or_default());
-    match has_long_line(out.get(text..).unwrap_or_default()) {
-        true => Err(Flaw::LongLine),
-        false => Ok(out),
+    if has_long_line(out.get(text..).unwrap_or_default()) {
+        Err(Flaw::LongLine)
+    } else {
+        Ok(out)
     }
 }
 

@@ -57,9 +57,10 @@ pub(super) fn mailboxes(value: &[u8]) -> Result<Vec<Mailbox>, Unreadable> {
         }
     }
     all.extend(item.mailbox()?);
-    match in_group {
-        true => Err(Unreadable::Syntax),
-        false => Ok(all),
+    if in_group {
+        Err(Unreadable::Syntax)
+    } else {
+        Ok(all)
     }
 }
 
@@ -214,9 +215,10 @@ impl<'a> MailboxItem<'a> {
     fn name(&self) -> String {
         let mut name = String::new();
         for (piece, quoted) in &self.outside {
-            let decoded = match quoted {
-                true => unquoted(piece),
-                false => (*piece).to_owned(),
+            let decoded = if quoted {
+                unquoted(piece)
+            } else {
+                (*piece).to_owned()
             };
             let decoded = text(decoded.as_bytes(), WordContext::Text, "");
             if !name.is_empty() && !decoded.is_empty() {
@@ -229,9 +231,10 @@ impl<'a> MailboxItem<'a> {
 }
 
 fn after_angle(text: &str) -> Unreadable {
-    match text.contains('@') {
-        true => Unreadable::TwoAddresses,
-        false => Unreadable::Syntax,
+    if text.contains('@') {
+        Unreadable::TwoAddresses
+    } else {
+        Unreadable::Syntax
     }
 }
 

@@ -158,9 +158,10 @@ impl Books {
                 message.receives += 1;
                 message.visible = now + VISIBILITY;
                 let lives = message.receives <= MOST_RECEIVES;
-                match lives {
-                    true => event.records.push(record(message)),
-                    false => dead.push(message.body()),
+                if lives {
+                    event.records.push(record(message))
+                } else {
+                    dead.push(message.body())
                 }
                 lives
             });
