@@ -86,6 +86,8 @@ def of_mails(part, took, memory, architecture, rate):
     asked = [polled(sizes, part.queued.get(queue, 0)) for (_, queue), sizes in part.batches.items()]
     add("SQS", "sqs_request", total("units", "sqs") + part.forwarded + sum(map(sum, asked)))
 
+    # SES publishes each of its events to the topic of the feedback queue.
+    add("SNS", "sns_publish", part.forwarded)
     for (_, service, operation), use in uses.items():
         if service == "s3":
             add("S3", "s3_get" if operation in ("GetObject", "HeadObject") else "s3_put", use.calls)

@@ -27,7 +27,7 @@ class Part:
     queued: dict
     """Mean bytes of a message by queue."""
     forwarded: int = 0
-    """Messages that EventBridge put on the feedback queue."""
+    """Messages that SNS put on the feedback queue."""
 
     cpu: dict = dataclasses.field(default_factory=dict)
     """Seconds of processor time by function."""

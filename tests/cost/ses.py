@@ -1,7 +1,7 @@
 """SES in the place of the relay: takes every mail, and tells on the feedback queue how it ended.
 
 The emulator publishes no events of SES. They are made here of the samples that the tests of ses-feedback
-read, and put where EventBridge's rule puts them. AWS bills that as a request to the queue each.
+read, and put where SNS puts them. AWS bills that as a request to the topic and one to the queue each.
 """
 
 import base64
@@ -55,12 +55,12 @@ class Ses:
         tags = {tag["Name"]: tag["Value"] for tag in asked["EmailTags"]}
         for name in ("account", "message", "recipient"):
             sample = sample.replace(f"{{{name}}}", tags[f"posthaste-{name}"])
-        event = json.loads(sample)
+        # The samples have the envelope of EventBridge, which SNS does not add.
+        event = json.loads(sample)["detail"]
         now = time.strftime("%Y-%m-%dT%H:%M:%S.000Z", time.gmtime())
-        detail = event["detail"]
-        detail["mail"]["timestamp"] = event["time"] = now
-        detail["mail"]["destination"] = asked["Destination"]["ToAddresses"]
-        if "delivery" in detail:
-            detail["delivery"]["timestamp"] = now
-            detail["delivery"]["recipients"] = asked["Destination"]["ToAddresses"]
+        event["mail"]["timestamp"] = now
+        event["mail"]["destination"] = asked["Destination"]["ToAddresses"]
+        if "delivery" in event:
+            event["delivery"]["timestamp"] = now
+            event["delivery"]["recipients"] = asked["Destination"]["ToAddresses"]
         return json.dumps(event, separators=(",", ":"))

@@ -94,6 +94,30 @@ fn notices_reach_the_queue_as_ses_wrote_them() {
     leads_to(source, "ReceivedTopic");
 }
 
+/// EventBridge gets events of SES by best effort; a topic delivers them to the queue or to its dead letters.
+#[test]
+fn events_of_ses_reach_the_queue_by_a_topic() {
+    let template = Template::read();
+    let destination = &one(&template, "MailEvents")["EventDestination"];
+    assert!(destination["EventBridgeDestination"].is_null());
+    leads_to(&destination["SnsDestination"]["TopicARN"], "MailEventsTopic");
+    let policy = one(&template, "MailEventsTopicPolicy");
+    leads_to(&policy["Topics"], "MailEventsTopic");
+    let [publish]: [Value; 1] = allowed(&policy).try_into().expect("one statement");
+    assert_eq!(publish["Principal"]["Service"], "ses.amazonaws.com");
+    assert_eq!(publish["Action"], "sns:Publish");
+    let source = &publish["Condition"]["StringEquals"]["aws:SourceAccount"];
+    leads_to(source, "AWS::AccountId");
+
+    let subscription = one(&template, "MailEventsToQueue");
+    leads_to(&subscription["TopicArn"], "MailEventsTopic");
+    assert_eq!(subscription["Protocol"], "sqs");
+    assert_eq!(subscription["RawMessageDelivery"], true);
+    leads_to(&subscription["Endpoint"], "FeedbackQueue.Arn");
+    let dead = &subscription["RedrivePolicy"]["deadLetterTargetArn"];
+    leads_to(dead, "FeedbackDeadLetters.Arn");
+}
+
 /// Each action of the function that reads the queue, on each resource.
 #[test]
 fn the_worker_may_do_what_it_does() {
