@@ -49,6 +49,37 @@ pub struct ArrivedMail<'a> {
     pub judged: Option<&'a Judged>,
 }
 
+impl ArrivedMail<'_> {
+    /// The value of the `Received` field (RFC 5321, section 4.4) of the copy `id` for one recipient;
+    /// `None` if the mail has it already.
+    fn received_field(
+        &self,
+        host: &str,
+        to: &str,
+        id: &str,
+        received: Timestamp,
+    ) -> Option<String> {
+        let protocol = self.protocol?;
+        // The client chose its name: only what cannot end the word or the field is written.
+        let is_plain = |c: char| c.is_ascii_graphic() && !"()<>;\"\\,".contains(c);
+        let hello = self.hello;
+        let hello = if !hello.is_empty() && hello.chars().all(is_plain) {
+            hello
+        } else {
+            "unknown"
+        };
+        let address = match self.ip {
+            Some(IpAddr::V4(ip)) => format!(" (unknown [{ip}])"),
+            Some(IpAddr::V6(ip)) => format!(" (unknown [IPv6:{ip}])"),
+            None => String::new(),
+        };
+        let date = received.rfc5322();
+        Some(format!(
+            "from {hello}{address} by {host} with {protocol} id {id} for <{to}>; {date}"
+        ))
+    }
+}
+
 /// What became of a mail that arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
@@ -109,10 +140,7 @@ pub async fn accept(
         if !seen.insert(id.clone()) {
             continue;
         }
-        let trace = arrived.protocol.map(|protocol| {
-            let host = app.hostname.as_str();
-            received_field(arrived, protocol, (host, to, &id), received)
-        });
+        let trace = arrived.received_field(app.hostname.as_str(), to, &id, received);
         let job = Inbound {
             v: 1,
             blob: String::new(),
@@ -140,31 +168,6 @@ pub async fn accept(
     }
     app.inbound.send_all(texts).await?;
     Ok(MailFate::Accepted(seen.len()))
-}
-
-/// The value of the `Received` field (RFC 5321, section 4.4) of a mail that this host received as
-/// `id` for one recipient.
-fn received_field(
-    arrived: ArrivedMail<'_>,
-    protocol: &str,
-    (host, to, id): (&str, &str, &str),
-    received: Timestamp,
-) -> String {
-    // The client chose its name: only what cannot end the word or the field is written.
-    let is_plain = |c: char| c.is_ascii_graphic() && !"()<>;\"\\,".contains(c);
-    let hello = arrived.hello;
-    let hello = if !hello.is_empty() && hello.chars().all(is_plain) {
-        hello
-    } else {
-        "unknown"
-    };
-    let address = match arrived.ip {
-        Some(IpAddr::V4(ip)) => format!(" (unknown [{ip}])"),
-        Some(IpAddr::V6(ip)) => format!(" (unknown [IPv6:{ip}])"),
-        None => String::new(),
-    };
-    let date = received.rfc5322();
-    format!("from {hello}{address} by {host} with {protocol} id {id} for <{to}>; {date}")
 }
 
 /// Stores the raw mail once for all of an account's recipients: a client can name a thousand of
@@ -307,8 +310,9 @@ mod tests {
                 object: None,
                 judged: None,
             };
-            let place = ("mx.example", "c@d.example", "X1");
-            received_field(arrived, "ESMTPS", place, Timestamp(1_796_000_000))
+            let received = Timestamp(1_796_000_000);
+            let field = arrived.received_field("mx.example", "c@d.example", "X1", received);
+            field.unwrap()
         };
         let end =
             "by mx.example with ESMTPS id X1 for <c@d.example>; Mon, 30 Nov 2026 00:53:20 +0000";

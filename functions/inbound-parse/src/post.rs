@@ -13,7 +13,8 @@ use crate::App;
 pub(crate) async fn post(
     app: &App,
     setting: &ParseSetting,
-    (job, judged): (&Inbound, &Judged),
+    job: &Inbound,
+    judged: &Judged,
     raw: Bytes,
 ) -> PostOutcome {
     let unreachable = |detail: String| PostOutcome::Unreachable {

@@ -101,7 +101,7 @@ async fn attempt(app: &App, job: &Inbound) -> Result<(PostResult, Option<Judged>
         Err(error) => return Err(error.into()),
     };
     let judged = crate::checks::check(app, job, setting.spam_check, &raw).await;
-    let outcome = post::post(app, &setting, (job, &judged), raw).await;
+    let outcome = post::post(app, &setting, job, &judged, raw).await;
     Ok((PostResult::Posted(outcome), Some(judged)))
 }
 

@@ -22,7 +22,8 @@ const MOST: usize = 100;
 /// The feedback that a mail contains; `None` when it is no report, or concerns no copy of ours.
 pub(crate) fn word(
     app: &App,
-    (from, to): (&str, &[String]),
+    from: &str,
+    to: &[String],
     raw: &[u8],
     now: Timestamp,
 ) -> Option<SesFeedback> {

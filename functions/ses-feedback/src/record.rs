@@ -39,7 +39,7 @@ pub(crate) async fn record(
             let mine = events.find(|event| Some(&event.id) == id.as_ref());
             match (&word.kind, mine) {
                 (FeedbackKind::Left { .. }, None) => {
-                    Ok(beyond(app, word, id, (row.as_ref(), again)).await?)
+                    Ok(beyond(app, word, id, row.as_ref(), again).await?)
                 }
                 (_, mine) => Ok(mine.filter(|_| again)),
             }
@@ -54,7 +54,8 @@ async fn beyond(
     app: &App,
     word: &SesFeedback,
     id: Option<String>,
-    (row, again): (&Recipient, bool),
+    row: &Recipient,
+    again: bool,
 ) -> Result<Option<Event>, StoreError> {
     let Some((id, kind)) = id.zip(word.kind.event_kind()) else {
         return Ok(None);

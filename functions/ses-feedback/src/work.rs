@@ -182,7 +182,7 @@ async fn read(app: &App, text: &str) -> Result<ReadMessage, WorkError> {
     let feedback = if mail.to.iter().any(|address| leave::is_meant(app, address)) {
         leave::word(app, &raw, now).await?
     } else {
-        let read = || crate::mail::word(app, (&mail.from, &mail.to), &raw, now);
+        let read = || crate::mail::word(app, &mail.from, &mail.to, &raw, now);
         posthaste_offload::run(raw.len(), read).await
     };
     if feedback.is_none() {

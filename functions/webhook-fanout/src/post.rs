@@ -21,14 +21,15 @@ const AT_ONCE: usize = 4;
 const EVENT: usize = 1024;
 
 /// What posts to a webhook require.
-struct Means {
+struct Means<'a> {
+    webhook: &'a Webhook,
     url: Url,
     signer: Option<KeyPair>,
     credentials: Option<Credentials>,
 }
 
-impl Means {
-    fn of(app: &App, webhook: &Webhook) -> Result<Self, String> {
+impl<'a> Means<'a> {
+    fn of(app: &App, webhook: &'a Webhook) -> Result<Self, String> {
         let unopened = |e: Unopened| e.to_string();
         let unreadable = |e: url::ParseError| format!("its URL cannot be read: {e}");
         let (account, id) = (&webhook.account, &webhook.id);
@@ -52,6 +53,7 @@ impl Means {
             })
         });
         Ok(Self {
+            webhook,
             url: webhook.target.parse().map_err(unreadable)?,
             signer: signer.transpose().map_err(unopened)?,
             credentials: credentials.transpose()?,
@@ -104,7 +106,7 @@ pub(crate) async fn deliver(
     let packed = posthaste_offload::run(size, packing).await;
     let posts = futures_util::stream::iter(packed).map(|packed| {
         let part = events.get(packed.events).unwrap_or_default();
-        post((app, webhook), &means, part, packed.body, attempt)
+        post(app, &means, part, packed.body, attempt)
     });
     let ends = posts.buffer_unordered(AT_ONCE).collect::<Vec<_>>().await;
     ends.into_iter().fold(Disposition::Done, Disposition::and)
@@ -112,12 +114,13 @@ pub(crate) async fn deliver(
 
 /// Makes one post, attempt `attempt` of its events, and handles the result.
 async fn post(
-    (app, webhook): (&App, &Webhook),
-    means: &Means,
+    app: &App,
+    means: &Means<'_>,
     events: &[Event],
     body: bytes::Bytes,
     attempt: u32,
 ) -> Disposition {
+    let webhook = means.webhook;
     // Signed anew at each attempt: receivers reject old timestamps.
     let at = app.clock.now();
     let signing = || batch::headers(means.signer.as_ref(), at, &body);

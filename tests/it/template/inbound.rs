@@ -100,7 +100,10 @@ fn events_of_ses_reach_the_queue_by_a_topic() {
     let template = Template::read();
     let destination = &one(&template, "MailEvents")["EventDestination"];
     assert!(destination["EventBridgeDestination"].is_null());
-    leads_to(&destination["SnsDestination"]["TopicARN"], "MailEventsTopic");
+    leads_to(
+        &destination["SnsDestination"]["TopicARN"],
+        "MailEventsTopic",
+    );
     let policy = one(&template, "MailEventsTopicPolicy");
     leads_to(&policy["Topics"], "MailEventsTopic");
     let [publish]: [Value; 1] = allowed(&policy).try_into().expect("one statement");
