@@ -215,7 +215,7 @@ impl<'a> MailboxItem<'a> {
     fn name(&self) -> String {
         let mut name = String::new();
         for (piece, quoted) in &self.outside {
-            let decoded = if quoted {
+            let decoded = if *quoted {
                 unquoted(piece)
             } else {
                 (*piece).to_owned()
