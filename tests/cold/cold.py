@@ -41,11 +41,14 @@ MOST_BYTES, MOST_TIMES = 8_000_000, 2.0
 def functions():
     """The binaries that template.yaml names, with the method and path of their first route if they have one."""
     text = (ROOT / "template.yaml").read_text(encoding="utf-8")
-    names, route = {}, re.compile(r"^ +Method: (\S+)\n +Path: (\S+)$", re.MULTILINE)
-    for stanza in re.split(r"^  (?=\w+:$)", text, flags=re.MULTILINE):
-        if found := re.search(r"^ +Binary: (\S+)$", stanza, re.MULTILINE):
-            first = route.search(stanza)
-            names[found[1]] = first and first.groups()
+    names = dict.fromkeys(re.findall(r"^ +Binary: (\S+)$", text, re.MULTILINE))
+    path = None
+    # The API's document: a path, and below it the function that answers each method, as an anchor or an alias.
+    for line in text.splitlines():
+        if found := re.fullmatch(r" {10}(/\S+):", line):
+            path = found[1]
+        elif (found := re.fullmatch(r" {12}([a-z]+): [&*](\S+)", line)) and names.get(found[2], ()) is None:
+            names[found[2]] = (found[1].upper(), path)
     return names
 
 

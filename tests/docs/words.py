@@ -32,6 +32,19 @@ BANNED = {
     r"hears? (?:of|late|nothing)": "receives",
     r"tells? (?:of|nobody)": "reports",
 }
+# What a page for operators has to have.
+HEADINGS = {
+    "infra/README.md": [
+        "1. Tools", "2. What takes days", "3. Deploy", "4. Where it is", "5. The first account and its key",
+        "6. The first domain", "7. Look before the first mail", "8. Names for the API and for tracking", "9. Receiving",
+        "10. Alarms",
+    ],
+    "infra/OPERATIONS.md": [
+        "Alarms", "Day-to-day operation", "Quotas", "A budget and cost anomalies", 'Reputation and "under review"',
+        "Gradual deployment and rollback", "Backups outside of the account", "What stays after an erasure",
+        "A second region", "Draining", "Certificates", "What only an account can show",
+    ],
+}
 # GitHub shows these as they were written then.
 HISTORY = {"CHANGELOG.md"}
 
@@ -77,6 +90,9 @@ def faults(path):
     if name.name not in HISTORY:
         for number, word, better in wrong_words(text):
             yield f"{name}:{number}: {word!r}; write: {better}"
+    for heading in HEADINGS.get(str(name), []):
+        if not re.search(rf"^#+ {re.escape(heading)}$", text, re.MULTILINE):
+            yield f"{name}: has no heading {heading!r}"
     if str(name) == "README.md" and (lines := len(text.splitlines())) > README_LINES:
         yield f"README.md: {lines} lines; the limit is {README_LINES}"
 

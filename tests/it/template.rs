@@ -63,7 +63,7 @@ async fn every_function_starts_with_its_variables_and_has_its_routes() {
         let declared = opened.iter().flat_map(|routes| routes.list());
         let one = |route: &posthaste_http::Route| format!("{} {}", route.method, route.path);
         let declared: BTreeSet<String> = declared.map(one).collect();
-        assert_eq!(routes(stanza), declared, "{name}");
+        assert_eq!(routes(&template, name), declared, "{name}");
     }
 }
 
@@ -88,34 +88,45 @@ async fn people_can_leave_a_list_without_a_tracking_host() {
     }
 }
 
-/// The routes of a stanza's events, without the one that takes whatever is left.
-fn routes(stanza: &Value) -> BTreeSet<String> {
-    let http = events(stanza, "HttpApi");
-    let routed = http.iter().filter(|event| event.get("Path").is_some());
-    let text = |event: &Value, name: &str| event[name].as_str().unwrap().to_owned();
-    let list: Vec<_> = routed
-        .map(|event| format!("{} {}", text(event, "Method"), text(event, "Path")))
-        .collect();
-    let set: BTreeSet<_> = list.iter().cloned().collect();
-    assert_eq!(list.len(), set.len(), "a route twice: {list:?}");
-    set
+/// The routes that lead to a function, without the one that takes whatever is left.
+fn routes(template: &Template, function: &str) -> BTreeSet<String> {
+    let mut routes = template.routes();
+    let listed = routes.remove(&template.logical_name(function));
+    let listed = listed.into_iter().flatten();
+    listed.filter(|route| route != "$default").collect()
 }
 
 /// The properties of a stanza's events of one type.
 pub(crate) fn events(stanza: &Value, kind: &str) -> Vec<Value> {
-    let events = stanza["Events"].as_mapping().unwrap();
-    let wanted = events.values().filter(|event| event["Type"] == kind);
+    let events = stanza.get("Events").and_then(Value::as_mapping);
+    let events = events.into_iter().flat_map(|events| events.values());
+    let wanted = events.filter(|event| event["Type"] == kind);
     wanted.map(|event| event["Properties"].clone()).collect()
 }
 
 #[test]
 fn exactly_one_function_answers_what_matches_nothing() {
-    let stanzas = Template::read().functions();
-    let http = stanzas
+    let routes = Template::read().routes();
+    let rest = routes
         .values()
-        .flat_map(|stanza| events(stanza, "HttpApi"));
-    let rest = http.filter(|event| event.get("Path").is_none());
+        .flatten()
+        .filter(|route| *route == "$default");
     assert_eq!(rest.count(), 1);
+}
+
+/// One for all of a function's routes: thirty of them would outgrow the function's policy.
+#[test]
+fn the_api_may_call_each_function_that_has_a_route_by_one_permission() {
+    let template = Template::read();
+    let permissions = template.of_type("AWS::Lambda::Permission");
+    let mut allowed = BTreeSet::new();
+    for (name, permission) in &permissions {
+        let source = read::texts(&permission["SourceArn"]).concat();
+        assert!(source.ends_with(":${Api}/*/*"), "{name}: {source}");
+        let function = read::texts(&permission["FunctionName"]).concat();
+        assert!(allowed.insert(function), "{name}: a second one");
+    }
+    assert_eq!(allowed, template.routes().into_keys().collect());
 }
 
 #[tokio::test]

@@ -7,27 +7,10 @@ The template itself is held by tests/it/template.rs; it cannot see what the tran
 import json
 import sys
 
-from samtranslator.translator.transform import transform
-from samtranslator.yaml_helper import yaml_parse
+from plain import translated
 
 # Actions that know no resource, by AWS's own list of them.
 ONLY_STARS = {"xray:PutTraceSegments", "xray:PutTelemetryRecords"}
-
-
-class NoManagedPolicies:
-    """The translator asks for the ARNs of AWS's own policies; it can make them itself."""
-
-    def load(self):
-        return {}
-
-
-def translated():
-    with open("template.yaml", encoding="utf-8") as file:
-        source = yaml_parse(file)
-    for resource in source["Resources"].values():
-        if resource["Type"] == "AWS::Serverless::Function":
-            resource["Properties"]["CodeUri"] = {"Bucket": "code", "Key": "code"}
-    return source, transform(source, {}, NoManagedPolicies())
 
 
 def listed(value):

@@ -5,14 +5,18 @@ Every step says what it proves; the first that fails ends the run with exit code
 """
 
 import base64
+import contextlib
 import pathlib
+import random
 import re
 import smtplib
 import sys
 import time
 
 from parts import Api, AwsHost, first_key, surroundings, until
+from rights import Record
 from stack import client, deploy
+from tap import Tap
 
 SENDER = "news@example.com"
 
@@ -85,11 +89,13 @@ def now(api, relay, key):
     got = until("the mail sent now", lambda: relay.with_subject("Now"), 60)[0]
     if headers["x-message-id"] not in str(got["message-id"]):
         sys.exit(f"another message: {got['message-id']}")
-    large = {"content": "QUJD" * 200_000, "filename": "a.bin"}
+    # Does not compress, so that it is above what a queue takes.
+    noise = random.Random(1).randbytes(1_200_000)
+    large = {"content": base64.b64encode(noise).decode(), "filename": "a.bin"}
     api.expect(202, "POST", "/v3/mail/send", mail("Large", attachments=[large]), key)
     got = until("the large mail", lambda: relay.with_subject("Large"), 60)[0]
     [part] = got.iter_attachments()
-    if part.get_content() != b"ABC" * 200_000:
+    if part.get_content() != noise:
         sys.exit("an attachment is not what was sent")
     step("mails sent now arrive, small ones by the queue and large ones by the bucket")
 
@@ -207,12 +213,13 @@ def figures(emulator):
 
 def main():
     binaries, posthaste = (pathlib.Path(path).resolve() for path in sys.argv[1:3])
-    with surroundings() as (relay, emulator):
+    record = Record()
+    with surroundings() as (relay, emulator), contextlib.closing(Tap(emulator.port, seen=record.seen)) as tap:
         parameters = {
             "Delivery": f"smtp://127.0.0.1:{relay.port}?tls=none",
             "HostnameOfService": "mail.example.com",
         }
-        resources = deploy(emulator.url, binaries, parameters)
+        resources = deploy(emulator.url, binaries, parameters, called=tap.url)
         step(f"deployed: {len(resources)} resources")
         key = first_key(posthaste, resources["Table"], emulator.url)
         api = Api(emulator.port, resources["Api"], key)
@@ -225,6 +232,7 @@ def main():
         beyond_lambda(relay, emulator, resources, posthaste, sends)
         webhook(api, relay, emulator, resources)
         later(api, relay)
+        record.save(pathlib.Path("target/stack/drive.json"), resources)
         told = figures(emulator)
         if not {"accepted", "delivered"} <= told:
             sys.exit(f"figures are missing: {sorted(told)}")

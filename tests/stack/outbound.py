@@ -54,8 +54,9 @@ REJECTED = refusal(400, "MessageRejected", "Transaction failed: Invalid filename
 class Ses:
     """The tap before the emulator, seen as SES's SendEmail."""
 
-    def __init__(self, emulator):
+    def __init__(self, emulator, record):
         self.emulator = emulator
+        self.record = record
         self._sent = []
         self._faults = {}
         self._lock = threading.Lock()
@@ -93,6 +94,7 @@ class Ses:
         return HANG_UP
 
     def seen(self, call):
+        self.record.seen(call)
         if call.operation != "SendEmail":
             return
         request, raw = call.json(), raw_of(call)

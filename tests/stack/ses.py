@@ -17,6 +17,7 @@ from drive import step
 from feedback import Feedback
 from outbound import REJECTED, THROTTLED, Ses
 from parts import Api, credentials, first_key, surroundings, until
+from rights import Record
 from samples import PLAIN, SAMPLES, SENDER, plain, recipients, request, same, shape
 from stack import change, client, deploy
 
@@ -248,8 +249,9 @@ def jobs(endpoint, resources):
 
 def main():
     binaries, posthaste = (pathlib.Path(path).resolve() for path in sys.argv[1:3])
+    record = Record()
     with surroundings() as (relay, emulator):
-        outbound = Ses(emulator)
+        outbound = Ses(emulator, record)
         with contextlib.closing(outbound.tap):
             parameters = {"Delivery": "ses", "HostnameOfService": HOSTNAME}
             resources = deploy(emulator.url, binaries, parameters, called=outbound.url)
@@ -268,6 +270,7 @@ def main():
             events(mails, outbound, feedback, api)
             check(not relay.raw, "the relay got a mail meanwhile")
             by_smtp(mails, relay, emulator, raw)
+            record.save(pathlib.Path("target/stack/ses.json"), resources)
     print("the stack delivers by SES as it must")
     return 0
 

@@ -59,7 +59,8 @@ class NoManagedPolicies:
 
 def translated(endpoint):
     """The template as plain CloudFormation, with the code in the emulator's bucket."""
-    source = template()
+    # What aliases share is copied: the translator changes what it is given.
+    source = json.loads(json.dumps(template()))
     for name, binary in functions(source).items():
         properties = source["Resources"][name]["Properties"]
         properties["CodeUri"] = {"Bucket": CODE, "Key": f"{binary}.zip"}
@@ -107,6 +108,8 @@ def routed(api, resource):
     made = {}
     for path, methods in body["paths"].items():
         for method, operation in methods.items():
+            if method == "parameters":
+                continue
             target = operation["x-amazon-apigateway-integration"]["uri"]
             function = str(target).split("/functions/${", 1)[1].split(".Arn", 1)[0]
             integration = f"{function}Integration"

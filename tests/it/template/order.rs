@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fs;
 
-use super::read::{Template, root};
+use super::read::{Template, root, texts};
 
 #[test]
 fn a_function_is_followed_by_its_role_and_its_log_group() {
@@ -49,4 +49,27 @@ fn the_table_of_contents_lists_the_sections_in_their_order() {
             "{function} has no section"
         );
     }
+}
+
+/// An alarm stands in the section of the function or the queue that it watches.
+#[test]
+fn an_alarm_is_beside_what_it_watches() {
+    let template = Template::read();
+    let text = fs::read_to_string(root().join("template.yaml")).unwrap();
+    let sections: Vec<&str> = text.split("\n  # == ").skip(1).collect();
+    let section_of = |name: &str| {
+        let head = format!("\n  {name}:\n");
+        sections.iter().position(|section| section.contains(&head))
+    };
+    let mut beside = 0;
+    for (alarm, watch) in template.of_type("AWS::CloudWatch::Alarm") {
+        let resources = template.0["Resources"].as_mapping().unwrap();
+        let watched = texts(&watch["Dimensions"]).into_iter();
+        let watched = watched.map(|text| text.split('.').next().unwrap().to_owned());
+        for name in watched.filter(|name| resources.contains_key(name.as_str())) {
+            assert_eq!(section_of(&alarm), section_of(&name), "{alarm}, {name}");
+            beside += 1;
+        }
+    }
+    assert!(beside > 10, "{beside} alarms of resources");
 }

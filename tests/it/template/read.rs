@@ -53,6 +53,40 @@ impl Template {
             .collect()
     }
 
+    /// The routes of the API's document by the logical name of the function that answers them, as
+    /// `GET /v3/scopes`; the one for everything else is `$default`.
+    pub(crate) fn routes(&self) -> BTreeMap<String, Vec<String>> {
+        let api = &self.of_type("AWS::Serverless::HttpApi")["Api"];
+        let mut found: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        for (path, item) in api["DefinitionBody"]["paths"].as_mapping().unwrap() {
+            let path = path.as_str().unwrap();
+            for (method, operation) in item.as_mapping().unwrap() {
+                let method = method.as_str().unwrap();
+                if method == "parameters" {
+                    continue;
+                }
+                let uri = texts(&operation["x-amazon-apigateway-integration"]["uri"]).concat();
+                let (_, function) = uri.split_once("/functions/${").unwrap();
+                let (function, _) = function.split_once(".Arn}").unwrap();
+                let route = match operation["isDefaultRoute"].as_bool() {
+                    Some(true) => "$default".to_owned(),
+                    _ => format!("{} {path}", method.to_ascii_uppercase()),
+                };
+                found.entry(function.to_owned()).or_default().push(route);
+            }
+        }
+        found
+    }
+
+    /// The logical name of the function with this binary.
+    pub(crate) fn logical_name(&self, binary: &str) -> String {
+        let resources = self.0["Resources"].as_mapping().unwrap();
+        let is_it = |r: &Value| r["Metadata"]["BuildProperties"]["Binary"] == binary;
+        let found = resources.iter().find(|(_, r)| is_it(r));
+        let (name, _) = found.unwrap_or_else(|| panic!("no function {binary}"));
+        name.as_str().unwrap().to_owned()
+    }
+
     /// What every function has unless it says otherwise.
     pub(crate) fn global(&self, name: &str) -> &Value {
         &self.0["Globals"]["Function"][name]

@@ -1,0 +1,187 @@
+"""Holds the deployed stack to AWS's limits, and to what must not be lost or change with a deployment.
+
+Limits are AWS's quotas with a margin, for a stack with a name of 40 characters. Writes what tests/audit reads:
+the plain template, the API's document and each role's policy, into target/sam.
+"""
+
+import json
+import pathlib
+import sys
+
+from plain import ACCOUNT, REGION, Stack, translated
+
+OUT = pathlib.Path("target/sam")
+
+# Of 300 routes, 20,480 bytes of a function's resource policy, 4,096 of its environment, 1,000,000 of a template.
+MOST_ROUTES, MOST_POLICY, MOST_ENVIRONMENT, MOST_TEMPLATE, MOST_NAME = 280, 18_432, 3_584, 900_000, 64
+MOST_RESOURCES = 450
+
+# What a stack loses for good when it is deleted or replaced: each is kept on both.
+STATEFUL = {"AWS::DynamoDB::Table", "AWS::S3::Bucket", "AWS::SecretsManager::Secret", "AWS::SQS::Queue"}
+
+# A change of these makes a new secret at the next deployment, and what the old one sealed is lost.
+SECRET = {"PasswordLength": 64, "ExcludePunctuation": True, "IncludeSpace": False}
+
+# Metrics as AWS documents them, with the dimensions that they are published under. Those of the namespace
+# Posthaste are held to the code by tests/it/template/operation.rs.
+METRICS = {
+    ("AWS/ApiGateway", "5xx"): {("ApiId",)},
+    ("AWS/ApiGateway", "4xx"): {("ApiId",)},
+    ("AWS/ApiGateway", "Count"): {("ApiId",)},
+    ("AWS/DynamoDB", "ConsumedReadCapacityUnits"): {("TableName",)},
+    ("AWS/DynamoDB", "ConsumedWriteCapacityUnits"): {("TableName",)},
+    ("AWS/DynamoDB", "ReadThrottleEvents"): {("TableName",)},
+    ("AWS/DynamoDB", "WriteThrottleEvents"): {("TableName",)},
+    ("AWS/Lambda", "Errors"): {("FunctionName",), ()},
+    ("AWS/Lambda", "Throttles"): {("FunctionName",), ()},
+    ("AWS/SES", "Reputation.BounceRate"): {()},
+    ("AWS/SES", "Reputation.ComplaintRate"): {()},
+    ("AWS/SQS", "ApproximateAgeOfOldestMessage"): {("QueueName",)},
+    ("AWS/SQS", "ApproximateNumberOfMessagesVisible"): {("QueueName",)},
+    ("AWS/SQS", "NumberOfMessagesSent"): {("QueueName",)},
+}
+
+# Parameters at work, with values as long as they are likely to be.
+BUSY = {
+    "Delivery": "smtps://AKIAIOSFODNN7EXAMPLE:" + "p" * 60 + "@email-smtp.ap-southeast-1.amazonaws.com:465",
+    "Spf": "include:spf.mail.example.com",
+    "HostnameOfService": "h" * 60 + ".example.com",
+    "BounceDomain": "b" * 60 + ".example.com",
+    "PublicUrl": "https://" + "p" * 60 + ".example.com",
+    "TrackingUrl": "https://" + "t" * 60 + ".example.com",
+    "ConfigurationSet": "c" * 64,
+    "IpPools": ",".join(f"pool-{n}={'s' * 40}" for n in range(10)),
+    "RateLimitEndpoints": ", ".join(f"POST /v3/templates/{{template_id}}/versions/{n}=1000" for n in range(10)),
+    "SpamFilter": "rspamd://" + "f" * 60 + ".example.com:11333",
+    "OutgoingSpamFilter": "rspamd://" + "f" * 60 + ".example.com:11333",
+    "SecretRing": "arn:aws:secretsmanager:ap-southeast-1:123456789012:secret:" + "r" * 60,
+    "SecretRingVersion": "v" * 36,
+}
+# What a dynamic reference is replaced by before it reaches the function: a ring of three keys.
+RING = 3 * (64 + len("1:,"))
+
+
+def size(value):
+    """Bytes of a value as compact JSON."""
+    return len(json.dumps(value, separators=(",", ":")).encode())
+
+
+def resource_policies(stack):
+    """The statements that CloudFormation adds to each function's policy, by function."""
+    policies = {}
+    for name, permission in stack.resources("AWS::Lambda::Permission"):
+        statement = {
+            "Sid": stack.physical(name), "Effect": "Allow", "Principal": {"Service": permission["Principal"]},
+            "Action": permission["Action"], "Resource": f"arn:aws:lambda:{REGION}:{ACCOUNT}:function:{permission['FunctionName']}",
+            "Condition": {"ArnLike": {"AWS:SourceArn": permission.get("SourceArn", "")}},
+        }
+        policies.setdefault(permission["FunctionName"], []).append(statement)
+    return policies
+
+
+def environment(properties):
+    """Bytes of a function's variables, with a ring in place of each reference to one."""
+    total = 0
+    for name, value in properties["Environment"]["Variables"].items():
+        value = str(value)
+        total += len(name) + (RING + 2 if "{{resolve:" in value else len(value.encode()))
+    return total
+
+
+def routes(document):
+    """Method and path of each route of a document."""
+    methods = {"get", "put", "post", "patch", "delete", "head", "x-amazon-apigateway-any-method"}
+    return [(method, path) for path, item in document["paths"].items() for method in item if method in methods]
+
+
+def of_limits(stack, plain):
+    """What exceeds a limit."""
+    if (count := len(routes(stack.document()))) > MOST_ROUTES:
+        yield f"{count} routes"
+    if (count := len(plain["Resources"])) > MOST_RESOURCES:
+        yield f"{count} resources"
+    if (count := size(plain)) > MOST_TEMPLATE:
+        yield f"{count} bytes of template"
+    for function, statements in resource_policies(stack).items():
+        if (count := size({"Version": "2012-10-17", "Id": "default", "Statement": statements})) > MOST_POLICY:
+            yield f"{function}: {count} bytes of resource policy"
+    for given in ({}, BUSY):
+        for name, properties in Stack(plain, **given).resources("AWS::Lambda::Function"):
+            if (count := environment(properties)) > MOST_ENVIRONMENT:
+                yield f"{name}: {count} bytes of environment"
+    for resource in plain["Resources"]:
+        for key, value in stack.value(plain["Resources"][resource].get("Properties", {})).items():
+            is_name = key in ("Name", "DashboardName", "RuleSetName", "FunctionName", "RoleName", "QueueName")
+            if is_name and isinstance(value, str) and not value.startswith("arn:") and len(value) > MOST_NAME:
+                yield f"{resource}: its {key} has {len(value)} characters"
+
+
+def of_state(plain):
+    """What a deployment or a deletion could lose."""
+    for name, resource in plain["Resources"].items():
+        properties = resource.get("Properties", {})
+        if resource["Type"] in STATEFUL:
+            for policy in ("DeletionPolicy", "UpdateReplacePolicy"):
+                if resource.get(policy) != "Retain":
+                    yield f"{name} has no {policy}: Retain"
+        if resource["Type"] == "AWS::DynamoDB::Table" and properties.get("DeletionProtectionEnabled") is not True:
+            yield f"{name} can be deleted by mistake"
+        if resource["Type"] == "AWS::S3::Bucket":
+            if properties.get("VersioningConfiguration", {}).get("Status") != "Enabled":
+                yield f"{name} keeps no versions"
+        if resource["Type"] == "AWS::SecretsManager::Secret" and properties.get("GenerateSecretString") != SECRET:
+            yield f"{name} would be generated anew"
+    for name, parameter in plain["Parameters"].items():
+        if name.endswith("Concurrency") and not {"MinValue", "MaxValue"} <= set(parameter):
+            yield f"{name} has no MinValue or MaxValue"
+
+
+def of_alarms(stack):
+    """Alarms on what is never published."""
+    for name, alarm in stack.resources("AWS::CloudWatch::Alarm"):
+        dimensions = tuple(one["Name"] for one in alarm.get("Dimensions", []))
+        known = METRICS.get((alarm["Namespace"], alarm["MetricName"]))
+        if alarm["Namespace"] == "Posthaste":
+            known = {("Stack",)}
+        if known is None or dimensions not in known:
+            yield f"{name} watches {alarm['Namespace']} {alarm['MetricName']} by {list(dimensions)}"
+
+
+def of_public_routes(stack):
+    """Routes without a key that have no limit of their own, and limits of routes that do not exist."""
+    there = {f"{method.upper()} {path}" for method, path in routes(stack.document()) if not path.startswith("/$")}
+    for _, stage in stack.resources("AWS::ApiGatewayV2::Stage"):
+        limited = set(stage.get("RouteSettings", {}))
+        open_to_all = {route for route in there if not route.split(" ")[1].startswith("/v3/")} | {"$default"}
+        yield from (f"{route} has no throttle of its own" for route in sorted(open_to_all - limited))
+        yield from (f"a throttle for {route}, which is no public route" for route in sorted(limited - open_to_all))
+
+
+def write(stack, plain):
+    """Files for the tools that do not know SAM."""
+    (OUT / "policies").mkdir(parents=True, exist_ok=True)
+    (OUT / "plain.json").write_text(json.dumps(plain, indent=1))
+    (OUT / "api.json").write_text(json.dumps(stack.document(), indent=1))
+    for name, role in stack.resources("AWS::IAM::Role"):
+        for policy in role["Policies"]:
+            (OUT / "policies" / f"{name}.json").write_text(json.dumps(policy["PolicyDocument"], indent=1))
+
+
+def main():
+    _, plain = translated()
+    stack = Stack(plain)
+    found = [*of_limits(stack, plain), *of_state(plain), *of_alarms(stack), *of_public_routes(stack)]
+    write(stack, plain)
+    for fault in found:
+        print(fault)
+    largest = max(size(policy) for policy in resource_policies(stack).values())
+    fullest = max(environment(one) for _, one in Stack(plain, **BUSY).resources("AWS::Lambda::Function"))
+    print(
+        f"{len(routes(stack.document()))} routes, {len(plain['Resources'])} resources, {size(plain)} bytes of template; "
+        f"largest resource policy {largest}, environment {fullest} bytes; faults: {len(found)}"
+    )
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

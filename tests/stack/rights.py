@@ -1,0 +1,233 @@
+"""Holds each function's role to the calls that it made: nothing that was called is missing in it, and nothing but
+the table is allowed that was not called, except for a reason.
+
+    tests/stack/rights.py FILE…    the calls of drive.py and ses.py, as Record saved them
+
+The emulator checks no policy, so a call that AWS would refuse passes there. What a role may do to the table is held
+to the sources by tests/it/template/actions.rs: the journeys here do not take every way through the code.
+"""
+
+import fnmatch
+import json
+import pathlib
+import re
+import sys
+import threading
+import urllib.parse
+
+# The steps of a transaction, and the actions that IAM asks for in its place.
+STEPS = {
+    "Put": "PutItem", "Update": "UpdateItem", "Delete": "DeleteItem", "ConditionCheck": "ConditionCheckItem",
+    "Get": "GetItem",
+}
+# Operations that IAM knows by another name.
+ACTIONS = {
+    "sqs:SendMessageBatch": "sqs:SendMessage",
+    "sqs:DeleteMessageBatch": "sqs:DeleteMessage",
+    "sqs:ChangeMessageVisibilityBatch": "sqs:ChangeMessageVisibility",
+    "s3:ListObjects": "s3:ListBucket",
+    "s3:HeadObject": "s3:GetObject",
+    "s3:DeleteObjects": "s3:DeleteObject",
+    # Every mail is raw.
+    "ses:SendEmail": "ses:SendRawEmail",
+}
+IDENTITY = re.compile(r"(\w+) /v2/email/identities(?:/([^/]+))?(/dkim/signing)?$")
+# Of services that are called for a function, not by it: its log, its trace, the queue that Lambda polls.
+BY_LAMBDA = {
+    "logs:CreateLogStream", "logs:PutLogEvents", "xray:PutTraceSegments", "xray:PutTelemetryRecords",
+    "sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:GetQueueAttributes",
+}
+
+
+MISSING = "without it S3 answers 403 and not 404 for what is not there, which tests on S3 in memory ask for"
+RECEIVING = "received mail, which the emulator has not: tests/it/mx.rs"
+FAR = "work that is due in more than fifteen minutes: its tests/it"
+# Rights that no journey here uses, and the test that does.
+NOT_TAKEN = {
+    "account-settings": {("sqs:SendMessage", "SendQueue"): "confirms an address to forward to by a mail: its tests/it"},
+    "activity": {
+        ("s3:GetObject", "Bucket/inbound/*"): "the erasure of an address: its tests/it/erase",
+        ("s3:GetObject", "Bucket/mail/*"): "the same",
+        ("s3:DeleteObject", "Bucket/inbound/*"): "the same",
+        ("s3:DeleteObject", "Bucket/mail/*"): "the same",
+        ("s3:ListBucket", "Bucket"): MISSING,
+    },
+    "delivery": {
+        ("s3:ListBucket", "Bucket"): MISSING,
+        ("ses:SendEmail", "identity/*"): "SES's API takes raw mail by this action or by SendRawEmail; only it says which",
+        ("ses:SendEmail", "configuration-set/*"): "the same",
+        ("ses:SendEmail", "configuration-set/${ConfigurationSet}"): "the same",
+        ("ses:SendEmail", "configuration-set/${MailSet}"): "the same",
+        ("ses:SendRawEmail", "configuration-set/*"): "the set is a second resource of the same call",
+        ("ses:SendRawEmail", "configuration-set/${ConfigurationSet}"): "the same",
+        ("ses:SendRawEmail", "configuration-set/${MailSet}"): "the same",
+    },
+    "event-settings": {("sqs:SendMessage", "RetriesQueue"): "a replay of undelivered events: its tests/it"},
+    "inbound-parse": {
+        ("s3:GetObject", "Bucket/received/*"): RECEIVING,
+        ("s3:DeleteObject", "Bucket/received/*"): RECEIVING,
+        ("s3:GetObject", "Bucket/inbound/*"): RECEIVING,
+        ("s3:PutObject", "Bucket/inbound/*"): RECEIVING,
+        ("s3:DeleteObject", "Bucket/inbound/*"): RECEIVING,
+        ("s3:ListBucket", "Bucket"): MISSING,
+        ("sqs:SendMessage", "InboundQueue"): RECEIVING,
+    },
+    "mail-batch": {("sqs:SendMessage", "SendQueue"): "a pause that ends: its tests/it"},
+    "parse-settings": {("sqs:SendMessage", "InboundQueue"): "a replay of lost mails: its tests/it"},
+    "schedule-sweep": {
+        ("sqs:SendMessage", "InboundQueue"): FAR,
+        ("sqs:SendMessage", "RetriesQueue"): FAR,
+        ("sqs:SendMessage", "SendQueue"): FAR,
+    },
+    "sender-identity": {
+        ("ses:PutEmailIdentityDkimSigningAttributes", "identity/*"): "the DNS of a domain, which the emulator has not",
+    },
+    "ses-feedback": {
+        ("s3:GetObject", "Bucket/bounces/*"): "bounces by mail: its tests/it/mails",
+        ("s3:DeleteObject", "Bucket/bounces/*"): "the same",
+        ("s3:ListBucket", "Bucket"): MISSING,
+        ("sqs:SendMessage", "FeedbackQueue"): "what has to wait: shared/queue",
+    },
+    "tracking": {("sqs:SendMessage", "EventsQueue"): "opens and clicks: its tests/it"},
+    "webhook-fanout": {
+        ("events:PutEvents", "Bus"): "notices, and PublishEvents: its tests/it",
+        ("sqs:SendMessage", "EventsQueue"): "what has to wait: shared/queue",
+    },
+}
+
+
+def called(call):
+    """The actions of a call, and the name of what each is on, without the stack's part of it."""
+    if call.service == "dynamodb":
+        actions = [call.operation]
+        if call.operation.startswith("Transact"):
+            actions = sorted({STEPS[step] for item in call.json()["TransactItems"] for step in item})
+        return [(f"dynamodb:{action}", call.on) for action in actions]
+    if call.service == "s3":
+        key = urllib.parse.unquote(call.path.split("?")[0]).strip("/").partition("/")[2]
+        return [(f"s3:{call.operation}", f"{call.on}/{key}" if key else call.on)]
+    if call.service == "ses":
+        if found := IDENTITY.match(call.operation):
+            method, name, signing = found.groups()
+            action = {"POST": "CreateEmailIdentity", "GET": "GetEmailIdentity"}.get(method)
+            action = "PutEmailIdentityDkimSigningAttributes" if signing else action
+            return [(f"ses:{action}", f"identity/{name or call.json()['EmailIdentity']}")]
+        if call.operation == "SendEmail":
+            address = call.json().get("FromEmailAddress", "x@none")
+            return [("ses:SendEmail", f"identity/{address.rpartition('@')[2].rstrip('>')}")]
+    return [(f"{call.service}:{call.operation}", call.on)]
+
+
+class Record:
+    """What each function called: give `seen` to a tap."""
+
+    def __init__(self):
+        self._calls = set()
+        self._lock = threading.Lock()
+
+    def seen(self, call):
+        for action, on in called(call):
+            with self._lock:
+                self._calls.add((call.app, ACTIONS.get(action, action), on))
+
+    def save(self, path, resources):
+        """Writes the calls, each on the logical name that `resources` has for the physical one."""
+        logical = {re.split("[/:]", str(physical))[-1]: name for name, physical in resources.items()}
+        found = []
+        with self._lock:
+            for app, action, on in sorted(self._calls):
+                head, slash, rest = on.partition("/")
+                found.append([app, action, logical.get(head, head) + slash + rest])
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(found, indent=1))
+
+
+def named(resource):
+    """A resource of a statement as a pattern over logical names: `Table`, `Bucket/mail/*`, `identity/*`."""
+    if isinstance(resource, dict) and "Fn::GetAtt" in resource:
+        value = resource["Fn::GetAtt"]
+        return value.split(".")[0] if isinstance(value, str) else value[0]
+    text = resource.get("Fn::Sub", "*") if isinstance(resource, dict) else resource
+    text = text if isinstance(text, str) else text[0]
+    text = re.sub(r"\$\{(\w+)\.Arn\}", r"\1", text)
+    return text.rsplit(":", 1)[-1] if ":" in text else text
+
+
+def statements(role):
+    """Action and pattern of everything that a role allows, whatever its conditions."""
+    pending = [policy["PolicyDocument"] for policy in role["Policies"]]
+    while pending:
+        value = pending.pop()
+        if isinstance(value, list):
+            pending += value
+        elif isinstance(value, dict) and value.get("Effect") == "Allow":
+            for action in listed(value["Action"]):
+                for resource in resources_of(value["Resource"]):
+                    yield action, named(resource)
+        elif isinstance(value, dict):
+            pending += list(value.values())
+
+
+def listed(value):
+    return value if isinstance(value, list) else [value]
+
+
+def resources_of(value):
+    """The resources of a statement, those on both sides of a condition included."""
+    for one in listed(value):
+        if isinstance(one, dict) and "Fn::If" in one:
+            for side in one["Fn::If"][1:]:
+                yield from resources_of(side)
+        elif one != {"Ref": "AWS::NoValue"}:
+            yield one
+
+
+def faults(plain, functions, calls):
+    """What roles lack, and what they allow for nothing. `functions` has the binary of each function's logical name."""
+    allowed, roles = {}, {}
+    for name, binary in functions.items():
+        roles[binary] = plain["Resources"][name]["Properties"]["Role"]["Fn::GetAtt"][0]
+        allowed[binary] = set(statements(plain["Resources"][roles[binary]]["Properties"]))
+
+    def lets(binary, action, on):
+        return any(action == one and fnmatch.fnmatchcase(on, pattern) for one, pattern in allowed[binary])
+
+    for app, action, on in sorted(calls):
+        # The client of S3 does not say whose call it is, and neither do programs that are no functions.
+        if app == "" and action.startswith("s3:"):
+            if not any(lets(binary, action, on) for binary in allowed):
+                yield f"{action} on {on} is called, and no role allows it"
+        elif app in allowed and not lets(app, action, on):
+            yield f"{app} calls {action} on {on}, which {roles[app]} does not allow"
+    excused = set()
+    for binary, rights in sorted(allowed.items()):
+        mine = {(action, on) for app, action, on in calls if app in (binary, "")}
+        for action, pattern in sorted(rights):
+            used = any(action == one and fnmatch.fnmatchcase(on, pattern) for one, on in mine)
+            if used or action.startswith("dynamodb:") or action in BY_LAMBDA:
+                continue
+            if (action, pattern) in NOT_TAKEN.get(binary, {}):
+                excused.add((binary, action, pattern))
+            else:
+                yield f"{roles[binary]} allows {action} on {pattern}, which {binary} does not call"
+    for binary, listed_ones in NOT_TAKEN.items():
+        for action, pattern in listed_ones:
+            if (binary, action, pattern) not in excused:
+                yield f"excused for nothing: {binary} {action} on {pattern}"
+
+
+def main():
+    sys.path.insert(0, str(pathlib.Path(__file__).parent))
+    from stack import functions, template, translated
+
+    calls = {tuple(call) for path in sys.argv[1:] for call in json.loads(pathlib.Path(path).read_text())}
+    found = list(faults(translated("http://127.0.0.1:1"), functions(template()), calls))
+    for fault in found:
+        print(fault)
+    apps = {app for app, _, _ in calls if app}
+    print(f"rights: {len(calls)} kinds of calls by {len(apps)} functions; faults: {len(found)}")
+    return 1 if found or not calls else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
