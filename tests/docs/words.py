@@ -79,8 +79,11 @@ def dead_links(path, text):
 
 
 def faults(path):
-    """What is wrong with one page, one text each."""
+    """What is wrong with one page, one text each. Of the template only its words are looked at."""
     text, name = path.read_text(encoding="utf-8"), path.relative_to(ROOT)
+    if path.suffix == ".yaml":
+        yield from (f"{name}:{line}: {word!r}; write: {better}" for line, word, better in wrong_words(text))
+        return
     try:
         page.blocks(text)
     except page.Broken as broken:
@@ -98,7 +101,7 @@ def faults(path):
 
 
 def main():
-    listed = pages()
+    listed = [*pages(), ROOT / "template.yaml"]
     found = [fault for path in listed for fault in faults(path)]
     for fault in found:
         print(fault)

@@ -47,7 +47,6 @@ NOT_TAKEN = {
     "account-settings": {("sqs:SendMessage", "SendQueue"): "confirms an address to forward to by a mail: its tests/it"},
     "activity": {
         ("s3:GetObject", "Bucket/inbound/*"): "the erasure of an address: its tests/it/erase",
-        ("s3:GetObject", "Bucket/mail/*"): "the same",
         ("s3:DeleteObject", "Bucket/inbound/*"): "the same",
         ("s3:DeleteObject", "Bucket/mail/*"): "the same",
         ("s3:ListBucket", "Bucket"): MISSING,
