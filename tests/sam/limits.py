@@ -157,6 +157,26 @@ def of_public_routes(stack):
         yield from (f"a throttle for {route}, which is no public route" for route in sorted(limited - open_to_all))
 
 
+def of_receiving(plain):
+    """Whether parameters are refused that need SES's receiving where there is none, and nothing of it is made."""
+    off = {"Receiving": "false"}
+    for given, refused in (
+        ({}, False), (off, False), (off | {"BounceDomain": "b.example"}, True), (off | {"InboundHostname": "i.example"}, True),
+        ({"BounceDomain": "b.example", "InboundHostname": "i.example"}, False),
+    ):
+        stack = Stack(plain, **given)
+        is_refused = any(
+            stack.met(rule["RuleCondition"]) and not all(stack.met(one["Assert"]) for one in rule["Assertions"])
+            for rule in plain["Rules"].values()
+        )
+        if is_refused != refused:
+            yield f"{given} is {'' if is_refused else 'not '}refused"
+    rules = ("AWS::SES::ReceiptRuleSet", "AWS::SES::ReceiptRule")
+    left = [name for kind in rules for name, _ in Stack(plain, **off).resources(kind)]
+    if left:
+        yield f"without receiving there are still {left}"
+
+
 def write(stack, plain):
     """Files for the tools that do not know SAM."""
     (OUT / "policies").mkdir(parents=True, exist_ok=True)
@@ -170,7 +190,7 @@ def write(stack, plain):
 def main():
     _, plain = translated()
     stack = Stack(plain)
-    found = [*of_limits(stack, plain), *of_state(plain), *of_alarms(stack), *of_public_routes(stack)]
+    found = [*of_limits(stack, plain), *of_state(plain), *of_alarms(stack), *of_public_routes(stack), *of_receiving(plain)]
     write(stack, plain)
     for fault in found:
         print(fault)
