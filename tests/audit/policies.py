@@ -32,8 +32,9 @@ def main():
     wrong |= {f"excused for nothing: {kind}" for kind in MEANT - {kind for kind, _ in found}}
     for text in sorted(wrong):
         print(text)
-    print(f"checkov: {summary['passed']} passed, {summary['failed']} failed; policies: {len(policies)}, faults: {len(wrong)}")
-    return 1 if wrong or not policies or not summary["passed"] or summary["failed"] else 0
+    passed, failed = summary["passed"], summary["failed"]
+    print(f"checkov: {passed} passed, {failed} failed; policies: {len(policies)}, faults: {len(wrong)}")
+    return 1 if wrong or not policies or not passed or failed else 0
 
 
 if __name__ == "__main__":

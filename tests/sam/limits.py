@@ -70,9 +70,10 @@ def resource_policies(stack):
     """The statements that CloudFormation adds to each function's policy, by function."""
     policies = {}
     for name, permission in stack.resources("AWS::Lambda::Permission"):
+        function = f"arn:aws:lambda:{REGION}:{ACCOUNT}:function:{permission['FunctionName']}"
         statement = {
             "Sid": stack.physical(name), "Effect": "Allow", "Principal": {"Service": permission["Principal"]},
-            "Action": permission["Action"], "Resource": f"arn:aws:lambda:{REGION}:{ACCOUNT}:function:{permission['FunctionName']}",
+            "Action": permission["Action"], "Resource": function,
             "Condition": {"ArnLike": {"AWS:SourceArn": permission.get("SourceArn", "")}},
         }
         policies.setdefault(permission["FunctionName"], []).append(statement)
@@ -159,11 +160,9 @@ def of_public_routes(stack):
 
 def of_receiving(plain):
     """Whether parameters are refused that need SES's receiving where there is none, and nothing of it is made."""
-    off = {"Receiving": "false"}
-    for given, refused in (
-        ({}, False), (off, False), (off | {"BounceDomain": "b.example"}, True), (off | {"InboundHostname": "i.example"}, True),
-        ({"BounceDomain": "b.example", "InboundHostname": "i.example"}, False),
-    ):
+    off, bounces, inbound = {"Receiving": "false"}, {"BounceDomain": "b.example"}, {"InboundHostname": "i.example"}
+    cases = ({}, False), (off, False), (off | bounces, True), (off | inbound, True), (bounces | inbound, False)
+    for given, refused in cases:
         stack = Stack(plain, **given)
         is_refused = any(
             stack.met(rule["RuleCondition"]) and not all(stack.met(one["Assert"]) for one in rule["Assertions"])
@@ -190,15 +189,16 @@ def write(stack, plain):
 def main():
     _, plain = translated()
     stack = Stack(plain)
-    found = [*of_limits(stack, plain), *of_state(plain), *of_alarms(stack), *of_public_routes(stack), *of_receiving(plain)]
+    found = [*of_limits(stack, plain), *of_state(plain), *of_alarms(stack)]
+    found += [*of_public_routes(stack), *of_receiving(plain)]
     write(stack, plain)
     for fault in found:
         print(fault)
     largest = max(size(policy) for policy in resource_policies(stack).values())
     fullest = max(environment(one) for _, one in Stack(plain, **BUSY).resources("AWS::Lambda::Function"))
     print(
-        f"{len(routes(stack.document()))} routes, {len(plain['Resources'])} resources, {size(plain)} bytes of template; "
-        f"largest resource policy {largest}, environment {fullest} bytes; faults: {len(found)}"
+        f"{len(routes(stack.document()))} routes, {len(plain['Resources'])} resources, {size(plain)} bytes of "
+        f"template; largest resource policy {largest}, environment {fullest} bytes; faults: {len(found)}"
     )
     return 1 if found else 0
 

@@ -1,4 +1,5 @@
-"""Makes the folder of a release (infra/package.py) and lets SAM package it into the emulator's S3, as `sam deploy` does.
+"""Makes the folder of a release (infra/package.py) and lets SAM package it into the emulator's S3, as `sam deploy`
+does.
 
     tests/sam/packaged.py FOLDER    FOLDER has the functions; without it each is a small program
 
