@@ -2,10 +2,11 @@
 //! behind it. As with verified senders, opening the page confirms nothing: mail scanners open every
 //! link; the button confirms.
 
+use askama::Template;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
-use posthaste_http::{Caller, GatewayName, PathParams, Rejection, escaped, page};
+use posthaste_http::{Caller, GatewayName, PathParams, Rejection, page};
 use posthaste_model::{AccountId, EmailAddress};
 use posthaste_notices::{Cleared, NoticeRequest};
 use posthaste_store::{Forward, SYSTEM_MAIL_PAUSE, SenderLink};
@@ -128,6 +129,26 @@ impl ConfirmationMail {
     }
 }
 
+#[derive(Template)]
+#[template(
+    ext = "html",
+    source = r#"<p>May the bounces and spam reports of an account be forwarded to <b>{{ email }}</b>?</p>
+<form method="post"><button>Yes, forward them</button></form>"#
+)]
+struct AskPage<'a> {
+    email: &'a str,
+}
+
+#[derive(Template)]
+#[template(ext = "html", source = "<p><b>{{ email }}</b> is confirmed.</p>")]
+struct ConfirmedPage<'a> {
+    email: &'a str,
+}
+
+#[derive(Template)]
+#[template(ext = "html", source = "<p>Ask for a new one.</p>")]
+struct GonePage;
+
 /// `GET`: whose address it is, and a button.
 pub(crate) async fn ask(
     State(desk): State<AppState>,
@@ -137,11 +158,9 @@ pub(crate) async fn ask(
     let Some(linked) = desk.store.linked_forward(&token, now).await? else {
         return Ok(gone());
     };
-    let email = escaped(&linked.email);
-    let body = format!(
-        "<p>May the bounces and spam reports of an account be forwarded to <b>{email}</b>?</p>\
-         <form method=\"post\"><button>Yes, forward them</button></form>"
-    );
+    let body = AskPage {
+        email: &linked.email,
+    };
     Ok(page(StatusCode::OK, "Confirm your address", &body))
 }
 
@@ -156,12 +175,13 @@ pub(crate) async fn accept(
     };
     let account = &confirmed.account;
     tracing::info!(account.id = %account, "an address that account {account} forwards to is confirmed");
-    let email = escaped(&confirmed.email);
-    let body = format!("<p><b>{email}</b> is confirmed.</p>");
+    let body = ConfirmedPage {
+        email: &confirmed.email,
+    };
     Ok(page(StatusCode::OK, "Thank you", &body))
 }
 
 fn gone() -> Response {
     let title = "This link does not work any more";
-    page(StatusCode::NOT_FOUND, title, "<p>Ask for a new one.</p>")
+    page(StatusCode::NOT_FOUND, title, &GonePage)
 }

@@ -1,13 +1,43 @@
 //! The page behind the mailed link. Opening it verifies nothing: mail scanners open every link; the
 //! button confirms.
 
+use askama::Template;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
-use posthaste_http::{PathParams, Rejection, escaped, page};
+use posthaste_http::{PathParams, Rejection, page};
 
 use crate::App;
 use crate::links::follow;
+
+#[derive(Template)]
+#[template(
+    ext = "html",
+    source = r#"<p>May mail be sent from <b>{{ email }}</b>?</p>
+<form method="post"><button>Yes, confirm</button></form>"#
+)]
+struct AskPage<'a> {
+    email: &'a str,
+}
+
+#[derive(Template)]
+#[template(
+    ext = "html",
+    source = "<p><b>{{ email }}</b> is confirmed.</p>
+{%- if by_ses %}
+<p>Amazon SES, which carries the mail, now sends you a link of its own, unless it knows the address \
+already. Please open that one too.</p>
+{%- endif %}"
+)]
+struct ConfirmedPage<'a> {
+    email: &'a str,
+    /// Whether SES asks the owner of the address too.
+    by_ses: bool,
+}
+
+#[derive(Template)]
+#[template(ext = "html", source = "<p>Ask for a new one.</p>")]
+struct GonePage;
 
 /// `GET`: whose address it is, and a button.
 pub(crate) async fn ask(
@@ -18,11 +48,9 @@ pub(crate) async fn ask(
     let Some(sender) = sender else {
         return Ok(gone());
     };
-    let email = escaped(&sender.fields.from_email);
-    let body = format!(
-        "<p>May mail be sent from <b>{email}</b>?</p>\
-         <form method=\"post\"><button>Yes, confirm</button></form>"
-    );
+    let body = AskPage {
+        email: &sender.fields.from_email,
+    };
     Ok(page(StatusCode::OK, "Confirm your sender address", &body))
 }
 
@@ -41,19 +69,14 @@ pub(crate) async fn confirm(
     };
     let (id, account) = (sender.id, &sender.account);
     tracing::info!(account.id = %account, "sender {id} of account {account} verified");
-    let email = escaped(&sender.fields.from_email);
-    let also = match app.ses {
-        None => "",
-        Some(_) => {
-            "<p>Amazon SES, which carries the mail, now sends you a link of its own, unless it \
-             knows the address already. Please open that one too.</p>"
-        }
+    let body = ConfirmedPage {
+        email: &sender.fields.from_email,
+        by_ses: app.ses.is_some(),
     };
-    let body = format!("<p><b>{email}</b> is confirmed.</p>{also}");
     Ok(page(StatusCode::OK, "Thank you", &body))
 }
 
 fn gone() -> Response {
     let title = "This link does not work any more";
-    page(StatusCode::NOT_FOUND, title, "<p>Ask for a new one.</p>")
+    page(StatusCode::NOT_FOUND, title, &GonePage)
 }

@@ -3,10 +3,11 @@
 
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
-use posthaste_http::{escaped, page};
+use posthaste_http::page;
 use posthaste_store::Landing;
 
 use crate::App;
+use crate::page::DonePage;
 use crate::visit::Visit;
 
 /// The account's own page or address. The recipient is already unsubscribed, so a failure here only
@@ -23,13 +24,12 @@ pub(crate) async fn after(app: &App, visit: &Visit) -> Response {
 
 /// The page of the service.
 pub(crate) fn plain(visit: &Visit) -> Response {
-    done(visit, "")
+    done(visit, None)
 }
 
-fn done(visit: &Visit, more: &str) -> Response {
-    let email = escaped(&visit.token.email);
-    let body = format!("<p><b>{email}</b> is unsubscribed.</p>{more}");
-    page(StatusCode::OK, "Done", &body)
+fn done(visit: &Visit, next: Option<&str>) -> Response {
+    let email = &visit.token.email;
+    page(StatusCode::OK, "Done", &DonePage { email, next })
 }
 
 fn of(landing: &Landing, visit: &Visit) -> Response {
@@ -45,8 +45,7 @@ fn of(landing: &Landing, visit: &Visit) -> Response {
 /// The plain page with a link to the URL. Not a redirect: the page's `form-action` policy permits
 /// no other target.
 fn leading_to(url: &str, visit: &Visit) -> Response {
-    let link = escaped(url);
-    let mut response = done(visit, &format!("<p><a href=\"{link}\">Continue</a></p>"));
+    let mut response = done(visit, Some(url));
     let refresh = url::Url::parse(url).ok();
     let refresh = refresh.and_then(|url| HeaderValue::try_from(format!("0; url={url}")).ok());
     if let Some(refresh) = refresh {

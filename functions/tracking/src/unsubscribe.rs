@@ -6,28 +6,28 @@ use std::collections::BTreeSet;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
-use posthaste_http::{RawBody, Rejection, escaped, page};
+use posthaste_http::{RawBody, Rejection, page};
 use posthaste_model::{EmailAddress, EventKind};
 use posthaste_render::LinkAction;
 use posthaste_store::{Group, SuppressionList};
 use url::form_urlencoded;
 
-use crate::page::gone;
+use crate::page::{AskPage, GroupChoice, PreferencesPage, gone};
 use crate::visit::{Visit, queue, tell};
 use crate::{App, landing};
 
 /// `GET /asm/unsubscribe`: from what, and a button.
 pub(crate) async fn ask(State(app): State<App>, visit: Visit) -> Result<Response, Rejection> {
-    let from = match what(&app, &visit).await? {
-        None => return Ok(gone()),
-        Some(What::Everything) => String::new(),
-        Some(What::Group(group)) => format!(" of the kind “{}”", escaped(&group.name)),
+    let Some(what) = what(&app, &visit).await? else {
+        return Ok(gone());
     };
-    let email = escaped(&visit.token.email);
-    let body = format!(
-        "<p>Do you want <b>{email}</b> to get no more mail{from}?</p>\
-         <form method=\"post\"><button>Unsubscribe</button></form>"
-    );
+    let body = AskPage {
+        email: &visit.token.email,
+        group: match &what {
+            What::Everything => None,
+            What::Group(group) => Some(&group.name),
+        },
+    };
     Ok(page(StatusCode::OK, "Unsubscribe", &body))
 }
 
@@ -83,7 +83,7 @@ pub(crate) async fn preferences(
 ) -> Result<Response, Rejection> {
     match shown(&app, &visit).await? {
         None => Ok(gone()),
-        Some(state) => Ok(state.page(&visit.token.email, "")),
+        Some(state) => Ok(state.page(&visit.token.email, false)),
     }
 }
 
@@ -126,10 +126,10 @@ pub(crate) async fn choose(
     });
     taken.await?;
     let now = shown(&app, &visit).await?.unwrap_or(state);
-    Ok(now.page(&visit.token.email, "<p role=\"status\"><b>Saved.</b></p>"))
+    Ok(now.page(&visit.token.email, true))
 }
 
-/// The box that leaves everything.
+/// The box that leaves everything, by the name that the page gives it.
 const ALL: &str = "all";
 
 /// Goes with a page on which that box was ticked.
@@ -210,36 +210,19 @@ async fn shown(app: &App, visit: &Visit) -> Result<Option<PreferencesView>, Reje
 }
 
 impl PreferencesView {
-    fn page(&self, email: &str, note: &str) -> Response {
-        let mut form = String::new();
-        for group in &self.groups {
-            let ticked = match self.left.contains(&group.id) {
-                true => "",
-                false => " checked",
-            };
-            let (id, name) = (group.id, escaped(&group.name));
-            let about = escaped(&group.description);
-            form.push_str(&format!(
-                "<label><input type=\"checkbox\" name=\"g{id}\"{ticked}>{name}\
-                 <small>{about}</small></label>"
-            ));
-        }
-        let email = escaped(email);
-        let (ticked, said) = match self.off {
-            false => ("", String::new()),
-            true => (
-                " checked",
-                format!(
-                    "<p><b>{email}</b> gets no mail at all, whatever else is ticked, until the \
-                     last box is cleared.</p><input type=\"hidden\" name=\"{WAS_ALL}\" value=\"on\">"
-                ),
-            ),
+    fn page(&self, email: &str, is_saved: bool) -> Response {
+        let groups = self.groups.iter().map(|group| GroupChoice {
+            id: group.id,
+            name: &group.name,
+            about: &group.description,
+            is_ticked: !self.left.contains(&group.id),
+        });
+        let body = PreferencesPage {
+            email,
+            groups: groups.collect(),
+            off: self.off,
+            is_saved,
         };
-        let body = format!(
-            "{note}<form method=\"post\">{said}<p>What <b>{email}</b> gets:</p>{form}\
-             <label><input type=\"checkbox\" name=\"{ALL}\"{ticked}>No mail at all any more</label>\
-             <p><button>Save</button></p></form>"
-        );
         page(StatusCode::OK, "Your mail preferences", &body)
     }
 }

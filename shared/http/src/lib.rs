@@ -32,7 +32,7 @@ pub use error::{Dialect, Limited, Rejection};
 pub use gzip::{Inflated, inflate, inflate_within};
 pub use json::{JsonBody, body_is_json, parse};
 pub use limit::{Endpoints, InvalidEndpoints, Permit, RateLimits};
-pub use page::{escaped, page};
+pub use page::page;
 pub use posthaste_cache::Cache;
 pub use request_url::{Pagination, RequestUrl};
 pub use routes::{Access, Route, Routes};

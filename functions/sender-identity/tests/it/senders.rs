@@ -274,7 +274,7 @@ async fn markup_in_an_address_stays_text() {
     let html = String::from_utf8(page.body.to_vec()).unwrap();
     assert!(
         !html.contains("<script>")
-            && html.contains("&quot;&lt;script&gt;&#39;&amp;&quot;@example.org")
+            && html.contains("&#34;&#60;script&#62;&#39;&#38;&#34;@example.org")
     );
 }
 
