@@ -17,13 +17,6 @@ const KNOWN: &[(&str, &[&str])] = &[
         &["args", "folder", "operator", "platform", "start"],
     ),
     (
-        "infra/mailbox",
-        &[
-            "api", "guard", "live", "mailbox", "message", "page", "reader", "routes", "store",
-            "view",
-        ],
-    ),
-    (
         "shared/http",
         &["auth_cache", "authorizer", "edge", "routes"],
     ),

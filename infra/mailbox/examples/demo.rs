@@ -45,14 +45,14 @@ fn clock() -> Clock {
 }
 
 fn sources() -> Sources {
-    let told = |tell: fn(&Trace) -> Vec<Value>| -> Option<Lookup> {
+    let lookup = |find: fn(&Trace) -> Vec<Value>| -> Option<Lookup> {
         Some(Arc::new(move |trace: Trace| {
-            let told = tell(&trace);
-            async move { told }.boxed()
+            let found = find(&trace);
+            async move { found }.boxed()
         }))
     };
     Sources {
-        events: told(|trace| {
+        events: lookup(|trace| {
             let email = trace.recipients.first();
             let processed =
                 json!({"event": "processed", "timestamp": 1_795_820_480, "email": email});
@@ -67,7 +67,7 @@ fn sources() -> Sources {
                 "attempt": "1", "reason": "450 4.7.1 Try again later"});
             vec![processed, late, last]
         }),
-        webhooks: told(|_| {
+        webhooks: lookup(|_| {
             vec![
                 json!({"url": "http://127.0.0.1:9000/events", "status": 503, "at": 1_795_820_483,
                     "attempt": 1, "answer": "busy"}),

@@ -10,14 +10,13 @@ use posthaste_mime::read::ParsedMail;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::mailbox::{LoadedMail, Selection};
+use crate::app::{App, Params, Refusal, find, find_row};
+use crate::mail::fields_by_name;
+use crate::mailbox::Selection;
 use crate::message::{self, Full};
-use crate::params::Params;
 use crate::query::{self, Term, Test};
-use crate::refusal::Refusal;
-use crate::routes::App;
-use crate::rows::{ListRow, ListSlice, Totals};
-use crate::{Summary, download, headers};
+use crate::rows::{ListSlice, Totals};
+use crate::{Summary, download};
 
 type ApiResponse<T> = Result<T, Refusal>;
 
@@ -66,8 +65,8 @@ pub(crate) async fn delete_search(
 
 /// `DELETE /api/v1/messages`: those of `IDs`, or all.
 pub(crate) async fn delete(State(app): State<App>, body: String) -> ApiResponse<impl IntoResponse> {
-    let order = order(&app, body).await?;
-    app.mailbox.delete(order.which()?).await?;
+    let change = read_body(&app, body).await?;
+    app.mailbox.delete(change.which()?).await?;
     Ok(OK)
 }
 
@@ -76,12 +75,12 @@ pub(crate) async fn mark(State(app): State<App>, body: String) -> ApiResponse<im
     if body.trim().is_empty() {
         return Err(Refusal::Bad("EOF".to_owned()));
     }
-    let order = order(&app, body).await?;
-    if !order.ids.is_empty() && !order.search.is_empty() {
+    let change = read_body(&app, body).await?;
+    if !change.ids.is_empty() && !change.search.is_empty() {
         let why = "You may specify either IDs or a search query, not both";
         return Err(Refusal::Bad(why.to_owned()));
     }
-    app.mailbox.mark(order.which()?, order.read).await?;
+    app.mailbox.mark(change.which()?, change.read).await?;
     Ok(OK)
 }
 
@@ -91,9 +90,9 @@ pub(crate) async fn message(
     Path(id): Path<String>,
     RawQuery(query): RawQuery,
 ) -> ApiResponse<Response> {
-    let kept = find(&app, &id, query).await?;
-    app.mailbox.mark_read(&kept.summary.id).await?;
-    json(&app, move || Full::of(&kept)).await
+    let found = find(&app, &id, query).await?;
+    app.mailbox.mark_read(&found.summary.id).await?;
+    json(&app, move || Full::of(&found)).await
 }
 
 /// `GET /api/v1/message/{id}/headers`.
@@ -102,8 +101,8 @@ pub(crate) async fn heads(
     Path(id): Path<String>,
     RawQuery(query): RawQuery,
 ) -> ApiResponse<Response> {
-    let kept = find(&app, &id, query).await?;
-    json(&app, move || headers::by_name(&ParsedMail::read(&kept.raw))).await
+    let found = find(&app, &id, query).await?;
+    json(&app, move || fields_by_name(&ParsedMail::read(&found.raw))).await
 }
 
 /// `GET /api/v1/message/{id}/raw`: the bytes as they came.
@@ -113,8 +112,8 @@ pub(crate) async fn raw(
     RawQuery(query): RawQuery,
 ) -> ApiResponse<Response> {
     let params = Params::read(query.as_deref().unwrap_or_default());
-    let kept = find(&app, &id, query).await?;
-    let mail = kept.mail;
+    let found = find(&app, &id, query).await?;
+    let mail = found.mail;
     Ok(download::raw(&mail.summary.id, params.download, mail.raw))
 }
 
@@ -124,8 +123,8 @@ pub(crate) async fn part(
     Path((id, part)): Path<(String, String)>,
     RawQuery(query): RawQuery,
 ) -> ApiResponse<Response> {
-    let kept = find(&app, &id, query).await?;
-    let fetch = move || message::fetch(&kept.raw, &part);
+    let found = find(&app, &id, query).await?;
+    let fetch = move || message::fetch(&found.raw, &part);
     let found = app.mailbox.apart("part", fetch).await?;
     let found = found.ok_or(Refusal::NotFound)?;
     let charset = found.charset.as_deref();
@@ -138,18 +137,18 @@ pub(crate) async fn part(
 }
 
 /// `GET /api/v1/message/{id}/events`, which Mailpit does not have: the envelope, the events of
-/// this copy and what the webhooks answered.
+/// this copy and the answers of the webhooks.
 pub(crate) async fn events(
     State(app): State<App>,
     Path(id): Path<String>,
     RawQuery(query): RawQuery,
 ) -> ApiResponse<Json<Value>> {
     let row = find_row(&app, &id, query).await?;
-    let told = app.told(&row.summary, &row.envelope).await;
+    let facts = app.facts(&row).await;
     Ok(Json(json!({
         "Envelope": row.envelope,
-        "Events": told.events,
-        "Webhooks": told.webhooks,
+        "Events": facts.events,
+        "Webhooks": facts.webhooks,
     })))
 }
 
@@ -189,53 +188,32 @@ impl ApiBody {
         }
         let bad = |why: String| Refusal::Bad(format!("the body is not understood: {why}"));
         let value: Value = serde_json::from_str(body).map_err(|e| bad(e.to_string()))?;
-        let mut order = Self::default();
+        let mut change = Self::default();
         let fields = match value {
             Value::Object(fields) => fields,
-            Value::Null => return Ok(order),
+            Value::Null => return Ok(change),
             _ => return Err(bad("an object is expected".to_owned())),
         };
         for (name, value) in fields {
             let wrong = |e: serde_json::Error| bad(format!("{name}: {e}"));
             match name.to_ascii_lowercase().as_str() {
                 _ if value.is_null() => {}
-                "ids" => order.ids = serde_json::from_value(value).map_err(wrong)?,
-                "search" => order.search = serde_json::from_value(value).map_err(wrong)?,
-                "read" => order.read = serde_json::from_value(value).map_err(wrong)?,
+                "ids" => change.ids = serde_json::from_value(value).map_err(wrong)?,
+                "search" => change.search = serde_json::from_value(value).map_err(wrong)?,
+                "read" => change.read = serde_json::from_value(value).map_err(wrong)?,
                 _ => {}
             }
         }
-        Ok(order)
+        Ok(change)
     }
 
     fn which(&self) -> ApiResponse<Selection> {
-        Ok(match self.ids.is_empty() {
-            true => Selection::Matching(query::parse(&self.search)?),
-            false => Selection::Ids(self.ids.clone()),
+        Ok(if self.ids.is_empty() {
+            Selection::Matching(query::parse(&self.search)?)
+        } else {
+            Selection::Ids(self.ids.clone())
         })
     }
-}
-
-/// The row of the mail of this id, or of the newest (that matches `query`) for `latest`.
-async fn find_row(app: &App, id: &str, query: Option<String>) -> ApiResponse<ListRow> {
-    if id != "latest" {
-        let found = app.mailbox.head(id.to_owned()).await?;
-        return found.ok_or(Refusal::NotFound);
-    }
-    let params = Params::read(&query.unwrap_or_default());
-    let terms = query::parse(&params.query)?;
-    let newest = app.mailbox.list(terms, 0, Some(1)).await?;
-    newest.rows.into_iter().next().ok_or(Refusal::NoMail)
-}
-
-/// The same mail with its bytes.
-pub(crate) async fn find(app: &App, id: &str, query: Option<String>) -> ApiResponse<LoadedMail> {
-    let row = find_row(app, id, query).await?;
-    let found = app.mailbox.load(row).await?;
-    found.ok_or(match id {
-        "latest" => Refusal::NoMail,
-        _ => Refusal::NotFound,
-    })
 }
 
 /// An answer built and serialised on the pool: a message may be thirty megabytes.
@@ -249,9 +227,9 @@ async fn json<T: Serialize>(
     Ok(([(header::CONTENT_TYPE, "application/json")], json).into_response())
 }
 
-async fn order(app: &App, body: String) -> ApiResponse<ApiBody> {
+async fn read_body(app: &App, body: String) -> ApiResponse<ApiBody> {
     app.mailbox
-        .apart("order", move || ApiBody::read(&body))
+        .apart("body", move || ApiBody::read(&body))
         .await?
 }
 

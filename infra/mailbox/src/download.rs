@@ -56,7 +56,7 @@ const SHOWN: [&str; 7] = [
 pub(crate) fn part(kind: &str, charset: Option<&str>, name: &str, bytes: Vec<u8>) -> Response {
     let inline = SHOWN.contains(&kind);
     let kind = match charset {
-        // As Mailpit, but for every type of this kind.
+        // Mailpit does this for some of these types.
         _ if may_run(kind) => "application/octet-stream".to_owned(),
         Some(charset) if kind.starts_with("text/") => format!("{kind}; charset={charset}"),
         Some(_) | None => kind.to_owned(),
@@ -86,12 +86,6 @@ fn may_run(kind: &str) -> bool {
         "multipart" => true,
         _ => subtype.split(['.', '-', '+', '_']).any(word),
     }
-}
-
-/// RFC 2045 `token`: what may stand in a type, a subtype or an unquoted parameter.
-pub(crate) fn token(text: &str) -> bool {
-    let legal = |b: u8| b.is_ascii_graphic() && !b"()<>@,;:\\\"/[]?=".contains(&b);
-    (1..=127).contains(&text.len()) && text.bytes().all(legal)
 }
 
 /// The whole mail, as text or as a file.

@@ -1,14 +1,79 @@
-//! Events and answers of webhooks as lines of a table, whatever form they come in.
+//! What the relay does not have: the events of a copy and the answers of webhooks, from the
+//! host's sources and shown as lines whatever form they come in.
 
-use serde::Serialize;
+use std::sync::Arc;
+
+use askama::Template;
+use futures_util::future::BoxFuture;
+use posthaste_model::Verp;
 use serde_json::Value;
 
+use crate::StoredEnvelope;
 use crate::query::instant;
-use crate::rows::rfc3339;
-use crate::sources::CopyFacts;
+use crate::rows::{self, rfc3339};
+
+/// Identifies a copy of a message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Trace {
+    /// The `Message-ID` header, without angle brackets; empty when the mail has none.
+    pub message_id: String,
+    /// From the envelope sender: account, message and number of the recipient. `None` for a mail
+    /// that another program sent.
+    pub verp: Option<Verp>,
+    /// The recipients of the envelope.
+    pub recipients: Vec<String>,
+}
+
+impl Trace {
+    pub(crate) fn new(message_id: &str, envelope: &StoredEnvelope) -> Self {
+        let local = envelope.from.rsplit_once('@').map(|(local, _)| local);
+        Self {
+            message_id: message_id.to_owned(),
+            verp: local
+                .and_then(|local| Verp::parse(local).ok())
+                .map(|(verp, _)| verp),
+            recipients: envelope.to.clone(),
+        }
+    }
+}
+
+/// Finds JSON objects about a copy, oldest first.
+pub type Lookup = Arc<dyn Fn(Trace) -> BoxFuture<'static, Vec<Value>> + Send + Sync>;
+
+/// The page's sources of data about a copy; without a source it shows nothing of that kind.
+///
+/// Events may have the form of the store (`kind`, `at`) or of a webhook post (`event`,
+/// `timestamp`); besides those the page shows `email`, `reason` or `response`, `status` and
+/// `attempt`. Answers of webhooks show `url`, `status`, `at`, `attempt`, and `answer` or `error`.
+/// All other fields of an object can be expanded.
+#[derive(Clone, Default)]
+pub struct Sources {
+    pub events: Option<Lookup>,
+    pub webhooks: Option<Lookup>,
+}
+
+/// The result of the sources for one copy.
+#[derive(Debug, Default)]
+pub(crate) struct CopyFacts {
+    pub events: Vec<Value>,
+    pub webhooks: Vec<Value>,
+}
+
+impl Sources {
+    pub(crate) async fn about(&self, trace: Trace) -> CopyFacts {
+        let look_up = async |source: &Option<Lookup>| match source {
+            Some(source) => source(trace.clone()).await,
+            None => Vec::new(),
+        };
+        CopyFacts {
+            events: look_up(&self.events).await,
+            webhooks: look_up(&self.webhooks).await,
+        }
+    }
+}
 
 /// One line: what happened, when, to whom, and why.
-#[derive(Debug, PartialEq, Eq, Serialize)]
+#[derive(Debug, PartialEq, Eq)]
 pub(crate) struct EventLine {
     /// The kind of the event, or the status that a webhook answered.
     pub pill: String,
@@ -26,21 +91,54 @@ pub(crate) struct EventLine {
     pub json: String,
 }
 
-/// All events and answers of one copy.
-#[derive(Debug, PartialEq, Eq, Serialize)]
+/// All events of one copy and the answers of webhooks to them.
+#[derive(Debug, PartialEq, Eq, Template)]
+#[template(path = "events.html")]
 pub(crate) struct EventLines {
-    /// The last event.
-    pub status: Option<EventLine>,
-    pub events: Vec<EventLine>,
-    pub webhooks: Vec<EventLine>,
+    events: Vec<EventLine>,
+    webhooks: Vec<EventLine>,
+}
+
+/// The latest event of one copy.
+#[derive(Debug, PartialEq, Eq, Template)]
+#[template(
+    ext = "html",
+    source = r#"<span id="status">{% if let Some(line) = last %}<b class="pill {{ line.tone }}">{{ line.pill }}</b>{% endif %}</span>"#
+)]
+pub(crate) struct LatestEvent {
+    last: Option<EventLine>,
+}
+
+/// What an open page asks for repeatedly.
+#[derive(Debug, PartialEq, Eq, Template)]
+#[template(ext = "html", source = "{{ latest|safe }}\n{{ lines|safe }}")]
+pub(crate) struct EventsUpdate {
+    latest: LatestEvent,
+    lines: EventLines,
 }
 
 impl EventLines {
-    pub(crate) fn of(told: &CopyFacts) -> Self {
+    pub(crate) fn of(facts: &CopyFacts) -> Self {
         Self {
-            status: told.events.last().map(event),
-            events: told.events.iter().map(event).collect(),
-            webhooks: told.webhooks.iter().map(answer).collect(),
+            events: facts.events.iter().map(event).collect(),
+            webhooks: facts.webhooks.iter().map(answer).collect(),
+        }
+    }
+}
+
+impl LatestEvent {
+    pub(crate) fn of(facts: &CopyFacts) -> Self {
+        Self {
+            last: facts.events.last().map(event),
+        }
+    }
+}
+
+impl EventsUpdate {
+    pub(crate) fn of(facts: &CopyFacts) -> Self {
+        Self {
+            latest: LatestEvent::of(facts),
+            lines: EventLines::of(facts),
         }
     }
 }

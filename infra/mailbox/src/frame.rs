@@ -8,8 +8,11 @@ use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 
+use askama::Template;
 use lol_html::html_content::{ContentType, Element, TextChunk};
 use lol_html::{HandlerResult, HtmlRewriter, MemorySettings, Settings, element, text};
+
+use crate::message::Full;
 
 /// Attributes from which a browser loads pictures automatically.
 const LOADS: [&str; 5] = ["src", "srcset", "background", "poster", "style"];
@@ -41,7 +44,7 @@ pub(crate) fn policy(images: bool) -> String {
 
 /// Rewrites a mail's HTML. `cids` maps each content id to its URL; `embed` makes links open in a
 /// window of their own. Markup that cannot be read, or nests too deep, is shown as text.
-pub(crate) fn document(html: &str, cids: &HashMap<String, String>, embed: bool) -> Document {
+fn document(html: &str, cids: &HashMap<String, String>, embed: bool) -> Document {
     let pictures = Pictures {
         cids,
         room: Cell::new(MOST_PICTURES),
@@ -64,7 +67,7 @@ pub(crate) fn document(html: &str, cids: &HashMap<String, String>, embed: bool) 
     let read = read.and_then(|()| rewriter.end());
     let html = match (read, String::from_utf8(out)) {
         (Ok(()), Ok(html)) => html,
-        _ => escaped(html),
+        _ => AsText { html }.to_string(),
     };
     Document {
         html,
@@ -195,10 +198,24 @@ fn decoded(name: &str) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// HTML that cannot be read is shown as text.
-fn escaped(html: &str) -> String {
-    let text = html.replace('&', "&amp;").replace('<', "&lt;");
-    format!("<!doctype html><pre>{text}</pre>")
+/// HTML that cannot be read, shown as text.
+#[derive(Template)]
+#[template(ext = "html", source = "<!doctype html><pre>{{ html }}</pre>")]
+struct AsText<'a> {
+    html: &'a str,
+}
+
+/// The HTML, rewritten for a frame.
+pub(crate) fn document_of(full: &Full, embed: bool) -> Document {
+    let files = full.inline.iter().chain(&full.attachments);
+    let cids: HashMap<_, _> = files
+        .filter(|file| !file.content_id.is_empty())
+        .map(|file| {
+            let url = format!("/api/v1/message/{}/part/{}", full.id, file.part_id);
+            (file.content_id.clone(), url)
+        })
+        .collect();
+    document(&full.html, &cids, embed)
 }
 
 #[cfg(test)]

@@ -128,7 +128,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_names_nobody_else_can_own_are_answered() {
+    fn only_names_that_no_other_site_can_own_are_answered() {
         let extra = ["mail.example.com".to_owned()];
         for (host, want) in [
             ("", true),

@@ -5,41 +5,58 @@
 //! bytes. Every mail is treated as hostile: its content reaches the page only as text, and its HTML
 //! only inside a frame that has neither scripts nor an origin.
 
-mod address;
 mod api;
+mod app;
+mod database;
+mod digest;
 mod download;
-mod entry;
-mod envelope;
-mod error;
 mod events;
-mod file;
 mod frame;
 mod guard;
-mod headers;
-mod html_to_text;
-mod live;
+mod mail;
 mod mailbox;
 mod message;
-mod offload;
 mod page;
-mod params;
-mod parse;
-mod parts;
 mod query;
 mod reader;
-mod refusal;
 mod routes;
 mod rows;
-mod sources;
-mod sql;
 mod store;
-mod unsubscribe;
-mod view;
 
-pub use address::ApiAddress;
-pub use envelope::StoredEnvelope;
-pub use error::Error;
-pub use mailbox::{DEFAULT_LIMIT, LARGEST_STORE, Mailbox, MailboxLimits};
-pub use offload::Observer;
-pub use rows::Summary;
-pub use sources::{Lookup, Sources, Trace};
+use std::path::PathBuf;
+
+pub use events::{Lookup, Sources, Trace};
+pub use mailbox::{Mailbox, Observer};
+pub use rows::{ApiAddress, StoredEnvelope, Summary};
+pub use store::{DEFAULT_LIMIT, LARGEST_STORE, MailboxLimits};
+
+/// A failure of the mailbox's own file; the content of a mail never causes one.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The folder cannot be made or its file not opened.
+    #[error("the mailbox file {path} cannot be opened: {cause}")]
+    Open { path: PathBuf, cause: String },
+    /// The file has an unknown version.
+    #[error(
+        "the mailbox file {path} was written by another version; delete it to start with an empty one"
+    )]
+    Version { path: PathBuf },
+    /// The mail alone exceeds the capacity of the mailbox.
+    #[error("a mail of {size} bytes does not fit into a mailbox of {most}")]
+    TooLarge { size: u64, most: u64 },
+    /// The store under the mailbox failed.
+    #[error("the mailbox cannot be read or written: {0}")]
+    Store(String),
+}
+
+impl From<rusqlite::Error> for Error {
+    fn from(cause: rusqlite::Error) -> Self {
+        Self::Store(cause.to_string())
+    }
+}
+
+impl From<serde_json::Error> for Error {
+    fn from(cause: serde_json::Error) -> Self {
+        Self::Store(cause.to_string())
+    }
+}

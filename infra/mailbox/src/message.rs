@@ -1,13 +1,12 @@
-//! One mail in full, with Mailpit's field names.
+//! One mail in full, with Mailpit's field names; its `List-Unsubscribe` headers (RFC 2369, RFC 8058)
+//! are validated as in Mailpit.
 
 use jiff::fmt::rfc2822::DateTimeParser;
 use posthaste_mime::read::ParsedMail;
 use serde::Serialize;
 
-use crate::parse;
-use crate::parts::{self, Leaf, Role};
+use crate::mail::{self, Leaf, Role};
 use crate::store::StoredMail;
-use crate::unsubscribe::ListUnsubscribe;
 use crate::{ApiAddress, Summary};
 
 /// `GET /api/v1/message/{id}`.
@@ -59,19 +58,19 @@ pub(crate) struct File {
 
 impl Full {
     /// Reads the mail.
-    pub(crate) fn of(kept: &StoredMail) -> Self {
-        let mail = ParsedMail::read(&kept.raw);
-        let (attachments, inline): (Vec<_>, Vec<_>) = parts::files(&mail)
+    pub(crate) fn of(stored: &StoredMail) -> Self {
+        let mail = ParsedMail::read(&stored.raw);
+        let (attachments, inline): (Vec<_>, Vec<_>) = mail::files(&mail)
             .into_iter()
             .partition(|leaf| leaf.role == Role::Attachment);
         let files = |leaves: Vec<Leaf<'_, '_>>| leaves.iter().map(file).collect();
-        let summary = kept.summary.clone();
+        let summary = stored.summary.clone();
         Self {
-            return_path: kept.envelope.from.clone(),
+            return_path: stored.envelope.from.clone(),
             list_unsubscribe: ListUnsubscribe::of(&mail),
             date: date(&mail).unwrap_or_else(|| summary.created.clone()),
-            text: parse::text(&mail),
-            html: parse::html(&mail),
+            text: mail::text(&mail),
+            html: mail::html(&mail),
             inline: files(inline),
             attachments: files(attachments),
             ..Self::from(summary)
@@ -105,9 +104,10 @@ fn date(mail: &ParsedMail<'_>) -> Option<String> {
     static PARSER: DateTimeParser = DateTimeParser::new().relaxed_weekday(true);
     let value = mail.text("Date").filter(|value| value.len() <= LONGEST)?;
     let date = PARSER.parse_zoned(&value).ok()?;
-    let form = match date.offset().is_zero() {
-        true => "%Y-%m-%dT%H:%M:%SZ",
-        false => "%Y-%m-%dT%H:%M:%S%:z",
+    let form = if date.offset().is_zero() {
+        "%Y-%m-%dT%H:%M:%SZ"
+    } else {
+        "%Y-%m-%dT%H:%M:%S%:z"
     };
     Some(date.strftime(form).to_string())
 }
@@ -134,11 +134,114 @@ pub(crate) struct Fetched {
 /// The part of this number.
 pub(crate) fn fetch(raw: &[u8], id: &str) -> Option<Fetched> {
     let mail = ParsedMail::read(raw);
-    let leaf = parts::find(&mail, id)?;
+    let leaf = mail::leaf(&mail, id)?;
     Some(Fetched {
         kind: leaf.part.media_type.clone(),
         charset: leaf.part.charset.clone(),
         name: leaf.name().to_owned(),
         bytes: leaf.part.bytes().into_owned(),
     })
+}
+
+/// Links, or texts in their place, that are validated: each may be repeated in the errors.
+const MOST_LINKS: usize = 100;
+
+/// The content of the headers, and the errors in it.
+#[derive(Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "PascalCase")]
+pub(crate) struct ListUnsubscribe {
+    pub header: String,
+    /// At most one `mailto:` and one `http(s):` link.
+    pub links: Vec<String>,
+    /// Empty when the headers are valid.
+    pub errors: String,
+    pub header_post: String,
+}
+
+impl ListUnsubscribe {
+    /// Reads the headers of a mail.
+    pub(crate) fn of(mail: &ParsedMail<'_>) -> Self {
+        let value = |name: &str| mail::first_field(mail, name);
+        Self::validate(value("List-Unsubscribe"), value("List-Unsubscribe-Post"))
+    }
+
+    fn validate(header: String, header_post: String) -> Self {
+        let mut links = Vec::new();
+        let mut errors = Vec::new();
+        // A link may hold commas itself, so they separate only outside the brackets.
+        let mut rest = header.as_str();
+        for item in std::iter::from_fn(|| next(&mut rest)).take(MOST_LINKS) {
+            let Some(link) = item.strip_prefix('<') else {
+                errors.push(format!("\"{item}\" should be enclosed in <>"));
+                continue;
+            };
+            let kind = kind_of(link);
+            if link.contains(char::is_whitespace) {
+                errors.push(format!("\"{link}\" should not contain spaces"));
+            } else if kind.is_none() {
+                let want = "should start with either http(s):// or mailto:";
+                errors.push(format!("\"{link}\" {want}"));
+            } else if links.iter().any(|other: &String| kind_of(other) == kind) {
+                errors.push(format!("\"{link}\" is one link of its kind too many"));
+            } else {
+                links.push(link.to_owned());
+            }
+        }
+        Self {
+            errors: errors.join(", "),
+            header,
+            links,
+            header_post,
+        }
+    }
+}
+
+/// The next `<link` without its closing bracket, or a text that is not enclosed.
+fn next<'a>(rest: &mut &'a str) -> Option<&'a str> {
+    let text = rest.trim_start_matches(|c: char| c == ',' || c.is_whitespace());
+    let end = if text.starts_with('<') { '>' } else { ',' };
+    let (item, after) = text.split_once(end).unwrap_or((text, ""));
+    *rest = after;
+    let item = item.trim();
+    (!item.is_empty()).then_some(item)
+}
+
+fn kind_of(link: &str) -> Option<&'static str> {
+    let lower = link.to_ascii_lowercase();
+    let after = |scheme: &str| {
+        let rest = lower.strip_prefix(scheme)?;
+        rest.starts_with(|c: char| c.is_ascii_alphanumeric())
+            .then_some(())
+    };
+    match () {
+        () if after("mailto:").is_some() => Some("mailto"),
+        () if after("http://").or(after("https://")).is_some() => Some("http"),
+        () => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn good_links_are_listed_and_bad_ones_named() {
+        for (header, links, errors) in [
+            ("", &[][..], 0),
+            (
+                "<mailto:a@b.co?subject=x>, <https://b.co/u?x=1,2>",
+                &["mailto:a@b.co?subject=x", "https://b.co/u?x=1,2"],
+                0,
+            ),
+            ("https://b.co/u", &[], 1),
+            ("<javascript:alert(1)>, <http://b.co>", &["http://b.co"], 1),
+            ("<http://a.co>, <http://b.co>", &["http://a.co"], 1),
+            ("<http://a.co/x y>", &[], 1),
+        ] {
+            let validated = ListUnsubscribe::validate(header.to_owned(), String::new());
+            assert_eq!(validated.links, links, "{header}");
+            let found = validated.errors.matches('"').count() / 2;
+            assert_eq!(found, errors, "{header}: {}", validated.errors);
+        }
+    }
 }

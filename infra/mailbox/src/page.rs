@@ -1,60 +1,31 @@
-//! The page: the list and its forms.
+//! The page: the list, the open message beside it, and their forms.
 
-use std::sync::Arc;
-
+use askama::Template;
 use axum::extract::{Path, RawQuery, State};
-use axum::http::header;
-use axum::response::{Html, IntoResponse, Redirect, Response};
-use handlebars::{Handlebars, handlebars_helper};
-use serde::Serialize;
+use axum::response::{Redirect, Response};
 
+use crate::app::{App, PAGE, Params, Refusal};
+use crate::events::EventsUpdate;
 use crate::mailbox::Selection;
-use crate::params::{PAGE, Params};
-use crate::reader::MessageView;
-use crate::refusal::Refusal;
-use crate::routes::App;
+use crate::reader::{MessageView, Panel};
 use crate::rows::{ListRow, ListSlice};
 use crate::{ApiAddress, query, rows};
 
 type PageResponse<T> = Result<T, Refusal>;
 
-/// Only the page's own two files run or style it; pictures are those of mails.
-const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; \
-    connect-src 'self'; frame-src 'self'; form-action 'self'; base-uri 'none'; \
-    frame-ancestors 'none'";
-
-/// The templates, which escape all their input.
-#[expect(
-    clippy::expect_used,
-    reason = "the templates are part of the program, and a test renders each of them"
-)]
-pub(crate) fn templates() -> Handlebars<'static> {
-    let mut pages = Handlebars::new();
-    pages.set_strict_mode(true);
-    handlebars_helper!(brief: |at: str| rows::utc(at, "%-d %b, %H:%M"));
-    handlebars_helper!(full: |at: str| rows::utc(at, "%-d %b %Y, %H:%M:%S UTC"));
-    pages.register_helper("brief", Box::new(brief));
-    pages.register_helper("full", Box::new(full));
-    for (name, text) in [
-        ("page", include_str!("../ui/page.html")),
-        ("list", include_str!("../ui/list.html")),
-        ("reader", include_str!("../ui/reader.html")),
-        ("panel", include_str!("../ui/panel.html")),
-        ("status", include_str!("../ui/status.html")),
-        ("events", include_str!("../ui/events.html")),
-        ("told", include_str!("../ui/told.html")),
-        ("fragment", include_str!("../ui/fragment.html")),
-    ] {
-        pages
-            .register_template_string(name, text)
-            .expect("a template that comes with the program is well formed");
-    }
-    pages
+/// The whole page: the list, and beside it the open message.
+#[derive(Template)]
+#[template(path = "page.html")]
+struct MailboxPage {
+    list: MailList,
+    reader: Option<MessageView>,
 }
 
-/// Everything a page shows.
-#[derive(Serialize)]
-struct MailboxPage {
+/// The list, and what leads from it to others.
+#[derive(Template)]
+#[template(path = "list.html")]
+struct MailList {
+    /// Of the page: the subject of the open message, if there is one.
     title: String,
     query: String,
     start: usize,
@@ -69,11 +40,9 @@ struct MailboxPage {
     /// Back to the list from a message.
     home: String,
     rows: Vec<ListLine>,
-    reader: Option<MessageView>,
 }
 
 /// One line of the list.
-#[derive(Serialize)]
 struct ListLine {
     href: String,
     current: bool,
@@ -104,44 +73,52 @@ pub(crate) async fn lines(
     RawQuery(query): RawQuery,
 ) -> PageResponse<Response> {
     let params = Params::read(&query.unwrap_or_default());
-    let page = page(&app, &params, None).await?;
-    app.render("list", page).await
+    app.render(list_of(&app, &params, None).await?).await
 }
 
-/// The whole page: the list, and beside it the open message.
-pub(crate) async fn show(
-    app: &App,
-    params: &Params,
-    reader: Option<MessageView>,
+/// `GET /message/{id}`: the list with this message open, which marks it as read.
+pub(crate) async fn open(
+    State(app): State<App>,
+    Path(id): Path<String>,
+    RawQuery(query): RawQuery,
 ) -> PageResponse<Response> {
-    let page = page(app, params, reader).await?;
-    app.render("page", page).await
+    let params = Params::read(query.as_deref().unwrap_or_default());
+    let row = app.mailbox.head(id).await?.ok_or(Refusal::NotFound)?;
+    let facts = app.facts(&row).await;
+    let mail = app.mailbox.load(row).await?.ok_or(Refusal::NotFound)?;
+    app.mailbox.mark_read(&mail.summary.id).await?;
+    let reader = {
+        let params = params.clone();
+        let read = move || MessageView::new(&mail, &facts, &params);
+        app.mailbox.apart("reader", read).await?
+    };
+    show(&app, &params, Some(reader)).await
 }
 
-async fn page(
+/// `GET /message/{id}/events`: the latest events and answers of this copy. An open page requests it
+/// repeatedly, so it leaves the mail unread.
+pub(crate) async fn events(
+    State(app): State<App>,
+    Path(id): Path<String>,
+) -> PageResponse<Response> {
+    let row = app.mailbox.head(id).await?.ok_or(Refusal::NotFound)?;
+    let facts = app.facts(&row).await;
+    app.render(EventsUpdate::of(&facts)).await
+}
+
+async fn show(app: &App, params: &Params, reader: Option<MessageView>) -> PageResponse<Response> {
+    let list = list_of(app, params, reader.as_ref()).await?;
+    app.render(MailboxPage { list, reader }).await
+}
+
+async fn list_of(
     app: &App,
     params: &Params,
-    reader: Option<MessageView>,
-) -> PageResponse<MailboxPage> {
+    reader: Option<&MessageView>,
+) -> PageResponse<MailList> {
     let terms = query::parse(&params.query)?;
     let slice = app.mailbox.list(terms, params.start, Some(PAGE)).await?;
-    Ok(MailboxPage::new(params, &slice, reader))
-}
-
-impl App {
-    /// A page, or a piece of one, from a template.
-    pub(crate) async fn render(
-        &self,
-        template: &'static str,
-        data: impl Serialize + Send + 'static,
-    ) -> PageResponse<Response> {
-        let pages = Arc::clone(&self.pages);
-        let render = move || pages.render(template, &data);
-        let html = self.mailbox.apart("render", render).await?;
-        let html = html.map_err(|cause| crate::Error::Store(cause.to_string()))?;
-        let policy = [(header::CONTENT_SECURITY_POLICY, POLICY)];
-        Ok((policy, Html(html)).into_response())
-    }
+    Ok(MailList::new(params, &slice, reader))
 }
 
 /// `POST /message/{id}/delete`.
@@ -173,18 +150,18 @@ fn home(body: &str) -> Redirect {
     Redirect::to(&format!("/{}", params.place(params.start, &[])))
 }
 
-impl MailboxPage {
-    fn new(params: &Params, slice: &ListSlice, reader: Option<MessageView>) -> Self {
+impl MailList {
+    fn new(params: &Params, slice: &ListSlice, reader: Option<&MessageView>) -> Self {
         let (start, shown) = (params.start, slice.rows.len());
         let matching = slice.matching.total;
         let link = |start: usize| format!("/{}", params.place(start, &[]));
         let unread = slice.matching.unread;
-        let title = match &reader {
+        let title = match reader {
             Some(reader) => reader.subject.clone(),
             None if unread > 0 => format!("({unread}) Mailbox"),
             None => "Mailbox".to_owned(),
         };
-        let open = reader.as_ref().map_or(params.open.as_str(), |r| &r.id);
+        let open = reader.map_or(params.open.as_str(), |reader| &reader.id);
         Self {
             title,
             query: params.query.clone(),
@@ -204,7 +181,6 @@ impl MailboxPage {
                 .iter()
                 .map(|row| ListLine::new(row, params, open))
                 .collect(),
-            reader,
         }
     }
 }
@@ -223,7 +199,7 @@ impl ListLine {
             subject: mail.subject.clone(),
             snippet: mail.snippet.clone(),
             at: mail.created.clone(),
-            size: bytes(mail.size),
+            size: rows::size(mail.size),
             files: mail.attachments,
         }
     }
@@ -235,42 +211,5 @@ fn recipient(row: &ListRow) -> String {
     match row.envelope.to.first() {
         Some(to) => to.clone(),
         None => mail.to.first().map(ApiAddress::shown).unwrap_or_default(),
-    }
-}
-
-/// `1.5 KB`: a size for people.
-pub(crate) fn bytes(size: usize) -> String {
-    const KB: usize = 1024;
-    let tenths = |unit: usize| {
-        let tenths = size.saturating_mul(10) / unit;
-        match tenths {
-            100.. => (tenths / 10).to_string(),
-            _ => format!("{}.{}", tenths / 10, tenths % 10),
-        }
-    };
-    match size {
-        0..KB => format!("{size} B"),
-        KB..1_048_576 => format!("{} KB", tenths(KB)),
-        _ => format!("{} MB", tenths(KB * KB)),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn sizes_are_short() {
-        for (size, want) in [
-            (0, "0 B"),
-            (1023, "1023 B"),
-            (1024, "1.0 KB"),
-            (10_239, "9.9 KB"),
-            (10_240, "10 KB"),
-            (1_048_575, "1023 KB"),
-            (31_457_280, "30 MB"),
-        ] {
-            assert_eq!(bytes(size), want);
-        }
     }
 }

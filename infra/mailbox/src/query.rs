@@ -5,6 +5,8 @@
 
 use posthaste_model::Millis;
 
+use crate::mail::collapse;
+
 /// The field a text is searched in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SearchField {
@@ -102,7 +104,7 @@ fn term(word: &str) -> Option<Term> {
 /// `field:value`, or a text without a known field.
 fn named(rest: &str) -> Option<Test> {
     let (name, value) = rest.split_once(':').unwrap_or((rest, ""));
-    let value = crate::parse::collapse(value, usize::MAX);
+    let value = collapse(value, usize::MAX);
     let field = match name {
         "from" => SearchField::From,
         "to" => SearchField::To,
@@ -119,7 +121,7 @@ fn named(rest: &str) -> Option<Test> {
         "larger" => return bytes(&value).map(Test::Larger),
         "smaller" => return bytes(&value).map(Test::Smaller),
         _ => {
-            let text = crate::parse::collapse(rest, usize::MAX);
+            let text = collapse(rest, usize::MAX);
             return Some(Test::Holds(SearchField::All, text));
         }
     };
@@ -183,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn words_phrases_and_fields_are_told_apart() {
+    fn words_phrases_and_fields_are_distinguished() {
         check("", &[]);
         check(" \t \"\" ", &[]);
         check(

@@ -1,89 +1,81 @@
-//! The open message beside the list.
+//! What the page shows of the open message.
 
-use axum::extract::{Path, RawQuery, State};
-use axum::response::Response;
 use posthaste_mime::read::ParsedMail;
-use serde::Serialize;
 
-use crate::events::{EventLine, EventLines};
+use crate::ApiAddress;
+use crate::app::Params;
+use crate::events::{CopyFacts, EventLines, LatestEvent};
+use crate::frame::document_of;
+use crate::mail::{head, header_fields};
 use crate::message::{File, Full};
-use crate::params::Params;
-use crate::refusal::Refusal;
-use crate::routes::App;
-use crate::sources::CopyFacts;
+use crate::rows;
 use crate::store::StoredMail;
-use crate::{ApiAddress, headers, page, parse, view};
 
 /// Bytes of source shown on the page; the rest is a download.
 const SHOWN: usize = 256 * 1024;
 
-/// What the page shows of one message.
-#[derive(Serialize)]
+/// The open message, shown by the template of the page.
 pub(crate) struct MessageView {
     pub id: String,
     pub subject: String,
     /// Header fields with the people of the mail, in order.
-    people: Vec<(&'static str, Vec<String>)>,
-    at: String,
-    date: String,
-    size: String,
-    message_id: String,
-    sender: String,
-    recipients: Vec<String>,
-    peer: String,
-    /// The latest event of this copy.
-    status: Option<EventLine>,
-    tabs: Vec<Tab>,
-    panel: Panel,
+    pub people: Vec<(&'static str, Vec<String>)>,
+    pub at: String,
+    pub date: String,
+    pub size: String,
+    pub message_id: String,
+    pub sender: String,
+    pub recipients: Vec<String>,
+    pub peer: String,
+    pub status: LatestEvent,
+    pub tabs: Vec<Tab>,
+    pub panel: Panel,
 }
 
 /// One way to look at the message.
-#[derive(Serialize)]
-struct Tab {
-    name: &'static str,
-    href: String,
-    current: bool,
-    count: Option<usize>,
+pub(crate) struct Tab {
+    pub name: &'static str,
+    pub href: String,
+    pub current: bool,
+    /// How many things it shows; 0 when they are not counted.
+    pub count: usize,
 }
 
-/// The content of the chosen tab; one of these is set.
-#[derive(Default, Serialize)]
-struct Panel {
-    frame: Option<Frame>,
-    source: Option<Source>,
-    headers: Option<Vec<(String, String)>>,
-    files: Option<Vec<Attached>>,
-    told: Option<EventLines>,
+/// The content of the chosen tab.
+pub(crate) enum Panel {
+    Html(Frame),
+    Source(Source),
+    Headers(Vec<(String, String)>),
+    Files(Vec<Attached>),
+    Events(EventLines),
 }
 
-#[derive(Serialize)]
-struct Frame {
-    src: String,
-    remote: bool,
-    images: bool,
-    phone: bool,
+pub(crate) struct Frame {
+    pub src: String,
+    /// Whether the mail references remote pictures.
+    pub remote: bool,
+    pub images: bool,
+    pub phone: bool,
     /// The same page with the other choice of pictures, and of width.
-    images_href: String,
-    width_href: String,
+    pub images_href: String,
+    pub width_href: String,
 }
 
-#[derive(Serialize)]
-struct Source {
-    text: String,
+pub(crate) struct Source {
+    pub text: String,
     /// The link to the full text, when it was cut.
-    whole: Option<String>,
+    pub whole: Option<String>,
     /// Lines of prose wrap, lines of source do not.
-    prose: bool,
+    pub prose: bool,
 }
 
-#[derive(Serialize)]
-struct Attached {
-    href: String,
-    name: String,
-    kind: String,
-    size: String,
-    picture: bool,
-    note: &'static str,
+pub(crate) struct Attached {
+    pub href: String,
+    pub name: String,
+    pub kind: String,
+    pub size: String,
+    pub picture: bool,
+    pub note: &'static str,
 }
 
 const VIEWS: [(&str, &str); 7] = [
@@ -96,39 +88,10 @@ const VIEWS: [(&str, &str); 7] = [
     ("events", "Events"),
 ];
 
-/// `GET /message/{id}`: the list with this message open, which marks it as read.
-pub(crate) async fn open(
-    State(app): State<App>,
-    Path(id): Path<String>,
-    RawQuery(query): RawQuery,
-) -> Result<Response, Refusal> {
-    let params = Params::read(query.as_deref().unwrap_or_default());
-    let row = app.mailbox.head(id).await?.ok_or(Refusal::NotFound)?;
-    let kept = app.mailbox.load(row).await?.ok_or(Refusal::NotFound)?;
-    app.mailbox.mark_read(&kept.summary.id).await?;
-    let told = app.told(&kept.summary, &kept.envelope).await;
-    let reader = {
-        let params = params.clone();
-        let read = move || MessageView::new(&kept, &told, &params);
-        app.mailbox.apart("reader", read).await?
-    };
-    page::show(&app, &params, Some(reader)).await
-}
-
-/// `GET /message/{id}/told`: the latest events and answers of this copy. An open page requests it
-/// repeatedly, so it leaves the mail unread.
-pub(crate) async fn told(
-    State(app): State<App>,
-    Path(id): Path<String>,
-) -> Result<Response, Refusal> {
-    let row = app.mailbox.head(id).await?.ok_or(Refusal::NotFound)?;
-    let told = app.told(&row.summary, &row.envelope).await;
-    app.render("fragment", EventLines::of(&told)).await
-}
-
 impl MessageView {
-    fn new(kept: &StoredMail, told: &CopyFacts, params: &Params) -> Self {
-        let full = Full::of(kept);
+    /// Reads the mail.
+    pub(crate) fn new(mail: &StoredMail, facts: &CopyFacts, params: &Params) -> Self {
+        let full = Full::of(mail);
         let view = chosen(&full, &params.view);
         let shown = |list: &[ApiAddress]| list.iter().map(ApiAddress::shown).collect::<Vec<_>>();
         let people = [
@@ -145,16 +108,16 @@ impl MessageView {
                 .into_iter()
                 .filter(|(_, shown)| !shown.concat().is_empty())
                 .collect(),
-            at: kept.summary.created.clone(),
+            at: mail.summary.created.clone(),
             date: full.date.clone(),
-            size: page::bytes(full.size),
+            size: rows::size(full.size),
             message_id: full.message_id.clone(),
-            sender: kept.envelope.from.clone(),
-            recipients: kept.envelope.to.clone(),
-            peer: kept.envelope.peer.clone(),
-            status: EventLines::of(told).status,
-            tabs: tabs(&full, told, params, view),
-            panel: Panel::new(kept, &full, told, params, view),
+            sender: mail.envelope.from.clone(),
+            recipients: mail.envelope.to.clone(),
+            peer: mail.envelope.peer.clone(),
+            status: LatestEvent::of(facts),
+            tabs: tabs(&full, facts, params, view),
+            panel: Panel::new(mail, &full, facts, params, view),
         }
     }
 }
@@ -177,11 +140,11 @@ fn offered(full: &Full, view: &str) -> bool {
     }
 }
 
-fn tabs(full: &Full, told: &CopyFacts, params: &Params, current: &str) -> Vec<Tab> {
+fn tabs(full: &Full, facts: &CopyFacts, params: &Params, current: &str) -> Vec<Tab> {
     let count = |view: &str| match view {
-        "files" => Some(full.attachments.len() + full.inline.len()),
-        "events" => Some(told.events.len() + told.webhooks.len()),
-        _ => None,
+        "files" => full.attachments.len() + full.inline.len(),
+        "events" => facts.events.len() + facts.webhooks.len(),
+        _ => 0,
     };
     VIEWS
         .iter()
@@ -200,41 +163,40 @@ fn here(full: &Full, params: &Params, more: &[(&str, &str)]) -> String {
 }
 
 impl Panel {
-    fn new(kept: &StoredMail, full: &Full, told: &CopyFacts, params: &Params, view: &str) -> Self {
+    fn new(mail: &StoredMail, full: &Full, facts: &CopyFacts, params: &Params, view: &str) -> Self {
         let api = format!("/api/v1/message/{}", full.id);
-        let mut panel = Self::default();
+        let raw = format!("{api}/raw");
         match view {
-            "html" => panel.frame = Some(Frame::new(full, params)),
+            "html" => Self::Html(Frame::new(full, params)),
             "text" => {
                 let whole = format!("/view/{}.txt", full.id);
-                panel.source = Some(Source::new(&full.text, whole, true));
+                Self::Source(Source::new(&full.text, whole, true))
             }
-            "source" => panel.source = Some(Source::new(&full.html, format!("{api}/raw"), false)),
-            "headers" => panel.headers = Some(shown_headers(kept)),
+            "source" => Self::Source(Source::new(&full.html, raw, false)),
+            "headers" => Self::Headers(shown_headers(mail)),
             "raw" => {
-                let head = kept.raw.get(..SHOWN + 4).unwrap_or(&kept.raw);
-                let text = String::from_utf8_lossy(head);
-                panel.source = Some(Source::new(&text, format!("{api}/raw"), false));
+                let beginning = mail.raw.get(..SHOWN + 4).unwrap_or(&mail.raw);
+                let text = String::from_utf8_lossy(beginning);
+                Self::Source(Source::new(&text, raw, false))
             }
             "files" => {
                 let files = full.attachments.iter().map(|f| (f, ""));
                 let inline = full.inline.iter().map(|f| (f, note(f)));
                 let all = files.chain(inline);
-                panel.files = Some(all.map(|(f, note)| Attached::new(&api, f, note)).collect());
+                Self::Files(all.map(|(f, note)| Attached::new(&api, f, note)).collect())
             }
-            _ => panel.told = Some(EventLines::of(told)),
+            _ => Self::Events(EventLines::of(facts)),
         }
-        panel
     }
 }
 
 /// The header as far as the page shows it; the raw view and its download have all of it.
-fn shown_headers(kept: &StoredMail) -> Vec<(String, String)> {
+fn shown_headers(mail: &StoredMail) -> Vec<(String, String)> {
     let mut room = SHOWN;
-    let mut shown = headers::all(&ParsedMail::read(&kept.raw));
+    let mut shown = header_fields(&ParsedMail::read(&mail.raw));
     for (name, value) in &mut shown {
         for text in [name, value] {
-            let cut = parse::head(text, room).len();
+            let cut = head(text, room).len();
             text.truncate(cut);
             room -= cut;
         }
@@ -255,7 +217,7 @@ impl Frame {
         let remote = if images { "&images=1" } else { "" };
         Self {
             src: format!("/view/{}.html?embed=1{remote}", full.id),
-            remote: view::document(full, true).remote,
+            remote: document_of(full, true).remote,
             images,
             phone,
             images_href: href(!images, phone),
@@ -266,10 +228,10 @@ impl Frame {
 
 impl Source {
     fn new(text: &str, whole: String, prose: bool) -> Self {
-        let head = parse::head(text, SHOWN);
+        let beginning = head(text, SHOWN);
         Self {
-            whole: (head.len() < text.len()).then_some(whole),
-            text: head.to_owned(),
+            whole: (beginning.len() < text.len()).then_some(whole),
+            text: beginning.to_owned(),
             prose,
         }
     }
@@ -283,7 +245,7 @@ impl Attached {
             href: format!("{api}/part/{}", file.part_id),
             name: file.file_name.clone(),
             kind: file.content_type.clone(),
-            size: page::bytes(file.size),
+            size: rows::size(file.size),
             picture: subtype.is_some_and(|subtype| shown.contains(&subtype)),
             note,
         }

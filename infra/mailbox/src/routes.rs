@@ -1,44 +1,36 @@
-//! Every route of the port: the page, its assets, and the REST calls.
+//! Every route of the port: the page, its assets, the bodies of mails alone, and the REST calls.
 
-use std::sync::Arc;
+use std::convert::Infallible;
+use std::time::Duration;
 
 use axum::Router;
-use axum::extract::DefaultBodyLimit;
-use axum::http::header;
+use axum::extract::{DefaultBodyLimit, Path, RawQuery, State};
+use axum::http::{HeaderValue, header};
 use axum::middleware::from_fn_with_state;
+use axum::response::sse::{Event, KeepAlive};
+use axum::response::{Html, IntoResponse, Response, Sse};
 use axum::routing::{get, post};
-use handlebars::Handlebars;
+use futures_util::{Stream, stream};
+use posthaste_mime::read::ParsedMail;
 
-use crate::refusal::Refusal;
-use crate::sources::{CopyFacts, Trace};
-use crate::{Mailbox, Sources, StoredEnvelope, Summary, api, guard, live, page, reader, view};
+use crate::app::{App, Params, Refusal, find};
+use crate::mailbox::ChangeCount;
+use crate::message::Full;
+use crate::{Mailbox, Sources, api, frame, guard, mail, page};
 
 /// Bytes of a form of the page, which holds a search and a place in the list.
 const LARGEST_FORM: usize = 64 * 1024;
 
-/// State shared by the handlers.
-#[derive(Clone)]
-pub(crate) struct App {
-    pub mailbox: Mailbox,
-    pub sources: Sources,
-    pub pages: Arc<Handlebars<'static>>,
-}
-
-impl App {
-    /// The result of the sources for one copy.
-    pub(crate) async fn told(&self, summary: &Summary, envelope: &StoredEnvelope) -> CopyFacts {
-        let trace = Trace::new(&summary.message_id, envelope);
-        self.sources.about(trace).await
+impl Mailbox {
+    /// The page and the REST calls. Serve it with the peer's Host header untouched.
+    pub fn router(self, sources: Sources) -> Router {
+        router(self, sources)
     }
 }
 
-pub(crate) fn router(mailbox: Mailbox, sources: Sources) -> Router {
+fn router(mailbox: Mailbox, sources: Sources) -> Router {
     let guard = from_fn_with_state(mailbox.clone(), guard::check);
-    let app = App {
-        sources,
-        pages: Arc::new(page::templates()),
-        mailbox,
-    };
+    let app = App { mailbox, sources };
     Router::new()
         .merge(page_routes())
         .merge(api_routes())
@@ -65,13 +57,13 @@ fn page_routes() -> Router<App> {
     Router::new()
         .route("/", get(page::list))
         .route("/list", get(page::lines))
-        .route("/message/{id}", get(reader::open))
-        .route("/message/{id}/told", get(reader::told))
+        .route("/message/{id}", get(page::open))
+        .route("/message/{id}/events", get(page::events))
         .route("/message/{id}/delete", post(page::delete))
         .route("/clear", post(page::clear))
         .route("/read", post(page::read))
-        .route("/view/{file}", get(view::view))
-        .route("/live", get(live::stream))
+        .route("/view/{file}", get(view))
+        .route("/live", get(live))
         .layer(DefaultBodyLimit::max(LARGEST_FORM))
 }
 
@@ -100,4 +92,63 @@ fn asset<S: Clone + Send + Sync + 'static>(
         (header::CACHE_CONTROL, "no-cache".to_owned()),
     ];
     get(async move || (headers, text))
+}
+
+/// `GET /view/{id}.html` and `.txt`. `embed=1` makes links open in a new window, `images=1` lets
+/// remote pictures load.
+async fn view(
+    State(app): State<App>,
+    Path(file): Path<String>,
+    RawQuery(query): RawQuery,
+) -> Result<Response, Refusal> {
+    let params = Params::read(query.as_deref().unwrap_or_default());
+    let (id, kind) = file.rsplit_once('.').ok_or(Refusal::NotFound)?;
+    let stored = find(&app, id, query).await?;
+    let embed = params.embed;
+    match kind {
+        "html" => {
+            let rewrite = move || {
+                let full = Full::of(&stored);
+                (!full.html.is_empty()).then(|| frame::document_of(&full, embed).html)
+            };
+            let html = app.mailbox.apart("view", rewrite).await?;
+            Ok(framed(html.ok_or(Refusal::NoHtml)?, params.images))
+        }
+        "txt" => {
+            let read = move || mail::text(&ParsedMail::read(&stored.raw));
+            let text = app.mailbox.apart("view", read).await?;
+            Ok(text.into_response())
+        }
+        _ => Err(Refusal::NotFound),
+    }
+}
+
+fn framed(html: String, images: bool) -> Response {
+    let mut response = Html(html).into_response();
+    let headers = response.headers_mut();
+    if let Ok(policy) = frame::policy(images).parse() {
+        headers.insert(header::CONTENT_SECURITY_POLICY, policy);
+    }
+    let none = HeaderValue::from_static("no-referrer");
+    headers.insert(header::REFERRER_POLICY, none);
+    response
+}
+
+/// `GET /live`: one event for every burst of changes, until the mailbox or the page closes.
+///
+/// A watch holds only the newest state, so a slow page gets few events and costs no memory.
+async fn live(State(app): State<App>) -> Sse<impl Stream<Item = Result<Event, Infallible>>> {
+    let events = stream::unfold(app.mailbox.watch(), async |mut state| {
+        state.changed().await.ok()?;
+        let now = *state.borrow_and_update();
+        match now {
+            ChangeCount::Changed(count) => {
+                let event = Event::default().event("change").data(count.to_string());
+                Some((Ok(event), state))
+            }
+            ChangeCount::Closed => None,
+        }
+    });
+    // Comments between events, so that a connection whose peer is gone is noticed.
+    Sse::new(events).keep_alive(KeepAlive::new().interval(Duration::from_secs(20)))
 }

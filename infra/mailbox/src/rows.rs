@@ -1,9 +1,50 @@
-//! One line of the list, with Mailpit's field names.
+//! What the mailbox stores about a mail beside its bytes: one line of the list, with Mailpit's field
+//! names, and the envelope.
 
 use posthaste_model::Millis;
 use serde::{Deserialize, Serialize};
 
-use crate::{ApiAddress, StoredEnvelope};
+/// The envelope of the SMTP dialogue that a mail arrived in, as opposed to its headers.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "PascalCase")]
+pub struct StoredEnvelope {
+    /// The address of `MAIL FROM`, without angle brackets; empty for the null sender.
+    pub from: String,
+    /// The addresses of `RCPT TO`, in their order.
+    pub to: Vec<String>,
+    /// The client, as `address:port`; empty when unknown.
+    pub peer: String,
+}
+
+/// A name and an address, either of which may be empty in a bad mail. Field names as in Mailpit.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "PascalCase")]
+pub struct ApiAddress {
+    /// The display name, decoded.
+    pub name: String,
+    /// The address itself, unchecked.
+    pub address: String,
+}
+
+impl ApiAddress {
+    /// `Ann <ann@example.com>`, or only the half that is present.
+    pub fn shown(&self) -> String {
+        match (self.name.as_str(), self.address.as_str()) {
+            ("", address) => address.to_owned(),
+            (name, "") => name.to_owned(),
+            (name, address) => format!("{name} <{address}>"),
+        }
+    }
+
+    /// The shortest label for a person: the name, else the address.
+    pub fn short(&self) -> &str {
+        if self.name.is_empty() {
+            &self.address
+        } else {
+            &self.name
+        }
+    }
+}
 
 /// The list's data about a mail.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -44,14 +85,41 @@ pub(crate) fn rfc3339(at: Millis) -> String {
         .to_string()
 }
 
-/// An RFC 3339 time in this form, for pages whose script does not run; any other text as it is.
-pub(crate) fn utc(at: &str, form: &str) -> String {
+/// An RFC 3339 time for a list, as `7 Nov, 01:02`; any other text as it is. The page's script, where
+/// it runs, replaces it by local time.
+pub(crate) fn brief(at: &str) -> String {
+    utc(at, "%-d %b, %H:%M")
+}
+
+/// The same with year and seconds, as `7 Nov 2026, 01:02:03 UTC`.
+pub(crate) fn full(at: &str) -> String {
+    utc(at, "%-d %b %Y, %H:%M:%S UTC")
+}
+
+fn utc(at: &str, form: &str) -> String {
     match at.parse::<jiff::Timestamp>() {
         Ok(at) => at
             .to_zoned(jiff::tz::TimeZone::UTC)
             .strftime(form)
             .to_string(),
         Err(_) => at.to_owned(),
+    }
+}
+
+/// `1.5 KB`: a size for people.
+pub(crate) fn size(bytes: usize) -> String {
+    const KB: usize = 1024;
+    let tenths = |unit: usize| {
+        let tenths = bytes.saturating_mul(10) / unit;
+        match tenths {
+            100.. => (tenths / 10).to_string(),
+            _ => format!("{}.{}", tenths / 10, tenths % 10),
+        }
+    };
+    match bytes {
+        0..KB => format!("{bytes} B"),
+        KB..1_048_576 => format!("{} KB", tenths(KB)),
+        _ => format!("{} MB", tenths(KB * KB)),
     }
 }
 
@@ -85,14 +153,36 @@ mod tests {
     #[test]
     fn times_are_written_for_programs_and_for_people() {
         assert_eq!(rfc3339(Millis(1_795_780_800_500)), "2026-11-27T12:00:00.5Z");
-        let form = "%-d %b %Y, %H:%M:%S UTC";
-        for (at, want) in [
-            ("2026-11-07T01:02:03.5Z", "7 Nov 2026, 01:02:03 UTC"),
-            ("2026-11-07T01:02:03+02:00", "6 Nov 2026, 23:02:03 UTC"),
-            ("some day", "some day"),
-            ("", ""),
+        for (at, short, long) in [
+            (
+                "2026-11-07T01:02:03.5Z",
+                "7 Nov, 01:02",
+                "7 Nov 2026, 01:02:03 UTC",
+            ),
+            (
+                "2026-11-07T01:02:03+02:00",
+                "6 Nov, 23:02",
+                "6 Nov 2026, 23:02:03 UTC",
+            ),
+            ("some day", "some day", "some day"),
+            ("", "", ""),
         ] {
-            assert_eq!(utc(at, form), want);
+            assert_eq!((brief(at), full(at)), (short.to_owned(), long.to_owned()));
+        }
+    }
+
+    #[test]
+    fn sizes_are_short() {
+        for (size, want) in [
+            (0, "0 B"),
+            (1023, "1023 B"),
+            (1024, "1.0 KB"),
+            (10_239, "9.9 KB"),
+            (10_240, "10 KB"),
+            (1_048_575, "1023 KB"),
+            (31_457_280, "30 MB"),
+        ] {
+            assert_eq!(super::size(size), want);
         }
     }
 }

@@ -9,12 +9,28 @@ use std::path::Path;
 use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension as _, Row as SqlRow, params, params_from_iter};
 
-use crate::entry::NewRow;
-use crate::mailbox::MailboxLimits;
+use crate::database::{self, Clause};
+use crate::digest::NewRow;
 use crate::query::Term;
 use crate::rows::{ListRow, ListSlice, Totals};
-use crate::sql::{self, Clause};
-use crate::{Error, StoredEnvelope, Summary, file};
+use crate::{Error, StoredEnvelope, Summary};
+
+/// The default number of mails stored.
+pub const DEFAULT_LIMIT: usize = 10_000;
+
+/// The default size of the mailbox in bytes: ten thousand mails of ten megabytes must not fill a
+/// disk.
+pub const LARGEST_STORE: u64 = 2 << 30;
+
+/// The limits beyond which the oldest mails are dropped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MailboxLimits {
+    /// Mails stored; at least one.
+    pub mails: usize,
+    /// Bytes of the database: sources, rows and overhead. A database that exceeds its log is larger
+    /// by at most the last mail for a moment.
+    pub bytes: u64,
+}
 
 /// The size of an empty database.
 const EMPTY: u64 = 64 * 1024;
@@ -49,7 +65,7 @@ pub(crate) struct StoredMail {
 impl Store {
     /// Opens the file, or a database in memory, and makes the tables in a new one.
     pub(crate) fn open(file: Option<&Path>, limits: MailboxLimits) -> Result<Self, Error> {
-        let db = file::connect(file)?;
+        let db = database::connect(file)?;
         let totals = db.query_row(
             "SELECT count(*), coalesce(sum(unread), 0) FROM mail",
             [],
@@ -83,14 +99,14 @@ impl Store {
             return Err(Error::TooLarge { size, most });
         }
         self.make_room(1, size)?;
-        let id = file::fresh_id(&self.db)?;
+        let id = database::fresh_id(&self.db)?;
         let summary = Summary {
             id: id.clone(),
             ..entry.summary.clone()
         };
         let words = &entry.words;
         let tx = self.db.transaction()?;
-        tx.prepare_cached(sql::INSERT)?.execute(params![
+        tx.prepare_cached(database::INSERT)?.execute(params![
             id,
             entry.received.0,
             i64::try_from(raw.len()).unwrap_or(i64::MAX),
@@ -139,7 +155,7 @@ impl Store {
 
     /// The mails at these positions, newest first, of `matching` mails that a search found.
     pub(crate) fn found(&self, page: &[i64], matching: Totals) -> Result<ListSlice, Error> {
-        let Clause { text, values } = sql::at(page);
+        let Clause { text, values } = database::at(page);
         let select =
             format!("SELECT summary, envelope, unread FROM mail WHERE {text} ORDER BY seq DESC");
         Ok(ListSlice {
@@ -170,7 +186,7 @@ impl Store {
     ) -> Result<SearchStep, Error> {
         let walk = format!(
             "SELECT seq, {} FROM mail WHERE seq < ? ORDER BY seq DESC",
-            sql::ROW
+            database::ROW
         );
         let mut statement = self.db.prepare_cached(&walk)?;
         let mut rows = statement.query([before])?;
@@ -186,7 +202,7 @@ impl Store {
         let Some(from) = from else {
             return Ok(SearchStep::default());
         };
-        let Clause { text, mut values } = sql::matching(terms);
+        let Clause { text, mut values } = database::matching(terms);
         values.extend([from, before].map(Value::Integer));
         let select = format!(
             "SELECT seq, unread FROM mail WHERE {text} AND seq >= ? AND seq < ? ORDER BY seq DESC"
@@ -300,7 +316,7 @@ impl Store {
                 room += self.limits.bytes / 100;
             }
             let last = self.oldest(more, room)?;
-            if !self.drop_where(&sql::up_to(last))? {
+            if !self.drop_where(&database::up_to(last))? {
                 return Ok(dropped);
             }
             dropped = true;
@@ -309,7 +325,10 @@ impl Store {
 
     /// The last of the oldest mails that are so many, or that take so many bytes.
     fn oldest(&self, mails: usize, bytes: u64) -> Result<i64, Error> {
-        let walk = format!("SELECT seq, size + {} FROM mail ORDER BY seq", sql::ROW);
+        let walk = format!(
+            "SELECT seq, size + {} FROM mail ORDER BY seq",
+            database::ROW
+        );
         let mut statement = self.db.prepare_cached(&walk)?;
         let mut rows = statement.query([])?;
         let (mut last, mut seen, mut freed) = (0, 0, 0);

@@ -130,30 +130,30 @@ async function refresh() {
   const fresh = await load(`/list?${query}`);
   if (turn !== visits || !fresh) return;
   swap("list", fresh);
-  if (id) await hear();
+  if (id) await updateEvents();
   else page.title = one("#list").dataset.title;
   const empty = one("#reader .empty h1") !== null;
   if (turn === visits && empty && one(".mails")) visit(location.href, false);
 }
 
-/** Brings what is told about the open message up to date. */
-async function hear() {
+/** Brings the events of the open message up to date. */
+async function updateEvents() {
   const [turn, id] = [visits, opened()];
   if (!id) return;
-  const answer = await fetch(`/message/${id}/told`, { cache: "no-store" }).catch(() => null);
+  const answer = await fetch(`/message/${id}/events`, { cache: "no-store" }).catch(() => null);
   if (turn !== visits || !answer) return;
   if (answer.status === 404) {
-    // Somebody deleted it, or it made room for newer ones.
+    // It was deleted, or made room for newer ones.
     visit(one("#reader .back").getAttribute("href"), true);
     return;
   }
   const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
   if (turn !== visits) return;
   swap("status", fresh);
-  if (!one("#told details[open]")) swap("told", fresh);
+  if (!one("#events details[open]")) swap("events", fresh);
 }
 
-/** While the page is seen, it hears of changes; a browser has few connections to give. */
+/** While the page is visible, it gets changes; a browser has few connections to give. */
 const live = one("#live");
 let source = null;
 let waiting = 0;
@@ -184,9 +184,9 @@ function listen() {
   source.addEventListener("error", () => say("Offline", true));
 }
 
-// Events come after the mail, and from elsewhere than the relay: ask while they can be seen.
+// Events come after the mail, and not from the relay: fetch them while they are visible.
 setInterval(() => {
-  if (!page.hidden) hear();
+  if (!page.hidden) updateEvents();
 }, 3000);
 
 page.addEventListener("visibilitychange", listen);

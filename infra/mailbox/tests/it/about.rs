@@ -1,4 +1,4 @@
-//! What Mailpit's calls do not tell: events, the state of the mailbox, the body alone.
+//! What Mailpit's calls lack: events, the state of the mailbox, the body alone.
 
 use std::sync::{Arc, Mutex};
 
@@ -11,9 +11,9 @@ use serde_json::json;
 use crate::support::{Box, mail, rich};
 
 #[tokio::test]
-async fn the_sources_are_asked_about_the_right_copy() {
-    let asked: Arc<Mutex<Vec<Trace>>> = Arc::default();
-    let log = Arc::clone(&asked);
+async fn the_sources_are_requests_about_the_right_copy() {
+    let requests: Arc<Mutex<Vec<Trace>>> = Arc::default();
+    let log = Arc::clone(&requests);
     let events: Lookup = Arc::new(move |trace: Trace| {
         log.lock().unwrap().push(trace);
         async { vec![json!({"event": "delivered"})] }.boxed()
@@ -38,11 +38,11 @@ async fn the_sources_are_asked_about_the_right_copy() {
         .deliver(envelope.clone(), raw.into())
         .await
         .unwrap();
-    let told = b.get("/api/v1/message/latest/events").await.json();
+    let answer = b.get("/api/v1/message/latest/events").await.json();
     let want = json!({"Envelope": {"From": envelope.from, "To": envelope.to, "Peer": "127.0.0.1:1"},
         "Events": [{"event": "delivered"}], "Webhooks": []});
-    assert_eq!(told, want);
-    let trace = asked.lock().unwrap().pop().unwrap();
+    assert_eq!(answer, want);
+    let trace = requests.lock().unwrap().pop().unwrap();
     assert_eq!(trace.message_id, "one@sender.example");
     assert_eq!(trace.verp, Some(verp));
     assert_eq!(trace.recipients, ["ann@x.example"]);

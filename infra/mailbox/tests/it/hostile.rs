@@ -43,7 +43,7 @@ async fn nothing_of_a_mail_becomes_markup_of_the_page() {
     let all = pages(&b, &id).await;
     assert!(!all.contains("<script>alert"), "{all}");
     assert!(!all.contains("<img src=x"));
-    assert!(all.contains("&lt;script&gt;alert"));
+    assert!(all.contains("&#60;script&#62;alert"));
     let found = b
         .get(&format!(
             "/?q={}",
@@ -209,8 +209,8 @@ async fn what_is_no_mail_is_kept_and_shown_all_the_same() {
         let shown = &raw[..raw.len().min(60)];
         for path in ["", "/raw", "/headers", "/part/0", "/part/1", "/events"] {
             let answer = b.get(&format!("/api/v1/message/{id}{path}")).await;
-            let fine = [StatusCode::OK, StatusCode::NOT_FOUND].contains(&answer.status);
-            assert!(fine, "{path} {shown:?} {}", answer.status);
+            let is_expected = [StatusCode::OK, StatusCode::NOT_FOUND].contains(&answer.status);
+            assert!(is_expected, "{path} {shown:?} {}", answer.status);
             if path == "/raw" {
                 assert_eq!(answer.body, raw);
             }

@@ -1,4 +1,4 @@
-//! What is kept, for how long, and what happens when the file is not good.
+//! Which mails are stored, for how long, and how a damaged file is treated.
 
 use std::path::Path;
 
@@ -104,7 +104,7 @@ async fn a_second_host_on_the_same_folder_is_told() {
 fn a_file_that_is_not_ours_is_refused_and_left_alone() {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("mailbox.sqlite");
-    let text = "this is not a database, but somebody's only copy of a long letter".repeat(100);
+    let text = "this is not a database, but the only copy of a long letter".repeat(100);
     std::fs::write(&file, &text).unwrap();
     assert!(matches!(open(dir.path(), 5), Err(Error::Open { .. })));
     assert_eq!(std::fs::read_to_string(&file).unwrap(), text);

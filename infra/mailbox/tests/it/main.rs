@@ -1,4 +1,4 @@
-//! The mailbox from outside: deliver mails, ask over HTTP.
+//! The mailbox from outside: deliver mails, call it over HTTP.
 
 #![expect(
     clippy::unwrap_used,

@@ -23,7 +23,7 @@ struct Gate {
 }
 
 fn gated(wanted: &'static str) -> (Box, Gate) {
-    let (tell, reached) = messages::unbounded_channel();
+    let (send, reached) = messages::unbounded_channel();
     let (open, wait) = mpsc::channel::<()>();
     let wait = Mutex::new(wait);
     let armed = Arc::new(AtomicBool::new(false));
@@ -31,7 +31,7 @@ fn gated(wanted: &'static str) -> (Box, Gate) {
     let mailbox = Mailbox::open(None, 100, clock()).unwrap();
     let mailbox = mailbox.observed_by(Arc::new(move |name| {
         if name == wanted && hold.swap(false, Ordering::SeqCst) {
-            tell.send(()).unwrap();
+            send.send(()).unwrap();
             let opened = wait.lock().unwrap().recv_timeout(HANG);
             opened.expect("the work ran on the thread that serves");
         }
@@ -45,7 +45,7 @@ fn gated(wanted: &'static str) -> (Box, Gate) {
     (Box { mailbox, router }, gate)
 }
 
-/// Starts `slow`, and while it is held asks for other things.
+/// Starts `slow`, and makes other requests while it is held.
 async fn check<T>(b: &Box, mut gate: Gate, slow: impl Future<Output = T>) -> T {
     let mut slow = pin!(slow);
     gate.armed.store(true, Ordering::SeqCst);
@@ -82,8 +82,8 @@ async fn check<T>(b: &Box, mut gate: Gate, slow: impl Future<Output = T>) -> T {
 async fn a_large_mail_is_read_and_written_apart() {
     let (b, gate) = gated("record");
     let raw = mail("f@x.example", "a@x.example", "big", &"x ".repeat(20_000));
-    let kept = b.mailbox.deliver(StoredEnvelope::default(), raw.into());
-    check(&b, gate, kept).await.unwrap();
+    let delivery = b.mailbox.deliver(StoredEnvelope::default(), raw.into());
+    check(&b, gate, delivery).await.unwrap();
     assert_eq!(b.subjects("/api/v1/messages").await, ["big", "small"]);
 }
 
@@ -114,7 +114,7 @@ async fn everything_that_reads_a_mail_is_done_apart() {
 #[tokio::test]
 async fn everything_that_changes_mails_is_done_apart() {
     for (name, method, path, body) in [
-        ("order", "DELETE", "/api/v1/messages", "{}"),
+        ("body", "DELETE", "/api/v1/messages", "{}"),
         ("delete", "DELETE", "/api/v1/messages", "{}"),
         ("delete", "DELETE", "/api/v1/search?query=x", ""),
         ("mark", "PUT", "/api/v1/messages", "{\"Read\":true}"),
@@ -124,8 +124,8 @@ async fn everything_that_changes_mails_is_done_apart() {
         let (b, gate) = gated(name);
         b.deliver(&["bob@y.example"], rich()).await;
         let answer = check(&b, gate, b.ask(method, path, &[], body)).await;
-        let fine = [StatusCode::OK, StatusCode::SEE_OTHER].contains(&answer.status);
-        assert!(fine, "{method} {path}: {}", answer.status);
+        let is_expected = [StatusCode::OK, StatusCode::SEE_OTHER].contains(&answer.status);
+        assert!(is_expected, "{method} {path}: {}", answer.status);
     }
 }
 
@@ -133,13 +133,13 @@ async fn everything_that_changes_mails_is_done_apart() {
 #[tokio::test]
 async fn no_more_large_mails_are_in_memory_than_there_are_cores() {
     let most = posthaste_offload::concurrency();
-    let (tell, mut reached) = messages::unbounded_channel();
+    let (send, mut reached) = messages::unbounded_channel();
     let (open, wait) = mpsc::channel::<()>();
     let wait = Mutex::new(wait);
     let mailbox = Mailbox::open(None, 100, clock()).unwrap();
     let mailbox = mailbox.observed_by(Arc::new(move |name| {
         if name == "view" {
-            tell.send(()).unwrap();
+            send.send(()).unwrap();
             wait.lock().unwrap().recv_timeout(HANG).unwrap();
         }
     }));

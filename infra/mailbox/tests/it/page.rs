@@ -10,7 +10,7 @@ use tower::ServiceExt as _;
 
 use crate::support::{Box, mail, rich};
 
-fn told() -> Sources {
+fn sources() -> Sources {
     Sources {
         events: Some(Arc::new(|_| {
             async {
@@ -88,7 +88,7 @@ async fn long_lists_have_pages_that_keep_the_search() {
 
 #[tokio::test]
 async fn every_view_of_a_message_shows_what_it_promises() {
-    let b = Box::with(told(), 10);
+    let b = Box::with(sources(), 10);
     let id = b.deliver(&["bob@y.example"], rich()).await;
     let frame = format!("src=\"/view/{id}.html?embed=1\"");
     let part = format!("/api/v1/message/{id}/part/2");
@@ -227,7 +227,7 @@ async fn the_page_runs_only_its_own_script() {
 }
 
 #[tokio::test]
-async fn open_pages_hear_of_changes_until_the_mailbox_closes() {
+async fn open_pages_get_changes_until_the_mailbox_closes() {
     let b = Box::new();
     let request = axum::http::Request::get("/live")
         .body(axum::body::Body::empty())
@@ -250,24 +250,24 @@ async fn open_pages_hear_of_changes_until_the_mailbox_closes() {
 
 #[tokio::test]
 async fn an_open_page_gets_what_changed_without_the_rest() {
-    let b = Box::with(told(), 10);
+    let b = Box::with(sources(), 10);
     let id = b.deliver(&["bob@y.example"], rich()).await;
     let list = b.get(&format!("/list?open={id}")).await.html();
     assert!(list.starts_with("<section id=\"list\"") && !list.contains("<html"));
     assert!(list.contains("Grüße 🎉") && list.contains("aria-current=\"true\""));
     assert!(!b.get("/list").await.html().contains("aria-current"));
-    let told = b.get(&format!("/message/{id}/told")).await.html();
+    let update = b.get(&format!("/message/{id}/events")).await.html();
     for want in [
         "id=\"status\"",
-        "id=\"told\"",
+        "id=\"events\"",
         "bounce",
         "550 &lt;no&gt;",
         "busy",
     ] {
-        assert!(told.contains(want), "{want}");
+        assert!(update.contains(want), "{want}");
     }
     let unread = b.subjects("/api/v1/search?query=is:unread").await;
-    assert_eq!(unread.len(), 1, "looking for news does not read the mail");
-    let gone = b.get("/message/nope/told").await;
+    assert_eq!(unread.len(), 1, "an update leaves the mail unread");
+    let gone = b.get("/message/nope/events").await;
     assert_eq!(gone.status, StatusCode::NOT_FOUND);
 }

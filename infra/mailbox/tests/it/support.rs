@@ -1,4 +1,4 @@
-//! A mailbox in memory and short ways to ask it.
+//! A mailbox in memory and short ways to call it.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -39,9 +39,18 @@ impl Answer {
         String::from_utf8_lossy(&self.body).into_owned()
     }
 
-    /// The page, with the one escape undone that only makes it hard to read.
+    /// The page, with its character references in names, which are easier to read.
     pub(crate) fn html(&self) -> String {
-        self.text().replace("&#x3D;", "=")
+        let named = [
+            ("&#38;", "&amp;"),
+            ("&#60;", "&lt;"),
+            ("&#62;", "&gt;"),
+            ("&#34;", "&quot;"),
+        ];
+        let text = self.text();
+        named
+            .iter()
+            .fold(text, |text, (number, name)| text.replace(number, name))
     }
 
     #[track_caller]
@@ -71,7 +80,7 @@ impl Box {
         Self { mailbox, router }
     }
 
-    /// Delivers to the recipients of the envelope and tells the id.
+    /// Delivers to the recipients of the envelope and returns the id.
     pub(crate) async fn deliver(&self, to: &[&str], raw: impl Into<Vec<u8>>) -> String {
         let envelope = StoredEnvelope {
             from: "bounce@sender.example".to_owned(),

@@ -82,7 +82,7 @@ fn names_of_pictures() {
     check("of the largest style", move || {
         with_picture("<p style='", "cid:a ", "'>", count("cid:a "))
     });
-    check("of strangers", move || {
+    check("of other parts", move || {
         with_picture("<p style='", "cid:b ", "'>", count("cid:b "))
     });
     check("without end", move || {

@@ -1,4 +1,4 @@
-//! Mails and searches of the largest size, each of a shape that a careless reader chokes on, through
+//! Mails and searches of the largest size, each of a shape that costs an unbounded reader time, memory or stack, through
 //! every call and page, on threads whose stack is small.
 
 mod html;
@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use crate::support::Box;
 
-/// What the doors accept.
+/// The largest mail that the ports accept.
 const LARGEST: usize = 30 << 20;
 const STACK: usize = 256 << 10;
 /// Code whose time grows with the square of the size needs hours here.
@@ -35,7 +35,7 @@ fn on_a_small_stack<F: Future>(case: &str, work: impl FnOnce() -> F + Send + 'st
     }
 }
 
-/// Delivers a mail and asks for all there is of it; tells what the REST call says.
+/// Delivers a mail, requests every view of it, and returns the answer of the REST call.
 async fn message(b: &Box, case: &str, raw: Vec<u8>) -> Value {
     let id = b.deliver(&["a@x.example"], raw.clone()).await;
     let call = format!("/api/v1/message/{id}");
@@ -50,8 +50,8 @@ async fn message(b: &Box, case: &str, raw: Vec<u8>) -> Value {
         "/api/v1/search?query=subject:y+a@x.example".to_owned(),
     ] {
         let answer = b.get(&path).await;
-        let fine = [StatusCode::OK, StatusCode::NOT_FOUND].contains(&answer.status);
-        assert!(fine, "{case} {path} {}", answer.status);
+        let is_expected = [StatusCode::OK, StatusCode::NOT_FOUND].contains(&answer.status);
+        assert!(is_expected, "{case} {path} {}", answer.status);
         if path.contains("view=") {
             assert!(answer.body.len() < 4 << 20, "{case} {path} is a page");
         }

@@ -1,17 +1,16 @@
-//! Extracts from a mail what the list, the search and the page need.
+//! The index entry of a mail: what its row holds for the list and the search, and the space it takes.
 
 use std::collections::HashSet;
 
-use posthaste_mime::read::{BodyKind, ParsedMail};
+use posthaste_mime::read::ParsedMail;
+use posthaste_model::Millis;
 
-use crate::address::{self, ApiAddress};
-use crate::parts::{self, Role};
-use crate::{StoredEnvelope, Summary, html_to_text};
+use crate::mail::{Leaf, Role, addresses, collapse, files, preview};
+use crate::rows::rfc3339;
+use crate::{ApiAddress, Error, StoredEnvelope, Summary};
 
 /// Letters of the body, and of the names of files, that a search looks through.
 const SEARCHED: usize = 64 * 1024;
-/// Bytes of a body that are read for the search and the snippet.
-const READ: usize = 256 * 1024;
 /// Letters of a snippet before it is cut.
 const SNIPPET: usize = 200;
 /// Recipients of the envelope that are listed as blind copies.
@@ -59,9 +58,9 @@ impl SearchWords {
 pub(crate) fn digest(envelope: &StoredEnvelope, raw: &[u8]) -> Digest {
     let mail = ParsedMail::read(raw);
     let [to, cc, mut bcc, reply_to] =
-        ["To", "Cc", "Bcc", "Reply-To"].map(|header| address::all(&mail, header));
+        ["To", "Cc", "Bcc", "Reply-To"].map(|header| addresses(&mail, header));
     bcc.extend(hidden(envelope, &[&to, &cc, &bcc]));
-    let files = parts::files(&mail);
+    let files = files(&mail);
     let body = preview(&mail);
     let summary = Summary {
         message_id: mail.message_id().unwrap_or_default(),
@@ -75,7 +74,7 @@ pub(crate) fn digest(envelope: &StoredEnvelope, raw: &[u8]) -> Digest {
         snippet: snippet(&body),
         ..Summary::default()
     };
-    let names: Vec<_> = files.iter().map(parts::Leaf::name).collect();
+    let names: Vec<_> = files.iter().map(Leaf::name).collect();
     Digest {
         inlines: files.iter().filter(|f| f.role == Role::Inline).count(),
         search: words(envelope, &summary, &body, &names.join(" ")),
@@ -85,7 +84,7 @@ pub(crate) fn digest(envelope: &StoredEnvelope, raw: &[u8]) -> Digest {
 
 /// The first author; bytes without any header have only the envelope.
 fn author(envelope: &StoredEnvelope, mail: &ParsedMail<'_>) -> ApiAddress {
-    let mut from = address::all(mail, "From").into_iter().next();
+    let mut from = addresses(mail, "From").into_iter().next();
     if mail.fields().next().is_none() {
         from = Some(ApiAddress {
             name: String::new(),
@@ -117,47 +116,6 @@ fn hidden(envelope: &StoredEnvelope, named: &[&Vec<ApiAddress>]) -> Vec<ApiAddre
             address: to.clone(),
         })
         .collect()
-}
-
-/// The HTML body, all HTML parts of it; empty when the mail has none.
-pub(crate) fn html(mail: &ParsedMail<'_>) -> String {
-    bodies(mail, BodyKind::Html, usize::MAX)
-}
-
-/// The text body, made from the HTML where a mail has no text of its own (as Mailpit does).
-pub(crate) fn text(mail: &ParsedMail<'_>) -> String {
-    let plain = bodies(mail, BodyKind::Text, usize::MAX);
-    if plain.trim().is_empty() {
-        html_to_text::convert(&html(mail))
-    } else {
-        plain
-    }
-}
-
-/// The parts of this kind, joined; no further one once there are `enough` bytes.
-fn bodies(mail: &ParsedMail<'_>, kind: BodyKind, enough: usize) -> String {
-    let mut out = String::new();
-    let mut first = true;
-    for part in mail.parts().iter().filter(|p| p.body_kind == Some(kind)) {
-        if out.len() >= enough {
-            break;
-        }
-        if !first {
-            out.push('\n');
-        }
-        first = false;
-        out.push_str(&part.text());
-    }
-    out
-}
-
-fn preview(mail: &ParsedMail<'_>) -> String {
-    let plain = bodies(mail, BodyKind::Text, READ);
-    if plain.trim().is_empty() {
-        html_to_text::convert(head(&bodies(mail, BodyKind::Html, READ), READ))
-    } else {
-        plain
-    }
 }
 
 fn snippet(body: &str) -> String {
@@ -199,50 +157,68 @@ fn words(envelope: &StoredEnvelope, summary: &Summary, body: &str, names: &str) 
     words
 }
 
-/// At most `most` letters of `text`, every run of white space being one space.
-pub(crate) fn collapse(text: &str, most: usize) -> String {
-    let mut tidy = String::new();
-    let mut letters = 0;
-    for word in text.split_whitespace() {
-        let gap = usize::from(!tidy.is_empty());
-        if letters + gap >= most {
-            break;
-        }
-        tidy.extend(std::iter::repeat_n(' ', gap));
-        tidy.extend(word.chars().take(most - letters - gap));
-        letters += gap + word.chars().count();
-    }
-    tidy
+/// Overhead of a mail beside its bytes: partly filled pages of its tables and of the index.
+const PAGES: u64 = 8 * 4096;
+
+/// A mail's row before it has an id.
+pub(crate) struct NewRow {
+    pub received: Millis,
+    /// As JSON.
+    pub envelope: String,
+    pub summary: Summary,
+    pub inlines: usize,
+    pub words: SearchWords,
+    /// Bytes of the row.
+    size: usize,
 }
 
-/// At most `most` bytes of `text`, cut between two letters.
-pub(crate) fn head(text: &str, most: usize) -> &str {
-    let mut end = most.min(text.len());
-    while !text.is_char_boundary(end) {
-        end -= 1;
+impl NewRow {
+    pub(crate) fn new(
+        digest: Digest,
+        envelope: &StoredEnvelope,
+        received: Millis,
+        raw: &[u8],
+    ) -> Result<Self, Error> {
+        let summary = Summary {
+            created: rfc3339(received),
+            size: raw.len(),
+            ..digest.summary
+        };
+        let envelope = serde_json::to_string(envelope)?;
+        let size = [
+            envelope.len(),
+            serde_json::to_string(&summary)?.len(),
+            summary.message_id.len(),
+            digest.search.size(),
+        ];
+        Ok(Self {
+            received,
+            envelope,
+            summary,
+            inlines: digest.inlines,
+            words: digest.search,
+            size: size.iter().sum(),
+        })
     }
-    text.get(..end).unwrap_or_default()
+
+    /// The most bytes that the mail takes. A page that a text overflows holds four bytes less, and
+    /// one page in eight hundred holds the positions of the others.
+    pub(crate) fn space(&self, raw: &[u8]) -> u64 {
+        let bytes = u64::try_from(self.size + raw.len()).unwrap_or(u64::MAX);
+        bytes.saturating_add(bytes / 64).saturating_add(PAGES)
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use posthaste_mime::read::ParsedMail;
     use proptest::prelude::*;
 
+    use super::*;
+    use crate::mail::leaf;
+
     #[test]
-    fn text_is_cut_between_letters() {
-        for (text, most, want) in [
-            ("", 4, ""),
-            ("  a \r\n b\t", 9, "a b"),
-            ("äöü ß", 3, "äöü"),
-            ("äöü ß", 4, "äöü"),
-            ("äöü ß", 5, "äöü ß"),
-            ("abc", 0, ""),
-        ] {
-            assert_eq!(collapse(text, most), want, "{text:?} {most}");
-        }
-        assert_eq!(head("aä", 2), "a");
-        assert_eq!(head("aä", 3), "aä");
+    fn a_snippet_says_that_it_is_cut() {
         assert_eq!(snippet(&"é".repeat(200)), "é".repeat(200));
         assert_eq!(snippet(&"é".repeat(201)), format!("{}...", "é".repeat(200)));
     }
@@ -311,9 +287,9 @@ mod tests {
             let raw = lines.join("\r\n");
             digest(&StoredEnvelope::default(), raw.as_bytes());
             let mail = ParsedMail::read(raw.as_bytes());
-            for leaf in parts::files(&mail) {
-                leaf.part.bytes();
-                assert!(parts::find(&mail, &leaf.id).is_some());
+            for file in files(&mail) {
+                file.part.bytes();
+                assert!(leaf(&mail, &file.id).is_some());
             }
         }
     }

@@ -1,0 +1,221 @@
+//! What every handler needs: the shared state, the parameters of a request, the mail it names, and
+//! how a refusal is answered.
+
+use askama::Template;
+use axum::http::{StatusCode, header};
+use axum::response::{Html, IntoResponse, Response};
+use url::form_urlencoded;
+
+use crate::events::{CopyFacts, Trace};
+use crate::mailbox::LoadedMail;
+use crate::query::{self, TooManyTerms};
+use crate::rows::ListRow;
+use crate::{Error, Mailbox, Sources};
+
+/// Only the page's own two files run or style it; pictures are those of mails.
+const PAGE_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; \
+    img-src 'self'; connect-src 'self'; frame-src 'self'; form-action 'self'; base-uri 'none'; \
+    frame-ancestors 'none'";
+
+/// State shared by the handlers.
+#[derive(Clone)]
+pub(crate) struct App {
+    pub mailbox: Mailbox,
+    pub sources: Sources,
+}
+
+impl App {
+    /// What the sources report about one copy.
+    pub(crate) async fn facts(&self, row: &ListRow) -> CopyFacts {
+        let trace = Trace::new(&row.summary.message_id, &row.envelope);
+        self.sources.about(trace).await
+    }
+
+    /// A page, or a piece of one. Rendered on the pool: it may show much of a large mail.
+    pub(crate) async fn render(
+        &self,
+        template: impl Template + Send + 'static,
+    ) -> Result<Response, Refusal> {
+        let render = move || template.render();
+        let html = self.mailbox.apart("render", render).await?;
+        let html = html.map_err(|cause| Error::Store(cause.to_string()))?;
+        let policy = [(header::CONTENT_SECURITY_POLICY, PAGE_POLICY)];
+        Ok((policy, Html(html)).into_response())
+    }
+}
+
+/// The row of the mail of this id, or of the newest (that matches `query`) for `latest`.
+pub(crate) async fn find_row(
+    app: &App,
+    id: &str,
+    query: Option<String>,
+) -> Result<ListRow, Refusal> {
+    if id != "latest" {
+        let found = app.mailbox.head(id.to_owned()).await?;
+        return found.ok_or(Refusal::NotFound);
+    }
+    let params = Params::read(&query.unwrap_or_default());
+    let terms = query::parse(&params.query)?;
+    let newest = app.mailbox.list(terms, 0, Some(1)).await?;
+    newest.rows.into_iter().next().ok_or(Refusal::NoMail)
+}
+
+/// The same mail with its bytes.
+pub(crate) async fn find(
+    app: &App,
+    id: &str,
+    query: Option<String>,
+) -> Result<LoadedMail, Refusal> {
+    let row = find_row(app, id, query).await?;
+    let found = app.mailbox.load(row).await?;
+    found.ok_or(match id {
+        "latest" => Refusal::NoMail,
+        _ => Refusal::NotFound,
+    })
+}
+
+/// Why a request is refused.
+#[derive(Debug)]
+pub(crate) enum Refusal {
+    /// No such mail, part or page.
+    NotFound,
+    /// `latest` of an empty mailbox.
+    NoMail,
+    /// `/view/….html` of a mail without HTML.
+    NoHtml,
+    /// The request is invalid, for this reason.
+    Bad(String),
+    /// Internal: logged, not shown.
+    Internal(Error),
+}
+
+impl From<Error> for Refusal {
+    fn from(cause: Error) -> Self {
+        Self::Internal(cause)
+    }
+}
+
+impl From<TooManyTerms> for Refusal {
+    fn from(why: TooManyTerms) -> Self {
+        Self::Bad(why.to_string())
+    }
+}
+
+impl IntoResponse for Refusal {
+    fn into_response(self) -> Response {
+        let (status, text) = match self {
+            Self::NotFound => (StatusCode::NOT_FOUND, "404 page not found".to_owned()),
+            Self::NoMail => (StatusCode::NOT_FOUND, "Message not found".to_owned()),
+            Self::NoHtml => (
+                StatusCode::NOT_FOUND,
+                "This message does not contain a HTML part".to_owned(),
+            ),
+            Self::Bad(why) => (StatusCode::BAD_REQUEST, why),
+            Self::Internal(cause) => {
+                tracing::error!(error = %cause, "the mailbox failed: {cause}");
+                let text = "the mailbox cannot be read or written; its log says why";
+                (StatusCode::INTERNAL_SERVER_ERROR, text.to_owned())
+            }
+        };
+        let kind = [(header::CONTENT_TYPE, "text/plain; charset=utf-8")];
+        (status, kind, text).into_response()
+    }
+}
+
+/// The default number of lines of the list.
+pub(crate) const PAGE: usize = 50;
+
+/// The parameters of this service; a missing or unreadable one has its default.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Params {
+    pub start: usize,
+    pub limit: Option<usize>,
+    pub before: String,
+    /// `query` of the REST calls, `q` of the page.
+    pub query: String,
+    pub view: String,
+    /// The id of the open message.
+    pub open: String,
+    pub width: String,
+    pub images: bool,
+    pub embed: bool,
+    pub download: bool,
+}
+
+impl Params {
+    /// Reads a query string or the body of a form.
+    pub(crate) fn read(text: &str) -> Self {
+        let mut params = Self::default();
+        for (name, value) in form_urlencoded::parse(text.as_bytes()) {
+            match name.as_ref() {
+                "start" => params.start = value.parse().unwrap_or_default(),
+                "limit" => params.limit = value.parse().ok(),
+                "before" => params.before = value.into_owned(),
+                "query" | "q" => value.trim().clone_into(&mut params.query),
+                "open" => params.open = value.into_owned(),
+                "view" => params.view = value.into_owned(),
+                "width" => params.width = value.into_owned(),
+                "images" => params.images = value == "1",
+                "embed" => params.embed = value == "1",
+                "dl" => params.download = value == "1",
+                _ => {}
+            }
+        }
+        params
+    }
+
+    /// The number of lines requested; `None` means all (Mailpit's `limit=0`).
+    pub(crate) fn limit(&self) -> Option<usize> {
+        match self.limit {
+            None => Some(PAGE),
+            Some(0) => None,
+            Some(limit) => Some(limit),
+        }
+    }
+
+    /// `?q=…&start=…` with the parameters that preserve the reader's position, followed by `more`.
+    pub(crate) fn place(&self, start: usize, more: &[(&str, &str)]) -> String {
+        let mut text = form_urlencoded::Serializer::new(String::new());
+        if !self.query.is_empty() {
+            text.append_pair("q", &self.query);
+        }
+        if start > 0 {
+            text.append_pair("start", &start.to_string());
+        }
+        text.extend_pairs(more);
+        match text.finish() {
+            text if text.is_empty() => text,
+            text => format!("?{text}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bad_numbers_fall_back_to_the_defaults() {
+        for (text, start, limit) in [
+            ("", 0, Some(PAGE)),
+            ("start=5&limit=2", 5, Some(2)),
+            ("start=-1&limit=-1", 0, Some(PAGE)),
+            ("start=x&limit=x", 0, Some(PAGE)),
+            ("limit=0", 0, None),
+        ] {
+            let params = Params::read(text);
+            assert_eq!((params.start, params.limit()), (start, limit), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_place_is_read_back_as_it_was_written() {
+        let params = Params::read("q=%22a+b%22%20to%3Aann%2Bx%40y.z%26start%3D1&start=50");
+        assert_eq!(params.query, "\"a b\" to:ann+x@y.z&start=1");
+        let place = params.place(params.start, &[("view", "raw")]);
+        let again = Params::read(place.trim_start_matches('?'));
+        assert_eq!((again.query, again.start), (params.query, 50));
+        assert_eq!(again.view, "raw");
+        assert_eq!(Params::default().place(0, &[]), "");
+    }
+}

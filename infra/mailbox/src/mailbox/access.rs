@@ -1,0 +1,253 @@
+//! What the page and the REST calls read and change.
+
+use tokio::sync::OwnedSemaphorePermit;
+
+use super::{LARGE, Mailbox};
+use crate::Error;
+use crate::database::{self, Clause};
+use crate::query::Term;
+use crate::rows::{ListRow, ListSlice, Totals};
+use crate::store::{Store, StoredMail};
+
+/// Bytes that a search compares before it lets others at the store.
+const SEARCH_STEP: u64 = 16 << 20;
+
+/// Which mails to change.
+#[derive(Clone, Debug)]
+pub(crate) enum Selection {
+    Ids(Vec<String>),
+    /// Those that match every term: all of them if there is none.
+    Matching(Vec<Term>),
+}
+
+/// A mail with its bytes, and its place among the large ones that are in memory.
+pub(crate) struct LoadedMail {
+    pub mail: StoredMail,
+    _slot: Option<OwnedSemaphorePermit>,
+}
+
+impl std::ops::Deref for LoadedMail {
+    type Target = StoredMail;
+
+    fn deref(&self) -> &StoredMail {
+        &self.mail
+    }
+}
+
+/// Numbers for `GET /api/v1/info`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Counts {
+    pub totals: Totals,
+    pub footprint: i64,
+    pub taken: usize,
+    pub taken_bytes: u64,
+    pub gone: usize,
+}
+
+impl Mailbox {
+    pub(crate) async fn list(
+        &self,
+        terms: Vec<Term>,
+        start: usize,
+        limit: Option<usize>,
+    ) -> Result<ListSlice, Error> {
+        let own = self.clone();
+        let list = move || {
+            if terms.is_empty() {
+                return own.with(|store| store.list(start, limit));
+            }
+            let found = own.search(&terms)?;
+            let matching = Totals {
+                total: found.len(),
+                unread: found.iter().filter(|(_, unread)| *unread).count(),
+            };
+            let page = found.iter().skip(start).take(limit.unwrap_or(usize::MAX));
+            let page: Vec<i64> = page.map(|(seq, _)| *seq).collect();
+            own.with(|store| store.found(&page, matching))
+        };
+        self.offload.run("list", list).await?
+    }
+
+    /// The positions of the mails that match, newest first, and whether each is unread. Other
+    /// questions come between its steps.
+    fn search(&self, terms: &[Term]) -> Result<Vec<(i64, bool)>, Error> {
+        let (mut all, mut before) = (Vec::new(), i64::MAX);
+        loop {
+            let step = self.with(|store| store.search(terms, before, SEARCH_STEP))?;
+            all.extend(step.found);
+            match step.next {
+                Some(next) => before = next,
+                None => return Ok(all),
+            }
+        }
+    }
+
+    fn clause(&self, which: &Selection) -> Result<Clause, Error> {
+        Ok(match which {
+            Selection::Ids(ids) => database::named(ids),
+            Selection::Matching(terms) if terms.is_empty() => database::matching(terms),
+            Selection::Matching(terms) => {
+                let found = self.search(terms)?;
+                database::at(&found.iter().map(|(seq, _)| *seq).collect::<Vec<_>>())
+            }
+        })
+    }
+
+    pub(crate) async fn head(&self, id: String) -> Result<Option<ListRow>, Error> {
+        self.ask("head", move |store| store.head(&id)).await
+    }
+
+    /// A mail of the list with its bytes; `None` when it has been deleted since. A large one waits until fewer
+    /// others are in memory.
+    pub(crate) async fn load(&self, row: ListRow) -> Result<Option<LoadedMail>, Error> {
+        let ListRow { summary, envelope } = row;
+        let slot = if summary.size > LARGE {
+            self.offload.slot().await
+        } else {
+            None
+        };
+        let id = summary.id.clone();
+        let found = self.ask("get", move |store| store.bytes(&id)).await?;
+        Ok(found.map(|raw| LoadedMail {
+            mail: StoredMail {
+                summary,
+                envelope,
+                raw,
+            },
+            _slot: slot,
+        }))
+    }
+
+    pub(crate) async fn mark(&self, which: Selection, read: bool) -> Result<(), Error> {
+        self.change("mark", which, move |store, which| store.mark(which, read))
+            .await
+    }
+
+    pub(crate) async fn mark_read(&self, id: &str) -> Result<(), Error> {
+        self.mark(Selection::Ids(vec![id.to_owned()]), true).await
+    }
+
+    pub(crate) async fn delete(&self, which: Selection) -> Result<(), Error> {
+        self.change("delete", which, Store::delete).await
+    }
+
+    pub(crate) async fn counts(&self) -> Result<Counts, Error> {
+        self.ask("count", |store| {
+            Ok(Counts {
+                totals: store.totals(),
+                footprint: store.footprint()?,
+                taken: store.taken,
+                taken_bytes: store.taken_bytes,
+                gone: store.gone,
+            })
+        })
+        .await
+    }
+
+    async fn change(
+        &self,
+        name: &'static str,
+        which: Selection,
+        change: impl FnOnce(&mut Store, &Clause) -> Result<bool, Error> + Send + 'static,
+    ) -> Result<(), Error> {
+        let own = self.clone();
+        let change = move || {
+            let which = own.clause(&which)?;
+            own.with(|store| change(store, &which))
+        };
+        if self.offload.run(name, change).await?? {
+            self.changed();
+        }
+        Ok(())
+    }
+
+    pub(super) async fn ask<T: Send + 'static>(
+        &self,
+        name: &'static str,
+        question: impl FnOnce(&mut Store) -> Result<T, Error> + Send + 'static,
+    ) -> Result<T, Error> {
+        let own = self.clone();
+        self.offload.run(name, move || own.with(question)).await?
+    }
+
+    /// Runs work whose time grows with the size of a mail.
+    pub(crate) async fn apart<T: Send + 'static>(
+        &self,
+        name: &'static str,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, Error> {
+        self.offload.run(name, work).await
+    }
+
+    /// Not on a serving thread. A transaction that a panic interrupted was rolled back.
+    pub(super) fn with<T>(
+        &self,
+        question: impl FnOnce(&mut Store) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        question(&mut self.store.blocking_lock())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+    use std::time::Duration;
+
+    use bytes::Bytes;
+    use futures_util::FutureExt as _;
+    use posthaste_model::{Clock, Millis};
+
+    use super::*;
+    use crate::StoredEnvelope;
+
+    /// A search or a large write holds the store; the serving thread must not wait for it.
+    #[test]
+    fn a_small_mail_waits_for_the_store_apart() {
+        let (done, wait) = mpsc::channel();
+        std::thread::spawn(move || {
+            let runtime = tokio::runtime::Builder::new_current_thread().build();
+            runtime.unwrap().block_on(async {
+                let mailbox = Mailbox::open(None, 10, Clock::new(|| Millis(0))).unwrap();
+                let raw = Bytes::from_static(b"Subject: x\r\n\r\n");
+                let delivery = mailbox.deliver(StoredEnvelope::default(), raw);
+                let mut delivery = std::pin::pin!(delivery);
+                let held = mailbox.store.try_lock().unwrap();
+                assert!(delivery.as_mut().now_or_never().is_none());
+                drop(held);
+                delivery.await.unwrap();
+            });
+            done.send(()).unwrap();
+        });
+        let ended = wait.recv_timeout(Duration::from_secs(60));
+        ended.unwrap();
+    }
+
+    /// So that others are not held up by it, however many mails there are.
+    #[tokio::test]
+    async fn a_search_is_made_in_steps_that_find_what_one_would() {
+        let mailbox = Mailbox::open(None, 1_000, Clock::new(|| Millis(0))).unwrap();
+        for n in 0..20 {
+            let subject = ["blue", "red"][n % 2];
+            let raw = format!("Subject: {subject} {n}\r\n\r\n{}", "x".repeat(1_000));
+            let delivery = mailbox.deliver(StoredEnvelope::default(), raw.into());
+            delivery.await.unwrap();
+        }
+        let terms = crate::query::parse("red").unwrap();
+        let store = mailbox.store.lock().await;
+        let whole = store.search(&terms, i64::MAX, u64::MAX).unwrap().found;
+        let (mut steps, mut found, mut before) = (0, Vec::new(), i64::MAX);
+        while let step = store.search(&terms, before, 3_000).unwrap()
+            && let Some(next) = step.next
+        {
+            assert!(next < before);
+            (steps, before) = (steps + 1, next);
+            found.extend(step.found);
+        }
+        assert_eq!(found, whole);
+        assert_eq!(found.len(), 10);
+        assert!((5..20).contains(&steps), "{steps}");
+        // A mail larger than a step is one step.
+        let one = store.search(&terms, i64::MAX, 1).unwrap();
+        assert_eq!(one.found.len(), 1);
+    }
+}
