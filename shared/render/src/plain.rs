@@ -43,14 +43,7 @@ pub(crate) fn to_html(text: &str) -> String {
         if i > 0 {
             out.push_str("<br>\n");
         }
-        for c in line.chars() {
-            match c {
-                '&' => out.push_str("&amp;"),
-                '<' => out.push_str("&lt;"),
-                '>' => out.push_str("&gt;"),
-                _ => out.push(c),
-            }
-        }
+        out.extend(entity::escaped(line, &['&', '<', '>']));
     }
     out
 }

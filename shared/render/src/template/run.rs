@@ -8,6 +8,7 @@ use super::scope::{Given, LoopTurn, Scope, looked_up};
 use super::tree::{Arm, Condition, Expr, Node, Scoped};
 use super::value::TemplateValue;
 use crate::budget::{Budget, RenderError};
+use crate::entity;
 
 /// Bytes of a text that cost as much to read as one step.
 const BYTES_PER_STEP: usize = 1024;
@@ -259,22 +260,9 @@ fn shown<'v>(
     Ok(value.text())
 }
 
-/// Appends `text` with `& < > " '` as character references that every mail program reads:
-/// `&apos;` is not among them.
+/// Appends `text` with `& < > " '` as character references.
 fn escape(text: &str, out: &mut String, budget: &mut Budget) -> Result<(), RenderError> {
-    let mut rest = text;
-    while let Some(at) = rest.find(['&', '<', '>', '"', '\'']) {
-        let (before, special) = rest.split_at(at);
-        budget.push(out, before)?;
-        let reference = match special.as_bytes().first() {
-            Some(b'&') => "&amp;",
-            Some(b'<') => "&lt;",
-            Some(b'>') => "&gt;",
-            Some(b'"') => "&quot;",
-            Some(_) | None => "&#x27;",
-        };
-        budget.push(out, reference)?;
-        rest = special.get(1..).unwrap_or_default();
-    }
-    budget.push(out, rest)
+    const MARKUP: [char; 5] = ['&', '<', '>', '"', '\''];
+    let mut pieces = entity::escaped(text, &MARKUP);
+    pieces.try_for_each(|piece| budget.push(out, piece))
 }

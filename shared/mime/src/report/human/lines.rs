@@ -127,6 +127,10 @@ pub(super) fn is_recipient(word: &str) -> bool {
 }
 
 /// The text of an HTML part: each tag is a space or a line end, styles and scripts are left out.
+///
+/// A bounce is read line by line for what servers said, so every tag that is not inline ends a line,
+/// also a cell of a table; `posthaste-render` converts HTML for people, with the targets of links
+/// among the words.
 pub(super) fn without_tags(html: &str) -> String {
     let mut text = String::new();
     let mut rest = html;
