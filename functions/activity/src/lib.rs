@@ -1,4 +1,4 @@
-//! `/v3/messages…`, `/v3/stats`, `/v3/categories…`, `/v3/subusers/…stats…`, bounces by
+//! `/v3/messages…`, `/v3/logs…`, `/v3/stats`, `/v3/categories…`, `/v3/subusers/…stats…`, bounces by
 //! classification: the results of mails, individually and counted; and erasing the data of an
 //! address.
 
@@ -7,6 +7,8 @@ mod categories;
 mod days;
 mod erase;
 mod forget;
+mod logs;
+mod mail;
 mod message;
 mod query;
 mod search;
@@ -83,6 +85,8 @@ pub fn routes(app: App, gate: Authorizer) -> Routes {
     of_subusers(Routes::new(gate))
         .at(Method::GET, "/v3/messages", activity, search::find)
         .at(Method::GET, "/v3/messages/{msg_id}", activity, message::one)
+        .at(Method::POST, "/v3/logs", activity, logs::find)
+        .at(Method::GET, "/v3/logs/{sg_message_id}", activity, logs::one)
         .at(
             Method::DELETE,
             "/v3/messages/recipients/{email}",

@@ -4,11 +4,13 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use posthaste_http::{Caller, PathParams, Rejection};
-use posthaste_model::{Event, EventKind, MessageId, Problem};
-use posthaste_store::{CopyState as Standing, Recipient, Visit, VisitKind};
+use posthaste_model::{BounceType, Event, MessageId, Problem};
+use posthaste_store::{CopyState as Standing, Recipient, Seek, Visit, VisitKind};
 use serde::Serialize;
 
 use crate::App;
+use crate::mail::{CopyDetails, event_name};
+use crate::search::waiting_copy;
 
 /// Every field is always there (API facts, appendix A): clients read them into fixed types.
 #[derive(Serialize)]
@@ -29,6 +31,15 @@ pub(crate) struct MessageDetail {
     opens_count: usize,
     clicks_count: usize,
     events: Vec<EventDetail>,
+    /// The client that sent it; empty when it is not known.
+    originating_ip: String,
+    categories: Vec<String>,
+    /// The custom arguments: the text of a JSON object.
+    unique_args: String,
+    /// The address that handed it to the receiving side; empty when it is not known.
+    outbound_ip: String,
+    /// Addresses belong to the relay, which many senders may share.
+    outbound_ip_type: &'static str,
 }
 
 /// One event, in the words of the activity feed.
@@ -42,6 +53,12 @@ struct EventDetail {
     attempt_num: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     url: Option<String>,
+    /// `soft` or `hard`; empty for what is no bounce.
+    bounce_type: &'static str,
+    /// Empty for what is no open or click.
+    http_user_agent: String,
+    /// Empty: the relay does not report which server took the mail.
+    mx_server: &'static str,
 }
 
 /// One copy, by its `sg_message_id`, or by the `X-Message-Id` of a mail to one recipient.
@@ -54,17 +71,21 @@ pub(crate) async fn one(
         let problem = Problem::on("message_id", "not found");
         Rejection::all(StatusCode::NOT_FOUND, vec![problem])
     };
-    let (message, recipient) = read(&id).ok_or_else(missing)?;
+    let (message, recipient) = read_id(&id).ok_or_else(missing)?;
     let row = app
         .store
         .recipient(caller.id(), &message, recipient)
         .await?;
-    let row = row.ok_or_else(missing)?;
-    Ok(Json(MessageDetail::of(&row, &message, recipient)))
+    if let Some(row) = row {
+        return Ok(Json(MessageDetail::of(row, &message, recipient)));
+    }
+    let waiting = waiting_copy(&app, caller.id(), (&message, recipient)).await?;
+    let waiting = waiting.ok_or_else(missing)?;
+    Ok(Json(MessageDetail::waiting(waiting)))
 }
 
 /// The message and the position of the recipient; the first one when the id names none.
-fn read(id: &str) -> Option<(MessageId, u32)> {
+pub(crate) fn read_id(id: &str) -> Option<(MessageId, u32)> {
     let mut parts = id.split('.');
     let message = MessageId::parse(parts.next()?).ok()?;
     let recipient = match parts.next() {
@@ -76,48 +97,67 @@ fn read(id: &str) -> Option<(MessageId, u32)> {
 }
 
 impl MessageDetail {
-    fn of(row: &Recipient, message: &MessageId, recipient: u32) -> Self {
+    /// A scheduled copy, to which nothing has happened yet.
+    fn waiting(row: Seek) -> Self {
+        Self {
+            msg_id: row.message.of_copy(row.recipient),
+            from_email: row.from,
+            subject: row.subject,
+            to_email: row.to,
+            status: row.status.as_str(),
+            template_id: row.template_id.unwrap_or_default(),
+            asm_group_id: row.asm_group_id.unwrap_or_default(),
+            teammate: "",
+            api_key_id: row.key.map(|key| key.to_string()).unwrap_or_default(),
+            opens_count: 0,
+            clicks_count: 0,
+            events: Vec::new(),
+            originating_ip: String::new(),
+            categories: row.categories,
+            unique_args: "{}".to_owned(),
+            outbound_ip: String::new(),
+            outbound_ip_type: "shared",
+        }
+    }
+
+    fn of(row: Recipient, message: &MessageId, recipient: u32) -> Self {
         let events = row.events();
+        let details = CopyDetails::of(&row);
         let (opens, clicks) = (row.visits(VisitKind::Open), row.visits(VisitKind::Click));
         let visits = opens
             .iter()
             .map(|visit| ("opened", visit))
             .chain(clicks.iter().map(|visit| ("clicked", visit)));
         let visits = visits.map(|(name, visit)| (visit.at, EventDetail::visit(name, visit)));
-        let mut told: Vec<_> = events
+        let mut all: Vec<_> = events
             .iter()
             .map(|event| (event.at, EventDetail::of(event)))
             .chain(visits)
             .collect();
         // Events of the same second stay in the order they were written.
-        told.sort_by_key(|(at, _)| *at);
+        all.sort_by_key(|(at, _)| *at);
         Self {
-            from_email: row.from.clone(),
+            from_email: row.from,
             msg_id: message.of_copy(recipient),
-            subject: row.subject.clone(),
-            to_email: row.email.clone(),
+            subject: row.subject,
+            to_email: row.email,
             status: match row.state {
                 Standing::Claimed | Standing::Deferred | Standing::Handed => "processed",
                 Standing::Delivered => "delivered",
                 Standing::Bounced | Standing::Dropped => "not_delivered",
             },
-            template_id: events
-                .iter()
-                .find_map(|event| event.template_id.clone())
-                .unwrap_or_default(),
-            asm_group_id: events
-                .iter()
-                .find_map(|event| event.asm_group_id)
-                .unwrap_or_default(),
+            template_id: details.template_id.unwrap_or_default(),
+            asm_group_id: details.group.unwrap_or_default(),
             teammate: "",
-            api_key_id: events
-                .iter()
-                .find_map(|event| event.key.as_ref())
-                .map(ToString::to_string)
-                .unwrap_or_default(),
+            api_key_id: details.key.map(|key| key.to_string()).unwrap_or_default(),
             opens_count: opens.len(),
             clicks_count: clicks.len(),
-            events: told.into_iter().map(|(_, told)| told).collect(),
+            events: all.into_iter().map(|(_, event)| event).collect(),
+            originating_ip: details.client_ip.unwrap_or_default(),
+            categories: details.categories,
+            unique_args: serde_json::json!(details.args).to_string(),
+            outbound_ip: details.outbound_ip.unwrap_or_default(),
+            outbound_ip_type: "shared",
         }
     }
 }
@@ -130,29 +170,26 @@ impl EventDetail {
             reason: None,
             attempt_num: None,
             url: visit.url.clone(),
+            bounce_type: "",
+            http_user_agent: visit.agent.clone().unwrap_or_default(),
+            mx_server: "",
         }
     }
 
     fn of(event: &Event) -> Self {
         Self {
-            event_name: match event.kind {
-                EventKind::Bounce => "bounced",
-                EventKind::Open => "opened",
-                EventKind::Click => "clicked",
-                other @ (EventKind::Processed
-                | EventKind::Delivered
-                | EventKind::Deferred
-                | EventKind::Dropped
-                | EventKind::SpamReport
-                | EventKind::Unsubscribe
-                | EventKind::GroupUnsubscribe
-                | EventKind::GroupResubscribe
-                | EventKind::AccountStatusChange) => other.flag(),
-            },
+            event_name: event_name(event.kind),
             processed: event.at.iso(),
             reason: event.reason.clone().or_else(|| event.response.clone()),
             attempt_num: event.attempt,
             url: event.url.clone(),
+            bounce_type: match event.bounce_type {
+                None => "",
+                Some(BounceType::Bounce) => "hard",
+                Some(BounceType::Blocked | BounceType::Expired) => "soft",
+            },
+            http_user_agent: event.useragent.clone().unwrap_or_default(),
+            mx_server: "",
         }
     }
 }
@@ -164,7 +201,7 @@ mod tests {
     #[test]
     fn both_ids_of_a_message_are_read_and_nothing_else() {
         let id = "A".repeat(22);
-        let read = |tail: &str| read(&format!("{id}{tail}")).map(|(_, n)| n);
+        let read = |tail: &str| read_id(&format!("{id}{tail}")).map(|(_, n)| n);
         assert_eq!(read(""), Some(0));
         assert_eq!(read(".posthaste-0.7.0"), Some(7));
         for odd in [

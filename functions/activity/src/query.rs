@@ -2,33 +2,64 @@
 //!
 //! Conditions over fields, joined by `AND`, `OR`, `NOT` and brackets, as in the v3 API's email
 //! activity. A query is parsed into a tree that mails are matched against; the tree also yields the
-//! address and the latest time that narrow the search.
+//! address and the times that narrow the search, and which further rows it needs of a mail.
 
 mod parse;
 mod tokens;
 
 use posthaste_model::{EmailAddress, Timestamp};
-use posthaste_store::Seek;
+
+use crate::mail::{FoundMail, event_name};
 
 /// Why a query is invalid, in the wording of the v3 API.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("invalid syntax: {0}")]
 pub(crate) struct InvalidQuery(pub(crate) String);
 
-/// A field of a query.
+/// Whose fields and words a query uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FieldSet {
+    /// Of `GET /v3/messages`.
+    Messages,
+    /// Of `POST /v3/logs`.
+    Logs,
+}
+
+/// A field of a query.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum QueryField {
     MsgId,
     FromEmail,
     ToEmail,
     Subject,
     Status,
+    /// The status in the words of `/v3/logs`.
+    LogStatus,
+    Reason,
     TemplateId,
+    TemplateName,
     AsmGroupId,
+    AsmGroupName,
+    ApiKeyId,
     Category,
+    Events,
+    /// All custom arguments.
+    UniqueArgs,
+    /// The one of this name.
+    UniqueArg(String),
+    OutboundIp,
     Opens,
     Clicks,
+    AcceptedAt,
     LastEventTime,
+}
+
+/// What a query needs of a mail beside its search row.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Needs {
+    pub copy: bool,
+    pub template_names: bool,
+    pub group_names: bool,
 }
 
 /// How a field and a value compare.
@@ -61,31 +92,71 @@ pub(crate) enum Query {
     /// A pattern in which `%` matches anything and `_` one character, in lower case.
     Like(QueryField, String),
     Among(QueryField, Vec<QueryValue>),
+    /// A list has this element, or a map this name or value.
+    Contains(QueryField, String),
     IsNull(QueryField),
 }
 
 impl Query {
-    /// Reads a query.
-    pub(crate) fn read(text: &str) -> Result<Self, InvalidQuery> {
-        parse::query(text)
+    /// Reads a query; one without any condition matches every mail.
+    pub(crate) fn read(text: &str, fields: FieldSet) -> Result<Self, InvalidQuery> {
+        if text.trim().is_empty() {
+            return Ok(Self::All(Vec::new()));
+        }
+        parse::query(text, fields)
     }
 
     /// Whether a mail matches.
-    pub(crate) fn holds(&self, mail: &Seek) -> bool {
+    pub(crate) fn holds(&self, mail: &FoundMail) -> bool {
         match self {
             Self::All(all) => all.iter().all(|one| one.holds(mail)),
             Self::Any(any) => any.iter().any(|one| one.holds(mail)),
             Self::Not(other) => !other.holds(mail),
-            Self::Compare(field, how, value) => compare(*field, *how, value, mail),
+            Self::Compare(field, how, value) => compare(field, *how, value, mail),
             Self::Like(field, pattern) => {
-                let texts = texts(*field, mail);
+                let texts = texts(field, mail);
                 texts.iter().any(|text| is_like(text, pattern))
             }
             Self::Among(field, values) => {
-                let equal = |value| compare(*field, Comparison::Equal, value, mail);
+                let equal = |value| compare(field, Comparison::Equal, value, mail);
                 values.iter().any(equal)
             }
-            Self::IsNull(field) => texts(*field, mail).is_empty(),
+            Self::Contains(field, wanted) => texts(field, mail).contains(wanted),
+            Self::IsNull(field) => texts(field, mail).is_empty(),
+        }
+    }
+
+    /// What has to be loaded before mails are matched.
+    pub(crate) fn needs(&self) -> Needs {
+        let none = Needs::default();
+        match self {
+            Self::All(parts) | Self::Any(parts) => parts.iter().fold(none, |needs, part| {
+                let more = part.needs();
+                Needs {
+                    copy: needs.copy || more.copy,
+                    template_names: needs.template_names || more.template_names,
+                    group_names: needs.group_names || more.group_names,
+                }
+            }),
+            Self::Not(other) => other.needs(),
+            Self::Compare(field, ..)
+            | Self::Like(field, _)
+            | Self::Among(field, _)
+            | Self::Contains(field, _)
+            | Self::IsNull(field) => field.needs(),
+        }
+    }
+
+    /// A time before which no matching mail was accepted.
+    pub(crate) fn since(&self) -> Option<Timestamp> {
+        match self {
+            Self::All(all) => all.iter().filter_map(Self::since).max(),
+            Self::Compare(
+                QueryField::AcceptedAt,
+                Comparison::Equal | Comparison::Greater | Comparison::AtLeast,
+                QueryValue::Time(at),
+            ) => Some(*at),
+            _ => None,
         }
     }
 
@@ -100,12 +171,7 @@ impl Query {
                 [QueryValue::Text(email)] => Some(email),
                 _ => None,
             },
-            Self::Any(_)
-            | Self::Not(_)
-            | Self::Compare(..)
-            | Self::Like(..)
-            | Self::Among(..)
-            | Self::IsNull(_) => None,
+            _ => None,
         }
     }
 
@@ -114,60 +180,97 @@ impl Query {
         match self {
             Self::All(all) => all.iter().filter_map(Self::until).min(),
             Self::Compare(
-                QueryField::LastEventTime,
+                QueryField::LastEventTime | QueryField::AcceptedAt,
                 Comparison::Equal | Comparison::Less | Comparison::AtMost,
                 QueryValue::Time(at),
             ) => Some(*at),
-            Self::Any(_)
-            | Self::Not(_)
-            | Self::Compare(..)
-            | Self::Like(..)
-            | Self::Among(..)
-            | Self::IsNull(_) => None,
+            _ => None,
         }
     }
 }
 
+impl QueryField {
+    fn needs(&self) -> Needs {
+        let none = Needs::default();
+        match self {
+            Self::UniqueArgs
+            | Self::UniqueArg(_)
+            | Self::OutboundIp
+            | Self::Reason
+            | Self::LogStatus => Needs { copy: true, ..none },
+            Self::TemplateName => Needs {
+                template_names: true,
+                ..none
+            },
+            Self::AsmGroupName => Needs {
+                group_names: true,
+                ..none
+            },
+            _ => none,
+        }
+    }
+
+    /// Whether it holds several values, in a list or by name.
+    fn is_collection(&self) -> bool {
+        matches!(self, Self::Category | Self::Events | Self::UniqueArgs)
+    }
+}
+
 /// The normalized values of a text field of a mail; empty if it has none.
-fn texts(field: QueryField, mail: &Seek) -> Vec<String> {
+fn texts(field: &QueryField, mail: &FoundMail) -> Vec<String> {
+    let (row, copy) = (&mail.row, mail.copy.as_ref());
+    let own = |text: &Option<String>| text.iter().cloned().collect();
     match field {
-        QueryField::MsgId => vec![mail.message.of_copy(mail.recipient)],
-        QueryField::FromEmail => vec![folded(&mail.from)],
-        QueryField::ToEmail => vec![folded(&mail.to)],
-        QueryField::Subject => vec![mail.subject.to_lowercase()],
-        QueryField::Status => vec![mail.status.as_str().to_owned()],
-        QueryField::TemplateId => mail.template_id.iter().cloned().collect(),
-        QueryField::AsmGroupId => mail.asm_group_id.iter().map(i64::to_string).collect(),
-        QueryField::Category => mail.categories.clone(),
-        QueryField::Opens => vec![mail.opens.to_string()],
-        QueryField::Clicks => vec![mail.clicks.to_string()],
-        QueryField::LastEventTime => vec![mail.last_event_at.iso()],
+        QueryField::MsgId => vec![row.message.of_copy(row.recipient)],
+        QueryField::FromEmail => vec![folded(&row.from)],
+        QueryField::ToEmail => vec![folded(&row.to)],
+        QueryField::Subject => vec![row.subject.to_lowercase()],
+        QueryField::Status => vec![row.status.as_str().to_owned()],
+        QueryField::LogStatus => vec![mail.log_status().to_owned()],
+        QueryField::Reason => own(&copy.and_then(|copy| copy.reason.clone())),
+        QueryField::TemplateId => own(&row.template_id),
+        QueryField::TemplateName => own(&mail.template_name),
+        QueryField::AsmGroupId => row.asm_group_id.iter().map(i64::to_string).collect(),
+        QueryField::AsmGroupName => own(&mail.group_name),
+        QueryField::ApiKeyId => row.key.iter().map(ToString::to_string).collect(),
+        QueryField::Category => row.categories.clone(),
+        QueryField::Events => {
+            let names = mail.kinds().into_iter().map(event_name);
+            names.map(str::to_owned).collect()
+        }
+        QueryField::UniqueArgs => {
+            let args = copy.iter().flat_map(|copy| &copy.args);
+            args.flat_map(|(name, value)| [name.clone(), value.clone()])
+                .collect()
+        }
+        QueryField::UniqueArg(name) => own(&copy.and_then(|copy| copy.args.get(name).cloned())),
+        QueryField::OutboundIp => own(&copy.and_then(|copy| copy.outbound_ip.clone())),
+        QueryField::Opens => vec![row.opens.to_string()],
+        QueryField::Clicks => vec![row.clicks.to_string()],
+        QueryField::AcceptedAt => vec![row.accepted_at.iso()],
+        QueryField::LastEventTime => vec![row.last_event_at.iso()],
     }
 }
 
 /// The number in a field that has one.
-fn number(field: QueryField, mail: &Seek) -> Option<i64> {
+fn number(field: &QueryField, mail: &FoundMail) -> Option<i64> {
+    let row = &mail.row;
     match field {
-        QueryField::Opens => Some(i64::from(mail.opens)),
-        QueryField::Clicks => Some(i64::from(mail.clicks)),
-        QueryField::AsmGroupId => mail.asm_group_id,
-        QueryField::LastEventTime => Some(mail.last_event_at.0),
-        QueryField::MsgId
-        | QueryField::FromEmail
-        | QueryField::ToEmail
-        | QueryField::Subject
-        | QueryField::Status
-        | QueryField::TemplateId
-        | QueryField::Category => None,
+        QueryField::Opens => Some(i64::from(row.opens)),
+        QueryField::Clicks => Some(i64::from(row.clicks)),
+        QueryField::AsmGroupId => row.asm_group_id,
+        QueryField::AcceptedAt => Some(row.accepted_at.0),
+        QueryField::LastEventTime => Some(row.last_event_at.0),
+        _ => None,
     }
 }
 
-fn compare(field: QueryField, how: Comparison, value: &QueryValue, mail: &Seek) -> bool {
+fn compare(field: &QueryField, how: Comparison, value: &QueryValue, mail: &FoundMail) -> bool {
     let wanted = match value {
         QueryValue::Number(wanted) | QueryValue::Time(Timestamp(wanted)) => *wanted,
         QueryValue::Text(text) => {
             // Both names of a mail find it.
-            let request = field == QueryField::MsgId && mail.message.as_str() == text;
+            let request = *field == QueryField::MsgId && mail.row.message.as_str() == text;
             let equal = request || texts(field, mail).iter().any(|own| own == text);
             return equal == (how == Comparison::Equal);
         }

@@ -1,14 +1,21 @@
-//! `GET /v3/messages`: the mails that match a query (API facts, email activity).
+//! `GET /v3/messages`: the mails that match a query (API facts, email activity), and the search under
+//! it and `/v3/logs`.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::RangeInclusive;
 
 use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderName, HeaderValue};
 use posthaste_http::{Caller, Query as Parameters, Rejection};
-use posthaste_store::{Seek, Sought};
+use posthaste_model::{AccountId, MessageId};
+use posthaste_store::{Seek, Sought, WaitingCopies};
 use serde::Serialize;
 
 use crate::App;
-use crate::query::{InvalidQuery, Query};
+use crate::mail::{CopyDetails, FoundMail};
+use crate::query::{FieldSet, InvalidQuery, Query};
 
 /// The maximum number of mails that one search examines. A search that reaches it sets a header.
 const EXAMINED: usize = 10_000;
@@ -16,11 +23,17 @@ const EXAMINED: usize = 10_000;
 /// Mails read at a time.
 const LOT: usize = 500;
 
+/// Rows of scheduled mail that one search examines. A row has the copies of one mail.
+const EXAMINED_WAITING: usize = 500;
+
+/// How many mails may be asked for.
+pub(crate) const LIMITS: RangeInclusive<usize> = 1..=1_000;
+
 /// Reports that older mails were not examined.
 const INCOMPLETE: HeaderName = HeaderName::from_static("x-search-incomplete");
 
 #[derive(Serialize)]
-pub(crate) struct Found {
+pub(crate) struct MessageList {
     messages: Vec<MessageSummary>,
 }
 
@@ -36,77 +49,214 @@ struct MessageSummary {
     last_event_time: String,
 }
 
-/// The latest mails that match the query, those with the latest event first.
+/// The latest mails that match the query, those with the latest event first; without a query the
+/// latest of all.
 pub(crate) async fn find(
     State(app): State<App>,
     caller: Caller,
     parameters: Parameters,
-) -> Result<([(HeaderName, HeaderValue); 1], Json<Found>), Rejection> {
+) -> Result<([(HeaderName, HeaderValue); 1], Json<MessageList>), Rejection> {
     let limit = limit(&parameters)?;
     let text = parameters.text("query").unwrap_or_default();
-    if text.trim().is_empty() {
-        return Err(Rejection::on("query", "missing required parameter"));
-    }
-    let query = Query::read(text);
+    let query = Query::read(text, FieldSet::Messages);
     let query = query.map_err(|error: InvalidQuery| Rejection::on("query", error.to_string()))?;
-    if !app.searches {
-        let why = "the search over messages is switched off on this service";
-        return Err(Rejection::bad(why));
-    }
-    let (mut mails, complete) = look(&app, &caller, &query, limit).await?;
-    mails.sort_by_key(|mail| std::cmp::Reverse(mail.last_event_at));
+    let LookUp {
+        mut mails,
+        is_complete,
+    } = look_up(&app, caller.id(), &query, limit).await?;
+    mails.sort_by_key(|mail| Reverse(mail.row.last_event_at));
     let messages = mails.into_iter().map(MessageSummary::of).collect();
-    let incomplete = HeaderValue::from_static(if complete { "false" } else { "true" });
-    Ok(([(INCOMPLETE, incomplete)], Json(Found { messages })))
+    let incomplete = HeaderValue::from_static(if is_complete { "false" } else { "true" });
+    Ok(([(INCOMPLETE, incomplete)], Json(MessageList { messages })))
 }
 
 /// `limit` of 1 to 1000, 10 when it is left out.
 fn limit(parameters: &Parameters) -> Result<usize, Rejection> {
-    const MOST: u64 = 1_000;
-    let wrong = || Rejection::on("limit", format!("limit must be a number from 1 to {MOST}"));
-    match parameters.number("limit") {
-        Ok(None) => Ok(10),
-        Ok(Some(n)) if (1..=MOST).contains(&n) => usize::try_from(n).map_err(|_| wrong()),
-        Ok(Some(_)) | Err(_) => Err(wrong()),
-    }
+    let wrong = || {
+        let (least, most) = (LIMITS.start(), LIMITS.end());
+        Rejection::on(
+            "limit",
+            format!("limit must be a number from {least} to {most}"),
+        )
+    };
+    let limit = parameters.number("limit").map_err(|_| wrong())?;
+    let limit = limit.map_or(Ok(10), usize::try_from).map_err(|_| wrong())?;
+    LIMITS.contains(&limit).then_some(limit).ok_or_else(wrong)
 }
 
-/// The mails, and whether all of them were examined or enough were found.
-async fn look(
+/// What a search found.
+#[derive(Debug, Default)]
+pub(crate) struct LookUp {
+    /// Latest accepted first.
+    pub mails: Vec<FoundMail>,
+    /// Whether all mails were examined, or enough found.
+    pub is_complete: bool,
+}
+
+/// The latest `limit` mails of an account that match.
+///
+/// # Errors
+/// 400 where the deployment stores no rows for the search.
+pub(crate) async fn look_up(
     app: &App,
-    caller: &Caller,
+    account: &AccountId,
     query: &Query,
     limit: usize,
-) -> Result<(Vec<Seek>, bool), Rejection> {
-    let (store, account, until) = (&app.store, caller.id(), query.until());
-    let (mut mails, mut examined, mut after) = (Vec::new(), 0, None);
+) -> Result<LookUp, Rejection> {
+    if !app.searches {
+        let why = "the search over messages is switched off on this service";
+        return Err(Rejection::bad(why));
+    }
+    let (store, until, since) = (&app.store, query.until(), query.since());
+    let names = Names::of(app, account, query).await?;
+    let (waiting, all_waiting) = waiting(app, account, query, &names).await?;
+    let mut found = LookUp::default();
+    let (mut examined, mut after) = (0, None);
     while examined < EXAMINED {
         let Sought { rows, next } = match query.recipient() {
             Some(to) => store.seek_to((account, to), until, after, LOT).await?,
             None => store.seek(account, until, after, LOT).await?,
         };
         examined += rows.len().max(1);
-        let meant = rows.into_iter().filter(|mail| query.holds(mail));
-        mails.extend(meant.take(limit - mails.len()));
-        if mails.len() == limit || next.is_none() {
-            return Ok((mails, true));
+        let is_past = |row: &Seek| since.is_some_and(|since| row.accepted_at < since);
+        let is_over = next.is_none() || rows.last().is_some_and(is_past);
+        let mails = rows.into_iter().map(|row| names.with(row)).collect();
+        let mails = match query.needs().copy {
+            true => with_copies(app, account, mails).await?,
+            false => mails,
+        };
+        let meant = mails.into_iter().filter(|mail| query.holds(mail));
+        found.mails.extend(meant.take(limit - found.mails.len()));
+        if found.mails.len() == limit || is_over {
+            found.is_complete = true;
+            break;
         }
         after = next;
     }
-    Ok((mails, false))
+    // One that has just left has a row of its own.
+    let place = |mail: &FoundMail| (mail.row.message.clone(), mail.row.recipient);
+    let known: BTreeSet<_> = found.mails.iter().map(place).collect();
+    let waiting = waiting
+        .into_iter()
+        .filter(|mail| !known.contains(&place(mail)));
+    found.mails.extend(waiting);
+    found
+        .mails
+        .sort_by_key(|mail| Reverse(mail.row.accepted_at));
+    found.mails.truncate(limit);
+    found.is_complete &= all_waiting;
+    Ok(found)
+}
+
+/// Scheduled mail that matches, and whether all of it was examined. Custom arguments are not known
+/// before a mail leaves.
+async fn waiting(
+    app: &App,
+    account: &AccountId,
+    query: &Query,
+    names: &Names,
+) -> Result<(Vec<FoundMail>, bool), Rejection> {
+    let page = app
+        .store
+        .waiting(account, query.until(), None, EXAMINED_WAITING)
+        .await?;
+    let mails = page
+        .rows
+        .iter()
+        .flat_map(of_waiting)
+        .map(|row| names.with(row));
+    Ok((
+        mails.filter(|mail| query.holds(mail)).collect(),
+        page.next.is_none(),
+    ))
+}
+
+/// The copies of scheduled mail, as rows of the search.
+fn of_waiting(waiting: &WaitingCopies) -> impl Iterator<Item = Seek> {
+    waiting.each().map(|copy| Seek::waiting(waiting, copy))
+}
+
+/// A scheduled copy that has yet to leave.
+pub(crate) async fn waiting_copy(
+    app: &App,
+    account: &AccountId,
+    (message, recipient): (&MessageId, u32),
+) -> Result<Option<Seek>, Rejection> {
+    let rows = app.store.waiting_of(account, message).await?;
+    let mut all = rows.iter().flat_map(of_waiting);
+    Ok(all.find(|row| row.recipient == recipient))
+}
+
+/// The names that a query compares; empty where it compares none.
+#[derive(Debug, Default)]
+struct Names {
+    templates: BTreeMap<String, String>,
+    groups: BTreeMap<i64, String>,
+}
+
+impl Names {
+    async fn of(app: &App, account: &AccountId, query: &Query) -> Result<Self, Rejection> {
+        let mut names = Self::default();
+        let needs = query.needs();
+        if needs.template_names {
+            let all = app.store.templates(account).await?.into_iter();
+            names.templates = all.map(|one| (one.id.to_string(), one.name)).collect();
+        }
+        if needs.group_names {
+            let all = app.store.groups(account).await?.into_iter();
+            names.groups = all.map(|one| (one.id, one.name)).collect();
+        }
+        Ok(names)
+    }
+
+    fn with(&self, row: Seek) -> FoundMail {
+        let template = row.template_id.as_ref();
+        let group = row.asm_group_id.as_ref();
+        FoundMail {
+            template_name: template.and_then(|id| self.templates.get(id).cloned()),
+            group_name: group.and_then(|id| self.groups.get(id).cloned()),
+            ..FoundMail::from(row)
+        }
+    }
+}
+
+/// The mails with what the rows of their copies say. One whose copy is gone stays without.
+pub(crate) async fn with_copies(
+    app: &App,
+    account: &AccountId,
+    mails: Vec<FoundMail>,
+) -> Result<Vec<FoundMail>, Rejection> {
+    let which: Vec<_> = mails
+        .iter()
+        .filter(|mail| mail.copy.is_none())
+        .map(|mail| (&mail.row.message, mail.row.recipient))
+        .collect();
+    let copies = app.store.copies(account, &which).await?;
+    let mut copies: BTreeMap<_, _> = copies
+        .into_iter()
+        .map(|(message, recipient, copy)| ((message, recipient), CopyDetails::of(&copy)))
+        .collect();
+    let mut complete = Vec::with_capacity(mails.len());
+    for mail in mails {
+        let place = (mail.row.message.clone(), mail.row.recipient);
+        let copy = mail.copy.or_else(|| copies.remove(&place));
+        complete.push(FoundMail { copy, ..mail });
+    }
+    Ok(complete)
 }
 
 impl MessageSummary {
-    fn of(mail: Seek) -> Self {
+    fn of(mail: FoundMail) -> Self {
+        let row = mail.row;
         Self {
-            msg_id: mail.message.of_copy(mail.recipient),
-            from_email: mail.from,
-            subject: mail.subject,
-            to_email: mail.to,
-            status: mail.status.as_str(),
-            opens_count: mail.opens,
-            clicks_count: mail.clicks,
-            last_event_time: mail.last_event_at.iso(),
+            msg_id: row.message.of_copy(row.recipient),
+            from_email: row.from,
+            subject: row.subject,
+            to_email: row.to,
+            status: row.status.as_str(),
+            opens_count: row.opens,
+            clicks_count: row.clicks,
+            last_event_time: row.last_event_at.iso(),
         }
     }
 }

@@ -25,6 +25,8 @@ pub const PATHS: &[&str] = &[
     "/v3/categories",
     "/v3/categories/stats",
     "/v3/categories/stats/sums",
+    "/v3/logs",
+    "/v3/logs/{sg_message_id}",
     "/v3/mail/batch",
     "/v3/mail/batch/{batch_id}",
     "/v3/mail/send",

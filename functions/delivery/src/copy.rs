@@ -44,7 +44,10 @@ pub(crate) async fn deliver(
     let from = &mail.from_of(copy.personalization).email;
     // Before the claim: a table that fails here costs a repeat, not the copy.
     let signer = signer(app, &job.account, from).await?;
-    let subject = rendered.as_ref().map_or("", |r| &r.subject);
+    let subject = match &rendered {
+        Ok(rendered) => rendered.subject.as_str(),
+        Err(_) => mail.subject_of(copy.personalization),
+    };
     let email = copy.mailbox.email.as_str();
     let message_id = crate::submitted::message_id(mail);
     let message_id = message_id.unwrap_or_else(|| app.message_id(&job.message, copy.recipient));

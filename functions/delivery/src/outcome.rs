@@ -87,6 +87,7 @@ impl EventContext<'_> {
         let planned = self.mail.send_at_of(self.personalization);
         event.send_at = Some(planned.unwrap_or(Timestamp(0)));
         event.key.clone_from(&self.job.key);
+        event.client_ip.clone_from(&self.job.client_ip);
         event.pool = self
             .mail
             .ip_pool_name
@@ -104,6 +105,7 @@ impl EventContext<'_> {
         event.reason = Some(reason.to_owned());
         event.status = Some("5.0.0".to_owned());
         event.key.clone_from(&self.job.key);
+        event.client_ip.clone_from(&self.job.client_ip);
         RecordResult {
             state: CopyState::Dropped,
             event: Some(event),
@@ -242,6 +244,7 @@ mod tests {
             due: None,
             left: false,
             key: None,
+            client_ip: None,
             body: JobBody::Mail(Box::new(mail.clone())),
         };
         let at = |later| EventContext {

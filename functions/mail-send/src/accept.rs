@@ -12,6 +12,7 @@ use posthaste_store::ScheduledMail;
 
 use crate::body::SendBody;
 use crate::jobs::{ScheduledSpans, groups, parts};
+use crate::waiting::listings;
 use crate::{App, decode_and_check};
 
 /// `POST /v3/mail/send`.
@@ -132,6 +133,15 @@ async fn enqueue(
 ) -> Result<(), Rejection> {
     let groups = groups(&mail, app.clock.now(), app.limits.horizon);
     let batch = mail.batch_id.clone();
+    let accepted = app.clock.now_ms();
+    let waiting = match app.searches {
+        true => listings(
+            &mail,
+            &groups,
+            (message, &caller.key.id, accepted.seconds()),
+        ),
+        false => Vec::new(),
+    };
     let mail_is_whole = mail.submitted.is_some();
     let jobs = groups.len();
     // Submission repeats parts of a request for each recipient.
@@ -150,16 +160,20 @@ async fn enqueue(
         v: if mail_is_whole { 2 } else { 1 },
         account: caller.id().clone(),
         message: message.clone(),
-        accepted: app.clock.now_ms(),
+        accepted,
         spans: Vec::new(),
         attempt: 0,
         due: None,
         left: false,
         key: Some(caller.key.id.clone()),
+        client_ip: caller.ip.map(|ip| ip.to_string()),
         body,
     };
     let written = size.saturating_mul(groups.len());
     let parts = posthaste_offload::run(written, || parts(&job, groups)).await?;
+    if !waiting.is_empty() {
+        app.store.list_waiting(caller.id(), &waiting).await?;
+    }
     persist(app, &job, batch.as_ref(), &parts).await
 }
 

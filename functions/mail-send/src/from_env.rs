@@ -5,7 +5,7 @@ use posthaste_runtime::{ConfigError, Platform};
 use crate::{App, SendLimits, Senders, Templates};
 
 impl App {
-    /// Reads `TABLE_NAME`, `SEND_QUEUE_URL`, `BUCKET_NAME` and `HORIZON_SECONDS`.
+    /// Reads `TABLE_NAME`, `SEND_QUEUE_URL`, `BUCKET_NAME`, `HORIZON_SECONDS` and `SEARCH_DAYS`.
     pub fn from_env(platform: &Platform) -> Result<Self, ConfigError> {
         Ok(Self {
             store: platform.store()?,
@@ -23,6 +23,7 @@ impl App {
                 false => Senders::proven(),
             },
             templates: Templates::default(),
+            searches: platform.env().or_default("SEARCH_DAYS", 0_u32)? > 0,
         })
     }
 }

@@ -11,6 +11,7 @@ mod jobs;
 mod senders;
 mod size;
 mod template;
+mod waiting;
 mod wire;
 
 use axum::http::Method;
@@ -38,6 +39,8 @@ pub struct App {
     pub limits: SendLimits,
     pub senders: Senders,
     pub templates: Templates,
+    /// Whether mails can be searched: then scheduled mail is listed until it leaves.
+    pub searches: bool,
 }
 
 /// The routes of this function.

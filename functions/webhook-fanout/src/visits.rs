@@ -43,6 +43,7 @@ fn visits(events: &[Event]) -> Visits<'_> {
             at: event.at,
             id: event.id.clone(),
             url: event.url.clone(),
+            agent: event.useragent.clone(),
         });
     }
     visits

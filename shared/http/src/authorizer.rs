@@ -149,7 +149,8 @@ impl Authorizer {
             }),
             Ok(account) => {
                 let key = held.key;
-                let caller = Caller { account, key };
+                let ip = asked.ip;
+                let caller = Caller { account, key, ip };
                 Ok(Authorized {
                     caller,
                     permit,
@@ -258,7 +259,7 @@ impl Authorizer {
         let account = Arc::clone(&held.account);
         let account = self.may(&held, account, Access::Scope(SENDING)).await?;
         let key = held.key;
-        Ok(Caller { account, key })
+        Ok(Caller { account, key, ip })
     }
 
     /// Takes one permit of an account at an endpoint, named by method and path template.

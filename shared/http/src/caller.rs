@@ -1,5 +1,6 @@
 //! The caller of a request.
 
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use axum::extract::FromRequestParts;
@@ -16,6 +17,8 @@ pub struct Caller {
     pub account: Arc<Account>,
     /// The key that was presented.
     pub key: Arc<ApiKey>,
+    /// Where the request came from; `None` when the host does not know it.
+    pub ip: Option<IpAddr>,
 }
 
 impl Caller {

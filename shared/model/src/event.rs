@@ -154,6 +154,9 @@ pub struct Event {
     /// first event of a copy has it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key: Option<KeyId>,
+    /// The address that the mail was sent from by its sender; as `key`, for lookups only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub client_ip: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// The enhanced status code, `5.1.1`.
@@ -215,6 +218,7 @@ impl Event {
             send_at: None,
             template_id: None,
             key: None,
+            client_ip: None,
             reason: None,
             status: None,
             response: None,

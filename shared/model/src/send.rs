@@ -345,6 +345,13 @@ impl Mail {
         p.from.as_ref().unwrap_or(&self.from)
     }
 
+    /// The subject of one envelope as it was sent, before anything is inserted into it; empty where
+    /// a template brings its own.
+    pub fn subject_of<'a>(&'a self, p: &'a Personalization) -> &'a str {
+        let subject = p.subject.as_deref().or(self.subject.as_deref());
+        subject.unwrap_or_default()
+    }
+
     /// Every address the mail is sent from.
     pub fn senders(&self) -> impl Iterator<Item = &EmailAddress> {
         let own = self.personalizations.iter().filter_map(|p| p.from.as_ref());

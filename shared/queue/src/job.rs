@@ -47,6 +47,9 @@ pub struct Job {
     /// The key that sent it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key: Option<KeyId>,
+    /// The address that it was sent from, where the host knows it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub client_ip: Option<String>,
     pub body: JobBody,
 }
 
@@ -173,6 +176,7 @@ impl Job {
             due: None,
             left: false,
             key: None,
+            client_ip: None,
             body: JobBody::Mail(Box::new(mail)),
         }
     }

@@ -28,6 +28,7 @@
 //! | report without a copy | `M#<account>#<message>`   | `TOLD#<recipient>#<event>`       |
 //! | search row          | `SEEK#<account>#<address>`  | `<end of time - at>#<message>#<r>` |
 //! | its place in time   | `SEEKS#<account>#<p>`       | the same                         |
+//! | scheduled mail, shown | `WAITS#<account>#<p>`     | the same                         |
 //! | counters of a day   | `STATS#<account>`           | `<YYYY-MM-DD>#<category>`        |
 //! | bounces of a day    | `BOUNCED#<account>`         | `<YYYY-MM-DD>#<class>#<domain>`  |
 //! | batch that counts   | `COUNTED#<account>#<hash>`  | `<part, 4 digits>`               |

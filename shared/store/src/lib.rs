@@ -66,6 +66,7 @@ pub use privacy::{Looked, Trace};
 pub use schedule::{
     Batch, BatchListing, Due, DueCursor, DuePage, DueTarget, Entries, GRACE, HeldMessage,
     HoldError, Minute, MoveError, NEAR, PendingRows, Reach, Released, ScheduledMail, ScheduledPart,
+    WaitingCopies, WaitingCopy, WaitingPage,
 };
 pub use stats::{Added, Bounced, DayBounces, DayStats, METRICS, Tally};
 pub use table::{

@@ -2,16 +2,18 @@
 //!
 //! `due.rs` is the waiting itself, in buckets of a minute; `scheduled_mail.rs` decides about a piece
 //! whose time has come; `batches.rs` has the pauses and cancellations of owners, `held.rs` the mail
-//! that they hold back, and `reschedule.rs` moves or cancels one mail.
+//! that they hold back, `reschedule.rs` moves or cancels one mail, and `waiting.rs` shows it in look-ups.
 
 mod batches;
 mod due;
 mod held;
 mod reschedule;
 mod scheduled_mail;
+mod waiting;
 
 pub use batches::{Batch, HoldError};
 pub use due::{Due, DueCursor, DuePage, DueTarget, GRACE, Minute, NEAR};
 pub use held::{HeldMessage, Released};
 pub use reschedule::{MoveError, PendingRows};
 pub use scheduled_mail::{BatchListing, Entries, Reach, ScheduledMail, ScheduledPart};
+pub use waiting::{WaitingCopies, WaitingCopy, WaitingPage};

@@ -3,7 +3,8 @@
 use posthaste_model::Timestamp;
 
 use super::tokens::{QueryToken, tokens};
-use super::{Comparison, InvalidQuery, Query, QueryField, QueryValue, folded};
+use super::{Comparison, FieldSet, InvalidQuery, Query, QueryField, QueryValue, folded};
+use crate::mail::{event_name, event_of};
 
 /// Brackets and `NOT`s inside each other, at most.
 const DEEPEST: u32 = 32;
@@ -11,8 +12,9 @@ const DEEPEST: u32 = 32;
 /// Conditions in a query, and values in a list, at most.
 const MOST: usize = 100;
 
-pub(super) fn query(text: &str) -> Result<Query, InvalidQuery> {
+pub(super) fn query(text: &str, fields: FieldSet) -> Result<Query, InvalidQuery> {
     let mut reader = QueryParser {
+        fields,
         tokens: tokens(text)?,
         at: 0,
         conditions: 0,
@@ -25,6 +27,7 @@ pub(super) fn query(text: &str) -> Result<Query, InvalidQuery> {
 }
 
 struct QueryParser {
+    fields: FieldSet,
     tokens: Vec<QueryToken>,
     at: usize,
     conditions: usize,
@@ -107,14 +110,19 @@ impl QueryParser {
         if self.conditions > MOST {
             return Err(InvalidQuery(format!("more than {MOST} conditions")));
         }
-        let field = match self.need()? {
-            QueryToken::Word(name) => field(&name)?,
-            other => return Err(unexpected(&other)),
-        };
+        let next = self.tokens.get(self.at + 1);
+        if next == Some(&QueryToken::Open) && self.takes("CONTAINS") {
+            return self.contains();
+        }
+        let field = self.field()?;
+        if field == QueryField::UniqueArgs {
+            let why = "unique_args takes a name: unique_args['name']";
+            return Err(InvalidQuery(why.to_owned()));
+        }
         if let Some(QueryToken::Sign(sign)) = self.tokens.get(self.at) {
             let how = comparison(sign);
             self.at += 1;
-            let value = self.value(field)?;
+            let value = self.value(&field)?;
             return compared(field, how, value);
         }
         if self.takes("IS") {
@@ -130,16 +138,59 @@ impl QueryParser {
         } else if self.takes("IN") {
             self.among(field)?
         } else if self.takes("BETWEEN") {
-            let from = compared(field, Comparison::AtLeast, self.value(field)?)?;
+            let value = self.value(&field)?;
+            let from = compared(field.clone(), Comparison::AtLeast, value)?;
             if !self.takes("AND") {
                 return Err(self.next().map_or_else(ended, |token| unexpected(&token)));
             }
-            let to = compared(field, Comparison::AtMost, self.value(field)?)?;
+            let value = self.value(&field)?;
+            let to = compared(field, Comparison::AtMost, value)?;
             Query::All(vec![from, to])
         } else {
             return Err(self.next().map_or_else(ended, |token| unexpected(&token)));
         };
         Ok(negated(not, condition))
+    }
+
+    /// A field, and the name of a custom argument with it.
+    fn field(&mut self) -> Result<QueryField, InvalidQuery> {
+        let field = match self.need()? {
+            QueryToken::Word(name) => field(&name, self.fields)?,
+            other => return Err(unexpected(&other)),
+        };
+        if field != QueryField::UniqueArgs || !self.takes_token(&QueryToken::OpenName) {
+            return Ok(field);
+        }
+        let name = match self.need()? {
+            QueryToken::Text(name) | QueryToken::Word(name) => name,
+            other => return Err(unexpected(&other)),
+        };
+        match self.need()? {
+            QueryToken::CloseName => Ok(QueryField::UniqueArg(name)),
+            other => Err(unexpected(&other)),
+        }
+    }
+
+    /// `CONTAINS(field, "value")`, from its bracket on.
+    fn contains(&mut self) -> Result<Query, InvalidQuery> {
+        self.takes_token(&QueryToken::Open);
+        let field = self.field()?;
+        if !field.is_collection() {
+            // The wording of the v3 API.
+            let why = "CONTAINS expects an array or map type as the first argument";
+            return Err(InvalidQuery(why.to_owned()));
+        }
+        match self.need()? {
+            QueryToken::Comma => {}
+            other => return Err(unexpected(&other)),
+        }
+        let QueryValue::Text(wanted) = self.value(&field)? else {
+            return Err(InvalidQuery("CONTAINS compares texts".to_owned()));
+        };
+        match self.need()? {
+            QueryToken::Close => Ok(Query::Contains(field, wanted)),
+            other => Err(unexpected(&other)),
+        }
     }
 
     fn like(&mut self, field: QueryField) -> Result<Query, InvalidQuery> {
@@ -153,10 +204,10 @@ impl QueryParser {
         if !self.takes_token(&QueryToken::Open) {
             return Err(self.next().map_or_else(ended, |token| unexpected(&token)));
         }
-        let mut values = vec![self.value(field)?];
+        let mut values = vec![self.value(&field)?];
         loop {
             match self.need()? {
-                QueryToken::Comma if values.len() < MOST => values.push(self.value(field)?),
+                QueryToken::Comma if values.len() < MOST => values.push(self.value(&field)?),
                 QueryToken::Comma => return Err(InvalidQuery(format!("more than {MOST} values"))),
                 QueryToken::Close => return Ok(Query::Among(field, values)),
                 other => return Err(unexpected(&other)),
@@ -165,17 +216,20 @@ impl QueryParser {
     }
 
     /// A value of the field's own kind.
-    fn value(&mut self, field: QueryField) -> Result<QueryValue, InvalidQuery> {
+    fn value(&mut self, field: &QueryField) -> Result<QueryValue, InvalidQuery> {
         self.takes("TIMESTAMP");
         let token = self.need()?;
         let text = match &token {
             QueryToken::Text(text) | QueryToken::Word(text) => text.as_str(),
-            QueryToken::Sign(_) | QueryToken::Open | QueryToken::Close | QueryToken::Comma => {
-                return Err(unexpected(&token));
-            }
+            QueryToken::Sign(_)
+            | QueryToken::Open
+            | QueryToken::Close
+            | QueryToken::OpenName
+            | QueryToken::CloseName
+            | QueryToken::Comma => return Err(unexpected(&token)),
         };
         match field {
-            QueryField::LastEventTime => {
+            QueryField::LastEventTime | QueryField::AcceptedAt => {
                 let at = Timestamp::from_iso(text).map(QueryValue::Time);
                 at.ok_or_else(|| InvalidQuery(format!("'{text}' is not a time")))
             }
@@ -183,18 +237,44 @@ impl QueryParser {
                 let number = text.parse().map(QueryValue::Number);
                 number.map_err(|_| InvalidQuery(format!("'{text}' is not a number")))
             }
-            QueryField::Status => match text.to_ascii_lowercase().as_str() {
-                "processed" | "delivered" | "not_delivered" => {
-                    Ok(QueryValue::Text(text.to_ascii_lowercase()))
-                }
-                _ => Err(InvalidQuery(format!("'{text}' is not a status"))),
-            },
+            QueryField::Status => one_of(text, &["processed", "delivered", "not_delivered"]),
+            QueryField::LogStatus => one_of(text, &LOG_STATUSES),
+            QueryField::Events => {
+                let kind = event_of(&text.to_ascii_lowercase());
+                let kind = kind.ok_or_else(|| InvalidQuery(format!("'{text}' is not an event")))?;
+                Ok(QueryValue::Text(event_name(kind).to_owned()))
+            }
             QueryField::FromEmail | QueryField::ToEmail => Ok(QueryValue::Text(folded(text))),
             QueryField::Subject => Ok(QueryValue::Text(text.to_lowercase())),
-            QueryField::MsgId | QueryField::TemplateId | QueryField::Category => {
-                Ok(QueryValue::Text(text.to_owned()))
-            }
+            QueryField::MsgId
+            | QueryField::Reason
+            | QueryField::TemplateId
+            | QueryField::TemplateName
+            | QueryField::AsmGroupName
+            | QueryField::ApiKeyId
+            | QueryField::Category
+            | QueryField::UniqueArgs
+            | QueryField::UniqueArg(_)
+            | QueryField::OutboundIp => Ok(QueryValue::Text(text.to_owned())),
         }
+    }
+}
+
+/// The statuses of `/v3/logs`.
+const LOG_STATUSES: [&str; 6] = [
+    "processed",
+    "delivered",
+    "deferred",
+    "dropped",
+    "bounced",
+    "blocked",
+];
+
+fn one_of(text: &str, statuses: &[&str]) -> Result<QueryValue, InvalidQuery> {
+    let lower = text.to_ascii_lowercase();
+    match statuses.contains(&lower.as_str()) {
+        true => Ok(QueryValue::Text(lower)),
+        false => Err(InvalidQuery(format!("'{text}' is not a status"))),
     }
 }
 
@@ -228,20 +308,48 @@ fn comparison(sign: &str) -> Comparison {
     }
 }
 
-fn field(name: &str) -> Result<QueryField, InvalidQuery> {
-    Ok(match name.to_ascii_lowercase().as_str() {
+fn field(name: &str, fields: FieldSet) -> Result<QueryField, InvalidQuery> {
+    let lower = name.to_ascii_lowercase();
+    let field = match fields {
+        FieldSet::Messages => field_of_messages(&lower),
+        FieldSet::Logs => field_of_logs(&lower),
+    };
+    // The wording of the v3 API (API facts 1, messages).
+    field.ok_or_else(|| InvalidQuery(format!("'{name}' is not a known field")))
+}
+
+fn field_of_messages(name: &str) -> Option<QueryField> {
+    Some(match name {
         "msg_id" => QueryField::MsgId,
         "from_email" => QueryField::FromEmail,
         "to_email" => QueryField::ToEmail,
         "subject" => QueryField::Subject,
         "status" => QueryField::Status,
         "template_id" => QueryField::TemplateId,
+        "template_name" => QueryField::TemplateName,
         "asm_group_id" => QueryField::AsmGroupId,
+        "asm_group_name" => QueryField::AsmGroupName,
+        "api_key_id" => QueryField::ApiKeyId,
         "category" | "categories" => QueryField::Category,
+        "event" | "events" => QueryField::Events,
+        "unique_args" => QueryField::UniqueArgs,
+        "outbound_ip" => QueryField::OutboundIp,
         "opens" | "opens_count" => QueryField::Opens,
         "clicks" | "clicks_count" => QueryField::Clicks,
         "last_event_time" => QueryField::LastEventTime,
-        // The wording of the v3 API (API facts 1, messages).
-        _ => return Err(InvalidQuery(format!("'{name}' is not a known field"))),
+        _ => return None,
+    })
+}
+
+fn field_of_logs(name: &str) -> Option<QueryField> {
+    Some(match name {
+        "sg_message_id" => QueryField::MsgId,
+        "subject" => QueryField::Subject,
+        "to_email" => QueryField::ToEmail,
+        "status" => QueryField::LogStatus,
+        "reason" => QueryField::Reason,
+        "categories" => QueryField::Category,
+        "sg_message_id_created_at" => QueryField::AcceptedAt,
+        _ => return None,
     })
 }

@@ -15,6 +15,10 @@ pub(super) enum QueryToken {
     Sign(&'static str),
     Open,
     Close,
+    /// `[`, before the name of a custom argument.
+    OpenName,
+    /// `]`.
+    CloseName,
     Comma,
 }
 
@@ -27,6 +31,8 @@ impl QueryToken {
             Self::Sign(sign) => (*sign).to_owned(),
             Self::Open => "(".to_owned(),
             Self::Close => ")".to_owned(),
+            Self::OpenName => "[".to_owned(),
+            Self::CloseName => "]".to_owned(),
             Self::Comma => ",".to_owned(),
         }
     }
@@ -80,6 +86,8 @@ fn single(c: char) -> Option<QueryToken> {
     match c {
         '(' => Some(QueryToken::Open),
         ')' => Some(QueryToken::Close),
+        '[' => Some(QueryToken::OpenName),
+        ']' => Some(QueryToken::CloseName),
         ',' => Some(QueryToken::Comma),
         _ => None,
     }

@@ -4,9 +4,11 @@
 
 mod bounces;
 mod erase;
+mod logs;
 mod search;
 mod subusers;
 mod sums;
+mod waiting;
 
 use std::ops::Deref;
 
@@ -66,7 +68,7 @@ impl TestApp {
     }
 
     /// A copy that somebody is handing over.
-    async fn claimed(&self, email: &str) -> MessageId {
+    pub(crate) async fn claimed(&self, email: &str) -> MessageId {
         let (id, message) = (&self.tenant.account.id, entropy().message_id());
         let now = self.hand.now();
         let who = Claimant {
@@ -91,21 +93,27 @@ impl TestApp {
     /// A copy of a mail of its own that stands so, without the rows of the search.
     pub(crate) async fn copy(&self, email: &str, state: CopyState) -> MessageId {
         let message = self.claimed(email).await;
-        let (which, now) = ((&self.tenant.account.id, &message, 0), self.hand.now());
         if state != CopyState::Claimed {
             let kind = match state {
                 CopyState::Bounced => EventKind::Bounce,
                 CopyState::Deferred => EventKind::Deferred,
                 _ => EventKind::Delivered,
             };
-            let outcome = AttemptOutcome {
-                state,
-                now,
-                events: &[self.event(kind, &message, email)],
-            };
-            self.store.record(which, 0, &outcome).await.unwrap();
+            let event = self.event(kind, &message, email);
+            self.record(&message, state, &event).await;
         }
         message
+    }
+
+    /// Records what became of a claimed copy.
+    pub(crate) async fn record(&self, message: &MessageId, state: CopyState, event: &Event) {
+        let which = (&self.tenant.account.id, message, 0);
+        let outcome = AttemptOutcome {
+            state,
+            now: self.hand.now(),
+            events: std::slice::from_ref(event),
+        };
+        self.store.record(which, 0, &outcome).await.unwrap();
     }
 
     pub(crate) fn event(&self, kind: EventKind, message: &MessageId, email: &str) -> Event {
@@ -212,6 +220,7 @@ async fn opens_and_clicks_are_counted_and_told_in_their_order() {
         at: desk.hand.now().plus(seconds),
         id: format!("visit-{seconds}"),
         url: url.map(str::to_owned),
+        agent: Some("Mozilla/5.0".to_owned()),
     };
     let copy = (&desk.tenant.account.id, &message, 0);
     for (kind, visits) in [
@@ -237,6 +246,11 @@ async fn opens_and_clicks_are_counted_and_told_in_their_order() {
         .collect();
     assert_eq!(names, ["delivered", "opened", "clicked", "opened"]);
     assert_eq!(events[2]["url"], "https://example.com/");
+    let agents = events
+        .iter()
+        .map(|e| e["http_user_agent"].as_str().unwrap());
+    let agent = "Mozilla/5.0";
+    assert_eq!(agents.collect::<Vec<_>>(), ["", agent, agent, agent]);
 }
 
 #[tokio::test]

@@ -1,8 +1,8 @@
 //! The search over messages.
 
-use posthaste_model::{Event, EventKind, MessageId};
-use posthaste_store::CopyState;
-use posthaste_testkit::Response;
+use posthaste_model::{Event, EventKind, MessageId, TemplateId};
+use posthaste_store::{CopyState, Placed, Template};
+use posthaste_testkit::{Response, entropy};
 use serde_json::Value;
 
 use crate::{DAY, TestApp};
@@ -140,16 +140,87 @@ async fn a_query_that_is_none_is_told_what_is_wrong() {
     let (field, message) = desk.ask("bad_field=1", "").await.expect(400).error();
     assert_eq!(field.as_deref(), Some("query"));
     assert_eq!(message, "invalid syntax: 'bad_field' is not a known field");
-    for path in [
-        "/v3/messages",
-        "/v3/messages?query=",
-        "/v3/messages?query=%20",
-    ] {
-        let (field, message) = desk.get(path).await.expect(400).error();
-        assert_eq!(field.as_deref(), Some("query"), "{path}");
-        assert_eq!(message, "missing required parameter");
-    }
     desk.get("/v3/messages?query=%FF%22").await.expect(400);
+}
+
+/// As the guide of the v3 API begins: the most recent mails.
+#[tokio::test]
+async fn without_a_query_the_newest_come() {
+    let desk = TestApp::new().await;
+    for path in ["/v3/messages", "/v3/messages?query=%20"] {
+        let none = desk.get(path).await.expect(200).json();
+        assert_eq!(none, serde_json::json!({"messages": []}), "{path}");
+    }
+    let mut all = Vec::new();
+    for _ in 0..12 {
+        all.insert(
+            0,
+            desk.searchable("ann@example.com", CopyState::Delivered)
+                .await,
+        );
+        desk.hand.advance(1);
+    }
+    let all = ids(&all.iter().collect::<Vec<_>>());
+    for (path, want) in [
+        ("/v3/messages", &all[..10]),
+        ("/v3/messages?limit=3", &all[..3]),
+        ("/v3/messages?limit=100&query=", &all[..]),
+    ] {
+        let found = desk.get(path).await.expect(200).json();
+        let found = found["messages"].as_array().unwrap().iter();
+        let found: Vec<_> = found.map(|m| m["msg_id"].as_str().unwrap()).collect();
+        assert_eq!(found, want, "{path}");
+    }
+}
+
+/// What the row of the search lacks is read from the copy, the template and the group.
+#[tokio::test]
+async fn mails_are_found_by_their_arguments_events_key_and_the_name_of_their_template() {
+    let desk = TestApp::new().await;
+    let account = &desk.tenant.account.id;
+    let key = entropy().key_id();
+    let id = format!("d-{}", "7".repeat(32));
+    let template = Template {
+        id: TemplateId::parse(&id).unwrap(),
+        account: account.clone(),
+        name: "Welcome".to_owned(),
+        created_at: desk.hand.now(),
+        updated_at: desk.hand.now(),
+        versions: Vec::new(),
+    };
+    let made = desk.store.create_template(&template, 10).await.unwrap();
+    assert_eq!(made, Placed::Done(()));
+    let mut messages = Vec::new();
+    for number in ["17", "18"] {
+        let message = desk.claimed("ann@example.com").await;
+        let event = Event {
+            custom_args: [("order".to_owned(), number.to_owned())].into(),
+            template_id: (number == "17").then(|| id.clone()),
+            key: Some(key.clone()),
+            ..desk.event(EventKind::Bounce, &message, "ann@example.com")
+        };
+        desk.record(&message, CopyState::Bounced, &event).await;
+        desk.index(&[event]).await;
+        messages.push(message);
+        desk.hand.advance(1);
+    }
+    let (first, second) = (&messages[0], &messages[1]);
+    for (query, want) in [
+        ("unique_args['order']=\"17\"".to_owned(), vec![first]),
+        ("unique_args['order']!=\"17\"".to_owned(), vec![second]),
+        ("Contains(unique_args,\"18\")".to_owned(), vec![second]),
+        ("unique_args['other']=\"17\"".to_owned(), vec![]),
+        (
+            "Contains(events,\"bounced\")".to_owned(),
+            vec![second, first],
+        ),
+        ("events=\"delivered\"".to_owned(), vec![]),
+        (format!("api_key_id=\"{key}\""), vec![second, first]),
+        ("template_name=\"Welcome\"".to_owned(), vec![first]),
+        ("template_name IS NULL".to_owned(), vec![second]),
+    ] {
+        assert_eq!(desk.ids(&query).await, ids(&want), "{query}");
+    }
 }
 
 #[tokio::test]

@@ -45,6 +45,7 @@ async fn it_is_sent_and_stays_no_longer_than_its_jobs() {
             due: None,
             left: false,
             key: None,
+            client_ip: None,
             body: JobBody::Mail(Box::new(serde_json::from_value(mail).unwrap())),
         };
         let answer = handle(&desk.app, &sqs_event([job.to_text().unwrap()])).await;

@@ -69,12 +69,19 @@ impl TestApp {
             due: None,
             left: false,
             key: Some(entropy().key_id()),
+            client_ip: None,
             body: JobBody::Mail(Box::new(mail)),
         };
         // Every job may run twice.
         for _ in 0..2 {
             let answer = handle(&self.app, &sqs_event([job.to_text().unwrap()])).await;
             assert_eq!(answer, BatchResult::default());
+        }
+        // Look-ups show the subject, also of a copy that was dropped before it was rendered.
+        for recipient in (0..).take(to.len()) {
+            let store = &self.app.store;
+            let row = store.recipient(&self.account, &job.message, recipient);
+            assert_eq!(row.await.unwrap().unwrap().subject, "Hello");
         }
         let mut last = std::collections::BTreeMap::new();
         for event in self.told() {

@@ -115,6 +115,7 @@ impl TestApp {
             due: None,
             left: false,
             key: None,
+            client_ip: None,
             body: JobBody::Mail(Box::new(mail)),
         }
     }

@@ -168,6 +168,7 @@ impl TestApp {
             due: None,
             left: false,
             key: None,
+            client_ip: None,
             body: JobBody::Mail(Box::new(mail)),
         }
     }

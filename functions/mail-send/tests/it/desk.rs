@@ -23,8 +23,18 @@ impl Deref for TestApp {
 
 impl TestApp {
     pub(crate) async fn new(senders: Senders) -> Self {
+        Self::with(senders, "0").await
+    }
+
+    /// Where mails can be searched.
+    pub(crate) async fn searchable(senders: Senders) -> Self {
+        Self::with(senders, "30").await
+    }
+
+    async fn with(senders: Senders, search_days: &str) -> Self {
         let fuse = FailAfter::default();
-        let mut services = Services::start().await.fuse(fuse.clone());
+        let services = Services::start().await.fuse(fuse.clone());
+        let mut services = services.var("SEARCH_DAYS", search_days);
         if matches!(senders, Senders::Any) {
             services = services.any_sender();
         }

@@ -19,6 +19,7 @@ mod rules;
 mod senders;
 mod traps;
 mod types;
+mod waiting;
 
 use mail_send::{SendLimits, decode_and_check};
 use posthaste_model::{Mail, Problem, Timestamp};

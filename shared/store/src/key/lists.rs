@@ -48,7 +48,17 @@ impl Key {
         Self::seeks_pk(account, share(&[message.as_str()], SPREAD))
     }
 
-    /// The sort key of a copy in both.
+    /// Where scheduled mail is found in the same order, one of [`SPREAD`] partitions.
+    pub(crate) fn waiting_pk(account: &AccountId, part: u16) -> String {
+        format!("WAITS#{account}#{part}")
+    }
+
+    /// The partition that a message falls into.
+    pub(crate) fn waiting_pk_of(account: &AccountId, message: &MessageId) -> String {
+        Self::waiting_pk(account, share(&[message.as_str()], SPREAD))
+    }
+
+    /// The sort key of a copy in these.
     pub(crate) fn seek_place(accepted: Timestamp, message: &MessageId, recipient: u32) -> String {
         format!("{}#{message}#{recipient:05}", Self::backwards(accepted))
     }

@@ -34,7 +34,7 @@ const SHARED: [&str; 6] = [
 ];
 
 /// Every other member that an event of a copy's row may have.
-const OWN: [&str; 15] = [
+const OWN: [&str; 16] = [
     "id",
     "kind",
     "at",
@@ -42,6 +42,7 @@ const OWN: [&str; 15] = [
     "pool",
     "send_at",
     "key",
+    "client_ip",
     "reason",
     "status",
     "response",

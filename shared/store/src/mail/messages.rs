@@ -6,7 +6,7 @@
 //! expired without an outcome may be taken again, so nothing is lost; a live one prevents a
 //! repeated job from sending twice.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use aws_sdk_dynamodb::error::SdkError;
 use aws_sdk_dynamodb::operation::update_item::UpdateItemError;
@@ -252,6 +252,26 @@ impl Store {
         let key = Key::recipient(account, message, recipient);
         let row = self.get::<Recipient>(&key).await?;
         Ok(row.map(|row| row.value.whole((account, message, recipient))))
+    }
+
+    /// Copies of an account, each with its message and number; those that have no row are missing.
+    pub async fn copies(
+        &self,
+        account: &AccountId,
+        which: &[(&MessageId, u32)],
+    ) -> Result<Vec<(MessageId, u32, Recipient)>, StoreError> {
+        let by_key: BTreeMap<Key, _> = which
+            .iter()
+            .map(|(message, n)| (Key::recipient(account, message, *n), (*message, *n)))
+            .collect();
+        let keys: Vec<Key> = by_key.keys().cloned().collect();
+        let rows = self.get_many::<Recipient>(&keys).await?;
+        let found = rows.into_iter().filter_map(|row| {
+            let (message, n) = *by_key.get(&row.key)?;
+            let copy = row.value.whole((account, message, n));
+            Some((message.clone(), n, copy))
+        });
+        Ok(found.collect())
     }
 
     /// Every copy of a message that has been claimed so far, in order.

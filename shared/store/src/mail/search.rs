@@ -1,14 +1,17 @@
 //! Search rows: one per copy under its recipient, and a pointer to it in the order of time. Written
 //! only where an owner enabled the search, because each costs a write.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use futures_util::{StreamExt as _, TryStreamExt as _};
-use posthaste_model::{AccountId, Category, EmailAddress, Event, EventKind, MessageId, Timestamp};
+use posthaste_model::{
+    AccountId, Category, EmailAddress, Event, EventKind, KeyId, MessageId, Timestamp,
+};
 use serde::{Deserialize, Serialize};
 
 use super::messages::Recipient;
 use crate::key::{Key, hash};
+use crate::schedule::{WaitingCopies, WaitingCopy};
 use crate::table::{Put, Range, Store, StoreError, from_item, to_item};
 
 const MAX_ATTEMPTS: u32 = 12;
@@ -63,6 +66,12 @@ pub struct Seek {
     pub asm_group_id: Option<i64>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub categories: Vec<String>,
+    /// The key that the mail was sent with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key: Option<KeyId>,
+    /// The kinds of its events. Rows of before have none: see [`Seek::kinds`].
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    events: BTreeSet<EventKind>,
     /// When the row expires.
     #[serde(default, rename = "exp")]
     pub expires: Timestamp,
@@ -87,9 +96,53 @@ impl Seek {
             template_id: None,
             asm_group_id: None,
             categories: Vec::new(),
+            key: None,
+            events: BTreeSet::new(),
             expires: Timestamp(0),
             seen: Vec::new(),
         }
+    }
+
+    /// A scheduled copy that has yet to leave.
+    pub fn waiting(
+        mail: &WaitingCopies,
+        (copy, from, subject): (&WaitingCopy, &str, &str),
+    ) -> Self {
+        Self {
+            message: mail.message.clone(),
+            recipient: copy.recipient,
+            to: copy.to.clone(),
+            from: from.to_owned(),
+            subject: subject.to_owned(),
+            status: SearchStatus::Processed,
+            opens: 0,
+            clicks: 0,
+            accepted_at: mail.accepted_at,
+            last_event_at: mail.accepted_at,
+            template_id: mail.template_id.clone(),
+            asm_group_id: mail.asm_group_id,
+            categories: mail.categories.clone(),
+            key: mail.key.clone(),
+            events: BTreeSet::new(),
+            expires: Timestamp(0),
+            seen: Vec::new(),
+        }
+    }
+
+    /// The kinds of events that the mail had. Of a row written before kinds were stored, those that
+    /// its status and counters tell.
+    pub fn kinds(&self) -> BTreeSet<EventKind> {
+        if !self.events.is_empty() {
+            return self.events.clone();
+        }
+        let told = [
+            (self.status == SearchStatus::Delivered, EventKind::Delivered),
+            (self.opens > 0, EventKind::Open),
+            (self.clicks > 0, EventKind::Click),
+        ];
+        told.into_iter()
+            .filter_map(|(is, kind)| is.then_some(kind))
+            .collect()
     }
 
     /// Adds an event; returns whether it was new.
@@ -101,6 +154,7 @@ impl Seek {
         self.seen.push(mark);
         let past = self.seen.len().saturating_sub(REMEMBERED);
         self.seen.drain(..past);
+        let known = self.kinds();
         let status = match event.kind {
             EventKind::Delivered => SearchStatus::Delivered,
             EventKind::Bounce | EventKind::Dropped => SearchStatus::NotDelivered,
@@ -121,11 +175,19 @@ impl Seek {
             | EventKind::AccountStatusChange => SearchStatus::Processed,
         };
         self.status = self.status.max(status);
+        if self.events.is_empty() {
+            // Of a row of before: none of its kinds is lost.
+            self.events = known;
+        }
+        self.events.insert(event.kind);
         self.last_event_at = self.last_event_at.max(event.at);
         if self.template_id.is_none() {
             self.template_id.clone_from(&event.template_id);
         }
         self.asm_group_id = self.asm_group_id.or(event.asm_group_id);
+        if self.key.is_none() {
+            self.key.clone_from(&event.key);
+        }
         if self.categories.is_empty() {
             self.categories = match &event.category {
                 None => Vec::new(),
@@ -370,6 +432,20 @@ mod tests {
         assert!(!seek.add(&event("d", EventKind::Delivered, 200)));
         assert_eq!(seek.status, SearchStatus::NotDelivered);
         assert_eq!(seek.last_event_at, Timestamp(300));
+    }
+
+    #[test]
+    fn a_row_of_before_keeps_the_kinds_that_it_tells() {
+        let mut seek = seek();
+        assert!(seek.kinds().is_empty());
+        (seek.status, seek.opens) = (SearchStatus::Delivered, 2);
+        let old = BTreeSet::from([EventKind::Delivered, EventKind::Open]);
+        assert_eq!(seek.kinds(), old);
+        assert!(seek.add(&event("s", EventKind::SpamReport, 400)));
+        let text = serde_json::to_string(&seek).unwrap();
+        let read: Seek = serde_json::from_str(&text).unwrap();
+        let new = BTreeSet::from([EventKind::Delivered, EventKind::Open, EventKind::SpamReport]);
+        assert_eq!(read.kinds(), new);
     }
 
     #[test]

@@ -22,6 +22,9 @@ const AT_ONCE: usize = 20;
 /// Bytes of a URL that are stored.
 const LONGEST_URL: usize = 500;
 
+/// Bytes of the name of a program that are stored.
+const LONGEST_AGENT: usize = 200;
+
 /// The kind of visit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum VisitKind {
@@ -38,17 +41,27 @@ pub struct Visit {
     /// Where a click led; cut where it is very long.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
+    /// The program that visited (`User-Agent`); cut where it is very long.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
 }
 
 impl Visit {
-    fn to_text(&self) -> Result<String, StoreError> {
-        let url = self.url.as_deref();
-        let url = url.map(|url| cut(url, LONGEST_URL).to_owned());
-        let kept = Self {
-            url,
+    /// The text to store. An open has no URL: it leads nowhere.
+    fn to_text(&self, kind: VisitKind) -> Result<String, StoreError> {
+        let short = |text: &Option<String>, most| {
+            let text = text.as_deref();
+            text.map(|text| cut(text, most).to_owned())
+        };
+        let stored = Self {
+            url: match kind {
+                VisitKind::Open => None,
+                VisitKind::Click => short(&self.url, LONGEST_URL),
+            },
+            agent: short(&self.agent, LONGEST_AGENT),
             ..self.clone()
         };
-        serde_json::to_string(&kept).map_err(|e| StoreError::Unreadable(e.to_string()))
+        serde_json::to_string(&stored).map_err(|e| StoreError::Unreadable(e.to_string()))
     }
 }
 
@@ -75,7 +88,8 @@ impl Store {
         kind: VisitKind,
         visits: &[Visit],
     ) -> Result<bool, StoreError> {
-        let texts = visits.iter().take(AT_ONCE).map(Visit::to_text);
+        let texts = visits.iter().take(AT_ONCE);
+        let texts = texts.map(|visit| visit.to_text(kind));
         let texts: BTreeSet<String> = texts.collect::<Result<_, _>>()?;
         if texts.is_empty() {
             return Ok(false);
@@ -105,15 +119,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_long_url_is_cut_between_letters() {
+    fn long_texts_are_cut_between_letters() {
         let visit = Visit {
             at: Timestamp(1),
             id: "x".to_owned(),
             url: Some(format!("https://a.example/{}", "ä".repeat(1_000))),
+            agent: Some("é".repeat(1_000)),
         };
-        let back: Visit = serde_json::from_str(&visit.to_text().unwrap()).unwrap();
+        let back: Visit = serde_json::from_str(&visit.to_text(VisitKind::Click).unwrap()).unwrap();
         let url = back.url.unwrap();
         assert!(url.len() <= LONGEST_URL && url.len() > LONGEST_URL - 2);
         assert!(url.ends_with('ä'));
+        assert_eq!(back.agent.unwrap().len(), LONGEST_AGENT);
     }
 }

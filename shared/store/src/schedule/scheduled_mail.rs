@@ -88,7 +88,12 @@ impl ScheduledPart {
 
     /// When the row may expire: long after the last job for it can come.
     pub(crate) fn expires(&self) -> Timestamp {
-        self.at.plus(BATCH_LIFE)
+        Self::life(self.at)
+    }
+
+    /// When what is stored of a piece that leaves at a second may expire.
+    pub(crate) fn life(at: Timestamp) -> Timestamp {
+        at.plus(BATCH_LIFE)
     }
 
     /// The due row it has while it waits, without its body.

@@ -3,9 +3,10 @@
 //!
 //! | family | bounded by | at most |
 //! |---|---|---|
-//! | recipient's copy | subject 1 KB; custom arguments and categories once; 20 events listed, and each kind of end; of other deferrals the last; words of servers 1 KB each; 119 opens and clicks, URLs 500 bytes | [`COPY`] |
+//! | recipient's copy | subject 1 KB; custom arguments and categories once; 20 events listed, and each kind of end; of other deferrals the last; words of servers 1 KB each; 119 opens and 119 clicks, URLs 500 and programs 200 bytes | [`COPY`] |
 //! | copy that cannot be recorded | address and one event | [`SMALL`] |
-//! | search row, its pointer | subject 1 KB, ten categories, 64 marks | [`SEARCHED`] |
+//! | search row, its pointer | subject 1 KB, ten categories, a key, 64 marks | [`SEARCHED`] |
+//! | scheduled mail in look-ups | addresses, senders and subjects of 32 KB, ten categories | [`WAITING`] |
 //! | suppressed address | 5 lists and 200 groups, reasons 1 KB | [`SUPPRESSED`] |
 //! | counters of a day | one category; a longer sort key ends with a hash | [`COUNTED`] |
 //! | due row, held message, dead letter, lost mail | one message of a queue, 256 KB | [`CARRIER`] |
@@ -29,6 +30,9 @@ pub const COPY: usize = 390_000;
 
 /// Of a search row.
 pub const SEARCHED: usize = 20_000;
+
+/// Of scheduled mail as look-ups show it.
+pub const WAITING: usize = 80_000;
 
 /// Of an address on lists.
 pub const SUPPRESSED: usize = 30_000;

@@ -128,6 +128,7 @@ async fn a_copy_with_everything_that_others_can_add_to_it() {
                 at: Timestamp(n),
                 id: format!("{n:0100}"),
                 url: Some("\"".repeat(10_000)),
+                agent: Some("\"".repeat(10_000)),
             };
             let noted = store.note_visits(mail.copy(), kind, &[visit]).await;
             assert_eq!(noted.unwrap(), n < 100);

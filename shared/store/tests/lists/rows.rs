@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use posthaste_model::{AccountId, Category, Event, EventKind, MessageId, Timestamp};
-use posthaste_store::{AttemptOutcome, Claim, Claimant, CopyState, Described, Store};
+use posthaste_store::{
+    AttemptOutcome, Claim, Claimant, CopyState, Described, Store, Visit, VisitKind,
+};
 use posthaste_testkit::{Scale, entropy};
 
 struct Mail {
@@ -144,4 +146,55 @@ async fn a_row_holds_a_kilobyte_of_a_subject() {
     }
     assert!(scale.heaviest("M#").bytes < 2_048);
     drop(mail);
+}
+
+/// An ordinary mail: one unit (1 KB) for each write of its copy and of its search rows, as before its
+/// row named the client, its search row the key and the events, and an open its program.
+#[tokio::test]
+async fn look_ups_cost_an_ordinary_mail_no_further_unit() {
+    let (scale, store) = Scale::table().await;
+    let mail = Mail {
+        custom_args: BTreeMap::from([("order".to_owned(), "17-4711".to_owned())]),
+        ..Mail::largest()
+    };
+    scale.take();
+    mail.claim(&store, 0, 1_000, "Your order has shipped").await;
+    let mut processed = mail.event(EventKind::Processed, 0, 1_000);
+    processed.key = Some(entropy().key_id());
+    processed.client_ip = Some("198.51.100.200".to_owned());
+    let delivered = mail.event(EventKind::Delivered, 0, 1_001);
+    let events = [processed, delivered];
+    mail.record(&store, 0, CopyState::Delivered, &events).await;
+    let written = scale.take();
+    assert_eq!((written.calls, written.units), (2, 2), "{written:?}");
+    let retention = 30 * 86_400;
+    let indexed = store.index(&mail.account, &events, retention).await;
+    assert_eq!(indexed.unwrap(), 2);
+    let written = scale.take();
+    assert_eq!((written.calls, written.units), (2, 2), "{written:?}");
+
+    let agent = "Mozilla/5.0 (iPhone; CPU iPhone OS 18_5 like Mac OS X) AppleWebKit/605.1.15";
+    let open = Event {
+        useragent: Some(agent.to_owned()),
+        ..mail.event(EventKind::Open, 1, 2_000)
+    };
+    let visit = Visit {
+        at: open.at,
+        id: open.id.clone(),
+        url: None,
+        agent: open.useragent.clone(),
+    };
+    let noted = store.note_visits(mail.copy(), VisitKind::Open, &[visit]);
+    assert!(noted.await.unwrap());
+    let written = scale.take();
+    assert_eq!((written.calls, written.units), (1, 1), "{written:?}");
+    let indexed = store.index(&mail.account, &[open], retention).await;
+    assert_eq!(indexed.unwrap(), 1);
+    let written = scale.take();
+    assert_eq!((written.calls, written.units), (1, 1), "{written:?}");
+    let (copy, search) = (scale.heaviest("M#"), scale.heaviest("SEEK#"));
+    assert!(
+        copy.bytes < 1_024 && search.bytes < 640,
+        "{copy:?} {search:?}"
+    );
 }

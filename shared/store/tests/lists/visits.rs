@@ -11,6 +11,7 @@ fn visit(i: i64) -> Visit {
         at: Timestamp(1_000 + i),
         id: format!("open-{i}"),
         url: None,
+        agent: None,
     }
 }
 

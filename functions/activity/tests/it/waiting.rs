@@ -1,0 +1,166 @@
+//! Scheduled mail is found before it leaves.
+
+use posthaste_model::{EventKind, KeyId, MessageId, Timestamp};
+use posthaste_store::{CopyState, ScheduledMail, WaitingCopies, WaitingCopy};
+use posthaste_testkit::entropy;
+use serde_json::{Value, json};
+
+use crate::TestApp;
+
+impl TestApp {
+    /// A mail to two recipients that leaves an hour from now, as `mail-send` stores it.
+    async fn scheduled(&self, key: &KeyId) -> MessageId {
+        let (account, message) = (&self.tenant.account.id, entropy().message_id());
+        let (now, at) = (self.hand.now(), self.hand.now().plus(3_600));
+        let copy = |recipient, to: &str| WaitingCopy {
+            recipient,
+            to: to.to_owned(),
+            from: if recipient == 0 {
+                "me@example.com".to_owned()
+            } else {
+                String::new()
+            },
+            subject: (recipient == 0).then(|| "Later".to_owned()),
+        };
+        let waiting = WaitingCopies {
+            message: message.clone(),
+            piece: 0,
+            accepted_at: now,
+            template_id: None,
+            asm_group_id: Some(7),
+            categories: vec!["news".to_owned()],
+            key: Some(key.clone()),
+            copies: vec![copy(0, "ann@example.com"), copy(1, "Bob@example.com")],
+        };
+        let listed = self.store.list_waiting(account, &[(at, waiting)]);
+        listed.await.unwrap();
+        let clock = self.hand.clock();
+        let stored = self.store.schedule(&[piece(self, &message, at)], &clock);
+        assert!(stored.await.unwrap().is_empty());
+        message
+    }
+
+    async fn listed(&self, path: &str) -> Vec<String> {
+        let found = self.get(path).await.expect(200).json();
+        let found = found["messages"].as_array().unwrap().iter();
+        let id = |mail: &Value| mail["msg_id"].as_str().unwrap().to_owned();
+        found.map(id).collect()
+    }
+}
+
+fn piece<'a>(desk: &'a TestApp, message: &'a MessageId, at: Timestamp) -> ScheduledMail<'a> {
+    ScheduledMail {
+        account: &desk.tenant.account.id,
+        message,
+        first: 0,
+        recipients: 2,
+        at,
+        batch: None,
+        job: "{}",
+    }
+}
+
+#[tokio::test]
+async fn scheduled_mail_is_found_until_it_leaves() {
+    let desk = TestApp::new().await;
+    let key = entropy().key_id();
+    let sent = desk
+        .searchable("ann@example.com", CopyState::Delivered)
+        .await;
+    desk.hand.advance(60);
+    let message = desk.scheduled(&key).await;
+    let (first, second) = (message.of_copy(0), message.of_copy(1));
+    let both = vec![first.clone(), second.clone()];
+    let mut all = both.clone();
+    all.push(sent.of_copy(0));
+    for (path, want) in [
+        ("/v3/messages".to_owned(), &all[..]),
+        ("/v3/messages?limit=1".to_owned(), &all[..1]),
+        (
+            "/v3/messages?query=to_email%3D%22bob%40example.com%22".to_owned(),
+            &all[1..2],
+        ),
+        (
+            "/v3/messages?query=subject%3D%22later%22".to_owned(),
+            &both[..],
+        ),
+        (
+            format!("/v3/messages?query=api_key_id%3D%22{key}%22"),
+            &both[..],
+        ),
+        (
+            "/v3/messages?query=Contains(categories,%22news%22)".to_owned(),
+            &both[..],
+        ),
+        (
+            "/v3/messages?query=status%3D%22delivered%22".to_owned(),
+            &all[2..],
+        ),
+        (
+            format!("/v3/messages?query=msg_id%3D%22{message}%22"),
+            &both[..],
+        ),
+    ] {
+        assert_eq!(desk.listed(&path).await, want, "{path}");
+    }
+    for id in [&first, &message.as_str().to_owned()] {
+        let told = desk
+            .get(&format!("/v3/messages/{id}"))
+            .await
+            .expect(200)
+            .json();
+        for (field, want) in [
+            ("msg_id", json!(first)),
+            ("subject", json!("Later")),
+            ("from_email", json!("me@example.com")),
+            ("to_email", json!("ann@example.com")),
+            ("status", json!("processed")),
+            ("asm_group_id", json!(7)),
+            ("api_key_id", json!(key)),
+            ("events", json!([])),
+        ] {
+            assert_eq!(told[field], want, "{field}");
+        }
+    }
+    let log = desk
+        .get(&format!("/v3/logs/{second}"))
+        .await
+        .expect(200)
+        .json();
+    assert_eq!(
+        (&log["to_email"], &log["subject"]),
+        (&json!("Bob@example.com"), &json!("Later"))
+    );
+    desk.get(&format!("/v3/messages/{}", message.of_copy(2)))
+        .await
+        .expect(404);
+
+    // It leaves: what is found from here on is what its events say.
+    let at = desk.hand.now().plus(3_600);
+    desk.hand.advance(3_600);
+    let clock = desk.hand.clock();
+    let fate = desk
+        .store
+        .begin_delivery(&piece(&desk, &message, at), &clock);
+    assert_eq!(
+        fate.await.unwrap(),
+        posthaste_model::batch::PartFate::Deliver
+    );
+    assert_eq!(desk.listed("/v3/messages").await, all[2..]);
+    desk.get(&format!("/v3/messages/{first}")).await.expect(404);
+}
+
+#[tokio::test]
+async fn a_mail_that_is_cancelled_or_was_never_stored_does_not_wait() {
+    let desk = TestApp::new().await;
+    let key = entropy().key_id();
+    let message = desk.scheduled(&key).await;
+    assert_eq!(desk.listed("/v3/messages").await.len(), 2);
+    let account = &desk.tenant.account.id;
+    let cancelled = desk.store.cancel_message(account, &message).await.unwrap();
+    assert_eq!(cancelled.0.len(), 1);
+    assert!(desk.listed("/v3/messages").await.is_empty());
+    // An event of a copy outlives its listing.
+    let event = desk.event(EventKind::Dropped, &message, "ann@example.com");
+    assert_eq!(desk.index(&[event]).await, 0);
+}

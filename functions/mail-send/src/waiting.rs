@@ -1,0 +1,111 @@
+//! Scheduled mail as look-ups show it until it leaves.
+
+use posthaste_model::{KeyId, Mail, MessageId, Span, Timestamp, cut};
+use posthaste_store::{LONGEST_SUBJECT, WaitingCopies, WaitingCopy};
+
+/// The scheduled groups of a mail, each with the second it leaves.
+pub(crate) fn listings(
+    mail: &Mail,
+    groups: &[(Option<Timestamp>, Vec<Span>)],
+    (message, key, accepted_at): (&MessageId, &KeyId, Timestamp),
+) -> Vec<(Timestamp, WaitingCopies)> {
+    let scheduled = groups
+        .iter()
+        .filter_map(|(at, spans)| Some(((*at)?, spans)));
+    scheduled
+        .map(|(at, spans)| {
+            let waiting = WaitingCopies {
+                message: message.clone(),
+                piece: spans.first().map_or(0, |span| span.from),
+                accepted_at,
+                template_id: mail.template_id.clone(),
+                asm_group_id: mail.asm.as_ref().map(|asm| asm.group_id),
+                categories: mail.categories.clone(),
+                key: Some(key.clone()),
+                copies: copies(mail, spans),
+            };
+            (at, waiting)
+        })
+        .collect()
+}
+
+/// The copies of these ranges, each with what differs from the one before.
+fn copies(mail: &Mail, spans: &[Span]) -> Vec<WaitingCopy> {
+    let (mut from, mut subject) = ("", None);
+    let of_spans = mail
+        .copies()
+        .filter(|copy| spans.iter().any(|span| span.holds(copy.recipient)));
+    of_spans
+        .map(|copy| {
+            let own_from = mail.from_of(copy.personalization).email.as_str();
+            let own_subject = cut(mail.subject_of(copy.personalization), LONGEST_SUBJECT);
+            let is_new = (own_from != from, Some(own_subject) != subject);
+            (from, subject) = (own_from, Some(own_subject));
+            WaitingCopy {
+                recipient: copy.recipient,
+                to: copy.mailbox.email.as_str().to_owned(),
+                from: if is_new.0 {
+                    own_from.to_owned()
+                } else {
+                    String::new()
+                },
+                subject: is_new.1.then(|| own_subject.to_owned()),
+            }
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_is_scheduled_is_listed_with_its_own_sender_and_subject() {
+        let mail: Mail = serde_json::from_value(serde_json::json!({
+            "from": {"email": "f@example.com"}, "subject": "All", "categories": ["news"],
+            "personalizations": [
+                {"to": [{"email": "a@example.com"}, {"email": "b@example.com"}]},
+                {"to": [{"email": "c@example.com"}], "from": {"email": "g@example.com"}},
+                {"to": [{"email": "d@example.com"}], "subject": "One"},
+                {"to": [{"email": "e@example.com"}]},
+            ],
+        }))
+        .unwrap();
+        let at = Timestamp(1_800_000_000);
+        let span = |from, to| Span { from, to };
+        let groups = [
+            (Some(at), vec![span(0, 1), span(2, 4)]),
+            (Some(at.plus(60)), vec![span(4, 5)]),
+            (None, vec![span(1, 2)]),
+        ];
+        let (message, key) = (MessageId::from_bytes([1; 16]), KeyId::from_bytes([2; 16]));
+        let found = listings(&mail, &groups, (&message, &key, at.plus(-60)));
+        let shown: Vec<_> = found
+            .iter()
+            .map(|(at, waiting)| {
+                let each = waiting.each();
+                let each =
+                    each.map(|(copy, from, subject)| (copy.recipient, &*copy.to, from, subject));
+                (at.0, waiting.piece, each.collect::<Vec<_>>())
+            })
+            .collect();
+        let want = [
+            (
+                at.0,
+                0,
+                vec![
+                    (0, "a@example.com", "f@example.com", "All"),
+                    (2, "c@example.com", "g@example.com", "All"),
+                    (3, "d@example.com", "f@example.com", "One"),
+                ],
+            ),
+            (
+                at.0 + 60,
+                4,
+                vec![(4, "e@example.com", "f@example.com", "All")],
+            ),
+        ];
+        assert_eq!(shown, want);
+        assert_eq!(found[0].1.categories, ["news"]);
+    }
+}

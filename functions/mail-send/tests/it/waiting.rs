@@ -1,0 +1,76 @@
+//! Scheduled mail is listed for look-ups where the search is enabled.
+
+use mail_send::Senders;
+use posthaste_model::MessageId;
+use serde_json::{Value, json};
+
+use crate::desk::TestApp;
+
+/// The listed copies of a mail: number, recipient, subject.
+async fn listed(desk: &TestApp, body: &Value) -> Vec<(u32, String, String)> {
+    let answer = desk.send(body).await.expect(202);
+    let message = MessageId::parse(answer.header("x-message-id")).unwrap();
+    let account = &desk.tenant.account.id;
+    let of_one = desk.store.waiting_of(account, &message).await.unwrap();
+    let page = desk.store.waiting(account, None, None, 100).await.unwrap();
+    let all: Vec<_> = page
+        .rows
+        .into_iter()
+        .filter(|row| row.message == message)
+        .collect();
+    assert_eq!(of_one, all);
+    all.iter()
+        .flat_map(|row| {
+            let each = row.each();
+            each.map(|(copy, _, subject)| (copy.recipient, copy.to.clone(), subject.to_owned()))
+                .collect::<Vec<_>>()
+        })
+        .collect()
+}
+
+fn mail(personalizations: &Value, more: &Value) -> Value {
+    let mut mail = json!({
+        "from": {"email": "me@example.com"}, "subject": "Later",
+        "content": [{"type": "text/plain", "value": "Hi"}],
+        "personalizations": personalizations,
+    });
+    mail.as_object_mut()
+        .unwrap()
+        .extend(more.as_object().unwrap().clone());
+    mail
+}
+
+#[tokio::test]
+async fn only_scheduled_copies_are_listed_and_only_where_mails_can_be_searched() {
+    let desk = TestApp::searchable(Senders::Any).await;
+    let at = desk.hand.now().plus(3_600).0;
+    let both = json!([
+        {"to": [{"email": "ann@example.com"}, {"email": "bob@example.com"}], "send_at": at},
+        {"to": [{"email": "carl@example.com"}], "subject": "Now"},
+    ]);
+    let line = |n, to: &str, subject: &str| (n, to.to_owned(), subject.to_owned());
+    let want = [
+        line(0, "ann@example.com", "Later"),
+        line(1, "bob@example.com", "Later"),
+    ];
+    assert_eq!(listed(&desk, &mail(&both, &json!({}))).await, want);
+    let all = listed(&desk, &mail(&both, &json!({"send_at": at}))).await;
+    assert_eq!(all[2], line(2, "carl@example.com", "Now"));
+    // Within minutes a mail goes to the queue at once; it waits there.
+    let soon = desk.hand.now().plus(60).0;
+    let one = json!([{"to": [{"email": "ann@example.com"}]}]);
+    assert_eq!(
+        listed(&desk, &mail(&one, &json!({"send_at": soon})))
+            .await
+            .len(),
+        1
+    );
+    assert!(listed(&desk, &mail(&one, &json!({}))).await.is_empty());
+
+    let desk = TestApp::new(Senders::Any).await;
+    assert!(
+        listed(&desk, &mail(&one, &json!({"send_at": at})))
+            .await
+            .is_empty()
+    );
+}
