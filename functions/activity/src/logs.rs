@@ -294,7 +294,7 @@ fn of_event(event: &Event) -> Map<String, Value> {
     ])
 }
 
-/// The contract knows two types of bounces.
+/// The v3 API has two types of bounces.
 fn bounce_type(how: BounceType) -> &'static str {
     match how {
         BounceType::Bounce => "bounce",

@@ -86,7 +86,7 @@ pub(crate) struct CopyDetails {
     /// Of the last event that has one.
     pub reason: Option<String>,
     pub bounce: Option<BounceType>,
-    is_dropped: bool,
+    pub is_dropped: bool,
 }
 
 impl CopyDetails {

@@ -104,11 +104,11 @@ pub(crate) async fn look_up(
     limit: usize,
 ) -> Result<LookUp, Rejection> {
     if !app.searches {
-        let why = "the search over messages is switched off on this service";
+        let why = "the search over messages is disabled on this service";
         return Err(Rejection::bad(why));
     }
     let (store, until, since) = (&app.store, query.until(), query.since());
-    let names = Names::of(app, account, query).await?;
+    let names = KnownNames::of(app, account, query).await?;
     let (waiting, all_waiting) = waiting(app, account, query, &names).await?;
     let mut found = LookUp::default();
     let (mut examined, mut after) = (0, None);
@@ -154,7 +154,7 @@ async fn waiting(
     app: &App,
     account: &AccountId,
     query: &Query,
-    names: &Names,
+    names: &KnownNames,
 ) -> Result<(Vec<FoundMail>, bool), Rejection> {
     let page = app
         .store
@@ -189,12 +189,12 @@ pub(crate) async fn waiting_copy(
 
 /// The names that a query compares; empty where it compares none.
 #[derive(Debug, Default)]
-struct Names {
+struct KnownNames {
     templates: BTreeMap<String, String>,
     groups: BTreeMap<i64, String>,
 }
 
-impl Names {
+impl KnownNames {
     async fn of(app: &App, account: &AccountId, query: &Query) -> Result<Self, Rejection> {
         let mut names = Self::default();
         let needs = query.needs();

@@ -13,7 +13,7 @@ use posthaste_http::page;
 {%- if let Some(group) = group %} of the kind “{{ group }}”{% endif %}?</p>
 <form method="post"><button>Unsubscribe</button></form>"#
 )]
-pub(crate) struct AskPage<'a> {
+pub(crate) struct UnsubscribePage<'a> {
     pub email: &'a str,
     /// The name of the group; `None` when everything is left.
     pub group: Option<&'a str>,
@@ -59,9 +59,13 @@ pub(crate) struct GroupChoice<'a> {
     ext = "html",
     source = "<p>It may have been cut short on its way. Please use the link in the mail itself.</p>"
 )]
-struct GonePage;
+struct BrokenLinkPage;
 
 /// The answer to a link that is not ours.
 pub(crate) fn gone() -> Response {
-    page(StatusCode::NOT_FOUND, "This link does not work", &GonePage)
+    page(
+        StatusCode::NOT_FOUND,
+        "This link does not work",
+        &BrokenLinkPage,
+    )
 }

@@ -12,7 +12,7 @@ use posthaste_render::LinkAction;
 use posthaste_store::{Group, SuppressionList};
 use url::form_urlencoded;
 
-use crate::page::{AskPage, GroupChoice, PreferencesPage, gone};
+use crate::page::{GroupChoice, PreferencesPage, UnsubscribePage, gone};
 use crate::visit::{Visit, queue, tell};
 use crate::{App, landing};
 
@@ -21,7 +21,7 @@ pub(crate) async fn ask(State(app): State<App>, visit: Visit) -> Result<Response
     let Some(what) = what(&app, &visit).await? else {
         return Ok(gone());
     };
-    let body = AskPage {
+    let body = UnsubscribePage {
         email: &visit.token.email,
         group: match &what {
             What::Everything => None,

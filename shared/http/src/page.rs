@@ -8,7 +8,7 @@ use axum::response::{IntoResponse, Response};
 /// The frame of every such page.
 #[derive(Template)]
 #[template(path = "page.html")]
-struct Page<'a> {
+struct PageFrame<'a> {
     title: &'a str,
     /// HTML.
     body: &'a str,
@@ -20,7 +20,7 @@ pub fn page(status: StatusCode, title: &str, body: &impl Template) -> Response {
         frame-ancestors 'none'; base-uri 'none'";
     let html = body.render().and_then(|body| {
         let body = body.as_str();
-        Page { title, body }.render()
+        PageFrame { title, body }.render()
     });
     let html = match html {
         Ok(html) => html,

@@ -128,7 +128,8 @@ async fn a_log_has_the_events_of_its_mail_as_webhooks_get_them() {
         agent: Some("Mozilla/5.0".to_owned()),
     };
     let copy = (&desk.tenant.account.id, &message, 0);
-    let noted = desk.store.note_visits(copy, VisitKind::Click, &[visit]);
+    let visits = [visit];
+    let noted = desk.store.note_visits(copy, VisitKind::Click, &visits);
     assert!(noted.await.unwrap());
     let id = message.of_copy(0);
     let log = desk.log(&id).await.expect(200).json();

@@ -32,10 +32,12 @@ impl TestApp {
             key: Some(key.clone()),
             copies: vec![copy(0, "ann@example.com"), copy(1, "Bob@example.com")],
         };
-        let listed = self.store.list_waiting(account, &[(at, waiting)]);
+        let waiting = [(at, waiting)];
+        let listed = self.store.list_waiting(account, &waiting);
         listed.await.unwrap();
         let clock = self.hand.clock();
-        let stored = self.store.schedule(&[piece(self, &message, at)], &clock);
+        let pieces = [piece(self, &message, at)];
+        let stored = self.store.schedule(&pieces, &clock);
         assert!(stored.await.unwrap().is_empty());
         message
     }
@@ -139,9 +141,8 @@ async fn scheduled_mail_is_found_until_it_leaves() {
     let at = desk.hand.now().plus(3_600);
     desk.hand.advance(3_600);
     let clock = desk.hand.clock();
-    let fate = desk
-        .store
-        .begin_delivery(&piece(&desk, &message, at), &clock);
+    let piece = piece(&desk, &message, at);
+    let fate = desk.store.begin_delivery(&piece, &clock);
     assert_eq!(
         fate.await.unwrap(),
         posthaste_model::batch::PartFate::Deliver

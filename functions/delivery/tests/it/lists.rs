@@ -69,7 +69,7 @@ impl TestApp {
             due: None,
             left: false,
             key: Some(entropy().key_id()),
-            client_ip: None,
+            client_ip: Some("192.0.2.1".to_owned()),
             body: JobBody::Mail(Box::new(mail)),
         };
         // Every job may run twice.
@@ -88,6 +88,7 @@ impl TestApp {
             // The first word of a copy says who sent it.
             let first = matches!(event.kind, EventKind::Processed | EventKind::Dropped);
             assert_eq!(event.key, job.key.clone().filter(|_| first));
+            assert_eq!(event.client_ip, job.client_ip.clone().filter(|_| first));
             let reason = event.reason.unwrap_or_default();
             last.insert(event.recipient, (event.kind.wire().to_owned(), reason));
         }

@@ -74,3 +74,20 @@ async fn only_scheduled_copies_are_listed_and_only_where_mails_can_be_searched()
             .is_empty()
     );
 }
+
+/// Look-ups show by which key, and from where, a mail was sent.
+#[tokio::test]
+async fn a_job_names_the_key_and_the_client() {
+    let desk = TestApp::new(Senders::Any).await;
+    let one = mail(&json!([{"to": [{"email": "ann@example.com"}]}]), &json!({}));
+    for (ip, want) in [
+        (Some(posthaste_testkit::HOME), Some("192.0.2.1")),
+        (None, None),
+    ] {
+        desk.ask().from(ip).json(&one).send().await.expect(202);
+        let jobs = desk.queues.drain("send");
+        let job = posthaste_queue::Job::from_text(&jobs[0].0).unwrap();
+        assert_eq!(job.client_ip.as_deref(), want);
+        assert!(job.key.is_some());
+    }
+}

@@ -130,17 +130,18 @@ impl Seek {
     }
 
     /// The kinds of events that the mail had. Of a row written before kinds were stored, those that
-    /// its status and counters tell.
+    /// its status and counters imply.
     pub fn kinds(&self) -> BTreeSet<EventKind> {
         if !self.events.is_empty() {
             return self.events.clone();
         }
-        let told = [
+        let implied = [
             (self.status == SearchStatus::Delivered, EventKind::Delivered),
             (self.opens > 0, EventKind::Open),
             (self.clicks > 0, EventKind::Click),
         ];
-        told.into_iter()
+        implied
+            .into_iter()
             .filter_map(|(is, kind)| is.then_some(kind))
             .collect()
     }

@@ -184,7 +184,8 @@ async fn look_ups_cost_an_ordinary_mail_no_further_unit() {
         url: None,
         agent: open.useragent.clone(),
     };
-    let noted = store.note_visits(mail.copy(), VisitKind::Open, &[visit]);
+    let visits = [visit];
+    let noted = store.note_visits(mail.copy(), VisitKind::Open, &visits);
     assert!(noted.await.unwrap());
     let written = scale.take();
     assert_eq!((written.calls, written.units), (1, 1), "{written:?}");
