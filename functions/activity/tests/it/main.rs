@@ -193,16 +193,21 @@ async fn every_field_of_a_message_is_there_whether_it_has_something_to_say_or_no
         let want = [
             "api_key_id",
             "asm_group_id",
+            "categories",
             "clicks_count",
             "events",
             "from_email",
             "msg_id",
             "opens_count",
+            "originating_ip",
+            "outbound_ip",
+            "outbound_ip_type",
             "status",
             "subject",
             "teammate",
             "template_id",
             "to_email",
+            "unique_args",
         ];
         assert_eq!(keys, want);
         assert_eq!(told["template_id"], template);

@@ -238,5 +238,5 @@ async fn what_expired_is_not_found() {
 async fn a_service_without_the_search_says_so() {
     let desk = TestApp::with(false).await;
     let (_, message) = desk.ask("opens=0", "").await.expect(400).error();
-    assert!(message.contains("switched off"), "{message}");
+    assert!(message.contains("disabled"), "{message}");
 }

@@ -175,7 +175,7 @@ async fn what_the_account_lacks_has_its_row_too() {
         }
     }
     assert!(desk.queues.drain("send").is_empty());
-    agree(&rows("## What only the account can tell"), &problems);
+    agree(&rows("## What depends on the account"), &problems);
 }
 
 #[test]
