@@ -15,9 +15,11 @@
 //! | `transact.rs` | several rows, all or nothing |
 //! | `expression.rs`, `update.rs` | conditions and updates, built by attribute; counters |
 //! | `largest.rs` | how large the rows of each family become |
+//! | `attempts.rs` | when a write that met another is tried again |
 //! | `minutes.rs` | which minutes of due rows this instance has listed |
 //! | `embedded.rs` | a table inside this process |
 
+mod attempts;
 mod embedded;
 mod error;
 mod expression;

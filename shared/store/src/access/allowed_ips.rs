@@ -109,8 +109,8 @@ impl Store {
         account: &AccountId,
         ids: &[i64],
     ) -> Result<Disallow, StoreError> {
-        const MAX_ATTEMPTS: u32 = 12;
-        for _ in 0..MAX_ATTEMPTS {
+        let mut attempts = self.conflict_attempts();
+        while attempts.next().await {
             let listed = self.allowed_ips(account).await?;
             let find = |id: &i64| listed.binary_search_by_key(id, |entry| entry.id).ok();
             let unknown = (0..).zip(ids).filter(|(_, id)| find(id).is_none());

@@ -267,9 +267,9 @@ impl Store {
         maker: Option<&Maker>,
         mut change: impl FnMut(&mut ApiKey),
     ) -> Result<Regranted, StoreError> {
-        const MAX_ATTEMPTS: u32 = 12;
         let own = Key::api_key(account, id);
-        for _ in 0..MAX_ATTEMPTS {
+        let mut attempts = self.conflict_attempts();
+        while attempts.next().await {
             let Some(row) = self.get::<ApiKey>(&own).await? else {
                 return Ok(Regranted::Missing);
             };

@@ -91,12 +91,13 @@ impl Store {
         now: Timestamp,
     ) -> Result<u32, StoreError> {
         // A lost round means that another writer began the period, or took the rest.
-        const MAX_ATTEMPTS: u32 = 30;
         if !account.metered {
             return Ok(n);
         }
         let key = Key::credits(&account.id);
-        for _ in 0..MAX_ATTEMPTS {
+        // Every job of the account takes from this row.
+        let mut attempts = self.conflict_attempts().at_most(30);
+        while attempts.next().await {
             if self.spend_whole(&account.id, n, now).await? {
                 return Ok(n);
             }
@@ -182,9 +183,9 @@ impl Store {
         allowance: Option<Allowance>,
         now: Timestamp,
     ) -> Result<bool, StoreError> {
-        const MAX_ATTEMPTS: u32 = 12;
         let key = Key::account(account);
-        for _ in 0..MAX_ATTEMPTS {
+        let mut attempts = self.conflict_attempts();
+        while attempts.next().await {
             let Some(row) = self.get::<Account>(&key).await? else {
                 return Ok(false);
             };

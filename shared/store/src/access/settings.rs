@@ -141,9 +141,9 @@ impl Store {
         account: &AccountId,
         mut change: impl FnMut(&mut AccountSettings) -> Result<(), E>,
     ) -> Result<Result<Option<AccountSettings>, E>, StoreError> {
-        const MAX_ATTEMPTS: u32 = 12;
         let key = Key::settings(account);
-        for _ in 0..MAX_ATTEMPTS {
+        let mut attempts = self.conflict_attempts();
+        while attempts.next().await {
             let row = self.get::<AccountSettings>(&key).await?;
             let rev = row.as_ref().map(|row| row.rev);
             let mut settings = row.map(|row| row.value).unwrap_or_default();

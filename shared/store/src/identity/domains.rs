@@ -101,8 +101,6 @@ const BORROWERS: usize = 1_000;
 /// DynamoDB's limit for one transaction is 100 steps; two of them are the domain's own.
 const STEPS: usize = 98;
 
-const MAX_ATTEMPTS: u32 = 12;
-
 /// `mail.example.com`, `example.com`, `com`: the domain of an address and those above it.
 fn upwards(domain: &str) -> impl Iterator<Item = &str> {
     // Deeper names are not needed, and the lookup stays one call.
@@ -167,7 +165,8 @@ impl Store {
     /// Deletes a domain and takes it from every subuser; `false` when there is none.
     pub async fn delete_domain(&self, account: &AccountId, id: i64) -> Result<bool, StoreError> {
         let key = Key::domain(account, id);
-        for _ in 0..MAX_ATTEMPTS {
+        let mut attempts = self.conflict_attempts();
+        while attempts.next().await {
             let Some(row) = self.get::<Domain>(&key).await? else {
                 return Ok(false);
             };
@@ -199,7 +198,8 @@ impl Store {
         borrower: &Borrower,
     ) -> Result<Lent, StoreError> {
         let key = Key::domain(account, id);
-        for _ in 0..MAX_ATTEMPTS {
+        let mut attempts = self.conflict_attempts();
+        while attempts.next().await {
             let Some(row) = self.get::<Domain>(&key).await? else {
                 return Ok(Lent::Missing);
             };
@@ -241,7 +241,8 @@ impl Store {
         subuser: &AccountId,
     ) -> Result<bool, StoreError> {
         let key = Key::domain(account, id);
-        for _ in 0..MAX_ATTEMPTS {
+        let mut attempts = self.conflict_attempts();
+        while attempts.next().await {
             let Some(row) = self.get::<Domain>(&key).await? else {
                 return Ok(false);
             };

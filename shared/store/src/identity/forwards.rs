@@ -93,9 +93,10 @@ impl Store {
         let changed = self
             .modify(&key(account, email), Some(link.until), |old| {
                 let confirmed = old.is_some_and(|old: &ForwardTo| old.confirmed_at.is_some());
-                Ok::<_, std::convert::Infallible>(match confirmed {
-                    true => RowChange::Keep,
-                    false => RowChange::Put(asked.clone()),
+                Ok::<_, std::convert::Infallible>(if confirmed {
+                    RowChange::Keep
+                } else {
+                    RowChange::Put(asked.clone())
                 })
             })
             .await?;
@@ -113,9 +114,10 @@ impl Store {
         let changed = self
             .modify(&key(account, email), None, |old: Option<&ForwardTo>| {
                 let asked = |old: &ForwardTo| old.token == link.hash && old.confirmed_at.is_none();
-                Ok::<_, std::convert::Infallible>(match old.is_some_and(asked) {
-                    true => RowChange::Delete,
-                    false => RowChange::Keep,
+                Ok::<_, std::convert::Infallible>(if old.is_some_and(asked) {
+                    RowChange::Delete
+                } else {
+                    RowChange::Keep
                 })
             })
             .await?;

@@ -90,8 +90,6 @@ pub enum Resaved {
     Taken,
 }
 
-const MAX_ATTEMPTS: u32 = 12;
-
 impl Store {
     /// An id for a new sender.
     pub async fn next_sender_id(&self, account: &AccountId) -> Result<i64, StoreError> {
@@ -184,7 +182,8 @@ impl Store {
         mut change: impl FnMut(&mut VerifiedSender),
     ) -> Result<Resaved, StoreError> {
         let key = Key::sender(account, id);
-        for _ in 0..MAX_ATTEMPTS {
+        let mut attempts = self.conflict_attempts();
+        while attempts.next().await {
             let Some(row) = self.get::<VerifiedSender>(&key).await? else {
                 return Ok(Resaved::Missing);
             };
@@ -214,7 +213,8 @@ impl Store {
     /// Deletes a sender; `false` when there is none.
     pub async fn delete_sender(&self, account: &AccountId, id: i64) -> Result<bool, StoreError> {
         let key = Key::sender(account, id);
-        for _ in 0..MAX_ATTEMPTS {
+        let mut attempts = self.conflict_attempts();
+        while attempts.next().await {
             let Some(row) = self.get::<VerifiedSender>(&key).await? else {
                 return Ok(false);
             };

@@ -184,7 +184,9 @@ impl Store {
         const MAX_ATTEMPTS: usize = 4 * (SYSTEM_MAILS_PER_ACCOUNT + SYSTEM_MAILS_PER_ADDRESS);
         let own = mail.accounts.first().map_or("", AccountId::as_str);
         let about = URL_SAFE_NO_PAD.encode(hash(&[own, &mail.to.folded(), mail.about]));
-        for _ in 0..MAX_ATTEMPTS {
+        let most = u32::try_from(MAX_ATTEMPTS).unwrap_or(u32::MAX);
+        let mut attempts = self.conflict_attempts().at_most(most);
+        while attempts.next().await {
             let account = self.counter(account_key(mail.accounts)?, now).await?;
             let address = self.counter(address_key(mail.to), now).await?;
             let earlier = address.mails.find(&about, now);

@@ -10,8 +10,6 @@ use serde::{Deserialize, Serialize};
 use crate::key::Key;
 use crate::table::{PageQuery, Put, Range, RowChange, Store, StoreError, StoredRow, Transact};
 
-const MAX_ATTEMPTS: u32 = 12;
-
 /// An inbound parse setting (SPEC.md, "Inbound parse setting").
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ParseSetting {
@@ -55,7 +53,8 @@ impl Store {
             account: setting.account.clone(),
         };
         let own = Key::parse_setting(&setting.account, &setting.hostname);
-        for _ in 0..MAX_ATTEMPTS {
+        let mut attempts = self.conflict_attempts();
+        while attempts.next().await {
             let steps = vec![
                 self.write_new(&Key::parse_host(&setting.hostname), &holder, None)?,
                 self.write_new(&own, setting, None)?,
@@ -127,9 +126,10 @@ impl Store {
             return Ok(None);
         };
         let account = row.value.account;
-        match self.may_receive(&account, hostname).await? {
-            true => self.parse_setting(&account, hostname).await,
-            false => Ok(None),
+        if self.may_receive(&account, hostname).await? {
+            self.parse_setting(&account, hostname).await
+        } else {
+            Ok(None)
         }
     }
 
@@ -159,7 +159,8 @@ impl Store {
         hostname: &str,
     ) -> Result<bool, StoreError> {
         let own = Key::parse_setting(account, hostname);
-        for _ in 0..MAX_ATTEMPTS {
+        let mut attempts = self.conflict_attempts();
+        while attempts.next().await {
             let Some(row) = self.get::<ParseSetting>(&own).await? else {
                 return Ok(false);
             };

@@ -8,8 +8,6 @@ use super::suppressions::{Mark, Suppressed, SuppressionList};
 use crate::key::Key;
 use crate::table::{Store, StoreError, Transact, Write};
 
-const MAX_ATTEMPTS: u32 = 12;
-
 /// How many addresses of a list are changed concurrently.
 const AT_ONCE: usize = 16;
 
@@ -23,7 +21,8 @@ impl Store {
         mut change: impl FnMut(&mut Suppressed),
     ) -> Result<Suppressed, StoreError> {
         let key = Key::suppressed(account, folded);
-        for _ in 0..MAX_ATTEMPTS {
+        let mut attempts = self.conflict_attempts();
+        while attempts.next().await {
             let row = self.get::<Suppressed>(&key).await?;
             let (old, rev) = match row {
                 None => (Suppressed::none(folded), None),

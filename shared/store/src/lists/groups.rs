@@ -61,8 +61,6 @@ struct Counted {
     n: i64,
 }
 
-const MAX_ATTEMPTS: u32 = 12;
-
 /// How many groups an account may hold (API facts 1, asm group).
 const MOST: i64 = 200;
 
@@ -190,7 +188,8 @@ impl Store {
         change: &GroupChange,
     ) -> Result<GroupSaved, StoreError> {
         let key = Key::group(account, id);
-        for _ in 0..MAX_ATTEMPTS {
+        let mut attempts = self.conflict_attempts();
+        while attempts.next().await {
             let Some(row) = self.get::<Group>(&key).await? else {
                 return Ok(GroupSaved::Missing);
             };
@@ -256,7 +255,8 @@ impl Store {
     /// one of its mails is global from now on.
     pub async fn delete_group(&self, account: &AccountId, id: i64) -> Result<bool, StoreError> {
         let key = Key::group(account, id);
-        for _ in 0..MAX_ATTEMPTS {
+        let mut attempts = self.conflict_attempts();
+        while attempts.next().await {
             let Some(row) = self.get::<Group>(&key).await? else {
                 return Ok(false);
             };

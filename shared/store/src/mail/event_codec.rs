@@ -368,9 +368,10 @@ mod tests {
                 .into_iter()
                 .map(|(kind, attempt, derived, text)| {
                     let kind = kinds[kind];
-                    let id = match derived {
-                        true => Event::derived_id(&message, 3, kind, attempt),
-                        false => text.clone(),
+                    let id = if derived {
+                        Event::derived_id(&message, 3, kind, attempt)
+                    } else {
+                        text.clone()
                     };
                     let mut event = Event::new(id, account.clone(), kind, Timestamp(5), "a@b.co".to_owned());
                     event.message = (attempt < 2).then(|| message.clone());

@@ -13,8 +13,6 @@ use super::messages::{CopyState, GROWN, Recipient};
 use crate::key::Key;
 use crate::table::{Put, Store, StoreError, UpdateBuilder, number, text};
 
-const MAX_ATTEMPTS: u32 = 12;
-
 /// Seconds for which reports about a copy without a row are remembered.
 const REMEMBERED: i64 = 15 * 86_400;
 
@@ -81,7 +79,8 @@ impl Store {
         now: Timestamp,
         mut news: impl FnMut(&Recipient) -> Option<FeedbackUpdate>,
     ) -> Result<FeedbackOutcome, StoreError> {
-        for _ in 0..MAX_ATTEMPTS {
+        let mut attempts = self.conflict_attempts();
+        while attempts.next().await {
             let Some(row) = self.recipient(copy.0, copy.1, copy.2).await? else {
                 return Ok(FeedbackOutcome::Missing);
             };

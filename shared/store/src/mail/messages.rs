@@ -236,7 +236,7 @@ impl Store {
         let call = self.update_call(&key, &update);
         let call = call
             .return_values_on_condition_check_failure(ReturnValuesOnConditionCheckFailure::AllOld);
-        let Err(error) = call.send().await else {
+        let Err(error) = self.send(|| call.clone().send()).await else {
             return Ok(Claim::Won);
         };
         refused(error, attempt, who.now)

@@ -146,7 +146,7 @@ impl Store {
             .set_condition_expression(free.text())
             .set_expression_attribute_names(free.names())
             .set_expression_attribute_values(free.values());
-        match put.send().await {
+        match self.send(|| put.clone().send()).await {
             Ok(_) => Ok(true),
             Err(e) if is_conflict(&e) => Ok(false),
             Err(e) => Err(StoreError::from_sdk(e)),

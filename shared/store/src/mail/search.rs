@@ -14,8 +14,6 @@ use crate::key::{Key, hash};
 use crate::schedule::{WaitingCopies, WaitingCopy};
 use crate::table::{Put, Range, Store, StoreError, from_item, to_item};
 
-const MAX_ATTEMPTS: u32 = 12;
-
 /// How many copies are written concurrently.
 const AT_ONCE: usize = 16;
 
@@ -272,7 +270,8 @@ impl Store {
         let place = Key::seek_place(row.accepted_at, message, recipient);
         let key = Key::new(Key::seek_pk(account, &to), &place);
         let expires = Some(row.accepted_at.plus(retention));
-        for _ in 0..MAX_ATTEMPTS {
+        let mut attempts = self.conflict_attempts();
+        while attempts.next().await {
             let old = self.get::<Seek>(&key).await?;
             let rev = old.as_ref().map(|old| old.rev);
             let mut seek = old.map_or_else(|| Seek::of(&row, message, recipient), |old| old.value);

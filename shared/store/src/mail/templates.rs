@@ -14,9 +14,6 @@ use crate::table::{PageQuery, RowChange, Store, StoreError, StoredRow, Transact}
 /// Bytes of text in a part: a row holds 400 KB, names and numbers included.
 const PART: usize = 300_000;
 
-/// How often a change that lost a race starts over.
-const MAX_ATTEMPTS: u32 = 12;
-
 /// The counter of an account's templates and versions together.
 const COUNTER: &str = "TEMPLATES";
 
@@ -162,7 +159,8 @@ impl Store {
         limit: i64,
     ) -> Result<Placed<Template>, StoreError> {
         let key = Key::template(account, id);
-        for _ in 0..MAX_ATTEMPTS {
+        let mut attempts = self.conflict_attempts();
+        while attempts.next().await {
             let Some(row) = self.get::<Template>(&key).await? else {
                 return Ok(Placed::Missing);
             };
@@ -208,9 +206,10 @@ impl Store {
             let mut new = old.clone();
             change(&mut new)?;
             fits = new.fits();
-            Ok(match fits {
-                true => RowChange::Put(new),
-                false => RowChange::Keep,
+            Ok(if fits {
+                RowChange::Put(new)
+            } else {
+                RowChange::Keep
             })
         });
         let changed = changed.await?;
@@ -230,7 +229,8 @@ impl Store {
         now: Timestamp,
     ) -> Result<bool, StoreError> {
         let key = Key::template(account, id);
-        for _ in 0..MAX_ATTEMPTS {
+        let mut attempts = self.conflict_attempts();
+        while attempts.next().await {
             let Some(row) = self.get::<Template>(&key).await? else {
                 return Ok(false);
             };
@@ -259,7 +259,8 @@ impl Store {
         id: &TemplateId,
     ) -> Result<bool, StoreError> {
         let key = Key::template(account, id);
-        for _ in 0..MAX_ATTEMPTS {
+        let mut attempts = self.conflict_attempts();
+        while attempts.next().await {
             let Some(row) = self.get::<Template>(&key).await? else {
                 return Ok(false);
             };

@@ -195,8 +195,8 @@ impl Store {
         later: &ScheduledMail<'_>,
         clock: &Clock,
     ) -> Result<PartFate, StoreError> {
-        const MAX_ATTEMPTS: u32 = 12;
-        for _ in 0..MAX_ATTEMPTS {
+        let mut attempts = self.conflict_attempts();
+        while attempts.next().await {
             let (fate, piece) = self.fate_of(later, clock.now()).await?;
             match fate {
                 PartFate::Hold => match self.keep_held(later, clock).await? {
@@ -305,9 +305,10 @@ impl Store {
             return Ok(Reach::Some);
         }
         let any = self.gather::<BatchListing>(pk, &Range::all(), 1).await?;
-        Ok(match any.rows.is_empty() {
-            true => Reach::Empty,
-            false => Reach::None,
+        Ok(if any.rows.is_empty() {
+            Reach::Empty
+        } else {
+            Reach::None
         })
     }
 }

@@ -39,6 +39,7 @@ impl StoreError {
             "ThrottlingException"
             | "ProvisionedThroughputExceededException"
             | "RequestLimitExceeded"
+            | "TransactionConflictException"
             | "TransactionInProgressException" => Self::Throttled(text),
             "ValidationException" | "ItemCollectionSizeLimitExceededException" => {
                 Self::Validation(text)

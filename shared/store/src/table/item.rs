@@ -80,9 +80,10 @@ impl Store {
         &self,
         item: TableItem,
     ) -> Result<Option<StoredRow<T>>, StoreError> {
-        match self.is_over(&item) {
-            true => Ok(None),
-            false => from_item(item).map(Some),
+        if self.is_over(&item) {
+            Ok(None)
+        } else {
+            from_item(item).map(Some)
         }
     }
 

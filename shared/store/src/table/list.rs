@@ -48,12 +48,13 @@ impl Store {
         page: &PageQuery,
     ) -> Result<Vec<StoredRow<T>>, StoreError> {
         let pk_is = ("pk", text(pk));
-        let within = match prefix.is_empty() {
-            true => Expression::new("#pk = :pk", [pk_is]),
-            false => Expression::new(
+        let within = if prefix.is_empty() {
+            Expression::new("#pk = :pk", [pk_is])
+        } else {
+            Expression::new(
                 "#pk = :pk AND begins_with(#sk, :prefix)",
                 [pk_is, ("prefix", text(prefix))],
-            ),
+            )
         };
         let (mut rows, mut some) = (Vec::new(), page.limit);
         let mut start = page

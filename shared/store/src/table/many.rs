@@ -31,10 +31,9 @@ impl Store {
                 .build()
                 .map_err(unbuilt)?;
             let mut left = Some(HashMap::from([(self.table.to_string(), ask)]));
-            let mut rounds = 0;
+            let mut attempts = self.conflict_attempts();
             while let Some(request) = left.take().filter(|r| !r.is_empty()) {
-                rounds += 1;
-                if rounds > 10 {
+                if !attempts.next().await {
                     return Err(StoreError::Throttled("keys were left unread".to_owned()));
                 }
                 let got = self
@@ -96,9 +95,9 @@ impl Store {
     }
 
     async fn write_chunk(&self, chunk: &[WriteRequest]) -> Result<(), StoreError> {
-        const MAX_ATTEMPTS: u32 = 10;
         let mut request = HashMap::from([(self.table.to_string(), chunk.to_vec())]);
-        for _ in 0..MAX_ATTEMPTS {
+        let mut attempts = self.conflict_attempts();
+        while attempts.next().await {
             let write = self.client.batch_write_item();
             let done = write.set_request_items(Some(request)).send().await;
             let left = done.map_err(StoreError::from_sdk)?.unprocessed_items;

@@ -56,10 +56,9 @@ impl Store {
     ) -> Result<(), StoreError> {
         let put = self.client.put_item().table_name(&*self.table);
         let item = to_item(key, value, 1, expires)?;
-        put.set_item(Some(item))
-            .send()
-            .await
-            .map_err(StoreError::from_sdk)?;
+        let put = put.set_item(Some(item));
+        let done = self.send(|| put.clone().send()).await;
+        done.map_err(StoreError::from_sdk)?;
         Ok(())
     }
 
@@ -94,7 +93,7 @@ impl Store {
             .set_condition_expression(condition.text())
             .set_expression_attribute_names(condition.names())
             .set_expression_attribute_values(condition.values());
-        match put.send().await {
+        match self.send(|| put.clone().send()).await {
             Ok(_) => Ok(Put::Stored),
             Err(e) if is_conflict(&e) => Ok(Put::Taken),
             Err(e) => Err(StoreError::from_sdk(e)),
@@ -115,8 +114,8 @@ impl Store {
     where
         T: Serialize + DeserializeOwned,
     {
-        const MAX_ATTEMPTS: u32 = 12;
-        for _ in 0..MAX_ATTEMPTS {
+        let mut attempts = self.conflict_attempts();
+        while attempts.next().await {
             let row = self.get::<T>(key).await?;
             let rev = row.as_ref().map(|row| row.rev);
             let old = row.map(|row| row.value);
@@ -149,7 +148,7 @@ impl Store {
             .set_condition_expression(unchanged.text())
             .set_expression_attribute_names(unchanged.names())
             .set_expression_attribute_values(unchanged.values());
-        match delete.send().await {
+        match self.send(|| delete.clone().send()).await {
             Ok(_) => Ok(Put::Stored),
             Err(e) if is_conflict(&e) => Ok(Put::Taken),
             Err(e) => Err(StoreError::from_sdk(e)),
@@ -158,15 +157,14 @@ impl Store {
 
     /// Deletes a row; returns whether there was one.
     pub async fn delete(&self, key: &Key) -> Result<bool, StoreError> {
-        let done = self
+        let delete = self
             .client
             .delete_item()
             .table_name(&*self.table)
             .set_key(Some(key_item(key)))
-            .return_values(ReturnValue::AllOld)
-            .send()
-            .await
-            .map_err(StoreError::from_sdk)?;
+            .return_values(ReturnValue::AllOld);
+        let done = self.send(|| delete.clone().send()).await;
+        let done = done.map_err(StoreError::from_sdk)?;
         let old = done.attributes.filter(|old| !old.is_empty());
         Ok(old.is_some_and(|old| !self.is_over(&old)))
     }

@@ -8,7 +8,7 @@ use aws_sdk_dynamodb::types::{
     AttributeDefinition, BillingMode, KeySchemaElement, KeyType, ScalarAttributeType,
     TimeToLiveSpecification,
 };
-use posthaste_model::{Clock, Millis};
+use posthaste_model::{Clock, Entropy, Millis};
 
 use super::error::StoreError;
 use super::minutes::ListedMinutes;
@@ -24,6 +24,8 @@ pub struct Store {
     pub(crate) table: Arc<str>,
     pub(crate) minutes: Arc<ListedMinutes>,
     pub(super) clock: Clock,
+    /// Spreads the attempts of writers that met.
+    pub(super) jitter: Option<Entropy>,
 }
 
 impl Store {
@@ -38,6 +40,7 @@ impl Store {
             table: table.into(),
             minutes: Arc::new(ListedMinutes::new(DUE_SHARDS)),
             clock: Clock::new(|| Millis(0)),
+            jitter: None,
         }
     }
 
@@ -46,6 +49,14 @@ impl Store {
     #[must_use]
     pub fn with_clock(self, clock: Clock) -> Self {
         Self { clock, ..self }
+    }
+
+    /// With the randomness that spreads the attempts of writers that met. Without it, each waits the
+    /// whole time.
+    #[must_use]
+    pub fn with_jitter(self, entropy: Entropy) -> Self {
+        let jitter = Some(entropy);
+        Self { jitter, ..self }
     }
 
     /// With another number of partitions for the due rows of one minute. It may change at any

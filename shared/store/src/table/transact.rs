@@ -199,9 +199,9 @@ impl Store {
     /// # Errors
     /// When the table fails; a condition that does not hold is an outcome.
     pub async fn transact(&self, steps: Vec<Write>) -> Result<Transact, StoreError> {
-        const MAX_ATTEMPTS: u32 = 12;
         let items: Vec<_> = steps.into_iter().map(|step| step.item).collect();
-        for _ in 0..MAX_ATTEMPTS {
+        let mut attempts = self.conflict_attempts();
+        while attempts.next().await {
             let run = self.client.transact_write_items();
             let run = run.set_transact_items(Some(items.clone()));
             let Err(error) = run.send().await else {

@@ -31,7 +31,8 @@ impl Store {
         key: &Key,
         update: &UpdateBuilder,
     ) -> Result<bool, StoreError> {
-        match self.update_call(key, update).send().await {
+        let call = self.update_call(key, update);
+        match self.send(|| call.clone().send()).await {
             Ok(_) => Ok(true),
             Err(e) if is_conflict(&e) => Ok(false),
             Err(e) => Err(StoreError::from_sdk(e)),
@@ -53,7 +54,8 @@ impl Store {
             update = update.set_once("exp", number(at.0));
         }
         let call = self.update_call(key, &update);
-        let done = call.return_values(ReturnValue::AllNew).send().await;
+        let call = call.return_values(ReturnValue::AllNew);
+        let done = self.send(|| call.clone().send()).await;
         let item = done.map_err(StoreError::from_sdk)?.attributes;
         let item = item.unwrap_or_default();
         let values = counters.iter().map(|(name, _)| number_of(&item, name));

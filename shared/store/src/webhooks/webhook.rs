@@ -140,7 +140,8 @@ impl Store {
             webhook: webhook.id.clone(),
         };
         // Retries in case the URL is released between the refusal and the read.
-        for _ in 0..3 {
+        let mut attempts = self.conflict_attempts().at_most(3);
+        while attempts.next().await {
             let steps = vec![
                 self.write_new(&url, &holder, None)?,
                 self.write_take(&Key::count(&webhook.account, "HOOKS"), limit)?,
@@ -171,9 +172,9 @@ impl Store {
         id: &WebhookId,
         mut change: impl FnMut(Webhook) -> Result<Webhook, E>,
     ) -> Result<Result<Saved, E>, StoreError> {
-        const MAX_ATTEMPTS: u32 = 12;
         let key = Key::webhook(account, id);
-        for _ in 0..MAX_ATTEMPTS {
+        let mut attempts = self.conflict_attempts();
+        while attempts.next().await {
             let Some(row) = self.get::<Webhook>(&key).await? else {
                 return Ok(Ok(Saved::Missing));
             };
@@ -213,9 +214,9 @@ impl Store {
         account: &AccountId,
         id: &WebhookId,
     ) -> Result<bool, StoreError> {
-        const MAX_ATTEMPTS: u32 = 12;
         let key = Key::webhook(account, id);
-        for _ in 0..MAX_ATTEMPTS {
+        let mut attempts = self.conflict_attempts();
+        while attempts.next().await {
             let Some(row) = self.get::<Webhook>(&key).await? else {
                 return Ok(false);
             };

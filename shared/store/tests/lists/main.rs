@@ -3,9 +3,11 @@
 #![expect(
     clippy::unwrap_used,
     clippy::panic,
+    clippy::indexing_slicing,
     reason = "a test that cannot go on has failed"
 )]
 
+mod collisions;
 mod counters;
 mod expiry;
 mod families;
