@@ -1,5 +1,6 @@
-//! Erases the stored data of one address: copies of mails with their events, search rows,
-//! undelivered events and received mails, bodies of large mails.
+//! `DELETE /v3/messages/recipients/{email}`, an extension: erases the stored data of one address,
+//! which are copies of mails with their events, search rows, undelivered events and received mails,
+//! bodies of large mails.
 //!
 //! The table has no index of addresses when the search is off, so it is scanned page by page; the
 //! position is stored in the table, and the next run continues from there. Mail in progress is
@@ -11,12 +12,20 @@
 //! stored no longer than its jobs (six days). The mark holds no address, and expires after eight
 //! days.
 
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::response::{IntoResponse as _, Response};
 use posthaste_blob::{Blob, BlobError};
-use posthaste_model::{AccountId, EmailAddress, Timestamp};
+use posthaste_http::{Caller, PathParams, Query, Rejection};
+use posthaste_model::{AccountId, EmailAddress, Masked, Timestamp};
 use posthaste_queue::{Inbound, JobError, WebhookRetry};
 use posthaste_store::{
     CopyState, DeadLetter, DeadLetterFilter, Store, StoreError, StoredRow, Trace,
 };
+use serde_json::json;
+
+use crate::App;
 
 /// Seconds after which no job of a mail can remain: scheduled 72 hours ahead, and retried for 72
 /// more.
@@ -194,4 +203,50 @@ impl Eraser<'_> {
     fn is(&self, text: &str) -> bool {
         EmailAddress::parse(text).is_ok_and(|other| other.folded() == self.address.folded())
     }
+}
+
+/// Pages of the table that one call looks through, 1 MB each: some seconds.
+const PAGES: usize = 20;
+
+/// 204 when nothing is left; 202 with the remainder, and then the client repeats the call.
+pub(crate) async fn forget(
+    State(app): State<App>,
+    caller: Caller,
+    PathParams(email): PathParams<String>,
+    query: Query,
+) -> Result<Response, Rejection> {
+    let address = EmailAddress::parse(&email);
+    let address = address.map_err(|_| Rejection::on("email", "the email is not an address"))?;
+    let eraser = Eraser {
+        store: &app.store,
+        blob: &app.blob,
+        account: caller.id(),
+        address: &address,
+        suppressions: query.flag("suppressions")?,
+    };
+    let done = eraser.run(app.clock.now(), PAGES).await;
+    let progress = done.map_err(|error: Unerased| Rejection::unavailable(&error))?;
+    let who = Masked(&email);
+    tracing::info!(account.id = %caller.id(), "{} rows of {who} were erased", progress.erased);
+    Ok(answer(&progress))
+}
+
+fn answer(progress: &Progress) -> Response {
+    let message = match progress {
+        Progress {
+            complete: false, ..
+        } => "The rest of the table is still to be looked through. Send the request again.",
+        Progress { under_way: 0, .. } => return StatusCode::NO_CONTENT.into_response(),
+        _ => {
+            "Mails to this address are still under way. Send the request again when they have \
+             ended, at most six days from now."
+        }
+    };
+    let body = json!({
+        "status": "pending",
+        "message": message,
+        "erased": progress.erased,
+        "under_way": progress.under_way,
+    });
+    (StatusCode::ACCEPTED, Json(body)).into_response()
 }

@@ -3,10 +3,8 @@
 //! address.
 
 mod bounces;
-mod categories;
 mod days;
 mod erase;
-mod forget;
 mod logs;
 mod mail;
 mod message;
@@ -91,7 +89,7 @@ pub fn routes(app: App, gate: Authorizer) -> Routes {
             Method::DELETE,
             "/v3/messages/recipients/{email}",
             forget,
-            forget::forget,
+            erase::forget,
         )
         .at(
             Method::GET,
@@ -100,7 +98,7 @@ pub fn routes(app: App, gate: Authorizer) -> Routes {
             sums::by_category,
         )
         .at(Method::GET, "/v3/stats", all, stats::global)
-        .at(Method::GET, "/v3/categories", names, categories::list)
+        .at(Method::GET, "/v3/categories", names, stats::categories)
         .at(
             Method::GET,
             "/v3/categories/stats",

@@ -1,6 +1,6 @@
-//! `GET /v3/stats` and `GET /v3/categories/stats`.
+//! `GET /v3/stats`, `GET /v3/categories` and `GET /v3/categories/stats`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use axum::Json;
 use axum::extract::State;
@@ -139,4 +139,34 @@ pub(crate) fn summed(rows: &[DayStats], days: Days, category: &str) -> BTreeMap<
         }
     }
     all
+}
+
+/// The name of a category.
+#[derive(Serialize)]
+pub(crate) struct Category {
+    category: String,
+}
+
+/// `GET /v3/categories`: the names that mails of the last 400 days carried, in order; `category` filters by prefix. Only one order exists, so `sort_by` accepts no
+/// other (API facts 1, "Others").
+pub(crate) async fn categories(
+    State(app): State<App>,
+    caller: Caller,
+    query: Query,
+) -> Result<Json<Vec<Category>>, Rejection> {
+    let (limit, offset) = (query.limit(50, 1000)?, query.offset()?);
+    if query.text("sort_by").is_some_and(|by| by != "category") {
+        return Err(Rejection::on("sort_by", "invalid sort value"));
+    }
+    let begin = query.text("category").unwrap_or_default();
+    let rows = app
+        .store
+        .day_stats(caller.id(), "0000", "9999-12-31")
+        .await?;
+    let names = rows.into_iter().map(|row| row.category);
+    let names: BTreeSet<String> = names
+        .filter(|name| !name.is_empty() && name.starts_with(begin))
+        .collect();
+    let page = names.into_iter().skip(offset).take(limit);
+    Ok(Json(page.map(|category| Category { category }).collect()))
 }

@@ -55,9 +55,10 @@ pub(crate) fn page(
     (offset, limit): (usize, usize),
 ) -> impl Iterator<Item = (String, Metrics)> {
     let by = |sums: &Metrics| sums.get(order.metric).copied().unwrap_or_default();
-    match order.ascending {
-        true => sums.sort_by_key(|(_, metrics)| by(metrics)),
-        false => sums.sort_by_key(|(_, metrics)| Reverse(by(metrics))),
+    if order.ascending {
+        sums.sort_by_key(|(_, metrics)| by(metrics))
+    } else {
+        sums.sort_by_key(|(_, metrics)| Reverse(by(metrics)))
     }
     sums.into_iter().skip(offset).take(limit)
 }

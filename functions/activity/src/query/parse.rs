@@ -279,9 +279,10 @@ fn one_of(text: &str, statuses: &[&str]) -> Result<QueryValue, InvalidQuery> {
 }
 
 fn negated(not: bool, query: Query) -> Query {
-    match not {
-        true => Query::Not(Box::new(query)),
-        false => query,
+    if not {
+        Query::Not(Box::new(query))
+    } else {
+        query
     }
 }
 

@@ -8,8 +8,8 @@ use posthaste_model::Timestamp;
 use posthaste_store::{Account, Store};
 use serde::Serialize;
 
-use super::named;
 use super::stats::AT_ONCE;
+use super::{all_subusers, named_subusers};
 use crate::App;
 
 #[derive(Debug, PartialEq, Serialize)]
@@ -26,9 +26,10 @@ pub(crate) async fn reputations(
 ) -> Result<Json<Vec<Reputation>>, Rejection> {
     let names = query.all("usernames").flat_map(|text| text.split(','));
     let names: Vec<&str> = names.filter(|name| !name.is_empty()).collect();
-    let accounts = match names.is_empty() {
-        true => named::all(&app, &caller).await?,
-        false => named::some(&app, &caller, ("usernames", &names)).await?,
+    let accounts = if names.is_empty() {
+        all_subusers(&app, &caller).await?
+    } else {
+        named_subusers(&app, &caller, ("usernames", &names)).await?
     };
     let now = app.clock.now();
     let asked: Vec<_> = accounts

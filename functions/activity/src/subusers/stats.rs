@@ -6,7 +6,7 @@ use futures_util::{StreamExt as _, TryStreamExt as _};
 use posthaste_http::{Caller, PathParams, Query, Rejection};
 use posthaste_store::{Account, DayStats, Store, StoreError};
 
-use super::named;
+use super::{all_subusers, check_parent, named_subusers};
 use crate::App;
 use crate::days::Days;
 use crate::stats::{Metrics, Stats, StatsPeriod, summed, zeros};
@@ -37,11 +37,11 @@ pub(crate) async fn by_day(
     let days = Days::read(&query, app.clock.now())?;
     let (limit, offset) = (query.limit(500, 500)?, query.offset()?);
     let names: Vec<&str> = query.all("subusers").filter(|n| !n.is_empty()).collect();
-    named::check_parent(&caller)?;
+    check_parent(&caller)?;
     if names.is_empty() {
         return Err(Rejection::on("subusers", "missing required parameter"));
     }
-    let accounts = named::some(&app, &caller, ("subusers", &names)).await?;
+    let accounts = named_subusers(&app, &caller, ("subusers", &names)).await?;
     let mut all: Vec<_> = rows(&app, accounts, days)
         .await?
         .into_iter()
@@ -69,7 +69,7 @@ pub(crate) async fn sums(
 ) -> Result<Json<StatsPeriod>, Rejection> {
     let days = Days::read(&query, app.clock.now())?;
     let order = order(&query, &posthaste_store::METRICS)?;
-    let accounts = named::all(&app, &caller).await?;
+    let accounts = all_subusers(&app, &caller).await?;
     ranked(&app, accounts, (days, &order, &query)).await
 }
 
@@ -82,8 +82,8 @@ pub(crate) async fn month(
     let days = Days::month(&query)?;
     let order = order(&query, &OF_MONTHS)?;
     let accounts = match query.text("subuser") {
-        None => named::all(&app, &caller).await?,
-        Some(name) => named::some(&app, &caller, ("subuser", &[name])).await?,
+        None => all_subusers(&app, &caller).await?,
+        Some(name) => named_subusers(&app, &caller, ("subuser", &[name])).await?,
     };
     months(&app, accounts, (days, &order, &query)).await
 }
@@ -97,7 +97,7 @@ pub(crate) async fn month_of_one(
 ) -> Result<Json<StatsPeriod>, Rejection> {
     let days = Days::month(&query)?;
     let order = order(&query, &OF_MONTHS)?;
-    let all = named::all(&app, &caller).await?;
+    let all = all_subusers(&app, &caller).await?;
     let mut named = all.into_iter();
     let account = named.find(|account| account.username.eq_ignore_ascii_case(&name));
     let account = account.ok_or_else(Rejection::not_found)?;
