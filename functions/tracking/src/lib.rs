@@ -47,11 +47,20 @@ pub fn routes(app: App, gate: Authorizer) -> Routes {
     let open = Access::Public;
     Routes::new(gate)
         .at(Method::GET, OPEN_PATH, open, seen::opened)
+        .at(Method::HEAD, OPEN_PATH, open, seen::opened)
         .at(Method::GET, CLICK_PATH, open, seen::clicked)
+        .at(Method::HEAD, CLICK_PATH, open, seen::clicked)
         .at(Method::GET, UNSUBSCRIBE_PATH, open, unsubscribe::ask)
+        .at(Method::HEAD, UNSUBSCRIBE_PATH, open, unsubscribe::ask)
         .at(Method::POST, UNSUBSCRIBE_PATH, open, unsubscribe::leave)
         .at(
             Method::GET,
+            PREFERENCES_PATH,
+            open,
+            unsubscribe::preferences,
+        )
+        .at(
+            Method::HEAD,
             PREFERENCES_PATH,
             open,
             unsubscribe::preferences,
