@@ -1,9 +1,9 @@
-//! What all copies of a job share, and the errors that a later run of the job may resolve.
+//! What all copies of a job share.
 
 use posthaste_model::Mail;
-use posthaste_queue::{Disposition, Job, QueueError};
+use posthaste_queue::Job;
 use posthaste_render::Effective;
-use posthaste_store::{AccountSettings, StoreError};
+use posthaste_store::AccountSettings;
 
 /// The duration of a claim in seconds: longer than the longest hand-over can take
 /// (`posthaste_mailer::Timeouts::total`) and what comes before it.

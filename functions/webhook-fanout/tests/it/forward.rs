@@ -99,9 +99,9 @@ async fn each_goes_to_its_own_listener_and_a_repeat_is_the_same_mail() {
 
 #[tokio::test]
 async fn a_spam_report_goes_to_every_confirmed_address_of_the_list_except_the_one_it_is_about() {
-    let office = TestEnv::unconfirmed().await;
+    let env = TestEnv::unconfirmed().await;
     let list = "abuse@owner.example, new@owner.example,ann@example.com, ops@owner.example";
-    let done = office.store.change_settings(&office.account, |settings| {
+    let done = env.store.change_settings(&env.account, |settings| {
         settings.forward_spam.email = Some(list.to_owned());
         Ok::<_, std::convert::Infallible>(())
     });
@@ -111,16 +111,16 @@ async fn a_spam_report_goes_to_every_confirmed_address_of_the_list_except_the_on
         "ann@example.com",
         "ops@owner.example",
     ] {
-        office.confirm(confirmed).await;
+        env.confirm(confirmed).await;
     }
-    let events = [office.event(EventKind::SpamReport)];
-    office.tell(&events).await;
-    let first = office.notices();
+    let events = [env.event(EventKind::SpamReport)];
+    env.send_events(&events).await;
+    let first = env.notices();
     let to: Vec<_> = first.iter().map(|(_, to, ..)| to.as_str()).collect();
     assert_eq!(to, ["abuse@owner.example", "ops@owner.example"]);
     assert_ne!(first[0].0, first[1].0, "each notice has an id of its own");
-    office.tell(&events).await;
-    assert_eq!(office.notices(), first);
+    env.send_events(&events).await;
+    assert_eq!(env.notices(), first);
 }
 
 #[tokio::test]

@@ -407,8 +407,8 @@ mod tests {
             listed: 0,
             last_deferred: None,
             more_deferrals: 0,
-            opens: std::collections::BTreeSet::new(),
-            clicks: std::collections::BTreeSet::new(),
+            opens: BTreeSet::new(),
+            clicks: BTreeSet::new(),
         };
         Seek::of(&row, &MessageId::from_bytes([1; 16]), 0)
     }

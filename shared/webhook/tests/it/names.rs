@@ -7,9 +7,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use posthaste_testkit::Receiver;
-use posthaste_webhook::{Config, Guard, Names, PostOutcome, RequestStage, WebhookClient, Why};
+use posthaste_webhook::{Config, Names, Post, PostOutcome, RequestStage, WebhookClient, Why};
 
-use crate::{SOON, impatient, loopback, post, status};
+use crate::{loopback, post, status};
 
 #[tokio::test]
 async fn an_address_in_the_url_is_judged_on_every_attempt() {

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
-use std::time::Duration;
 
 use http::{HeaderMap, StatusCode};
 use posthaste_model::{Clock, Millis};
