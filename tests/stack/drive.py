@@ -15,7 +15,7 @@ import time
 
 from parts import Api, AwsHost, first_key, surroundings, until
 from rights import Record
-from stack import client, deploy
+from stack import client, deploy, template
 from tap import Tap
 
 SENDER = "news@example.com"
@@ -52,7 +52,21 @@ def subusers(api):
     api.expect(204, "PATCH", "/v3/subusers/sub", {"disabled": True})
     api.expect(200, "GET", "/v3/subusers/reputations")
     api.expect(204, "DELETE", "/v3/subusers/sub")
-    step("a subuser is made, listed, switched off and deleted")
+    step("a subuser is made, listed, disabled and deleted")
+
+
+def routes(emulator, resources):
+    """The emulator has the routes that the document says, which AWS imports whole."""
+    body = template()["Resources"]["Api"]["Properties"]["DefinitionBody"]
+    wanted = {
+        "$default" if path == "/$default" else f"{method.upper()} {path}"
+        for path, item in body["paths"].items() for method in item if method != "parameters"
+    }
+    pages = client("apigatewayv2", emulator.url).get_paginator("get_routes").paginate(ApiId=resources["Api"])
+    there = {route["RouteKey"] for page in pages for route in page["Items"]}
+    if there != wanted:
+        sys.exit(f"routes differ from the document: {sorted(there ^ wanted)}")
+    step(f"{len(there)} routes, as the API's document says")
 
 
 def unknown(api):
@@ -65,7 +79,7 @@ def unknown(api):
         body, _ = api.expect(status, method, path)
         if not body["errors"][0]["message"]:
             sys.exit(f"{method} {path} is refused in another shape: {body}")
-    step("what no route takes is refused in the contract's shape")
+    step("what no route takes is refused in the API's shape")
 
 
 def sender(api, relay):
@@ -223,6 +237,7 @@ def main():
         step(f"deployed: {len(resources)} resources")
         key = first_key(posthaste, resources["Table"], emulator.url)
         api = Api(emulator.port, resources["Api"], key)
+        routes(emulator, resources)
         unknown(api)
         sends = keys(api)
         subusers(api)
