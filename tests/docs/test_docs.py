@@ -37,6 +37,13 @@ class Pages(unittest.TestCase):
             here.write_text(text)
             self.assertEqual(list(words.dead_links(here, text)), [(1, "none.md"), (2, "other.md#none")])
 
+    def test_paths_that_the_page_leaves_out_or_denies_are_found(self):
+        text = "## What is served\n`/v3/a`\n### What is not served\n`/v3/c`, `/v3/d`\n## More\n`/v3/b`\n"
+        template = "".join(f"          {path}:\n            get: *x\n" for path in ("/v3/a/{id}", "/v3/b", "/v3/c/x"))
+        self.assertEqual(list(words.wrong_paths(text, template)), [
+            "does not list /v3/b", "does not list /v3/c/x", "says that /v3/c is not served",
+        ])
+
     def test_ports_move_and_longer_numbers_stay(self):
         self.assertEqual(moved("127.0.0.1:3000 30000 9000", {"3000": "1", "9000": "2"}), "127.0.0.1:1 30000 2")
 

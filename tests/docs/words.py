@@ -78,6 +78,24 @@ def dead_links(path, text):
             yield number, target
 
 
+def section(text, heading):
+    """What stands below a heading, up to the next of its level or above."""
+    level = re.search(rf"^(#+) {re.escape(heading)}$", text, re.MULTILINE)
+    rest = text[level.end():]
+    end = re.search(rf"^#{{1,{len(level.group(1))}}} ", rest, re.MULTILINE)
+    return rest[: end.start()] if end else rest
+
+
+def wrong_paths(text, template):
+    """Paths of the template that the page of the API does not list as served, or lists as not served."""
+    routes = set(re.findall(r"^ {10}(/[^$\s]\S*):$", template, re.MULTILINE))
+    spans = lambda heading: set(re.findall(r"`(/[\w/]+)`", section(text, heading)))
+    served, missing = spans("What is served"), spans("What is not served")
+    within = lambda route, paths: any(route == path or route.startswith(f"{path}/") for path in paths)
+    yield from (f"does not list {route}" for route in sorted(routes) if not within(route, served - missing))
+    yield from (f"says that {path} is not served" for path in sorted(missing) if any(within(one, {path}) for one in routes))
+
+
 def faults(path):
     """What is wrong with one page, one text each. Of the template only its words are looked at."""
     text, name = path.read_text(encoding="utf-8"), path.relative_to(ROOT)
@@ -93,6 +111,9 @@ def faults(path):
     if name.name not in HISTORY:
         for number, word, better in wrong_words(text):
             yield f"{name}:{number}: {word!r}; write: {better}"
+    if str(name) == "functions/README.md":
+        template = (ROOT / "template.yaml").read_text(encoding="utf-8")
+        yield from (f"{name}: {fault}" for fault in wrong_paths(text, template))
     for heading in HEADINGS.get(str(name), []):
         if not re.search(rf"^#+ {re.escape(heading)}$", text, re.MULTILINE):
             yield f"{name}: has no heading {heading!r}"
