@@ -105,7 +105,7 @@ pub(crate) async fn put_dead_letter(app: &App, webhook: &Webhook, failed: Failed
     }
     tracing::warn!(
         webhook.id = %webhook.id,
-        "webhook {} did not accept {} events in 24 hours: {}", webhook.id, failed.events.len(), failed.last
+        "dead letter of webhook {} with {} events: {}", webhook.id, failed.events.len(), failed.last
     );
     match write_letters(app, webhook, failed).await {
         Ok(()) => Disposition::Done,
