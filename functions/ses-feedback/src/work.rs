@@ -161,7 +161,9 @@ async fn read(app: &App, text: &str) -> Result<ReadMessage, WorkError> {
             blob: None,
         });
     }
-    let mail = match (value.get("receipt"), value.get("blob")) {
+    // Every job of this service has a version, those of later releases too.
+    let own = value.get("v").or(value.get("blob"));
+    let mail = match (value.get("receipt"), own) {
         (Some(_), _) => bounce_mail(SesNotice::deserialize(&value).map_err(unreadable)?),
         (None, Some(_)) => BounceMail::from_text(&text)?,
         (None, None) => {

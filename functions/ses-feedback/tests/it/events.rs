@@ -330,8 +330,9 @@ async fn what_is_not_ours_is_left_alone() {
     // An event or a job of a known kind that cannot be read becomes a dead letter.
     let event = json!({"eventType": 5}).to_string();
     let newer = json!({"v": 9, "blob": "bounces/x", "to": []}).to_string();
+    let unknown = json!({"v": 2, "of_a_later_release": true}).to_string();
     let notice = json!({"mail": {}, "receipt": {"recipients": []}}).to_string();
-    for text in [short, event, newer, notice] {
+    for text in [short, event, newer, unknown, notice] {
         assert!(!service.can_read(&text).await, "{text}");
     }
     assert!(service.queued_events().is_empty());
