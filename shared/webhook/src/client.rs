@@ -97,6 +97,8 @@ impl WebhookClient {
             .no_deflate()
             .no_zstd()
             .http1_only()
+            // As SendGrid spells them: some receivers look headers up by letter case.
+            .http1_title_case_headers()
             .tcp_nodelay(true)
             .connect_timeout(config.connect)
             // A function that sleeps between events resumes with dead connections.
