@@ -70,7 +70,7 @@ pub(crate) async fn find(
     };
     let account = match search.subusers.unwrap_or_default().as_slice() {
         [] => caller.id().clone(),
-        [one] => subuser(&app, &caller, ("subusers", one)).await?,
+        [one] => subuser(&app, &caller, "subusers", one).await?,
         _ => return Err(Rejection::on("subusers", "name one subuser at a time")),
     };
     let found = look_up(&app, &account, &query, limit).await?;
@@ -83,7 +83,8 @@ pub(crate) async fn find(
 async fn subuser(
     app: &App,
     caller: &Caller,
-    (field, id): (&str, &str),
+    field: &str,
+    id: &str,
 ) -> Result<AccountId, Rejection> {
     let all = app.store.subusers(caller.id()).await?;
     let own = all.into_iter().find(|one| one.user_id.to_string() == id);
@@ -147,10 +148,10 @@ pub(crate) async fn one(
     let (message, recipient) = read_id(&id).ok_or_else(missing)?;
     let account = match parameters.text("subuser") {
         None => caller.id().clone(),
-        Some(one) => subuser(&app, &caller, ("subuser", one)).await?,
+        Some(one) => subuser(&app, &caller, "subuser", one).await?,
     };
     let Some(copy) = app.store.recipient(&account, &message, recipient).await? else {
-        let waiting = waiting_copy(&app, &account, (&message, recipient)).await?;
+        let waiting = waiting_copy(&app, &account, &message, recipient).await?;
         return Ok(Json(LogDetail::waiting(waiting.ok_or_else(missing)?)));
     };
     Ok(Json(LogDetail::of(copy, &message, recipient)))

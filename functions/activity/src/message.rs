@@ -79,7 +79,7 @@ pub(crate) async fn one(
     if let Some(row) = row {
         return Ok(Json(MessageDetail::of(row, &message, recipient)));
     }
-    let waiting = waiting_copy(&app, caller.id(), (&message, recipient)).await?;
+    let waiting = waiting_copy(&app, caller.id(), &message, recipient).await?;
     let waiting = waiting.ok_or_else(missing)?;
     Ok(Json(MessageDetail::waiting(waiting)))
 }

@@ -121,9 +121,10 @@ pub(crate) async fn look_up(
         let is_past = |row: &Seek| since.is_some_and(|since| row.accepted_at < since);
         let is_over = next.is_none() || rows.last().is_some_and(is_past);
         let mails = rows.into_iter().map(|row| names.with(row)).collect();
-        let mails = match query.needs().copy {
-            true => with_copies(app, account, mails).await?,
-            false => mails,
+        let mails = if query.needs().copy {
+            with_copies(app, account, mails).await?
+        } else {
+            mails
         };
         let meant = mails.into_iter().filter(|mail| query.holds(mail));
         found.mails.extend(meant.take(limit - found.mails.len()));
@@ -173,14 +174,17 @@ async fn waiting(
 
 /// The copies of scheduled mail, as rows of the search.
 fn of_waiting(waiting: &WaitingCopies) -> impl Iterator<Item = Seek> {
-    waiting.each().map(|copy| Seek::waiting(waiting, copy))
+    waiting
+        .each()
+        .map(|(copy, from, subject)| Seek::waiting(waiting, copy, from, subject))
 }
 
 /// A scheduled copy that has yet to leave.
 pub(crate) async fn waiting_copy(
     app: &App,
     account: &AccountId,
-    (message, recipient): (&MessageId, u32),
+    message: &MessageId,
+    recipient: u32,
 ) -> Result<Option<Seek>, Rejection> {
     let rows = app.store.waiting_of(account, message).await?;
     let mut all = rows.iter().flat_map(of_waiting);

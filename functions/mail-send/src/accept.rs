@@ -134,13 +134,10 @@ async fn enqueue(
     let groups = groups(&mail, app.clock.now(), app.limits.horizon);
     let batch = mail.batch_id.clone();
     let accepted = app.clock.now_ms();
-    let waiting = match app.searches {
-        true => listings(
-            &mail,
-            &groups,
-            (message, &caller.key.id, accepted.seconds()),
-        ),
-        false => Vec::new(),
+    let waiting = if app.searches {
+        listings(&mail, &groups, message, &caller.key.id, accepted.seconds())
+    } else {
+        Vec::new()
     };
     let mail_is_whole = mail.submitted.is_some();
     let jobs = groups.len();

@@ -7,7 +7,9 @@ use posthaste_store::{LONGEST_SUBJECT, WaitingCopies, WaitingCopy};
 pub(crate) fn listings(
     mail: &Mail,
     groups: &[(Option<Timestamp>, Vec<Span>)],
-    (message, key, accepted_at): (&MessageId, &KeyId, Timestamp),
+    message: &MessageId,
+    key: &KeyId,
+    accepted_at: Timestamp,
 ) -> Vec<(Timestamp, WaitingCopies)> {
     let scheduled = groups
         .iter()
@@ -79,7 +81,7 @@ mod tests {
             (None, vec![span(1, 2)]),
         ];
         let (message, key) = (MessageId::from_bytes([1; 16]), KeyId::from_bytes([2; 16]));
-        let found = listings(&mail, &groups, (&message, &key, at.plus(-60)));
+        let found = listings(&mail, &groups, &message, &key, at.plus(-60));
         let shown: Vec<_> = found
             .iter()
             .map(|(at, waiting)| {

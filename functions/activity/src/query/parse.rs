@@ -272,9 +272,10 @@ const LOG_STATUSES: [&str; 6] = [
 
 fn one_of(text: &str, statuses: &[&str]) -> Result<QueryValue, InvalidQuery> {
     let lower = text.to_ascii_lowercase();
-    match statuses.contains(&lower.as_str()) {
-        true => Ok(QueryValue::Text(lower)),
-        false => Err(InvalidQuery(format!("'{text}' is not a status"))),
+    if statuses.contains(&lower.as_str()) {
+        Ok(QueryValue::Text(lower))
+    } else {
+        Err(InvalidQuery(format!("'{text}' is not a status")))
     }
 }
 

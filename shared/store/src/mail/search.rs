@@ -102,10 +102,7 @@ impl Seek {
     }
 
     /// A scheduled copy that has yet to leave.
-    pub fn waiting(
-        mail: &WaitingCopies,
-        (copy, from, subject): (&WaitingCopy, &str, &str),
-    ) -> Self {
+    pub fn waiting(mail: &WaitingCopies, copy: &WaitingCopy, from: &str, subject: &str) -> Self {
         Self {
             message: mail.message.clone(),
             recipient: copy.recipient,
