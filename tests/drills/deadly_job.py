@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """A job that ends the process whenever a worker gets it, under load.
 
-Hands in mails, one of which a debug build dies of (POSTHASTE_DRILL_ABORT_ON, infra/local/src/fault.rs),
+Hands in mails, one of which a debug build dies of (POSTHASTE_DRILL_ABORT_ON, infra/local/src/poll.rs),
 starts the host again until it stays up, and lets it drain. Then the operator replays the dead letter
 into a host without the fault.
 

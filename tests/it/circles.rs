@@ -13,10 +13,6 @@ const KNOWN: &[(&str, &[&str])] = &[
     ("functions/mail-send", &["accept", "idempotency"]),
     ("functions/mail-send", &["check", "decode", "wire"]),
     (
-        "infra/local",
-        &["args", "folder", "operator", "platform", "start"],
-    ),
-    (
         "shared/http",
         &["auth_cache", "authorizer", "edge", "routes"],
     ),

@@ -2,7 +2,7 @@
 //! arrives, and the job is a dead letter that the operator replays.
 //!
 //! `tests/drills/deadly_job.py` is the same under load. The fault is in debug builds alone
-//! (`infra/local/src/fault.rs`).
+//! (`infra/local/src/poll.rs`).
 
 use std::fs::File;
 use std::io::{BufRead as _, BufReader, Read as _};

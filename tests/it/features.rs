@@ -43,7 +43,7 @@ fn one_build_of_each_crate_serves_every_function() {
             assert!(
                 sets.is_subset(others) || others.is_subset(&sets),
                 "{function} builds {name} with {sets:?}, {other} with {others:?}: \
-                 name the union in shared/features/Cargo.toml"
+                 name the union in shared/workspace-hack/Cargo.toml"
             );
         }
     }

@@ -5,10 +5,10 @@ use std::process::Command;
 
 use serde_json::Value;
 
-/// Where a package stands; an arrow must lead to a lower number.
+/// The level of a package; an arrow must lead to a lower number.
 fn level(name: &str) -> Option<u8> {
     Some(match name {
-        "posthaste-embedded" | "posthaste-features" | "posthaste-model" | "posthaste-offload" => 0,
+        "posthaste-embedded" | "posthaste-model" | "posthaste-offload" | "workspace-hack" => 0,
         "posthaste-cache" => 1,
         "posthaste-mime" | "posthaste-render" | "posthaste-store" | "posthaste-blob"
         | "posthaste-queue" | "posthaste-mailer" | "posthaste-webhook" | "posthaste-smtpapi"
@@ -17,7 +17,7 @@ fn level(name: &str) -> Option<u8> {
         "posthaste-runtime" => 4,
         "posthaste-notices" => 5,
         "posthaste-mailbox" => 6,
-        "posthaste-operator" => 7,
+        "posthaste-operator" | "posthaste-submission" => 7,
         "posthaste" => 8,
         "posthaste-testkit" => 9,
         "posthaste-hello" | "posthaste-hostile" | "posthaste-tests" => 10,

@@ -15,6 +15,7 @@ mod limits;
 mod mx;
 mod names;
 mod service;
+mod sizes;
 mod smtp;
 mod template;
 mod traps;

@@ -12,15 +12,15 @@ use std::net::SocketAddr;
 use posthaste_listen::Budget;
 use posthaste_model::PublicUrl;
 use posthaste_runtime::{Error, Platform};
+use posthaste_submission::{self as submission, Submission};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 
 use crate::args::Args;
+use crate::certificates::{self, TlsError};
 use crate::functions;
 use crate::host::stopped;
-use crate::serve::{self, HttpLimits, Server, TlsError};
-use crate::submission::{self, Submission};
-use crate::table::Disk;
+use crate::serve::{self, HttpLimits, Server};
 
 /// Why the API does not run.
 #[derive(Debug, thiserror::Error)]
@@ -76,7 +76,7 @@ impl Api {
                 .unwrap_or_else(|| args.hostname.clone()),
             open: None,
             // Writes that the table and the queue have acknowledged are durable there.
-            disk: Disk::none(),
+            durable: submission::durable_already(),
         };
         // Behind the gateway the functions need none: links then lead to the name that the gateway
         // gives the request. Nothing gives one here, and each mail with a link would be refused.
@@ -87,7 +87,9 @@ impl Api {
         let routes = functions::routes(platform, &gate).map_err(AwsError::Config)?;
         let router = routes.into_router();
         let tls = args.tls_cert.as_deref().zip(args.tls_key.as_deref());
-        let tls = tls.map(|(cert, key)| serve::tls(cert, key)).transpose()?;
+        let tls = tls
+            .map(|(cert, key)| certificates::server_config(cert, key))
+            .transpose()?;
         let (listener, address) = listen("API", args, args.port).await?;
         let (door, submitting) = listen("submission port", args, args.submission_port).await?;
         let limits =

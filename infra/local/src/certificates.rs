@@ -1,14 +1,32 @@
-//! The certificates that are trusted. The TLS library reads them at the first connection, and without
-//! a file in their variable none can be made: every webhook and every relay would then fail.
+//! Certificates: those that are trusted, and the one of the HTTPS listener and of STARTTLS.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use posthaste_runtime::{ConfigError, Env};
-use rustls::pki_types::CertificateDer;
-use rustls::pki_types::pem::PemObject as _;
+use rustls::ServerConfig;
+use rustls::pki_types::pem::{self, PemObject as _};
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 
-/// The variable that names them.
+/// The variable that names the file of trusted certificates.
 const VARIABLE: &str = "SSL_CERT_FILE";
 
-/// Checks that the file of certificates is one, where a variable names it.
+/// Why HTTPS is unavailable.
+#[derive(Debug, thiserror::Error)]
+pub enum TlsError {
+    #[error("{0} cannot be read: {1}")]
+    File(PathBuf, io::Error),
+    #[error("{0} holds no {1}")]
+    Empty(PathBuf, &'static str),
+    #[error("the certificate and its key do not work: {0}")]
+    Rustls(rustls::Error),
+}
+
+/// Checks that the file of trusted certificates is one, where a variable names it.
+///
+/// The TLS library reads it at the first connection, and without a certificate in it every webhook and every
+/// relay would fail.
 ///
 /// # Errors
 /// When it cannot be read, or holds no certificate.
@@ -25,8 +43,47 @@ pub fn check(vars: &Env) -> Result<(), ConfigError> {
     }
 }
 
+/// Reads a certificate chain and its key.
+pub(crate) fn server_config(cert: &Path, key: &Path) -> Result<Arc<ServerConfig>, TlsError> {
+    let (chain, key) = (chain(cert)?, private_key(key)?);
+    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+    let config = ServerConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .and_then(|config| config.with_no_client_auth().with_single_cert(chain, key))
+        .map_err(TlsError::Rustls)?;
+    Ok(Arc::new(config))
+}
+
+fn chain(path: &Path) -> Result<Vec<CertificateDer<'static>>, TlsError> {
+    let chain: Vec<_> = CertificateDer::pem_slice_iter(&read(path)?)
+        .collect::<Result<_, _>>()
+        .map_err(|e| unreadable(path, e))?;
+    if chain.is_empty() {
+        return Err(TlsError::Empty(path.to_owned(), "certificate"));
+    }
+    Ok(chain)
+}
+
+fn private_key(path: &Path) -> Result<PrivateKeyDer<'static>, TlsError> {
+    PrivateKeyDer::from_pem_slice(&read(path)?).map_err(|e| match e {
+        pem::Error::NoItemsFound => TlsError::Empty(path.to_owned(), "private key"),
+        other => unreadable(path, other),
+    })
+}
+
+fn read(path: &Path) -> Result<Vec<u8>, TlsError> {
+    std::fs::read(path).map_err(|e| TlsError::File(path.to_owned(), e))
+}
+
+fn unreadable(path: &Path, error: pem::Error) -> TlsError {
+    let error = io::Error::new(io::ErrorKind::InvalidData, error);
+    TlsError::File(path.to_owned(), error)
+}
+
 #[cfg(test)]
 mod tests {
+    use posthaste_testkit::Certificate;
+
     use super::*;
 
     fn checked(file: String) -> Result<(), String> {
@@ -54,5 +111,36 @@ mod tests {
         let pem = "-----BEGIN CERTIFICATE-----\nMAA=\n-----END CERTIFICATE-----\n";
         std::fs::write(&file, pem).unwrap();
         assert_eq!(checked(named), Ok(()));
+    }
+
+    #[test]
+    fn a_certificate_and_its_key_are_read_from_pem_and_what_is_none_is_said() {
+        let dir = tempfile::tempdir().unwrap();
+        let put = |name: &str, text: &str| {
+            let path = dir.path().join(name);
+            std::fs::write(&path, text).unwrap();
+            path
+        };
+        let (made, other) = (Certificate::of(&["localhost"]), Certificate::of(&["other"]));
+        let words = "Bag Attributes\n    friendlyName: x\n";
+        let cert = put("cert", &format!("{words}{}{}", made.pem, other.pem));
+        // Key and certificate in one file, as some tools store them.
+        let key = put("key", &format!("{words}{}{}", made.pem, made.key_pem));
+        server_config(&cert, &key).unwrap();
+
+        let empty = put("empty", "");
+        let torn = put("torn", "-----BEGIN CERTIFICATE-----\nAAAA\n");
+        let foreign = put("foreign", &other.key_pem);
+        for (cert, key, want) in [
+            (&empty, &key, "empty holds no certificate"),
+            (&cert, &empty, "empty holds no private key"),
+            (&torn, &key, "torn cannot be read: "),
+            (&cert, &torn, "torn cannot be read: "),
+            (&cert, &foreign, "the certificate and its key do not work: "),
+            (&dir.path().join("gone"), &key, "gone cannot be read: "),
+        ] {
+            let error = server_config(cert, key).unwrap_err().to_string();
+            assert!(error.contains(want) && !error.contains('\n'), "{error}");
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! The data folder: persists data between runs, with a lock that keeps out a second host.
 //!
 //! A folder is opened only when none of its files is missing (see `parts`) or damaged (see
-//! `integrity`): a host that starts with a new file in place of a lost one would reject every key,
+//! `damage`): a host that starts with a new file in place of a lost one would reject every key,
 //! or drop mail that it accepted, without any error. What a lost folder of large bodies held is looked
 //! for in the files beside it (see `blobs`).
 
@@ -9,7 +9,6 @@ mod blobs;
 mod parts;
 mod private;
 mod secrets;
-mod way;
 
 use std::fs::{self, File, OpenOptions};
 use std::io::Write as _;
@@ -18,10 +17,8 @@ use std::path::{Path, PathBuf};
 
 use posthaste_store::Store;
 
-pub(crate) use self::way::check as check_way;
-
 use self::parts::{BLOBS, DataFile, Needed, SECRET};
-use crate::{damage, integrity};
+use crate::damage;
 
 /// Why the folder cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -73,7 +70,7 @@ impl Folder {
     /// present, readable, and accessible to the owner only.
     pub(crate) fn open(root: &Path) -> Result<Self, FolderError> {
         let unusable = |e| FolderError::Unusable(root.to_owned(), e);
-        way::check(root)?;
+        check_path(root)?;
         fs::DirBuilder::new()
             .recursive(true)
             .mode(0o700)
@@ -174,6 +171,26 @@ impl Folder {
     }
 }
 
+/// Refuses a path on which a file, or a link that leads nowhere, is in the way of the folder: the system's own
+/// words about it mislead.
+pub(crate) fn check_path(root: &Path) -> Result<(), FolderError> {
+    // A slash at the end would hide what it follows.
+    let path: PathBuf = root.components().collect();
+    // The nearest that is there; whatever is below it can be made.
+    let mut there = path.ancestors().filter(|path| !path.as_os_str().is_empty());
+    let Some(near) = there.find(|path| fs::symlink_metadata(path).is_ok()) else {
+        return Ok(());
+    };
+    match fs::metadata(near) {
+        Ok(near) if near.is_dir() => Ok(()),
+        Ok(_) => Err(FolderError::NoFolder(root.to_owned(), near.to_owned())),
+        Err(error) => Err(match fs::read_link(near) {
+            Ok(target) => FolderError::DeadLink(root.to_owned(), near.to_owned(), target),
+            Err(_) => FolderError::Unusable(root.to_owned(), error),
+        }),
+    }
+}
+
 /// Bytes that are no text stay in it as signs that no secret has, so that who reads it refuses it.
 fn read_secret(path: &Path) -> Result<Option<String>, FolderError> {
     match fs::read(path) {
@@ -231,7 +248,7 @@ fn check(root: &Path, after_a_crash: bool) -> Result<bool, FolderError> {
     }
     for name in ["table.db", "queue.db", "mailbox.sqlite"] {
         let file = root.join(name);
-        if let Some(cause) = integrity::damage(&file, after_a_crash) {
+        if let Some(cause) = damage::of_file(&file, after_a_crash) {
             return Err(FolderError::Damaged(match name {
                 "mailbox.sqlite" => damage::mendable(&file, &cause, MAILBOX_REMEDY),
                 _ => damage::sentence(&file, &cause),

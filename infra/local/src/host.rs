@@ -1,7 +1,6 @@
 //! Starts everything in one process, and stops it in an order that loses nothing.
 
 use std::net::SocketAddr;
-use std::sync::Arc;
 use std::time::Duration;
 
 use axum::response::IntoResponse as _;
@@ -13,25 +12,22 @@ use posthaste_listen::Budget;
 use posthaste_mailbox::{DEFAULT_LIMIT, Mailbox};
 use posthaste_mailer::{Mailer, RelayUrl, Smtp, SmtpConfig};
 use posthaste_model::{AccountId, PublicUrl};
-use posthaste_queue::SqsEvent;
 use posthaste_runtime::Platform;
 use posthaste_store::Store;
+use posthaste_submission::{self as submission, Submission};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
-use crate::answers::Answers;
-use crate::engine::Engine;
+use crate::engine::{Engine, SEND};
 use crate::folder::Folder;
-use crate::platform::{EVENTS, FEEDBACK, HostParts, INBOUND, RETRIES, SEND};
-use crate::poll::{self, Pace};
+use crate::platform::HostParts;
 use crate::serve::{self, Server};
-use crate::sources::sources;
+use crate::sources::{Answers, sources};
 use crate::start::HostSettings;
 use crate::start_error::{StartError, explained};
-use crate::submission::Submission;
-use crate::table::{Disk, Table};
-use crate::{first, functions, inbound, platform, relay, submission};
+use crate::table::Table;
+use crate::{certificates, first, functions, inbound, platform, relay, workers};
 
 /// A running host.
 pub struct Host {
@@ -96,7 +92,7 @@ impl Host {
         serve::allow_files(&settings.http, 2, 3);
         let tls = match &settings.tls {
             None => None,
-            Some((cert, key)) => Some(serve::tls(cert, key)?),
+            Some((cert, key)) => Some(certificates::server_config(cert, key)?),
         };
         let folder = settings.data.as_deref().map(Folder::open).transpose()?;
         let file = |name: &str| folder.as_ref().map(|folder| folder.path(name));
@@ -161,16 +157,16 @@ impl Host {
         let inbound = tokio::spawn(async move {
             inbound::serve(smtp_listener, door, stopped(until)).await;
         });
-        let door = Submission {
+        let port = Submission {
             app: mail_send::App::from_env(&platform)?,
             gate: gate.clone(),
             hostname: settings.hostname.clone(),
             open: first.key.clone().filter(|_| settings.submission_open),
-            disk: table.disk.clone(),
+            durable: table.disk.for_submission(),
         };
         let (until, certificate) = (stop.clone(), tls.clone());
         let submitting = tokio::spawn(async move {
-            submission::serve(submission_listener, door, certificate, stopped(until)).await;
+            submission::serve(submission_listener, port, certificate, stopped(until)).await;
         });
         let https = tls.is_some();
         let bodies = Budget::new(settings.http.bodies);
@@ -192,8 +188,8 @@ impl Host {
             submitting,
         ];
         let sweep = schedule_sweep::App::from_env(&platform)?;
-        let mut pollers = workers(&platform, received, &engine, &table.disk, &stop)?;
-        pollers.push(tokio::spawn(sweeping(sweep.clone(), stop.clone())));
+        let mut pollers = workers::start(&platform, received, &engine, &table.disk, &stop)?;
+        pollers.push(tokio::spawn(workers::sweeping(sweep.clone(), stop.clone())));
         let store = table.store.clone();
         Ok(Self {
             api,
@@ -306,90 +302,6 @@ fn mailer(settings: &HostSettings, embedded: SocketAddr) -> Result<Mailer, Start
     config.hello = Some(settings.hostname.to_string());
     config.max_connections = 16;
     Ok(Mailer::Smtp(Smtp::new(config)))
-}
-
-/// Starts every worker on its queue; those of received mail are the apps of its port.
-fn workers(
-    platform: &Platform,
-    received: inbound::InboundHandler,
-    engine: &Engine,
-    disk: &Disk,
-    stop: &watch::Receiver<bool>,
-) -> Result<Vec<JoinHandle<()>>, StartError> {
-    let delivery = Arc::new(delivery::App::from_env(platform)?);
-    let pace = Pace {
-        pollers: 4,
-        batch: 10,
-        visibility: Duration::from_secs(900),
-        again: Duration::from_secs(5),
-    };
-    let mut all = poll::start(
-        &engine.local(SEND),
-        pace,
-        disk,
-        stop,
-        move |event: SqsEvent| {
-            let app = delivery.clone();
-            async move { delivery::handle(&app, &event).await }
-        },
-    );
-    let pace = Pace { pollers: 2, ..pace };
-    let fanout = Arc::new(webhook_fanout::App::from_env(platform)?);
-    for queue in [EVENTS, RETRIES] {
-        let fanout = fanout.clone();
-        all.extend(poll::start(
-            &engine.local(queue),
-            // Most of the time they wait for receivers, and a dead receiver must not delay the
-            // others.
-            Pace {
-                pollers: 16,
-                ..pace
-            },
-            disk,
-            stop,
-            move |event: SqsEvent| {
-                let app = fanout.clone();
-                async move { webhook_fanout::handle(&app, &event).await }
-            },
-        ));
-    }
-    let parse = Arc::new(received.parse);
-    all.extend(poll::start(
-        &engine.local(INBOUND),
-        pace,
-        disk,
-        stop,
-        move |event: SqsEvent| {
-            let app = parse.clone();
-            async move { inbound_parse::handle(&app, &event).await }
-        },
-    ));
-    let feedback = Arc::new(received.feedback);
-    all.extend(poll::start(
-        &engine.local(FEEDBACK),
-        Pace { pollers: 1, ..pace },
-        disk,
-        stop,
-        move |event: SqsEvent| {
-            let app = feedback.clone();
-            async move { ses_feedback::handle(&app, &event).await }
-        },
-    ));
-    Ok(all)
-}
-
-/// The equivalent of the EventBridge rule: a sweep every minute, and one at the start.
-async fn sweeping(app: schedule_sweep::App, mut stop: watch::Receiver<bool>) {
-    let mut minute = tokio::time::interval(Duration::from_secs(60));
-    loop {
-        tokio::select! {
-            _ = stop.wait_for(|stop| *stop) => return,
-            _ = minute.tick() => {}
-        }
-        if let Err(error) = schedule_sweep::sweep(&app, schedule_sweep::Share::ALL).await {
-            tracing::error!(error = %error, "the sweep of due rows failed: {error}");
-        }
-    }
 }
 
 /// The secret that signs links and encrypts secrets; the same in every run of a data folder.

@@ -4,21 +4,17 @@
 //! as in the cloud; the queues are durable and hand workers real SQS events; mail leaves by real
 //! SMTP, by default to a recording relay whose mails the mailbox page shows.
 
-mod answers;
 mod args;
 mod aws;
 pub mod certificates;
 mod damage;
 mod engine;
-#[cfg(debug_assertions)]
-mod fault;
 mod first;
 mod folder;
 pub mod functions;
 pub mod greeting;
 mod host;
 mod inbound;
-mod integrity;
 mod operator;
 mod platform;
 mod poll;
@@ -27,15 +23,16 @@ mod serve;
 mod sources;
 mod start;
 mod start_error;
-mod submission;
 mod table;
+mod workers;
 
 pub use args::{Args, Cli, Command};
 pub use aws::{Api, AwsError};
+pub use certificates::TlsError;
 pub use engine::{Engine, EngineError};
 pub use folder::FolderError;
 pub use host::Host;
 pub use operator::{CommandContext, Operator, OperatorError};
-pub use serve::{HttpLimits, TlsError};
+pub use serve::HttpLimits;
 pub use start::{DnsSettings, HostSettings};
 pub use start_error::StartError;

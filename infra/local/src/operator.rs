@@ -15,9 +15,8 @@ use posthaste_mailer::Ses;
 use posthaste_operator::{CommandError, Report, Tools};
 use posthaste_runtime::{ConfigError, Env, Platform};
 
-use crate::engine::{Engine, EngineError};
+use crate::engine::{EVENTS, Engine, EngineError, RETRIES};
 use crate::folder::{self, Folder, FolderError};
-use crate::platform::{EVENTS, RETRIES};
 use crate::table::{Table, TableError};
 
 /// Where a command works, and how it answers.
@@ -246,7 +245,7 @@ impl Operator {
     async fn local(&self, data: &Path) -> Result<Report, OperatorError> {
         // A wrong name must not leave an empty service behind.
         if !data.is_dir() {
-            folder::check_way(data)?;
+            folder::check_path(data)?;
             return Err(OperatorError::NoFolder(data.to_owned()));
         }
         let folder = Folder::open(data)?;

@@ -1,5 +1,5 @@
 //! What the functions of a local host are opened from: the same variables as on AWS, and the parts that this
-//! process holds instead of AWS's services. Everything in which a laptop differs stands here.
+//! process holds instead of AWS's services. Everything in which a laptop differs is here.
 
 use std::sync::Arc;
 
@@ -12,16 +12,9 @@ use posthaste_queue::{Bus, Queue};
 use posthaste_runtime::{Env, LocalServices, Platform};
 use posthaste_store::Store;
 
-use crate::answers::Answers;
-use crate::engine::Engine;
+use crate::engine::{EVENTS, Engine, FEEDBACK, INBOUND, RETRIES, SEND};
+use crate::sources::Answers;
 use crate::start::{DnsSettings, HostSettings};
-
-/// Names of the queues.
-pub(crate) const SEND: &str = "send";
-pub(crate) const EVENTS: &str = "events";
-pub(crate) const RETRIES: &str = "retries";
-pub(crate) const INBOUND: &str = "inbound";
-pub(crate) const FEEDBACK: &str = "feedback";
 
 /// Parts that are started before the functions.
 pub(crate) struct HostParts<'a> {

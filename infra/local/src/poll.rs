@@ -74,7 +74,7 @@ where
             continue;
         }
         #[cfg(debug_assertions)]
-        crate::fault::abort_on(&messages);
+        abort_on(&messages);
         // The results are on the disk before the messages are deleted. If they are not, all
         // messages are given back; if the worker panicked outside of its jobs, all have failed.
         let worked = AssertUnwindSafe(disk.durable(work(event(&messages))));
@@ -92,6 +92,21 @@ where
         if let Err(error) = settle(&queue, &messages, &result, pace.again).await {
             tracing::error!(queue.name = queue.name(), "queue {}: {error}", queue.name());
         }
+    }
+}
+
+/// Specifies a text for drills; a job that contains it ends the process when its worker handles it.
+#[cfg(debug_assertions)]
+const ABORT_ON: &str = "POSTHASTE_DRILL_ABORT_ON";
+
+/// Ends the process as a stack overflow does, if one of these jobs contains the text of the variable.
+#[cfg(debug_assertions)]
+fn abort_on(messages: &[ReceivedMessage]) {
+    let Some(text) = posthaste_runtime::variables().get(ABORT_ON) else {
+        return;
+    };
+    if messages.iter().any(|message| message.body.contains(&text)) {
+        std::process::abort();
     }
 }
 

@@ -12,7 +12,6 @@ mod limits;
 mod progress;
 #[cfg(test)]
 mod tests;
-mod tls;
 
 use std::io;
 use std::net::SocketAddr;
@@ -35,8 +34,6 @@ use connection::PortState;
 
 pub(crate) use files::allow_files;
 pub use limits::HttpLimits;
-pub use tls::TlsError;
-pub(crate) use tls::tls;
 
 /// The answer to a client refused at capacity.
 const NO_CONNECTION: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\n\

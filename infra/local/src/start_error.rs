@@ -7,9 +7,9 @@ use posthaste_blob::BlobError;
 use posthaste_runtime::{ConfigError, Error};
 use posthaste_store::StoreError;
 
+use crate::certificates::TlsError;
 use crate::engine::EngineError;
 use crate::folder::FolderError;
-use crate::serve::TlsError;
 use crate::table::{Table, TableError};
 
 /// Why the host did not start: one line each.

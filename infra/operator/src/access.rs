@@ -4,7 +4,7 @@ use clap::Subcommand;
 use posthaste_store::AllowedIp;
 use serde_json::{Value, json};
 
-use crate::{CommandError, Report, Tools, who};
+use crate::{CommandError, Report, Tools, account_lookup};
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
@@ -28,7 +28,7 @@ pub(crate) async fn run(command: &Command, tools: &Tools) -> Result<Report, Comm
 }
 
 async fn show(named: &str, tools: &Tools) -> Result<Report, CommandError> {
-    let account = who::account(tools, named).await?;
+    let account = account_lookup::find(tools, named).await?;
     let entries = tools.store.allowed_ips(&account.id).await?;
     let json = |entry: &AllowedIp| json!({"id": entry.id, "ip": entry.net, "created_at": entry.created_at});
     let json: Value = entries.iter().map(json).collect();
@@ -51,7 +51,7 @@ async fn show(named: &str, tools: &Tools) -> Result<Report, CommandError> {
 }
 
 async fn recover(named: &str, tools: &Tools) -> Result<Report, CommandError> {
-    let account = who::account(tools, named).await?;
+    let account = account_lookup::find(tools, named).await?;
     let removed = tools.store.clear_allowed_ips(&account.id).await?;
     let text = format!(
         "{removed} entries removed: account {} is open to every address (within 10 s everywhere)",

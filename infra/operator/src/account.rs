@@ -6,8 +6,8 @@ use posthaste_queue::{BusEvent, EventBatch};
 use posthaste_store::{Account, AccountStatus, SuspensionChange};
 use serde_json::json;
 
-use crate::account_json::{region, status, to_json};
-use crate::{CommandError, Report, Tools, who};
+use crate::account_lookup::{region, status, to_json};
+use crate::{CommandError, Report, Tools, account_lookup};
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
@@ -52,7 +52,7 @@ pub(crate) async fn run(command: &Command, tools: &Tools) -> Result<Report, Comm
         Command::Create(wanted) => crate::create_account::run(wanted, tools).await,
         Command::List => list(tools).await,
         Command::Show { account } => {
-            let account = who::account(tools, account).await?;
+            let account = account_lookup::find(tools, account).await?;
             Ok(Report::new(describe(&account), to_json(&account)))
         }
         Command::Suspend { account } => set(account, true, tools).await,
@@ -116,7 +116,7 @@ fn describe(account: &Account) -> String {
 
 /// Suspends an account or ends that. What was not told the last time is told by a repeat.
 async fn set(named: &str, suspended: bool, tools: &Tools) -> Result<Report, CommandError> {
-    let account = who::account(tools, named).await?;
+    let account = account_lookup::find(tools, named).await?;
     if !suspended && account.status == AccountStatus::Disabled {
         let why = format!(
             "account {} was disabled by its parent, who alone can enable it",
@@ -152,7 +152,7 @@ async fn set(named: &str, suspended: bool, tools: &Tools) -> Result<Report, Comm
         None => false,
         Some(verdict) => {
             let told = tell(&account, verdict, tools).await.map_err(|error| {
-                CommandError::Untold(format!("account {} is {done}: {error}", account.id))
+                CommandError::NoticeNotSent(format!("account {} is {done}: {error}", account.id))
             })?;
             if told {
                 heard(&account, verdict, tools).await?;
@@ -239,7 +239,7 @@ async fn heard(
 }
 
 async fn gzip(named: &str, allowed: OnOff, tools: &Tools) -> Result<Report, CommandError> {
-    let account = who::account(tools, named).await?;
+    let account = account_lookup::find(tools, named).await?;
     let on = allowed == OnOff::On;
     let changed = tools
         .store

@@ -5,8 +5,8 @@ use posthaste_model::{AccountId, EmailAddress};
 use posthaste_store::{Account, KeyKind, Region, is_username};
 use serde_json::Value;
 
-use crate::account_json::to_json;
-use crate::{CommandError, Report, Tools, key, who};
+use crate::account_lookup::to_json;
+use crate::{CommandError, Report, Tools, account_lookup, key};
 
 #[derive(Debug, Args)]
 pub struct CreateAccount {
@@ -45,7 +45,7 @@ pub(crate) async fn run(wanted: &CreateAccount, tools: &Tools) -> Result<Report,
     check(wanted)?;
     let parent = match wanted.subuser_of.as_ref().or(wanted.customer_of.as_ref()) {
         None => None,
-        Some(named) => Some(who::account(tools, named).await?.id),
+        Some(named) => Some(account_lookup::find(tools, named).await?.id),
     };
     if let Some(existing) = of_name(wanted, parent.as_ref(), tools).await? {
         return found(wanted, &existing);

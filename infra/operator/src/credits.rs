@@ -4,7 +4,7 @@ use clap::{Subcommand, ValueEnum};
 use posthaste_store::{Allowance, Credits, Frequency};
 use serde_json::json;
 
-use crate::{CommandError, Report, Tools, who};
+use crate::{CommandError, Report, Tools, account_lookup};
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
@@ -66,7 +66,7 @@ async fn set(
     allowance: Option<Allowance>,
     tools: &Tools,
 ) -> Result<Report, CommandError> {
-    let account = who::account(tools, named).await?;
+    let account = account_lookup::find(tools, named).await?;
     let now = tools.clock.now();
     if !tools.store.set_credits(&account.id, allowance, now).await? {
         return Err(CommandError::NotFound(format!(
@@ -77,7 +77,7 @@ async fn set(
 }
 
 async fn show(named: &str, tools: &Tools) -> Result<Report, CommandError> {
-    let account = who::account(tools, named).await?;
+    let account = account_lookup::find(tools, named).await?;
     let credits = tools.store.credits(&account.id, tools.clock.now()).await?;
     let text = match &credits {
         None => format!("account {} may send as much as it likes", account.id),

@@ -9,7 +9,7 @@ use posthaste_queue::{Queue, WebhookRetry};
 use posthaste_store::{DeadLetter, DeadLetterFilter, StoredRow};
 use serde_json::{Value, json};
 
-use crate::{CommandError, Report, Tools, dead_jobs, who};
+use crate::{CommandError, Report, Tools, account_lookup, dead_jobs};
 
 /// Letters handled at a time.
 const PAGE: usize = 100;
@@ -65,7 +65,7 @@ pub(crate) async fn run(command: &Command, tools: &Tools) -> Result<Report, Comm
 }
 
 async fn list(choice: &DeadLetterArgs, tools: &Tools) -> Result<Report, CommandError> {
-    let account = who::account(tools, &choice.account).await?.id;
+    let account = account_lookup::find(tools, &choice.account).await?.id;
     let mut wanted = choice.wanted()?;
     let mut letters = Vec::new();
     while let Some(page) = page(tools, &account, &mut wanted).await? {
@@ -106,7 +106,7 @@ async fn page(
 }
 
 async fn replay(choice: &DeadLetterArgs, tools: &Tools) -> Result<Report, CommandError> {
-    let account = who::account(tools, &choice.account).await?.id;
+    let account = account_lookup::find(tools, &choice.account).await?.id;
     let mut wanted = choice.wanted()?;
     let Some(queue) = &tools.retries else {
         let why = "name the queue of undelivered events to replay them";

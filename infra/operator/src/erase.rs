@@ -5,7 +5,7 @@ use clap::Args;
 use posthaste_model::EmailAddress;
 use serde_json::json;
 
-use crate::{CommandError, Report, Tools, who};
+use crate::{CommandError, Report, Tools, account_lookup};
 
 /// Pages of the table between two looks at what is found at once.
 const PAGES: usize = 1_000;
@@ -25,7 +25,7 @@ pub(crate) async fn run(choice: &EraseArgs, tools: &Tools) -> Result<Report, Com
     let address = EmailAddress::parse(&choice.address).map_err(|why| {
         CommandError::Usage(format!("`{}` is no e-mail address: {why}", choice.address))
     })?;
-    let account = who::account(tools, &choice.account).await?.id;
+    let account = account_lookup::find(tools, &choice.account).await?.id;
     let Some(blob) = &tools.blob else {
         let why = "name the bucket of the stack, so that bodies of mails can be forgotten too";
         return Err(CommandError::Refused(why.to_owned()));

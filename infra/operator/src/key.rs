@@ -6,7 +6,7 @@ use posthaste_model::{KeyId, scope};
 use posthaste_store::{Account, ApiKey, KeyKind, Secret};
 use serde_json::{Value, json};
 
-use crate::{CommandError, Report, Tools, who};
+use crate::{CommandError, Report, Tools, account_lookup};
 
 /// Keys of one account (SPEC, "Limits").
 const MOST: i64 = 100;
@@ -54,7 +54,7 @@ pub(crate) async fn run(command: &Command, tools: &Tools) -> Result<Report, Comm
 
 async fn create(wanted: &CreateKey, tools: &Tools) -> Result<Report, CommandError> {
     let (kind, scopes) = grant(wanted)?;
-    let account = who::account(tools, &wanted.account).await?;
+    let account = account_lookup::find(tools, &wanted.account).await?;
     let made = make(tools, &account, &wanted.name, kind, &scopes).await?;
     let text = format!("API key, shown this once:\n{}", made.secret);
     let json = json!({"api_key": made.secret, "api_key_id": made.id, "name": wanted.name,
@@ -127,7 +127,7 @@ fn word(kind: KeyKind) -> &'static str {
 }
 
 async fn list(named: &str, tools: &Tools) -> Result<Report, CommandError> {
-    let account = who::account(tools, named).await?;
+    let account = account_lookup::find(tools, named).await?;
     let keys = tools.store.keys(&account.id).await?;
     let row = |key: &ApiKey| {
         let kind = word(key.kind).to_owned();
@@ -149,7 +149,7 @@ async fn list(named: &str, tools: &Tools) -> Result<Report, CommandError> {
 }
 
 async fn revoke(named: &str, id: &str, tools: &Tools) -> Result<Report, CommandError> {
-    let account = who::account(tools, named).await?;
+    let account = account_lookup::find(tools, named).await?;
     let missing = || CommandError::NotFound(format!("account {} has no key {id}", account.id));
     let key = KeyId::parse(id).map_err(|_| missing())?;
     if !tools.store.delete_key(&account.id, &key).await? {

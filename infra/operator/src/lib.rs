@@ -6,7 +6,7 @@
 
 mod access;
 mod account;
-mod account_json;
+mod account_lookup;
 mod create_account;
 mod credits;
 mod dead_jobs;
@@ -14,11 +14,9 @@ mod dead_letters;
 mod dmarc;
 mod erase;
 mod explain;
-mod failure;
 mod key;
 mod report;
 mod ses;
-mod who;
 
 use clap::Subcommand;
 use posthaste_blob::Blob;
@@ -29,8 +27,7 @@ use posthaste_queue::{Bus, DeadJobs, Queue};
 use posthaste_store::Store;
 
 pub use explain::Explain;
-pub use failure::CommandError;
-pub use report::Report;
+pub use report::{CommandError, Report};
 
 /// What the commands work with.
 #[derive(Clone)]

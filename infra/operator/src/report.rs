@@ -1,5 +1,8 @@
-//! The result of a command, for people and for programs.
+//! The result of a command, for people and for programs, or why it failed.
 
+use posthaste_mailer::SesError;
+use posthaste_queue::QueueError;
+use posthaste_store::StoreError;
 use serde_json::Value;
 
 /// An answer in both forms.
@@ -49,6 +52,47 @@ impl Report {
             self.json.to_string()
         } else {
             self.text.clone()
+        }
+    }
+}
+
+/// Why a command failed: one line for the operator.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum CommandError {
+    /// What was given is not what the command takes.
+    #[error("{0}")]
+    Usage(String),
+    /// Nothing of this name is there.
+    #[error("{0}")]
+    NotFound(String),
+    /// It cannot be done in the present state.
+    #[error("{0}")]
+    Refused(String),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error(transparent)]
+    Queue(#[from] QueueError),
+    #[error(transparent)]
+    Ses(#[from] SesError),
+    #[error("the notice of it was not sent, run it again: {0}")]
+    NoticeNotSent(String),
+    #[error("not everything was erased, run it again: {0}")]
+    Unerased(String),
+}
+
+impl CommandError {
+    /// The exit code: 1 when table, queue or SES failed, 2 for a wrong command line, 3 when nothing of
+    /// the name is there, 4 when it cannot be done in the present state.
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            Self::Store(_)
+            | Self::Queue(_)
+            | Self::Ses(_)
+            | Self::NoticeNotSent(_)
+            | Self::Unerased(_) => 1,
+            Self::Usage(_) => 2,
+            Self::NotFound(_) => 3,
+            Self::Refused(_) => 4,
         }
     }
 }

@@ -1,22 +1,21 @@
 //! One client, from the greeting to the goodbye.
 
-mod receive;
 mod secure;
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use bytes::BytesMut;
+use bytes::{Buf as _, BytesMut};
 use posthaste_listen::{Budget, Grant};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::sync::watch;
 use tokio::time::{Instant, timeout, timeout_at};
 
 use crate::command;
-use crate::lines::{LineBuffer, SmtpLine};
-use crate::protocol::{Next, Protocol};
+use crate::data::{DataReader, LineBuffer, SmtpLine};
+use crate::protocol::{Next, Protocol, too_long};
 use crate::reply::{AfterReply, SmtpReply};
-use crate::{Config, Handler, Session, Tls};
+use crate::{BareLineEnds, Config, Handler, Session, Tls};
 
 /// Octets read at a time.
 const PIECE: usize = 16 * 1024;
@@ -271,6 +270,55 @@ fn complaint(line: &SmtpLine) -> SmtpReply {
         SmtpLine::TooLong => SmtpReply::new(500, "5.5.2", "line too long"),
         SmtpLine::Flood => SmtpReply::new(421, "4.7.0", "line too long"),
         SmtpLine::Text(_) | SmtpLine::Bare => SmtpReply::new(500, "5.5.2", "lines end with CRLF"),
+    }
+}
+
+impl<H: Handler> Connection<H> {
+    /// Reads a message to its end; the inner `Err` is the reason for its refusal.
+    async fn receive(
+        &mut self,
+        shared: &ServerState<H>,
+        grant: &mut Grant,
+    ) -> SessionResult<Result<Vec<u8>, SmtpReply>> {
+        let config = &shared.config;
+        let end = Instant::now() + config.limits.message;
+        let mut message = DataReader::new(config.max_size);
+        let mut room = true;
+        loop {
+            let ahead = message.length() + self.inbox.len();
+            room &= !message.is_kept() || shared.budget.cover(grant, ahead);
+            if !room {
+                message.discard();
+            }
+            let ended = message.push(&self.inbox);
+            self.inbox.advance(ended.unwrap_or(self.inbox.len()));
+            room &= shared.budget.cover(grant, message.capacity());
+            if ended.is_some() {
+                break;
+            }
+            if !message.is_kept() {
+                *grant = Grant::default();
+            }
+            if message.length() > config.max_size.saturating_mul(3) {
+                return Err(Closed::Farewell(too_long(config).closing()));
+            }
+            self.flush().await?;
+            let pause = Instant::now() + config.limits.pause;
+            self.read(pause.min(end)).await?;
+        }
+        Ok(if message.is_too_long() {
+            Err(too_long(config))
+        } else if !room {
+            Err(SmtpReply::new(452, "4.3.1", "no room for the message now"))
+        } else if message.has_bare_line_ends() && config.bare_line_ends == BareLineEnds::Refuse {
+            Err(SmtpReply::new(
+                554,
+                "5.6.0",
+                "the message has bare CR or LF",
+            ))
+        } else {
+            Ok(message.into_body())
+        })
     }
 }
 

@@ -62,7 +62,6 @@ mod config;
 mod connection;
 mod data;
 mod handler;
-mod lines;
 mod path;
 mod protocol;
 mod reply;

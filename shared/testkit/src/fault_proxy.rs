@@ -16,7 +16,7 @@ use aws_smithy_runtime_api::http::StatusCode;
 use aws_smithy_types::body::SdkBody;
 use posthaste_store::Store;
 
-use crate::table::{TABLE, dynamodb};
+use crate::services::{TABLE, dynamodb};
 
 /// A proxy between a store and its table. Clones are the same one.
 #[derive(Clone, Debug, Default)]

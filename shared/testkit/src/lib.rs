@@ -13,7 +13,6 @@ mod receiver;
 pub mod relay;
 mod scale;
 mod services;
-mod table;
 mod tenant;
 
 pub use api::{Api, Ask, HOME, Response};
@@ -26,6 +25,5 @@ pub use lines::CapturedLog;
 pub use queues::{Queues, Sent, sqs_event};
 pub use receiver::{ReceivedRequest, Receiver, Reply};
 pub use scale::{Scale, Weighed, Written};
-pub use services::Services;
-pub use table::{TABLE, dynamodb, table};
+pub use services::{Services, TABLE, dynamodb, table};
 pub use tenant::{Tenant, entropy, key_of};

@@ -9,7 +9,7 @@ use dynoxide::Database;
 use posthaste_store::{Embedded, Store, TableResponse};
 use serde_json::{Map, Value, json};
 
-use crate::table::TABLE;
+use crate::services::TABLE;
 
 /// Bytes that one write unit pays for.
 const UNIT: usize = 1024;

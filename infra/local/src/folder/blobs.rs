@@ -11,8 +11,7 @@ use posthaste_model::Timestamp;
 use posthaste_queue::{BounceMail, Inbound, Job, JobBody};
 use posthaste_store::{Due, DueCursor, DueTarget, Store, StoreError};
 
-use crate::engine;
-use crate::platform::{FEEDBACK, INBOUND, SEND};
+use crate::engine::{self, FEEDBACK, INBOUND, SEND};
 
 /// Part of every job that names something.
 const NAMES: &str = r#""blob":"#;

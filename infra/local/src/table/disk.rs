@@ -11,6 +11,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use posthaste_submission::Durable;
 use tokio::sync::{mpsc, oneshot};
 
 tokio::task_local! {
@@ -77,5 +78,14 @@ impl Disk {
         let (done, synced) = oneshot::channel();
         ask.send(done).ok()?;
         synced.await.ok()?.then_some(end)
+    }
+
+    /// What the reply to a submitted mail waits for.
+    pub(crate) fn for_submission(&self) -> Durable {
+        let disk = self.clone();
+        Arc::new(move |accepting| {
+            let disk = disk.clone();
+            Box::pin(async move { disk.durable(accepting).await })
+        })
     }
 }

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use dynoxide::Database;
+use posthaste_smtpd::SmtpReply;
 use posthaste_store::{Key, Put};
 
 use super::{Disk, Table, TableResponse, calls};
@@ -78,6 +79,27 @@ async fn only_work_that_wrote_waits_for_the_disk() {
 
     let end = table.disk.durable(writing()).await.expect("a sync");
     end.expect("a write");
+}
+
+#[tokio::test]
+async fn a_submitted_mail_is_acknowledged_only_once_its_rows_are_on_the_disk() {
+    let table = Table::start(None).await.expect("a table");
+    let key = key();
+    for (disk, written, want) in [
+        (table.disk.clone(), true, Some(250)),
+        (Disk::broken(), false, Some(250)),
+        (Disk::broken(), true, None),
+    ] {
+        let accepting = async {
+            if written {
+                let put = table.store.put(&key, &SEVEN, None).await;
+                put.expect("a write");
+            }
+            SmtpReply::new(250, "2.0.0", "Ok")
+        };
+        let reply = disk.for_submission()(Box::pin(accepting)).await;
+        assert_eq!(reply.map(|reply| reply.code), want);
+    }
 }
 
 /// Writes bytes that are no text into the rows that hold `part`.

@@ -6,7 +6,7 @@ use tokio::time::timeout;
 use tokio_rustls::TlsAcceptor;
 
 use super::{AUTH_LINE, Closed, Connection, ServerState, SessionResult, complaint};
-use crate::lines::SmtpLine;
+use crate::data::SmtpLine;
 use crate::reply::SmtpReply;
 use crate::sasl::{self, Step};
 use crate::{Handler, Tls};

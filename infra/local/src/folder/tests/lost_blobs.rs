@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::*;
 use crate::StartError;
 use crate::engine::Engine;
-use crate::platform::{FEEDBACK, INBOUND, SEND};
+use crate::engine::{FEEDBACK, INBOUND, SEND};
 use crate::table::Table;
 
 const LARGE: &str = r#"{"account":"abcdefghij","message":"AAAAAAAAAAAAAAAAAAAAAA","accepted":1,"body":{"blob":"mail/abcdefghij/x"}}"#;

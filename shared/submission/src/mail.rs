@@ -44,29 +44,37 @@ pub(super) fn compose(arrived: &SubmittedMail<'_>) -> Result<Mail, SmtpReply> {
     // The same recipient twice gets one copy (RFC 5321, section 4.1.1.3, lets a server choose).
     let mut seen = HashSet::new();
     let to: Vec<EmailAddress> = given.filter(|to| seen.insert(key(to))).collect();
-    let world = HeaderContext {
+    let context = HeaderContext {
         recipients: to.len(),
         now: arrived.now,
         horizon: arrived.horizon,
     };
     let text = head.instructions.as_deref();
-    let instructions = text.map_or_else(|| Ok(Instructions::default()), |text| read(text, &world));
+    let instructions =
+        text.map_or_else(|| Ok(Instructions::default()), |text| read(text, &context));
     let instructions = instructions.map_err(|error| error.to_string());
-    let told = instructions.and_then(|instructions| {
-        let people = people(&instructions, &to)?;
-        Ok((instructions, people))
+    let read = instructions.and_then(|instructions| {
+        let personalizations = personalizations(&instructions, &to)?;
+        Ok((instructions, personalizations))
     });
-    let told = match told {
-        Ok((instructions, people)) => (instructions, people, None),
+    let wanted = match read {
+        Ok((instructions, personalizations)) => HeaderResult {
+            instructions,
+            personalizations,
+            refused: None,
+        },
         Err(why) => {
             tracing::info!("a mail is dropped for its X-SMTPAPI header: {why}");
-            let none = Instructions::default();
-            let people = none.personalizations(&to);
-            (none, people, Some(REASON.to_owned()))
+            let instructions = Instructions::default();
+            HeaderResult {
+                personalizations: instructions.personalizations(&to),
+                instructions,
+                refused: Some(REASON.to_owned()),
+            }
         }
     };
     let mime = received(arrived.message, arrived.trace).map_err(flawed)?;
-    Ok(made(arrived, from, mime, told))
+    Ok(mail(arrived, from, mime, wanted))
 }
 
 /// A recipient of the envelope. Every server takes mail for its postmaster without a domain (RFC
@@ -84,8 +92,8 @@ fn key(to: &EmailAddress) -> String {
     format!("{local}@{}", domain.to_ascii_lowercase())
 }
 
-/// One envelope for each recipient, with the unique arguments that are meant for it.
-fn people(
+/// One personalization for each recipient, with the unique arguments that are meant for it.
+fn personalizations(
     instructions: &Instructions,
     to: &[EmailAddress],
 ) -> Result<Vec<Personalization>, String> {
@@ -117,12 +125,20 @@ fn people(
     Ok(all)
 }
 
-fn made(
-    arrived: &SubmittedMail<'_>,
-    from: Mailbox,
-    mime: Vec<u8>,
-    (instructions, personalizations, refused): (Instructions, Vec<Personalization>, Option<String>),
-) -> Mail {
+/// What the `X-SMTPAPI` header asks for.
+struct HeaderResult {
+    instructions: Instructions,
+    personalizations: Vec<Personalization>,
+    /// The reason of the drop, when the header cannot be read.
+    refused: Option<String>,
+}
+
+fn mail(arrived: &SubmittedMail<'_>, from: Mailbox, mime: Vec<u8>, wanted: HeaderResult) -> Mail {
+    let HeaderResult {
+        instructions,
+        personalizations,
+        refused,
+    } = wanted;
     // `Reply-To` may contain tags too (API facts, 2.6); one in the header replaces it.
     let reply_to = match instructions.reply_to.is_empty() {
         true => arrived.head.reply_to.clone(),
@@ -157,5 +173,4 @@ fn made(
 }
 
 #[cfg(test)]
-#[path = "mail_tests.rs"]
 mod tests;

@@ -1,7 +1,35 @@
-//! An account in what commands print.
+//! Finds the account that a command names, and shows it.
 
+use posthaste_model::AccountId;
 use posthaste_store::{Account, AccountStatus, Region};
 use serde_json::{Value, json};
+
+use crate::{CommandError, Tools};
+
+/// Finds an account by its id, or by a user name that only one account has.
+pub(crate) async fn find(tools: &Tools, named: &str) -> Result<Account, CommandError> {
+    if let Ok(id) = AccountId::parse(named)
+        && let Some(account) = tools.store.account(&id).await?
+    {
+        return Ok(account);
+    }
+    let all = tools.store.accounts().await?;
+    let mut found = all.into_iter().filter(|account| account.username == named);
+    let Some(account) = found.next() else {
+        return Err(CommandError::NotFound(format!(
+            "there is no account {named}"
+        )));
+    };
+    let others: Vec<_> = found.map(|other| other.id.to_string()).collect();
+    if others.is_empty() {
+        return Ok(account);
+    }
+    Err(CommandError::Refused(format!(
+        "several accounts are called {named}: name one by its id ({}, {})",
+        account.id,
+        others.join(", ")
+    )))
+}
 
 pub(crate) fn to_json(account: &Account) -> Value {
     json!({

@@ -31,12 +31,21 @@ pub(super) fn of_user(refused: SmtpReply) -> SmtpReply {
     }
 }
 
+/// A mail that could not be made durable.
+pub(super) fn not_stored() -> SmtpReply {
+    SmtpReply::new(
+        451,
+        "4.3.0",
+        "the mail could not be stored, try again later",
+    )
+}
+
 /// A mail that was refused.
 pub(super) fn of_mail(rejection: Rejection) -> SmtpReply {
     let reason = reason(&rejection);
     match rejection.status.as_u16() {
         429 => SmtpReply::new(451, "4.7.1", reason),
-        500.. => SmtpReply::new(451, "4.3.0", "the mail could not be kept, try again later"),
+        500.. => not_stored(),
         413 => SmtpReply::new(552, "5.3.4", reason),
         401 | 403 => SmtpReply::new(550, "5.7.1", reason),
         _ => SmtpReply::new(550, "5.6.0", reason),

@@ -5,23 +5,20 @@ use std::net::SocketAddr;
 use posthaste_testkit::{Services, Tenant};
 
 use super::*;
-use crate::table::Table;
 
 /// A port on a table and a queue in memory, and a key that may send.
-async fn door(open: bool, disk: Disk) -> (Submission, String) {
-    // Its writes are what the disk is waited for.
-    let table = Table::start(None).await.unwrap();
-    let services = Services::on(table.store.clone()).any_sender();
+async fn port(open: bool, durable: Durable) -> (Submission, String) {
+    let services = Services::start().await.any_sender();
     let services = services.var("HORIZON_SECONDS", "3600");
     let tenant = Tenant::new(&services.store, "owner", services.clock.now()).await;
-    let door = Submission {
+    let port = Submission {
         app: services.open(App::from_env),
         gate: services.gate(),
         hostname: "post.example".parse().unwrap(),
         open: open.then(|| tenant.key.clone()),
-        disk,
+        durable,
     };
-    (door, tenant.key)
+    (port, tenant.key)
 }
 
 fn session(peer: &str) -> Session<SubmissionUser> {
@@ -38,8 +35,8 @@ fn session(peer: &str) -> Session<SubmissionUser> {
 /// An open port is not an open relay: only clients on this machine need no login.
 #[tokio::test]
 async fn strangers_log_in_even_where_this_machine_need_not() {
-    let (open, _) = door(true, Disk::none()).await;
-    let (closed, _) = door(false, Disk::none()).await;
+    let (open, _) = port(true, durable_already()).await;
+    let (closed, _) = port(false, durable_already()).await;
     let envelope = SmtpEnvelope::default();
     for (peer, home) in [
         ("127.0.0.1:25", true),
@@ -70,27 +67,30 @@ async fn strangers_log_in_even_where_this_machine_need_not() {
     }
 }
 
-/// On a full disk, no mail is acknowledged. A scheduled mail is a row of the table; an immediate
-/// one waits for its queue.
+/// On a full disk, no mail is acknowledged.
 #[tokio::test]
-async fn a_mail_that_is_not_safe_on_disk_is_not_taken() {
-    for (disk, code) in [(Disk::none(), 250), (Disk::broken(), 451)] {
-        let (door, key) = door(false, disk).await;
+async fn a_mail_that_cannot_be_made_durable_is_not_accepted() {
+    let never: Durable = Arc::new(|accepting| {
+        Box::pin(async move {
+            accepting.await;
+            None
+        })
+    });
+    for (durable, code) in [(durable_already(), 250), (never, 451)] {
+        let (port, key) = port(false, durable).await;
         let mut session = session("192.0.2.1:25");
         let login = Login {
             user: "apikey".to_owned(),
             secret: key,
         };
-        let sender = door.authenticate(&session, login).await;
+        let sender = port.authenticate(&session, login).await;
         session.identity = Some(sender.expect("a login"));
         let envelope = SmtpEnvelope {
             to: vec!["ann@example.com".to_owned()],
             ..SmtpEnvelope::default()
         };
-        let later = door.app.clock.now().0 + 1800;
-        let header = format!("X-SMTPAPI: {{\"send_at\": {later}}}");
-        let mail = format!("From: app@example.com\r\n{header}\r\n\r\nx\r\n");
-        let reply = door.data(&session, envelope, mail.into_bytes()).await;
+        let mail = b"From: app@example.com\r\n\r\nx\r\n".to_vec();
+        let reply = port.data(&session, envelope, mail).await;
         assert_eq!(reply.code, code, "{}", reply.text);
     }
 }

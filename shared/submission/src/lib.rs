@@ -1,9 +1,9 @@
-//! The port for submission: accepts mail by SMTP under the rules of mail/send.
+//! The SMTP submission port: accepts mail by SMTP under the rules of mail/send. It runs in the local host and,
+//! for a deployed stack, with `--aws`.
 //!
 //! The user name is `apikey` and the password a key with `mail.send`. The authorizer of HTTP calls
 //! checks key, allow list, rate limit and status of the account, at the login and again at every
-//! mail, because a connection outlives a key. A message is on the queue, synced to disk, before its
-//! `250`.
+//! mail, because a connection outlives a key. A message is durable before its `250`: see [`Durable`].
 
 mod mail;
 mod reply;
@@ -12,6 +12,7 @@ mod tests;
 
 use std::fmt;
 use std::net::IpAddr;
+use std::pin::Pin;
 use std::sync::Arc;
 
 use mail_send::App;
@@ -23,8 +24,6 @@ use posthaste_smtpd::{
 };
 use tokio::net::TcpListener;
 
-use crate::table::Disk;
-
 /// The only user name.
 const USER: &str = "apikey";
 
@@ -34,35 +33,50 @@ const ENDPOINT: &str = "POST /v3/mail/send";
 /// Hosts a mail may have passed through (RFC 5321, section 6.3, requires at least 100).
 const MOST_HOPS: usize = 100;
 
+/// The acceptance of a mail, and the reply to it.
+pub type Acceptance<'a> = Pin<Box<dyn Future<Output = SmtpReply> + Send + 'a>>;
+
+/// An acceptance whose reply is returned once everything it wrote is safe from a power failure; `None` when that
+/// fails.
+pub type DurableAcceptance<'a> = Pin<Box<dyn Future<Output = Option<SmtpReply>> + Send + 'a>>;
+
+/// How a host makes what an acceptance writes durable.
+pub type Durable = Arc<dyn for<'a> Fn(Acceptance<'a>) -> DurableAcceptance<'a> + Send + Sync>;
+
+/// For a table and queues that acknowledge only what is durable, as those of AWS do.
+pub fn durable_already() -> Durable {
+    Arc::new(|accepting| Box::pin(async move { Some(accepting.await) }))
+}
+
 /// The dependencies of the port.
 #[derive(Clone)]
-pub(crate) struct Submission {
-    pub(crate) app: App,
-    pub(crate) gate: Authorizer,
+pub struct Submission {
+    pub app: App,
+    pub gate: Authorizer,
     /// The name in the greeting and in `Received`.
-    pub(crate) hostname: Hostname,
+    pub hostname: Hostname,
     /// The key for connections from this machine without a login.
-    pub(crate) open: Option<String>,
+    pub open: Option<String>,
     /// What a `250` waits for.
-    pub(crate) disk: Disk,
+    pub durable: Durable,
 }
 
 /// The identity of a login: the key is checked again at every mail.
 #[derive(Clone)]
-pub(crate) struct SubmissionUser {
+pub struct SubmissionUser {
     key: String,
     caller: Caller,
 }
 
 impl fmt::Debug for SubmissionUser {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Sender({})", self.caller.id())
+        write!(f, "SubmissionUser({})", self.caller.id())
     }
 }
 
 impl Submission {
     /// How the port is served.
-    pub(crate) fn config(&self, tls: Option<Arc<rustls::ServerConfig>>) -> Config {
+    fn config(&self, tls: Option<Arc<rustls::ServerConfig>>) -> Config {
         let mut config = Config::new(self.hostname.as_str());
         config.auth = match self.open {
             Some(_) => Auth::Optional,
@@ -145,16 +159,17 @@ impl Handler for Submission {
         envelope: SmtpEnvelope,
         message: Vec<u8>,
     ) -> SmtpReply {
-        let taking = self.take_in(session, &envelope, &message);
-        match Box::pin(self.disk.durable(taking)).await {
-            Some(Ok(reply) | Err(reply)) => reply,
-            None => SmtpReply::new(451, "4.3.0", "the mail could not be kept, try again later"),
-        }
+        let accepting = async {
+            let reply = self.accept(session, &envelope, &message).await;
+            reply.unwrap_or_else(|refusal| refusal)
+        };
+        let durable = (self.durable)(Box::pin(accepting)).await;
+        durable.unwrap_or_else(reply::not_stored)
     }
 }
 
 impl Submission {
-    async fn take_in(
+    async fn accept(
         &self,
         session: &Session<SubmissionUser>,
         envelope: &SmtpEnvelope,
@@ -235,7 +250,7 @@ impl Submission {
 }
 
 /// Serves the port until `stop` resolves.
-pub(crate) async fn serve(
+pub async fn serve(
     listener: TcpListener,
     submission: Submission,
     tls: Option<Arc<rustls::ServerConfig>>,
