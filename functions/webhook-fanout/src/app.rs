@@ -7,7 +7,7 @@ use posthaste_model::{Clock, EmailAddress, Entropy, Event, Timestamp};
 use posthaste_queue::{Bus, Queue};
 use posthaste_runtime::{Error, Platform};
 use posthaste_store::{Store, Webhook};
-use posthaste_webhook::{Config, Guard, PostOutcome, Sealer, Tokens, WebhookClient};
+use posthaste_webhook::{Config, Guard, PostOutcome, Schedule, Sealer, Tokens, WebhookClient};
 
 use crate::breaker::Breaker;
 
@@ -48,6 +48,8 @@ pub struct RetryPolicy {
     pub dead_letters: i64,
     /// A webhook that takes this many milliseconds to answer gets its events from the retry queue.
     pub slow_ms: u64,
+    /// When a failed post is tried again.
+    pub schedule: Schedule,
 }
 
 impl Default for RetryPolicy {
@@ -58,6 +60,7 @@ impl Default for RetryPolicy {
             disable_after: 3 * 86_400,
             dead_letters: 30 * 86_400,
             slow_ms: 3_000,
+            schedule: Schedule::Events,
         }
     }
 }
@@ -143,6 +146,7 @@ impl App {
                 disable_after: days("WEBHOOK_DISABLE_DAYS", default.disable_after)?,
                 dead_letters: days("DEAD_LETTER_DAYS", default.dead_letters)?,
                 slow_ms: default.slow_ms,
+                schedule: platform.part().unwrap_or(default.schedule),
             },
             publish_events: vars.or_default("PUBLISH_EVENTS", false)?,
             searchable: Some(vars.or_default("SEARCH_DAYS", 0_u32)?)

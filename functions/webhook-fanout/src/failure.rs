@@ -8,7 +8,7 @@ use posthaste_model::{AccountId, EmailAddress, Event, Timestamp};
 use posthaste_queue::{Disposition, Retry, WebhookRetry};
 use posthaste_runtime::WorkError;
 use posthaste_store::{DeadLetter, StoreError, Webhook};
-use posthaste_webhook::{Attempted, Next, RetryAfter, Schedule};
+use posthaste_webhook::{Attempted, Next, RetryAfter};
 
 use crate::App;
 
@@ -31,7 +31,7 @@ pub(crate) async fn failed(
     let now = app.clock.now();
     let roll = app.entropy.below(u64::MAX);
     let next = |event: &Event| {
-        Schedule::Events.next(Attempted {
+        app.retry_policy.schedule.next(Attempted {
             started: event.at,
             now,
             attempt: failed.attempt,

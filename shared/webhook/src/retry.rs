@@ -10,6 +10,8 @@ pub enum Schedule {
     /// Event webhook: everything except a 2xx is retried, for 24 hours after the event (API facts
     /// 3.1). Half a minute, doubling up to two hours.
     Events,
+    /// The same for a developer who waits for the next attempt: one second, doubling up to two hours.
+    QuickEvents,
     /// Inbound parse: 5xx and timeouts are retried, for 72 hours after the mail came (API facts 4).
     /// Every 5 to 10 minutes in the first hour, then every 3 hours.
     ///
@@ -56,7 +58,7 @@ impl Schedule {
     /// How long after `started` attempts are made, in seconds.
     pub fn window(self) -> i64 {
         match self {
-            Self::Events => 24 * HOUR,
+            Self::Events | Self::QuickEvents => 24 * HOUR,
             Self::Inbound => 72 * HOUR,
         }
     }
@@ -67,8 +69,8 @@ impl Schedule {
             return RetryFate::Retry;
         };
         match (self, status.as_u16()) {
-            (Self::Events | Self::Inbound, 200..=299) => RetryFate::Done,
-            (Self::Events, _) | (Self::Inbound, 500..=599) => RetryFate::Retry,
+            (Self::Events | Self::QuickEvents | Self::Inbound, 200..=299) => RetryFate::Done,
+            (Self::Events | Self::QuickEvents, _) | (Self::Inbound, 500..=599) => RetryFate::Retry,
             (Self::Inbound, _) => RetryFate::End,
         }
     }
@@ -96,6 +98,7 @@ impl Schedule {
     fn base_delay(self, attempt: u32) -> i64 {
         match (self, attempt) {
             (Self::Events, _) => (30 << attempt.saturating_sub(1).min(8)).min(2 * HOUR),
+            (Self::QuickEvents, _) => (1 << attempt.saturating_sub(1).min(13)).min(2 * HOUR),
             (Self::Inbound, 0..=6) => 5 * MINUTE,
             (Self::Inbound, 7..=9) => 8 * MINUTE,
             (Self::Inbound, _) => 3 * HOUR,

@@ -52,6 +52,13 @@ fn events_are_tried_at_growing_distances_until_a_day_is_over() {
 }
 
 #[test]
+fn a_developer_waits_seconds_for_the_next_attempts() {
+    let made = attempts(Schedule::QuickEvents, 0);
+    assert_eq!(made[..6], [0, 1, 3, 7, 15, 31]);
+    assert_eq!(made.last(), Some(&(24 * HOUR)));
+}
+
+#[test]
 fn inbound_mail_is_tried_for_three_days_as_published() {
     for roll in [0, 1, 59, 12_345, u64::MAX] {
         let made = attempts(Schedule::Inbound, roll);
