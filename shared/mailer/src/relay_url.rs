@@ -67,7 +67,9 @@ pub enum InvalidRelayUrl {
     Wrapped,
     #[error("the relay's URL needs both a user and a password, or neither")]
     Login,
-    #[error("the relay's user or password is not percent-encoded UTF-8 or holds a NUL")]
+    #[error(
+        "the relay's user and password must be percent-encoded UTF-8 without a NUL: / as %2F, ? as %3F, # as %23, % as %25"
+    )]
     Encoding,
 }
 
@@ -79,6 +81,13 @@ impl FromStr for RelayUrl {
         // The parser drops tabs and line ends within a URL.
         if text.contains(char::is_control) {
             return Err(InvalidRelayUrl::NotAUrl);
+        }
+        // In a password these end the part of the URL that it belongs to.
+        if let Some((_, rest)) = text.split_once("://")
+            && let Some(end) = rest.find(['/', '?', '#'])
+            && rest.split_at(end).1.contains('@')
+        {
+            return Err(InvalidRelayUrl::Encoding);
         }
         let url = Url::parse(text).map_err(|e| match e {
             url::ParseError::EmptyHost => InvalidRelayUrl::NoHost,
@@ -353,6 +362,9 @@ mod tests {
             ("smtp://:secret@mail.example.com", Login),
             ("smtp://u:%ff@mail.example.com", Encoding),
             ("smtp://u:secret%zz@mail.example.com", Encoding),
+            ("smtp://u:se/cret@mail.example.com", Encoding),
+            ("smtp://u:se?cret@mail.example.com:25", Encoding),
+            ("smtp://u#:secret@mail.example.com", Encoding),
             ("smtp://u:secret%@mail.example.com", Encoding),
             ("smtp://u%2:secret@mail.example.com", Encoding),
             ("smtp://u:se%00cret@mail.example.com", Encoding),
