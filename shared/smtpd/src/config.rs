@@ -67,7 +67,7 @@ pub enum BareLineEnds {
 #[derive(Clone, Debug)]
 pub struct SmtpLimits {
     /// Concurrent connections; further ones receive 421, or are closed at once when many are being
-    /// told so.
+    /// answered so.
     pub connections: usize,
     /// Concurrent connections of one address; of one /64 with IPv6.
     pub connections_per_peer: usize,

@@ -113,7 +113,7 @@ async fn serve_client<H: Handler>(
     Connection::new(stream, session, shared, stop).run().await;
 }
 
-/// Turns a client away at capacity. While enough others are being told why, its connection is
+/// Turns a client away at capacity. While enough others are being answered, its connection is
 /// closed without a word.
 fn refuse(
     stream: impl AsyncWrite + Unpin + Send + 'static,
