@@ -5,6 +5,7 @@ mod explain;
 mod first_mail;
 mod help;
 mod refusals;
+mod running;
 mod starting;
 mod terminal;
 
@@ -32,7 +33,7 @@ fn the_operator_works_on_a_data_folder_that_no_host_uses() {
     let suspended = posthaste(&["account", "suspend", "--data", data, "ann"]);
     let said = String::from_utf8_lossy(&suspended.stdout).into_owned();
     assert!(
-        suspended.status.success() && said.contains("its webhooks are told"),
+        suspended.status.success() && said.contains("its webhooks are notified"),
         "{said}"
     );
 

@@ -4,6 +4,7 @@ mod bounces;
 mod foreign_names;
 mod forwards;
 mod inbound;
+mod outcomes;
 mod send_later;
 mod send_now;
 mod states;

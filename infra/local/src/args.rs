@@ -1,19 +1,23 @@
 //! The command line.
 
 use std::ffi::OsString;
+use std::io;
 use std::net::IpAddr;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::builder::StyledStr;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory as _, Parser, Subcommand};
+use clap_complete::Shell;
 use posthaste_mailer::RelayUrl;
 use posthaste_model::{Hostname, PublicUrl};
 use posthaste_operator::Explain;
 use posthaste_spam::Filter;
+use posthaste_store::Secret;
 
 use crate::Operator;
+use crate::mailbox_login::MailboxLogin;
 
 /// A self-hosted email delivery service. Without a subcommand: run the whole of it here.
 #[derive(Debug, Parser)]
@@ -37,116 +41,233 @@ pub enum Command {
     Run(Box<Args>),
     /// Say what a refusal or a bounce means: its type, its class, and whether it suppresses the address.
     Explain(Explain),
+    /// Print the completions of a shell: `posthaste completions bash > /etc/bash_completion.d/posthaste`.
+    Completions {
+        /// The shell that reads them
+        shell: Shell,
+    },
+    /// Print the manual page: `posthaste man > posthaste.1`.
+    Man,
     #[command(flatten)]
     Operator(Box<Operator>),
 }
 
-/// Flags of the local host.
+/// The ports and their defaults.
+pub(crate) const API_PORT: u16 = 3000;
+pub(crate) const MAILBOX_PORT: u16 = 8025;
+pub(crate) const INBOUND_PORT: u16 = 2525;
+pub(crate) const SUBMISSION_PORT: u16 = 1587;
+pub(crate) const NO_LOGIN_PORT: u16 = 1025;
+
+/// Flags of the local host. Each has a variable, which the flag on the command line overrides.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Args {
     /// Address to listen on; anything but loopback opens the service to your network
-    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1")]
+    #[arg(
+        long,
+        value_name = "ADDRESS",
+        default_value = "127.0.0.1",
+        env = "POSTHASTE_HOST",
+        hide_env_values = true
+    )]
     pub host: IpAddr,
-    /// Port of the API (0: any free one)
+    /// Port of the API (0: any free one) [default: 3000, or the next free one]
     #[arg(
         long,
         value_name = "PORT",
-        default_value_t = 3000,
-        allow_negative_numbers = true
+        allow_negative_numbers = true,
+        env = "POSTHASTE_PORT",
+        hide_env_values = true
     )]
-    pub port: u16,
-    /// Port of the mailbox page and its REST calls
+    pub port: Option<u16>,
+    /// Port of the mailbox page and its REST calls [default: 8025, or the next free one]
     #[arg(
         long,
         value_name = "PORT",
-        default_value_t = 8025,
-        allow_negative_numbers = true
+        allow_negative_numbers = true,
+        env = "POSTHASTE_MAILBOX_PORT",
+        hide_env_values = true
     )]
-    pub mailbox_port: u16,
-    /// SMTP port for inbound mail
+    pub mailbox_port: Option<u16>,
+    /// SMTP port for inbound mail [default: 2525, or the next free one]
     #[arg(
         long,
         value_name = "PORT",
-        default_value_t = 2525,
-        allow_negative_numbers = true
+        allow_negative_numbers = true,
+        env = "POSTHASTE_SMTP_PORT",
+        hide_env_values = true
     )]
-    pub smtp_port: u16,
+    pub smtp_port: Option<u16>,
     /// SMTP port for submission: user name apikey, an API key as the password (STARTTLS with --tls-cert)
+    /// [default: 1587, or the next free one]
     #[arg(
         long,
         value_name = "PORT",
-        default_value_t = 1587,
-        allow_negative_numbers = true
+        allow_negative_numbers = true,
+        env = "POSTHASTE_SUBMISSION_PORT",
+        hide_env_values = true
     )]
-    pub submission_port: u16,
-    /// Take submitted mail from this machine without a login
-    #[arg(long)]
+    pub submission_port: Option<u16>,
+    /// SMTP port that accepts mail without a login, and with any [default: 1025, or the next free one; none where
+    /// --host is not loopback, and with --relay]
+    #[arg(
+        long,
+        value_name = "PORT",
+        allow_negative_numbers = true,
+        env = "POSTHASTE_NO_LOGIN_PORT",
+        hide_env_values = true
+    )]
+    pub no_login_port: Option<u16>,
+    /// Accept submitted mail from this machine on the submission port without a login
+    #[arg(long, env = "POSTHASTE_SUBMISSION_OPEN", hide_env_values = true)]
     pub submission_open: bool,
-    /// Folder that keeps accounts, queues and mails between runs
-    #[arg(long, value_name = "DIR", default_value = ".posthaste")]
+    /// API key of the first account, in the form of every key: SG.ID.SECRET [default: a generated one]
+    #[arg(long, value_name = "KEY", env = "POSTHASTE_API_KEY", hide_env_values = true, value_parser = api_key)]
+    pub api_key: Option<String>,
+    /// Accept any API key as the first account's
+    #[arg(long, env = "POSTHASTE_ANY_KEY", hide_env_values = true)]
+    pub any_key: bool,
+    /// Allow --any-key and the port without a login although --host is not loopback
+    #[arg(long, env = "POSTHASTE_OPEN_TO_NETWORK", hide_env_values = true)]
+    pub open_to_network: bool,
+    /// Allow --any-key and the port without a login although mail leaves by --relay
+    #[arg(long, env = "POSTHASTE_OPEN_WITH_RELAY", hide_env_values = true)]
+    pub open_with_relay: bool,
+    /// Folder that stores accounts, queues and mails between runs
+    #[arg(
+        long,
+        value_name = "DIR",
+        default_value = ".posthaste",
+        env = "POSTHASTE_DATA",
+        hide_env_values = true
+    )]
     pub data: PathBuf,
-    /// Keep everything in memory and forget it at the end
-    #[arg(long, conflicts_with = "data")]
+    /// Store everything in memory and delete it at the end
+    #[arg(
+        long,
+        conflicts_with = "data",
+        env = "POSTHASTE_MEMORY",
+        hide_env_values = true
+    )]
     pub memory: bool,
     /// Serve the API and the submission port of a deployed stack, whose table, queues and bucket the environment names with
     /// the variables of its functions, instead of embedded parts
-    #[arg(long, conflicts_with_all = [
+    #[arg(long, env = "POSTHASTE_AWS", hide_env_values = true, conflicts_with_all = [
         "data", "memory", "relay", "bounce_domain", "hostname", "public_url", "strict_senders",
-        "no_inbound_dns", "spam_filter", "outgoing_spam_filter", "rate_limit", "search_days", "mailbox_port",
-        "smtp_port", "submission_open", "allow_private_webhooks",
+        "no_inbound_dns", "spam_filter", "outgoing_spam_filter", "rate_limit", "rate_period", "search_days", "mailbox_port",
+        "smtp_port", "submission_open", "allow_private_webhooks", "no_login_port", "api_key", "any_key",
+        "open_to_network", "open_with_relay", "mailbox_host", "mailbox_login", "quiet",
     ])]
     pub aws: bool,
     /// Relay that mail leaves to: smtp://user:pass@host:port or smtps://…, and ?tls=required|opportunistic|none
     /// (default: an embedded one that only records)
-    #[arg(long, value_name = "URL")]
+    #[arg(
+        long,
+        value_name = "URL",
+        env = "POSTHASTE_RELAY",
+        hide_env_values = true
+    )]
     pub relay: Option<RelayUrl>,
     /// Domain of the envelope senders, so that bounces find their message; its MX must lead here
     /// (default: the sender's own address with --relay)
-    #[arg(long, value_name = "DOMAIN")]
+    #[arg(
+        long,
+        value_name = "DOMAIN",
+        env = "POSTHASTE_BOUNCE_DOMAIN",
+        hide_env_values = true
+    )]
     pub bounce_domain: Option<Hostname>,
-    /// Name this host goes by in Message-IDs and SMTP greetings
-    #[arg(long, value_name = "NAME", default_value = "posthaste.localhost")]
+    /// Name of this host in Message-IDs and SMTP greetings
+    #[arg(
+        long,
+        value_name = "NAME",
+        default_value = "posthaste.localhost",
+        env = "POSTHASTE_HOSTNAME",
+        hide_env_values = true
+    )]
     pub hostname: Hostname,
     /// Address under which recipients reach this host, for links and pixels (default: the API's own)
-    #[arg(long, value_name = "URL")]
+    #[arg(
+        long,
+        value_name = "URL",
+        env = "POSTHASTE_PUBLIC_URL",
+        hide_env_values = true
+    )]
     pub public_url: Option<PublicUrl>,
-    /// Certificate chain (PEM): the API then speaks HTTPS, which the Java client insists on
-    #[arg(long, value_name = "FILE", requires = "tls_key")]
+    /// Certificate chain (PEM): the API then speaks HTTPS, which the Java client requires
+    #[arg(
+        long,
+        value_name = "FILE",
+        requires = "tls_key",
+        env = "POSTHASTE_TLS_CERT",
+        hide_env_values = true
+    )]
     pub tls_cert: Option<PathBuf>,
     /// Private key (PEM) of the certificate
-    #[arg(long, value_name = "FILE", requires = "tls_cert")]
+    #[arg(
+        long,
+        value_name = "FILE",
+        requires = "tls_cert",
+        env = "POSTHASTE_TLS_KEY",
+        hide_env_values = true
+    )]
     pub tls_key: Option<PathBuf>,
     /// Only send from verified senders and authenticated domains, as on AWS
-    #[arg(long)]
+    #[arg(long, env = "POSTHASTE_STRICT_SENDERS", hide_env_values = true)]
     pub strict_senders: bool,
-    /// Ask no DNS about received mail: its SPF and DKIM results are then none
-    #[arg(long)]
+    /// Do not query the DNS about received mail: its SPF and DKIM results are then none
+    #[arg(long, env = "POSTHASTE_NO_INBOUND_DNS", hide_env_values = true)]
     pub no_inbound_dns: bool,
     /// Spam filter for received mail: `spamd://HOST[:783]`, `rspamd://HOST[:11333]`, or rspamd's own address
-    /// as http://… or https://…; perhaps with ?threshold=SCORE&timeout=SECONDS
-    #[arg(long, value_name = "URL")]
+    /// as http://… or https://…; optionally with ?threshold=SCORE&timeout=SECONDS
+    #[arg(
+        long,
+        value_name = "URL",
+        env = "POSTHASTE_SPAM_FILTER",
+        hide_env_values = true
+    )]
     pub spam_filter: Option<Filter>,
-    /// Spam filter for what leaves, named in the same way: past its threshold a copy is dropped as Spam
+    /// Spam filter for mail that leaves, named in the same way: above its threshold a copy is dropped as Spam
     /// Content
-    #[arg(long, value_name = "URL")]
+    #[arg(
+        long,
+        value_name = "URL",
+        env = "POSTHASTE_OUTGOING_SPAM_FILTER",
+        hide_env_values = true
+    )]
     pub outgoing_spam_filter: Option<Filter>,
     /// Days for which mails can be searched (GET /v3/messages); 0 writes no rows for it
     #[arg(
         long,
         value_name = "N",
         default_value_t = 30,
-        allow_negative_numbers = true
+        allow_negative_numbers = true,
+        env = "POSTHASTE_SEARCH_DAYS",
+        hide_env_values = true
     )]
     pub search_days: u16,
-    /// Requests an account may make to one endpoint in a minute (mail/send has its own)
+    /// Requests an account may make to one endpoint in a period, mail/send included [default: 600, and 600000 for
+    /// mail/send]
     #[arg(
         long,
         value_name = "N",
-        default_value_t = 600,
         allow_negative_numbers = true,
+        env = "POSTHASTE_RATE_LIMIT",
+        hide_env_values = true,
         value_parser = clap::value_parser!(u32).range(1..)
     )]
-    pub rate_limit: u32,
+    pub rate_limit: Option<u32>,
+    /// Seconds of the period that --rate-limit counts in
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        default_value_t = 60,
+        allow_negative_numbers = true,
+        env = "POSTHASTE_RATE_PERIOD",
+        hide_env_values = true,
+        value_parser = clap::value_parser!(i64).range(1..=86_400)
+    )]
+    pub rate_period: i64,
     /// Open connections that one address may have to the API, and to the mailbox; raise it behind a
     /// reverse proxy, whose address all connections come from (IPv6: one /64)
     #[arg(
@@ -154,13 +275,43 @@ pub struct Args {
         value_name = "N",
         default_value = "64",
         allow_negative_numbers = true,
+        env = "POSTHASTE_CONNECTIONS_PER_ADDRESS",
+        hide_env_values = true,
         value_parser = at_least_one
     )]
     pub connections_per_address: NonZeroUsize,
-    /// Post webhooks and received mail to loopback and private addresses too (loopback is allowed
-    /// anyway while --host is loopback)
-    #[arg(long)]
+    /// Post webhooks and received mail to private addresses too, such as those of other containers (loopback is
+    /// allowed anyway while --host is loopback)
+    #[arg(long, env = "POSTHASTE_ALLOW_PRIVATE_WEBHOOKS", hide_env_values = true)]
     pub allow_private_webhooks: bool,
+    /// Host name under which the mailbox answers too, for a reverse proxy in front of it; may be repeated
+    #[arg(
+        long,
+        value_name = "NAME",
+        value_delimiter = ',',
+        env = "POSTHASTE_MAILBOX_HOST",
+        hide_env_values = true
+    )]
+    pub mailbox_host: Vec<Hostname>,
+    /// User name and password that the mailbox requires
+    #[arg(long, value_name = "USER:PASSWORD", env = "POSTHASTE_MAILBOX_LOGIN", hide_env_values = true, value_parser = mailbox_login)]
+    pub mailbox_login: Option<MailboxLogin>,
+    /// Print no line for each request and each mail, only warnings and errors
+    #[arg(long, env = "POSTHASTE_QUIET", hide_env_values = true)]
+    pub quiet: bool,
+    /// Print where everything listens as one JSON line, and errors as JSON
+    #[arg(long, env = "POSTHASTE_JSON", hide_env_values = true)]
+    pub json: bool,
+}
+
+fn api_key(text: &str) -> Result<String, String> {
+    let form = "an API key is SG., an id of 22 characters, a dot and a secret of 43: letters, digits, `-` and `_`";
+    let parsed = Secret::parse(text).ok_or(form)?;
+    Ok(parsed.expose().to_owned())
+}
+
+fn mailbox_login(text: &str) -> Result<MailboxLogin, String> {
+    MailboxLogin::parse(text).ok_or_else(|| "it is a user name, a colon and a password".to_owned())
 }
 
 fn at_least_one(text: &str) -> Result<NonZeroUsize, String> {
@@ -172,6 +323,20 @@ impl Cli {
     /// Reads a command line, the name of the program first.
     pub fn read(line: impl IntoIterator<Item = OsString>) -> Result<Self, clap::Error> {
         Self::try_parse_from(line).map_err(explained)
+    }
+
+    /// The completions of a shell, as its own script.
+    pub fn completions(shell: Shell) -> Vec<u8> {
+        let mut script = Vec::new();
+        clap_complete::generate(shell, &mut Self::command(), "posthaste", &mut script);
+        script
+    }
+
+    /// The manual page, in roff: the flags of the host, and the names of the commands.
+    pub fn manual() -> io::Result<Vec<u8>> {
+        let mut page = Vec::new();
+        clap_mangen::Man::new(Self::command()).render(&mut page)?;
+        Ok(page)
     }
 }
 
@@ -188,54 +353,11 @@ fn explained(mut error: clap::Error) -> clap::Error {
         Some(ContextValue::Strings(flags)) => flags.join(" "),
         _ => "[FLAGS]".to_owned(),
     };
-    let tip = format!("flags stand behind the command: posthaste {command} … {flags}");
+    let tip = format!("flags follow the command: posthaste {command} … {flags}");
     let tips = ContextValue::StyledStrs(vec![StyledStr::from(tip)]);
     error.insert(ContextKind::Suggested, tips);
     error
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn refused(line: &str) -> String {
-        let line = line.split(' ').map(OsString::from);
-        let error = Cli::read(line).expect_err("a wrong line");
-        assert_eq!(error.exit_code(), 2);
-        error.to_string()
-    }
-
-    #[test]
-    fn a_flag_in_front_of_a_command_is_told_its_place() {
-        for (line, tip) in [
-            (
-                "posthaste --data D account list",
-                "posthaste account … --data <DIR>",
-            ),
-            (
-                "posthaste --port 1 --data D run",
-                "posthaste run … --port <PORT> --data <DIR>",
-            ),
-        ] {
-            let said = refused(line);
-            assert!(said.contains(tip), "{said}");
-        }
-    }
-
-    #[test]
-    fn a_number_that_is_none_is_told_about_as_a_value() {
-        for (line, why) in [
-            ("--connections-per-address 0", "a number of at least 1"),
-            ("--connections-per-address -1", "a number of at least 1"),
-            ("--rate-limit -1", "-1 is not in 1.."),
-            ("--search-days -1", "-1 is not in 0..=65535"),
-            ("--port -1", "-1 is not in 0..=65535"),
-            ("--submission-port 65536", "65536 is not in 0..=65535"),
-            ("dead-letters list ann --since x", "invalid value 'x'"),
-            ("credits set ann -1", "-1 is not in 1.."),
-        ] {
-            let said = refused(&format!("posthaste {line}"));
-            assert!(said.contains(why), "{line}: {said}");
-        }
-    }
-}
+mod tests;

@@ -12,15 +12,15 @@ use std::net::SocketAddr;
 use posthaste_listen::Budget;
 use posthaste_model::PublicUrl;
 use posthaste_runtime::{Error, Platform};
-use posthaste_submission::{self as submission, Submission};
+use posthaste_submission::{self as submission, SmtpAccess, Submission};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 
-use crate::args::Args;
+use crate::args::{API_PORT, Args, SUBMISSION_PORT};
 use crate::certificates::{self, TlsError};
-use crate::functions;
-use crate::host::stopped;
 use crate::serve::{self, HttpLimits, Server};
+use crate::workers::stopped;
+use crate::{functions, health};
 
 /// Why the API does not run.
 #[derive(Debug, thiserror::Error)]
@@ -29,8 +29,8 @@ pub enum AwsError {
     Config(Error),
     #[error(transparent)]
     Tls(#[from] TlsError),
-    #[error("the {0} cannot listen on {1}: {2}")]
-    Port(&'static str, SocketAddr, io::Error),
+    #[error("the {0} cannot listen on {1} ({2}): {3}")]
+    Port(&'static str, SocketAddr, &'static str, io::Error),
 }
 
 impl AwsError {
@@ -74,7 +74,7 @@ impl Api {
                 .optional("MAIL_HOSTNAME")
                 .map_err(|e| AwsError::Config(e.into()))?
                 .unwrap_or_else(|| args.hostname.clone()),
-            open: None,
+            access: SmtpAccess::KeyRequired,
             // Writes that the table and the queue have acknowledged are durable there.
             durable: submission::durable_already(),
         };
@@ -85,13 +85,24 @@ impl Api {
             .parsed::<PublicUrl>("PUBLIC_URL")
             .map_err(|e| AwsError::Config(e.into()))?;
         let routes = functions::routes(platform, &gate).map_err(AwsError::Config)?;
-        let router = routes.into_router();
+        let router = health::routes(
+            platform.store().map_err(|e| AwsError::Config(e.into()))?,
+            platform.clock(),
+        )
+        .merge(routes.into_router());
         let tls = args.tls_cert.as_deref().zip(args.tls_key.as_deref());
         let tls = tls
             .map(|(cert, key)| certificates::server_config(cert, key))
             .transpose()?;
-        let (listener, address) = listen("API", args, args.port).await?;
-        let (door, submitting) = listen("submission port", args, args.submission_port).await?;
+        let (listener, address) =
+            listen("API", "--port", args, args.port.unwrap_or(API_PORT)).await?;
+        let (door, submitting) = listen(
+            "submission port",
+            "--submission-port",
+            args,
+            args.submission_port.unwrap_or(SUBMISSION_PORT),
+        )
+        .await?;
         let limits =
             HttpLimits::default().with_connections_per_client(args.connections_per_address.get());
         serve::allow_files(&limits, 1, 1);
@@ -129,11 +140,12 @@ impl Api {
 
 async fn listen(
     what: &'static str,
+    flag: &'static str,
     args: &Args,
     port: u16,
 ) -> Result<(TcpListener, SocketAddr), AwsError> {
     let wanted = SocketAddr::new(args.host, port);
-    let port = |e| AwsError::Port(what, wanted, e);
+    let port = |e| AwsError::Port(what, wanted, flag, e);
     let listener = TcpListener::bind(wanted).await.map_err(port)?;
     let address = listener.local_addr().map_err(port)?;
     Ok((listener, address))

@@ -39,14 +39,55 @@ pub(crate) async fn account(
     let Some(folder) = folder else {
         return make(settings, store, generate(settings)).await;
     };
-    match folder.existing_secret(FILE)? {
-        Some(text) => with_file(settings, folder, store, text).await,
-        None => without_file(settings, folder, store).await,
+    let found = match folder.existing_secret(FILE)? {
+        Some(text) => with_file(settings, folder, store, text).await?,
+        None => without_file(settings, folder, store).await?,
+    };
+    match &settings.api_key {
+        None => Ok(found),
+        Some(key) => with_key(settings, store, key, found).await,
     }
 }
 
+/// The key that was asked for, or a new one.
 fn generate(settings: &HostSettings) -> String {
-    Secret::generate(&settings.entropy).expose().to_owned()
+    let generated = || Secret::generate(&settings.entropy).expose().to_owned();
+    settings.api_key.clone().unwrap_or_else(generated)
+}
+
+/// The first account with the key that was asked for, which is made if there is none like it.
+async fn with_key(
+    settings: &HostSettings,
+    store: &Store,
+    text: &str,
+    found: First,
+) -> Result<First, StartError> {
+    if found.key.as_deref() == Some(text) {
+        return Ok(found);
+    }
+    let new = key(&found.account, text, settings.clock.now())?;
+    let account = match store.key_by_id(&new.id).await? {
+        Some(existing) if existing.hash == new.hash => existing.account,
+        Some(_) => return Err(StartError::ApiKey("a key of this id has another secret")),
+        None => {
+            if store.account(&found.account).await?.is_none() {
+                return Err(StartError::ApiKey(
+                    "the first account was deleted: delete the file of its key to get a new one",
+                ));
+            }
+            if !store.create_key(&new, MAX_KEYS).await? {
+                return Err(StartError::ApiKey(
+                    "the first account has as many keys as it may have: revoke one",
+                ));
+            }
+            found.account
+        }
+    };
+    Ok(First {
+        account,
+        key: Some(text.to_owned()),
+        notice: None,
+    })
 }
 
 async fn with_file(

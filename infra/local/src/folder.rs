@@ -127,7 +127,7 @@ impl Folder {
     }
 
     /// Records which parts the folder has, once they were opened: from then on a missing one is
-    /// told.
+    /// reported.
     pub(crate) fn note_parts(&self) -> Result<(), FolderError> {
         parts::note(&self.root).map_err(|e| FolderError::Unusable(self.root.clone(), e))
     }

@@ -9,7 +9,7 @@ use posthaste_runtime::{Error, Platform};
 pub enum Function {
     /// It answers HTTP, behind the authorizer.
     Http(fn(&Platform, Authorizer) -> Result<Routes, Error>),
-    /// It works on events; this tells whether it starts.
+    /// It works on events; opening it shows whether it starts.
     Worker(fn(&Platform) -> Result<(), Error>),
 }
 

@@ -1,14 +1,38 @@
 //! What the host says at its start: where everything is, and the first mail to paste.
 
+use serde_json::json;
+
 use crate::host::Host;
 use crate::start::HostSettings;
 
 /// Sender of the first mail.
 const SENDER: &str = "me@example.com";
 
+/// The greeting for programs: one line of JSON with every address.
+pub fn json(host: &Host, settings: &HostSettings) -> String {
+    let scheme = scheme(host);
+    let greeting = json!({
+        "version": env!("CARGO_PKG_VERSION"),
+        "api": format!("{scheme}://{}", host.api),
+        "api_key": host.key,
+        "account": host.account,
+        "notice": host.notice,
+        "mailbox": format!("http://{}", host.mailbox),
+        "inbound": format!("smtp://{}", host.smtp),
+        "submission": format!("smtp://{}", host.submission),
+        "no_login": host.no_login.map(|address| format!("smtp://{address}")),
+        "data": settings.data,
+    });
+    greeting.to_string()
+}
+
+fn scheme(host: &Host) -> &'static str {
+    if host.https { "https" } else { "http" }
+}
+
 /// The greeting.
 pub fn text(host: &Host, settings: &HostSettings) -> String {
-    let scheme = if host.https { "https" } else { "http" };
+    let scheme = scheme(host);
     let api = host.api;
     let first = match (&host.key, &host.notice) {
         (Some(key), None) => key.clone(),
@@ -19,8 +43,11 @@ pub fn text(host: &Host, settings: &HostSettings) -> String {
         None => "recorded by the embedded relay".to_owned(),
         Some(_) => "handed to the relay you named".to_owned(),
     };
-    let kept = match &settings.data {
-        None => "in memory, gone at the end".to_owned(),
+    let no_login = host.no_login.map_or_else(String::new, |address| {
+        format!("\n  No login  smtp://{address} (with any login too)")
+    });
+    let data = match &settings.data {
+        None => "in memory, deleted at the end".to_owned(),
         Some(data) => format!("in {}", data.display()),
     };
     let (senders, domains) = if settings.strict_senders {
@@ -48,11 +75,11 @@ pub fn text(host: &Host, settings: &HostSettings) -> String {
   API key   {first}
   Mailbox   http://{mailbox}
   Inbound   smtp://{smtp}
-  Submit    smtp://{submission} (user apikey, password: the API key)
+  Submit    smtp://{submission} (user apikey, password: the API key){no_login}
   Mail is   {relay}
   Senders   {senders}
   Domains   {domains}
-  Data      {kept}{links}
+  Data      {data}{links}
 
 {steps}
 
@@ -93,11 +120,11 @@ fn steps(host: &Host, settings: &HostSettings, base: &str) -> String {
     );
     let (sender, letter) = match settings.relay {
         None => (
-            "Prove a sender first",
-            format!("that then lies on http://{}", host.mailbox),
+            "Verify a sender first",
+            format!("that the mailbox then shows on http://{}", host.mailbox),
         ),
         Some(_) => (
-            "Prove a sender first, with an address of your own in place of the example's",
+            "Verify a sender first, with an address of your own in place of the example's",
             "that arrives there".to_owned(),
         ),
     };

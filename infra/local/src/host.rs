@@ -1,20 +1,18 @@
 //! Starts everything in one process, and stops it in an order that loses nothing.
 
+use std::io::ErrorKind;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use axum::response::IntoResponse as _;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use posthaste_blob::Blob;
-use posthaste_http::{Authorizer, Rejection};
 use posthaste_listen::Budget;
 use posthaste_mailbox::{DEFAULT_LIMIT, Mailbox};
 use posthaste_mailer::{Mailer, RelayUrl, Smtp, SmtpConfig};
 use posthaste_model::{AccountId, PublicUrl};
-use posthaste_runtime::Platform;
 use posthaste_store::Store;
-use posthaste_submission::{self as submission, Submission};
+use posthaste_submission::{self as submission, SmtpAccess, Submission};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
@@ -27,7 +25,8 @@ use crate::sources::{Answers, sources};
 use crate::start::HostSettings;
 use crate::start_error::{StartError, explained};
 use crate::table::Table;
-use crate::{certificates, first, functions, inbound, platform, relay, workers};
+use crate::workers::stopped;
+use crate::{api, certificates, commands, first, inbound, platform, relay, workers};
 
 /// A running host.
 pub struct Host {
@@ -35,6 +34,8 @@ pub struct Host {
     pub mailbox: SocketAddr,
     pub smtp: SocketAddr,
     pub submission: SocketAddr,
+    /// The port that accepts mail without a login, if there is one.
+    pub no_login: Option<SocketAddr>,
     /// The key of the first account, in clear; `None` when the data folder's matches no account.
     pub key: Option<String>,
     pub account: AccountId,
@@ -59,19 +60,39 @@ struct Stop {
     _folder: Option<Folder>,
 }
 
-/// Waits until the switch is thrown (or its owner is gone).
-pub(crate) async fn stopped(mut stop: watch::Receiver<bool>) {
-    let _ = stop.wait_for(|stop| *stop).await;
-}
+/// How many ports are tried after a default one that is taken.
+const PORTS_TRIED: u16 = 100;
 
+/// Listens on an address; where the flag of its port may move, on the next free port instead.
 async fn listen(
+    settings: &HostSettings,
     what: &'static str,
+    flag: &'static str,
     address: SocketAddr,
 ) -> Result<(TcpListener, SocketAddr), StartError> {
-    let port = |e| StartError::Port(what, address, e);
-    let listener = TcpListener::bind(address).await.map_err(port)?;
-    let address = listener.local_addr().map_err(port)?;
-    Ok((listener, address))
+    let failed = |error| StartError::Port {
+        what,
+        flag,
+        address,
+        error,
+    };
+    let last = match settings.movable.contains(&flag) {
+        true => address.port().saturating_add(PORTS_TRIED),
+        false => address.port(),
+    };
+    let mut wanted = address;
+    loop {
+        match TcpListener::bind(wanted).await {
+            Ok(listener) => {
+                let address = listener.local_addr().map_err(failed)?;
+                return Ok((listener, address));
+            }
+            Err(error) if error.kind() == ErrorKind::AddrInUse && wanted.port() < last => {
+                wanted.set_port(wanted.port() + 1);
+            }
+            Err(error) => return Err(failed(error)),
+        }
+    }
 }
 
 impl Host {
@@ -82,14 +103,22 @@ impl Host {
     )]
     pub async fn start(settings: &HostSettings) -> Result<Self, StartError> {
         // Ports first: the most frequent failure should leave nothing behind.
-        let (api_listener, api) = listen("API", settings.api).await?;
-        let (mailbox_listener, mailbox_address) = listen("mailbox", settings.mailbox).await?;
-        let (smtp_listener, smtp) = listen("inbound SMTP port", settings.smtp).await?;
-        let what = "submission port";
-        let (submission_listener, submission) = listen(what, settings.submission).await?;
+        let listen = |what, flag, address| listen(settings, what, flag, address);
+        let (api_listener, api) = listen("API", "--port", settings.api).await?;
+        let (mailbox_listener, mailbox_address) =
+            listen("mailbox", "--mailbox-port", settings.mailbox).await?;
+        let (smtp_listener, smtp) =
+            listen("inbound SMTP port", "--smtp-port", settings.smtp).await?;
+        let (submission_listener, submission) =
+            listen("submission port", "--submission-port", settings.submission).await?;
+        let no_login = match settings.no_login {
+            None => None,
+            Some(at) => Some(listen("SMTP port without a login", "--no-login-port", at).await?),
+        };
         let loopback = SocketAddr::from(([127, 0, 0, 1], 0));
-        let (relay_listener, relay_address) = listen("embedded relay", loopback).await?;
-        serve::allow_files(&settings.http, 2, 3);
+        let (relay_listener, relay_address) =
+            listen("embedded relay", "any free port", loopback).await?;
+        serve::allow_files(&settings.http, 2, 4);
         let tls = match &settings.tls {
             None => None,
             Some((cert, key)) => Some(certificates::server_config(cert, key)?),
@@ -112,6 +141,7 @@ impl Host {
             DEFAULT_LIMIT,
             settings.clock.clone(),
         )?;
+        let mailbox = mailbox.answering_to(settings.mailbox_hosts.iter().map(ToString::to_string));
         let mailer = mailer(settings, relay_address)?;
         let first = first::account(settings, folder.as_ref(), &table.store).await;
         let first = explained(&table, first)?;
@@ -126,7 +156,7 @@ impl Host {
             HostParts {
                 store: table.store.clone(),
                 engine: &engine,
-                blob,
+                blob: blob.clone(),
                 mailer: mailer.clone(),
                 secret,
                 public_url: public_url
@@ -161,13 +191,24 @@ impl Host {
             app: mail_send::App::from_env(&platform)?,
             gate: gate.clone(),
             hostname: settings.hostname.clone(),
-            open: first.key.clone().filter(|_| settings.submission_open),
+            access: access(settings, first.key.as_ref()),
             durable: table.disk.for_submission(),
         };
-        let (until, certificate) = (stop.clone(), tls.clone());
-        let submitting = tokio::spawn(async move {
-            submission::serve(submission_listener, port, certificate, stopped(until)).await;
+        // Without a key of the first account, mail there would belong to no account.
+        let no_login = no_login.zip(first.key.clone());
+        let no_login_address = no_login.as_ref().map(|((_, address), _)| *address);
+        let mut ports = vec![(submission_listener, port.clone())];
+        if let Some(((listener, _), key)) = no_login {
+            let access = SmtpAccess::Open(key);
+            ports.push((listener, Submission { access, ..port }));
+        }
+        let submitting = ports.into_iter().map(|(listener, port)| {
+            let (until, certificate) = (stop.clone(), tls.clone());
+            tokio::spawn(async move {
+                submission::serve(listener, port, certificate, stopped(until)).await;
+            })
         });
+        let submitting: Vec<_> = submitting.collect();
         let https = tls.is_some();
         let bodies = Budget::new(settings.http.bodies);
         let server = |name, tls, router| Server {
@@ -178,15 +219,24 @@ impl Host {
             router,
         };
         let page = mailbox.clone().router(sources(&table.store, &answers));
-        let api_server = server("API", tls, durable(&platform, &gate, &table)?);
-        let servers = vec![
+        let page = match settings.mailbox_login.clone() {
+            None => page,
+            Some(login) => login.around(page),
+        };
+        let routes = api::router(settings, &platform, &gate, &table, first.key.as_ref())?;
+        let api_server = server("API", tls, routes);
+        let mut servers = vec![
             tokio::spawn(api_server.run(api_listener, stopped(stop.clone()))),
             tokio::spawn(
                 server("mailbox", None, page).run(mailbox_listener, stopped(stop.clone())),
             ),
             inbound,
-            submitting,
         ];
+        servers.extend(submitting);
+        if let Some(folder) = settings.data.clone() {
+            let tools = commands::tools(settings, &table, &engine, blob);
+            servers.extend(commands::serve(folder, tools, stop.clone()));
+        }
         let sweep = schedule_sweep::App::from_env(&platform)?;
         let mut pollers = workers::start(&platform, received, &engine, &table.disk, &stop)?;
         pollers.push(tokio::spawn(workers::sweeping(sweep.clone(), stop.clone())));
@@ -196,6 +246,7 @@ impl Host {
             mailbox: mailbox_address,
             smtp,
             submission,
+            no_login: no_login_address,
             key: first.key,
             account: first.account,
             notice: first.notice,
@@ -272,23 +323,13 @@ impl Host {
     }
 }
 
-/// The API, whose answers wait for the disk where they acknowledge a write.
-fn durable(
-    platform: &Platform,
-    gate: &Authorizer,
-    table: &Table,
-) -> Result<axum::Router, StartError> {
-    let disk = table.disk.clone();
-    let layer = axum::middleware::from_fn(move |request, next: axum::middleware::Next| {
-        let disk = disk.clone();
-        async move {
-            let answer = disk.durable(next.run(request)).await;
-            let lost = || Rejection::unavailable(&"the table's file could not be synced");
-            answer.unwrap_or_else(|| lost().into_response())
-        }
-    });
-    let routes = functions::routes(platform, gate)?;
-    Ok(routes.into_router().layer(layer))
+/// Who may send on the submission port.
+fn access(settings: &HostSettings, key: Option<&String>) -> SmtpAccess {
+    match key.cloned() {
+        Some(key) if settings.any_key => SmtpAccess::AnyLogin(key),
+        Some(key) if settings.submission_open => SmtpAccess::OpenToThisMachine(key),
+        Some(_) | None => SmtpAccess::KeyRequired,
+    }
 }
 
 fn mailer(settings: &HostSettings, embedded: SocketAddr) -> Result<Mailer, StartError> {

@@ -24,7 +24,7 @@ impl Handler for InboundHandler {
         match ses_feedback::wants(&self.feedback, to) {
             Some(true) => return Ok(()),
             Some(false) => {
-                return Err(SmtpReply::new(550, "5.1.1", "nobody has this address here"));
+                return Err(SmtpReply::new(550, "5.1.1", "no such address here"));
             }
             None => {}
         }
@@ -33,7 +33,7 @@ impl Handler for InboundHandler {
             Ok(None) => Err(SmtpReply::new(
                 550,
                 "5.1.2",
-                "no mail is taken for this domain here",
+                "no mail is accepted for this domain here",
             )),
             Err(error) => {
                 tracing::error!(error = %error, "a recipient cannot be looked up: {error}");
@@ -52,13 +52,13 @@ impl Handler for InboundHandler {
         let ours = |to: &String| ses_feedback::wants(&self.feedback, to).is_some();
         let (reports, mails): (Vec<String>, Vec<String>) = envelope.to.into_iter().partition(ours);
         if !reports.is_empty() {
-            let taken =
+            let accepted =
                 ses_feedback::accept(&self.feedback, &envelope.from, reports, message.clone());
-            if let Err(error) = taken.await {
-                return not_kept(&error);
+            if let Err(error) = accepted.await {
+                return not_stored(&error);
             }
             if mails.is_empty() {
-                return SmtpReply::new(250, "2.0.0", "taken");
+                return SmtpReply::new(250, "2.0.0", "accepted");
             }
         }
         let arrived = ArrivedMail {
@@ -78,16 +78,20 @@ impl Handler for InboundHandler {
         };
         match inbound_parse::accept(&self.parse, arrived, message).await {
             Ok(MailFate::Accepted(0)) => SmtpReply::new(554, "5.5.1", "no valid recipients"),
-            Ok(MailFate::Accepted(_)) => SmtpReply::new(250, "2.0.0", "taken"),
+            Ok(MailFate::Accepted(_)) => SmtpReply::new(250, "2.0.0", "accepted"),
             Ok(MailFate::Loop) => SmtpReply::new(554, "5.4.6", "the mail is in a loop"),
-            Err(error) => not_kept(&error),
+            Err(error) => not_stored(&error),
         }
     }
 }
 
-fn not_kept(error: &dyn std::fmt::Display) -> SmtpReply {
-    tracing::error!("a mail could not be taken: {error}");
-    SmtpReply::new(451, "4.3.0", "the mail could not be kept, try again later")
+fn not_stored(error: &dyn std::fmt::Display) -> SmtpReply {
+    tracing::error!("a received mail could not be stored: {error}");
+    SmtpReply::new(
+        451,
+        "4.3.0",
+        "the mail could not be stored, try again later",
+    )
 }
 
 /// Serves the port until `stop` resolves.

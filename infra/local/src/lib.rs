@@ -4,17 +4,23 @@
 //! as in the cloud; the queues are durable and hand workers real SQS events; mail leaves by real
 //! SMTP, by default to a recording relay whose mails the mailbox page shows.
 
+mod api;
 mod args;
 mod aws;
 pub mod certificates;
+mod commands;
+mod console;
+mod control;
 mod damage;
 mod engine;
 mod first;
 mod folder;
 pub mod functions;
 pub mod greeting;
+mod health;
 mod host;
 mod inbound;
+mod mailbox_login;
 mod operator;
 mod platform;
 mod poll;
@@ -32,7 +38,8 @@ pub use certificates::TlsError;
 pub use engine::{Engine, EngineError};
 pub use folder::FolderError;
 pub use host::Host;
+pub use mailbox_login::MailboxLogin;
 pub use operator::{CommandContext, Operator, OperatorError};
 pub use serve::HttpLimits;
-pub use start::{DnsSettings, HostSettings};
+pub use start::{DnsSettings, HostSettings, UnsafeFlags};
 pub use start_error::StartError;

@@ -3,6 +3,7 @@
 mod terminal;
 
 use std::error::Error;
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 use posthaste::{
@@ -11,31 +12,46 @@ use posthaste::{
 };
 use posthaste_runtime::{ConfigError, Env, Platform};
 
-use crate::terminal::{Unsaid, complain, say};
+use crate::terminal::{ErrorFormat, Unsaid, say};
 
 fn main() -> ExitCode {
-    let cli = match Cli::read(std::env::args_os()) {
+    let line: Vec<OsString> = std::env::args_os().collect();
+    let cli = match Cli::read(line.clone()) {
         Ok(cli) => cli,
-        Err(error) => return terminal::usage(&error),
+        Err(error) => {
+            let is_json = line.iter().any(|word| word == "--json");
+            return terminal::usage(&error, ErrorFormat::of(is_json));
+        }
     };
-    let vars = posthaste_runtime::variables();
     let (args, operator) = match cli.command {
         None => (cli.run, None),
         Some(Command::Run(args)) => (*args, None),
         Some(Command::Explain(explain)) => {
             let done = explain.run();
-            return answer(done.map_err(|error| (error.to_string(), error.exit_code())));
+            let done = done.map_err(|error| (error.to_string(), error.exit_code()));
+            return answer(done, ErrorFormat::Text);
+        }
+        Some(Command::Completions { shell }) => return print(Cli::completions(shell)),
+        Some(Command::Man) => {
+            return match Cli::manual() {
+                Ok(page) => print(page),
+                Err(error) => ErrorFormat::Text.fail(&error.to_string(), 1),
+            };
         }
         Some(Command::Operator(operator)) => (cli.run, Some(operator)),
     };
+    let format = ErrorFormat::of(match &operator {
+        Some(operator) => operator.is_json(),
+        None => args.json,
+    });
     // With `--aws` it logs in the functions' format, lines and metrics, for log shippers.
     let for_shippers = args.aws && operator.is_none();
-    if let Err(error) = prepare(&vars, for_shippers) {
-        complain(&error.to_string());
-        return ExitCode::from(2);
+    let vars = posthaste_runtime::variables();
+    if let Err(error) = prepare(&vars, for_shippers, args.quiet) {
+        return format.fail(&error.to_string(), 2);
     }
     let end = match operator {
-        Some(operator) => return operate(&operator),
+        Some(operator) => return operate(&operator, &line),
         None if args.aws => serve_aws(&args),
         None => run(&args),
     };
@@ -45,50 +61,52 @@ fn main() -> ExitCode {
             if let Some(unsaid) = error.downcast_ref::<Unsaid>() {
                 return unsaid.end();
             }
-            complain(&error.to_string());
             let aws = error.downcast_ref::<AwsError>().map(AwsError::exit_code);
             let local = error
                 .downcast_ref::<StartError>()
                 .map(StartError::exit_code);
-            ExitCode::from(aws.or(local).unwrap_or(1))
+            format.fail(&error.to_string(), aws.or(local).unwrap_or(1))
         }
     }
 }
 
 /// Reads the variables that every way of starting reads.
-fn prepare(vars: &Env, for_shippers: bool) -> Result<(), ConfigError> {
-    match for_shippers {
-        true => posthaste_runtime::to_cloudwatch(vars)?,
-        false => posthaste_runtime::to_terminal(vars)?,
+fn prepare(vars: &Env, for_shippers: bool, quiet: bool) -> Result<(), ConfigError> {
+    if for_shippers {
+        posthaste_runtime::to_cloudwatch(vars)?;
+    } else {
+        posthaste_runtime::to_terminal(vars, if quiet { "warn" } else { "info" })?;
     }
     certificates::check(vars)
 }
 
 /// One of the operator's commands: its answer, or one line and its exit code.
-fn operate(operator: &Operator) -> ExitCode {
+fn operate(operator: &Operator, line: &[OsString]) -> ExitCode {
+    let format = ErrorFormat::of(operator.is_json());
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build();
     let done = match runtime {
-        Ok(runtime) => runtime.block_on(operator.run()),
-        Err(error) => {
-            complain(&error.to_string());
-            return ExitCode::FAILURE;
-        }
+        Ok(runtime) => runtime.block_on(operator.run(line)),
+        Err(error) => return format.fail(&error.to_string(), 1),
     };
-    answer(done.map_err(|error| (error.to_string(), error.exit_code())))
+    let done = done.map_err(|error| (error.to_string(), error.exit_code()));
+    answer(done, format)
 }
 
-/// Says what a command has to say, or the one line of its failure; its exit code.
-fn answer(done: Result<String, (String, u8)>) -> ExitCode {
+/// Prints what a command answers, or the one line of its failure; its exit code.
+fn answer(done: Result<String, (String, u8)>, format: ErrorFormat) -> ExitCode {
     match done.map(|answer| say(&answer)) {
         Ok(Ok(())) => ExitCode::SUCCESS,
         Ok(Err(unsaid)) => unsaid.end(),
-        Err((why, exit_code)) => {
-            complain(&why);
-            ExitCode::from(exit_code)
-        }
+        Err((why, exit_code)) => format.fail(&why, exit_code),
     }
+}
+
+/// Prints a text that ends its own last line.
+fn print(text: Vec<u8>) -> ExitCode {
+    let text = String::from_utf8_lossy(&text).into_owned();
+    answer(Ok(text.trim_end().to_owned()), ErrorFormat::Text)
 }
 
 fn run(args: &Args) -> Result<(), Box<dyn Error>> {
@@ -101,8 +119,13 @@ fn run(args: &Args) -> Result<(), Box<dyn Error>> {
             posthaste_runtime::clock(),
             posthaste_runtime::entropy(),
         );
+        let settings = settings.map_err(StartError::from)?;
         let host = Host::start(&settings).await?;
-        if let Err(unsaid) = say(&greeting::text(&host, &settings)) {
+        let greeting = match args.json {
+            true => greeting::json(&host, &settings),
+            false => greeting::text(&host, &settings),
+        };
+        if let Err(unsaid) = say(&greeting) {
             host.stop().await;
             return Err(unsaid.into());
         }
@@ -110,8 +133,10 @@ fn run(args: &Args) -> Result<(), Box<dyn Error>> {
             pressed = ctrl_c() => pressed.map(|()| None)?,
             why = host.damaged() => Some(why),
         };
-        // It stops whether or not anybody still reads that.
-        let _ = say("\nStopping …");
+        if !args.json {
+            // It stops whether or not the terminal still reads that.
+            let _ = say("\nStopping …");
+        }
         host.stop().await;
         damaged.map_or(Ok(()), |why| Err(why.into()))
     })
@@ -126,10 +151,17 @@ fn serve_aws(args: &Args) -> Result<(), Box<dyn Error>> {
         let platform = Platform::host(posthaste_runtime::variables()).await;
         let api = Api::open(args, &platform).await?;
         let scheme = args.tls_cert.as_ref().map_or("http", |_| "https");
-        say(&format!(
-            "The stack's API is on {scheme}://{}, mail is submitted to smtp://{}\nCtrl-C stops.",
-            api.address, api.submission
-        ))?;
+        let (address, submission) = (api.address, api.submission);
+        say(&match args.json {
+            true => serde_json::json!({
+                "api": format!("{scheme}://{address}"),
+                "submission": format!("smtp://{submission}"),
+            })
+            .to_string(),
+            false => format!(
+                "The stack's API is on {scheme}://{address}, mail is submitted to smtp://{submission}\nCtrl-C stops."
+            ),
+        })?;
         let stop = async {
             // Without signals an orderly stop is impossible; then it stops at once.
             let _ = ctrl_c().await;

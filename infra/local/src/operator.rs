@@ -1,9 +1,10 @@
 //! The operator's commands on a data folder, or on a deployed table with AWS credentials.
 //!
-//! A command works on a data folder only while no host runs on it: table and queues belong to one
-//! process, which holds the folder's lock. What a command puts on a queue is handled at the next
-//! start. A deployed table can be worked on at any time.
+//! Table and queues of a data folder belong to one process, which holds the folder's lock. A command opens them
+//! itself, or has the host that runs on them carry it out (see `control`). What a command puts on a queue while no
+//! host runs is handled at the next start. A deployed table can be worked on at any time.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -15,6 +16,7 @@ use posthaste_mailer::Ses;
 use posthaste_operator::{CommandError, Report, Tools};
 use posthaste_runtime::{ConfigError, Env, Platform};
 
+use crate::control;
 use crate::engine::{EVENTS, Engine, EngineError, RETRIES};
 use crate::folder::{self, Folder, FolderError};
 use crate::table::{Table, TableError};
@@ -22,8 +24,15 @@ use crate::table::{Table, TableError};
 /// Where a command works, and how it answers.
 #[derive(Clone, Debug, clap::Args)]
 pub struct CommandContext {
-    /// Data folder to work on, while no host runs on it
-    #[arg(long, global = true, value_name = "DIR", default_value = ".posthaste")]
+    /// Data folder to work on; a host that runs on it carries the command out
+    #[arg(
+        long,
+        global = true,
+        value_name = "DIR",
+        default_value = ".posthaste",
+        env = "POSTHASTE_DATA",
+        hide_env_values = true
+    )]
     data: PathBuf,
     /// Work on a deployed stack, with the AWS credentials and region of the environment
     #[arg(long, global = true)]
@@ -31,13 +40,13 @@ pub struct CommandContext {
     /// Table of the deployed stack (default: `TABLE_NAME` of the environment)
     #[arg(long, global = true, value_name = "NAME", requires = "aws")]
     table: Option<String>,
-    /// URL of its events queue, so that webhooks hear of it (default: `EVENTS_QUEUE_URL`)
+    /// URL of its events queue, so that webhooks receive the change (default: `EVENTS_QUEUE_URL`)
     #[arg(long, global = true, value_name = "URL", requires = "aws")]
     events_queue: Option<String>,
     /// URL of its queue of undelivered events, to replay them (default: `RETRIES_QUEUE_URL`)
     #[arg(long, global = true, value_name = "URL", requires = "aws")]
     retries_queue: Option<String>,
-    /// Its bucket, to forget bodies of mails (default: `BUCKET_NAME`)
+    /// Its bucket, to erase bodies of mails (default: `BUCKET_NAME`)
     #[arg(long, global = true, value_name = "NAME", requires = "aws")]
     bucket: Option<String>,
     /// Its event bus, for notices to your other systems (default: `BUS_NAME`)
@@ -48,9 +57,9 @@ pub struct CommandContext {
     json: bool,
 }
 
-/// What stands under the help of every command.
+/// The end of the help of every command.
 const EXIT_CODES: &str = "Exit codes: 0 done, 1 the table or a queue failed, 2 wrong command line, \
-    3 nothing of that name is there, 4 it cannot be done as things stand";
+    3 nothing of that name exists, 4 the present state does not allow it";
 
 /// A command with the flags of [`CommandContext`], and with its own help: clap's derive would put the first
 /// line of the flags' documentation in its place.
@@ -73,8 +82,7 @@ fn explained(command: clap::Command) -> clap::Command {
         })
 }
 
-/// One of the operator's commands. Exit codes: 1 table or queue failed, 2 wrong command line,
-/// 3 nothing of that name is there, 4 it cannot be done as things stand.
+/// One of the operator's commands, with where it works.
 #[derive(Debug)]
 pub struct Operator {
     place: CommandContext,
@@ -120,8 +128,11 @@ impl Subcommand for Operator {
 pub enum OperatorError {
     #[error("there is no data folder {0}: name one with --data, or a deployed table with --aws")]
     NoFolder(PathBuf),
-    #[error("{0}; stop it first, for a data folder belongs to one process")]
+    #[error("{0}, and it does not answer: a data folder belongs to one process, so stop it first")]
     Running(FolderError),
+    /// The failure of a command that the running host carried out, with its exit code.
+    #[error("{0}")]
+    InHost(String, u8),
     #[error(transparent)]
     Folder(FolderError),
     #[error(transparent)]
@@ -132,6 +143,8 @@ pub enum OperatorError {
     Blobs(#[from] BlobError),
     #[error("{0}")]
     Setting(String),
+    #[error("{0}")]
+    Stack(String),
     #[error(transparent)]
     Failed(#[from] CommandError),
 }
@@ -189,23 +202,45 @@ impl OperatorError {
             | Self::Folder(_)
             | Self::Table(TableError::Damaged(_) | TableError::Row(..))
             | Self::Queues(EngineError::Damaged(_) | EngineError::Newer(_)) => 4,
-            Self::Table(_) | Self::Queues(_) | Self::Blobs(_) => 1,
+            Self::Table(_) | Self::Queues(_) | Self::Blobs(_) | Self::Stack(_) => 1,
             Self::Failed(failure) => failure.exit_code(),
+            Self::InHost(_, code) => *code,
         }
     }
 }
 
 impl Operator {
-    /// Carries the command out and gives back what to print.
-    ///
-    /// # Errors
-    /// One clear line, with its exit code.
-    pub async fn run(&self) -> Result<String, OperatorError> {
-        let report = match self.place.aws {
-            true => self.deployed().await,
-            false => self.local(&self.place.data).await,
+    /// Carries the command out and gives back what to print. `line` is the command line that it was read from: a
+    /// host that runs on the data folder is given it instead.
+    pub async fn run(&self, line: &[OsString]) -> Result<String, OperatorError> {
+        if self.place.aws {
+            return Ok(self.deployed().await?.print(self.place.json));
+        }
+        let data = &self.place.data;
+        let folder = match open(data) {
+            Err(running @ OperatorError::Running(_)) => {
+                let Ok(reply) = control::ask(data, line).await else {
+                    return Err(running);
+                };
+                return match reply.code {
+                    0 => Ok(reply.text),
+                    code => Err(OperatorError::InHost(reply.text, code)),
+                };
+            }
+            other => other?,
         };
-        Ok(report?.print(self.place.json))
+        Ok(self.local(folder).await?.print(self.place.json))
+    }
+
+    /// Carries the command out with these tools and gives back what to print.
+    pub(crate) async fn on(&self, tools: &Tools) -> Result<String, OperatorError> {
+        let report = posthaste_operator::run(&self.command, tools).await?;
+        Ok(report.print(self.place.json))
+    }
+
+    /// Whether answers and errors are JSON.
+    pub fn is_json(&self) -> bool {
+        self.place.json
     }
 
     async fn deployed(&self) -> Result<Report, OperatorError> {
@@ -239,16 +274,12 @@ impl Operator {
             ses: Some(Ses::new(platform.aws("--aws")?, None)),
             resolver: Resolver::system().ok(),
         };
-        Ok(posthaste_operator::run(&self.command, &tools).await?)
+        let done = posthaste_operator::run(&self.command, &tools).await;
+        let table = platform.env().get("TABLE_NAME").unwrap_or_default();
+        done.map_err(|error| of_stack(error, &table))
     }
 
-    async fn local(&self, data: &Path) -> Result<Report, OperatorError> {
-        // A wrong name must not leave an empty service behind.
-        if !data.is_dir() {
-            folder::check_path(data)?;
-            return Err(OperatorError::NoFolder(data.to_owned()));
-        }
-        let folder = Folder::open(data)?;
+    async fn local(&self, folder: Folder) -> Result<Report, OperatorError> {
         let clock = posthaste_runtime::clock();
         let table = Table::start(Some(&folder.path("table.db"))).await?;
         let table = table.with_clock(clock.clone());
@@ -287,6 +318,33 @@ impl Operator {
         table.stop().await;
         done
     }
+}
+
+/// A failure of a deployed stack; where a flag or a variable mends it, with its name.
+fn of_stack(error: CommandError, table: &str) -> OperatorError {
+    let text = error.to_string();
+    if text.contains("ResourceNotFound") {
+        return OperatorError::Stack(format!(
+            "there is no table {table} in this account and region: name it with --table, and its region with \
+             AWS_REGION"
+        ));
+    }
+    if text.contains("no credentials found") {
+        // The rest is what each of the SDK's places to look said.
+        let why = "no AWS credentials are found: set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY";
+        return OperatorError::Stack(why.to_owned());
+    }
+    error.into()
+}
+
+/// Opens the data folder of a command.
+fn open(data: &Path) -> Result<Folder, OperatorError> {
+    // A wrong name must not leave an empty service behind.
+    if !data.is_dir() {
+        folder::check_path(data)?;
+        return Err(OperatorError::NoFolder(data.to_owned()));
+    }
+    Ok(Folder::open(data)?)
 }
 
 #[cfg(test)]

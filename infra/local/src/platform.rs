@@ -11,6 +11,7 @@ use posthaste_model::{Entropy, Hostname, PublicUrl};
 use posthaste_queue::{Bus, Queue};
 use posthaste_runtime::{Env, LocalServices, Platform};
 use posthaste_store::Store;
+use posthaste_webhook::Schedule;
 
 use crate::engine::{EVENTS, Engine, FEEDBACK, INBOUND, RETRIES, SEND};
 use crate::sources::Answers;
@@ -80,6 +81,9 @@ fn own(settings: &HostSettings, parts: &HostParts<'_>) -> Extensions {
     own.insert(parts.answers.watch());
     // Receivers may run on this machine.
     own.insert(settings.receivers());
+    if settings.quick_retries {
+        own.insert(Schedule::QuickEvents);
+    }
     own.insert(inbound_parse::SenderChecks(inbound_dns(
         &settings.inbound_dns,
     )));

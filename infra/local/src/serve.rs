@@ -45,7 +45,7 @@ const NO_CONNECTION: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\n\
     {\"errors\":[{\"field\":null,\"message\":\"too many connections, try again later\"}]}";
 
 /// How long a client may take to read that answer.
-const TOLD_WITHIN: Duration = Duration::from_secs(2);
+const READ_WITHIN: Duration = Duration::from_secs(2);
 
 /// One HTTP port.
 pub(crate) struct Server {
@@ -88,7 +88,7 @@ impl Server {
             router: self.router,
         });
         let acceptor = self.tls.map(TlsAcceptor::from);
-        let told = Refusals::default();
+        let turns = Refusals::default();
         let name = self.name;
         let mut failures = AcceptFailures::new(name);
         let mut refusals = LinePace::default();
@@ -113,7 +113,7 @@ impl Server {
                 }
                 // Without a handshake a TLS client could not read it.
                 if acceptor.is_none()
-                    && let Some(turn) = told.turn()
+                    && let Some(turn) = turns.turn()
                 {
                     connections.spawn(turn_away(stream, turn));
                 }
@@ -167,9 +167,9 @@ async fn accept<L: Listen>(listener: &L, failures: &mut AcceptFailures) -> (L::S
     }
 }
 
-/// Answers that the port is at capacity, while `_turn` is held and no longer than [`TOLD_WITHIN`].
+/// Answers that the port is at capacity, while `_turn` is held and no longer than [`READ_WITHIN`].
 async fn turn_away(stream: impl AsyncRead + AsyncWrite + Unpin, _turn: RefusalTurn) {
-    let _ = timeout(TOLD_WITHIN, say_no_connection(stream)).await;
+    let _ = timeout(READ_WITHIN, say_no_connection(stream)).await;
 }
 
 /// Writes the answer and reads a little: closing a socket with unread bytes in it would discard the

@@ -1,6 +1,6 @@
 //! The host's settings: from the command line in `main`, chosen values in tests.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -11,7 +11,8 @@ use posthaste_model::{Clock, Entropy, HORIZON, Hostname, PublicUrl};
 use posthaste_spam::Filter;
 use posthaste_webhook::Guard;
 
-use crate::Args;
+use crate::args::{API_PORT, Args, INBOUND_PORT, MAILBOX_PORT, NO_LOGIN_PORT, SUBMISSION_PORT};
+use crate::mailbox_login::MailboxLogin;
 use crate::serve::HttpLimits;
 
 /// The resolver for the DNS records of external senders (SPF, DKIM).
@@ -33,8 +34,20 @@ pub struct HostSettings {
     pub smtp: SocketAddr,
     /// The port for submission.
     pub submission: SocketAddr,
+    /// The port that accepts mail without a login; `None`: no such port.
+    pub no_login: Option<SocketAddr>,
+    /// Flags of the ports that move to the next free one when they are taken: those that were not asked for.
+    pub movable: Vec<&'static str>,
     /// Whether this machine may submit without a login.
     pub submission_open: bool,
+    /// The key of the first account; `None`: a generated one.
+    pub api_key: Option<String>,
+    /// Whether every key is accepted as the first account's.
+    pub any_key: bool,
+    /// Host names of the mailbox beside this machine's own.
+    pub mailbox_hosts: Vec<Hostname>,
+    /// The login of the mailbox.
+    pub mailbox_login: Option<MailboxLogin>,
     /// `None`: everything in memory.
     pub data: Option<PathBuf>,
     pub relay: Option<RelayUrl>,
@@ -57,25 +70,86 @@ pub struct HostSettings {
     pub http: HttpLimits,
     /// Whether webhooks and received mail may be posted to private addresses.
     pub allow_private_webhooks: bool,
+    /// Whether webhooks that failed are tried again after a second, then two, instead of after half a minute.
+    pub quick_retries: bool,
     /// How far ahead a send may be scheduled, in seconds.
     pub horizon: i64,
     pub clock: Clock,
     pub entropy: Entropy,
 }
 
+/// Flags that together open the service to more people than they may be meant to.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum UnsafeFlags {
+    #[error(
+        "{flag} lets everybody send who reaches this host, and --host {host} opens it to your network: add \
+         --open-to-network if that is meant"
+    )]
+    Network { flag: &'static str, host: IpAddr },
+    #[error(
+        "{flag} lets everybody send real mail through --relay: add --open-with-relay if that is meant"
+    )]
+    Relay { flag: &'static str },
+}
+
+/// Refuses what lets everybody send where the host is open to a network, or mail leaves it, unless a flag of its
+/// own says so.
+fn check_open(args: &Args, flag: &'static str) -> Result<(), UnsafeFlags> {
+    if !args.host.to_canonical().is_loopback() && !args.open_to_network {
+        let host = args.host;
+        return Err(UnsafeFlags::Network { flag, host });
+    }
+    if args.relay.is_some() && !args.open_with_relay {
+        return Err(UnsafeFlags::Relay { flag });
+    }
+    Ok(())
+}
+
+/// Where the port without a login listens: by default only where it is safe.
+fn no_login_port(args: &Args) -> Result<Option<u16>, UnsafeFlags> {
+    let is_safe = check_open(args, "--no-login-port");
+    match args.no_login_port {
+        Some(port) => is_safe.map(|()| Some(port)),
+        None => Ok(is_safe.is_ok().then_some(NO_LOGIN_PORT)),
+    }
+}
+
 impl HostSettings {
     /// The settings of a command line.
-    pub fn from_args(args: &Args, clock: Clock, entropy: Entropy) -> Self {
+    ///
+    /// # Errors
+    /// When flags together let more people send than may be meant.
+    pub fn from_args(args: &Args, clock: Clock, entropy: Entropy) -> Result<Self, UnsafeFlags> {
+        if args.any_key {
+            check_open(args, "--any-key")?;
+        }
         let at = |port| SocketAddr::new(args.host, port);
+        let default = RateLimits::default();
         let limits = RateLimits {
-            requests: args.rate_limit,
-            ..RateLimits::default()
+            requests: args.rate_limit.unwrap_or(default.requests),
+            mail_send: args.rate_limit.unwrap_or(default.mail_send),
+            period: args.rate_period,
+            ..default
         };
-        Self {
-            api: at(args.port),
-            mailbox: at(args.mailbox_port),
-            smtp: at(args.smtp_port),
-            submission: at(args.submission_port),
+        let ports = [
+            ("--port", args.port),
+            ("--mailbox-port", args.mailbox_port),
+            ("--smtp-port", args.smtp_port),
+            ("--submission-port", args.submission_port),
+            ("--no-login-port", args.no_login_port),
+        ];
+        let movable = ports.into_iter().filter(|(_, asked)| asked.is_none());
+        Ok(Self {
+            api: at(args.port.unwrap_or(API_PORT)),
+            mailbox: at(args.mailbox_port.unwrap_or(MAILBOX_PORT)),
+            smtp: at(args.smtp_port.unwrap_or(INBOUND_PORT)),
+            submission: at(args.submission_port.unwrap_or(SUBMISSION_PORT)),
+            no_login: no_login_port(args)?.map(at),
+            movable: movable.map(|(flag, _)| flag).collect(),
+            api_key: args.api_key.clone(),
+            any_key: args.any_key,
+            mailbox_hosts: args.mailbox_host.clone(),
+            mailbox_login: args.mailbox_login.clone(),
             submission_open: args.submission_open,
             data: (!args.memory).then(|| args.data.clone()),
             relay: args.relay.clone(),
@@ -95,10 +169,11 @@ impl HostSettings {
             http: HttpLimits::default()
                 .with_connections_per_client(args.connections_per_address.get()),
             allow_private_webhooks: args.allow_private_webhooks,
+            quick_retries: true,
             horizon: HORIZON,
             clock,
             entropy,
-        }
+        })
     }
 
     /// Whether links in mail use the listening address, which recipients may be unable to open. On
@@ -114,10 +189,11 @@ impl HostSettings {
     /// services that listen on loopback only.
     pub(crate) fn receivers(&self) -> Guard {
         let ports = [self.api, self.mailbox, self.smtp, self.submission];
+        let mut ports = ports.into_iter().chain(self.no_login);
         let is_loopback = |port: SocketAddr| port.ip().to_canonical().is_loopback();
         if self.allow_private_webhooks {
             Guard::with_private()
-        } else if ports.into_iter().all(is_loopback) {
+        } else if ports.all(is_loopback) {
             Guard::with_loopback()
         } else {
             Guard::default()
@@ -132,6 +208,12 @@ impl HostSettings {
             mailbox: free,
             smtp: free,
             submission: free,
+            no_login: None,
+            movable: Vec::new(),
+            api_key: None,
+            any_key: false,
+            mailbox_hosts: Vec::new(),
+            mailbox_login: None,
             submission_open: false,
             data: None,
             relay: None,
@@ -147,6 +229,7 @@ impl HostSettings {
             limits: RateLimits::default(),
             http: HttpLimits::default(),
             allow_private_webhooks: false,
+            quick_retries: false,
             horizon: HORIZON,
             clock,
             entropy,
@@ -156,8 +239,7 @@ impl HostSettings {
 
 #[cfg(test)]
 mod tests {
-    use std::net::IpAddr;
-
+    use clap::Parser as _;
     use posthaste_model::Timestamp;
 
     use super::*;
@@ -175,6 +257,63 @@ mod tests {
         let guard = settings.receivers();
         ["127.0.0.1", "192.168.1.7", "169.254.169.254"]
             .map(|ip| guard.judge(ip.parse::<IpAddr>().unwrap()).is_ok())
+    }
+
+    fn of_line(line: &str) -> Result<HostSettings, String> {
+        let words = ["posthaste"].into_iter().chain(line.split_whitespace());
+        let args = crate::Cli::try_parse_from(words).unwrap().run;
+        let clock = Clock::new(|| Timestamp(0).millis());
+        let settings = HostSettings::from_args(&args, clock, Entropy::counting());
+        settings.map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn ports_that_were_not_asked_for_may_move() {
+        let settings = of_line("--port 3000 --smtp-port 2600").unwrap();
+        let ports = [settings.api, settings.mailbox, settings.smtp];
+        assert_eq!(ports.map(|port| port.port()), [3000, 8025, 2600]);
+        assert_eq!(
+            settings.movable,
+            ["--mailbox-port", "--submission-port", "--no-login-port"]
+        );
+    }
+
+    #[test]
+    fn what_lets_everybody_send_needs_a_flag_where_others_reach_it_or_mail_leaves() {
+        let network = "--host 0.0.0.0";
+        let relay = "--relay smtp://relay.example:25";
+        for flag in ["--any-key", "--no-login-port 1025"] {
+            let name = flag.split(' ').next().unwrap();
+            assert!(of_line(flag).is_ok());
+            for (around, consent) in [(network, "--open-to-network"), (relay, "--open-with-relay")]
+            {
+                let refused = of_line(&format!("{flag} {around}")).unwrap_err();
+                assert!(
+                    refused.contains(name) && refused.contains(consent),
+                    "{refused}"
+                );
+                assert!(of_line(&format!("{flag} {around} {consent}")).is_ok());
+            }
+            let both = format!("{flag} {network} {relay}");
+            assert!(of_line(&format!("{both} --open-to-network")).is_err());
+            assert!(of_line(&format!("{both} --open-with-relay")).is_err());
+        }
+        let port = |line: &str| of_line(line).unwrap().no_login.map(|at| at.port());
+        assert_eq!(port(""), Some(1025));
+        assert_eq!(port(network), None);
+        assert_eq!(port(relay), None);
+        assert_eq!(
+            port("--relay smtp://r.example --open-with-relay"),
+            Some(1025)
+        );
+    }
+
+    #[test]
+    fn the_rate_limit_is_for_every_endpoint() {
+        let limits = |line: &str| of_line(line).unwrap().limits;
+        assert_eq!(limits("--rate-limit 7").of("POST /v3/mail/send"), 7);
+        assert_eq!(limits("--rate-limit 7").of("GET /v3/scopes"), 7);
+        assert_eq!(limits("").of("POST /v3/mail/send"), 600_000);
     }
 
     #[test]

@@ -10,13 +10,24 @@ use posthaste_store::StoreError;
 use crate::certificates::TlsError;
 use crate::engine::EngineError;
 use crate::folder::FolderError;
+use crate::start::UnsafeFlags;
 use crate::table::{Table, TableError};
 
 /// Why the host did not start: one line each.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
-    #[error("the {0} cannot listen on {1}: {2}")]
-    Port(&'static str, SocketAddr, io::Error),
+    #[error("the {what} cannot listen on {address} ({flag}): {error}")]
+    Port {
+        what: &'static str,
+        /// The flag that names the port.
+        flag: &'static str,
+        address: SocketAddr,
+        error: io::Error,
+    },
+    #[error(transparent)]
+    Unsafe(#[from] UnsafeFlags),
+    #[error("--api-key: {0}")]
+    ApiKey(&'static str),
     #[error(transparent)]
     Folder(#[from] FolderError),
     #[error(transparent)]
@@ -61,8 +72,10 @@ impl StartError {
             | Self::Table(TableError::Damaged(_) | TableError::Row(..))
             | Self::Mailbox(_)
             | Self::Tls(_)
+            | Self::Unsafe(_)
+            | Self::ApiKey(_)
             | Self::Secret(_) => 2,
-            Self::Port(..)
+            Self::Port { .. }
             | Self::Queues(_)
             | Self::Table(_)
             | Self::Store(_)

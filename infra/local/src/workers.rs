@@ -8,6 +8,7 @@ use posthaste_runtime::Platform;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
+use crate::console;
 use crate::engine::{EVENTS, Engine, FEEDBACK, INBOUND, RETRIES, SEND};
 use crate::inbound::InboundHandler;
 use crate::poll::{self, Pace};
@@ -55,6 +56,9 @@ pub(crate) fn start(
             stop,
             move |event: SqsEvent| {
                 let app = fanout.clone();
+                if queue == EVENTS {
+                    console::log_mails(&event);
+                }
                 async move { webhook_fanout::handle(&app, &event).await }
             },
         ));
@@ -96,4 +100,9 @@ pub(crate) async fn sweeping(app: schedule_sweep::App, mut stop: watch::Receiver
             tracing::error!(error = %error, "the sweep of due rows failed: {error}");
         }
     }
+}
+
+/// Waits until the signal is set (or its sender is gone).
+pub(crate) async fn stopped(mut stop: watch::Receiver<bool>) {
+    let _ = stop.wait_for(|stop| *stop).await;
 }

@@ -20,23 +20,31 @@ pub enum Command {
         /// Account: its id, or its user name where only one has it
         account: String,
     },
-    /// Keep an account from sending, and tell its webhooks
+    /// Stop an account from sending, and notify its webhooks
     Suspend {
         /// Account: its id, or its user name where only one has it
         account: String,
     },
-    /// Let a suspended account send again, and tell its webhooks
+    /// Let a suspended account send again, and notify its webhooks
     Resume {
         /// Account: its id, or its user name where only one has it
         account: String,
     },
-    /// Forget what is stored of an address
+    /// Delete an account with its keys, settings, lists and statistics
+    Delete {
+        /// Account: its id, or its user name where only one has it
+        account: String,
+        /// Confirms the deletion, which cannot be undone
+        #[arg(long)]
+        yes: bool,
+    },
+    /// Erase what is stored of an address
     Erase(crate::erase::EraseArgs),
     /// Whether an account may send compressed request bodies
     Gzip {
         /// Account: its id, or its user name where only one has it
         account: String,
-        /// Whether they are taken; otherwise the answer is 415
+        /// Whether they are accepted; otherwise the answer is 415
         allowed: OnOff,
     },
 }
@@ -57,6 +65,9 @@ pub(crate) async fn run(command: &Command, tools: &Tools) -> Result<Report, Comm
         }
         Command::Suspend { account } => set(account, true, tools).await,
         Command::Resume { account } => set(account, false, tools).await,
+        Command::Delete { account, yes } => {
+            crate::erase::delete_account(account, *yes, tools).await
+        }
         Command::Erase(choice) => crate::erase::run(choice, tools).await,
         Command::Gzip { account, allowed } => gzip(account, *allowed, tools).await,
     }
@@ -114,12 +125,12 @@ fn describe(account: &Account) -> String {
     lines.join("\n")
 }
 
-/// Suspends an account or ends that. What was not told the last time is told by a repeat.
+/// Suspends an account or ends that. A repeat sends the notice that could not be sent the last time.
 async fn set(named: &str, suspended: bool, tools: &Tools) -> Result<Report, CommandError> {
     let account = account_lookup::find(tools, named).await?;
     if !suspended && account.status == AccountStatus::Disabled {
         let why = format!(
-            "account {} was disabled by its parent, who alone can enable it",
+            "account {} was disabled by its parent, which alone can enable it",
             account.id
         );
         return Err(CommandError::Refused(why));
@@ -151,34 +162,34 @@ async fn set(named: &str, suspended: bool, tools: &Tools) -> Result<Report, Comm
     let told = match account.verdict {
         None => false,
         Some(verdict) => {
-            let told = tell(&account, verdict, tools).await.map_err(|error| {
+            let told = notify(&account, verdict, tools).await.map_err(|error| {
                 CommandError::NoticeNotSent(format!("account {} is {done}: {error}", account.id))
             })?;
             if told {
-                heard(&account, verdict, tools).await?;
+                record_notice(&account, verdict, tools).await?;
             }
             told
         }
     };
-    let heard = if told {
-        "its webhooks are told"
+    let notice = if told {
+        "its webhooks are notified"
     } else {
-        "its webhooks are not told, for no events queue was named"
+        "its webhooks are not notified, because no events queue is named"
     };
     let disabled = match !suspended && account.status.is_disabled() {
         true => "; its parent keeps it disabled",
         false => "",
     };
     let text = format!(
-        "account {} {done} (within 10 s everywhere); {heard}{disabled}",
+        "account {} {done} (within 10 s everywhere); {notice}{disabled}",
         account.id
     );
     Ok(Report::new(text, to_json(&account)))
 }
 
-/// Tells webhooks and the owner's other systems, under an id that is the same every time. Whether
-/// there was anybody to tell it to the webhooks.
-async fn tell(
+/// Notifies webhooks and the owner's other systems, under an id that is the same every time. Returns whether the
+/// webhooks could be notified.
+async fn notify(
     account: &Account,
     verdict: SuspensionChange,
     tools: &Tools,
@@ -220,8 +231,8 @@ async fn tell(
     Ok(true)
 }
 
-/// Writes down that a verdict was told, unless there is a later one by now.
-async fn heard(
+/// Records that the notice was sent, unless the account has changed again.
+async fn record_notice(
     account: &Account,
     verdict: SuspensionChange,
     tools: &Tools,

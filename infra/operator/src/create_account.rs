@@ -27,10 +27,10 @@ pub struct CreateAccount {
     /// Name of its first key
     #[arg(long, value_name = "NAME", default_value = "First key")]
     key_name: String,
-    /// Make no key
+    /// Create no key
     #[arg(long)]
     no_key: bool,
-    /// When an account of this name is there already, show that one and make nothing
+    /// When an account of this name exists, show that one and create nothing
     #[arg(long)]
     if_absent: bool,
 }
@@ -62,7 +62,7 @@ pub(crate) async fn run(wanted: &CreateAccount, tools: &Tools) -> Result<Report,
         ..Account::new(id, &wanted.username, tools.clock.now())
     };
     if !tools.store.create_account(&account).await? {
-        // Somebody else was faster.
+        // Another command was faster.
         let existing = of_name(wanted, account.parent.as_ref(), tools).await?;
         let taken = || CommandError::Refused(format!("the name {} is taken", wanted.username));
         return found(wanted, &existing.ok_or_else(taken)?);
@@ -71,7 +71,10 @@ pub(crate) async fn run(wanted: &CreateAccount, tools: &Tools) -> Result<Report,
     let mut json = to_json(&account);
     if !wanted.no_key {
         let key = key::make(tools, &account, &wanted.key_name, KeyKind::Full, &[]).await?;
-        text.push_str(&format!("\nAPI key, shown this once:\n{}", key.secret));
+        text.push_str(&format!(
+            "\nAPI key {}, shown this once:\n{}",
+            key.id, key.secret
+        ));
         insert(&mut json, "api_key", key.secret.into());
         insert(&mut json, "api_key_id", key.id.into());
     }
@@ -102,13 +105,13 @@ fn found(wanted: &CreateAccount, existing: &Account) -> Result<Report, CommandEr
         return Err(CommandError::Refused(taken));
     }
     let text = format!(
-        "account {} ({}) is there already; `posthaste key create` makes it another key",
+        "account {} ({}) exists; `posthaste key create` creates another key of it",
         existing.id, existing.username
     );
     Ok(Report::new(text, to_json(existing)))
 }
 
-/// A name can stand in the on-behalf-of header, an address is one.
+/// Refuses a name that cannot be in the on-behalf-of header, and an address that is none.
 fn check(wanted: &CreateAccount) -> Result<(), CommandError> {
     if !is_username(&wanted.username) {
         let rule = "a user name is 1 to 64 visible ASCII characters without /, and none of `.`, \

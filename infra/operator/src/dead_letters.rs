@@ -16,11 +16,11 @@ const PAGE: usize = 100;
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// List what lies there
+    /// List them
     List(DeadLetterArgs),
-    /// Put it on its way again
+    /// Post them again
     Replay(DeadLetterArgs),
-    /// List the jobs that were given up: tried too often, or the end of the process each time
+    /// List the jobs that were given up: tried too often, or the process ended with them each time
     Jobs,
     /// Put jobs that were given up back on their queues
     ReplayJobs(dead_jobs::DeadJobArgs),

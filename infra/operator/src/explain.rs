@@ -24,7 +24,7 @@ pub struct Explain {
     /// The reply of a mail server, such as "550 5.1.1 User unknown", or a file with a bounce mail
     #[arg(value_name = "REPLY|FILE", required = true, num_args = 1..)]
     what: Vec<String>,
-    /// What the server had been told when it replied
+    /// What the server had been sent when it replied
     #[arg(long, value_enum, value_name = "WHEN", default_value_t = At::Rcpt)]
     at: At,
     /// Answer in JSON
@@ -76,11 +76,11 @@ impl Explain {
     /// When it is neither a reply nor a file, or the file is no bounce.
     pub fn run(&self) -> Result<String, CommandError> {
         let what = self.what.join(" ");
-        let told = match of_reply(&what, self.at.stage()) {
-            Some(told) => told,
+        let explained = match of_reply(&what, self.at.stage()) {
+            Some(explained) => explained,
             None => of_file(Path::new(&what))?,
         };
-        Ok(told.report().print(self.json))
+        Ok(explained.report().print(self.json))
     }
 }
 

@@ -36,12 +36,20 @@ pub struct CreateKey {
     /// What the key is for
     #[arg(long, default_value = "Operator's key")]
     name: String,
-    /// What the key may do, separated by commas
-    #[arg(long, value_delimiter = ',', conflicts_with = "billing")]
+    /// What the key may do, separated by commas [default: everything but billing]
+    #[arg(long, value_delimiter = ',', value_parser = trimmed, conflicts_with = "billing")]
     scopes: Vec<String>,
     /// Access to billing, and to nothing else
     #[arg(long)]
     billing: bool,
+}
+
+/// One scope of a list: people write a space after a comma.
+fn trimmed(text: &str) -> Result<String, String> {
+    match text.trim() {
+        "" => Err("a scope between two commas is missing".to_owned()),
+        scope => Ok(scope.to_owned()),
+    }
 }
 
 pub(crate) async fn run(command: &Command, tools: &Tools) -> Result<Report, CommandError> {
@@ -56,7 +64,7 @@ async fn create(wanted: &CreateKey, tools: &Tools) -> Result<Report, CommandErro
     let (kind, scopes) = grant(wanted)?;
     let account = account_lookup::find(tools, &wanted.account).await?;
     let made = make(tools, &account, &wanted.name, kind, &scopes).await?;
-    let text = format!("API key, shown this once:\n{}", made.secret);
+    let text = format!("API key {}, shown this once:\n{}", made.id, made.secret);
     let json = json!({"api_key": made.secret, "api_key_id": made.id, "name": wanted.name,
         "kind": word(kind)});
     Ok(Report::new(text, json))
@@ -131,11 +139,16 @@ async fn list(named: &str, tools: &Tools) -> Result<Report, CommandError> {
     let keys = tools.store.keys(&account.id).await?;
     let row = |key: &ApiKey| {
         let kind = word(key.kind).to_owned();
+        let scopes = match key.kind {
+            KeyKind::Full => "all".to_owned(),
+            KeyKind::Restricted | KeyKind::Billing => key.all_scopes().join(","),
+        };
         [
             key.id.to_string(),
             kind,
             key.created_at.day(),
             key.name.clone(),
+            scopes,
         ]
     };
     let rows: Vec<_> = keys.iter().map(row).collect();
@@ -144,7 +157,7 @@ async fn list(named: &str, tools: &Tools) -> Result<Report, CommandError> {
             "scopes": key.all_scopes(), "created_at": key.created_at})
     };
     let json: Value = keys.iter().map(json).collect();
-    let text = Report::table(["ID", "KIND", "CREATED", "NAME"], &rows);
+    let text = Report::table(["ID", "KIND", "CREATED", "NAME", "SCOPES"], &rows);
     Ok(Report::new(text, json))
 }
 

@@ -33,15 +33,15 @@ pub use report::{CommandError, Report};
 #[derive(Clone)]
 pub struct Tools {
     pub store: Store,
-    /// Where large bodies lie, if they can be reached.
+    /// The store of large bodies, if it can be reached.
     pub blob: Option<Blob>,
     pub clock: Clock,
     pub entropy: Entropy,
-    /// Where events go that webhooks shall hear of; without it they hear nothing.
+    /// The queue of events for webhooks; without it webhooks are not notified.
     pub events: Option<Queue>,
-    /// Where undelivered events go to be tried again.
+    /// The queue of events to be posted again.
     pub retries: Option<Queue>,
-    /// The jobs that were given up, where the queues keep them themselves: on a data folder.
+    /// The jobs that were given up, where the queues store them: on a data folder.
     pub dead_jobs: Option<DeadJobs>,
     /// Where notices to the owner's other systems go.
     pub bus: Option<Bus>,
@@ -54,7 +54,7 @@ pub struct Tools {
 /// What an operator can do to a table.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Create, list, suspend and resume accounts
+    /// Create, list, suspend, resume and delete accounts
     #[command(subcommand)]
     Account(account::Command),
     /// Create, list and revoke API keys
@@ -66,10 +66,10 @@ pub enum Command {
     /// How much an account may send
     #[command(subcommand)]
     Credits(credits::Command),
-    /// Events that webhooks did not take in their time, and jobs that were given up
+    /// Events that webhooks did not accept in time, and jobs that were given up
     #[command(subcommand)]
     DeadLetters(dead_letters::Command),
-    /// What SES says before you send
+    /// Check SES before you send
     #[command(subcommand)]
     Ses(ses::Command),
 }

@@ -19,11 +19,11 @@ pub enum Command {
     },
 }
 
-/// A domain as those see it who carry and who receive its mail.
+/// A domain: its state at SES, which carries its mail, and its policy, which receivers apply.
 #[derive(Debug)]
 struct DomainReport {
     name: String,
-    /// What SES knows it by: itself, or a domain above it, which vouches for those below.
+    /// Its identity at SES: itself, or a domain above it, which covers those below.
     ses: Option<(String, SesDomain)>,
     dmarc: Dmarc,
 }
@@ -31,7 +31,7 @@ struct DomainReport {
 pub(crate) async fn run(command: &Command, tools: &Tools) -> Result<Report, CommandError> {
     let Command::Preflight { domains } = command;
     let Some(ses) = &tools.ses else {
-        let why = "a data folder sends through no SES: ask a deployed stack with --aws";
+        let why = "a data folder does not send by SES: name a deployed stack with --aws";
         return Err(CommandError::Refused(why.to_owned()));
     };
     let account = ses.account().await?;
@@ -50,7 +50,7 @@ pub(crate) async fn run(command: &Command, tools: &Tools) -> Result<Report, Comm
     Ok(report(&account, &found))
 }
 
-/// The domain as SES knows it: it takes mail from a subdomain of one that is verified.
+/// The identity of a domain at SES, which also accepts mail from subdomains of a verified one.
 async fn known(ses: &Ses, name: &str) -> Result<Option<(String, SesDomain)>, CommandError> {
     let mut asked = name;
     loop {

@@ -16,13 +16,17 @@ const QUIET: &str = "aws_smithy_runtime=error,aws_smithy_runtime_api=error";
 /// none.
 const VARIABLE: &str = "POSTHASTE_LOG";
 
-/// Levels: `debug`, or by crate name, `info,hyper=warn`.
-fn filter(vars: &Env) -> Result<Targets, ConfigError> {
-    let levels = vars.get(VARIABLE).unwrap_or_else(|| "info".to_owned());
+/// What programs in Rust read by custom; only a terminal follows it, and only without the variable above.
+const CUSTOMARY: &str = "RUST_LOG";
+
+/// Levels: `debug`, or by crate name, `info,hyper=warn`; those of the first variable that is set.
+fn filter(vars: &Env, names: &[&str], default: &str) -> Result<Targets, ConfigError> {
+    let given = names.iter().find_map(|name| Some((*name, vars.get(name)?)));
+    let (name, levels) = given.unwrap_or((VARIABLE, default.to_owned()));
     let unreadable = || {
         let form = "it is a level (error, warn, info, debug, trace or off), or levels by crate, as \
             in info,hyper=warn";
-        ConfigError::Unreadable(VARIABLE.to_owned(), form.to_owned())
+        ConfigError::Unreadable(name.to_owned(), form.to_owned())
     };
     let levels: Vec<&str> = levels.split(',').map(str::trim).collect();
     if !levels.iter().all(|text| is_directive(text)) {
@@ -50,7 +54,7 @@ pub fn to_cloudwatch(vars: &Env) -> Result<(), ConfigError> {
         writer: std::io::stdout,
     };
     let lines = lines
-        .with_filter(filter(vars)?)
+        .with_filter(filter(vars, &[VARIABLE], "info")?)
         .with_filter(filter_fn(|event| event.target() != TARGET));
     let figures = Embedded {
         stack: vars
@@ -69,8 +73,9 @@ pub fn to_cloudwatch(vars: &Env) -> Result<(), ConfigError> {
     Ok(())
 }
 
-/// Lines for a person, on standard error. A second call is a no-op.
-pub fn to_terminal(vars: &Env) -> Result<(), ConfigError> {
+/// Lines for a person, on standard error, of the level `default` where no variable names another. A second call is
+/// a no-op.
+pub fn to_terminal(vars: &Env, default: &str) -> Result<(), ConfigError> {
     let lines = tracing_subscriber::fmt::layer().with_writer(std::io::stderr);
     let lines = lines
         .with_ansi(std::io::IsTerminal::is_terminal(&std::io::stderr()))
@@ -78,7 +83,7 @@ pub fn to_terminal(vars: &Env) -> Result<(), ConfigError> {
         // Otherwise a line that cannot be written ends in a panic, because it is reported on the same
         // standard error.
         .log_internal_errors(false)
-        .with_filter(filter(vars)?)
+        .with_filter(filter(vars, &[VARIABLE, CUSTOMARY], default)?)
         .with_filter(filter_fn(|event| event.target() != TARGET));
     let _ = tracing_subscriber::registry().with(lines).try_init();
     Ok(())
@@ -91,13 +96,31 @@ mod tests {
     use super::*;
 
     fn read(text: &'static str) -> Result<Targets, ConfigError> {
-        filter(&Env::new(move |name| {
-            (name == "POSTHASTE_LOG").then(|| text.to_owned())
-        }))
+        let vars = Env::new(move |name| (name == VARIABLE).then(|| text.to_owned()));
+        filter(&vars, &[VARIABLE], "info")
     }
 
     fn levels(text: &'static str) -> Targets {
         read(text).unwrap()
+    }
+
+    #[test]
+    fn the_own_variable_comes_before_the_customary_one_and_both_before_the_default() {
+        for (own, customary, want) in [
+            (None, None, Level::WARN),
+            (None, Some("debug"), Level::DEBUG),
+            (Some("error"), Some("debug"), Level::ERROR),
+        ] {
+            let vars = Env::new(move |name| {
+                let value = if name == VARIABLE { own } else { customary };
+                value.map(str::to_owned)
+            });
+            let levels = filter(&vars, &[VARIABLE, CUSTOMARY], "warn").unwrap();
+            for level in [Level::ERROR, Level::WARN, Level::INFO, Level::DEBUG] {
+                let is_shown = levels.would_enable("mail_send", &level);
+                assert_eq!(is_shown, level <= want, "{own:?} {customary:?} {level}");
+            }
+        }
     }
 
     #[test]

@@ -22,6 +22,7 @@ use posthaste_model::Hostname;
 use posthaste_smtpd::{
     Auth, BareLineEnds, Config, Handler, Login, Session, SmtpEnvelope, SmtpReply, Tls,
 };
+use posthaste_store::{Secret, Store, StoreError};
 use tokio::net::TcpListener;
 
 /// The only user name.
@@ -48,6 +49,47 @@ pub fn durable_already() -> Durable {
     Arc::new(|accepting| Box::pin(async move { Some(accepting.await) }))
 }
 
+/// Whether sessions may send without a key of their own.
+#[derive(Clone)]
+pub enum SmtpAccess {
+    /// A login with a key that may send.
+    KeyRequired,
+    /// The same, and from this machine also without a login, for the account of this key.
+    OpenToThisMachine(String),
+    /// A login; one that is no key of the service sends for the account of this key.
+    AnyLogin(String),
+    /// Without a login, or with any, for the account of this key.
+    Open(String),
+}
+
+impl SmtpAccess {
+    /// The key for sessions without a login from an address.
+    fn without_login(&self, ip: IpAddr) -> Option<&str> {
+        match self {
+            Self::KeyRequired | Self::AnyLogin(_) => None,
+            Self::OpenToThisMachine(key) => ip.to_canonical().is_loopback().then_some(key),
+            Self::Open(key) => Some(key),
+        }
+    }
+
+    /// The key for logins with anything.
+    fn of_any_login(&self) -> Option<&str> {
+        match self {
+            Self::KeyRequired | Self::OpenToThisMachine(_) => None,
+            Self::AnyLogin(key) | Self::Open(key) => Some(key),
+        }
+    }
+}
+
+/// Whether a text is an API key that the table holds.
+pub async fn is_key(store: &Store, text: &str) -> Result<bool, StoreError> {
+    let Some(secret) = Secret::parse(text) else {
+        return Ok(false);
+    };
+    let found = store.key_by_id(secret.id()).await?;
+    Ok(found.is_some_and(|key| key.is_opened_by(&secret)))
+}
+
 /// The dependencies of the port.
 #[derive(Clone)]
 pub struct Submission {
@@ -55,8 +97,7 @@ pub struct Submission {
     pub gate: Authorizer,
     /// The name in the greeting and in `Received`.
     pub hostname: Hostname,
-    /// The key for connections from this machine without a login.
-    pub open: Option<String>,
+    pub access: SmtpAccess,
     /// What a `250` waits for.
     pub durable: Durable,
 }
@@ -78,9 +119,9 @@ impl Submission {
     /// How the port is served.
     fn config(&self, tls: Option<Arc<rustls::ServerConfig>>) -> Config {
         let mut config = Config::new(self.hostname.as_str());
-        config.auth = match self.open {
-            Some(_) => Auth::Optional,
-            None => Auth::Required,
+        config.auth = match self.access {
+            SmtpAccess::OpenToThisMachine(_) | SmtpAccess::Open(_) => Auth::Optional,
+            SmtpAccess::KeyRequired | SmtpAccess::AnyLogin(_) => Auth::Required,
         };
         config.tls = tls.map_or(Tls::Off, Tls::StartTls);
         // Differences in what servers accept as a line end allow mail to be smuggled.
@@ -98,9 +139,13 @@ impl Submission {
 
     /// The key of a session.
     fn key<'a>(&'a self, session: &'a Session<SubmissionUser>) -> Option<&'a str> {
-        let home = session.peer.ip().to_canonical().is_loopback();
         let known = session.identity.as_ref().map(|sender| sender.key.as_str());
-        known.or_else(|| self.open.as_deref().filter(|_| home))
+        known.or_else(|| self.access.without_login(session.peer.ip()))
+    }
+
+    async fn knows(&self, password: &str) -> Result<bool, SmtpReply> {
+        let known = is_key(&self.app.store, password).await;
+        known.map_err(|error| reply::of_login(error.into()))
     }
 
     /// The account the session sends for, at this moment.
@@ -120,6 +165,11 @@ impl Handler for Submission {
         session: &Session<SubmissionUser>,
         login: Login,
     ) -> Result<SubmissionUser, SmtpReply> {
+        if let Some(key) = self.access.of_any_login()
+            && !(login.user == USER && self.knows(&login.secret).await?)
+        {
+            return self.log_in(key, session.peer.ip()).await;
+        }
         if login.user != USER {
             // Counted like a wrong key, which it is for an attacker.
             let refused = self.log_in("", session.peer.ip()).await;

@@ -7,7 +7,7 @@ use posthaste_testkit::{Services, Tenant};
 use super::*;
 
 /// A port on a table and a queue in memory, and a key that may send.
-async fn port(open: bool, durable: Durable) -> (Submission, String) {
+async fn port(access: fn(String) -> SmtpAccess, durable: Durable) -> (Submission, String) {
     let services = Services::start().await.any_sender();
     let services = services.var("HORIZON_SECONDS", "3600");
     let tenant = Tenant::new(&services.store, "owner", services.clock.now()).await;
@@ -15,7 +15,7 @@ async fn port(open: bool, durable: Durable) -> (Submission, String) {
         app: services.open(App::from_env),
         gate: services.gate(),
         hostname: "post.example".parse().unwrap(),
-        open: open.then(|| tenant.key.clone()),
+        access: access(tenant.key.clone()),
         durable,
     };
     (port, tenant.key)
@@ -35,8 +35,8 @@ fn session(peer: &str) -> Session<SubmissionUser> {
 /// An open port is not an open relay: only clients on this machine need no login.
 #[tokio::test]
 async fn strangers_log_in_even_where_this_machine_need_not() {
-    let (open, _) = port(true, durable_already()).await;
-    let (closed, _) = port(false, durable_already()).await;
+    let (open, _) = port(SmtpAccess::OpenToThisMachine, durable_already()).await;
+    let (closed, _) = port(|_| SmtpAccess::KeyRequired, durable_already()).await;
     let envelope = SmtpEnvelope::default();
     for (peer, home) in [
         ("127.0.0.1:25", true),
@@ -67,6 +67,37 @@ async fn strangers_log_in_even_where_this_machine_need_not() {
     }
 }
 
+/// A development server accepts what programs log in with from habit. A key that exists still means its account.
+#[tokio::test]
+async fn any_login_is_the_owners_unless_it_is_a_key() {
+    for (access, without_login) in [
+        (SmtpAccess::Open as fn(String) -> SmtpAccess, true),
+        (SmtpAccess::AnyLogin, false),
+    ] {
+        let (port, key) = port(access, durable_already()).await;
+        let session = session("192.0.2.1:25");
+        let other = Tenant::new(&port.app.store, "other", port.app.clock.now()).await;
+        let owner = port.log_in(&key, session.peer.ip()).await.expect("a key");
+        let other_id = other.account.id.clone();
+        for (user, secret, account) in [
+            ("user", "password", owner.caller.id()),
+            ("apikey", "SG.anything", owner.caller.id()),
+            ("apikey", "", owner.caller.id()),
+            ("user", &*other.key, owner.caller.id()),
+            ("apikey", &*other.key, &other_id),
+        ] {
+            let login = Login {
+                user: user.to_owned(),
+                secret: secret.to_owned(),
+            };
+            let sender = port.authenticate(&session, login).await.expect(user);
+            assert_eq!(sender.caller.id(), account, "{user}");
+        }
+        let sends = port.mail(&session, &SmtpEnvelope::default()).await;
+        assert_eq!(sends.is_ok(), without_login);
+    }
+}
+
 /// On a full disk, no mail is acknowledged.
 #[tokio::test]
 async fn a_mail_that_cannot_be_made_durable_is_not_accepted() {
@@ -77,7 +108,7 @@ async fn a_mail_that_cannot_be_made_durable_is_not_accepted() {
         })
     });
     for (durable, code) in [(durable_already(), 250), (never, 451)] {
-        let (port, key) = port(false, durable).await;
+        let (port, key) = port(|_| SmtpAccess::KeyRequired, durable).await;
         let mut session = session("192.0.2.1:25");
         let login = Login {
             user: "apikey".to_owned(),

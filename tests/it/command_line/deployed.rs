@@ -172,7 +172,21 @@ async fn the_table_is_named_by_a_flag_or_by_the_environment() {
             2,
             "AWS_REGION",
         ),
-        (&[("TABLE_NAME", "another")], 1, "ResourceNotFound"),
+        (
+            &[("TABLE_NAME", "another")],
+            1,
+            "there is no table another in this account and region: name it with --table",
+        ),
+        (
+            &[
+                ("TABLE_NAME", TABLE),
+                ("AWS_ACCESS_KEY_ID", ""),
+                ("AWS_SECRET_ACCESS_KEY", ""),
+                ("HOME", "/nowhere"),
+            ],
+            1,
+            "set AWS_PROFILE, or AWS_ACCESS_KEY_ID",
+        ),
         (
             &[
                 ("TABLE_NAME", TABLE),

@@ -1,6 +1,50 @@
 //! What `--help` says, of the binary and of each command.
 
+use clap::CommandFactory as _;
+
 use super::posthaste;
+
+/// The help of a command and of those below it, each under its name.
+fn helps(command: &mut clap::Command, name: &str, all: &mut String) {
+    all.push_str(&format!(
+        "# {name} --help\n\n{}\n",
+        command.render_long_help()
+    ));
+    let below: Vec<String> = command
+        .get_subcommands()
+        .map(|one| one.get_name().to_owned())
+        .filter(|one| one != "help")
+        .collect();
+    for one in below {
+        let command = command.find_subcommand_mut(&one).expect("a command");
+        helps(command, &format!("{name} {one}"), all);
+    }
+}
+
+/// With `UPDATE_GOLDEN` the copy is written instead.
+#[test]
+fn every_help_is_as_it_was_read() {
+    let mut line = posthaste::Cli::command();
+    line.build();
+    let mut all = String::new();
+    helps(&mut line, "posthaste", &mut all);
+    let all: Vec<&str> = all.lines().map(str::trim_end).collect();
+    let all = all.join("\n") + "\n";
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/it/command_line/help.txt");
+    if std::env::var_os("UPDATE_GOLDEN").is_some() {
+        std::fs::write(file, &all).expect("written");
+    }
+    let golden = std::fs::read_to_string(file).unwrap_or_default();
+    let differs = golden
+        .lines()
+        .zip(all.lines())
+        .find(|(old, new)| old != new);
+    assert!(
+        golden == all,
+        "tests/it/command_line/help.txt differs, first in {differs:?}: read the new help, and write the copy with \
+         UPDATE_GOLDEN=1"
+    );
+}
 
 #[test]
 fn the_help_names_every_flag() {
@@ -25,7 +69,7 @@ fn the_help_names_every_flag() {
 }
 
 /// Every command of the operator, with what its own help must name.
-const COMMANDS: [(&str, &[&str]); 21] = [
+const COMMANDS: [(&str, &[&str]); 22] = [
     (
         "account create",
         &[
@@ -40,6 +84,7 @@ const COMMANDS: [(&str, &[&str]); 21] = [
         ],
     ),
     ("account list", &[]),
+    ("account delete", &["<ACCOUNT>", "--yes"]),
     ("account show", &["<ACCOUNT>"]),
     ("account suspend", &["<ACCOUNT>"]),
     ("account resume", &["<ACCOUNT>"]),

@@ -197,6 +197,8 @@ fn a_name_that_mail_cannot_carry_is_refused_before_anything_starts() {
             "must end after the port",
         ),
         ("--relay", "smtp://u:p%zz@h", "percent-encoded"),
+        ("--relay", "smtp://u:p/w@h:25", "/ as %2F"),
+        ("--relay", "smtp://u:p#w@h", "# as %23"),
         ("--relay", "smtp://-", "invalid host"),
         ("--spam-filter", "spamd://m\u{e4}il", "ASCII host name"),
         (

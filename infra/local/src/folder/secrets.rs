@@ -2,7 +2,7 @@
 //!
 //! A secret that reads but is another one opens nothing that the folder holds: the keys of domains,
 //! without which mail leaves unsigned, and the secrets of webhooks. `folder.json` keeps a keyed mark
-//! of each key of the file, which tells one key from another and nothing about it.
+//! of each key of the file, which distinguishes keys and reveals nothing about them.
 
 use std::collections::BTreeMap;
 use std::path::Path;

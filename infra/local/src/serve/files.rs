@@ -1,7 +1,7 @@
 //! The limit of open files, which sockets count towards.
 //!
 //! Shells usually allow 1,024, and the ports together may hold several thousand sockets. At the
-//! limit no port accepts anybody, and no file of the data folder can be opened.
+//! limit no port accepts a connection, and no file of the data folder can be opened.
 
 use posthaste_smtpd::SmtpLimits;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};

@@ -122,7 +122,7 @@ async fn a_name_that_is_taken_is_shown_when_that_is_asked_for() {
     let ann = desk.run("account show ann").await.unwrap().json;
     let again = desk.run("account create ann --if-absent").await.unwrap();
     assert_eq!(again.json, ann);
-    assert!(again.text.contains("is there already"), "{}", again.text);
+    assert!(again.text.contains(" exists;"), "{}", again.text);
     let keys = desk.run("key list ann").await.unwrap().json;
     assert_eq!(keys.as_array().unwrap().len(), 1);
     assert_eq!(desk.tools.store.accounts().await.unwrap().len(), 1);
@@ -140,7 +140,7 @@ async fn a_suspension_and_its_end_are_told_to_webhooks_once() {
     ] {
         let report = desk.run(&format!("account {word} ann")).await.unwrap();
         assert!(
-            report.text.contains("its webhooks are told"),
+            report.text.contains("its webhooks are notified"),
             "{}",
             report.text
         );
@@ -221,13 +221,13 @@ async fn what_was_not_told_is_told_by_a_repeat_under_the_same_id() {
     assert_eq!(ids.len(), 2);
     assert!(!ids.contains(&first[0].0), "{ids:?}");
 
-    // Without a queue nobody is told, until one is named.
+    // Without a queue no webhook is notified, until one is named.
     let queue = desk.tools.events.take();
     let quiet = desk.run("account resume ann").await.unwrap();
     assert!(quiet.text.contains("no events queue"), "{}", quiet.text);
     desk.tools.events = queue;
     let again = desk.run("account resume ann").await.unwrap();
-    assert!(again.text.contains("are told"), "{}", again.text);
+    assert!(again.text.contains("are notified"), "{}", again.text);
     assert_eq!(told(&desk).len(), 1);
 }
 

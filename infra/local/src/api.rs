@@ -1,0 +1,114 @@
+//! The API of a local host: the routes of every function, and what a development server adds around them.
+
+use axum::Router;
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, HeaderValue, header};
+use axum::middleware::{self, Next};
+use axum::response::{IntoResponse as _, Response};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use posthaste_http::{Authorizer, Rejection};
+use posthaste_runtime::Platform;
+use posthaste_store::Store;
+
+use crate::start::HostSettings;
+use crate::start_error::StartError;
+use crate::table::{Disk, Table};
+use crate::{console, functions, health};
+
+/// The API's router.
+pub(crate) fn router(
+    settings: &HostSettings,
+    platform: &Platform,
+    gate: &Authorizer,
+    table: &Table,
+    key: Option<&String>,
+) -> Result<Router, StartError> {
+    let routes = functions::routes(platform, gate)?.into_router();
+    let routes = durable(routes, table.disk.clone());
+    let routes = match key.filter(|_| settings.any_key) {
+        None => routes,
+        Some(key) => with_any_key(routes, table.store.clone(), key),
+    };
+    let health = health::routes(table.store.clone(), settings.clock.clone());
+    Ok(health.merge(console::requests(routes)))
+}
+
+/// The routes, whose answers wait for the disk where they acknowledge a write.
+fn durable(routes: Router, disk: Disk) -> Router {
+    let layer = middleware::from_fn(move |request: Request, next: Next| {
+        let disk = disk.clone();
+        async move {
+            let answer = disk.durable(next.run(request)).await;
+            let lost = || Rejection::unavailable(&"the table's file could not be synced");
+            answer.unwrap_or_else(|| lost().into_response())
+        }
+    });
+    routes.layer(layer)
+}
+
+/// Replaces a key that is none of the service's (`--any-key`).
+#[derive(Clone)]
+struct AnyKey {
+    store: Store,
+    /// `Bearer` and the key of the first account.
+    own: HeaderValue,
+}
+
+/// The routes, where every key is accepted as the first account's. A request without one is still refused.
+fn with_any_key(routes: Router, store: Store, key: &str) -> Router {
+    let Ok(own) = HeaderValue::from_str(&format!("Bearer {key}")) else {
+        return routes;
+    };
+    routes.layer(middleware::from_fn_with_state(
+        AnyKey { store, own },
+        replace,
+    ))
+}
+
+async fn replace(State(any): State<AnyKey>, mut request: Request, next: Next) -> Response {
+    if let Some(given) = given_key(request.headers()) {
+        match posthaste_submission::is_key(&any.store, &given).await {
+            Ok(true) => {}
+            Ok(false) => {
+                request.headers_mut().insert(header::AUTHORIZATION, any.own);
+            }
+            Err(error) => return Rejection::from(error).into_response(),
+        }
+    }
+    next.run(request).await
+}
+
+/// The key of a request: behind `Bearer`, or as the password of `Basic`.
+fn given_key(headers: &HeaderMap) -> Option<String> {
+    let value = headers.get(header::AUTHORIZATION)?.to_str().ok()?;
+    let (scheme, given) = value.split_once(' ')?;
+    if !scheme.eq_ignore_ascii_case("basic") {
+        return Some(given.trim().to_owned());
+    }
+    let decoded = STANDARD.decode(given.trim()).ok()?;
+    let text = String::from_utf8(decoded).ok()?;
+    Some(text.split_once(':')?.1.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_is_read_from_both_schemes() {
+        let basic = STANDARD.encode("apikey:SG.x:y");
+        for (value, want) in [
+            ("Bearer SG.a.b", Some("SG.a.b")),
+            ("bearer  anything ", Some("anything")),
+            (&*format!("Basic {basic}"), Some("SG.x:y")),
+            ("Basic !!!", None),
+            ("Bearer", None),
+        ] {
+            let mut headers = HeaderMap::new();
+            headers.insert(header::AUTHORIZATION, HeaderValue::from_str(value).unwrap());
+            assert_eq!(given_key(&headers).as_deref(), want, "{value}");
+        }
+        assert_eq!(given_key(&HeaderMap::new()), None);
+    }
+}

@@ -1,0 +1,164 @@
+//! How the operator's commands reach a host that runs: by a socket in its data folder.
+//!
+//! Table and queues belong to one process, which holds the folder's lock. A command that finds the folder locked
+//! hands its command line to that process and prints the reply: one line of JSON each way. Only the user that the
+//! host runs as may connect.
+
+use std::ffi::OsString;
+use std::io;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+use std::path::Path;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
+use tokio::net::{UnixListener, UnixStream};
+use tokio::task::JoinSet;
+
+/// The name of the socket in the data folder.
+pub(crate) const SOCKET: &str = "control.sock";
+
+/// The longest command line or reply, in bytes.
+const LONGEST: u64 = 16 << 20;
+
+/// How long a client may take to send its command line.
+const SENT_WITHIN: Duration = Duration::from_secs(5);
+
+/// What a command ended with.
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct CommandReply {
+    /// Exit code of the process that asked.
+    pub(crate) code: u8,
+    /// What it prints: the answer, or the line of its failure.
+    pub(crate) text: String,
+}
+
+/// Listens in a data folder whose lock this process holds.
+pub(crate) fn listen(folder: &Path) -> io::Result<UnixListener> {
+    let path = folder.join(SOCKET);
+    match std::fs::remove_file(&path) {
+        // Of a process that was killed.
+        Ok(()) => {}
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        Err(error) => return Err(error),
+    }
+    let listener = UnixListener::bind(&path)?;
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600))?;
+    Ok(listener)
+}
+
+/// Answers command lines until `stop` resolves; commands under way are finished.
+pub(crate) async fn serve<F>(
+    listener: UnixListener,
+    folder: &Path,
+    answer: impl Fn(Vec<String>) -> F + Clone + Send + Sync + 'static,
+    stop: impl Future<Output = ()>,
+) where
+    F: Future<Output = CommandReply> + Send + 'static,
+{
+    let owner = std::fs::metadata(folder.join(SOCKET)).map(|socket| socket.uid());
+    let mut running = JoinSet::new();
+    let mut stop = std::pin::pin!(stop);
+    loop {
+        let accepted = tokio::select! {
+            () = &mut stop => break,
+            Some(_) = running.join_next() => continue,
+            accepted = listener.accept() => accepted,
+        };
+        let Ok((stream, _)) = accepted else {
+            tokio::time::sleep(Duration::from_millis(100)).await;
+            continue;
+        };
+        let peer = stream.peer_cred().map(|peer| peer.uid());
+        let is_owner =
+            matches!((&peer, &owner), (Ok(peer), Ok(owner)) if *peer == *owner || *peer == 0);
+        if is_owner {
+            running.spawn(converse(stream, answer.clone()));
+        }
+    }
+    while running.join_next().await.is_some() {}
+    // A command that finds no socket says that the host runs.
+    let _ = std::fs::remove_file(folder.join(SOCKET));
+}
+
+async fn converse<F>(mut stream: UnixStream, answer: impl Fn(Vec<String>) -> F)
+where
+    F: Future<Output = CommandReply>,
+{
+    let (read, mut write) = stream.split();
+    let mut line = String::new();
+    let mut reader = BufReader::new(read).take(LONGEST);
+    let received = tokio::time::timeout(SENT_WITHIN, reader.read_line(&mut line)).await;
+    let Ok(Ok(1..)) = received else { return };
+    let reply = match serde_json::from_str(&line) {
+        Ok(words) => answer(words).await,
+        Err(_) => CommandReply {
+            code: 2,
+            text: "the command line cannot be read".to_owned(),
+        },
+    };
+    if let Ok(mut text) = serde_json::to_string(&reply) {
+        text.push('\n');
+        // The client may have been stopped; the command is done all the same.
+        let _ = write.write_all(text.as_bytes()).await;
+    }
+}
+
+/// Hands a command line, the name of the program first, to the host that runs on the folder.
+///
+/// # Errors
+/// When no host answers there.
+pub(crate) async fn ask(folder: &Path, line: &[OsString]) -> io::Result<CommandReply> {
+    let mut stream = UnixStream::connect(folder.join(SOCKET)).await?;
+    // Only the name of the data folder may be other bytes, and the host has its own.
+    let words: Vec<_> = line.iter().map(|word| word.to_string_lossy()).collect();
+    let mut text = serde_json::to_string(&words)?;
+    text.push('\n');
+    stream.write_all(text.as_bytes()).await?;
+    let mut reply = String::new();
+    BufReader::new(stream)
+        .take(LONGEST)
+        .read_line(&mut reply)
+        .await?;
+    Ok(serde_json::from_str(&reply)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::sync::oneshot;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_command_line_comes_back_as_its_reply_until_the_host_stops() {
+        let folder = tempfile::tempdir().unwrap();
+        // Left by a process that was killed.
+        drop(std::os::unix::net::UnixListener::bind(folder.path().join(SOCKET)).unwrap());
+        let listener = listen(folder.path()).unwrap();
+        let mode = std::fs::metadata(folder.path().join(SOCKET))
+            .unwrap()
+            .mode();
+        assert_eq!(mode & 0o777, 0o600);
+        let (stop, stopped) = oneshot::channel::<()>();
+        let answer = |words: Vec<String>| async move {
+            CommandReply {
+                code: 3,
+                text: words.join(" "),
+            }
+        };
+        let path = folder.path().to_owned();
+        let serving = tokio::spawn(async move {
+            let stop = async {
+                let _ = stopped.await;
+            };
+            serve(listener, &path, answer, stop).await;
+        });
+        let line = ["posthaste", "account", "list"].map(OsString::from);
+        let reply = ask(folder.path(), &line).await.unwrap();
+        assert_eq!(reply.text, "posthaste account list");
+        assert_eq!(reply.code, 3);
+        drop(stop);
+        serving.await.unwrap();
+        assert!(ask(folder.path(), &line).await.is_err());
+    }
+}
