@@ -5,7 +5,8 @@ replay.py                          # against a fresh local host
 replay.py --binary PATH go php     # of that binary, two recordings
 
 Of every answer: the recorded status; `X-Ratelimit-Limit`, `X-Ratelimit-Remaining` and `X-Ratelimit-Reset` in exactly
-this spelling; with a 202 also `X-Message-Id`. Exit status 1 on a difference.
+this spelling; with a 202 also `X-Message-Id`. Then each client's own retry after a 429 is played (`retries.py`). Exit
+status 1 on a difference.
 """
 import argparse
 import base64
@@ -21,6 +22,7 @@ import urllib.parse
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 from host import Host, NotStarted  # noqa: E402
+import retries  # noqa: E402
 from run import build  # noqa: E402
 
 CLIENTS = ("go", "php", "ruby", "java", "csharp")
@@ -31,6 +33,11 @@ CONTINUE_WITHIN = 2  # seconds
 class Answer:
     def __init__(self, status, names, values, body, continued):
         self.status, self.names, self.values, self.body, self.continued = status, names, values, body, continued
+
+    @property
+    def spelled_values(self):
+        """The values in the order of the names as they were spelled."""
+        return [self.values[name.lower()] for name in self.names]
 
     def header(self, name):
         return self.values.get(name.lower(), "")
@@ -179,6 +186,23 @@ class Replay:
         except (ValueError, KeyError, TypeError):
             self.differ(f"{request['method']} {request['path']}: no {', '.join(request['ids'])} in the answer", name, number)
 
+    def retry(self, name):
+        """Plays what the client does after a 429: the mail is accepted where it tries again by itself."""
+        retry = retries.RETRIES[name]
+        request = self.prepare(retries.first_mail(HERE / f"{name}.jsonl"))
+        connection = Connection(self.address)
+        refused = retries.limited(lambda: connection.exchange(*request))
+        if refused.status != 429:
+            self.differ(f"no 429 past the limit, but {refused.status}", name, 0)
+        for header in RATE_LIMIT:
+            self.spelled(header, refused, name, 0)
+        answer = retry(lambda: connection.exchange(*request))
+        wanted = 429 if retry is retries.never else 202
+        if answer.status != wanted:
+            self.differ(f"its own retry after a 429 ended with {answer.status} instead of {wanted}", name, 0)
+        connection.close()
+        return answer.status
+
     def differ(self, what, name, number):
         self.differences.setdefault(what, []).append(f"{name}:{number}")
 
@@ -206,6 +230,14 @@ def main():
         show("all", totals)
     finally:
         code = host.stop()
+    try:
+        host = Host(given.binary or build(), *retries.FLAGS)
+        limited = Replay(host.api, host.key)
+        limited.differences = replay.differences
+        ends = {name: limited.retry(name) for name in given.clients or CLIENTS}
+        print("after a 429:", ", ".join(f"{name} {status}" for name, status in ends.items()))
+    finally:
+        code = host.stop() or code
     if code != 0:
         replay.differ(f"the host did not stop cleanly (exit code {code})", "host", 0)
     for what, places in replay.differences.items():
