@@ -48,8 +48,8 @@ fn declares_function(line: &str) -> bool {
         let Some((word, after)) = rest.split_once(' ') else {
             return false;
         };
-        let is_modifier = ["pub", "const", "async", "unsafe"].contains(&word);
-        if !is_modifier && !(word.starts_with("pub(") && word.ends_with(')')) {
+        let is_visibility = word == "pub" || (word.starts_with("pub(") && word.ends_with(')'));
+        if !is_visibility && !["const", "async", "unsafe"].contains(&word) {
             return false;
         }
         rest = after;
