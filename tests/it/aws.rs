@@ -9,6 +9,7 @@ use posthaste_runtime::{Env, Platform};
 use tokio::net::TcpStream;
 use tokio::sync::oneshot;
 
+use crate::doors::exchange;
 use crate::smtp::Smtp;
 use crate::template::read::Template;
 
@@ -48,6 +49,15 @@ async fn a_stack_takes_mail_by_http_and_by_smtp() {
     let url = format!("http://{address}/v3/mail/send");
     let refused = reqwest::Client::new().post(url).body("{}").send().await;
     assert_eq!(refused.expect("the API answers").status(), 401);
+    let request = "GET /v3/scopes HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
+    let answer = exchange(address, request).await;
+    for name in [
+        "X-Ratelimit-Limit",
+        "X-Ratelimit-Remaining",
+        "X-Ratelimit-Reset",
+    ] {
+        assert!(answer.contains(&format!("\r\n{name}: ")), "{answer}");
+    }
 
     drop(stop);
     running.await.expect("it ends in order");

@@ -86,7 +86,7 @@ async fn while_something_slow_runs_every_port_answers_at_once() {
 }
 
 /// Sends bytes and hears the answer to its end, which the server makes or the request asked for.
-async fn exchange(port: SocketAddr, request: &str) -> String {
+pub(crate) async fn exchange(port: SocketAddr, request: &str) -> String {
     let mut stream = TcpStream::connect(port).await.expect("the port listens");
     stream
         .write_all(request.as_bytes())
