@@ -5,39 +5,32 @@
 
 mod address;
 pub mod batch;
-mod causes;
-mod client;
 mod defaults;
-mod dns;
 mod entropy;
 mod event;
 mod hostname;
 mod ids;
-mod mask;
+mod network;
 mod notice;
 mod patch;
 mod problems;
 mod public_url;
 pub mod scope;
 mod send;
-mod server_name;
 mod submitted;
-mod text;
+mod texts;
 mod time;
 mod verp;
 
 pub use address::{
     EmailAddress, InvalidAddress, LONGEST as LONGEST_ADDRESS, LONGEST_ON_THE_WIRE, Mailbox,
 };
-pub use causes::causes;
-pub use client::ip_prefix;
 pub use defaults::{AccountDefaults, Wrapper};
-pub use dns::{Record, RecordKind};
 pub use entropy::Entropy;
 pub use event::{BounceType, Category, Event, EventKind, Pool, UrlOffset};
 pub use hostname::{Hostname, InvalidHostname, LONGEST as LONGEST_HOSTNAME};
 pub use ids::{AccountId, BatchId, InvalidId, KeyId, MessageId, TemplateId, VersionId, WebhookId};
-pub use mask::Masked;
+pub use network::{Record, RecordKind, ip_prefix, is_server_name};
 pub use patch::Patch;
 pub use problems::{Problem, Problems};
 pub use public_url::{InvalidPublicUrl, LONGEST as LONGEST_PUBLIC_URL, PublicUrl};
@@ -46,8 +39,7 @@ pub use send::{
     OpenTracking, Personalization, RecipientCopy, Role, Span, SubscriptionTracking, Toggle,
     TrackingSettings,
 };
-pub use server_name::is_server_name;
 pub use submitted::{Raw, Submitted};
-pub use text::cut;
+pub use texts::{Masked, causes, cut};
 pub use time::{Clock, HORIZON, Millis, TIMESTAMP_MAX, Timestamp, TooFarAhead, due};
 pub use verp::{InvalidVerp, LEAVE_MAILBOX, Verp};
