@@ -16,9 +16,9 @@ const PAGE: usize = 100;
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// List them
+    /// List the events that were given up
     List(DeadLetterArgs),
-    /// Post them again
+    /// Post the events that were given up again
     Replay(DeadLetterArgs),
     /// List the jobs that were given up: tried too often, or the process ended with them each time
     Jobs,
