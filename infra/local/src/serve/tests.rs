@@ -107,7 +107,7 @@ impl Port {
             router,
         };
         let listener = Pipes(Mutex::new(accepted));
-        let until = crate::host::stopped(stopped);
+        let until = crate::workers::stopped(stopped);
         Self {
             pipes,
             go,
