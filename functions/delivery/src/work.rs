@@ -280,6 +280,7 @@ async fn check_schedule(
         message: &job.message,
         first: job.first(),
         recipients: u32::try_from(recipients).unwrap_or(u32::MAX),
+        accepted: job.accepted.seconds(),
         at,
         batch: mail.batch_id.as_ref(),
         job: text,

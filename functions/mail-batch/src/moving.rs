@@ -1,7 +1,7 @@
 //! Rescheduling the parts of a mail.
 
 use posthaste_http::Rejection;
-use posthaste_model::batch::PartStage;
+use posthaste_model::batch::{MessageTimes, PartStage};
 use posthaste_model::{AccountId, MessageId, Timestamp};
 use posthaste_queue::Job;
 use posthaste_store::{PendingRows, ScheduledPart};
@@ -65,9 +65,13 @@ async fn check(
         return Ok(());
     };
     let hold = app.store.hold_on(account, batch, app.clock.now()).await?;
+    let moved = MessageTimes {
+        at: to,
+        ..piece.times()
+    };
     match hold {
         // Rescheduling must not bypass a pause.
-        Some(hold) if hold.reaches(piece.at) && !hold.reaches(to) => Err(Rejection::on(
+        Some(hold) if hold.reaches(piece.times()) && !hold.reaches(moved) => Err(Rejection::on(
             "send_at",
             "the batch of the message is paused or cancelled: it cannot be moved to before that \
              takes effect",

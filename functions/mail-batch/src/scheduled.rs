@@ -14,7 +14,8 @@ use crate::{App, fail, release};
 /// `POST /v3/user/scheduled_sends`: cancels or pauses a batch that has no status yet.
 ///
 /// Decided per message: those due in less than ten minutes are sent anyway. Rejected only when the
-/// batch holds messages and all of them are due too soon.
+/// batch holds messages and all of them are due too soon. Whatever is added to the batch from now on
+/// is held, however soon it is due.
 pub(crate) async fn create(
     State(app): State<App>,
     caller: Caller,
@@ -51,8 +52,7 @@ async fn check_reach(
     batch: &BatchId,
     hold: Hold,
 ) -> Result<(), Rejection> {
-    let first = hold.first_reached();
-    match app.store.reach(caller.id(), batch, first).await? {
+    match app.store.reach(caller.id(), batch, hold).await? {
         Reach::Empty | Reach::Some => Ok(()),
         Reach::None => Err(fail::too_late()),
     }

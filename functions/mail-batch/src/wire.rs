@@ -1,6 +1,6 @@
 //! The JSON of this function.
 
-use posthaste_model::batch::{BatchStatus, Hold, PartFate, PartStage, under};
+use posthaste_model::batch::{BatchStatus, Hold, MessageTimes, PartFate, PartStage, under};
 use posthaste_model::{MessageId, Problem, Problems, Timestamp};
 use posthaste_store::{BatchListing, ScheduledPart};
 use serde::{Deserialize, Serialize};
@@ -104,8 +104,8 @@ pub(crate) enum MessageState {
 }
 
 /// The state of a message that waits under this hold.
-fn waiting(hold: Option<Hold>, at: Timestamp, now: Timestamp) -> MessageState {
-    match under(hold, at, now) {
+fn waiting(hold: Option<Hold>, message: MessageTimes, now: Timestamp) -> MessageState {
+    match under(hold, message, now) {
         PartFate::Deliver | PartFate::Move(_) | PartFate::Ignore => MessageState::Scheduled,
         PartFate::Hold => MessageState::Paused,
         PartFate::Discard(reason) => settled(reason.stage()).unwrap_or(MessageState::Cancelled),
@@ -142,7 +142,7 @@ pub(crate) struct BatchEntry {
 impl BatchEntry {
     pub(crate) fn new(entry: BatchListing, hold: Option<Hold>, now: Timestamp) -> Self {
         Self {
-            status: waiting(hold, entry.at, now),
+            status: waiting(hold, entry.times(), now),
             message_id: entry.message,
             send_at: entry.at,
             recipients: entry.recipients,
@@ -168,7 +168,7 @@ pub(crate) struct Send {
 
 impl Send {
     pub(crate) fn new(piece: ScheduledPart, hold: Option<Hold>, now: Timestamp) -> Self {
-        let status = settled(piece.stage).unwrap_or_else(|| waiting(hold, piece.at, now));
+        let status = settled(piece.stage).unwrap_or_else(|| waiting(hold, piece.times(), now));
         Self {
             send_at: piece.at,
             recipients: piece.recipients,

@@ -6,7 +6,7 @@ use axum::extract::State;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use posthaste_http::{Caller, Dialect, Rejection, too_large};
-use posthaste_model::{BatchId, Mail, MessageId};
+use posthaste_model::{BatchId, Mail, MessageId, Millis, Span, Timestamp};
 use posthaste_queue::{Job, JobBody, JobError, Packing};
 use posthaste_store::ScheduledMail;
 
@@ -131,9 +131,9 @@ async fn enqueue(
     mail: Mail,
     size: usize,
 ) -> Result<(), Rejection> {
-    let groups = groups(&mail, app.clock.now(), app.limits.horizon);
+    let mut groups = groups(&mail, app.clock.now(), app.limits.horizon);
+    let accepted = hold_immediate(app, caller, mail.batch_id.as_ref(), &mut groups).await?;
     let batch = mail.batch_id.clone();
-    let accepted = app.clock.now_ms();
     let waiting = if app.searches {
         listings(&mail, &groups, message, &caller.key.id, accepted.seconds())
     } else {
@@ -174,6 +174,29 @@ async fn enqueue(
     persist(app, &job, batch.as_ref(), &parts).await
 }
 
+/// When the mail counts as accepted. What is added to a batch that is paused or cancelled, and is to
+/// leave at once, becomes scheduled mail of this second, so that the hold reaches it.
+async fn hold_immediate(
+    app: &App,
+    caller: &Caller,
+    batch: Option<&BatchId>,
+    groups: &mut [(Option<Timestamp>, Vec<Span>)],
+) -> Result<Millis, Rejection> {
+    let now = app.clock.now_ms();
+    let is_immediate = groups.iter().any(|(due, _)| due.is_none());
+    let Some(batch) = batch.filter(|_| is_immediate) else {
+        return Ok(now);
+    };
+    let hold = app.store.hold_on(caller.id(), batch, now.seconds()).await?;
+    let Some(hold) = hold else { return Ok(now) };
+    // The clock of the process that set the hold may be ahead.
+    let accepted = now.max(hold.since.millis());
+    for (due, _) in groups.iter_mut().filter(|(due, _)| due.is_none()) {
+        *due = Some(accepted.seconds());
+    }
+    Ok(accepted)
+}
+
 fn not_packed(error: &JobError) -> Rejection {
     match error {
         JobError::TooLarge(_) => too_large(),
@@ -197,6 +220,7 @@ async fn persist(
                 message: &job.message,
                 first: part.spans.first().map_or(0, |span| span.from),
                 recipients: part.spans.iter().map(|span| span.to - span.from).sum(),
+                accepted: job.accepted.seconds(),
                 at: part.due?,
                 batch,
                 job: &part.text,

@@ -51,18 +51,26 @@ impl BatchStatus {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Hold {
     pub status: BatchStatus,
-    /// Only messages whose time lies at least [`NOTICE`] after this are held.
+    /// Held are the messages that are added to the batch from this second on, and of those before
+    /// it the ones whose time lies at least [`NOTICE`] later.
     pub since: Timestamp,
 }
 
+/// When a message was accepted, and the second it is to leave.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MessageTimes {
+    pub accepted: Timestamp,
+    pub at: Timestamp,
+}
+
 impl Hold {
-    /// Whether a message that leaves at `at` is held: the others had less than ten minutes left
-    /// when the hold was requested, and leave anyway.
-    pub fn reaches(self, at: Timestamp) -> bool {
-        at >= self.first_reached()
+    /// Whether a message is held: the others were there before the hold, had less than ten minutes
+    /// left when it was requested, and leave anyway.
+    pub fn reaches(self, message: MessageTimes) -> bool {
+        message.accepted >= self.since || message.at >= self.first_reached()
     }
 
-    /// The first second at which messages are held.
+    /// The first second at which messages are held that were there before.
     pub fn first_reached(self) -> Timestamp {
         self.since.plus(NOTICE)
     }
@@ -142,19 +150,20 @@ pub enum PartFate {
     Ignore,
 }
 
-/// The fate of a piece whose job, made for the second `due`, has come.
+/// The fate of a piece whose job, made for the second `job.at`, has come.
 ///
 /// `plan` is `None` for a piece without a row (or whose row expired); then only the hold on its
 /// batch decides.
 pub fn fate(
     plan: Option<Plan<'_>>,
     hold: Option<Hold>,
-    due: Timestamp,
+    job: MessageTimes,
     now: Timestamp,
 ) -> PartFate {
     let Some(plan) = plan else {
-        return under(hold, due, now);
+        return under(hold, job, now);
     };
+    let due = job.at;
     let current = plan.at == due;
     if !current && !plan.was.contains(&due) {
         return PartFate::Ignore;
@@ -164,19 +173,19 @@ pub fn fate(
         PartStage::Expired => PartFate::Discard(Reason::Expired),
         PartStage::Gone if current => PartFate::Deliver,
         PartStage::Gone => PartFate::Ignore,
-        PartStage::Waiting if current => under(hold, due, now),
+        PartStage::Waiting if current => under(hold, job, now),
         PartStage::Waiting => PartFate::Move(plan.at),
     }
 }
 
-/// The effect of its batch's hold on a waiting message that was to leave at `at`.
-pub fn under(hold: Option<Hold>, at: Timestamp, now: Timestamp) -> PartFate {
-    let Some(hold) = hold.filter(|hold| hold.reaches(at)) else {
+/// The effect of its batch's hold on a waiting message.
+pub fn under(hold: Option<Hold>, message: MessageTimes, now: Timestamp) -> PartFate {
+    let Some(hold) = hold.filter(|hold| hold.reaches(message)) else {
         return PartFate::Deliver;
     };
     match hold.status {
         BatchStatus::Cancel => PartFate::Discard(Reason::Cancelled),
-        BatchStatus::Pause if now >= expiry(at) => PartFate::Discard(Reason::Expired),
+        BatchStatus::Pause if now >= expiry(message.at) => PartFate::Discard(Reason::Expired),
         BatchStatus::Pause => PartFate::Hold,
     }
 }
@@ -191,6 +200,12 @@ mod tests {
     use super::*;
 
     const T: Timestamp = Timestamp(1_000_000);
+
+    /// Accepted long before any hold.
+    fn early(at: Timestamp) -> MessageTimes {
+        let accepted = T.plus(-100_000);
+        MessageTimes { accepted, at }
+    }
 
     fn held(status: BatchStatus, since: i64) -> Option<Hold> {
         let since = T.plus(since);
@@ -222,7 +237,36 @@ mod tests {
             ),
             (held(Pause, -599), SHELF_LIFE + 1, PartFate::Deliver),
         ] {
-            assert_eq!(fate(None, hold, T, T.plus(late)), want, "{hold:?} {late}");
+            assert_eq!(
+                fate(None, hold, early(T), T.plus(late)),
+                want,
+                "{hold:?} {late}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_hold_reaches_what_is_added_later_however_soon_it_leaves() {
+        for (status, want) in [
+            (BatchStatus::Pause, PartFate::Hold),
+            (BatchStatus::Cancel, PartFate::Discard(Reason::Cancelled)),
+        ] {
+            let hold = held(status, 0);
+            for (accepted, wait, want) in [
+                (-1, 5, PartFate::Deliver),
+                (-1, 600, want),
+                (0, 0, want),
+                (0, 5, want),
+                (100, 0, want),
+                (100, 1, want),
+            ] {
+                let message = MessageTimes {
+                    accepted: T.plus(accepted),
+                    at: T.plus(accepted.max(0) + wait),
+                };
+                let now = message.at;
+                assert_eq!(under(hold, message, now), want, "{accepted} {wait}");
+            }
         }
     }
 
@@ -233,7 +277,7 @@ mod tests {
         assert_eq!(turned.since, hold.since);
         let now = T.plus(5);
         assert_eq!(
-            under(Some(turned), T, now),
+            under(Some(turned), early(T), now),
             PartFate::Discard(Reason::Cancelled)
         );
     }
@@ -261,7 +305,8 @@ mod tests {
         ] {
             let was = &[old];
             let plan = Plan { at: T, stage, was };
-            assert_eq!(fate(Some(plan), hold, due, now), want, "{stage:?} {due:?}");
+            let fate = fate(Some(plan), hold, early(due), now);
+            assert_eq!(fate, want, "{stage:?} {due:?}");
         }
     }
 

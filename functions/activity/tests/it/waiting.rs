@@ -56,6 +56,7 @@ fn piece<'a>(desk: &'a TestApp, message: &'a MessageId, at: Timestamp) -> Schedu
         message,
         first: 0,
         recipients: 2,
+        accepted: desk.hand.now(),
         at,
         batch: None,
         job: "{}",

@@ -67,6 +67,7 @@ async fn a_later_send_of_a_switched_off_account_is_dropped_at_its_time() {
         message: &job.message,
         first: 0,
         recipients: 1,
+        accepted: at,
         at,
         batch: None,
         job: &text,

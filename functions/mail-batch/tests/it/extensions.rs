@@ -91,6 +91,7 @@ async fn a_message_shows_where_each_part_of_it_stands() {
     desk.piece(&message, 4, now.plus(60), Some(&paused)).await;
     desk.piece(&message, 6, now.plus(HOUR), Some(&cancelled))
         .await;
+    desk.hand.advance(1);
     desk.hold(&paused, "pause").await.expect(201);
     desk.hold(&cancelled, "cancel").await.expect(201);
 

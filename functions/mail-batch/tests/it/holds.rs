@@ -279,16 +279,22 @@ async fn a_change_that_reaches_nothing_is_refused_too() {
     let desk = TestApp::new().await;
     let batch = desk.open().await;
     let path = format!("{SCHEDULED}/{batch}");
-    desk.hold(&batch, "pause").await.expect(201);
     // Scheduled for within ten minutes of the pause: it goes all the same, so a cancel would lie.
     desk.send_later(599, Some(&batch)).await;
+    let reached = desk.send_later(700, Some(&batch)).await;
+    desk.hand.advance(1);
+    desk.hold(&batch, "pause").await.expect(201);
+    desk.delete(&format!("{SCHEDULED}/messages/{reached}"))
+        .await
+        .expect(204);
 
     let refused = desk
         .patch(&path, json!({"status": "cancel"}))
         .await
         .expect(400);
     assert!(refused.error().1.contains("leaves within 10 minutes"));
-    desk.send_later(600, Some(&batch)).await;
+    // Added since, it is held however soon it leaves.
+    desk.send_later(5, Some(&batch)).await;
     desk.patch(&path, json!({"status": "cancel"}))
         .await
         .expect(204);

@@ -98,7 +98,7 @@ impl TestApp {
         let job = json!({
             "account": account.as_str(),
             "message": message.as_str(),
-            "accepted": 0,
+            "accepted": self.hand.now().millis(),
             "due": at.0,
             "body": {"blob": "x"},
         });
@@ -107,6 +107,7 @@ impl TestApp {
             message,
             first,
             recipients: 2,
+            accepted: self.hand.now(),
             at,
             batch,
             job: &job.to_string(),

@@ -13,6 +13,7 @@ mod catalogue;
 mod composes;
 mod desk;
 mod edge;
+mod held;
 mod limits;
 mod once;
 mod rules;

@@ -48,17 +48,18 @@ async fn a_cancelled_batch_is_discarded_message_by_message_at_its_time() {
     let mut world = TestEnv::new().await;
     let start = world.now();
     let batch = world.open_batch().await;
-    let near = world.send_later(start.plus(599), Some(&batch)).await;
-    let edge = world.send_later(start.plus(600), Some(&batch)).await;
+    let near = world.send_later(start.plus(600), Some(&batch)).await;
+    let edge = world.send_later(start.plus(601), Some(&batch)).await;
     let far = world.send_later(start.plus(2 * HOUR), Some(&batch)).await;
     let other = world.send_later(start.plus(2 * HOUR), None).await;
 
+    world.wait_until(start.plus(1)).await;
     world.hold(&batch, "cancel").await.expect(201);
     world.pass_until(start.plus(3 * HOUR)).await;
 
     let cancelled = End::Dropped("Cancelled");
-    assert_eq!(world.ends(&near, start.plus(599)), [(End::Sent, 0)]);
-    assert_eq!(world.ends(&edge, start.plus(600)), [(cancelled.clone(), 0)]);
+    assert_eq!(world.ends(&near, start.plus(600)), [(End::Sent, 0)]);
+    assert_eq!(world.ends(&edge, start.plus(601)), [(cancelled.clone(), 0)]);
     assert_eq!(world.ends(&far, start.plus(2 * HOUR)), [(cancelled, 0)]);
     assert_eq!(world.ends(&other, start.plus(2 * HOUR)), [(End::Sent, 0)]);
 }
@@ -79,6 +80,84 @@ async fn a_cancel_that_is_taken_back_in_time_leaves_no_trace() {
     let cancelled = End::Dropped("Cancelled");
     assert_eq!(world.ends(&early, start.plus(HOUR)), [(cancelled, 0)]);
     assert_eq!(world.ends(&late, start.plus(2 * HOUR)), [(End::Sent, 0)]);
+}
+
+#[tokio::test]
+async fn what_is_added_to_a_held_batch_is_held_however_soon_it_is_to_leave() {
+    let mut world = TestEnv::new().await;
+    let start = world.now();
+    let (paused, cancelled) = (world.open_batch().await, world.open_batch().await);
+    // They were there, and leave in less than ten minutes.
+    let before = [
+        world.send_later(start.plus(590), Some(&paused)).await,
+        world.send_later(start.plus(590), Some(&cancelled)).await,
+    ];
+    let late = [
+        world.send_later(start.plus(700), Some(&paused)).await,
+        world.send_later(start.plus(700), Some(&cancelled)).await,
+    ];
+    world.wait_until(start.plus(1)).await;
+    world.hold(&paused, "pause").await.expect(201);
+    world.hold(&cancelled, "cancel").await.expect(201);
+    world.wait_until(start.plus(5)).await;
+    let mut held = vec![(700, late[0].clone())];
+    // Mail without a time is scheduled for the second of its acceptance.
+    for wait in [400, 5, 8, 65, 2 * HOUR] {
+        let message = world.send_later(start.plus(wait), Some(&paused)).await;
+        held.push((wait, message));
+    }
+    let dropped = world.send_later(start.plus(30), Some(&cancelled)).await;
+    world.pass_until(start.plus(3 * HOUR)).await;
+
+    for message in before {
+        assert_eq!(world.ends(&message, start.plus(590)), [(End::Sent, 0)]);
+    }
+    let end = End::Dropped("Cancelled");
+    assert_eq!(world.ends(&dropped, start.plus(30)), [(end.clone(), 0)]);
+    assert_eq!(world.ends(&late[1], start.plus(700)), [(end, 0)]);
+    assert_eq!(world.left.len(), 4);
+
+    world.resume(&paused).await.expect(204);
+    world.deliver().await;
+    held.sort();
+    let order: Vec<_> = world.left[4..].iter().map(|left| &left.message).collect();
+    let want: Vec<_> = held.iter().map(|(_, message)| message).collect();
+    assert_eq!(order, want);
+    assert!(world.left[4..].iter().all(|left| left.end == End::Sent));
+}
+
+#[tokio::test]
+async fn a_new_pause_keeps_what_was_added_since_while_the_rest_is_released() {
+    let mut world = TestEnv::new().await;
+    let start = world.now();
+    let batch = world.open_batch().await;
+    world.hold(&batch, "pause").await.expect(201);
+    let mut held = Vec::new();
+    for wait in 0..120 {
+        held.push(world.send_later(start.plus(wait), Some(&batch)).await);
+    }
+    // A status that reaches nothing is refused: this one is reached by both.
+    let far = world.send_later(start.plus(HOUR), Some(&batch)).await;
+    world.pass_until(start.plus(10 * MINUTE)).await;
+    assert_eq!(world.left, []);
+
+    // The order to release is written, and its jobs are still to be sent.
+    let clock = world.hand.clock();
+    let account = world.account().clone();
+    let lifted = world.store.lift_hold(&account, &batch, &clock).await;
+    assert!(lifted.unwrap().is_some());
+    world.wait_until(start.plus(10 * MINUTE + 1)).await;
+    world.hold(&batch, "pause").await.expect(201);
+    let added = world
+        .send_later(start.plus(10 * MINUTE + 2), Some(&batch))
+        .await;
+    world.pass_until(start.plus(2 * HOUR)).await;
+    let left: Vec<_> = world.left.iter().map(|left| left.message.clone()).collect();
+    assert_eq!(left, held);
+    world.resume(&batch).await.expect(204);
+    world.deliver().await;
+    let left: Vec<_> = world.left[120..].iter().map(|left| &left.message).collect();
+    assert_eq!(left, [&added, &far]);
 }
 
 #[tokio::test]
@@ -240,9 +319,10 @@ async fn one_message_that_can_still_be_reached_is_enough() {
     let batch = world.open_batch().await;
     let near = world.send_later(start.plus(9 * MINUTE), Some(&batch)).await;
     let far = world
-        .send_later(start.plus(10 * MINUTE), Some(&batch))
+        .send_later(start.plus(11 * MINUTE), Some(&batch))
         .await;
 
+    world.wait_until(start.plus(1)).await;
     world.hold(&batch, "pause").await.expect(201);
     world.pass_until(start.plus(HOUR)).await;
 

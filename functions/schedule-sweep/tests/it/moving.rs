@@ -161,18 +161,19 @@ async fn moving_is_no_way_around_a_pause() {
     let start = world.now();
     let batch = world.open_batch().await;
     let message = world.send_later(start.plus(HOUR), Some(&batch)).await;
+    world.wait_until(start.plus(1)).await;
     world.hold(&batch, "cancel").await.expect(201);
 
     let (code, text) = refusal(&world.move_message(&message, start.plus(MINUTE)).await);
     assert_eq!(code, 400);
     assert!(text.contains("paused or cancelled"), "{text}");
     world
-        .move_message(&message, start.plus(10 * MINUTE))
+        .move_message(&message, start.plus(11 * MINUTE))
         .await
         .expect(200);
     world.pass_until(start.plus(2 * HOUR)).await;
 
-    let ends = world.ends(&message, start.plus(10 * MINUTE));
+    let ends = world.ends(&message, start.plus(11 * MINUTE));
     assert_eq!(ends, [(End::Dropped("Cancelled"), 0)]);
 }
 

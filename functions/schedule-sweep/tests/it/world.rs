@@ -150,13 +150,15 @@ impl TestEnv {
         batch: Option<&BatchId>,
     ) -> Result<(), String> {
         let account = self.account().clone();
-        let job = job(&account, message, first, at, batch);
+        let mut job = job(&account, message, first, at, batch);
+        job.accepted = self.hand.clock().now_ms();
         let text = job.to_text().unwrap();
         let later = ScheduledMail {
             account: &account,
             message,
             first,
             recipients: 1,
+            accepted: job.accepted.seconds(),
             at,
             batch,
             job: &text,
@@ -222,6 +224,7 @@ impl TestEnv {
             message: &job.message,
             first,
             recipients: 1,
+            accepted: job.accepted.seconds(),
             at: job.due.unwrap(),
             batch: batch.as_ref(),
             job: text,

@@ -6,9 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use posthaste_model::batch::{
-    BATCH_LIFE, BatchStatus, Hold, MOST_HELD, PartFate, SHELF_LIFE, under,
-};
+use posthaste_model::batch::{BATCH_LIFE, BatchStatus, Hold, MOST_HELD, SHELF_LIFE};
 use posthaste_model::{AccountId, BatchId, Clock, Timestamp};
 use serde::{Deserialize, Serialize};
 
@@ -132,19 +130,6 @@ impl Store {
         let holds = self.holds_row(account).await?;
         let held = holds.batches.get(batch.as_str()).copied();
         Ok(held.filter(|held| now < held.until).map(HeldBatch::hold))
-    }
-
-    /// What happens to a message of this batch that was to leave at `at`: deliver it, hold it or
-    /// discard it. Workers call [`Store::begin_delivery`], which checks this and more.
-    pub async fn batch_fate(
-        &self,
-        account: &AccountId,
-        batch: &BatchId,
-        at: Timestamp,
-        now: Timestamp,
-    ) -> Result<PartFate, StoreError> {
-        let hold = self.hold_on(account, batch, now).await?;
-        Ok(under(hold, at, now))
     }
 
     /// Puts a hold on a batch that has none. Race-free: the hundred and first is refused.

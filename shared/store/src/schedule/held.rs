@@ -7,7 +7,7 @@
 //! the other, and if both do, the job runs twice, which the claim of `delivery` absorbs. The order
 //! to look for held rows is a due row written before the pause is removed.
 
-use posthaste_model::batch::{BatchStatus, Hold, PartFate, expiry};
+use posthaste_model::batch::{BatchStatus, Hold, MessageTimes, PartFate, expiry};
 use posthaste_model::{AccountId, BatchId, Clock, MessageId, Timestamp};
 use serde::{Deserialize, Serialize};
 
@@ -28,8 +28,20 @@ pub struct HeldMessage {
     pub first: u32,
     /// When it was to leave.
     pub at: Timestamp,
+    /// When it was accepted; 0 in rows of releases that did not write it.
+    #[serde(default)]
+    pub accepted: Timestamp,
     /// Its job, verbatim.
     pub job: String,
+}
+
+impl HeldMessage {
+    fn times(&self) -> MessageTimes {
+        MessageTimes {
+            accepted: self.accepted,
+            at: self.at,
+        }
+    }
 }
 
 /// The order to let a held message expire.
@@ -66,6 +78,7 @@ impl Store {
             message: later.message.clone(),
             first: later.first,
             at: later.at,
+            accepted: later.accepted,
             job: later.job.to_owned(),
         };
         let key = Key::held(later.account, batch, &later.place());
@@ -90,7 +103,7 @@ impl Store {
     ) -> Result<Released, StoreError> {
         let hold = self.hold_on(account, batch, now).await?;
         let pause = hold.filter(|hold| hold.status == BatchStatus::Pause);
-        let range = match pause.map(Hold::first_reached) {
+        let mut range = match pause.map(Hold::first_reached) {
             None => Range::all(),
             Some(first) => Range {
                 to: padded(first),
@@ -98,12 +111,24 @@ impl Store {
             },
         };
         let pk = |part| Key::held_pk(account, batch, part);
-        let slice: ResultPage<HeldMessage> = self.gather(pk, &range, limit).await?;
+        let is_free = |row: &StoredRow<HeldMessage>| {
+            pause.is_none_or(|pause| !pause.reaches(row.value.times()))
+        };
+        let rows = loop {
+            let page: ResultPage<HeldMessage> = self.gather(pk, &range, limit).await?;
+            let last = page.rows.last().map(|row| row.key.sk.clone());
+            let free: Vec<_> = page.rows.into_iter().filter(is_free).collect();
+            // A page may hold nothing except what was added since the pause.
+            if !free.is_empty() || !page.more || last.is_none() {
+                break free;
+            }
+            range.after = last;
+        };
         // An order is written before the pause it refers to is removed.
         let heeded = pause.is_none() || now.since(ordered) > PATIENCE;
         Ok(Released {
-            done: slice.rows.is_empty() && heeded,
-            rows: slice.rows,
+            done: rows.is_empty() && heeded,
+            rows,
         })
     }
 

@@ -9,7 +9,7 @@
 use std::time::Duration;
 
 use futures_util::future::try_join;
-use posthaste_model::batch::{BATCH_LIFE, PartFate, PartStage, Plan, fate};
+use posthaste_model::batch::{BATCH_LIFE, Hold, MessageTimes, PartFate, PartStage, Plan, fate};
 use posthaste_model::{AccountId, BatchId, Clock, MessageId, Timestamp};
 use serde::{Deserialize, Serialize};
 
@@ -26,6 +26,8 @@ pub struct ScheduledMail<'a> {
     pub first: u32,
     /// How many recipients it has.
     pub recipients: u32,
+    /// When the mail was accepted (`Job::accepted`).
+    pub accepted: Timestamp,
     /// The second for which the job was made (`Job::due`).
     pub at: Timestamp,
     pub batch: Option<&'a BatchId>,
@@ -78,6 +80,14 @@ impl ScheduledPart {
         }
     }
 
+    /// A row without the time of acceptance was written before any hold that is in force.
+    pub fn times(&self) -> MessageTimes {
+        MessageTimes {
+            accepted: self.accepted_at.unwrap_or_default(),
+            at: self.at,
+        }
+    }
+
     pub(crate) fn place(&self) -> HeldCursor<'_> {
         HeldCursor {
             at: self.at,
@@ -107,9 +117,22 @@ impl ScheduledPart {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BatchListing {
     pub at: Timestamp,
+    /// When the mail was accepted; 0 in rows of releases that did not write it.
+    #[serde(default)]
+    pub accepted_at: Timestamp,
     pub message: MessageId,
     pub first: u32,
     pub recipients: u32,
+}
+
+impl BatchListing {
+    /// When it was accepted and is to leave.
+    pub fn times(&self) -> MessageTimes {
+        MessageTimes {
+            accepted: self.accepted_at,
+            at: self.at,
+        }
+    }
 }
 
 /// Some of the pieces of a batch, in the order in which they leave.
@@ -152,7 +175,7 @@ impl Store {
                 first: later.first,
                 recipients: later.recipients,
                 at: later.at,
-                accepted_at: Some(clock.now()),
+                accepted_at: Some(later.accepted),
                 stage: PartStage::Waiting,
                 was: Vec::new(),
                 batch: later.batch.cloned(),
@@ -234,7 +257,11 @@ impl Store {
         };
         let (piece, hold) = try_join(self.get::<ScheduledPart>(&key), hold).await?;
         let plan = piece.as_ref().map(|row| row.value.plan());
-        Ok((fate(plan, hold, later.at, now), piece))
+        let job = MessageTimes {
+            accepted: later.accepted,
+            at: later.at,
+        };
+        Ok((fate(plan, hold, job, now), piece))
     }
 
     /// Records that a piece is settled, unless it was changed since it was read.
@@ -283,15 +310,16 @@ impl Store {
         })
     }
 
-    /// What a hold from `first` on would reach.
+    /// What a hold reaches of the messages that wait.
     pub async fn reach(
         &self,
         account: &AccountId,
         batch: &BatchId,
-        first: Timestamp,
+        hold: Hold,
     ) -> Result<Reach, StoreError> {
+        const PAGE: usize = 100;
         let pk = |part| Key::entries_pk(account, batch, part);
-        let from = padded(first);
+        let from = padded(hold.first_reached());
         let reached = Range {
             from,
             ..Range::all()
@@ -304,12 +332,23 @@ impl Store {
         {
             return Ok(Reach::Some);
         }
-        let any = self.gather::<BatchListing>(pk, &Range::all(), 1).await?;
-        Ok(if any.rows.is_empty() {
-            Reach::Empty
-        } else {
-            Reach::None
-        })
+        // The others leave sooner: those that were added later are reached too.
+        let mut after = None;
+        loop {
+            let range = Range::all().after(after.clone());
+            let page = self.gather::<BatchListing>(pk, &range, PAGE).await?;
+            if page.rows.iter().any(|row| hold.reaches(row.value.times())) {
+                return Ok(Reach::Some);
+            }
+            let last = page.rows.last().map(|row| row.key.sk.clone());
+            if !page.more || last.is_none() {
+                return Ok(match (after, last) {
+                    (None, None) => Reach::Empty,
+                    (Some(_), _) | (None, Some(_)) => Reach::None,
+                });
+            }
+            after = last;
+        }
     }
 }
 
@@ -317,6 +356,7 @@ impl ScheduledPart {
     pub(crate) fn entry(&self) -> BatchListing {
         BatchListing {
             at: self.at,
+            accepted_at: self.times().accepted,
             message: self.message.clone(),
             first: self.first,
             recipients: self.recipients,

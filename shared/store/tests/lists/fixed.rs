@@ -100,6 +100,7 @@ impl Waiting {
             message: &self.message,
             first: 9_999,
             recipients: 10_000,
+            accepted: Timestamp(0),
             at,
             batch: Some(&self.batch),
             job: &self.job,

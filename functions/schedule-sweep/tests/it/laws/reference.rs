@@ -15,9 +15,10 @@ pub(super) struct Wish {
 }
 
 impl Wish {
-    /// A message with less than ten minutes to go leaves all the same.
-    fn reaches(self, at: Timestamp) -> bool {
-        at.0 - self.since.0 >= TEN_MINUTES
+    /// A message that was there with less than ten minutes to go leaves all the same; what is added
+    /// later is held.
+    fn reaches(self, message: &Message, at: Timestamp) -> bool {
+        message.accepted_at >= self.since || at.0 - self.since.0 >= TEN_MINUTES
     }
 }
 
@@ -35,6 +36,7 @@ pub(super) enum Course {
 #[derive(Clone, Debug)]
 pub(super) struct Message {
     pub(super) id: MessageId,
+    pub(super) accepted_at: Timestamp,
     pub(super) at: Timestamp,
     /// The last second to which it may be moved.
     pub(super) latest: Timestamp,
@@ -53,7 +55,7 @@ pub(super) struct Reference {
 
 impl Reference {
     fn wish(&self, message: &Message) -> Option<Wish> {
-        self.wishes[message.batch?].filter(|wish| wish.reaches(message.at))
+        self.wishes[message.batch?].filter(|wish| wish.reaches(message, message.at))
     }
 
     /// How a message must end if it ends now; `None` when it must not.
@@ -83,11 +85,13 @@ impl Reference {
             .iter()
             .filter(|message| message.batch == Some(batch) && message.course == Course::Waiting);
         let first = own.next();
-        first.is_some_and(|first| !wish.reaches(first.at) && own.all(|m| !wish.reaches(m.at)))
+        let is_free = |m: &Message| !wish.reaches(m, m.at);
+        first.is_some_and(|first| is_free(first) && own.all(is_free))
     }
 
     /// Whether moving a message there would take it from under a wish that holds it.
     pub(super) fn is_way_out(&self, message: &Message, to: Timestamp) -> bool {
-        self.wish(message).is_some_and(|wish| !wish.reaches(to))
+        self.wish(message)
+            .is_some_and(|wish| !wish.reaches(message, to))
     }
 }

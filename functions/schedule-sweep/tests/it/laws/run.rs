@@ -110,6 +110,7 @@ impl Run {
         assert!(self.died() || accepted);
         self.reference.messages.push(Message {
             id,
+            accepted_at: self.world.now(),
             at,
             latest,
             batch,

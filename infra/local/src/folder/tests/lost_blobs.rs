@@ -91,6 +91,7 @@ async fn hold(store: &Store, hand: &TestClock, job: &str) {
         message: &message,
         first: 0,
         recipients: 1,
+        accepted: now,
         at: now.plus(3600),
         batch: Some(&batch),
         job,
