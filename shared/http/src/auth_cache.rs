@@ -15,7 +15,6 @@ use crate::authorizer::{AuthorizerState, Credentials};
 #[derive(Default)]
 pub(crate) struct AuthCache {
     pub(crate) keys: Cache<KeyId, Arc<ApiKey>>,
-    pub(crate) accounts: Cache<AccountId, Arc<Account>>,
     /// Ids by parent and lower-case user name.
     subusers: Cache<(AccountId, String), AccountId>,
 }
@@ -53,15 +52,7 @@ impl AuthorizerState {
     }
 
     pub(crate) async fn account(&self, id: &AccountId) -> Result<Option<Arc<Account>>, Rejection> {
-        let (accounts, now) = (&self.known().accounts, self.clock.now_ms());
-        if let Some(account) = accounts.get(id, now) {
-            return Ok(Some(account));
-        }
-        let account = self.store.account(id).await?.map(Arc::new);
-        if let Some(account) = &account {
-            accounts.put(id.clone(), Arc::clone(account), now);
-        }
-        Ok(account)
+        Ok(self.accounts.account(id).await?)
     }
 
     /// The account that `parent` names, if it is a child of it.

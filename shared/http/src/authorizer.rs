@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use axum::http::{HeaderMap, StatusCode};
 use posthaste_model::{AccountId, Clock, KeyId, PublicUrl, scope};
-use posthaste_store::{AccessRecord, Account, AccountStatus, ApiKey, Region, Secret, Store};
+use posthaste_store::{
+    AccessRecord, Account, AccountCache, AccountStatus, ApiKey, Region, Secret, Store,
+};
 
 use crate::access_log::{AccessAttempt, AccessLog};
 use crate::allow_list::Lists;
@@ -29,6 +31,7 @@ pub(crate) struct AuthorizerState {
     /// Where accounts in the EU are served, if elsewhere.
     eu: Option<PublicUrl>,
     known: AuthCache,
+    pub(crate) accounts: AccountCache,
     lists: Lists,
     leases: Leases,
     strangers: AnonymousLimiter,
@@ -80,6 +83,7 @@ impl Authorizer {
     ) -> Self {
         Self(Arc::new(AuthorizerState {
             known: AuthCache::default(),
+            accounts: AccountCache::new(store.clone(), clock.clone()),
             lists: Lists::default(),
             leases: Leases::default(),
             strangers: AnonymousLimiter::default(),
@@ -99,7 +103,7 @@ impl Authorizer {
 
     /// Drops an account that this instance changed from the cache.
     pub fn forget_account(&self, id: &AccountId) {
-        self.0.known.accounts.forget(id);
+        self.0.accounts.forget(id);
     }
 
     /// Counts a call without a key, by address.
@@ -214,23 +218,8 @@ impl Authorizer {
 
     /// Whether neither this account nor one above it is disabled or suspended.
     pub async fn is_active(&self, account: &Account) -> Result<bool, Rejection> {
-        // A subuser, under a customer account, under its parent.
-        const DEPTH: usize = 3;
-        if account.status != AccountStatus::Active {
-            return Ok(false);
-        }
-        let mut above = account.parent.clone();
-        for _ in 0..DEPTH {
-            let Some(id) = above else { break };
-            let Some(parent) = self.0.account(&id).await? else {
-                break;
-            };
-            if parent.status != AccountStatus::Active {
-                return Ok(false);
-            }
-            above = parent.parent.clone();
-        }
-        Ok(true)
+        let status = self.0.accounts.effective_status(account).await?;
+        Ok(status == AccountStatus::Active)
     }
 
     /// Admits a client that presents a key outside of a header, to send: SMTP submission. Key,

@@ -1,5 +1,6 @@
 //! Accounts, and what lets a caller act for them: keys, networks, rates, allowances, settings.
 
+mod account_cache;
 mod accounts;
 mod allowed_ips;
 mod api_keys;
@@ -11,6 +12,8 @@ mod rates;
 mod settings;
 mod username;
 
+pub use account_cache::AccountCache;
+pub(crate) use account_cache::MOST_ABOVE;
 pub use accounts::{Account, AccountStatus, Region, Renamed, SuspensionChange};
 pub use allowed_ips::{Allow, AllowedIp, Disallow};
 pub use api_keys::{ApiKey, Granted, KeyKind, Maker, Regranted, Secret};

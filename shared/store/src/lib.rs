@@ -40,10 +40,10 @@ mod table;
 mod webhooks;
 
 pub use access::{
-    AccessRecord, Account, AccountSettings, AccountStatus, Allow, Allowance, AllowedIp, ApiKey,
-    Attempt, BouncePurge, Credits, Disallow, Forward, Frequency, Granted, KeyKind,
-    LONGEST_USERNAME, Landing, Maker, Profile, RateWindow, Region, Regranted, Renamed, Secret,
-    SpamCheck, SuspensionChange, Whitelist, is_username,
+    AccessRecord, Account, AccountCache, AccountSettings, AccountStatus, Allow, Allowance,
+    AllowedIp, ApiKey, Attempt, BouncePurge, Credits, Disallow, Forward, Frequency, Granted,
+    KeyKind, LONGEST_USERNAME, Landing, Maker, Profile, RateWindow, Region, Regranted, Renamed,
+    Secret, SpamCheck, SuspensionChange, Whitelist, is_username,
 };
 pub use idempotency::{Acquire, IdempotentRequest, KeyHold, PATIENCE, REMEMBERED};
 pub use identity::{

@@ -15,7 +15,7 @@ use posthaste_model::{AccountId, EmailAddress, MessageId, Timestamp};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-use crate::access::Account;
+use crate::access::{Account, MOST_ABOVE};
 use crate::key::Key;
 use crate::lists::SuppressionList;
 use crate::table::{RowChange, Store, StoreError, StoredRow, Transact, Write};
@@ -138,11 +138,9 @@ fn message(about: &str, at: Timestamp) -> MessageId {
 impl Store {
     /// The account and those above it, the topmost last.
     pub async fn accounts_upwards(&self, account: &Account) -> Result<Vec<AccountId>, StoreError> {
-        // A subuser, under a customer account, under its parent.
-        const DEPTH: usize = 3;
         let mut line = vec![account.id.clone()];
         let mut above = account.parent.clone();
-        for _ in 0..DEPTH {
+        for _ in 0..MOST_ABOVE {
             let Some(id) = above else { break };
             above = self.account(&id).await?.and_then(|account| account.parent);
             line.push(id);
