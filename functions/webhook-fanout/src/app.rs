@@ -9,7 +9,7 @@ use posthaste_runtime::{Error, Platform};
 use posthaste_store::{Store, Webhook};
 use posthaste_webhook::{Config, Guard, PostOutcome, Schedule, Sealer, Tokens, WebhookClient};
 
-use crate::breaker::Breaker;
+use crate::breaker::WebhookBreakers;
 
 /// The dependencies of `webhook-fanout`.
 #[derive(Clone)]
@@ -26,7 +26,7 @@ pub struct App {
     pub client: WebhookClient,
     pub tokens: Arc<Tokens>,
     pub sealer: Arc<Sealer>,
-    pub breaker: Arc<Breaker>,
+    pub breaker: Arc<WebhookBreakers>,
     pub clock: Clock,
     pub entropy: Entropy,
     pub retry_policy: RetryPolicy,

@@ -1,17 +1,20 @@
-//! An in-process circuit breaker for webhooks, with a memory of seconds.
+//! Keeps this process from waiting for webhooks that do not answer: a circuit breaker for each, and
+//! a bound on the deliveries that wait for one. The memory is one of seconds.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use posthaste_cache::BoundedMap;
+use posthaste_model::breaker::{Admission, Breaker, BreakerPolicy};
 use posthaste_model::{Timestamp, WebhookId};
 use posthaste_webhook::{PostOutcome, TokenProblem};
 
-/// Consecutive timeouts that open the breaker.
-const TIMEOUTS: u32 = 3;
-
-/// Seconds for which an open breaker rejects attempts.
-const PAUSE: i64 = 30;
+/// Three timeouts in a row open a breaker, which then lets one attempt through every half minute.
+const POLICY: BreakerPolicy = BreakerPolicy {
+    failures: 3,
+    first_pause: 30,
+    longest_pause: 30,
+};
 
 /// The number of webhooks tracked. Past that, those that timed out longest ago are forgotten, which
 /// costs one wait each.
@@ -24,16 +27,16 @@ const WAITING: u32 = 4;
 /// Keeps this process from repeatedly waiting for a webhook that does not answer: each attempt
 /// would take the whole timeout.
 #[derive(Debug)]
-pub struct Breaker {
-    streaks: BoundedMap<WebhookId, TimeoutStreak>,
+pub struct WebhookBreakers {
+    breakers: BoundedMap<WebhookId, WebhookBreaker>,
     /// Has an entry for each webhook that a delivery waits for now.
     waiting: Mutex<HashMap<WebhookId, u32>>,
 }
 
-impl Default for Breaker {
+impl Default for WebhookBreakers {
     fn default() -> Self {
         Self {
-            streaks: BoundedMap::new(MOST),
+            breakers: BoundedMap::new(MOST),
             waiting: Mutex::default(),
         }
     }
@@ -42,7 +45,7 @@ impl Default for Breaker {
 /// A slot among the deliveries that wait for a webhook.
 #[derive(Debug)]
 pub(crate) struct PostPermit<'a> {
-    breaker: &'a Breaker,
+    breaker: &'a WebhookBreakers,
     webhook: WebhookId,
 }
 
@@ -62,13 +65,16 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-#[derive(Clone, Copy, Debug, Default)]
-struct TimeoutStreak {
-    in_a_row: u32,
-    last: Timestamp,
+#[derive(Debug)]
+struct WebhookBreaker(Breaker);
+
+impl Default for WebhookBreaker {
+    fn default() -> Self {
+        Self(Breaker::new(POLICY))
+    }
 }
 
-impl Breaker {
+impl WebhookBreakers {
     /// A slot among the deliveries that wait for this webhook, if one is free.
     pub(crate) fn permit(&self, webhook: &WebhookId) -> Option<PostPermit<'_>> {
         let mut waiting = lock(&self.waiting);
@@ -86,18 +92,13 @@ impl Breaker {
     /// Admits an attempt at this webhook, or returns the time until which attempts are rejected.
     /// While the breaker is open, one attempt per pause probes the webhook.
     pub(crate) fn admit(&self, webhook: &WebhookId, now: Timestamp) -> Result<(), Timestamp> {
-        let admitted = self.streaks.update_existing(webhook, |streak| {
-            if streak.in_a_row < TIMEOUTS {
-                return Ok(());
-            }
-            let until = streak.last.plus(PAUSE);
-            if now < until {
-                return Err(until);
-            }
-            streak.last = now;
-            Ok(())
-        });
-        admitted.unwrap_or(Ok(()))
+        let admitted = self
+            .breakers
+            .update_existing(webhook, |breaker| breaker.0.admit(now));
+        match admitted {
+            None | Some(Admission::Closed | Admission::Probe) => Ok(()),
+            Some(Admission::Open { until }) => Err(until),
+        }
     }
 
     /// Counts timeouts of the webhook or of its token endpoint; any answer, including an error,
@@ -105,17 +106,15 @@ impl Breaker {
     pub(crate) fn note(&self, webhook: &WebhookId, outcome: &PostOutcome, now: Timestamp) {
         match outcome {
             PostOutcome::TimedOut | PostOutcome::NoToken(TokenProblem::TimedOut) => {
-                self.streaks.update(webhook.clone(), |streak| {
-                    streak.in_a_row = streak.in_a_row.saturating_add(1);
-                    streak.last = now;
-                });
+                self.breakers
+                    .update(webhook.clone(), |breaker| breaker.0.record_failure(now));
             }
             PostOutcome::Answered(_)
             | PostOutcome::Refused(_)
             | PostOutcome::Unreachable { .. }
             | PostOutcome::NoToken(
                 TokenProblem::Status(_) | TokenProblem::Answer(_) | TokenProblem::Unanswered(_),
-            ) => self.streaks.remove(webhook),
+            ) => self.breakers.remove(webhook),
         }
     }
 }
@@ -128,7 +127,7 @@ mod tests {
 
     #[test]
     fn a_few_wait_for_one_webhook_and_others_for_others() {
-        let breaker = Breaker::default();
+        let breaker = WebhookBreakers::default();
         let webhook = WebhookId::from_bytes([1; 16]);
         let mut permits: Vec<_> = (0..WAITING).map(|_| breaker.permit(&webhook)).collect();
         assert!(permits.iter().all(Option::is_some));
@@ -141,8 +140,8 @@ mod tests {
     }
 
     #[test]
-    fn three_timeouts_in_a_row_pause_a_webhook_for_half_a_minute() {
-        let breaker = Breaker::default();
+    fn three_silences_in_a_row_pause_a_webhook_for_half_a_minute() {
+        let breaker = WebhookBreakers::default();
         let webhook = WebhookId::from_bytes([1; 16]);
         let other = WebhookId::from_bytes([2; 16]);
         let closed = PostOutcome::Unreachable {

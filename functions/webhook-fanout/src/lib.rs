@@ -22,5 +22,5 @@ mod visits;
 mod work;
 
 pub use app::{App, Forwarding, Posted, RetryPolicy, Watch};
-pub use breaker::Breaker;
+pub use breaker::WebhookBreakers;
 pub use work::handle;

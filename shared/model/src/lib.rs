@@ -5,6 +5,7 @@
 
 mod address;
 pub mod batch;
+pub mod breaker;
 mod defaults;
 mod entropy;
 mod event;
