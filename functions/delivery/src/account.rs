@@ -8,43 +8,32 @@
 
 use std::sync::Arc;
 
-use posthaste_http::Cache;
+use posthaste_cache::Cache;
 use posthaste_model::{AccountId, Clock, Mail};
 use posthaste_queue::Job;
-use posthaste_store::{Account, AccountSettings, AccountStatus, Store, StoreError};
+use posthaste_store::{AccountCache, AccountSettings, AccountStatus, Store, StoreError};
 
 /// The drop reason of SPEC, "Events", for a copy beyond the account's credits.
 pub(crate) const OVER_QUOTA: &str = "Recipient List over Package Quota";
 
-/// Reads accounts and their settings through a cache.
-pub struct AccountCache {
+/// The accounts that mail is sent for, and their settings.
+pub struct SenderAccounts {
     store: Store,
     clock: Clock,
-    accounts: Cache<AccountId, Option<Account>>,
+    accounts: AccountCache,
     /// By account and change count: unchanged settings are not read again when the account is.
     settings: Cache<(AccountId, u64), Arc<AccountSettings>>,
 }
 
-impl AccountCache {
+impl SenderAccounts {
     /// An empty cache over this table.
     pub fn new(store: Store, clock: Clock) -> Self {
         Self {
+            accounts: AccountCache::new(store.clone(), clock.clone()),
+            settings: Cache::default(),
             store,
             clock,
-            accounts: Cache::default(),
-            settings: Cache::default(),
         }
-    }
-
-    /// The account of a mail, which may have been deleted by now.
-    pub(crate) async fn account(&self, id: &AccountId) -> Result<Option<Account>, StoreError> {
-        let now = self.clock.now_ms();
-        if let Some(known) = self.accounts.get(id, now) {
-            return Ok(known);
-        }
-        let account = self.store.account(id).await?;
-        self.accounts.put(id.clone(), account.clone(), now);
-        Ok(account)
     }
 
     /// Why no mail of the account may leave any more, as its dropped events state: the account or
@@ -54,27 +43,16 @@ impl AccountCache {
         &self,
         id: &AccountId,
     ) -> Result<Option<&'static str>, StoreError> {
-        // A subuser, under a customer account, under its parent: the depth the authorizer checks.
-        const ABOVE: usize = 3;
-        let Some(own) = self.account(id).await? else {
+        let Some(own) = self.accounts.account(id).await? else {
             return Ok(Some("Account Deleted"));
         };
-        let mut next = Some(own);
-        for _ in 0..=ABOVE {
-            let Some(account) = next else { break };
-            match account.status {
-                AccountStatus::Active => {}
-                AccountStatus::Disabled => return Ok(Some("Account Disabled")),
-                AccountStatus::Suspended | AccountStatus::DisabledAndSuspended => {
-                    return Ok(Some("Account Suspended"));
-                }
+        Ok(match self.accounts.effective_status(&own).await? {
+            AccountStatus::Active => None,
+            AccountStatus::Disabled => Some("Account Disabled"),
+            AccountStatus::Suspended | AccountStatus::DisabledAndSuspended => {
+                Some("Account Suspended")
             }
-            next = match &account.parent {
-                None => None,
-                Some(parent) => self.account(parent).await?,
-            };
-        }
-        Ok(None)
+        })
     }
 
     /// The settings for all mail of the account. An account without settings costs no read beyond
@@ -83,7 +61,7 @@ impl AccountCache {
         &self,
         id: &AccountId,
     ) -> Result<Arc<AccountSettings>, StoreError> {
-        let account = self.account(id).await?;
+        let account = self.accounts.account(id).await?;
         let changes = account.map_or(0, |account| account.settings);
         if changes == 0 {
             return Ok(Arc::default());
@@ -102,7 +80,7 @@ impl AccountCache {
         if job.attempt > 0 || mail.notice {
             return Ok(true);
         }
-        let account = self.account(&job.account).await?;
+        let account = self.accounts.account(&job.account).await?;
         let Some(account) = account.filter(|account| account.metered) else {
             return Ok(true);
         };
@@ -111,5 +89,19 @@ impl AccountCache {
             .spend_credits(&account, 1, self.clock.now())
             .await?;
         Ok(granted > 0)
+    }
+
+    /// Returns the credit of a copy that was charged and then not offered to the relay.
+    pub(crate) async fn return_credit(&self, job: &Job, mail: &Mail) -> Result<(), StoreError> {
+        if job.attempt > 0 || mail.notice {
+            return Ok(());
+        }
+        match self.accounts.account(&job.account).await? {
+            Some(account) => {
+                let now = self.clock.now();
+                self.store.return_credits(&account, 1, now).await
+            }
+            None => Ok(()),
+        }
     }
 }

@@ -10,11 +10,13 @@ use posthaste_model::{
 use posthaste_queue::Queue;
 use posthaste_render::KeyRing;
 use posthaste_runtime::{ConfigError, Platform};
-use posthaste_store::Store;
+use posthaste_store::{Claimant, Store};
 
-use crate::account::AccountCache;
+use crate::account::SenderAccounts;
+use crate::context::LEASE;
 use crate::cost::CopyMemory;
 use crate::dkim::Dkim;
+use crate::relay::RelayGate;
 use crate::spam::Spam;
 use crate::template::Templates;
 
@@ -27,6 +29,8 @@ pub struct App {
     /// The event queue.
     pub events: Queue,
     pub blob: Blob,
+    /// The relay, which copies are admitted to and offered.
+    pub relay: Arc<RelayGate>,
     pub mailer: Mailer,
     pub clock: Clock,
     pub entropy: Entropy,
@@ -51,7 +55,7 @@ pub struct App {
     /// Bounds the memory of copies that are made and handed over.
     pub memory: CopyMemory,
     /// Caches accounts, their settings, and whether they have an allowance.
-    pub accounts: Arc<AccountCache>,
+    pub accounts: Arc<SenderAccounts>,
 }
 
 /// The domain names of the service.
@@ -84,7 +88,8 @@ impl App {
     /// Reads `TABLE_NAME`, `SEND_QUEUE_URL`, `EVENTS_QUEUE_URL`, `BUCKET_NAME`, `DELIVERY` (`ses`
     /// or a relay URL), `CONFIGURATION_SET`, `IP_POOLS`, `STACK_SECRET`, `HOSTNAME_OF_SERVICE`,
     /// `BOUNCE_DOMAIN`, `TRACKING_URL` (or else `PUBLIC_URL`: unsubscribe links require one),
-    /// `RETENTION_DAYS`, `SPAM_FILTER`.
+    /// `RETENTION_DAYS`, `SPAM_FILTER`, `DELIVERY_CONCURRENCY` (the functions that share the
+    /// sending rate of SES, 1).
     pub fn from_env(platform: &Platform) -> Result<Self, ConfigError> {
         let vars = platform.env();
         let mailer = match platform.part() {
@@ -95,12 +100,13 @@ impl App {
             Some(spam) => Some(spam),
             None => vars.optional("SPAM_FILTER")?.map(Spam::new),
         };
+        let shares = vars.positive("DELIVERY_CONCURRENCY", 1)?;
         let process = platform.process();
         let days: i64 = vars.positive("RETENTION_DAYS", 30)?;
         let public_url = vars.optional::<PublicUrl>("PUBLIC_URL")?;
         let store = platform.store()?;
         Ok(Self {
-            accounts: Arc::new(AccountCache::new(store.clone(), platform.clock())),
+            accounts: Arc::new(SenderAccounts::new(store.clone(), platform.clock())),
             store,
             send: platform.queue("SEND_QUEUE_URL")?,
             events: platform.queue("EVENTS_QUEUE_URL")?,
@@ -110,6 +116,7 @@ impl App {
                 Mailer::Ses(_) => None,
                 Mailer::Smtp(_) => Some(Dkim::new(Arc::new(vars.parsed("STACK_SECRET")?))),
             },
+            relay: Arc::new(RelayGate::new(mailer.clone(), platform.clock(), shares)),
             mailer,
             clock: platform.clock(),
             entropy: platform.entropy(),
@@ -127,6 +134,17 @@ impl App {
             retention: days.saturating_mul(86_400),
             memory: CopyMemory::default(),
         })
+    }
+
+    /// This process in a claim, and the seconds for which the row of the copy is stored.
+    pub(crate) fn claimant(&self, retention: i64) -> Claimant<'_> {
+        Claimant {
+            owner: &self.owner,
+            single_process: self.single_process,
+            now: self.clock.now(),
+            lease: LEASE,
+            retention,
+        }
     }
 
     /// The Message-ID of a copy, without angle brackets.

@@ -5,18 +5,21 @@ use std::sync::Arc;
 use posthaste_identity::Signer;
 use posthaste_mailer::{Envelope, Tags};
 use posthaste_mime::{BuildError, LARGEST_MAIL, Outgoing, Stamp};
-use posthaste_model::{AccountId, EmailAddress, Event, Mail, Mailbox, Masked, RecipientCopy};
+use posthaste_model::{
+    AccountId, EmailAddress, Event, Mail, Mailbox, Masked, Millis, RecipientCopy,
+};
 use posthaste_queue::Job;
 use posthaste_render::{Compiled, Input, Links, MAX_OUTPUT, Rendered};
 use posthaste_runtime::WorkError;
-use posthaste_store::{Claim, Claimant, CopyState, Described, StoreError};
+use posthaste_store::{Claim, CopyState, Described, StoreError};
 
 use crate::App;
 use crate::account::OVER_QUOTA;
-use crate::context::{JobContext, LEASE};
+use crate::context::JobContext;
 use crate::cost::{Room, carried_size, rendered_size, texts_size};
-use crate::outcome::{EventContext, RecordResult};
-use crate::record::{finish, replayed_events};
+use crate::outcome::{EventContext, RecordResult, is_expired};
+use crate::record::{DelayedCopy, WaitStart, finish, replayed_events};
+use crate::relay::RelayWait;
 use crate::spam::SPAM_CONTENT;
 
 /// Why a copy that exceeds the size limit of a mail is dropped.
@@ -26,6 +29,23 @@ const TOO_LARGE: &str = "the composed mail is not below 30 MiB";
 /// more.
 const OVER: i64 = 6 * 86_400;
 
+/// What became of one step of a copy.
+pub(crate) enum CopyResult {
+    /// It was recorded, now or by an earlier run. These are its events.
+    Recorded(Vec<Event>),
+    /// The relay is not to be offered anything now. Its attempt is still to come.
+    Waits(DelayedCopy),
+}
+
+/// What the row of a copy says beside its events.
+#[derive(Clone, Copy)]
+struct CopyRow<'a> {
+    from: &'a EmailAddress,
+    subject: &'a str,
+    /// Seconds for which the table stores it.
+    retention: i64,
+}
+
 /// Advances one copy by one step and returns the result. The copy is made with a template, without
 /// one, or not at all: then it is dropped for that reason.
 pub(crate) async fn deliver(
@@ -33,62 +53,129 @@ pub(crate) async fn deliver(
     order: JobContext<'_>,
     copy: RecipientCopy<'_>,
     made: Result<Option<&Compiled>, &str>,
-) -> Result<Vec<Event>, WorkError> {
+) -> Result<CopyResult, WorkError> {
     let JobContext { job, mail, .. } = order;
-    let which = (&job.account, &job.message, copy.recipient);
+    let admitted = match made {
+        Ok(_) => app.relay.admit().await,
+        Err(_) => Ok(()),
+    };
+    let refusal = admitted.err();
+    let must_wait = refusal.is_some() && !is_expired(job, app.clock.now_ms());
+    // The row of a copy that begins to wait has its subject.
+    let begins = matches!(refusal, Some(RelayWait::Outage { .. })) && job.waits_since.is_none();
     let mut room = None;
     let rendered = match made {
         Err(reason) => Err(reason.to_owned()),
+        Ok(_) if must_wait && !begins => Ok(Rendered::default()),
         Ok(template) => render_in_room(app, order, copy, template, &mut room).await,
     };
-    let from = &mail.from_of(copy.personalization).email;
-    // Before the claim: a table that fails here costs a repeat, not the copy.
-    let signer = signer(app, &job.account, from).await?;
+    let message_id = crate::submitted::message_id(mail);
+    let about = EventContext {
+        job,
+        recipient: copy.recipient,
+        email: copy.mailbox.email.as_str(),
+        message_id: &message_id.unwrap_or_else(|| app.message_id(&job.message, copy.recipient)),
+        mail,
+        personalization: copy.personalization,
+        now: app.clock.now_ms(),
+    };
     let subject = match &rendered {
         Ok(rendered) => rendered.subject.as_str(),
         Err(_) => mail.subject_of(copy.personalization),
     };
-    let email = copy.mailbox.email.as_str();
-    let message_id = crate::submitted::message_id(mail);
-    let message_id = message_id.unwrap_or_else(|| app.message_id(&job.message, copy.recipient));
-    let described = Described {
-        email,
-        from: from.as_str(),
-        subject,
-        accepted_at: job.accepted.seconds(),
-    };
-    let who = Claimant {
-        owner: &app.owner,
-        single_process: app.single_process,
-        now: app.clock.now(),
-        lease: LEASE,
+    let subject = subject.to_owned();
+    let row = CopyRow {
+        from: &mail.from_of(copy.personalization).email,
+        subject: &subject,
         retention: retention(app, job, copy).await?,
     };
+    match (refusal, &rendered) {
+        (Some(wait), Ok(_)) if must_wait => Ok(waiting(&about, row, wait, false)),
+        (refusal, _) => attempt(app, order, copy, (about, row), (rendered, refusal)).await,
+    }
+}
+
+/// The result for a copy that waits; `is_held` says whether this job holds its claim.
+fn waiting(
+    about: &EventContext<'_>,
+    row: CopyRow<'_>,
+    wait: RelayWait,
+    is_held: bool,
+) -> CopyResult {
+    let start = about.start_of(&wait).map(|events| WaitStart {
+        events,
+        email: about.email.to_owned(),
+        from: row.from.as_str().to_owned(),
+        subject: row.subject.to_owned(),
+        retention: row.retention,
+        is_held,
+    });
+    CopyResult::Waits(DelayedCopy {
+        recipient: about.recipient,
+        wait,
+        start,
+    })
+}
+
+/// Claims the copy, and ends or offers it. A copy that the relay refuses to be offered ends as
+/// expired.
+async fn attempt(
+    app: &App,
+    order: JobContext<'_>,
+    copy: RecipientCopy<'_>,
+    (about, row): (EventContext<'_>, CopyRow<'_>),
+    (rendered, refusal): (Result<Rendered, String>, Option<RelayWait>),
+) -> Result<CopyResult, WorkError> {
+    let JobContext { job, mail, .. } = order;
+    let which = (&job.account, &job.message, copy.recipient);
+    // Before the claim: a table that fails here costs a repeat, not the copy.
+    let signer = signer(app, &job.account, row.from).await?;
+    let described = Described {
+        email: about.email,
+        from: row.from.as_str(),
+        subject: row.subject,
+        accepted_at: job.accepted.seconds(),
+    };
+    let who = app.claimant(row.retention);
     match app.store.claim(which, job.attempt, who, &described).await? {
         Claim::Won => {}
         Claim::Busy { .. } => return Err(WorkError::Busy),
-        Claim::Done => return replayed_events(app, job, copy.recipient).await,
+        Claim::Done => {
+            let events = replayed_events(app, job, copy.recipient).await?;
+            return Ok(CopyResult::Recorded(events));
+        }
     }
-    let about = |now| EventContext {
-        job,
-        recipient: copy.recipient,
-        email,
-        message_id: &message_id,
-        mail,
-        personalization: copy.personalization,
-        now,
-    };
     let rendered = match rendered {
         Ok(_) if !app.accounts.charge_credit(job, mail).await? => Err(OVER_QUOTA.to_owned()),
         rendered => rendered,
     };
-    let processed = (job.attempt == 0).then(|| about(app.clock.now_ms()).processed());
-    let end = match rendered {
-        Err(reason) => about(app.clock.now_ms()).dropped(&reason),
-        Ok(rendered) => hand_over(app, order, copy, (&message_id, rendered, signer), about).await,
+    let at = |now| EventContext { now, ..about };
+    let processed = at(app.clock.now_ms()).first_processed();
+    let end = match (rendered, refusal) {
+        (Err(reason), _) => Ok(at(app.clock.now_ms()).dropped(&reason)),
+        (Ok(_), Some(wait)) => {
+            let response = wait.response().to_owned();
+            Ok(at(app.clock.now_ms()).expired(response))
+        }
+        (Ok(rendered), None) => hand_over(app, order, copy, (rendered, signer), at).await,
     };
-    let processed = processed.filter(|_| end.state != CopyState::Dropped);
-    finish(app, job, copy.recipient, processed, end).await
+    match end {
+        Ok(end) => {
+            let processed = processed.filter(|_| end.state != CopyState::Dropped);
+            let events = finish(app, job, copy.recipient, processed, end).await?;
+            Ok(CopyResult::Recorded(events))
+        }
+        Err(wait) => {
+            app.accounts.return_credit(job, mail).await?;
+            let about = at(app.clock.now_ms());
+            // Where the wait begins, the write that records that gives the claim back.
+            if about.start_of(&wait).is_none() {
+                let owner = (app.owner.as_str(), app.clock.now());
+                app.store.release_claim(which, job.attempt, owner).await?;
+            }
+            Ok(waiting(&about, row, wait, true))
+        }
+    }
 }
 
 /// The signer for mail of this sender; `None` when the relay signs, or no domain of the account
@@ -194,13 +281,15 @@ fn finished(
     }
 }
 
+/// Builds the copy and offers it to the relay, unless that fails. A wait is the error: the relay did
+/// not look at the mail.
 async fn hand_over<'a>(
     app: &App,
     order: JobContext<'_>,
     copy: RecipientCopy<'_>,
-    (message_id, rendered, signer): (&str, Rendered, Option<Arc<Signer>>),
-    about: impl Fn(posthaste_model::Millis) -> EventContext<'a>,
-) -> RecordResult {
+    (rendered, signer): (Rendered, Option<Arc<Signer>>),
+    about: impl Fn(Millis) -> EventContext<'a>,
+) -> Result<RecordResult, RelayWait> {
     let JobContext { job, mail, .. } = order;
     let from = mail.from_of(copy.personalization);
     let boundary = format!("{}.{}", job.message, copy.recipient);
@@ -221,7 +310,7 @@ async fn hand_over<'a>(
         extra: &extra,
     };
     let stamp = Stamp {
-        message_id,
+        message_id: about(app.clock.now_ms()).message_id,
         date: job.due.unwrap_or_else(|| job.accepted.seconds()),
         boundary: &boundary,
     };
@@ -236,14 +325,16 @@ async fn hand_over<'a>(
         .await
     {
         Ok(bytes) => bytes,
-        Err(Unbuilt::Mail(reason)) => return about(app.clock.now_ms()).dropped(&reason),
+        Err(Unbuilt::Mail(reason)) => {
+            return Ok(about(app.clock.now_ms()).dropped(&reason));
+        }
         Err(Unbuilt::Configuration(error)) => {
             tracing::error!(message.id = %job.message, "message {} cannot be built: {error}", job.message);
-            return about(app.clock.now_ms()).unbuilt();
+            return Ok(about(app.clock.now_ms()).unbuilt());
         }
     };
     if is_spam(app, order, &bytes).await {
-        return about(app.clock.now_ms()).dropped(SPAM_CONTENT);
+        return Ok(about(app.clock.now_ms()).dropped(SPAM_CONTENT));
     }
     let envelope = envelope(app, order, copy, &rendered);
     let begun = app.clock.now_ms();
@@ -253,7 +344,10 @@ async fn hand_over<'a>(
         message.id = %job.message, attempt.no = job.attempt, attempt.duration_ms = now.0 - begun.0,
         "message {} was offered to {}", job.message, Masked(&copy.mailbox.email.wire())
     );
-    about(now).end(attempt)
+    match app.relay.note(&attempt) {
+        Some(wait) if !is_expired(job, now) => Err(wait),
+        Some(_) | None => Ok(about(now).end(attempt)),
+    }
 }
 
 /// Whether the filter blocks the mail. It is asked at the first attempt.

@@ -13,7 +13,7 @@ use crate::context::JobContext;
 /// Bytes of all copies of this process that are made or handed over. A function has 512 MB.
 const MOST_BYTES: usize = 192 << 20;
 
-/// A permit stands for so many bytes.
+/// The bytes of one permit.
 const PERMIT: usize = 1 << 10;
 
 /// A copy is composed out of its texts and files.

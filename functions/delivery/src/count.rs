@@ -6,7 +6,12 @@ use posthaste_model::{Event, EventKind};
 
 /// Writes the metrics of a batch; `again` jobs return to the queue. A job that runs twice counts
 /// twice: the metrics measure work done, and the rows are authoritative about mails.
-pub(crate) fn tell(events: &[Event], again: usize) {
+///
+/// `relay_trouble` copies wait because the relay takes no mail.
+pub(crate) fn tell(events: &[Event], again: usize, relay_trouble: usize) {
+    if relay_trouble > 0 {
+        tracing::info!(target: "metrics", relay_trouble);
+    }
     if events.is_empty() && again == 0 {
         return;
     }

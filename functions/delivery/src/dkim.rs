@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use posthaste_http::Cache;
+use posthaste_cache::Cache;
 use posthaste_identity::{Signer, place};
 use posthaste_model::{AccountId, EmailAddress, Millis};
 use posthaste_store::{Domain, Store, StoreError};

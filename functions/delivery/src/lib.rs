@@ -5,6 +5,9 @@
 //! `posthaste_store::Store::claim`); the order keeps the first from losing anything: claim, hand
 //! over, queue the retry if one is due, record the outcome, publish the events, and only then
 //! delete the job.
+//!
+//! Copies are admitted to the relay before they are claimed (see `relay.rs`): while it takes no mail,
+//! or SES's quota is used up, they wait on the queue without an attempt.
 
 mod account;
 mod app;
@@ -13,19 +16,23 @@ mod copy;
 mod cost;
 mod count;
 mod dkim;
+mod jobs;
 mod lists;
 mod outcome;
+mod pace;
 mod record;
+mod relay;
 mod spam;
 mod submitted;
 mod template;
 mod work;
 
-pub use account::AccountCache;
+pub use account::SenderAccounts;
 pub use app::{App, Identity};
 pub use cost::CopyMemory;
 pub use dkim::Dkim;
 pub use outcome::{RetryReason, pause};
+pub use relay::RelayGate;
 pub use spam::Spam;
 pub use template::Templates;
 pub use work::handle;

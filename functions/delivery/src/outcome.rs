@@ -7,6 +7,8 @@ use posthaste_model::{BounceType, Category, Event, EventKind, Millis, Timestamp}
 use posthaste_queue::Job;
 use posthaste_store::CopyState;
 
+use crate::relay::RelayWait;
+
 /// A copy that no relay accepts within this many seconds expires (DESIGN: 72 hours).
 pub(crate) const SHELF_LIFE: i64 = 72 * 3600;
 
@@ -15,16 +17,19 @@ pub(crate) const SHELF_LIFE: i64 = 72 * 3600;
 pub enum RetryReason {
     /// The receiving side deferred the mail: 1, 2, 4 … minutes, at most an hour.
     Recipient,
-    /// The relay is unreachable or rejects our credentials: 5, 10, 20 … seconds, at most 15
-    /// minutes, because operators resolve it.
-    Relay,
+    /// The relay refuses the sender: the same, until the operator or the account resolves it.
+    Sender,
+    /// SES was called and did not answer: 2, 4, 8 … minutes, at most an hour. If the mail left,
+    /// SES's event says so before the next attempt, which then finds the copy handed over.
+    Unanswered,
 }
 
 impl From<Cause> for RetryReason {
     fn from(cause: Cause) -> Self {
         match cause {
             Cause::Recipient => Self::Recipient,
-            Cause::Relay => Self::Relay,
+            // A relay that takes nothing: the copy waits, and only its end is decided here.
+            Cause::Sender | Cause::Relay => Self::Sender,
         }
     }
 }
@@ -33,15 +38,27 @@ impl From<Cause> for RetryReason {
 /// copies which failed together are not retried together.
 pub fn pause(patience: RetryReason, attempt: u32, jitter: u64) -> Duration {
     let (first, most) = match patience {
-        RetryReason::Recipient => (60_000, 3_600_000),
-        RetryReason::Relay => (5_000, 900_000),
+        RetryReason::Recipient | RetryReason::Sender => (60_000, 3_600_000),
+        RetryReason::Unanswered => (120_000, 3_600_000),
     };
     let plain: u64 = (first << attempt.min(16)).min(most);
     let spread = plain / 1000 * jitter.min(99);
     Duration::from_millis((plain + spread).min(most))
 }
 
+/// Whether the next deferral of the job's copies ends them.
+pub(crate) fn is_expired(job: &Job, now: Millis) -> bool {
+    let start = job.due.unwrap_or_else(|| job.accepted.seconds());
+    now.seconds().since(start) >= SHELF_LIFE
+}
+
+/// The number that the events of a wait have in place of their attempt's in their ids.
+fn waiting_number(attempt: u32) -> u32 {
+    attempt.saturating_add(1_000_000)
+}
+
 /// The fields that all events of a copy share.
+#[derive(Clone, Copy)]
 pub(crate) struct EventContext<'a> {
     pub job: &'a Job,
     pub recipient: u32,
@@ -58,8 +75,8 @@ pub(crate) struct RecordResult {
     pub state: CopyState,
     /// The event that can already be published.
     pub event: Option<Event>,
-    /// The cause of a deferral.
-    pub retry: Option<Cause>,
+    /// Why there is another attempt.
+    pub retry: Option<RetryReason>,
 }
 
 impl EventContext<'_> {
@@ -79,6 +96,29 @@ impl EventContext<'_> {
             event.category = Some(Category::Many(self.mail.categories.clone()));
         }
         event
+    }
+
+    /// `processed`, if nothing was reported of the copy before.
+    pub(crate) fn first_processed(&self) -> Option<Event> {
+        let is_first = self.job.attempt == 0 && self.job.waits_since.is_none();
+        is_first.then(|| self.processed())
+    }
+
+    /// The events that report the beginning of a wait; `None` where it has begun, or is none for the
+    /// relay.
+    pub(crate) fn start_of(&self, wait: &RelayWait) -> Option<Vec<Event>> {
+        match wait {
+            RelayWait::Outage { response, .. } if self.job.waits_since.is_none() => {
+                let waiting = self.waiting(response);
+                Some(
+                    self.first_processed()
+                        .into_iter()
+                        .chain([waiting])
+                        .collect(),
+                )
+            }
+            RelayWait::Outage { .. } | RelayWait::Quota { .. } => None,
+        }
     }
 
     /// `processed`: the copy is ready for the relay. Published once, with the first attempt.
@@ -119,7 +159,24 @@ impl EventContext<'_> {
         // RFC 3463, section 3.4: the system is not configured correctly.
         let status = Some("4.3.5".to_owned());
         let response = "the service is not configured to build this mail".to_owned();
-        self.deferred(response, status, Cause::Relay, None)
+        self.deferred(response, status, RetryReason::Sender, None)
+    }
+
+    /// The copy waits because the relay takes no mail. Its attempt is still to come.
+    fn waiting(&self, response: &str) -> Event {
+        let mut event = self.event(EventKind::Deferred);
+        // The attempt itself may be deferred later, by the recipient.
+        let attempt = waiting_number(self.job.attempt);
+        let kind = EventKind::Deferred;
+        event.id = Event::derived_id(&self.job.message, self.recipient, kind, attempt);
+        event.response = Some(response.to_owned());
+        event.attempt = Some(self.job.attempt + 1);
+        event
+    }
+
+    /// The copy has waited too long for the relay.
+    pub(crate) fn expired(&self, response: String) -> RecordResult {
+        self.deferred(response, None, RetryReason::Sender, None)
     }
 
     /// The result that the relay's answer means.
@@ -152,8 +209,13 @@ impl EventContext<'_> {
                 ip,
             } => {
                 let status = status.map(|status| status.to_string());
-                self.deferred(response, status, cause, ip)
+                self.deferred(response, status, cause.into(), ip)
             }
+            Attempt::Unanswered { response } => {
+                self.deferred(response, None, RetryReason::Unanswered, None)
+            }
+            // Only a copy that is too old comes here: others wait.
+            Attempt::Throttled { response, .. } => self.expired(response),
             Attempt::Bounced {
                 code,
                 response,
@@ -183,17 +245,16 @@ impl EventContext<'_> {
         &self,
         response: String,
         status: Option<String>,
-        cause: Cause,
+        reason: RetryReason,
         ip: Option<String>,
     ) -> RecordResult {
-        let start = self.job.due.unwrap_or_else(|| self.job.accepted.seconds());
-        if self.now.seconds().since(start) >= SHELF_LIFE {
+        if is_expired(self.job, self.now) {
             let mut event = self.event(EventKind::Bounce);
             event.bounce_type = Some(BounceType::Expired);
             // A failure of the service must not count against the address, see `Store::apply_suppressions`.
-            let class = match cause {
-                Cause::Relay => Classification::Technical,
-                Cause::Recipient => Classification::Unclassified,
+            let class = match reason {
+                RetryReason::Sender | RetryReason::Unanswered => Classification::Technical,
+                RetryReason::Recipient => Classification::Unclassified,
             };
             event.bounce_classification = Some(class.as_str().to_owned());
             event.status = status.or_else(|| Some("4.4.7".to_owned()));
@@ -213,7 +274,7 @@ impl EventContext<'_> {
         RecordResult {
             state: CopyState::Deferred,
             event: Some(event),
-            retry: Some(cause),
+            retry: Some(reason),
         }
     }
 }
@@ -243,6 +304,7 @@ mod tests {
             attempt: 3,
             due: None,
             left: false,
+            waits_since: None,
             key: None,
             client_ip: None,
             body: JobBody::Mail(Box::new(mail.clone())),
@@ -259,7 +321,7 @@ mod tests {
         let end = at(SHELF_LIFE - 1).unbuilt();
         assert_eq!(
             (end.state, end.retry),
-            (CopyState::Deferred, Some(Cause::Relay))
+            (CopyState::Deferred, Some(RetryReason::Sender))
         );
         let event = end.event.unwrap();
         assert_eq!(
@@ -282,8 +344,8 @@ mod tests {
         let seconds = |patience, attempt| pause(patience, attempt, 0).as_secs();
         let recipient: Vec<_> = (0..8).map(|n| seconds(RetryReason::Recipient, n)).collect();
         assert_eq!(recipient, [60, 120, 240, 480, 960, 1920, 3600, 3600]);
-        let relay: Vec<_> = (0..10).map(|n| seconds(RetryReason::Relay, n)).collect();
-        assert_eq!(relay, [5, 10, 20, 40, 80, 160, 320, 640, 900, 900]);
+        let unanswered = (0..5).map(|n| seconds(RetryReason::Unanswered, n));
+        assert_eq!(unanswered.collect::<Vec<_>>(), [120, 240, 480, 960, 1920]);
         assert_eq!(seconds(RetryReason::Recipient, u32::MAX), 3600);
     }
 

@@ -2,14 +2,16 @@
 
 use std::time::Duration;
 
+use futures_util::{StreamExt as _, TryStreamExt as _};
 use posthaste_model::{Event, Mail, Masked, RecipientCopy, Span};
 use posthaste_queue::{Job, LONGEST_DELAY};
 use posthaste_runtime::WorkError;
-use posthaste_store::{AttemptOutcome, Claimant, Described, Due, StoreError};
+use posthaste_store::{AttemptOutcome, Described, Due, StoreError};
 
 use crate::App;
-use crate::context::LEASE;
-use crate::outcome::{EventContext, RecordResult, RetryReason, pause};
+use crate::jobs::spans;
+use crate::outcome::{EventContext, RecordResult, RetryReason, is_expired, pause};
+use crate::relay::RelayWait;
 
 /// The drop reason of a copy that the table cannot store.
 pub(crate) const UNRECORDABLE: &str = "Cannot Be Recorded";
@@ -28,13 +30,12 @@ pub(crate) async fn finish(
     let email = email.unwrap_or_default();
     let message = &job.message;
     let state = end.state;
-    if let Some(cause) = end.retry {
-        let patience = RetryReason::from(cause);
+    if let Some(patience) = end.retry {
         let wait = pause(patience, job.attempt, app.entropy.below(100));
         let why = told.and_then(|event| event.response.as_deref());
         let why = why.unwrap_or_default();
         match patience {
-            RetryReason::Relay => {
+            RetryReason::Sender | RetryReason::Unanswered => {
                 tracing::info!(target: "metrics", relay_trouble = 1_u64);
                 tracing::error!(message.id = %message, attempt.no = job.attempt, "the relay does not take message {message}: {why}");
             }
@@ -44,6 +45,7 @@ pub(crate) async fn finish(
         }
         let next = Job {
             attempt: job.attempt + 1,
+            waits_since: None,
             spans: vec![Span {
                 from: recipient,
                 to: recipient + 1,
@@ -99,17 +101,24 @@ pub(crate) async fn replayed_events(
     job: &Job,
     recipient: u32,
 ) -> Result<Vec<Event>, WorkError> {
+    let number = format!("-{}-{}", job.attempt, job.message);
+    let is_own = |event: &Event| event.id.contains(&number);
+    recorded_events(app, job, recipient, is_own).await
+}
+
+/// Events of the copy's row.
+async fn recorded_events(
+    app: &App,
+    job: &Job,
+    recipient: u32,
+    wanted: impl Fn(&Event) -> bool,
+) -> Result<Vec<Event>, WorkError> {
     let row = app
         .store
         .recipient(&job.account, &job.message, recipient)
         .await?;
     let events = row.map(|row| row.events()).unwrap_or_default();
-    let mine = |event: &Event| {
-        event
-            .id
-            .contains(&format!("-{}-{}", job.attempt, job.message))
-    };
-    Ok(events.into_iter().filter(mine).collect())
+    Ok(events.into_iter().filter(wanted).collect())
 }
 
 /// Writes the metric that the alarm watches, and the log line.
@@ -145,13 +154,7 @@ pub(crate) async fn drop_copy(
         personalization: copy.personalization,
         now: app.clock.now_ms(),
     };
-    let who = Claimant {
-        owner: &app.owner,
-        single_process: app.single_process,
-        now: app.clock.now(),
-        lease: LEASE,
-        retention: app.retention,
-    };
+    let who = app.claimant(app.retention);
     let what = Described {
         email,
         from: "",
@@ -169,4 +172,125 @@ pub(crate) async fn drop_copy(
     } else {
         replayed_events(app, job, copy.recipient).await
     }
+}
+
+/// A copy that waits for the relay, with what its row is to say.
+pub(crate) struct DelayedCopy {
+    pub(crate) recipient: u32,
+    pub(crate) wait: RelayWait,
+    pub(crate) start: Option<WaitStart>,
+}
+
+/// The beginning of the wait for a relay that takes no mail, which is reported once.
+pub(crate) struct WaitStart {
+    pub(crate) events: Vec<Event>,
+    pub(crate) email: String,
+    pub(crate) from: String,
+    pub(crate) subject: String,
+    /// Seconds for which the table stores the copy's row.
+    pub(crate) retention: i64,
+    /// Whether this job holds the claim of the copy.
+    pub(crate) is_held: bool,
+}
+
+impl DelayedCopy {
+    /// Whether it waits because the relay takes no mail.
+    pub(crate) fn is_out(&self) -> bool {
+        matches!(self.wait, RelayWait::Outage { .. })
+    }
+}
+
+/// How long a job waits on the queue before anything of its mail is read: it waits for the relay
+/// already, and the relay is not to be offered anything.
+pub(crate) fn must_wait(app: &App, job: &Job) -> Option<Duration> {
+    let since = job.waits_since?;
+    if is_expired(job, app.clock.now_ms()) {
+        return None;
+    }
+    let wait = app.relay.is_out()?;
+    Some(wait.delay(Some(since), app.clock.now(), app.entropy.below(100)))
+}
+
+/// The job of copies that wait for their turn, or have waited for the relay before; none for no
+/// copies.
+pub(crate) fn waiting_job(
+    app: &App,
+    job: &Job,
+    copies: &[DelayedCopy],
+) -> Result<Option<(String, Duration)>, WorkError> {
+    let (now, jitter) = (app.clock.now(), app.entropy.below(100));
+    let since = job.waits_since;
+    let delays = copies
+        .iter()
+        .map(|copy| copy.wait.delay(since, now, jitter));
+    let Some(delay) = delays.max() else {
+        return Ok(None);
+    };
+    let mut recipients: Vec<u32> = copies.iter().map(|copy| copy.recipient).collect();
+    recipients.sort_unstable();
+    let job = Job {
+        spans: spans(&recipients),
+        // The schedule was checked.
+        left: job.due.is_some(),
+        ..job.clone()
+    };
+    Ok(Some((job.to_text()?, delay)))
+}
+
+/// Begins the wait of copies for a relay that takes no mail: queues their job, then records each in
+/// one write, and returns the events that report it.
+pub(crate) async fn begin_waiting(
+    app: &App,
+    job: &Job,
+    copies: Vec<DelayedCopy>,
+) -> Result<Vec<Event>, WorkError> {
+    let now = app.clock.now();
+    let waiting = Job {
+        waits_since: Some(now),
+        ..job.clone()
+    };
+    let Some((text, delay)) = waiting_job(app, &waiting, &copies)? else {
+        return Ok(Vec::new());
+    };
+    app.send.send(text, delay).await?;
+    let begun = copies.into_iter().filter_map(|copy| {
+        let start = copy.start?;
+        Some(async move {
+            let which = (&job.account, &job.message, copy.recipient);
+            let described = Described {
+                email: &start.email,
+                from: &start.from,
+                subject: &start.subject,
+                accepted_at: job.accepted.seconds(),
+            };
+            let how = (app.claimant(start.retention), &described, start.is_held);
+            let store = &app.store;
+            match store
+                .begin_waiting(which, job.attempt, how, &start.events)
+                .await
+            {
+                Ok(true) => Ok(start.events),
+                // An earlier run may have died before it published them.
+                Ok(false) => {
+                    if start.is_held {
+                        let owner = (app.owner.as_str(), app.clock.now());
+                        store.release_claim(which, job.attempt, owner).await?;
+                    }
+                    let is_own = |event: &Event| start.events.iter().any(|own| own.id == event.id);
+                    recorded_events(app, job, copy.recipient, is_own).await
+                }
+                Err(error) if error.is_permanent() => {
+                    alarm("the wait of a copy cannot be recorded", &error);
+                    Ok(start.events)
+                }
+                Err(error) => Err(error.into()),
+            }
+        })
+    });
+    let begun = futures_util::stream::iter(begun.collect::<Vec<_>>());
+    let begun: Vec<Vec<Event>> = begun
+        .buffer_unordered(app.concurrency.max(1))
+        .try_collect()
+        .await?;
+    Ok(begun.concat())
 }

@@ -7,7 +7,7 @@
 
 use std::sync::Arc;
 
-use posthaste_http::Cache;
+use posthaste_cache::Cache;
 use posthaste_model::{MessageId, Millis};
 use posthaste_spam::{Filter, SpamError, SpamScore};
 use posthaste_store::{AccountSettings, SpamCheck};

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use posthaste_http::Cache;
+use posthaste_cache::Cache;
 use posthaste_model::{AccountId, Millis, TemplateId};
 use posthaste_render::{CompileError, Compiled, Generation, TemplateVersion};
 use posthaste_store::{Store, StoreError};

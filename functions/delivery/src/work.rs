@@ -4,14 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::StreamExt as _;
-use posthaste_blob::BlobError;
 use posthaste_model::batch::PartFate;
-use posthaste_model::{Event, Mail, RecipientCopy, Span};
-use posthaste_offload::UNKNOWN;
-use posthaste_queue::{
-    BatchResult, Disposition, EventBatch, Job, JobBody, JobError, SqsEvent, SqsMessage, gather,
-    unpack,
-};
+use posthaste_model::{Event, Mail, RecipientCopy};
+use posthaste_queue::{BatchResult, Disposition, EventBatch, Job, SqsEvent, SqsMessage, gather};
 
 use posthaste_render::{Compiled, effective};
 use posthaste_runtime::WorkError;
@@ -20,36 +15,66 @@ use tracing::field::display;
 
 use crate::App;
 use crate::context::JobContext;
-use crate::copy::deliver;
-use crate::record::{alarm, drop_copy};
+use crate::copy::{CopyResult, deliver};
+use crate::jobs::{RANGE, Unloadable, load, split_job};
+use crate::record::{alarm, begin_waiting, drop_copy, must_wait, waiting_job};
 use crate::template::NoTemplate;
 
-/// A job with more recipients than this is split into ranges first, so that no invocation runs past
-/// half its timeout.
-const RANGE: u32 = 50;
+/// What became of a job.
+struct JobResult {
+    disposition: Disposition,
+    events: Vec<Event>,
+    /// Jobs for copies that wait for the relay, and how long.
+    waiting: Vec<(String, Duration)>,
+    /// How many copies wait because the relay takes no mail.
+    relay_trouble: usize,
+}
+
+impl From<Disposition> for JobResult {
+    fn from(disposition: Disposition) -> Self {
+        Self {
+            disposition,
+            events: Vec::new(),
+            waiting: Vec::new(),
+            relay_trouble: 0,
+        }
+    }
+}
 
 /// Handles a batch of the send queue.
 pub async fn handle(app: &App, event: &SqsEvent) -> BatchResult {
     let ends = gather(event, app.concurrency, |record| work(app, record)).await;
     let mut result = BatchResult::default();
-    let mut done = Vec::new();
-    let mut events = Vec::new();
+    let (mut done, mut waiting) = (Vec::new(), Vec::new());
+    let (mut events, mut relay_trouble) = (Vec::new(), 0);
     for (id, end) in ends {
-        let (disposition, told) = end.unwrap_or((Disposition::Fail, Vec::new()));
-        events.extend(told);
-        match disposition {
-            Disposition::Done => done.push(id),
-            Disposition::Retry | Disposition::Fail => result.add(id, disposition),
+        let end = end.unwrap_or_else(|| Disposition::Fail.into());
+        events.extend(end.events);
+        relay_trouble += end.relay_trouble;
+        match end.disposition {
+            Disposition::Done => done.push((id, !end.waiting.is_empty())),
+            Disposition::Retry | Disposition::Fail => result.add(id, end.disposition),
         }
+        waiting.extend(end.waiting);
+    }
+    // Sent together, ten to a call. If that fails, their jobs are retried.
+    if let Err(error) = app.send.send_all(waiting).await {
+        tracing::error!(error = %error, "jobs that wait could not be queued: {error}");
+        done.retain(|(id, waits)| {
+            if *waits {
+                result.add(id.clone(), Disposition::Retry);
+            }
+            !waits
+        });
     }
     // Published once for the whole batch. If that fails, the jobs are retried and publish again.
     if let Err(error) = publish(app, &events).await {
         tracing::error!(error = %error, "events could not be queued: {error}");
-        for id in done {
+        for (id, _) in done {
             result.add(id, error.disposition());
         }
     }
-    crate::count::tell(&events, result.unfinished().count());
+    crate::count::tell(&events, result.unfinished().count(), relay_trouble);
     result
 }
 
@@ -60,7 +85,7 @@ async fn publish(app: &App, events: &[Event]) -> Result<(), WorkError> {
         Err(error) if error.is_permanent() => {
             alarm("the suppression lists miss an address", &error);
         }
-        learnt => learnt?,
+        applied => applied?,
     }
     let texts = EventBatch::to_texts(events)?;
     let messages = texts.into_iter().map(|text| (text, Duration::ZERO));
@@ -69,37 +94,51 @@ async fn publish(app: &App, events: &[Event]) -> Result<(), WorkError> {
 }
 
 /// Handles one job: splits it, or delivers its copies.
-async fn work(app: &App, record: &SqsMessage) -> (Disposition, Vec<Event>) {
+async fn work(app: &App, record: &SqsMessage) -> JobResult {
     let text = record.body.as_deref().unwrap_or_default();
-    let (job, mail) = match load(app, text).await {
+    let job = posthaste_offload::run(text.len(), || Job::from_text(text)).await;
+    let loaded = match job {
+        Ok(mut job) => {
+            let span = tracing::Span::current();
+            span.record("account.id", display(&job.account));
+            span.record("message.id", display(&job.message));
+            if let Some(delay) = must_wait(app, &job) {
+                return JobResult {
+                    waiting: vec![(text.to_owned(), delay)],
+                    relay_trouble: 1,
+                    ..Disposition::Done.into()
+                };
+            }
+            load(app, &mut job).await.map(|mail| (job, mail))
+        }
+        Err(error) => Err(Unloadable::from(error)),
+    };
+    let (job, mail) = match loaded {
         Ok(loaded) => loaded,
         Err(why) => {
             // An unreadable job goes to the dead letters, which an alarm watches: a newer release
             // may have written it, or its blob may be restored.
             tracing::error!(error = %why, "{why}");
-            return (why.disposition(), Vec::new());
+            return why.disposition().into();
         }
     };
-    let span = tracing::Span::current();
-    span.record("account.id", display(&job.account));
-    span.record("message.id", display(&job.message));
     let dropped = match decide(app, &job, &mail, text).await {
         Ok(SendDecision::Deliver) => None,
-        Ok(SendDecision::Skip) => return (Disposition::Done, Vec::new()),
+        Ok(SendDecision::Skip) => return Disposition::Done.into(),
         Ok(SendDecision::Drop(reason)) => Some(reason.to_owned()),
         Err(WorkError::Store(error)) if error.is_permanent() => {
             return drop_all(app, (&job, &mail), mail.copies(), &error).await;
         }
         Err(trouble) => {
             tracing::warn!(message.id = %job.message, "message {} must wait: {trouble}", job.message);
-            return (trouble.disposition(), Vec::new());
+            return trouble.disposition().into();
         }
     };
     let copies: Vec<_> = mail
         .copies()
         .filter(|copy| job.holds(copy.recipient))
         .collect();
-    if dropped.is_none() && copies.len() > usize::try_from(RANGE).unwrap_or(usize::MAX) {
+    if dropped.is_none() && copies.len() > RANGE {
         let recipients: Vec<u32> = copies.iter().map(|copy| copy.recipient).collect();
         let disposition = match split_job(app, &job, &recipients).await {
             Ok(()) => Disposition::Done,
@@ -108,7 +147,7 @@ async fn work(app: &App, record: &SqsMessage) -> (Disposition, Vec<Event>) {
                 error.disposition()
             }
         };
-        return (disposition, Vec::new());
+        return disposition.into();
     }
     let template = match dropped {
         Some(reason) => Err(reason),
@@ -141,20 +180,20 @@ async fn without_template(
     (job, mail): (&Job, &Mail),
     copies: Vec<RecipientCopy<'_>>,
     error: NoTemplate,
-) -> (Disposition, Vec<Event>) {
+) -> JobResult {
     match error {
         NoTemplate::Store(error) if error.is_permanent() => {
             drop_all(app, (job, mail), copies.into_iter(), &error).await
         }
         NoTemplate::Store(error) => {
             tracing::warn!(message.id = %job.message, "message {} must wait for its template: {error}", job.message);
-            (Disposition::Retry, Vec::new())
+            Disposition::Retry.into()
         }
         // Not the sender's fault: the job goes to the dead letters, which an alarm watches, and a
         // release that compiles the template delivers it from there.
         NoTemplate::Gone(_) | NoTemplate::Uncompiled(..) => {
             tracing::error!(message.id = %job.message, "message {} must wait: {error}", job.message);
-            (Disposition::Fail, Vec::new())
+            Disposition::Fail.into()
         }
     }
 }
@@ -166,7 +205,7 @@ async fn deliver_copies(
     mail: &Mail,
     copies: Vec<RecipientCopy<'_>>,
     made: Result<Option<&Compiled>, &str>,
-) -> (Disposition, Vec<Event>) {
+) -> JobResult {
     let account = &job.account;
     let known = futures_util::try_join!(
         app.accounts.settings(account),
@@ -179,7 +218,7 @@ async fn deliver_copies(
         }
         Err(error) => {
             tracing::warn!(message.id = %job.message, "message {} must wait: {error}", job.message);
-            return (Disposition::Retry, Vec::new());
+            return Disposition::Retry.into();
         }
     };
     let order = JobContext {
@@ -198,7 +237,9 @@ async fn deliver_copies(
             async move {
                 let done = deliver(app, order, copy, made).await;
                 match done.as_ref().err().and_then(WorkError::permanent) {
-                    Some(error) => drop_copy(app, (job, mail), copy, error).await,
+                    Some(error) => drop_copy(app, (job, mail), copy, error)
+                        .await
+                        .map(CopyResult::Recorded),
                     None => done,
                 }
             }
@@ -208,18 +249,36 @@ async fn deliver_copies(
         .buffer_unordered(app.concurrency.max(1))
         .collect()
         .await;
-    let mut events = Vec::new();
-    let mut disposition = Disposition::Done;
+    let mut result = JobResult::from(Disposition::Done);
+    let mut waiting = Vec::new();
     for end in ends {
         match end {
-            Ok(told) => events.extend(told),
-            Err(trouble) => {
-                tracing::warn!(message.id = %job.message, "a copy of message {} must wait: {trouble}", job.message);
-                disposition = disposition.and(trouble.disposition());
+            Ok(CopyResult::Recorded(events)) => result.events.extend(events),
+            Ok(CopyResult::Waits(copy)) => {
+                result.relay_trouble += usize::from(copy.is_out());
+                waiting.push(copy);
             }
+            Err(trouble) => result.postpone(job, &trouble),
         }
     }
-    (disposition, events)
+    let (starting, waiting): (Vec<_>, Vec<_>) =
+        waiting.into_iter().partition(|copy| copy.start.is_some());
+    match waiting_job(app, job, &waiting) {
+        Ok(job) => result.waiting.extend(job),
+        Err(trouble) => result.postpone(job, &trouble),
+    }
+    match begin_waiting(app, job, starting).await {
+        Ok(events) => result.events.extend(events),
+        Err(trouble) => result.postpone(job, &trouble),
+    }
+    result
+}
+
+impl JobResult {
+    fn postpone(&mut self, job: &Job, trouble: &WorkError) {
+        tracing::warn!(message.id = %job.message, "a copy of message {} must wait: {trouble}", job.message);
+        self.disposition = self.disposition.and(trouble.disposition());
+    }
 }
 
 /// Ends the given copies of the job as dropped: the table rejects what they need.
@@ -228,18 +287,15 @@ async fn drop_all<'a>(
     (job, mail): (&Job, &Mail),
     copies: impl Iterator<Item = RecipientCopy<'a>>,
     error: &StoreError,
-) -> (Disposition, Vec<Event>) {
-    let (mut events, mut disposition) = (Vec::new(), Disposition::Done);
+) -> JobResult {
+    let mut result = JobResult::from(Disposition::Done);
     for copy in copies.filter(|copy| job.holds(copy.recipient)) {
         match drop_copy(app, (job, mail), copy, error).await {
-            Ok(told) => events.extend(told),
-            Err(trouble) => {
-                tracing::warn!(message.id = %job.message, "a copy of message {} must wait: {trouble}", job.message);
-                disposition = disposition.and(trouble.disposition());
-            }
+            Ok(events) => result.events.extend(events),
+            Err(trouble) => result.postpone(job, &trouble),
         }
     }
-    (disposition, events)
+    result
 }
 
 /// Whether a job is delivered.
@@ -301,95 +357,4 @@ async fn check_schedule(
             SendDecision::Skip
         }
     })
-}
-
-#[derive(Debug, thiserror::Error)]
-enum Unloadable {
-    #[error("a send job cannot be read: {0}")]
-    Unreadable(#[from] JobError),
-    #[error("a send job cannot be read: its blob {0} is gone")]
-    Bodiless(String),
-    #[error("a send job must wait: {0}")]
-    Later(BlobError),
-}
-
-impl Unloadable {
-    fn disposition(&self) -> Disposition {
-        match self {
-            Self::Later(_) => Disposition::Retry,
-            Self::Unreadable(_) | Self::Bodiless(_) => Disposition::Fail,
-        }
-    }
-}
-
-async fn load(app: &App, text: &str) -> Result<(Job, Mail), Unloadable> {
-    let mut job = posthaste_offload::run(text.len(), || Job::from_text(text)).await?;
-    let mail = match &mut job.body {
-        // A compressed body is larger than it looks.
-        JobBody::Packed(packed) => posthaste_offload::run(UNKNOWN, || packed.unpack()).await?,
-        JobBody::Blob(name) => match app.blob.get(name).await {
-            Ok(bytes) => posthaste_offload::run(UNKNOWN, || unpack(&bytes)).await?,
-            Err(BlobError::Missing(name)) => {
-                return Err(Unloadable::Bodiless(name));
-            }
-            Err(error @ BlobError::Unreachable(_)) => {
-                return Err(Unloadable::Later(error));
-            }
-        },
-        JobBody::Mail(mail) => (**mail).clone(),
-    };
-    let size = crate::submitted::size(&mail);
-    let opened = || crate::submitted::opened(mail);
-    Ok((job, posthaste_offload::run(size, opened).await))
-}
-
-/// Replaces a large job by jobs of at most [`RANGE`] recipients. Running twice creates each range
-/// twice, which the claims absorb.
-async fn split_job(app: &App, job: &Job, recipients: &[u32]) -> Result<(), WorkError> {
-    // Each part repeats a body that travels in the job, up to 240 KB.
-    const MADE_AT_ONCE: usize = 10;
-    let range = usize::try_from(RANGE).unwrap_or(usize::MAX);
-    for several in recipients.chunks(range * MADE_AT_ONCE) {
-        let mut messages = Vec::new();
-        for chunk in several.chunks(range) {
-            let part = Job {
-                spans: spans(chunk),
-                left: true,
-                ..job.clone()
-            };
-            messages.push((part.to_text()?, Duration::ZERO));
-        }
-        app.send.send_all(messages).await?;
-    }
-    Ok(())
-}
-
-/// Groups the ascending numbers into ranges.
-fn spans(recipients: &[u32]) -> Vec<Span> {
-    let mut spans: Vec<Span> = Vec::new();
-    for &recipient in recipients {
-        match spans.last_mut() {
-            Some(last) if last.to == recipient => last.to += 1,
-            Some(_) | None => spans.push(Span {
-                from: recipient,
-                to: recipient + 1,
-            }),
-        }
-    }
-    spans
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn numbers_become_ranges() {
-        let span = |from, to| Span { from, to };
-        assert_eq!(
-            spans(&[0, 1, 2, 5, 7, 8]),
-            [span(0, 3), span(5, 6), span(7, 9)]
-        );
-        assert!(spans(&[]).is_empty());
-    }
 }

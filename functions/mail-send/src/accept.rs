@@ -162,6 +162,7 @@ async fn enqueue(
         attempt: 0,
         due: None,
         left: false,
+        waits_since: None,
         key: Some(caller.key.id.clone()),
         client_ip: caller.ip.map(|ip| ip.to_string()),
         body,

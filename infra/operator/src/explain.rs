@@ -98,7 +98,9 @@ fn of_reply(reply: &str, stage: SmtpStage) -> Option<Told> {
         }
     };
     let note = match explained.fate {
-        Fate::Deferred(Cause::Relay) => Some("the relay refuses the service, not the recipient"),
+        Fate::Deferred(Cause::Relay | Cause::Sender) => {
+            Some("the relay refuses the service, not the recipient")
+        }
         Fate::Accepted | Fate::Deferred(Cause::Recipient) | Fate::Refused(_) => None,
     };
     let refused = explained.fate != Fate::Accepted;

@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn an_spf_record_may_let_others_send_too_but_stands_alone() {
+    fn an_spf_record_may_let_others_send_too_but_must_be_the_only_one() {
         let spf = &plan(false)[1];
         for good in [
             "v=spf1 include:spf.post.example ~all",

@@ -71,7 +71,7 @@ pub async fn check_received(resolver: &Resolver, came: Came<'_>, raw: &[u8]) -> 
     let authenticator = match resolver {
         Resolver::Dns(dns) => Some(MessageAuthenticator(dns.as_ref().clone())),
         // Never queried: the zone has an answer to everything.
-        Resolver::Zone(_) => nobody().map(MessageAuthenticator),
+        Resolver::Zone(_) => unreachable_resolver().map(MessageAuthenticator),
     };
     let unknown = CheckedSender {
         spf: SpfCheck::TempError,
@@ -91,7 +91,7 @@ pub async fn check_received(resolver: &Resolver, came: Came<'_>, raw: &[u8]) -> 
     }
 }
 
-fn nobody() -> Option<TokioResolver> {
+fn unreachable_resolver() -> Option<TokioResolver> {
     let config = ResolverConfig::from_parts(None, Vec::new(), Vec::new());
     let builder = TokioResolver::builder_with_config(config, TokioRuntimeProvider::default());
     builder.build().ok()
@@ -155,7 +155,7 @@ impl Names {
 /// A record in the form of its type.
 fn parsed(host: &str, answer: Option<DnsRecords>) -> Txt {
     let Some(texts) = answer else {
-        let failed = Failure::Resolver("the zone was told to fail".to_owned());
+        let failed = Failure::Resolver("the zone is set to fail".to_owned());
         return Txt::Error(Error::Dns(failed));
     };
     let mut last = Error::Dns(Failure::InvalidRecordType);

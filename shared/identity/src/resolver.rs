@@ -176,7 +176,7 @@ impl Zone {
         match names.get(&(kind, host.to_ascii_lowercase())) {
             None => Ok(Vec::new()),
             Some(Some(answer)) => Ok(answer.clone()),
-            Some(None) => Err(DnsError::new(kind, "the zone was told to fail")),
+            Some(None) => Err(DnsError::new(kind, "the zone is set to fail")),
         }
     }
 }

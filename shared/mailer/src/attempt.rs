@@ -47,6 +47,16 @@ pub enum Attempt {
         /// The answer in the form of a relay's reply, with the service's own id of the mail.
         response: String,
     },
+    /// The sending rate or the daily quota is used up (SES). The mail was not looked at: this does
+    /// not count as an attempt.
+    Throttled {
+        /// The answer in the form of a relay's reply.
+        response: String,
+        limit: SendLimit,
+    },
+    /// The service was called and no answer came: the mail may have left or not. SES reports it in
+    /// an event if it did, so the next attempt waits for that.
+    Unanswered { response: String },
     /// 4yz, a broken connection or a local failure: the attempt is retried.
     Deferred {
         /// The reply on one line, or a description of what broke.
@@ -75,9 +85,39 @@ pub enum Attempt {
 pub enum Cause {
     /// The relay said 4yz about the recipient or the mail.
     Recipient,
-    /// A local failure: the connection, TLS, login, sender or account. It concerns the operator and
-    /// must never count against the recipient.
+    /// The relay refuses the sender of this mail, or something else that the service asks for with
+    /// it. It concerns the operator or the account, and must never count against the recipient; mail
+    /// of other senders may pass.
+    Sender,
+    /// The relay takes no mail at all: the connection, TLS, the login or the account. It concerns
+    /// the operator, and must never count against the recipient.
     Relay,
+}
+
+/// Which limit of SES is reached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SendLimit {
+    /// Mails in a second.
+    Rate,
+    /// Mails in 24 hours.
+    Day,
+}
+
+impl SendLimit {
+    /// Reads what SES says of a throttle, by its API and by SMTP alike ("Errors related to the
+    /// sending quotas", in its developer guide): `Maximum sending rate exceeded`, `Daily message
+    /// quota exceeded`.
+    pub(crate) fn of_text(text: &str) -> Option<Self> {
+        let text = text.to_ascii_lowercase();
+        let says = |words: &str| text.contains(words);
+        if says("message quota exceeded") || says("sending quota exceeded") {
+            Some(Self::Day)
+        } else if says("sending rate exceeded") {
+            Some(Self::Rate)
+        } else {
+            None
+        }
+    }
 }
 
 /// What the relay had received when it refused for good.

@@ -4,7 +4,7 @@
 //! Servers agree on little, so a table of what they say is asked (see `rows`). Who is at fault
 //! decides: an address is suppressed only by a refusal that is about the address. In the order of
 //! the table: what is said of the sender, the rate, the content or the size; what is said of the
-//! recipient; the enhanced code; the reply code. A refusal that says nothing suppresses nobody.
+//! recipient; the enhanced code; the reply code. A refusal that says nothing suppresses no address.
 
 mod rows;
 mod text;

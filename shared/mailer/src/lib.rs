@@ -11,7 +11,7 @@ mod ses;
 mod smtp;
 mod status;
 
-pub use attempt::{Attempt, Cause, Envelope, RefusalStage, Tags};
+pub use attempt::{Attempt, Cause, Envelope, RefusalStage, SendLimit, Tags};
 pub use classify::{Classification, RefusalMeaning, bounce_type, classify, meaning};
 pub use relay_url::{InvalidRelayUrl, RelayUrl, Tls};
 pub use ses::{
@@ -39,6 +39,20 @@ impl Mailer {
         match self {
             Self::Smtp(smtp) => smtp.hand_over(envelope, message).await,
             Self::Ses(ses) => ses.hand_over(envelope, message).await,
+        }
+    }
+
+    /// Whether the relay would take mail, without offering any: whether it can be reached and takes
+    /// the login (SMTP; the connection is kept for the next mail), or whether SES lets the account
+    /// send. What is wrong is the error.
+    pub async fn check(&self) -> Result<(), String> {
+        match self {
+            Self::Smtp(smtp) => smtp.check().await,
+            Self::Ses(ses) => match ses.account().await {
+                Ok(account) if account.sending => Ok(()),
+                Ok(_) => Err("SES has paused sending for this account".to_owned()),
+                Err(error) => Err(error.to_string()),
+            },
         }
     }
 

@@ -57,7 +57,7 @@ pub enum InvalidRelayUrl {
     Host,
     #[error("the relay's URL has port 0")]
     Port,
-    #[error("the relay's URL must end after the port, but for ?tls=")]
+    #[error("the relay's URL must end after the port, except for ?tls=")]
     Trailing,
     #[error("the relay's tls must be required, opportunistic or none")]
     Tls,
@@ -217,7 +217,7 @@ fn login_of(url: &Url) -> Result<Option<Login>, InvalidRelayUrl> {
     }
 }
 
-/// Whether two hexadecimal digits follow each `%`: one that stands for itself is written `%25`.
+/// Whether two hexadecimal digits follow each `%`: a literal `%` is written `%25`.
 fn is_encoded(text: &str) -> bool {
     text.split('%').skip(1).all(|rest| {
         let digits = rest.as_bytes().first_chunk::<2>();
@@ -292,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn a_relay_on_this_machine_is_told_from_others() {
+    fn a_relay_on_this_machine_is_recognized() {
         for (url, want) in [
             ("smtp://localhost:1025", true),
             ("smtp://LOCALHOST", true),

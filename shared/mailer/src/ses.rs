@@ -23,7 +23,7 @@ use aws_sdk_sesv2::types::{Destination, EmailContent, MessageTag, RawMessage};
 use posthaste_model::causes;
 use tokio::sync::OnceCell;
 
-use crate::{Attempt, EnhancedStatus, Envelope, RefusalStage};
+use crate::{Attempt, Cause, EnhancedStatus, Envelope, RefusalStage, SendLimit};
 
 pub use identities::{SesAccount, SesDomain, SesError};
 
@@ -167,12 +167,32 @@ fn accepted(message_id: &str) -> Attempt {
 /// answer, or with an unknown one, the mail may have left or not, and is deferred.
 fn refused(error: &SdkError<SendEmailError>, to: &str) -> Attempt {
     let Some(answer) = error.as_service_error() else {
-        return Attempt::relay_error(format!("no answer from SES: {}", causes(error)));
+        let response = format!("no answer from SES: {}", causes(error));
+        return match was_sent(error) {
+            true => Attempt::Unanswered { response },
+            false => Attempt::relay_error(response),
+        };
     };
-    let name = answer.code().unwrap_or("unknown error");
     let text = answer.message().unwrap_or_default();
+    let Some(name) = answer.code() else {
+        // Not an answer of SES: of a proxy, or cut short.
+        let response = format!("SES answered with an unknown error: {text}");
+        return Attempt::Unanswered { response };
+    };
+    let response = format!("SES answered {name}: {text}");
+    if let Some(limit) = throttle(name, text) {
+        return Attempt::Throttled { response, limit };
+    }
     let (code, status, stage) = match judge(answer, text, to) {
-        Judgement::Ours => return Attempt::relay_error(format!("SES answered {name}: {text}")),
+        Judgement::Ours => return Attempt::relay_error(response),
+        Judgement::Sender => {
+            return Attempt::Deferred {
+                response,
+                status: None,
+                cause: Cause::Sender,
+                ip: None,
+            };
+        }
         Judgement::Address => (553, EnhancedStatus::new(5, 1, 3), RefusalStage::Rcpt),
         Judgement::Mail => (554, EnhancedStatus::new(5, 6, 0), RefusalStage::Data),
     };
@@ -186,8 +206,45 @@ fn refused(error: &SdkError<SendEmailError>, to: &str) -> Attempt {
     }
 }
 
+/// The limit that the answer is about. Version 2 of the API has one exception for both, and for
+/// other calls that come too fast.
+fn throttle(name: &str, text: &str) -> Option<SendLimit> {
+    let is_throttle = matches!(
+        name,
+        "TooManyRequestsException" | "ThrottlingException" | "Throttling"
+    );
+    SendLimit::of_text(text).or(is_throttle.then_some(SendLimit::Rate))
+}
+
+/// Whether the call may have reached SES. Without a connection it did not.
+fn was_sent(error: &SdkError<SendEmailError>) -> bool {
+    match error {
+        SdkError::ConstructionFailure(_) => false,
+        SdkError::DispatchFailure(failure) => {
+            let error = failure.as_connector_error();
+            !error.is_some_and(|error| error.is_user() || is_unconnected(error))
+        }
+        _ => true,
+    }
+}
+
+/// Whether there was no connection. The HTTP client (hyper-util) says so in the error below.
+fn is_unconnected(error: &(dyn std::error::Error + 'static)) -> bool {
+    let mut next = error.source();
+    while let Some(cause) = next {
+        if cause.to_string().contains("client error (Connect)") {
+            return true;
+        }
+        next = cause.source();
+    }
+    false
+}
+
 enum Judgement {
+    /// No mail of the account would be taken.
     Ours,
+    /// Mail of this sender or of this pool would not be taken.
+    Sender,
     Address,
     Mail,
 }
@@ -216,7 +273,13 @@ fn judge(answer: &SendEmailError, text: &str, to: &str) -> Judgement {
         "invalid email address",
     ];
     let about_the_mail = answer.is_message_rejected() || answer.is_bad_request_exception();
-    if !about_the_mail || says(&setup) {
+    let about_the_sender = answer.is_mail_from_domain_not_verified_exception()
+        || answer.is_not_found_exception()
+        || (about_the_mail && says(&setup));
+    if about_the_sender {
+        return Judgement::Sender;
+    }
+    if !about_the_mail {
         return Judgement::Ours;
     }
     // SES also reads the addresses in the header, and mostly does not say which one it means. Only

@@ -91,7 +91,7 @@ async fn a_sender_is_made_known_once_and_ses_mails_him() {
 }
 
 #[tokio::test]
-async fn a_refusal_is_told_and_the_key_is_not() {
+async fn a_refusal_is_reported_and_the_key_is_not() {
     let no = (
         400,
         "LimitExceededException",

@@ -44,6 +44,10 @@ pub struct Job {
     /// Whether scheduled mail was cleared to leave already: its ranges are not checked again.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub left: bool,
+    /// Since when this attempt waits because the relay takes no mail. Its copies were reported as
+    /// deferred then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waits_since: Option<Timestamp>,
     /// The key that sent it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key: Option<KeyId>,
@@ -175,6 +179,7 @@ impl Job {
             attempt: 0,
             due: None,
             left: false,
+            waits_since: None,
             key: None,
             client_ip: None,
             body: JobBody::Mail(Box::new(mail)),

@@ -10,6 +10,12 @@
 //! failure, so that nothing is lost. If the function ends after sending and before its answer, the
 //! job exists twice, which its claims absorb as they absorb SQS's own duplicate deliveries.
 //!
+//! What has failed for good stays on the queue as the same message, since its receives are to count.
+//! SQS would show it again only when its visibility ends, so that is set to a few seconds, which grow
+//! with each receive (`ChangeMessageVisibility`): a cause that passes, such as a missing right, costs
+//! a message seconds instead of half an hour, and what stays is a dead letter within a quarter of an
+//! hour.
+//!
 //! A receive count above 1 then means that an earlier receive ended without an answer, or failed
 //! for good. After the template's `maxReceiveCount` of these the message is a dead letter. Messages
 //! in a batch with a job that ended the function are counted too; so that they do not become dead
@@ -24,8 +30,9 @@ use aws_lambda_events::event::sqs::{BatchItemFailure, SqsBatchResponse, SqsEvent
 use aws_sdk_sqs::Client;
 use aws_sdk_sqs::error::BuildError;
 use aws_sdk_sqs::types::{
-    DeleteMessageBatchRequestEntry, MessageAttributeValue, MessageSystemAttributeNameForSends,
-    MessageSystemAttributeValue, SendMessageBatchRequestEntry,
+    ChangeMessageVisibilityBatchRequestEntry, DeleteMessageBatchRequestEntry,
+    MessageAttributeValue, MessageSystemAttributeNameForSends, MessageSystemAttributeValue,
+    SendMessageBatchRequestEntry,
 };
 use futures_util::future::join_all;
 use posthaste_model::Entropy;
@@ -135,6 +142,13 @@ fn delay(returns: u32, entropy: &Entropy) -> u64 {
     step - entropy.below(step / 4 + 1)
 }
 
+/// The seconds before a message that failed is received again: 10, 40, 160, 640.
+fn failed_delay(record: &SqsMessage, entropy: &Entropy) -> u64 {
+    let count = record.attributes.get("ApproximateReceiveCount");
+    let receives: u32 = count.and_then(|count| count.parse().ok()).unwrap_or(1);
+    delay(receives.saturating_sub(1).saturating_mul(2), entropy)
+}
+
 /// A message that replaces one that was received.
 struct Anew<'a> {
     record: &'a SqsMessage,
@@ -221,7 +235,38 @@ impl<'a> Source<'a> {
             tracing::info!(target: "metrics", most_returns);
         }
         stay.extend(self.send(anew).await);
+        let stays = |record: &&SqsMessage| stay.contains(&id(record));
+        self.show_soon(event.records.iter().filter(stays), entropy)
+            .await;
         stay
+    }
+
+    /// Shortens the visibility of messages that stay. One for which that fails is shown when the
+    /// queue's own visibility ends.
+    async fn show_soon(&self, records: impl Iterator<Item = &SqsMessage>, entropy: &Entropy) {
+        let entries = records.enumerate().filter_map(|(i, record)| {
+            let seconds = i32::try_from(failed_delay(record, entropy)).unwrap_or(0);
+            let entry = ChangeMessageVisibilityBatchRequestEntry::builder()
+                .id(i.to_string())
+                .receipt_handle(record.receipt_handle.clone()?)
+                .visibility_timeout(seconds);
+            entry.build().ok()
+        });
+        let entries: Vec<_> = entries.collect();
+        let calls = entries.chunks(BATCH).map(async |chunk| {
+            let change = self.client.change_message_visibility_batch();
+            let change = change.queue_url(self.url).set_entries(Some(chunk.to_vec()));
+            let changed = change.send().await.map_err(QueueError::from_sdk)?;
+            match changed.failed.first() {
+                None => Ok(()),
+                Some(failed) => Err(QueueError(failed.code().to_owned())),
+            }
+        });
+        for done in join_all(calls).await {
+            if let Err(error) = done {
+                tracing::warn!(error = %error, "failed jobs cannot be shown sooner: {error}");
+            }
+        }
     }
 
     /// Sends suspects anew, each with a delay of its own, and returns the ids of those that stay.

@@ -1,4 +1,4 @@
-//! Finds the longest of many keys at the leftmost place, again and again, in time that grows with the text alone.
+//! Finds the longest of many keys at the leftmost place, repeatedly, in time that grows with the text alone.
 //!
 //! A search that reads forward has to read on for the longest key and, when that fails, reads the same bytes again:
 //! with the keys `a` and `aaa…b` the time grows with the square of their lengths. Read backwards, an automaton (Aho and

@@ -154,6 +154,7 @@ fn the_worker_may_do_what_it_does() {
                 "sqs:SendMessage",
                 "sqs:ReceiveMessage",
                 "sqs:DeleteMessage",
+                "sqs:ChangeMessageVisibility",
                 "sqs:GetQueueAttributes",
             ],
         ),

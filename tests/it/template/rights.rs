@@ -108,6 +108,7 @@ fn every_function_has_a_role_of_its_own_with_its_log_and_its_queues() {
         for action in [
             "sqs:ReceiveMessage",
             "sqs:DeleteMessage",
+            "sqs:ChangeMessageVisibility",
             "sqs:GetQueueAttributes",
         ] {
             assert_eq!(resources(&statements, action), queues, "{name}: {action}");

@@ -44,6 +44,7 @@ async fn it_is_sent_and_stays_no_longer_than_its_jobs() {
             attempt,
             due: None,
             left: false,
+            waits_since: None,
             key: None,
             client_ip: None,
             body: JobBody::Mail(Box::new(serde_json::from_value(mail).unwrap())),

@@ -1,16 +1,21 @@
-//! Who is not written to, and how delivery learns it.
+//! Suppressed recipients, and the suppressions that refusals add.
 
 use delivery::{App, handle};
 use posthaste_model::{AccountId, Event, EventKind, Mail};
 use posthaste_queue::{BatchResult, EventBatch, Job, JobBody};
-use posthaste_store::{Mark, SuppressionList};
+use posthaste_store::{Mark, Store, SuppressionList};
 use posthaste_testkit::relay::{At, Does, Relay, Script};
 use posthaste_testkit::{Queues, Services, Tenant, TestClock, entropy, sqs_event};
 use serde_json::{Value, json};
 
 /// Services whose mail leaves by this relay. It has no links, and bounces go to its sender.
 pub(crate) async fn services(relay: &Relay) -> Services {
-    let services = Services::start().await;
+    services_on(posthaste_testkit::table().await, relay)
+}
+
+/// The same on a table of the test's own.
+pub(crate) fn services_on(store: Store, relay: &Relay) -> Services {
+    let services = Services::on(store);
     let services = services.var("DELIVERY", &format!("{}?tls=none", relay.url()));
     let services = services.var("PUBLIC_URL", "").var("BOUNCE_DOMAIN", "");
     services.var("RETENTION_DAYS", "1").var("AT_ONCE", "4")
@@ -46,7 +51,7 @@ impl TestApp {
         done.await.unwrap();
     }
 
-    /// Sends one mail to these people; what became of each: kind and reason of the last event.
+    /// Sends one mail to these recipients, and returns kind and reason of the last event of each.
     pub(crate) async fn send(&self, to: &[&str], more: Value) -> Vec<(String, String)> {
         let to: Vec<_> = to.iter().map(|to| json!({"to": [{"email": to}]})).collect();
         let mut mail = json!({
@@ -68,6 +73,7 @@ impl TestApp {
             attempt: 0,
             due: None,
             left: false,
+            waits_since: None,
             key: Some(entropy().key_id()),
             client_ip: Some("192.0.2.1".to_owned()),
             body: JobBody::Mail(Box::new(mail)),
@@ -85,7 +91,7 @@ impl TestApp {
         }
         let mut last = std::collections::BTreeMap::new();
         for event in self.told() {
-            // The first word of a copy says who sent it.
+            // The first event of a copy has the key that sent it.
             let first = matches!(event.kind, EventKind::Processed | EventKind::Dropped);
             assert_eq!(event.key, job.key.clone().filter(|_| first));
             assert_eq!(event.client_ip, job.client_ip.clone().filter(|_| first));
@@ -207,7 +213,7 @@ async fn what_the_relay_refuses_is_learnt_for_the_next_mail() {
 }
 
 #[tokio::test]
-async fn trouble_of_our_own_suppresses_nobody_even_after_three_days() {
+async fn a_failing_relay_suppresses_no_address_even_after_three_days() {
     let desk =
         TestApp::new(Script::new().on(At::MailFrom, Does::say("530 5.7.0 Who are you"))).await;
     let first = desk.send(&["ann@example.com"], json!({})).await;

@@ -9,6 +9,8 @@
 mod credits;
 mod erased;
 mod lists;
+mod outage;
+mod quota;
 mod settings;
 mod signing;
 mod spam;

@@ -6,7 +6,7 @@ use posthaste_model::{EventKind, Mail, Record, RecordKind};
 use posthaste_queue::{BatchResult, EventBatch, Job, JobBody};
 use posthaste_store::{DkimKey, Domain, Store};
 use posthaste_testkit::relay::{Relay, Script};
-use posthaste_testkit::{Queues, Tenant, TestClock, entropy, sqs_event};
+use posthaste_testkit::{Queues, Services, Tenant, TestClock, entropy, sqs_event};
 use posthaste_webhook::Sealer;
 
 use crate::lists::services;
@@ -24,7 +24,11 @@ pub(crate) struct TestApp {
 impl TestApp {
     pub(crate) async fn new() -> Self {
         let relay = Relay::start(Script::new()).await;
-        let services = services(&relay).await;
+        Self::on(services(&relay).await, relay).await
+    }
+
+    /// On these services, whose mail leaves by the relay.
+    pub(crate) async fn on(services: Services, relay: Relay) -> Self {
         Self {
             tenant: Tenant::new(&services.store, "owner", services.clock.now()).await,
             sealer: services.platform().env().parsed("STACK_SECRET").unwrap(),
@@ -95,7 +99,7 @@ impl TestApp {
         events.map(|event| event.kind).collect()
     }
 
-    /// A mail to this many people.
+    /// A mail to this many recipients.
     pub(crate) fn job(&self, from: &str, recipients: usize) -> Job {
         let to = |i| serde_json::json!({"to": [{"email": format!("bob{i}@example.net")}]});
         let mail: Mail = serde_json::from_value(serde_json::json!({
@@ -114,6 +118,7 @@ impl TestApp {
             attempt: 0,
             due: None,
             left: false,
+            waits_since: None,
             key: None,
             client_ip: None,
             body: JobBody::Mail(Box::new(mail)),

@@ -167,6 +167,7 @@ impl TestApp {
             attempt: 0,
             due: None,
             left: false,
+            waits_since: None,
             key: None,
             client_ip: None,
             body: JobBody::Mail(Box::new(mail)),

@@ -86,7 +86,7 @@ async fn a_copy_whose_row_is_refused_is_dropped_in_a_small_row() {
     assert_eq!(events[0].reason.as_deref(), Some("Cannot Be Recorded"));
     assert!(desk.relay.received().is_empty());
     assert_eq!(desk.told(), [EventKind::Dropped]);
-    // A repeat of the job tells the same and does no more.
+    // A repeat of the job reports the same and writes nothing.
     desk.work(&job).await;
     assert_eq!(row(&desk, &job).await, dropped);
     assert_eq!(desk.told(), [EventKind::Dropped]);

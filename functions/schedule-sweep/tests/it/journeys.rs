@@ -1,4 +1,4 @@
-//! What people do with later sends.
+//! Scheduled mail as its senders use it.
 
 use posthaste_model::batch::SHELF_LIFE;
 use posthaste_model::due;

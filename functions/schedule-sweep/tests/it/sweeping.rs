@@ -323,7 +323,7 @@ async fn a_minute_written_to_while_it_is_read_is_not_struck_off() {
     let rows = [due(&world, DueTarget::Webhook, at, "x")];
     world.store.put_due(&rows, &clock).await.unwrap();
     sweep(&world.app, Share::ALL).await.unwrap();
-    // The sweep lists the minute and finds it empty; then somebody writes; then it strikes it off.
+    // The sweep lists the minute and finds it empty; a row is written; then the sweep removes the minute.
     let minutes = world.store.due_minutes(world.now()).await.unwrap();
     assert_eq!(minutes.len(), 1);
     assert!(minutes[0].is_over(world.now()));
@@ -391,7 +391,7 @@ async fn the_number_of_partitions_may_change_at_any_time() {
 }
 
 #[tokio::test]
-async fn a_row_nobody_can_read_stays_and_stops_nothing() {
+async fn a_row_that_cannot_be_read_stays_and_stops_nothing() {
     let mut world = TestEnv::new().await;
     let start = world.now();
     let at = start.plus(HOUR);

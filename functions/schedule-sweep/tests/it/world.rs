@@ -282,7 +282,7 @@ impl TestEnv {
     }
 
     /// Lets time pass in steps of a minute, as the rule and the queue see it, each a little past
-    /// the minute; then stands at `to`. Minutes in which a sweep has nothing to move are skipped.
+    /// the minute, and ends at `to`. Minutes in which a sweep has nothing to move are skipped.
     pub(crate) async fn pass_until(&mut self, to: Timestamp) {
         while self.now() < to {
             let minutes = self

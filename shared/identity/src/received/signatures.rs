@@ -3,7 +3,7 @@
 //! The library looks up the key of a signature, reads the fields that the signature names, and goes
 //! on to the next one, all in one future. That work is not moved away from the threads that serve:
 //! it would take its slot of `posthaste_offload` along while a stranger's name server lets it wait.
-//! It is kept small instead: what is verified at all is limited before the first lookup, by the size
+//! It is bounded instead: what is verified at all is limited before the first lookup, by the size
 //! of the header ([`is_checkable`]) and by the number of signatures and of the names in them
 //! ([`limit`]), to a few milliseconds for the worst mail. Only the body is hashed elsewhere.
 
@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_that_nobody_could_be_asked_for_is_no_failure() {
+    fn a_key_that_cannot_be_looked_up_is_no_failure() {
         let absent = |code| DkimResult::PermError(Error::Dns(DnsError::RecordNotFound(code)));
         let broken = || Error::Dns(DnsError::Resolver("no answer".to_owned()));
         for (result, want) in [

@@ -64,7 +64,7 @@ async fn a_mail_of_many_signatures_has_few_keys_looked_up() {
             .map(|number| format!("s._domainkey.d{number}.c."))
             .collect();
         assert_eq!(*asked.lock().unwrap(), keys, "{signatures} signatures");
-        // A key that nobody published makes a signature invalid.
+        // A key that is not published makes a signature invalid.
         let dkim: Vec<_> = (0..looked_up)
             .map(|number| (format!("d{number}.c"), false))
             .collect();

@@ -41,7 +41,7 @@ impl ResolverCache<Box<str>, Txt> for Published {
     fn insert(&self, _: Box<str>, _: Txt, _: Instant) {}
 }
 
-/// The key as the owner was told to publish it.
+/// The key as the owner has to publish it.
 fn published(public: &str) -> Published {
     let target = Target {
         bounce_domain: "b.example".into(),

@@ -59,7 +59,7 @@ pub(super) struct CodeRow {
     pub(super) class: Classification,
 }
 
-/// A refusal without a word or a code that tells.
+/// A refusal without a word or a code that decides.
 pub(super) const NOTHING: CodeRow = CodeRow {
     name: "unknown",
     about: About::Mail,

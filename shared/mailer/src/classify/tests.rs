@@ -36,7 +36,7 @@ fn rows_and_phrases_are_named_once_and_written_as_they_are_matched() {
 }
 
 #[test]
-fn what_decides_is_told() {
+fn the_row_that_decides_is_named() {
     let of = |line: &str| {
         let (code, text) = line.split_once(' ').unwrap();
         let code = code.parse().unwrap();

@@ -34,7 +34,7 @@ pub(super) struct RelayFailure {
     pub(super) step: Step,
     pub(super) why: Why,
     /// The connection was lost before the relay replied to this mail.
-    pub(super) unheard: bool,
+    pub(super) not_attempted: bool,
 }
 
 #[derive(Debug)]
@@ -42,7 +42,7 @@ pub(super) enum Why {
     Refused(RelayReply),
     Trouble(WireError),
     /// The client refuses, or is unable.
-    Ours(String),
+    Local(String),
 }
 
 impl RelayFailure {
@@ -54,15 +54,15 @@ impl RelayFailure {
         Self::new(step, Why::Trouble(trouble))
     }
 
-    pub(super) fn ours(text: impl Into<String>) -> Self {
-        Self::new(Step::Connect, Why::Ours(text.into()))
+    pub(super) fn local(text: impl Into<String>) -> Self {
+        Self::new(Step::Connect, Why::Local(text.into()))
     }
 
     fn new(step: Step, why: Why) -> Self {
         Self {
             step,
             why,
-            unheard: false,
+            not_attempted: false,
         }
     }
 }
@@ -124,9 +124,9 @@ impl Connection {
         let reply = self.send_message(offer.message).await?;
         // Whatever the answer, the transaction is over (RFC 5321 section 4.1.1.4).
         self.unfinished = false;
-        match self.heard(Step::Message, &reply) {
+        match self.class_of(Step::Message, &reply) {
             ReplyClass::Good => Ok(reply),
-            ReplyClass::Deferred(_) | ReplyClass::Bounced(_) => {
+            ReplyClass::Deferred(_) | ReplyClass::Throttled(_) | ReplyClass::Bounced(_) => {
                 Err(RelayFailure::refused(Step::Message, reply))
             }
         }
@@ -166,7 +166,7 @@ impl Connection {
         let first = steps.first().map_or(Step::MailFrom, |(step, _)| *step);
         let sent = self.wire.write(&self.out, self.timeouts.command).await;
         sent.map_err(|trouble| RelayFailure {
-            unheard: true,
+            not_attempted: true,
             ..RelayFailure::trouble(first, trouble)
         })?;
         let mut failure = None;
@@ -176,7 +176,7 @@ impl Connection {
                 // What was refused before the connection broke is still the answer.
                 Err(lost) => return Err(failure.unwrap_or(lost)),
             };
-            let verdict = self.heard(*step, &reply);
+            let verdict = self.class_of(*step, &reply);
             if *step == Step::Data && verdict == ReplyClass::Good && failure.is_some() {
                 self.call_off(failure.as_ref()).await;
             } else if verdict != ReplyClass::Good && failure.is_none() {
@@ -206,12 +206,12 @@ impl Connection {
             sent.map_err(|trouble| {
                 self.broken = true;
                 RelayFailure {
-                    unheard: *step == first,
+                    not_attempted: *step == first,
                     ..RelayFailure::trouble(*step, trouble)
                 }
             })?;
             let reply = self.next(*step, first).await?;
-            if self.heard(*step, &reply) != ReplyClass::Good {
+            if self.class_of(*step, &reply) != ReplyClass::Good {
                 return Err(self.refusal(*step, first, reply));
             }
         }
@@ -222,22 +222,22 @@ impl Connection {
         let reply = self.wire.reply(self.timeouts.command).await;
         reply.map_err(|trouble| {
             self.broken = true;
-            let unheard = step == first && !matches!(trouble, WireError::Silent(_));
+            let not_attempted = step == first && !matches!(trouble, WireError::Silent(_));
             RelayFailure {
-                unheard,
+                not_attempted,
                 ..RelayFailure::trouble(step, trouble)
             }
         })
     }
 
-    fn heard(&mut self, step: Step, reply: &RelayReply) -> ReplyClass {
+    fn class_of(&mut self, step: Step, reply: &RelayReply) -> ReplyClass {
         self.broken = reply.code == 421;
         classify_reply(step, reply)
     }
 
     fn refusal(&self, step: Step, first: Step, reply: RelayReply) -> RelayFailure {
         RelayFailure {
-            unheard: step == first && reply.code == 421,
+            not_attempted: step == first && reply.code == 421,
             ..RelayFailure::refused(step, reply)
         }
     }

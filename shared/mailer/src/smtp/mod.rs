@@ -25,8 +25,8 @@ use tokio::time::{Instant, timeout_at};
 
 use self::connection::{Connection, Offer};
 use self::open::TlsCache;
-use self::outcome::{accepted, attempt_of, too_long};
-use crate::{Attempt, Envelope, RelayUrl};
+use self::outcome::{accepted, attempt_of, reason, too_long};
+use crate::{Attempt, Cause, Envelope, RelayUrl};
 
 pub use self::outcome::{Explained, Fate, SmtpStage, explain};
 
@@ -134,7 +134,14 @@ impl Smtp {
     pub(crate) async fn hand_over(&self, envelope: &Envelope, message: &[u8]) -> Attempt {
         let (from, utf8) = match sender(&envelope.from) {
             Ok(sender) => sender,
-            Err(trouble) => return Attempt::relay_error(trouble),
+            Err(response) => {
+                return Attempt::Deferred {
+                    response,
+                    status: None,
+                    cause: Cause::Sender,
+                    ip: None,
+                };
+            }
         };
         let pool = &self.0;
         let ready_by = Instant::now() + pool.config.timeouts.ready;
@@ -175,6 +182,20 @@ impl Smtp {
                 attempt
             }
             Err(failure) => attempt_of(failure, None, false),
+        }
+    }
+
+    pub(crate) async fn check(&self) -> Result<(), String> {
+        let pool = &self.0;
+        let ready_by = Instant::now() + pool.config.timeouts.ready;
+        let opened = Box::pin(open::open(&pool.config, &pool.tls));
+        match timeout_at(ready_by, opened).await {
+            Ok(Ok(connection)) => {
+                pool.give_back(connection);
+                Ok(())
+            }
+            Ok(Err(failure)) => Err(reason(failure)),
+            Err(_) => Err("the relay was not ready in time".to_owned()),
         }
     }
 
@@ -244,8 +265,8 @@ impl Pool {
         match connection.offer(&offer).await {
             Ok(reply) => (accepted(&reply, ip, tls), false),
             Err(failure) => {
-                let unheard = failure.unheard;
-                (attempt_of(failure, ip, tls), unheard)
+                let not_attempted = failure.not_attempted;
+                (attempt_of(failure, ip, tls), not_attempted)
             }
         }
     }

@@ -64,7 +64,7 @@ async fn connect(config: &SmtpConfig) -> Result<TcpStream, RelayFailure> {
             config.relay.authority()
         ),
     };
-    Err(RelayFailure::ours(trouble))
+    Err(RelayFailure::local(trouble))
 }
 
 /// The name for EHLO of a host without one: its address (RFC 5321 section 4.1.4).
@@ -112,7 +112,7 @@ impl Connector<'_> {
                 return Err(RelayFailure::refused(Step::Connect, reply));
             }
         } else if wanted == Tls::Required {
-            return Err(RelayFailure::ours("the relay does not offer STARTTLS"));
+            return Err(RelayFailure::local("the relay does not offer STARTTLS"));
         }
         let (stream, _) = wire.into_stream();
         let wire: Wire<Box<dyn Io>> = Wire::new(Box::new(stream));
@@ -122,7 +122,7 @@ impl Connector<'_> {
     async fn started(&self, wire: Wire<TcpStream>) -> Result<Connection, RelayFailure> {
         let (stream, read_ahead) = wire.into_stream();
         if read_ahead {
-            return Err(RelayFailure::ours(
+            return Err(RelayFailure::local(
                 "the relay spoke between STARTTLS and TLS",
             ));
         }
@@ -143,14 +143,14 @@ impl Connector<'_> {
                 self.tls.checked.get_or_try_init(make).await
             }
         }
-        .map_err(RelayFailure::ours)?;
+        .map_err(RelayFailure::local)?;
         let name = ServerName::try_from(self.config.relay.host.clone()).map_err(|_| {
-            RelayFailure::ours("the relay's host is no name a certificate can have")
+            RelayFailure::local("the relay's host is no name a certificate can have")
         })?;
         let limit = self.config.timeouts.connect;
         match timeout(limit, connector.connect(name, stream)).await {
             Ok(Ok(stream)) => Ok(Box::new(stream)),
-            Ok(Err(error)) => Err(RelayFailure::ours(format!(
+            Ok(Err(error)) => Err(RelayFailure::local(format!(
                 "TLS with the relay failed: {error}"
             ))),
             Err(_) => Err(RelayFailure::trouble(
@@ -207,7 +207,7 @@ async fn log_in(connection: &mut Connection, login: &Login) -> Result<(), RelayF
             format!("{}\r\n", STANDARD.encode(&login.password)),
         ]
     } else {
-        return Err(RelayFailure::ours(
+        return Err(RelayFailure::local(
             "the relay offers neither AUTH PLAIN nor LOGIN",
         ));
     };

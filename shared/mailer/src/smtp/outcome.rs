@@ -36,7 +36,7 @@ pub(super) fn attempt_of(failure: RelayFailure, ip: Option<String>, tls: bool) -
             (reply, verdict)
         }
         Why::Trouble(trouble) => return lost(trouble.to_string(), ip),
-        Why::Ours(text) => return lost(text, ip),
+        Why::Local(text) => return lost(text, ip),
     };
     let cause = match verdict {
         ReplyClass::Bounced(stage) => {
@@ -49,6 +49,10 @@ pub(super) fn attempt_of(failure: RelayFailure, ip: Option<String>, tls: bool) -
                 tls,
             };
         }
+        ReplyClass::Throttled(limit) => {
+            let response = reply.line();
+            return Attempt::Throttled { response, limit };
+        }
         ReplyClass::Deferred(cause) => cause,
         ReplyClass::Good => Cause::Relay,
     };
@@ -57,6 +61,15 @@ pub(super) fn attempt_of(failure: RelayFailure, ip: Option<String>, tls: bool) -
         status: reply.status(),
         cause,
         ip,
+    }
+}
+
+/// What broke, or what the relay said.
+pub(super) fn reason(failure: RelayFailure) -> String {
+    match failure.why {
+        Why::Refused(reply) => reply.line(),
+        Why::Trouble(trouble) => trouble.to_string(),
+        Why::Local(text) => text,
     }
 }
 
@@ -105,7 +118,7 @@ pub enum Fate {
     Refused(BounceType),
 }
 
-/// Reads a reply as it stands in a log, of one line or several; `None` when it has no reply code.
+/// Reads a reply as a log shows it, of one line or several; `None` when it has no reply code.
 pub fn explain(reply: &str, stage: SmtpStage) -> Option<Explained> {
     let mut lines = reply.lines().map(str::trim).filter(|line| !line.is_empty());
     let first = lines.next()?;
@@ -134,6 +147,7 @@ pub fn explain(reply: &str, stage: SmtpStage) -> Option<Explained> {
     let fate = match classify_reply(step, &reply) {
         ReplyClass::Good => Fate::Accepted,
         ReplyClass::Deferred(cause) => Fate::Deferred(cause),
+        ReplyClass::Throttled(_) => Fate::Deferred(Cause::Relay),
         ReplyClass::Bounced(_) => Fate::Refused(meaning.kind),
     };
     Some(Explained {
@@ -173,7 +187,7 @@ mod tests {
                 "550 no such user",
                 SmtpStage::Mail,
                 "550 no such user",
-                Fate::Deferred(Cause::Relay),
+                Fate::Deferred(Cause::Sender),
             ),
             (
                 "451 later",

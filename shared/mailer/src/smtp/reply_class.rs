@@ -5,7 +5,7 @@
 //! RCPT and later that concern the login or the right to relay.
 
 use crate::reply::RelayReply;
-use crate::{Cause, EnhancedStatus, RefusalStage};
+use crate::{Cause, EnhancedStatus, RefusalStage, SendLimit};
 
 /// The step of the conversation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,6 +28,8 @@ pub(super) enum ReplyClass {
     /// Go on; after the message: accepted.
     Good,
     Deferred(Cause),
+    /// SES's SMTP interface: the rate or the quota is used up.
+    Throttled(SendLimit),
     Bounced(RefusalStage),
 }
 
@@ -35,9 +37,18 @@ pub(super) fn classify_reply(step: Step, reply: &RelayReply) -> ReplyClass {
     let wanted = if step == Step::Data { 3 } else { 2 };
     match reply.code / 100 {
         class if class == wanted => ReplyClass::Good,
+        // `454 Throttling failure: …`.
+        4 if reply.text().starts_with("Throttling failure") => {
+            let limit = SendLimit::of_text(&reply.text());
+            ReplyClass::Throttled(limit.unwrap_or(SendLimit::Rate))
+        }
         // 421 means that the relay closes the connection, whatever the command.
         4 if reply.code == 421 => ReplyClass::Deferred(Cause::Relay),
         4 if step >= Step::RcptTo => ReplyClass::Deferred(Cause::Recipient),
+        // `450 4.1.8 Sender address rejected: Domain not found`, `451 4.7.1 …`.
+        4 if step == Step::MailFrom && is_about_sender(reply) => {
+            ReplyClass::Deferred(Cause::Sender)
+        }
         5 => refusal(step, reply),
         _ => ReplyClass::Deferred(Cause::Relay),
     }
@@ -48,25 +59,35 @@ fn refusal(step: Step, reply: &RelayReply) -> ReplyClass {
     match step {
         // RFC 1870 section 6.1: the announced size is refused at MAIL FROM, for good.
         Step::MailFrom if about_size => ReplyClass::Bounced(RefusalStage::Data),
-        Step::Connect | Step::Reset | Step::MailFrom => ReplyClass::Deferred(Cause::Relay),
-        Step::RcptTo | Step::Data | Step::Message if is_about_us(reply) => {
-            ReplyClass::Deferred(Cause::Relay)
+        Step::Connect | Step::Reset => ReplyClass::Deferred(Cause::Relay),
+        _ if is_about_login(reply) => ReplyClass::Deferred(Cause::Relay),
+        Step::MailFrom => ReplyClass::Deferred(Cause::Sender),
+        Step::RcptTo | Step::Data | Step::Message if denies_relaying(reply) => {
+            ReplyClass::Deferred(Cause::Sender)
         }
         Step::RcptTo => ReplyClass::Bounced(RefusalStage::Rcpt),
         Step::Data | Step::Message => ReplyClass::Bounced(RefusalStage::Data),
     }
 }
 
-/// Replies that are about the conversation, the login or the right to relay, not about the mail.
-fn is_about_us(reply: &RelayReply) -> bool {
+/// Whether the enhanced code is about an address or a policy, not about the relay's own system.
+fn is_about_sender(reply: &RelayReply) -> bool {
+    reply
+        .status()
+        .is_some_and(|status| matches!(status.subject, 1 | 7))
+}
+
+/// Replies that are about the conversation or the login, so that no mail would be taken.
+fn is_about_login(reply: &RelayReply) -> bool {
     // 500, 502, 503, 504: commands out of order or unknown (RFC 5321 section 4.2.2);
     // 530, 534, 535, 538: login wanted, too weak, wrong, not without TLS (RFC 4954 section 6).
-    if matches!(reply.code, 500 | 502 | 503 | 504 | 530 | 534 | 535 | 538) {
-        return true;
-    }
-    if reply.status() == Some(EnhancedStatus::new(5, 7, 8)) {
-        return true;
-    }
+    matches!(reply.code, 500 | 502 | 503 | 504 | 530 | 534 | 535 | 538)
+        || reply.status() == Some(EnhancedStatus::new(5, 7, 8))
+}
+
+/// Replies that are about the right to relay, not about the mail. A relay may give it for some
+/// senders and recipients alone, so other mail may pass.
+fn denies_relaying(reply: &RelayReply) -> bool {
     let text = reply.text().to_ascii_lowercase();
     // Of the recipient: Exchange's mailboxes that take mail only from inside, and disused ones.
     let theirs = ["resolver.rst.", "delivery restriction", "has not logged in"];
@@ -123,8 +144,8 @@ mod tests {
 
     #[test]
     fn every_step_reads_every_class() {
-        use Cause::{Recipient, Relay};
-        use ReplyClass::{Bounced, Deferred, Good};
+        use Cause::{Recipient, Relay, Sender};
+        use ReplyClass::{Bounced, Deferred, Good, Throttled};
         use Step::{Connect, Data, MailFrom, Message, RcptTo, Reset};
         for (step, line, want) in [
             (Connect, "220 mx ready", Good),
@@ -136,8 +157,15 @@ mod tests {
             (Reset, "250 ok", Good),
             (Reset, "500 what", Deferred(Relay)),
             (MailFrom, "250 ok", Good),
-            (MailFrom, "550 sender refused", Deferred(Relay)),
-            (MailFrom, "553 5.7.1 not owned by user", Deferred(Relay)),
+            (MailFrom, "550 sender refused", Deferred(Sender)),
+            (MailFrom, "553 5.7.1 not owned by user", Deferred(Sender)),
+            (MailFrom, "450 4.1.8 domain not found", Deferred(Sender)),
+            (MailFrom, "530 5.7.0 login first", Deferred(Relay)),
+            (
+                MailFrom,
+                "454 Throttling failure: Maximum sending rate exceeded",
+                Throttled(SendLimit::Rate),
+            ),
             (MailFrom, "451 later", Deferred(Relay)),
             (MailFrom, "452 4.3.1 disk full", Deferred(Relay)),
             (MailFrom, "552 too big", Bounced(RefusalStage::Data)),
@@ -158,9 +186,9 @@ mod tests {
             (
                 RcptTo,
                 "554 5.7.1 <a@b.c>: Relay access denied",
-                Deferred(Relay),
+                Deferred(Sender),
             ),
-            (RcptTo, "550 5.7.1 Unable to relay", Deferred(Relay)),
+            (RcptTo, "550 5.7.1 Unable to relay", Deferred(Sender)),
             (RcptTo, "550 5.7.8 who are you", Deferred(Relay)),
             (
                 Message,
@@ -181,6 +209,17 @@ mod tests {
             (Message, "250 2.0.0 queued", Good),
             (Message, "451 4.7.1 greylisted", Deferred(Recipient)),
             (Message, "421 bye", Deferred(Relay)),
+            (
+                Message,
+                "454 Throttling failure: Maximum sending rate exceeded.",
+                Throttled(SendLimit::Rate),
+            ),
+            (
+                Message,
+                "454 Throttling failure: Daily message quota exceeded",
+                Throttled(SendLimit::Day),
+            ),
+            (Message, "454 4.7.1 later", Deferred(Recipient)),
             (Message, "550 5.7.1 spam", Bounced(RefusalStage::Data)),
             (Message, "552 5.2.2 full", Bounced(RefusalStage::Data)),
             (Message, "354 what", Deferred(Relay)),

@@ -100,7 +100,7 @@ async fn no_message_can_end_early_or_carry_a_command() {
 }
 
 #[tokio::test]
-async fn senders_are_addresses_or_nobody() {
+async fn senders_are_addresses_or_empty() {
     let relay = Relay::start(Script::new()).await;
     let mailer = to_relay(&relay);
     let mut bounce = envelope("ann@example.com");
@@ -113,7 +113,7 @@ async fn senders_are_addresses_or_nobody() {
     for from in ["nobody", "a@b.c>\r\nRCPT TO:<x@y.z", "a@b.c> SIZE=1"] {
         bounce.from = from.to_owned();
         let attempt = mailer.hand_over(&bounce, b"hi\r\n").await;
-        assert_eq!(outcome(&attempt), "deferred by our trouble", "{from:?}");
+        assert_eq!(outcome(&attempt), "deferred for its sender", "{from:?}");
     }
     assert_eq!(relay.received().len(), 1);
 }
@@ -214,7 +214,7 @@ async fn a_mail_over_the_limit_is_not_even_sent() {
 }
 
 #[tokio::test]
-async fn the_name_given_in_ehlo_is_ours() {
+async fn the_configured_name_is_given_in_ehlo() {
     let relay = Relay::start(Script::new()).await;
     let mut named = config(&relay.url());
     named.hello = Some("mail.posthaste.test".to_owned());

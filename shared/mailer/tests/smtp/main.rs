@@ -82,6 +82,12 @@ fn outcome(attempt: &Attempt) -> String {
             ..
         } => "deferred by the recipient".to_owned(),
         Attempt::Deferred {
+            cause: Cause::Sender,
+            ..
+        } => "deferred for its sender".to_owned(),
+        Attempt::Throttled { limit, .. } => format!("throttled by {limit:?}"),
+        Attempt::Unanswered { .. } => "unanswered".to_owned(),
+        Attempt::Deferred {
             cause: Cause::Relay,
             ..
         } => "deferred by our trouble".to_owned(),
@@ -103,6 +109,8 @@ fn response(attempt: &Attempt) -> &str {
     match attempt {
         Attempt::Accepted { response, .. }
         | Attempt::Handed { response }
+        | Attempt::Throttled { response, .. }
+        | Attempt::Unanswered { response }
         | Attempt::Deferred { response, .. }
         | Attempt::Bounced { response, .. } => response,
         Attempt::Unsupported => Attempt::UNSUPPORTED,

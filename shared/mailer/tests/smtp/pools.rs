@@ -1,4 +1,4 @@
-//! Connections: kept, shared, replaced and let go.
+//! Connections: reused, shared, replaced and closed.
 
 use std::sync::Arc;
 use std::time::Duration;

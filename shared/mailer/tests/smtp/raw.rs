@@ -8,7 +8,7 @@ use tokio::net::TcpListener;
 use crate::{hand_over, hasty, mailer, outcome, response};
 
 /// Serves one connection: the greeting, then for each line that starts so the bytes beside it;
-/// a line nobody foresaw ends it. Returns the URL and the lines heard.
+/// an unexpected line ends it. Returns the URL and the lines received.
 async fn serve(
     greeting: &'static [u8],
     replies: Vec<(&'static str, &'static [u8])>,
@@ -182,7 +182,7 @@ async fn a_go_ahead_after_a_refusal_gets_no_message() {
         ("DATA", b"354 go\r\n"),
     ];
     let (outcome, _, lines) = attempt(b"220 mx\r\n", sender).await;
-    assert_eq!(outcome, "deferred by our trouble");
+    assert_eq!(outcome, "deferred for its sender");
     assert_eq!(lines.last().unwrap(), "DATA", "{lines:?}");
 }
 

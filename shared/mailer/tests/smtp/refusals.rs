@@ -46,7 +46,7 @@ const RULES: [(At, &str, &str); 25] = [
     (
         At::MailFrom,
         "550 5.7.1 sender refused",
-        "deferred by our trouble",
+        "deferred for its sender",
     ),
     (At::MailFrom, "451 4.3.0 later", "deferred by our trouble"),
     (At::MailFrom, "421 4.3.2 bye", "deferred by our trouble"),
@@ -58,7 +58,7 @@ const RULES: [(At, &str, &str); 25] = [
     (
         At::RcptTo,
         "554 5.7.1 Relay access denied",
-        "deferred by our trouble",
+        "deferred for its sender",
     ),
     (At::RcptTo, "530 5.7.0 log in", "deferred by our trouble"),
     (At::Data, "451 4.3.0 later", "deferred by the recipient"),
@@ -152,7 +152,7 @@ async fn lost_at(pipelining: bool, at: At, does: Does) {
 }
 
 #[tokio::test]
-async fn nobody_at_the_address_is_our_trouble() {
+async fn no_server_at_the_address_is_a_failure_of_the_relay() {
     let relay = Relay::start(Script::new()).await;
     let url = relay.url();
     relay.stop().await;

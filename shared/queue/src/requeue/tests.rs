@@ -51,6 +51,23 @@ async fn a_job_given_back_200_times_is_delivered_and_its_first_return_is_soon() 
 }
 
 #[tokio::test]
+async fn what_has_failed_comes_again_in_seconds_and_is_buried_within_a_quarter_of_an_hour() {
+    let sqs = Sqs::start(&["mail"]).await;
+    let mut times = Vec::new();
+    while !sqs.waiting().is_empty() {
+        sqs.invoke(|_| Disposition::Fail).await;
+        times.push(sqs.books().now);
+    }
+    assert_eq!(sqs.books().dead, ["mail"]);
+    // The last time it was not handed out any more.
+    assert_eq!(times.len(), 6);
+    let waits = times.windows(2).map(|pair| pair[1] - pair[0]);
+    for (wait, most) in waits.zip([10, 40, 160, 640, 900]) {
+        assert!((most - most / 4..=most).contains(&wait), "{times:?}");
+    }
+}
+
+#[tokio::test]
 async fn a_job_that_ends_the_function_is_buried_and_those_beside_it_are_delivered() {
     let mails: Vec<String> = (0..40).map(|i| format!("mail-{i:02}")).collect();
     let mut bodies: Vec<&str> = mails.iter().map(String::as_str).collect();

@@ -4,7 +4,7 @@ use super::tree::{DataPath, Start};
 
 /// `user.name`, `../name`, `this.name`, `@root.name`, `@index`, `list.0`, `[odd name].x`.
 ///
-/// `.`, `this` and `..` stand before all names, in any order and number: `./.`, `.././name`.
+/// `.`, `this` and `..` come before all names, in any order and number: `./.`, `.././name`.
 pub(crate) fn path(text: &str) -> Result<DataPath, String> {
     let wrong = || format!("`{text}` is not the name of a variable");
     let (mut local, mut rest) = match text.strip_prefix('@') {
@@ -61,7 +61,7 @@ pub(crate) fn path(text: &str) -> Result<DataPath, String> {
     })
 }
 
-/// What stands between two separators.
+/// A segment between two separators.
 #[derive(Clone, Copy)]
 enum PathPart<'a> {
     Up,

@@ -62,7 +62,7 @@ impl TestApp {
         })
     }
 
-    /// The token of a link of ours.
+    /// The token of a link of the service.
     pub(crate) fn token(&self, url: &str) -> LinkToken {
         let (_, token) = url
             .split_once("?upn=")
@@ -70,7 +70,7 @@ impl TestApp {
         self.keys.verify(token).unwrap()
     }
 
-    /// A text with every link of ours replaced by what its token says.
+    /// A text with every link of the service replaced by the contents of its token.
     pub(crate) fn readable(&self, text: &str) -> String {
         let mut out = String::new();
         let mut rest = text;

@@ -6,7 +6,7 @@ use posthaste_render::{AccountDefaults, Effective, LinkAction, LinkPart, RenderE
 use crate::desk::{self, BASE, FOOTER, GROUP, HTML, TEXT, TestApp, html, mail_of, part, text};
 
 #[test]
-fn a_footer_stands_at_the_end_of_what_is_shown() {
+fn a_footer_is_at_the_end_of_what_is_shown() {
     assert_eq!(text("Hi", FOOTER), "Hi\n\n-- text");
     for (before, after) in [
         ("<p>x</p>", "<p>x</p><i>html</i>"),
@@ -70,7 +70,7 @@ fn without_links_nothing_is_signed() {
 }
 
 #[test]
-fn the_pixel_stands_at_the_end_or_at_its_tag() {
+fn the_pixel_is_at_the_end_or_at_its_tag() {
     let desk = TestApp::new();
     let open = |html: &str, fields: &str| {
         let settings =

@@ -70,7 +70,7 @@ fn links_that_are_left_alone() {
     assert_eq!(tracked(&ours), ours);
 }
 
-/// A mail, what stands before its link, where the link leads, what stands behind it.
+/// A mail, the text before its link, the link's target, the text after it.
 const TRACKED: &[(&str, &str, &str, &str)] = &[
     (
         "<a href=\"https://x.co\">x</a>",

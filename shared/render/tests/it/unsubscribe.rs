@@ -100,7 +100,7 @@ fn asm_tags_become_links() {
 }
 
 #[test]
-fn a_mail_with_a_group_and_no_tag_gets_a_line_of_ours() {
+fn a_mail_with_a_group_and_no_tag_gets_an_unsubscribe_line() {
     let leave = format!("{BASE}/asm/unsubscribe«leave 5»");
     let got = html("<body>x</body>", GROUP);
     assert!(got.contains(&format!(
@@ -165,7 +165,7 @@ fn a_mail_that_can_be_left_says_so_in_its_headers() {
 }
 
 #[test]
-fn unsubscribe_mails_are_offered_where_somebody_reads_them() {
+fn unsubscribe_mails_are_offered_where_they_are_received() {
     let desk = TestApp::new();
     let mail = mail_of(&[(TEXT, "x")], GROUP);
     let settings = effective(&AccountDefaults::default(), &mail);

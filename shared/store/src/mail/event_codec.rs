@@ -1,8 +1,13 @@
 //! How a copy's row stores its events: without what the row's key says, and each after the first
-//! only with what differs from the one before. That is a third of the size, and a row is billed by
-//! the month: stored, backed up, and written in units of 1 KB. It also bounds the row: what a
-//! sender may add to a mail (custom arguments, categories) is stored once, however many events
-//! there are.
+//! only with what differs from the one before.
+//!
+//! What that saves: the row of a mail with a template, a category and two unique arguments is 623
+//! bytes with `processed` and `delivered`, and would be 1,058 with whole events (the test below). The
+//! outcome is then written in one unit of 1 KB instead of two: $0.63 for a million mails, and $0.20
+//! for each month that the difference is stored and backed up, of $3.99 that a million mails cost
+//! (`tests/cost`). A mail without any of these fits one unit either way, and saves storage alone. It
+//! also bounds the row: what a sender may add to a mail is stored once, however many events there
+//! are.
 
 use aws_sdk_dynamodb::types::AttributeValue;
 use posthaste_model::{AccountId, Event, EventKind, MessageId, cut};
@@ -259,6 +264,48 @@ mod tests {
             }
             event
         })
+    }
+
+    /// The bytes of a row with these events, as DynamoDB counts them: names and values, 3 and 1 for
+    /// each entry of the list (its developer guide, "DynamoDB item sizes and formats").
+    fn row(texts: &[String]) -> usize {
+        let rest = [
+            ("pk", 46),
+            ("sk", 7),
+            ("v", 2),
+            ("state", 9),
+            ("attempt", 2),
+            ("email", 24),
+            ("from", 24),
+            ("subject", 40),
+            ("accepted_at", 6),
+            ("updated_at", 6),
+            ("exp", 6),
+        ];
+        let rest = rest.iter().map(|(name, bytes)| name.len() + bytes);
+        let events = texts.iter().map(|text| text.len() + 1);
+        rest.sum::<usize>() + "events".len() + 3 + events.sum::<usize>()
+    }
+
+    #[test]
+    fn an_ordinary_mail_is_written_in_one_unit_and_would_be_in_two() {
+        let (account, message) = (account(), message());
+        let events = ordinary().map(|mut event| {
+            event.at = Timestamp(1_800_000_000);
+            event.template_id = Some("d-0123456789abcdef0123456789abcdef".to_owned());
+            if event.kind == EventKind::Delivered {
+                event.response = Some("250 2.0.0 Ok: queued as 4Zk1Xy3bq9z9rxK".to_owned());
+                (event.ip, event.tls) = (Some("10.0.0.7".to_owned()), Some(true));
+            }
+            let args = [("campaign", "welcome-2026-11"), ("user_id", "8834021")];
+            event.custom_args = args.map(|(k, v)| (k.to_owned(), v.to_owned())).into();
+            event
+        });
+        let lean = texts((&account, &message, 3), &events).unwrap();
+        let whole = events.map(|event| serde_json::to_string(&event).unwrap());
+        let sizes = [row(&lean), row(&whole)];
+        assert_eq!(sizes, [623, 1_058]);
+        assert_eq!(sizes.map(|bytes| bytes.div_ceil(1024)), [1, 2]);
     }
 
     fn back(copy: CopyId<'_>, texts: &[String]) -> Vec<Event> {

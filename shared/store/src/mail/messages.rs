@@ -166,6 +166,26 @@ pub enum Claim {
     Done,
 }
 
+/// Sets what a claim records, except how long it lasts.
+pub(super) fn claimed(
+    update: UpdateBuilder,
+    attempt: u32,
+    who: Claimant<'_>,
+    what: &Described<'_>,
+) -> UpdateBuilder {
+    update
+        .set("state", text(CopyState::Claimed.word()))
+        .set("attempt", number(attempt))
+        .set("owner", text(who.owner))
+        .set("email", text(what.email))
+        .set("from", text(what.from))
+        .set("subject", text(cut(what.subject, LONGEST_SUBJECT)))
+        .set("accepted_at", number(what.accepted_at.0))
+        .set("updated_at", number(who.now.0))
+        .set("exp", number(who.now.0 + who.retention))
+        .set("v", number(1))
+}
+
 /// Why a claim was not won.
 fn refused(
     error: SdkError<UpdateItemError>,
@@ -211,18 +231,8 @@ impl Store {
             "attribute_not_exists(pk) OR (#state = :deferred AND #attempt < :attempt) \
              OR (#state = :claimed AND #attempt = :attempt AND {dead})"
         );
-        let update = UpdateBuilder::default()
-            .set("state", text(CopyState::Claimed.word()))
-            .set("attempt", number(attempt))
+        let update = claimed(UpdateBuilder::default(), attempt, who, what)
             .set("lease", number(who.now.0 + who.lease))
-            .set("owner", text(who.owner))
-            .set("email", text(what.email))
-            .set("from", text(what.from))
-            .set("subject", text(cut(what.subject, LONGEST_SUBJECT)))
-            .set("accepted_at", number(what.accepted_at.0))
-            .set("updated_at", number(who.now.0))
-            .set("exp", number(who.now.0 + who.retention))
-            .set("v", number(1))
             .set_once("events", AttributeValue::L(Vec::new()))
             .condition(
                 free,

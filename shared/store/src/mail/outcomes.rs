@@ -8,7 +8,7 @@ use aws_sdk_dynamodb::types::AttributeValue;
 use posthaste_model::{Event, EventKind, Timestamp, cut};
 
 use super::event_codec::{self, CopyId};
-use super::messages::{Claimant, CopyState, Described, GROWN, LONGEST_SUBJECT};
+use super::messages::{Claimant, CopyState, Described, GROWN, LONGEST_SUBJECT, claimed};
 use crate::key::Key;
 use crate::table::{Expression, Store, StoreError, UpdateBuilder, is_conflict, number, text};
 
@@ -96,6 +96,70 @@ impl Store {
                     ("attempt", number(attempt)),
                 ],
             );
+        let key = Key::recipient(copy.0, copy.1, copy.2);
+        self.update(&key, &update).await
+    }
+
+    /// Gives back a claim whose copy the relay did not look at: the same attempt may be claimed again
+    /// at once. Returns whether the claim was still held.
+    pub async fn release_claim(
+        &self,
+        copy: CopyId<'_>,
+        attempt: u32,
+        (owner, now): (&str, Timestamp),
+    ) -> Result<bool, StoreError> {
+        let update = UpdateBuilder::default()
+            .set("lease", number(0))
+            .set("updated_at", number(now.0))
+            .condition(
+                "#state = :claimed AND #attempt = :attempt AND #owner = :owner",
+                [
+                    ("claimed", text(CopyState::Claimed.word())),
+                    ("attempt", number(attempt)),
+                    ("owner", text(owner)),
+                ],
+            );
+        let key = Key::recipient(copy.0, copy.1, copy.2);
+        self.update(&key, &update).await
+    }
+
+    /// Records in one write that a copy waits for the relay, with the events that report it. Its
+    /// attempt is claimed by nobody afterwards, so that a later job of the same attempt may.
+    ///
+    /// `is_held` says whether the caller holds the claim. Returns whether that was written: not
+    /// where it was before, another process holds the copy, or it has ended.
+    pub async fn begin_waiting(
+        &self,
+        copy: CopyId<'_>,
+        attempt: u32,
+        (who, what, is_held): (Claimant<'_>, &Described<'_>, bool),
+        events: &[Event],
+    ) -> Result<bool, StoreError> {
+        let outcome = AttemptOutcome {
+            state: CopyState::Claimed,
+            now: who.now,
+            events,
+        };
+        let update = claimed(added(copy, attempt, &outcome)?, attempt, who, what);
+        let update = update.set("lease", number(0)).set("waits", number(attempt));
+        let held = ("claimed", text(CopyState::Claimed.word()));
+        let update = match is_held {
+            true => update.condition(
+                "#state = :claimed AND #attempt = :attempt AND #owner = :owner \
+                 AND (attribute_not_exists(#waits) OR #waits <> :attempt)",
+                [held],
+            ),
+            false => update.condition(
+                "attribute_not_exists(pk) OR (#state = :deferred AND #attempt < :attempt) \
+                 OR (#state = :claimed AND #attempt = :attempt AND #lease < :now \
+                     AND (attribute_not_exists(#waits) OR #waits <> :attempt))",
+                [
+                    held,
+                    ("deferred", text(CopyState::Deferred.word())),
+                    ("now", number(who.now.0)),
+                ],
+            ),
+        };
         let key = Key::recipient(copy.0, copy.1, copy.2);
         self.update(&key, &update).await
     }

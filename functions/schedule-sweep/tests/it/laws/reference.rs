@@ -42,7 +42,7 @@ pub(super) struct Message {
     pub(super) latest: Timestamp,
     pub(super) batch: Option<usize>,
     pub(super) course: Course,
-    /// Whether the caller was told that it was accepted.
+    /// Whether the caller got the answer that it was accepted.
     pub(super) accepted: bool,
 }
 

@@ -4,7 +4,7 @@ use super::About::Mail;
 use super::Row;
 use crate::Classification::{Reputation, Volume};
 
-/// The rate first: who sends too fast is often called suspicious as well.
+/// The rate first: a sender that is too fast is often called suspicious as well.
 pub(super) const ROWS: &[Row] = &[
     Row {
         name: "rate",

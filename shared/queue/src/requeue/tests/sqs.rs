@@ -218,6 +218,15 @@ async fn answer(State(books): State<Arc<Mutex<Books>>>, head: HeaderMap, body: B
         if head["x-amz-target"] == "AmazonSQS.DeleteMessageBatch" {
             books.messages.retain(|m| m.id != entry["ReceiptHandle"]);
             successful.push(ok);
+        } else if head["x-amz-target"] == "AmazonSQS.ChangeMessageVisibilityBatch" {
+            let seconds = entry["VisibilityTimeout"].as_u64().unwrap();
+            let now = books.now;
+            for message in &mut books.messages {
+                if message.id == entry["ReceiptHandle"] {
+                    message.visible = now + seconds;
+                }
+            }
+            successful.push(ok);
         } else if books
             .refused
             .iter()

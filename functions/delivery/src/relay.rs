@@ -1,0 +1,308 @@
+//! Admits copies to the relay before they are claimed: at the pace of SES's quota, and not at all
+//! while the relay takes no mail.
+//!
+//! A copy that is not admitted costs no claim, no attempt and no event: its job waits on the queue,
+//! delayed, and is not in flight. So an outage costs each mail one write when its wait begins, and
+//! a throttle costs nothing. The state is that of one process. Each process finds an outage by
+//! itself, with the first few copies, and probes by itself. The sending rate is shared by
+//! arithmetic: each process takes its part of what SES allows the account.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use posthaste_mailer::{Attempt, Cause, Mailer, SendLimit, SesAccount};
+use posthaste_model::breaker::{Admission, Breaker, BreakerPolicy};
+use posthaste_model::{Clock, Millis, Timestamp};
+
+use crate::pace::{Quota, SendPace};
+
+/// Three copies in a row that the relay does not take for a reason of its own open the breaker.
+const POLICY: BreakerPolicy = BreakerPolicy {
+    failures: 3,
+    first_pause: 10,
+    longest_pause: 300,
+};
+
+/// Milliseconds for which a quota that was read is used.
+const QUOTA_FRESH: i64 = 300_000;
+
+/// The same where it could not be read.
+const QUOTA_RETRY: i64 = 30_000;
+
+/// The wait where the quota of the day is used up: AWS's advice is up to ten minutes ("Errors related
+/// to the sending quotas", in SES's developer guide).
+const QUOTA_WAIT: Duration = Duration::from_secs(600);
+
+/// The shortest and the longest wait for a relay that takes no mail, in seconds: as long as the
+/// outage has lasted, between these. With the longest pause between two probes, all mail leaves
+/// within a quarter of an hour of the relay taking mail again.
+const WAITS: std::ops::RangeInclusive<i64> = 5..=600;
+
+/// Why a copy is not offered to the relay now.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum RelayWait {
+    /// The relay takes no mail. The text says why, as in a deferral.
+    Outage { since: Timestamp, response: String },
+    /// The sending rate or the quota of the day is used up.
+    Quota { wait: Duration, response: String },
+}
+
+impl RelayWait {
+    /// What the relay or the service says.
+    pub(crate) fn response(&self) -> &str {
+        match self {
+            Self::Outage { response, .. } | Self::Quota { response, .. } => response,
+        }
+    }
+
+    /// How long a job waits that has waited since `since` already. A quarter of a wait for an outage
+    /// is random (`jitter`: 0 to 99), so that what failed together does not come together.
+    pub(crate) fn delay(&self, since: Option<Timestamp>, now: Timestamp, jitter: u64) -> Duration {
+        match self {
+            Self::Quota { wait, .. } => *wait,
+            Self::Outage { since: opened, .. } => {
+                let begun = since.map_or(*opened, |since| since.min(*opened));
+                let seconds = now.since(begun).clamp(*WAITS.start(), *WAITS.end());
+                let millis = u64::try_from(seconds).unwrap_or(0) * 1000;
+                Duration::from_millis(millis - millis / 400 * jitter.min(99))
+            }
+        }
+    }
+}
+
+/// The relay with what this process knows of it.
+pub struct RelayGate {
+    mailer: Mailer,
+    clock: Clock,
+    /// Processes that share the account's sending rate.
+    shares: u32,
+    state: Mutex<GateState>,
+    /// Held while the quota is read.
+    reading: tokio::sync::Mutex<()>,
+}
+
+struct GateState {
+    breaker: Breaker,
+    /// What the relay said last when it took no mail.
+    response: String,
+    /// `None` until the quota was read, and for a relay without one.
+    pace: Option<SendPace>,
+    /// When the quota is read again.
+    read_at: Millis,
+    /// Whether the log says already that the account is in the sandbox.
+    sandbox_logged: bool,
+}
+
+impl RelayGate {
+    /// A gate in front of this relay, whose sending rate is shared by so many processes.
+    pub fn new(mailer: Mailer, clock: Clock, shares: u32) -> Self {
+        Self {
+            mailer,
+            clock,
+            shares: shares.max(1),
+            state: Mutex::new(GateState {
+                breaker: Breaker::new(POLICY),
+                response: String::new(),
+                pace: None,
+                read_at: Millis(0),
+                sandbox_logged: false,
+            }),
+            reading: tokio::sync::Mutex::default(),
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, GateState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Admits one copy. While the breaker is open, one copy for each pause probes: first whether the
+    /// relay can be reached, then, if it can, by being offered.
+    pub(crate) async fn admit(&self) -> Result<(), RelayWait> {
+        let now = self.clock.now();
+        let admission = self.state().breaker.admit(now);
+        match admission {
+            Admission::Closed => {}
+            Admission::Open { .. } => return Err(self.outage(now)),
+            Admission::Probe => {
+                if let Err(response) = self.mailer.check().await {
+                    let now = self.clock.now();
+                    return Err(self.fail(response, now));
+                }
+            }
+        }
+        self.read_quota().await;
+        let mut state = self.state();
+        let now = self.clock.now_ms();
+        let Some(pace) = &mut state.pace else {
+            return Ok(());
+        };
+        pace.take(now).map_err(|limit| {
+            let (wait, response) = match limit {
+                SendLimit::Rate => (pace.wait(now), "the sending rate is used up"),
+                SendLimit::Day => (QUOTA_WAIT, "the daily sending quota is used up"),
+            };
+            let response = response.to_owned();
+            RelayWait::Quota { wait, response }
+        })
+    }
+
+    /// The wait for a relay that is known to take no mail, before a probe is due.
+    pub(crate) fn is_out(&self) -> Option<RelayWait> {
+        let now = self.clock.now();
+        let is_closed = self.state().breaker.is_refusing(now);
+        is_closed.then(|| self.outage(now))
+    }
+
+    /// Takes account of what became of an offer; a wait where the relay did not look at the mail.
+    pub(crate) fn note(&self, attempt: &Attempt) -> Option<RelayWait> {
+        let now = self.clock.now_ms();
+        match attempt {
+            Attempt::Deferred {
+                cause: Cause::Relay,
+                response,
+                ..
+            } => Some(self.fail(response.clone(), now.seconds())),
+            Attempt::Unanswered { response } => {
+                self.fail(response.clone(), now.seconds());
+                None
+            }
+            Attempt::Throttled { response, limit } => {
+                let mut state = self.state();
+                state.breaker.record_success();
+                let response = response.clone();
+                let wait = match (limit, &mut state.pace) {
+                    (SendLimit::Rate, Some(pace)) => {
+                        pace.throttled(now);
+                        pace.wait(now)
+                    }
+                    (SendLimit::Rate, None) => Duration::from_secs(1),
+                    (SendLimit::Day, pace) => {
+                        if let Some(pace) = pace {
+                            pace.day_is_over(now);
+                        }
+                        QUOTA_WAIT
+                    }
+                };
+                Some(RelayWait::Quota { wait, response })
+            }
+            Attempt::Accepted { .. }
+            | Attempt::Handed { .. }
+            | Attempt::Deferred { .. }
+            | Attempt::Bounced { .. }
+            | Attempt::Unsupported => {
+                let mut state = self.state();
+                if let Some(since) = state.breaker.opened() {
+                    tracing::info!("the relay takes mail again, after {since}");
+                }
+                state.breaker.record_success();
+                None
+            }
+        }
+    }
+
+    fn fail(&self, response: String, now: Timestamp) -> RelayWait {
+        let mut state = self.state();
+        if state.breaker.record_failure(now) {
+            tracing::error!("the relay takes no mail, which waits from now on: {response}");
+        } else {
+            tracing::warn!("the relay takes no mail: {response}");
+        }
+        state.response = response;
+        drop(state);
+        self.outage(now)
+    }
+
+    fn outage(&self, now: Timestamp) -> RelayWait {
+        let state = self.state();
+        RelayWait::Outage {
+            since: state.breaker.opened().unwrap_or(now),
+            response: state.response.clone(),
+        }
+    }
+
+    /// Reads the account's quota if what is known of it is old. One copy reads; the others go on by
+    /// what is known, or wait if nothing is.
+    async fn read_quota(&self) {
+        let Mailer::Ses(ses) = &self.mailer else {
+            return;
+        };
+        let is_old = |state: &GateState, now: Millis| now >= state.read_at;
+        let known = {
+            let state = self.state();
+            if !is_old(&state, self.clock.now_ms()) {
+                return;
+            }
+            state.pace.is_some()
+        };
+        let _reading = match known {
+            true => match self.reading.try_lock() {
+                Ok(reading) => reading,
+                Err(_) => return,
+            },
+            false => self.reading.lock().await,
+        };
+        if !is_old(&self.state(), self.clock.now_ms()) {
+            return;
+        }
+        let account = ses.account().await;
+        let now = self.clock.now_ms();
+        let mut state = self.state();
+        match account {
+            Ok(account) => {
+                state.read_at = Millis(now.0.saturating_add(QUOTA_FRESH));
+                state.take_over(&account, self.shares, now);
+            }
+            Err(error) => {
+                state.read_at = Millis(now.0.saturating_add(QUOTA_RETRY));
+                tracing::warn!(error = %error, "the sending quota cannot be read: {error}");
+            }
+        }
+    }
+}
+
+impl GateState {
+    fn take_over(&mut self, account: &SesAccount, shares: u32, now: Millis) {
+        if account.sandbox && !std::mem::replace(&mut self.sandbox_logged, true) {
+            tracing::error!(
+                "the SES account is in the sandbox: it sends to verified addresses alone, {} mails a day",
+                account.max_per_day
+            );
+        }
+        let quota = Quota {
+            per_second: account.max_per_second,
+            per_day: account.max_per_day,
+            sent: account.sent_in_a_day,
+            shares,
+        };
+        match &mut self.pace {
+            Some(pace) => pace.renew(quota, now),
+            None => self.pace = Some(SendPace::new(quota, now)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wait_is_as_long_as_the_outage_so_far() {
+        let wait = RelayWait::Outage {
+            since: Timestamp(1_000),
+            response: String::new(),
+        };
+        for (since, now, want) in [
+            (None, 1_000, 5),
+            (None, 1_060, 60),
+            (None, 90_000, 600),
+            // A mail that waits for longer than this process has known of an outage.
+            (Some(700), 1_000, 300),
+            (Some(1_030), 1_060, 60),
+        ] {
+            let delay = |jitter| wait.delay(since.map(Timestamp), Timestamp(now), jitter);
+            assert_eq!(delay(0), Duration::from_secs(want), "{since:?} {now}");
+            let least = Duration::from_millis(want * 750);
+            assert!((least..delay(0)).contains(&delay(99)), "{since:?} {now}");
+        }
+    }
+}

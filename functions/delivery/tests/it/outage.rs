@@ -1,0 +1,280 @@
+//! Mail while the relay takes none: what it costs, what is reported, and when it leaves.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use delivery::{App, handle};
+use posthaste_model::{BounceType, Event, EventKind, Millis};
+use posthaste_queue::{BatchResult, EventBatch, Job};
+use posthaste_store::Allowance;
+use posthaste_testkit::relay::{At, Does, Relay, Script};
+use posthaste_testkit::{FaultProxy, Services, sqs_event};
+
+use crate::lists;
+use crate::signing::TestApp;
+
+const HOUR: i64 = 3600;
+
+/// The calls that write.
+const WRITES: [&str; 5] = [
+    "PutItem",
+    "UpdateItem",
+    "DeleteItem",
+    "BatchWriteItem",
+    "TransactWriteItems",
+];
+
+/// The send queue and delivery, on a clock that jumps to what comes next.
+pub(crate) struct Simulation {
+    services: Services,
+    pub(crate) app: App,
+    table: FaultProxy,
+    /// What waits on the queue, by its time.
+    queue: BTreeMap<(Millis, usize), String>,
+    sent: usize,
+    pub(crate) events: Vec<Event>,
+}
+
+impl Simulation {
+    pub(crate) fn new(services: Services, table: FaultProxy) -> Self {
+        Self {
+            app: services.open(App::from_env),
+            services,
+            table,
+            queue: BTreeMap::new(),
+            sent: 0,
+            events: Vec::new(),
+        }
+    }
+
+    pub(crate) fn now(&self) -> Millis {
+        self.services.clock.clock().now_ms()
+    }
+
+    fn push(&mut self, text: String, delay: Duration) {
+        assert!(delay <= Duration::from_secs(900), "{delay:?}");
+        let at = Millis(self.now().0 + i64::try_from(delay.as_millis()).unwrap());
+        self.queue.insert((at, self.sent), text);
+        self.sent += 1;
+    }
+
+    pub(crate) fn accept(&mut self, job: &Job) {
+        self.push(job.to_text().unwrap(), Duration::ZERO);
+    }
+
+    pub(crate) fn waiting(&self) -> usize {
+        self.queue.len()
+    }
+
+    /// Works on everything that is handed out by then, ten at a time, and sets the clock to it.
+    pub(crate) async fn run_until(&mut self, end: Millis) {
+        while let Some(((at, _), _)) = self.queue.first_key_value() {
+            if *at > end {
+                break;
+            }
+            let ahead = at.0 - self.now().0;
+            self.services.clock.advance_ms(ahead.max(0));
+            let (now, mut batch) = (self.now(), Vec::new());
+            while let Some(next) = self.queue.first_entry()
+                && batch.len() < 10
+                && next.key().0 <= now
+            {
+                batch.push(next.remove());
+            }
+            let result = handle(&self.app, &sqs_event(batch)).await;
+            assert_eq!(result, BatchResult::default());
+            for (text, delay) in self.services.queues.drain("send") {
+                self.push(text, delay);
+            }
+            for (text, _) in self.services.queues.drain("events") {
+                self.events
+                    .extend(EventBatch::from_text(&text).unwrap().events);
+            }
+        }
+        let ahead = end.0 - self.now().0;
+        self.services.clock.advance_ms(ahead.max(0));
+    }
+
+    pub(crate) async fn run_for(&mut self, seconds: i64) {
+        self.run_until(Millis(self.now().0 + seconds * 1000)).await;
+    }
+
+    pub(crate) fn writes(&self) -> usize {
+        WRITES.iter().map(|name| self.table.calls(name)).sum()
+    }
+
+    /// The kinds of the events of each mail, in the order of their publication.
+    pub(crate) fn kinds(&self) -> BTreeMap<String, Vec<EventKind>> {
+        let mut kinds = BTreeMap::<_, Vec<_>>::new();
+        for event in &self.events {
+            let message = event.message.as_ref().unwrap().to_string();
+            kinds.entry(message).or_default().push(event.kind);
+        }
+        kinds
+    }
+}
+
+/// A relay that is down, in one of the ways that it can be.
+fn down(at: At, reply: &str) -> Script {
+    Script::new().on(at, Does::say(reply))
+}
+
+async fn on_relay(script: Script) -> (Simulation, Relay, TestApp) {
+    let (relay, table) = (Relay::start(script).await, FaultProxy::default());
+    let services = lists::services_on(table.table().await, &relay);
+    let desk = TestApp::on(services.clone(), Relay::start(Script::new()).await).await;
+    (Simulation::new(services, table), relay, desk)
+}
+
+#[tokio::test]
+async fn an_outage_costs_each_mail_three_writes_and_one_event_however_long_it_is() {
+    cost_of_outages(100).await;
+}
+
+/// `cargo test -p delivery --test it -- --ignored --nocapture measure_outages`
+#[tokio::test]
+#[ignore = "takes minutes; the figures for many mails"]
+async fn measure_outages() {
+    cost_of_outages(20_000).await;
+}
+
+async fn cost_of_outages(mails: usize) {
+    for (hours, script) in [
+        (1, down(At::Connect, "421 4.3.2 down")),
+        (24, down(At::Hello, "550 5.7.1 not you")),
+    ] {
+        let (mut world, relay, desk) = on_relay(script).await;
+        let before = world.writes();
+        for _ in 0..mails {
+            world.accept(&desk.job("ann@example.com", 1));
+        }
+        world.run_for(hours * HOUR).await;
+        assert_eq!(relay.received().len(), 0);
+        // What waits is on the queue, once.
+        assert_eq!(world.waiting(), mails);
+        assert_eq!(world.events.len(), 2 * mails);
+
+        relay.follow(Script::new());
+        world.run_for(900).await;
+        assert_eq!((relay.received().len(), world.waiting()), (mails, 0));
+        use EventKind::{Deferred, Delivered, Processed};
+        for (message, kinds) in world.kinds() {
+            assert_eq!(kinds, [Processed, Deferred, Delivered], "{message}");
+        }
+        let mut ids: Vec<_> = world.events.iter().map(|event| &event.id).collect();
+        ids.sort();
+        ids.dedup();
+        assert_eq!(ids.len(), world.events.len());
+
+        // The copies that found the outage were claimed: no more than were under way at once.
+        let writes = world.writes() - before;
+        eprintln!("{mails} mails, {hours} h: {writes} writes");
+        assert!((3 * mails..=3 * mails + 8).contains(&writes), "{writes}");
+    }
+}
+
+#[tokio::test]
+async fn the_rows_of_mail_that_waits_say_so_and_end_as_usual() {
+    let (mut world, relay, desk) = on_relay(down(At::Connect, "421 4.3.2 down")).await;
+    let job = desk.job("ann@example.com", 3);
+    world.accept(&job);
+    world.run_for(HOUR).await;
+    use EventKind::{Deferred, Delivered, Processed};
+    for (end, kinds) in [
+        (0, &[Processed, Deferred][..]),
+        (900, &[Processed, Deferred, Delivered]),
+    ] {
+        if end > 0 {
+            relay.follow(Script::new());
+        }
+        world.run_for(end).await;
+        let rows = world.app.store.recipients(&job.account, &job.message).await;
+        for row in rows.unwrap() {
+            let events = row.events();
+            let told: Vec<_> = events.iter().map(|event| event.kind).collect();
+            assert_eq!(told, kinds);
+            assert_eq!(events[1].response.as_deref(), Some("421 4.3.2 down"));
+            assert_eq!(
+                (row.email.as_str(), row.subject.as_str()),
+                (events[0].email.as_str(), "Hello")
+            );
+        }
+    }
+}
+
+#[tokio::test]
+async fn mail_that_waited_for_three_days_expires() {
+    let (mut world, relay, desk) = on_relay(down(At::Connect, "421 4.3.2 down")).await;
+    for _ in 0..3 {
+        world.accept(&desk.job("ann@example.com", 1));
+    }
+    world.run_for(72 * HOUR - 1).await;
+    assert_eq!(world.waiting(), 3);
+    world.run_for(901).await;
+    assert_eq!((relay.received().len(), world.waiting()), (0, 0));
+    use EventKind::{Bounce, Deferred, Processed};
+    for (message, kinds) in world.kinds() {
+        assert_eq!(kinds, [Processed, Deferred, Bounce], "{message}");
+    }
+    let ends = world.events.iter().filter(|event| event.kind == Bounce);
+    for end in ends {
+        assert_eq!(end.bounce_type, Some(BounceType::Expired));
+        assert_eq!(end.bounce_classification.as_deref(), Some("Technical"));
+    }
+    // The relay's trouble says nothing about the address.
+    let (account, emails) = (&desk.tenant.account.id, ["bob0@example.net".to_owned()]);
+    let suppressed = world.app.store.suppressed_among(account, &emails).await;
+    assert!(suppressed.unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn a_sender_that_is_refused_holds_up_no_other() {
+    let script = Script::new().on(At::MailFrom, Does::say("550 5.7.1 sender refused"));
+    let (mut world, relay, desk) = on_relay(script.times(20)).await;
+    for _ in 0..20 {
+        world.accept(&desk.job("mallory@example.com", 1));
+    }
+    world.run_for(1).await;
+    assert_eq!((relay.received().len(), world.waiting()), (0, 20));
+    world.accept(&desk.job("ann@example.com", 1));
+    world.run_for(1).await;
+    assert_eq!(relay.received().len(), 1);
+}
+
+#[tokio::test]
+async fn a_wait_is_charged_once_when_it_ends() {
+    let (mut world, relay, desk) = on_relay(down(At::Connect, "421 4.3.2 down")).await;
+    let account = &desk.tenant.account.id;
+    let allowance = Allowance {
+        frequency: None,
+        total: 10,
+    };
+    let now = world.now().seconds();
+    let granted = world.app.store.set_credits(account, Some(allowance), now);
+    assert!(granted.await.unwrap());
+    for _ in 0..10 {
+        world.accept(&desk.job("ann@example.com", 1));
+    }
+    world.run_for(HOUR).await;
+    let credits = world.app.store.credits(account, now);
+    assert_eq!(credits.await.unwrap().unwrap().remain, 10);
+    relay.follow(Script::new());
+    world.run_for(900).await;
+    assert_eq!(relay.received().len(), 10);
+    let credits = world.app.store.credits(account, now);
+    assert_eq!(credits.await.unwrap().unwrap().remain, 0);
+}
+
+#[tokio::test]
+async fn mail_that_breaks_one_connection_after_another_waits_longer_each_time() {
+    // The relay hangs up on this mail only: the others keep the breaker closed.
+    let hangs = Does::HangUp;
+    let script = Script::new().on_recipient(At::RcptTo, "bob0@example.net", hangs);
+    let (mut world, relay, desk) = on_relay(script).await;
+    world.accept(&desk.job("ann@example.com", 2));
+    world.run_for(24 * HOUR).await;
+    assert_eq!((relay.received().len(), world.waiting()), (1, 1));
+    // 5, 5, 10, 20 … seconds, and then every ten minutes.
+    let attempts = relay.connections();
+    assert!(attempts < 24 * 6 * 2, "{attempts}");
+}

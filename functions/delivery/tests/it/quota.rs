@@ -1,0 +1,248 @@
+//! Sending under SES's quota, against a stand-in that enforces it.
+
+use std::sync::{Arc, Mutex};
+
+use aws_config::{BehaviorVersion, Region, SdkConfig};
+use aws_credential_types::Credentials;
+use aws_credential_types::provider::SharedCredentialsProvider;
+use axum::http::StatusCode;
+use axum::response::{IntoResponse as _, Response};
+use axum::routing::{get, post};
+use axum::{Json, Router};
+use posthaste_mailer::{Mailer, Ses};
+use posthaste_model::{Clock, EventKind};
+use posthaste_testkit::relay::{Relay, Script};
+use posthaste_testkit::{FaultProxy, TestClock};
+use serde_json::json;
+
+use crate::lists;
+use crate::outage::Simulation;
+use crate::signing::TestApp;
+
+/// An account of SES.
+struct SesBooks {
+    per_second: u32,
+    per_day: u32,
+    /// Mails in the current second, and which that is.
+    second: (i64, u32),
+    sent: u32,
+    refused: u32,
+    /// Calls of `GetAccount`.
+    asked: u32,
+    /// Mails that are refused whatever the rate.
+    refuses: u32,
+}
+
+#[derive(Clone)]
+struct StandIn {
+    account: Arc<Mutex<SesBooks>>,
+    clock: Clock,
+}
+
+impl StandIn {
+    async fn start(hand: &TestClock, per_second: u32, per_day: u32) -> (Self, Mailer) {
+        let account = SesBooks {
+            per_second,
+            per_day,
+            second: (0, 0),
+            sent: 0,
+            refused: 0,
+            asked: 0,
+            refuses: 0,
+        };
+        let own = Self {
+            account: Arc::new(Mutex::new(account)),
+            clock: hand.clock(),
+        };
+        let (reading, sending) = (own.clone(), own.clone());
+        let router = Router::new()
+            .route(
+                "/v2/email/account",
+                get(move || {
+                    let ses = reading.clone();
+                    async move { ses.quota() }
+                }),
+            )
+            .route(
+                "/v2/email/outbound-emails",
+                post(move || {
+                    let ses = sending.clone();
+                    async move { ses.take() }
+                }),
+            );
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
+        let credentials = Credentials::new("id", "secret", None, None, "test");
+        let aws = SdkConfig::builder()
+            .behavior_version(BehaviorVersion::latest())
+            .region(Region::new("eu-west-1"))
+            .credentials_provider(SharedCredentialsProvider::new(credentials))
+            .endpoint_url(url)
+            .build();
+        (own, Mailer::Ses(Ses::new(&aws, None)))
+    }
+
+    fn account<T>(&self, look: impl FnOnce(&mut SesBooks) -> T) -> T {
+        look(&mut self.account.lock().unwrap())
+    }
+
+    fn quota(&self) -> Response {
+        let quota = self.account(|account| {
+            account.asked += 1;
+            json!({
+                "ProductionAccessEnabled": true,
+                "SendingEnabled": true,
+                "EnforcementStatus": "HEALTHY",
+                "SendQuota": {
+                    "Max24HourSend": account.per_day,
+                    "MaxSendRate": account.per_second,
+                    "SentLast24Hours": account.sent,
+                },
+            })
+        });
+        Json(quota).into_response()
+    }
+
+    fn take(&self) -> Response {
+        let second = self.clock.now().0;
+        let refusal = self.account(|account| {
+            if account.second.0 != second {
+                account.second = (second, 0);
+            }
+            let refusal = if account.sent >= account.per_day {
+                Some("Daily message quota exceeded")
+            } else if account.refuses > 0 || account.second.1 >= account.per_second {
+                account.refuses = account.refuses.saturating_sub(1);
+                Some("Maximum sending rate exceeded.")
+            } else {
+                None
+            };
+            match refusal {
+                Some(_) => account.refused += 1,
+                None => {
+                    account.sent += 1;
+                    account.second.1 += 1;
+                }
+            }
+            refusal
+        });
+        match refusal {
+            None => Json(json!({"MessageId": "0100-abc"})).into_response(),
+            Some(text) => (
+                StatusCode::TOO_MANY_REQUESTS,
+                [("x-amzn-errortype", "TooManyRequestsException")],
+                json!({"message": text}).to_string(),
+            )
+                .into_response(),
+        }
+    }
+}
+
+async fn on_ses(per_second: u32, per_day: u32) -> (Simulation, StandIn, TestApp) {
+    let (relay, table) = (Relay::start(Script::new()).await, FaultProxy::default());
+    let services = lists::services_on(table.table().await, &relay);
+    let (ses, mailer) = StandIn::start(&services.clock, per_second, per_day).await;
+    let services = services.part(mailer);
+    let desk = TestApp::on(services.clone(), relay).await;
+    (Simulation::new(services, table), ses, desk)
+}
+
+#[tokio::test]
+async fn mail_leaves_at_the_rate_of_the_account_and_ses_refuses_none() {
+    let (mut world, ses, desk) = on_ses(14, 50_000).await;
+    let before = world.writes();
+    for _ in 0..100 {
+        world.accept(&desk.job("ann@example.com", 1));
+    }
+    // One mail to many shares the same pace.
+    world.accept(&desk.job("ann@example.com", 40));
+    world.run_for(5).await;
+    let early = ses.account(|account| account.sent);
+    assert!((40..=98).contains(&early), "{early}");
+    world.run_for(40).await;
+    assert_eq!(world.waiting(), 0);
+    let (sent, refused) = ses.account(|account| (account.sent, account.refused));
+    // The bucket holds a second of the rate, so that the first second may meet SES's own count.
+    assert_eq!(sent, 140);
+    assert!(refused <= 14, "{refused}");
+    assert!(
+        world
+            .events
+            .iter()
+            .all(|event| event.kind == EventKind::Processed)
+    );
+    assert_eq!(world.events.len(), 140);
+    let writes = world.writes() - before;
+    assert_eq!(writes, 2 * 140 + 2 * refused as usize);
+}
+
+#[tokio::test]
+async fn a_throttle_is_no_attempt_and_makes_no_event() {
+    let (mut world, ses, desk) = on_ses(14, 50_000).await;
+    ses.account(|account| account.refuses = 3);
+    let job = desk.job("ann@example.com", 2);
+    let before = world.writes();
+    world.accept(&job);
+    world.run_for(30).await;
+    assert_eq!(
+        ses.account(|account| (account.sent, account.refused)),
+        (2, 3)
+    );
+    assert_eq!(world.waiting(), 0);
+    assert!(
+        world
+            .events
+            .iter()
+            .all(|event| event.kind == EventKind::Processed)
+    );
+    assert_eq!(world.events.len(), 2);
+    let rows = world.app.store.recipients(&job.account, &job.message).await;
+    assert!(rows.unwrap().iter().all(|row| row.attempt == 0));
+    // A claim and its release for each refusal.
+    assert_eq!(world.writes() - before, 2 * 2 + 3 * 2);
+}
+
+#[tokio::test]
+async fn the_quota_is_read_again_every_few_minutes() {
+    let (mut world, ses, desk) = on_ses(1, 50_000).await;
+    for _ in 0..600 {
+        world.accept(&desk.job("ann@example.com", 1));
+    }
+    world.run_for(120).await;
+    let slow = ses.account(|account| account.sent);
+    assert!((100..=123).contains(&slow), "{slow}");
+    ses.account(|account| account.per_second = 50);
+    // At the latest after five minutes; a mail that waits returns within a quarter of an hour.
+    world.run_for(1_200).await;
+    assert_eq!(
+        (ses.account(|account| account.sent), world.waiting()),
+        (600, 0)
+    );
+    assert!(ses.account(|account| account.asked) <= 6);
+}
+
+#[tokio::test]
+async fn the_quota_of_the_day_waits_without_calls_until_there_is_some_again() {
+    let (mut world, ses, desk) = on_ses(14, 5).await;
+    for _ in 0..20 {
+        world.accept(&desk.job("ann@example.com", 1));
+    }
+    world.run_for(6 * 3600).await;
+    assert_eq!(ses.account(|account| account.sent), 5);
+    // Counted here before SES has to say so.
+    assert_eq!(ses.account(|account| account.refused), 0);
+    assert_eq!(world.waiting(), 15);
+    ses.account(|account| account.per_day = 50_000);
+    world.run_for(1_200).await;
+    assert_eq!(
+        (ses.account(|account| account.sent), world.waiting()),
+        (20, 0)
+    );
+    assert!(
+        world
+            .events
+            .iter()
+            .all(|event| event.kind == EventKind::Processed)
+    );
+}
