@@ -6,41 +6,39 @@
 mod address;
 pub mod batch;
 pub mod breaker;
-mod defaults;
 mod entropy;
 mod event;
 mod hostname;
 mod ids;
-mod network;
-mod notice;
-mod patch;
-mod problems;
+mod net;
 mod public_url;
+mod request;
 pub mod scope;
 mod send;
+mod settings;
 mod submitted;
-mod texts;
+mod text;
 mod time;
 mod verp;
 
 pub use address::{
     EmailAddress, InvalidAddress, LONGEST as LONGEST_ADDRESS, LONGEST_ON_THE_WIRE, Mailbox,
 };
-pub use defaults::{AccountDefaults, Wrapper};
 pub use entropy::Entropy;
 pub use event::{BounceType, Category, Event, EventKind, Pool, UrlOffset};
 pub use hostname::{Hostname, InvalidHostname, LONGEST as LONGEST_HOSTNAME};
 pub use ids::{AccountId, BatchId, InvalidId, KeyId, MessageId, TemplateId, VersionId, WebhookId};
-pub use network::{Record, RecordKind, ip_prefix, is_server_name};
-pub use patch::Patch;
-pub use problems::{Problem, Problems};
+pub use net::{Record, RecordKind, ip_prefix, is_server_name};
 pub use public_url::{InvalidPublicUrl, LONGEST as LONGEST_PUBLIC_URL, PublicUrl};
+pub use request::{Patch, Problem, Problems};
 pub use send::{
-    Asm, Attachment, ClickTracking, Content, Disposition, Footer, Ganalytics, Mail, MailSettings,
-    OpenTracking, Personalization, RecipientCopy, Role, Span, SubscriptionTracking, Toggle,
-    TrackingSettings,
+    Attachment, Content, Disposition, Mail, Personalization, RecipientCopy, Role, Span,
+};
+pub use settings::{
+    AccountDefaults, Asm, ClickTracking, Footer, Ganalytics, MailSettings, OpenTracking,
+    SubscriptionTracking, Toggle, TrackingSettings, Wrapper,
 };
 pub use submitted::{Raw, Submitted};
-pub use texts::{Masked, causes, cut};
+pub use text::{Masked, causes, cut};
 pub use time::{Clock, HORIZON, Millis, TIMESTAMP_MAX, Timestamp, TooFarAhead, due};
 pub use verp::{InvalidVerp, LEAVE_MAILBOX, Verp};

@@ -6,7 +6,10 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{BatchId, EmailAddress, Mailbox, Submitted, Timestamp};
+use crate::{
+    Asm, BatchId, ClickTracking, EmailAddress, Footer, Ganalytics, MailSettings, Mailbox,
+    OpenTracking, Submitted, SubscriptionTracking, Timestamp, TrackingSettings,
+};
 
 type Map = BTreeMap<String, String>;
 
@@ -112,133 +115,6 @@ pub enum Disposition {
     Inline,
 }
 
-/// The unsubscribe group of a send.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Asm {
-    pub group_id: i64,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub groups_to_display: Vec<i64>,
-}
-
-/// A setting with nothing except a switch.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Toggle {
-    #[serde(default)]
-    pub enable: bool,
-}
-
-/// `mail_settings`; an absent setting leaves the account's own in force.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct MailSettings {
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub bypass_list_management: Option<Toggle>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub bypass_spam_management: Option<Toggle>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub bypass_bounce_management: Option<Toggle>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub bypass_unsubscribe_management: Option<Toggle>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub footer: Option<Footer>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub sandbox_mode: Option<Toggle>,
-    /// HTML around the mail's own, replacing the account's; empty for none (only by SMTP).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub wrapper: Option<String>,
-}
-
-/// `mail_settings.footer`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Footer {
-    #[serde(default)]
-    pub enable: bool,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub text: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub html: Option<String>,
-}
-
-/// `tracking_settings`; an absent setting leaves the account's own in force.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct TrackingSettings {
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub click_tracking: Option<ClickTracking>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub open_tracking: Option<OpenTracking>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub subscription_tracking: Option<SubscriptionTracking>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub ganalytics: Option<Ganalytics>,
-}
-
-/// `tracking_settings.click_tracking`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ClickTracking {
-    #[serde(default)]
-    pub enable: bool,
-    /// Whether links of the text part count too; if absent, unspecified.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub enable_text: Option<bool>,
-}
-
-/// `tracking_settings.open_tracking`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct OpenTracking {
-    #[serde(default)]
-    pub enable: bool,
-    /// Where the pixel goes; at the end of the HTML when absent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub substitution_tag: Option<String>,
-}
-
-/// `tracking_settings.subscription_tracking`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SubscriptionTracking {
-    #[serde(default)]
-    pub enable: bool,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub text: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub html: Option<String>,
-    /// Replaced by the bare URL; overrides `text` and `html`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub substitution_tag: Option<String>,
-}
-
-/// `tracking_settings.ganalytics`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Ganalytics {
-    #[serde(default)]
-    pub enable: bool,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub utm_source: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub utm_medium: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub utm_term: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub utm_content: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub utm_campaign: Option<String>,
-}
-
-impl MailSettings {
-    fn is_default(&self) -> bool {
-        self == &Self::default()
-    }
-
-    /// Whether this is a test send that is only checked.
-    pub fn is_sandbox(&self) -> bool {
-        self.sandbox_mode.is_some_and(|mode| mode.enable)
-    }
-}
-
-impl TrackingSettings {
-    fn is_default(&self) -> bool {
-        self == &Self::default()
-    }
-}
-
 /// The header field of a recipient.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -288,6 +164,56 @@ impl Personalization {
 }
 
 impl Mail {
+    /// A text from the service to one address, without tracking or additions; the suppression lists
+    /// of the account apply as to any other mail. It is marked as auto-generated, so that no
+    /// absence notice answers it (RFC 3834, section 5).
+    pub fn notice(from: EmailAddress, to: EmailAddress, subject: &str, text: String) -> Self {
+        let mailbox = |email| Mailbox { email, name: None };
+        Self {
+            from: mailbox(from),
+            reply_to: Vec::new(),
+            subject: Some(subject.to_owned()),
+            content: vec![Content {
+                mime_type: "text/plain".to_owned(),
+                value: text,
+            }],
+            attachments: Vec::new(),
+            template_id: None,
+            headers: [("Auto-Submitted".to_owned(), "auto-generated".to_owned())].into(),
+            categories: Vec::new(),
+            custom_args: [].into(),
+            sections: [].into(),
+            send_at: None,
+            batch_id: None,
+            asm: None,
+            ip_pool_name: None,
+            notice: true,
+            submitted: None,
+            mail_settings: MailSettings {
+                footer: Some(Footer::default()),
+                ..MailSettings::default()
+            },
+            tracking_settings: TrackingSettings {
+                click_tracking: Some(ClickTracking::default()),
+                open_tracking: Some(OpenTracking::default()),
+                subscription_tracking: Some(SubscriptionTracking::default()),
+                ganalytics: Some(Ganalytics::default()),
+            },
+            personalizations: vec![Personalization {
+                to: vec![mailbox(to)],
+                cc: Vec::new(),
+                bcc: Vec::new(),
+                from: None,
+                subject: None,
+                headers: [].into(),
+                substitutions: [].into(),
+                dynamic_template_data: None,
+                custom_args: [].into(),
+                send_at: None,
+            }],
+        }
+    }
+
     /// Every recipient's copy, in order.
     pub fn copies(&self) -> impl Iterator<Item = RecipientCopy<'_>> {
         self.personalizations

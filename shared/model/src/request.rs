@@ -1,4 +1,7 @@
-//! Why a request is refused: every reason at once, each with its field.
+//! What the bodies of requests share: the fields of a PATCH, and the problems of a request that is
+//! refused, each with its field.
+
+use serde::{Deserialize, Deserializer};
 
 /// One reason a request is refused, and the field it is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -69,5 +72,56 @@ impl Problems {
     /// All problems, when there is at least one.
     pub fn into_result(self) -> Result<(), Self> {
         if self.0.is_empty() { Ok(()) } else { Err(self) }
+    }
+}
+
+/// A PATCH field: left out, `null`, or a new value. Use with `#[serde(default)]`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Patch<T> {
+    #[default]
+    Keep,
+    Clear,
+    Set(T),
+}
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Patch<T> {
+    fn deserialize<D: Deserializer<'de>>(source: D) -> Result<Self, D::Error> {
+        Option::deserialize(source).map(|value| value.map_or(Self::Clear, Self::Set))
+    }
+}
+
+impl<T> Patch<T> {
+    /// Writes the change into an optional field.
+    pub fn apply(self, slot: &mut Option<T>) {
+        match self {
+            Self::Keep => {}
+            Self::Clear => *slot = None,
+            Self::Set(value) => *slot = Some(value),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Deserialize)]
+    struct Body {
+        #[serde(default)]
+        name: Patch<String>,
+    }
+
+    #[test]
+    fn a_field_is_left_out_null_or_set() {
+        for (json, want) in [
+            ("{}", Some("old")),
+            (r#"{"name":null}"#, None),
+            (r#"{"name":"new"}"#, Some("new")),
+        ] {
+            let mut slot = Some("old".to_owned());
+            let body: Body = serde_json::from_str(json).unwrap();
+            body.name.apply(&mut slot);
+            assert_eq!(slot.as_deref(), want, "{json}");
+        }
     }
 }

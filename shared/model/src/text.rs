@@ -1,4 +1,4 @@
-//! Texts about errors, of strangers and in log lines.
+//! Text for logs and rows: errors with their causes, masked addresses, shortened text.
 
 use std::error::Error;
 use std::fmt;
@@ -24,12 +24,6 @@ fn one_line(error: &dyn Error) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// The beginning of a text: at most `most` bytes, ending between characters.
-pub fn cut(text: &str, most: usize) -> &str {
-    let end = text.floor_char_boundary(most);
-    text.get(..end).unwrap_or_default()
-}
-
 /// `ann@mail.example.com` prints as `a***@***.com`.
 pub struct Masked<'a>(pub &'a str);
 
@@ -42,21 +36,34 @@ impl fmt::Display for Masked<'_> {
     }
 }
 
+/// The beginning of a text: at most `most` bytes, ending between characters.
+pub fn cut(text: &str, most: usize) -> &str {
+    let end = text.floor_char_boundary(most);
+    text.get(..end).unwrap_or_default()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[derive(Debug, thiserror::Error)]
     #[error("{0}")]
-    struct Told(&'static str, #[source] Option<Box<Told>>);
+    struct Failure(&'static str, #[source] Option<Box<Failure>>);
 
     #[test]
     fn each_cause_is_said_once_and_on_one_line() {
-        let inner = Told("no\n  route", None);
-        let same = Told("no route", Some(Box::new(inner)));
-        let outer = Told("dispatch failure", Some(Box::new(same)));
+        let inner = Failure("no\n  route", None);
+        let same = Failure("no route", Some(Box::new(inner)));
+        let outer = Failure("dispatch failure", Some(Box::new(same)));
         assert_eq!(causes(&outer), "dispatch failure: no route");
-        assert_eq!(causes(&Told("alone", None)), "alone");
+        assert_eq!(causes(&Failure("alone", None)), "alone");
+    }
+
+    #[test]
+    fn a_masked_address_keeps_one_letter_and_the_last_label() {
+        assert_eq!(Masked("ann@mail.example.com").to_string(), "a***@***.com");
+        assert_eq!(Masked("nobody").to_string(), "n***@***.");
+        assert_eq!(Masked("").to_string(), "****@***.");
     }
 
     #[test]
@@ -70,12 +77,5 @@ mod tests {
         ] {
             assert_eq!(cut(text, most), want, "{text} {most}");
         }
-    }
-
-    #[test]
-    fn a_masked_address_keeps_one_letter_and_the_last_label() {
-        assert_eq!(Masked("ann@mail.example.com").to_string(), "a***@***.com");
-        assert_eq!(Masked("nobody").to_string(), "n***@***.");
-        assert_eq!(Masked("").to_string(), "****@***.");
     }
 }

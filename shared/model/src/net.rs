@@ -1,4 +1,4 @@
-//! Names and addresses of servers and clients, and records of the DNS.
+//! The network outside: clients by address, servers by name, DNS records.
 
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr};
@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_is_told_from_a_slip() {
+    fn a_server_name_has_valid_labels_or_is_an_ipv4_address() {
         let long = format!("{}.example", "a".repeat(64));
         for (name, want) in [
             ("mail.example.com", true),
