@@ -1,14 +1,18 @@
-//! Batch ids: made, and looked up.
+//! Batches: their ids, and the messages in them. The list of messages is an extension of the v3 API.
 
 use axum::Json;
-use axum::extract::State;
+use axum::extract::{Query, State};
 use axum::http::StatusCode;
 use posthaste_http::{Caller, PathParams, Rejection};
-use posthaste_model::BatchId;
+use posthaste_model::{BatchId, Problems};
 use posthaste_store::Put;
+use serde::Deserialize;
 
-use crate::wire::Batch;
+use crate::wire::{Batch, BatchEntry, Listing};
 use crate::{App, fail};
+
+/// As in the v3 API's other lists.
+const MOST: usize = 500;
 
 /// `POST /v3/mail/batch`: opens an empty batch and returns its id. The body is ignored.
 pub(crate) async fn create(
@@ -44,4 +48,62 @@ pub(crate) async fn validate(
         true => Ok(Json(Batch { batch_id })),
         false => Err(fail::not_valid()),
     }
+}
+
+/// Which part of the list.
+#[derive(Deserialize)]
+pub(crate) struct ListRange {
+    limit: Option<String>,
+    after: Option<String>,
+}
+
+impl ListRange {
+    fn check(self) -> Result<(usize, Option<String>), Problems> {
+        let mut found = Problems::default();
+        let limit = self.limit.map_or(Some(MOST), |text| text.parse().ok());
+        let limit = limit.filter(|limit| (1..=MOST).contains(limit));
+        found.unless(
+            limit.is_some(),
+            "limit",
+            "limit must be a number from 1 to 500",
+        );
+        let after = self.after.filter(|after| !after.is_empty());
+        let known = after.as_deref().is_none_or(is_place);
+        found.unless(known, "after", "after must be the next of a page before");
+        found.into_result()?;
+        Ok((limit.unwrap_or(MOST), after))
+    }
+}
+
+/// `<second>#<message id>#<first recipient>`.
+fn is_place(text: &str) -> bool {
+    let of_an_id = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'#' | b'-' | b'_');
+    text.len() == 39 && text.bytes().all(of_an_id)
+}
+
+/// `GET /v3/user/scheduled_sends/{batch_id}/messages`: the messages that are not sent yet, in
+/// sending order.
+pub(crate) async fn list(
+    State(app): State<App>,
+    caller: Caller,
+    PathParams(batch_id): PathParams<String>,
+    Query(part): Query<ListRange>,
+) -> Result<Json<Listing>, Rejection> {
+    let (limit, after) = part.check()?;
+    let batch = BatchId::parse(&batch_id).map_err(|_| fail::unknown_batch())?;
+    if app.store.batch(caller.id(), &batch).await?.is_none() {
+        return Err(fail::unknown_batch());
+    }
+    let now = app.clock.now();
+    let hold = app.store.hold_on(caller.id(), &batch, now).await?;
+    let held = app.store.entries(caller.id(), &batch, after, limit).await?;
+    let messages = held
+        .entries
+        .into_iter()
+        .map(|entry| BatchEntry::new(entry, hold, now));
+    Ok(Json(Listing {
+        batch_id,
+        messages: messages.collect(),
+        next: held.next,
+    }))
 }

@@ -4,20 +4,46 @@
 //! The v3 API has only whole batches. Extensions, documented in this function's README: listing a
 //! batch's messages, and cancelling or rescheduling one mail by its `X-Message-Id`.
 
-mod app;
 mod batch;
 mod fail;
-mod listing;
 mod message;
-mod moving;
-mod release;
 mod scheduled;
 mod wire;
 
 use http::Method;
 use posthaste_http::{Access, Authorizer, Routes};
+use posthaste_model::{Clock, Entropy, HORIZON};
+use posthaste_queue::Queue;
+use posthaste_runtime::{Error, Platform};
+use posthaste_store::Store;
 
-pub use app::App;
+/// The dependencies of the handlers.
+#[derive(Clone)]
+pub struct App {
+    pub store: Store,
+    /// The send queue, which receives messages released from a batch.
+    pub send: Queue,
+    pub clock: Clock,
+    pub entropy: Entropy,
+    /// How far ahead a send may be scheduled, in seconds.
+    pub horizon: i64,
+}
+
+impl App {
+    /// Reads `TABLE_NAME`, `SEND_QUEUE_URL` and `HORIZON_SECONDS`.
+    ///
+    /// # Errors
+    /// If a required variable is missing, or one is invalid.
+    pub fn from_env(platform: &Platform) -> Result<Self, Error> {
+        Ok(Self {
+            store: platform.store()?,
+            send: platform.queue("SEND_QUEUE_URL")?,
+            clock: platform.clock(),
+            entropy: platform.entropy(),
+            horizon: platform.env().positive("HORIZON_SECONDS", HORIZON)?,
+        })
+    }
+}
 
 /// The routes of this function.
 pub fn routes(app: App, gate: Authorizer) -> Routes {
@@ -49,7 +75,7 @@ pub fn routes(app: App, gate: Authorizer) -> Routes {
         .at(Method::GET, HOLD, read, scheduled::one)
         .at(Method::PATCH, HOLD, update, scheduled::update)
         .at(Method::DELETE, HOLD, delete, scheduled::delete)
-        .at(Method::GET, HELD, read, listing::list)
+        .at(Method::GET, HELD, read, batch::list)
         .at(Method::GET, MESSAGE, read, message::one)
         .at(Method::PATCH, MESSAGE, update, message::shift)
         .at(Method::DELETE, MESSAGE, delete, message::cancel)

@@ -7,12 +7,13 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use posthaste_http::{Caller, JsonBody, PathParams, Rejection};
-use posthaste_model::MessageId;
-use posthaste_model::batch::PartStage;
-use posthaste_store::ScheduledPart;
+use posthaste_model::batch::{MessageTimes, PartStage};
+use posthaste_model::{AccountId, MessageId, Timestamp};
+use posthaste_queue::Job;
+use posthaste_store::{PendingRows, ScheduledPart};
 
 use crate::wire::{ScheduledMessage, Send, Shift};
-use crate::{App, fail, moving};
+use crate::{App, fail};
 
 /// A message id, or an `sg_message_id`, which begins with one.
 fn read(text: &str) -> Result<MessageId, Rejection> {
@@ -28,12 +29,12 @@ async fn show(
     let now = app.clock.now();
     let mut sends = Vec::new();
     for row in app.store.pieces(caller.id(), &message_id).await? {
-        let piece: ScheduledPart = row.value;
-        let hold = match &piece.batch {
+        let part: ScheduledPart = row.value;
+        let hold = match &part.batch {
             Some(batch) => app.store.hold_on(caller.id(), batch, now).await?,
             None => None,
         };
-        sends.push(Send::new(piece, hold, now));
+        sends.push(Send::new(part, hold, now));
     }
     match sends.is_empty() {
         true => Err(fail::unknown_message()),
@@ -59,14 +60,11 @@ pub(crate) async fn cancel(
     PathParams(message): PathParams<String>,
 ) -> Result<StatusCode, Rejection> {
     let message = read(&message)?;
-    let (pieces, held) = app.store.cancel_message(caller.id(), &message).await?;
-    if pieces.is_empty() {
+    let (parts, held) = app.store.cancel_message(caller.id(), &message).await?;
+    if parts.is_empty() {
         return Err(fail::unknown_message());
     }
-    if !pieces
-        .iter()
-        .any(|piece| piece.stage == PartStage::Cancelled)
-    {
+    if !parts.iter().any(|part| part.stage == PartStage::Cancelled) {
         return Err(fail::left());
     }
     // Parts held past their time are dropped at once.
@@ -90,7 +88,103 @@ pub(crate) async fn shift(
 ) -> Result<Json<ScheduledMessage>, Rejection> {
     let message = read(&message)?;
     let to = wire.check(app.clock.now(), app.horizon)?;
-    moving::run(&app, caller.id(), &message, to).await?;
+    reschedule(&app, caller.id(), &message, to).await?;
     tracing::info!(account.id = %caller.id(), message.id = %message, "moved message {message} to {to}");
     show(&app, &caller, message).await
+}
+
+/// Reschedules all parts of a mail that are not sent. Every rule is checked before any change.
+async fn reschedule(
+    app: &App,
+    account: &AccountId,
+    message: &MessageId,
+    to: Timestamp,
+) -> Result<(), Rejection> {
+    let parts = app.store.pieces(account, message).await?;
+    if parts.is_empty() {
+        return Err(fail::unknown_message());
+    }
+    let mut moves = Vec::new();
+    for row in parts {
+        if row.value.stage == PartStage::Waiting {
+            let carried = app.store.carried(account, &row.value).await?;
+            check_move(app, account, &row.value, &carried, to).await?;
+            moves.push((row.value, carried));
+        }
+    }
+    if moves.is_empty() {
+        return Err(fail::left());
+    }
+    for (part, carried) in moves {
+        move_part(app, account, &part, &carried, to).await?;
+    }
+    Ok(())
+}
+
+async fn check_move(
+    app: &App,
+    account: &AccountId,
+    part: &ScheduledPart,
+    carried: &PendingRows,
+    to: Timestamp,
+) -> Result<(), Rejection> {
+    let latest = part.accepted_at.map(|at| at.plus(app.horizon));
+    if let Some(latest) = latest.filter(|latest| to > *latest) {
+        let hours = app.horizon / 3_600;
+        return Err(Rejection::on(
+            "send_at",
+            format!(
+                "the message has to leave within {hours} hours of its acceptance: at {latest} or before"
+            ),
+        ));
+    }
+    // A queued job cannot be recalled: it arrives at its time, and can only be postponed.
+    if carried.job().is_none() && to < part.at {
+        return Err(Rejection::on(
+            "send_at",
+            "the message leaves within minutes: it can be cancelled or put off, but not brought \
+             forward",
+        ));
+    }
+    let Some(batch) = &part.batch else {
+        return Ok(());
+    };
+    let hold = app.store.hold_on(account, batch, app.clock.now()).await?;
+    let moved = MessageTimes {
+        at: to,
+        ..part.times()
+    };
+    match hold {
+        // Rescheduling must not bypass a pause.
+        Some(hold) if hold.reaches(part.times()) && !hold.reaches(moved) => Err(Rejection::on(
+            "send_at",
+            "the batch of the message is paused or cancelled: it cannot be moved to before that \
+             takes effect",
+        )),
+        Some(_) | None => Ok(()),
+    }
+}
+
+/// The row of the part is changed first: from then on the old job waits for the new time too, so a
+/// crash in between loses nothing.
+async fn move_part(
+    app: &App,
+    account: &AccountId,
+    part: &ScheduledPart,
+    carried: &PendingRows,
+    to: Timestamp,
+) -> Result<(), Rejection> {
+    let moved = app.store.move_piece(account, part, to).await?;
+    let moved = moved.map_err(fail::not_moved)?;
+    let Some(text) = carried.job() else {
+        return Ok(());
+    };
+    let mut job = Job::from_text(text).map_err(|e| Rejection::internal(&e))?;
+    job.due = Some(to);
+    let text = job.to_text().map_err(|e| Rejection::internal(&e))?;
+    let now = app.store.carry(account, &moved, text, &app.clock).await?;
+    let sent = app.send.send_all(now).await;
+    sent.map_err(|e| fail::queue(&e))?;
+    app.store.forget_carried(carried, to).await?;
+    Ok(())
 }

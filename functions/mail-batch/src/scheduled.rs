@@ -1,15 +1,27 @@
 //! Cancelling and pausing batches, and undoing it.
+//!
+//! When a pause ends, the messages it held are sent: as many as fit into the request. The sweep
+//! sends the rest, by the order that is written together with the change.
+
+use std::time::Duration;
 
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use posthaste_http::{Caller, JsonBody, PathParams, Rejection};
-use posthaste_model::BatchId;
 use posthaste_model::batch::Hold;
-use posthaste_store::{HoldError, Reach};
+use posthaste_model::{AccountId, BatchId, Timestamp};
+use posthaste_queue::QueueError;
+use posthaste_store::{HoldError, Reach, StoreError};
 
 use crate::wire::{CreateBatch, Scheduled, Update};
-use crate::{App, fail, release};
+use crate::{App, fail};
+
+/// Messages of one step.
+const PAGE: usize = 100;
+
+/// A request does not work on this for longer, in milliseconds.
+const BUDGET: i64 = 5_000;
 
 /// `POST /v3/user/scheduled_sends`: cancels or pauses a batch that has no status yet.
 ///
@@ -113,7 +125,7 @@ pub(crate) async fn update(
         .turn_hold(caller.id(), &batch, status, &app.clock)
         .await?;
     let ordered = turned.ok_or_else(fail::unknown_batch)?;
-    release::begin(&app, caller.id(), &batch, ordered).await;
+    release(&app, caller.id(), &batch, ordered).await;
     let word = status.word();
     tracing::info!(account.id = %caller.id(), batch.id = %batch, "turned batch {batch} to {word}");
     Ok(StatusCode::NO_CONTENT)
@@ -129,7 +141,47 @@ pub(crate) async fn delete(
     let batch = BatchId::parse(&batch_id).map_err(|_| fail::unknown_batch())?;
     let lifted = app.store.lift_hold(caller.id(), &batch, &app.clock).await?;
     let ordered = lifted.ok_or_else(fail::unknown_batch)?;
-    release::begin(&app, caller.id(), &batch, ordered).await;
+    release(&app, caller.id(), &batch, ordered).await;
     tracing::info!(account.id = %caller.id(), batch.id = %batch, "took the status off batch {batch}");
     Ok(StatusCode::NO_CONTENT)
+}
+
+#[derive(Debug, thiserror::Error)]
+enum ReleaseError {
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error(transparent)]
+    Queue(#[from] QueueError),
+}
+
+/// Releases messages until none is left or time is up. Errors are only logged: the change is made,
+/// and the order remains.
+async fn release(app: &App, account: &AccountId, batch: &BatchId, ordered: Timestamp) {
+    if let Err(error) = release_all(app, account, batch, ordered).await {
+        tracing::warn!(batch.id = %batch, error = %error, "batch {batch} is left to the sweep: {error}");
+    }
+}
+
+async fn release_all(
+    app: &App,
+    account: &AccountId,
+    batch: &BatchId,
+    ordered: Timestamp,
+) -> Result<(), ReleaseError> {
+    let end = app.clock.now_ms().0.saturating_add(BUDGET);
+    while app.clock.now_ms().0 < end {
+        let times = (ordered, app.clock.now());
+        let released = app.store.released(account, batch, times, PAGE).await?;
+        if released.done {
+            app.store.forget_release(account, batch, ordered).await?;
+        }
+        if released.rows.is_empty() {
+            return Ok(());
+        }
+        let job = |job: &String| (job.clone(), Duration::ZERO);
+        let jobs = released.rows.iter().map(|row| job(&row.value.job));
+        app.send.send_all(jobs.collect()).await?;
+        app.store.forget_held(&released.rows).await?;
+    }
+    Ok(())
 }

@@ -167,12 +167,12 @@ pub(crate) struct Send {
 }
 
 impl Send {
-    pub(crate) fn new(piece: ScheduledPart, hold: Option<Hold>, now: Timestamp) -> Self {
-        let status = settled(piece.stage).unwrap_or_else(|| waiting(hold, piece.times(), now));
+    pub(crate) fn new(part: ScheduledPart, hold: Option<Hold>, now: Timestamp) -> Self {
+        let status = settled(part.stage).unwrap_or_else(|| waiting(hold, part.times(), now));
         Self {
-            send_at: piece.at,
-            recipients: piece.recipients,
-            batch_id: piece.batch.map(String::from),
+            send_at: part.at,
+            recipients: part.recipients,
+            batch_id: part.batch.map(String::from),
             status,
         }
     }
