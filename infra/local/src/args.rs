@@ -246,7 +246,7 @@ pub struct Args {
         hide_env_values = true
     )]
     pub search_days: u16,
-    /// Requests an account may make to one endpoint in a period, mail/send included [default: 600, and 600000 for
+    /// Requests an account may make to one endpoint in a period, mail/send included [default: 600, and 50000 for
     /// mail/send]
     #[arg(
         long,
@@ -261,7 +261,7 @@ pub struct Args {
     #[arg(
         long,
         value_name = "SECONDS",
-        default_value_t = 60,
+        default_value_t = 5,
         allow_negative_numbers = true,
         env = "POSTHASTE_RATE_PERIOD",
         hide_env_values = true,

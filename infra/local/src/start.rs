@@ -313,7 +313,7 @@ mod tests {
         let limits = |line: &str| of_line(line).unwrap().limits;
         assert_eq!(limits("--rate-limit 7").of("POST /v3/mail/send"), 7);
         assert_eq!(limits("--rate-limit 7").of("GET /v3/scopes"), 7);
-        assert_eq!(limits("").of("POST /v3/mail/send"), 600_000);
+        assert_eq!(limits("").of("POST /v3/mail/send"), 50_000);
     }
 
     #[test]

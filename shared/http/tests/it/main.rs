@@ -77,6 +77,7 @@ pub(crate) fn per_minute(requests: u32) -> RateLimits {
     RateLimits {
         requests,
         mail_send: requests,
+        period: 60,
         ..RateLimits::default()
     }
 }
