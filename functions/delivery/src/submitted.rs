@@ -3,7 +3,7 @@
 
 use posthaste_mime::submitted::{Changes, SubmittedHead, pass_on, texts};
 use posthaste_mime::{BuildError, Stamp};
-use posthaste_model::{Mail, RecipientCopy, Submitted};
+use posthaste_model::{DropReason, Mail, RecipientCopy, Submitted};
 use posthaste_render::Rendered;
 
 /// The mail with the texts of its message as its content, so that they are rendered like any other.
@@ -23,7 +23,11 @@ pub(crate) fn size(mail: &Mail) -> usize {
 
 /// Why no copy of the mail may be sent.
 pub(crate) fn refused(mail: &Mail) -> Option<&str> {
-    mail.submitted.as_ref()?.refused.as_deref()
+    mail.submitted
+        .as_ref()?
+        .refused
+        .as_ref()
+        .map(DropReason::words)
 }
 
 /// The Message-ID that the sender gave, without angle brackets.

@@ -1,6 +1,6 @@
 //! Feedback about one copy, from any source, and the event it becomes.
 
-use posthaste_model::{AccountId, BounceType, Event, EventKind, MessageId, Timestamp};
+use posthaste_model::{AccountId, BounceType, DropReason, Event, EventKind, MessageId, Timestamp};
 
 /// Something that happened to a copy after it was handed over.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,7 +32,7 @@ pub(crate) enum FeedbackKind {
     Bounced(Bounced),
     /// It was not sent.
     Dropped {
-        reason: String,
+        reason: DropReason,
     },
     Complained,
     /// The recipient wants no more mail.
@@ -97,7 +97,7 @@ impl SesFeedback {
                 event.reason = Some(bounced.reason.clone());
             }
             FeedbackKind::Dropped { reason } => {
-                event.reason = Some(reason.clone());
+                event.reason = Some(reason.to_string());
                 event.status = Some("5.0.0".to_owned());
             }
             FeedbackKind::Left { group, .. } => event.asm_group_id = *group,

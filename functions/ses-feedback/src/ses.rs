@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use posthaste_mailer::{Classification, RefusalStage, TAG_ACCOUNT, TAG_MESSAGE, TAG_RECIPIENT};
-use posthaste_model::{AccountId, BounceType, MessageId, Timestamp};
+use posthaste_model::{AccountId, BounceType, DropReason, MessageId, Timestamp};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -163,13 +163,14 @@ impl SesEvent {
             "Reject" => {
                 let why = self.reject.and_then(|reject| reject.reason);
                 tracing::warn!("SES rejected a mail: {}", why.unwrap_or_default());
-                let reason = "Spam Content".to_owned();
+                let reason = DropReason::SpamContent;
                 Some((FeedbackKind::Dropped { reason }, None))
             }
             "Rendering Failure" => {
                 let why = self.failure.and_then(|failure| failure.error_message);
-                let reason =
-                    classify::words(&why.unwrap_or_else(|| "Rendering Failure".to_owned()));
+                let reason = why.map_or(DropReason::RenderingFailure, |why| {
+                    DropReason::Unsendable(classify::words(&why))
+                });
                 Some((FeedbackKind::Dropped { reason }, None))
             }
             // `Open`, `Click`, `Subscription`, and types that SES may add.
@@ -202,15 +203,11 @@ fn delayed(delay: &Delay) -> FeedbackKind {
 /// developer guide, "Amazon SES event notification contents", bounce types). They differ from
 /// mails that did not arrive by the delivery report, which a note does not have.
 fn returned(bounce: &Bounce) -> Option<FeedbackKind> {
-    let dropped = |reason: &str| {
-        Some(FeedbackKind::Dropped {
-            reason: reason.to_owned(),
-        })
-    };
+    let dropped = |reason| Some(FeedbackKind::Dropped { reason });
     match bounce.bounce_sub_type.as_str() {
         // SES has suppression lists of its own and did not try.
-        "Suppressed" | "OnAccountSuppressionList" => return dropped("Bounced Address"),
-        "UnsubscribedRecipient" => return dropped("Unsubscribed Address"),
+        "Suppressed" | "OnAccountSuppressionList" => return dropped(DropReason::BouncedAddress),
+        "UnsubscribedRecipient" => return dropped(DropReason::UnsubscribedAddress),
         _ => {}
     }
     let is_general = bounce.bounce_type == "Transient" && bounce.bounce_sub_type == "General";
@@ -263,7 +260,7 @@ fn class(sub_type: &str) -> Option<&'static str> {
 fn complained(complaint: &Complaint) -> Option<FeedbackKind> {
     if complaint.complaint_sub_type.as_deref() == Some("OnAccountSuppressionList") {
         return Some(FeedbackKind::Dropped {
-            reason: "Spam Reporting Address".to_owned(),
+            reason: DropReason::SpamReportingAddress,
         });
     }
     // The recipient moved a mail out of the spam folder.

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use futures_util::{StreamExt as _, TryStreamExt as _, try_join};
-use posthaste_model::{AccountId, BounceType, Category, Event, EventKind, MessageId};
+use posthaste_model::{AccountId, BounceType, Category, DropReason, Event, EventKind, MessageId};
 use posthaste_queue::Disposition;
 use posthaste_runtime::WorkError;
 use posthaste_store::{StoreError, Tally, VisitKind};
@@ -140,12 +140,22 @@ fn metrics(event: &Event) -> Vec<&'static str> {
 
 /// The counter of a drop reason.
 fn drop_metric(event: &Event) -> Option<&'static str> {
-    match event.reason.as_deref()? {
-        "Bounced Address" => Some("bounce_drops"),
-        "Spam Reporting Address" => Some("spam_report_drops"),
-        "Unsubscribed Address" => Some("unsubscribe_drops"),
-        "Invalid" => Some("invalid_emails"),
-        _ => None,
+    match DropReason::from(event.reason.clone()?) {
+        DropReason::BouncedAddress => Some("bounce_drops"),
+        DropReason::SpamReportingAddress => Some("spam_report_drops"),
+        DropReason::UnsubscribedAddress => Some("unsubscribe_drops"),
+        DropReason::Invalid => Some("invalid_emails"),
+        DropReason::InvalidSmtpapiHeader
+        | DropReason::SpamContent
+        | DropReason::OverQuota
+        | DropReason::Cancelled
+        | DropReason::Expired
+        | DropReason::AccountSuspended
+        | DropReason::AccountDisabled
+        | DropReason::AccountDeleted
+        | DropReason::CannotBeRecorded
+        | DropReason::RenderingFailure
+        | DropReason::Unsendable(_) => None,
     }
 }
 

@@ -1,11 +1,11 @@
-//! Batches of scheduled mail: how far a hold reaches, and what happens to a piece of a mail when
+//! Batches of scheduled mail: how far a hold reaches, and what happens to a part of a mail when
 //! its second comes (SPEC, "States and transitions").
 //!
 //! Pure: `store` stores the rows, `delivery` acts on the answer.
 
 use serde::{Deserialize, Serialize};
 
-use crate::Timestamp;
+use crate::{DropReason, Timestamp};
 
 /// Seconds before its time from which a message can no longer be cancelled or paused
 /// (SPEC, "Limits": up to 10 minutes before send time).
@@ -83,7 +83,7 @@ impl Hold {
     }
 }
 
-/// The progress of a piece of scheduled mail. Every stage except `Waiting` is final.
+/// The progress of a part of scheduled mail. Every stage except `Waiting` is final.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum PartStage {
@@ -98,7 +98,7 @@ pub enum PartStage {
     Expired,
 }
 
-/// The state of a piece when its job comes.
+/// The state of a part when its job comes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Plan<'a> {
     /// When it is to leave.
@@ -109,7 +109,7 @@ pub struct Plan<'a> {
     pub was: &'a [Timestamp],
 }
 
-/// Why a piece is dropped.
+/// Why a part is dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reason {
     Cancelled,
@@ -118,6 +118,14 @@ pub enum Reason {
 
 impl Reason {
     /// The `reason` of the dropped event (SPEC, "States": `Expired`).
+    pub fn drop_reason(self) -> DropReason {
+        match self {
+            Self::Cancelled => DropReason::Cancelled,
+            Self::Expired => DropReason::Expired,
+        }
+    }
+
+    /// The words of the reason.
     pub fn word(self) -> &'static str {
         match self {
             Self::Cancelled => "Cancelled",
@@ -125,7 +133,7 @@ impl Reason {
         }
     }
 
-    /// The stage of a piece that was dropped for this reason.
+    /// The stage of a part that was dropped for this reason.
     pub fn stage(self) -> PartStage {
         match self {
             Self::Cancelled => PartStage::Cancelled,
@@ -134,7 +142,7 @@ impl Reason {
     }
 }
 
-/// The fate of a piece whose job has come.
+/// The fate of a part whose job has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
 pub enum PartFate {
@@ -150,9 +158,9 @@ pub enum PartFate {
     Ignore,
 }
 
-/// The fate of a piece whose job, made for the second `job.at`, has come.
+/// The fate of a part whose job, made for the second `job.at`, has come.
 ///
-/// `plan` is `None` for a piece without a row (or whose row expired); then only the hold on its
+/// `plan` is `None` for a part without a row (or whose row expired); then only the hold on its
 /// batch decides.
 pub fn fate(
     plan: Option<Plan<'_>>,

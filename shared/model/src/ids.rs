@@ -5,6 +5,7 @@ use std::fmt;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde::{Deserialize, Serialize};
+use uuid::Uuid;
 
 /// Why a text is not an id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -131,18 +132,17 @@ fn lower_hex(byte: u8) -> bool {
     byte.is_ascii_hexdigit() && !byte.is_ascii_uppercase()
 }
 
+/// The usual form: 36 characters, lower case.
 fn is_uuid(text: &str) -> bool {
-    text.len() == 36 && text.bytes().all(|b| b == b'-' || lower_hex(b))
+    let read = Uuid::try_parse(text);
+    read.is_ok_and(|id| id.hyphenated().encode_lower(&mut Uuid::encode_buffer()) == text)
 }
 
 /// A version 4 UUID made of these random bytes (RFC 9562, section 5.4).
 fn uuid(bytes: [u8; 16]) -> String {
-    let bits =
-        (u128::from_be_bytes(bytes) & !(0xf << 76) & !(0x3 << 62)) | (0x4 << 76) | (0x2 << 62);
-    let hex = format!("{bits:032x}");
-    let parts =
-        [0..8, 8..12, 12..16, 16..20, 20..32].map(|range| hex.get(range).unwrap_or_default());
-    parts.join("-")
+    uuid::Builder::from_random_bytes(bytes)
+        .into_uuid()
+        .to_string()
 }
 
 impl AccountId {
@@ -240,6 +240,13 @@ mod tests {
             let hook = WebhookId::from_bytes([seed; 16]);
             assert_eq!(WebhookId::parse(hook.as_str()), Ok(hook.clone()));
             assert_eq!(hook.as_str().get(14..15), Some("4"));
+            let upper = hook.as_str().to_uppercase();
+            let braced = format!("{{{hook}}}");
+            let bare = hook.as_str().replace('-', "");
+            for other in [braced, bare] {
+                assert!(WebhookId::parse(&other).is_err(), "{other}");
+            }
+            assert_eq!(WebhookId::parse(&upper).is_ok(), upper == hook.as_str());
             let dynamic = TemplateId::dynamic([seed; 16]);
             assert_eq!(TemplateId::parse(dynamic.as_str()), Ok(dynamic.clone()));
             let legacy = TemplateId::legacy([seed; 16]);

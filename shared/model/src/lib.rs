@@ -6,6 +6,7 @@
 mod address;
 pub mod batch;
 pub mod breaker;
+mod drop_reason;
 mod entropy;
 mod event;
 mod hostname;
@@ -22,8 +23,10 @@ mod time;
 mod verp;
 
 pub use address::{
-    EmailAddress, InvalidAddress, LONGEST as LONGEST_ADDRESS, LONGEST_ON_THE_WIRE, Mailbox,
+    EmailAddress, InvalidAddress, LONGEST as LONGEST_ADDRESS, LONGEST_LOCAL, LONGEST_ON_THE_WIRE,
+    Mailbox,
 };
+pub use drop_reason::DropReason;
 pub use entropy::Entropy;
 pub use event::{BounceType, Category, Event, EventKind, Pool, UrlOffset};
 pub use hostname::{Hostname, InvalidHostname, LONGEST as LONGEST_HOSTNAME};

@@ -131,6 +131,8 @@ pub struct RecipientCopy<'a> {
     pub recipient: u32,
     pub role: Role,
     pub mailbox: &'a Mailbox,
+    /// Position of the personalization within the request.
+    pub envelope: u32,
     pub personalization: &'a Personalization,
 }
 
@@ -216,21 +218,20 @@ impl Mail {
 
     /// Every recipient's copy, in order.
     pub fn copies(&self) -> impl Iterator<Item = RecipientCopy<'_>> {
-        self.personalizations
-            .iter()
-            .flat_map(|p| {
-                p.recipients()
-                    .map(move |(role, mailbox)| (p, role, mailbox))
-            })
-            .zip(0_u32..)
-            .map(
-                |((personalization, role, mailbox), recipient)| RecipientCopy {
-                    recipient,
+        (0_u32..)
+            .zip(&self.personalizations)
+            .flat_map(|(envelope, personalization)| {
+                let each = move |(role, mailbox)| RecipientCopy {
+                    recipient: 0,
                     role,
                     mailbox,
+                    envelope,
                     personalization,
-                },
-            )
+                };
+                personalization.recipients().map(each)
+            })
+            .zip(0_u32..)
+            .map(|(copy, recipient)| RecipientCopy { recipient, ..copy })
     }
 
     /// How many recipients the request has.

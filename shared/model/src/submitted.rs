@@ -6,6 +6,8 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
+use crate::DropReason;
+
 /// What a [`Mail`](crate::Mail) has instead of contents and attachments when it was submitted as
 /// MIME.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -18,9 +20,12 @@ pub struct Submitted {
     /// Whether the recipients came from the X-SMTPAPI header: each is then the only one in `To`.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub apart: bool,
-    /// Why no copy is to leave, as a reason of SPEC, "Events", dropped.
+    /// Whether its X-SMTPAPI header named one category as a text: events repeat that shape.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub single_category: bool,
+    /// Why no copy is to leave.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub refused: Option<String>,
+    pub refused: Option<DropReason>,
 }
 
 /// Bytes of a message. In JSON they are text if valid, otherwise base64.
@@ -69,11 +74,11 @@ enum SubmittedRead {
 
 impl Serialize for Raw {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let told = match self.text() {
+        let written = match self.text() {
             Some(text) => RawSubmission::Text(text),
             None => RawSubmission::Base64(STANDARD.encode(&self.0)),
         };
-        told.serialize(serializer)
+        written.serialize(serializer)
     }
 }
 
@@ -117,6 +122,7 @@ mod tests {
             mime: Raw::new(b"x".to_vec()),
             message_id: None,
             apart: false,
+            single_category: false,
             refused: None,
         };
         assert_eq!(read, want);

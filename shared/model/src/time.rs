@@ -74,6 +74,13 @@ impl Timestamp {
         self.format("%a, %d %b %Y %H:%M:%S +0000")
     }
 
+    /// Reads a date of a mail's header, in any offset (RFC 5322, section 3.3).
+    pub fn from_rfc5322(text: &str) -> Option<Self> {
+        let read = jiff::fmt::rfc2822::DateTimeParser::new();
+        let read = read.parse_timestamp(text.trim()).ok()?;
+        Some(Self(read.as_second()))
+    }
+
     /// The midnight (UTC) after this second.
     #[must_use]
     pub fn next_day(self) -> Self {
@@ -155,8 +162,8 @@ pub struct Clock(Arc<dyn Fn() -> Millis + Send + Sync>);
 
 impl Clock {
     /// Wraps a function that returns the time.
-    pub fn new(tell: impl Fn() -> Millis + Send + Sync + 'static) -> Self {
-        Self(Arc::new(tell))
+    pub fn new(now: impl Fn() -> Millis + Send + Sync + 'static) -> Self {
+        Self(Arc::new(now))
     }
 
     /// The current second.
@@ -247,6 +254,12 @@ mod tests {
     fn dates_are_written_in_utc() {
         let at = Timestamp(1_795_820_482);
         assert_eq!(at.rfc5322(), "Fri, 27 Nov 2026 23:01:22 +0000");
+        assert_eq!(Timestamp::from_rfc5322(&at.rfc5322()), Some(at));
+        let local = "Sat, 28 Nov 2026 00:01:22 +0100";
+        assert_eq!(Timestamp::from_rfc5322(local), Some(at));
+        for text in ["", "never", "Mon, 27 Nov 2026 23:01:22 +0000", &at.iso()] {
+            assert_eq!(Timestamp::from_rfc5322(text), None, "{text}");
+        }
         assert_eq!(at.iso(), "2026-11-27T23:01:22Z");
         assert_eq!(at.day(), "2026-11-27");
         assert_eq!(Timestamp(0).rfc5322(), "Thu, 01 Jan 1970 00:00:00 +0000");

@@ -3,7 +3,7 @@
 //!
 //! Pure, and lenient where clients differ: numbers and booleans may be strings, and a list of one
 //! may be its item. The rest is validated at once: a header that cannot be read or is invalid drops
-//! the whole mail with the reason [`REASON`].
+//! the whole mail with the reason [`DropReason::InvalidSmtpapiHeader`].
 
 mod filters;
 mod people;
@@ -12,15 +12,12 @@ mod value;
 use std::collections::BTreeMap;
 
 use posthaste_model::{
-    Asm, BatchId, EmailAddress, MailSettings, Mailbox, Personalization, Timestamp,
+    Asm, BatchId, DropReason, EmailAddress, MailSettings, Mailbox, Personalization, Timestamp,
     TrackingSettings, due,
 };
 use serde_json::{Map, Value};
 
 pub use people::mailbox;
-
-/// Why a mail with an unreadable header is dropped (SPEC, "Events", dropped).
-pub const REASON: &str = "Invalid SMTPAPI header";
 
 /// Octets of one header: 10,000 recipients with 200 octets each. This limit and the next are local:
 /// a header is read into memory whole, and a few of them must not fill it.
@@ -45,10 +42,15 @@ const POOL: std::ops::RangeInclusive<usize> = 2..=64;
 
 type HeaderTexts = BTreeMap<String, String>;
 
-/// Why a header cannot be read: for the log; the sender sees [`REASON`].
+/// Why a header cannot be read: for the log; the sender sees [`Invalid::REASON`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct Invalid(String);
+
+impl Invalid {
+    /// The reason with which every copy of the mail is dropped.
+    pub const REASON: DropReason = DropReason::InvalidSmtpapiHeader;
+}
 
 fn invalid<T>(why: impl Into<String>) -> Result<T, Invalid> {
     Err(Invalid(why.into()))
@@ -73,6 +75,8 @@ pub struct Instructions {
     pub substitutions: BTreeMap<String, Values>,
     pub sections: HeaderTexts,
     pub categories: Vec<String>,
+    /// Whether the header names its category as a text, not as a list of one.
+    pub single_category: bool,
     pub unique_args: HeaderTexts,
     pub mail_settings: MailSettings,
     pub tracking_settings: TrackingSettings,
@@ -104,8 +108,8 @@ impl Values {
     }
 }
 
-/// Reads a header's value.
-pub fn read(text: &str, world: &HeaderContext) -> Result<Instructions, Invalid> {
+/// Reads a header's value; the error is the first one found.
+pub fn read(text: &str, context: &HeaderContext) -> Result<Instructions, Invalid> {
     if text.len() > LONGEST_HEADER {
         return invalid(format!("the header has more than {LONGEST_HEADER} octets"));
     }
@@ -117,17 +121,18 @@ pub fn read(text: &str, world: &HeaderContext) -> Result<Instructions, Invalid> 
     let get = |name: &str| header.get(name).filter(|value| !value.is_null());
     let to = people::to(get("to"))?;
     let count = if to.is_empty() {
-        world.recipients
+        context.recipients
     } else {
         to.len()
     };
     let instructions = Instructions {
         substitutions: substitutions(get("sub"), count)?,
-        sections: value::texts("section", get("section"))?,
+        sections: sections(get("section"))?,
         categories: categories(get("category"))?,
+        single_category: get("category").is_some_and(|given| !given.is_array()),
         unique_args: unique_args(get("unique_args"))?,
-        send_at: get("send_at").map_or(Ok(None), |at| moment(at, world))?,
-        send_each_at: send_each_at(get("send_each_at"), count, world)?,
+        send_at: get("send_at").map_or(Ok(None), |at| moment(at, context))?,
+        send_each_at: send_each_at(get("send_each_at"), count, context)?,
         asm: asm(get("asm_group_id"), get("asm_groups_to_display"))?,
         batch_id: batch_id(get("batch_id"))?,
         ip_pool: ip_pool(get("ip_pool"))?,
@@ -232,6 +237,19 @@ fn categories(given: Option<&Value>) -> Result<Vec<String>, Invalid> {
     Ok(all)
 }
 
+/// An object of texts; an object in it holds sections of its own, as clients write them in
+/// mail/send.
+fn sections(given: Option<&Value>) -> Result<HeaderTexts, Invalid> {
+    let mut all = HeaderTexts::new();
+    for (tag, value) in value::object("section", given)?.into_iter().flatten() {
+        match value {
+            Value::Object(_) => all.extend(value::texts("section", Some(value))?),
+            one => all.extend([(tag.clone(), value::text(one))]),
+        }
+    }
+    Ok(all)
+}
+
 fn unique_args(given: Option<&Value>) -> Result<HeaderTexts, Invalid> {
     let args = value::texts("unique_args", given)?;
     if size(args.iter().map(|(k, v)| (k.as_str(), v.as_str()))) > MOST_BYTES {
@@ -240,16 +258,16 @@ fn unique_args(given: Option<&Value>) -> Result<HeaderTexts, Invalid> {
     Ok(args)
 }
 
-/// A time in the past is valid, and a string means now (API facts, "Batches and scheduled sends").
-fn moment(given: &Value, world: &HeaderContext) -> Result<Option<Timestamp>, Invalid> {
-    let at = match given {
-        Value::String(_) => return Ok(None),
-        number => number.as_i64().map(Timestamp),
-    };
-    let Some(at) = at else {
+/// A time in the past is valid, and an empty text is none. Any other text is refused, a number in
+/// quotes too: sent at once, the mail could not be called back.
+fn moment(given: &Value, context: &HeaderContext) -> Result<Option<Timestamp>, Invalid> {
+    if given.as_str().is_some_and(str::is_empty) {
+        return Ok(None);
+    }
+    let Some(at) = given.as_i64().map(Timestamp) else {
         return invalid("a time is a number of seconds");
     };
-    match due(Some(at), world.now, world.horizon) {
+    match due(Some(at), context.now, context.horizon) {
         Ok(_) => Ok(Some(at)),
         Err(error) => invalid(error.to_string()),
     }
@@ -258,7 +276,7 @@ fn moment(given: &Value, world: &HeaderContext) -> Result<Option<Timestamp>, Inv
 fn send_each_at(
     given: Option<&Value>,
     count: usize,
-    world: &HeaderContext,
+    context: &HeaderContext,
 ) -> Result<Vec<Option<Timestamp>>, Invalid> {
     let Some(given) = given else {
         return Ok(Vec::new());
@@ -272,7 +290,7 @@ fn send_each_at(
             given.len()
         ));
     }
-    given.iter().map(|at| moment(at, world)).collect()
+    given.iter().map(|at| moment(at, context)).collect()
 }
 
 fn asm(group: Option<&Value>, shown: Option<&Value>) -> Result<Option<Asm>, Invalid> {

@@ -96,13 +96,47 @@ fn one_may_stand_for_a_list_of_one() {
 }
 
 #[test]
-fn a_time_is_now_when_it_is_past_or_a_string() {
+fn a_category_as_a_text_differs_from_a_list_of_one() {
+    for (header, single) in [
+        (r#"{"category": "one"}"#, true),
+        (r#"{"category": 7}"#, true),
+        (r#"{"category": ["one"]}"#, false),
+        (r#"{"category": ["one", "two"]}"#, false),
+        (r#"{"category": null}"#, false),
+        ("{}", false),
+    ] {
+        assert_eq!(good(header).single_category, single, "{header}");
+    }
+}
+
+#[test]
+fn sections_may_be_in_an_object_of_their_own() {
+    let got =
+        good(r#"{"section": {"section": {":one": "1", ":n": 2}, ":three": "3", ":list": [1]}}"#);
+    let want = [
+        (":list", "[1]"),
+        (":n", "2"),
+        (":one", "1"),
+        (":three", "3"),
+    ];
+    let want = want.map(|(tag, text)| (tag.to_owned(), text.to_owned()));
+    assert_eq!(got.sections, HeaderTexts::from(want));
+}
+
+#[test]
+fn a_time_is_a_number_of_seconds() {
     assert_eq!(
         good(r#"{"send_at": 1800000900}"#).send_at,
         Some(Timestamp(NOW + 900))
     );
     assert_eq!(good(r#"{"send_at": 5}"#).send_at, Some(Timestamp(5)));
-    assert_eq!(good(r#"{"send_at": "1800000900"}"#).send_at, None);
+    assert_eq!(good(r#"{"send_at": ""}"#).send_at, None);
+    assert_eq!(good(r#"{"send_each_at": [""]}"#).send_each_at, [None]);
+    for text in ["1800000900", "tomorrow", "now", " "] {
+        bad(&format!(r#"{{"send_at": "{text}"}}"#), "number of seconds");
+        let each = format!(r#"{{"send_each_at": ["{text}"]}}"#);
+        bad(&each, "number of seconds");
+    }
     let last = format!(r#"{{"send_at": {}}}"#, NOW + 72 * 3600);
     good(&last);
     bad(

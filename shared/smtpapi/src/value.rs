@@ -45,11 +45,13 @@ pub(crate) fn object<'a>(
 pub(crate) fn texts(what: &str, value: Option<&Value>) -> Result<HeaderTexts, Invalid> {
     let entries = object(what, value)?.into_iter().flatten();
     Ok(entries
-        .map(|(key, value)| {
-            let text = string(what, value).unwrap_or_else(|_| value.to_string());
-            (key.clone(), text)
-        })
+        .map(|(key, value)| (key.clone(), text(value)))
         .collect())
+}
+
+/// A text; a list or an object becomes its JSON.
+pub(crate) fn text(value: &Value) -> String {
+    string("", value).unwrap_or_else(|_| value.to_string())
 }
 
 /// A whole number, or a text of one.

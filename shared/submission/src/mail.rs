@@ -4,10 +4,10 @@ use std::collections::HashSet;
 
 use posthaste_mime::submitted::{Flaw, SubmittedHead, received};
 use posthaste_model::{
-    EmailAddress, Hostname, InvalidAddress, Mail, Mailbox, Personalization, Raw, Submitted,
-    Timestamp,
+    DropReason, EmailAddress, Hostname, InvalidAddress, Mail, Mailbox, Personalization, Raw,
+    Submitted, Timestamp,
 };
-use posthaste_smtpapi::{HeaderContext, Instructions, MOST_BYTES, MOST_COPIED, REASON, read};
+use posthaste_smtpapi::{HeaderContext, Instructions, Invalid, MOST_BYTES, MOST_COPIED, read};
 use posthaste_smtpd::{SmtpEnvelope, SmtpReply};
 
 /// The reserved mailbox of every server.
@@ -69,7 +69,7 @@ pub(super) fn compose(arrived: &SubmittedMail<'_>) -> Result<Mail, SmtpReply> {
             HeaderResult {
                 personalizations: instructions.personalizations(&to),
                 instructions,
-                refused: Some(REASON.to_owned()),
+                refused: Some(Invalid::REASON),
             }
         }
     };
@@ -130,7 +130,7 @@ struct HeaderResult {
     instructions: Instructions,
     personalizations: Vec<Personalization>,
     /// The reason of the drop, when the header cannot be read.
-    refused: Option<String>,
+    refused: Option<DropReason>,
 }
 
 fn mail(arrived: &SubmittedMail<'_>, from: Mailbox, mime: Vec<u8>, wanted: HeaderResult) -> Mail {
@@ -167,6 +167,7 @@ fn mail(arrived: &SubmittedMail<'_>, from: Mailbox, mime: Vec<u8>, wanted: Heade
             mime: Raw::new(mime),
             message_id: arrived.head.message_id.clone(),
             apart: !instructions.to.is_empty(),
+            single_category: instructions.single_category,
             refused,
         }),
     }
