@@ -8,7 +8,7 @@ use std::error::Error;
 use std::fs;
 use std::path::PathBuf;
 
-use posthaste_mime::{build, is_reserved};
+use posthaste_mime::{HeaderRule, build, header_rule};
 use posthaste_model::{Disposition, Mailbox};
 use serde_json::{Value, json};
 
@@ -30,7 +30,7 @@ fn described(sample: &Sample) -> Value {
     let headers: Vec<_> = sample
         .headers
         .iter()
-        .filter(|(n, _)| !is_reserved(n))
+        .filter(|(n, _)| header_rule(n) == HeaderRule::Written)
         .collect();
     let contents: Vec<_> = sample
         .contents

@@ -43,6 +43,6 @@ pub mod report;
 pub mod submitted;
 
 pub use outgoing::{
-    BuildError, LARGEST_MAIL, LONGEST_HEADER_NAME, Outgoing, Stamp, build, exceeds, is_body_type,
-    is_header_name, is_reserved,
+    BuildError, HEADER_RULES, HeaderRule, LARGEST_MAIL, LONGEST_HEADER_NAME, Outgoing, Stamp,
+    build, exceeds, header_rule, is_base64, is_body_type, is_header_name, message_id,
 };

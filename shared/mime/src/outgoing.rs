@@ -27,8 +27,11 @@ use crate::media_type::MediaType;
 
 pub use body::is_body_type;
 pub(crate) use body::{write as write_text, write_type};
+pub use file::is_base64;
 pub(crate) use file::wrap;
-pub use header::{LONGEST_HEADER_NAME, is_header_name, is_reserved};
+pub use header::{
+    HEADER_RULES, HeaderRule, LONGEST_HEADER_NAME, header_rule, is_header_name, message_id,
+};
 pub(crate) use header::{addresses, breaks_line, unstructured};
 pub use size::{LARGEST_MAIL, exceeds};
 
@@ -55,7 +58,8 @@ pub struct Outgoing<'a> {
     /// before HTML.
     pub contents: &'a [Content],
     pub attachments: &'a [Attachment],
-    /// The caller's headers. Names of [`is_reserved`] and of `extra` are ignored here.
+    /// The caller's headers: those that [`header_rule`] does not leave out, and that are not in
+    /// `extra`. Their `Message-ID` is the [`Stamp`]'s to repeat.
     pub headers: &'a BTreeMap<String, String>,
     /// Headers added by the service: `List-Unsubscribe`, ….
     pub extra: &'a [(&'a str, String)],
@@ -105,9 +109,7 @@ pub fn build(mail: &Outgoing<'_>, stamp: &Stamp<'_>) -> Result<Vec<u8>, BuildErr
 }
 
 fn check(stamp: &Stamp<'_>) -> Result<(), BuildError> {
-    let id = stamp.message_id;
-    let graphic = |b: u8| b.is_ascii_graphic() && b != b'<' && b != b'>';
-    if !(3..=250).contains(&id.len()) || !id.contains('@') || !id.bytes().all(graphic) {
+    if message_id(stamp.message_id) != Some(stamp.message_id) {
         return Err(BuildError::Stamp("message id"));
     }
     let seed = stamp.boundary;

@@ -7,6 +7,7 @@ use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use base64::prelude::BASE64_STANDARD;
 use mail_builder::headers::Header;
 use mail_builder::headers::content_type::ContentType;
+use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 use posthaste_model::{Attachment, Disposition};
 
 use super::BuildError;
@@ -142,25 +143,17 @@ fn content_id(id: &str) -> Cow<'_, str> {
     let id = id.trim();
     let id = id.strip_prefix('<').unwrap_or(id);
     let id = id.strip_suffix('>').unwrap_or(id);
-    let plain = |b: u8| b.is_ascii_graphic() && b != b'<' && b != b'>';
-    if id.len() <= 900 && id.bytes().all(plain) {
-        return Cow::Borrowed(id);
+    const NOT_IN_AN_ID: &AsciiSet = &CONTROLS.add(b' ').add(b'<').add(b'>');
+    let mut safe = Cow::from(utf8_percent_encode(id, NOT_IN_AN_ID));
+    if safe.len() > 900 {
+        safe.to_mut().truncate(900);
     }
-    let mut safe = String::new();
-    for byte in id.bytes() {
-        if plain(byte) {
-            safe.push(char::from(byte));
-        } else {
-            safe.push_str(&format!("%{byte:02X}"));
-        }
-    }
-    safe.truncate(900);
-    Cow::Owned(safe)
+    safe
 }
 
-/// Whether the text is the standard alphabet with at most its padding, so that no other text passes
-/// unchanged.
-fn is_base64(text: &[u8]) -> bool {
+/// Whether the text is the standard alphabet of base64 (RFC 4648, section 4), with its padding or
+/// without. White space is not part of it.
+pub fn is_base64(text: &[u8]) -> bool {
     let end = text.iter().rposition(|b| *b != b'=').map_or(0, |at| at + 1);
     let (data, padding) = text.split_at(end);
     let alphabet = |b: &u8| b.is_ascii_alphanumeric() || *b == b'+' || *b == b'/';
@@ -202,6 +195,8 @@ fn is_foreign_utf8(content: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
@@ -225,6 +220,18 @@ mod tests {
             "QUJÄ",
         ] {
             assert!(!is_base64(text.as_bytes()), "{text:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_text_is_base64_if_the_decoder_reads_it(text in "[A-Za-z0-9+/=_:-]{0,12}") {
+            prop_assert_eq!(is_base64(text.as_bytes()), LENIENT.decode(&text).is_ok());
+        }
+
+        #[test]
+        fn encoded_bytes_are_base64(bytes in prop::collection::vec(any::<u8>(), 0..9000)) {
+            prop_assert!(is_base64(BASE64_STANDARD.encode(bytes).as_bytes()));
         }
     }
 

@@ -1,13 +1,13 @@
 //! The header of an outgoing mail.
 
 use std::borrow::Cow;
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 
 use mail_builder::headers::Header;
 use mail_builder::headers::address::{Address, EmailAddress};
 use mail_builder::headers::raw::Raw;
 use mail_builder::headers::text::Text;
-use posthaste_model::Mailbox;
+use posthaste_model::{Mailbox, Timestamp};
 
 use super::{BuildError, Outgoing, Stamp};
 
@@ -15,43 +15,77 @@ use super::{BuildError, Outgoing, Stamp};
 /// limits lines to 998 octets, and the name of the header precedes it.
 const LONGEST_RUN: usize = 900;
 
-/// Names a caller cannot set, in lower case: the reserved ones of the SPEC ("Reserved headers"),
-/// those the message sets itself, and those reserved for a transport.
-const RESERVED: [&str; 26] = [
-    "arc-authentication-results",
-    "arc-message-signature",
-    "arc-seal",
-    "authentication-results",
-    "bcc",
-    "cc",
-    "content-description",
-    "content-disposition",
-    "content-id",
-    "content-transfer-encoding",
-    "content-type",
-    "date",
-    "delivered-to",
-    "dkim-signature",
-    "from",
-    "message-id",
-    "mime-version",
-    "received",
-    "received-spf",
-    "reply-to",
-    "return-path",
-    "subject",
-    "to",
-    "x-sg-eid",
-    "x-sg-id",
-    "x-original-to",
+/// What becomes of a header that a caller names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HeaderRule {
+    /// It is written as given.
+    Written,
+    /// If its value is valid it replaces the service's own; otherwise it is left out.
+    Replaces,
+    /// It is left out: it would break the mail, or only a transport may write it.
+    LeftOut,
+    /// The request is refused (SPEC, "Reserved headers").
+    Refused,
+}
+
+/// Every name, in lower case, that has another rule than [`HeaderRule::Written`].
+pub const HEADER_RULES: [(&str, HeaderRule); 27] = [
+    ("x-sg-id", HeaderRule::Refused),
+    ("x-sg-eid", HeaderRule::Refused),
+    ("x-posthaste-id", HeaderRule::Refused),
+    ("x-posthaste-eid", HeaderRule::Refused),
+    ("received", HeaderRule::Refused),
+    ("dkim-signature", HeaderRule::Refused),
+    ("content-type", HeaderRule::Refused),
+    ("content-transfer-encoding", HeaderRule::Refused),
+    ("to", HeaderRule::Refused),
+    ("from", HeaderRule::Refused),
+    ("subject", HeaderRule::Refused),
+    ("reply-to", HeaderRule::Refused),
+    ("cc", HeaderRule::Refused),
+    ("bcc", HeaderRule::Refused),
+    ("date", HeaderRule::Replaces),
+    ("message-id", HeaderRule::Replaces),
+    // They describe the body, which is composed here.
+    ("content-disposition", HeaderRule::LeftOut),
+    ("content-id", HeaderRule::LeftOut),
+    ("content-md5", HeaderRule::LeftOut),
+    ("mime-version", HeaderRule::LeftOut),
+    // Servers on the way write them: a receiver takes them for forged, or the mail for one in a loop.
+    ("arc-authentication-results", HeaderRule::LeftOut),
+    ("arc-message-signature", HeaderRule::LeftOut),
+    ("arc-seal", HeaderRule::LeftOut),
+    ("authentication-results", HeaderRule::LeftOut),
+    ("delivered-to", HeaderRule::LeftOut),
+    ("received-spf", HeaderRule::LeftOut),
+    ("return-path", HeaderRule::LeftOut),
 ];
 
-/// Whether a caller's header of this name is ignored, because the message writes it itself or
-/// only a transport may. Letter case does not count.
-pub fn is_reserved(name: &str) -> bool {
-    RESERVED
-        .iter()
-        .any(|reserved| name.eq_ignore_ascii_case(reserved))
+/// The rule for a caller's header of this name. Letter case does not count.
+pub fn header_rule(name: &str) -> HeaderRule {
+    let mut rules = HEADER_RULES.iter();
+    let own = rules.find(|(known, _)| name.eq_ignore_ascii_case(known));
+    own.map_or(HeaderRule::Written, |(_, rule)| *rule)
+}
+
+/// The id in the value of a caller's `Message-ID`, without its angle brackets, which may be missing:
+/// `left@right` of printable ASCII (RFC 5322, section 3.6.4), 3 to 250 characters. `None` for
+/// anything else.
+pub fn message_id(value: &str) -> Option<&str> {
+    let value = value.trim();
+    let bare = value.strip_prefix('<').and_then(|id| id.strip_suffix('>'));
+    let id = bare.unwrap_or(value);
+    let (left, right) = id.split_once('@')?;
+    let graphic = |b: u8| b.is_ascii_graphic() && b != b'<' && b != b'>';
+    let whole = !left.is_empty() && !right.is_empty();
+    (whole && id.len() <= 250 && id.bytes().all(graphic)).then_some(id)
+}
+
+/// The value of the caller's `Date`, if it is one (RFC 5322, section 3.3).
+fn own_date(headers: &BTreeMap<String, String>) -> Option<&str> {
+    let mut headers = headers.iter();
+    let (_, value) = headers.find(|(name, _)| name.eq_ignore_ascii_case("date"))?;
+    Timestamp::from_rfc5322(value).map(|_| value.as_str())
 }
 
 /// The most letters of a header's name: one encoded word of its value must fit on its line, and RFC
@@ -77,7 +111,10 @@ pub(super) fn write(
     addresses("Cc", mail.cc, out);
     addresses("Reply-To", mail.reply_to, out);
     unstructured("Subject", mail.subject, out);
-    unstructured("Date", &stamp.date.rfc5322(), out);
+    match own_date(mail.headers) {
+        Some(date) => unstructured("Date", date, out),
+        None => unstructured("Date", &stamp.date.rfc5322(), out),
+    }
     unstructured("Message-ID", &format!("<{}>", stamp.message_id), out);
     let ours = mail.extra.iter().map(|(name, _)| name.to_ascii_lowercase());
     let mut written: HashSet<String> = ours.collect();
@@ -85,7 +122,7 @@ pub(super) fn write(
         if !is_header_name(name) {
             return Err(BuildError::HeaderName(name.clone()));
         }
-        if !is_reserved(name) && written.insert(name.to_ascii_lowercase()) {
+        if header_rule(name) == HeaderRule::Written && written.insert(name.to_ascii_lowercase()) {
             unstructured(name, value, out);
         }
     }
@@ -236,11 +273,42 @@ mod tests {
     }
 
     #[test]
-    fn reserved_names_are_lower_case_and_letter_case_does_not_count() {
-        assert!(RESERVED.iter().all(|name| *name == name.to_lowercase()));
-        assert!(is_reserved("SUBJECT"));
-        assert!(is_reserved("X-SG-EID"));
-        assert!(!is_reserved("X-Subject"));
+    fn rules_have_lower_case_names_and_letter_case_does_not_count() {
+        let mut names: Vec<_> = HEADER_RULES.iter().map(|(name, _)| *name).collect();
+        assert!(names.iter().all(|name| *name == name.to_lowercase()));
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), HEADER_RULES.len());
+        assert_eq!(header_rule("SUBJECT"), HeaderRule::Refused);
+        assert_eq!(header_rule("Return-Path"), HeaderRule::LeftOut);
+        assert_eq!(header_rule("Message-Id"), HeaderRule::Replaces);
+        for name in ["X-Subject", "Content-Language", "X-Original-To", "Sender"] {
+            assert_eq!(header_rule(name), HeaderRule::Written, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_message_id_has_two_sides_of_printable_ascii() {
+        for (value, want) in [
+            ("<a@b>", Some("a@b")),
+            (" <a.1@mail.example> ", Some("a.1@mail.example")),
+            ("a@b", Some("a@b")),
+            ("", None),
+            ("<>", None),
+            ("<a>", None),
+            ("<@b>", None),
+            ("<a@>", None),
+            ("<a@b", None),
+            ("<a b@c>", None),
+            ("<ä@b>", None),
+            ("<a@b> <c@d>", None),
+            ("<a@b>\r\nBcc: c@d", None),
+        ] {
+            assert_eq!(message_id(value), want, "{value:?}");
+        }
+        let longest = format!("{}@b", "a".repeat(248));
+        assert_eq!(message_id(&longest), Some(longest.as_str()));
+        assert_eq!(message_id(&format!("a{longest}")), None);
     }
 
     #[test]

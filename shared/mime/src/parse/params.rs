@@ -99,7 +99,7 @@ impl Parameterised {
         for (at, section) in sections.iter().enumerate() {
             let part = section.bytes.get(if at == 0 { start } else { 0 }..)?;
             if section.extended {
-                bytes.extend(percent_decoded(part));
+                bytes.extend(percent_encoding::percent_decode(part));
             } else {
                 bytes.extend_from_slice(part);
             }
@@ -176,23 +176,6 @@ fn value(text: &[u8]) -> (Vec<u8>, &[u8]) {
     let rest = quoted.get(at..).unwrap_or_default();
     let next = memchr::memchr(b';', rest).unwrap_or(rest.len());
     (bytes, rest.get(next..).unwrap_or_default())
-}
-
-fn percent_decoded(text: &[u8]) -> Vec<u8> {
-    let hex = |b: Option<&u8>| b.and_then(|b| char::from(*b).to_digit(16));
-    let mut out = Vec::with_capacity(text.len());
-    let mut at = 0;
-    while let Some(&byte) = text.get(at) {
-        at += 1;
-        match (byte, hex(text.get(at)), hex(text.get(at + 1))) {
-            (b'%', Some(high), Some(low)) => {
-                out.push(u8::try_from(high << 4 | low).unwrap_or_default());
-                at += 2;
-            }
-            _ => out.push(byte),
-        }
-    }
-    out
 }
 
 #[cfg(test)]

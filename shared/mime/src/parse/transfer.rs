@@ -44,7 +44,7 @@ pub(crate) fn base64(body: &[u8]) -> Vec<u8> {
     let mut padded = false;
     let (mut bits, mut count) = (0_u32, 0_u32);
     for line in lines(body) {
-        if padded && !is_base64(line) {
+        if padded && !is_base64_line(line) {
             break;
         }
         for &byte in line {
@@ -76,7 +76,7 @@ fn flush(bits: &mut u32, count: &mut u32, out: &mut Vec<u8>) {
     (*bits, *count) = (0, 0);
 }
 
-fn is_base64(line: &[u8]) -> bool {
+fn is_base64_line(line: &[u8]) -> bool {
     let line = line.trim_ascii();
     line.len().is_multiple_of(4) && line.iter().all(|b| value(*b).is_some() || *b == b'=')
 }

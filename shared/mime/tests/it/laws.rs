@@ -4,7 +4,7 @@
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use mail_parser::{Address, Message, MessageParser, MimeHeaders, PartType};
-use posthaste_mime::build;
+use posthaste_mime::{HEADER_RULES, HeaderRule, build};
 use posthaste_model::{Disposition, Mailbox};
 use proptest::prelude::*;
 
@@ -136,6 +136,29 @@ fn the_service_decides_its_own_headers() {
     ];
     assert_eq!(header_names(&mail), want);
     assert_eq!(parse(&mail).subject(), Some("Hello"));
+}
+
+#[test]
+fn a_valid_date_of_the_caller_stays_and_what_would_break_the_mail_is_left_out() {
+    let date = "Sat, 28 Nov 2026 00:01:22 +0100";
+    let sample = Sample::new("own_date", "text/plain")
+        .header("date", date)
+        .header("Message-ID", "<the.stamp@has.it>")
+        .header("X-Original-To", "ann@example.com")
+        .header("Content-Description", "a note");
+    let left_out = HEADER_RULES.iter();
+    let left_out = left_out.filter(|(_, rule)| *rule == HeaderRule::LeftOut);
+    let sample = left_out.fold(sample, |sample, (name, _)| sample.header(name, "x"));
+    let mail = build(&sample.outgoing(), &STAMP).unwrap();
+    let names = header_names(&mail);
+    let own = ["Content-Description", "X-Original-To"];
+    assert!(own.iter().all(|name| names.iter().any(|n| n == name)));
+    let before = Sample::new("none", "text/plain");
+    let before = build(&before.outgoing(), &STAMP).unwrap();
+    assert_eq!(names.len(), header_names(&before).len() + own.len());
+    let text = String::from_utf8(mail).unwrap();
+    assert!(text.contains(&format!("\r\nDate: {date}\r\n")));
+    assert!(text.contains(&format!("\r\nMessage-ID: <{}>\r\n", STAMP.message_id)));
 }
 
 #[test]
