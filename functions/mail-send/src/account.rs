@@ -1,23 +1,27 @@
 //! Stage 3: the checks that depend on the account.
 
+use std::sync::Arc;
+
+use axum::http::StatusCode;
+use posthaste_cache::Cache;
 use posthaste_http::{Caller, Rejection};
-use posthaste_model::{Mail, Problems};
+use posthaste_model::{AccountId, EmailAddress, Mail, Problem, Problems};
 
 use crate::App;
 
 /// Checks sender identity, template, batch and groups against the account. A sender that is not the
 /// account's is rejected alone, with its own status; all other problems are reported at once.
 pub(crate) async fn check(app: &App, caller: &Caller, mail: &Mail) -> Result<(), Rejection> {
-    crate::senders::check(app, caller, mail).await?;
+    check_senders(app, caller, mail).await?;
     let mut found = Problems::default();
     crate::template::check(app, caller, mail, &mut found).await?;
     batch(app, caller, mail, &mut found).await?;
-    let noted = groups(app, caller, mail, &mut found).await?;
+    let unrecorded = groups(app, caller, mail, &mut found).await?;
     found.into_result()?;
     if !crate::template::fits(app, caller, mail).await? {
         return Err(posthaste_http::too_large());
     }
-    if let Some(id) = noted {
+    if let Some(id) = unrecorded {
         let now = app.clock.now();
         app.store.note_group_mailed(caller.id(), id, now).await?;
     }
@@ -52,9 +56,9 @@ async fn groups(
     let Some(asm) = &mail.asm else {
         return Ok(None);
     };
-    let mut wanted = asm.groups_to_display.clone();
-    wanted.push(asm.group_id);
-    let known = app.store.known_groups(caller.id(), &wanted).await?;
+    let mut named = asm.groups_to_display.clone();
+    named.push(asm.group_id);
+    let known = app.store.known_groups(caller.id(), &named).await?;
     let is_known = |id: &i64| known.iter().any(|group| group.id == *id);
     if !is_known(&asm.group_id) {
         let message = format!(
@@ -81,4 +85,58 @@ async fn groups(
     Ok(own
         .filter(|group| !group.is_noted(now))
         .map(|group| group.id))
+}
+
+/// The text of API facts 2.1: clients look for it.
+const MISMATCH: &str = "The from address does not match a verified Sender Identity. Mail cannot be sent until this error is resolved. Visit https://sendgrid.com/docs/for-developers/sending-email/sender-identity/ to see the Sender Identity requirements";
+
+/// Which senders are accepted.
+#[derive(Clone, Debug)]
+pub enum Senders {
+    /// Any sender: for local development, where a domain cannot be verified.
+    Any,
+    /// Only verified senders; results are cached for a few seconds.
+    Verified(Arc<Cache<(AccountId, String), ()>>),
+}
+
+impl Senders {
+    /// Only verified senders.
+    pub fn verified() -> Self {
+        Self::Verified(Arc::default())
+    }
+}
+
+/// Rejects a mail with an unverified sender, even in a single envelope. The first one is named.
+async fn check_senders(app: &App, caller: &Caller, mail: &Mail) -> Result<(), Rejection> {
+    let Senders::Verified(known) = &app.senders else {
+        return Ok(());
+    };
+    let own = mail.personalizations.iter().enumerate();
+    let own =
+        own.filter_map(|(i, p)| Some((format!("personalizations.{i}.from"), p.from.as_ref()?)));
+    let all = std::iter::once(("from".to_owned(), &mail.from)).chain(own);
+    for (field, mailbox) in all {
+        if !is_verified(app, known, caller.id(), &mailbox.email).await? {
+            let problem = Problem::on(field, MISMATCH);
+            return Err(Rejection::all(StatusCode::FORBIDDEN, vec![problem]));
+        }
+    }
+    Ok(())
+}
+
+async fn is_verified(
+    app: &App,
+    known: &Cache<(AccountId, String), ()>,
+    account: &AccountId,
+    address: &EmailAddress,
+) -> Result<bool, Rejection> {
+    let (asked, now) = ((account.clone(), address.folded()), app.clock.now_ms());
+    if known.get(&asked, now).is_some() {
+        return Ok(true);
+    }
+    let verified = app.store.standing(account, address).await?.is_some();
+    if verified {
+        known.put(asked, (), now);
+    }
+    Ok(verified)
 }

@@ -1,31 +1,23 @@
 //! Turns the request into a [`Mail`], or reports every problem in it.
 //!
-//! Stages 0 and 1 (is it JSON, are the types right) are `decode`'s. This is stage 2: every rule
-//! that depends on the request alone, reported in one response, in the order of the v3 API's field
-//! table. Stage 3, the checks that depend on the account (sender identity, template, groups,
+//! Stages 0 and 1 (is it JSON, are the types right) are `wire::decode`'s. This is stage 2: every
+//! rule that depends on the request alone, reported in one response, in the order of the v3 API's
+//! field table. Stage 3, the checks that depend on the account (sender identity, template, groups,
 //! batch), follows in `account`. `ERRORS.md` lists every message.
 
 mod args;
 mod attachments;
 mod content;
 mod envelope;
-mod errors;
 mod headers;
 mod labels;
 mod mailboxes;
-mod path;
-mod send_at;
 mod settings;
 
-use posthaste_model::{HORIZON, Mail, Personalization, Problem, Timestamp};
+use posthaste_model::{HORIZON, Mail, Personalization, Problem, Timestamp, due};
 
-pub(crate) use content::{CONTENT_REQUIRED, SUBJECT_REQUIRED};
-pub(crate) use errors::{ValidationErrors, quote_value};
-pub(crate) use path::JsonPath;
-
-use crate::decode::decode;
+use crate::errors::{JsonPath, ValidationErrors};
 use crate::wire;
-use send_at::SendAt;
 
 /// The limits that an operator may change. The others are those of the v3 API.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,27 +47,27 @@ pub fn decode_and_check(
     now: Timestamp,
     limits: &SendLimits,
 ) -> Result<CheckedMail, Vec<Problem>> {
-    let wire = decode(body)?;
+    let wire = wire::decode(body)?;
     let mut found = ValidationErrors::default();
-    let when = SendAt {
+    let schedule = SendAt {
         now,
         horizon: limits.horizon,
     };
-    match check(wire, when, &mut found) {
+    match check(wire, schedule, &mut found) {
         Some(mail) if found.is_empty() => Ok(CheckedMail { mail }),
         Some(_) | None => Err(found.into_vec()),
     }
 }
 
 /// `None` only if a problem was found.
-fn check(wire: wire::Mail<'_>, when: SendAt, found: &mut ValidationErrors) -> Option<Mail> {
+fn check(wire: wire::Mail<'_>, schedule: SendAt, found: &mut ValidationErrors) -> Option<Mail> {
     let root = &JsonPath::Root;
     let template_id = labels::template_id(wire.template_id);
     let dynamic = template_id
         .as_deref()
         .is_some_and(|id| id.starts_with("d-"));
 
-    let personalizations = envelope::all(wire.personalizations, when, dynamic, found);
+    let personalizations = envelope::all(wire.personalizations, schedule, dynamic, found);
     let from = mailboxes::from(wire.from, root, found);
     let reply_to = mailboxes::reply_to(wire.reply_to, wire.reply_to_list, found);
     let subject = content::subject(wire.subject, root, found);
@@ -89,7 +81,7 @@ fn check(wire: wire::Mail<'_>, when: SendAt, found: &mut ValidationErrors) -> Op
     let custom_args = args::of_message(wire.custom_args, found);
     check_merged_args(&custom_args, &personalizations, found);
     let sections = args::sections(wire.sections, found);
-    let send_at = when.check(wire.send_at, root, found);
+    let send_at = schedule.check(wire.send_at, root, found);
     let batch_id = labels::batch_id(wire.batch_id, found);
     let asm = settings::asm(wire.asm, found);
     let ip_pool_name = labels::ip_pool_name(wire.ip_pool_name, found);
@@ -127,5 +119,33 @@ fn check_merged_args(
     let all = JsonPath::Root.key("personalizations");
     for (i, envelope) in envelopes.iter().enumerate() {
         args::check_merged(message, &envelope.custom_args, &all.index(i), found);
+    }
+}
+
+/// The current time and the scheduling horizon.
+#[derive(Clone, Copy, Debug)]
+struct SendAt {
+    now: Timestamp,
+    /// In seconds.
+    horizon: i64,
+}
+
+impl SendAt {
+    /// A time in the past is valid: the mail is sent at once.
+    fn check(
+        self,
+        given: Option<i64>,
+        at: &JsonPath<'_>,
+        found: &mut ValidationErrors,
+    ) -> Option<Timestamp> {
+        let send_at = given.map(Timestamp);
+        if due(send_at, self.now, self.horizon).is_err() {
+            let hours = self.horizon / 3600;
+            found.push_error(
+                &at.key("send_at"),
+                format!("Scheduling more than {hours} hours in advance is forbidden."),
+            );
+        }
+        send_at
     }
 }

@@ -3,11 +3,11 @@
 
 #![expect(
     unused_imports,
-    reason = "what the checks of the account take from here is not part of it"
+    reason = "only the checks of the account use the rest"
 )]
 
 mod check;
-mod decode;
+mod errors;
 mod wire;
 
 pub use check::{CheckedMail, SendLimits, decode_and_check};

@@ -3,7 +3,7 @@
 //!
 //! * the same key and body within 24 hours: the first answer again, with `Idempotency-Replayed`
 //! * the same key with another body: `422`
-//! * while the first one is being worked on: `409` with `Retry-After`
+//! * while the first one is being processed: `409` with `Retry-After`
 //!
 //! A key belongs to the account the mail is sent for. A request that is rejected, or only checked
 //! in sandbox mode, frees its key.
@@ -11,7 +11,6 @@
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
 use posthaste_http::{Caller, Dialect, Rejection};
-use posthaste_model::MessageId;
 use posthaste_store::{Acquire, IdempotentRequest};
 
 use crate::App;
@@ -24,14 +23,14 @@ const REPLAYED: HeaderName = HeaderName::from_static("idempotency-replayed");
 const LONGEST: usize = 255;
 
 /// The key in the request, if any.
-pub(crate) fn key(headers: &HeaderMap) -> Result<Option<&str>, Rejection> {
-    let mut given = headers.get_all(KEY).iter();
-    let Some(first) = given.next() else {
+fn key(headers: &HeaderMap) -> Result<Option<&str>, Rejection> {
+    let mut values = headers.get_all(KEY).iter();
+    let Some(first) = values.next() else {
         return Ok(None);
     };
     // `to_str` takes visible ASCII, spaces and tabs.
     let text = first.to_str().unwrap_or_default().trim();
-    if text.is_empty() || text.len() > LONGEST || given.next().is_some() {
+    if text.is_empty() || text.len() > LONGEST || values.next().is_some() {
         return Err(Rejection::bad(
             "The Idempotency-Key header must be given once, with 1 to 255 ASCII characters.",
         ));
@@ -39,30 +38,34 @@ pub(crate) fn key(headers: &HeaderMap) -> Result<Option<&str>, Rejection> {
     Ok(Some(text))
 }
 
-/// Processes a request with a key, unless it was processed before.
-pub(crate) async fn take(
+/// Accepts the mail of a request, unless the request has a key and was accepted before.
+pub(crate) async fn accept_once(
     app: &App,
     caller: &Caller,
-    key: &str,
-    fresh: &MessageId,
+    headers: &HeaderMap,
     body: &[u8],
 ) -> Result<Response, Rejection> {
+    let message = app.entropy.message_id();
+    let Some(key) = key(headers)? else {
+        let outcome = validate_and_accept(app, caller, &message, body).await?;
+        return Ok(outcome.into_response());
+    };
     let request = IdempotentRequest {
         account: caller.id(),
         key,
         body,
     };
-    let hold = match app.store.begin(request, fresh, app.clock.now()).await? {
+    let hold = match app.store.begin(request, &message, app.clock.now()).await? {
         Acquire::Acquired(hold) => hold,
         Acquire::Replay(message) => {
             let mut response = SendOutcome::Accepted(message).into_response();
-            let yes = HeaderValue::from_static("true");
-            response.headers_mut().insert(REPLAYED, yes);
+            let replayed = HeaderValue::from_static("true");
+            response.headers_mut().insert(REPLAYED, replayed);
             return Ok(response);
         }
         Acquire::InProgress { until } => {
             let left = until.since(app.clock.now()).max(1);
-            return Ok(running(left));
+            return Ok(in_progress(left));
         }
         Acquire::KeyReused => {
             return Err(Rejection::plain(
@@ -71,23 +74,23 @@ pub(crate) async fn take(
             ));
         }
     };
-    let judged = validate_and_accept(app, caller, hold.message(), body).await;
-    let noted = match &judged {
+    let outcome = validate_and_accept(app, caller, hold.message(), body).await;
+    let updated = match &outcome {
         Ok(SendOutcome::Accepted(_)) => app.store.finish(&hold).await,
         Ok(SendOutcome::Sandbox) => app.store.abort(&hold).await,
         // A part of the mail may have been queued.
         Err(rejection) if rejection.status.is_server_error() => app.store.release(&hold).await,
         Err(_) => app.store.abort(&hold).await,
     };
-    if let Err(error) = noted {
+    if let Err(error) = updated {
         // The response is unaffected. The key is held until its lease expires; then the same
         // request is processed under the same message id.
         tracing::warn!(%error, "idempotency key could not be updated: {error}");
     }
-    judged.map(SendOutcome::into_response)
+    outcome.map(SendOutcome::into_response)
 }
 
-fn running(seconds: i64) -> Response {
+fn in_progress(seconds: i64) -> Response {
     let rejection = Rejection::plain(
         StatusCode::CONFLICT,
         "A request with this Idempotency-Key is still being processed.",

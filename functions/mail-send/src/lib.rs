@@ -1,14 +1,25 @@
 //! `POST /v3/mail/send`: validates a mail and queues it durably.
+//!
+//! The body of a request passes six files on its way to the queue, and none twice. Each uses only
+//! files below it:
+//!
+//! 1. `receive`: reads and decompresses the body, and checks it to be text
+//! 2. `idempotency`: answers a request that was accepted before
+//! 3. `accept`: takes the mail through the steps that follow, and answers `202`
+//! 4. `check`: decodes the JSON (by the types of `wire`) and applies every rule of the request
+//! 5. `account`: applies the rules of the account; `template` those of the mail's template
+//! 6. `enqueue`: makes the jobs and stores them
+//!
+//! `errors` names what is wrong and where; `size` measures the mail; `waiting` lists scheduled mail for
+//! look-ups.
 
 mod accept;
 mod account;
-mod body;
 mod check;
-mod decode;
-mod from_env;
+mod enqueue;
+mod errors;
 mod idempotency;
-mod jobs;
-mod senders;
+mod receive;
 mod size;
 mod template;
 mod waiting;
@@ -19,11 +30,12 @@ use posthaste_blob::Blob;
 use posthaste_http::{Access, Authorizer, Dialect, Routes};
 use posthaste_model::{Clock, Entropy};
 use posthaste_queue::Queue;
+use posthaste_runtime::{ConfigError, Platform};
 use posthaste_store::Store;
 
 pub use accept::submit;
+pub use account::Senders;
 pub use check::{CheckedMail, SendLimits, decode_and_check};
-pub use senders::Senders;
 pub use template::{TemplateFields, Templates};
 
 /// The dependencies of the function.
@@ -43,11 +55,39 @@ pub struct App {
     pub searches: bool,
 }
 
+impl App {
+    /// Reads `TABLE_NAME`, `SEND_QUEUE_URL`, `BUCKET_NAME`, `HORIZON_SECONDS` and `SEARCH_DAYS`.
+    ///
+    /// # Errors
+    /// If a required variable is missing, or one is invalid.
+    pub fn from_env(platform: &Platform) -> Result<Self, ConfigError> {
+        Ok(Self {
+            store: platform.store()?,
+            queue: platform.queue("SEND_QUEUE_URL")?,
+            blob: platform.blob()?,
+            clock: platform.clock(),
+            entropy: platform.entropy(),
+            limits: SendLimits {
+                horizon: platform
+                    .env()
+                    .positive("HORIZON_SECONDS", SendLimits::default().horizon)?,
+            },
+            senders: if platform.any_sender() {
+                Senders::Any
+            } else {
+                Senders::verified()
+            },
+            templates: Templates::default(),
+            searches: platform.env().or_default("SEARCH_DAYS", 0_u32)? > 0,
+        })
+    }
+}
+
 /// The routes of this function.
 pub fn routes(app: App, gate: Authorizer) -> Routes {
     let send = Access::Scope("mail.send");
     Routes::new(gate)
         .dialect(Dialect::Mail)
-        .at(Method::POST, "/v3/mail/send", send, accept::accept)
+        .at(Method::POST, "/v3/mail/send", send, receive::receive)
         .with_state(app)
 }

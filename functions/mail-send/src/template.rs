@@ -8,7 +8,7 @@ use posthaste_http::{Caller, Rejection};
 use posthaste_model::{AccountId, Content, Mail, Problems, TemplateId};
 use posthaste_store::{Version, VersionTexts};
 
-use crate::check::{CONTENT_REQUIRED, SUBJECT_REQUIRED, quote_value};
+use crate::errors::{CONTENT_REQUIRED, SUBJECT_REQUIRED, quote_value};
 use crate::{App, size};
 
 /// The fields of templates, cached for a few seconds.
@@ -32,7 +32,7 @@ pub(crate) async fn check(
     let Some(name) = &mail.template_id else {
         return Ok(());
     };
-    let Some(brings) = brings(app, caller, name).await? else {
+    let Some(fields) = fields(app, caller, name).await? else {
         let name = quote_value(name);
         let message = format!(
             "The Template ID must be a valid template id for your account. You provided {name}."
@@ -41,9 +41,9 @@ pub(crate) async fn check(
         return Ok(());
     };
     let every = || mail.personalizations.iter().all(|p| p.subject.is_some());
-    let subject = brings.subject || mail.subject.is_some() || every();
+    let subject = fields.subject || mail.subject.is_some() || every();
     found.unless(subject, "subject", SUBJECT_REQUIRED);
-    let content = brings.content || !mail.content.is_empty() || mail.submitted.is_some();
+    let content = fields.content || !mail.content.is_empty() || mail.submitted.is_some();
     found.unless(content, "content", CONTENT_REQUIRED);
     Ok(())
 }
@@ -91,7 +91,7 @@ fn is_too_large(mail: &Mail, texts: VersionTexts) -> bool {
 }
 
 /// The fields that the active version supplies; `None` without an active version.
-async fn brings(
+async fn fields(
     app: &App,
     caller: &Caller,
     name: &str,
@@ -104,12 +104,12 @@ async fn brings(
     let Some(version) = active(app, caller, name).await? else {
         return Ok(None);
     };
-    let brings = TemplateFields {
+    let fields = TemplateFields {
         subject: !version.subject.is_empty(),
         content: version.has_content,
     };
-    app.templates.put(asked, brings, now);
-    Ok(Some(brings))
+    app.templates.put(asked, fields, now);
+    Ok(Some(fields))
 }
 
 async fn active(app: &App, caller: &Caller, name: &str) -> Result<Option<Version>, Rejection> {

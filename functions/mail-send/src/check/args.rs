@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{JsonPath, ValidationErrors};
+use crate::errors::{JsonPath, ValidationErrors};
 use crate::wire;
 
 pub(super) type ArgsMap = BTreeMap<String, String>;

@@ -2,22 +2,16 @@
 
 use posthaste_model::{Content, Personalization};
 
-use super::{JsonPath, ValidationErrors};
+use crate::errors::{CONTENT_REQUIRED, JsonPath, SUBJECT_REQUIRED, ValidationErrors};
 use crate::wire;
-
-/// Nothing brings a subject.
-pub(crate) const SUBJECT_REQUIRED: &str = "The subject is required. You can get around this requirement if you use a template with a subject defined or if every personalization has a subject defined.";
-
-/// Nothing brings a body.
-pub(crate) const CONTENT_REQUIRED: &str = "Unless a valid template_id is provided, the content parameter is required. There must be at least one defined content block. We typically suggest both text/plain and text/html blocks are included, but only one block is required.";
 
 /// Own limit: more alternatives than any mail program looks at.
 const PARTS: usize = 100;
 
-/// The one type with a parameter that is taken, in this spelling (API facts 2.5 and trap 12)…
+/// The one type with a parameter that is accepted, in this spelling (API facts 2.5 and trap 12).
 const CALENDAR: &str = "text/calendar; method=";
 
-/// … with the methods of RFC 5546, section 1.4.
+/// Its methods (RFC 5546, section 1.4).
 const METHODS: [&str; 8] = [
     "ADD",
     "CANCEL",
@@ -45,7 +39,7 @@ pub(super) fn subject(
     Some(subject)
 }
 
-/// Without a template, the message or else every envelope brings the subject.
+/// Without a template, the message or else every envelope has a subject.
 pub(super) fn subject_is_there(
     message: Option<&str>,
     envelopes: &[Personalization],

@@ -3,20 +3,22 @@
 use posthaste_model::{Mailbox, Personalization, Role};
 
 use super::mailboxes::{self, ErrorTexts};
-use super::send_at::SendAt;
-use super::{JsonPath, ValidationErrors, args, content, headers};
-use crate::check::errors::quote_value;
+use super::{SendAt, args, content, headers};
+use crate::errors::{JsonPath, ValidationErrors, quote_value};
 use crate::wire;
 
+/// Personalizations of a request (SPEC, "Limits").
 const ENVELOPES: usize = 1_000;
-const RECIPIENTS: usize = 1_000;
+/// Recipients of a whole request, in all lists of all envelopes. Own limit: SPEC has one for each
+/// list, and this one leaves room for an envelope with both lists full.
+pub(crate) const RECIPIENTS: usize = 3_000;
 /// Of one `cc` or `bcc` (SPEC, "Limits").
 const COPIES: usize = 1_000;
 
 /// Every personalization of the request.
 pub(super) fn all(
     given: Option<wire::JsonList<wire::Personalization<'_>, 1_001>>,
-    when: SendAt,
+    schedule: SendAt,
     dynamic: bool,
     found: &mut ValidationErrors,
 ) -> Vec<Personalization> {
@@ -48,19 +50,21 @@ pub(super) fn all(
     }
     let numbered = given.items.into_iter().enumerate();
     numbered
-        .map(|(i, given)| one(given, &at.index(i), (when, dynamic), found))
+        .map(|(i, given)| one(given, &at.index(i), (schedule, dynamic), found))
         .collect()
 }
 
 fn recipients(given: &wire::Personalization<'_>) -> usize {
-    let lists = [&given.to, &given.cc, &given.bcc];
-    lists.into_iter().flatten().map(|list| list.count).sum()
+    let to = given.to.as_ref().map_or(0, |list| list.count);
+    let copies = [&given.cc, &given.bcc];
+    let copies = copies.into_iter().flatten().map(|list| list.count);
+    to + copies.sum::<usize>()
 }
 
 fn one(
     given: wire::Personalization<'_>,
     at: &JsonPath<'_>,
-    (when, dynamic): (SendAt, bool),
+    (schedule, dynamic): (SendAt, bool),
     found: &mut ValidationErrors,
 ) -> Personalization {
     let envelope = Personalization {
@@ -75,14 +79,14 @@ fn one(
         substitutions: args::substitutions(given.substitutions, at, dynamic, found),
         dynamic_template_data: given.dynamic_template_data.map(|data| data.0),
         custom_args: args::of_envelope(given.custom_args, at, found),
-        send_at: when.check(given.send_at, at, found),
+        send_at: schedule.check(given.send_at, at, found),
     };
     check_unique(&envelope, at, found);
     envelope
 }
 
 fn to(
-    given: Option<wire::Mailboxes<'_>>,
+    given: Option<wire::Recipients<'_>>,
     at: &JsonPath<'_>,
     found: &mut ValidationErrors,
 ) -> Vec<Mailbox> {
@@ -100,14 +104,14 @@ fn to(
 fn copies(
     given: Option<wire::Mailboxes<'_>>,
     at: &JsonPath<'_>,
-    words: &ErrorTexts,
+    texts: &ErrorTexts,
     found: &mut ValidationErrors,
 ) -> Vec<Mailbox> {
     let Some(given) = given else {
         return Vec::new();
     };
     if given.count == 0 {
-        found.push_error(at, words.missing);
+        found.push_error(at, texts.missing);
     }
     if given.count > COPIES {
         let name = at.last();
@@ -116,7 +120,7 @@ fn copies(
             format!("There is a limit of {COPIES} {name} emails per personalization."),
         );
     }
-    mailboxes::mailboxes(given, at, words, found)
+    mailboxes::mailboxes(given, at, texts, found)
 }
 
 /// No address twice in one envelope, in whatever case and in whichever list. Between envelopes it

@@ -2,28 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use posthaste_mime::LONGEST_HEADER_NAME;
+use posthaste_mime::{HeaderRule, LONGEST_HEADER_NAME, header_rule};
 
-use super::{JsonPath, ValidationErrors};
+use crate::errors::{JsonPath, ValidationErrors};
 use crate::wire;
-
-/// SPEC, "Reserved headers": those of the vendor, and ours.
-const RESERVED: [&str; 14] = [
-    "x-sg-id",
-    "x-sg-eid",
-    "x-posthaste-id",
-    "x-posthaste-eid",
-    "received",
-    "dkim-signature",
-    "content-type",
-    "content-transfer-encoding",
-    "to",
-    "from",
-    "subject",
-    "reply-to",
-    "cc",
-    "bcc",
-];
 
 /// What differs between the headers of the message and those of an envelope.
 pub(super) struct HeaderErrorTexts {
@@ -45,7 +27,7 @@ pub(super) const ENVELOPE: HeaderErrorTexts = HeaderErrorTexts {
 pub(super) fn check(
     given: Option<wire::Headers>,
     at: &JsonPath<'_>,
-    words: &HeaderErrorTexts,
+    texts: &HeaderErrorTexts,
     found: &mut ValidationErrors,
 ) -> BTreeMap<String, String> {
     let Some(given) = given else {
@@ -53,30 +35,30 @@ pub(super) fn check(
     };
     let (headers, at) = (given.entries, &at.key("headers"));
     let any = |rule: fn(&str) -> bool| headers.keys().any(|name| rule(name));
-    let mut unless = |broken: bool, message: &str| {
+    let mut push_if = |broken: bool, message: &str| {
         if broken {
             found.push_error(at, message);
         }
     };
-    unless(given.too_big, "The headers may not exceed 100,000 bytes.");
-    unless(
+    push_if(given.too_big, "The headers may not exceed 100,000 bytes.");
+    push_if(
         any(|name| name.is_empty() || !name.bytes().all(|b| b.is_ascii_graphic())),
-        words.letters,
+        texts.letters,
     );
-    unless(
+    push_if(
         any(|name| name.contains(':')),
         "Header keys cannot contain a colon.",
     );
-    unless(
+    push_if(
         any(|name| name.len() > LONGEST_HEADER_NAME),
         &format!("Header keys cannot be longer than {LONGEST_HEADER_NAME} characters."),
     );
-    unless(any(is_reserved), words.reserved);
-    unless(
+    push_if(any(is_reserved), texts.reserved);
+    push_if(
         repeated(&headers),
         "The headers cannot contain duplicate keys.",
     );
-    unless(
+    push_if(
         headers.values().any(|v| v.contains(['\r', '\n', '\0'])),
         "Header values cannot contain CRLF or NUL characters.",
     );
@@ -84,7 +66,7 @@ pub(super) fn check(
 }
 
 fn is_reserved(name: &str) -> bool {
-    RESERVED.iter().any(|r| r.eq_ignore_ascii_case(name))
+    header_rule(name) == HeaderRule::Refused
 }
 
 /// Whether two names differ only in case. (The same name twice is one JSON key: the last wins.)

@@ -4,8 +4,7 @@ use std::collections::BTreeSet;
 
 use posthaste_model::BatchId;
 
-use super::errors::quote_value;
-use super::{JsonPath, ValidationErrors};
+use crate::errors::{JsonPath, ValidationErrors, quote_value};
 use crate::wire;
 
 const CATEGORIES: usize = 10;
@@ -19,7 +18,7 @@ pub(super) fn template_id(given: Option<wire::TextValue<'_>>) -> Option<String> 
         .map(wire::TextValue::into_string)
 }
 
-/// At most ten, each of at most 255 ASCII characters, no two the same.
+/// At most ten, each of 1 to 255 ASCII characters, no two the same.
 pub(super) fn categories(
     given: Option<wire::JsonList<wire::TextValue<'_>, 11>>,
     found: &mut ValidationErrors,
@@ -45,6 +44,12 @@ pub(super) fn categories(
                 format!(
                     "Each category must not be longer than {CATEGORY} characters. {text} exceeds this limit"
                 ),
+            );
+        }
+        if text.is_empty() {
+            found.push_error(
+                at,
+                "Each category must be at least one character in length.",
             );
         }
         if !text.is_ascii() {

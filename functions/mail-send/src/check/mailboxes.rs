@@ -1,13 +1,13 @@
-//! Mailboxes: who writes, who is written to, who gets the answers.
+//! Mailboxes: the sender, the recipients, the reply addresses.
 
 use std::collections::HashSet;
 
 use posthaste_model::{EmailAddress, InvalidAddress, Mailbox};
 
-use super::{JsonPath, ValidationErrors};
+use crate::errors::{JsonPath, ValidationErrors};
 use crate::wire;
 
-/// The three things that can be wrong with an address, in the words of one field.
+/// The three things that can be wrong with an address, in the texts of one field.
 pub(super) struct ErrorTexts {
     pub(super) missing: &'static str,
     pub(super) invalid: &'static str,
@@ -84,7 +84,7 @@ pub(super) fn from(
 pub(super) fn mailbox(
     given: wire::Mailbox<'_>,
     at: &JsonPath<'_>,
-    words: &ErrorTexts,
+    texts: &ErrorTexts,
     found: &mut ValidationErrors,
 ) -> Option<Mailbox> {
     let text = given.email.as_deref().unwrap_or_default();
@@ -97,24 +97,24 @@ pub(super) fn mailbox(
                 name: name.map(wire::TextValue::into_string),
             });
         }
-        Err(_) if text.is_empty() => words.missing,
-        Err(InvalidAddress::TooLong) => words.too_long,
-        Err(InvalidAddress::NoAt | InvalidAddress::Local | InvalidAddress::Domain) => words.invalid,
+        Err(_) if text.is_empty() => texts.missing,
+        Err(InvalidAddress::TooLong) => texts.too_long,
+        Err(InvalidAddress::NoAt | InvalidAddress::Local | InvalidAddress::Domain) => texts.invalid,
     };
     found.push_error(&at.key("email"), message);
     None
 }
 
 /// Every mailbox of an array that passes; the others are noted.
-pub(super) fn mailboxes(
-    given: wire::Mailboxes<'_>,
+pub(super) fn mailboxes<const KEEP: usize>(
+    given: wire::JsonList<wire::Mailbox<'_>, KEEP>,
     at: &JsonPath<'_>,
-    words: &ErrorTexts,
+    texts: &ErrorTexts,
     found: &mut ValidationErrors,
 ) -> Vec<Mailbox> {
     let numbered = given.items.into_iter().enumerate();
     numbered
-        .filter_map(|(i, given)| mailbox(given, &at.index(i), words, found))
+        .filter_map(|(i, given)| mailbox(given, &at.index(i), texts, found))
         .collect()
 }
 

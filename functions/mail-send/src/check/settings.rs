@@ -5,7 +5,7 @@ use posthaste_model::{
     Toggle, TrackingSettings,
 };
 
-use super::{JsonPath, ValidationErrors};
+use crate::errors::{JsonPath, ValidationErrors};
 use crate::wire::{self, TextValue};
 
 const GROUPS: usize = 25;

@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 
 use super::data::Sound;
 use super::{ArgsValue, JsonList, Nullable, Sections, Strings, TemplateData, TextValue};
-use crate::check::{JsonPath, ValidationErrors};
+use crate::errors::{JsonPath, ValidationErrors};
 
 /// The permitted type of a value.
 #[derive(Debug)]
@@ -26,8 +26,10 @@ pub(crate) enum Shape {
     Strings,
     /// As [`Shape::Strings`], or a text.
     Args,
-    /// Every value a text.
+    /// Every value a text, or an object of texts.
     Sections,
+    /// The value of one section.
+    Section,
     /// Any object.
     Data,
 }
@@ -36,7 +38,7 @@ impl Shape {
     /// Its name in messages.
     fn expected(&self) -> &'static str {
         match self {
-            Self::Text => "string",
+            Self::Text | Self::Section => "string",
             Self::Integer => "integer",
             Self::Boolean => "boolean",
             Self::List(_) => "array",
@@ -135,10 +137,14 @@ impl Walk<'_> {
         Ok(())
     }
 
-    fn sections<'de, A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+    /// Every value has the same shape.
+    fn values<'de, A: MapAccess<'de>>(
+        self,
+        shape: &'static Shape,
+        mut map: A,
+    ) -> Result<(), A::Error> {
         while let Some(key) = map.next_key::<TextValue<'de>>()? {
-            let (at, shape) = (&self.at.key(&key), TextValue::SHAPE);
-            let found = &mut *self.found;
+            let (at, found) = (&self.at.key(&key), &mut *self.found);
             map.next_value_seed(Walk { shape, at, found })?;
         }
         Ok(())
@@ -193,7 +199,10 @@ impl<'de> Visitor<'de> for Walk<'_> {
     }
 
     fn visit_str<E: Error>(self, _: &str) -> Result<(), E> {
-        let fits = matches!(self.shape.inner(), Shape::Text | Shape::Args);
+        let fits = matches!(
+            self.shape.inner(),
+            Shape::Text | Shape::Args | Shape::Section
+        );
         self.take(fits, "string")
     }
 
@@ -214,7 +223,8 @@ impl<'de> Visitor<'de> for Walk<'_> {
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
         match self.shape.inner() {
             Shape::Object(keys) => self.members(keys, map),
-            Shape::Sections => self.sections(map),
+            Shape::Sections => self.values(&Shape::Section, map),
+            Shape::Section => self.values(&Shape::Text, map),
             Shape::Data => {
                 while map.next_entry::<Sound, Sound>()?.is_some() {}
                 Ok(())
@@ -253,6 +263,7 @@ impl Shape {
             | Self::Strings
             | Self::Args
             | Self::Sections
+            | Self::Section
             | Self::Data => self,
         }
     }

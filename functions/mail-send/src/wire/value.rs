@@ -149,9 +149,74 @@ impl<'de, const MOST: usize> Deserialize<'de> for Strings<MOST> {
     }
 }
 
-/// The deprecated `sections`, bounded only by the size of the request.
-#[derive(Debug, Deserialize)]
+/// The deprecated `sections`, bounded only by the size of the request. A value is a text, or an
+/// object of texts, which are sections of their own: samples of the v3 API have that form.
+#[derive(Debug)]
 pub(crate) struct Sections(pub(crate) BTreeMap<String, String>);
+
+struct SectionsVisitor;
+
+impl<'de> Visitor<'de> for SectionsVisitor {
+    type Value = Sections;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object of strings")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Sections, A::Error> {
+        let mut all = BTreeMap::new();
+        while let Some((key, value)) = map.next_entry::<TextValue<'de>, Section<'de>>()? {
+            match value {
+                Section::Text(text) => all.extend([(key.into_string(), text.into_string())]),
+                Section::Nested(nested) => all.extend(nested),
+            }
+        }
+        Ok(Sections(all))
+    }
+}
+
+impl<'de> Deserialize<'de> for Sections {
+    fn deserialize<D: Deserializer<'de>>(source: D) -> Result<Self, D::Error> {
+        source.deserialize_map(SectionsVisitor)
+    }
+}
+
+enum Section<'a> {
+    Text(TextValue<'a>),
+    Nested(BTreeMap<String, String>),
+}
+
+struct SectionVisitor;
+
+impl<'de> Visitor<'de> for SectionVisitor {
+    type Value = Section<'de>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a string")
+    }
+
+    fn visit_borrowed_str<E: Error>(self, text: &'de str) -> Result<Section<'de>, E> {
+        TextVisitor.visit_borrowed_str(text).map(Section::Text)
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<Section<'de>, E> {
+        TextVisitor.visit_str(text).map(Section::Text)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Section<'de>, A::Error> {
+        let mut nested = BTreeMap::new();
+        while let Some((key, value)) = map.next_entry()? {
+            nested.insert(key, value);
+        }
+        Ok(Section::Nested(nested))
+    }
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Section<'a> {
+    fn deserialize<D: Deserializer<'de>>(source: D) -> Result<Self, D::Error> {
+        source.deserialize_any(SectionVisitor)
+    }
+}
 
 /// Message-level `custom_args`: an object, or a string that holds one (SPEC types it as a string).
 #[derive(Debug)]

@@ -106,7 +106,7 @@ fn escapes_and_names_arrive_as_written() {
 }
 
 #[test]
-fn template_data_and_null_names_are_taken() {
+fn template_data_and_null_names_are_accepted() {
     let mail = read(include_bytes!("../bodies/dynamic-template.json")).unwrap();
     assert!(mail.is_dynamic() && mail.subject.is_none() && mail.content.is_empty());
     assert_eq!(mail.from.name, None);

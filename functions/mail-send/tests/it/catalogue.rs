@@ -4,11 +4,12 @@
 use std::collections::BTreeSet;
 
 use mail_send::Senders;
+use posthaste_mime::{HEADER_RULES, HeaderRule};
 use posthaste_model::Problem;
 use posthaste_store::GroupSaved;
 use serde_json::{Value, json};
 
-use crate::desk::TestApp;
+use crate::test_app::TestApp;
 use crate::{refuse, rules, with};
 
 const CATALOGUE: &str = include_str!("../../ERRORS.md");
@@ -132,14 +133,43 @@ fn agree(rows: &[Row], problems: &[Problem]) {
     }
 }
 
+#[test]
+fn a_body_that_cannot_be_read_is_answered_with_help() {
+    for body in ["{", r#"{"headers": {"a": 1}}"#] {
+        let found = crate::read(body.as_bytes()).unwrap_err();
+        let help = found[0].help.as_deref().unwrap();
+        let (_, anchor) = help.split_once('#').unwrap();
+        assert!(
+            CATALOGUE.contains(&format!("<a id=\"{anchor}\">")),
+            "{help}"
+        );
+    }
+}
+
+#[test]
+fn every_header_with_a_rule_of_its_own_is_listed() {
+    for (name, rule) in HEADER_RULES {
+        let heading = match rule {
+            HeaderRule::Refused => "| `headers` | `Header can not be one of the reserved keys.`",
+            HeaderRule::Replaces => "| replaces the service's own",
+            HeaderRule::LeftOut => "| left out",
+            HeaderRule::Written => continue,
+        };
+        let row = CATALOGUE.lines().find(|line| line.starts_with(heading));
+        let row = row.unwrap().to_lowercase();
+        let mut names = row.split(|c: char| !(c.is_ascii_alphanumeric() || c == '-'));
+        assert!(names.any(|listed| listed == name), "{name} in {row}");
+    }
+}
+
 #[tokio::test]
 async fn what_the_account_lacks_has_its_row_too() {
-    let desk = TestApp::new(Senders::proven()).await;
-    let (store, account) = (&desk.store, &desk.tenant.account.id);
-    desk.tenant.domain(store, "example.com").await;
+    let app = TestApp::new(Senders::verified()).await;
+    let (store, account) = (&app.store, &app.tenant.account.id);
+    app.tenant.domain(store, "example.com").await;
     let group = store.create_group(account, ("News", ""), false).await;
     assert!(matches!(group.unwrap(), GroupSaved::Done(group) if group.id == 1));
-    let bare = desk.bare_template().await;
+    let bare = app.bare_template().await;
     let remove = json!("remove");
     let mut problems = Vec::new();
     for (changes, status) in [
@@ -167,14 +197,14 @@ async fn what_the_account_lacks_has_its_row_too() {
             400,
         ),
     ] {
-        let answer = desk.send(&with(&changes)).await.expect(status);
-        let told: Value = serde_json::from_slice(&answer.body).unwrap();
-        for error in told["errors"].as_array().unwrap() {
+        let answer = app.send(&with(&changes)).await.expect(status);
+        let body: Value = serde_json::from_slice(&answer.body).unwrap();
+        for error in body["errors"].as_array().unwrap() {
             let text = |name: &str| error[name].as_str().unwrap().to_owned();
             problems.push(Problem::on(text("field"), text("message")));
         }
     }
-    assert!(desk.queues.drain("send").is_empty());
+    assert!(app.queues.drain("send").is_empty());
     agree(&rows("## What depends on the account"), &problems);
 }
 

@@ -1,5 +1,5 @@
-//! Whatever is taken can be composed: a mail that was answered with `202` never ends as dropped
-//! because of something that the request already said.
+//! Every accepted request can be composed: a mail that was answered with `202` is never dropped for
+//! what the request itself contains.
 
 use posthaste_mime::{Outgoing, Stamp, build};
 use posthaste_model::{Mail, Timestamp};
@@ -115,7 +115,7 @@ fn whole() -> Value {
 
 proptest! {
     #[test]
-    fn what_is_taken_can_be_composed(body in request()) {
+    fn an_accepted_request_can_be_composed(body in request()) {
         if let Ok(mail) = read(body.to_string().as_bytes()) {
             compose(&mail);
         }
@@ -125,7 +125,7 @@ proptest! {
 #[test]
 fn the_longest_that_passes_can_be_composed() {
     let name = "a".repeat(76);
-    let wide = format!("{}@example.com", "\u{1d54f}".repeat(222));
+    let wide = format!("{}@example.com", "\u{1d54f}".repeat(16));
     for (place, value) in [
         ("/headers", json!({name: "\u{e9}".repeat(40_000)})),
         (

@@ -1,4 +1,4 @@
-//! What is decided before a body is read: its type, its packing, its size.
+//! What is decided before a body is read: its type, its compression, its size.
 
 use std::io::Write as _;
 
@@ -8,7 +8,7 @@ use mail_send::Senders;
 use posthaste_testkit::Response;
 use serde_json::json;
 
-use crate::desk::TestApp;
+use crate::test_app::TestApp;
 use crate::{good, with};
 
 const MIB: usize = 1 << 20;
@@ -19,8 +19,8 @@ fn gzip(bytes: &[u8]) -> Vec<u8> {
     packed.finish().unwrap()
 }
 
-async fn packed(desk: &TestApp, encoding: &str, body: Vec<u8>) -> Response {
-    let ask = desk.ask().header("content-type", "application/json");
+async fn packed(app: &TestApp, encoding: &str, body: Vec<u8>) -> Response {
+    let ask = app.ask().header("content-type", "application/json");
     let ask = ask.header("content-encoding", encoding);
     ask.body(body).send().await
 }
@@ -33,37 +33,37 @@ fn padded(length: usize) -> Vec<u8> {
 }
 
 #[tokio::test]
-async fn a_packed_body_is_taken_unless_the_account_may_not() {
-    let desk = TestApp::new(Senders::Any).await;
+async fn a_compressed_body_is_accepted_unless_the_account_may_not_send_one() {
+    let app = TestApp::new(Senders::Any).await;
     let body = gzip(good().to_string().as_bytes());
     for encoding in ["gzip", "GZIP", " gzip "] {
-        packed(&desk, encoding, body.clone()).await.expect(202);
+        packed(&app, encoding, body.clone()).await.expect(202);
     }
     for encoding in ["br", "deflate", "gzip, gzip", "gzip;q=1"] {
-        let error = packed(&desk, encoding, body.clone()).await.expect(415);
+        let error = packed(&app, encoding, body.clone()).await.expect(415);
         assert_eq!(error.error().1, "Content-Encoding is not supported.");
     }
-    let broken = packed(&desk, "gzip", b"not packed".to_vec()).await;
+    let broken = packed(&app, "gzip", b"not packed".to_vec()).await;
     assert_eq!(broken.expect(400).error(), (None, "Bad Request".to_owned()));
 
-    desk.store
-        .update_account(&desk.tenant.account.id, |account| {
+    app.store
+        .update_account(&app.tenant.account.id, |account| {
             account.gzip = false;
         })
         .await
         .unwrap();
-    desk.hand.advance(10);
-    packed(&desk, "gzip", body).await.expect(415);
-    desk.send(&good()).await.expect(202);
+    app.hand.advance(10);
+    packed(&app, "gzip", body).await.expect(415);
+    app.send(&good()).await.expect(202);
 }
 
 /// A mail of one file, a little below the limit, and what its template says on top of it.
 #[tokio::test]
 async fn the_texts_of_a_template_count() {
-    let desk = TestApp::new(Senders::Any).await;
+    let app = TestApp::new(Senders::Any).await;
     let largest = 30 * MIB / 78 * 76;
     let send = async |html: &str, room: usize| {
-        let id = desk.template(html).await;
+        let id = app.template(html).await;
         let file = "A".repeat((largest - room) / 4 * 4);
         let body = with(&[
             ("template_id", json!(id)),
@@ -73,7 +73,7 @@ async fn the_texts_of_a_template_count() {
             ),
         ]);
         // As JSON the file is larger than it may be on its way; packed it is small.
-        packed(&desk, "gzip", gzip(body.to_string().as_bytes())).await
+        packed(&app, "gzip", gzip(body.to_string().as_bytes())).await
     };
     let html = "<p>line</p>\r\n".repeat(20_000);
     send(&html, html.len() + 8192).await.expect(202);
@@ -84,18 +84,18 @@ async fn the_texts_of_a_template_count() {
 
 #[tokio::test]
 async fn an_unpacked_body_is_below_48_mebibytes() {
-    let desk = TestApp::new(Senders::Any).await;
-    let largest = packed(&desk, "gzip", gzip(&padded(48 * MIB - 1))).await;
+    let app = TestApp::new(Senders::Any).await;
+    let largest = packed(&app, "gzip", gzip(&padded(48 * MIB - 1))).await;
     largest.expect(202);
-    let answer = packed(&desk, "gzip", gzip(&padded(48 * MIB))).await;
+    let answer = packed(&app, "gzip", gzip(&padded(48 * MIB))).await;
     assert_eq!(answer.expect(413).error().1, "content too large");
 }
 
 #[tokio::test]
 async fn a_body_is_below_30_mebibytes_as_received() {
-    let desk = TestApp::new(Senders::Any).await;
+    let app = TestApp::new(Senders::Any).await;
     for (length, status) in [(30 * MIB - 1, 202), (30 * MIB, 413)] {
-        let ask = desk.ask().header("content-type", "application/json");
+        let ask = app.ask().header("content-type", "application/json");
         let answer = ask.body(padded(length)).send().await.expect(status);
         if status == 413 {
             assert_eq!(
@@ -108,19 +108,19 @@ async fn a_body_is_below_30_mebibytes_as_received() {
 
 #[tokio::test]
 async fn the_composed_mail_is_below_30_mebibytes_too() {
-    let desk = TestApp::new(Senders::Any).await;
+    let app = TestApp::new(Senders::Any).await;
     // Base64 is folded on its way out: 76 characters and a line end.
     let file = json!([{"content": "A".repeat(30 * MIB / 78 * 76), "filename": "a"}]);
     let body = with(&[("attachments", file)]).to_string();
     assert!(body.len() < 30 * MIB);
-    let answer = packed(&desk, "identity", body.into_bytes()).await;
+    let answer = packed(&app, "identity", body.into_bytes()).await;
     assert_eq!(answer.expect(413).error().1, "content too large");
-    assert!(desk.queues.drain("send").is_empty());
+    assert!(app.queues.drain("send").is_empty());
 }
 
 #[tokio::test]
 async fn only_json_in_utf_8_is_read() {
-    let desk = TestApp::new(Senders::Any).await;
+    let app = TestApp::new(Senders::Any).await;
     for (kind, status) in [
         ("application/json", 202),
         ("application/json; charset=utf-8", 202),
@@ -128,14 +128,14 @@ async fn only_json_in_utf_8_is_read() {
         ("application/x-www-form-urlencoded", 415),
         ("application/jsonx", 415),
     ] {
-        let ask = desk.ask().header("content-type", kind);
+        let ask = app.ask().header("content-type", kind);
         let answer = ask.body(good().to_string()).send().await.expect(status);
         if status == 415 {
             let text = "Content-Type should be application/json.";
             assert_eq!(answer.error(), (None, text.to_owned()), "{kind}");
         }
     }
-    let ask = desk.ask().header("content-type", "application/json");
+    let ask = app.ask().header("content-type", "application/json");
     let answer = ask.body(&b"{\"subject\":\"\xff\"}"[..]).send().await;
     assert_eq!(answer.expect(415).error().1, "Invalid UTF8 in request");
 }

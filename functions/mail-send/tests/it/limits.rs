@@ -17,22 +17,27 @@ fn at_each_limit_a_request_passes() {
     let envelopes: Value = (0..1000)
         .map(|i| json!({"to": [{"email": format!("a{i}@example.com")}]}))
         .collect();
-    let longest = format!("{}@example.com", "a".repeat(308));
+    let longest = format!("{}@example.com", "a".repeat(64));
     for changes in [
         // "personalizations | 1000 items"
         vec![("personalizations", envelopes)],
-        // 1,000 recipients in all, in one list or in three
-        vec![("personalizations.0.to", people("t", 1000))],
+        // 3,000 recipients in all, in one list or in three: "cc, bcc | 1000 items each"
+        vec![("personalizations.0.to", people("t", 3000))],
         vec![
             ("personalizations.0.to", people("t", 1)),
-            ("personalizations.0.cc", people("c", 499)),
-            ("personalizations.0.bcc", people("b", 500)),
+            ("personalizations.0.cc", people("c", 1000)),
+            ("personalizations.0.bcc", people("b", 1000)),
+        ],
+        vec![
+            ("personalizations.0.to", people("t", 1000)),
+            ("personalizations.0.cc", people("c", 1000)),
+            ("personalizations.0.bcc", people("b", 1000)),
         ],
         vec![("from.email", json!(longest))],
-        // 900 bytes: a line of a header has no room for more
+        // Octets, not letters (RFC 5321, section 4.5.3.1.1)
         vec![(
             "from.email",
-            json!(format!("{}@example.com", "\u{1d54f}".repeat(222))),
+            json!(format!("{}@example.com", "\u{1d54f}".repeat(16))),
         )],
         // "reply_to_list | 1000 items"
         vec![("reply_to_list", people("r", 1000))],
@@ -62,6 +67,7 @@ fn at_each_limit_a_request_passes() {
                 .map(|i| json!(format!("{i}{}", "c".repeat(254))))
                 .collect(),
         )],
+        vec![("categories", json!(["c"]))],
         vec![("categories", json!([]))],
         vec![("categories", json!(["a", "A"]))],
         // "asm.groups_to_display | 25 items"

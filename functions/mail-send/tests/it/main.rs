@@ -11,13 +11,13 @@
 mod bodies;
 mod catalogue;
 mod composes;
-mod desk;
 mod edge;
 mod held;
 mod limits;
 mod once;
 mod rules;
 mod senders;
+mod test_app;
 mod traps;
 mod types;
 mod waiting;

@@ -8,11 +8,11 @@ use posthaste_store::{Acquire, IdempotentRequest, PATIENCE, REMEMBERED};
 use posthaste_testkit::{Response, Tenant, entropy};
 use serde_json::{Value, json};
 
-use crate::desk::TestApp;
+use crate::test_app::TestApp;
 use crate::{good, with};
 
-async fn send(desk: &TestApp, key: &str, body: &Value) -> Response {
-    let ask = desk.ask().header("idempotency-key", key);
+async fn send(app: &TestApp, key: &str, body: &Value) -> Response {
+    let ask = app.ask().header("idempotency-key", key);
     ask.json(body).send().await
 }
 
@@ -21,57 +21,57 @@ fn id(answer: &Response) -> String {
 }
 
 /// The message ids of what was queued since the last look.
-fn queued(desk: &TestApp) -> Vec<String> {
-    let jobs = desk.queues.drain("send").into_iter();
+fn queued(app: &TestApp) -> Vec<String> {
+    let jobs = app.queues.drain("send").into_iter();
     jobs.map(|(text, _)| Job::from_text(&text).unwrap().message.to_string())
         .collect()
 }
 
 #[tokio::test]
 async fn the_same_request_again_is_the_same_mail() {
-    let desk = TestApp::new(Senders::Any).await;
-    let first = send(&desk, "order-1", &good()).await.expect(202);
+    let app = TestApp::new(Senders::Any).await;
+    let first = send(&app, "order-1", &good()).await.expect(202);
     assert_eq!(first.header("idempotency-replayed"), "");
-    desk.hand.advance(REMEMBERED - 1);
+    app.hand.advance(REMEMBERED - 1);
 
-    let again = send(&desk, "order-1", &good()).await.expect(202);
+    let again = send(&app, "order-1", &good()).await.expect(202);
 
     assert_eq!(again.header("idempotency-replayed"), "true");
     assert_eq!(id(&again), id(&first));
     assert!(again.body.is_empty());
-    assert_eq!(queued(&desk), [id(&first)]);
+    assert_eq!(queued(&app), [id(&first)]);
     // A day later the key is forgotten, even where the table has not deleted the row yet.
-    desk.hand.advance(1);
-    let fresh = send(&desk, "order-1", &good()).await.expect(202);
+    app.hand.advance(1);
+    let fresh = send(&app, "order-1", &good()).await.expect(202);
     assert_eq!(fresh.header("idempotency-replayed"), "");
-    assert_eq!(queued(&desk), [id(&fresh)]);
+    assert_eq!(queued(&app), [id(&fresh)]);
     assert_ne!(id(&fresh), id(&first));
 }
 
 #[tokio::test]
 async fn a_key_belongs_to_its_body_and_to_its_account() {
-    let desk = TestApp::new(Senders::Any).await;
-    let other = Tenant::new(&desk.store, "other", desk.hand.now()).await;
-    send(&desk, "order-1", &good()).await.expect(202);
+    let app = TestApp::new(Senders::Any).await;
+    let other = Tenant::new(&app.store, "other", app.hand.now()).await;
+    send(&app, "order-1", &good()).await.expect(202);
 
     let changed = with(&[("subject", json!("Another"))]);
-    let refused = send(&desk, "order-1", &changed).await.expect(422);
+    let refused = send(&app, "order-1", &changed).await.expect(422);
 
     assert_eq!(
         String::from_utf8(refused.body.to_vec()).unwrap(),
         r#"{"errors":[{"message":"This Idempotency-Key was used with another request body.","field":null,"help":null}]}"#
     );
-    let ask = desk.api.post("/v3/mail/send").key(&other.key);
+    let ask = app.api.post("/v3/mail/send").key(&other.key);
     let theirs = ask.header("idempotency-key", "order-1").json(&changed);
     let theirs = theirs.send().await.expect(202);
     assert_eq!(theirs.header("idempotency-replayed"), "");
-    send(&desk, "order-2", &changed).await.expect(202);
-    assert_eq!(queued(&desk).len(), 3);
+    send(&app, "order-2", &changed).await.expect(202);
+    assert_eq!(queued(&app).len(), 3);
 }
 
 #[tokio::test]
 async fn a_refused_request_frees_its_key() {
-    let desk = TestApp::new(Senders::Any).await;
+    let app = TestApp::new(Senders::Any).await;
     for (bad, status) in [
         (with(&[("subject", json!(""))]), 400),
         (with(&[("batch_id", json!("unknown"))]), 400),
@@ -81,18 +81,18 @@ async fn a_refused_request_frees_its_key() {
             200,
         ),
     ] {
-        let refused = send(&desk, "order-1", &bad).await.expect(status);
+        let refused = send(&app, "order-1", &bad).await.expect(status);
         assert_eq!(refused.header("idempotency-replayed"), "");
     }
-    let sent = send(&desk, "order-1", &good()).await.expect(202);
-    assert_eq!(queued(&desk), [id(&sent)]);
+    let sent = send(&app, "order-1", &good()).await.expect(202);
+    assert_eq!(queued(&app), [id(&sent)]);
 }
 
 #[tokio::test]
 async fn of_many_at_once_one_sends() {
-    let desk = TestApp::new(Senders::Any).await;
+    let app = TestApp::new(Senders::Any).await;
     let body = good();
-    let calls = (0..16).map(|_| send(&desk, "order-1", &body));
+    let calls = (0..16).map(|_| send(&app, "order-1", &body));
     let answers = join_all(calls).await;
 
     let mut ids = BTreeSet::new();
@@ -114,7 +114,7 @@ async fn of_many_at_once_one_sends() {
     }
     let fresh = |a: &&Response| a.status == 202 && a.header("idempotency-replayed").is_empty();
     assert_eq!(answers.iter().filter(fresh).count(), 1);
-    let queued = queued(&desk);
+    let queued = queued(&app);
     assert_eq!(ids.into_iter().collect::<Vec<_>>(), queued);
     assert_eq!(queued.len(), 1);
 }
@@ -141,76 +141,76 @@ async fn join_all<F: Future>(futures: impl Iterator<Item = F>) -> Vec<F::Output>
 
 #[tokio::test]
 async fn who_died_is_followed_under_the_same_message_id() {
-    let desk = TestApp::new(Senders::Any).await;
+    let app = TestApp::new(Senders::Any).await;
     let body = good().to_string();
     let request = IdempotentRequest {
-        account: &desk.tenant.account.id,
+        account: &app.tenant.account.id,
         key: "order-1",
         body: body.as_bytes(),
     };
     let died = entropy().message_id();
     // The process that began this never came back.
-    let begun = desk.store.begin(request, &died, desk.hand.now()).await;
+    let begun = app.store.begin(request, &died, app.hand.now()).await;
     assert!(matches!(begun.unwrap(), Acquire::Acquired(_)));
 
-    desk.hand.advance(PATIENCE - 1);
-    let busy = send(&desk, "order-1", &good()).await.expect(409);
+    app.hand.advance(PATIENCE - 1);
+    let busy = send(&app, "order-1", &good()).await.expect(409);
     assert_eq!(busy.header("retry-after"), "1");
     // Whoever comes with another body learns so at once: the first mail may have left.
     let changed = with(&[("subject", json!("Another"))]);
-    send(&desk, "order-1", &changed).await.expect(422);
+    send(&app, "order-1", &changed).await.expect(422);
 
-    desk.hand.advance(1);
-    let sent = send(&desk, "order-1", &good()).await.expect(202);
+    app.hand.advance(1);
+    let sent = send(&app, "order-1", &good()).await.expect(202);
     assert_eq!(id(&sent), died.to_string());
-    assert_eq!(queued(&desk), [died.to_string()]);
-    let again = send(&desk, "order-1", &good()).await.expect(202);
+    assert_eq!(queued(&app), [died.to_string()]);
+    let again = send(&app, "order-1", &good()).await.expect(202);
     assert_eq!(again.header("idempotency-replayed"), "true");
 }
 
 #[tokio::test]
 async fn the_dead_one_that_wakes_up_frees_nothing() {
-    let desk = TestApp::new(Senders::Any).await;
+    let app = TestApp::new(Senders::Any).await;
     let request = IdempotentRequest {
-        account: &desk.tenant.account.id,
+        account: &app.tenant.account.id,
         key: "order-1",
         body: b"{}",
     };
     let (first, second) = (entropy().message_id(), entropy().message_id());
-    let begun = desk.store.begin(request, &first, desk.hand.now()).await;
+    let begun = app.store.begin(request, &first, app.hand.now()).await;
     let Acquire::Acquired(slow) = begun.unwrap() else {
         panic!("a free key")
     };
-    desk.hand.advance(PATIENCE);
-    let begun = desk.store.begin(request, &second, desk.hand.now()).await;
+    app.hand.advance(PATIENCE);
+    let begun = app.store.begin(request, &second, app.hand.now()).await;
     let Acquire::Acquired(quick) = begun.unwrap() else {
         panic!("a key whose lease ran out")
     };
     assert_eq!(quick.message(), &first);
 
-    desk.store.abort(&slow).await.unwrap();
-    desk.store.release(&slow).await.unwrap();
+    app.store.abort(&slow).await.unwrap();
+    app.store.release(&slow).await.unwrap();
 
-    let found = desk.store.begin(request, &second, desk.hand.now()).await;
+    let found = app.store.begin(request, &second, app.hand.now()).await;
     assert!(matches!(found.unwrap(), Acquire::InProgress { .. }));
-    desk.store.finish(&quick).await.unwrap();
-    let found = desk.store.begin(request, &second, desk.hand.now()).await;
+    app.store.finish(&quick).await.unwrap();
+    let found = app.store.begin(request, &second, app.hand.now()).await;
     assert_eq!(found.unwrap(), Acquire::Replay(first));
 }
 
 #[tokio::test]
 async fn what_failed_half_way_goes_on_at_once() {
-    let desk = TestApp::new(Senders::Any).await;
+    let app = TestApp::new(Senders::Any).await;
     for (key, deaf) in [("order-1", false), ("order-2", true)] {
         // The queue fails; or it takes the mail and its answer is lost.
-        desk.fuse.burn_after(0, deaf);
-        send(&desk, key, &good()).await.expect(503);
-        assert!(desk.fuse.mend());
-        let before = queued(&desk);
+        app.fuse.burn_after(0, deaf);
+        send(&app, key, &good()).await.expect(503);
+        assert!(app.fuse.mend());
+        let before = queued(&app);
         assert_eq!(before.len(), usize::from(deaf));
-        let sent = send(&desk, key, &good()).await.expect(202);
+        let sent = send(&app, key, &good()).await.expect(202);
         assert_eq!(sent.header("idempotency-replayed"), "");
-        assert_eq!(queued(&desk), [id(&sent)]);
+        assert_eq!(queued(&app), [id(&sent)]);
         // Twice in the queue, and one mail all the same: the copies of a message are claimed once.
         assert!(before.iter().all(|message| *message == id(&sent)));
     }
@@ -218,18 +218,18 @@ async fn what_failed_half_way_goes_on_at_once() {
 
 #[tokio::test]
 async fn a_key_that_is_none_is_refused() {
-    let desk = TestApp::new(Senders::Any).await;
+    let app = TestApp::new(Senders::Any).await;
     let long = "k".repeat(256);
     for key in ["", "  ", "schlüssel", long.as_str()] {
-        let error = send(&desk, key, &good()).await.expect(400).error();
+        let error = send(&app, key, &good()).await.expect(400).error();
         assert_eq!(
             error.1,
             "The Idempotency-Key header must be given once, with 1 to 255 ASCII characters."
         );
     }
-    let twice = desk.ask().header("idempotency-key", "a");
+    let twice = app.ask().header("idempotency-key", "a");
     let twice = twice.header("idempotency-key", "b").json(&good());
     twice.send().await.expect(400);
-    assert!(queued(&desk).is_empty());
-    send(&desk, &long[1..], &good()).await.expect(202);
+    assert!(queued(&app).is_empty());
+    send(&app, &long[1..], &good()).await.expect(202);
 }

@@ -1,5 +1,7 @@
 //! Stage 2, case by case: what is changed in a good request, and what is answered.
 
+mod parts;
+
 use serde_json::{Value, json};
 
 use crate::{check_problems, with};
@@ -31,9 +33,9 @@ pub(crate) fn cases() -> Vec<Case> {
     let all = [
         envelopes(),
         senders(),
-        contents(),
-        files(),
-        maps(),
+        parts::contents(),
+        parts::files(),
+        parts::maps(),
         labels(),
         settings(),
     ];
@@ -51,8 +53,8 @@ fn envelopes() -> Vec<Case> {
         case(to, json!([]), no_to),
         case(
             to,
-            people(1001),
-            "personalizations: There is a limit of 1000 total recipients (to + cc + bcc) per request.",
+            people(3001),
+            "personalizations: There is a limit of 3000 total recipients (to + cc + bcc) per request.",
         ),
         case(
             "personalizations.0.subject",
@@ -85,6 +87,24 @@ fn envelopes() -> Vec<Case> {
             "personalizations.0: Each email address in the personalization block should be unique between to, cc, and bcc. We found the first duplicate instance of [ann@example.org] in the personalizations.0.to field.",
         ),
     ];
+    let full = |list: &str| -> Value {
+        let mailbox = |i| json!({"email": format!("{list}{i}@example.com")});
+        (0..1000).map(mailbox).collect()
+    };
+    cases.push((
+        vec![
+            (to, full("to")),
+            ("personalizations.0.cc", full("cc")),
+            ("personalizations.0.bcc", full("bcc")),
+            (
+                "personalizations.1",
+                json!({"to": [{"email": "ann@example.org"}]}),
+            ),
+        ],
+        vec![
+            "personalizations: There is a limit of 3000 total recipients (to + cc + bcc) per request.".to_owned(),
+        ],
+    ));
     let envelopes: Value = (0..1001)
         .map(|i| json!({"to": [{"email": format!("a{i}@example.com")}]}))
         .collect();
@@ -92,7 +112,6 @@ fn envelopes() -> Vec<Case> {
         vec![("personalizations", envelopes)],
         vec![
             "personalizations: The personalization block is limited to 1000 personalizations per API request. You have provided 1001 personalizations. Please consider splitting this into multiple requests and resending your request.".to_owned(),
-            "personalizations: There is a limit of 1000 total recipients (to + cc + bcc) per request.".to_owned(),
         ],
     ));
     for (list, name) in [("cc", "CC"), ("bcc", "BCC"), ("to", "To")] {
@@ -110,6 +129,10 @@ fn envelopes() -> Vec<Case> {
             ),
             (
                 json!({"email": "no at"}),
+                format!("The {list} email does not contain a valid address."),
+            ),
+            (
+                json!({"email": address(65 + "@example.com".len())}),
                 format!("The {list} email does not contain a valid address."),
             ),
             (
@@ -131,10 +154,9 @@ fn envelopes() -> Vec<Case> {
             cases.push(case(field, json!([]), &format!("{field}: {missing}")));
             cases.push((
                 vec![(field, people(1001))],
-                vec![
-                    "personalizations: There is a limit of 1000 total recipients (to + cc + bcc) per request.".to_owned(),
-                    format!("{field}: There is a limit of 1000 {list} emails per personalization."),
-                ],
+                vec![format!(
+                    "{field}: There is a limit of 1000 {list} emails per personalization."
+                )],
             ));
         }
     }
@@ -229,221 +251,6 @@ fn senders() -> Vec<Case> {
     ]
 }
 
-fn contents() -> Vec<Case> {
-    let content = "content: Unless a valid template_id is provided, the content parameter is required. There must be at least one defined content block. We typically suggest both text/plain and text/html blocks are included, but only one block is required.";
-    let order = "content: Following RFC 1341, section 7.2, if either text/html or text/plain are to be sent in your email: text/plain needs to be first, followed by text/html, followed by any other content.";
-    let part = |mime_type: &str| json!({"type": mime_type, "value": "x"});
-    let no_text = "content.0.type: The content type must be a MIME type of a text, such as text/plain; multipart and message types are not.";
-    let no_texts = [
-        " ",
-        "text plain",
-        "text/",
-        "text/plain, text/html",
-        "multipart/mixed",
-        "Message/RFC822",
-    ];
-    let mut cases: Vec<_> = no_texts
-        .iter()
-        .map(|given| case("content.0.type", json!(given), no_text))
-        .collect();
-    cases.extend([
-        case("subject", json!("remove"), "subject: The subject is required. You can get around this requirement if you use a template with a subject defined or if every personalization has a subject defined."),
-        case("subject", json!(""), "subject: The subject of your email must be a string at least one character in length."),
-        case("content", json!("remove"), content),
-        case("content", json!([]), content),
-        (
-            vec![("template_id", json!("d-1")), ("content", json!([]))],
-            vec!["content: There must be at least one defined content block. We typically suggest both text/plain and text/html blocks are included, but only one block is required.".to_owned()],
-        ),
-        case("content", (0..101).map(|_| part("text/x")).collect(), "content: There is a limit of 100 content blocks per request."),
-        case("content", json!([part("text/html"), part("text/plain")]), order),
-        case("content", json!([part("text/calendar"), part("TEXT/HTML")]), order),
-        case("content.0.type", json!("remove"), "content.0.type: A content type is required, this tells email clients how to display the email."),
-        case("content.0.type", json!(""), "content.0.type: Your content type must be a string with length of at least one character."),
-        case("content.0.type", json!("text/plain; charset=utf-8"), "content.0.type: The content type cannot contain ';', or CRLF characters."),
-        case("content.0.type", json!("text/plain\r\nBcc: x@y.z"), "content.0.type: The content type cannot contain ';', or CRLF characters."),
-        case("content.0.type", json!("text/calendar; method=CANCELLED"), "content.0.type: The content type cannot contain ';', or CRLF characters."),
-        case("content.0.type", json!("text/plain\0"), "content.0.type: The content type can only contain printable ASCII characters."),
-        case("content.0.value", json!("remove"), "content.0.value: A content value is required, this is the content of the email you are sending."),
-        case("content.0.value", json!(""), "content.0.value: The content value must be a string at least one character in length."),
-    ]);
-    cases
-}
-
-fn files() -> Vec<Case> {
-    let file = |key: &str, value: Value| {
-        let mut file = json!({"content": "QQ==", "filename": "a"});
-        match value == "remove" {
-            true => drop(file.as_object_mut().unwrap().remove(key)),
-            false => file[key] = value,
-        }
-        json!([file])
-    };
-    let files = |key: &str, value: Value, want: &str| {
-        case(
-            "attachments",
-            file(key, value),
-            &format!("attachments.0.{key}: {want}"),
-        )
-    };
-    let short = "The attachment content must be a string at least one character in length.";
-    let base64 = "The attachment content must be base64 encoded.";
-    let crlf = "The filename of your attachment cannot contain CRLF characters.";
-    let cid = "The content ID of your attachment cannot contain CRLF characters.";
-    let mut cases = vec![
-        files("content", json!("remove"), short),
-        files("content", json!(""), short),
-        files("content", json!(" \r\n\t"), short),
-        files(
-            "type",
-            json!(""),
-            "The attachment type must be a string and at least one character in length.",
-        ),
-        files(
-            "type",
-            json!("text/calendar;method=REQUEST;charset=\"utf-8\""),
-            "The attachment type cannot contain ';', or CRLF characters.",
-        ),
-        files(
-            "type",
-            json!("a\nb"),
-            "The attachment type cannot contain ';', or CRLF characters.",
-        ),
-        files(
-            "type",
-            json!("é"),
-            "The attachment type can only contain printable ASCII characters.",
-        ),
-        files("filename", json!("remove"), "filename is required."),
-        files("filename", json!("a\r\nb"), crlf),
-        files("filename", json!("a\0b"), crlf),
-        files(
-            "disposition",
-            json!("Inline"),
-            r#"The disposition of your attachment can be either "inline" or "attachment". You provided [Inline]."#,
-        ),
-        files(
-            "disposition",
-            json!(""),
-            r#"The disposition of your attachment can be either "inline" or "attachment". You provided []."#,
-        ),
-        files("content_id", json!("a\nb"), cid),
-        files(
-            "content_id",
-            json!("a<b"),
-            "The content ID of your attachment can only contain printable ASCII characters other than '<' and '>'.",
-        ),
-        files(
-            "content_id",
-            json!("ä"),
-            "The content ID of your attachment can only contain printable ASCII characters other than '<' and '>'.",
-        ),
-        case(
-            "attachments",
-            (0..1001)
-                .map(|_| json!({"content": "QQ==", "filename": ""}))
-                .collect(),
-            "attachments: There is a limit of 1000 attachments per request.",
-        ),
-    ];
-    for wrong in [
-        "QQ",
-        "QQ=",
-        "Q===",
-        "QQ==QQ==",
-        "data:image/png;base64,QQ==",
-        "_-8=",
-        "QR==",
-        "é",
-        "[x]",
-    ] {
-        cases.push(files("content", json!(wrong), base64));
-    }
-    cases
-}
-
-fn maps() -> Vec<Case> {
-    let args = "The combined size of both global and personalization custom arguments may not exceed 10,000 bytes per personalization.";
-    let mut cases = vec![
-        case("custom_args", json!({}), "custom_args: custom_args cannot be empty."),
-        case("custom_args", json!(""), "custom_args: custom_args cannot be empty."),
-        case("custom_args", json!("{}"), "custom_args: custom_args cannot be empty."),
-        case("custom_args", json!("[1]"), "custom_args: A custom_args string must hold a JSON object."),
-        case("custom_args", json!("x"), "custom_args: A custom_args string must hold a JSON object."),
-        case("custom_args", json!("{\"a\": 1}"), "custom_args: All values of custom arguments object must be strings"),
-        case("personalizations.0.custom_args", json!({}), "personalizations.0.custom_args: custom_args cannot be empty."),
-        case("custom_args", json!({"a": "x".repeat(10_000)}), &format!("custom_args: {args}")),
-        case("personalizations.0.custom_args", json!({"é": "x".repeat(9_999)}), &format!("personalizations.0.custom_args: {args}")),
-        (
-            vec![("custom_args", json!({"a": "x".repeat(5_000)})), ("personalizations.0.custom_args", json!({"b": "x".repeat(5_000)}))],
-            vec![format!("personalizations.0.custom_args: {args}")],
-        ),
-        case("sections", json!({"x".repeat(262_145): ""}), "sections: The keys of sections may not exceed 262,144 bytes."),
-        case("personalizations.0.substitutions", json!({"a": "x".repeat(10_000)}), "personalizations.0.substitutions: You are limited to 10,000 bytes of substitutions per personalization."),
-        (
-            vec![("template_id", json!("d-1")), ("personalizations.0.substitutions", json!({"a": "b"}))],
-            vec!["personalizations.0.substitutions: Substitutions may not be used with dynamic templating".to_owned()],
-        ),
-    ];
-    for (field, and, can_not) in [
-        ("headers", "and", "can not"),
-        ("personalizations.0.headers", "or", "cannot"),
-    ] {
-        let letters =
-            format!("{field}: Header keys cannot contain non-ASCII characters {and} empty spaces.");
-        let values = format!("{field}: Header values cannot contain CRLF or NUL characters.");
-        for name in ["", "a b", "X-Ä", "a\r\nBcc", "a\t", "\u{7f}"] {
-            cases.push(case(field, json!({name: "x"}), &letters));
-        }
-        for name in [
-            "x-sg-id",
-            "X-SG-EID",
-            "X-Posthaste-Id",
-            "x-posthaste-eid",
-            "Received",
-            "DKIM-Signature",
-            "content-type",
-            "Content-Transfer-Encoding",
-            "To",
-            "FROM",
-            "subject",
-            "Reply-To",
-            "cc",
-            "Bcc",
-        ] {
-            cases.push(case(
-                field,
-                json!({name: "x"}),
-                &format!("{field}: Header {can_not} be one of the reserved keys."),
-            ));
-        }
-        for value in ["a\r\nBcc: x@y.z", "a\n b", "a\r", "a\0"] {
-            cases.push(case(field, json!({"X-A": value}), &values));
-        }
-        cases.push(case(
-            field,
-            json!({"X-A": "1", "x-a": "2"}),
-            &format!("{field}: The headers cannot contain duplicate keys."),
-        ));
-        cases.push(case(
-            field,
-            json!({"a:b": "1"}),
-            &format!("{field}: Header keys cannot contain a colon."),
-        ));
-        cases.push(case(
-            field,
-            json!({"a".repeat(77): "1"}),
-            &format!("{field}: Header keys cannot be longer than 76 characters."),
-        ));
-        cases.push(case(
-            field,
-            json!({"a": "x".repeat(100_000)}),
-            &format!("{field}: The headers may not exceed 100,000 bytes."),
-        ));
-    }
-    cases
-}
-
 fn labels() -> Vec<Case> {
     let long = "c".repeat(256);
     let eleven: Value = (0..11).map(|i| json!(format!("c{i}"))).collect();
@@ -469,6 +276,11 @@ fn labels() -> Vec<Case> {
             "categories",
             json!(["ok", "naïve"]),
             "categories.1: Categories can not contain non-ASCII characters.",
+        ),
+        case(
+            "categories",
+            json!(["a", ""]),
+            "categories.1: Each category must be at least one character in length.",
         ),
         case(
             "batch_id",

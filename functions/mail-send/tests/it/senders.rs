@@ -1,4 +1,4 @@
-//! Sender identity: whose mail is taken, and what the others are told.
+//! Sender identity: whose mail is accepted, and the errors for the others.
 
 use mail_send::Senders;
 use posthaste_model::{Record, RecordKind};
@@ -6,7 +6,7 @@ use posthaste_store::{Domain, Put, SenderFields, VerifiedSender};
 use posthaste_testkit::Tenant;
 use serde_json::json;
 
-use crate::desk::TestApp;
+use crate::test_app::TestApp;
 use crate::with;
 
 impl TestApp {
@@ -50,11 +50,11 @@ impl TestApp {
 
 #[tokio::test]
 async fn mail_from_anybody_else_is_refused_in_the_contracts_words() {
-    let desk = TestApp::new(Senders::proven()).await;
-    desk.domain("waiting.example", false).await;
+    let app = TestApp::new(Senders::verified()).await;
+    app.domain("waiting.example", false).await;
 
     for from in ["shop@example.com", "shop@waiting.example"] {
-        let answer = desk
+        let answer = app
             .send(&with(&[("from.email", json!(from))]))
             .await
             .expect(403);
@@ -64,106 +64,102 @@ async fn mail_from_anybody_else_is_refused_in_the_contracts_words() {
             r#"{"errors":[{"message":"The from address does not match a verified Sender Identity. Mail cannot be sent until this error is resolved. Visit https://sendgrid.com/docs/for-developers/sending-email/sender-identity/ to see the Sender Identity requirements","field":"from","help":null}]}"#
         );
     }
-    assert!(desk.queues.drain("send").is_empty());
+    assert!(app.queues.drain("send").is_empty());
 }
 
 #[tokio::test]
 async fn a_proven_domain_lets_all_its_addresses_send_at_once() {
-    let desk = TestApp::new(Senders::proven()).await;
-    assert_eq!(desk.send_from("shop@example.com").await, 403);
-    desk.domain("example.com", true).await;
+    let app = TestApp::new(Senders::verified()).await;
+    assert_eq!(app.send_from("shop@example.com").await, 403);
+    app.domain("example.com", true).await;
     for from in [
         "shop@example.com",
         "Other@EXAMPLE.com",
         "shop@news.example.com",
     ] {
-        assert_eq!(desk.send_from(from).await, 202, "{from}");
+        assert_eq!(app.send_from(from).await, 202, "{from}");
     }
     for from in [
         "shop@badexample.com",
         "shop@example.com.evil.example",
         "shop@com",
     ] {
-        assert_eq!(desk.send_from(from).await, 403, "{from}");
+        assert_eq!(app.send_from(from).await, 403, "{from}");
     }
 }
 
 #[tokio::test]
 async fn a_verified_sender_lets_his_own_address_send() {
-    let desk = TestApp::new(Senders::proven()).await;
+    let app = TestApp::new(Senders::verified()).await;
     let mut sender = VerifiedSender {
         id: 1,
-        account: desk.tenant.account.id.clone(),
+        account: app.tenant.account.id.clone(),
         folded: "ann@example.org".into(),
         verified: true,
         token: None,
-        created_at: desk.hand.now(),
+        created_at: app.hand.now(),
         fields: SenderFields::default(),
     };
     assert_eq!(
-        desk.store.create_sender(&sender, None).await.unwrap(),
+        app.store.create_sender(&sender, None).await.unwrap(),
         Put::Stored
     );
     sender.id = 2;
     sender.folded = "bob@example.org".into();
     sender.verified = false;
     assert_eq!(
-        desk.store.create_sender(&sender, None).await.unwrap(),
+        app.store.create_sender(&sender, None).await.unwrap(),
         Put::Stored
     );
-    assert_eq!(desk.send_from("Ann@Example.org").await, 202);
-    assert_eq!(desk.send_from("bob@example.org").await, 403);
-    assert_eq!(desk.send_from("eve@example.org").await, 403);
+    assert_eq!(app.send_from("Ann@Example.org").await, 202);
+    assert_eq!(app.send_from("bob@example.org").await, 403);
+    assert_eq!(app.send_from("eve@example.org").await, 403);
 }
 
 #[tokio::test]
-async fn an_envelope_with_another_sender_is_judged_too() {
-    let desk = TestApp::new(Senders::proven()).await;
-    desk.domain("example.com", true).await;
+async fn the_sender_of_an_envelope_is_checked_too() {
+    let app = TestApp::new(Senders::verified()).await;
+    app.domain("example.com", true).await;
     let envelope = json!({"to": [{"email": "a@b.co"}], "from": {"email": "eve@example.org"}});
     let body = with(&[("personalizations.1", envelope)]);
-    let answer = desk.send(&body).await.expect(403);
+    let answer = app.send(&body).await.expect(403);
     assert_eq!(answer.error().0.as_deref(), Some("personalizations.1.from"));
-    assert!(desk.queues.drain("send").is_empty());
+    assert!(app.queues.drain("send").is_empty());
 }
 
 #[tokio::test]
 async fn a_domain_that_is_gone_stops_within_ten_seconds() {
-    let desk = TestApp::new(Senders::proven()).await;
-    desk.domain("example.com", true).await;
-    assert_eq!(desk.send_from("shop@example.com").await, 202);
-    desk.store
-        .delete_domain(&desk.tenant.account.id, 1)
+    let app = TestApp::new(Senders::verified()).await;
+    app.domain("example.com", true).await;
+    assert_eq!(app.send_from("shop@example.com").await, 202);
+    app.store
+        .delete_domain(&app.tenant.account.id, 1)
         .await
         .unwrap();
-    assert_eq!(desk.send_from("shop@example.com").await, 202, "remembered");
-    desk.hand.advance(10);
-    assert_eq!(desk.send_from("shop@example.com").await, 403);
+    assert_eq!(app.send_from("shop@example.com").await, 202, "remembered");
+    app.hand.advance(10);
+    assert_eq!(app.send_from("shop@example.com").await, 403);
 }
 
 #[tokio::test]
 async fn where_senders_need_no_proof_anybody_sends() {
-    let desk = TestApp::new(Senders::Any).await;
-    assert_eq!(desk.send_from("anybody@example.org").await, 202);
-    assert_eq!(desk.queues.drain("send").len(), 1);
+    let app = TestApp::new(Senders::Any).await;
+    assert_eq!(app.send_from("anybody@example.org").await, 202);
+    assert_eq!(app.queues.drain("send").len(), 1);
 }
 
 #[tokio::test]
 async fn groups_must_be_the_accounts_own_and_are_noted_as_mailed() {
-    let desk = TestApp::new(Senders::Any).await;
-    let account = &desk.tenant.account.id;
-    let made = desk.store.create_group(account, ("News", ""), false).await;
+    let app = TestApp::new(Senders::Any).await;
+    let account = &app.tenant.account.id;
+    let made = app.store.create_group(account, ("News", ""), false).await;
     assert!(matches!(made.unwrap(), posthaste_store::GroupSaved::Done(group) if group.id == 1));
-    let other = Tenant::new(&desk.store, "other", desk.hand.now()).await;
+    let other = Tenant::new(&app.store, "other", app.hand.now()).await;
     for name in ["a", "b"] {
         let id = &other.account.id;
-        let _ = desk
-            .store
-            .create_group(id, (name, ""), false)
-            .await
-            .unwrap();
+        let _ = app.store.create_group(id, (name, ""), false).await.unwrap();
     }
-    for (asm, field, told) in [
+    for (asm, field, want) in [
         (json!({"group_id": 2}), "asm.group_id", "You provided [2]."),
         (
             json!({"group_id": 1, "groups_to_display": [1, 2, 7]}),
@@ -171,38 +167,38 @@ async fn groups_must_be_the_accounts_own_and_are_noted_as_mailed() {
             "You provided 2, 7.",
         ),
     ] {
-        let refused = desk.send(&with(&[("asm", asm)])).await.expect(400);
+        let refused = app.send(&with(&[("asm", asm)])).await.expect(400);
         let (named, message) = refused.error();
         assert_eq!(named.as_deref(), Some(field));
-        assert!(message.ends_with(told), "{message}");
+        assert!(message.ends_with(want), "{message}");
     }
-    assert!(desk.queues.drain("send").is_empty());
+    assert!(app.queues.drain("send").is_empty());
 
     let asm = json!({"group_id": 1, "groups_to_display": [1]});
-    desk.send(&with(&[("asm", asm)])).await.expect(202);
-    let group = desk.store.group(account, 1).await.unwrap().unwrap();
-    assert_eq!(group.mailed_at, Some(desk.hand.now()));
+    app.send(&with(&[("asm", asm)])).await.expect(202);
+    let group = app.store.group(account, 1).await.unwrap().unwrap();
+    assert_eq!(group.mailed_at, Some(app.hand.now()));
 }
 
 #[tokio::test]
-async fn everything_that_the_account_lacks_is_told_together_but_a_foreign_sender_alone() {
-    let desk = TestApp::new(Senders::proven()).await;
+async fn all_problems_of_the_account_are_reported_together_but_a_foreign_sender_alone() {
+    let app = TestApp::new(Senders::verified()).await;
     let wrong = [
         ("template_id", json!("d-1")),
         ("batch_id", json!("unknown")),
         ("asm", json!({"group_id": 2, "groups_to_display": [7]})),
     ];
     let fields = |answer: &posthaste_testkit::Response| {
-        let told: serde_json::Value = serde_json::from_slice(&answer.body).unwrap();
-        let errors = told["errors"].as_array().unwrap().iter();
+        let body: serde_json::Value = serde_json::from_slice(&answer.body).unwrap();
+        let errors = body["errors"].as_array().unwrap().iter();
         let fields = errors.map(|error| error["field"].as_str().unwrap().to_owned());
         fields.collect::<Vec<_>>()
     };
-    let refused = desk.send(&with(&wrong)).await.expect(403);
+    let refused = app.send(&with(&wrong)).await.expect(403);
     assert_eq!(fields(&refused), ["from"]);
 
-    desk.domain("example.com", true).await;
-    let refused = desk.send(&with(&wrong)).await.expect(400);
+    app.domain("example.com", true).await;
+    let refused = app.send(&with(&wrong)).await.expect(400);
     let want = [
         "template_id",
         "batch_id",
@@ -210,21 +206,21 @@ async fn everything_that_the_account_lacks_is_told_together_but_a_foreign_sender
         "asm.groups_to_display",
     ];
     assert_eq!(fields(&refused), want);
-    assert!(desk.queues.drain("send").is_empty());
+    assert!(app.queues.drain("send").is_empty());
 }
 
 #[tokio::test]
 async fn an_unknown_template_is_repeated_in_brackets_and_not_whole() {
-    let desk = TestApp::new(Senders::Any).await;
-    let told = async |id: String| {
-        let refused = desk.send(&with(&[("template_id", json!(id))])).await;
+    let app = TestApp::new(Senders::Any).await;
+    let error = async |id: String| {
+        let refused = app.send(&with(&[("template_id", json!(id))])).await;
         refused.expect(400).error().1
     };
     assert_eq!(
-        told("d-1".to_owned()).await,
+        error("d-1".to_owned()).await,
         "The Template ID must be a valid template id for your account. You provided [d-1]."
     );
-    let long = told("x".repeat(1_000_000)).await;
+    let long = error("x".repeat(1_000_000)).await;
     assert!(
         long.len() < 2_000 && long.ends_with("x…]."),
         "{}",

@@ -6,7 +6,7 @@ use posthaste_model::Disposition;
 use posthaste_queue::Job;
 use serde_json::json;
 
-use crate::desk::TestApp;
+use crate::test_app::TestApp;
 use crate::{accept, good, read, with};
 
 #[test]
@@ -106,30 +106,30 @@ fn traps_21_and_22_letters_of_any_script_pass_and_spaces_do_not() {
     assert!(read(spaced.to_string().as_bytes()).is_err());
 }
 
-/// The service sends it as the parent's.
+/// SendGrid sends it as the parent's.
 #[tokio::test]
 async fn trap_30_mail_on_behalf_of_a_subuser_is_the_subusers() {
-    let desk = TestApp::new(Senders::Any).await;
-    let branch = desk.tenant.subuser(&desk.store, "branch").await;
-    let ask = desk.ask().header("on-behalf-of", "branch");
+    let app = TestApp::new(Senders::Any).await;
+    let branch = app.tenant.subuser(&app.store, "branch").await;
+    let ask = app.ask().header("on-behalf-of", "branch");
     ask.json(&good()).send().await.expect(202);
-    let jobs = desk.queues.drain("send");
+    let jobs = app.queues.drain("send");
     assert_eq!(
         Job::from_text(&jobs[0].0).unwrap().account,
         branch.account.id
     );
 }
 
-/// Attachments past what a mail holds get our answer, not a proxy's page.
+/// Attachments that exceed a mail's limit get an error in the API's shape, not a proxy's page.
 #[tokio::test]
-async fn traps_39_and_40_ten_megabytes_pass_and_thirty_are_told_in_our_shape() {
-    let desk = TestApp::new(Senders::Any).await;
+async fn traps_39_and_40_ten_megabytes_pass_and_thirty_are_refused_in_the_shape_of_the_api() {
+    let app = TestApp::new(Senders::Any).await;
     let file = |size: usize| json!([{"content": "QUJD".repeat(size / 4), "filename": "a.bin"}]);
     let fits = with(&[("attachments", file(20 << 20))]);
-    desk.send(&fits).await.expect(202);
-    let refused = desk.send(&with(&[("attachments", file(30 << 20))])).await;
-    let told = refused.expect(413);
-    assert_eq!(told.error(), (None, "content too large".to_owned()));
+    app.send(&fits).await.expect(202);
+    let refused = app.send(&with(&[("attachments", file(30 << 20))])).await;
+    let refused = refused.expect(413);
+    assert_eq!(refused.error(), (None, "content too large".to_owned()));
 }
 
 #[test]
@@ -146,6 +146,16 @@ fn raw_letters_in_a_header_value_are_the_composers_to_encode() {
         json!({"X-Day": "Grüße 🎉", "X-Empty": ""}),
     )]));
     assert_eq!(mail.headers["X-Day"], "Grüße 🎉");
+}
+
+/// The sample body of the official clients has this form.
+#[test]
+fn sections_may_be_in_an_object_of_their_own() {
+    let nested = json!({"section": {":one": "1", ":two": "2"}, ":three": "3"});
+    let mail = accept(&with(&[("sections", nested)]));
+    let want = [(":one", "1"), (":three", "3"), (":two", "2")];
+    let want = want.map(|(tag, text)| (tag.to_owned(), text.to_owned()));
+    assert_eq!(mail.sections, want.into());
 }
 
 #[test]

@@ -211,6 +211,10 @@ fn wrong_types_are_named() {
         &["sections.-a-: Invalid type. Expected: string, given: integer."],
     );
     check_problems(
+        &with(&[("sections", json!({"section": {":a": 1, ":b": "x"}}))]),
+        &["sections.section.:a: Invalid type. Expected: string, given: integer."],
+    );
+    check_problems(
         &with(&[(
             "asm",
             json!({"group_id": "1", "groups_to_display": [1, "2", 3.5]}),

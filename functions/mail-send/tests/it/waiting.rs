@@ -4,15 +4,15 @@ use mail_send::Senders;
 use posthaste_model::MessageId;
 use serde_json::{Value, json};
 
-use crate::desk::TestApp;
+use crate::test_app::TestApp;
 
 /// The listed copies of a mail: number, recipient, subject.
-async fn listed(desk: &TestApp, body: &Value) -> Vec<(u32, String, String)> {
-    let answer = desk.send(body).await.expect(202);
+async fn listed(app: &TestApp, body: &Value) -> Vec<(u32, String, String)> {
+    let answer = app.send(body).await.expect(202);
     let message = MessageId::parse(answer.header("x-message-id")).unwrap();
-    let account = &desk.tenant.account.id;
-    let of_one = desk.store.waiting_of(account, &message).await.unwrap();
-    let page = desk.store.waiting(account, None, None, 100).await.unwrap();
+    let account = &app.tenant.account.id;
+    let of_one = app.store.waiting_of(account, &message).await.unwrap();
+    let page = app.store.waiting(account, None, None, 100).await.unwrap();
     let all: Vec<_> = page
         .rows
         .into_iter()
@@ -42,8 +42,8 @@ fn mail(personalizations: &Value, more: &Value) -> Value {
 
 #[tokio::test]
 async fn only_scheduled_copies_are_listed_and_only_where_mails_can_be_searched() {
-    let desk = TestApp::searchable(Senders::Any).await;
-    let at = desk.hand.now().plus(3_600).0;
+    let app = TestApp::searchable(Senders::Any).await;
+    let at = app.hand.now().plus(3_600).0;
     let both = json!([
         {"to": [{"email": "ann@example.com"}, {"email": "bob@example.com"}], "send_at": at},
         {"to": [{"email": "carl@example.com"}], "subject": "Now"},
@@ -53,23 +53,23 @@ async fn only_scheduled_copies_are_listed_and_only_where_mails_can_be_searched()
         line(0, "ann@example.com", "Later"),
         line(1, "bob@example.com", "Later"),
     ];
-    assert_eq!(listed(&desk, &mail(&both, &json!({}))).await, want);
-    let all = listed(&desk, &mail(&both, &json!({"send_at": at}))).await;
+    assert_eq!(listed(&app, &mail(&both, &json!({}))).await, want);
+    let all = listed(&app, &mail(&both, &json!({"send_at": at}))).await;
     assert_eq!(all[2], line(2, "carl@example.com", "Now"));
     // Within minutes a mail goes to the queue at once; it waits there.
-    let soon = desk.hand.now().plus(60).0;
+    let soon = app.hand.now().plus(60).0;
     let one = json!([{"to": [{"email": "ann@example.com"}]}]);
     assert_eq!(
-        listed(&desk, &mail(&one, &json!({"send_at": soon})))
+        listed(&app, &mail(&one, &json!({"send_at": soon})))
             .await
             .len(),
         1
     );
-    assert!(listed(&desk, &mail(&one, &json!({}))).await.is_empty());
+    assert!(listed(&app, &mail(&one, &json!({}))).await.is_empty());
 
-    let desk = TestApp::new(Senders::Any).await;
+    let app = TestApp::new(Senders::Any).await;
     assert!(
-        listed(&desk, &mail(&one, &json!({"send_at": at})))
+        listed(&app, &mail(&one, &json!({"send_at": at})))
             .await
             .is_empty()
     );
@@ -78,14 +78,14 @@ async fn only_scheduled_copies_are_listed_and_only_where_mails_can_be_searched()
 /// Look-ups show by which key, and from where, a mail was sent.
 #[tokio::test]
 async fn a_job_names_the_key_and_the_client() {
-    let desk = TestApp::new(Senders::Any).await;
+    let app = TestApp::new(Senders::Any).await;
     let one = mail(&json!([{"to": [{"email": "ann@example.com"}]}]), &json!({}));
     for (ip, want) in [
         (Some(posthaste_testkit::HOME), Some("192.0.2.1")),
         (None, None),
     ] {
-        desk.ask().from(ip).json(&one).send().await.expect(202);
-        let jobs = desk.queues.drain("send");
+        app.ask().from(ip).json(&one).send().await.expect(202);
+        let jobs = app.queues.drain("send");
         let job = posthaste_queue::Job::from_text(&jobs[0].0).unwrap();
         assert_eq!(job.client_ip.as_deref(), want);
         assert!(job.key.is_some());

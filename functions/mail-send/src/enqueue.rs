@@ -1,10 +1,131 @@
-//! The jobs of a mail: at least one for each second at which some of its recipients are sent to.
+//! Makes a mail durable: its jobs, at least one for each second at which some of its recipients are
+//! sent to, on the queue or as due rows.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
-use posthaste_http::Rejection;
-use posthaste_model::{Mail, Span, Timestamp, due};
-use posthaste_queue::Job;
+use posthaste_http::{Caller, Rejection, too_large};
+use posthaste_model::{BatchId, Mail, MessageId, Millis, Span, Timestamp, due};
+use posthaste_queue::{Job, JobBody, JobError, Packing};
+use posthaste_store::ScheduledMail;
+
+use crate::App;
+use crate::waiting::listings;
+
+/// Makes the mail durable: immediate mail on the queue, scheduled mail as due rows.
+pub(crate) async fn enqueue(
+    app: &App,
+    caller: &Caller,
+    message: &MessageId,
+    mail: Mail,
+    size: usize,
+) -> Result<(), Rejection> {
+    let mut groups = groups(&mail, app.clock.now(), app.limits.horizon);
+    let accepted = hold_immediate(app, caller, mail.batch_id.as_ref(), &mut groups).await?;
+    let batch = mail.batch_id.clone();
+    let waiting = if app.searches {
+        listings(&mail, &groups, message, &caller.key.id, accepted.seconds())
+    } else {
+        Vec::new()
+    };
+    let mail_is_whole = mail.submitted.is_some();
+    let jobs = groups.len();
+    // Submission repeats parts of a request for each recipient.
+    let largest = size.saturating_mul(mail.personalizations.len());
+    let packed = posthaste_offload::run(largest, || JobBody::pack(mail, jobs)).await;
+    let body = match packed.map_err(|error| not_packed(&error))? {
+        Packing::Inline(body) => body,
+        Packing::Large(bytes) => {
+            let name = format!("mail/{}/{message}", caller.id());
+            let put = app.blob.put(&name, bytes.into()).await;
+            put.map_err(|e| Rejection::unavailable(&e))?;
+            JobBody::Blob(name)
+        }
+    };
+    let job = Job {
+        v: if mail_is_whole { 2 } else { 1 },
+        account: caller.id().clone(),
+        message: message.clone(),
+        accepted,
+        spans: Vec::new(),
+        attempt: 0,
+        due: None,
+        left: false,
+        waits_since: None,
+        key: Some(caller.key.id.clone()),
+        client_ip: caller.ip.map(|ip| ip.to_string()),
+        body,
+    };
+    let written = size.saturating_mul(groups.len());
+    let parts = posthaste_offload::run(written, || parts(&job, groups)).await?;
+    if !waiting.is_empty() {
+        app.store.list_waiting(caller.id(), &waiting).await?;
+    }
+    persist(app, &job, batch.as_ref(), &parts).await
+}
+
+/// When the mail counts as accepted. What is added to a batch that is paused or cancelled, and is to
+/// leave at once, becomes scheduled mail of this second, so that the hold reaches it.
+async fn hold_immediate(
+    app: &App,
+    caller: &Caller,
+    batch: Option<&BatchId>,
+    groups: &mut [(Option<Timestamp>, Vec<Span>)],
+) -> Result<Millis, Rejection> {
+    let now = app.clock.now_ms();
+    let is_immediate = groups.iter().any(|(due, _)| due.is_none());
+    let Some(batch) = batch.filter(|_| is_immediate) else {
+        return Ok(now);
+    };
+    let hold = app.store.hold_on(caller.id(), batch, now.seconds()).await?;
+    let Some(hold) = hold else { return Ok(now) };
+    // The clock of the process that set the hold may be ahead.
+    let accepted = now.max(hold.since.millis());
+    for (due, _) in groups.iter_mut().filter(|(due, _)| due.is_none()) {
+        *due = Some(accepted.seconds());
+    }
+    Ok(accepted)
+}
+
+fn not_packed(error: &JobError) -> Rejection {
+    match error {
+        JobError::TooLarge(_) => too_large(),
+        JobError::TooNew(_) | JobError::Json(_) | JobError::Packed(_) => Rejection::internal(error),
+    }
+}
+
+/// Scheduled parts first: if one cannot be stored, the request is rejected before anything was
+/// sent.
+async fn persist(
+    app: &App,
+    job: &Job,
+    batch: Option<&BatchId>,
+    parts: &[ScheduledSpans],
+) -> Result<(), Rejection> {
+    let scheduled: Vec<ScheduledMail<'_>> = parts
+        .iter()
+        .filter_map(|part| {
+            Some(ScheduledMail {
+                account: &job.account,
+                message: &job.message,
+                first: part.spans.first().map_or(0, |span| span.from),
+                recipients: part.spans.iter().map(|span| span.to - span.from).sum(),
+                accepted: job.accepted.seconds(),
+                at: part.due?,
+                batch,
+                job: &part.text,
+            })
+        })
+        .collect();
+    let mut jobs = match scheduled.as_slice() {
+        [] => Vec::new(),
+        scheduled => app.store.schedule(scheduled, &app.clock).await?,
+    };
+    let immediate = parts.iter().filter(|part| part.due.is_none());
+    jobs.extend(immediate.map(|part| (part.text.clone(), Duration::ZERO)));
+    let sent = app.queue.send_all(jobs).await;
+    sent.map_err(|e| Rejection::unavailable(&e))
+}
 
 /// A job lists at most this many ranges of recipients, some 8 KB: beside the largest body it stays within
 /// the 256 KB of a message of SQS. A list of 10,000 recipients that leave at two alternating times
@@ -12,20 +133,16 @@ use posthaste_queue::Job;
 const MAX_SPANS: usize = 256;
 
 /// Recipients that leave at one second, in one job.
-pub(crate) struct ScheduledSpans {
-    pub(crate) due: Option<Timestamp>,
-    pub(crate) spans: Vec<Span>,
+struct ScheduledSpans {
+    due: Option<Timestamp>,
+    spans: Vec<Span>,
     /// The job as it travels.
-    pub(crate) text: String,
+    text: String,
 }
 
 /// The recipients by the second they leave, at most [`MAX_SPANS`] ranges together; what leaves at once comes
 /// last.
-pub(crate) fn groups(
-    mail: &Mail,
-    now: Timestamp,
-    horizon: i64,
-) -> Vec<(Option<Timestamp>, Vec<Span>)> {
+fn groups(mail: &Mail, now: Timestamp, horizon: i64) -> Vec<(Option<Timestamp>, Vec<Span>)> {
     let mut groups: BTreeMap<Timestamp, Vec<Span>> = BTreeMap::new();
     let mut immediate = Vec::new();
     let mut next = 0_u32;
@@ -54,7 +171,7 @@ pub(crate) fn groups(
 }
 
 /// The job of each group, as it travels. The job of an only group names no ranges: it is about all recipients.
-pub(crate) fn parts(
+fn parts(
     job: &Job,
     groups: Vec<(Option<Timestamp>, Vec<Span>)>,
 ) -> Result<Vec<ScheduledSpans>, Rejection> {

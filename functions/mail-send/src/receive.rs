@@ -1,11 +1,39 @@
-//! The body of a request: read, decompressed, and checked to be text.
+//! Receives a request: reads, decompresses and checks its body to be text, and hands it on.
 
-use axum::extract::{DefaultBodyLimit, FromRequest, Request};
+use axum::extract::{DefaultBodyLimit, FromRequest, Request, State};
 use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::{IntoResponse as _, Response};
 use bytes::Bytes;
 use posthaste_http::{
-    BodyRoom, Inflated, RawBody, Rejection, body_is_json, inflate_within, no_room, too_large,
+    BodyRoom, Caller, Dialect, Inflated, RawBody, Rejection, body_is_json, inflate_within, no_room,
+    too_large,
 };
+
+use crate::errors::bad_request;
+use crate::{App, idempotency};
+
+/// `POST /v3/mail/send`.
+pub(crate) async fn receive(
+    State(app): State<App>,
+    caller: Caller,
+    headers: HeaderMap,
+    body: Result<SendBody, Rejection>,
+) -> Response {
+    match handle(&app, &caller, &headers, body).await {
+        Ok(response) => response,
+        Err(rejection) => rejection.in_dialect(Dialect::Mail).into_response(),
+    }
+}
+
+async fn handle(
+    app: &App,
+    caller: &Caller,
+    headers: &HeaderMap,
+    body: Result<SendBody, Rejection>,
+) -> Result<Response, Rejection> {
+    let body = body?.unpack(headers, caller.account.gzip).await?;
+    idempotency::accept_once(app, caller, headers, &body).await
+}
 
 /// A body is below 30 MiB as received (SPEC, "Limits"): more than other routes take.
 const LARGEST_RECEIVED: usize = (30 << 20) - 1;
@@ -34,7 +62,7 @@ impl<S: Send + Sync> FromRequest<S> for SendBody {
 impl SendBody {
     /// The JSON of the request: of the right type, decompressed where the account may send `gzip`,
     /// UTF-8.
-    pub(crate) async fn unpack(self, headers: &HeaderMap, gzip: bool) -> Result<Bytes, Rejection> {
+    async fn unpack(self, headers: &HeaderMap, gzip: bool) -> Result<Bytes, Rejection> {
         if !body_is_json(headers) {
             return Err(unsupported("Content-Type should be application/json."));
         }
@@ -47,7 +75,9 @@ impl SendBody {
                     Inflated::Whole(whole) => whole,
                     Inflated::TooLarge => return Err(too_large()),
                     Inflated::NoRoom => return Err(no_room()),
-                    Inflated::Broken => return Err(Rejection::bad("Bad Request")),
+                    Inflated::Broken => {
+                        return Err(Rejection::all(StatusCode::BAD_REQUEST, vec![bad_request()]));
+                    }
                 }
             }
             Some(_) => return Err(unsupported("Content-Encoding is not supported.")),

@@ -1,6 +1,83 @@
-//! The path of a value in the request, formatted only when the value has a problem.
+//! The problems found in a request: where, what, and where to read about it.
 
 use std::fmt;
+
+use posthaste_model::Problem;
+
+/// Neither the request nor a template has a subject.
+pub(crate) const SUBJECT_REQUIRED: &str = "The subject is required. You can get around this requirement if you use a template with a subject defined or if every personalization has a subject defined.";
+
+/// Neither the request nor a template has a body.
+pub(crate) const CONTENT_REQUIRED: &str = "Unless a valid template_id is provided, the content parameter is required. There must be at least one defined content block. We typically suggest both text/plain and text/html blocks are included, but only one block is required.";
+
+/// The maximum number of problems reported: the response must not be larger than the request.
+/// Lambda limits a response to 6 MB.
+const MOST: usize = 5_000;
+
+/// How much of a caller's own value an answer repeats, in characters.
+const LONGEST_QUOTE: usize = 1_000;
+
+/// Every problem found, each with its field and where to read about it.
+#[derive(Debug, Default)]
+pub(crate) struct ValidationErrors(Vec<Problem>);
+
+impl ValidationErrors {
+    /// Notes a problem of the field at `at`.
+    pub(crate) fn push_error(&mut self, at: &JsonPath<'_>, message: impl Into<String>) {
+        self.push_error_with_help(at, message, at.anchor());
+    }
+
+    /// Notes a problem that is explained under an anchor of its own.
+    pub(crate) fn push_error_with_help(
+        &mut self,
+        at: &JsonPath<'_>,
+        message: impl Into<String>,
+        anchor: Option<String>,
+    ) {
+        if self.0.len() < MOST {
+            let mut problem = Problem::on(at.to_string(), message);
+            problem.help = anchor.as_deref().map(help);
+            self.0.push(problem);
+        }
+    }
+
+    /// Takes over the problems of another list.
+    pub(crate) fn append(&mut self, other: Self) {
+        let room = MOST - self.0.len();
+        self.0.extend(other.0.into_iter().take(room));
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub(crate) fn into_vec(self) -> Vec<Problem> {
+        self.0
+    }
+}
+
+/// The page that explains every message, with an anchor per field.
+const CATALOGUE: &str = "functions/mail-send/ERRORS.md";
+
+fn help(anchor: &str) -> String {
+    format!("See {CATALOGUE}#{anchor}")
+}
+
+/// The one problem of a body that cannot be read (API facts 2.4, stage 0).
+pub(crate) fn bad_request() -> Problem {
+    Problem {
+        help: Some(help("bad-request")),
+        ..Problem::plain("Bad Request")
+    }
+}
+
+/// The caller's own value as a message repeats it: in brackets, and not all of it when it is long.
+pub(crate) fn quote_value(value: &str) -> String {
+    match value.char_indices().nth(LONGEST_QUOTE) {
+        Some((end, _)) => format!("[{}…]", value.get(..end).unwrap_or_default()),
+        None => format!("[{value}]"),
+    }
+}
 
 /// A JSON path that lives on the stack: each step borrows the one before.
 #[derive(Clone, Copy, Debug)]
