@@ -201,7 +201,7 @@ impl Eraser<'_> {
     }
 
     fn is(&self, text: &str) -> bool {
-        EmailAddress::parse(text).is_ok_and(|other| other.folded() == self.address.folded())
+        EmailAddress::parse_stored(text).is_ok_and(|other| other.folded() == self.address.folded())
     }
 }
 
@@ -215,7 +215,7 @@ pub(crate) async fn forget(
     PathParams(email): PathParams<String>,
     query: Query,
 ) -> Result<Response, Rejection> {
-    let address = EmailAddress::parse(&email);
+    let address = EmailAddress::parse_stored(&email);
     let address = address.map_err(|_| Rejection::on("email", "the email is not an address"))?;
     let eraser = Eraser {
         store: &app.store,

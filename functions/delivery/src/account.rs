@@ -9,12 +9,9 @@
 use std::sync::Arc;
 
 use posthaste_cache::Cache;
-use posthaste_model::{AccountId, Clock, Mail};
+use posthaste_model::{AccountId, Clock, DropReason, Mail};
 use posthaste_queue::Job;
 use posthaste_store::{AccountCache, AccountSettings, AccountStatus, Store, StoreError};
-
-/// The drop reason of SPEC, "Events", for a copy beyond the account's credits.
-pub(crate) const OVER_QUOTA: &str = "Recipient List over Package Quota";
 
 /// The accounts that mail is sent for, and their settings.
 pub struct SenderAccounts {
@@ -42,15 +39,15 @@ impl SenderAccounts {
     pub(crate) async fn suspension_reason(
         &self,
         id: &AccountId,
-    ) -> Result<Option<&'static str>, StoreError> {
+    ) -> Result<Option<DropReason>, StoreError> {
         let Some(own) = self.accounts.account(id).await? else {
-            return Ok(Some("Account Deleted"));
+            return Ok(Some(DropReason::AccountDeleted));
         };
         Ok(match self.accounts.effective_status(&own).await? {
             AccountStatus::Active => None,
-            AccountStatus::Disabled => Some("Account Disabled"),
+            AccountStatus::Disabled => Some(DropReason::AccountDisabled),
             AccountStatus::Suspended | AccountStatus::DisabledAndSuspended => {
-                Some("Account Suspended")
+                Some(DropReason::AccountSuspended)
             }
         })
     }

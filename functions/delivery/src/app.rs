@@ -5,7 +5,8 @@ use std::sync::Arc;
 use posthaste_blob::Blob;
 use posthaste_mailer::{Mailer, Pools, RelayUrl, Ses, Smtp, SmtpConfig};
 use posthaste_model::{
-    AccountId, Clock, Entropy, Hostname, LEAVE_MAILBOX, MessageId, PublicUrl, Verp,
+    AccountId, Clock, Entropy, Hostname, LEAVE_MAILBOX, Mail, MessageId, PublicUrl, RecipientCopy,
+    Verp,
 };
 use posthaste_queue::Queue;
 use posthaste_render::KeyRing;
@@ -147,9 +148,35 @@ impl App {
         }
     }
 
-    /// The Message-ID of a copy, without angle brackets.
-    pub(crate) fn message_id(&self, message: &MessageId, recipient: u32) -> String {
-        format!("{message}.{recipient}@{}", self.identity.hostname)
+    /// The Message-ID of a copy, without angle brackets: that of a mail submitted whole, a valid one
+    /// among the headers of the request, or one made of the message's id.
+    ///
+    /// All copies of a personalization have the same: what replies to one of them names a mail that
+    /// the other recipients have too.
+    pub(crate) fn message_id(
+        &self,
+        message: &MessageId,
+        mail: &Mail,
+        copy: RecipientCopy<'_>,
+    ) -> String {
+        let headers = [&copy.personalization.headers, &mail.headers];
+        let own = headers.into_iter().flatten();
+        let own = own
+            .filter(|(name, _)| name.eq_ignore_ascii_case("message-id"))
+            .find_map(|(_, value)| posthaste_mime::message_id(value));
+        let submitted = mail.submitted.as_ref();
+        let given = submitted.map_or(own, |whole| whole.message_id.as_deref());
+        if let Some(id) = given {
+            return id.to_owned();
+        }
+        let hostname = &self.identity.hostname;
+        // One submitted mail is the same for all its recipients, unless each has a mail of its own.
+        match copy.envelope {
+            envelope if envelope > 0 && submitted.is_none_or(|whole| whole.apart) => {
+                format!("{message}.{envelope}@{hostname}")
+            }
+            _ => format!("{message}@{hostname}"),
+        }
     }
 
     /// The envelope sender of a copy: one per recipient, so that a bounce identifies its copy.

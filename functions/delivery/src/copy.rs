@@ -6,7 +6,7 @@ use posthaste_identity::Signer;
 use posthaste_mailer::{Envelope, Tags};
 use posthaste_mime::{BuildError, LARGEST_MAIL, Outgoing, Stamp};
 use posthaste_model::{
-    AccountId, EmailAddress, Event, Mail, Mailbox, Masked, Millis, RecipientCopy,
+    AccountId, DropReason, EmailAddress, Event, Mail, Mailbox, Masked, Millis, RecipientCopy,
 };
 use posthaste_queue::Job;
 use posthaste_render::{Compiled, Input, Links, MAX_OUTPUT, Rendered};
@@ -14,13 +14,11 @@ use posthaste_runtime::WorkError;
 use posthaste_store::{Claim, CopyState, Described, StoreError};
 
 use crate::App;
-use crate::account::OVER_QUOTA;
 use crate::context::JobContext;
 use crate::cost::{Room, carried_size, rendered_size, texts_size};
 use crate::outcome::{EventContext, RecordResult, is_expired};
 use crate::record::{DelayedCopy, WaitStart, finish, replayed_events};
 use crate::relay::RelayWait;
-use crate::spam::SPAM_CONTENT;
 
 /// Why a copy that exceeds the size limit of a mail is dropped.
 const TOO_LARGE: &str = "the composed mail is not below 30 MiB";
@@ -52,7 +50,7 @@ pub(crate) async fn deliver(
     app: &App,
     order: JobContext<'_>,
     copy: RecipientCopy<'_>,
-    made: Result<Option<&Compiled>, &str>,
+    made: Result<Option<&Compiled>, DropReason>,
 ) -> Result<CopyResult, WorkError> {
     let JobContext { job, mail, .. } = order;
     let admitted = match made {
@@ -65,16 +63,16 @@ pub(crate) async fn deliver(
     let begins = matches!(refusal, Some(RelayWait::Outage { .. })) && job.waits_since.is_none();
     let mut room = None;
     let rendered = match made {
-        Err(reason) => Err(reason.to_owned()),
+        Err(reason) => Err(reason),
         Ok(_) if must_wait && !begins => Ok(Rendered::default()),
         Ok(template) => render_in_room(app, order, copy, template, &mut room).await,
     };
-    let message_id = crate::submitted::message_id(mail);
+    let message_id = app.message_id(&job.message, mail, copy);
     let about = EventContext {
         job,
         recipient: copy.recipient,
         email: copy.mailbox.email.as_str(),
-        message_id: &message_id.unwrap_or_else(|| app.message_id(&job.message, copy.recipient)),
+        message_id: &message_id,
         mail,
         personalization: copy.personalization,
         now: app.clock.now_ms(),
@@ -124,7 +122,7 @@ async fn attempt(
     order: JobContext<'_>,
     copy: RecipientCopy<'_>,
     (about, row): (EventContext<'_>, CopyRow<'_>),
-    (rendered, refusal): (Result<Rendered, String>, Option<RelayWait>),
+    (rendered, refusal): (Result<Rendered, DropReason>, Option<RelayWait>),
 ) -> Result<CopyResult, WorkError> {
     let JobContext { job, mail, .. } = order;
     let which = (&job.account, &job.message, copy.recipient);
@@ -146,7 +144,7 @@ async fn attempt(
         }
     }
     let rendered = match rendered {
-        Ok(_) if !app.accounts.charge_credit(job, mail).await? => Err(OVER_QUOTA.to_owned()),
+        Ok(_) if !app.accounts.charge_credit(job, mail).await? => Err(DropReason::OverQuota),
         rendered => rendered,
     };
     let at = |now| EventContext { now, ..about };
@@ -219,7 +217,7 @@ async fn render_in_room(
     copy: RecipientCopy<'_>,
     template: Option<&Compiled>,
     room: &mut Option<Room>,
-) -> Result<Rendered, String> {
+) -> Result<Rendered, DropReason> {
     let carried = carried_size(order.mail);
     let size = rendered_size(order, copy, template);
     let held = room.insert(app.memory.room(size.min(MAX_OUTPUT) + carried).await);
@@ -234,7 +232,7 @@ fn render(
     order: JobContext<'_>,
     copy: RecipientCopy<'_>,
     template: Option<&Compiled>,
-) -> Result<Rendered, String> {
+) -> Result<Rendered, DropReason> {
     let job = order.job;
     let mailbox = app.identity.leave_mailbox();
     let links = app.tracking.as_ref().map(|base| Links {
@@ -252,13 +250,13 @@ fn render(
         settings: order.effective,
         links,
     };
-    posthaste_render::render(&input).map_err(|e| e.to_string())
+    posthaste_render::render(&input).map_err(|e| DropReason::Unsendable(e.to_string()))
 }
 
 /// Why a copy cannot be built.
 enum Unbuilt {
     /// An error of the mail itself, which no retry resolves.
-    Mail(String),
+    Mail(DropReason),
     /// The service supplies the stamped values: a retry may succeed after an operator intervenes.
     Configuration(String),
 }
@@ -272,12 +270,14 @@ fn finished(
     match built {
         // The effect of templates, footers, substitutions and links on the size was not known
         // before.
-        Ok(bytes) if bytes.len() >= largest(mail) => Err(Unbuilt::Mail(TOO_LARGE.to_owned())),
+        Ok(bytes) if bytes.len() >= largest(mail) => {
+            Err(Unbuilt::Mail(DropReason::Unsendable(TOO_LARGE.to_owned())))
+        }
         Ok(bytes) => Ok(crate::dkim::signed(signer, bytes)),
         Err(error @ BuildError::Stamp(_)) => Err(Unbuilt::Configuration(error.to_string())),
         Err(
             error @ (BuildError::HeaderName(_) | BuildError::MediaType(_) | BuildError::Base64(_)),
-        ) => Err(Unbuilt::Mail(error.to_string())),
+        ) => Err(Unbuilt::Mail(DropReason::Unsendable(error.to_string()))),
     }
 }
 
@@ -334,7 +334,7 @@ async fn hand_over<'a>(
         }
     };
     if is_spam(app, order, &bytes).await {
-        return Ok(about(app.clock.now_ms()).dropped(SPAM_CONTENT));
+        return Ok(about(app.clock.now_ms()).dropped(&DropReason::SpamContent));
     }
     let envelope = envelope(app, order, copy, &rendered);
     let begun = app.clock.now_ms();

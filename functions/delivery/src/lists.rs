@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use posthaste_model::{AccountId, Mail, RecipientCopy, Timestamp, Toggle};
+use posthaste_model::{AccountId, DropReason, Mail, RecipientCopy, Timestamp, Toggle};
 use posthaste_store::{AccountSettings, StoreError, Suppressed, SuppressionList};
 
 use crate::App;
@@ -45,7 +45,7 @@ impl AccountLists {
         copy: RecipientCopy<'_>,
         account: &AccountSettings,
         now: Timestamp,
-    ) -> Option<&'static str> {
+    ) -> Option<DropReason> {
         let email = &copy.mailbox.email;
         let lists = self.0.get(&email.folded())?;
         let settings = &mail.mail_settings;
@@ -63,13 +63,13 @@ impl AccountLists {
             .on(SuppressionList::Bounces)
             .is_some_and(|mark| forgotten.is_none_or(|since| mark.at >= since));
         if holds(SuppressionList::InvalidEmails) {
-            Some("Invalid")
+            Some(DropReason::Invalid)
         } else if !bounce && bounced {
-            Some("Bounced Address")
+            Some(DropReason::BouncedAddress)
         } else if !spam && holds(SuppressionList::SpamReports) {
-            Some("Spam Reporting Address")
+            Some(DropReason::SpamReportingAddress)
         } else if !unsubscribe && holds(SuppressionList::Unsubscribes) || group.is_some_and(holds) {
-            Some("Unsubscribed Address")
+            Some(DropReason::UnsubscribedAddress)
         } else {
             None
         }

@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use posthaste_mailer::{Attempt, Cause, Classification, meaning};
-use posthaste_model::{BounceType, Category, Event, EventKind, Millis, Timestamp};
+use posthaste_model::{
+    BounceType, Category, DropReason, Event, EventKind, Mail, Millis, Timestamp,
+};
 use posthaste_queue::Job;
 use posthaste_store::CopyState;
 
@@ -64,7 +66,7 @@ pub(crate) struct EventContext<'a> {
     pub recipient: u32,
     pub email: &'a str,
     pub message_id: &'a str,
-    pub mail: &'a posthaste_model::Mail,
+    pub mail: &'a Mail,
     pub personalization: &'a posthaste_model::Personalization,
     pub now: Millis,
 }
@@ -77,6 +79,17 @@ pub(crate) struct RecordResult {
     pub event: Option<Event>,
     /// Why there is another attempt.
     pub retry: Option<RetryReason>,
+}
+
+/// The categories of a mail in the shape they were sent in: a list, or the text of an X-SMTPAPI
+/// header.
+fn category(mail: &Mail) -> Option<Category> {
+    let is_single = mail.submitted.as_ref().is_some_and(|m| m.single_category);
+    match mail.categories.as_slice() {
+        [] => None,
+        [one] if is_single => Some(Category::One(one.clone())),
+        several => Some(Category::Many(several.to_vec())),
+    }
 }
 
 impl EventContext<'_> {
@@ -92,9 +105,7 @@ impl EventContext<'_> {
         event.custom_args = self.mail.merged_args(self.personalization);
         event.asm_group_id = self.mail.asm.as_ref().map(|asm| asm.group_id);
         event.template_id = self.mail.template_id.clone();
-        if !self.mail.categories.is_empty() {
-            event.category = Some(Category::Many(self.mail.categories.clone()));
-        }
+        event.category = category(self.mail);
         event
     }
 
@@ -140,9 +151,9 @@ impl EventContext<'_> {
     }
 
     /// The copy is not handed over.
-    pub(crate) fn dropped(&self, reason: &str) -> RecordResult {
+    pub(crate) fn dropped(&self, reason: &DropReason) -> RecordResult {
         let mut event = self.event(EventKind::Dropped);
-        event.reason = Some(reason.to_owned());
+        event.reason = Some(reason.to_string());
         event.status = Some("5.0.0".to_owned());
         event.key.clone_from(&self.job.key);
         event.client_ip.clone_from(&self.job.client_ip);
@@ -201,7 +212,7 @@ impl EventContext<'_> {
                 event: None,
                 retry: None,
             },
-            Attempt::Unsupported => self.dropped("Invalid"),
+            Attempt::Unsupported => self.dropped(&DropReason::Invalid),
             Attempt::Deferred {
                 response,
                 status,

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use futures_util::{StreamExt as _, TryStreamExt as _};
-use posthaste_model::{Event, Mail, Masked, RecipientCopy, Span};
+use posthaste_model::{DropReason, Event, Mail, Masked, RecipientCopy, Span};
 use posthaste_queue::{Job, LONGEST_DELAY};
 use posthaste_runtime::WorkError;
 use posthaste_store::{AttemptOutcome, Described, Due, StoreError};
@@ -12,9 +12,6 @@ use crate::App;
 use crate::jobs::spans;
 use crate::outcome::{EventContext, RecordResult, RetryReason, is_expired, pause};
 use crate::relay::RelayWait;
-
-/// The drop reason of a copy that the table cannot store.
-pub(crate) const UNRECORDABLE: &str = "Cannot Be Recorded";
 
 /// Queues the retry, then records this attempt: in the opposite order a crash in between would lose
 /// the copy; in this order the claim absorbs the second job.
@@ -144,7 +141,7 @@ pub(crate) async fn drop_copy(
         &format!("message {} to {to} is dropped", job.message),
         error,
     );
-    let message_id = app.message_id(&job.message, copy.recipient);
+    let message_id = app.message_id(&job.message, mail, copy);
     let about = EventContext {
         job,
         recipient: copy.recipient,
@@ -162,7 +159,7 @@ pub(crate) async fn drop_copy(
         accepted_at: job.accepted.seconds(),
     };
     let which = (&job.account, &job.message, copy.recipient);
-    let Some(event) = about.dropped(UNRECORDABLE).event else {
+    let Some(event) = about.dropped(&DropReason::CannotBeRecorded).event else {
         return Ok(Vec::new());
     };
     let store = &app.store;

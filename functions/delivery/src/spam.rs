@@ -12,9 +12,6 @@ use posthaste_model::{MessageId, Millis};
 use posthaste_spam::{Filter, SpamError, SpamScore};
 use posthaste_store::{AccountSettings, SpamCheck};
 
-/// The reason of SPEC, "Events".
-pub(crate) const SPAM_CONTENT: &str = "Spam Content";
-
 /// The filter, and whether it is failing.
 #[derive(Clone, Debug)]
 pub struct Spam {

@@ -22,17 +22,8 @@ pub(crate) fn size(mail: &Mail) -> usize {
 }
 
 /// Why no copy of the mail may be sent.
-pub(crate) fn refused(mail: &Mail) -> Option<&str> {
-    mail.submitted
-        .as_ref()?
-        .refused
-        .as_ref()
-        .map(DropReason::words)
-}
-
-/// The Message-ID that the sender gave, without angle brackets.
-pub(crate) fn message_id(mail: &Mail) -> Option<String> {
-    mail.submitted.as_ref()?.message_id.clone()
+pub(crate) fn refused(mail: &Mail) -> Option<DropReason> {
+    mail.submitted.as_ref()?.refused.clone()
 }
 
 /// The message of one copy.

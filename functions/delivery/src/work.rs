@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use futures_util::StreamExt as _;
 use posthaste_model::batch::PartFate;
-use posthaste_model::{Event, Mail, RecipientCopy};
+use posthaste_model::{DropReason, Event, Mail, RecipientCopy};
 use posthaste_queue::{BatchResult, Disposition, EventBatch, Job, SqsEvent, SqsMessage, gather};
 
 use posthaste_render::{Compiled, effective};
@@ -125,7 +125,7 @@ async fn work(app: &App, record: &SqsMessage) -> JobResult {
     let dropped = match decide(app, &job, &mail, text).await {
         Ok(SendDecision::Deliver) => None,
         Ok(SendDecision::Skip) => return Disposition::Done.into(),
-        Ok(SendDecision::Drop(reason)) => Some(reason.to_owned()),
+        Ok(SendDecision::Drop(reason)) => Some(reason),
         Err(WorkError::Store(error)) if error.is_permanent() => {
             return drop_all(app, (&job, &mail), mail.copies(), &error).await;
         }
@@ -153,14 +153,14 @@ async fn work(app: &App, record: &SqsMessage) -> JobResult {
         Some(reason) => Err(reason),
         None => match template(app, &job, &mail).await {
             Ok(template) => Ok(template),
-            Err(NoTemplate::Gone(reason)) => Err(reason),
+            Err(NoTemplate::Gone(reason)) => Err(DropReason::Unsendable(reason)),
             Err(error) => return without_template(app, (&job, &mail), copies, error).await,
         },
     };
     let made = template
         .as_ref()
         .map(Option::as_deref)
-        .map_err(String::as_str);
+        .map_err(DropReason::clone);
     deliver_copies(app, &job, &mail, copies, made).await
 }
 
@@ -204,7 +204,7 @@ async fn deliver_copies(
     job: &Job,
     mail: &Mail,
     copies: Vec<RecipientCopy<'_>>,
-    made: Result<Option<&Compiled>, &str>,
+    made: Result<Option<&Compiled>, DropReason>,
 ) -> JobResult {
     let account = &job.account;
     let known = futures_util::try_join!(
@@ -231,7 +231,8 @@ async fn deliver_copies(
     let running: Vec<_> = copies
         .into_iter()
         .map(|copy| {
-            let made = crate::submitted::refused(mail).map_or(made, Err);
+            let refused = crate::submitted::refused(mail);
+            let made = refused.map_or_else(|| made.clone(), Err);
             let listed = || lists.reason(mail, copy, &settings, now);
             let made = made.and_then(|template| listed().map_or(Ok(template), Err));
             async move {
@@ -304,7 +305,7 @@ enum SendDecision {
     /// Another job handles it.
     Skip,
     /// Every copy is dropped, for this reason.
-    Drop(&'static str),
+    Drop(DropReason),
 }
 
 /// Decides whether to deliver now, and only for an account that may still send.
@@ -344,7 +345,7 @@ async fn check_schedule(
     Ok(match app.store.begin_delivery(&piece, &app.clock).await? {
         PartFate::Deliver => SendDecision::Deliver,
         PartFate::Hold | PartFate::Ignore => SendDecision::Skip,
-        PartFate::Discard(reason) => SendDecision::Drop(reason.word()),
+        PartFate::Discard(reason) => SendDecision::Drop(reason.drop_reason()),
         PartFate::Move(to) => {
             let moved = Job {
                 due: Some(to),

@@ -81,7 +81,7 @@ pub(crate) async fn resend(
     if sender.verified {
         return Err(Rejection::bad("the sender is verified already"));
     }
-    let email = EmailAddress::parse(&sender.fields.from_email);
+    let email = EmailAddress::parse_stored(&sender.fields.from_email);
     let email = email.map_err(|e| Rejection::internal(&e))?;
     let mail = VerificationMail::write(&app, &gate, (&caller, &gateway), &email, true).await?;
     let saved = app
@@ -108,7 +108,7 @@ pub(crate) async fn follow(
     token: &str,
 ) -> Result<Option<VerifiedSender>, Rejection> {
     if let Some(ses) = app.ses.as_ref().filter(|_| !sender.verified) {
-        let email = EmailAddress::parse(&sender.fields.from_email);
+        let email = EmailAddress::parse_stored(&sender.fields.from_email);
         let email = email.map_err(|e| Rejection::internal(&e))?;
         // SES has no addresses that need SMTPUTF8; mail from one ends as dropped.
         if !email.needs_smtputf8() {

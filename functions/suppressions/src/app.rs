@@ -39,7 +39,7 @@ pub(crate) fn number(id: &str) -> Result<i64, Rejection> {
 /// An address of a path, as it compares. What is no address is on no list either: it becomes a
 /// text that no address has, short enough for a key.
 pub(crate) fn folded(email: &str) -> String {
-    match EmailAddress::parse(email) {
+    match EmailAddress::parse_stored(email) {
         Ok(address) => address.folded(),
         Err(_) => format!(" {}", email.chars().take(200).collect::<String>()),
     }

@@ -196,7 +196,7 @@ async fn shown(app: &App, visit: &Visit) -> Result<Option<PreferencesView>, Reje
         ids.push(*group);
     }
     let groups = app.store.groups_among(account, &ids).await?;
-    let Ok(address) = EmailAddress::parse(&visit.token.email) else {
+    let Ok(address) = EmailAddress::parse_stored(&visit.token.email) else {
         return Ok(None);
     };
     let folded = address.folded();

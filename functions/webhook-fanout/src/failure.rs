@@ -142,7 +142,7 @@ async fn remembered(
 
 /// The folded form of an address; an invalid address matches no address that can be erased.
 fn folded(email: &str) -> String {
-    EmailAddress::parse(email).map_or_else(|_| String::new(), |email| email.folded())
+    EmailAddress::parse_stored(email).map_or_else(|_| String::new(), |email| email.folded())
 }
 
 async fn write_letters(app: &App, webhook: &Webhook, failed: Failed) -> Result<(), WorkError> {

@@ -92,7 +92,7 @@ fn recipients(settings: &AccountSettings, event: &Event) -> Vec<EmailAddress> {
         EventKind::SpamReport => settings.forward_spam.addresses(),
         _ => settings.forward_bounce.addresses(),
     };
-    let about = EmailAddress::parse(&event.email).ok();
+    let about = EmailAddress::parse_stored(&event.email).ok();
     let about = about.map(|about| about.folded());
     to.retain(|to| about.as_ref() != Some(&to.folded()));
     to

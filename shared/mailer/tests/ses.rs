@@ -1,6 +1,10 @@
 //! The SES client against a server on loopback that records the calls.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "a test fails by panicking"
+)]
 #![expect(clippy::too_many_lines, reason = "tables of cases")]
 
 use std::sync::{Arc, Mutex};
@@ -97,6 +101,22 @@ async fn a_mail_is_one_raw_call_for_one_recipient_with_its_tags() {
         ],
     });
     assert_eq!(*calls, [want]);
+}
+
+/// SES writes a Message-ID and a Date of its own in place of those it is given, so feedback finds the
+/// copy by the tags alone. By SMTP the mail arrives with both as given (`functions/delivery`).
+#[tokio::test]
+async fn the_message_id_and_the_date_are_given_to_ses_and_the_tags_name_the_copy() {
+    let (mailer, calls) = ses(200, "", r#"{"MessageId":"0100-abc"}"#).await;
+    let mail = b"Message-ID: <order.7@shop.example>\r\n\
+        Date: Sat, 28 Nov 2026 00:01:22 +0100\r\n\r\nhi\r\n";
+    let _ = mailer.hand_over(&envelope("ann@example.com"), mail).await;
+    let calls = calls.lock().unwrap();
+    let given = calls[0].pointer("/Content/Raw/Data").unwrap();
+    let want = "TWVzc2FnZS1JRDogPG9yZGVyLjdAc2hvcC5leGFtcGxlPg0KRGF0ZTogU2F0LCAyOCBOb3YgMjAyNiAwMDowMToyMiArMDEwMA0KDQpoaQ0K";
+    assert_eq!(given, want);
+    let tags = calls[0]["EmailTags"].as_array().unwrap();
+    assert_eq!(tags.len(), 3);
 }
 
 #[tokio::test]

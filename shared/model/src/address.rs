@@ -46,15 +46,16 @@ pub enum InvalidAddress {
 impl EmailAddress {
     /// Reads an address; surrounding white space is not part of it.
     pub fn parse(text: &str) -> Result<Self, InvalidAddress> {
-        let read = Self::stored(text)?;
+        let read = Self::parse_stored(text)?;
         match read.local().len() {
             0..=LONGEST_LOCAL => Ok(read),
             _ => Err(InvalidAddress::Local),
         }
     }
 
-    /// Reads an address out of a row or a job: its local part may be longer than new ones.
-    fn stored(text: &str) -> Result<Self, InvalidAddress> {
+    /// Reads an address that was accepted before, of a row, a job or a link: its local part may be
+    /// longer than [`LONGEST_LOCAL`], which earlier releases did not limit.
+    pub fn parse_stored(text: &str) -> Result<Self, InvalidAddress> {
         let text = text.trim();
         if text.chars().count() > LONGEST {
             return Err(InvalidAddress::TooLong);
@@ -116,7 +117,7 @@ impl EmailAddress {
 impl TryFrom<String> for EmailAddress {
     type Error = InvalidAddress;
     fn try_from(text: String) -> Result<Self, InvalidAddress> {
-        Self::stored(&text)
+        Self::parse_stored(&text)
     }
 }
 

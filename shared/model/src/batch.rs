@@ -125,14 +125,6 @@ impl Reason {
         }
     }
 
-    /// The words of the reason.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Cancelled => "Cancelled",
-            Self::Expired => "Expired",
-        }
-    }
-
     /// The stage of a part that was dropped for this reason.
     pub fn stage(self) -> PartStage {
         match self {

@@ -191,7 +191,7 @@ fn everything_else_is_refused_with_the_part_that_is_wrong() {
 }
 
 #[test]
-fn lengths_are_those_of_the_contract_and_of_the_dns() {
+fn lengths_are_those_of_the_api_and_of_the_dns() {
     let local = |letters: usize| format!("{}@example.com", "a".repeat(letters));
     // RFC 5321, 4.5.3.1.1: 64 octets, which are fewer letters outside ASCII.
     assert!(EmailAddress::parse(&local(LONGEST_LOCAL)).is_ok());

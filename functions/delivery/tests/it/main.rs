@@ -9,6 +9,7 @@
 mod credits;
 mod erased;
 mod lists;
+mod message_id;
 mod outage;
 mod quota;
 mod settings;

@@ -4,7 +4,7 @@
 use aws_config::SdkConfig;
 use http::{Method, StatusCode};
 use posthaste_http::RateLimits;
-use posthaste_model::batch::PartFate;
+use posthaste_model::batch::{PartFate, Reason};
 use posthaste_model::{AccountId, BatchId, MessageId, Millis, Timestamp};
 use posthaste_queue::{Job, JobBody};
 use posthaste_store::{
@@ -233,7 +233,8 @@ impl TestEnv {
         let end = match self.store.begin_delivery(&later, &clock).await? {
             PartFate::Hold | PartFate::Ignore => return Ok(()),
             PartFate::Deliver => End::Sent,
-            PartFate::Discard(reason) => End::Dropped(reason.word()),
+            PartFate::Discard(Reason::Cancelled) => End::Dropped("Cancelled"),
+            PartFate::Discard(Reason::Expired) => End::Dropped("Expired"),
             PartFate::Move(at) => {
                 job.due = Some(at);
                 let id = (&job.message, first, 0);

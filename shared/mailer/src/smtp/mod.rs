@@ -277,7 +277,7 @@ fn sender(from: &str) -> Result<(String, bool), String> {
     if from.is_empty() {
         return Ok((String::new(), false));
     }
-    let address = EmailAddress::parse(from);
+    let address = EmailAddress::parse_stored(from);
     let address = address.map_err(|e| format!("the envelope sender is not valid: {e}"))?;
     Ok((address.wire(), address.needs_smtputf8()))
 }
