@@ -117,6 +117,18 @@ impl Service {
         self.page(1).await["total"].as_u64()
     }
 
+    /// Waits until the relay has recorded so many mails.
+    pub(crate) async fn recorded_at_least(&self, count: u64) {
+        const PATIENCE: Duration = Duration::from_secs(600);
+        let ask = async {
+            while self.recorded().await < Some(count) {
+                tokio::task::yield_now().await;
+            }
+        };
+        let arrived = tokio::time::timeout(PATIENCE, ask).await;
+        arrived.expect("the mails arrive");
+    }
+
     async fn page(&self, limit: usize) -> Value {
         let url = format!("http://{}/api/v1/messages?limit={limit}", self.host.mailbox);
         let answer = self.client.get(url).send().await;

@@ -31,9 +31,6 @@ pub struct App {
 
 impl App {
     /// Reads `TABLE_NAME`, `SEND_QUEUE_URL` and `HORIZON_SECONDS`.
-    ///
-    /// # Errors
-    /// If a required variable is missing, or one is invalid.
     pub fn from_env(platform: &Platform) -> Result<Self, Error> {
         Ok(Self {
             store: platform.store()?,

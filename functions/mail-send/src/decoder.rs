@@ -1,11 +1,6 @@
 //! The decoder without the service around it: the root of `fuzz/decoder`, so that a fuzzer is built
 //! in seconds.
 
-#![expect(
-    unused_imports,
-    reason = "only the checks of the account use the rest"
-)]
-
 mod check;
 mod errors;
 mod wire;

@@ -57,9 +57,6 @@ pub struct App {
 
 impl App {
     /// Reads `TABLE_NAME`, `SEND_QUEUE_URL`, `BUCKET_NAME`, `HORIZON_SECONDS` and `SEARCH_DAYS`.
-    ///
-    /// # Errors
-    /// If a required variable is missing, or one is invalid.
     pub fn from_env(platform: &Platform) -> Result<Self, ConfigError> {
         Ok(Self {
             store: platform.store()?,

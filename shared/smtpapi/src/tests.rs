@@ -83,7 +83,7 @@ fn without_to_the_envelope_is_written_to() {
 }
 
 #[test]
-fn one_may_stand_for_a_list_of_one() {
+fn a_single_value_counts_as_a_list_of_one() {
     let got = good(r#"{"to": "a@example.com", "category": "one", "unique_args": [], "sub": []}"#);
     assert_eq!((got.to.len(), got.categories.len()), (1, 1));
     let again = r#"{"to": ["a@example.com", "a@example.com"], "sub": {"-x-": ["1", "2"]}}"#;
@@ -153,7 +153,7 @@ fn a_time_is_a_number_of_seconds() {
 }
 
 #[test]
-fn what_cannot_be_read_is_said() {
+fn an_unreadable_header_names_its_error() {
     for (text, word) in [
         ("", "no JSON"),
         ("{", "no JSON"),

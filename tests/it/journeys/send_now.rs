@@ -71,6 +71,34 @@ async fn a_thousand_envelopes_in_one_request_all_leave() {
     service.stop().await;
 }
 
+/// The most recipients of one request, in the largest lists, as one mail.
+#[tokio::test(flavor = "multi_thread")]
+async fn three_thousand_recipients_of_one_envelope_each_get_the_mail() {
+    let service = Service::start().await;
+    let people = |list: &str| -> Vec<_> {
+        let mailbox = |i| json!({"email": format!("{list}{i}@e.co")});
+        (0..1000).map(mailbox).collect()
+    };
+    let mut request = mail("ann@example.com");
+    request["personalizations"] =
+        json!([{"to": people("t"), "cc": people("c"), "bcc": people("b")}]);
+
+    let id = service.send(&request).await;
+
+    service.recorded_at_least(3000).await;
+    assert_eq!(service.states(&id, 3000).await, vec!["Delivered"; 3000]);
+    let mails = service.mails(2).await;
+    let mut ids = Vec::new();
+    for summary in &mails {
+        let raw = String::from_utf8_lossy(&service.raw(summary).await).into_owned();
+        let mut lines = raw.lines();
+        let own = lines.find_map(|line| line.strip_prefix("Message-ID: "));
+        ids.push(own.expect("a Message-ID").to_owned());
+    }
+    assert_eq!(ids[0], ids[1]);
+    service.stop().await;
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_sandbox_send_is_checked_and_nothing_leaves() {
     let service = Service::start().await;

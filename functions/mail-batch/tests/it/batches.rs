@@ -11,9 +11,9 @@ const DAY: i64 = 86_400;
 
 #[tokio::test]
 async fn a_batch_is_made_and_validated() {
-    let desk = TestApp::new().await;
+    let app = TestApp::new().await;
 
-    let made = desk
+    let made = app
         .ask(Method::POST, "/v3/mail/batch", None)
         .await
         .expect(201)
@@ -24,16 +24,16 @@ async fn a_batch_is_made_and_validated() {
         id.len() == 32 && id.bytes().all(|b| b.is_ascii_alphanumeric()),
         "{id}"
     );
-    let read = desk.get(&format!("/v3/mail/batch/{id}")).await.expect(200);
+    let read = app.get(&format!("/v3/mail/batch/{id}")).await.expect(200);
     assert_eq!(read.json(), made);
 }
 
 #[tokio::test]
 async fn a_body_is_not_looked_at_when_a_batch_is_made() {
-    let desk = TestApp::new().await;
+    let app = TestApp::new().await;
     // Node's client says JSON and sends nothing; others send `{}` or `null`.
     for body in ["", "{}", "null", "{\"batch_id\":\"mine\"}", "{"] {
-        let ask = desk.api.post("/v3/mail/batch").key(&desk.tenant.key);
+        let ask = app.api.post("/v3/mail/batch").key(&app.tenant.key);
         let answer = ask
             .header("content-type", "application/json")
             .body(body)
@@ -45,11 +45,11 @@ async fn a_body_is_not_looked_at_when_a_batch_is_made() {
 
 #[tokio::test]
 async fn an_id_that_was_not_given_out_to_this_account_is_invalid() {
-    let desk = TestApp::new().await;
-    let batch = desk.open().await;
-    let other = Tenant::new(&desk.store, "other", desk.hand.now()).await;
+    let app = TestApp::new().await;
+    let batch = app.open().await;
+    let other = Tenant::new(&app.store, "other", app.hand.now()).await;
 
-    let theirs = desk
+    let theirs = app
         .api
         .get(&format!("/v3/mail/batch/{batch}"))
         .key(&other.key)
@@ -68,7 +68,7 @@ async fn an_id_that_was_not_given_out_to_this_account_is_invalid() {
         &"x".repeat(101),
         &"x".repeat(100),
     ] {
-        let answer = desk.get(&format!("/v3/mail/batch/{id}")).await.expect(400);
+        let answer = app.get(&format!("/v3/mail/batch/{id}")).await.expect(400);
         assert_eq!(
             answer.error(),
             (None, "invalid batch id".to_owned()),
@@ -79,49 +79,47 @@ async fn an_id_that_was_not_given_out_to_this_account_is_invalid() {
 
 #[tokio::test]
 async fn an_id_is_valid_for_ten_days() {
-    let desk = TestApp::new().await;
-    let (batch, held) = (desk.open().await, desk.open().await);
-    desk.hold(&held, "pause").await.expect(201);
+    let app = TestApp::new().await;
+    let (batch, held) = (app.open().await, app.open().await);
+    app.hold(&held, "pause").await.expect(201);
     let path = format!("/v3/mail/batch/{batch}");
 
-    desk.hand.advance(10 * DAY - 1);
-    desk.get(&path).await.expect(200);
+    app.hand.advance(10 * DAY - 1);
+    app.get(&path).await.expect(200);
     assert!(
-        desk.store
-            .batch_exists(&desk.tenant.account.id, &batch, desk.hand.now())
+        app.store
+            .batch_exists(&app.tenant.account.id, &batch, app.hand.now())
             .await
             .unwrap()
     );
-    desk.hand.advance(1);
+    app.hand.advance(1);
 
     assert_eq!(
-        desk.get(&path).await.expect(400).error().1,
+        app.get(&path).await.expect(400).error().1,
         "invalid batch id"
     );
-    let refused = desk.hold(&batch, "cancel").await.expect(400);
+    let refused = app.hold(&batch, "cancel").await.expect(400);
     assert_eq!(
         refused.error(),
         (Some("batch_id".to_owned()), "invalid batch id".to_owned())
     );
     // What was held before still is, and can be let go: its messages may be there for days.
-    let list = desk.get(SCHEDULED).await.expect(200).json();
+    let list = app.get(SCHEDULED).await.expect(200).json();
     assert_eq!(
         list,
         json!([{"batch_id": held.as_str(), "status": "pause"}])
     );
-    desk.patch(&format!("{SCHEDULED}/{held}"), json!({"status": "cancel"}))
+    app.patch(&format!("{SCHEDULED}/{held}"), json!({"status": "cancel"}))
         .await
         .expect(204);
-    desk.delete(&format!("{SCHEDULED}/{held}"))
-        .await
-        .expect(204);
+    app.delete(&format!("{SCHEDULED}/{held}")).await.expect(204);
 }
 
 #[tokio::test]
 async fn every_route_asks_for_its_own_scope() {
-    let desk = TestApp::new().await;
-    let batch = desk.open().await;
-    let message = desk.send_later(7200, None).await;
+    let app = TestApp::new().await;
+    let batch = app.open().await;
+    let message = app.send_later(7200, None).await;
     let one = format!("{SCHEDULED}/{batch}");
     let listing = format!("{one}/messages");
     let mail = format!("{SCHEDULED}/messages/{message}");
@@ -150,9 +148,9 @@ async fn every_route_asks_for_its_own_scope() {
             "mail.send",
         ];
         let others: Vec<&str> = all.into_iter().filter(|other| *other != scope).collect();
-        let without = desk.tenant.restricted(&desk.store, &others).await;
-        let with = desk.tenant.restricted(&desk.store, &[scope]).await;
-        let ask = |key: &str| desk.api.ask(method.clone(), path).key(key).json(&body);
+        let without = app.tenant.restricted(&app.store, &others).await;
+        let with = app.tenant.restricted(&app.store, &[scope]).await;
+        let ask = |key: &str| app.api.ask(method.clone(), path).key(key).json(&body);
         let refused = ask(&without).send().await.expect(403);
         assert_eq!(refused.error().1, "access forbidden", "{method} {path}");
         let passed = ask(&with).send().await.status.as_u16();
@@ -161,30 +159,30 @@ async fn every_route_asks_for_its_own_scope() {
             "{method} {path} {passed}"
         );
     }
-    let stranger = desk.api.post("/v3/mail/batch").send().await.expect(401);
+    let stranger = app.api.post("/v3/mail/batch").send().await.expect(401);
     assert_eq!(stranger.error().1, "authorization required");
 }
 
 #[tokio::test]
 async fn a_parent_may_act_for_its_subuser() {
-    let desk = TestApp::new().await;
-    let sub = desk.tenant.subuser(&desk.store, "sub").await;
+    let app = TestApp::new().await;
+    let sub = app.tenant.subuser(&app.store, "sub").await;
 
-    let made = desk
+    let made = app
         .api
         .post("/v3/mail/batch")
-        .key(&desk.tenant.key)
+        .key(&app.tenant.key)
         .as_if("sub")
         .send()
         .await;
     let made: Value = made.expect(201).json();
 
     let path = format!("/v3/mail/batch/{}", made["batch_id"].as_str().unwrap());
-    desk.api.get(&path).key(&sub.key).send().await.expect(200);
-    desk.get(&path).await.expect(400);
+    app.api.get(&path).key(&sub.key).send().await.expect(200);
+    app.get(&path).await.expect(400);
     let id = BatchId::parse(made["batch_id"].as_str().unwrap()).unwrap();
     assert!(
-        desk.store
+        app.store
             .batch(&sub.account.id, &id)
             .await
             .unwrap()

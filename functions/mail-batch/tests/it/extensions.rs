@@ -9,14 +9,14 @@ const HOUR: i64 = 3600;
 
 #[tokio::test]
 async fn a_listing_is_read_page_by_page_in_the_order_of_time() {
-    let desk = TestApp::new().await;
-    let batch = desk.open().await;
+    let app = TestApp::new().await;
+    let batch = app.open().await;
     let mut want = Vec::new();
     for n in 0..53 {
         let wait = HOUR + (n * 29) % 53;
         want.push((
-            desk.hand.now().0 + wait,
-            desk.send_later(wait, Some(&batch)).await.to_string(),
+            app.hand.now().0 + wait,
+            app.send_later(wait, Some(&batch)).await.to_string(),
         ));
     }
     want.sort();
@@ -25,7 +25,7 @@ async fn a_listing_is_read_page_by_page_in_the_order_of_time() {
     for limit in [1, 7, 52, 53, 54] {
         let (mut seen, mut after, mut pages) = (Vec::new(), String::new(), 0);
         loop {
-            let page = desk
+            let page = app
                 .get(&format!("{path}?limit={limit}&after={after}"))
                 .await
                 .expect(200)
@@ -46,7 +46,7 @@ async fn a_listing_is_read_page_by_page_in_the_order_of_time() {
         // Full pages, however the messages lie in the table; the last may have nothing left.
         assert!(pages <= 53 / limit + 1, "limit {limit} took {pages} pages");
     }
-    let whole = desk.get(&path).await.expect(200).json();
+    let whole = app.get(&path).await.expect(200).json();
     assert_eq!(whole["batch_id"], batch.as_str());
     assert_eq!(whole["messages"].as_array().unwrap().len(), 53);
     assert_eq!(whole["messages"][0]["recipients"], 2);
@@ -54,25 +54,25 @@ async fn a_listing_is_read_page_by_page_in_the_order_of_time() {
 }
 
 #[tokio::test]
-async fn a_listing_is_asked_for_in_the_right_words() {
-    let desk = TestApp::new().await;
-    let batch = desk.open().await;
+async fn invalid_queries_of_a_listing_are_refused() {
+    let app = TestApp::new().await;
+    let batch = app.open().await;
     let path = format!("{SCHEDULED}/{batch}/messages");
     for limit in ["0", "501", "-1", "x", "1.5", ""] {
-        let refused = desk.get(&format!("{path}?limit={limit}")).await.expect(400);
+        let refused = app.get(&format!("{path}?limit={limit}")).await.expect(400);
         assert_eq!(refused.error().0.as_deref(), Some("limit"), "{limit}");
     }
     for after in ["x", "0%230%230", "%00", &"9".repeat(38), &"~".repeat(39)] {
-        let refused = desk.get(&format!("{path}?after={after}")).await.expect(400);
+        let refused = app.get(&format!("{path}?after={after}")).await.expect(400);
         assert_eq!(refused.error().0.as_deref(), Some("after"), "{after}");
     }
     assert_eq!(
-        desk.get(&path).await.expect(200).json()["messages"],
+        app.get(&path).await.expect(200).json()["messages"],
         json!([])
     );
-    let other = Tenant::new(&desk.store, "other", desk.hand.now()).await;
-    desk.api.get(&path).key(&other.key).send().await.expect(404);
-    let unknown = desk
+    let other = Tenant::new(&app.store, "other", app.hand.now()).await;
+    app.api.get(&path).key(&other.key).send().await.expect(404);
+    let unknown = app
         .get(&format!("{SCHEDULED}/never/messages"))
         .await
         .expect(404);
@@ -80,24 +80,24 @@ async fn a_listing_is_asked_for_in_the_right_words() {
 }
 
 #[tokio::test]
-async fn a_message_shows_where_each_part_of_it_stands() {
-    let desk = TestApp::new().await;
-    let (paused, cancelled) = (desk.open().await, desk.open().await);
-    let now = desk.hand.now();
+async fn a_message_shows_the_state_of_each_of_its_parts() {
+    let app = TestApp::new().await;
+    let (paused, cancelled) = (app.open().await, app.open().await);
+    let now = app.hand.now();
     let message = entropy().message_id();
-    desk.piece(&message, 0, now.plus(HOUR), None).await;
-    desk.piece(&message, 2, now.plus(2 * HOUR), Some(&paused))
+    app.piece(&message, 0, now.plus(HOUR), None).await;
+    app.piece(&message, 2, now.plus(2 * HOUR), Some(&paused))
         .await;
-    desk.piece(&message, 4, now.plus(60), Some(&paused)).await;
-    desk.piece(&message, 6, now.plus(HOUR), Some(&cancelled))
+    app.piece(&message, 4, now.plus(60), Some(&paused)).await;
+    app.piece(&message, 6, now.plus(HOUR), Some(&cancelled))
         .await;
-    desk.hand.advance(1);
-    desk.hold(&paused, "pause").await.expect(201);
-    desk.hold(&cancelled, "cancel").await.expect(201);
+    app.hand.advance(1);
+    app.hold(&paused, "pause").await.expect(201);
+    app.hold(&cancelled, "cancel").await.expect(201);
 
     // An `sg_message_id` begins with the message id, and is taken, too.
     for id in [message.to_string(), format!("{message}.posthaste-0.3.0")] {
-        let shown = desk
+        let shown = app
             .get(&format!("{SCHEDULED}/messages/{id}"))
             .await
             .expect(200)
@@ -119,16 +119,16 @@ async fn a_message_shows_where_each_part_of_it_stands() {
 
 #[tokio::test]
 async fn a_message_that_was_never_sent_later_is_not_found() {
-    let desk = TestApp::new().await;
-    let message = desk.send_later(HOUR, None).await;
-    let other = Tenant::new(&desk.store, "other", desk.hand.now()).await;
+    let app = TestApp::new().await;
+    let message = app.send_later(HOUR, None).await;
+    let other = Tenant::new(&app.store, "other", app.hand.now()).await;
     let unknown = entropy().message_id();
     for id in ["x", "a%20b", unknown.as_str()] {
         let path = format!("{SCHEDULED}/messages/{id}");
         for answer in [
-            desk.get(&path).await,
-            desk.delete(&path).await,
-            desk.patch(&path, json!({"send_at": 1})).await,
+            app.get(&path).await,
+            app.delete(&path).await,
+            app.patch(&path, json!({"send_at": 1})).await,
         ] {
             assert_eq!(
                 answer.expect(404).error(),
@@ -138,28 +138,28 @@ async fn a_message_that_was_never_sent_later_is_not_found() {
     }
     // Nor is another account's.
     let path = format!("{SCHEDULED}/messages/{message}");
-    let theirs = desk.api.delete(&path).key(&other.key).send().await;
+    let theirs = app.api.delete(&path).key(&other.key).send().await;
     assert_eq!(theirs.expect(404).error().1, "message id not found");
     assert_eq!(
-        desk.get(&path).await.json()["sends"][0]["status"],
+        app.get(&path).await.json()["sends"][0]["status"],
         "scheduled"
     );
 }
 
 #[tokio::test]
 async fn a_message_is_moved_only_within_the_horizon() {
-    let desk = TestApp::new().await;
-    let now = desk.hand.now();
-    let message = desk.send_later(HOUR, None).await;
+    let app = TestApp::new().await;
+    let now = app.hand.now();
+    let message = app.send_later(HOUR, None).await;
     let path = format!("{SCHEDULED}/messages/{message}");
     let at = |answer: &Value| answer["sends"][0]["send_at"].as_i64().unwrap() - now.0;
 
-    let moved = desk
+    let moved = app
         .patch(&path, json!({"send_at": now.0 + 72 * HOUR}))
         .await
         .expect(200);
     assert_eq!(at(&moved.json()), 72 * HOUR);
-    let refused = desk
+    let refused = app
         .patch(&path, json!({"send_at": now.0 + 72 * HOUR + 1}))
         .await
         .expect(400);
@@ -168,27 +168,27 @@ async fn a_message_is_moved_only_within_the_horizon() {
         refused.error(),
         (Some("send_at".to_owned()), text.to_owned())
     );
-    let refused = desk
+    let refused = app
         .patch(&path, json!({"send_at": i64::MAX}))
         .await
         .expect(400);
     assert_eq!(refused.error().1, text);
     for body in [json!({}), json!({"send_at": null})] {
-        let refused = desk.patch(&path, body).await.expect(400);
+        let refused = app.patch(&path, body).await.expect(400);
         assert_eq!(refused.error().1, "missing required argument");
     }
     for body in [json!({"send_at": "1"}), json!({"send_at": 1.5}), json!([1])] {
-        desk.patch(&path, body).await.expect(400);
+        app.patch(&path, body).await.expect(400);
     }
-    assert_eq!(at(&desk.get(&path).await.json()), 72 * HOUR);
+    assert_eq!(at(&app.get(&path).await.json()), 72 * HOUR);
 
     // The past means now.
-    let moved = desk
+    let moved = app
         .patch(&path, json!({"send_at": i64::MIN}))
         .await
         .expect(200);
     assert_eq!(at(&moved.json()), 0);
-    let sent = desk.queues.drain("send");
+    let sent = app.queues.drain("send");
     assert_eq!(sent.len(), 1);
     assert!(sent[0].1.is_zero());
     let job: Value = serde_json::from_str(&sent[0].0).unwrap();
@@ -198,16 +198,16 @@ async fn a_message_is_moved_only_within_the_horizon() {
 /// What is stored for a mail on its way would expire before it otherwise.
 #[tokio::test]
 async fn a_message_leaves_within_the_horizon_of_its_acceptance_however_often_it_is_moved() {
-    let desk = TestApp::new().await;
-    let latest = desk.hand.now().0 + 72 * HOUR;
-    let message = desk.send_later(HOUR, None).await;
+    let app = TestApp::new().await;
+    let latest = app.hand.now().0 + 72 * HOUR;
+    let message = app.send_later(HOUR, None).await;
     let path = format!("{SCHEDULED}/messages/{message}");
-    desk.patch(&path, json!({"send_at": latest}))
+    app.patch(&path, json!({"send_at": latest}))
         .await
         .expect(200);
 
-    desk.hand.advance(24 * HOUR);
-    let refused = desk
+    app.hand.advance(24 * HOUR);
+    let refused = app
         .patch(&path, json!({"send_at": latest + 1}))
         .await
         .expect(400);
@@ -215,52 +215,52 @@ async fn a_message_leaves_within_the_horizon_of_its_acceptance_however_often_it_
         "the message has to leave within 72 hours of its acceptance: at {latest} or before"
     );
     assert_eq!(refused.error(), (Some("send_at".to_owned()), text));
-    desk.patch(&path, json!({"send_at": latest - 1}))
+    app.patch(&path, json!({"send_at": latest - 1}))
         .await
         .expect(200);
-    desk.patch(&path, json!({"send_at": latest}))
+    app.patch(&path, json!({"send_at": latest}))
         .await
         .expect(200);
 }
 
 #[tokio::test]
 async fn a_message_that_is_moved_for_ever_stops_moving() {
-    let desk = TestApp::new().await;
-    let now = desk.hand.now();
-    let message = desk.send_later(HOUR, None).await;
+    let app = TestApp::new().await;
+    let now = app.hand.now();
+    let message = app.send_later(HOUR, None).await;
     let path = format!("{SCHEDULED}/messages/{message}");
     for n in 1..=50 {
-        desk.patch(&path, json!({"send_at": now.0 + HOUR + n}))
+        app.patch(&path, json!({"send_at": now.0 + HOUR + n}))
             .await
             .expect(200);
     }
-    let refused = desk
+    let refused = app
         .patch(&path, json!({"send_at": now.0 + 2 * HOUR}))
         .await
         .expect(400);
     assert_eq!(refused.error().0.as_deref(), Some("send_at"));
     // Back to where it was before is no new place to remember.
-    desk.patch(&path, json!({"send_at": now.0 + HOUR + 7}))
+    app.patch(&path, json!({"send_at": now.0 + HOUR + 7}))
         .await
         .expect(200);
-    desk.delete(&path).await.expect(204);
-    desk.patch(&path, json!({"send_at": now.0 + 2 * HOUR}))
+    app.delete(&path).await.expect(204);
+    app.patch(&path, json!({"send_at": now.0 + 2 * HOUR}))
         .await
         .expect(400);
 }
 
 #[tokio::test]
 async fn a_cancelled_message_leaves_its_batch_and_no_other() {
-    let desk = TestApp::new().await;
-    let batch = desk.open().await;
-    let gone = desk.send_later(HOUR, Some(&batch)).await;
-    let kept = desk.send_later(HOUR, Some(&batch)).await;
+    let app = TestApp::new().await;
+    let batch = app.open().await;
+    let gone = app.send_later(HOUR, Some(&batch)).await;
+    let kept = app.send_later(HOUR, Some(&batch)).await;
 
-    desk.delete(&format!("{SCHEDULED}/messages/{gone}"))
+    app.delete(&format!("{SCHEDULED}/messages/{gone}"))
         .await
         .expect(204);
 
-    let list = desk
+    let list = app
         .get(&format!("{SCHEDULED}/{batch}/messages"))
         .await
         .expect(200)

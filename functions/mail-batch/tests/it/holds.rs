@@ -12,47 +12,44 @@ fn on(field: &str, message: &str) -> (Option<String>, String) {
 
 #[tokio::test]
 async fn a_status_is_set_read_changed_and_taken_off() {
-    let desk = TestApp::new().await;
-    let batch = desk.open().await;
+    let app = TestApp::new().await;
+    let batch = app.open().await;
     let path = format!("{SCHEDULED}/{batch}");
     let paused = json!({"batch_id": batch.as_str(), "status": "pause"});
-    assert_eq!(desk.get(&path).await.expect(200).json(), json!([]));
-    assert_eq!(desk.get(SCHEDULED).await.expect(200).json(), json!([]));
+    assert_eq!(app.get(&path).await.expect(200).json(), json!([]));
+    assert_eq!(app.get(SCHEDULED).await.expect(200).json(), json!([]));
 
-    let made = desk.hold(&batch, "pause").await.expect(201);
+    let made = app.hold(&batch, "pause").await.expect(201);
     assert_eq!(made.json(), paused);
-    assert_eq!(desk.get(&path).await.expect(200).json(), json!([paused]));
-    assert_eq!(
-        desk.get(SCHEDULED).await.expect(200).json(),
-        json!([paused])
-    );
+    assert_eq!(app.get(&path).await.expect(200).json(), json!([paused]));
+    assert_eq!(app.get(SCHEDULED).await.expect(200).json(), json!([paused]));
 
-    let changed = desk
+    let changed = app
         .patch(&path, json!({"status": "cancel"}))
         .await
         .expect(204);
     assert!(changed.body.is_empty());
     let cancelled = json!([{"batch_id": batch.as_str(), "status": "cancel"}]);
-    assert_eq!(desk.get(&path).await.expect(200).json(), cancelled);
+    assert_eq!(app.get(&path).await.expect(200).json(), cancelled);
 
-    let taken = desk.delete(&path).await.expect(204);
+    let taken = app.delete(&path).await.expect(204);
     assert!(taken.body.is_empty());
-    assert_eq!(desk.get(&path).await.expect(200).json(), json!([]));
+    assert_eq!(app.get(&path).await.expect(200).json(), json!([]));
     // And once more from the beginning.
-    desk.hold(&batch, "cancel").await.expect(201);
+    app.hold(&batch, "cancel").await.expect(201);
 }
 
 #[tokio::test]
 async fn a_second_status_is_refused() {
-    let desk = TestApp::new().await;
-    let batch = desk.open().await;
-    desk.hold(&batch, "pause").await.expect(201);
+    let app = TestApp::new().await;
+    let batch = app.open().await;
+    app.hold(&batch, "pause").await.expect(201);
     for status in ["pause", "cancel"] {
-        let refused = desk.hold(&batch, status).await.expect(400);
+        let refused = app.hold(&batch, status).await.expect(400);
         let text = "a status for this batch id exists, try PATCH to update the status";
         assert_eq!(refused.error(), on("batch_id", text));
     }
-    let one = desk
+    let one = app
         .get(&format!("{SCHEDULED}/{batch}"))
         .await
         .expect(200)
@@ -61,9 +58,9 @@ async fn a_second_status_is_refused() {
 }
 
 #[tokio::test]
-async fn every_problem_of_a_body_is_told_at_once() {
-    let desk = TestApp::new().await;
-    let batch = desk.open().await;
+async fn every_problem_of_a_body_is_reported_at_once() {
+    let app = TestApp::new().await;
+    let batch = app.open().await;
     let id = batch.as_str();
     let missing = |field: &str| json!({"field": field, "message": "missing required argument"});
     let status = json!({"field": "status", "message": "status must be pause or cancel"});
@@ -91,26 +88,26 @@ async fn every_problem_of_a_body_is_told_at_once() {
             vec![status.clone()],
         ),
     ] {
-        let refused = desk.post(SCHEDULED, body.clone()).await.expect(400);
+        let refused = app.post(SCHEDULED, body.clone()).await.expect(400);
         assert_eq!(refused.json(), json!({"errors": want}), "{body}");
     }
     for (body, want) in [
         (json!({}), missing("status")),
         (json!({"status": "x"}), status),
     ] {
-        let refused = desk
+        let refused = app
             .patch(&format!("{SCHEDULED}/{id}"), body)
             .await
             .expect(400);
         assert_eq!(refused.json(), json!({"errors": [want]}));
     }
-    assert_eq!(desk.get(SCHEDULED).await.json(), json!([]));
+    assert_eq!(app.get(SCHEDULED).await.json(), json!([]));
 }
 
 #[tokio::test]
 async fn a_body_of_the_wrong_form_is_refused() {
-    let desk = TestApp::new().await;
-    let id = desk.open().await;
+    let app = TestApp::new().await;
+    let id = app.open().await;
     for body in [
         "{".to_owned(),
         "[]".to_owned(),
@@ -119,7 +116,7 @@ async fn a_body_of_the_wrong_form_is_refused() {
         format!("{{\"batch_id\":\"{id}\",\"status\":7}}"),
         format!("{{\"batch_id\":[\"{id}\"],\"status\":\"pause\"}}"),
     ] {
-        let ask = desk.api.post(SCHEDULED).key(&desk.tenant.key);
+        let ask = app.api.post(SCHEDULED).key(&app.tenant.key);
         let refused = ask
             .header("content-type", "application/json")
             .body(body.clone());
@@ -130,25 +127,25 @@ async fn a_body_of_the_wrong_form_is_refused() {
     }
     // Members nobody knows are no mistake.
     let body = json!({"batch_id": id.as_str(), "status": "pause", "note": {"a": 1}});
-    desk.post(SCHEDULED, body).await.expect(201);
+    app.post(SCHEDULED, body).await.expect(201);
 }
 
 #[tokio::test]
-async fn an_unknown_batch_is_told_in_the_form_of_each_endpoint() {
-    let desk = TestApp::new().await;
-    let unheld = desk.open().await;
-    let other = Tenant::new(&desk.store, "other", desk.hand.now()).await;
-    let theirs = desk.open().await;
+async fn an_unknown_batch_is_reported_in_the_form_of_each_endpoint() {
+    let app = TestApp::new().await;
+    let unheld = app.open().await;
+    let other = Tenant::new(&app.store, "other", app.hand.now()).await;
+    let theirs = app.open().await;
     let invalid = on("batch_id", "invalid batch id");
     for id in ["never", "a b", "", "ä"] {
-        let refused = desk
+        let refused = app
             .post(SCHEDULED, json!({"batch_id": id, "status": "pause"}))
             .await;
         let refused = refused.expect(400).error();
         assert!(refused == invalid || id.is_empty(), "{id} {refused:?}");
     }
     let body = json!({"batch_id": theirs.as_str(), "status": "pause"});
-    let refused = desk
+    let refused = app
         .api
         .post(SCHEDULED)
         .key(&other.key)
@@ -163,46 +160,46 @@ async fn an_unknown_batch_is_told_in_the_form_of_each_endpoint() {
             (Method::PATCH, Some(json!({"status": "pause"}))),
             (Method::DELETE, None),
         ] {
-            let answer = desk.ask(method, &path, body).await.expect(404);
+            let answer = app.ask(method, &path, body).await.expect(404);
             assert_eq!(answer.error(), on("", "batch id not found"), "{id}");
         }
-        assert_eq!(desk.get(&path).await.expect(200).json(), json!([]));
+        assert_eq!(app.get(&path).await.expect(200).json(), json!([]));
     }
 }
 
 #[tokio::test]
 async fn the_hundred_and_first_held_batch_is_refused() {
-    let desk = TestApp::new().await;
+    let app = TestApp::new().await;
     let mut batches = Vec::new();
     for n in 0..100 {
-        let batch = desk.open().await;
-        desk.hold(&batch, if n % 2 == 0 { "pause" } else { "cancel" })
+        let batch = app.open().await;
+        app.hold(&batch, if n % 2 == 0 { "pause" } else { "cancel" })
             .await
             .expect(201);
         batches.push(batch);
     }
-    let more = desk.open().await;
+    let more = app.open().await;
 
-    let refused = desk.hold(&more, "pause").await.expect(400);
+    let refused = app.hold(&more, "pause").await.expect(400);
     assert_eq!(refused.error(), on("", "max limit reached"));
     assert_eq!(
-        desk.get(SCHEDULED).await.json().as_array().unwrap().len(),
+        app.get(SCHEDULED).await.json().as_array().unwrap().len(),
         100
     );
     // A change is not one more, and one that is taken off makes room.
-    desk.patch(
+    app.patch(
         &format!("{SCHEDULED}/{}", batches[0]),
         json!({"status": "cancel"}),
     )
     .await
     .expect(204);
-    desk.delete(&format!("{SCHEDULED}/{}", batches[1]))
+    app.delete(&format!("{SCHEDULED}/{}", batches[1]))
         .await
         .expect(204);
-    desk.hold(&more, "pause").await.expect(201);
+    app.hold(&more, "pause").await.expect(201);
     // The limit is each account's own.
-    let other = Tenant::new(&desk.store, "other", desk.hand.now()).await;
-    let made = desk
+    let other = Tenant::new(&app.store, "other", app.hand.now()).await;
+    let made = app
         .api
         .post("/v3/mail/batch")
         .key(&other.key)
@@ -210,7 +207,7 @@ async fn the_hundred_and_first_held_batch_is_refused() {
         .await
         .json();
     let body = json!({"batch_id": made["batch_id"], "status": "pause"});
-    desk.api
+    app.api
         .post(SCHEDULED)
         .key(&other.key)
         .json(&body)
@@ -221,39 +218,39 @@ async fn the_hundred_and_first_held_batch_is_refused() {
 
 #[tokio::test]
 async fn the_limit_holds_when_requests_race_for_the_last_place() {
-    let desk = TestApp::new().await;
+    let app = TestApp::new().await;
     for _ in 0..98 {
-        desk.hold(&desk.open().await, "pause").await.expect(201);
+        app.hold(&app.open().await, "pause").await.expect(201);
     }
     let (a, b, c, d) = (
-        desk.open().await,
-        desk.open().await,
-        desk.open().await,
-        desk.open().await,
+        app.open().await,
+        app.open().await,
+        app.open().await,
+        app.open().await,
     );
 
     let answers = tokio::join!(
-        desk.hold(&a, "pause"),
-        desk.hold(&b, "cancel"),
-        desk.hold(&c, "pause"),
-        desk.hold(&d, "pause"),
+        app.hold(&a, "pause"),
+        app.hold(&b, "cancel"),
+        app.hold(&c, "pause"),
+        app.hold(&d, "pause"),
     );
 
     let answers = [answers.0, answers.1, answers.2, answers.3];
     let made = answers.iter().filter(|answer| answer.status == 201).count();
     assert_eq!(made, 2);
     assert_eq!(
-        desk.get(SCHEDULED).await.json().as_array().unwrap().len(),
+        app.get(SCHEDULED).await.json().as_array().unwrap().len(),
         100
     );
 }
 
 #[tokio::test]
 async fn two_requests_for_one_batch_give_one_status() {
-    let desk = TestApp::new().await;
+    let app = TestApp::new().await;
     for _ in 0..5 {
-        let batch = desk.open().await;
-        let (a, b) = tokio::join!(desk.hold(&batch, "pause"), desk.hold(&batch, "cancel"));
+        let batch = app.open().await;
+        let (a, b) = tokio::join!(app.hold(&batch, "pause"), app.hold(&batch, "cancel"));
         let mut statuses = [a.status.as_u16(), b.status.as_u16()];
         statuses.sort_unstable();
         assert_eq!(statuses, [201, 400]);
@@ -262,53 +259,53 @@ async fn two_requests_for_one_batch_give_one_status() {
 
 #[tokio::test]
 async fn a_hold_is_forgotten_when_nothing_can_be_held_by_it_any_more() {
-    let desk = TestApp::new().await;
-    let (old, new) = (desk.open().await, desk.open().await);
-    desk.hold(&old, "pause").await.expect(201);
+    let app = TestApp::new().await;
+    let (old, new) = (app.open().await, app.open().await);
+    app.hold(&old, "pause").await.expect(201);
 
     // Ten days of use, three until the last message leaves, three for it to expire, and a day.
-    desk.hand.advance(17 * 86_400);
+    app.hand.advance(17 * 86_400);
 
-    assert_eq!(desk.get(SCHEDULED).await.expect(200).json(), json!([]));
-    desk.delete(&format!("{SCHEDULED}/{old}")).await.expect(404);
-    desk.hold(&new, "pause").await.expect(400);
+    assert_eq!(app.get(SCHEDULED).await.expect(200).json(), json!([]));
+    app.delete(&format!("{SCHEDULED}/{old}")).await.expect(404);
+    app.hold(&new, "pause").await.expect(400);
 }
 
 #[tokio::test]
 async fn a_change_that_reaches_nothing_is_refused_too() {
-    let desk = TestApp::new().await;
-    let batch = desk.open().await;
+    let app = TestApp::new().await;
+    let batch = app.open().await;
     let path = format!("{SCHEDULED}/{batch}");
     // Scheduled for within ten minutes of the pause: it goes all the same, so a cancel would lie.
-    desk.send_later(599, Some(&batch)).await;
-    let reached = desk.send_later(700, Some(&batch)).await;
-    desk.hand.advance(1);
-    desk.hold(&batch, "pause").await.expect(201);
-    desk.delete(&format!("{SCHEDULED}/messages/{reached}"))
+    app.send_later(599, Some(&batch)).await;
+    let reached = app.send_later(700, Some(&batch)).await;
+    app.hand.advance(1);
+    app.hold(&batch, "pause").await.expect(201);
+    app.delete(&format!("{SCHEDULED}/messages/{reached}"))
         .await
         .expect(204);
 
-    let refused = desk
+    let refused = app
         .patch(&path, json!({"status": "cancel"}))
         .await
         .expect(400);
     assert!(refused.error().1.contains("leaves within 10 minutes"));
     // Added since, it is held however soon it leaves.
-    desk.send_later(5, Some(&batch)).await;
-    desk.patch(&path, json!({"status": "cancel"}))
+    app.send_later(5, Some(&batch)).await;
+    app.patch(&path, json!({"status": "cancel"}))
         .await
         .expect(204);
 }
 
 #[tokio::test]
 async fn a_status_survives_queues_that_fail() {
-    let desk = TestApp::new().await;
-    let batch = desk.open().await;
-    desk.hold(&batch, "pause").await.expect(201);
-    desk.queues.set_broken(true);
+    let app = TestApp::new().await;
+    let batch = app.open().await;
+    app.hold(&batch, "pause").await.expect(201);
+    app.queues.set_broken(true);
     // The change is made and told; the sweep does what the queue did not take.
-    desk.delete(&format!("{SCHEDULED}/{batch}"))
+    app.delete(&format!("{SCHEDULED}/{batch}"))
         .await
         .expect(204);
-    assert_eq!(desk.get(SCHEDULED).await.json(), json!([]));
+    assert_eq!(app.get(SCHEDULED).await.json(), json!([]));
 }

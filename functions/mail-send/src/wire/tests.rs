@@ -126,7 +126,7 @@ fn the_two_ways_of_reading_agree_on_numbers_and_spellings() {
 }
 
 #[test]
-fn every_value_can_be_replaced_by_every_type_and_both_notice() {
+fn every_value_can_be_replaced_by_every_type_and_both_detect_it() {
     let kinds = [
         json!(null),
         json!(true),

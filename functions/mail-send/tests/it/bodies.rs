@@ -117,7 +117,7 @@ fn template_data_and_null_names_are_accepted() {
 }
 
 #[test]
-fn custom_args_may_stand_in_a_string() {
+fn custom_args_may_be_a_string() {
     let mail = read(include_bytes!("../bodies/custom-args-in-a-string.json")).unwrap();
     assert_eq!(mail.custom_args["order"], "17");
     assert_eq!(mail.custom_args.len(), 2);

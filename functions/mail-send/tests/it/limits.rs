@@ -120,7 +120,7 @@ fn the_template_makes_subject_and_content_optional() {
 }
 
 #[test]
-fn every_envelope_may_bring_its_own_subject() {
+fn every_envelope_may_have_its_own_subject() {
     let own = json!({"to": [{"email": "a@b.co"}], "subject": "Hi"});
     let none = json!({"to": [{"email": "a@b.co"}]});
     let body = |envelopes| {

@@ -169,7 +169,7 @@ async fn who_died_is_followed_under_the_same_message_id() {
 }
 
 #[tokio::test]
-async fn the_dead_one_that_wakes_up_frees_nothing() {
+async fn a_request_whose_lease_ended_frees_nothing() {
     let app = TestApp::new(Senders::Any).await;
     let request = IdempotentRequest {
         account: &app.tenant.account.id,
@@ -217,7 +217,7 @@ async fn what_failed_half_way_goes_on_at_once() {
 }
 
 #[tokio::test]
-async fn a_key_that_is_none_is_refused() {
+async fn an_invalid_idempotency_key_is_refused() {
     let app = TestApp::new(Senders::Any).await;
     let long = "k".repeat(256);
     for key in ["", "  ", "schlüssel", long.as_str()] {

@@ -335,7 +335,7 @@ fn each_rule_has_its_message_and_field() {
 }
 
 #[test]
-fn all_broken_rules_come_together_in_the_order_of_the_contract() {
+fn all_broken_rules_are_reported_together_in_the_order_of_the_api() {
     let body = with(&[
         (
             "mail_settings",

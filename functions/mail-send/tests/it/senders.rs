@@ -49,7 +49,7 @@ impl TestApp {
 }
 
 #[tokio::test]
-async fn mail_from_anybody_else_is_refused_in_the_contracts_words() {
+async fn a_foreign_sender_is_refused_with_the_message_of_the_api() {
     let app = TestApp::new(Senders::verified()).await;
     app.domain("waiting.example", false).await;
 
@@ -68,7 +68,7 @@ async fn mail_from_anybody_else_is_refused_in_the_contracts_words() {
 }
 
 #[tokio::test]
-async fn a_proven_domain_lets_all_its_addresses_send_at_once() {
+async fn all_addresses_of_a_verified_domain_may_send_at_once() {
     let app = TestApp::new(Senders::verified()).await;
     assert_eq!(app.send_from("shop@example.com").await, 403);
     app.domain("example.com", true).await;
@@ -89,7 +89,7 @@ async fn a_proven_domain_lets_all_its_addresses_send_at_once() {
 }
 
 #[tokio::test]
-async fn a_verified_sender_lets_his_own_address_send() {
+async fn a_verified_sender_may_send_from_its_own_address() {
     let app = TestApp::new(Senders::verified()).await;
     let mut sender = VerifiedSender {
         id: 1,
@@ -149,7 +149,7 @@ async fn where_senders_need_no_proof_anybody_sends() {
 }
 
 #[tokio::test]
-async fn groups_must_be_the_accounts_own_and_are_noted_as_mailed() {
+async fn groups_must_be_the_accounts_own_and_are_recorded_as_mailed() {
     let app = TestApp::new(Senders::Any).await;
     let account = &app.tenant.account.id;
     let made = app.store.create_group(account, ("News", ""), false).await;

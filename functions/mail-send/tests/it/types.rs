@@ -9,11 +9,12 @@ use crate::{NOW, check_problems, good, read, refuse, with};
 #[track_caller]
 fn check_bad_request(body: &[u8]) {
     let shown = String::from_utf8_lossy(body);
-    assert_eq!(
-        read(body),
-        Err(vec![Problem::plain("Bad Request")]),
-        "{shown:.300}"
-    );
+    let found = read(body).expect_err(&format!("{shown:.300}"));
+    let want = Problem {
+        help: Some("See functions/mail-send/ERRORS.md#bad-request".to_owned()),
+        ..Problem::plain("Bad Request")
+    };
+    assert_eq!(found, [want], "{shown:.300}");
 }
 
 #[test]
@@ -42,7 +43,7 @@ fn what_is_no_json_is_one_bad_request() {
 }
 
 #[test]
-fn a_deep_value_is_stepped_over_not_into() {
+fn a_deep_unknown_value_is_skipped() {
     for (open, close, given) in [("[", "]", "array"), ("{\"a\":", "}", "object")] {
         let (open, close) = (open.repeat(100_000), close.repeat(100_000));
         let body = with(&[("subject", json!("DEEP"))]).to_string();
@@ -54,7 +55,7 @@ fn a_deep_value_is_stepped_over_not_into() {
 }
 
 #[test]
-fn deep_template_data_is_refused_before_anybody_renders_it() {
+fn deep_template_data_is_refused_before_it_is_rendered() {
     for (depth, ok) in [(100, true), (100_000, false)] {
         let data = format!("{{\"a\":{}{}}}", "[".repeat(depth), "]".repeat(depth));
         let body = with(&[("personalizations.0.dynamic_template_data", json!("DATA"))]);
@@ -87,7 +88,7 @@ fn a_value_that_is_no_string_where_strings_are_due_is_one_bad_request() {
 }
 
 #[test]
-fn the_sandbox_wants_a_boolean_in_the_contracts_words() {
+fn a_wrong_type_of_the_sandbox_switch_has_its_published_message() {
     for wrong in [json!("true"), json!(1), Value::Null] {
         let sandbox = json!({"sandbox_mode": {"enable": wrong}, "footer": {"enable": "true"}});
         check_problems(
@@ -251,7 +252,7 @@ fn a_body_that_is_no_object_has_a_wrong_type_at_its_root() {
 }
 
 #[test]
-fn all_wrong_types_come_together_and_before_any_rule() {
+fn all_wrong_types_are_reported_together_and_before_any_rule() {
     let body = with(&[
         ("tracking_settings", json!(1)),
         ("content.0.value", json!(1)),

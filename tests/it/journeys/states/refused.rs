@@ -40,8 +40,8 @@ fn past(now: i64) -> Vec<(&'static str, u16, Value)> {
                 json!(vec![json!({"type": "text/csv", "value": "x"}); 101]),
             ),
         ),
-        ("recipients", 400, own("to", mailboxes(1_001))),
-        ("copies", 400, own("cc", mailboxes(1_000))),
+        ("recipients", 400, own("to", mailboxes(3_001))),
+        ("copies", 400, own("cc", mailboxes(1_001))),
         (
             "envelopes",
             400,
@@ -57,7 +57,7 @@ fn past(now: i64) -> Vec<(&'static str, u16, Value)> {
             400,
             with(
                 "from",
-                json!({"email": format!("{}@example.com", "a".repeat(309))}),
+                json!({"email": format!("{}@example.com", "a".repeat(65))}),
             ),
         ),
         (
@@ -65,7 +65,7 @@ fn past(now: i64) -> Vec<(&'static str, u16, Value)> {
             400,
             own(
                 "to",
-                json!([{"email": format!("{}@example.com", wide(223))}]),
+                json!([{"email": format!("{}@example.com", wide(17))}]),
             ),
         ),
         (
