@@ -114,7 +114,7 @@ async fn the_list_of_the_account_whose_key_is_used_decides() {
 
 #[tokio::test]
 async fn ten_thousand_entries_are_read_once() {
-    let desk = TestApp::new().await;
+    let desk = TestApp::with(per_minute(600)).await;
     let nets: Vec<_> = (0..10_000_u32)
         .map(|i| {
             let base = std::net::Ipv4Addr::from(0x0a00_0000 + i * 2);
