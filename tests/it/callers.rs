@@ -1,5 +1,6 @@
 //! Who may call: every route of every function, called as nobody, as a stranger, and oddly.
 
+mod every_field;
 mod every_route;
 mod strangers;
 

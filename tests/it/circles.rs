@@ -7,15 +7,6 @@ use std::path::{Path, PathBuf};
 
 use crate::template::read::root;
 
-/// Circles that are still there, by crate: modules of which each reaches the others. A crate that is
-/// not listed has none. Entries are only taken out.
-const KNOWN: &[(&str, &[&str])] = &[
-    (
-        "shared/http",
-        &["auth_cache", "authorizer", "edge", "routes"],
-    ),
-];
-
 /// Modules by name, with those that each uses.
 type Uses = BTreeMap<String, BTreeSet<String>>;
 
@@ -31,25 +22,9 @@ fn the_modules_of_a_crate_use_each_other_in_one_direction() {
             found.push((name.clone(), circle));
         }
     }
-    let listed = |(name, circle): &(&str, &[&str])| {
-        let modules: BTreeSet<String> = circle.iter().map(|m| (*m).to_owned()).collect();
-        ((*name).to_owned(), modules)
-    };
-    let known: Vec<_> = KNOWN.iter().map(listed).collect();
-    let is_within = |(name, circle): &&(String, BTreeSet<String>)| {
-        known
-            .iter()
-            .any(|(crate_name, modules)| crate_name == name && circle.is_subset(modules))
-    };
-    let new: Vec<_> = found.iter().filter(|one| !is_within(one)).collect();
     assert!(
-        new.is_empty(),
-        "modules that reach each other: move what both need below them: {new:#?}"
-    );
-    let gone: Vec<_> = known.iter().filter(|one| !found.contains(one)).collect();
-    assert!(
-        gone.is_empty(),
-        "circles that are gone or smaller: shorten `KNOWN`: {gone:#?}"
+        found.is_empty(),
+        "modules that reach each other: move what both need below them: {found:#?}"
     );
 }
 

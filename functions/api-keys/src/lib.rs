@@ -1,6 +1,7 @@
-//! `/v3/api_keys…` and `/v3/scopes`: an account's keys and their scopes.
+//! `/v3/api_keys…` and `/v3/scopes`: an account's keys and their scopes. And the catalogue of errors.
 
 mod changes;
+mod docs;
 mod grant;
 
 mod keys;
@@ -80,6 +81,7 @@ pub fn routes(app: App, gate: Authorizer) -> Routes {
             keys::delete,
         )
         .at(Method::GET, "/v3/scopes", Access::AnyKey, keys::scopes)
+        .at(Method::GET, "/docs/errors", Access::Public, docs::errors)
         .with_state(state)
 }
 

@@ -5,6 +5,7 @@
 pub const PATHS: &[&str] = &[
     "/asm/preferences",
     "/asm/unsubscribe",
+    "/docs/errors",
     "/forwards/confirm/{token}",
     "/ls/click",
     "/senders/verify/{token}",

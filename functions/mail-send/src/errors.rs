@@ -36,7 +36,7 @@ impl ValidationErrors {
     ) {
         if self.0.len() < MOST {
             let mut problem = Problem::on(at.to_string(), message);
-            problem.help = anchor.as_deref().map(help);
+            problem.help = anchor;
             self.0.push(problem);
         }
     }
@@ -56,19 +56,9 @@ impl ValidationErrors {
     }
 }
 
-/// The page that explains every message, with an anchor per field.
-const CATALOGUE: &str = "functions/mail-send/ERRORS.md";
-
-fn help(anchor: &str) -> String {
-    format!("See {CATALOGUE}#{anchor}")
-}
-
 /// The one problem of a body that cannot be read (API facts 2.4, stage 0).
 pub(crate) fn bad_request() -> Problem {
-    Problem {
-        help: Some(help("bad-request")),
-        ..Problem::plain("Bad Request")
-    }
+    Problem::plain("Bad Request").with_help("bad-request")
 }
 
 /// The caller's own value as a message repeats it: in brackets, and not all of it when it is long.

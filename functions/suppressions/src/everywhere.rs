@@ -8,7 +8,7 @@ use posthaste_store::{ListWindow, Mark, SuppressionList};
 
 use crate::App;
 use crate::app::{addresses, folded};
-use crate::lists::{cut, one_more};
+use crate::lists::{cut, with_rows_behind};
 use crate::members::everyone;
 use crate::wire::{Emails, Global, GroupMembership, Left, MembershipEntry};
 
@@ -20,7 +20,7 @@ pub(crate) async fn all(
     address: RequestUrl,
 ) -> Result<(HeaderMap, Json<Vec<Left>>), Rejection> {
     let window = everyone(&query)?;
-    let ListWindow { offset, limit, .. } = one_more(&window);
+    let ListWindow { offset, limit, .. } = with_rows_behind(&window);
     let mut all = Vec::new();
     let wanted = offset.saturating_add(limit);
     for group in app.store.groups(caller.id()).await? {

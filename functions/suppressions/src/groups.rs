@@ -48,9 +48,10 @@ pub(crate) async fn list(
         let id = id.parse::<i64>();
         ids.push(id.map_err(|_| Rejection::on("id", "id must be a number"))?);
     }
-    let groups = match ids.is_empty() {
-        true => app.store.groups(caller.id()).await?,
-        false => app.store.groups_among(caller.id(), &ids).await?,
+    let groups = if ids.is_empty() {
+        app.store.groups(caller.id()).await?
+    } else {
+        app.store.groups_among(caller.id(), &ids).await?
     };
     Ok(Json(groups.into_iter().map(GroupView::of).collect()))
 }

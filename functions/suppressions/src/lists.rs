@@ -5,7 +5,7 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use posthaste_http::{Caller, JsonBody, Pagination, PathParams, Query, Rejection, RequestUrl};
 use posthaste_model::Timestamp;
-use posthaste_store::{BouncePurge, ListWindow, SuppressedAddress, SuppressionList};
+use posthaste_store::{BouncePurge, ListWindow, Suppressed, SuppressedAddress, SuppressionList};
 
 use crate::App;
 use crate::app::{addresses, folded};
@@ -38,7 +38,7 @@ pub(crate) async fn page<K: ListKind>(
         .trim()
         .to_lowercase();
     let wanted = |listed: &SuppressedAddress| listed.email.starts_with(&begin);
-    let reach = one_more(&window);
+    let reach = with_rows_behind(&window);
     let page = app.store.list_page(caller.id(), K::LIST, &reach, wanted);
     let mut rows = page.await?;
     let slice = cut(&mut rows, &window);
@@ -46,22 +46,30 @@ pub(crate) async fn page<K: ListKind>(
     Ok((slice.links(&address, &query), Json(rows.collect())))
 }
 
-/// The window and the one row behind it, which says whether there is another page.
-pub(crate) fn one_more(window: &ListWindow) -> ListWindow {
+/// How many rows behind a page are read to learn where the list ends: the `Link` header then names
+/// the last page. In a longer list only the next one.
+const AHEAD: usize = 5_000;
+
+/// The window and the rows behind it.
+pub(crate) fn with_rows_behind(window: &ListWindow) -> ListWindow {
     ListWindow {
-        limit: window.limit.saturating_add(1),
+        limit: window.limit.saturating_add(AHEAD),
         ..*window
     }
 }
 
-/// Cuts that row off again.
+/// Cuts those rows off again.
 pub(crate) fn cut<T>(rows: &mut Vec<T>, window: &ListWindow) -> Pagination {
-    let more = rows.len() > window.limit;
-    rows.truncate(window.limit);
+    let ListWindow { offset, limit, .. } = *window;
+    let more = rows.len() > limit;
+    let ends = rows.len() < limit.saturating_add(AHEAD);
+    let total = (more && ends).then(|| offset.saturating_add(rows.len()));
+    rows.truncate(limit);
     Pagination {
-        offset: window.offset,
-        limit: window.limit,
+        offset,
+        limit,
         more,
+        total,
     }
 }
 
@@ -141,15 +149,20 @@ pub(crate) async fn clear<K: ListKind>(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// `DELETE …/{email}`: off the list, whether it was on it or not.
+/// `DELETE …/{email}`: off the list. What is on it no longer, or never was, is 404, except for the
+/// unsubscribes, as with the global list (API facts, appendix C).
 pub(crate) async fn remove<K: ListKind>(
     State(app): State<App>,
     caller: Caller,
     PathParams(email): PathParams<String>,
 ) -> Result<StatusCode, Rejection> {
-    let email = [folded(&email)];
-    app.store
-        .unsuppress_all(caller.id(), &email, K::LIST)
-        .await?;
+    let take = |lists: &mut Suppressed| lists.take(K::LIST);
+    let email = folded(&email);
+    let before = app.store.change_suppressed(caller.id(), &email, take);
+    let was_listed = before.await?.on(K::LIST).is_some();
+    if !was_listed && K::LIST != SuppressionList::Unsubscribes {
+        let message = "not found: the address is not on this list";
+        return Err(Rejection::plain(StatusCode::NOT_FOUND, message).with_help("unknown-id"));
+    }
     Ok(StatusCode::NO_CONTENT)
 }

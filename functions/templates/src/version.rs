@@ -1,10 +1,12 @@
 //! Versions: create, get, change, delete, activate, preview.
 
+use std::collections::BTreeMap;
+
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use posthaste_http::{Caller, JsonBody, PathParams, Rejection};
-use posthaste_model::Mail;
+use posthaste_model::{Content, Mail};
 use posthaste_render::{Input, effective, missing_variables, render};
 use posthaste_store::{AccountSettings, Template, Version, VersionTexts};
 use serde::Deserialize;
@@ -174,10 +176,10 @@ pub(crate) async fn texts(
 pub(crate) struct PreviewRequest {
     dynamic_template_data: Option<serde_json::Map<String, Value>>,
     #[serde(default)]
-    substitutions: serde_json::Map<String, Value>,
+    substitutions: BTreeMap<String, String>,
     subject: Option<String>,
     #[serde(default)]
-    content: Vec<Value>,
+    content: Vec<Content>,
 }
 
 /// Renders one version.
@@ -216,7 +218,7 @@ fn rendered(
         "content": given.content,
         "template_id": template.id,
     });
-    let mail: Mail = serde_json::from_value(mail).map_err(|e| Rejection::bad(e.to_string()))?;
+    let mail: Mail = serde_json::from_value(mail).map_err(|e| Rejection::internal(&e))?;
     let settings = effective(&account.defaults, &mail);
     let copy = mail.copies().next().ok_or_else(Rejection::not_found)?;
     let input = Input {

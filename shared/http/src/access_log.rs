@@ -1,10 +1,12 @@
-//! Which attempts are recorded: the first of its kind in a minute, per instance.
+//! The attempts to use an account that are recorded: the first of its kind in a minute, per
+//! instance.
 
 use std::collections::HashSet;
 use std::net::IpAddr;
 use std::sync::Mutex;
 
-use posthaste_model::{AccountId, Timestamp, ip_prefix};
+use posthaste_model::{AccountId, Clock, Timestamp, ip_prefix};
+use posthaste_store::{AccessRecord, Store};
 
 /// An attempt to use an account, for `GET /v3/access_settings/activity`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -15,18 +17,53 @@ pub(crate) struct AccessAttempt {
     pub(crate) allowed: bool,
 }
 
-/// The attempts this instance recorded in the current minute.
-#[derive(Debug, Default)]
-pub(crate) struct AccessLog(Mutex<(i64, HashSet<AccessAttempt>)>);
+/// Records attempts.
+pub(crate) struct AccessLog {
+    store: Store,
+    clock: Clock,
+    seen: MinuteLog,
+}
 
 impl AccessLog {
+    pub(crate) fn new(store: Store, clock: Clock) -> Self {
+        let seen = MinuteLog::default();
+        Self { store, clock, seen }
+    }
+
+    /// The attempt, if it is to be recorded.
+    pub(crate) fn news(&self, attempt: AccessAttempt) -> Option<AccessAttempt> {
+        let news = self.seen.should_record(&attempt, self.clock.now());
+        news.then_some(attempt)
+    }
+
+    /// Records an attempt. A failure to do so does not fail the request.
+    pub(crate) async fn record(&self, attempt: Option<AccessAttempt>) {
+        let Some(attempt) = attempt else { return };
+        let record = AccessRecord {
+            ip: attempt.ip,
+            auth_method: attempt.auth_method,
+            allowed: attempt.allowed,
+            at: self.clock.now(),
+        };
+        let account = &attempt.account;
+        if let Err(error) = self.store.record_attempt(account, record).await {
+            tracing::warn!(%error, account.id = %account, "access to {account} was not recorded: {error}");
+        }
+    }
+}
+
+/// The attempts this instance recorded in the current minute.
+#[derive(Debug, Default)]
+struct MinuteLog(Mutex<(i64, HashSet<AccessAttempt>)>);
+
+impl MinuteLog {
     /// How many different attempts are recorded in a minute; further ones are not, so that a flood
     /// from many addresses does not become a flood of writes.
     const MOST: usize = 10_000;
 
-    /// Records the attempt; returns whether it is the first of its kind from its network in this
+    /// Remembers the attempt; returns whether it is the first of its kind from its network in this
     /// minute.
-    pub(crate) fn should_record(&self, note: &AccessAttempt, now: Timestamp) -> bool {
+    fn should_record(&self, note: &AccessAttempt, now: Timestamp) -> bool {
         let Ok(mut kept) = self.0.lock() else {
             return false;
         };
@@ -52,7 +89,7 @@ mod tests {
 
     #[test]
     fn attempts_that_are_alike_are_news_once_a_minute() {
-        let notes = AccessLog::default();
+        let notes = MinuteLog::default();
         let note = |allowed| AccessAttempt {
             account: AccountId::from_bytes([7; 10]),
             ip: IpAddr::from([203, 0, 113, 9]),
@@ -72,7 +109,7 @@ mod tests {
 
     #[test]
     fn the_addresses_of_a_network_are_alike() {
-        let notes = AccessLog::default();
+        let notes = MinuteLog::default();
         let is_news = |ip: &str| {
             let note = AccessAttempt {
                 account: AccountId::from_bytes([7; 10]),

@@ -1,32 +1,52 @@
-//! A request's credentials, and their lookups in the table: keys, accounts and subusers, cached for
-//! a few seconds.
+//! The keys, accounts and subusers that requests name, cached for a few seconds.
 
 use std::sync::Arc;
 
-use axum::http::{HeaderMap, HeaderName, header};
 use posthaste_cache::Cache;
-use posthaste_model::{AccountId, KeyId};
-use posthaste_store::{Account, ApiKey, Secret};
+use posthaste_model::{AccountId, Clock, KeyId};
+use posthaste_store::{Account, AccountCache, AccountStatus, ApiKey, Secret, Store};
 
 use crate::Rejection;
-use crate::authorizer::{AuthorizerState, Credentials};
+use crate::credentials::DelegatedAccount;
 
-/// The cached lookups of this instance.
-#[derive(Default)]
+/// The lookups of this instance.
 pub(crate) struct AuthCache {
-    pub(crate) keys: Cache<KeyId, Arc<ApiKey>>,
+    store: Store,
+    clock: Clock,
+    keys: Cache<KeyId, Arc<ApiKey>>,
+    accounts: AccountCache,
     /// Ids by parent and lower-case user name.
     subusers: Cache<(AccountId, String), AccountId>,
 }
 
-/// The account that a parent acts for (SPEC, "Authentication").
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum DelegatedAccount<'a> {
-    Subuser(&'a str),
-    Account(&'a str),
+/// A valid key and its account.
+pub(crate) struct Credentials {
+    pub(crate) key: Arc<ApiKey>,
+    pub(crate) account: Arc<Account>,
 }
 
-impl AuthorizerState {
+impl AuthCache {
+    /// An empty cache of what this table holds.
+    pub(crate) fn new(store: Store, clock: Clock) -> Self {
+        Self {
+            accounts: AccountCache::new(store.clone(), clock.clone()),
+            store,
+            clock,
+            keys: Cache::default(),
+            subusers: Cache::default(),
+        }
+    }
+
+    /// Drops a key that this instance changed.
+    pub(crate) fn forget_key(&self, id: &KeyId) {
+        self.keys.forget(id);
+    }
+
+    /// Drops an account that this instance changed.
+    pub(crate) fn forget_account(&self, id: &AccountId) {
+        self.accounts.forget(id);
+    }
+
     /// The key with this secret, and its account.
     pub(crate) async fn open(&self, secret: &Secret) -> Result<Option<Credentials>, Rejection> {
         let Some(key) = self.key(secret.id()).await? else {
@@ -40,7 +60,7 @@ impl AuthorizerState {
     }
 
     async fn key(&self, id: &KeyId) -> Result<Option<Arc<ApiKey>>, Rejection> {
-        let (keys, now) = (&self.known().keys, self.clock.now_ms());
+        let (keys, now) = (&self.keys, self.clock.now_ms());
         if let Some(key) = keys.get(id, now) {
             return Ok(Some(key));
         }
@@ -53,6 +73,14 @@ impl AuthorizerState {
 
     pub(crate) async fn account(&self, id: &AccountId) -> Result<Option<Arc<Account>>, Rejection> {
         Ok(self.accounts.account(id).await?)
+    }
+
+    /// The status of an account that those above it allow.
+    pub(crate) async fn effective_status(
+        &self,
+        account: &Account,
+    ) -> Result<AccountStatus, Rejection> {
+        Ok(self.accounts.effective_status(account).await?)
     }
 
     /// The account that `parent` names, if it is a child of it.
@@ -86,7 +114,7 @@ impl AuthorizerState {
                 return Ok(Some(account));
             }
             let asked = (parent.clone(), name.to_lowercase());
-            self.known().subusers.forget(&asked);
+            self.subusers.forget(&asked);
         }
         Ok(None)
     }
@@ -96,7 +124,7 @@ impl AuthorizerState {
         parent: &AccountId,
         name: &str,
     ) -> Result<Option<AccountId>, Rejection> {
-        let (subusers, now) = (&self.known().subusers, self.clock.now_ms());
+        let (subusers, now) = (&self.subusers, self.clock.now_ms());
         let asked = (parent.clone(), name.to_lowercase());
         if let Some(id) = subusers.get(&asked, now) {
             return Ok(Some(id));
@@ -106,104 +134,5 @@ impl AuthorizerState {
             subusers.put(asked, id.clone(), now);
         }
         Ok(id)
-    }
-}
-
-/// The one value of a header; `None` when it is sent twice or is not visible ASCII, because then a
-/// proxy in front may have read another value.
-fn only<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<Option<&'a str>> {
-    let mut values = headers.get_all(name).iter();
-    let Some(value) = values.next() else {
-        return Some(None);
-    };
-    if values.next().is_some() {
-        return None;
-    }
-    value.to_str().ok().map(Some)
-}
-
-/// The token out of `Authorization: Bearer <token>`; the scheme's case does not matter (RFC 9110).
-pub(crate) fn bearer(headers: &HeaderMap) -> Option<&str> {
-    let value = only(headers, &header::AUTHORIZATION)??;
-    let (scheme, token) = value.split_once(' ')?;
-    scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
-}
-
-/// The account the request acts for: `Some(None)` without the header, `None` when the header cannot
-/// be read. An empty header names no account but does not count as missing: its sender means to act
-/// for another account.
-pub(crate) fn on_behalf_of(headers: &HeaderMap) -> Option<Option<DelegatedAccount<'_>>> {
-    const HEADER: HeaderName = HeaderName::from_static("on-behalf-of");
-    const ACCOUNT: &str = "account-id";
-    let Some(value) = only(headers, &HEADER)? else {
-        return Some(None);
-    };
-    let value = value.trim();
-    let named = match value.split_once(' ') {
-        Some((word, id)) if word.eq_ignore_ascii_case(ACCOUNT) => {
-            DelegatedAccount::Account(id.trim())
-        }
-        Some(_) => return None,
-        None if value.is_empty() => return None,
-        None => DelegatedAccount::Subuser(value),
-    };
-    Some(Some(named))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use axum::http::HeaderValue;
-
-    fn headers(name: &'static str, values: &[&'static str]) -> HeaderMap {
-        let mut headers = HeaderMap::new();
-        for value in values {
-            let value = HeaderValue::from_bytes(value.as_bytes()).unwrap();
-            headers.append(HeaderName::from_static(name), value);
-        }
-        headers
-    }
-
-    #[test]
-    fn a_bearer_token_is_read_from_one_header_only() {
-        let check = |values: &[&'static str], want| {
-            let headers = headers("authorization", values);
-            assert_eq!(bearer(&headers), want, "{values:?}");
-        };
-        check(&["Bearer SG.a.b"], Some("SG.a.b"));
-        check(&["bearer  SG.a.b "], Some("SG.a.b"));
-        check(&["SG.a.b"], None);
-        check(&["Basic SG.a.b"], None);
-        check(&[], None);
-        check(&[""], None);
-        check(&["Bearer SG.a.b", "Bearer SG.c.d"], None);
-        check(&["Bearer ä"], None);
-    }
-
-    #[test]
-    fn on_behalf_of_names_a_subuser_or_an_account() {
-        let check = |values: &[&'static str], want| {
-            let headers = headers("on-behalf-of", values);
-            assert_eq!(on_behalf_of(&headers), want, "{values:?}");
-        };
-        check(&[], Some(None));
-        check(&["sub"], Some(Some(DelegatedAccount::Subuser("sub"))));
-        check(&[" sub "], Some(Some(DelegatedAccount::Subuser("sub"))));
-        check(
-            &["account-id abc"],
-            Some(Some(DelegatedAccount::Account("abc"))),
-        );
-        check(
-            &["Account-ID  abc"],
-            Some(Some(DelegatedAccount::Account("abc"))),
-        );
-        check(
-            &["account-id"],
-            Some(Some(DelegatedAccount::Subuser("account-id"))),
-        );
-        check(&[""], None);
-        check(&["a b"], None);
-        check(&["a", "b"], None);
-        check(&["ä"], None);
     }
 }

@@ -5,37 +5,37 @@ use std::sync::Arc;
 
 use axum::http::{HeaderMap, StatusCode};
 use posthaste_model::{AccountId, Clock, KeyId, PublicUrl, scope};
-use posthaste_store::{
-    AccessRecord, Account, AccountCache, AccountStatus, ApiKey, Region, Secret, Store,
-};
+use posthaste_store::{Account, AccountStatus, ApiKey, Region, Secret, Store};
 
 use crate::access_log::{AccessAttempt, AccessLog};
 use crate::allow_list::Lists;
-use crate::anonymous_limiter::AnonymousLimiter;
-use crate::auth_cache::AuthCache;
+use crate::auth_cache::{AuthCache, Credentials};
+use crate::credentials::{bearer, on_behalf_of};
 use crate::lease::Leases;
-use crate::limit::LimitPeriod;
+use crate::limit::{AnonymousLimiter, LimitPeriod};
 use crate::{Access, Caller, Dialect, Permit, RateLimits, Rejection};
 
 /// The scope of all sending: an account that may not send gets its own error.
 const SENDING: &str = "mail.send";
 
-/// The authorizer's state. Cheap to clone; its caches are shared by the clones.
+/// Decides about requests. Cheap to clone; its caches are shared by the clones.
 #[derive(Clone)]
-pub struct Authorizer(Arc<AuthorizerState>);
+pub struct Authorizer {
+    state: Arc<AuthorizerState>,
+    public_url: Option<Arc<str>>,
+}
 
-pub(crate) struct AuthorizerState {
-    pub(crate) store: Store,
-    pub(crate) clock: Clock,
+struct AuthorizerState {
+    store: Store,
+    clock: Clock,
     limits: RateLimits,
     /// Where accounts in the EU are served, if elsewhere.
     eu: Option<PublicUrl>,
     known: AuthCache,
-    pub(crate) accounts: AccountCache,
     lists: Lists,
     leases: Leases,
-    strangers: AnonymousLimiter,
-    notes: AccessLog,
+    anonymous: AnonymousLimiter,
+    access_log: AccessLog,
 }
 
 /// The properties of a request that decide on it.
@@ -62,54 +62,66 @@ pub(crate) struct AuthRefusal {
     pub(crate) note: Option<AccessAttempt>,
 }
 
-/// A valid key and its account.
-pub(crate) struct Credentials {
-    pub(crate) key: Arc<ApiKey>,
-    pub(crate) account: Arc<Account>,
-}
-
 impl Authorizer {
     /// An authorizer over this table, which holds the accounts of every region.
     pub fn new(store: Store, clock: Clock, limits: RateLimits) -> Self {
-        Self::with_eu_elsewhere(store, clock, limits, None)
-    }
-
-    /// The same; accounts in the EU are refused if they are served at another address, `eu`.
-    pub fn with_eu_elsewhere(
-        store: Store,
-        clock: Clock,
-        limits: RateLimits,
-        eu: Option<PublicUrl>,
-    ) -> Self {
-        Self(Arc::new(AuthorizerState {
-            known: AuthCache::default(),
-            accounts: AccountCache::new(store.clone(), clock.clone()),
+        let state = AuthorizerState {
+            known: AuthCache::new(store.clone(), clock.clone()),
             lists: Lists::default(),
             leases: Leases::default(),
-            strangers: AnonymousLimiter::default(),
-            notes: AccessLog::default(),
+            anonymous: AnonymousLimiter::default(),
+            access_log: AccessLog::new(store.clone(), clock.clone()),
             store,
             clock,
             limits,
-            eu,
-        }))
+            eu: None,
+        };
+        Self {
+            state: Arc::new(state),
+            public_url: None,
+        }
+    }
+
+    /// With the address at which accounts in the EU are served, who are refused here. For an
+    /// authorizer that has no clones yet.
+    #[must_use]
+    pub fn with_eu_elsewhere(mut self, eu: Option<PublicUrl>) -> Self {
+        if let Some(state) = Arc::get_mut(&mut self.state) {
+            state.eu = eu;
+        }
+        self
+    }
+
+    /// With the address of this installation, which errors name for their help. Without it, they
+    /// name the gateway's, or a path.
+    #[must_use]
+    pub fn with_public_url(mut self, url: Option<&str>) -> Self {
+        self.public_url = url.map(|url| url.trim_end_matches('/').into());
+        self
+    }
+
+    /// The address of this installation, without a slash at its end.
+    pub(crate) fn public_url(&self) -> Option<&Arc<str>> {
+        self.public_url.as_ref()
     }
 
     /// Drops a key that this instance changed from the cache, so that the change takes effect here
     /// at once.
     pub fn forget_key(&self, id: &KeyId) {
-        self.0.known.keys.forget(id);
+        self.state.known.forget_key(id);
     }
 
     /// Drops an account that this instance changed from the cache.
     pub fn forget_account(&self, id: &AccountId) {
-        self.0.accounts.forget(id);
+        self.state.known.forget_account(id);
     }
 
     /// Counts a call without a key, by address.
     pub(crate) fn permit_for_anonymous(&self, ip: Option<IpAddr>) -> Permit {
-        let period = LimitPeriod::at(self.0.clock.now(), self.0.limits.period);
-        self.0.strangers.count(ip, self.0.limits.requests, period)
+        let period = LimitPeriod::at(self.state.clock.now(), self.state.limits.period);
+        self.state
+            .anonymous
+            .count(ip, self.state.limits.requests, period)
     }
 
     /// Decides about one request.
@@ -181,7 +193,7 @@ impl Authorizer {
             return Err(access_refusal(access));
         }
         if account.region == Region::Eu
-            && let Some(eu) = &self.0.eu
+            && let Some(eu) = &self.state.eu
         {
             let message = format!(
                 "the account is in the EU: send its requests to {}",
@@ -210,15 +222,15 @@ impl Authorizer {
     /// # Errors
     /// 401 when it or one above it is disabled or suspended; when the table fails.
     pub async fn check_may_send(&self, account: &Account) -> Result<(), Rejection> {
-        match self.is_active(account).await? {
-            true => Ok(()),
-            false => Err(Rejection::not_authorized_to_send()),
+        if !self.is_active(account).await? {
+            return Err(Rejection::not_authorized_to_send());
         }
+        Ok(())
     }
 
     /// Whether neither this account nor one above it is disabled or suspended.
     pub async fn is_active(&self, account: &Account) -> Result<bool, Rejection> {
-        let status = self.0.accounts.effective_status(account).await?;
+        let status = self.state.known.effective_status(account).await?;
         Ok(status == AccountStatus::Active)
     }
 
@@ -231,7 +243,7 @@ impl Authorizer {
         let wrong = || wrong_key(Dialect::Mail);
         let secret = Secret::parse(key).ok_or_else(wrong);
         let held = match secret {
-            Ok(secret) => self.0.open(&secret).await?.ok_or_else(wrong),
+            Ok(secret) => self.state.known.open(&secret).await?.ok_or_else(wrong),
             Err(rejection) => Err(rejection),
         };
         let held = held.map_err(|rejection| self.refuse_anonymous(rejection, ip).rejection)?;
@@ -253,14 +265,17 @@ impl Authorizer {
 
     /// Takes one permit of an account at an endpoint, named by method and path template.
     pub async fn take(&self, account: &AccountId, endpoint: &Arc<str>) -> Permit {
-        let period = LimitPeriod::at(self.0.clock.now(), self.0.limits.period);
-        let limit = self.0.limits.of(endpoint);
+        let period = LimitPeriod::at(self.state.clock.now(), self.state.limits.period);
+        let limit = self.state.limits.of(endpoint);
         let who = (account.clone(), Arc::clone(endpoint));
-        self.0.leases.take(&self.0.store, who, limit, period).await
+        self.state
+            .leases
+            .take(&self.state.store, who, limit, period)
+            .await
     }
 
     async fn lets_in(&self, account: &Account, ip: Option<IpAddr>) -> Result<bool, Rejection> {
-        let list = self.0.lists.of(&self.0.store, account).await?;
+        let list = self.state.lists.of(&self.state.store, account).await?;
         Ok(list.lets_in(ip))
     }
 
@@ -272,28 +287,17 @@ impl Authorizer {
         auth_method: &'static str,
         allowed: bool,
     ) -> Option<AccessAttempt> {
-        let note = AccessAttempt {
+        self.state.access_log.news(AccessAttempt {
             account: account.id.clone(),
             ip: ip?,
             auth_method,
             allowed,
-        };
-        let news = self.0.notes.should_record(&note, self.0.clock.now());
-        news.then_some(note)
+        })
     }
 
     /// Records an attempt. A failure to do so does not fail the request.
     pub(crate) async fn record(&self, note: Option<AccessAttempt>) {
-        let Some(note) = note else { return };
-        let seen = AccessRecord {
-            ip: note.ip,
-            auth_method: note.auth_method,
-            allowed: note.allowed,
-            at: self.0.clock.now(),
-        };
-        if let Err(error) = self.0.store.record_attempt(&note.account, seen).await {
-            tracing::warn!(%error, account.id = %note.account, "access to {} was not noted: {error}", note.account);
-        }
+        self.state.access_log.record(note).await;
     }
 
     fn refuse_anonymous(&self, rejection: Rejection, ip: Option<IpAddr>) -> AuthRefusal {
@@ -315,10 +319,10 @@ impl Authorizer {
         headers: &HeaderMap,
         dialect: Dialect,
     ) -> Result<Credentials, Rejection> {
-        let token = crate::auth_cache::bearer(headers).ok_or_else(|| no_key(dialect))?;
+        let token = bearer(headers).ok_or_else(|| no_key(dialect))?;
         let wrong = || wrong_key(dialect);
         let secret = Secret::parse(token).ok_or_else(wrong)?;
-        self.0.open(&secret).await?.ok_or_else(wrong)
+        self.state.known.open(&secret).await?.ok_or_else(wrong)
     }
 
     async fn acted_for(
@@ -326,18 +330,12 @@ impl Authorizer {
         own: &Arc<Account>,
         headers: &HeaderMap,
     ) -> Result<Arc<Account>, Rejection> {
-        let named = crate::auth_cache::on_behalf_of(headers).ok_or_else(Rejection::forbidden)?;
+        let named = on_behalf_of(headers).ok_or_else(Rejection::forbidden)?;
         let Some(named) = named else {
             return Ok(Arc::clone(own));
         };
-        let found = self.0.under(&own.id, named).await?;
+        let found = self.state.known.under(&own.id, named).await?;
         found.ok_or_else(Rejection::forbidden)
-    }
-}
-
-impl AuthorizerState {
-    pub(crate) fn known(&self) -> &AuthCache {
-        &self.known
     }
 }
 

@@ -1,4 +1,4 @@
-//! The caller of a request.
+//! Who may call a route, and who called.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -9,6 +9,19 @@ use posthaste_model::AccountId;
 use posthaste_store::{Account, ApiKey};
 
 use crate::Rejection;
+
+/// Who may call a route.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// A key that holds this scope.
+    Scope(&'static str),
+    /// A key that holds one of these scopes, or both: a narrow one and one that includes it.
+    Either(&'static str, &'static str),
+    /// Any valid key.
+    AnyKey,
+    /// Anyone: pages and pixels that recipients of mail open.
+    Public,
+}
 
 /// The authenticated caller of a request, set by the guard of the route.
 #[derive(Clone, Debug)]

@@ -7,12 +7,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use axum::Router;
-use axum::extract::{ConnectInfo, DefaultBodyLimit, FromRequestParts, Request};
+use axum::body::Body;
+use axum::extract::{ConnectInfo, DefaultBodyLimit, FromRequestParts, Request, State};
 use axum::http::request::Parts;
 use axum::http::{HeaderValue, StatusCode, Uri, header};
-use axum::middleware::{Next, from_fn};
+use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse as _, Response};
-
 use tracing::Instrument as _;
 use tracing::field::Empty;
 
@@ -82,7 +82,7 @@ pub fn finish(router: Router, gate: &Authorizer, elsewhere: &'static [&'static s
     // A layer of the router itself would run after a route was chosen, too late for the path.
     Router::new()
         .fallback_service(routes)
-        .layer(from_fn(middleware))
+        .layer(from_fn_with_state(gate.clone(), middleware))
 }
 
 /// Whether a path matches a pattern: `/v3/api_keys/{id}` takes any one segment for `{id}`.
@@ -112,7 +112,10 @@ enum Unrouted {
 impl Unrouted {
     fn answer(self) -> (StatusCode, &'static str) {
         match self {
-            Self::Path => (StatusCode::NOT_FOUND, "not found"),
+            Self::Path => (
+                StatusCode::NOT_FOUND,
+                "not found: Posthaste does not serve this path",
+            ),
             Self::Method => (StatusCode::METHOD_NOT_ALLOWED, "method not allowed"),
             Self::Slashes => (
                 StatusCode::NOT_FOUND,
@@ -126,11 +129,13 @@ impl Unrouted {
 /// Answers unmatched requests; counted by address like every call without a key.
 async fn refuse(gate: Authorizer, req: Request, why: Unrouted) -> Response {
     let permit = gate.permit_for_anonymous(client_ip(&req));
-    let (status, message) = match permit.allowed {
-        true => why.answer(),
-        false => (StatusCode::TOO_MANY_REQUESTS, "too many requests"),
+    let rejection = if permit.allowed {
+        let (status, message) = why.answer();
+        Rejection::plain(status, message).with_help("unknown-path")
+    } else {
+        Rejection::plain(StatusCode::TOO_MANY_REQUESTS, "too many requests")
     };
-    let rejection = Rejection::plain(status, message).in_dialect(dialect(req.uri().path()));
+    let rejection = rejection.in_dialect(dialect(req.uri().path()));
     let mut response = rejection.into_response();
     permit.write(response.headers_mut());
     response
@@ -155,7 +160,7 @@ fn canonical(ip: Option<&ClientIp>) -> Option<IpAddr> {
     Some(ip?.0?.to_canonical())
 }
 
-async fn middleware(mut req: Request, next: Next) -> Response {
+async fn middleware(State(gate): State<Authorizer>, mut req: Request, next: Next) -> Response {
     static NEXT: AtomicU64 = AtomicU64::new(1);
     if req.extensions().get::<ClientIp>().is_none() {
         let peer = req.extensions().get::<ConnectInfo<SocketAddr>>();
@@ -173,7 +178,14 @@ async fn middleware(mut req: Request, next: Next) -> Response {
     // Every log line of the request carries these. The path is left out, because some contain
     // addresses.
     let span = tracing::info_span!("request", http.request_id = %id, http.route = Empty, account.id = Empty);
+    let public_url = public_url(&gate, req.extensions().get());
     let mut response = next.run(req).instrument(span).await;
+    if let Some(refused) = response.extensions_mut().remove::<Rejection>()
+        && refused.has_help()
+        && let Some(public_url) = public_url
+    {
+        *response.body_mut() = Body::from(refused.body(&public_url));
+    }
     let headers = response.headers_mut();
     for (name, value) in [
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
@@ -186,6 +198,12 @@ async fn middleware(mut req: Request, next: Next) -> Response {
             .or_insert(HeaderValue::from_static(value));
     }
     response
+}
+
+/// The address of this installation: as configured, or else the gateway's.
+fn public_url(gate: &Authorizer, gateway: Option<&GatewayName>) -> Option<Arc<str>> {
+    let of_gateway = || Some(format!("https://{}", gateway?.0.as_ref()?).into());
+    gate.public_url().cloned().or_else(of_gateway)
 }
 
 /// `//v3/…` as `/v3/…`: some clients join a base address that ends in a slash with a path that

@@ -6,9 +6,13 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use posthaste_model::{Problem, Problems, Timestamp};
 use posthaste_store::StoreError;
-use serde_json::{Map, Value, json};
+use serde::Serialize;
+use serde_json::{Map, Value};
 
 use crate::Permit;
+
+/// The path of the catalogue of errors, in which each error has an anchor.
+pub const CATALOGUE_PATH: &str = "/docs/errors";
 
 /// Seconds after which a request that could not be served may be sent again.
 const RETRY_AFTER: &str = "5";
@@ -16,7 +20,7 @@ const RETRY_AFTER: &str = "5";
 /// The forms of an error item (API facts, section 0).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Dialect {
-    /// `field`, `message`.
+    /// `field`, `message`, and `help` where there is any.
     #[default]
     General,
     /// mail/send: `message`, `field`, `help`, all three always present.
@@ -36,6 +40,47 @@ pub struct Rejection {
     /// The limit that was reached, if it is not the endpoint's own: its headers replace those of
     /// the endpoint.
     pub limited: Option<Limited>,
+}
+
+/// The members of an item in the order that clients expect.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum ErrorItem<'e> {
+    General {
+        field: Option<&'e str>,
+        message: &'e str,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        help: Option<Help>,
+        #[serde(flatten)]
+        extra: &'e Map<String, Value>,
+    },
+    Senders {
+        field: Option<&'e str>,
+        message: &'e str,
+        error_id: String,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        help: Option<Help>,
+        #[serde(flatten)]
+        extra: &'e Map<String, Value>,
+    },
+    Mail {
+        message: &'e str,
+        field: Option<&'e str>,
+        help: Option<Help>,
+        #[serde(flatten)]
+        extra: &'e Map<String, Value>,
+    },
+}
+
+/// An object (SPEC, "Errors"); clients print it.
+#[derive(Serialize)]
+struct Help {
+    text: String,
+}
+
+#[derive(Serialize)]
+struct ErrorBody<'e> {
+    errors: Vec<ErrorItem<'e>>,
 }
 
 /// A limit that is reached.
@@ -108,9 +153,11 @@ impl Rejection {
         Self::plain(StatusCode::FORBIDDEN, "access forbidden")
     }
 
-    /// 404, the generic body.
+    /// 404: the path has the form of one that is served, and the account has nothing with the id or
+    /// the name in it.
     pub fn not_found() -> Self {
-        Self::plain(StatusCode::NOT_FOUND, "not found")
+        let message = "not found: the account has nothing with the id or name in the path";
+        Self::plain(StatusCode::NOT_FOUND, message).with_help("unknown-id")
     }
 
     /// 500. Logs the cause and does not reveal it to the caller.
@@ -131,6 +178,15 @@ impl Rejection {
         Self::plain(StatusCode::SERVICE_UNAVAILABLE, message)
     }
 
+    /// With the anchor of an entry in the catalogue of errors, for every reason that has none.
+    #[must_use]
+    pub fn with_help(mut self, anchor: &str) -> Self {
+        for problem in &mut self.problems {
+            problem.help.get_or_insert_with(|| anchor.to_owned());
+        }
+        self
+    }
+
     /// The same refusal in another form.
     #[must_use]
     pub fn in_dialect(mut self, dialect: Dialect) -> Self {
@@ -145,34 +201,47 @@ impl Rejection {
         self
     }
 
-    /// The body, with the members in the order that clients expect. Written by hand, because the
-    /// order would otherwise cost every user of `serde_json` a feature.
-    fn body(&self) -> String {
-        let items: Vec<String> = self.problems.iter().map(|p| self.item(p)).collect();
-        format!("{{\"errors\":[{}]}}", items.join(","))
+    /// Whether an item has a `help`.
+    pub(crate) fn has_help(&self) -> bool {
+        self.problems.iter().any(|problem| problem.help.is_some())
     }
 
-    fn item(&self, problem: &Problem) -> String {
-        let field = json!(problem.field);
-        let message = json!(problem.message);
-        let mut item = match self.dialect {
-            Dialect::General => format!("{{\"field\":{field},\"message\":{message}"),
-            Dialect::Senders => {
-                let id = json!(self.error_id(problem));
-                format!("{{\"field\":{field},\"message\":{message},\"error_id\":{id}")
-            }
-            Dialect::Mail => {
-                // An object (SPEC, "Errors"); clients print it.
-                let help = problem.help.as_ref().map(|text| json!({"text": text}));
-                let help = json!(help);
-                format!("{{\"message\":{message},\"field\":{field},\"help\":{help}")
-            }
-        };
-        for (name, value) in &self.extra {
-            item.push_str(&format!(",{}:{value}", json!(name)));
+    /// The body for an installation at this address.
+    pub(crate) fn body(&self, public_url: &str) -> Vec<u8> {
+        let items = self.problems.iter().map(|p| self.item(p, public_url));
+        let errors = items.collect();
+        // Texts, numbers and `Value`s always have a form as JSON.
+        serde_json::to_vec(&ErrorBody { errors }).unwrap_or_default()
+    }
+
+    fn item<'e>(&'e self, problem: &'e Problem, public_url: &str) -> ErrorItem<'e> {
+        let field = problem.field.as_deref();
+        let message = problem.message.as_str();
+        let help = problem.help.as_ref().map(|anchor| Help {
+            text: format!("{public_url}{CATALOGUE_PATH}#{anchor}"),
+        });
+        let extra = &self.extra;
+        match self.dialect {
+            Dialect::General => ErrorItem::General {
+                field,
+                message,
+                help,
+                extra,
+            },
+            Dialect::Senders => ErrorItem::Senders {
+                field,
+                message,
+                error_id: self.error_id(problem),
+                help,
+                extra,
+            },
+            Dialect::Mail => ErrorItem::Mail {
+                message,
+                field,
+                help,
+                extra,
+            },
         }
-        item.push('}');
-        item
     }
 }
 
@@ -210,7 +279,7 @@ impl From<Problems> for Rejection {
 impl IntoResponse for Rejection {
     fn into_response(self) -> Response {
         let json = HeaderValue::from_static("application/json");
-        let mut response = (self.status, self.body()).into_response();
+        let mut response = (self.status, self.body("")).into_response();
         let headers = response.headers_mut();
         headers.insert(header::CONTENT_TYPE, json);
         if self.status == StatusCode::SERVICE_UNAVAILABLE {
@@ -221,7 +290,8 @@ impl IntoResponse for Rejection {
             headers.insert(header::RETRY_AFTER, seconds);
             response.extensions_mut().insert(limited);
         }
-        // For routes whose errors have another form than the handler knows.
+        // For the edge, which knows the address that `help` names, and for routes whose errors have
+        // another form than the handler knows.
         response.extensions_mut().insert(self);
         response
     }
@@ -233,29 +303,37 @@ mod tests {
 
     #[test]
     fn each_dialect_has_its_members_in_its_order() {
+        let body = |rejection: Rejection| {
+            String::from_utf8(rejection.body("https://post.example")).unwrap()
+        };
         let general = Rejection::on("name", "missing required argument");
         assert_eq!(
-            general.body(),
+            body(general),
             r#"{"errors":[{"field":"name","message":"missing required argument"}]}"#
+        );
+        let helped = Rejection::bad("no JSON").with_help("invalid-json");
+        assert_eq!(
+            body(helped),
+            r#"{"errors":[{"field":null,"message":"no JSON","help":{"text":"https://post.example/docs/errors#invalid-json"}}]}"#
         );
         let mail = Rejection::bad("Bad Request").in_dialect(Dialect::Mail);
         assert_eq!(
-            mail.body(),
+            body(mail),
             r#"{"errors":[{"message":"Bad Request","field":null,"help":null}]}"#
         );
         let senders = Rejection::on("from_email", "already exists").in_dialect(Dialect::Senders);
         assert_eq!(
-            senders.body(),
+            body(senders),
             r#"{"errors":[{"field":"from_email","message":"already exists","error_id":"invalid_from_email"}]}"#
         );
-        let senders = Rejection::not_found().in_dialect(Dialect::Senders);
+        let senders = Rejection::forbidden().in_dialect(Dialect::Senders);
         assert_eq!(
-            senders.body(),
-            r#"{"errors":[{"field":null,"message":"not found","error_id":"not_found"}]}"#
+            body(senders),
+            r#"{"errors":[{"field":null,"message":"access forbidden","error_id":"forbidden"}]}"#
         );
         let hook = Rejection::bad("taken \"here\"").with("id", "x");
         assert_eq!(
-            hook.body(),
+            body(hook),
             r#"{"errors":[{"field":null,"message":"taken \"here\"","id":"x"}]}"#
         );
     }

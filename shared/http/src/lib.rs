@@ -6,14 +6,14 @@
 
 mod access_log;
 mod allow_list;
-mod anonymous_limiter;
 mod auth_cache;
 mod authorizer;
 mod body;
 mod caller;
+mod credentials;
+mod decode;
 mod edge;
 mod error;
-mod gzip;
 mod json;
 mod lease;
 mod limit;
@@ -25,16 +25,17 @@ mod uri;
 
 pub use allow_list::AllowList;
 pub use authorizer::Authorizer;
-pub use body::{BodyFault, BodyRoom, RawBody, no_room, too_large};
-pub use caller::Caller;
+pub use body::{
+    BodyFault, BodyRoom, Inflated, RawBody, inflate, inflate_within, no_room, too_large,
+};
+pub use caller::{Access, Caller};
 pub use edge::{ClientIp, GatewayName, RequestId, finish};
-pub use error::{Dialect, Limited, Rejection};
-pub use gzip::{Inflated, inflate, inflate_within};
+pub use error::{CATALOGUE_PATH, Dialect, Limited, Rejection};
 pub use json::{JsonBody, body_is_json, parse};
 pub use limit::{Endpoints, InvalidEndpoints, Permit, RateLimits};
 pub use page::page;
 pub use posthaste_cache::Cache;
 pub use request_url::{Pagination, RequestUrl};
-pub use routes::{Access, Route, Routes};
+pub use routes::{Route, Routes};
 pub use undelivered::{MAX_REPLAYED, UndeliveredPage, UndeliveredQuery};
 pub use uri::{Captures, PathParams, Query};

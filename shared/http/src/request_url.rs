@@ -55,19 +55,29 @@ pub struct Pagination {
     pub limit: usize,
     /// Whether anything comes after it.
     pub more: bool,
+    /// How many items the list has, where that is known.
+    pub total: Option<usize>,
 }
 
 impl Pagination {
     /// The `Link` header to the other pages (API facts 0, pagination), each titled with its number.
-    /// Only the last page reveals where the list ends, because the list is not counted.
+    /// The last one is named where it is known: on that page, and where the total is given.
     pub fn links(&self, address: &RequestUrl, query: &Query) -> HeaderMap {
         let limit = self.limit.max(1);
         let next = self.offset.saturating_add(limit);
         let prev = self.offset.saturating_sub(limit);
+        let last = match self.total {
+            _ if !self.more => Some(self.offset),
+            None => None,
+            Some(total) => {
+                let behind = total.saturating_sub(1).saturating_sub(self.offset);
+                Some(self.offset.saturating_add(behind / limit * limit))
+            }
+        };
         let pages = [
             ("next", self.more.then_some(next)),
             ("prev", (self.offset > 0).then_some(prev)),
-            ("last", (!self.more).then_some(self.offset)),
+            ("last", last),
             ("first", Some(0)),
         ];
         let named = pages.into_iter().filter_map(|(rel, offset)| {
@@ -127,11 +137,12 @@ mod tests {
     async fn a_page_leads_to_those_beside_it() {
         let uri = "/v3/x?email=a%26b&offset=4&limit=2";
         let (address, query) = read(uri, &[("host", "a.example")]).await;
-        let links = |offset, more| {
+        let links = |offset, more, total| {
             let slice = Pagination {
                 offset,
                 limit: 2,
                 more,
+                total,
             };
             let headers = slice.links(&address, &query);
             headers[header::LINK].to_str().unwrap().to_owned()
@@ -143,14 +154,23 @@ mod tests {
         };
         let first = to(0, "first", 1);
         assert_eq!(
-            links(4, true),
+            links(4, true, None),
             [to(6, "next", 4), to(2, "prev", 2), first.clone()].join(", ")
         );
-        assert_eq!(links(0, true), [to(2, "next", 2), first.clone()].join(", "));
         assert_eq!(
-            links(1, false),
+            links(0, true, None),
+            [to(2, "next", 2), first.clone()].join(", ")
+        );
+        assert_eq!(
+            links(1, false, None),
             [to(0, "prev", 1), to(1, "last", 2), first.clone()].join(", ")
         );
-        assert_eq!(links(0, false), [to(0, "last", 1), first].join(", "));
+        assert_eq!(links(0, false, None), [to(0, "last", 1), first].join(", "));
+        for (offset, total, last, number) in
+            [(0, 7, 6, 4), (0, 8, 6, 4), (1, 8, 7, 5), (4, 7, 6, 4)]
+        {
+            let named = links(offset, true, Some(total));
+            assert!(named.contains(&to(last, "last", number)), "{named}");
+        }
     }
 }

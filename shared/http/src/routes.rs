@@ -16,20 +16,7 @@ use tracing::{Span, field};
 
 use crate::authorizer::AuthRequest;
 use crate::edge::client_ip;
-use crate::{Authorizer, Dialect, Limited, Rejection};
-
-/// Who may call a route.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Access {
-    /// A key that holds this scope.
-    Scope(&'static str),
-    /// A key that holds one of these scopes, or both: a narrow one and one that includes it.
-    Either(&'static str, &'static str),
-    /// Any valid key.
-    AnyKey,
-    /// Anyone: pages and pixels that recipients of mail open.
-    Public,
-}
+use crate::{Access, Authorizer, Dialect, Limited, Rejection};
 
 /// One route as declared.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -206,12 +193,12 @@ async fn answer(next: Next, req: Request, guard: &Guard) -> Response {
 
 /// Errors of the router itself (a path that is not UTF-8, a query it cannot read) are plain text;
 /// clients expect the one error shape.
-fn in_shape(mut answer: Response, dialect: Dialect) -> Response {
-    if let Some(rejection) = answer.extensions_mut().remove::<Rejection>() {
-        return match rejection.dialect == dialect || dialect == Dialect::General {
-            true => answer,
-            false => rejection.in_dialect(dialect).into_response(),
-        };
+fn in_shape(answer: Response, dialect: Dialect) -> Response {
+    if let Some(rejection) = answer.extensions().get::<Rejection>() {
+        if rejection.dialect == dialect || dialect == Dialect::General {
+            return answer;
+        }
+        return rejection.clone().in_dialect(dialect).into_response();
     }
     let status = answer.status();
     let kind = answer.headers().get(header::CONTENT_TYPE);

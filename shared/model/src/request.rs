@@ -10,7 +10,7 @@ pub struct Problem {
     pub field: Option<String>,
     /// The message for the caller.
     pub message: String,
-    /// A pointer to further help, as text; only mail/send shows it.
+    /// The anchor of its entry in the catalogue of errors, without `#`.
     pub help: Option<String>,
 }
 
@@ -31,6 +31,13 @@ impl Problem {
             message: message.into(),
             help: None,
         }
+    }
+
+    /// With the anchor of its entry in the catalogue of errors.
+    #[must_use]
+    pub fn with_help(mut self, anchor: impl Into<String>) -> Self {
+        self.help = Some(anchor.into());
+        self
     }
 }
 

@@ -94,6 +94,9 @@ async fn gateway(mut req: Request, next: Next) -> Response {
         ),
         _ => (None, None, None),
     };
+    if let Some(uri) = crate::gateway_path::rebuilt(&req) {
+        *req.uri_mut() = uri;
+    }
     req.extensions_mut().insert(ClientIp(ip));
     req.extensions_mut().insert(GatewayName(name));
     if let Some(id) = id {

@@ -6,6 +6,7 @@
 mod aws;
 mod aws_names;
 mod config;
+mod gateway_path;
 mod json_log_layer;
 mod lambda;
 mod logs;

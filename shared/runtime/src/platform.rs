@@ -164,11 +164,15 @@ impl Platform {
     pub fn store(&self) -> Result<Store, ConfigError> {
         let aws = match &self.services {
             // Its functions share the memory of which minutes are listed.
-            Services::Local(services) => return Ok(services.store.clone()),
+            Services::Local(services) => {
+                return Ok(services.store.clone().with_jitter(self.entropy()));
+            }
             Services::Aws(aws) => aws,
         };
         let table: ResourceName = self.vars.parsed("TABLE_NAME")?;
-        let store = Store::open(in_a_region(aws)?, table.as_str()).with_clock(self.clock());
+        let store = Store::open(in_a_region(aws)?, table.as_str())
+            .with_clock(self.clock())
+            .with_jitter(self.entropy());
         Ok(store.with_due_shards(self.vars.positive("DUE_SHARDS", 16)?))
     }
 
@@ -200,17 +204,15 @@ impl Platform {
         Ok(Blob::bucket(bucket.as_str(), |name| self.vars.get(name)))
     }
 
-    /// The authorizer in front of the routes, with these [`Platform::limits`]; accounts in the EU are
-    /// served elsewhere if `EU_BASE_URL` says where.
+    /// The authorizer in front of the routes, with these [`Platform::limits`] and the `PUBLIC_URL`
+    /// that errors name for their help; accounts in the EU are served elsewhere if `EU_BASE_URL`
+    /// says where.
     pub fn gate(&self) -> Result<Authorizer, ConfigError> {
-        let (store, limits) = (self.store()?, self.limits()?);
+        let gate = Authorizer::new(self.store()?, self.clock(), self.limits()?);
+        let public_url: Option<PublicUrl> = self.vars.optional("PUBLIC_URL")?;
         let eu = self.vars.optional::<PublicUrl>("EU_BASE_URL")?;
-        Ok(Authorizer::with_eu_elsewhere(
-            store,
-            self.clock(),
-            limits,
-            eu,
-        ))
+        let gate = gate.with_eu_elsewhere(eu);
+        Ok(gate.with_public_url(public_url.as_ref().map(PublicUrl::as_str)))
     }
 
     /// Rate limits from `RATE_LIMIT`, `RATE_LIMIT_MAIL_SEND` (requests), `RATE_LIMIT_PERIOD`

@@ -17,7 +17,7 @@ const ANY_KEY: [(&str, &str); 1] = [("GET /v3/scopes", "a key may always know wh
 const SCOPES: &str = include_str!("scopes.txt");
 
 /// Paths that need no key at all, by how they begin, and why.
-const PUBLIC: [(&str, &str); 5] = [
+const PUBLIC: [(&str, &str); 6] = [
     (
         "/forwards/confirm/",
         "a link in a mail to an address that reports are to be forwarded to, with a secret token",
@@ -28,6 +28,10 @@ const PUBLIC: [(&str, &str); 5] = [
     ),
     ("/wf/open", "the pixel of a mail, signed"),
     ("/ls/click", "a link of a mail, signed"),
+    (
+        "/docs/errors",
+        "the catalogue of errors, the same for everybody",
+    ),
     ("/asm/", "the pages behind a mail's own links, signed"),
 ];
 

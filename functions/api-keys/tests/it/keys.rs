@@ -220,7 +220,8 @@ async fn an_unknown_id_is_not_found_in_the_words_of_its_verb() {
             let error = ask.key(&app.tenant.key).send().await.expect(404).error();
             let undecodable = id == "%ff";
             let want = if undecodable { "not found" } else { want };
-            assert_eq!(error, (None, want.to_owned()), "{id}");
+            assert_eq!(error.0, None, "{id}");
+            assert!(error.1.starts_with(want), "{id}: {}", error.1);
         }
     }
 }

@@ -211,10 +211,7 @@ async fn what_the_account_lacks_has_its_row_too() {
 #[test]
 fn every_help_link_has_an_anchor() {
     for problem in provoked() {
-        let Some(help) = problem.help else { continue };
-        let anchor = help
-            .strip_prefix("See functions/mail-send/ERRORS.md#")
-            .unwrap();
+        let Some(anchor) = problem.help else { continue };
         let id = format!("<a id=\"{anchor}\"></a>");
         assert!(CATALOGUE.contains(&id), "no {id}");
     }

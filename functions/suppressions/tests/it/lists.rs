@@ -122,8 +122,8 @@ async fn a_page_names_the_pages_beside_it() {
     ] {
         for (query, rels) in [
             ("limit=3", "last first"),
-            ("limit=2", "next first"),
-            ("limit=1&offset=1", "next prev first"),
+            ("limit=2", "next last first"),
+            ("limit=1&offset=1", "next prev last first"),
             ("limit=2&offset=2", "prev last first"),
         ] {
             let path = format!("{path}?{query}");
@@ -155,7 +155,9 @@ async fn a_key_for_all_lists_opens_each_and_a_key_for_one_only_that() {
         assert_eq!(call(Method::GET, &all).await, 200, "{name}");
         assert_eq!(call(Method::DELETE, &all).await, 403, "{name}");
         assert_eq!(call(Method::GET, &both).await, own, "{name}");
-        assert_eq!(call(Method::DELETE, &both).await, 204, "{name}");
+        // The address is on no list.
+        let gone = if name == "unsubscribes" { 204 } else { 404 };
+        assert_eq!(call(Method::DELETE, &both).await, gone, "{name}");
     }
 }
 
@@ -167,8 +169,11 @@ async fn addresses_leave_a_list_one_by_one_by_name_or_all_at_once() {
         for email in ["a@x.co", "b@x.co", "c@x.co", "d@x.co"] {
             desk.mark(email, list, 0).await;
         }
-        for _ in 0..2 {
-            desk.delete(&format!("{path}/A@X.co")).await.expect(204);
+        // The second time it is on the list no longer.
+        let gone = if name == "unsubscribes" { 204 } else { 404 };
+        for status in [204, gone] {
+            let one = format!("{path}/A@X.co");
+            desk.delete(&one).await.expect(status);
             let body = json!({"emails": ["B@x.co", "elsewhere@x.co"]});
             desk.call(Method::DELETE, &path, &body).await.expect(204);
         }

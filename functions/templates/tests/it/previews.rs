@@ -38,10 +38,13 @@ async fn a_preview_that_fails_answers_the_reason() {
     app.post(&path, &few).await.expect(200);
     for (given, want) in [
         (many, "the template takes more than 1000000 steps"),
-        (json!({"substitutions": {"-a-": 1}}), "invalid type"),
-        (json!({"content": [{"type": "text/html"}]}), "missing field"),
-        (json!({"content": ["x"]}), "invalid type"),
-        (json!({"subject": 5}), "invalid type"),
+        (json!({"substitutions": {"-a-": 1}}), "Invalid type"),
+        (
+            json!({"content": [{"type": "text/html"}]}),
+            "value is required",
+        ),
+        (json!({"content": ["x"]}), "Invalid type"),
+        (json!({"subject": 5}), "Invalid type"),
     ] {
         let refused = app.post(&path, &given).await.expect(400);
         let message = refused.error().1;

@@ -54,12 +54,9 @@ impl TestApp {
 
     /// An instance over the same table on a stack that names the address of the EU's.
     pub(crate) fn with_eu_elsewhere(&self, eu: &str) -> Api {
-        api(&Authorizer::with_eu_elsewhere(
-            self.store.clone(),
-            self.hand.clock(),
-            RateLimits::default(),
-            Some(eu.parse().unwrap()),
-        ))
+        let (store, clock) = (self.store.clone(), self.hand.clock());
+        let gate = Authorizer::new(store, clock, RateLimits::default());
+        api(&gate.with_eu_elsewhere(Some(eu.parse().unwrap())))
     }
 
     /// One more instance over the same table, with caches of its own.
