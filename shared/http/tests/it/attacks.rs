@@ -161,11 +161,11 @@ async fn a_wrong_method_is_told_in_the_form_of_its_path() {
     for (path, want) in [
         (
             "/v3/mail/send",
-            r#"{"errors":[{"message":"method not allowed","field":null,"help":null}]}"#,
+            r#"{"errors":[{"message":"method not allowed","field":null,"help":{"text":"/docs/errors#unknown-path"}}]}"#,
         ),
         (
             "/v3/scopes",
-            r#"{"errors":[{"field":null,"message":"method not allowed"}]}"#,
+            r#"{"errors":[{"field":null,"message":"method not allowed","help":{"text":"/docs/errors#unknown-path"}}]}"#,
         ),
     ] {
         let answer = rest.delete(path).send().await.expect(405);
