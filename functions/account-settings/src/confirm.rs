@@ -25,36 +25,33 @@ pub(crate) struct ConfirmationMail {
 }
 
 impl ConfirmationMail {
-    /// The mails that a change of a setting requires: one to each address that is forwarded to and
-    /// not confirmed, unless one was mailed within ten minutes. An address that the setting already
-    /// forwarded to is mailed again only if the request names addresses (`is_named`), and the change
-    /// is not rejected if that mail may not be sent.
+    /// The mail that a change of a setting requires: to the first address that is forwarded to and
+    /// neither confirmed nor mailed within ten minutes. One request causes one mail, because an
+    /// account may cause few of them in a day; the next address of a list is mailed when the setting
+    /// is stored again. An address that the setting already forwarded to is mailed only if the
+    /// request names addresses (`is_named`), and the change is not rejected if that mail may not be
+    /// sent.
     ///
     /// # Errors
     /// For a new address: when the service does not write to it for the account (see
-    /// [`posthaste_notices`]); no mail is counted then.
-    pub(crate) async fn write_all(
+    /// [`posthaste_notices`]).
+    pub(crate) async fn write_first(
         state: &AppState,
         who: (&Caller, &GatewayName),
         (before, after): (&Forward, &Forward),
         is_named: bool,
-    ) -> Result<Vec<Self>, Rejection> {
+    ) -> Result<Option<Self>, Rejection> {
         let earlier = before.addresses();
-        let mut mails = Vec::new();
         for to in after.addresses() {
             let again = earlier.contains(&to);
             if again && !is_named {
                 continue;
             }
-            match Self::write(state, who, to, again).await {
-                Ok(mail) => mails.extend(mail),
-                Err(refused) => {
-                    Self::discard_all(state, mails).await;
-                    return Err(refused);
-                }
+            if let Some(mail) = Self::write(state, who, to, again).await? {
+                return Ok(Some(mail));
             }
         }
-        Ok(mails)
+        Ok(None)
     }
 
     async fn write(
@@ -121,11 +118,9 @@ impl ConfirmationMail {
         sent
     }
 
-    /// Cancels mails: the setting was not stored.
-    pub(crate) async fn discard_all(state: &AppState, mails: Vec<Self>) {
-        for mail in mails {
-            state.notices.cancel(mail.cleared).await;
-        }
+    /// Cancels the mail: the setting was not stored.
+    pub(crate) async fn discard(self, state: &AppState) {
+        state.notices.cancel(self.cleared).await;
     }
 }
 
@@ -151,11 +146,11 @@ struct GonePage;
 
 /// `GET`: whose address it is, and a button.
 pub(crate) async fn ask(
-    State(desk): State<AppState>,
+    State(state): State<AppState>,
     PathParams(token): PathParams<String>,
 ) -> Result<Response, Rejection> {
-    let now = desk.notices.clock.now();
-    let Some(linked) = desk.store.linked_forward(&token, now).await? else {
+    let now = state.notices.clock.now();
+    let Some(linked) = state.store.linked_forward(&token, now).await? else {
         return Ok(gone());
     };
     let body = AskPage {
@@ -166,11 +161,11 @@ pub(crate) async fn ask(
 
 /// `POST`: the button.
 pub(crate) async fn accept(
-    State(desk): State<AppState>,
+    State(state): State<AppState>,
     PathParams(token): PathParams<String>,
 ) -> Result<Response, Rejection> {
-    let now = desk.notices.clock.now();
-    let Some(confirmed) = desk.store.confirm_forward(&token, now).await? else {
+    let now = state.notices.clock.now();
+    let Some(confirmed) = state.store.confirm_forward(&token, now).await? else {
         return Ok(gone());
     };
     let account = &confirmed.account;

@@ -67,14 +67,16 @@ pub(crate) async fn change(
     body: Map<String, Value>,
     setting: &'static Setting,
 ) -> Result<Json<Value>, Rejection> {
-    let mails = confirmations(&state, (&caller, &gateway), &body, setting).await?;
+    let mail = confirmation(&state, (&caller, &gateway), &body, setting).await?;
     let changed = state
         .store
         .change_settings(caller.id(), |all| setting.change(all, &body));
     let all = match changed.await {
         Ok(Ok(Some(all))) => all,
         refused => {
-            ConfirmationMail::discard_all(&state, mails).await;
+            if let Some(mail) = mail {
+                mail.discard(&state).await;
+            }
             return Err(match refused {
                 Err(error) => error.into(),
                 Ok(Err(problems)) => problems.into(),
@@ -83,25 +85,25 @@ pub(crate) async fn change(
         }
     };
     state.gate.forget_account(caller.id());
-    for mail in mails {
+    if let Some(mail) = mail {
         mail.post(&state).await?;
     }
     Ok(Json(setting.shown(all)))
 }
 
-/// The confirmation mails that the changed setting requires before it forwards anything.
-async fn confirmations(
+/// The confirmation mail that the changed setting requires before it forwards anything.
+async fn confirmation(
     state: &AppState,
     who: (&Caller, &GatewayName),
     body: &Map<String, Value>,
     setting: &Setting,
-) -> Result<Vec<ConfirmationMail>, Rejection> {
+) -> Result<Option<ConfirmationMail>, Rejection> {
     let Some(forward) = setting.forward else {
-        return Ok(Vec::new());
+        return Ok(None);
     };
     let mut all: AccountSettings = state.store.settings(who.0.id()).await?;
     let before = forward(&all).clone();
     setting.change(&mut all, body)?;
     let is_named = body.contains_key("email");
-    ConfirmationMail::write_all(state, who, (&before, forward(&all)), is_named).await
+    ConfirmationMail::write_first(state, who, (&before, forward(&all)), is_named).await
 }
