@@ -67,7 +67,8 @@ impl VerificationMail {
 }
 
 /// `POST /v3/verified_senders/resend/{id}`: a new link, ten minutes after the last mail to the
-/// address at the earliest; the earlier link stops working.
+/// address at the earliest; the earlier link stops working. Before that the link that was just mailed
+/// is the answer: 204, and no other mail.
 pub(crate) async fn resend(
     State(app): State<App>,
     State(gate): State<Authorizer>,
@@ -83,7 +84,11 @@ pub(crate) async fn resend(
     }
     let email = EmailAddress::parse_stored(&sender.fields.from_email);
     let email = email.map_err(|e| Rejection::internal(&e))?;
-    let mail = VerificationMail::write(&app, &gate, (&caller, &gateway), &email, true).await?;
+    let written = VerificationMail::write(&app, &gate, (&caller, &gateway), &email, true).await;
+    let mail = match written {
+        Err(refused) if is_paused(&refused) => return Ok(StatusCode::NO_CONTENT),
+        written => written?,
+    };
     let saved = app
         .store
         .update_sender(caller.id(), id, Some(&mail.link), |_| {});
@@ -95,6 +100,14 @@ pub(crate) async fn resend(
         }
     }
     Ok(StatusCode::NO_CONTENT)
+}
+
+/// Whether a mail to the address is less than ten minutes old: a limit of one mail, which neither an
+/// account nor an address has for a day.
+fn is_paused(refused: &Rejection) -> bool {
+    refused
+        .limited
+        .is_some_and(|limited| limited.permit.limit == 1)
 }
 
 /// Marks a sender as verified after its link was followed; `None` if the link has expired.

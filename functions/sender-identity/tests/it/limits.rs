@@ -160,14 +160,15 @@ async fn a_link_is_mailed_again_after_ten_minutes() {
     let made = app.post(SENDERS, &sender("ann@example.org"), 201).await;
     let first = app.link();
     let resend = format!("{SENDERS}/resend/{}", made["id"]);
+    // Before that the first link is the answer.
     for _ in 0..50 {
-        let answer = app.ask_own(&resend, &json!({})).await;
-        is_limited(&answer, "1", 600, app.hand.now().0);
+        app.ask_own(&resend, &json!({})).await.expect(204);
     }
     assert!(app.mails().is_empty());
     app.api.get(&first).send().await.expect(200);
     app.hand.advance(599);
-    app.ask_own(&resend, &json!({})).await.expect(429);
+    app.ask_own(&resend, &json!({})).await.expect(204);
+    assert!(app.mails().is_empty());
     app.hand.advance(1);
     app.ask_own(&resend, &json!({})).await.expect(204);
     assert_eq!(app.mails().len(), 1);
