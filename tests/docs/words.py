@@ -96,6 +96,13 @@ def wrong_paths(text, template):
     yield from (f"says that {path} is not served" for path in sorted(missing) if any(within(one, {path}) for one in routes))
 
 
+def unexplained(text, template):
+    """Alarms of the template that the page for operators does not name."""
+    alarms = set(re.findall(r"^  (\w+Alarm):$", template, re.MULTILINE))
+    named = set(re.findall(r"\w+Alarm", text))
+    yield from sorted(alarm for alarm in alarms - named if not alarm.endswith("DeadLettersAlarm"))
+
+
 def faults(path):
     """What is wrong with one page, one text each. Of the template only its words are looked at."""
     text, name = path.read_text(encoding="utf-8"), path.relative_to(ROOT)
@@ -114,6 +121,9 @@ def faults(path):
     if str(name) == "functions/README.md":
         template = (ROOT / "template.yaml").read_text(encoding="utf-8")
         yield from (f"{name}: {fault}" for fault in wrong_paths(text, template))
+    if str(name) == "infra/OPERATIONS.md":
+        template = (ROOT / "template.yaml").read_text(encoding="utf-8")
+        yield from (f"{name}: says nothing about {alarm}" for alarm in unexplained(text, template))
     for heading in HEADINGS.get(str(name), []):
         if not re.search(rf"^#+ {re.escape(heading)}$", text, re.MULTILINE):
             yield f"{name}: has no heading {heading!r}"
