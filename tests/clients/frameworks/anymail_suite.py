@@ -4,6 +4,7 @@ Only `SENDGRID_API_URL` is changed. Prints a line for each case.
 """
 
 import argparse
+import collections
 import contextlib
 import queue
 import sys
@@ -59,6 +60,7 @@ class Bench:
         self.api = Api(options.api, options.key)
         self.smtp = (options.smtp_host, options.smtp_port)
         self.events, self.mails = queue.Queue(), queue.Queue()
+        self.seen = collections.defaultdict(dict)
         # Signals hold their receivers weakly.
         self.receivers = (
             lambda event, **_: self.events.put(event),
@@ -89,13 +91,11 @@ class Bench:
             self.api.call("DELETE", f"/v3/user/webhooks/event/settings/{made['id']}")
 
     def tracked(self, recipient, *kinds):
-        """The events of a recipient by type, once there are these."""
-        found = {}
-        while set(kinds) - set(found):
+        """The events of a recipient by type, once there are these. Those of others are kept for them."""
+        while set(kinds) - set(self.seen[recipient]):
             event = self.events.get(timeout=60)
-            if event.recipient == recipient:
-                found[event.event_type] = event
-        return found
+            self.seen[event.recipient][event.event_type] = event
+        return self.seen[recipient]
 
 
 def tracking(request):
