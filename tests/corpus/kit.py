@@ -114,10 +114,11 @@ def blob(data):
 
 def unfolded(header):
     """The header as receivers get it: one field a line, with LF. A cut line that is no field is left
-    out with its folds; in a `Content-` field that is still open, a parameter goes on without a blank
-    (an mbox writer's or a gateway's damage)."""
+    out with its folds; in a `Content-` field that is still open, a parameter goes on without a blank,
+    and a cut line alone is left out where a fold follows (an mbox writer's or a gateway's damage)."""
     fields, ends_open = [], False
-    for line in header.removeprefix(b"\xef\xbb\xbf").replace(b"\r\n", b"\n").split(b"\n"):
+    lines = header.removeprefix(b"\xef\xbb\xbf").replace(b"\r\n", b"\n").split(b"\n")
+    for line, following in zip(lines, [*lines[1:], b""]):
         name, colon, value = line.partition(b":")
         name = name.rstrip()
         if line[:1] in (b" ", b"\t"):
@@ -129,6 +130,8 @@ def unfolded(header):
             fields[-1] += line
         elif colon and name and all(33 <= byte < 127 for byte in name):
             fields.append(name + b": " + value.lstrip())
+        elif ends_open and following[:1] in (b" ", b"\t"):
+            continue
         else:
             fields.append(None)
         last = fields[-1] if fields and fields[-1] is not None else b""
