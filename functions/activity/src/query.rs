@@ -290,7 +290,8 @@ fn compare(field: &QueryField, how: Comparison, value: &QueryValue, mail: &Found
 
 /// The normalized form of an address; any other text in lower case.
 fn folded(text: &str) -> String {
-    EmailAddress::parse_stored(text).map_or_else(|_| text.to_lowercase(), |address| address.folded())
+    EmailAddress::parse_stored(text)
+        .map_or_else(|_| text.to_lowercase(), |address| address.folded())
 }
 
 /// Whether a text matches a pattern. Takes at most time proportional to the product of the lengths:

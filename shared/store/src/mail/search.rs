@@ -217,7 +217,8 @@ pub struct Sought {
 
 /// The comparable form of an address; text that is not an address is unchanged.
 fn folded(text: &str) -> String {
-    EmailAddress::parse_stored(text).map_or_else(|_| text.to_lowercase(), |address| address.folded())
+    EmailAddress::parse_stored(text)
+        .map_or_else(|_| text.to_lowercase(), |address| address.folded())
 }
 
 impl Store {
