@@ -262,12 +262,8 @@ impl<'de, V: Visitor<'de>> Visitor<'de> for Checked<'_, Typed<V>> {
     fn visit_seq<A: SeqAccess<'de>>(self, inner: A) -> Result<V::Value, A::Error> {
         self.hand(JsonType::Array, |to| {
             let (at, context) = (to.at, to.context);
-            let elements = Elements { inner, next: 0 };
-            to.inner.visit_seq(Checked {
-                inner: elements,
-                at,
-                context,
-            })
+            let inner = Elements { inner, next: 0 };
+            to.inner.visit_seq(Checked { inner, at, context })
         })
     }
 
@@ -276,11 +272,8 @@ impl<'de, V: Visitor<'de>> Visitor<'de> for Checked<'_, Typed<V>> {
         self.hand(JsonType::Object, |to| {
             let (at, context) = (to.at, to.context);
             let key = String::new();
-            let members = Checked {
-                inner: Members { inner, key },
-                at,
-                context,
-            };
+            let inner = Members { inner, key };
+            let members = Checked { inner, at, context };
             if is_enum {
                 return to.inner.visit_enum(MapAccessDeserializer::new(members));
             }
