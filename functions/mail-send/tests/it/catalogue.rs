@@ -137,12 +137,9 @@ fn agree(rows: &[Row], problems: &[Problem]) {
 fn a_body_that_cannot_be_read_is_answered_with_help() {
     for body in ["{", r#"{"headers": {"a": 1}}"#] {
         let found = crate::read(body.as_bytes()).unwrap_err();
-        let help = found[0].help.as_deref().unwrap();
-        let (_, anchor) = help.split_once('#').unwrap();
-        assert!(
-            CATALOGUE.contains(&format!("<a id=\"{anchor}\">")),
-            "{help}"
-        );
+        let anchor = found[0].help.as_deref().unwrap();
+        let row = format!("<a id=\"{anchor}\">");
+        assert!(CATALOGUE.contains(&row), "{anchor}");
     }
 }
 
