@@ -56,9 +56,9 @@ pub(crate) fn page(
 ) -> impl Iterator<Item = (String, Metrics)> {
     let by = |sums: &Metrics| sums.get(order.metric).copied().unwrap_or_default();
     if order.ascending {
-        sums.sort_by_key(|(_, metrics)| by(metrics))
+        sums.sort_by_key(|(_, metrics)| by(metrics));
     } else {
-        sums.sort_by_key(|(_, metrics)| Reverse(by(metrics)))
+        sums.sort_by_key(|(_, metrics)| Reverse(by(metrics)));
     }
     sums.into_iter().skip(offset).take(limit)
 }

@@ -93,9 +93,8 @@ async fn publish(app: &App, events: &[Event]) -> Result<(), WorkError> {
     Ok(())
 }
 
-/// Handles one job: splits it, or delivers its copies.
-async fn work(app: &App, record: &SqsMessage) -> JobResult {
-    let text = record.body.as_deref().unwrap_or_default();
+/// A job and its mail; otherwise what becomes of the message.
+async fn read_job(app: &App, text: &str) -> Result<(Job, Mail), JobResult> {
     let job = posthaste_offload::run(text.len(), || Job::from_text(text)).await;
     let loaded = match job {
         Ok(mut job) => {
@@ -103,24 +102,30 @@ async fn work(app: &App, record: &SqsMessage) -> JobResult {
             span.record("account.id", display(&job.account));
             span.record("message.id", display(&job.message));
             if let Some(delay) = must_wait(app, &job) {
-                return JobResult {
+                return Err(JobResult {
                     waiting: vec![(text.to_owned(), delay)],
                     relay_trouble: 1,
                     ..Disposition::Done.into()
-                };
+                });
             }
             load(app, &mut job).await.map(|mail| (job, mail))
         }
         Err(error) => Err(Unloadable::from(error)),
     };
-    let (job, mail) = match loaded {
-        Ok(loaded) => loaded,
-        Err(why) => {
-            // An unreadable job goes to the dead letters, which an alarm watches: a newer release
-            // may have written it, or its blob may be restored.
-            tracing::error!(error = %why, "{why}");
-            return why.disposition().into();
-        }
+    loaded.map_err(|why| {
+        // An unreadable job goes to the dead letters, which an alarm watches: a newer release
+        // may have written it, or its blob may be restored.
+        tracing::error!(error = %why, "{why}");
+        why.disposition().into()
+    })
+}
+
+/// Handles one job: splits it, or delivers its copies.
+async fn work(app: &App, record: &SqsMessage) -> JobResult {
+    let text = record.body.as_deref().unwrap_or_default();
+    let (job, mail) = match read_job(app, text).await {
+        Ok(read) => read,
+        Err(result) => return result,
     };
     let dropped = match decide(app, &job, &mail, text).await {
         Ok(SendDecision::Deliver) => None,
@@ -250,6 +255,11 @@ async fn deliver_copies(
         .buffer_unordered(app.concurrency.max(1))
         .collect()
         .await;
+    gathered(app, job, ends).await
+}
+
+/// The result of a job out of those of its copies. The copies that must wait are queued together.
+async fn gathered(app: &App, job: &Job, ends: Vec<Result<CopyResult, WorkError>>) -> JobResult {
     let mut result = JobResult::from(Disposition::Done);
     let mut waiting = Vec::new();
     for end in ends {

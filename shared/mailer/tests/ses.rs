@@ -1,10 +1,6 @@
 //! The SES client against a server on loopback that records the calls.
 
-#![expect(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    reason = "a test fails by panicking"
-)]
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![expect(clippy::too_many_lines, reason = "tables of cases")]
 
 use std::sync::{Arc, Mutex};

@@ -168,7 +168,6 @@ async fn cost_of_outages(mails: usize) {
 
         // The copies that found the outage were claimed: no more than were under way at once.
         let writes = world.writes() - before;
-        eprintln!("{mails} mails, {hours} h: {writes} writes");
         assert!((3 * mails..=3 * mails + 8).contains(&writes), "{writes}");
     }
 }

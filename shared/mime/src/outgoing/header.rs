@@ -68,9 +68,10 @@ pub fn header_rule(name: &str) -> HeaderRule {
     own.map_or(HeaderRule::Written, |(_, rule)| *rule)
 }
 
-/// The id in the value of a caller's `Message-ID`, without its angle brackets, which may be missing:
-/// `left@right` of printable ASCII (RFC 5322, section 3.6.4), 3 to 250 characters. `None` for
-/// anything else.
+/// The id in the value of a caller's `Message-ID`, without its angle brackets, which may be missing.
+///
+/// An id is `left@right` of printable ASCII (RFC 5322, section 3.6.4), 3 to 250 characters; `None`
+/// for anything else.
 pub fn message_id(value: &str) -> Option<&str> {
     let value = value.trim();
     let bare = value.strip_prefix('<').and_then(|id| id.strip_suffix('>'));

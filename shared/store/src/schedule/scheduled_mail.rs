@@ -227,12 +227,12 @@ impl Store {
                     _ => continue,
                 },
                 PartFate::Deliver => {
-                    if self.settle(later, piece, PartStage::Gone).await? == Put::Stored {
+                    if Box::pin(self.settle(later, piece, PartStage::Gone)).await? == Put::Stored {
                         return Ok(fate);
                     }
                 }
                 PartFate::Discard(reason) => {
-                    if self.settle(later, piece, reason.stage()).await? == Put::Stored {
+                    if Box::pin(self.settle(later, piece, reason.stage())).await? == Put::Stored {
                         return Ok(fate);
                     }
                 }

@@ -215,7 +215,7 @@ mod tests {
             } else {
                 String::new()
             },
-            subject: (n % 150 == 0).then(|| format!("part {n}")),
+            subject: n.is_multiple_of(150).then(|| format!("part {n}")),
         };
         let whole = WaitingCopies {
             message: MessageId::from_bytes([1; 16]),

@@ -159,9 +159,9 @@ impl Books {
                 message.visible = now + VISIBILITY;
                 let lives = message.receives <= MOST_RECEIVES;
                 if lives {
-                    event.records.push(record(message))
+                    event.records.push(record(message));
                 } else {
-                    dead.push(message.body())
+                    dead.push(message.body());
                 }
                 lives
             });
