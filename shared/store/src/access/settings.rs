@@ -101,7 +101,7 @@ impl Forward {
     pub fn addresses(&self) -> Vec<EmailAddress> {
         let text = self.email.as_deref().filter(|_| self.enabled);
         let all = text.unwrap_or_default().split(',');
-        all.filter_map(|one| EmailAddress::parse(one.trim()).ok())
+        all.filter_map(|one| EmailAddress::parse_stored(one.trim()).ok())
             .collect()
     }
 }
