@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use posthaste_queue::SqsEvent;
+use posthaste_queue::{BatchResult, SqsEvent};
 use posthaste_runtime::Platform;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
@@ -15,6 +15,34 @@ use crate::poll::{self, Pace};
 use crate::start_error::StartError;
 use crate::table::Disk;
 
+/// The engine, the disk and the signal that every worker here needs.
+#[derive(Clone, Copy)]
+struct Queues<'a> {
+    engine: &'a Engine,
+    disk: &'a Disk,
+    stop: &'a watch::Receiver<bool>,
+}
+
+impl Queues<'_> {
+    /// Runs a function on a queue.
+    fn run<A, F>(
+        &self,
+        queue: &str,
+        pace: Pace,
+        app: A,
+        handle: impl Fn(Arc<A>, SqsEvent) -> F + Clone + Send + Sync + 'static,
+    ) -> Vec<JoinHandle<()>>
+    where
+        A: Send + Sync + 'static,
+        F: Future<Output = BatchResult> + Send + 'static,
+    {
+        let (queue, app) = (self.engine.local(queue), Arc::new(app));
+        poll::start(&queue, pace, self.disk, self.stop, move |event| {
+            handle(app.clone(), event)
+        })
+    }
+}
+
 /// Starts every worker on its queue; those of received mail are the apps of its port.
 pub(crate) fn start(
     platform: &Platform,
@@ -23,68 +51,41 @@ pub(crate) fn start(
     disk: &Disk,
     stop: &watch::Receiver<bool>,
 ) -> Result<Vec<JoinHandle<()>>, StartError> {
-    let delivery = Arc::new(delivery::App::from_env(platform)?);
+    let queues = Queues { engine, disk, stop };
     let pace = Pace {
         pollers: 4,
         batch: 10,
         visibility: Duration::from_secs(900),
         again: Duration::from_secs(5),
     };
-    let mut all = poll::start(
-        &engine.local(SEND),
-        pace,
-        disk,
-        stop,
-        move |event: SqsEvent| {
-            let app = delivery.clone();
-            async move { delivery::handle(&app, &event).await }
-        },
-    );
-    let pace = Pace { pollers: 2, ..pace };
+    let app = delivery::App::from_env(platform)?;
+    let mut all = queues.run(SEND, pace, app, |app, event| async move {
+        delivery::handle(&app, &event).await
+    });
+    // Most of the time they wait for receivers, and a dead receiver must not delay the others.
+    let waits = Pace {
+        pollers: 16,
+        ..pace
+    };
     let fanout = Arc::new(webhook_fanout::App::from_env(platform)?);
-    for queue in [EVENTS, RETRIES] {
-        let fanout = fanout.clone();
-        all.extend(poll::start(
-            &engine.local(queue),
-            // Most of the time they wait for receivers, and a dead receiver must not delay the
-            // others.
-            Pace {
-                pollers: 16,
-                ..pace
-            },
-            disk,
-            stop,
-            move |event: SqsEvent| {
-                let app = fanout.clone();
-                if queue == EVENTS {
-                    console::log_mails(&event);
-                }
-                async move { webhook_fanout::handle(&app, &event).await }
-            },
-        ));
-    }
-    let parse = Arc::new(received.parse);
-    all.extend(poll::start(
-        &engine.local(INBOUND),
-        pace,
-        disk,
-        stop,
-        move |event: SqsEvent| {
-            let app = parse.clone();
-            async move { inbound_parse::handle(&app, &event).await }
-        },
-    ));
-    let feedback = Arc::new(received.feedback);
-    all.extend(poll::start(
-        &engine.local(FEEDBACK),
-        Pace { pollers: 1, ..pace },
-        disk,
-        stop,
-        move |event: SqsEvent| {
-            let app = feedback.clone();
-            async move { ses_feedback::handle(&app, &event).await }
-        },
-    ));
+    let app = fanout.clone();
+    all.extend(queues.run(EVENTS, waits, app, |app, event| async move {
+        console::log_mails(&event);
+        webhook_fanout::handle(&app, &event).await
+    }));
+    all.extend(queues.run(RETRIES, waits, fanout, |app, event| async move {
+        webhook_fanout::handle(&app, &event).await
+    }));
+    let pace = Pace { pollers: 2, ..pace };
+    let app = received.parse;
+    all.extend(queues.run(INBOUND, pace, app, |app, event| async move {
+        inbound_parse::handle(&app, &event).await
+    }));
+    let pace = Pace { pollers: 1, ..pace };
+    let app = received.feedback;
+    all.extend(queues.run(FEEDBACK, pace, app, |app, event| async move {
+        ses_feedback::handle(&app, &event).await
+    }));
     Ok(all)
 }
 
