@@ -54,7 +54,7 @@ pub(crate) fn addresses(field: &str, emails: Option<&[String]>) -> Result<Vec<St
     found.unless(few, field, &format!("at most {MOST} addresses at a time"));
     let mut folded = Vec::with_capacity(emails.len());
     for (i, email) in emails.iter().enumerate().take(MOST) {
-        match EmailAddress::parse(email) {
+        match EmailAddress::parse_stored(email) {
             Ok(address) => folded.push(address.folded()),
             Err(_) => found.add(format!("{field}.{i}"), "invalid email address"),
         }

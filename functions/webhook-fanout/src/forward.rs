@@ -2,7 +2,7 @@
 //! (`mail_settings/forward_bounce`, `mail_settings/forward_spam`), each once it
 //! is confirmed, is a verified sender, or lies in an authenticated domain of the account.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use posthaste_model::{AccountId, EmailAddress, Event, EventKind, Mail, Masked, MessageId};
@@ -85,16 +85,19 @@ fn is_forwarded(kind: EventKind) -> bool {
     matches!(kind, EventKind::Bounce | EventKind::SpamReport)
 }
 
-/// The addresses that receive the notice. Events about mail to one of them are not forwarded to
-/// it: a notice that bounces would cause the next one.
+/// The addresses that receive the notice, each once. Events about mail to any of them are not
+/// forwarded at all: notices that bounce would cause the next ones, in turn or without end.
 fn recipients(settings: &AccountSettings, event: &Event) -> Vec<EmailAddress> {
     let mut to = match event.kind {
         EventKind::SpamReport => settings.forward_spam.addresses(),
         _ => settings.forward_bounce.addresses(),
     };
-    let about = EmailAddress::parse_stored(&event.email).ok();
-    let about = about.map(|about| about.folded());
-    to.retain(|to| about.as_ref() != Some(&to.folded()));
+    let mut seen = BTreeSet::new();
+    to.retain(|to| seen.insert(to.folded()));
+    let about = EmailAddress::parse_stored(&event.email);
+    if about.is_ok_and(|about| seen.contains(&about.folded())) {
+        to.clear();
+    }
     to
 }
 

@@ -36,11 +36,20 @@ async fn log_request(request: Request, next: Next) -> Response {
     response
 }
 
-/// A path without the addresses in it, and without what would end the line.
+/// A path without addresses, without the tokens of links (`/senders/verify/TOKEN`,
+/// `/forwards/confirm/TOKEN`), which let their bearer confirm an address, and without what would end
+/// the line.
 fn shown(path: &str) -> String {
+    let mut last = "";
     let segments = path.split('/').map(|segment| {
         let has_address = segment.contains('@') || segment.to_ascii_lowercase().contains("%40");
-        if has_address { "***" } else { segment }
+        let is_token = matches!(last, "confirm" | "verify");
+        last = segment;
+        if has_address || is_token {
+            "***"
+        } else {
+            segment
+        }
     });
     segments.collect::<Vec<_>>().join("/")
 }
@@ -133,6 +142,12 @@ mod tests {
             (
                 "/v3/asm/suppressions/global/ann%40example.com",
                 "/v3/asm/suppressions/global/***",
+            ),
+            ("/forwards/confirm/t0ken", "/forwards/confirm/***"),
+            ("/senders/verify/t0ken", "/senders/verify/***"),
+            (
+                "/v3/verified_senders/verify/t0ken",
+                "/v3/verified_senders/verify/***",
             ),
         ] {
             assert_eq!(shown(path), want);

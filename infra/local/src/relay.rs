@@ -110,7 +110,7 @@ mod tests {
     fn the_addresses_of_tests_have_their_outcome_and_others_none() {
         for (address, code) in [
             ("delivered@outcome.test", None),
-            ("Bounced+7@FixedOutcome.Test", Some(550)),
+            ("Bounced+7@Outcome.Test", Some(550)),
             ("blocked@outcome.test", Some(550)),
             ("deferred@outcome.test", Some(451)),
             ("bounce@simulator.amazonses.com", Some(550)),

@@ -22,7 +22,7 @@ pub struct EraseArgs {
 }
 
 pub(crate) async fn run(choice: &EraseArgs, tools: &Tools) -> Result<Report, CommandError> {
-    let address = EmailAddress::parse(&choice.address).map_err(|why| {
+    let address = EmailAddress::parse_stored(&choice.address).map_err(|why| {
         CommandError::Usage(format!("`{}` is no e-mail address: {why}", choice.address))
     })?;
     let account = account_lookup::find(tools, &choice.account).await?.id;

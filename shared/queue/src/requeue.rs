@@ -219,6 +219,11 @@ impl<'a> Source<'a> {
         result: &BatchResult,
         entropy: &Entropy,
     ) -> Vec<String> {
+        let has_failed = |record: &&SqsMessage| result.failed.contains(&id(record));
+        self.show_soon(event.records.iter().filter(has_failed), entropy)
+            .await;
+        // What only waits and cannot be sent anew keeps the queue's own visibility: shown sooner, it
+        // would use up its receives.
         let mut stay = result.failed.clone();
         let again: BTreeSet<&String> = result.again.iter().collect();
         let records = event.records.iter();
@@ -235,9 +240,6 @@ impl<'a> Source<'a> {
             tracing::info!(target: "metrics", most_returns);
         }
         stay.extend(self.send(anew).await);
-        let stays = |record: &&SqsMessage| stay.contains(&id(record));
-        self.show_soon(event.records.iter().filter(stays), entropy)
-            .await;
         stay
     }
 

@@ -190,7 +190,7 @@ fn reply(
 ) -> Result<Mailbox, RenderError> {
     let email = match tags.apply(mailbox.email.as_str(), budget)? {
         Cow::Borrowed(_) => mailbox.email.clone(),
-        Cow::Owned(new) => EmailAddress::parse(&new)?,
+        Cow::Owned(new) => EmailAddress::parse_stored(&new)?,
     };
     let name = match &mailbox.name {
         Some(name) => Some(one_line(&tags.apply(name, budget)?)),

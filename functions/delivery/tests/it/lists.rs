@@ -64,6 +64,11 @@ impl TestApp {
             mail[name] = value.clone();
         }
         let mail: Mail = serde_json::from_value(mail).unwrap();
+        // A template has a subject of its own.
+        let subject = match mail.template_id {
+            Some(_) => "From the template",
+            None => "Hello",
+        };
         let job = Job {
             v: 1,
             account: self.account.clone(),
@@ -87,7 +92,7 @@ impl TestApp {
         for recipient in (0..).take(to.len()) {
             let store = &self.app.store;
             let row = store.recipient(&self.account, &job.message, recipient);
-            assert_eq!(row.await.unwrap().unwrap().subject, "Hello");
+            assert_eq!(row.await.unwrap().unwrap().subject, subject);
         }
         let mut last = std::collections::BTreeMap::new();
         for event in self.told() {

@@ -98,19 +98,15 @@ async fn each_goes_to_its_own_listener_and_a_repeat_is_the_same_mail() {
 }
 
 #[tokio::test]
-async fn a_spam_report_goes_to_every_confirmed_address_of_the_list_except_the_one_it_is_about() {
+async fn a_spam_report_goes_to_every_confirmed_address_of_the_list_once() {
     let env = TestEnv::unconfirmed().await;
-    let list = "abuse@owner.example, new@owner.example,ann@example.com, ops@owner.example";
+    let list = "abuse@owner.example, new@owner.example,ABUSE@owner.example, ops@owner.example";
     let done = env.store.change_settings(&env.account, |settings| {
         settings.forward_spam.email = Some(list.to_owned());
         Ok::<_, std::convert::Infallible>(())
     });
     done.await.unwrap().unwrap().unwrap();
-    for confirmed in [
-        "abuse@owner.example",
-        "ann@example.com",
-        "ops@owner.example",
-    ] {
+    for confirmed in ["abuse@owner.example", "ops@owner.example"] {
         env.confirm(confirmed).await;
     }
     let events = [env.event(EventKind::SpamReport)];
@@ -121,6 +117,11 @@ async fn a_spam_report_goes_to_every_confirmed_address_of_the_list_except_the_on
     assert_ne!(first[0].0, first[1].0, "each notice has an id of its own");
     env.send_events(&events).await;
     assert_eq!(env.notices(), first);
+    // A notice that comes back makes no other, not even to the rest of the list.
+    let mut about = env.event(EventKind::SpamReport);
+    about.email = "Ops@owner.example".to_owned();
+    env.send_events(&[about]).await;
+    assert!(env.notices().is_empty());
 }
 
 #[tokio::test]

@@ -226,7 +226,10 @@ mod tests {
     proptest! {
         #[test]
         fn a_text_is_base64_if_the_decoder_reads_it(text in "[A-Za-z0-9+/=_:-]{0,12}") {
-            prop_assert_eq!(is_base64(text.as_bytes()), LENIENT.decode(&text).is_ok());
+            // The decoder also reads a part of the padding.
+            let is_padded = !text.contains('=') || text.len().is_multiple_of(4);
+            let is_read = LENIENT.decode(&text).is_ok();
+            prop_assert_eq!(is_base64(text.as_bytes()), is_read && is_padded);
         }
 
         #[test]

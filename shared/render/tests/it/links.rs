@@ -351,7 +351,7 @@ fn a_quote_in_a_link_stays_inside_its_attribute() {
     let settings = ganalytics(r#""utm_source":"s""#);
     assert_eq!(
         with("<a href='https://x.co/&#39;&quot;'>x</a>", &settings),
-        "<a href='https://x.co/&#39;\"?utm_source=s'>x</a>"
+        "<a href='https://x.co/&#x27;\"?utm_source=s'>x</a>"
     );
     assert_eq!(
         with("<a href=\"https://x.co/'&quot;&lt;\">x</a>", &settings),

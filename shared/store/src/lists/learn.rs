@@ -67,7 +67,7 @@ impl Store {
     pub async fn apply_suppressions(&self, events: &[Event]) -> Result<(), StoreError> {
         for event in events {
             let Some(list) = list(event) else { continue };
-            let Ok(address) = EmailAddress::parse(&event.email) else {
+            let Ok(address) = EmailAddress::parse_stored(&event.email) else {
                 continue;
             };
             let mark = Mark {

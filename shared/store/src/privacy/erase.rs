@@ -66,7 +66,8 @@ fn start(stopped: &Stopped) -> TableItem {
 /// yet to delete.
 fn trace(item: TableItem, account: &AccountId, folded: &str) -> Option<Trace> {
     let row = from_item::<Recipient>(item).ok()?;
-    let same = EmailAddress::parse(&row.value.email).is_ok_and(|email| email.folded() == folded);
+    let same =
+        EmailAddress::parse_stored(&row.value.email).is_ok_and(|email| email.folded() == folded);
     if !same {
         return None;
     }
