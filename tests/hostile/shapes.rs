@@ -4,11 +4,13 @@
 mod html;
 mod json;
 mod mails;
+mod reports;
 mod template;
 
 pub(crate) use html::{html, text};
 pub(crate) use json::json;
-pub(crate) use mails::{bodies, bounces, mails, reports, structures};
+pub(crate) use mails::{bodies, mails, structures};
+pub(crate) use reports::{bounces, reports};
 pub(crate) use template::{data, templates};
 
 /// A mail, and a request as received (SPEC, "Limits").

@@ -3,19 +3,21 @@
 //! The row of a copy is the record of what happened to it: it is claimed before the relay is called
 //! (`messages.rs`), records how each attempt ended (`outcomes.rs`), what is reported later
 //! (`feedback.rs`), and who opened or clicked (`visits.rs`). `event_codec.rs` is how its events are
-//! written; `search.rs` has the rows of the search, beside those of the copies.
+//! written; `search.rs` has the rows of the search, beside those of the copies, and `search_row.rs` what one says.
 
 mod event_codec;
 mod feedback;
 mod messages;
 mod outcomes;
 mod search;
+mod search_row;
 mod templates;
 mod visits;
 
 pub use feedback::{FeedbackOutcome, FeedbackUpdate};
 pub use messages::{Claim, Claimant, CopyState, Described, LONGEST_SUBJECT, Recipient};
 pub use outcomes::AttemptOutcome;
-pub use search::{SearchStatus, Seek, Sought};
+pub use search::Sought;
+pub use search_row::{SearchStatus, Seek};
 pub use templates::{Placed, Template, Version, VersionTexts};
 pub use visits::{MOST_VISITS, Visit, VisitKind};

@@ -1,8 +1,11 @@
 //! Later sends from accept to departure, with the time as an argument.
 //!
-//! `journeys` walks what senders do, `sweeping` what goes wrong around the sweep, `moving` the
-//! extensions for one message, `laws` random interleavings against a simple reference.
+//! `journeys` walks what senders do, `holds` batches that are cancelled or paused, `moving` the
+//! extensions for one message, `sweeping` what goes wrong around the sweep, `crashes` processes that
+//! die or run at the same time, `laws` random interleavings against a simple reference.
 
+mod crashes;
+mod holds;
 mod journeys;
 mod laws;
 mod moving;

@@ -15,3 +15,4 @@ mod handlebars;
 mod links;
 mod properties;
 mod unsubscribe;
+mod utm;
