@@ -68,20 +68,16 @@ pub(crate) async fn change(
     setting: &'static Setting,
 ) -> Result<Json<Value>, Rejection> {
     let mail = confirmation(&state, (&caller, &gateway), &body, setting).await?;
-    let changed = state
-        .store
-        .change_settings(caller.id(), |all| setting.change(all, &body));
+    let changed = state.store.change_settings(caller.id(), |all| {
+        setting.change(all, &body).map_err(Rejection::from)
+    });
     let all = match changed.await {
-        Ok(Ok(Some(all))) => all,
+        Ok(Some(all)) => all,
         refused => {
             if let Some(mail) = mail {
                 mail.discard(&state).await;
             }
-            return Err(match refused {
-                Err(error) => error.into(),
-                Ok(Err(problems)) => problems.into(),
-                Ok(Ok(_)) => Rejection::not_found(),
-            });
+            return Err(refused.err().unwrap_or_else(Rejection::not_found));
         }
     };
     state.gate.forget_account(caller.id());

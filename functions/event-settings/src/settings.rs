@@ -118,7 +118,7 @@ async fn change(
         new.updated_at = now;
         Ok::<_, Rejection>(new)
     });
-    match changed.await?? {
+    match changed.await? {
         Saved::Done(webhook) => Ok(Json(WebhookView::of(&webhook, include))),
         Saved::Missing => Err(fail::unknown_id()),
         Saved::UrlTaken(holder) => {

@@ -101,7 +101,7 @@ async fn change(
         webhook.updated_at = now;
         Ok::<_, Rejection>(webhook)
     });
-    match changed.await?? {
+    match changed.await? {
         Saved::Done(webhook) => Ok(shown(&webhook)),
         // The URL does not change here, so it cannot be taken.
         Saved::Missing | Saved::UrlTaken(_) => Err(fail::unknown_id()),

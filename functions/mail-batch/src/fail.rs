@@ -64,6 +64,7 @@ pub(crate) fn not_moved(error: MoveError) -> Rejection {
     match error {
         MoveError::TooLate => left(),
         MoveError::TooOften => Rejection::on("send_at", error.to_string()),
+        MoveError::Store(error) => error.into(),
     }
 }
 

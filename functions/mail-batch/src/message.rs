@@ -174,7 +174,7 @@ async fn move_part(
     carried: &PendingRows,
     to: Timestamp,
 ) -> Result<(), Rejection> {
-    let moved = app.store.move_piece(account, part, to).await?;
+    let moved = app.store.move_piece(account, part, to).await;
     let moved = moved.map_err(fail::not_moved)?;
     let Some(text) = carried.job() else {
         return Ok(());

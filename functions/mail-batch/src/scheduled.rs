@@ -45,12 +45,13 @@ pub(crate) async fn create(
     let held = app
         .store
         .hold_batch(caller.id(), &batch, hold, app.horizon)
-        .await?;
+        .await;
     match held {
         Ok(()) => {}
         Err(HoldError::Unknown) => return Err(invalid()),
         Err(HoldError::Exists) => return Err(fail::exists()),
         Err(HoldError::Full) => return Err(fail::full()),
+        Err(HoldError::Store(error)) => return Err(error.into()),
     }
     let word = status.word();
     tracing::info!(account.id = %caller.id(), batch.id = %batch, "set batch {batch} to {word}");

@@ -85,7 +85,7 @@ pub(crate) async fn rename(
         Ok::<(), Rejection>(())
     };
     let changed = app.store.change_template(caller.id(), &known.id, change);
-    let template = placed(changed.await??)?;
+    let template = placed(changed.await?)?;
     Ok(Json(with_texts(&app, &template).await?))
 }
 

@@ -8,7 +8,7 @@ use axum::http::StatusCode;
 use posthaste_http::{Caller, JsonBody, PathParams, Rejection};
 use posthaste_model::{Content, Mail};
 use posthaste_render::{Input, effective, missing_variables, render};
-use posthaste_store::{AccountSettings, Template, Version, VersionTexts};
+use posthaste_store::{AccountSettings, StoreError, Template, Version, VersionTexts};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -83,13 +83,10 @@ pub(crate) async fn update(
     app.store.put_texts(account, &new.texts, &texts).await?;
     let change = |template: &mut Template| {
         let slot = template.versions.iter_mut().find(|v| v.id == new.id);
-        let slot = slot.ok_or_else(Rejection::not_found)?;
+        let slot = slot.ok_or_else(|| NotChanged::Refused(Rejection::not_found()))?;
         // Texts that were read before another caller's change would undo it.
         if slot.texts != old.texts {
-            return Err(Rejection::plain(
-                StatusCode::CONFLICT,
-                "the version was changed meanwhile",
-            ));
+            return Err(NotChanged::Refused(stale()));
         }
         let was_active = slot.active;
         *slot = Version {
@@ -105,17 +102,36 @@ pub(crate) async fn update(
     let changed = app
         .store
         .change_template(account, &template.id, change)
-        .await?;
-    let template = match changed.and_then(placed) {
+        .await
+        .and_then(|template| placed(template).map_err(NotChanged::Refused));
+    let template = match changed {
         Ok(template) => template,
-        Err(refused) => {
+        Err(NotChanged::Refused(refused)) => {
             app.store.delete_texts(account, &new.texts).await?;
             return Err(refused);
         }
+        // Whether the version has the new texts is unknown: they stay.
+        Err(NotChanged::Store(error)) => return Err(error.into()),
     };
     app.store.delete_texts(account, &old.texts).await?;
     let stored = template.version(&new.id).unwrap_or(&new);
     Ok(Json(VersionBody::changed(&template.id, stored, texts)))
+}
+
+/// Why a version was not changed.
+enum NotChanged {
+    Refused(Rejection),
+    Store(StoreError),
+}
+
+impl From<StoreError> for NotChanged {
+    fn from(error: StoreError) -> Self {
+        Self::Store(error)
+    }
+}
+
+fn stale() -> Rejection {
+    Rejection::plain(StatusCode::CONFLICT, "the version was changed meanwhile")
 }
 
 /// `DELETE …/versions/{version_id}`.
@@ -154,7 +170,7 @@ pub(crate) async fn activate(
         .store
         .change_template(caller.id(), &template.id, change)
         .await?;
-    let template = placed(changed?)?;
+    let template = placed(changed)?;
     let stored = template.version(&version.id).unwrap_or(&version);
     let texts = texts(&app, &caller, stored).await?;
     Ok(Json(VersionBody::of(&template.id, stored, texts)))
@@ -167,7 +183,7 @@ pub(crate) async fn texts(
     version: &Version,
 ) -> Result<VersionTexts, Rejection> {
     let texts = app.store.texts(caller.id(), &version.texts).await?;
-    texts.ok_or_else(|| Rejection::plain(StatusCode::CONFLICT, "the version was changed meanwhile"))
+    texts.ok_or_else(stale)
 }
 
 /// What the preview is made with. Everything may be left out; a dynamic template then takes its

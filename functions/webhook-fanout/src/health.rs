@@ -2,7 +2,7 @@
 
 use posthaste_model::Timestamp;
 use posthaste_queue::BusEvent;
-use posthaste_store::{Saved, Webhook};
+use posthaste_store::{Saved, StoreError, Webhook};
 use posthaste_webhook::PostOutcome;
 
 use crate::App;
@@ -45,7 +45,7 @@ pub(crate) async fn record_success(app: &App, webhook: &Webhook, took_ms: u64) {
         .change_webhook(&webhook.account, &webhook.id, |mut webhook| {
             webhook.failing_since = None;
             webhook.slow_since = slow(webhook.slow_since);
-            Ok::<_, std::convert::Infallible>(webhook)
+            Ok::<_, StoreError>(webhook)
         });
     if let Err(error) = changed.await {
         // The next success tries again; until then new events only go to the retry queue.
@@ -74,10 +74,10 @@ pub(crate) async fn record_failure(app: &App, webhook: &Webhook, outcome: &PostO
                 webhook.untold = Some(outcome.to_string());
             }
             webhook.failing_since = webhook.failing_since.or(Some(now));
-            Ok::<_, std::convert::Infallible>(webhook)
+            Ok::<_, StoreError>(webhook)
         });
     match changed.await {
-        Ok(Ok(Saved::Done(off))) if disabled => {
+        Ok(Saved::Done(off)) if disabled => {
             tracing::warn!(
                 account.id = %off.account, webhook.id = %off.id,
                 "webhook {} has failed for days and is disabled: {outcome}", off.id
@@ -116,7 +116,7 @@ pub(crate) async fn announce(app: &App, webhook: &Webhook) {
         .store
         .change_webhook(&webhook.account, &webhook.id, |mut webhook| {
             webhook.untold = None;
-            Ok::<_, std::convert::Infallible>(webhook)
+            Ok::<_, StoreError>(webhook)
         });
     if let Err(error) = changed.await {
         tracing::warn!(webhook.id = %webhook.id, "the notice that webhook {} is disabled will be published again: {error}", webhook.id);

@@ -88,18 +88,20 @@ impl Store {
         if self.put_new(&key, &mine, expires).await? == Put::Stored {
             return Ok(Acquire::Acquired(KeyHold { key, replay: mine }));
         }
-        let taken = self
+        let mut taken = None;
+        let replay = self
             .modify(&key, expires, |old: Option<&Replay>| {
-                next(old, &mine, now).map(RowChange::Put)
+                let next = next(old, &mine, now);
+                taken = next.as_ref().err().cloned();
+                Ok::<_, StoreError>(next.map_or(RowChange::Keep, RowChange::Put))
             })
             .await?;
-        Ok(match taken {
-            Err(found) => found,
-            Ok(replay) => Acquire::Acquired(KeyHold {
+        Ok(taken.unwrap_or_else(|| {
+            Acquire::Acquired(KeyHold {
                 key,
                 replay: replay.unwrap_or(mine),
-            }),
-        })
+            })
+        }))
     }
 
     /// Records that the mail of this request was accepted.
@@ -143,13 +145,11 @@ impl Store {
         change: impl Fn(&Replay) -> RowChange<Replay>,
     ) -> Result<(), StoreError> {
         let expires = Some(hold.replay.at.plus(REMEMBERED));
-        let changed = self
-            .modify(&hold.key, expires, |old: Option<&Replay>| match old {
-                Some(old) if *old == hold.replay => Ok(change(old)),
-                Some(_) | None => Ok::<_, std::convert::Infallible>(RowChange::Keep),
-            })
-            .await?;
-        let Ok(_) = changed;
+        self.modify(&hold.key, expires, |old: Option<&Replay>| match old {
+            Some(old) if *old == hold.replay => Ok(change(old)),
+            Some(_) | None => Ok::<_, StoreError>(RowChange::Keep),
+        })
+        .await?;
         Ok(())
     }
 }

@@ -1,6 +1,6 @@
 //! What an account decided for all of its mail.
 
-use posthaste_store::{AccountSettings, Mark, SuppressionList};
+use posthaste_store::{AccountSettings, Mark, StoreError, SuppressionList};
 use posthaste_testkit::relay::Script;
 use serde_json::json;
 
@@ -10,9 +10,9 @@ impl TestApp {
     async fn decide(&self, change: impl Fn(&mut AccountSettings)) {
         let done = self.app.store.change_settings(&self.account, |settings| {
             change(settings);
-            Ok::<_, std::convert::Infallible>(())
+            Ok::<_, StoreError>(())
         });
-        assert!(done.await.unwrap().unwrap().is_some());
+        assert!(done.await.unwrap().is_some());
         // What is remembered is used for ten seconds.
         self.hand.advance(10);
     }

@@ -82,9 +82,9 @@ async fn an_account_may_ask_for_a_lower_threshold() {
         let done = desk.app.store.change_settings(&desk.account, |settings| {
             settings.spam_check.enabled = true;
             settings.spam_check.max_score = score;
-            Ok::<_, std::convert::Infallible>(())
+            Ok::<_, posthaste_store::StoreError>(())
         });
-        done.await.unwrap().unwrap().unwrap();
+        done.await.unwrap().unwrap();
         desk.hand.advance(10);
         let ends = desk.send(&["ann@example.com"], text(2)).await;
         assert_eq!(ends[0].0, want, "{score}");

@@ -1,5 +1,5 @@
 use axum::http::Method;
-use posthaste_store::SuppressionList;
+use posthaste_store::{StoreError, SuppressionList};
 use posthaste_testkit::Tenant;
 use serde_json::{Value, json};
 
@@ -242,9 +242,9 @@ async fn bounces_that_the_account_wants_forgotten_are_not_shown() {
         .change_settings(&desk.tenant.account.id, |settings| {
             settings.bounce_purge.enabled = true;
             settings.bounce_purge.hard = Some(2);
-            Ok::<_, std::convert::Infallible>(())
+            Ok::<_, StoreError>(())
         });
-    done.await.unwrap().unwrap().unwrap();
+    done.await.unwrap().unwrap();
     let count = async |path: &str| {
         let page = desk.get(&format!("/v3/suppression/{path}")).await;
         page.as_array().unwrap().len()
@@ -267,9 +267,9 @@ async fn bounces_that_the_account_wants_forgotten_are_not_shown() {
             .change_settings(&desk.tenant.account.id, |settings| {
                 settings.bounce_purge.hard = None;
                 settings.bounce_purge.soft = Some(days);
-                Ok::<_, std::convert::Infallible>(())
+                Ok::<_, StoreError>(())
             });
-        done.await.unwrap().unwrap().unwrap();
+        done.await.unwrap().unwrap();
         for path in ["blocks", "blocks/old@example.com"] {
             assert_eq!(count(path).await, want, "{path} after {days} days");
         }

@@ -11,7 +11,7 @@ use http::Method;
 use posthaste_model::{AccountId, EventKind, MessageId, Timestamp};
 use posthaste_queue::EventBatch;
 use posthaste_render::{KeyRing, LinkAction, LinkPart, LinkToken};
-use posthaste_store::{GroupSaved, SuppressionList};
+use posthaste_store::{GroupSaved, StoreError, SuppressionList};
 use posthaste_testkit::{Response, Services};
 use tracking::{App, routes};
 
@@ -227,9 +227,9 @@ async fn who_left_sees_what_the_account_decided() {
         let done = desk.store.change_settings(&desk.account, |settings| {
             settings.landing.url.clone_from(&url);
             settings.landing.html.clone_from(&html);
-            Ok::<_, std::convert::Infallible>(())
+            Ok::<_, StoreError>(())
         });
-        done.await.unwrap().unwrap().unwrap();
+        done.await.unwrap().unwrap();
         desk.post(&link, "").await.expect(200)
     };
     let text = |answer: &Response| String::from_utf8_lossy(&answer.body).into_owned();

@@ -253,9 +253,9 @@ async fn what_waits_for_the_webhook_brings_the_notice_too() {
     webhook.enabled = false;
     webhook.untold = Some("answered 500".to_owned());
     let off = webhook.clone();
-    let off = |_| Ok::<_, ()>(off.clone());
+    let off = |_| Ok::<_, posthaste_store::StoreError>(off.clone());
     let changed = env.store.change_webhook(&webhook.account, &webhook.id, off);
-    let _saved = changed.await.unwrap().unwrap();
+    let _saved = changed.await.unwrap();
     env.next_retries().await;
     assert_eq!(bus.posts().len(), 1);
     assert_eq!(env.stored(&webhook).await.untold, None);
@@ -274,10 +274,10 @@ async fn a_failing_webhook_that_its_owner_disables_is_not_announced() {
     receiver.decide(move |_| {
         let off = store.change_webhook(&hook.account, &hook.id, |mut webhook| {
             webhook.enabled = false;
-            Ok::<_, ()>(webhook)
+            Ok::<_, posthaste_store::StoreError>(webhook)
         });
         let off = || tokio::runtime::Handle::current().block_on(off);
-        let _saved = tokio::task::block_in_place(off).unwrap().unwrap();
+        let _saved = tokio::task::block_in_place(off).unwrap();
         Reply::status(500)
     });
     env.try_one().await;

@@ -2,7 +2,7 @@
 
 use posthaste_model::{EmailAddress, EventKind};
 use posthaste_queue::{Job, JobBody};
-use posthaste_store::{Account, SenderLink};
+use posthaste_store::{Account, SenderLink, StoreError};
 use posthaste_testkit::Tenant;
 
 use crate::env::TestEnv;
@@ -41,9 +41,9 @@ impl TestEnv {
                 forward.enabled = true;
                 forward.email = Some(email.to_owned());
             }
-            Ok::<_, std::convert::Infallible>(())
+            Ok::<_, StoreError>(())
         });
-        done.await.unwrap().unwrap().unwrap();
+        done.await.unwrap().unwrap();
         env
     }
 
@@ -103,9 +103,9 @@ async fn a_spam_report_goes_to_every_confirmed_address_of_the_list_once() {
     let list = "abuse@owner.example, new@owner.example,ABUSE@owner.example, ops@owner.example";
     let done = env.store.change_settings(&env.account, |settings| {
         settings.forward_spam.email = Some(list.to_owned());
-        Ok::<_, std::convert::Infallible>(())
+        Ok::<_, StoreError>(())
     });
-    done.await.unwrap().unwrap().unwrap();
+    done.await.unwrap().unwrap();
     for confirmed in ["abuse@owner.example", "ops@owner.example"] {
         env.confirm(confirmed).await;
     }

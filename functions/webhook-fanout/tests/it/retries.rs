@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use posthaste_model::{EventKind, Timestamp};
 use posthaste_queue::WebhookRetry;
-use posthaste_store::DeadLetterFilter;
+use posthaste_store::{DeadLetterFilter, StoreError};
 use posthaste_testkit::{Receiver, Reply};
 
 use crate::env::{SOON, TestEnv, ids};
@@ -236,9 +236,9 @@ async fn a_webhook_is_asked_at_each_attempt_whether_it_still_wants_them() {
                 .store
                 .change_webhook(&webhook.account, &webhook.id, |mut hook| {
                     hook.enabled = false;
-                    Ok::<_, ()>(hook)
+                    Ok::<_, StoreError>(hook)
                 });
-            let _saved = off.await.unwrap().unwrap();
+            let _saved = off.await.unwrap();
         }
 
         while env.next_retries().await {}

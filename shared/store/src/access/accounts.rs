@@ -306,14 +306,15 @@ impl Store {
         id: &AccountId,
         mut change: impl FnMut(&mut Account),
     ) -> Result<Option<Account>, StoreError> {
-        let done = self
-            .modify::<Account, ()>(&Key::account(id), None, |row| {
-                let mut account = row.ok_or(())?.clone();
-                change(&mut account);
-                Ok(RowChange::Put(account))
-            })
-            .await?;
-        Ok(done.unwrap_or_default())
+        self.modify::<Account, StoreError>(&Key::account(id), None, |row| {
+            let Some(old) = row else {
+                return Ok(RowChange::Keep);
+            };
+            let mut account = old.clone();
+            change(&mut account);
+            Ok(RowChange::Put(account))
+        })
+        .await
     }
 
     /// Gives an account another user name, by which its parent then finds it.

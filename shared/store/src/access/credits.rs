@@ -150,7 +150,7 @@ impl Store {
             return Ok(());
         }
         let key = Key::credits(&account.id);
-        self.modify::<Credits, std::convert::Infallible>(&key, None, |row| {
+        self.modify::<Credits, StoreError>(&key, None, |row| {
             let Some(credits) = row else {
                 return Ok(RowChange::Keep);
             };
@@ -161,9 +161,8 @@ impl Store {
             credits.used -= back;
             Ok(RowChange::Put(credits))
         })
-        .await?
-        .map(drop)
-        .map_err(|never| match never {})
+        .await?;
+        Ok(())
     }
 
     /// The allowance of an account; `None` when it has none.
@@ -218,19 +217,17 @@ impl Store {
         by: i64,
         now: Timestamp,
     ) -> Result<Option<Credits>, StoreError> {
-        let changed = self
-            .modify::<Credits, std::convert::Infallible>(&Key::credits(account), None, |row| {
-                let Some(credits) = row else {
-                    return Ok(RowChange::Keep);
-                };
-                let mut credits = credits.at(now);
-                credits.remain = credits.remain.saturating_add(by).max(0);
-                if credits.frequency.is_none() {
-                    credits.total = credits.remain.saturating_add(credits.used);
-                }
-                Ok(RowChange::Put(credits))
-            })
-            .await?;
-        changed.map_err(|never| match never {})
+        self.modify::<Credits, StoreError>(&Key::credits(account), None, |row| {
+            let Some(credits) = row else {
+                return Ok(RowChange::Keep);
+            };
+            let mut credits = credits.at(now);
+            credits.remain = credits.remain.saturating_add(by).max(0);
+            if credits.frequency.is_none() {
+                credits.total = credits.remain.saturating_add(credits.used);
+            }
+            Ok(RowChange::Put(credits))
+        })
+        .await
     }
 }

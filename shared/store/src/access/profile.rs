@@ -43,10 +43,9 @@ impl Store {
             .modify(&Key::profile(account), None, |old: Option<&Profile>| {
                 let mut profile = old.cloned().unwrap_or_default();
                 change(&mut profile);
-                Ok::<_, std::convert::Infallible>(RowChange::Put(profile))
+                Ok::<_, StoreError>(RowChange::Put(profile))
             })
             .await?;
-        let Ok(profile) = changed;
-        Ok(profile.unwrap_or_default())
+        Ok(changed.unwrap_or_default())
     }
 }

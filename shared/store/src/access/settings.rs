@@ -135,34 +135,32 @@ impl Store {
     /// settings as they are now; `None` when there is no such account.
     ///
     /// # Errors
-    /// When the table fails or the row keeps changing; `E` is whatever `change` refused with.
-    pub async fn change_settings<E>(
+    /// What `change` refused with, or the table's error in that type.
+    pub async fn change_settings<E: From<StoreError>>(
         &self,
         account: &AccountId,
         mut change: impl FnMut(&mut AccountSettings) -> Result<(), E>,
-    ) -> Result<Result<Option<AccountSettings>, E>, StoreError> {
+    ) -> Result<Option<AccountSettings>, E> {
         let key = Key::settings(account);
         let mut attempts = self.conflict_attempts();
         while attempts.next().await {
             let row = self.get::<AccountSettings>(&key).await?;
             let rev = row.as_ref().map(|row| row.rev);
             let mut settings = row.map(|row| row.value).unwrap_or_default();
-            if let Err(refused) = change(&mut settings) {
-                return Ok(Err(refused));
-            }
+            change(&mut settings)?;
             let write = match rev {
                 None => self.write_new(&key, &settings, None)?,
                 Some(rev) => self.write_unchanged(&key, &settings, rev)?,
             };
             let bump = self.write_bump(&Key::account(account), "settings")?;
             match self.transact(vec![bump, write]).await? {
-                Transact::Done => return Ok(Ok(Some(settings))),
-                Transact::Refused(0) => return Ok(Ok(None)),
+                Transact::Done => return Ok(Some(settings)),
+                Transact::Refused(0) => return Ok(None),
                 // They were changed in between.
                 Transact::Refused(_) => {}
             }
         }
-        Err(StoreError::Contended(format!("settings of {account}")))
+        Err(StoreError::Contended(format!("settings of {account}")).into())
     }
 }
 

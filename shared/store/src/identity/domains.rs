@@ -152,14 +152,15 @@ impl Store {
         id: i64,
         mut change: impl FnMut(&mut Domain),
     ) -> Result<Option<Domain>, StoreError> {
-        let done = self
-            .modify::<Domain, ()>(&Key::domain(account, id), None, |row| {
-                let mut domain = row.ok_or(())?.clone();
-                change(&mut domain);
-                Ok(RowChange::Put(domain))
-            })
-            .await?;
-        Ok(done.unwrap_or_default())
+        self.modify::<Domain, StoreError>(&Key::domain(account, id), None, |row| {
+            let Some(old) = row else {
+                return Ok(RowChange::Keep);
+            };
+            let mut domain = old.clone();
+            change(&mut domain);
+            Ok(RowChange::Put(domain))
+        })
+        .await
     }
 
     /// Deletes a domain and takes it from every subuser; `false` when there is none.

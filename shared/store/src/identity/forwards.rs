@@ -90,17 +90,15 @@ impl Store {
             mailed_at: now,
             confirmed_at: None,
         };
-        let changed = self
-            .modify(&key(account, email), Some(link.until), |old| {
-                let confirmed = old.is_some_and(|old: &ForwardTo| old.confirmed_at.is_some());
-                Ok::<_, std::convert::Infallible>(if confirmed {
-                    RowChange::Keep
-                } else {
-                    RowChange::Put(asked.clone())
-                })
+        self.modify(&key(account, email), Some(link.until), |old| {
+            let confirmed = old.is_some_and(|old: &ForwardTo| old.confirmed_at.is_some());
+            Ok::<_, StoreError>(if confirmed {
+                RowChange::Keep
+            } else {
+                RowChange::Put(asked.clone())
             })
-            .await?;
-        let Ok(_) = changed;
+        })
+        .await?;
         Ok(())
     }
 
@@ -111,17 +109,15 @@ impl Store {
         email: &EmailAddress,
         link: &SenderLink,
     ) -> Result<(), StoreError> {
-        let changed = self
-            .modify(&key(account, email), None, |old: Option<&ForwardTo>| {
-                let asked = |old: &ForwardTo| old.token == link.hash && old.confirmed_at.is_none();
-                Ok::<_, std::convert::Infallible>(if old.is_some_and(asked) {
-                    RowChange::Delete
-                } else {
-                    RowChange::Keep
-                })
+        self.modify(&key(account, email), None, |old: Option<&ForwardTo>| {
+            let asked = |old: &ForwardTo| old.token == link.hash && old.confirmed_at.is_none();
+            Ok::<_, StoreError>(if old.is_some_and(asked) {
+                RowChange::Delete
+            } else {
+                RowChange::Keep
             })
-            .await?;
-        let Ok(_) = changed;
+        })
+        .await?;
         Ok(())
     }
 
@@ -146,19 +142,20 @@ impl Store {
             return Ok(None);
         };
         let confirmed = self
-            .modify::<ForwardTo, ()>(&key, None, |old| {
-                // A newer link may have been mailed in between: this one is then invalid.
-                let same = old.filter(|old| old.token == linked.token).ok_or(())?;
-                Ok(match same.confirmed_at {
-                    Some(_) => RowChange::Keep,
-                    None => RowChange::Put(ForwardTo {
+            .modify::<ForwardTo, StoreError>(&key, None, |old| {
+                let asked =
+                    |old: &&ForwardTo| old.token == linked.token && old.confirmed_at.is_none();
+                Ok(match old.filter(asked) {
+                    None => RowChange::Keep,
+                    Some(old) => RowChange::Put(ForwardTo {
                         confirmed_at: Some(now),
-                        ..same.clone()
+                        ..old.clone()
                     }),
                 })
             })
             .await?;
-        Ok(confirmed.unwrap_or_default())
+        // A newer link may have been mailed in between: this one is then invalid.
+        Ok(confirmed.filter(|forward| forward.token == linked.token))
     }
 
     async fn follow(

@@ -229,18 +229,18 @@ impl Store {
         };
         for key in keys {
             let expires = Some(sent.at.plus(SYSTEM_MAIL_PERIOD));
-            let changed = self.modify(key, expires, |old: Option<&SentMails>| {
+            let remove = |old: Option<&SentMails>| {
                 let mut mails = old.cloned().unwrap_or_default();
                 let place = mails.sent.iter().position(|one| one == sent);
-                Ok::<_, std::convert::Infallible>(match place {
+                Ok::<_, StoreError>(match place {
                     None => RowChange::Keep,
                     Some(place) => {
                         mails.sent.remove(place);
                         RowChange::Put(mails)
                     }
                 })
-            });
-            let Ok(_) = changed.await?;
+            };
+            self.modify(key, expires, remove).await?;
         }
         Ok(())
     }

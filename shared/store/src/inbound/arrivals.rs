@@ -105,17 +105,17 @@ impl Store {
     ) -> Result<String, StoreError> {
         let key = Key::last_arrival(account, content);
         let expires = Some(now.plus(window));
-        let done = self
-            .modify::<LastArrival, String>(&key, expires, |row| match row {
+        let last = self
+            .modify::<LastArrival, StoreError>(&key, expires, |row| match row {
                 // Also by a clock that was set back since.
-                Some(last) if now.since(last.at).abs() < window => Err(last.id.clone()),
+                Some(last) if now.since(last.at).abs() < window => Ok(RowChange::Keep),
                 Some(_) | None => Ok(RowChange::Put(LastArrival {
                     id: new.to_owned(),
                     at: now,
                 })),
             })
             .await?;
-        Ok(done.err().unwrap_or_else(|| new.to_owned()))
+        Ok(last.map_or_else(|| new.to_owned(), |last| last.id))
     }
 
     /// Claims attempt `attempt` of a mail for `lease` seconds. `single_process` names the process
@@ -128,37 +128,36 @@ impl Store {
         single_process: Option<&str>,
     ) -> Result<Arriving, StoreError> {
         let key = Key::arrival(account, id);
-        let mut first = false;
-        let done = self
-            .modify::<Arrival, Arriving>(&key, Some(expires), |row| {
-                first = row.is_none();
-                match row {
-                    Some(row) if matches!(row.stage, ArrivalStage::Done | ArrivalStage::Dead) => {
-                        return Err(Arriving::Over(row.stage));
-                    }
-                    Some(row) if row.attempt > attempt => return Err(Arriving::Over(row.stage)),
-                    Some(Arrival {
-                        stage: ArrivalStage::Posting { until },
-                        process,
-                        ..
-                    }) if *until > now
-                        && (single_process.is_none() || process.as_deref() == single_process) =>
-                    {
-                        return Err(Arriving::Busy);
-                    }
-                    Some(_) | None => {}
+        let mut begun = Arriving::Busy;
+        self.modify::<Arrival, StoreError>(&key, Some(expires), |row| {
+            begun = match row {
+                Some(row) if matches!(row.stage, ArrivalStage::Done | ArrivalStage::Dead) => {
+                    Arriving::Over(row.stage)
                 }
-                let until = now.plus(lease);
-                Ok(RowChange::Put(Arrival {
-                    process: single_process.map(str::to_owned),
-                    ..Arrival::new(attempt, ArrivalStage::Posting { until })
-                }))
-            })
-            .await?;
-        Ok(match done {
-            Ok(_) => Arriving::Go { first },
-            Err(begun) => begun,
+                Some(row) if row.attempt > attempt => Arriving::Over(row.stage),
+                Some(Arrival {
+                    stage: ArrivalStage::Posting { until },
+                    process,
+                    ..
+                }) if *until > now
+                    && (single_process.is_none() || process.as_deref() == single_process) =>
+                {
+                    Arriving::Busy
+                }
+                Some(_) => Arriving::Go { first: false },
+                None => Arriving::Go { first: true },
+            };
+            if !matches!(begun, Arriving::Go { .. }) {
+                return Ok(RowChange::Keep);
+            }
+            let until = now.plus(lease);
+            Ok(RowChange::Put(Arrival {
+                process: single_process.map(str::to_owned),
+                ..Arrival::new(attempt, ArrivalStage::Posting { until })
+            }))
         })
+        .await?;
+        Ok(begun)
     }
 
     /// Records the stage of a mail and which attempt comes next.
@@ -181,20 +180,23 @@ impl Store {
         expires: Timestamp,
     ) -> Result<bool, StoreError> {
         let key = Key::arrival(account, id);
-        let done = self
-            .modify::<Arrival, bool>(&key, Some(expires), |row| match row {
-                Some(row) if row.attempt != attempt => Err(false),
-                Some(row) => match row.stage {
-                    ArrivalStage::Done => Err(false),
-                    // Revived before, by a caller that may have stopped there.
-                    ArrivalStage::Waiting | ArrivalStage::Posting { .. } => Err(true),
-                    ArrivalStage::Dead => Ok(waiting(attempt)),
-                },
-                // The row has expired.
-                None => Ok(waiting(attempt)),
+        let mut is_due = false;
+        self.modify::<Arrival, StoreError>(&key, Some(expires), |row| {
+            let is_of_attempt = row.is_none_or(|row| row.attempt == attempt);
+            // Without a row, it has expired.
+            let stage = row.map_or(ArrivalStage::Dead, |row| row.stage);
+            is_due = is_of_attempt && stage != ArrivalStage::Done;
+            Ok(match stage {
+                ArrivalStage::Dead if is_due => waiting(attempt),
+                // A waiting one was revived before, by a caller that may have stopped there.
+                ArrivalStage::Dead
+                | ArrivalStage::Done
+                | ArrivalStage::Waiting
+                | ArrivalStage::Posting { .. } => RowChange::Keep,
             })
-            .await?;
-        Ok(done.map_or_else(|is_due| is_due, |_| true))
+        })
+        .await?;
+        Ok(is_due)
     }
 
     /// Records, before the raw mail is stored, that these recipients share it. Each releases it

@@ -142,14 +142,15 @@ impl Store {
         mut change: impl FnMut(&mut ParseSetting),
     ) -> Result<Option<ParseSetting>, StoreError> {
         let key = Key::parse_setting(account, hostname);
-        let done = self
-            .modify::<ParseSetting, ()>(&key, None, |row| {
-                let mut setting = row.ok_or(())?.clone();
-                change(&mut setting);
-                Ok(RowChange::Put(setting))
-            })
-            .await?;
-        Ok(done.unwrap_or_default())
+        self.modify::<ParseSetting, StoreError>(&key, None, |row| {
+            let Some(old) = row else {
+                return Ok(RowChange::Keep);
+            };
+            let mut setting = old.clone();
+            change(&mut setting);
+            Ok(RowChange::Put(setting))
+        })
+        .await
     }
 
     /// Deletes a setting and frees its hostname; `false` when the account has none.

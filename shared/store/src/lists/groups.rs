@@ -1,7 +1,5 @@
 //! Unsubscribe groups: kinds of mail that a recipient can leave one by one.
 
-use std::convert::Infallible;
-
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use posthaste_model::{AccountId, Timestamp};
@@ -241,13 +239,13 @@ impl Store {
     ) -> Result<(), StoreError> {
         let key = Key::group(account, id);
         let note = |group: Option<&Group>| match group.filter(|group| !group.is_noted(now)) {
-            None => Ok::<_, Infallible>(RowChange::Keep),
+            None => Ok::<_, StoreError>(RowChange::Keep),
             Some(group) => Ok(RowChange::Put(Group {
                 mailed_at: Some(now),
                 ..group.clone()
             })),
         };
-        let Ok(_) = self.modify(&key, None, note).await?;
+        self.modify(&key, None, note).await?;
         Ok(())
     }
 

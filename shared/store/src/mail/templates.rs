@@ -190,18 +190,18 @@ impl Store {
     /// Changes a template; `change` may run several times.
     ///
     /// # Errors
-    /// When the table fails or the row keeps changing; `E` is whatever `change` refused with.
-    pub async fn change_template<E>(
+    /// What `change` refused with, or the table's error in that type.
+    pub async fn change_template<E: From<StoreError>>(
         &self,
         account: &AccountId,
         id: &TemplateId,
         mut change: impl FnMut(&mut Template) -> Result<(), E>,
-    ) -> Result<Result<Placed<Template>, E>, StoreError> {
+    ) -> Result<Placed<Template>, E> {
         let key = Key::template(account, id);
         let mut fits = true;
         let changed = self.modify(&key, None, |old: Option<&Template>| {
             let Some(old) = old else {
-                return Ok(RowChange::Keep);
+                return Ok::<_, E>(RowChange::Keep);
             };
             let mut new = old.clone();
             change(&mut new)?;
@@ -212,12 +212,11 @@ impl Store {
                 RowChange::Keep
             })
         });
-        let changed = changed.await?;
-        Ok(changed.map(|template| match template {
+        Ok(match changed.await? {
             None => Placed::Missing,
             Some(_) if !fits => Placed::TooLong,
             Some(template) => Placed::Done(template),
-        }))
+        })
     }
 
     /// Deletes a version and its texts; `false` when there is none.

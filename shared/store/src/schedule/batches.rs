@@ -58,7 +58,7 @@ impl HeldBatch {
 }
 
 /// Why a batch was not held.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum HoldError {
     #[error("no such batch id is valid")]
     Unknown,
@@ -66,6 +66,8 @@ pub enum HoldError {
     Exists,
     #[error("the account holds {MOST_HELD} batches already")]
     Full,
+    #[error(transparent)]
+    Store(#[from] StoreError),
 }
 
 impl Store {
@@ -133,20 +135,17 @@ impl Store {
     }
 
     /// Puts a hold on a batch that has none. Race-free: the hundred and first is refused.
-    ///
-    /// # Errors
-    /// When the table fails; a refusal is the inner error.
     pub async fn hold_batch(
         &self,
         account: &AccountId,
         batch: &BatchId,
         hold: Hold,
         horizon: i64,
-    ) -> Result<Result<(), HoldError>, StoreError> {
+    ) -> Result<(), HoldError> {
         let now = hold.since;
         let known = self.batch(account, batch).await?;
         let Some(known) = known.filter(|batch| batch.is_valid(now)) else {
-            return Ok(Err(HoldError::Unknown));
+            return Err(HoldError::Unknown);
         };
         let Hold { status, since } = hold;
         let until = known.end(horizon);
@@ -167,8 +166,8 @@ impl Store {
             holds.batches.insert(batch.as_str().to_owned(), held);
             Ok(RowChange::Put(holds))
         };
-        let done = self.modify(&Key::holds(account), None, change).await?;
-        Ok(done.map(drop))
+        self.modify(&Key::holds(account), None, change).await?;
+        Ok(())
     }
 
     /// Changes the hold on a batch; `None` when it has none. Held messages are released through
@@ -208,10 +207,13 @@ impl Store {
         }
         // The order is written first: after a crash, the sweep still finds it.
         self.put_due(&[release(account, batch, now)], clock).await?;
+        let mut was_held = false;
         let change = |row: Option<&Holds>| {
             let mut holds = row.cloned().unwrap_or_default();
-            let Some(held) = holds.batches.remove(batch.as_str()) else {
-                return Err(());
+            let held = holds.batches.remove(batch.as_str());
+            was_held = held.is_some();
+            let Some(held) = held else {
+                return Ok::<_, StoreError>(RowChange::Keep);
             };
             holds.batches.retain(|_, held| now < held.until);
             if let Some(held) = new(held) {
@@ -219,8 +221,8 @@ impl Store {
             }
             Ok(RowChange::Put(holds))
         };
-        let done = self.modify(&Key::holds(account), None, change).await?;
-        Ok(done.is_ok().then_some(now))
+        self.modify(&Key::holds(account), None, change).await?;
+        Ok(was_held.then_some(now))
     }
 }
 

@@ -14,12 +14,14 @@ use crate::table::{RowChange, Store, StoreError, StoredRow, put_request};
 const MOST_MOVES: usize = 50;
 
 /// Why a piece was not moved.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MoveError {
     #[error("it has left, or was cancelled or moved by somebody else")]
     TooLate,
     #[error("it was moved {MOST_MOVES} times already")]
     TooOften,
+    #[error(transparent)]
+    Store(#[from] StoreError),
 }
 
 /// The rows that carry the job of a piece, if it is not in the queue.
@@ -59,7 +61,7 @@ impl Store {
         let mut held = Vec::new();
         for row in self.pieces(account, message).await? {
             let expires = Some(row.value.expires());
-            let cancel = |piece: Option<&ScheduledPart>| -> Result<_, ()> {
+            let cancel = |piece: Option<&ScheduledPart>| -> Result<_, StoreError> {
                 let Some(piece) = piece.filter(|piece| piece.stage == PartStage::Waiting) else {
                     return Ok(RowChange::Keep);
                 };
@@ -69,8 +71,9 @@ impl Store {
                     ..piece.clone()
                 }))
             };
-            let piece = self.modify(&row.key, expires, cancel).await?;
-            let Ok(Some(piece)) = piece else { continue };
+            let Some(piece) = self.modify(&row.key, expires, cancel).await? else {
+                continue;
+            };
             if piece.stage == PartStage::Cancelled {
                 self.unlist(account, &piece, piece.at).await?;
                 held.extend(self.held_rows(account, &piece).await?);
@@ -123,15 +126,12 @@ impl Store {
     /// this one. The caller then makes a job for it, [defers](Store::defer) that and
     /// [forgets](Store::forget_carried) the rows that carried the old one: a crash in between
     /// delays the piece at worst.
-    ///
-    /// # Errors
-    /// When the table fails; a refusal is the inner error.
     pub async fn move_piece(
         &self,
         account: &AccountId,
         piece: &ScheduledPart,
         to: Timestamp,
-    ) -> Result<Result<ScheduledPart, MoveError>, StoreError> {
+    ) -> Result<ScheduledPart, MoveError> {
         let from = piece.at;
         let key = Key::piece(account, &piece.message, piece.first);
         let mut moved = ScheduledPart {
@@ -141,7 +141,7 @@ impl Store {
         moved.was.retain(|at| *at != from && *at != to);
         moved.was.push(from);
         if moved.was.len() > MOST_MOVES {
-            return Ok(Err(MoveError::TooOften));
+            return Err(MoveError::TooOften);
         }
         let due = Due::send(to, account, (&moved.message, moved.first, 0), String::new());
         moved.shard = due.shard(self.minutes.shards);
@@ -157,12 +157,17 @@ impl Store {
             Some(now) if now == piece => Ok(RowChange::Put(moved.clone())),
             Some(_) | None => Err(MoveError::TooLate),
         };
-        let done = self.modify(&key, Some(moved.expires()), change).await?;
-        let stale = if done.is_ok() { from } else { to };
+        let done = self.modify(&key, Some(moved.expires()), change).await;
+        let stale = match &done {
+            Ok(_) => from,
+            Err(MoveError::TooLate | MoveError::TooOften) => to,
+            // Whether the row was written is unknown: both places stay listed.
+            Err(MoveError::Store(error)) => return Err(error.clone().into()),
+        };
         if from != to {
             self.unlist(account, piece, stale).await?;
         }
-        Ok(done.map(|_| moved))
+        done.map(|_| moved)
     }
 
     /// Deletes the rows that carried the job of a piece before it was moved to `to`.

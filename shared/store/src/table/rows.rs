@@ -104,38 +104,38 @@ impl Store {
     /// otherwise starts over. `change` may run several times. Returns what the row is now.
     ///
     /// # Errors
-    /// When the table fails or the row keeps changing; `E` is whatever `change` refused with.
+    /// What `change` refused with, or the table's error in that type.
     pub async fn modify<T, E>(
         &self,
         key: &Key,
         expires: Option<Timestamp>,
         mut change: impl FnMut(Option<&T>) -> Result<RowChange<T>, E>,
-    ) -> Result<Result<Option<T>, E>, StoreError>
+    ) -> Result<Option<T>, E>
     where
         T: Serialize + DeserializeOwned,
+        E: From<StoreError>,
     {
         let mut attempts = self.conflict_attempts();
         while attempts.next().await {
             let row = self.get::<T>(key).await?;
             let rev = row.as_ref().map(|row| row.rev);
             let old = row.map(|row| row.value);
-            let (put, now) = match change(old.as_ref()) {
-                Err(refused) => return Ok(Err(refused)),
-                Ok(RowChange::Keep) => return Ok(Ok(old)),
-                Ok(RowChange::Put(new)) => {
+            let (put, now) = match change(old.as_ref())? {
+                RowChange::Keep => return Ok(old),
+                RowChange::Put(new) => {
                     let item = to_item(key, &new, rev.unwrap_or(0) + 1, expires)?;
                     (self.put_if(item, rev).await?, Some(new))
                 }
-                Ok(RowChange::Delete) => match rev {
-                    None => return Ok(Ok(None)),
+                RowChange::Delete => match rev {
+                    None => return Ok(None),
                     Some(rev) => (self.delete_if(key, rev).await?, None),
                 },
             };
             if put == Put::Stored {
-                return Ok(Ok(now));
+                return Ok(now);
             }
         }
-        Err(StoreError::Contended(format!("{} {}", key.pk, key.sk)))
+        Err(StoreError::Contended(format!("{} {}", key.pk, key.sk)).into())
     }
 
     pub(crate) async fn delete_if(&self, key: &Key, rev: u64) -> Result<Put, StoreError> {

@@ -165,26 +165,23 @@ impl Store {
     /// unchanged; otherwise starts over. `change` may run several times.
     ///
     /// # Errors
-    /// When the table fails; `E` is whatever `change` refused with.
-    pub async fn change_webhook<E>(
+    /// What `change` refused with, or the table's error in that type.
+    pub async fn change_webhook<E: From<StoreError>>(
         &self,
         account: &AccountId,
         id: &WebhookId,
         mut change: impl FnMut(Webhook) -> Result<Webhook, E>,
-    ) -> Result<Result<Saved, E>, StoreError> {
+    ) -> Result<Saved, E> {
         let key = Key::webhook(account, id);
         let mut attempts = self.conflict_attempts();
         while attempts.next().await {
             let Some(row) = self.get::<Webhook>(&key).await? else {
-                return Ok(Ok(Saved::Missing));
+                return Ok(Saved::Missing);
             };
             let old = row.value.clone();
-            let new = match change(row.value) {
-                Ok(new) => new,
-                Err(refused) => return Ok(Err(refused)),
-            };
+            let new = change(row.value)?;
             if new == old {
-                return Ok(Ok(Saved::Done(Box::new(new))));
+                return Ok(Saved::Done(Box::new(new)));
             }
             let mut steps = vec![self.write_unchanged(&key, &new, row.rev)?];
             let url = url_key(account, &new.target);
@@ -196,16 +193,16 @@ impl Store {
                 steps.push(self.write_absent(&url_key(account, &old.target))?);
             }
             match self.transact(steps).await? {
-                Transact::Done => return Ok(Ok(Saved::Done(Box::new(new)))),
+                Transact::Done => return Ok(Saved::Done(Box::new(new))),
                 Transact::Refused(1) => {
                     if let Some(holder) = self.get::<UrlHolder>(&url).await? {
-                        return Ok(Ok(Saved::UrlTaken(holder.value.webhook)));
+                        return Ok(Saved::UrlTaken(holder.value.webhook));
                     }
                 }
                 Transact::Refused(_) => {}
             }
         }
-        Err(StoreError::Contended(id.to_string()))
+        Err(StoreError::Contended(id.to_string()).into())
     }
 
     /// Deletes a webhook of this account; `false` when there is none.

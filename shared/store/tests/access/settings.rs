@@ -1,8 +1,6 @@
 //! Mail and tracking settings beside the account's own row.
 
-use std::convert::Infallible;
-
-use posthaste_store::AccountSettings;
+use posthaste_store::{AccountSettings, StoreError};
 use posthaste_testkit::entropy;
 
 use crate::desk;
@@ -17,9 +15,9 @@ async fn an_account_knows_how_often_its_settings_changed() {
     for changes in 1..=3 {
         let changed = store.change_settings(&account.id, |settings| {
             settings.defaults.open.enable = !settings.defaults.open.enable;
-            Ok::<_, Infallible>(())
+            Ok::<_, StoreError>(())
         });
-        let now = changed.await.unwrap().unwrap().unwrap();
+        let now = changed.await.unwrap().unwrap();
         assert_eq!(now.defaults.open.enable, changes % 2 == 1);
         assert_eq!(store.settings(&account.id).await.unwrap(), now);
         let account = store.account(&account.id).await.unwrap().unwrap();
@@ -27,9 +25,10 @@ async fn an_account_knows_how_often_its_settings_changed() {
     }
     let refused = store.change_settings(&account.id, |settings| {
         settings.defaults.click.enable = true;
-        Err("no")
+        Err(StoreError::Validation("no".to_owned()))
     });
-    assert_eq!(refused.await.unwrap(), Err("no"));
+    let error = refused.await.unwrap_err();
+    assert_eq!(error, StoreError::Validation("no".to_owned()));
     let now = store.settings(&account.id).await.unwrap();
     assert!(!now.defaults.click.enable);
 }
@@ -43,9 +42,9 @@ async fn settings_go_with_their_account_and_do_not_come_without_one() {
             settings.spam_check.max_score = 7;
             settings.whitelist.list = vec!["example.com".to_owned()];
             settings.landing.url = "https://example.com/".to_owned();
-            Ok::<_, Infallible>(())
+            Ok::<_, StoreError>(())
         });
-        changed.await.unwrap().unwrap()
+        changed.await.unwrap()
     };
     assert_eq!(switch(&nobody).await, None);
     assert!(switch(&account.id).await.is_some());

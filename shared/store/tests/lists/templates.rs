@@ -1,5 +1,5 @@
 use posthaste_model::{AccountId, TemplateId, VersionId};
-use posthaste_store::{Placed, Store, Template, Version, VersionTexts};
+use posthaste_store::{Placed, Store, StoreError, Template, Version, VersionTexts};
 use posthaste_testkit::entropy;
 
 use crate::{NOW, desk};
@@ -54,12 +54,13 @@ async fn of_two_versions_made_active_at_once_one_is() {
         let added = add(&store, &account, &id, &version(number, "s")).await;
         assert!(matches!(added, Placed::Done(_)));
     }
+    let unknown = || StoreError::Validation("unknown".to_owned());
     let activate = async |number| {
         let changed = store.change_template(&account, &id, |template| {
             let known = template.activate(&version(number, "s").id);
-            known.then_some(()).ok_or("unknown")
+            known.then_some(()).ok_or_else(unknown)
         });
-        changed.await.unwrap()
+        changed.await
     };
     let (two, three) = tokio::join!(activate(2), activate(3));
     assert!(matches!(
@@ -69,7 +70,7 @@ async fn of_two_versions_made_active_at_once_one_is() {
     let now = store.template(&account, &id).await.unwrap().unwrap();
     let active = now.versions.iter().filter(|version| version.active);
     assert_eq!(active.count(), 1);
-    assert_eq!(activate(9).await, Err("unknown"));
+    assert_eq!(activate(9).await, Err(unknown()));
 }
 
 #[tokio::test]
@@ -124,9 +125,9 @@ async fn the_heads_of_a_template_are_held_to_what_its_row_can_hold() {
     let set = async |subject: &str| {
         let changed = store.change_template(&account, &id, |template| {
             template.versions[1].subject = subject.to_owned();
-            Ok::<_, std::convert::Infallible>(())
+            Ok::<_, StoreError>(())
         });
-        changed.await.unwrap().unwrap()
+        changed.await.unwrap()
     };
     assert!(matches!(set(&half).await, Placed::Done(_)));
     assert_eq!(set(&long).await, Placed::TooLong);

@@ -85,7 +85,7 @@ async fn hold(store: &Store, hand: &TestClock, job: &str) {
         since: now,
     };
     let held = store.hold_batch(&account, &batch, pause, 259_200).await;
-    assert_eq!(held.unwrap(), Ok(()));
+    assert_eq!(held, Ok(()));
     let mail = ScheduledMail {
         account: &account,
         message: &message,
