@@ -8,7 +8,8 @@ use serde_json::Value;
 /// The level of a package; an arrow must lead to a lower number.
 fn level(name: &str) -> Option<u8> {
     Some(match name {
-        "posthaste-embedded" | "posthaste-model" | "posthaste-offload" | "workspace-hack" => 0,
+        "posthaste-embedded" | "posthaste-metrics" | "posthaste-model" | "posthaste-offload"
+        | "workspace-hack" => 0,
         "posthaste-cache" => 1,
         "posthaste-mime" | "posthaste-render" | "posthaste-store" | "posthaste-blob"
         | "posthaste-queue" | "posthaste-mailer" | "posthaste-webhook" | "posthaste-smtpapi"

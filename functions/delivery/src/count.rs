@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use posthaste_metrics::Metric;
 use posthaste_model::{Event, EventKind};
 
 /// Writes the metrics of a batch; `again` jobs return to the queue. A job that runs twice counts
@@ -10,23 +11,19 @@ use posthaste_model::{Event, EventKind};
 /// `relay_trouble` copies wait because the relay takes no mail.
 pub(crate) fn tell(events: &[Event], again: usize, relay_trouble: usize) {
     if relay_trouble > 0 {
-        tracing::info!(target: "metrics", relay_trouble);
+        posthaste_metrics::record(&[Metric::RelayTrouble.of(relay_trouble)]);
     }
     if events.is_empty() && again == 0 {
         return;
     }
-    let [delivered, deferred, bounced, dropped] = [
-        EventKind::Delivered,
-        EventKind::Deferred,
-        EventKind::Bounce,
-        EventKind::Dropped,
-    ]
-    .map(|kind| of(events, kind));
-    tracing::info!(
-        target: "metrics",
-        delivered, deferred, bounced, dropped, jobs_again = again,
-        relay_calls = offered(events)
-    );
+    posthaste_metrics::record(&[
+        Metric::Delivered.of(of(events, EventKind::Delivered)),
+        Metric::Deferred.of(of(events, EventKind::Deferred)),
+        Metric::Bounced.of(of(events, EventKind::Bounce)),
+        Metric::Dropped.of(of(events, EventKind::Dropped)),
+        Metric::JobsAgain.of(again),
+        Metric::RelayCalls.of(offered(events)),
+    ]);
 }
 
 /// Copies that were offered to the relay. A copy that SES accepts at a later attempt has no event

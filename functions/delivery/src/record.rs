@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use futures_util::{StreamExt as _, TryStreamExt as _};
+use posthaste_metrics::Metric;
 use posthaste_model::{DropReason, Event, Mail, Masked, RecipientCopy, Span};
 use posthaste_queue::{Job, LONGEST_DELAY};
 use posthaste_runtime::WorkError;
@@ -33,7 +34,7 @@ pub(crate) async fn finish(
         let why = why.unwrap_or_default();
         match patience {
             RetryReason::Sender | RetryReason::Unanswered => {
-                tracing::info!(target: "metrics", relay_trouble = 1_u64);
+                posthaste_metrics::record(&[Metric::RelayTrouble.of(1)]);
                 tracing::error!(message.id = %message, attempt.no = job.attempt, "the relay does not take message {message}: {why}");
             }
             RetryReason::Recipient => {
@@ -120,7 +121,7 @@ async fn recorded_events(
 
 /// Writes the metric that the alarm watches, and the log line.
 pub(crate) fn alarm(what: &str, error: &StoreError) {
-    tracing::info!(target: "metrics", unrecordable = 1_u64);
+    posthaste_metrics::record(&[Metric::Unrecordable.of(1)]);
     tracing::error!(error = %error, "{what}: {error}");
 }
 

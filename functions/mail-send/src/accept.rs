@@ -4,6 +4,7 @@
 use axum::http::{HeaderName, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use posthaste_http::{Caller, Rejection, too_large};
+use posthaste_metrics::Metric;
 use posthaste_model::{Mail, MessageId};
 
 use crate::enqueue::enqueue;
@@ -51,7 +52,11 @@ async fn accept_mail(
     }
     let copies = mail.count();
     enqueue(app, caller, message, mail, size).await?;
-    tracing::info!(target: "metrics", requests = 1_u64, accepted = copies, accepted_bytes = size);
+    posthaste_metrics::record(&[
+        Metric::Requests.of(1),
+        Metric::Accepted.of(copies),
+        Metric::AcceptedBytes.of(size),
+    ]);
     tracing::debug!(account.id = %caller.id(), message.id = %message, "accepted message {message}");
     Ok(SendOutcome::Accepted(message.clone()))
 }

@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 
 use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;
+use posthaste_metrics::Metric;
 use posthaste_model::{Millis, Timestamp};
 use posthaste_runtime::Error;
 use posthaste_store::{DueCursor, Minute, StoreError};
@@ -171,7 +172,7 @@ fn tell_age(begin: Millis, minutes: &[Minute], full: &[bool]) {
     let held = minutes.iter().zip(full).filter(|(_, full)| **full);
     let oldest = held.map(|(minute, _)| minute.start().plus(60)).min();
     let late = oldest.map_or(0, |end| begin.seconds().since(end).max(0));
-    tracing::info!(target: "metrics", oldest_due_ms = late * 1000);
+    posthaste_metrics::record(&[Metric::OldestDueMs.of(late * 1000)]);
 }
 
 fn tell(swept: &Swept) {

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use posthaste_blob::BlobError;
+use posthaste_metrics::Metric;
 use posthaste_model::{Event, EventKind, Masked};
 use posthaste_queue::{
     BatchResult, BounceMail, Disposition, EventBatch, SnsContent, SqsEvent, SqsMessage, gather,
@@ -102,19 +103,16 @@ async fn publish(app: &App, events: &[Event]) -> Result<(), WorkError> {
     let texts = EventBatch::to_texts(events)?;
     let messages = texts.into_iter().map(|text| (text, Duration::ZERO));
     app.events.send_all(messages.collect()).await?;
-    let [delivered, deferred, bounced, dropped, spam_reports] = [
-        EventKind::Delivered,
-        EventKind::Deferred,
-        EventKind::Bounce,
-        EventKind::Dropped,
-        EventKind::SpamReport,
-    ]
-    .map(|kind| events.iter().filter(|event| event.kind == kind).count());
+    let of = |kind| events.iter().filter(|event| event.kind == kind).count();
     // With the metric names that delivery uses: with SES the outcome of a mail is known only here.
-    tracing::info!(
-        target: "metrics",
-        feedback_events = events.len(), delivered, deferred, bounced, dropped, spam_reports
-    );
+    posthaste_metrics::record(&[
+        Metric::FeedbackEvents.of(events.len()),
+        Metric::Delivered.of(of(EventKind::Delivered)),
+        Metric::Deferred.of(of(EventKind::Deferred)),
+        Metric::Bounced.of(of(EventKind::Bounce)),
+        Metric::Dropped.of(of(EventKind::Dropped)),
+        Metric::SpamReports.of(of(EventKind::SpamReport)),
+    ]);
     Ok(())
 }
 

@@ -1,6 +1,7 @@
 //! Posts events to one webhook.
 
 use futures_util::StreamExt as _;
+use posthaste_metrics::Metric;
 use posthaste_model::Event;
 use posthaste_queue::Disposition;
 use posthaste_store::Webhook;
@@ -148,10 +149,12 @@ async fn post(
     let oldest = events.iter().map(|event| event.at).min().unwrap_or(at);
     // Retries to an unavailable receiver would hide the delivery lag of the others.
     let lag = (attempt == 1).then(|| at.since(oldest).max(0) * 1000);
-    tracing::info!(
-        target: "metrics",
-        webhook_posts = 1_u64, webhook_events = events.len(), webhook_lag_ms = lag
-    );
+    let mut figures = vec![
+        Metric::WebhookPosts.of(1),
+        Metric::WebhookEvents.of(events.len()),
+    ];
+    figures.extend(lag.map(|lag| Metric::WebhookLagMs.of(lag)));
+    posthaste_metrics::record(&figures);
     match Schedule::Events.fate(&outcome) {
         RetryFate::Done => {
             if let PostOutcome::Answered(answer) = &outcome {

@@ -8,6 +8,7 @@
 use std::time::Duration;
 
 use futures_util::join;
+use posthaste_metrics::Metric;
 use posthaste_model::{AccountId, Event};
 use posthaste_queue::{Disposition, EventBatch, JobError};
 use posthaste_runtime::WorkError;
@@ -88,8 +89,8 @@ async fn index(app: &App, account: &AccountId, events: &[Event]) -> Disposition 
         return Disposition::Done;
     };
     match app.store.index(account, events, retention).await {
-        Ok(search_rows) => {
-            tracing::info!(target: "metrics", search_rows);
+        Ok(rows) => {
+            posthaste_metrics::record(&[Metric::SearchRows.of(rows)]);
             Disposition::Done
         }
         Err(error) => {

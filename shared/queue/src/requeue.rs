@@ -35,6 +35,7 @@ use aws_sdk_sqs::types::{
     SendMessageBatchRequestEntry,
 };
 use futures_util::future::join_all;
+use posthaste_metrics::Metric;
 use posthaste_model::Entropy;
 
 use crate::queue::{BATCH, chunks, group};
@@ -237,7 +238,7 @@ impl<'a> Source<'a> {
             })
             .collect();
         if let Some(most_returns) = anew.iter().map(|anew| anew.returns).max() {
-            tracing::info!(target: "metrics", most_returns);
+            posthaste_metrics::record(&[Metric::MostReturns.of(most_returns)]);
         }
         stay.extend(self.send(anew).await);
         stay

@@ -1,12 +1,13 @@
 //! Log lines: JSON for CloudWatch, plain text for a terminal.
 
+use posthaste_metrics::TARGET;
 use tracing_subscriber::Layer as _;
 use tracing_subscriber::filter::{LevelFilter, Targets, filter_fn};
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
 
 use crate::json_log_layer::JsonLogLayer;
-use crate::metrics::{Embedded, TARGET};
+use crate::metrics::Embedded;
 use crate::{ConfigError, Env};
 
 /// The SDK warns of every answer, also of those that are expected outcomes (a key that is taken).

@@ -1,13 +1,13 @@
 //! Metrics for CloudWatch, in its embedded metric format: a log line from which CloudWatch creates
 //! metrics, with no call and no agent.
 //!
-//! A metric is an event of the target `metrics` whose fields are numbers: `tracing::info!(target:
-//! "metrics", delivered = 3_u64)`. A name that ends in `_ms` is a time in milliseconds, every other
-//! a count. They go into the namespace `Posthaste`, by stack. A terminal does not show them.
+//! `posthaste-metrics` has the metrics, and writes them as events whose fields are numbers. They go
+//! into the namespace `Posthaste`, by stack.
 
 use std::fmt::Debug;
 use std::io::Write;
 
+use posthaste_metrics::TARGET;
 use posthaste_model::Clock;
 use serde_json::{Map, Value, json};
 use tracing::field::{Field, Visit};
@@ -15,9 +15,6 @@ use tracing::{Event, Subscriber};
 use tracing_subscriber::Layer;
 use tracing_subscriber::fmt::MakeWriter;
 use tracing_subscriber::layer::Context;
-
-/// The target of events that are metrics.
-pub(crate) const TARGET: &str = "metrics";
 
 /// Writes metrics, one line for each event.
 pub(crate) struct Embedded<W> {
@@ -95,6 +92,7 @@ impl Visit for Figures {
 
 #[cfg(test)]
 mod tests {
+    use posthaste_metrics::Metric;
     use posthaste_model::Millis;
     use tracing_subscriber::layer::SubscriberExt as _;
 
@@ -117,7 +115,10 @@ mod tests {
     #[test]
     fn figures_become_one_line_that_cloudwatch_reads() {
         let lines = written(|| {
-            tracing::info!(target: "metrics", delivered = 3_u64, webhook_lag_ms = 1500_i64);
+            posthaste_metrics::record(&[
+                Metric::WebhookLagMs.of(1500),
+                Metric::Delivered.of(3_usize),
+            ]);
         });
         assert_eq!(
             lines,
@@ -141,10 +142,32 @@ mod tests {
     }
 
     #[test]
+    fn every_metric_keeps_its_line() {
+        let line = |metric: &Metric, unit: &str| {
+            let name = metric.name();
+            format!(
+                r#"{{"Stack":"mine","_aws":{{"CloudWatchMetrics":[{{"Dimensions":[["Stack"]],"Metrics":[{{"Name":"{name}","Unit":"{unit}"}}],"Namespace":"Posthaste"}}],"Timestamp":1700000000123}},"{name}":0}}"#
+            )
+        };
+        let lines = written(|| {
+            for metric in Metric::ALL {
+                posthaste_metrics::record(&[metric.of(0)]);
+            }
+        });
+        let lines: Vec<String> = lines.iter().map(Value::to_string).collect();
+        let times = [Metric::WebhookLagMs, Metric::OldestDueMs];
+        let wanted = Metric::ALL.iter().map(|metric| {
+            let is_time = times.contains(metric);
+            line(metric, if is_time { "Milliseconds" } else { "Count" })
+        });
+        assert_eq!(lines, wanted.collect::<Vec<_>>());
+    }
+
+    #[test]
     fn texts_and_other_events_are_no_figures() {
         let lines = written(|| {
             tracing::info!(delivered = 3_u64, "not for here");
-            tracing::info!(target: "metrics", who = "ada@example.com");
+            tracing::info!(target: TARGET, who = "ada@example.com");
         });
         assert_eq!(lines, Vec::<Value>::new());
     }

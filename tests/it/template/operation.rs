@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 
 use posthaste::functions::FUNCTIONS;
+use posthaste_metrics::Metric;
 use serde_yaml_ng::Value;
 
 use super::events;
@@ -67,15 +68,18 @@ fn alarms_watch_figures_that_the_code_writes() {
     }
     let requeue = read::root().join("shared/queue/src/requeue.rs");
     code.push_str(&fs::read_to_string(requeue).unwrap());
-    // What stands in an event of the target `metrics`, up to the end of the macro.
-    let told: String = code
-        .split("target: \"metrics\"")
-        .skip(1)
-        .filter_map(|rest| rest.split(");").next())
+    assert!(
+        !code.contains("target: \"metrics\""),
+        "metrics are written by `record`"
+    );
+    let words: BTreeSet<&str> = code
+        .split(|c: char| !c.is_ascii_alphanumeric() && c != ':')
         .collect();
-    let words: BTreeSet<&str> = told
-        .split(|c: char| !c.is_ascii_alphanumeric() && c != '_')
-        .collect();
+    for metric in Metric::ALL {
+        let wanted = format!("Metric::{metric:?}");
+        assert!(words.contains(wanted.as_str()), "nothing writes {metric:?}");
+    }
+    let written: BTreeSet<&str> = Metric::ALL.iter().map(|metric| metric.name()).collect();
 
     let template = Template::read();
     let mut names = BTreeSet::new();
@@ -96,7 +100,7 @@ fn alarms_watch_figures_that_the_code_writes() {
         }
     }
     for name in names {
-        assert!(words.contains(name.as_str()), "nobody writes {name}");
+        assert!(written.contains(name.as_str()), "nothing writes {name}");
     }
     let stack = &template.global("Environment")["Variables"]["STACK_NAME"];
     assert_eq!(read::texts(stack), ["AWS::StackName"]);
