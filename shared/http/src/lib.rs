@@ -34,7 +34,6 @@ pub use error::{CATALOGUE_PATH, Dialect, Limited, Rejection};
 pub use json::{JsonBody, body_is_json, parse};
 pub use limit::{Endpoints, InvalidEndpoints, Permit, RateLimits};
 pub use page::page;
-pub use posthaste_cache::Cache;
 pub use request_url::{Pagination, RequestUrl};
 pub use routes::{Route, Routes};
 pub use undelivered::{MAX_REPLAYED, UndeliveredPage, UndeliveredQuery};

@@ -323,9 +323,9 @@ impl Store {
         id: &AccountId,
         username: &str,
     ) -> Result<Renamed, StoreError> {
-        const MAX_ATTEMPTS: u32 = 12;
         let key = Key::account(id);
-        for _ in 0..MAX_ATTEMPTS {
+        let mut attempts = self.conflict_attempts();
+        while attempts.next().await {
             let Some(row) = self.get::<Account>(&key).await? else {
                 return Ok(Renamed::Missing);
             };
