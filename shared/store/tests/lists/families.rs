@@ -14,7 +14,7 @@ use posthaste_testkit::{Scale, Tenant, entropy};
 
 use crate::NOW;
 
-/// The longest address that there is: 320 characters, 900 octets.
+/// The longest address that was ever accepted: 320 characters, 900 octets.
 fn address() -> String {
     let local = format!("{}{}", "\u{10348}".repeat(130), "\u{23a}".repeat(170));
     format!("{local}@example.com")
