@@ -182,7 +182,9 @@ impl App {
     /// The envelope sender of a copy: one per recipient, so that a bounce identifies its copy.
     pub(crate) fn envelope_sender(
         &self,
-        (account, message, recipient): (&AccountId, &MessageId, u32),
+        account: &AccountId,
+        message: &MessageId,
+        recipient: u32,
         from: &str,
     ) -> String {
         let Some(domain) = &self.identity.bounce_domain else {

@@ -168,8 +168,11 @@ async fn attempt(
             let about = at(app.clock.now_ms());
             // Where the wait begins, the write that records that gives the claim back.
             if about.start_of(&wait).is_none() {
-                let owner = (app.owner.as_str(), app.clock.now());
-                app.store.release_claim(which, job.attempt, owner).await?;
+                let now = app.clock.now();
+                let store = &app.store;
+                store
+                    .release_claim(which, job.attempt, &app.owner, now)
+                    .await?;
             }
             Ok(waiting(&about, row, wait, true))
         }
@@ -185,8 +188,8 @@ async fn signer(
 ) -> Result<Option<Arc<Signer>>, StoreError> {
     match &app.dkim {
         Some(dkim) => {
-            let asked = (account, from);
-            dkim.signer(&app.store, asked, app.clock.now_ms()).await
+            let now = app.clock.now_ms();
+            dkim.signer(&app.store, account, from, now).await
         }
         None => Ok(None),
     }
@@ -356,7 +359,7 @@ async fn is_spam(app: &App, order: JobContext<'_>, bytes: &[u8]) -> bool {
     match app.spam.as_ref().filter(|_| job.attempt == 0) {
         Some(spam) => {
             let now = app.clock.now_ms();
-            spam.blocks((&job.message, bytes), settings, now).await
+            spam.blocks(&job.message, bytes, settings, now).await
         }
         None => false,
     }
@@ -381,10 +384,10 @@ fn envelope(
 ) -> Envelope {
     let JobContext { job, mail, .. } = order;
     let from = mail.from_of(copy.personalization);
-    let which = (&job.account, &job.message, copy.recipient);
+    let sender = from.email.wire();
     let foreign = |mailbox: &Mailbox| mailbox.email.needs_smtputf8();
     Envelope {
-        from: app.envelope_sender(which, &from.email.wire()),
+        from: app.envelope_sender(&job.account, &job.message, copy.recipient, &sender),
         to: copy.mailbox.email.clone(),
         foreign_sender: foreign(from) || rendered.reply_to.iter().any(foreign),
         pool: mail.ip_pool_name.clone(),

@@ -37,7 +37,8 @@ impl Dkim {
     pub(crate) async fn signer(
         &self,
         store: &Store,
-        (account, from): (&AccountId, &EmailAddress),
+        account: &AccountId,
+        from: &EmailAddress,
         now: Millis,
     ) -> Result<Option<Arc<Signer>>, StoreError> {
         let asked = (account.clone(), from.ascii_domain());

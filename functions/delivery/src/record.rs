@@ -132,7 +132,8 @@ pub(crate) fn alarm(what: &str, error: &StoreError) {
 /// alarm. If the table rejects that row too, the mail is not the cause, and the job is retried.
 pub(crate) async fn drop_copy(
     app: &App,
-    (job, mail): (&Job, &Mail),
+    job: &Job,
+    mail: &Mail,
     copy: RecipientCopy<'_>,
     error: &StoreError,
 ) -> Result<Vec<Event>, WorkError> {
@@ -271,8 +272,10 @@ pub(crate) async fn begin_waiting(
                 // An earlier run may have died before it published them.
                 Ok(false) => {
                     if start.is_held {
-                        let owner = (app.owner.as_str(), app.clock.now());
-                        store.release_claim(which, job.attempt, owner).await?;
+                        let now = app.clock.now();
+                        store
+                            .release_claim(which, job.attempt, &app.owner, now)
+                            .await?;
                     }
                     let is_own = |event: &Event| start.events.iter().any(|own| own.id == event.id);
                     recorded_events(app, job, copy.recipient, is_own).await

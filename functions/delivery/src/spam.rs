@@ -29,7 +29,8 @@ impl Spam {
     /// Whether the mail is blocked as spam.
     pub(crate) async fn blocks(
         &self,
-        (message, mail): (&MessageId, &[u8]),
+        message: &MessageId,
+        mail: &[u8],
         settings: &AccountSettings,
         now: Millis,
     ) -> bool {

@@ -33,7 +33,8 @@ impl Templates {
     pub(crate) async fn compiled(
         &self,
         store: &Store,
-        (account, name): (&AccountId, &str),
+        account: &AccountId,
+        name: &str,
         now: Millis,
     ) -> Result<Arc<Compiled>, NoTemplate> {
         let asked = (account.clone(), name.to_owned());

@@ -132,7 +132,7 @@ async fn work(app: &App, record: &SqsMessage) -> JobResult {
         Ok(SendDecision::Skip) => return Disposition::Done.into(),
         Ok(SendDecision::Drop(reason)) => Some(reason),
         Err(WorkError::Store(error)) if error.is_permanent() => {
-            return drop_all(app, (&job, &mail), mail.copies(), &error).await;
+            return drop_all(app, &job, &mail, mail.copies(), &error).await;
         }
         Err(trouble) => {
             tracing::warn!(message.id = %job.message, "message {} must wait: {trouble}", job.message);
@@ -159,7 +159,7 @@ async fn work(app: &App, record: &SqsMessage) -> JobResult {
         None => match template(app, &job, &mail).await {
             Ok(template) => Ok(template),
             Err(NoTemplate::Gone(reason)) => Err(DropReason::Unsendable(reason)),
-            Err(error) => return without_template(app, (&job, &mail), copies, error).await,
+            Err(error) => return without_template(app, &job, &mail, copies, error).await,
         },
     };
     let made = template
@@ -174,21 +174,24 @@ async fn template(app: &App, job: &Job, mail: &Mail) -> Result<Option<Arc<Compil
     let Some(name) = &mail.template_id else {
         return Ok(None);
     };
-    let (asked, now) = ((&job.account, name.as_str()), app.clock.now_ms());
-    let template = app.templates.compiled(&app.store, asked, now);
+    let now = app.clock.now_ms();
+    let template = app
+        .templates
+        .compiled(&app.store, &job.account, name.as_str(), now);
     template.await.map(Some)
 }
 
 /// Handles a job whose template is unavailable.
 async fn without_template(
     app: &App,
-    (job, mail): (&Job, &Mail),
+    job: &Job,
+    mail: &Mail,
     copies: Vec<RecipientCopy<'_>>,
     error: NoTemplate,
 ) -> JobResult {
     match error {
         NoTemplate::Store(error) if error.is_permanent() => {
-            drop_all(app, (job, mail), copies.into_iter(), &error).await
+            drop_all(app, job, mail, copies.into_iter(), &error).await
         }
         NoTemplate::Store(error) => {
             tracing::warn!(message.id = %job.message, "message {} must wait for its template: {error}", job.message);
@@ -219,7 +222,7 @@ async fn deliver_copies(
     let (settings, lists) = match known {
         Ok(known) => known,
         Err(error) if error.is_permanent() => {
-            return drop_all(app, (job, mail), copies.into_iter(), &error).await;
+            return drop_all(app, job, mail, copies.into_iter(), &error).await;
         }
         Err(error) => {
             tracing::warn!(message.id = %job.message, "message {} must wait: {error}", job.message);
@@ -243,7 +246,7 @@ async fn deliver_copies(
             async move {
                 let done = deliver(app, order, copy, made).await;
                 match done.as_ref().err().and_then(WorkError::permanent) {
-                    Some(error) => drop_copy(app, (job, mail), copy, error)
+                    Some(error) => drop_copy(app, job, mail, copy, error)
                         .await
                         .map(CopyResult::Recorded),
                     None => done,
@@ -295,13 +298,14 @@ impl JobResult {
 /// Ends the given copies of the job as dropped: the table rejects what they need.
 async fn drop_all<'a>(
     app: &App,
-    (job, mail): (&Job, &Mail),
+    job: &Job,
+    mail: &Mail,
     copies: impl Iterator<Item = RecipientCopy<'a>>,
     error: &StoreError,
 ) -> JobResult {
     let mut result = JobResult::from(Disposition::Done);
     for copy in copies.filter(|copy| job.holds(copy.recipient)) {
-        match drop_copy(app, (job, mail), copy, error).await {
+        match drop_copy(app, job, mail, copy, error).await {
             Ok(events) => result.events.extend(events),
             Err(trouble) => result.postpone(job, &trouble),
         }

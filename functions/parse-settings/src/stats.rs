@@ -58,7 +58,7 @@ pub(crate) async fn read(
     let today: Date = today.map_err(|e: jiff::Error| Rejection::internal(&e))?;
     let asked = asked(query.as_deref().unwrap_or_default(), today)?;
     let ends = (asked.first.to_string(), asked.last.to_string());
-    let days = app.store.received(caller.id(), (&ends.0, &ends.1)).await?;
+    let days = app.store.received(caller.id(), &ends.0, &ends.1).await?;
     let mut periods: BTreeMap<Date, i64> = BTreeMap::new();
     let steps = asked.first.series(Span::new().days(1));
     for day in steps.take_while(|day| *day <= asked.last) {

@@ -25,7 +25,7 @@ async fn the_same_mail_handed_in_twice_is_posted_once_and_not_kept() {
 
     let day = service.hand.now().day();
     let account = &service.tenant.account.id;
-    let counted = service.app.store.received(account, (&day, &day)).await;
+    let counted = service.app.store.received(account, &day, &day).await;
     assert_eq!(counted.unwrap().get(&day), Some(&1));
 }
 

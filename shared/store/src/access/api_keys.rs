@@ -242,7 +242,7 @@ impl Store {
         id: &KeyId,
         change: impl FnMut(&mut ApiKey),
     ) -> Result<Option<ApiKey>, StoreError> {
-        match self.rewrite_key((account, id), None, change).await? {
+        match self.rewrite_key(account, id, None, change).await? {
             Regranted::Done(key) => Ok(Some(*key)),
             Regranted::Missing => Ok(None),
             // Without an authorizing key, none can be outdated.
@@ -258,12 +258,13 @@ impl Store {
         maker: &Maker,
         change: impl FnMut(&mut ApiKey),
     ) -> Result<Regranted, StoreError> {
-        self.rewrite_key((account, id), Some(maker), change).await
+        self.rewrite_key(account, id, Some(maker), change).await
     }
 
     async fn rewrite_key(
         &self,
-        (account, id): (&AccountId, &KeyId),
+        account: &AccountId,
+        id: &KeyId,
         maker: Option<&Maker>,
         mut change: impl FnMut(&mut ApiKey),
     ) -> Result<Regranted, StoreError> {

@@ -192,7 +192,8 @@ impl Store {
     pub async fn received(
         &self,
         account: &AccountId,
-        (first, last): (&str, &str),
+        first: &str,
+        last: &str,
     ) -> Result<BTreeMap<String, i64>, StoreError> {
         let pk = Key::received_pk(account);
         let mut range = Range {

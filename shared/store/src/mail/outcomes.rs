@@ -106,7 +106,8 @@ impl Store {
         &self,
         copy: CopyId<'_>,
         attempt: u32,
-        (owner, now): (&str, Timestamp),
+        owner: &str,
+        now: Timestamp,
     ) -> Result<bool, StoreError> {
         let update = UpdateBuilder::default()
             .set("lease", number(0))

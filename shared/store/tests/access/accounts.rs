@@ -212,9 +212,9 @@ async fn a_deleted_account_gives_back_what_it_held_elsewhere() {
     store.delete_account(&sub).await.unwrap();
 
     assert_eq!(store.create_parse(&parse(&parent)).await, Ok(Put::Stored));
-    let days = (NOW.day(), NOW.day());
-    let days = (days.0.as_str(), days.1.as_str());
-    assert!(store.received(&sub.id, days).await.unwrap().is_empty());
+    let day = NOW.day();
+    let received = store.received(&sub.id, &day, &day).await;
+    assert!(received.unwrap().is_empty());
     let domain = store.domain(&parent.id, 1).await.unwrap().unwrap();
     assert_eq!(domain.subusers, []);
     let lists = store.suppressed_among(&sub.id, &emails).await.unwrap();
@@ -228,9 +228,9 @@ async fn a_deleted_account_gives_back_what_it_held_elsewhere() {
         let listed = store.list_page(&sub.id, list, &window, |_| true).await;
         assert_eq!(listed, Ok(vec![]), "{list:?}");
     }
-    let stats = store.day_stats(&sub.id, days.0, days.1).await.unwrap();
+    let stats = store.day_stats(&sub.id, &day, &day).await.unwrap();
     assert_eq!(stats, []);
-    let bounces = store.day_bounces(&sub.id, days.0, days.1).await.unwrap();
+    let bounces = store.day_bounces(&sub.id, &day, &day).await.unwrap();
     assert_eq!(bounces, []);
 }
 
