@@ -9,6 +9,7 @@ mod checked;
 use std::cell::RefCell;
 use std::collections::HashSet;
 use std::fmt;
+use std::hash::{DefaultHasher, Hash, Hasher as _};
 
 use posthaste_model::Problem;
 use serde::de::DeserializeOwned;
@@ -54,11 +55,11 @@ pub(crate) fn decode<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, DecodeError
         let fault = context.fault.take();
         let fault = fault.unwrap_or_else(|| Fault::of(&FieldPath::Root, &error));
         // What was left out because it does not fit is missing for that reason only.
-        if !context.left_out.contains(&fault.field) {
+        if !context.left_out.contains(&fault.place) {
             problems.push(fault.problem());
         }
-        let done = fault.without.is_empty() || problems.len() >= MOST;
-        if done || !context.left_out.insert(fault.without) {
+        let next = fault.without.filter(|_| problems.len() < MOST);
+        if !next.is_some_and(|value| context.left_out.insert(value)) {
             return Err(DecodeError::Fields(problems));
         }
     }
@@ -67,8 +68,9 @@ pub(crate) fn decode<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, DecodeError
 /// What the steps of one reading share.
 #[derive(Debug, Default)]
 struct Context {
-    /// Paths of the values that are left out.
-    left_out: HashSet<String>,
+    /// Digests of the paths of the values that are left out. Two paths with one digest do no harm:
+    /// the request is refused in any case.
+    left_out: HashSet<u64>,
     /// The first value that does not fit: errors on the way back to the root follow from it.
     fault: RefCell<Option<Fault>>,
 }
@@ -79,7 +81,7 @@ impl Context {
     }
 
     fn leaves_out(&self, at: &FieldPath<'_>) -> bool {
-        !self.left_out.is_empty() && self.left_out.contains(&at.to_string())
+        !self.left_out.is_empty() && self.left_out.contains(&at.digest())
     }
 }
 
@@ -88,17 +90,20 @@ impl Context {
 struct Fault {
     /// Empty for the whole body.
     field: String,
+    /// The digest of the path in `field`.
+    place: u64,
     message: String,
-    /// The path of the value that is left out next time; empty when nothing can be.
-    without: String,
+    /// The digest of the path of the value that is left out next time; none when nothing can be.
+    without: Option<u64>,
 }
 
 impl Fault {
     fn new(at: &FieldPath<'_>, message: String) -> Self {
         Self {
             field: at.to_string(),
+            place: at.digest(),
             message,
-            without: at.to_string(),
+            without: at.value(),
         }
     }
 
@@ -118,9 +123,8 @@ impl Fault {
         let quoted = |prefix| text.strip_prefix(prefix)?.split('`').next();
         if let Some(field) = quoted("missing field `") {
             return Self {
-                field: at.key(field).to_string(),
-                message: format!("{field} is required"),
-                without: at.to_string(),
+                without: at.value(),
+                ..Self::new(&at.key(field), format!("{field} is required"))
             };
         }
         if let Some(field) = quoted("duplicate field `") {
@@ -154,17 +158,43 @@ fn shortened(text: &str) -> String {
     }
 }
 
-/// The path of a value, which lives on the stack: each step borrows the one before.
+/// The path of a value, which lives on the stack: each step borrows the one before, and continues
+/// its digest, so that a path is compared without being written.
 #[derive(Clone, Copy, Debug)]
 enum FieldPath<'p> {
     Root,
-    Key(&'p FieldPath<'p>, &'p str),
-    Index(&'p FieldPath<'p>, usize),
+    Key(&'p FieldPath<'p>, &'p str, u64),
+    Index(&'p FieldPath<'p>, usize, u64),
 }
 
 impl FieldPath<'_> {
     fn key<'b>(&'b self, key: &'b str) -> FieldPath<'b> {
-        FieldPath::Key(self, key)
+        FieldPath::Key(self, key, self.digest_with(&key))
+    }
+
+    fn index(&self, index: usize) -> FieldPath<'_> {
+        FieldPath::Index(self, index, self.digest_with(&index))
+    }
+
+    fn digest(&self) -> u64 {
+        match self {
+            Self::Root => 0,
+            Self::Key(_, _, digest) | Self::Index(_, _, digest) => *digest,
+        }
+    }
+
+    fn digest_with(&self, step: &impl Hash) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        (self.digest(), step).hash(&mut hasher);
+        hasher.finish()
+    }
+
+    /// The digest of the path of a value that can be left out: any but the whole body.
+    fn value(&self) -> Option<u64> {
+        match self {
+            Self::Root => None,
+            Self::Key(..) | Self::Index(..) => Some(self.digest()),
+        }
     }
 }
 
@@ -172,8 +202,8 @@ impl fmt::Display for FieldPath<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (parent, step): (&FieldPath<'_>, &dyn fmt::Display) = match self {
             Self::Root => return Ok(()),
-            Self::Key(parent, key) => (parent, key),
-            Self::Index(parent, index) => (parent, index),
+            Self::Key(parent, key, _) => (parent, key),
+            Self::Index(parent, index, _) => (parent, index),
         };
         match parent {
             FieldPath::Root => write!(f, "{step}"),

@@ -102,8 +102,12 @@ macro_rules! typed {
 impl<'de, D: Deserializer<'de>> Deserializer<'de> for Checked<'_, D> {
     type Error = D::Error;
 
+    /// A value without a type has no type that does not fit: it is read without the checks.
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, D::Error> {
+        self.inner.deserialize_any(visitor)
+    }
+
     typed! {
-        deserialize_any => Any,
         deserialize_bool => Boolean,
         deserialize_i8 => Integer,
         deserialize_i16 => Integer,
@@ -324,7 +328,7 @@ impl<'de, A: SeqAccess<'de>> SeqAccess<'de> for Checked<'_, Elements<A>> {
         seed: S,
     ) -> Result<Option<S::Value>, A::Error> {
         loop {
-            let at = FieldPath::Index(&self.at, self.inner.next);
+            let at = self.at.index(self.inner.next);
             self.inner.next += 1;
             if self.context.leaves_out(&at) {
                 if self.inner.inner.next_element::<IgnoredAny>()?.is_none() {
@@ -373,7 +377,7 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for Checked<'_, Members<A>> {
     fn next_value_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value, A::Error> {
         self.inner.inner.next_value_seed(Checked {
             inner: seed,
-            at: FieldPath::Key(&self.at, &self.inner.key),
+            at: self.at.key(&self.inner.key),
             context: self.context,
         })
     }

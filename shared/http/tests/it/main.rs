@@ -7,6 +7,7 @@
 )]
 
 mod attacks;
+mod bodies;
 mod callers;
 mod doors;
 mod drill;
