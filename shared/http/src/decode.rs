@@ -1,8 +1,8 @@
 //! A decoder of JSON that reports every field that does not fit, and names JSON's types only.
 //!
 //! A derived `Deserialize` stops at the first value that does not fit. Here such a value is noted
-//! under its path and left out, and the text is read again, until the rest fits: as often as there
-//! are problems, at most [`MOST`] times. No tree is built, whatever the caller sends.
+//! under its path and left out, and the text is read again, until the rest fits, or [`MOST`]
+//! problems are known, or [`MOST_READ`] bytes were read. No tree is built, whatever the caller sends.
 
 mod checked;
 
@@ -20,6 +20,10 @@ use checked::Checked;
 /// How many problems an answer lists.
 const MOST: usize = 50;
 
+/// How many bytes are read in all, before the last reading. Of a long text not every problem
+/// is listed.
+const MOST_READ: usize = 16 << 20;
+
 /// How much of a message that repeats a value is written, in characters.
 const LONGEST: usize = 200;
 
@@ -36,7 +40,9 @@ pub(crate) enum DecodeError {
 pub(crate) fn decode<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, DecodeError> {
     let mut problems = Vec::new();
     let mut context = Context::default();
+    let mut read: usize = 0;
     loop {
+        read = read.saturating_add(bytes.len());
         let mut json = serde_json::Deserializer::from_slice(bytes);
         let root = Checked {
             inner: &mut json,
@@ -58,7 +64,9 @@ pub(crate) fn decode<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, DecodeError
         if !context.left_out.contains(&fault.place) {
             problems.push(fault.problem());
         }
-        let next = fault.without.filter(|_| problems.len() < MOST);
+        let next = fault
+            .without
+            .filter(|_| problems.len() < MOST && read < MOST_READ);
         if !next.is_some_and(|value| context.left_out.insert(value)) {
             return Err(DecodeError::Fields(problems));
         }

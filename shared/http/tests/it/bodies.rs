@@ -53,3 +53,16 @@ fn a_wrong_field_beside_a_long_path_costs_no_more_than_the_body() {
         assert_eq!(refused_fields(body), ["subject"], "{member}");
     }
 }
+
+#[test]
+fn a_long_text_is_not_read_once_for_each_problem() {
+    let body = |texts: usize| {
+        let (fit, wrong) = (r#""1","#.repeat(texts), "7,".repeat(49));
+        format!(r#"{{"names":[{fit}{wrong}7]}}"#)
+    };
+    // Two readings are just below the most that is read.
+    let long = body(LARGEST / 4 - 100);
+    assert!(long.len() > LARGEST - 1_000);
+    assert_eq!(refused_fields(long).len(), 3);
+    assert_eq!(refused_fields(body(10_000)).len(), 50);
+}
