@@ -12,7 +12,13 @@ use crate::App;
 use crate::mail::{CopyDetails, event_name};
 use crate::search::waiting_copy;
 
-/// Every field is always there (API facts, appendix A): clients read them into fixed types.
+/// The fields that the v3 API documents of a message, and no other (API facts, appendix A). Every
+/// field is always there: clients read them into fixed types. Opens and clicks are events here; only
+/// the list of messages has their numbers.
+///
+/// The v3 API has no value for a mail without a group or an event that is no bounce: `asm_group_id`
+/// and `bounce_type` are required and never null, from 1 and `soft` or `hard`. Both have the empty
+/// value of their type then, as the other fields do.
 #[derive(Serialize)]
 pub(crate) struct MessageDetail {
     from_email: String,
@@ -28,8 +34,6 @@ pub(crate) struct MessageDetail {
     teammate: &'static str,
     /// Empty when no key sent it, as with a notice of the service.
     api_key_id: String,
-    opens_count: usize,
-    clicks_count: usize,
     events: Vec<EventDetail>,
     /// The client that sent it; empty when it is not known.
     originating_ip: String,
@@ -42,7 +46,8 @@ pub(crate) struct MessageDetail {
     outbound_ip_type: &'static str,
 }
 
-/// One event, in the words of the activity feed.
+/// One event, in the words of the activity feed. The fields that may be absent are optional in the
+/// v3 API too.
 #[derive(Serialize)]
 struct EventDetail {
     event_name: &'static str,
@@ -109,8 +114,6 @@ impl MessageDetail {
             asm_group_id: row.asm_group_id.unwrap_or_default(),
             teammate: "",
             api_key_id: row.key.map(|key| key.to_string()).unwrap_or_default(),
-            opens_count: 0,
-            clicks_count: 0,
             events: Vec::new(),
             originating_ip: String::new(),
             categories: row.categories,
@@ -150,8 +153,6 @@ impl MessageDetail {
             asm_group_id: details.group.unwrap_or_default(),
             teammate: "",
             api_key_id: details.key.map(|key| key.to_string()).unwrap_or_default(),
-            opens_count: opens.len(),
-            clicks_count: clicks.len(),
             events: all.into_iter().map(|(_, event)| event).collect(),
             originating_ip: details.client_ip.unwrap_or_default(),
             categories: details.categories,
@@ -196,7 +197,87 @@ impl EventDetail {
 
 #[cfg(test)]
 mod tests {
+    use posthaste_model::{AccountId, EventKind, Timestamp};
+    use serde_json::Value;
+
     use super::*;
+
+    fn event(kind: EventKind) -> Event {
+        let account = AccountId::parse("abcdefghij").unwrap();
+        Event::new(
+            "id".to_owned(),
+            account,
+            kind,
+            Timestamp(0),
+            "ann@example.com".to_owned(),
+        )
+    }
+
+    /// The documented fields of an event, of which the last five are required.
+    const FIELDS: [&str; 8] = [
+        "reason",
+        "attempt_num",
+        "url",
+        "event_name",
+        "processed",
+        "bounce_type",
+        "http_user_agent",
+        "mx_server",
+    ];
+
+    #[test]
+    fn an_event_has_the_required_fields_and_only_documented_ones() {
+        let bare = EventKind::ALL.map(|kind| EventDetail::of(&event(kind)));
+        let full = EventKind::ALL.map(|kind| {
+            let mut event = event(kind);
+            event.reason = Some("550 5.1.1 unknown".to_owned());
+            event.response = Some("250 ok".to_owned());
+            event.attempt = Some(2);
+            event.url = Some("https://example.com/".to_owned());
+            event.useragent = Some("Mozilla/5.0".to_owned());
+            event.bounce_type = Some(BounceType::Bounce);
+            EventDetail::of(&event)
+        });
+        let visit = EventDetail::visit(
+            "opened",
+            &Visit {
+                at: Timestamp(0),
+                id: "id".to_owned(),
+                url: None,
+                agent: None,
+            },
+        );
+        for (details, want) in [
+            (bare.as_slice(), &FIELDS[3..]),
+            (full.as_slice(), &FIELDS[..]),
+            (std::slice::from_ref(&visit), &FIELDS[3..]),
+        ] {
+            for detail in details {
+                let shown = serde_json::to_value(detail).unwrap();
+                let names = shown.as_object().unwrap().keys().map(String::as_str);
+                let mut names: Vec<_> = names.collect();
+                let mut want = want.to_vec();
+                names.sort_unstable();
+                want.sort_unstable();
+                assert_eq!(names, want, "{}", detail.event_name);
+                assert!(!shown.as_object().unwrap().values().any(Value::is_null));
+            }
+        }
+    }
+
+    #[test]
+    fn a_bounce_is_hard_or_soft_and_any_other_event_has_no_type() {
+        for (how, want) in [
+            (Some(BounceType::Bounce), "hard"),
+            (Some(BounceType::Blocked), "soft"),
+            (Some(BounceType::Expired), "soft"),
+            (None, ""),
+        ] {
+            let mut event = event(EventKind::Bounce);
+            event.bounce_type = how;
+            assert_eq!(EventDetail::of(&event).bounce_type, want, "{how:?}");
+        }
+    }
 
     #[test]
     fn both_ids_of_a_message_are_read_and_nothing_else() {

@@ -89,10 +89,6 @@ async fn opens_and_clicks_are_told_where_the_account_wants_it() {
     let path = format!("/v3/messages/{message}");
     let told = service.call(Method::GET, &path, &json!({})).await;
     let told: Value = told.json().await.unwrap();
-    assert_eq!(
-        (&told["opens_count"], &told["clicks_count"]),
-        (&1.into(), &2.into())
-    );
     let names: Vec<_> = told["events"].as_array().unwrap().iter().collect();
     let names: Vec<_> = names
         .iter()
