@@ -10,7 +10,7 @@ use axum::Router;
 use axum::body::Body;
 use axum::extract::{ConnectInfo, DefaultBodyLimit, FromRequestParts, Request, State};
 use axum::http::request::Parts;
-use axum::http::{HeaderValue, StatusCode, Uri, header};
+use axum::http::{HeaderValue, Method, StatusCode, Uri, header};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse as _, Response};
 use tracing::Instrument as _;
@@ -179,12 +179,22 @@ async fn middleware(State(gate): State<Authorizer>, mut req: Request, next: Next
     // addresses.
     let span = tracing::info_span!("request", http.request_id = %id, http.route = Empty, account.id = Empty);
     let public_url = public_url(&gate, req.extensions().get());
+    let is_head = req.method() == Method::HEAD;
     let mut response = next.run(req).instrument(span).await;
     if let Some(refused) = response.extensions_mut().remove::<Rejection>()
         && refused.has_help()
         && let Some(public_url) = public_url
     {
-        *response.body_mut() = Body::from(refused.body(&public_url));
+        let body = refused.body(&public_url);
+        // The router has set the length of the body without the address, and a socket cannot send
+        // a body of another length.
+        let length = HeaderValue::from(body.len());
+        response
+            .headers_mut()
+            .insert(header::CONTENT_LENGTH, length);
+        if !is_head {
+            *response.body_mut() = Body::from(body);
+        }
     }
     let headers = response.headers_mut();
     for (name, value) in [

@@ -131,11 +131,18 @@ impl Ask<'_> {
     /// Sends it and reads the answer.
     ///
     /// # Panics
-    /// When the body of the answer breaks off.
+    /// When the body of the answer breaks off, or has another length than its header says: a socket
+    /// cannot send it.
     pub async fn send(self) -> Response {
+        let is_head = self.request.method() == Method::HEAD;
         let Ok(response) = self.api.0.clone().oneshot(self.request).await;
         let (parts, body) = response.into_parts();
         let body = body.collect().await.expect("a whole answer").to_bytes();
+        if let Some(length) = parts.headers.get(header::CONTENT_LENGTH)
+            && !is_head
+        {
+            assert_eq!(length, &*body.len().to_string(), "the length of {body:?}");
+        }
         Response {
             status: parts.status,
             headers: parts.headers,

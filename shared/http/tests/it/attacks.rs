@@ -173,6 +173,28 @@ async fn a_wrong_method_is_told_in_the_form_of_its_path() {
     }
 }
 
+/// The address is known to the edge alone, which writes the body a second time.
+#[tokio::test]
+async fn an_error_with_the_address_of_its_help_has_the_length_of_its_body() {
+    let desk = TestApp::new().await;
+    let gate = desk.gate.clone();
+    let gate = gate.with_public_url(Some("https://post.example"));
+    let rest = Api::new(Routes::new(gate).among(&["/v3/scopes"]));
+    for (path, status) in [("/v3/scopes", 405), ("/v3/none", 404)] {
+        let answer = rest.delete(path).send().await.expect(status);
+        let body = answer.json();
+        assert_eq!(
+            body["errors"][0]["help"]["text"],
+            "https://post.example/docs/errors#unknown-path"
+        );
+        let length = answer.body.len().to_string();
+        assert_eq!(answer.header("content-length"), length, "{path}");
+        let head = rest.ask(Method::HEAD, path).send().await.expect(status);
+        assert_eq!(head.header("content-length"), length, "{path}");
+        assert_eq!(head.body, "", "{path}");
+    }
+}
+
 #[tokio::test]
 async fn huge_headers_are_only_wrong() {
     let desk = TestApp::new().await;
