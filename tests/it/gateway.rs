@@ -49,7 +49,7 @@ async fn a_mail_is_taken_queued_and_delivered() {
     let text = String::from_utf8_lossy(&mails[0].bytes);
     assert!(text.contains("Subject: Good morning\r\n"), "{text}");
     assert!(text.contains("The sun is up."), "{text}");
-    assert!(text.contains(&format!("{id}.0@mail.example.com")), "{text}");
+    assert!(text.contains(&format!("{id}@mail.example.com")), "{text}");
 
     let events = stage.queues.drain("events").concat();
     assert!(events.contains("delivered"), "{events}");

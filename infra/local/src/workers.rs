@@ -17,13 +17,13 @@ use crate::table::Disk;
 
 /// The engine, the disk and the signal that every worker here needs.
 #[derive(Clone, Copy)]
-struct Queues<'a> {
+struct Workers<'a> {
     engine: &'a Engine,
     disk: &'a Disk,
     stop: &'a watch::Receiver<bool>,
 }
 
-impl Queues<'_> {
+impl Workers<'_> {
     /// Runs a function on a queue.
     fn run<A, F>(
         &self,
@@ -51,7 +51,7 @@ pub(crate) fn start(
     disk: &Disk,
     stop: &watch::Receiver<bool>,
 ) -> Result<Vec<JoinHandle<()>>, StartError> {
-    let queues = Queues { engine, disk, stop };
+    let workers = Workers { engine, disk, stop };
     let pace = Pace {
         pollers: 4,
         batch: 10,
@@ -59,7 +59,7 @@ pub(crate) fn start(
         again: Duration::from_secs(5),
     };
     let app = delivery::App::from_env(platform)?;
-    let mut all = queues.run(SEND, pace, app, |app, event| async move {
+    let mut all = workers.run(SEND, pace, app, |app, event| async move {
         delivery::handle(&app, &event).await
     });
     // Most of the time they wait for receivers, and a dead receiver must not delay the others.
@@ -69,21 +69,23 @@ pub(crate) fn start(
     };
     let fanout = Arc::new(webhook_fanout::App::from_env(platform)?);
     let app = fanout.clone();
-    all.extend(queues.run(EVENTS, waits, app, |app, event| async move {
+    all.extend(workers.run(EVENTS, waits, app, |app, event| async move {
         console::log_mails(&event);
         webhook_fanout::handle(&app, &event).await
     }));
-    all.extend(queues.run(RETRIES, waits, fanout, |app, event| async move {
-        webhook_fanout::handle(&app, &event).await
-    }));
+    all.extend(
+        workers.run(RETRIES, waits, fanout, |app, event| async move {
+            webhook_fanout::handle(&app, &event).await
+        }),
+    );
     let pace = Pace { pollers: 2, ..pace };
     let app = received.parse;
-    all.extend(queues.run(INBOUND, pace, app, |app, event| async move {
+    all.extend(workers.run(INBOUND, pace, app, |app, event| async move {
         inbound_parse::handle(&app, &event).await
     }));
     let pace = Pace { pollers: 1, ..pace };
     let app = received.feedback;
-    all.extend(queues.run(FEEDBACK, pace, app, |app, event| async move {
+    all.extend(workers.run(FEEDBACK, pace, app, |app, event| async move {
         ses_feedback::handle(&app, &event).await
     }));
     Ok(all)

@@ -153,7 +153,7 @@ impl Ids {
             "rule_id" => self.rule.to_string(),
             "batch_id" => self.batch.clone(),
             "message_id" => self.message.clone(),
-            "msg_id" => self.sent.clone(),
+            "msg_id" | "sg_message_id" => self.sent.clone(),
             "subuser_name" => self.subuser.clone(),
             "id" if route.path.contains("/webhooks/event/") => self.webhook.clone(),
             "template_id" => self.template.clone(),

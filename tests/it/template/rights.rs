@@ -25,7 +25,11 @@ const STARS: [(&str, &str); 6] = [
 ];
 
 /// Actions that know no resource, and so take nothing but a star.
-const TAKE_ONLY_STARS: [&str; 2] = ["xray:PutTraceSegments", "xray:PutTelemetryRecords"];
+const TAKE_ONLY_STARS: [&str; 3] = [
+    "ses:GetAccount",
+    "xray:PutTraceSegments",
+    "xray:PutTelemetryRecords",
+];
 
 #[test]
 fn policies_name_what_they_allow() {
