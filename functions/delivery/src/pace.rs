@@ -36,6 +36,7 @@ impl Quota {
         (self.per_second / f64::from(self.shares)).max(0.01)
     }
 
+    /// Mails that a process may send at once.
     fn burst(&self) -> f64 {
         (self.rate() * BURST).max(1.0)
     }
@@ -67,6 +68,11 @@ impl SendPace {
             day_over_until: Millis(i64::MIN),
             last_turn: now,
         }
+    }
+
+    /// The most mails that leave at once; at least one.
+    pub(crate) fn burst(&self) -> usize {
+        self.quota.burst() as usize
     }
 
     /// Takes over a quota that was read anew.

@@ -210,30 +210,34 @@ pub(crate) fn must_wait(app: &App, job: &Job) -> Option<Duration> {
     Some(wait.delay(Some(since), app.clock.now(), app.entropy.below(100)))
 }
 
-/// The job of copies that wait for their turn, or have waited for the relay before; none for no
-/// copies.
-pub(crate) fn waiting_job(
+/// The jobs of copies that wait for their turn, or have waited for the relay before, with their
+/// delays. Copies that wait for the sending rate are cut into jobs that a process can send at once
+/// when they return: more of them would only wait again.
+pub(crate) fn waiting_jobs(
     app: &App,
     job: &Job,
     copies: &[DelayedCopy],
-) -> Result<Option<(String, Duration)>, WorkError> {
+) -> Result<Vec<(String, Duration)>, WorkError> {
     let (now, jitter) = (app.clock.now(), app.entropy.below(100));
-    let since = job.waits_since;
-    let delays = copies
-        .iter()
-        .map(|copy| copy.wait.delay(since, now, jitter));
-    let Some(delay) = delays.max() else {
-        return Ok(None);
-    };
-    let mut recipients: Vec<u32> = copies.iter().map(|copy| copy.recipient).collect();
-    recipients.sort_unstable();
-    let job = Job {
-        spans: spans(&recipients),
-        // The schedule was checked.
-        left: job.due.is_some(),
-        ..job.clone()
-    };
-    Ok(Some((job.to_text()?, delay)))
+    let delay = |copy: &DelayedCopy| copy.wait.delay(job.waits_since, now, jitter);
+    let (mut paced, others): (Vec<_>, Vec<_>) =
+        copies.iter().partition(|copy| copy.wait.is_for_rate());
+    paced.sort_by_key(|copy| delay(copy));
+    let parts = paced.chunks(app.relay.burst());
+    let parts = parts.chain([others.as_slice()]);
+    let parts = parts.filter_map(|part| {
+        let longest = part.iter().map(|copy| delay(copy)).max()?;
+        let mut recipients: Vec<u32> = part.iter().map(|copy| copy.recipient).collect();
+        recipients.sort_unstable();
+        let job = Job {
+            spans: spans(&recipients),
+            // The schedule was checked.
+            left: job.due.is_some(),
+            ..job.clone()
+        };
+        Some(job.to_text().map(|text| (text, longest)))
+    });
+    Ok(parts.collect::<Result<_, _>>()?)
 }
 
 /// Begins the wait of copies for a relay that takes no mail: queues their job, then records each in
@@ -248,10 +252,9 @@ pub(crate) async fn begin_waiting(
         waits_since: Some(now),
         ..job.clone()
     };
-    let Some((text, delay)) = waiting_job(app, &waiting, &copies)? else {
-        return Ok(Vec::new());
-    };
-    app.send.send(text, delay).await?;
+    app.send
+        .send_all(waiting_jobs(app, &waiting, &copies)?)
+        .await?;
     let begun = copies.into_iter().filter_map(|copy| {
         let start = copy.start?;
         Some(async move {

@@ -44,7 +44,11 @@ pub(crate) enum RelayWait {
     /// The relay takes no mail. The text says why, as in a deferral.
     Outage { since: Timestamp, response: String },
     /// The sending rate or the quota of the day is used up.
-    Quota { wait: Duration, response: String },
+    Quota {
+        limit: SendLimit,
+        wait: Duration,
+        response: String,
+    },
 }
 
 impl RelayWait {
@@ -53,6 +57,17 @@ impl RelayWait {
         match self {
             Self::Outage { response, .. } | Self::Quota { response, .. } => response,
         }
+    }
+
+    /// Whether it is a wait of moments, for the sending rate.
+    pub(crate) fn is_for_rate(&self) -> bool {
+        matches!(
+            self,
+            Self::Quota {
+                limit: SendLimit::Rate,
+                ..
+            }
+        )
     }
 
     /// How long a job waits that has waited since `since` already. A quarter of a wait for an outage
@@ -141,8 +156,11 @@ impl RelayGate {
                 SendLimit::Rate => (pace.wait(now), "the sending rate is used up"),
                 SendLimit::Day => (QUOTA_WAIT, "the daily sending quota is used up"),
             };
-            let response = response.to_owned();
-            RelayWait::Quota { wait, response }
+            RelayWait::Quota {
+                limit,
+                wait,
+                response: response.to_owned(),
+            }
         })
     }
 
@@ -151,6 +169,12 @@ impl RelayGate {
         let now = self.clock.now();
         let is_closed = self.state().breaker.is_refusing(now);
         is_closed.then(|| self.outage(now))
+    }
+
+    /// The most copies that leave at once, at least one; without a quota, any number.
+    pub(crate) fn burst(&self) -> usize {
+        let state = self.state();
+        state.pace.as_ref().map_or(usize::MAX, SendPace::burst)
     }
 
     /// Takes account of what became of an offer; a wait where the relay did not look at the mail.
@@ -169,7 +193,7 @@ impl RelayGate {
             Attempt::Throttled { response, limit } => {
                 let mut state = self.state();
                 state.breaker.record_success();
-                let response = response.clone();
+                let (limit, response) = (*limit, response.clone());
                 let wait = match (limit, &mut state.pace) {
                     (SendLimit::Rate, Some(pace)) => {
                         pace.throttled(now);
@@ -183,7 +207,11 @@ impl RelayGate {
                         QUOTA_WAIT
                     }
                 };
-                Some(RelayWait::Quota { wait, response })
+                Some(RelayWait::Quota {
+                    limit,
+                    wait,
+                    response,
+                })
             }
             Attempt::Accepted { .. }
             | Attempt::Handed { .. }

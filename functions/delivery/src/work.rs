@@ -17,7 +17,7 @@ use crate::App;
 use crate::context::JobContext;
 use crate::copy::{CopyResult, deliver};
 use crate::jobs::{RANGE, Unloadable, load, split_job};
-use crate::record::{alarm, begin_waiting, drop_copy, must_wait, waiting_job};
+use crate::record::{alarm, begin_waiting, drop_copy, must_wait, waiting_jobs};
 use crate::template::NoTemplate;
 
 /// What became of a job.
@@ -277,8 +277,8 @@ async fn gathered(app: &App, job: &Job, ends: Vec<Result<CopyResult, WorkError>>
     }
     let (starting, waiting): (Vec<_>, Vec<_>) =
         waiting.into_iter().partition(|copy| copy.start.is_some());
-    match waiting_job(app, job, &waiting) {
-        Ok(job) => result.waiting.extend(job),
+    match waiting_jobs(app, job, &waiting) {
+        Ok(jobs) => result.waiting.extend(jobs),
         Err(trouble) => result.postpone(job, &trouble),
     }
     match begin_waiting(app, job, starting).await {
