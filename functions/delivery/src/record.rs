@@ -240,21 +240,14 @@ pub(crate) fn waiting_jobs(
     Ok(parts.collect::<Result<_, _>>()?)
 }
 
-/// Begins the wait of copies for a relay that takes no mail: queues their job, then records each in
-/// one write, and returns the events that report it.
+/// Records that copies begin to wait for a relay that takes no mail, each in one write, and returns
+/// the events that report it. Their job is queued afterwards: it reports no `processed`, so it must
+/// not be handed out before that was recorded.
 pub(crate) async fn begin_waiting(
     app: &App,
     job: &Job,
     copies: Vec<DelayedCopy>,
 ) -> Result<Vec<Event>, WorkError> {
-    let now = app.clock.now();
-    let waiting = Job {
-        waits_since: Some(now),
-        ..job.clone()
-    };
-    app.send
-        .send_all(waiting_jobs(app, &waiting, &copies)?)
-        .await?;
     let begun = copies.into_iter().filter_map(|copy| {
         let start = copy.start?;
         Some(async move {

@@ -57,21 +57,17 @@ pub async fn handle(app: &App, event: &SqsEvent) -> BatchResult {
         }
         waiting.extend(end.waiting);
     }
-    // Sent together, ten to a call. If that fails, their jobs are retried.
-    if let Err(error) = app.send.send_all(waiting).await {
-        tracing::error!(error = %error, "jobs that wait could not be queued: {error}");
-        done.retain(|(id, waits)| {
-            if *waits {
-                result.add(id.clone(), Disposition::Retry);
-            }
-            !waits
-        });
-    }
-    // Published once for the whole batch. If that fails, the jobs are retried and publish again.
+    // Published once for the whole batch. If that fails, the jobs are retried and publish again:
+    // then they carry their copies that wait, whose own jobs are not queued.
     if let Err(error) = publish(app, &events).await {
         tracing::error!(error = %error, "events could not be queued: {error}");
         for (id, _) in done {
             result.add(id, error.disposition());
+        }
+    } else if let Err(error) = app.send.send_all(waiting).await {
+        tracing::error!(error = %error, "jobs that wait could not be queued: {error}");
+        for (id, _) in done.into_iter().filter(|(_, waits)| *waits) {
+            result.add(id, Disposition::Retry);
         }
     }
     crate::count::tell(&events, result.unfinished().count(), relay_trouble);
@@ -261,7 +257,8 @@ async fn deliver_copies(
     gathered(app, job, ends).await
 }
 
-/// The result of a job out of those of its copies. The copies that must wait are queued together.
+/// The result of a job out of those of its copies. The copies that must wait are queued together,
+/// unless the job is retried: then it carries them.
 async fn gathered(app: &App, job: &Job, ends: Vec<Result<CopyResult, WorkError>>) -> JobResult {
     let mut result = JobResult::from(Disposition::Done);
     let mut waiting = Vec::new();
@@ -277,12 +274,22 @@ async fn gathered(app: &App, job: &Job, ends: Vec<Result<CopyResult, WorkError>>
     }
     let (starting, waiting): (Vec<_>, Vec<_>) =
         waiting.into_iter().partition(|copy| copy.start.is_some());
-    match waiting_jobs(app, job, &waiting) {
-        Ok(jobs) => result.waiting.extend(jobs),
-        Err(trouble) => result.postpone(job, &trouble),
-    }
+    let now = app.clock.now();
+    let jobs = waiting_jobs(app, job, &waiting).and_then(|mut jobs| {
+        let started = Job {
+            waits_since: Some(now),
+            ..job.clone()
+        };
+        jobs.extend(waiting_jobs(app, &started, &starting)?);
+        Ok(jobs)
+    });
     match begin_waiting(app, job, starting).await {
         Ok(events) => result.events.extend(events),
+        Err(trouble) => result.postpone(job, &trouble),
+    }
+    match jobs {
+        Ok(jobs) if matches!(result.disposition, Disposition::Done) => result.waiting = jobs,
+        Ok(_) => {}
         Err(trouble) => result.postpone(job, &trouble),
     }
     result
