@@ -8,7 +8,6 @@ use posthaste_mime::{BuildError, LARGEST_MAIL, Outgoing, Stamp};
 use posthaste_model::{
     AccountId, DropReason, EmailAddress, Event, Mail, Mailbox, Masked, Millis, RecipientCopy,
 };
-use posthaste_queue::Job;
 use posthaste_render::{Compiled, Input, Links, MAX_OUTPUT, Rendered};
 use posthaste_runtime::WorkError;
 use posthaste_store::{Claim, CopyState, Described, StoreError};
@@ -16,16 +15,12 @@ use posthaste_store::{Claim, CopyState, Described, StoreError};
 use crate::App;
 use crate::context::JobContext;
 use crate::cost::{Room, carried_size, rendered_size, texts_size};
-use crate::outcome::{EventContext, RecordResult, is_expired};
-use crate::record::{DelayedCopy, WaitStart, finish, replayed_events};
+use crate::outcome::{EventContext, RecordResult};
+use crate::record::{DelayedCopy, WaitStart, finish, may_wait, replayed_events, retention};
 use crate::relay::RelayWait;
 
 /// Why a copy that exceeds the size limit of a mail is dropped.
 const TOO_LARGE: &str = "the composed mail is not below 30 MiB";
-
-/// Seconds after which no job of a mail can remain: scheduled 72 hours ahead, and retried for 72
-/// more.
-const OVER: i64 = 6 * 86_400;
 
 /// What became of one step of a copy.
 pub(crate) enum CopyResult {
@@ -58,7 +53,9 @@ pub(crate) async fn deliver(
         Err(_) => Ok(()),
     };
     let refusal = admitted.err();
-    let must_wait = refusal.is_some() && !is_expired(job, app.clock.now_ms());
+    let must_wait = refusal
+        .as_ref()
+        .is_some_and(|wait| may_wait(job, wait, app.clock.now_ms()));
     // The row of a copy that begins to wait has its subject.
     let begins = matches!(refusal, Some(RelayWait::Outage { .. })) && job.waits_since.is_none();
     let mut room = None;
@@ -193,24 +190,6 @@ async fn signer(
         }
         None => Ok(None),
     }
-}
-
-/// Seconds for which the table stores the copy's row.
-///
-/// A copy to an address that was erased while its job waited is sent: a request to erase stored data
-/// does not cancel scheduled mail. But the data stored about it expires as soon as no job can need
-/// it, whatever retention is configured.
-async fn retention(app: &App, job: &Job, copy: RecipientCopy<'_>) -> Result<i64, StoreError> {
-    if job.due.is_none() && job.attempt == 0 {
-        // The job has not waited, so no erasure can have happened in between.
-        return Ok(app.retention);
-    }
-    let email = copy.mailbox.email.folded();
-    let erased = app.store.erased_at(&job.account, &email).await?;
-    Ok(match erased {
-        Some(at) if at >= job.accepted.seconds() => app.retention.min(OVER),
-        Some(_) | None => app.retention,
-    })
 }
 
 /// Renders the copy once there is memory for it, which `room` holds until the copy is handed over.
@@ -348,7 +327,7 @@ async fn hand_over<'a>(
         "message {} was offered to {}", job.message, Masked(&copy.mailbox.email.wire())
     );
     match app.relay.note(&attempt) {
-        Some(wait) if !is_expired(job, now) => Err(wait),
+        Some(wait) if may_wait(job, &wait, now) => Err(wait),
         Some(_) | None => Ok(about(now).end(attempt)),
     }
 }

@@ -225,7 +225,7 @@ impl EventContext<'_> {
             Attempt::Unanswered { response } => {
                 self.deferred(response, None, RetryReason::Unanswered, None)
             }
-            // Only a copy that is too old comes here: others wait.
+            // Only a copy that is too old to wait for the quota of another day comes here.
             Attempt::Throttled { response, .. } => self.expired(response),
             Attempt::Bounced {
                 code,

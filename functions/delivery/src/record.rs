@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use futures_util::{StreamExt as _, TryStreamExt as _};
 use posthaste_metrics::Metric;
-use posthaste_model::{DropReason, Event, Mail, Masked, RecipientCopy, Span};
+use posthaste_model::{DropReason, Event, Mail, Masked, Millis, RecipientCopy, Span};
 use posthaste_queue::{Job, LONGEST_DELAY};
 use posthaste_runtime::WorkError;
 use posthaste_store::{AttemptOutcome, Described, Due, StoreError};
@@ -13,6 +13,10 @@ use crate::App;
 use crate::jobs::spans;
 use crate::outcome::{EventContext, RecordResult, RetryReason, is_expired, pause};
 use crate::relay::RelayWait;
+
+/// Seconds after which no job of a mail can remain: scheduled 72 hours ahead, and retried for 72
+/// more.
+const OVER: i64 = 6 * 86_400;
 
 /// Queues the retry, then records this attempt: in the opposite order a crash in between would lose
 /// the copy; in this order the claim absorbs the second job.
@@ -208,6 +212,34 @@ pub(crate) fn must_wait(app: &App, job: &Job) -> Option<Duration> {
     }
     let wait = app.relay.is_out()?;
     Some(wait.delay(Some(since), app.clock.now(), app.entropy.below(100)))
+}
+
+/// Whether the copies of a job wait instead of expiring: for their turn however old they are, since
+/// the relay takes mail.
+pub(crate) fn may_wait(job: &Job, wait: &RelayWait, now: Millis) -> bool {
+    wait.is_for_rate() || !is_expired(job, now)
+}
+
+/// Seconds for which the table stores the copy's row.
+///
+/// A copy to an address that was erased while its job waited is sent: a request to erase stored data
+/// does not cancel scheduled mail. But the data stored about it expires as soon as no job can need
+/// it, whatever retention is configured.
+pub(crate) async fn retention(
+    app: &App,
+    job: &Job,
+    copy: RecipientCopy<'_>,
+) -> Result<i64, StoreError> {
+    if job.due.is_none() && job.attempt == 0 {
+        // The job has not waited, so no erasure can have happened in between.
+        return Ok(app.retention);
+    }
+    let email = copy.mailbox.email.folded();
+    let erased = app.store.erased_at(&job.account, &email).await?;
+    Ok(match erased {
+        Some(at) if at >= job.accepted.seconds() => app.retention.min(OVER),
+        Some(_) | None => app.retention,
+    })
 }
 
 /// The jobs of copies that wait for their turn, or have waited for the relay before, with their
