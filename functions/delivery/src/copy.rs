@@ -17,7 +17,7 @@ use crate::context::JobContext;
 use crate::cost::{Room, carried_size, rendered_size, texts_size};
 use crate::outcome::{EventContext, RecordResult};
 use crate::record::{DelayedCopy, WaitStart, finish, may_wait, replayed_events, retention};
-use crate::relay::RelayWait;
+use crate::relay::{RelayPermit, RelayWait};
 
 /// Why a copy that exceeds the size limit of a mail is dropped.
 const TOO_LARGE: &str = "the composed mail is not below 30 MiB";
@@ -49,15 +49,14 @@ pub(crate) async fn deliver(
 ) -> Result<CopyResult, WorkError> {
     let JobContext { job, mail, .. } = order;
     let admitted = match made {
-        Ok(_) => app.relay.admit().await,
-        Err(_) => Ok(()),
+        Ok(_) => app.relay.admit().await.map(Some),
+        Err(_) => Ok(None),
     };
-    let refusal = admitted.err();
-    let must_wait = refusal
+    let must_wait = admitted
         .as_ref()
-        .is_some_and(|wait| may_wait(job, wait, app.clock.now_ms()));
+        .is_err_and(|wait| may_wait(job, wait, app.clock.now_ms()));
     // The row of a copy that begins to wait has its subject.
-    let begins = matches!(refusal, Some(RelayWait::Outage { .. })) && job.waits_since.is_none();
+    let begins = matches!(admitted, Err(RelayWait::Outage { .. })) && job.waits_since.is_none();
     let mut room = None;
     let rendered = match made {
         Err(reason) => Err(reason),
@@ -84,9 +83,9 @@ pub(crate) async fn deliver(
         subject: &subject,
         retention: retention(app, job, copy).await?,
     };
-    match (refusal, &rendered) {
-        (Some(wait), Ok(_)) if must_wait => Ok(waiting(&about, row, wait, false)),
-        (refusal, _) => attempt(app, order, copy, (about, row), (rendered, refusal)).await,
+    match (admitted, &rendered) {
+        (Err(wait), Ok(_)) if must_wait => Ok(waiting(&about, row, wait, false)),
+        (admitted, _) => attempt(app, order, copy, (about, row), (rendered, admitted)).await,
     }
 }
 
@@ -119,7 +118,10 @@ async fn attempt(
     order: JobContext<'_>,
     copy: RecipientCopy<'_>,
     (about, row): (EventContext<'_>, CopyRow<'_>),
-    (rendered, refusal): (Result<Rendered, DropReason>, Option<RelayWait>),
+    (rendered, admitted): (
+        Result<Rendered, DropReason>,
+        Result<Option<RelayPermit<'_>>, RelayWait>,
+    ),
 ) -> Result<CopyResult, WorkError> {
     let JobContext { job, mail, .. } = order;
     let which = (&job.account, &job.message, copy.recipient);
@@ -146,13 +148,15 @@ async fn attempt(
     };
     let at = |now| EventContext { now, ..about };
     let processed = at(app.clock.now_ms()).first_processed();
-    let end = match (rendered, refusal) {
+    let end = match (rendered, admitted) {
         (Err(reason), _) => Ok(at(app.clock.now_ms()).dropped(&reason)),
-        (Ok(_), Some(wait)) => {
+        (Ok(_), Err(wait)) => {
             let response = wait.response().to_owned();
             Ok(at(app.clock.now_ms()).expired(response))
         }
-        (Ok(rendered), None) => hand_over(app, order, copy, (rendered, signer), at).await,
+        (Ok(rendered), Ok(permit)) => {
+            hand_over(app, order, copy, (rendered, signer, permit), at).await
+        }
     };
     match end {
         Ok(end) => {
@@ -269,7 +273,7 @@ async fn hand_over<'a>(
     app: &App,
     order: JobContext<'_>,
     copy: RecipientCopy<'_>,
-    (rendered, signer): (Rendered, Option<Arc<Signer>>),
+    (rendered, signer, permit): (Rendered, Option<Arc<Signer>>, Option<RelayPermit<'_>>),
     about: impl Fn(Millis) -> EventContext<'a>,
 ) -> Result<RecordResult, RelayWait> {
     let JobContext { job, mail, .. } = order;
@@ -326,7 +330,7 @@ async fn hand_over<'a>(
         message.id = %job.message, attempt.no = job.attempt, attempt.duration_ms = now.0 - begun.0,
         "message {} was offered to {}", job.message, Masked(&copy.mailbox.email.wire())
     );
-    match app.relay.note(&attempt) {
+    match permit.and_then(|permit| permit.note(&attempt)) {
         Some(wait) if may_wait(job, &wait, now) => Err(wait),
         Some(_) | None => Ok(about(now).end(attempt)),
     }

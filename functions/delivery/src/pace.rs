@@ -118,6 +118,12 @@ impl SendPace {
         Ok(())
     }
 
+    /// Gives back the permit of a mail that was not offered.
+    pub(crate) fn give_back(&mut self) {
+        self.permits = (self.permits + 1.0).min(self.quota.burst());
+        self.sent = (self.sent - 1.0).max(0.0);
+    }
+
     /// How long the next that was refused waits: one after the other, at the rate.
     pub(crate) fn wait(&mut self, now: Millis) -> Duration {
         let step = (1000.0 / self.quota.rate()).ceil() as i64;
@@ -192,6 +198,26 @@ mod tests {
         for _ in 0..100_000 {
             assert!(pace.wait(Millis(143)) <= LONGEST);
         }
+    }
+
+    #[test]
+    fn a_permit_that_is_given_back_counts_neither_for_the_rate_nor_for_the_day() {
+        let account = Quota {
+            per_day: 2.0,
+            ..quota(1.0, 1)
+        };
+        let mut pace = SendPace::new(account, Millis(0));
+        for _ in 0..5 {
+            assert_eq!(pace.take(Millis(0)), Ok(()));
+            assert_eq!(pace.take(Millis(0)), Err(SendLimit::Rate));
+            pace.give_back();
+        }
+        // No more than a bucket holds.
+        pace.give_back();
+        assert_eq!(pace.take(Millis(0)), Ok(()));
+        assert_eq!(pace.take(Millis(0)), Err(SendLimit::Rate));
+        assert_eq!(pace.take(Millis(1_000)), Ok(()));
+        assert_eq!(pace.take(Millis(2_000)), Err(SendLimit::Day));
     }
 
     #[test]

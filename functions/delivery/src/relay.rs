@@ -96,6 +96,36 @@ pub struct RelayGate {
     reading: tokio::sync::Mutex<()>,
 }
 
+/// What admits one copy. If the copy is not offered after all, because another job has ended it, or
+/// it is dropped, the next copy gets what this one took: its turn, and the probe.
+pub(crate) struct RelayPermit<'a> {
+    gate: &'a RelayGate,
+    is_probe: bool,
+    is_paced: bool,
+}
+
+impl RelayPermit<'_> {
+    /// Takes account of what became of the offer; a wait where the relay did not look at the mail.
+    pub(crate) fn note(mut self, attempt: &Attempt) -> Option<RelayWait> {
+        (self.is_probe, self.is_paced) = (false, false);
+        self.gate.note(attempt)
+    }
+}
+
+impl Drop for RelayPermit<'_> {
+    fn drop(&mut self) {
+        let mut state = self.gate.state();
+        if self.is_probe {
+            state.breaker.cancel_probe(self.gate.clock.now());
+        }
+        if self.is_paced
+            && let Some(pace) = &mut state.pace
+        {
+            pace.give_back();
+        }
+    }
+}
+
 struct GateState {
     breaker: Breaker,
     /// What the relay said last when it took no mail.
@@ -132,26 +162,38 @@ impl RelayGate {
 
     /// Admits one copy. While the breaker is open, one copy for each pause probes: first whether the
     /// relay can be reached, then, if it can, by being offered.
-    pub(crate) async fn admit(&self) -> Result<(), RelayWait> {
+    pub(crate) async fn admit(&self) -> Result<RelayPermit<'_>, RelayWait> {
         let now = self.clock.now();
         let admission = self.state().breaker.admit(now);
+        let mut permit = RelayPermit {
+            gate: self,
+            is_probe: matches!(admission, Admission::Probe),
+            is_paced: false,
+        };
         match admission {
             Admission::Closed => {}
             Admission::Open { .. } => return Err(self.outage(now)),
             Admission::Probe => {
                 if let Err(response) = self.mailer.check().await {
+                    permit.is_probe = false;
                     let now = self.clock.now();
                     return Err(self.fail(response, now));
                 }
             }
         }
         self.read_quota().await;
+        permit.is_paced = self.take_turn()?;
+        Ok(permit)
+    }
+
+    /// Takes one mail from the pace; returns whether there is one.
+    fn take_turn(&self) -> Result<bool, RelayWait> {
         let mut state = self.state();
         let now = self.clock.now_ms();
         let Some(pace) = &mut state.pace else {
-            return Ok(());
+            return Ok(false);
         };
-        pace.take(now).map_err(|limit| {
+        pace.take(now).map(|()| true).map_err(|limit| {
             let (wait, response) = match limit {
                 SendLimit::Rate => (pace.wait(now), "the sending rate is used up"),
                 SendLimit::Day => (QUOTA_WAIT, "the daily sending quota is used up"),
@@ -178,7 +220,7 @@ impl RelayGate {
     }
 
     /// Takes account of what became of an offer; a wait where the relay did not look at the mail.
-    pub(crate) fn note(&self, attempt: &Attempt) -> Option<RelayWait> {
+    fn note(&self, attempt: &Attempt) -> Option<RelayWait> {
         let now = self.clock.now_ms();
         match attempt {
             Attempt::Deferred {

@@ -76,6 +76,13 @@ impl Breaker {
         Admission::Probe
     }
 
+    /// The attempt that was to probe was not made: the next one probes.
+    pub fn cancel_probe(&mut self, now: Timestamp) {
+        if std::mem::take(&mut self.is_probing) {
+            self.until = self.until.min(now);
+        }
+    }
+
     /// Closes the breaker.
     pub fn record_success(&mut self) {
         *self = Self::new(self.policy);
@@ -155,5 +162,21 @@ mod tests {
         assert_eq!(breaker.admit(now), Admission::Probe);
         breaker.record_success();
         assert_eq!(breaker.admit(now), Admission::Closed);
+    }
+
+    #[test]
+    fn a_probe_that_was_not_made_is_left_to_the_next_attempt() {
+        let mut breaker = Breaker::new(POLICY);
+        for _ in 0..3 {
+            breaker.record_failure(Timestamp(100));
+        }
+        let now = Timestamp(110);
+        assert_eq!(breaker.admit(now), Admission::Probe);
+        breaker.cancel_probe(now);
+        assert_eq!(breaker.admit(now), Admission::Probe);
+        // One that has failed is over: its pause remains.
+        breaker.record_failure(now);
+        breaker.cancel_probe(now);
+        assert_eq!(breaker.admit(now), open(130));
     }
 }
