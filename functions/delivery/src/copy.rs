@@ -49,7 +49,7 @@ pub(crate) async fn deliver(
 ) -> Result<CopyResult, WorkError> {
     let JobContext { job, mail, .. } = order;
     let admitted = match made {
-        Ok(_) => app.relay.admit().await.map(Some),
+        Ok(_) => app.relay.admit(&job.account).await.map(Some),
         Err(_) => Ok(None),
     };
     let must_wait = admitted

@@ -3,8 +3,9 @@
 
 use std::time::Duration;
 
+use posthaste_cache::BoundedMap;
 use posthaste_mailer::SendLimit;
-use posthaste_model::Millis;
+use posthaste_model::{AccountId, Millis};
 
 /// Seconds of its rate that a process may save up; at least one permit.
 const BURST: f64 = 1.0;
@@ -18,6 +19,9 @@ const DAY_PAUSE: i64 = 300_000;
 
 /// The longest wait for a permit: SQS delays no message longer.
 const LONGEST: Duration = Duration::from_secs(900);
+
+/// Accounts whose turns a process remembers; those of an account that is forgotten begin anew.
+const ACCOUNTS: usize = 10_000;
 
 /// What SES allows the account, and in how many parts it is used.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -43,7 +47,7 @@ impl Quota {
 }
 
 /// The permits of one process.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) struct SendPace {
     quota: Quota,
     permits: f64,
@@ -53,8 +57,9 @@ pub(crate) struct SendPace {
     sent: f64,
     /// Until when the quota of the day counts as used up.
     day_over_until: Millis,
-    /// The moment at which the last of those that wait returns.
-    last_turn: Millis,
+    /// The moment at which the last of an account's copies that wait returns. One account's many
+    /// copies do not put off the first of another.
+    last_turns: BoundedMap<AccountId, Option<Millis>>,
 }
 
 impl SendPace {
@@ -66,7 +71,7 @@ impl SendPace {
             at: now,
             sent: 0.0,
             day_over_until: Millis(i64::MIN),
-            last_turn: now,
+            last_turns: BoundedMap::new(ACCOUNTS),
         }
     }
 
@@ -124,14 +129,17 @@ impl SendPace {
         self.sent = (self.sent - 1.0).max(0.0);
     }
 
-    /// How long the next that was refused waits: one after the other, at the rate.
-    pub(crate) fn wait(&mut self, now: Millis) -> Duration {
+    /// How long the next of an account that was refused waits: one after the other, at the rate.
+    pub(crate) fn wait(&mut self, account: &AccountId, now: Millis) -> Duration {
         let step = (1000.0 / self.quota.rate()).ceil() as i64;
-        let turn = self.last_turn.max(now).0.saturating_add(step);
         let longest = now.0.saturating_add(LONGEST.as_millis() as i64);
-        self.last_turn = Millis(turn.min(longest));
-        let wait = self.last_turn.0 - now.0;
-        Duration::from_millis(u64::try_from(wait).unwrap_or(0))
+        let turn = self.last_turns.update(account.clone(), |last| {
+            let turn = last.map_or(now, |last| last.max(now)).0;
+            let turn = turn.saturating_add(step).min(longest);
+            *last = Some(Millis(turn));
+            turn
+        });
+        Duration::from_millis(u64::try_from(turn - now.0).unwrap_or(0))
     }
 
     /// SES refused a mail for the rate: others send more than their part.
@@ -149,6 +157,10 @@ impl SendPace {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn account(n: u8) -> AccountId {
+        AccountId::from_bytes([n; 10])
+    }
 
     fn quota(per_second: f64, shares: u32) -> Quota {
         Quota {
@@ -188,7 +200,7 @@ mod tests {
             (0..3)
                 .map(|_| {
                     assert_eq!(pace.take(Millis(now)), Err(SendLimit::Rate));
-                    pace.wait(Millis(now)).as_millis()
+                    pace.wait(&account(1), Millis(now)).as_millis()
                 })
                 .collect::<Vec<_>>()
         };
@@ -196,8 +208,10 @@ mod tests {
         assert_eq!(waits(&mut pace, 100), [472, 615, 758]);
         assert_eq!(pace.take(Millis(143)), Ok(()));
         for _ in 0..100_000 {
-            assert!(pace.wait(Millis(143)) <= LONGEST);
+            assert!(pace.wait(&account(1), Millis(143)) <= LONGEST);
         }
+        // Another account's first does not wait for them.
+        assert_eq!(pace.wait(&account(2), Millis(143)).as_millis(), 143);
     }
 
     #[test]

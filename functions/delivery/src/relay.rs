@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use posthaste_mailer::{Attempt, Cause, Mailer, SendLimit, SesAccount};
 use posthaste_model::breaker::{Admission, Breaker, BreakerPolicy};
-use posthaste_model::{Clock, Millis, Timestamp};
+use posthaste_model::{AccountId, Clock, Millis, Timestamp};
 
 use crate::pace::{Quota, SendPace};
 
@@ -100,6 +100,7 @@ pub struct RelayGate {
 /// it is dropped, the next copy gets what this one took: its turn, and the probe.
 pub(crate) struct RelayPermit<'a> {
     gate: &'a RelayGate,
+    account: &'a AccountId,
     is_probe: bool,
     is_paced: bool,
 }
@@ -108,7 +109,7 @@ impl RelayPermit<'_> {
     /// Takes account of what became of the offer; a wait where the relay did not look at the mail.
     pub(crate) fn note(mut self, attempt: &Attempt) -> Option<RelayWait> {
         (self.is_probe, self.is_paced) = (false, false);
-        self.gate.note(attempt)
+        self.gate.note(self.account, attempt)
     }
 }
 
@@ -160,13 +161,17 @@ impl RelayGate {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Admits one copy. While the breaker is open, one copy for each pause probes: first whether the
+    /// Admits one copy of an account's mail. While the breaker is open, one copy for each pause probes: first whether the
     /// relay can be reached, then, if it can, by being offered.
-    pub(crate) async fn admit(&self) -> Result<RelayPermit<'_>, RelayWait> {
+    pub(crate) async fn admit<'a>(
+        &'a self,
+        account: &'a AccountId,
+    ) -> Result<RelayPermit<'a>, RelayWait> {
         let now = self.clock.now();
         let admission = self.state().breaker.admit(now);
         let mut permit = RelayPermit {
             gate: self,
+            account,
             is_probe: matches!(admission, Admission::Probe),
             is_paced: false,
         };
@@ -182,12 +187,12 @@ impl RelayGate {
             }
         }
         self.read_quota().await;
-        permit.is_paced = self.take_turn()?;
+        permit.is_paced = self.take_turn(account)?;
         Ok(permit)
     }
 
     /// Takes one mail from the pace; returns whether there is one.
-    fn take_turn(&self) -> Result<bool, RelayWait> {
+    fn take_turn(&self, account: &AccountId) -> Result<bool, RelayWait> {
         let mut state = self.state();
         let now = self.clock.now_ms();
         let Some(pace) = &mut state.pace else {
@@ -195,7 +200,7 @@ impl RelayGate {
         };
         pace.take(now).map(|()| true).map_err(|limit| {
             let (wait, response) = match limit {
-                SendLimit::Rate => (pace.wait(now), "the sending rate is used up"),
+                SendLimit::Rate => (pace.wait(account, now), "the sending rate is used up"),
                 SendLimit::Day => (QUOTA_WAIT, "the daily sending quota is used up"),
             };
             RelayWait::Quota {
@@ -220,7 +225,7 @@ impl RelayGate {
     }
 
     /// Takes account of what became of an offer; a wait where the relay did not look at the mail.
-    fn note(&self, attempt: &Attempt) -> Option<RelayWait> {
+    fn note(&self, account: &AccountId, attempt: &Attempt) -> Option<RelayWait> {
         let now = self.clock.now_ms();
         match attempt {
             Attempt::Deferred {
@@ -239,7 +244,7 @@ impl RelayGate {
                 let wait = match (limit, &mut state.pace) {
                     (SendLimit::Rate, Some(pace)) => {
                         pace.throttled(now);
-                        pace.wait(now)
+                        pace.wait(account, now)
                     }
                     (SendLimit::Rate, None) => Duration::from_secs(1),
                     (SendLimit::Day, pace) => {
