@@ -81,7 +81,12 @@ pub(crate) async fn deliver(
     let row = CopyRow {
         from: &mail.from_of(copy.personalization).email,
         subject: &subject,
-        retention: retention(app, job, copy).await?,
+        // Needed for the row, which a copy that goes on waiting does not write.
+        retention: if must_wait && !begins {
+            app.retention
+        } else {
+            retention(app, job, copy).await?
+        },
     };
     match (admitted, &rendered) {
         (Err(wait), Ok(_)) if must_wait => Ok(waiting(&about, row, wait, false)),

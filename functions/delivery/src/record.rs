@@ -18,6 +18,10 @@ use crate::relay::RelayWait;
 /// more.
 const OVER: i64 = 6 * 86_400;
 
+/// Milliseconds from its acceptance for which a job that has not waited is taken to be of an address
+/// that was not erased since.
+const UNREAD: i64 = 60_000;
+
 /// Queues the retry, then records this attempt: in the opposite order a crash in between would lose
 /// the copy; in this order the claim absorbs the second job.
 pub(crate) async fn finish(
@@ -230,8 +234,9 @@ pub(crate) async fn retention(
     job: &Job,
     copy: RecipientCopy<'_>,
 ) -> Result<i64, StoreError> {
-    if job.due.is_none() && job.attempt == 0 {
-        // The job has not waited, so no erasure can have happened in between.
+    let has_waited = job.due.is_some() || job.attempt > 0 || job.waits_since.is_some();
+    // A wait for the sending rate leaves no trace in the job except its age.
+    if !has_waited && app.clock.now_ms().0 - job.accepted.0 < UNREAD {
         return Ok(app.retention);
     }
     let email = copy.mailbox.email.folded();

@@ -22,12 +22,16 @@ async fn it_is_sent_and_stays_no_longer_than_its_jobs() {
     let erased = store.mark_erased(&account, "ann@example.com", erased_at);
     erased.await.unwrap();
     desk.hand.advance(60);
-    for (email, accepted, attempt, days) in [
-        ("Ann@example.com", accepted, 1, 6),
-        ("bob@example.com", accepted, 1, 30),
-        // Accepted after it, and one that has not waited.
-        ("ann@example.com", desk.hand.clock().now_ms(), 1, 30),
-        ("ann@example.com", accepted, 0, 30),
+    let (now, since) = (desk.hand.clock().now_ms(), Some(erased_at));
+    for (email, accepted, attempt, waits_since, days) in [
+        ("Ann@example.com", accepted, 1, None, 6),
+        ("bob@example.com", accepted, 1, None, 30),
+        // Its first attempt waited: for the sending rate, or for a relay that took no mail.
+        ("ann@example.com", accepted, 0, None, 6),
+        ("ann@example.com", accepted, 0, since, 6),
+        // Accepted after it.
+        ("ann@example.com", now, 1, None, 30),
+        ("ann@example.com", now, 0, None, 30),
     ] {
         let mail = json!({
             "from": {"email": "shop@example.com"},
@@ -44,7 +48,7 @@ async fn it_is_sent_and_stays_no_longer_than_its_jobs() {
             attempt,
             due: None,
             left: false,
-            waits_since: None,
+            waits_since,
             key: None,
             client_ip: None,
             body: JobBody::Mail(Box::new(serde_json::from_value(mail).unwrap())),
