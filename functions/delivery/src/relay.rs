@@ -14,7 +14,7 @@ use posthaste_mailer::{Attempt, Cause, Mailer, SendLimit, SesAccount};
 use posthaste_model::breaker::{Admission, Breaker, BreakerPolicy};
 use posthaste_model::{AccountId, Clock, Millis, Timestamp};
 
-use crate::pace::{Quota, SendPace};
+use crate::pace::{Quota, RatePause, SendPace};
 
 /// Three copies in a row that the relay does not take for a reason of its own open the breaker.
 const POLICY: BreakerPolicy = BreakerPolicy {
@@ -133,6 +133,8 @@ struct GateState {
     response: String,
     /// `None` until the quota was read, and for a relay without one.
     pace: Option<SendPace>,
+    /// The pause of a relay without a quota that can be read, as SES by SMTP.
+    pause: RatePause,
     /// When the quota is read again.
     read_at: Millis,
     /// Whether the log says already that the account is in the sandbox.
@@ -150,6 +152,7 @@ impl RelayGate {
                 breaker: Breaker::new(POLICY),
                 response: String::new(),
                 pace: None,
+                pause: RatePause::default(),
                 read_at: Millis(0),
                 sandbox_logged: false,
             }),
@@ -161,8 +164,8 @@ impl RelayGate {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Admits one copy of an account's mail. While the breaker is open, one copy for each pause probes: first whether the
-    /// relay can be reached, then, if it can, by being offered.
+    /// Admits one copy of an account's mail. While the breaker is open, one copy for each pause
+    /// probes: first whether the relay can be reached, then, if it can, by being offered.
     pub(crate) async fn admit<'a>(
         &'a self,
         account: &'a AccountId,
@@ -193,10 +196,17 @@ impl RelayGate {
 
     /// Takes one mail from the pace; returns whether there is one.
     fn take_turn(&self, account: &AccountId) -> Result<bool, RelayWait> {
-        let mut state = self.state();
+        let state = &mut *self.state();
         let now = self.clock.now_ms();
         let Some(pace) = &mut state.pace else {
-            return Ok(false);
+            return match state.pause.remaining(now) {
+                Some(wait) => Err(RelayWait::Quota {
+                    limit: SendLimit::Rate,
+                    wait,
+                    response: "the sending rate is used up".to_owned(),
+                }),
+                None => Ok(false),
+            };
         };
         pace.take(now).map(|()| true).map_err(|limit| {
             let (wait, response) = match limit {
@@ -238,7 +248,7 @@ impl RelayGate {
                 None
             }
             Attempt::Throttled { response, limit } => {
-                let mut state = self.state();
+                let state = &mut *self.state();
                 state.breaker.record_success();
                 let (limit, response) = (*limit, response.clone());
                 let wait = match (limit, &mut state.pace) {
@@ -246,7 +256,7 @@ impl RelayGate {
                         pace.throttled(now);
                         pace.wait(account, now)
                     }
-                    (SendLimit::Rate, None) => Duration::from_secs(1),
+                    (SendLimit::Rate, None) => state.pause.throttled(now),
                     (SendLimit::Day, pace) => {
                         if let Some(pace) = pace {
                             pace.day_is_over(now);
@@ -270,6 +280,7 @@ impl RelayGate {
                     tracing::info!("the relay takes mail again, after {since}");
                 }
                 state.breaker.record_success();
+                state.pause.accepted();
                 None
             }
         }
