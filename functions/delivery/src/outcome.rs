@@ -54,8 +54,9 @@ pub(crate) fn is_expired(job: &Job, now: Millis) -> bool {
     now.seconds().since(start) >= SHELF_LIFE
 }
 
-/// The number that the events of a wait have in place of their attempt's in their ids.
-fn waiting_number(attempt: u32) -> u32 {
+/// The number that the events of a wait, and the drop that ends one, have in place of their attempt's
+/// in their ids.
+pub(crate) fn waiting_number(attempt: u32) -> u32 {
     attempt.saturating_add(1_000_000)
 }
 
@@ -153,6 +154,12 @@ impl EventContext<'_> {
     /// The copy is not handed over.
     pub(crate) fn dropped(&self, reason: &DropReason) -> RecordResult {
         let mut event = self.event(EventKind::Dropped);
+        if self.job.waits_since.is_some() {
+            // Not the drop of a first attempt: that would count the copy as a request once more.
+            let attempt = waiting_number(self.job.attempt);
+            let kind = EventKind::Dropped;
+            event.id = Event::derived_id(&self.job.message, self.recipient, kind, attempt);
+        }
         event.reason = Some(reason.to_string());
         event.status = Some("5.0.0".to_owned());
         event.key.clone_from(&self.job.key);

@@ -11,7 +11,7 @@ use posthaste_store::{AttemptOutcome, Described, Due, StoreError};
 
 use crate::App;
 use crate::jobs::spans;
-use crate::outcome::{EventContext, RecordResult, RetryReason, is_expired, pause};
+use crate::outcome::{EventContext, RecordResult, RetryReason, is_expired, pause, waiting_number};
 use crate::relay::RelayWait;
 
 /// Seconds after which no job of a mail can remain: scheduled 72 hours ahead, and retried for 72
@@ -107,8 +107,9 @@ pub(crate) async fn replayed_events(
     job: &Job,
     recipient: u32,
 ) -> Result<Vec<Event>, WorkError> {
-    let number = format!("-{}-{}", job.attempt, job.message);
-    let is_own = |event: &Event| event.id.contains(&number);
+    let numbers = [job.attempt, waiting_number(job.attempt)];
+    let numbers = numbers.map(|number| format!("-{number}-{}", job.message));
+    let is_own = |event: &Event| numbers.iter().any(|number| event.id.contains(number));
     recorded_events(app, job, recipient, is_own).await
 }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use delivery::{App, handle};
 use posthaste_model::{BounceType, Event, EventKind, Millis};
 use posthaste_queue::{BatchResult, EventBatch, Job};
-use posthaste_store::Allowance;
+use posthaste_store::{Allowance, Mark, SuppressionList};
 use posthaste_testkit::relay::{At, Does, Relay, Script};
 use posthaste_testkit::{FaultProxy, Services, sqs_event};
 
@@ -276,4 +276,29 @@ async fn mail_that_breaks_one_connection_after_another_waits_longer_each_time() 
     // 5, 5, 10, 20 … seconds, and then every ten minutes.
     let attempts = relay.connections();
     assert!(attempts < 24 * 6 * 2, "{attempts}");
+}
+
+#[tokio::test]
+async fn a_drop_that_ends_a_wait_is_not_that_of_a_first_attempt() {
+    let (mut world, relay, desk) = on_known_outage().await;
+    let job = desk.job("ann@example.com", 1);
+    world.accept(&job);
+    world.run_for(1).await;
+    let account = &job.account;
+    let (emails, mark) = (
+        ["bob0@example.net".to_owned()],
+        Mark::at(world.now().seconds()),
+    );
+    let store = &world.app.store;
+    let listed = store.suppress_all(account, &emails, SuppressionList::Bounces, &mark);
+    listed.await.unwrap();
+    world.run_for(900).await;
+    use EventKind::{Deferred, Dropped, Processed};
+    assert_eq!(
+        world.kinds()[job.message.as_str()],
+        [Processed, Deferred, Dropped]
+    );
+    let first = Event::derived_id(&job.message, 0, Dropped, 0);
+    assert!(world.events.iter().all(|event| event.id != first));
+    assert_eq!(relay.received().len(), 0);
 }
