@@ -8,7 +8,7 @@ use posthaste_model::{BounceType, Event, EventKind, Millis};
 use posthaste_queue::{BatchResult, EventBatch, Job};
 use posthaste_store::{Allowance, Mark, SuppressionList};
 use posthaste_testkit::relay::{At, Does, Relay, Script};
-use posthaste_testkit::{FaultProxy, Services, sqs_event};
+use posthaste_testkit::{FaultProxy, Queues, Services, sqs_event};
 
 use crate::lists;
 use crate::signing::TestApp;
@@ -33,6 +33,9 @@ pub(crate) struct Simulation {
     queue: BTreeMap<(Millis, usize), String>,
     sent: usize,
     pub(crate) events: Vec<Event>,
+    /// After how long a message whose job is not done is handed out again; `None` where every job
+    /// must be done.
+    pub(crate) returns_after: Option<Duration>,
 }
 
 impl Simulation {
@@ -44,6 +47,7 @@ impl Simulation {
             queue: BTreeMap::new(),
             sent: 0,
             events: Vec::new(),
+            returns_after: None,
         }
     }
 
@@ -81,8 +85,15 @@ impl Simulation {
             {
                 batch.push(next.remove());
             }
-            let result = handle(&self.app, &sqs_event(batch)).await;
-            assert_eq!(result, BatchResult::default());
+            let result = handle(&self.app, &sqs_event(batch.clone())).await;
+            match self.returns_after {
+                None => assert_eq!(result, BatchResult::default()),
+                Some(delay) => {
+                    for id in result.unfinished() {
+                        self.push(batch[id.parse::<usize>().unwrap()].clone(), delay);
+                    }
+                }
+            }
             for (text, delay) in self.services.queues.drain("send") {
                 self.push(text, delay);
             }
@@ -301,4 +312,47 @@ async fn a_drop_that_ends_a_wait_is_not_that_of_a_first_attempt() {
     let first = Event::derived_id(&job.message, 0, Dropped, 0);
     assert!(world.events.iter().all(|event| event.id != first));
     assert_eq!(relay.received().len(), 0);
+}
+
+/// A relay that is down, which this process has found already.
+async fn on_known_outage() -> (Simulation, Relay, TestApp) {
+    let (mut world, relay, desk) = on_relay(down(At::Connect, "421 4.3.2 down")).await;
+    for _ in 0..3 {
+        world.accept(&desk.job("ann@example.com", 1));
+    }
+    world.run_for(1).await;
+    assert_eq!(world.waiting(), 3);
+    world.returns_after = Some(Duration::from_secs(120));
+    (world, relay, desk)
+}
+
+#[tokio::test]
+async fn a_wait_that_could_not_be_recorded_loses_no_processed() {
+    let (mut world, relay, desk) = on_known_outage().await;
+    let job = desk.job("ann@example.com", 1);
+    world.table.deny("UpdateItem", 1);
+    world.accept(&job);
+    world.run_for(1).await;
+    assert_eq!(world.waiting(), 4);
+    relay.follow(Script::new());
+    world.run_for(900).await;
+    assert_eq!((relay.received().len(), world.waiting()), (4, 0));
+    use EventKind::{Delivered, Processed};
+    let kinds = &world.kinds()[job.message.as_str()];
+    assert_eq!(kinds, &[Processed, Delivered]);
+}
+
+#[tokio::test]
+async fn jobs_that_wait_do_not_multiply_while_events_cannot_be_queued() {
+    let (mut world, relay, desk) = on_known_outage().await;
+    let broken = Queues::start();
+    broken.set_broken(true);
+    world.app.events = broken.queue("events");
+    world.accept(&desk.job("ann@example.com", 2));
+    world.run_for(HOUR).await;
+    assert_eq!(world.waiting(), 4);
+    world.app.events = world.services.queues.queue("events");
+    relay.follow(Script::new());
+    world.run_for(900).await;
+    assert_eq!((relay.received().len(), world.waiting()), (5, 0));
 }

@@ -1,6 +1,7 @@
 //! Sending under SES's quota, against a stand-in that enforces it.
 
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use aws_config::{BehaviorVersion, Region, SdkConfig};
 use aws_credential_types::Credentials;
@@ -11,6 +12,7 @@ use axum::routing::{get, post};
 use axum::{Json, Router};
 use posthaste_mailer::{Mailer, Ses};
 use posthaste_model::{Clock, EventKind};
+use posthaste_store::{Claim, Claimant, Described};
 use posthaste_testkit::relay::{Relay, Script};
 use posthaste_testkit::{FaultProxy, TestClock};
 use serde_json::json;
@@ -244,5 +246,58 @@ async fn the_quota_of_the_day_waits_without_calls_until_there_is_some_again() {
             .events
             .iter()
             .all(|event| event.kind == EventKind::Processed)
+    );
+}
+
+#[tokio::test]
+async fn a_copy_that_is_too_old_waits_for_its_turn_all_the_same() {
+    let (mut world, ses, desk) = on_ses(14, 50_000).await;
+    let job = desk.job("ann@example.com", 20);
+    world.run_for(80 * 3600).await;
+    ses.account(|account| account.refuses = 3);
+    world.accept(&job);
+    world.run_for(60).await;
+    assert_eq!(
+        (ses.account(|account| account.sent), world.waiting()),
+        (20, 0)
+    );
+    assert!(
+        world
+            .events
+            .iter()
+            .all(|event| event.kind == EventKind::Processed)
+    );
+}
+
+#[tokio::test]
+async fn copies_that_wait_are_queued_once_though_another_copy_of_their_job_is_busy() {
+    let (mut world, ses, desk) = on_ses(14, 50_000).await;
+    world.returns_after = Some(Duration::from_secs(300));
+    let job = desk.job("ann@example.com", 2);
+    let other = Claimant {
+        owner: "another process",
+        single_process: false,
+        now: world.now().seconds(),
+        lease: 600,
+        retention: 86_400,
+    };
+    let described = Described {
+        email: "bob0@example.net",
+        from: "ann@example.com",
+        subject: "Hello",
+        accepted_at: job.accepted.seconds(),
+    };
+    let which = (&job.account, &job.message, 0);
+    let claim = world.app.store.claim(which, 0, other, &described).await;
+    assert!(matches!(claim.unwrap(), Claim::Won));
+    ses.account(|account| account.refuses = 1);
+    world.accept(&job);
+    world.run_for(0).await;
+    // The job, which returns.
+    assert_eq!(world.waiting(), 1);
+    world.run_for(1_800).await;
+    assert_eq!(
+        (ses.account(|account| account.sent), world.waiting()),
+        (2, 0)
     );
 }
