@@ -250,6 +250,21 @@ async fn the_quota_of_the_day_waits_without_calls_until_there_is_some_again() {
 }
 
 #[tokio::test]
+async fn mails_to_many_leave_at_the_whole_rate() {
+    let (mut world, ses, desk) = on_ses(7, 50_000).await;
+    for _ in 0..20 {
+        world.accept(&desk.job("ann@example.com", 50));
+    }
+    // 1000 copies take 143 seconds, and longer where SES, whose seconds begin at other moments,
+    // refuses some.
+    world.run_for(220).await;
+    assert_eq!(
+        (ses.account(|account| account.sent), world.waiting()),
+        (1_000, 0)
+    );
+}
+
+#[tokio::test]
 async fn a_copy_that_is_too_old_waits_for_its_turn_all_the_same() {
     let (mut world, ses, desk) = on_ses(14, 50_000).await;
     let job = desk.job("ann@example.com", 20);
