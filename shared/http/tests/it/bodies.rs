@@ -34,7 +34,7 @@ fn refused_fields(body: String) -> Vec<String> {
     let answer: Result<(), Rejection> = answer.recv_timeout(HANG).expect("reading ends");
     let problems = answer.unwrap_err().problems.into_iter();
     problems
-        .map(|problem| problem.field.unwrap_or_default().to_string())
+        .map(|problem| problem.field.unwrap_or_default())
         .collect()
 }
 
