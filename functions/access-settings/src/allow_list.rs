@@ -139,15 +139,21 @@ pub(crate) async fn add(
     Ok((StatusCode::CREATED, headers, Json(EntryList { result })))
 }
 
+/// Refuses more entries than one request may name.
+fn check_count(field: &str, entries: usize) -> Result<(), Rejection> {
+    if entries > MOST {
+        let message = format!("at most {MOST} entries in one request");
+        return Err(Rejection::on(field, message));
+    }
+    Ok(())
+}
+
 /// Every entry as a network.
 fn check(ips: &[Ip]) -> Result<Vec<IpNet>, Rejection> {
     if ips.is_empty() {
         return Err(Rejection::on("ips", "missing required argument"));
     }
-    if ips.len() > MOST {
-        let message = format!("at most {MOST} entries in one request");
-        return Err(Rejection::on("ips", message));
-    }
+    check_count("ips", ips.len())?;
     let mut found = Problems::default();
     let mut nets = Vec::with_capacity(ips.len());
     for (i, entry) in ips.iter().enumerate() {
@@ -171,6 +177,7 @@ pub(crate) async fn remove_many(
     if ids.is_empty() {
         return Err(Rejection::on("ids", "missing required argument"));
     }
+    check_count("ids", ids.len())?;
     remove(&state, &caller, ip, &ids)
         .await
         .map_err(|unknown| match unknown {

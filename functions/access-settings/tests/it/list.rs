@@ -70,6 +70,7 @@ async fn a_body_that_does_not_fit_is_refused() {
         (json!({"ids": ["1"]}), Some("ids.0")),
         (json!({"ids": [1.5]}), Some("ids.0")),
         (json!({"ids": [1e30]}), Some("ids.0")),
+        (json!({"ids": vec![1; 10_001]}), Some("ids")),
     ] {
         let ask = app.api.delete(LIST).key(&app.tenant.key).json(&body);
         assert_eq!(
