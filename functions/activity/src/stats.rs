@@ -80,19 +80,28 @@ pub(crate) async fn global(
     Ok(Json(periods.map(period).collect()))
 }
 
-/// Some categories; `categories` may be repeated.
+/// The maximum number of categories in one request: the answer has every counter of each in each
+/// period.
+const MOST_CATEGORIES: usize = 10;
+
+/// Some categories, each once; `categories` may be repeated.
 pub(crate) async fn by_category(
     State(app): State<App>,
     caller: Caller,
     query: Query,
 ) -> Result<Json<Vec<StatsPeriod>>, Rejection> {
     let days = Days::read(&query, app.clock.now())?;
+    let mut seen = BTreeSet::new();
     let names: Vec<&str> = query
         .all("categories")
-        .filter(|name| !name.is_empty())
+        .filter(|name| !name.is_empty() && seen.insert(*name))
         .collect();
     if names.is_empty() {
         return Err(Rejection::on("categories", "missing required parameter"));
+    }
+    if names.len() > MOST_CATEGORIES {
+        let message = format!("name at most {MOST_CATEGORIES} categories");
+        return Err(Rejection::on("categories", message));
     }
     let rows = rows(&app, &caller, days).await?;
     let of = |name: &str| (name.to_owned(), summed(&rows, days, name));

@@ -28,6 +28,10 @@ const OF_MONTHS: [&str; 9] = [
     "unsubscribes",
 ];
 
+/// The maximum number of subusers times periods in one answer. Each has every counter, so that this
+/// many take some 10 MB. It is 50 subusers over 400 days, or 500 over 40.
+const MOST_STATS: usize = 20_000;
+
 /// Some subusers, period by period; `subusers` may be repeated.
 pub(crate) async fn by_day(
     State(app): State<App>,
@@ -42,6 +46,12 @@ pub(crate) async fn by_day(
         return Err(Rejection::on("subusers", "missing required parameter"));
     }
     let accounts = named_subusers(&app, &caller, ("subusers", &names)).await?;
+    if accounts.len().saturating_mul(days.periods().len()) > MOST_STATS {
+        let message = format!(
+            "name fewer subusers or a shorter time: one answer has at most {MOST_STATS} statistics"
+        );
+        return Err(Rejection::on("subusers", message));
+    }
     let mut all: Vec<_> = rows(&app, accounts, days)
         .await?
         .into_iter()

@@ -340,6 +340,28 @@ async fn categories_are_listed_and_counted_apart() {
 }
 
 #[tokio::test]
+async fn a_category_counts_once_and_ten_are_the_most_in_one_request() {
+    let desk = TestApp::new().await;
+    let path = "/v3/categories/stats?start_date=2026-02-01&end_date=2026-02-01";
+    let named =
+        |names: usize| -> String { (0..names).map(|n| format!("&categories=c{n}")).collect() };
+    let twice = format!("{path}{}{}", named(10), named(10));
+    let told = desk.get(&twice).await.expect(200).json();
+    let stats = told[0]["stats"].as_array().unwrap().iter();
+    let names: Vec<_> = stats.map(|one| one["name"].as_str().unwrap()).collect();
+    assert_eq!(
+        names,
+        ["c0", "c1", "c2", "c3", "c4", "c5", "c6", "c7", "c8", "c9"]
+    );
+    let more = desk.get(&format!("{path}{}", named(11))).await.expect(400);
+    let (field, message) = more.error();
+    assert_eq!(
+        (field.as_deref(), message.as_str()),
+        (Some("categories"), "name at most 10 categories")
+    );
+}
+
+#[tokio::test]
 async fn a_wrong_question_is_told_what_is_wrong() {
     let desk = TestApp::new().await;
     for (query, field) in [

@@ -82,6 +82,24 @@ async fn the_named_subusers_are_told_day_by_day() {
 }
 
 #[tokio::test]
+async fn subusers_times_periods_are_limited() {
+    let desk = TestApp::new().await;
+    let mut named = String::new();
+    for n in 0..51 {
+        desk.subuser(&format!("sub{n}"), &[]).await;
+        named += &format!("&subusers=sub{n}");
+    }
+    // 400 days, or 58 weeks.
+    let path = format!("{ALL}/stats?start_date=2025-01-01&end_date=2026-02-04{named}");
+    let (field, message) = desk.get(&path).await.expect(400).error();
+    assert_eq!(field.as_deref(), Some("subusers"));
+    assert!(message.contains("at most 20000 statistics"), "{message}");
+    let path = format!("{path}&aggregated_by=week");
+    let told = desk.get(&path).await.expect(200).json();
+    assert_eq!(told[0]["stats"].as_array().unwrap().len(), 51);
+}
+
+#[tokio::test]
 async fn the_busiest_subuser_comes_first() {
     let desk = TestApp::new().await;
     desk.subuser("ann", &[("2026-01-31", 3, 2), ("2026-02-01", 4, 0)])
