@@ -8,7 +8,7 @@ use posthaste_store::{ListWindow, Mark, SuppressionList};
 
 use crate::App;
 use crate::app::{addresses, folded};
-use crate::lists::{cut, with_rows_behind};
+use crate::lists::{AHEAD, cut, with_rows_behind};
 use crate::members::everyone;
 use crate::wire::{Emails, Global, GroupMembership, Left, MembershipEntry};
 
@@ -20,7 +20,7 @@ pub(crate) async fn all(
     address: RequestUrl,
 ) -> Result<(HeaderMap, Json<Vec<Left>>), Rejection> {
     let window = everyone(&query)?;
-    let ListWindow { offset, limit, .. } = with_rows_behind(&window);
+    let ListWindow { offset, limit, .. } = with_rows_behind(&window, AHEAD);
     let mut all = Vec::new();
     let wanted = offset.saturating_add(limit);
     for group in app.store.groups(caller.id()).await? {
@@ -38,7 +38,7 @@ pub(crate) async fn all(
         }));
     }
     let mut rows: Vec<_> = all.into_iter().skip(offset).collect();
-    let slice = cut(&mut rows, &window);
+    let slice = cut(&mut rows, &window, AHEAD);
     Ok((slice.links(&address, &query), Json(rows)))
 }
 

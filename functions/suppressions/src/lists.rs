@@ -29,7 +29,7 @@ pub(crate) async fn page<K: ListKind>(
         .zip(window.to)
         .is_some_and(|(from, to)| from > to)
     {
-        let none = cut(&mut Vec::<SuppressionEntry>::new(), &window);
+        let none = cut(&mut Vec::<SuppressionEntry>::new(), &window, AHEAD);
         return Ok((none.links(&address, &query), Json(Vec::new())));
     }
     let begin = query
@@ -38,31 +38,33 @@ pub(crate) async fn page<K: ListKind>(
         .trim()
         .to_lowercase();
     let wanted = |listed: &SuppressedAddress| listed.email.starts_with(&begin);
-    let reach = with_rows_behind(&window);
+    // Rows that do not match are read too: to find the last page would be to read the whole list.
+    let ahead = if begin.is_empty() { AHEAD } else { 1 };
+    let reach = with_rows_behind(&window, ahead);
     let page = app.store.list_page(caller.id(), K::LIST, &reach, wanted);
     let mut rows = page.await?;
-    let slice = cut(&mut rows, &window);
+    let slice = cut(&mut rows, &window, ahead);
     let rows = rows.into_iter().map(|row| K::row(row.email, row.mark));
     Ok((slice.links(&address, &query), Json(rows.collect())))
 }
 
 /// How many rows behind a page are read to learn where the list ends: the `Link` header then names
 /// the last page. In a longer list only the next one.
-const AHEAD: usize = 5_000;
+pub(crate) const AHEAD: usize = 5_000;
 
-/// The window and the rows behind it.
-pub(crate) fn with_rows_behind(window: &ListWindow) -> ListWindow {
+/// The window and so many rows behind it.
+pub(crate) fn with_rows_behind(window: &ListWindow, ahead: usize) -> ListWindow {
     ListWindow {
-        limit: window.limit.saturating_add(AHEAD),
+        limit: window.limit.saturating_add(ahead),
         ..*window
     }
 }
 
 /// Cuts those rows off again.
-pub(crate) fn cut<T>(rows: &mut Vec<T>, window: &ListWindow) -> Pagination {
+pub(crate) fn cut<T>(rows: &mut Vec<T>, window: &ListWindow, ahead: usize) -> Pagination {
     let ListWindow { offset, limit, .. } = *window;
     let more = rows.len() > limit;
-    let ends = rows.len() < limit.saturating_add(AHEAD);
+    let ends = rows.len() < limit.saturating_add(ahead);
     let total = (more && ends).then(|| offset.saturating_add(rows.len()));
     rows.truncate(limit);
     Pagination {

@@ -8,7 +8,7 @@ use posthaste_store::{ListWindow, Mark, SuppressionList};
 
 use crate::App;
 use crate::app::{addresses, folded, number};
-use crate::lists::{cut, with_rows_behind};
+use crate::lists::{AHEAD, cut, with_rows_behind};
 use crate::wire::Emails;
 
 /// `POST`: unsubscribes these addresses from the group. If the group does not exist (any more),
@@ -43,10 +43,13 @@ pub(crate) async fn list(
 ) -> Result<(HeaderMap, Json<Vec<String>>), Rejection> {
     let window = everyone(&query)?;
     let group = app.group(&caller, &id).await?;
-    let (list, reach) = (SuppressionList::Group(group.id), with_rows_behind(&window));
+    let (list, reach) = (
+        SuppressionList::Group(group.id),
+        with_rows_behind(&window, AHEAD),
+    );
     let page = app.store.list_page(caller.id(), list, &reach, |_| true);
     let mut rows = page.await?;
-    let slice = cut(&mut rows, &window);
+    let slice = cut(&mut rows, &window, AHEAD);
     let emails = rows.into_iter().map(|listed| listed.email);
     Ok((slice.links(&address, &query), Json(emails.collect())))
 }
