@@ -14,6 +14,9 @@ pub const MAX_REPLAYED: usize = 200;
 const PAGE: usize = 100;
 const LARGEST_PAGE: usize = 500;
 
+/// The longest sort key that DynamoDB has, in bytes.
+const LONGEST_KEY: usize = 1024;
+
 /// The part of such a list that a request asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UndeliveredQuery {
@@ -24,9 +27,11 @@ pub struct UndeliveredQuery {
 }
 
 impl UndeliveredQuery {
-    /// Reads `limit` and `after`, and reports a limit that is out of range.
+    /// Reads `limit` and `after`, and reports what no page of such a list has.
     pub fn read(query: &Query, found: &mut Problems) -> Self {
         let after = query.text("after").filter(|after| !after.is_empty());
+        let is_key = after.is_none_or(|after| after.len() <= LONGEST_KEY);
+        found.unless(is_key, "after", "after is not the next of a page");
         let limit = query.text("limit").map(str::parse);
         Self {
             after: after.map(str::to_owned),

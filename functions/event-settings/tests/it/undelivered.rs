@@ -103,7 +103,10 @@ async fn letters_are_listed_by_time_and_webhook_in_pages() {
 #[tokio::test]
 async fn a_wrong_query_is_refused_with_every_problem() {
     let app = TestApp::new().await;
-    let path = format!("{LIST}?since=x&until=&limit=0&webhook_id=7");
+    let path = format!(
+        "{LIST}?since=x&until=&limit=0&webhook_id=7&after={}",
+        "9".repeat(1025)
+    );
     let (status, body) = app.call("GET", &path, None).await;
     let fields: Vec<_> = body["errors"]
         .as_array()
@@ -112,7 +115,7 @@ async fn a_wrong_query_is_refused_with_every_problem() {
         .map(|e| &e["field"])
         .collect();
     assert_eq!(status, StatusCode::BAD_REQUEST);
-    assert_eq!(fields, ["since", "until", "limit", "webhook_id"]);
+    assert_eq!(fields, ["since", "until", "after", "limit", "webhook_id"]);
 }
 
 #[tokio::test]
