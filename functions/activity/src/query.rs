@@ -126,6 +126,16 @@ impl Query {
         }
     }
 
+    /// Whether a pattern is compared, which takes longer than other conditions.
+    pub(crate) fn has_pattern(&self) -> bool {
+        match self {
+            Self::All(parts) | Self::Any(parts) => parts.iter().any(Self::has_pattern),
+            Self::Not(other) => other.has_pattern(),
+            Self::Like(..) => true,
+            _ => false,
+        }
+    }
+
     /// What has to be loaded before mails are matched.
     pub(crate) fn needs(&self) -> Needs {
         let none = Needs::default();

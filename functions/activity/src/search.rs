@@ -126,8 +126,8 @@ pub(crate) async fn look_up(
         } else {
             mails
         };
-        let meant = mails.into_iter().filter(|mail| query.holds(mail));
-        found.mails.extend(meant.take(limit - found.mails.len()));
+        let missing = limit - found.mails.len();
+        found.mails.extend(matching(mails, query, missing).await);
         if found.mails.len() == limit || is_over {
             found.is_complete = true;
             break;
@@ -161,15 +161,24 @@ async fn waiting(
         .store
         .waiting(account, query.until(), None, EXAMINED_WAITING)
         .await?;
-    let mails = page
-        .rows
-        .iter()
-        .flat_map(of_waiting)
-        .map(|row| names.with(row));
-    Ok((
-        mails.filter(|mail| query.holds(mail)).collect(),
-        page.next.is_none(),
-    ))
+    let rows = page.rows.iter().flat_map(of_waiting);
+    let mails = rows.map(|row| names.with(row)).collect();
+    let matching = matching(mails, query, usize::MAX).await;
+    Ok((matching, page.next.is_none()))
+}
+
+/// The first `limit` of these mails that match. Patterns are compared off the threads that serve.
+async fn matching(mails: Vec<FoundMail>, query: &Query, limit: usize) -> Vec<FoundMail> {
+    let size = if query.has_pattern() {
+        posthaste_offload::UNKNOWN
+    } else {
+        0
+    };
+    let holds = |mail: &FoundMail| query.holds(mail);
+    posthaste_offload::run(size, || {
+        mails.into_iter().filter(holds).take(limit).collect()
+    })
+    .await
 }
 
 /// The copies of scheduled mail, as rows of the search.

@@ -12,6 +12,10 @@ const DEEPEST: u32 = 32;
 /// Conditions in a query, and values in a list, at most.
 const MOST: usize = 100;
 
+/// The maximum number of characters of a pattern: a text is compared with it in time proportional
+/// to the product of the lengths.
+const LONGEST_PATTERN: usize = 256;
+
 pub(super) fn query(text: &str, fields: FieldSet) -> Result<Query, InvalidQuery> {
     let mut reader = QueryParser {
         fields,
@@ -195,6 +199,10 @@ impl QueryParser {
 
     fn like(&mut self, field: QueryField) -> Result<Query, InvalidQuery> {
         match self.need()? {
+            QueryToken::Text(pattern) if pattern.chars().count() > LONGEST_PATTERN => {
+                let why = format!("a pattern has at most {LONGEST_PATTERN} characters");
+                Err(InvalidQuery(why))
+            }
             QueryToken::Text(pattern) => Ok(Query::Like(field, pattern.to_lowercase())),
             other => Err(unexpected(&other)),
         }

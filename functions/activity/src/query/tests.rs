@@ -210,6 +210,16 @@ fn nobody_asks_without_end() {
     assert!(read(&many(101)).is_err());
     assert!(read(&format!("opens in ({})", vec!["1"; 101].join(","))).is_err());
     assert!(read(&"x".repeat(9_000)).is_err());
+    let like = |n: usize| format!("subject LIKE '{}%'", "é".repeat(n - 1));
+    assert!(read(&like(256)).is_ok());
+    let error = read(&like(257)).unwrap_err();
+    assert_eq!(error.0, "a pattern has at most 256 characters");
+    assert!(
+        read(&format!("NOT ({} OR opens=1)", like(256)))
+            .unwrap()
+            .has_pattern()
+    );
+    assert!(!read("subject='a%' AND opens=1").unwrap().has_pattern());
 }
 
 /// On an eighth of the stack that a thread has by default.
