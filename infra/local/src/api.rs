@@ -47,7 +47,8 @@ fn durable(routes: Router, disk: Disk) -> Router {
     routes.layer(layer)
 }
 
-/// Replaces a key that is none of the service's (`--any-key`).
+/// Replaces a key that is none of the service's (`--any-key`), and sends one that is as `Bearer`,
+/// whatever its scheme.
 #[derive(Clone)]
 struct AnyKey {
     store: Store,
@@ -57,7 +58,7 @@ struct AnyKey {
 
 /// The routes, where every key is accepted as the first account's. A request without one is still refused.
 fn with_any_key(routes: Router, store: Store, key: &str) -> Router {
-    let Ok(own) = HeaderValue::from_str(&format!("Bearer {key}")) else {
+    let Some(own) = bearer(key) else {
         return routes;
     };
     routes.layer(middleware::from_fn_with_state(
@@ -68,15 +69,18 @@ fn with_any_key(routes: Router, store: Store, key: &str) -> Router {
 
 async fn replace(State(any): State<AnyKey>, mut request: Request, next: Next) -> Response {
     if let Some(given) = given_key(request.headers()) {
-        match posthaste_submission::is_key(&any.store, &given).await {
-            Ok(true) => {}
-            Ok(false) => {
-                request.headers_mut().insert(header::AUTHORIZATION, any.own);
-            }
+        let sent = match posthaste_submission::is_key(&any.store, &given).await {
+            Ok(true) => bearer(&given).unwrap_or(any.own),
+            Ok(false) => any.own,
             Err(error) => return Rejection::from(error).into_response(),
-        }
+        };
+        request.headers_mut().insert(header::AUTHORIZATION, sent);
     }
     next.run(request).await
+}
+
+fn bearer(key: &str) -> Option<HeaderValue> {
+    HeaderValue::from_str(&format!("Bearer {key}")).ok()
 }
 
 /// The key of a request: behind `Bearer`, or as the password of `Basic`.
@@ -93,7 +97,42 @@ fn given_key(headers: &HeaderMap) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use axum::body::{Body, to_bytes};
+    use axum::routing::get;
+    use posthaste_testkit::{TABLE, Tenant, TestClock, dynamodb};
+    use tower::ServiceExt as _;
+
     use super::*;
+
+    #[tokio::test]
+    async fn a_key_of_the_service_is_accepted_in_every_scheme() {
+        let store = Store::open(&dynamodb().await, TABLE);
+        store.create_table().await.unwrap();
+        let now = TestClock::default().now();
+        let key = Tenant::new(&store, "second", now).await.key;
+        let sent = |headers: HeaderMap| async move {
+            let sent = headers.get(header::AUTHORIZATION);
+            sent.map_or_else(String::new, |sent| sent.to_str().unwrap().to_owned())
+        };
+        let routes = Router::new().route("/", get(sent));
+        let routes = with_any_key(routes, store, "SG.of.first");
+        let basic = |key: &str| format!("Basic {}", STANDARD.encode(format!("apikey:{key}")));
+        let own = format!("Bearer {key}");
+        for (value, want) in [
+            (own.clone(), &*own),
+            (basic(&key), &*own),
+            (format!("Token {key}"), &*own),
+            ("Bearer anything".to_owned(), "Bearer SG.of.first"),
+            (basic("anything"), "Bearer SG.of.first"),
+            (String::new(), ""),
+        ] {
+            let request = Request::get("/").header(header::AUTHORIZATION, &value);
+            let request = request.body(Body::empty()).unwrap();
+            let answer = routes.clone().oneshot(request).await.unwrap();
+            let answer = to_bytes(answer.into_body(), 1_000).await.unwrap();
+            assert_eq!(answer, want, "{value}");
+        }
+    }
 
     #[test]
     fn a_key_is_read_from_both_schemes() {
