@@ -57,10 +57,11 @@ fuzz_target!(|parts: Parts<'_>| {
         content: BASE64_STANDARD.encode(file.bytes),
         mime_type: file.kind.map(str::to_owned),
         filename: file.name.to_owned(),
-        disposition: match file.inline {
-            true => Disposition::Inline,
-            false => Disposition::Attachment,
-        },
+        disposition: if file.inline {
+Disposition::Inline
+} else {
+Disposition::Attachment
+},
         content_id: file.content_id.map(str::to_owned),
     });
     let attachments: Vec<_> = attachments.collect();

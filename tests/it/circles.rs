@@ -105,9 +105,10 @@ fn uses_of(files: &BTreeMap<String, String>) -> Uses {
         named.extend(first_names(code, &supers));
         let own = top(name);
         let used = named.into_iter().filter_map(|named| {
-            let module = match uses.contains_key(&named) {
-                true => Some(&named),
-                false => exports.get(&named),
+            let module = if uses.contains_key(&named) {
+                Some(&named)
+            } else {
+                exports.get(&named)
             };
             module.filter(|module| **module != own).cloned()
         });

@@ -129,9 +129,10 @@ fn addresses(value: &Value, most: usize) -> Result<Option<String>, String> {
             most => format!("holds more than {most} addresses"),
         });
     }
-    match all.iter().all(|one| EmailAddress::parse(one).is_ok()) {
-        true => Ok(Some(all.join(", ")).filter(|text| !text.is_empty())),
-        false => Err("is an invalid email address".to_owned()),
+    if all.iter().all(|one| EmailAddress::parse(one).is_ok()) {
+        Ok(Some(all.join(", ")).filter(|text| !text.is_empty()))
+    } else {
+        Err("is an invalid email address".to_owned())
     }
 }
 
@@ -150,9 +151,10 @@ fn entries(name: &str, list: &[Value], found: &mut Problems) -> Result<Vec<Strin
     own.sort_unstable();
     own.dedup();
     let bytes: usize = own.iter().map(String::len).sum();
-    match bytes <= ENTRIES_TOGETHER {
-        true => Ok(own),
-        false => Err(format!("exceeds {ENTRIES_TOGETHER} bytes in all")),
+    if bytes <= ENTRIES_TOGETHER {
+        Ok(own)
+    } else {
+        Err(format!("exceeds {ENTRIES_TOGETHER} bytes in all"))
     }
 }
 

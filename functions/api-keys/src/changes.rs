@@ -149,9 +149,10 @@ async fn current_maker(state: &AppState, caller: &Caller, scope: &str) -> Result
     // Drops the cached key of this instance in any case.
     state.gate.forget_key(&held.id);
     let maker = maker.ok_or_else(Rejection::unauthorized)?;
-    match maker.key.holds(scope) {
-        true => Ok(maker),
-        false => Err(Rejection::forbidden()),
+    if maker.key.holds(scope) {
+        Ok(maker)
+    } else {
+        Err(Rejection::forbidden())
     }
 }
 

@@ -320,12 +320,13 @@ impl RelayGate {
             }
             state.pace.is_some()
         };
-        let _reading = match known {
-            true => match self.reading.try_lock() {
+        let _reading = if known {
+            match self.reading.try_lock() {
                 Ok(reading) => reading,
                 Err(_) => return,
-            },
-            false => self.reading.lock().await,
+            }
+        } else {
+            self.reading.lock().await
         };
         if !is_old(&self.state(), self.clock.now_ms()) {
             return;

@@ -39,15 +39,13 @@ pub(crate) fn build(
     let changes = Changes {
         before: &mail.content,
         after: &rendered.parts,
-        to: match whole.apart {
-            true => &copy.personalization.to,
-            false => &[],
+        to: if whole.apart {
+            &copy.personalization.to
+        } else {
+            &[]
         },
         // Unchanged, byte for byte, unless something was inserted.
-        reply_to: match is_new {
-            true => &rendered.reply_to,
-            false => &[],
-        },
+        reply_to: if is_new { &rendered.reply_to } else { &[] },
         subject: Some(rendered.subject.as_str()).filter(|new| *new != subject),
         extra: &rendered.headers,
     };

@@ -55,12 +55,11 @@ pub(crate) async fn post(
             tokens.post(&app.client, "test", &credentials, post).await
         }
     };
-    match outcome.is_success() {
-        true => Ok(StatusCode::NO_CONTENT),
-        false => {
-            let message = format!("The test events were not delivered: {outcome}");
-            Err(Rejection::on("url", message))
-        }
+    if outcome.is_success() {
+        Ok(StatusCode::NO_CONTENT)
+    } else {
+        let message = format!("The test events were not delivered: {outcome}");
+        Err(Rejection::on("url", message))
     }
 }
 

@@ -44,9 +44,10 @@ pub(crate) async fn validate(
 ) -> Result<Json<Batch>, Rejection> {
     let batch = BatchId::parse(&batch_id).map_err(|_| fail::not_valid())?;
     let now = app.clock.now();
-    match app.store.batch_exists(caller.id(), &batch, now).await? {
-        true => Ok(Json(Batch { batch_id })),
-        false => Err(fail::not_valid()),
+    if app.store.batch_exists(caller.id(), &batch, now).await? {
+        Ok(Json(Batch { batch_id }))
+    } else {
+        Err(fail::not_valid())
     }
 }
 

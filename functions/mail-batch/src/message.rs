@@ -36,9 +36,10 @@ async fn show(
         };
         sends.push(Send::new(part, hold, now));
     }
-    match sends.is_empty() {
-        true => Err(fail::unknown_message()),
-        false => Ok(Json(ScheduledMessage { message_id, sends })),
+    if sends.is_empty() {
+        Err(fail::unknown_message())
+    } else {
+        Ok(Json(ScheduledMessage { message_id, sends }))
     }
 }
 

@@ -82,9 +82,10 @@ impl SendBody {
             }
             Some(_) => return Err(unsupported("Content-Encoding is not supported.")),
         };
-        match posthaste_offload::run(body.len(), || std::str::from_utf8(&body).is_ok()).await {
-            true => Ok(body),
-            false => Err(unsupported("Invalid UTF8 in request")),
+        if posthaste_offload::run(body.len(), || std::str::from_utf8(&body).is_ok()).await {
+            Ok(body)
+        } else {
+            Err(unsupported("Invalid UTF8 in request"))
         }
     }
 

@@ -199,8 +199,9 @@ pub(crate) async fn delete(
     PathParams(name): PathParams<String>,
 ) -> Result<StatusCode, Rejection> {
     let name = hostname(&name).ok_or_else(Rejection::not_found)?;
-    match app.store.delete_parse(caller.id(), &name).await? {
-        true => Ok(StatusCode::NO_CONTENT),
-        false => Err(Rejection::not_found()),
+    if app.store.delete_parse(caller.id(), &name).await? {
+        Ok(StatusCode::NO_CONTENT)
+    } else {
+        Err(Rejection::not_found())
     }
 }

@@ -29,11 +29,10 @@ pub(crate) async fn create(
         return Err(exists());
     }
     let verified = is_of_domain(&app, caller.id(), &email).await?;
-    let mail = match verified {
-        true => None,
-        false => {
-            Some(VerificationMail::write(&app, &gate, (&caller, &gateway), &email, false).await?)
-        }
+    let mail = if verified {
+        None
+    } else {
+        Some(VerificationMail::write(&app, &gate, (&caller, &gateway), &email, false).await?)
     };
     let sender = VerifiedSender {
         id: app.store.next_sender_id(caller.id()).await?,
@@ -76,11 +75,10 @@ pub(crate) async fn update(
         return Err(exists());
     }
     let verified = moved && is_of_domain(&app, caller.id(), &email).await?;
-    let mail = match moved && !verified {
-        true => {
-            Some(VerificationMail::write(&app, &gate, (&caller, &gateway), &email, false).await?)
-        }
-        false => None,
+    let mail = if moved && !verified {
+        Some(VerificationMail::write(&app, &gate, (&caller, &gateway), &email, false).await?)
+    } else {
+        None
     };
     let change = |sender: &mut VerifiedSender| {
         body.over(&mut sender.fields);

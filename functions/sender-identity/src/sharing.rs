@@ -65,9 +65,10 @@ async fn check_may_write(app: &App, caller: &Caller) -> Result<(), Rejection> {
         return Ok(());
     }
     let credits = app.store.credits(caller.id(), app.clock.now()).await?;
-    match credits.is_some_and(|credits| credits.remain <= 0) {
-        true => Err(Rejection::not_authorized_to_send()),
-        false => Ok(()),
+    if credits.is_some_and(|credits| credits.remain <= 0) {
+        Err(Rejection::not_authorized_to_send())
+    } else {
+        Ok(())
     }
 }
 
@@ -88,9 +89,10 @@ fn text(domain: &Domain, note: &str) -> String {
         let is_link = host
             .rsplit_once('.')
             .is_some_and(|(_, last)| !last.contains('_'));
-        let host = match is_link {
-            true => unlinked(host),
-            false => host.to_owned(),
+        let host = if is_link {
+            unlinked(host)
+        } else {
+            host.to_owned()
         };
         let _ = write!(text, "Type:  {kind}\nHost:  {host}\nValue: {data}\n\n");
     }

@@ -117,9 +117,10 @@ pub(crate) async fn duplicate(
     let now = app.clock.now();
     let cut: String = source.name.chars().take(check::LONGEST_NAME - 11).collect();
     let copy = Template {
-        id: match source.id.is_dynamic() {
-            true => app.entropy.dynamic_template_id(),
-            false => app.entropy.legacy_template_id(),
+        id: if source.id.is_dynamic() {
+            app.entropy.dynamic_template_id()
+        } else {
+            app.entropy.legacy_template_id()
         },
         account: caller.id().clone(),
         name: body.name.unwrap_or_else(|| format!("Duplicate: {cut}")),

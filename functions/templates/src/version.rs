@@ -145,9 +145,10 @@ pub(crate) async fn delete(
     let gone = app
         .store
         .delete_version(caller.id(), &template.id, &version.id, now);
-    match gone.await? {
-        true => Ok(StatusCode::NO_CONTENT),
-        false => Err(Rejection::not_found()),
+    if gone.await? {
+        Ok(StatusCode::NO_CONTENT)
+    } else {
+        Err(Rejection::not_found())
     }
 }
 

@@ -75,12 +75,13 @@ async fn first_problem(response: Response) -> (Response, Option<String>) {
 
 /// A text on one line, without the addresses in it.
 fn masked(text: &str) -> String {
-    let words = text
-        .split_whitespace()
-        .map(|word| match word.contains('@') {
-            true => Masked(word.trim_matches(|c: char| !c.is_alphanumeric())).to_string(),
-            false => word.replace(char::is_control, "?"),
-        });
+    let words = text.split_whitespace().map(|word| {
+        if word.contains('@') {
+            Masked(word.trim_matches(|c: char| !c.is_alphanumeric())).to_string()
+        } else {
+            word.replace(char::is_control, "?")
+        }
+    });
     words.collect::<Vec<_>>().join(" ")
 }
 

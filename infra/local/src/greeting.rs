@@ -61,12 +61,13 @@ pub fn text(host: &Host, settings: &HostSettings) -> String {
             "authenticated as soon as they are created",
         )
     };
-    let links = match settings.links_lead_nowhere() {
-        false => String::new(),
-        true => format!(
+    let links = if settings.links_lead_nowhere() {
+        format!(
             "\n  Links     WARNING: links in mail lead to {scheme}://{api}, where no recipient reaches them; \
              name this host's own address with --public-url"
-        ),
+        )
+    } else {
+        String::new()
     };
     format!(
         "Posthaste {version}

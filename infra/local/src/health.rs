@@ -34,9 +34,10 @@ pub(crate) fn routes(store: Store, clock: Clock) -> Router {
 }
 
 async fn answer(State(health): State<Health>) -> (StatusCode, Json<Value>) {
-    let (status, word) = match health.is_well().await {
-        true => (StatusCode::OK, "ok"),
-        false => (StatusCode::SERVICE_UNAVAILABLE, "unavailable"),
+    let (status, word) = if health.is_well().await {
+        (StatusCode::OK, "ok")
+    } else {
+        (StatusCode::SERVICE_UNAVAILABLE, "unavailable")
     };
     let version = env!("CARGO_PKG_VERSION");
     (status, Json(json!({"status": word, "version": version})))

@@ -76,9 +76,10 @@ async fn listen(
         address,
         error,
     };
-    let last = match settings.movable.contains(&flag) {
-        true => address.port().saturating_add(PORTS_TRIED),
-        false => address.port(),
+    let last = if settings.movable.contains(&flag) {
+        address.port().saturating_add(PORTS_TRIED)
+    } else {
+        address.port()
     };
     let mut wanted = address;
     loop {

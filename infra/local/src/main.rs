@@ -121,9 +121,10 @@ fn run(args: &Args) -> Result<(), Box<dyn Error>> {
         );
         let settings = settings.map_err(StartError::from)?;
         let host = Host::start(&settings).await?;
-        let greeting = match args.json {
-            true => greeting::json(&host, &settings),
-            false => greeting::text(&host, &settings),
+        let greeting = if args.json {
+            greeting::json(&host, &settings)
+        } else {
+            greeting::text(&host, &settings)
         };
         if let Err(unsaid) = say(&greeting) {
             host.stop().await;
@@ -152,16 +153,17 @@ fn serve_aws(args: &Args) -> Result<(), Box<dyn Error>> {
         let api = Api::open(args, &platform).await?;
         let scheme = args.tls_cert.as_ref().map_or("http", |_| "https");
         let (address, submission) = (api.address, api.submission);
-        say(&match args.json {
-            true => serde_json::json!({
+        say(&if args.json {
+serde_json::json!({
                 "api": format!("{scheme}://{address}"),
                 "submission": format!("smtp://{submission}"),
             })
-            .to_string(),
-            false => format!(
+            .to_string()
+} else {
+format!(
                 "The stack's API is on {scheme}://{address}, mail is submitted to smtp://{submission}\nCtrl-C stops."
-            ),
-        })?;
+            )
+})?;
         let stop = async {
             // Without signals an orderly stop is impossible; then it stops at once.
             let _ = ctrl_c().await;

@@ -158,9 +158,10 @@ impl HostSettings {
             public_url: args.public_url.clone(),
             tls: args.tls_cert.clone().zip(args.tls_key.clone()),
             strict_senders: args.strict_senders,
-            inbound_dns: match args.no_inbound_dns {
-                true => DnsSettings::Nobody,
-                false => DnsSettings::System,
+            inbound_dns: if args.no_inbound_dns {
+                DnsSettings::Nobody
+            } else {
+                DnsSettings::System
             },
             spam_filter: args.spam_filter.clone(),
             outgoing_spam_filter: args.outgoing_spam_filter.clone(),

@@ -159,32 +159,36 @@ async fn set(named: &str, suspended: bool, tools: &Tools) -> Result<Report, Comm
     let gone = || CommandError::NotFound(format!("there is no account {named} any more"));
     let account = changed.await?.ok_or_else(gone)?;
     let done = if suspended { "suspended" } else { "resumed" };
-    let told = match account.verdict {
-        None => false,
-        Some(verdict) => {
-            let told = notify(&account, verdict, tools).await.map_err(|error| {
-                CommandError::NoticeNotSent(format!("account {} is {done}: {error}", account.id))
-            })?;
-            if told {
-                record_notice(&account, verdict, tools).await?;
-            }
-            told
-        }
-    };
-    let notice = if told {
+    let is_notified = report_change(&account, done, tools).await?;
+    let notice = if is_notified {
         "its webhooks are notified"
     } else {
         "its webhooks are not notified, because no events queue is named"
     };
-    let disabled = match !suspended && account.status.is_disabled() {
-        true => "; its parent keeps it disabled",
-        false => "",
+    let disabled = if !suspended && account.status.is_disabled() {
+        "; its parent keeps it disabled"
+    } else {
+        ""
     };
     let text = format!(
         "account {} {done} (within 10 s everywhere); {notice}{disabled}",
         account.id
     );
     Ok(Report::new(text, to_json(&account)))
+}
+
+/// Notifies of the last change, and records that. Returns whether the webhooks could be notified.
+async fn report_change(account: &Account, done: &str, tools: &Tools) -> Result<bool, CommandError> {
+    let Some(change) = account.verdict else {
+        return Ok(false);
+    };
+    let is_notified = notify(account, change, tools).await.map_err(|error| {
+        CommandError::NoticeNotSent(format!("account {} is {done}: {error}", account.id))
+    })?;
+    if is_notified {
+        record_notice(account, change, tools).await?;
+    }
+    Ok(is_notified)
 }
 
 /// Notifies webhooks and the owner's other systems, under an id that is the same every time. Returns whether the
@@ -195,9 +199,10 @@ async fn notify(
     tools: &Tools,
 ) -> Result<bool, CommandError> {
     // SendGrid's own words for it.
-    let kind = match account.status.is_suspended() {
-        true => "compliance_suspend",
-        false => "account_reinstated",
+    let kind = if account.status.is_suspended() {
+        "compliance_suspend"
+    } else {
+        "account_reinstated"
     };
     let id = format!(
         "account_status_change-{kind}-{}-{}",

@@ -51,9 +51,10 @@ pub(crate) async fn list(tools: &Tools) -> Result<Report, CommandError> {
 
 pub(crate) async fn replay(choice: &DeadJobArgs, tools: &Tools) -> Result<Report, CommandError> {
     let letters = letters(tools)?;
-    let ids = match choice.all {
-        true => letters.list().await?.iter().map(|job| job.id).collect(),
-        false => choice.ids.clone(),
+    let ids = if choice.all {
+        letters.list().await?.iter().map(|job| job.id).collect()
+    } else {
+        choice.ids.clone()
     };
     let wanted = ids.len();
     let replayed = letters.replay(ids).await?;

@@ -87,14 +87,16 @@ impl DomainReport {
         };
         let from = domain.mail_from.as_ref();
         let from = from.map(|(name, state)| format!("MAIL FROM {name} {state}, "));
-        let verified = match domain.verified {
-            true => "verified",
-            false => "not verified",
+        let verified = if domain.verified {
+            "verified"
+        } else {
+            "not verified"
         };
         let (dkim, from) = (&domain.dkim, from.unwrap_or_default());
-        let by = match *by == self.name {
-            true => String::new(),
-            false => format!("by {by} "),
+        let by = if *by == self.name {
+            String::new()
+        } else {
+            format!("by {by} ")
         };
         format!("{by}{verified}, DKIM {dkim}, {from}{dmarc}")
     }
@@ -119,12 +121,11 @@ fn report(account: &SesAccount, domains: &[DomainReport]) -> Report {
     let word = |ok: bool| if ok { "ok  " } else { "FAIL" };
     let mut ready = account.sending && !account.sandbox;
     let mut lines = vec![
-        match account.sandbox {
-            true => {
-                "FAIL  sandbox: mail goes to verified addresses only; ask AWS for production access"
-                    .to_owned()
-            }
-            false => "ok    out of the sandbox".to_owned(),
+        if account.sandbox {
+            "FAIL  sandbox: mail goes to verified addresses only; ask AWS for production access"
+                .to_owned()
+        } else {
+            "ok    out of the sandbox".to_owned()
         },
         format!(
             "{}  sending ({})",

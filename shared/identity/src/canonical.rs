@@ -24,9 +24,10 @@ impl Relaxed {
 /// the body, where these parts are relaxed. Both are part of the simple form.
 pub(crate) fn plain(message: &[u8], relaxed: Relaxed) -> Cow<'_, [u8]> {
     let (head, body) = message.split_at(end_of_head(message));
-    let plain_head = match relaxed.head {
-        true => without_blanks(head),
-        false => Cow::Borrowed(head),
+    let plain_head = if relaxed.head {
+        without_blanks(head)
+    } else {
+        Cow::Borrowed(head)
     };
     let plain_body = without_blank_end(body).filter(|_| relaxed.body);
     match (&plain_head, plain_body) {

@@ -56,9 +56,10 @@ pub fn records(plan: &Plan<'_>, target: &Target) -> Vec<Record> {
     };
     let keys = if plan.automatic { plan.keys.len() } else { 1 };
     for (i, (selector, public)) in plan.keys.iter().take(keys).enumerate() {
-        let name = match plan.automatic {
-            true => format!("dkim{}", i + 1),
-            false => "dkim".to_owned(),
+        let name = if plan.automatic {
+            format!("dkim{}", i + 1)
+        } else {
+            "dkim".to_owned()
         };
         let host = format!("{selector}._domainkey.{domain}");
         let data = format!("v=DKIM1; k=rsa; p={public}");

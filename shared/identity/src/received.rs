@@ -160,9 +160,10 @@ fn parsed(host: &str, answer: Option<DnsRecords>) -> Txt {
     };
     let mut last = Error::Dns(Failure::InvalidRecordType);
     for text in texts {
-        let read = match host.contains("._domainkey.") {
-            true => DomainKey::parse(text.as_bytes()).map(|key| Txt::DomainKey(Arc::new(key))),
-            false => SpfRecord::parse(text.as_bytes()).map(|spf| Txt::Spf(Arc::new(spf))),
+        let read = if host.contains("._domainkey.") {
+            DomainKey::parse(text.as_bytes()).map(|key| Txt::DomainKey(Arc::new(key)))
+        } else {
+            SpfRecord::parse(text.as_bytes()).map(|spf| Txt::Spf(Arc::new(spf)))
         };
         match read {
             Ok(txt) => return txt,

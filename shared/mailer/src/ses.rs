@@ -70,10 +70,11 @@ impl FromStr for Pools {
         let pairs: Option<Vec<_>> = pairs.filter(|text| !text.is_empty()).map(pair).collect();
         let pairs = pairs.ok_or_else(|| InvalidPools(text.to_owned()))?;
         let (count, pools) = (pairs.len(), BTreeMap::from_iter(pairs));
-        match pools.len() == count {
-            true => Ok(Self(pools)),
+        if pools.len() == count {
+            Ok(Self(pools))
+        } else {
             // A duplicate name is ambiguous.
-            false => Err(InvalidPools(text.to_owned())),
+            Err(InvalidPools(text.to_owned()))
         }
     }
 }
@@ -168,9 +169,10 @@ fn accepted(message_id: &str) -> Attempt {
 fn refused(error: &SdkError<SendEmailError>, to: &str) -> Attempt {
     let Some(answer) = error.as_service_error() else {
         let response = format!("no answer from SES: {}", causes(error));
-        return match was_sent(error) {
-            true => Attempt::Unanswered { response },
-            false => Attempt::relay_error(response),
+        return if was_sent(error) {
+            Attempt::Unanswered { response }
+        } else {
+            Attempt::relay_error(response)
         };
     };
     let text = answer.message().unwrap_or_default();

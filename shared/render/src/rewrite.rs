@@ -55,9 +55,10 @@ impl<'a> Links<'a> {
         Self {
             maker,
             click: click && maker.is_some(),
-            utm: match ganalytics.enable {
-                true => utm.into_iter().filter_map(filled).collect(),
-                false => Vec::new(),
+            utm: if ganalytics.enable {
+                utm.into_iter().filter_map(filled).collect()
+            } else {
+                Vec::new()
             },
             left: MOST,
         }
@@ -186,9 +187,10 @@ impl<'a> Links<'a> {
             .map(|fragment| format!("#{fragment}"))
             .unwrap_or_default();
         let tagged = format!("{page}{between}{added}{fragment}");
-        match tagged.len() <= LONGEST_TARGET {
-            true => Tagged::As(tagged),
-            false => Tagged::TooLong,
+        if tagged.len() <= LONGEST_TARGET {
+            Tagged::As(tagged)
+        } else {
+            Tagged::TooLong
         }
     }
 }

@@ -50,9 +50,10 @@ pub enum Generation {
 impl Generation {
     /// The language of a template with this id (SPEC: a dynamic one starts with `d-`).
     pub fn of(id: &TemplateId) -> Self {
-        match id.is_dynamic() {
-            true => Self::Dynamic,
-            false => Self::Legacy,
+        if id.is_dynamic() {
+            Self::Dynamic
+        } else {
+            Self::Legacy
         }
     }
 }

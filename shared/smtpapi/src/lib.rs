@@ -153,9 +153,10 @@ impl Instructions {
             email: email.clone(),
             name: None,
         };
-        let to: Vec<Mailbox> = match self.to.is_empty() {
-            true => envelope.iter().map(plain).collect(),
-            false => self.to.clone(),
+        let to: Vec<Mailbox> = if self.to.is_empty() {
+            envelope.iter().map(plain).collect()
+        } else {
+            self.to.clone()
         };
         let each = |(at, mailbox)| Personalization {
             to: vec![mailbox],

@@ -185,9 +185,10 @@ impl Handler for Submission {
     ) -> Result<(), SmtpReply> {
         let caller = self.sender(session).await?;
         let permit = self.gate.take(caller.id(), &Arc::from(ENDPOINT)).await;
-        match permit.allowed {
-            true => Ok(()),
-            false => Err(SmtpReply::new(451, "4.7.1", "too many requests")),
+        if permit.allowed {
+            Ok(())
+        } else {
+            Err(SmtpReply::new(451, "4.7.1", "too many requests"))
         }
     }
 

@@ -80,9 +80,10 @@ pub(super) fn compose(arrived: &SubmittedMail<'_>) -> Result<Mail, SmtpReply> {
 /// A recipient of the envelope. Every server takes mail for its postmaster without a domain (RFC
 /// 5321, section 4.5.1); it is the one of this host.
 pub(super) fn recipient(to: &str, hostname: &Hostname) -> Result<EmailAddress, InvalidAddress> {
-    match to.eq_ignore_ascii_case(POSTMASTER) {
-        true => EmailAddress::parse(&format!("{POSTMASTER}@{hostname}")),
-        false => EmailAddress::parse(to),
+    if to.eq_ignore_ascii_case(POSTMASTER) {
+        EmailAddress::parse(&format!("{POSTMASTER}@{hostname}"))
+    } else {
+        EmailAddress::parse(to)
     }
 }
 
@@ -140,9 +141,10 @@ fn mail(arrived: &SubmittedMail<'_>, from: Mailbox, mime: Vec<u8>, wanted: Heade
         refused,
     } = wanted;
     // `Reply-To` may contain tags too (API facts, 2.6); one in the header replaces it.
-    let reply_to = match instructions.reply_to.is_empty() {
-        true => arrived.head.reply_to.clone(),
-        false => instructions.reply_to,
+    let reply_to = if instructions.reply_to.is_empty() {
+        arrived.head.reply_to.clone()
+    } else {
+        instructions.reply_to
     };
     Mail {
         from,

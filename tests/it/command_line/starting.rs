@@ -254,9 +254,10 @@ fn the_variables_of_a_stack_are_checked_like_flags() {
             "BUCKET_NAME",
         ] {
             let url = format!("https://sqs.us-east-1.amazonaws.com/1/{known}");
-            let value = match known.ends_with("_URL") {
-                true => url.as_str(),
-                false => "posthaste",
+            let value = if known.ends_with("_URL") {
+                url.as_str()
+            } else {
+                "posthaste"
             };
             command.env(known, value);
         }

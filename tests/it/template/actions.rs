@@ -99,9 +99,10 @@ fn store() -> BTreeMap<String, Names> {
         for part in code.split("fn ").skip(1) {
             let name: String = part.chars().take_while(|c| is_word(*c)).collect();
             let head = part.split('{').next().unwrap_or_default();
-            let name = match head.contains("self") {
-                true => name,
-                false => of_file(&name),
+            let name = if head.contains("self") {
+                name
+            } else {
+                of_file(&name)
             };
             // A call may be broken over lines.
             let line = part.replace('\n', "");

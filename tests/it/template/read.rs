@@ -138,9 +138,10 @@ impl Template {
 
     /// The side of an `!If` that holds.
     fn branch<'a>(&self, parts: &'a Value) -> &'a Value {
-        match self.holds(parts[0].as_str().expect("a condition's name")) {
-            true => &parts[1],
-            false => &parts[2],
+        if self.holds(parts[0].as_str().expect("a condition's name")) {
+            &parts[1]
+        } else {
+            &parts[2]
         }
     }
 

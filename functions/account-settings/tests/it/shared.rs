@@ -93,9 +93,10 @@ async fn join<F: Future>(all: Vec<F>) -> Vec<F::Output> {
                 *end = Some(value);
             }
         }
-        match ends.iter().all(Option::is_some) {
-            true => std::task::Poll::Ready(()),
-            false => std::task::Poll::Pending,
+        if ends.iter().all(Option::is_some) {
+            std::task::Poll::Ready(())
+        } else {
+            std::task::Poll::Pending
         }
     })
     .await;

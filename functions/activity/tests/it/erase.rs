@@ -118,9 +118,10 @@ async fn everything_of_an_address_goes_and_nothing_of_another() {
             ("ANN@EXAMPLE.COM", CopyState::Handed),
             ("bob@example.com", CopyState::Delivered),
         ] {
-            let message = match searches {
-                true => desk.searchable(email, state).await,
-                false => desk.copy(email, state).await,
+            let message = if searches {
+                desk.searchable(email, state).await
+            } else {
+                desk.copy(email, state).await
             };
             if email.starts_with("bob") {
                 his.push(message);

@@ -46,10 +46,12 @@ pub(super) fn of_message(
     let is_object = serde_json::from_str::<wire::TemplateData>(&text).is_ok();
     found.push_error(
         at,
-        match is_object {
-            true => "All values of custom arguments object must be strings",
-            false if text.is_empty() => ARGS_EMPTY,
-            false => "A custom_args string must hold a JSON object.",
+        if is_object {
+            "All values of custom arguments object must be strings"
+        } else if text.is_empty() {
+            ARGS_EMPTY
+        } else {
+            "A custom_args string must hold a JSON object."
         },
     );
     ArgsMap::new()

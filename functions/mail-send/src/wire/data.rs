@@ -17,9 +17,10 @@ impl<'de> Deserialize<'de> for TemplateData {
     fn deserialize<D: Deserializer<'de>>(source: D) -> Result<Self, D::Error> {
         let raw = <&RawValue>::deserialize(source)?.get();
         let Sound { is_object } = serde_json::from_str(raw).map_err(D::Error::custom)?;
-        match is_object {
-            true => Ok(Self(raw.to_owned())),
-            false => Err(D::Error::custom("not an object")),
+        if is_object {
+            Ok(Self(raw.to_owned()))
+        } else {
+            Err(D::Error::custom("not an object"))
         }
     }
 }

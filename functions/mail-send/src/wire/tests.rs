@@ -143,9 +143,10 @@ fn every_value_can_be_replaced_by_every_type_and_both_detect_it() {
             for kind in &kinds {
                 let mut spoilt = body.clone();
                 assert!(replace(&mut spoilt, &mut place.clone(), kind));
-                match check_agreement(&spoilt.to_string()) {
-                    true => fits += 1,
-                    false => does_not += 1,
+                if check_agreement(&spoilt.to_string()) {
+                    fits += 1;
+                } else {
+                    does_not += 1;
                 }
             }
         }

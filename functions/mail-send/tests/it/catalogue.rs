@@ -87,9 +87,10 @@ fn every_type_wrong() -> Value {
     let mut body = json!({});
     for row in fields {
         let (path, rest) = row.split_once('`').unwrap();
-        let wrong = match rest.contains("boolean") {
-            true => json!(1),
-            false => json!(true),
+        let wrong = if rest.contains("boolean") {
+            json!(1)
+        } else {
+            json!(true)
         };
         let mut at = &mut body;
         for step in path.split('.') {

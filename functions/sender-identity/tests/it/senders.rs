@@ -299,9 +299,10 @@ async fn an_account_that_may_not_send_causes_no_system_mail() {
     let sub = app.tenant.subuser(&app.store, "sub").await;
     let ask = async |method: Method, path: &str, body: &Value, own: bool| {
         let ask = app.api.ask(method, path).json(body);
-        let ask = match own {
-            true => ask.key(&sub.key),
-            false => ask.key(&app.tenant.key).as_if("sub"),
+        let ask = if own {
+            ask.key(&sub.key)
+        } else {
+            ask.key(&app.tenant.key).as_if("sub")
         };
         let answer = ask.send().await;
         (answer.status.as_u16(), answer.json())

@@ -56,9 +56,10 @@ pub(super) async fn run(
     // Whether messages are still handed out.
     let mut open = true;
     loop {
-        let wake = match open {
-            true => next_wake(&queues.database, &waiters, &queues.suspects, clock.now_ms()),
-            false => None,
+        let wake = if open {
+            next_wake(&queues.database, &waiters, &queues.suspects, clock.now_ms())
+        } else {
+            None
         };
         let first = match wake {
             None => inbox.recv().await,

@@ -62,9 +62,10 @@ impl AccountTurns {
                 break;
             }
         }
-        match chosen.is_empty() {
-            true => oldest_of_all(transaction, queue, most, now),
-            false => Ok(chosen),
+        if chosen.is_empty() {
+            oldest_of_all(transaction, queue, most, now)
+        } else {
+            Ok(chosen)
         }
     }
 }

@@ -126,12 +126,11 @@ pub(super) fn next_wake(
 
 /// When the next message that is no suspect becomes visible.
 fn first_visible(database: &Connection, queue: &str, suspects: &Suspects) -> Option<i64> {
-    let select = match suspects.is_empty() {
-        true => "SELECT visible FROM message WHERE queue = ?1 ORDER BY visible LIMIT 1",
-        false => {
-            "SELECT visible FROM message WHERE queue = ?1
+    let select = if suspects.is_empty() {
+        "SELECT visible FROM message WHERE queue = ?1 ORDER BY visible LIMIT 1"
+    } else {
+        "SELECT visible FROM message WHERE queue = ?1
              AND id NOT IN (SELECT id FROM suspect) ORDER BY visible LIMIT 1"
-        }
     };
     let mut select = database.prepare_cached(select).ok()?;
     select

@@ -100,9 +100,10 @@ impl DataFiles {
 
     /// The marks that the stack's secret should have: none once its name was taken out of the list.
     pub(super) fn secret(&self) -> Marks {
-        match self.lists(SECRET) {
-            true => self.secret.clone(),
-            false => Marks::new(),
+        if self.lists(SECRET) {
+            self.secret.clone()
+        } else {
+            Marks::new()
         }
     }
 }

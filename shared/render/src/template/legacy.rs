@@ -25,10 +25,11 @@ impl Legacy {
         Self {
             subject: version.subject.to_owned(),
             html: version.html_content.to_owned(),
-            plain: match version.makes_plain() {
+            plain: if version.makes_plain() {
                 // The tags of the HTML are plain text to it and are unchanged.
-                true => plain::from_html(version.html_content),
-                false => version.plain_content.to_owned(),
+                plain::from_html(version.html_content)
+            } else {
+                version.plain_content.to_owned()
             },
         }
     }

@@ -188,9 +188,10 @@ impl<'s> Parser<'s> {
             return alone;
         };
         let first = *block.ends_line.get_or_insert(before);
-        let (trim, blanks, alone) = match is_close {
-            true => (block.trim_branches(left), false, first && after),
-            false => (left, alone, alone),
+        let (trim, blanks, alone) = if is_close {
+            (block.trim_branches(left), false, first && after)
+        } else {
+            (left, alone, alone)
         };
         self.flush(trim, blanks);
         alone
@@ -341,9 +342,10 @@ fn kind(inner: &str) -> Result<(TagKind, &str), String> {
 
 /// What follows a comment, and whether it ends with `~`.
 fn comment(inner: &str) -> Result<(bool, &str), String> {
-    let (close, what) = match inner.starts_with("--") {
-        true => ("--", "--}}"),
-        false => ("", "}}"),
+    let (close, what) = if inner.starts_with("--") {
+        ("--", "--}}")
+    } else {
+        ("", "}}")
     };
     let from = close.len();
     let mut at = from;

@@ -62,9 +62,10 @@ fn mail(mut json: serde_json::Value) -> Mail {
 
 fn compile(version: &Version) -> Compiled {
     Compiled::compile(&TemplateVersion {
-        generation: match version.dynamic {
-            true => Generation::Dynamic,
-            false => Generation::Legacy,
+        generation: if version.dynamic {
+            Generation::Dynamic
+        } else {
+            Generation::Legacy
         },
         subject: &version.subject,
         html_content: &version.html_content.join("\n"),

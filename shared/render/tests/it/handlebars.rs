@@ -70,9 +70,12 @@ fn path(depth: usize) -> BoxedStrategy<String> {
 }
 
 fn template(depth: usize, scopes: usize) -> BoxedStrategy<String> {
-    let value = (path(scopes), any::<bool>()).prop_map(|(path, raw)| match raw {
-        true => format!("{{{{{{{path}}}}}}}"),
-        false => format!("{{{{{path}}}}}"),
+    let value = (path(scopes), any::<bool>()).prop_map(|(path, raw)| {
+        if raw {
+            format!("{{{{{{{path}}}}}}}")
+        } else {
+            format!("{{{{{path}}}}}")
+        }
     });
     if depth == 0 {
         return prop_oneof![3 => text(), 2 => value].boxed();

@@ -164,9 +164,10 @@ impl Account {
     /// The row by which the parent finds it: a subuser by its name, a customer account by its id.
     pub(crate) fn name_under_parent(&self) -> Option<Key> {
         let parent = self.parent.as_ref()?;
-        Some(match self.customer {
-            true => Key::customer(parent, &self.id),
-            false => Key::subuser(parent, &self.username),
+        Some(if self.customer {
+            Key::customer(parent, &self.id)
+        } else {
+            Key::subuser(parent, &self.username)
         })
     }
 }

@@ -144,13 +144,14 @@ impl Store {
         let update = claimed(added(copy, attempt, &outcome)?, attempt, who, what);
         let update = update.set("lease", number(0)).set("waits", number(attempt));
         let held = ("claimed", text(CopyState::Claimed.word()));
-        let update = match is_held {
-            true => update.condition(
+        let update = if is_held {
+            update.condition(
                 "#state = :claimed AND #attempt = :attempt AND #owner = :owner \
                  AND (attribute_not_exists(#waits) OR #waits <> :attempt)",
                 [held],
-            ),
-            false => update.condition(
+            )
+        } else {
+            update.condition(
                 "attribute_not_exists(pk) OR (#state = :deferred AND #attempt < :attempt) \
                  OR (#state = :claimed AND #attempt = :attempt AND #lease < :now \
                      AND (attribute_not_exists(#waits) OR #waits <> :attempt))",
@@ -159,7 +160,7 @@ impl Store {
                     ("deferred", text(CopyState::Deferred.word())),
                     ("now", number(who.now.0)),
                 ],
-            ),
+            )
         };
         let key = Key::recipient(copy.0, copy.1, copy.2);
         self.update(&key, &update).await

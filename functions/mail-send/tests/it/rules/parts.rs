@@ -48,9 +48,10 @@ pub(super) fn contents() -> Vec<Case> {
 pub(super) fn files() -> Vec<Case> {
     let file = |key: &str, value: Value| {
         let mut file = json!({"content": "QQ==", "filename": "a"});
-        match value == "remove" {
-            true => drop(file.as_object_mut().unwrap().remove(key)),
-            false => file[key] = value,
+        if value == "remove" {
+            drop(file.as_object_mut().unwrap().remove(key));
+        } else {
+            file[key] = value;
         }
         json!([file])
     };
