@@ -242,7 +242,7 @@ fn the_largest_query_costs_no_stack() {
         }
         let deep = format!("{}opens=3{}", "NOT (".repeat(16), ")".repeat(16));
         assert!(read(&deep).unwrap().holds(&mail));
-        let pattern = "%_a".repeat((LONGEST - 32) / 3);
+        let pattern = "%_a".repeat(85);
         let query = read(&format!("subject LIKE \"{pattern}b\"")).unwrap();
         assert!(!query.holds(&mail));
     };
@@ -254,7 +254,7 @@ fn the_largest_query_costs_no_stack() {
 fn patterns_cost_no_more_than_their_lengths() {
     let mut mail = mail();
     mail.row.subject = "a".repeat(900);
-    let query = read(&format!("subject LIKE \"{}b\"", "%a".repeat(300))).unwrap();
+    let query = read(&format!("subject LIKE \"{}b\"", "%a".repeat(127))).unwrap();
     assert!(!query.holds(&mail));
     for (text, pattern, want) in [
         ("abc", "a_c", true),

@@ -109,7 +109,7 @@ impl TestApp {
 #[tokio::test]
 async fn everything_of_an_address_goes_and_nothing_of_another() {
     for searches in [true, false] {
-        let desk = TestApp::with(searches).await;
+        let app = TestApp::with(searches).await;
         let mut hers = Vec::new();
         let mut his = Vec::new();
         for (email, state) in [
@@ -119,9 +119,9 @@ async fn everything_of_an_address_goes_and_nothing_of_another() {
             ("bob@example.com", CopyState::Delivered),
         ] {
             let message = if searches {
-                desk.searchable(email, state).await
+                app.searchable(email, state).await
             } else {
-                desk.copy(email, state).await
+                app.copy(email, state).await
             };
             if email.starts_with("bob") {
                 his.push(message);
@@ -130,161 +130,157 @@ async fn everything_of_an_address_goes_and_nothing_of_another() {
             }
         }
         let events =
-            [ANN, "bob@example.com"].map(|email| desk.event(EventKind::Delivered, &hers[0], email));
-        desk.letter(events.to_vec()).await;
-        desk.lost("l1", ANN).await;
-        desk.lost("l2", "bob@example.com").await;
+            [ANN, "bob@example.com"].map(|email| app.event(EventKind::Delivered, &hers[0], email));
+        app.letter(events.to_vec()).await;
+        app.lost("l1", ANN).await;
+        app.lost("l2", "bob@example.com").await;
 
-        desk.erase("").await.expect(204);
+        app.erase("").await.expect(204);
         for message in &hers {
-            assert!(!desk.is_kept(message).await);
-            desk.get(&format!("/v3/messages/{message}"))
+            assert!(!app.is_kept(message).await);
+            app.get(&format!("/v3/messages/{message}"))
                 .await
                 .expect(404);
         }
-        assert!(desk.is_kept(&his[0]).await);
-        assert_eq!(desk.undelivered().await, ["bob@example.com"]);
-        let account = &desk.tenant.account.id;
-        let lost = desk.store.lost_mails(account, None, 10).await.unwrap();
+        assert!(app.is_kept(&his[0]).await);
+        assert_eq!(app.undelivered().await, ["bob@example.com"]);
+        let account = &app.tenant.account.id;
+        let lost = app.store.lost_mails(account, None, 10).await.unwrap();
         assert_eq!(lost.len(), 1);
         assert!(
-            !desk
-                .blob
+            !app.blob
                 .has(&format!("inbound/{account}/l1"))
                 .await
                 .unwrap()
         );
         assert!(
-            desk.blob
+            app.blob
                 .has(&format!("inbound/{account}/l2"))
                 .await
                 .unwrap()
         );
         if searches {
-            let found = desk.store.seek(account, None, None, 10).await.unwrap();
+            let found = app.store.seek(account, None, None, 10).await.unwrap();
             assert_eq!(found.rows.len(), 1);
             assert_eq!(found.rows[0].to, "bob@example.com");
         }
-        desk.erase("").await.expect(204);
+        app.erase("").await.expect(204);
     }
 }
 
 #[tokio::test]
 async fn a_letter_with_events_of_others_keeps_its_own_end() {
-    let desk = TestApp::new().await;
-    let account = &desk.tenant.account.id;
-    let message = desk.delivered().await;
+    let app = TestApp::new().await;
+    let account = &app.tenant.account.id;
+    let message = app.delivered().await;
     let events =
-        [ANN, "bob@example.com"].map(|email| desk.event(EventKind::Delivered, &message, email));
-    desk.letter(events.to_vec()).await;
-    let end = desk.hand.now().plus(DAY);
-    desk.hand.advance(60);
+        [ANN, "bob@example.com"].map(|email| app.event(EventKind::Delivered, &message, email));
+    app.letter(events.to_vec()).await;
+    let end = app.hand.now().plus(DAY);
+    app.hand.advance(60);
 
-    desk.erase("").await.expect(204);
+    app.erase("").await.expect(204);
 
     let wanted = DeadLetterFilter {
         limit: 9,
         ..DeadLetterFilter::default()
     };
-    let rows = desk.store.dead_letters(account, &wanted).await.unwrap();
+    let rows = app.store.dead_letters(account, &wanted).await.unwrap();
     assert_eq!(rows.len(), 1);
-    let raw = desk.store.get::<Value>(&rows[0].key).await.unwrap();
+    let raw = app.store.get::<Value>(&rows[0].key).await.unwrap();
     assert_eq!(raw.unwrap().value["exp"], end.0);
 }
 
 #[tokio::test]
 async fn an_erasure_leaves_a_mark_of_its_latest_time() {
-    let desk = TestApp::new().await;
-    let account = &desk.tenant.account.id;
+    let app = TestApp::new().await;
+    let account = &app.tenant.account.id;
     for _ in 0..2 {
-        desk.hand.advance(60);
-        desk.erase("").await.expect(204);
-        let at = desk.store.erased_at(account, ANN).await.unwrap();
-        assert_eq!(at, Some(desk.hand.now()));
+        app.hand.advance(60);
+        app.erase("").await.expect(204);
+        let at = app.store.erased_at(account, ANN).await.unwrap();
+        assert_eq!(at, Some(app.hand.now()));
     }
-    let other = desk.store.erased_at(account, "bob@example.com").await;
+    let other = app.store.erased_at(account, "bob@example.com").await;
     assert_eq!(other.unwrap(), None);
 }
 
 #[tokio::test]
 async fn suppressions_stay_unless_they_are_asked_for() {
-    let desk = TestApp::new().await;
-    let account = &desk.tenant.account.id;
+    let app = TestApp::new().await;
+    let account = &app.tenant.account.id;
     let folded = EmailAddress::parse(ANN).unwrap().folded();
-    let mark = Mark::at(desk.hand.now());
+    let mark = Mark::at(app.hand.now());
     let hers = [folded.clone()];
     for list in [SuppressionList::Bounces, SuppressionList::Group(4)] {
-        let put = desk.store.suppress_all(account, &hers, list, &mark);
+        let put = app.store.suppress_all(account, &hers, list, &mark);
         put.await.unwrap();
     }
-    desk.erase("").await.expect(204);
-    let lists = desk.store.suppressed(account, &folded).await.unwrap();
+    app.erase("").await.expect(204);
+    let lists = app.store.suppressed(account, &folded).await.unwrap();
     assert_eq!(lists.count(), 2);
-    desk.erase("?suppressions=true").await.expect(204);
-    let lists = desk.store.suppressed(account, &folded).await.unwrap();
+    app.erase("?suppressions=true").await.expect(204);
+    let lists = app.store.suppressed(account, &folded).await.unwrap();
     assert_eq!(lists.count(), 0);
-    desk.erase("?suppressions=maybe").await.expect(400);
+    app.erase("?suppressions=maybe").await.expect(400);
 }
 
 #[tokio::test]
 async fn what_is_under_way_is_left_and_said() {
-    let desk = TestApp::new().await;
-    let waiting = desk.copy(ANN, CopyState::Deferred).await;
-    let done = desk.copy(ANN, CopyState::Delivered).await;
-    let large = desk.copy(ANN, CopyState::Delivered).await;
-    let account = &desk.tenant.account.id;
+    let app = TestApp::new().await;
+    let waiting = app.copy(ANN, CopyState::Deferred).await;
+    let done = app.copy(ANN, CopyState::Delivered).await;
+    let large = app.copy(ANN, CopyState::Delivered).await;
+    let account = &app.tenant.account.id;
     let body = format!("mail/{account}/{large}");
-    desk.blob
-        .put(&body, Bytes::from_static(b"x"))
-        .await
-        .unwrap();
+    app.blob.put(&body, Bytes::from_static(b"x")).await.unwrap();
 
-    let told = desk.erase("").await.expect(202).json();
+    let told = app.erase("").await.expect(202).json();
     assert_eq!(
         (told["status"].as_str(), told["under_way"].as_i64()),
         (Some("pending"), Some(2))
     );
-    assert!(desk.is_kept(&waiting).await && desk.is_kept(&large).await);
-    assert!(!desk.is_kept(&done).await);
+    assert!(app.is_kept(&waiting).await && app.is_kept(&large).await);
+    assert!(!app.is_kept(&done).await);
 
     // After six days no job can need them.
-    desk.hand.advance(6 * DAY);
-    desk.erase("").await.expect(204);
-    assert!(!desk.is_kept(&waiting).await && !desk.is_kept(&large).await);
-    assert!(!desk.blob.has(&body).await.unwrap());
+    app.hand.advance(6 * DAY);
+    app.erase("").await.expect(204);
+    assert!(!app.is_kept(&waiting).await && !app.is_kept(&large).await);
+    assert!(!app.blob.has(&body).await.unwrap());
 }
 
 #[tokio::test]
 async fn a_large_table_takes_several_calls() {
-    let desk = TestApp::with(false).await;
-    let account = &desk.tenant.account.id;
+    let app = TestApp::with(false).await;
+    let account = &app.tenant.account.id;
     let mut messages = Vec::new();
     for _ in 0..3 {
-        messages.push(desk.copy(ANN, CopyState::Delivered).await);
+        messages.push(app.copy(ANN, CopyState::Delivered).await);
     }
-    let waiting = desk.copy(ANN, CopyState::Claimed).await;
+    let waiting = app.copy(ANN, CopyState::Claimed).await;
     // Some 30 MB of somebody else's, so that twenty pages are not enough.
-    let other = Tenant::new(&desk.store, "other", desk.hand.now()).await;
+    let other = Tenant::new(&app.store, "other", app.hand.now()).await;
     let filler = "x".repeat(300_000);
     for n in 0..100_u8 {
         let mut letter = DeadLetter {
             account: other.account.id.clone(),
             webhook: WebhookId::from_bytes([n; 16]),
-            first: desk.hand.now(),
-            last: desk.hand.now(),
+            first: app.hand.now(),
+            last: app.hand.now(),
             events: 1,
-            died_at: desk.hand.now(),
+            died_at: app.hand.now(),
             attempts: 1,
             reason: String::new(),
             message: String::new(),
         };
         letter.message = format!("{n}{filler}");
-        desk.store
-            .put_dead_letter(&letter, desk.hand.now().plus(DAY))
+        app.store
+            .put_dead_letter(&letter, app.hand.now().plus(DAY))
             .await
             .unwrap();
     }
-    let first = desk.erase("").await.expect(202).json();
+    let first = app.erase("").await.expect(202).json();
     assert!(
         first["message"]
             .as_str()
@@ -294,7 +290,7 @@ async fn a_large_table_takes_several_calls() {
     );
     let mut calls = 1;
     let last = loop {
-        let told = desk.erase("").await.expect(202).json();
+        let told = app.erase("").await.expect(202).json();
         calls += 1;
         if !told["message"].as_str().unwrap().contains("looked through") {
             break told;
@@ -304,38 +300,35 @@ async fn a_large_table_takes_several_calls() {
     // What an earlier page held is not forgotten on the way.
     assert_eq!(last["under_way"], 1);
     for message in &messages {
-        let row = desk.store.recipient(account, message, 0).await.unwrap();
+        let row = app.store.recipient(account, message, 0).await.unwrap();
         assert!(row.is_none());
     }
-    assert!(desk.is_kept(&waiting).await);
+    assert!(app.is_kept(&waiting).await);
 }
 
 #[tokio::test]
 async fn no_other_account_is_touched() {
-    let desk = TestApp::new().await;
-    let message = desk.searchable(ANN, CopyState::Delivered).await;
-    let other = Tenant::new(&desk.store, "other", desk.hand.now()).await;
+    let app = TestApp::new().await;
+    let message = app.searchable(ANN, CopyState::Delivered).await;
+    let other = Tenant::new(&app.store, "other", app.hand.now()).await;
     let path = "/v3/messages/recipients/ann@example.com";
-    desk.api
+    app.api
         .delete(path)
         .key(&other.key)
         .send()
         .await
         .expect(204);
-    assert!(desk.is_kept(&message).await);
-    let found = desk
-        .store
-        .seek(&desk.tenant.account.id, None, None, 10)
-        .await;
+    assert!(app.is_kept(&message).await);
+    let found = app.store.seek(&app.tenant.account.id, None, None, 10).await;
     assert_eq!(found.unwrap().rows.len(), 1);
 }
 
 #[tokio::test]
 async fn what_is_no_address_is_refused() {
-    let desk = TestApp::new().await;
+    let app = TestApp::new().await;
     for wrong in ["ann", "%20", "@", "a@b@", "ann%40"] {
         let path = format!("/v3/messages/recipients/{wrong}");
-        let answer = desk.api.delete(&path).key(&desk.tenant.key).send().await;
+        let answer = app.api.delete(&path).key(&app.tenant.key).send().await;
         let (field, _) = answer.expect(400).error();
         assert_eq!(field.as_deref(), Some("email"), "{wrong}");
     }

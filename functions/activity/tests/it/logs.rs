@@ -41,12 +41,12 @@ impl TestApp {
 
 #[tokio::test]
 async fn logs_are_searched_by_a_body() {
-    let desk = TestApp::new().await;
-    let delivered = desk
+    let app = TestApp::new().await;
+    let delivered = app
         .searchable("bob@example.com", CopyState::Delivered)
         .await;
-    desk.hand.advance(60);
-    let blocked = desk.blocked().await;
+    app.hand.advance(60);
+    let blocked = app.blocked().await;
     let (old, new) = (delivered.of_copy(0), blocked.of_copy(0));
     for (body, want) in [
         (json!({}), vec![&new, &old]),
@@ -74,14 +74,14 @@ async fn logs_are_searched_by_a_body() {
             vec![&new],
         ),
     ] {
-        let found = desk.logs(&body).await.expect(200).json();
+        let found = app.logs(&body).await.expect(200).json();
         let found = found["messages"].as_array().unwrap().iter();
         let found: Vec<_> = found
             .map(|m| m["sg_message_id"].as_str().unwrap())
             .collect();
         assert_eq!(found, want, "{body}");
     }
-    let found = desk.logs(&json!({"limit": 1})).await.expect(200).json();
+    let found = app.logs(&json!({"limit": 1})).await.expect(200).json();
     let want = json!({
         "from_email": "me@example.com", "sg_message_id": new, "subject": "Hello",
         "to_email": "ann@example.com", "reason": "550 not today", "status": "blocked",
@@ -92,9 +92,9 @@ async fn logs_are_searched_by_a_body() {
 
 #[tokio::test]
 async fn a_wrong_search_says_all_that_is_wrong() {
-    let desk = TestApp::new().await;
+    let app = TestApp::new().await;
     let both = json!({"limit": 1001, "query": "status = 'not_delivered'"});
-    let answer = desk.logs(&both).await.expect(400).json();
+    let answer = app.logs(&both).await.expect(400).json();
     let fields: Vec<_> = answer["errors"]
         .as_array()
         .unwrap()
@@ -110,7 +110,7 @@ async fn a_wrong_search_says_all_that_is_wrong() {
         (json!({"subusers": ["1", "2"]}), 400, "subusers"),
         (json!({"subusers": ["77777"]}), 403, "subusers"),
     ] {
-        let (found, _) = desk.logs(&body).await.expect(status).error();
+        let (found, _) = app.logs(&body).await.expect(status).error();
         assert_eq!(found.as_deref(), Some(field), "{body}");
     }
     let off = TestApp::with(false).await;
@@ -119,20 +119,20 @@ async fn a_wrong_search_says_all_that_is_wrong() {
 
 #[tokio::test]
 async fn a_log_has_the_events_of_its_mail_as_webhooks_get_them() {
-    let desk = TestApp::new().await;
-    let message = desk.blocked().await;
+    let app = TestApp::new().await;
+    let message = app.blocked().await;
     let visit = Visit {
-        at: desk.hand.now().plus(5),
+        at: app.hand.now().plus(5),
         id: "visit".to_owned(),
         url: Some("https://example.com/".to_owned()),
         agent: Some("Mozilla/5.0".to_owned()),
     };
-    let copy = (&desk.tenant.account.id, &message, 0);
+    let copy = (&app.tenant.account.id, &message, 0);
     let visits = [visit];
-    let noted = desk.store.note_visits(copy, VisitKind::Click, &visits);
+    let noted = app.store.note_visits(copy, VisitKind::Click, &visits);
     assert!(noted.await.unwrap());
     let id = message.of_copy(0);
-    let log = desk.log(&id).await.expect(200).json();
+    let log = app.log(&id).await.expect(200).json();
     let shared = json!({"email": "ann@example.com", "sg_message_id": id, "category": ["news"],
         "asm_group_id": 9, "custom_args": {"event": "party"}});
     let with = |own: Value| {
@@ -163,20 +163,20 @@ async fn a_log_has_the_events_of_its_mail_as_webhooks_get_them() {
         "C".repeat(22),
         format!("{message}.posthaste-0.1.0"),
     ] {
-        let (field, text) = desk.log(&unknown).await.expect(404).error();
+        let (field, text) = app.log(&unknown).await.expect(404).error();
         assert_eq!(
             (field.as_deref(), text.as_str()),
             (Some("sg_message_id"), "not found")
         );
     }
-    let (field, _) = desk
+    let (field, _) = app
         .log(&format!("{id}?subuser=77777"))
         .await
         .expect(403)
         .error();
     assert_eq!(field.as_deref(), Some("subuser"));
     // The activity feed tells the same in its own words.
-    let told = desk
+    let told = app
         .get(&format!("/v3/messages/{id}"))
         .await
         .expect(200)

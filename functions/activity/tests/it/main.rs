@@ -145,10 +145,10 @@ impl TestApp {
 
 #[tokio::test]
 async fn a_message_is_found_by_either_of_its_ids() {
-    let desk = TestApp::new().await;
-    let message = desk.delivered().await;
+    let app = TestApp::new().await;
+    let message = app.delivered().await;
     for id in [message.to_string(), format!("{message}.posthaste-0.0.0")] {
-        let told = desk
+        let told = app
             .get(&format!("/v3/messages/{id}"))
             .await
             .expect(200)
@@ -163,30 +163,30 @@ async fn a_message_is_found_by_either_of_its_ids() {
 
 #[tokio::test]
 async fn a_message_has_all_documented_fields_and_no_other() {
-    let desk = TestApp::new().await;
-    let bare = desk.delivered().await;
-    let full = desk.claimed("ann@example.com").await;
-    let mut processed = desk.event(EventKind::Processed, &full, "ann@example.com");
+    let app = TestApp::new().await;
+    let bare = app.delivered().await;
+    let full = app.claimed("ann@example.com").await;
+    let mut processed = app.event(EventKind::Processed, &full, "ann@example.com");
     processed.template_id = Some("d-1".to_owned());
     processed.asm_group_id = Some(7);
     let key = entropy().key_id();
     processed.key = Some(key.clone());
     let outcome = AttemptOutcome {
         state: CopyState::Delivered,
-        now: desk.hand.now(),
+        now: app.hand.now(),
         events: &[
             processed,
-            desk.event(EventKind::Delivered, &full, "ann@example.com"),
+            app.event(EventKind::Delivered, &full, "ann@example.com"),
         ],
     };
-    let copy = (&desk.tenant.account.id, &full, 0);
-    assert!(desk.store.record(copy, 0, &outcome).await.unwrap());
+    let copy = (&app.tenant.account.id, &full, 0);
+    assert!(app.store.record(copy, 0, &outcome).await.unwrap());
 
     for (message, template, group, key) in [
         (bare, "", 0, String::new()),
         (full, "d-1", 7, key.to_string()),
     ] {
-        let told = desk.get(&format!("/v3/messages/{message}")).await;
+        let told = app.get(&format!("/v3/messages/{message}")).await;
         let told = told.expect(200).json();
         let mut keys: Vec<_> = told.as_object().unwrap().keys().collect();
         keys.sort();
@@ -217,15 +217,15 @@ async fn a_message_has_all_documented_fields_and_no_other() {
 
 #[tokio::test]
 async fn opens_and_clicks_are_events_in_their_order() {
-    let desk = TestApp::new().await;
-    let message = desk.delivered().await;
+    let app = TestApp::new().await;
+    let message = app.delivered().await;
     let visit = |seconds, url: Option<&str>| Visit {
-        at: desk.hand.now().plus(seconds),
+        at: app.hand.now().plus(seconds),
         id: format!("visit-{seconds}"),
         url: url.map(str::to_owned),
         agent: Some("Mozilla/5.0".to_owned()),
     };
-    let copy = (&desk.tenant.account.id, &message, 0);
+    let copy = (&app.tenant.account.id, &message, 0);
     for (kind, visits) in [
         (
             VisitKind::Click,
@@ -233,10 +233,10 @@ async fn opens_and_clicks_are_events_in_their_order() {
         ),
         (VisitKind::Open, vec![visit(30, None), visit(10, None)]),
     ] {
-        let noted = desk.store.note_visits(copy, kind, &visits);
+        let noted = app.store.note_visits(copy, kind, &visits);
         assert!(noted.await.unwrap());
     }
-    let told = desk.get(&format!("/v3/messages/{message}")).await;
+    let told = app.get(&format!("/v3/messages/{message}")).await;
     let told = told.expect(200).json();
     let events = told["events"].as_array().unwrap();
     let names: Vec<_> = events
@@ -254,14 +254,14 @@ async fn opens_and_clicks_are_events_in_their_order() {
 
 #[tokio::test]
 async fn an_unknown_message_is_not_found() {
-    let desk = TestApp::new().await;
-    let message = desk.delivered().await;
+    let app = TestApp::new().await;
+    let message = app.delivered().await;
     for id in [
         "x".to_owned(),
         "C".repeat(22),
         format!("{message}.posthaste-0.1.0"),
     ] {
-        let told = desk
+        let told = app
             .get(&format!("/v3/messages/{id}"))
             .await
             .expect(404)
@@ -273,12 +273,12 @@ async fn an_unknown_message_is_not_found() {
 
 #[tokio::test]
 async fn a_batch_that_comes_again_counts_once() {
-    let desk = TestApp::new().await;
-    desk.count("one", "2026-01-31", "news", 3).await;
-    desk.count("one", "2026-01-31", "news", 3).await;
-    desk.count("two", "2026-02-01", "sale", 4).await;
+    let app = TestApp::new().await;
+    app.count("one", "2026-01-31", "news", 3).await;
+    app.count("one", "2026-01-31", "news", 3).await;
+    app.count("two", "2026-02-01", "sale", 4).await;
 
-    let days = desk
+    let days = app
         .get("/v3/stats?start_date=2026-01-30&end_date=2026-02-02")
         .await;
     let days = days.expect(200).json();
@@ -292,38 +292,38 @@ async fn a_batch_that_comes_again_counts_once() {
     assert_eq!(metrics.len(), 16);
 
     let months = "/v3/stats?start_date=2026-01-01&end_date=2026-02-28&aggregated_by=month";
-    let months = desk.get(months).await.expect(200).json();
+    let months = app.get(months).await.expect(200).json();
     assert_eq!(months.as_array().unwrap().len(), 2);
     assert_eq!(months[0]["stats"][0]["metrics"]["delivered"], 3);
 
     // 31 January 2026 was a Saturday.
     let weeks = "/v3/stats?start_date=2026-01-26&end_date=2026-02-02&aggregated_by=week";
-    let weeks = desk.get(weeks).await.expect(200).json();
+    let weeks = app.get(weeks).await.expect(200).json();
     assert_eq!(weeks[0]["stats"][0]["metrics"]["delivered"], 7);
     assert_eq!(weeks[1]["date"], "2026-02-02");
 }
 
 #[tokio::test]
 async fn categories_are_listed_and_counted_apart() {
-    let desk = TestApp::new().await;
-    desk.count("one", "2026-01-31", "news", 3).await;
-    desk.count("two", "2026-02-01", "sale", 4).await;
+    let app = TestApp::new().await;
+    app.count("one", "2026-01-31", "news", 3).await;
+    app.count("two", "2026-02-01", "sale", 4).await;
 
-    let names = desk.get("/v3/categories").await.expect(200).json();
+    let names = app.get("/v3/categories").await.expect(200).json();
     assert_eq!(
         names,
         serde_json::json!([{"category": "news"}, {"category": "sale"}])
     );
-    let names = desk
+    let names = app
         .get("/v3/categories?category=sa")
         .await
         .expect(200)
         .json();
     assert_eq!(names, serde_json::json!([{"category": "sale"}]));
-    let same = desk.get("/v3/categories?sort_by=category").await;
+    let same = app.get("/v3/categories?sort_by=category").await;
     assert_eq!(same.expect(200).json().as_array().unwrap().len(), 2);
     for wrong in ["name", "Category", "category,"] {
-        let told = desk.get(&format!("/v3/categories?sort_by={wrong}")).await;
+        let told = app.get(&format!("/v3/categories?sort_by={wrong}")).await;
         let (field, message) = told.expect(400).error();
         assert_eq!(
             (field.as_deref(), message.as_str()),
@@ -332,7 +332,7 @@ async fn categories_are_listed_and_counted_apart() {
         );
     }
     let path = "/v3/categories/stats?start_date=2026-02-01&end_date=2026-02-01&categories=sale&categories=none";
-    let told = desk.get(path).await.expect(200).json();
+    let told = app.get(path).await.expect(200).json();
     assert_eq!(told[0]["stats"][0]["name"], "sale");
     assert_eq!(told[0]["stats"][0]["type"], "category");
     assert_eq!(told[0]["stats"][0]["metrics"]["delivered"], 4);
@@ -341,19 +341,19 @@ async fn categories_are_listed_and_counted_apart() {
 
 #[tokio::test]
 async fn a_category_counts_once_and_ten_are_the_most_in_one_request() {
-    let desk = TestApp::new().await;
+    let app = TestApp::new().await;
     let path = "/v3/categories/stats?start_date=2026-02-01&end_date=2026-02-01";
     let named =
         |names: usize| -> String { (0..names).map(|n| format!("&categories=c{n}")).collect() };
     let twice = format!("{path}{}{}", named(10), named(10));
-    let told = desk.get(&twice).await.expect(200).json();
+    let told = app.get(&twice).await.expect(200).json();
     let stats = told[0]["stats"].as_array().unwrap().iter();
     let names: Vec<_> = stats.map(|one| one["name"].as_str().unwrap()).collect();
     assert_eq!(
         names,
         ["c0", "c1", "c2", "c3", "c4", "c5", "c6", "c7", "c8", "c9"]
     );
-    let more = desk.get(&format!("{path}{}", named(11))).await.expect(400);
+    let more = app.get(&format!("{path}{}", named(11))).await.expect(400);
     let (field, message) = more.error();
     assert_eq!(
         (field.as_deref(), message.as_str()),
@@ -363,7 +363,7 @@ async fn a_category_counts_once_and_ten_are_the_most_in_one_request() {
 
 #[tokio::test]
 async fn a_wrong_question_is_told_what_is_wrong() {
-    let desk = TestApp::new().await;
+    let app = TestApp::new().await;
     for (query, field) in [
         ("", "start_date"),
         ("?start_date=yesterday", "start_date"),
@@ -375,14 +375,14 @@ async fn a_wrong_question_is_told_what_is_wrong() {
             "aggregated_by",
         ),
     ] {
-        let told = desk
+        let told = app
             .get(&format!("/v3/stats{query}"))
             .await
             .expect(400)
             .json();
         assert_eq!(told["errors"][0]["field"], field, "{query}");
     }
-    let told = desk
+    let told = app
         .get("/v3/categories/stats?start_date=2026-02-01")
         .await
         .expect(400)

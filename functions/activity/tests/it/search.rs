@@ -36,23 +36,23 @@ fn ids(messages: &[&MessageId]) -> Vec<String> {
 
 #[tokio::test]
 async fn mails_are_found_by_recipient_status_and_time() {
-    let desk = TestApp::new().await;
-    let first = desk
+    let app = TestApp::new().await;
+    let first = app
         .searchable("Ann@Example.com", CopyState::Delivered)
         .await;
-    desk.hand.advance(100);
-    let second = desk.searchable("bob@example.com", CopyState::Bounced).await;
-    desk.hand.advance(100);
-    let third = desk.searchable("ann@example.com", CopyState::Bounced).await;
+    app.hand.advance(100);
+    let second = app.searchable("bob@example.com", CopyState::Bounced).await;
+    app.hand.advance(100);
+    let third = app.searchable("ann@example.com", CopyState::Bounced).await;
 
     let all = ids(&[&third, &second, &first]);
-    assert_eq!(desk.ids("subject=\"hello\"").await, all);
+    assert_eq!(app.ids("subject=\"hello\"").await, all);
     let ann = "to_email=\"ann@EXAMPLE.com\"";
-    assert_eq!(desk.ids(ann).await, ids(&[&third, &first]));
+    assert_eq!(app.ids(ann).await, ids(&[&third, &first]));
     let query = format!("{ann} AND status=\"delivered\"");
-    assert_eq!(desk.ids(&query).await, ids(&[&first]));
+    assert_eq!(app.ids(&query).await, ids(&[&first]));
     assert_eq!(
-        desk.ids("status=\"not_delivered\"").await,
+        app.ids("status=\"not_delivered\"").await,
         ids(&[&third, &second])
     );
     // 2027-01-15 08:00:00 is when the first was accepted.
@@ -67,9 +67,9 @@ async fn mails_are_found_by_recipient_status_and_time() {
             vec![&second],
         ),
     ] {
-        assert_eq!(desk.ids(query).await, ids(&want), "{query}");
+        assert_eq!(app.ids(query).await, ids(&want), "{query}");
     }
-    let one = desk.found(&format!("msg_id=\"{second}\""), "").await;
+    let one = app.found(&format!("msg_id=\"{second}\""), "").await;
     assert_eq!(one[0]["to_email"], "bob@example.com");
     assert_eq!(one[0]["from_email"], "me@example.com");
     assert_eq!(one[0]["last_event_time"], "2027-01-15T08:01:40Z");
@@ -81,11 +81,11 @@ async fn mails_are_found_by_recipient_status_and_time() {
 
 #[tokio::test]
 async fn opens_and_clicks_count_once_each() {
-    let desk = TestApp::new().await;
-    let message = desk
+    let app = TestApp::new().await;
+    let message = app
         .searchable("ann@example.com", CopyState::Delivered)
         .await;
-    desk.hand.advance(3 * DAY);
+    app.hand.advance(3 * DAY);
     let seen: Vec<Event> = [
         (EventKind::Open, "o1"),
         (EventKind::Open, "o2"),
@@ -94,12 +94,12 @@ async fn opens_and_clicks_count_once_each() {
     .into_iter()
     .map(|(kind, id)| Event {
         id: id.to_owned(),
-        ..desk.event(kind, &message, "ann@example.com")
+        ..app.event(kind, &message, "ann@example.com")
     })
     .collect();
-    assert_eq!(desk.index(&seen).await, 1);
-    assert_eq!(desk.index(&seen).await, 0, "told again");
-    let found = desk.found("clicks=1 AND opens=2", "").await;
+    assert_eq!(app.index(&seen).await, 1);
+    assert_eq!(app.index(&seen).await, 0, "told again");
+    let found = app.found("clicks=1 AND opens=2", "").await;
     assert_eq!(found.len(), 1);
     assert_eq!(found[0]["status"], "delivered");
     assert_eq!(found[0]["last_event_time"], "2027-01-18T08:00:00Z");
@@ -107,16 +107,16 @@ async fn opens_and_clicks_count_once_each() {
 
 #[tokio::test]
 async fn so_many_are_given_as_are_asked_for() {
-    let desk = TestApp::new().await;
+    let app = TestApp::new().await;
     for _ in 0..25 {
-        desk.searchable("ann@example.com", CopyState::Delivered)
+        app.searchable("ann@example.com", CopyState::Delivered)
             .await;
-        desk.hand.advance(1);
+        app.hand.advance(1);
     }
     for query in ["opens=0", "to_email=\"ann@example.com\""] {
-        assert_eq!(desk.found(query, "").await.len(), 10);
-        assert_eq!(desk.found(query, "&limit=1").await.len(), 1);
-        let all = desk.found(query, "&limit=1000").await;
+        assert_eq!(app.found(query, "").await.len(), 10);
+        assert_eq!(app.found(query, "&limit=1").await.len(), 1);
+        let all = app.found(query, "&limit=1000").await;
         let times: Vec<_> = all
             .iter()
             .map(|mail| mail["last_event_time"].as_str())
@@ -125,7 +125,7 @@ async fn so_many_are_given_as_are_asked_for() {
         assert!(times.is_sorted_by(|a, b| a >= b));
     }
     for limit in ["0", "1001", "-1", "x", "1.5"] {
-        let (field, _) = desk
+        let (field, _) = app
             .ask("opens=0", &format!("&limit={limit}"))
             .await
             .expect(400)
@@ -136,29 +136,29 @@ async fn so_many_are_given_as_are_asked_for() {
 
 #[tokio::test]
 async fn a_query_that_is_none_is_told_what_is_wrong() {
-    let desk = TestApp::new().await;
-    let (field, message) = desk.ask("bad_field=1", "").await.expect(400).error();
+    let app = TestApp::new().await;
+    let (field, message) = app.ask("bad_field=1", "").await.expect(400).error();
     assert_eq!(field.as_deref(), Some("query"));
     assert_eq!(message, "invalid syntax: 'bad_field' is not a known field");
-    desk.get("/v3/messages?query=%FF%22").await.expect(400);
+    app.get("/v3/messages?query=%FF%22").await.expect(400);
 }
 
 /// As the guide of the v3 API begins: the most recent mails.
 #[tokio::test]
 async fn without_a_query_the_newest_come() {
-    let desk = TestApp::new().await;
+    let app = TestApp::new().await;
     for path in ["/v3/messages", "/v3/messages?query=%20"] {
-        let none = desk.get(path).await.expect(200).json();
+        let none = app.get(path).await.expect(200).json();
         assert_eq!(none, serde_json::json!({"messages": []}), "{path}");
     }
     let mut all = Vec::new();
     for _ in 0..12 {
         all.insert(
             0,
-            desk.searchable("ann@example.com", CopyState::Delivered)
+            app.searchable("ann@example.com", CopyState::Delivered)
                 .await,
         );
-        desk.hand.advance(1);
+        app.hand.advance(1);
     }
     let all = ids(&all.iter().collect::<Vec<_>>());
     for (path, want) in [
@@ -166,7 +166,7 @@ async fn without_a_query_the_newest_come() {
         ("/v3/messages?limit=3", &all[..3]),
         ("/v3/messages?limit=100&query=", &all[..]),
     ] {
-        let found = desk.get(path).await.expect(200).json();
+        let found = app.get(path).await.expect(200).json();
         let found = found["messages"].as_array().unwrap().iter();
         let found: Vec<_> = found.map(|m| m["msg_id"].as_str().unwrap()).collect();
         assert_eq!(found, want, "{path}");
@@ -176,33 +176,33 @@ async fn without_a_query_the_newest_come() {
 /// What the row of the search lacks is read from the copy, the template and the group.
 #[tokio::test]
 async fn mails_are_found_by_their_arguments_events_key_and_the_name_of_their_template() {
-    let desk = TestApp::new().await;
-    let account = &desk.tenant.account.id;
+    let app = TestApp::new().await;
+    let account = &app.tenant.account.id;
     let key = entropy().key_id();
     let id = format!("d-{}", "7".repeat(32));
     let template = Template {
         id: TemplateId::parse(&id).unwrap(),
         account: account.clone(),
         name: "Welcome".to_owned(),
-        created_at: desk.hand.now(),
-        updated_at: desk.hand.now(),
+        created_at: app.hand.now(),
+        updated_at: app.hand.now(),
         versions: Vec::new(),
     };
-    let made = desk.store.create_template(&template, 10).await.unwrap();
+    let made = app.store.create_template(&template, 10).await.unwrap();
     assert_eq!(made, Placed::Done(()));
     let mut messages = Vec::new();
     for number in ["17", "18"] {
-        let message = desk.claimed("ann@example.com").await;
+        let message = app.claimed("ann@example.com").await;
         let event = Event {
             custom_args: [("order".to_owned(), number.to_owned())].into(),
             template_id: (number == "17").then(|| id.clone()),
             key: Some(key.clone()),
-            ..desk.event(EventKind::Bounce, &message, "ann@example.com")
+            ..app.event(EventKind::Bounce, &message, "ann@example.com")
         };
-        desk.record(&message, CopyState::Bounced, &event).await;
-        desk.index(&[event]).await;
+        app.record(&message, CopyState::Bounced, &event).await;
+        app.index(&[event]).await;
         messages.push(message);
-        desk.hand.advance(1);
+        app.hand.advance(1);
     }
     let (first, second) = (&messages[0], &messages[1]);
     for (query, want) in [
@@ -219,24 +219,24 @@ async fn mails_are_found_by_their_arguments_events_key_and_the_name_of_their_tem
         ("template_name=\"Welcome\"".to_owned(), vec![first]),
         ("template_name IS NULL".to_owned(), vec![second]),
     ] {
-        assert_eq!(desk.ids(&query).await, ids(&want), "{query}");
+        assert_eq!(app.ids(&query).await, ids(&want), "{query}");
     }
 }
 
 #[tokio::test]
 async fn what_expired_is_not_found() {
-    let desk = TestApp::new().await;
-    desk.searchable("ann@example.com", CopyState::Delivered)
+    let app = TestApp::new().await;
+    app.searchable("ann@example.com", CopyState::Delivered)
         .await;
-    assert_eq!(desk.ids("opens=0").await.len(), 1);
-    desk.hand.advance(30 * DAY);
-    assert!(desk.ids("opens=0").await.is_empty());
-    assert!(desk.ids("to_email=\"ann@example.com\"").await.is_empty());
+    assert_eq!(app.ids("opens=0").await.len(), 1);
+    app.hand.advance(30 * DAY);
+    assert!(app.ids("opens=0").await.is_empty());
+    assert!(app.ids("to_email=\"ann@example.com\"").await.is_empty());
 }
 
 #[tokio::test]
 async fn a_service_without_the_search_says_so() {
-    let desk = TestApp::with(false).await;
-    let (_, message) = desk.ask("opens=0", "").await.expect(400).error();
+    let app = TestApp::with(false).await;
+    let (_, message) = app.ask("opens=0", "").await.expect(400).error();
     assert!(message.contains("disabled"), "{message}");
 }

@@ -59,14 +59,14 @@ fn named(all: &[(&str, i64)]) -> Vec<(String, i64)> {
 
 #[tokio::test]
 async fn the_named_subusers_are_told_day_by_day() {
-    let desk = TestApp::new().await;
-    desk.subuser("ann", &[("2026-01-31", 3, 0), ("2026-02-01", 4, 0)])
+    let app = TestApp::new().await;
+    app.subuser("ann", &[("2026-01-31", 3, 0), ("2026-02-01", 4, 0)])
         .await;
-    desk.subuser("bob", &[("2026-02-01", 9, 0)]).await;
-    desk.subuser("cy", &[("2026-02-01", 99, 0)]).await;
+    app.subuser("bob", &[("2026-02-01", 9, 0)]).await;
+    app.subuser("cy", &[("2026-02-01", 99, 0)]).await;
     let days = "start_date=2026-01-31&end_date=2026-02-01";
 
-    let told = desk
+    let told = app
         .told(&format!("/stats?{days}&subusers=bob&subusers=ANN"))
         .await;
     assert_eq!(
@@ -76,36 +76,36 @@ async fn the_named_subusers_are_told_day_by_day() {
     assert_eq!(delivered(&told[0]), named(&[("bob", 0), ("ann", 3)]));
     assert_eq!(delivered(&told[1]), named(&[("bob", 9), ("ann", 4)]));
     let month = format!("/stats?{days}&subusers=ann&aggregated_by=month&limit=1&offset=1");
-    let told = desk.told(&month).await;
+    let told = app.told(&month).await;
     assert_eq!(delivered(&told[0]), named(&[("ann", 4)]));
     assert!(told[1].is_null());
 }
 
 #[tokio::test]
 async fn subusers_times_periods_are_limited() {
-    let desk = TestApp::new().await;
+    let app = TestApp::new().await;
     let mut named = String::new();
     for n in 0..51 {
-        desk.subuser(&format!("sub{n}"), &[]).await;
+        app.subuser(&format!("sub{n}"), &[]).await;
         named += &format!("&subusers=sub{n}");
     }
     // 400 days, or 58 weeks.
     let path = format!("{ALL}/stats?start_date=2025-01-01&end_date=2026-02-04{named}");
-    let (field, message) = desk.get(&path).await.expect(400).error();
+    let (field, message) = app.get(&path).await.expect(400).error();
     assert_eq!(field.as_deref(), Some("subusers"));
     assert!(message.contains("at most 20000 statistics"), "{message}");
     let path = format!("{path}&aggregated_by=week");
-    let told = desk.get(&path).await.expect(200).json();
+    let told = app.get(&path).await.expect(200).json();
     assert_eq!(told[0]["stats"].as_array().unwrap().len(), 51);
 }
 
 #[tokio::test]
 async fn the_busiest_subuser_comes_first() {
-    let desk = TestApp::new().await;
-    desk.subuser("ann", &[("2026-01-31", 3, 2), ("2026-02-01", 4, 0)])
+    let app = TestApp::new().await;
+    app.subuser("ann", &[("2026-01-31", 3, 2), ("2026-02-01", 4, 0)])
         .await;
-    desk.subuser("bob", &[("2026-02-01", 9, 0)]).await;
-    desk.subuser("cy", &[]).await;
+    app.subuser("bob", &[("2026-02-01", 9, 0)]).await;
+    app.subuser("cy", &[]).await;
     let days = "start_date=2026-01-31&end_date=2026-02-01";
     for (more, want) in [
         ("", &[("bob", 9), ("ann", 7), ("cy", 0)][..]),
@@ -119,12 +119,12 @@ async fn the_busiest_subuser_comes_first() {
         ),
         ("&limit=1&offset=1", &[("ann", 7)]),
     ] {
-        let told = desk.told(&format!("/stats/sums?{days}{more}")).await;
+        let told = app.told(&format!("/stats/sums?{days}{more}")).await;
         assert_eq!(told["date"], "2026-01-31");
         assert_eq!(delivered(&told), named(want), "{more}");
     }
 
-    let told = desk.told("/stats/monthly?date=2026-02-17").await;
+    let told = app.told("/stats/monthly?date=2026-02-17").await;
     assert_eq!(told["date"], "2026-02-01");
     assert_eq!(
         delivered(&told),
@@ -135,35 +135,33 @@ async fn the_busiest_subuser_comes_first() {
         (&first["first_name"], &first["last_name"]),
         (&json!(""), &json!(""))
     );
-    let told = desk
-        .told("/stats/monthly?date=2026-01-01&subuser=ann")
-        .await;
+    let told = app.told("/stats/monthly?date=2026-01-01&subuser=ann").await;
     assert_eq!(delivered(&told), named(&[("ann", 3)]));
-    let told = desk.told("/Ann/stats/monthly?date=2026-02-01").await;
+    let told = app.told("/Ann/stats/monthly?date=2026-02-01").await;
     assert_eq!(delivered(&told), named(&[("ann", 4)]));
 }
 
 #[tokio::test]
 async fn reputation_is_the_share_that_ended_well_in_thirty_days() {
-    let desk = TestApp::new().await;
-    let now = desk.hand.now();
+    let app = TestApp::new().await;
+    let now = app.hand.now();
     let (first, before) = (now.plus(-29 * crate::DAY), now.plus(-30 * crate::DAY));
-    desk.subuser("ann", &[(&now.day(), 6, 1), (&first.day(), 0, 1)])
+    app.subuser("ann", &[(&now.day(), 6, 1), (&first.day(), 0, 1)])
         .await;
-    desk.subuser("bob", &[(&before.day(), 0, 9)]).await;
+    app.subuser("bob", &[(&before.day(), 0, 9)]).await;
     let ann = json!({"username": "ann", "reputation": 75.0});
     let bob = json!({"username": "bob", "reputation": 100.0});
-    assert_eq!(desk.told("/reputations").await, json!([ann, bob]));
+    assert_eq!(app.told("/reputations").await, json!([ann, bob]));
     for query in ["usernames=bob&usernames=ann", "usernames=bob,ann"] {
-        let told = desk.told(&format!("/reputations?{query}")).await;
+        let told = app.told(&format!("/reputations?{query}")).await;
         assert_eq!(told, json!([bob, ann]), "{query}");
     }
 }
 
 #[tokio::test]
 async fn wrong_questions_are_told() {
-    let desk = TestApp::new().await;
-    desk.subuser("ann", &[]).await;
+    let app = TestApp::new().await;
+    app.subuser("ann", &[]).await;
     let start = "start_date=2026-01-31";
     for (path, field) in [
         ("/stats?subusers=ann".to_owned(), "start_date"),
@@ -189,19 +187,19 @@ async fn wrong_questions_are_told() {
         ("/ann/stats/monthly".to_owned(), "date"),
         ("/reputations?usernames=ann,nobody".to_owned(), "usernames"),
     ] {
-        let answer = desk.get(&format!("{ALL}{path}")).await;
+        let answer = app.get(&format!("{ALL}{path}")).await;
         let (told, _) = answer.expect(400).error();
         assert_eq!(told.as_deref(), Some(field), "{path}");
     }
     let path = format!("{ALL}/nobody/stats/monthly?date=2026-01-01");
-    desk.get(&path).await.expect(404);
+    app.get(&path).await.expect(404);
 }
 
 #[tokio::test]
 async fn nobody_is_told_of_the_subusers_of_another() {
-    let desk = TestApp::new().await;
-    let sub = desk.subuser("ann", &[("2026-01-31", 3, 0)]).await;
-    let other = Tenant::new(&desk.store, "other", desk.hand.now()).await;
+    let app = TestApp::new().await;
+    let sub = app.subuser("ann", &[("2026-01-31", 3, 0)]).await;
+    let other = Tenant::new(&app.store, "other", app.hand.now()).await;
     let start = "start_date=2026-01-31&end_date=2026-01-31";
     let month = "date=2026-01-31";
     let named = [
@@ -211,7 +209,7 @@ async fn nobody_is_told_of_the_subusers_of_another() {
         format!("{ALL}/ann/stats/monthly?{month}"),
     ];
     for path in &named {
-        let answer = desk.api.get(path).key(&other.key).send().await;
+        let answer = app.api.get(path).key(&other.key).send().await;
         assert!([400, 404].contains(&answer.status.as_u16()), "{answer:?}");
     }
     let all = [
@@ -220,13 +218,13 @@ async fn nobody_is_told_of_the_subusers_of_another() {
         format!("{ALL}/stats/monthly?{month}"),
     ];
     for path in &all {
-        let answer = desk.api.get(path).key(&other.key).send().await;
+        let answer = app.api.get(path).key(&other.key).send().await;
         let json = answer.expect(200).json();
         assert!(!json.to_string().contains("ann"), "{json}");
     }
     // A subuser has none of its own.
     for path in named.iter().chain(&all) {
-        let answer = desk.api.get(path).key(&sub.key).send().await;
+        let answer = app.api.get(path).key(&sub.key).send().await;
         let error = answer.expect(403).error();
         assert_eq!(error.1, "you dont have permission to access this resource");
     }

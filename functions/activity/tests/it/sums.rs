@@ -16,14 +16,14 @@ fn names(told: &Value) -> Vec<&str> {
 
 #[tokio::test]
 async fn the_busiest_category_comes_first() {
-    let desk = TestApp::new().await;
-    desk.count("one", "2026-01-31", "news", 3).await;
-    desk.count("two", "2026-02-01", "news", 4).await;
-    desk.count("three", "2026-02-01", "sale", 9).await;
-    desk.count("four", "2026-02-02", "late", 99).await;
-    desk.count("five", "2026-02-01", "a", 1).await;
+    let app = TestApp::new().await;
+    app.count("one", "2026-01-31", "news", 3).await;
+    app.count("two", "2026-02-01", "news", 4).await;
+    app.count("three", "2026-02-01", "sale", 9).await;
+    app.count("four", "2026-02-02", "late", 99).await;
+    app.count("five", "2026-02-01", "a", 1).await;
 
-    let told = desk.get(PATH).await.expect(200).json();
+    let told = app.get(PATH).await.expect(200).json();
     assert_eq!(told["date"], "2026-01-31");
     assert_eq!(names(&told), ["sale", "news", "a"]);
     let news = &told["stats"][1];
@@ -41,15 +41,15 @@ async fn the_busiest_category_comes_first() {
         ("&offset=9", vec![]),
         ("&aggregated_by=month", vec!["sale", "news", "a"]),
     ] {
-        let told = desk.get(&format!("{PATH}{more}")).await.expect(200).json();
+        let told = app.get(&format!("{PATH}{more}")).await.expect(200).json();
         assert_eq!(names(&told), want, "{more}");
     }
 }
 
 #[tokio::test]
 async fn a_wrong_order_is_told() {
-    let desk = TestApp::new().await;
-    let (field, message) = desk
+    let app = TestApp::new().await;
+    let (field, message) = app
         .get(&format!("{PATH}&sort_by_metric=loudest"))
         .await
         .expect(400)
@@ -63,8 +63,8 @@ async fn a_wrong_order_is_told() {
         ("&limit=0", "limit"),
         ("&offset=-1", "offset"),
     ] {
-        let (told, _) = desk.get(&format!("{PATH}{more}")).await.expect(400).error();
+        let (told, _) = app.get(&format!("{PATH}{more}")).await.expect(400).error();
         assert_eq!(told.as_deref(), Some(field));
     }
-    desk.get("/v3/categories/stats/sums").await.expect(400);
+    app.get("/v3/categories/stats/sums").await.expect(400);
 }

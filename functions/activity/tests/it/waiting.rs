@@ -50,13 +50,13 @@ impl TestApp {
     }
 }
 
-fn piece<'a>(desk: &'a TestApp, message: &'a MessageId, at: Timestamp) -> ScheduledMail<'a> {
+fn piece<'a>(app: &'a TestApp, message: &'a MessageId, at: Timestamp) -> ScheduledMail<'a> {
     ScheduledMail {
-        account: &desk.tenant.account.id,
+        account: &app.tenant.account.id,
         message,
         first: 0,
         recipients: 2,
-        accepted: desk.hand.now(),
+        accepted: app.hand.now(),
         at,
         batch: None,
         job: "{}",
@@ -65,13 +65,13 @@ fn piece<'a>(desk: &'a TestApp, message: &'a MessageId, at: Timestamp) -> Schedu
 
 #[tokio::test]
 async fn scheduled_mail_is_found_until_it_leaves() {
-    let desk = TestApp::new().await;
+    let app = TestApp::new().await;
     let key = entropy().key_id();
-    let sent = desk
+    let sent = app
         .searchable("ann@example.com", CopyState::Delivered)
         .await;
-    desk.hand.advance(60);
-    let message = desk.scheduled(&key).await;
+    app.hand.advance(60);
+    let message = app.scheduled(&key).await;
     let (first, second) = (message.of_copy(0), message.of_copy(1));
     let both = vec![first.clone(), second.clone()];
     let mut all = both.clone();
@@ -104,10 +104,10 @@ async fn scheduled_mail_is_found_until_it_leaves() {
             &both[..],
         ),
     ] {
-        assert_eq!(desk.listed(&path).await, want, "{path}");
+        assert_eq!(app.listed(&path).await, want, "{path}");
     }
     for id in [&first, &message.as_str().to_owned()] {
-        let told = desk
+        let told = app
             .get(&format!("/v3/messages/{id}"))
             .await
             .expect(200)
@@ -125,7 +125,7 @@ async fn scheduled_mail_is_found_until_it_leaves() {
             assert_eq!(told[field], want, "{field}");
         }
     }
-    let log = desk
+    let log = app
         .get(&format!("/v3/logs/{second}"))
         .await
         .expect(200)
@@ -134,35 +134,35 @@ async fn scheduled_mail_is_found_until_it_leaves() {
         (&log["to_email"], &log["subject"]),
         (&json!("Bob@example.com"), &json!("Later"))
     );
-    desk.get(&format!("/v3/messages/{}", message.of_copy(2)))
+    app.get(&format!("/v3/messages/{}", message.of_copy(2)))
         .await
         .expect(404);
 
     // It leaves: what is found from here on is what its events say.
-    let at = desk.hand.now().plus(3_600);
-    desk.hand.advance(3_600);
-    let clock = desk.hand.clock();
-    let piece = piece(&desk, &message, at);
-    let fate = desk.store.begin_delivery(&piece, &clock);
+    let at = app.hand.now().plus(3_600);
+    app.hand.advance(3_600);
+    let clock = app.hand.clock();
+    let piece = piece(&app, &message, at);
+    let fate = app.store.begin_delivery(&piece, &clock);
     assert_eq!(
         fate.await.unwrap(),
         posthaste_model::batch::PartFate::Deliver
     );
-    assert_eq!(desk.listed("/v3/messages").await, all[2..]);
-    desk.get(&format!("/v3/messages/{first}")).await.expect(404);
+    assert_eq!(app.listed("/v3/messages").await, all[2..]);
+    app.get(&format!("/v3/messages/{first}")).await.expect(404);
 }
 
 #[tokio::test]
 async fn a_mail_that_is_cancelled_or_was_never_stored_does_not_wait() {
-    let desk = TestApp::new().await;
+    let app = TestApp::new().await;
     let key = entropy().key_id();
-    let message = desk.scheduled(&key).await;
-    assert_eq!(desk.listed("/v3/messages").await.len(), 2);
-    let account = &desk.tenant.account.id;
-    let cancelled = desk.store.cancel_message(account, &message).await.unwrap();
+    let message = app.scheduled(&key).await;
+    assert_eq!(app.listed("/v3/messages").await.len(), 2);
+    let account = &app.tenant.account.id;
+    let cancelled = app.store.cancel_message(account, &message).await.unwrap();
     assert_eq!(cancelled.0.len(), 1);
-    assert!(desk.listed("/v3/messages").await.is_empty());
+    assert!(app.listed("/v3/messages").await.is_empty());
     // An event of a copy outlives its listing.
-    let event = desk.event(EventKind::Dropped, &message, "ann@example.com");
-    assert_eq!(desk.index(&[event]).await, 0);
+    let event = app.event(EventKind::Dropped, &message, "ann@example.com");
+    assert_eq!(app.index(&[event]).await, 0);
 }

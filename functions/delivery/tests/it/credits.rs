@@ -30,14 +30,14 @@ impl TestApp {
 
 #[tokio::test]
 async fn what_is_past_the_allowance_is_dropped_and_says_so() {
-    let desk = TestApp::new().await;
-    desk.allow(2).await;
-    let job = desk.job("ann@example.com", 3);
+    let app = TestApp::new().await;
+    app.allow(2).await;
+    let job = app.job("ann@example.com", 3);
 
-    desk.work(&job).await;
+    app.work(&job).await;
 
-    assert_eq!(desk.relay.received().len(), 2);
-    let rows = desk
+    assert_eq!(app.relay.received().len(), 2);
+    let rows = app
         .store
         .recipients(&job.account, &job.message)
         .await
@@ -50,63 +50,63 @@ async fn what_is_past_the_allowance_is_dropped_and_says_so() {
     assert_eq!(events[0].kind, EventKind::Dropped);
     let reason = events[0].reason.as_deref();
     assert_eq!(reason, Some("Recipient List over Package Quota"));
-    assert_eq!(desk.left().await, 0);
+    assert_eq!(app.left().await, 0);
 }
 
 #[tokio::test]
 async fn a_repeated_job_pays_once() {
-    let desk = TestApp::new().await;
-    desk.allow(5).await;
-    let job = desk.job("ann@example.com", 2);
+    let app = TestApp::new().await;
+    app.allow(5).await;
+    let job = app.job("ann@example.com", 2);
 
-    desk.work(&job).await;
-    desk.work(&job).await;
+    app.work(&job).await;
+    app.work(&job).await;
 
-    assert_eq!(desk.relay.received().len(), 2);
-    assert_eq!(desk.left().await, 3);
+    assert_eq!(app.relay.received().len(), 2);
+    assert_eq!(app.left().await, 3);
 }
 
 #[tokio::test]
 async fn an_account_without_an_allowance_sends_as_much_as_it_likes() {
-    let desk = TestApp::new().await;
-    desk.work(&desk.job("ann@example.com", 4)).await;
-    assert_eq!(desk.relay.received().len(), 4);
+    let app = TestApp::new().await;
+    app.work(&app.job("ann@example.com", 4)).await;
+    assert_eq!(app.relay.received().len(), 4);
 }
 
 #[tokio::test]
 async fn a_notice_of_the_service_costs_nothing() {
-    let desk = TestApp::new().await;
-    desk.allow(1).await;
-    desk.work(&desk.job("ann@example.com", 1)).await;
-    assert_eq!(desk.left().await, 0);
-    let mut job = desk.job("ann@example.com", 1);
+    let app = TestApp::new().await;
+    app.allow(1).await;
+    app.work(&app.job("ann@example.com", 1)).await;
+    assert_eq!(app.left().await, 0);
+    let mut job = app.job("ann@example.com", 1);
     let address = |text| EmailAddress::parse(text).unwrap();
     let (from, to) = (address("no-reply@post.example"), address("ann@example.net"));
     job.body = JobBody::Mail(Box::new(Mail::notice(from, to, "Confirm", "Please".into())));
 
-    desk.work(&job).await;
+    app.work(&job).await;
 
-    assert_eq!(desk.relay.received().len(), 2);
-    assert_eq!(desk.left().await, 0);
+    assert_eq!(app.relay.received().len(), 2);
+    assert_eq!(app.left().await, 0);
 }
 
 #[tokio::test]
 async fn a_notice_of_the_service_respects_the_lists() {
-    let desk = TestApp::new().await;
-    let (id, mark) = (&desk.tenant.account.id, Mark::at(desk.hand.now()));
+    let app = TestApp::new().await;
+    let (id, mark) = (&app.tenant.account.id, Mark::at(app.hand.now()));
     let gone = ["ann@example.net".to_owned()];
-    let listed = desk
+    let listed = app
         .store
         .suppress_all(id, &gone, SuppressionList::Bounces, &mark);
     listed.await.unwrap();
-    let mut job = desk.job("ann@example.com", 1);
+    let mut job = app.job("ann@example.com", 1);
     let address = |text| EmailAddress::parse(text).unwrap();
     for (to, sent) in [("ann@example.net", 0), ("bob@example.net", 1)] {
         job.message = posthaste_testkit::entropy().message_id();
         let from = address("no-reply@post.example");
         let notice = Mail::notice(from, address(to), "Confirm", "Please".into());
         job.body = JobBody::Mail(Box::new(notice));
-        desk.work(&job).await;
-        assert_eq!(desk.relay.received().len(), sent, "{to}");
+        app.work(&job).await;
+        assert_eq!(app.relay.received().len(), sent, "{to}");
     }
 }

@@ -13,16 +13,16 @@ const DAY: i64 = 86_400;
 
 #[tokio::test]
 async fn it_is_sent_and_stays_no_longer_than_its_jobs() {
-    let mut desk = TestApp::new(Script::new()).await;
-    desk.app.retention = 30 * DAY;
-    let accepted = desk.hand.clock().now_ms();
-    desk.hand.advance(60);
-    let store = desk.app.store.clone();
-    let (account, erased_at) = (desk.account.clone(), desk.hand.now());
+    let mut app = TestApp::new(Script::new()).await;
+    app.app.retention = 30 * DAY;
+    let accepted = app.hand.clock().now_ms();
+    app.hand.advance(60);
+    let store = app.app.store.clone();
+    let (account, erased_at) = (app.account.clone(), app.hand.now());
     let erased = store.mark_erased(&account, "ann@example.com", erased_at);
     erased.await.unwrap();
-    desk.hand.advance(60);
-    let (now, since) = (desk.hand.clock().now_ms(), Some(erased_at));
+    app.hand.advance(60);
+    let (now, since) = (app.hand.clock().now_ms(), Some(erased_at));
     for (email, accepted, attempt, waits_since, days) in [
         ("Ann@example.com", accepted, 1, None, 6),
         ("bob@example.com", accepted, 1, None, 30),
@@ -53,7 +53,7 @@ async fn it_is_sent_and_stays_no_longer_than_its_jobs() {
             client_ip: None,
             body: JobBody::Mail(Box::new(serde_json::from_value(mail).unwrap())),
         };
-        let answer = handle(&desk.app, &sqs_event([job.to_text().unwrap()])).await;
+        let answer = handle(&app.app, &sqs_event([job.to_text().unwrap()])).await;
         assert_eq!(answer, BatchResult::default());
         let key = Key {
             pk: format!("M#{account}#{}", job.message),
@@ -61,7 +61,7 @@ async fn it_is_sent_and_stays_no_longer_than_its_jobs() {
         };
         let row = store.get::<Value>(&key).await.unwrap().unwrap().value;
         assert_eq!(row["state"], "delivered");
-        let until = desk.hand.now().plus(days * DAY);
+        let until = app.hand.now().plus(days * DAY);
         assert_eq!(row["exp"], until.0, "{email} {attempt}");
     }
 }

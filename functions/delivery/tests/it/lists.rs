@@ -134,13 +134,13 @@ const LISTS: [(&str, SuppressionList, &str); 6] = [
 
 #[tokio::test]
 async fn each_list_drops_for_its_reason_and_each_bypass_lifts_its_own() {
-    let desk = TestApp::new(Script::new()).await;
+    let env = TestApp::new(Script::new()).await;
     let names: Vec<String> = LISTS
         .iter()
         .map(|(name, ..)| format!("{name}@example.com"))
         .collect();
     for (name, (_, list, _)) in names.iter().zip(LISTS) {
-        desk.mark(name, list).await;
+        env.mark(name, list).await;
     }
     // Case does not count; other addresses with the same beginning are others.
     let to: Vec<String> = names.iter().map(|name| name.to_uppercase()).collect();
@@ -158,7 +158,7 @@ async fn each_list_drops_for_its_reason_and_each_bypass_lifts_its_own() {
         ),
     ] {
         let more = json!({"asm": asm, "mail_settings": {switch: {"enable": true}}});
-        let ends = desk.send(&to, more).await;
+        let ends = env.send(&to, more).await;
         for ((name, _, reason), end) in LISTS.iter().zip(&ends) {
             let dropped = !reason.is_empty() && !lifted.contains(name);
             let want = if dropped {
@@ -172,7 +172,7 @@ async fn each_list_drops_for_its_reason_and_each_bypass_lifts_its_own() {
     }
     // Without the group its list does not count; a switch that is off is none.
     let more = json!({"mail_settings": {"bypass_list_management": {"enable": false}}});
-    let ends = desk.send(&["group@example.com", "bounces@example.com"], more);
+    let ends = env.send(&["group@example.com", "bounces@example.com"], more);
     let kinds: Vec<_> = ends.await.into_iter().map(|(kind, _)| kind).collect();
     assert_eq!(kinds, ["delivered", "dropped"]);
 }
@@ -195,17 +195,17 @@ async fn what_the_relay_refuses_is_learnt_for_the_next_mail() {
             "wary@example.com",
             Does::say("550 5.7.1 Blocked by policy"),
         );
-    let desk = TestApp::new(script).await;
+    let env = TestApp::new(script).await;
     let to = ["gone@example.com", "never@example.com", "wary@example.com"];
-    let first = desk.send(&to, json!({})).await;
+    let first = env.send(&to, json!({})).await;
     let kinds: Vec<_> = first.iter().map(|(kind, _)| kind.as_str()).collect();
     assert_eq!(kinds, ["bounce"; 3]);
-    let second = desk.send(&to, json!({})).await;
+    let second = env.send(&to, json!({})).await;
     let reasons: Vec<_> = second.iter().map(|(_, reason)| reason.as_str()).collect();
     assert_eq!(&reasons[..2], ["Bounced Address", "Invalid"]);
     assert_eq!(second[2].0, "bounce", "a block keeps no later mail back");
 
-    let lists = desk.app.store.suppressed(&desk.account, "gone@example.com");
+    let lists = env.app.store.suppressed(&env.account, "gone@example.com");
     let mark = lists
         .await
         .unwrap()
@@ -214,29 +214,29 @@ async fn what_the_relay_refuses_is_learnt_for_the_next_mail() {
         .unwrap();
     assert_eq!(mark.status.as_deref(), Some("5.1.1"));
     assert_eq!(mark.reason.as_deref(), Some("550 5.1.1 User unknown"));
-    assert_eq!(mark.at, desk.hand.now());
+    assert_eq!(mark.at, env.hand.now());
 }
 
 #[tokio::test]
 async fn a_failing_relay_suppresses_no_address_even_after_three_days() {
-    let desk =
+    let env =
         TestApp::new(Script::new().on(At::MailFrom, Does::say("530 5.7.0 Who are you"))).await;
-    let first = desk.send(&["ann@example.com"], json!({})).await;
+    let first = env.send(&["ann@example.com"], json!({})).await;
     assert_eq!(first[0].0, "deferred");
-    desk.hand.advance(73 * 3600);
-    let next: Vec<String> = desk
+    env.hand.advance(73 * 3600);
+    let next: Vec<String> = env
         .queues
         .drain("send")
         .into_iter()
         .map(|(job, _)| job)
         .collect();
-    let _ = handle(&desk.app, &sqs_event(next)).await;
-    let told = desk.queues.drain("events");
+    let _ = handle(&env.app, &sqs_event(next)).await;
+    let told = env.queues.drain("events");
     assert!(
         told.iter().any(|(text, _)| text.contains("expired")),
         "{told:?}"
     );
-    let lists = desk.app.store.suppressed(&desk.account, "ann@example.com");
+    let lists = env.app.store.suppressed(&env.account, "ann@example.com");
     let nothing = posthaste_store::Suppressed::none("ann@example.com");
     assert_eq!(lists.await.unwrap(), nothing);
 }

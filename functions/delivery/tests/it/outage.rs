@@ -133,8 +133,8 @@ fn down(at: At, reply: &str) -> Script {
 async fn on_relay(script: Script) -> (Simulation, Relay, TestApp) {
     let (relay, table) = (Relay::start(script).await, FaultProxy::default());
     let services = lists::services_on(table.table().await, &relay);
-    let desk = TestApp::on(services.clone(), Relay::start(Script::new()).await).await;
-    (Simulation::new(services, table), relay, desk)
+    let env = TestApp::on(services.clone(), Relay::start(Script::new()).await).await;
+    (Simulation::new(services, table), relay, env)
 }
 
 #[tokio::test]
@@ -154,10 +154,10 @@ async fn cost_of_outages(mails: usize) {
         (1, down(At::Connect, "421 4.3.2 down")),
         (24, down(At::Hello, "550 5.7.1 not you")),
     ] {
-        let (mut world, relay, desk) = on_relay(script).await;
+        let (mut world, relay, env) = on_relay(script).await;
         let before = world.writes();
         for _ in 0..mails {
-            world.accept(&desk.job("ann@example.com", 1));
+            world.accept(&env.job("ann@example.com", 1));
         }
         world.run_for(hours * HOUR).await;
         assert_eq!(relay.received().len(), 0);
@@ -185,8 +185,8 @@ async fn cost_of_outages(mails: usize) {
 
 #[tokio::test]
 async fn the_rows_of_mail_that_waits_say_so_and_end_as_usual() {
-    let (mut world, relay, desk) = on_relay(down(At::Connect, "421 4.3.2 down")).await;
-    let job = desk.job("ann@example.com", 3);
+    let (mut world, relay, env) = on_relay(down(At::Connect, "421 4.3.2 down")).await;
+    let job = env.job("ann@example.com", 3);
     world.accept(&job);
     world.run_for(HOUR).await;
     use EventKind::{Deferred, Delivered, Processed};
@@ -214,9 +214,9 @@ async fn the_rows_of_mail_that_waits_say_so_and_end_as_usual() {
 
 #[tokio::test]
 async fn mail_that_waited_for_three_days_expires() {
-    let (mut world, relay, desk) = on_relay(down(At::Connect, "421 4.3.2 down")).await;
+    let (mut world, relay, env) = on_relay(down(At::Connect, "421 4.3.2 down")).await;
     for _ in 0..3 {
-        world.accept(&desk.job("ann@example.com", 1));
+        world.accept(&env.job("ann@example.com", 1));
     }
     world.run_for(72 * HOUR - 1).await;
     assert_eq!(world.waiting(), 3);
@@ -232,7 +232,7 @@ async fn mail_that_waited_for_three_days_expires() {
         assert_eq!(end.bounce_classification.as_deref(), Some("Technical"));
     }
     // The relay's trouble says nothing about the address.
-    let (account, emails) = (&desk.tenant.account.id, ["bob0@example.net".to_owned()]);
+    let (account, emails) = (&env.tenant.account.id, ["bob0@example.net".to_owned()]);
     let suppressed = world.app.store.suppressed_among(account, &emails).await;
     assert!(suppressed.unwrap().is_empty());
 }
@@ -240,21 +240,21 @@ async fn mail_that_waited_for_three_days_expires() {
 #[tokio::test]
 async fn a_sender_that_is_refused_holds_up_no_other() {
     let script = Script::new().on(At::MailFrom, Does::say("550 5.7.1 sender refused"));
-    let (mut world, relay, desk) = on_relay(script.times(20)).await;
+    let (mut world, relay, env) = on_relay(script.times(20)).await;
     for _ in 0..20 {
-        world.accept(&desk.job("mallory@example.com", 1));
+        world.accept(&env.job("mallory@example.com", 1));
     }
     world.run_for(1).await;
     assert_eq!((relay.received().len(), world.waiting()), (0, 20));
-    world.accept(&desk.job("ann@example.com", 1));
+    world.accept(&env.job("ann@example.com", 1));
     world.run_for(1).await;
     assert_eq!(relay.received().len(), 1);
 }
 
 #[tokio::test]
 async fn a_wait_is_charged_once_when_it_ends() {
-    let (mut world, relay, desk) = on_relay(down(At::Connect, "421 4.3.2 down")).await;
-    let account = &desk.tenant.account.id;
+    let (mut world, relay, env) = on_relay(down(At::Connect, "421 4.3.2 down")).await;
+    let account = &env.tenant.account.id;
     let allowance = Allowance {
         frequency: None,
         total: 10,
@@ -263,7 +263,7 @@ async fn a_wait_is_charged_once_when_it_ends() {
     let granted = world.app.store.set_credits(account, Some(allowance), now);
     assert!(granted.await.unwrap());
     for _ in 0..10 {
-        world.accept(&desk.job("ann@example.com", 1));
+        world.accept(&env.job("ann@example.com", 1));
     }
     world.run_for(HOUR).await;
     let credits = world.app.store.credits(account, now);
@@ -280,8 +280,8 @@ async fn mail_that_breaks_one_connection_after_another_waits_longer_each_time() 
     // The relay hangs up on this mail only: the others keep the breaker closed.
     let hangs = Does::HangUp;
     let script = Script::new().on_recipient(At::RcptTo, "bob0@example.net", hangs);
-    let (mut world, relay, desk) = on_relay(script).await;
-    world.accept(&desk.job("ann@example.com", 2));
+    let (mut world, relay, env) = on_relay(script).await;
+    world.accept(&env.job("ann@example.com", 2));
     world.run_for(24 * HOUR).await;
     assert_eq!((relay.received().len(), world.waiting()), (1, 1));
     // 5, 5, 10, 20 … seconds, and then every ten minutes.
@@ -291,8 +291,8 @@ async fn mail_that_breaks_one_connection_after_another_waits_longer_each_time() 
 
 #[tokio::test]
 async fn a_drop_that_ends_a_wait_is_not_that_of_a_first_attempt() {
-    let (mut world, relay, desk) = on_known_outage().await;
-    let job = desk.job("ann@example.com", 1);
+    let (mut world, relay, env) = on_known_outage().await;
+    let job = env.job("ann@example.com", 1);
     world.accept(&job);
     world.run_for(1).await;
     let account = &job.account;
@@ -316,20 +316,20 @@ async fn a_drop_that_ends_a_wait_is_not_that_of_a_first_attempt() {
 
 /// A relay that is down, which this process has found already.
 async fn on_known_outage() -> (Simulation, Relay, TestApp) {
-    let (mut world, relay, desk) = on_relay(down(At::Connect, "421 4.3.2 down")).await;
+    let (mut world, relay, env) = on_relay(down(At::Connect, "421 4.3.2 down")).await;
     for _ in 0..3 {
-        world.accept(&desk.job("ann@example.com", 1));
+        world.accept(&env.job("ann@example.com", 1));
     }
     world.run_for(1).await;
     assert_eq!(world.waiting(), 3);
     world.returns_after = Some(Duration::from_secs(120));
-    (world, relay, desk)
+    (world, relay, env)
 }
 
 #[tokio::test]
 async fn a_wait_that_could_not_be_recorded_loses_no_processed() {
-    let (mut world, relay, desk) = on_known_outage().await;
-    let job = desk.job("ann@example.com", 1);
+    let (mut world, relay, env) = on_known_outage().await;
+    let job = env.job("ann@example.com", 1);
     world.table.deny("UpdateItem", 1);
     world.accept(&job);
     world.run_for(1).await;
@@ -344,11 +344,11 @@ async fn a_wait_that_could_not_be_recorded_loses_no_processed() {
 
 #[tokio::test]
 async fn jobs_that_wait_do_not_multiply_while_events_cannot_be_queued() {
-    let (mut world, relay, desk) = on_known_outage().await;
+    let (mut world, relay, env) = on_known_outage().await;
     let broken = Queues::start();
     broken.set_broken(true);
     world.app.events = broken.queue("events");
-    world.accept(&desk.job("ann@example.com", 2));
+    world.accept(&env.job("ann@example.com", 2));
     world.run_for(HOUR).await;
     assert_eq!(world.waiting(), 4);
     world.app.events = world.services.queues.queue("events");

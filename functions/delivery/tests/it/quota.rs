@@ -146,19 +146,19 @@ async fn on_ses(per_second: u32, per_day: u32) -> (Simulation, StandIn, TestApp)
     let services = lists::services_on(table.table().await, &relay);
     let (ses, mailer) = StandIn::start(&services.clock, per_second, per_day).await;
     let services = services.part(mailer);
-    let desk = TestApp::on(services.clone(), relay).await;
-    (Simulation::new(services, table), ses, desk)
+    let app = TestApp::on(services.clone(), relay).await;
+    (Simulation::new(services, table), ses, app)
 }
 
 #[tokio::test]
 async fn mail_leaves_at_the_rate_of_the_account_and_ses_refuses_none() {
-    let (mut world, ses, desk) = on_ses(14, 50_000).await;
+    let (mut world, ses, app) = on_ses(14, 50_000).await;
     let before = world.writes();
     for _ in 0..100 {
-        world.accept(&desk.job("ann@example.com", 1));
+        world.accept(&app.job("ann@example.com", 1));
     }
     // One mail to many shares the same pace.
-    world.accept(&desk.job("ann@example.com", 40));
+    world.accept(&app.job("ann@example.com", 40));
     world.run_for(5).await;
     let early = ses.account(|account| account.sent);
     assert!((40..=98).contains(&early), "{early}");
@@ -181,9 +181,9 @@ async fn mail_leaves_at_the_rate_of_the_account_and_ses_refuses_none() {
 
 #[tokio::test]
 async fn a_throttle_is_no_attempt_and_makes_no_event() {
-    let (mut world, ses, desk) = on_ses(14, 50_000).await;
+    let (mut world, ses, app) = on_ses(14, 50_000).await;
     ses.account(|account| account.refuses = 3);
-    let job = desk.job("ann@example.com", 2);
+    let job = app.job("ann@example.com", 2);
     let before = world.writes();
     world.accept(&job);
     world.run_for(30).await;
@@ -207,9 +207,9 @@ async fn a_throttle_is_no_attempt_and_makes_no_event() {
 
 #[tokio::test]
 async fn the_quota_is_read_again_every_few_minutes() {
-    let (mut world, ses, desk) = on_ses(1, 50_000).await;
+    let (mut world, ses, app) = on_ses(1, 50_000).await;
     for _ in 0..600 {
-        world.accept(&desk.job("ann@example.com", 1));
+        world.accept(&app.job("ann@example.com", 1));
     }
     world.run_for(120).await;
     let slow = ses.account(|account| account.sent);
@@ -226,9 +226,9 @@ async fn the_quota_is_read_again_every_few_minutes() {
 
 #[tokio::test]
 async fn the_quota_of_the_day_waits_without_calls_until_there_is_some_again() {
-    let (mut world, ses, desk) = on_ses(14, 5).await;
+    let (mut world, ses, app) = on_ses(14, 5).await;
     for _ in 0..20 {
-        world.accept(&desk.job("ann@example.com", 1));
+        world.accept(&app.job("ann@example.com", 1));
     }
     world.run_for(6 * 3600).await;
     assert_eq!(ses.account(|account| account.sent), 5);
@@ -251,9 +251,9 @@ async fn the_quota_of_the_day_waits_without_calls_until_there_is_some_again() {
 
 #[tokio::test]
 async fn mails_to_many_leave_at_the_whole_rate() {
-    let (mut world, ses, desk) = on_ses(7, 50_000).await;
+    let (mut world, ses, app) = on_ses(7, 50_000).await;
     for _ in 0..20 {
-        world.accept(&desk.job("ann@example.com", 50));
+        world.accept(&app.job("ann@example.com", 50));
     }
     // 1000 copies take 143 seconds, and longer where SES, whose seconds begin at other moments,
     // refuses some.
@@ -266,8 +266,8 @@ async fn mails_to_many_leave_at_the_whole_rate() {
 
 #[tokio::test]
 async fn a_copy_that_is_too_old_waits_for_its_turn_all_the_same() {
-    let (mut world, ses, desk) = on_ses(14, 50_000).await;
-    let job = desk.job("ann@example.com", 20);
+    let (mut world, ses, app) = on_ses(14, 50_000).await;
+    let job = app.job("ann@example.com", 20);
     world.run_for(80 * 3600).await;
     ses.account(|account| account.refuses = 3);
     world.accept(&job);
@@ -286,9 +286,9 @@ async fn a_copy_that_is_too_old_waits_for_its_turn_all_the_same() {
 
 #[tokio::test]
 async fn copies_that_wait_are_queued_once_though_another_copy_of_their_job_is_busy() {
-    let (mut world, ses, desk) = on_ses(14, 50_000).await;
+    let (mut world, ses, app) = on_ses(14, 50_000).await;
     world.returns_after = Some(Duration::from_secs(300));
-    let job = desk.job("ann@example.com", 2);
+    let job = app.job("ann@example.com", 2);
     let other = Claimant {
         owner: "another process",
         single_process: false,

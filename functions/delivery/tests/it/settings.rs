@@ -26,34 +26,34 @@ impl TestApp {
 
 #[tokio::test]
 async fn the_accounts_footer_is_under_every_mail_until_the_request_says_otherwise() {
-    let desk = TestApp::new(Script::new()).await;
-    desk.send(&["ann@example.com"], json!({})).await;
-    assert!(!desk.text().contains("Our footer"));
-    desk.decide(|settings| {
+    let app = TestApp::new(Script::new()).await;
+    app.send(&["ann@example.com"], json!({})).await;
+    assert!(!app.text().contains("Our footer"));
+    app.decide(|settings| {
         settings.defaults.footer.enable = true;
         settings.defaults.footer.text = Some("Our footer".to_owned());
     })
     .await;
-    desk.send(&["ann@example.com"], json!({})).await;
-    assert!(desk.text().contains("Our footer"), "{}", desk.text());
+    app.send(&["ann@example.com"], json!({})).await;
+    assert!(app.text().contains("Our footer"), "{}", app.text());
     let off = json!({"mail_settings": {"footer": {"enable": false}}});
-    desk.send(&["ann@example.com"], off).await;
-    assert!(!desk.text().contains("Our footer"));
+    app.send(&["ann@example.com"], off).await;
+    assert!(!app.text().contains("Our footer"));
     let own = json!({"mail_settings": {"footer": {"enable": true, "text": "Its own"}}});
-    desk.send(&["ann@example.com"], own).await;
-    let text = desk.text();
+    app.send(&["ann@example.com"], own).await;
+    let text = app.text();
     assert!(text.contains("Its own") && !text.contains("Our footer"));
 }
 
 /// What a request asks for is measured when it is taken; what is added to it, when it is there.
 #[tokio::test]
 async fn a_copy_that_outgrows_the_limit_is_dropped_and_says_so() {
-    let desk = TestApp::new(Script::new()).await;
+    let app = TestApp::new(Script::new()).await;
     let file = "A".repeat((30 << 20) / 78 * 76 - 76 * 100);
     let mail = json!({"attachments": [{"content": file, "filename": "a.bin"}]});
     let to = ["ann@example.com"];
-    assert_eq!(desk.send(&to, mail.clone()).await[0].0, "delivered");
-    desk.decide(|settings| {
+    assert_eq!(app.send(&to, mail.clone()).await[0].0, "delivered");
+    app.decide(|settings| {
         settings.defaults.footer.enable = true;
         settings.defaults.footer.text = Some("footer\r\n".repeat(2_000));
     })
@@ -62,12 +62,12 @@ async fn a_copy_that_outgrows_the_limit_is_dropped_and_says_so() {
         "dropped".to_owned(),
         "the composed mail is not below 30 MiB".to_owned(),
     );
-    assert_eq!(desk.send(&to, mail).await, [want]);
+    assert_eq!(app.send(&to, mail).await, [want]);
 }
 
 #[tokio::test]
 async fn who_is_on_the_whitelist_is_written_to_after_a_bounce_or_an_unsubscribe() {
-    let desk = TestApp::new(Script::new()).await;
+    let app = TestApp::new(Script::new()).await;
     let all = [
         ("bounced@spared.example", SuppressionList::Bounces),
         ("left@spared.example", SuppressionList::Unsubscribes),
@@ -76,15 +76,15 @@ async fn who_is_on_the_whitelist_is_written_to_after_a_bounce_or_an_unsubscribe(
         ("bounced@other.example", SuppressionList::Bounces),
     ];
     for (email, list) in all {
-        desk.mark(email, list).await;
+        app.mark(email, list).await;
     }
-    desk.decide(|settings| {
+    app.decide(|settings| {
         settings.whitelist.enabled = true;
         settings.whitelist.list = vec!["spared.example".to_owned()];
     })
     .await;
     let to = all.map(|(email, _)| email);
-    let ends = desk.send(&to, json!({"asm": {"group_id": 3}})).await;
+    let ends = app.send(&to, json!({"asm": {"group_id": 3}})).await;
     let kinds: Vec<_> = ends.iter().map(|(kind, _)| kind.as_str()).collect();
     assert_eq!(
         kinds,
@@ -94,25 +94,25 @@ async fn who_is_on_the_whitelist_is_written_to_after_a_bounce_or_an_unsubscribe(
 
 #[tokio::test]
 async fn a_bounce_that_is_old_enough_is_forgotten() {
-    let desk = TestApp::new(Script::new()).await;
-    desk.mark("ann@example.com", SuppressionList::Bounces).await;
-    desk.decide(|settings| {
+    let app = TestApp::new(Script::new()).await;
+    app.mark("ann@example.com", SuppressionList::Bounces).await;
+    app.decide(|settings| {
         settings.bounce_purge.enabled = true;
         settings.bounce_purge.hard = Some(2);
     })
     .await;
     let to = ["ann@example.com"];
-    assert_eq!(desk.send(&to, json!({})).await[0].0, "dropped");
-    desk.hand.advance(2 * 86_400 - 10);
-    assert_eq!(desk.send(&to, json!({})).await[0].0, "dropped");
-    desk.hand.advance(1);
-    assert_eq!(desk.send(&to, json!({})).await[0].0, "delivered");
+    assert_eq!(app.send(&to, json!({})).await[0].0, "dropped");
+    app.hand.advance(2 * 86_400 - 10);
+    assert_eq!(app.send(&to, json!({})).await[0].0, "dropped");
+    app.hand.advance(1);
+    assert_eq!(app.send(&to, json!({})).await[0].0, "delivered");
     // It bounces once more.
-    let mark = Mark::at(desk.hand.now());
-    let store = &desk.app.store;
-    let again = store.change_suppressed(&desk.account, to[0], |lists| {
+    let mark = Mark::at(app.hand.now());
+    let store = &app.app.store;
+    let again = store.change_suppressed(&app.account, to[0], |lists| {
         lists.put(SuppressionList::Bounces, mark.clone());
     });
     again.await.unwrap();
-    assert_eq!(desk.send(&to, json!({})).await[0].0, "dropped");
+    assert_eq!(app.send(&to, json!({})).await[0].0, "dropped");
 }

@@ -128,16 +128,16 @@ impl TestApp {
 
 #[tokio::test]
 async fn a_mail_carries_the_signature_of_the_closest_domain_of_its_sender() {
-    let desk = TestApp::new().await;
-    desk.domain("example.com", true, &desk.sealer).await;
-    desk.domain("mail.example.com", true, &desk.sealer).await;
+    let env = TestApp::new().await;
+    env.domain("example.com", true, &env.sealer).await;
+    env.domain("mail.example.com", true, &env.sealer).await;
 
     for (from, domain) in [
         ("ann@example.com", "example.com"),
         ("ann@Mail.Example.com", "mail.example.com"),
         ("ann@other.example.com", "example.com"),
     ] {
-        let mail = desk.send(from).await;
+        let mail = env.send(from).await;
         assert!(
             mail.starts_with("DKIM-Signature: v=1; a=rsa-sha256; "),
             "{mail}"
@@ -152,52 +152,38 @@ async fn a_mail_carries_the_signature_of_the_closest_domain_of_its_sender() {
 
 #[tokio::test]
 async fn a_mail_without_a_proven_domain_goes_out_unsigned() {
-    let desk = TestApp::new().await;
-    desk.domain("example.com", false, &desk.sealer).await;
+    let env = TestApp::new().await;
+    env.domain("example.com", false, &env.sealer).await;
     for from in ["ann@example.com", "ann@example.org"] {
-        let mail = desk.send(from).await;
+        let mail = env.send(from).await;
         assert!(!mail.contains("DKIM-Signature"), "{mail}");
     }
 }
 
 #[tokio::test]
 async fn a_key_that_does_not_open_keeps_no_mail_back() {
-    let desk = TestApp::new().await;
+    let env = TestApp::new().await;
     let other: Sealer = "1:OTg3NjU0MzIxMDk4NzY1NDMyMTA5ODc2NTQzMjEwOTg"
         .parse()
         .unwrap();
-    desk.domain("example.com", true, &other).await;
-    let mail = desk.send("ann@example.com").await;
+    env.domain("example.com", true, &other).await;
+    let mail = env.send("ann@example.com").await;
     assert!(!mail.contains("DKIM-Signature"), "{mail}");
 }
 
 #[tokio::test]
 async fn that_a_sender_has_no_domain_is_forgotten_within_seconds() {
-    let desk = TestApp::new().await;
-    assert!(
-        !desk
-            .send("ann@example.com")
-            .await
-            .contains("DKIM-Signature")
-    );
-    desk.domain("example.com", true, &desk.sealer).await;
-    desk.hand.advance(10);
-    assert!(
-        desk.send("ann@example.com")
-            .await
-            .contains("DKIM-Signature")
-    );
+    let env = TestApp::new().await;
+    assert!(!env.send("ann@example.com").await.contains("DKIM-Signature"));
+    env.domain("example.com", true, &env.sealer).await;
+    env.hand.advance(10);
+    assert!(env.send("ann@example.com").await.contains("DKIM-Signature"));
 }
 
 #[tokio::test]
 async fn a_relay_that_signs_gets_mails_without_a_signature() {
-    let mut desk = TestApp::new().await;
-    desk.domain("example.com", true, &desk.sealer).await;
-    desk.app.dkim = None;
-    assert!(
-        !desk
-            .send("ann@example.com")
-            .await
-            .contains("DKIM-Signature")
-    );
+    let mut env = TestApp::new().await;
+    env.domain("example.com", true, &env.sealer).await;
+    env.app.dkim = None;
+    assert!(!env.send("ann@example.com").await.contains("DKIM-Signature"));
 }

@@ -45,30 +45,30 @@ fn text(count: usize) -> serde_json::Value {
 #[tokio::test]
 async fn what_reaches_the_threshold_is_dropped_and_the_rest_leaves() {
     let (spam, _) = spamd().await;
-    let mut desk = TestApp::new(Script::new()).await;
-    desk.app.spam = Some(spam);
+    let mut app = TestApp::new(Script::new()).await;
+    app.app.spam = Some(spam);
     for (count, want) in [
         (0, ("delivered", "")),
         (2, ("delivered", "")),
         (3, ("dropped", "Spam Content")),
     ] {
-        let ends = desk.send(&["ann@example.com"], text(count)).await;
+        let ends = app.send(&["ann@example.com"], text(count)).await;
         assert_eq!((ends[0].0.as_str(), ends[0].1.as_str()), want, "{count}");
     }
-    assert_eq!(desk.relay.received().len(), 2);
+    assert_eq!(app.relay.received().len(), 2);
 }
 
 #[tokio::test]
 async fn each_copy_is_judged_by_what_is_in_it() {
     let (spam, _) = spamd().await;
-    let mut desk = TestApp::new(Script::new()).await;
-    desk.app.spam = Some(spam);
+    let mut app = TestApp::new(Script::new()).await;
+    app.app.spam = Some(spam);
     let mut mail = text(2);
     mail["personalizations"] = json!([
         {"to": [{"email": "ann@example.com"}], "substitutions": {"Buy": "Dear Ann,"}},
         {"to": [{"email": "bob@example.com"}], "substitutions": {"Buy": "viagra"}},
     ]);
-    let ends = desk.send(&[], mail).await;
+    let ends = app.send(&[], mail).await;
     let kinds: Vec<_> = ends.iter().map(|(kind, _)| kind.as_str()).collect();
     assert_eq!(kinds, ["delivered", "dropped"]);
 }
@@ -76,17 +76,17 @@ async fn each_copy_is_judged_by_what_is_in_it() {
 #[tokio::test]
 async fn an_account_may_ask_for_a_lower_threshold() {
     let (spam, _) = spamd().await;
-    let mut desk = TestApp::new(Script::new()).await;
-    desk.app.spam = Some(spam);
+    let mut app = TestApp::new(Script::new()).await;
+    app.app.spam = Some(spam);
     for (score, want) in [(2, "dropped"), (10, "delivered")] {
-        let done = desk.app.store.change_settings(&desk.account, |settings| {
+        let done = app.app.store.change_settings(&app.account, |settings| {
             settings.spam_check.enabled = true;
             settings.spam_check.max_score = score;
             Ok::<_, posthaste_store::StoreError>(())
         });
         done.await.unwrap().unwrap();
-        desk.hand.advance(10);
-        let ends = desk.send(&["ann@example.com"], text(2)).await;
+        app.hand.advance(10);
+        let ends = app.send(&["ann@example.com"], text(2)).await;
         assert_eq!(ends[0].0, want, "{score}");
     }
 }
@@ -96,10 +96,10 @@ async fn a_filter_that_is_down_keeps_no_mail_back() {
     let closed = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = closed.local_addr().unwrap();
     drop(closed);
-    let mut desk = TestApp::new(Script::new()).await;
+    let mut app = TestApp::new(Script::new()).await;
     let filter = Filter::parse(&format!("spamd://{address}")).unwrap();
-    desk.app.spam = Some(Spam::new(filter));
-    let ends = desk.send(&["ann@example.com", "bob@example.com"], text(9));
+    app.app.spam = Some(Spam::new(filter));
+    let ends = app.send(&["ann@example.com", "bob@example.com"], text(9));
     let kinds: Vec<_> = ends.await.into_iter().map(|(kind, _)| kind).collect();
     assert_eq!(kinds, ["delivered", "delivered"]);
 }
@@ -108,19 +108,19 @@ async fn a_filter_that_is_down_keeps_no_mail_back() {
 async fn a_mail_is_scored_at_its_first_attempt_only() {
     let (spam, asked) = spamd().await;
     let script = Script::new().on(At::Data, Does::say("451 4.7.1 Come again"));
-    let mut desk = TestApp::new(script).await;
-    desk.app.spam = Some(spam);
-    let ends = desk.send(&["ann@example.com"], text(0)).await;
+    let mut app = TestApp::new(script).await;
+    app.app.spam = Some(spam);
+    let ends = app.send(&["ann@example.com"], text(0)).await;
     assert_eq!(ends[0].0, "deferred");
-    desk.hand.advance(3600);
-    let next: Vec<String> = desk
+    app.hand.advance(3600);
+    let next: Vec<String> = app
         .queues
         .drain("send")
         .into_iter()
         .map(|(job, _)| job)
         .collect();
     assert_eq!(next.len(), 1);
-    let _ = delivery::handle(&desk.app, &posthaste_testkit::sqs_event(next)).await;
-    assert!(desk.told().iter().any(|event| event.attempt == Some(2)));
+    let _ = delivery::handle(&app.app, &posthaste_testkit::sqs_event(next)).await;
+    assert!(app.told().iter().any(|event| event.attempt == Some(2)));
     assert_eq!(asked.load(Ordering::SeqCst), 1);
 }

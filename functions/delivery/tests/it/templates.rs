@@ -81,72 +81,72 @@ impl TestApp {
 
 #[tokio::test]
 async fn a_template_is_remembered_for_ten_seconds() {
-    let desk = TestApp::new(Script::new()).await;
-    let template = desk.template("<p>old</p>").await;
-    desk.write(&template.id).await;
-    desk.rewrite(&template, "<p>new</p>").await;
-    desk.write(&template.id).await;
-    assert_eq!((desk.with("<p>old</p>"), desk.with("<p>new</p>")), (2, 0));
-    desk.hand.advance(10);
-    desk.write(&template.id).await;
-    assert_eq!((desk.with("<p>old</p>"), desk.with("<p>new</p>")), (2, 1));
+    let app = TestApp::new(Script::new()).await;
+    let template = app.template("<p>old</p>").await;
+    app.write(&template.id).await;
+    app.rewrite(&template, "<p>new</p>").await;
+    app.write(&template.id).await;
+    assert_eq!((app.with("<p>old</p>"), app.with("<p>new</p>")), (2, 0));
+    app.hand.advance(10);
+    app.write(&template.id).await;
+    assert_eq!((app.with("<p>old</p>"), app.with("<p>new</p>")), (2, 1));
 }
 
 /// Only what compiled was stored, so a later release is what refuses it: the sender lost nothing.
 #[tokio::test]
 async fn a_stored_template_that_no_longer_compiles_holds_its_mail_and_drops_none() {
-    let desk = TestApp::new(Script::new()).await;
-    let template = desk.template("{{#if}}").await;
-    let job = desk.job(&template.id).to_text().unwrap();
+    let app = TestApp::new(Script::new()).await;
+    let template = app.template("{{#if}}").await;
+    let job = app.job(&template.id).to_text().unwrap();
     for _ in 0..3 {
-        let answer = handle(&desk.app, &sqs_event([job.clone()])).await;
+        let answer = handle(&app.app, &sqs_event([job.clone()])).await;
         assert_eq!(answer.unfinished().count(), 1);
     }
-    assert!(desk.told().is_empty() && desk.relay.received().is_empty());
-    desk.rewrite(&template, "<p>mended</p>").await;
-    let answer = handle(&desk.app, &sqs_event([job])).await;
+    assert!(app.told().is_empty() && app.relay.received().is_empty());
+    app.rewrite(&template, "<p>mended</p>").await;
+    let answer = handle(&app.app, &sqs_event([job])).await;
     assert_eq!(answer, BatchResult::default());
-    assert_eq!(desk.with("<p>mended</p>"), 1);
+    assert_eq!(app.with("<p>mended</p>"), 1);
 }
 
 #[tokio::test]
 async fn a_template_that_went_after_the_mail_was_accepted_drops_it_with_a_reason() {
-    let desk = TestApp::new(Script::new()).await;
-    let store = &desk.app.store;
+    let app = TestApp::new(Script::new()).await;
+    let store = &app.app.store;
     let dropped =
         |id: &TemplateId, why: &str| vec![("dropped".to_owned(), format!("template {id} {why}"))];
-    let off = desk.template("<p>x</p>").await;
-    let changed = store.change_template(&desk.account, &off.id, |template| {
+    let off = app.template("<p>x</p>").await;
+    let changed = store.change_template(&app.account, &off.id, |template| {
         template.versions[0].active = false;
         Ok::<_, StoreError>(())
     });
     assert!(matches!(changed.await, Ok(Placed::Done(_))));
     let why = "has no active version any more";
-    assert_eq!(desk.write(&off.id).await, dropped(&off.id, why));
+    assert_eq!(app.write(&off.id).await, dropped(&off.id, why));
 
-    let gone = store.delete_template(&desk.account, &off.id);
+    let gone = store.delete_template(&app.account, &off.id);
     assert!(gone.await.unwrap());
     let why = "does not exist any more";
-    assert_eq!(desk.write(&off.id).await, dropped(&off.id, why));
-    assert!(desk.relay.received().is_empty());
+    assert_eq!(app.write(&off.id).await, dropped(&off.id, why));
+    assert!(app.relay.received().is_empty());
 }
 
 #[tokio::test]
 async fn a_template_whose_text_is_being_replaced_is_waited_for() {
-    let desk = TestApp::new(Script::new()).await;
-    let template = desk.template("<p>old</p>").await;
+    let app = TestApp::new(Script::new()).await;
+    let template = app.template("<p>old</p>").await;
     let texts = &template.versions[0].texts;
-    let store = &desk.app.store;
-    store.delete_texts(&desk.account, texts).await.unwrap();
-    let job = desk.job(&template.id).to_text().unwrap();
-    let answer = handle(&desk.app, &sqs_event([job.clone()])).await;
+    let store = &app.app.store;
+    store.delete_texts(&app.account, texts).await.unwrap();
+    let job = app.job(&template.id).to_text().unwrap();
+    let answer = handle(&app.app, &sqs_event([job.clone()])).await;
     assert_eq!(answer.unfinished().count(), 1);
-    assert!(desk.told().is_empty() && desk.relay.received().is_empty());
+    assert!(app.told().is_empty() && app.relay.received().is_empty());
 
-    desk.says(texts, "<p>new</p>").await;
-    let answer = handle(&desk.app, &sqs_event([job])).await;
+    app.says(texts, "<p>new</p>").await;
+    let answer = handle(&app.app, &sqs_event([job])).await;
     assert_eq!(answer, BatchResult::default());
-    assert_eq!(desk.with("<p>new</p>"), 1);
+    assert_eq!(app.with("<p>new</p>"), 1);
 }
 
 impl TestApp {

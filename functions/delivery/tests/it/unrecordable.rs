@@ -9,12 +9,12 @@ use posthaste_store::{CopyState, Key, Recipient};
 use crate::signing::TestApp;
 
 /// The copy's row as an earlier release left it after forty attempts, with so many bytes to spare.
-async fn grown(desk: &TestApp, job: &Job, spare: usize) {
+async fn grown(app: &TestApp, job: &Job, spare: usize) {
     const LARGEST: usize = 400 * 1024;
     // As large as the table takes it, to sixteen bytes.
     for bytes in (LARGEST - 4_000..LARGEST).rev().step_by(16) {
-        if put(desk, job, bytes).await {
-            assert!(put(desk, job, bytes - spare).await);
+        if put(app, job, bytes).await {
+            assert!(put(app, job, bytes - spare).await);
             return;
         }
     }
@@ -22,7 +22,7 @@ async fn grown(desk: &TestApp, job: &Job, spare: usize) {
 }
 
 /// Writes the row with so many bytes of events, unless the table refuses it.
-async fn put(desk: &TestApp, job: &Job, bytes: usize) -> bool {
+async fn put(app: &TestApp, job: &Job, bytes: usize) -> bool {
     let mut events = Vec::new();
     for attempt in 0..=39 {
         let kind = match attempt {
@@ -48,46 +48,46 @@ async fn put(desk: &TestApp, job: &Job, bytes: usize) -> bool {
         pk: format!("M#{}#{}", job.account, job.message),
         sk: "R#00000".to_owned(),
     };
-    desk.store.put(&key, &row, None).await.is_ok()
+    app.store.put(&key, &row, None).await.is_ok()
 }
 
-async fn row(desk: &TestApp, job: &Job) -> Recipient {
-    let row = desk.store.recipient(&job.account, &job.message, 0).await;
+async fn row(app: &TestApp, job: &Job) -> Recipient {
+    let row = app.store.recipient(&job.account, &job.message, 0).await;
     row.unwrap().unwrap()
 }
 
 #[tokio::test]
 async fn a_row_that_an_earlier_release_filled_takes_its_end() {
-    let desk = TestApp::new().await;
-    let mut job = desk.job("ann@example.com", 1);
-    grown(&desk, &job, 150).await;
+    let app = TestApp::new().await;
+    let mut job = app.job("ann@example.com", 1);
+    grown(&app, &job, 150).await;
     job.attempt = 40;
     // What is added does not fit any more.
-    desk.work(&job).await;
-    let row = row(&desk, &job).await;
+    app.work(&job).await;
+    let row = row(&app, &job).await;
     assert_eq!(row.state, CopyState::Delivered);
     assert_eq!(row.events().last().unwrap().kind, EventKind::Delivered);
-    assert_eq!(desk.relay.received().len(), 1);
+    assert_eq!(app.relay.received().len(), 1);
 }
 
 #[tokio::test]
 async fn a_copy_whose_row_is_refused_is_dropped_in_a_small_row() {
-    let desk = TestApp::new().await;
-    let mut job = desk.job("ann@example.com", 1);
+    let app = TestApp::new().await;
+    let mut job = app.job("ann@example.com", 1);
     // Not even the claim fits.
-    grown(&desk, &job, 0).await;
+    grown(&app, &job, 0).await;
     job.attempt = 40;
-    desk.work(&job).await;
-    let dropped = row(&desk, &job).await;
+    app.work(&job).await;
+    let dropped = row(&app, &job).await;
     assert_eq!(dropped.state, CopyState::Dropped);
     let events = dropped.events();
     assert_eq!(events.len(), 1);
     assert_eq!(events[0].kind, EventKind::Dropped);
     assert_eq!(events[0].reason.as_deref(), Some("Cannot Be Recorded"));
-    assert!(desk.relay.received().is_empty());
-    assert_eq!(desk.told(), [EventKind::Dropped]);
+    assert!(app.relay.received().is_empty());
+    assert_eq!(app.told(), [EventKind::Dropped]);
     // A repeat of the job reports the same and writes nothing.
-    desk.work(&job).await;
-    assert_eq!(row(&desk, &job).await, dropped);
-    assert_eq!(desk.told(), [EventKind::Dropped]);
+    app.work(&job).await;
+    assert_eq!(row(&app, &job).await, dropped);
+    assert_eq!(app.told(), [EventKind::Dropped]);
 }

@@ -50,20 +50,20 @@ async fn a_spam_check_that_no_filter_makes_says_so() {
         Services::start().await,
         Services::start().await.part(filter),
     ] {
-        let desk = TestApp::on(services).await;
-        let key = &desk.tenant.key;
+        let env = TestApp::on(services).await;
+        let key = &env.tenant.key;
         let one = format!("{ALL}/in.shop.example");
         let body = json!({"hostname": "in.shop.example", "url": "https://api.example/in"});
-        let made = desk.api.post(ALL).key(key).json(&body).send().await;
+        let made = env.api.post(ALL).key(key).json(&body).send().await;
         assert_eq!(made.expect(201).header("warning"), "");
         let patch = json!({"spam_check": true});
-        let changed = desk.api.patch(&one).key(key).json(&patch).send().await;
+        let changed = env.api.patch(&one).key(key).json(&patch).send().await;
         answers.push(changed.expect(200));
-        desk.api.delete(&one).key(key).send().await.expect(204);
+        env.api.delete(&one).key(key).send().await.expect(204);
         let body = json!({"hostname": "in.shop.example", "url": "https://api.example/in",
             "spam_check": true});
         answers.push(
-            desk.api
+            env.api
                 .post(ALL)
                 .key(key)
                 .json(&body)

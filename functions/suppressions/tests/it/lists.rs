@@ -20,11 +20,11 @@ fn emails(rows: &Value) -> Vec<&str> {
 
 #[tokio::test]
 async fn each_list_tells_its_own_members() {
-    let desk = TestApp::new().await;
-    let created = desk.hand.now().0;
+    let app = TestApp::new().await;
+    let created = app.hand.now().0;
     let (reason, status) = ("550 5.1.1 User unknown", "5.1.1");
     for (name, list) in LISTS {
-        desk.mark("ann@example.com", list, 0).await;
+        app.mark("ann@example.com", list, 0).await;
         let want = match list {
             SuppressionList::Bounces | SuppressionList::Blocks => json!([{"created": created,
                 "email": "ann@example.com", "reason": reason, "status": status}]),
@@ -39,27 +39,24 @@ async fn each_list_tells_its_own_members() {
             }
         };
         let path = format!("/v3/suppression/{name}");
-        assert_eq!(desk.get(&path).await, want, "{name}");
+        assert_eq!(app.get(&path).await, want, "{name}");
         for email in ["ann@example.com", "ANN%40Example.com"] {
-            assert_eq!(desk.get(&format!("{path}/{email}")).await, want, "{name}");
+            assert_eq!(app.get(&format!("{path}/{email}")).await, want, "{name}");
         }
-        assert_eq!(
-            desk.get(&format!("{path}/bob@example.com")).await,
-            json!([])
-        );
-        assert_eq!(desk.get(&format!("{path}/nobody")).await, json!([]));
+        assert_eq!(app.get(&format!("{path}/bob@example.com")).await, json!([]));
+        assert_eq!(app.get(&format!("{path}/nobody")).await, json!([]));
     }
 }
 
 #[tokio::test]
 async fn a_page_is_cut_by_time_count_and_beginning() {
-    let desk = TestApp::new().await;
-    let now = desk.hand.now().0;
+    let app = TestApp::new().await;
+    let now = app.hand.now().0;
     for (i, email) in ["ann@a.co", "anton@a.co", "bob@a.co", "berta@a.co"]
         .iter()
         .enumerate()
     {
-        desk.mark(email, SuppressionList::Bounces, i64::try_from(i).unwrap())
+        app.mark(email, SuppressionList::Bounces, i64::try_from(i).unwrap())
             .await;
     }
     for (query, want) in [
@@ -86,7 +83,7 @@ async fn a_page_is_cut_by_time_count_and_beginning() {
             vec!["berta@a.co", "bob@a.co", "anton@a.co", "ann@a.co"],
         ),
     ] {
-        let page = desk.get(&format!("/v3/suppression/bounces{query}")).await;
+        let page = app.get(&format!("/v3/suppression/bounces{query}")).await;
         assert_eq!(emails(&page), want, "{query}");
     }
     for (query, field) in [
@@ -98,7 +95,7 @@ async fn a_page_is_cut_by_time_count_and_beginning() {
         ("start_time=5&end_time=4", "end_time"),
     ] {
         let path = format!("/v3/suppression/bounces?{query}");
-        let ask = desk.api.get(&path).key(&desk.tenant.key);
+        let ask = app.api.get(&path).key(&app.tenant.key);
         let refused = ask.send().await.expect(400);
         assert_eq!(refused.error().0.as_deref(), Some(field), "{query}");
     }
@@ -106,13 +103,13 @@ async fn a_page_is_cut_by_time_count_and_beginning() {
 
 #[tokio::test]
 async fn a_page_names_the_pages_beside_it() {
-    let desk = TestApp::new().await;
+    let app = TestApp::new().await;
     for email in ["xa@x.co", "xb@x.co", "xc@x.co"] {
-        desk.mark(email, SuppressionList::Bounces, 0).await;
-        desk.mark(email, SuppressionList::Group(1), 0).await;
+        app.mark(email, SuppressionList::Bounces, 0).await;
+        app.mark(email, SuppressionList::Group(1), 0).await;
     }
     let body = json!({"name": "News"});
-    desk.call(Method::POST, "/v3/asm/groups", &body)
+    app.call(Method::POST, "/v3/asm/groups", &body)
         .await
         .expect(201);
     let all = [
@@ -136,7 +133,7 @@ async fn a_page_names_the_pages_beside_it() {
     ] {
         for (query, rels) in cases {
             let path = format!("{path}?{query}");
-            let ask = desk.api.get(&path).key(&desk.tenant.key);
+            let ask = app.api.get(&path).key(&app.tenant.key);
             let page = ask.header("host", "api.example").send().await.expect(200);
             let rows = page.json().as_array().unwrap().len();
             let limit: usize = query[6..7].parse().unwrap();
@@ -152,14 +149,14 @@ async fn a_page_names_the_pages_beside_it() {
 
 #[tokio::test]
 async fn a_key_for_all_lists_opens_each_and_a_key_for_one_only_that() {
-    let desk = TestApp::new().await;
-    let (store, tenant) = (&desk.store, &desk.tenant);
+    let app = TestApp::new().await;
+    let (store, tenant) = (&app.store, &app.tenant);
     let all = tenant.restricted(store, &["suppression.read"]).await;
     let both = ["suppression.bounces.read", "suppression.delete"];
     let both = tenant.restricted(store, &both).await;
     for (name, _) in LISTS {
         let path = format!("/v3/suppression/{name}/a@x.co");
-        let call = async |method, key| desk.api.ask(method, &path).key(key).send().await.status;
+        let call = async |method, key| app.api.ask(method, &path).key(key).send().await.status;
         let own = if name == "bounces" { 200 } else { 403 };
         assert_eq!(call(Method::GET, &all).await, 200, "{name}");
         assert_eq!(call(Method::DELETE, &all).await, 403, "{name}");
@@ -172,35 +169,35 @@ async fn a_key_for_all_lists_opens_each_and_a_key_for_one_only_that() {
 
 #[tokio::test]
 async fn addresses_leave_a_list_one_by_one_by_name_or_all_at_once() {
-    let desk = TestApp::new().await;
+    let app = TestApp::new().await;
     for (name, list) in LISTS {
         let path = format!("/v3/suppression/{name}");
         for email in ["a@x.co", "b@x.co", "c@x.co", "d@x.co"] {
-            desk.mark(email, list, 0).await;
+            app.mark(email, list, 0).await;
         }
         // The second time it is on the list no longer.
         let gone = if name == "unsubscribes" { 204 } else { 404 };
         for status in [204, gone] {
             let one = format!("{path}/A@X.co");
-            desk.delete(&one).await.expect(status);
+            app.delete(&one).await.expect(status);
             let body = json!({"emails": ["B@x.co", "elsewhere@x.co"]});
-            desk.call(Method::DELETE, &path, &body).await.expect(204);
+            app.call(Method::DELETE, &path, &body).await.expect(204);
         }
-        let mut left = desk.get(&path).await;
+        let mut left = app.get(&path).await;
         left.as_array_mut()
             .unwrap()
             .sort_by_key(|row| row["email"].to_string());
         assert_eq!(emails(&left), ["c@x.co", "d@x.co"], "{name}");
         let all = json!({"delete_all": true});
-        desk.call(Method::DELETE, &path, &all).await.expect(204);
-        assert_eq!(desk.get(&path).await, json!([]), "{name}");
+        app.call(Method::DELETE, &path, &all).await.expect(204);
+        assert_eq!(app.get(&path).await, json!([]), "{name}");
     }
 }
 
 #[tokio::test]
 async fn what_to_take_off_must_be_said_in_one_way() {
-    let desk = TestApp::new().await;
-    desk.mark("a@x.co", SuppressionList::Bounces, 0).await;
+    let app = TestApp::new().await;
+    app.mark("a@x.co", SuppressionList::Bounces, 0).await;
     for (body, field) in [
         (json!({}), "delete_all"),
         (json!({"delete_all": false}), "delete_all"),
@@ -214,51 +211,51 @@ async fn what_to_take_off_must_be_said_in_one_way() {
         (json!({"delete_all": "yes"}), "delete_all"),
     ] {
         let path = "/v3/suppression/bounces";
-        let refused = desk.call(Method::DELETE, path, &body).await.expect(400);
+        let refused = app.call(Method::DELETE, path, &body).await.expect(400);
         assert_eq!(refused.error().0.as_deref(), Some(field), "{body}");
-        assert_eq!(emails(&desk.get(path).await), ["a@x.co"], "{body}");
+        assert_eq!(emails(&app.get(path).await), ["a@x.co"], "{body}");
     }
 }
 
 #[tokio::test]
 async fn a_stranger_sees_nothing_and_takes_nothing() {
-    let desk = TestApp::new().await;
-    desk.mark("a@x.co", SuppressionList::Bounces, 0).await;
-    let other = Tenant::new(&desk.store, "other", desk.hand.now()).await;
+    let app = TestApp::new().await;
+    app.mark("a@x.co", SuppressionList::Bounces, 0).await;
+    let other = Tenant::new(&app.store, "other", app.hand.now()).await;
     let path = "/v3/suppression/bounces";
-    let theirs = desk.api.get(path).key(&other.key).send().await.expect(200);
+    let theirs = app.api.get(path).key(&other.key).send().await.expect(200);
     assert_eq!(theirs.json(), json!([]));
     let all = json!({"delete_all": true});
-    let ask = desk.api.delete(path).key(&other.key).json(&all);
+    let ask = app.api.delete(path).key(&other.key).json(&all);
     ask.send().await.expect(204);
-    assert_eq!(emails(&desk.get(path).await), ["a@x.co"]);
+    assert_eq!(emails(&app.get(path).await), ["a@x.co"]);
 }
 
 #[tokio::test]
 async fn bounces_that_the_account_wants_forgotten_are_not_shown() {
     const DAY: i64 = 86_400;
-    let desk = TestApp::new().await;
+    let app = TestApp::new().await;
     for (email, list, days) in [
         ("old@example.com", SuppressionList::Bounces, -3),
         ("new@example.com", SuppressionList::Bounces, -1),
         ("old@example.com", SuppressionList::Blocks, -3),
         ("old@example.com", SuppressionList::SpamReports, -3),
     ] {
-        desk.mark(email, list, days * DAY).await;
+        app.mark(email, list, days * DAY).await;
     }
-    let done = desk
+    let done = app
         .store
-        .change_settings(&desk.tenant.account.id, |settings| {
+        .change_settings(&app.tenant.account.id, |settings| {
             settings.bounce_purge.enabled = true;
             settings.bounce_purge.hard = Some(2);
             Ok::<_, StoreError>(())
         });
     done.await.unwrap().unwrap();
     let count = async |path: &str| {
-        let page = desk.get(&format!("/v3/suppression/{path}")).await;
+        let page = app.get(&format!("/v3/suppression/{path}")).await;
         page.as_array().unwrap().len()
     };
-    let end = desk.hand.now().plus(-2 * DAY - 1);
+    let end = app.hand.now().plus(-2 * DAY - 1);
     for (path, want) in [
         ("bounces", 1),
         ("bounces/old@example.com", 0),
@@ -271,9 +268,9 @@ async fn bounces_that_the_account_wants_forgotten_are_not_shown() {
     }
     // Blocks are the soft ones, and have a time of their own.
     for (days, want) in [(4, 1), (2, 0)] {
-        let done = desk
+        let done = app
             .store
-            .change_settings(&desk.tenant.account.id, |settings| {
+            .change_settings(&app.tenant.account.id, |settings| {
                 settings.bounce_purge.hard = None;
                 settings.bounce_purge.soft = Some(days);
                 Ok::<_, StoreError>(())

@@ -9,7 +9,7 @@ use crate::TestApp;
 const PERSON: &str = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Thunderbird/140.0";
 const MACHINE: &str = "Mozilla/5.0 (compatible; LinkScanner/1.0)";
 
-fn links(desk: &TestApp) -> [String; 2] {
+fn links(app: &TestApp) -> [String; 2] {
     let click = LinkAction::Click {
         part: LinkPart::Html,
         index: 0,
@@ -18,20 +18,20 @@ fn links(desk: &TestApp) -> [String; 2] {
     let open = LinkAction::Open {
         part: LinkPart::Html,
     };
-    [desk.link("/wf/open", open), desk.link("/ls/click", click)]
+    [app.link("/wf/open", open), app.link("/ls/click", click)]
 }
 
 #[tokio::test]
 async fn a_machine_that_opens_or_clicks_is_marked() {
-    let desk = TestApp::new().await;
+    let app = TestApp::new().await;
     for (agent, marks) in [
         (PERSON, [Some(false), None]),
         (MACHINE, [Some(true), Some(true)]),
     ] {
-        for link in links(&desk) {
-            desk.api.get(&link).header("user-agent", agent).send().await;
+        for link in links(&app) {
+            app.api.get(&link).header("user-agent", agent).send().await;
         }
-        let told = desk.told();
+        let told = app.told();
         let kinds: Vec<_> = told.iter().map(|event| event.kind).collect();
         assert_eq!(kinds, [EventKind::Open, EventKind::Click]);
         let got: Vec<_> = told.iter().map(|event| event.sg_machine_open).collect();
@@ -41,10 +41,10 @@ async fn a_machine_that_opens_or_clicks_is_marked() {
 
 #[tokio::test]
 async fn who_only_looks_whether_a_link_works_has_seen_and_clicked_nothing() {
-    let desk = TestApp::new().await;
-    for (link, status) in links(&desk).iter().zip([200, 302]) {
-        let ask = desk.api.ask(Method::HEAD, link);
+    let app = TestApp::new().await;
+    for (link, status) in links(&app).iter().zip([200, 302]) {
+        let ask = app.api.ask(Method::HEAD, link);
         ask.header("user-agent", PERSON).send().await.expect(status);
     }
-    assert!(desk.told().is_empty());
+    assert!(app.told().is_empty());
 }

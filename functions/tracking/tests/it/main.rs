@@ -93,17 +93,17 @@ fn ring(keys: &[(u8, [u8; 32])]) -> KeyRing {
 
 #[tokio::test]
 async fn the_pixel_is_shown_to_everybody_and_counted_when_it_is_ours() {
-    let desk = TestApp::new().await;
-    let link = desk.link(
+    let env = TestApp::new().await;
+    let link = env.link(
         "/wf/open",
         LinkAction::Open {
             part: LinkPart::Html,
         },
     );
-    let answer = desk.get(&link).await.expect(200);
+    let answer = env.get(&link).await.expect(200);
     assert_eq!(answer.header("content-type"), "image/gif");
     assert!(answer.body.starts_with(b"GIF89a"));
-    let told = desk.told();
+    let told = env.told();
     assert_eq!(told.len(), 1);
     assert_eq!(told[0].kind, EventKind::Open);
     assert_eq!(told[0].email, EMAIL);
@@ -112,18 +112,18 @@ async fn the_pixel_is_shown_to_everybody_and_counted_when_it_is_ours() {
     for other in [
         "/wf/open",
         "/wf/open?upn=x",
-        &desk.link("/wf/open", LinkAction::Unsubscribe),
+        &env.link("/wf/open", LinkAction::Unsubscribe),
     ] {
-        desk.get(other).await.expect(200);
+        env.get(other).await.expect(200);
     }
-    assert!(desk.told().is_empty());
+    assert!(env.told().is_empty());
 }
 
 #[tokio::test]
 async fn a_click_leads_to_the_signed_url_and_nowhere_else() {
-    let desk = TestApp::new().await;
+    let env = TestApp::new().await;
     let url = "https://example.com/ä?q=a b&x=%20".to_owned();
-    let link = desk.link(
+    let link = env.link(
         "/ls/click",
         LinkAction::Click {
             part: LinkPart::Html,
@@ -131,12 +131,12 @@ async fn a_click_leads_to_the_signed_url_and_nowhere_else() {
             url: url.clone(),
         },
     );
-    let answer = desk.get(&link).await.expect(302);
+    let answer = env.get(&link).await.expect(302);
     assert_eq!(
         answer.header("location"),
         "https://example.com/%C3%A4?q=a%20b&x=%20"
     );
-    let told = desk.told();
+    let told = env.told();
     assert_eq!(told[0].url.as_deref(), Some(url.as_str()));
     assert_eq!(told[0].url_offset.as_ref().unwrap().index, 4);
     // A token with one letter changed, and one of another secret.
@@ -145,27 +145,22 @@ async fn a_click_leads_to_the_signed_url_and_nowhere_else() {
     forged.push(last);
     let foreign = format!(
         "/ls/click?upn={}",
-        ring(&[(1, [8; 32])]).sign(
-            &desk
-                .keys
-                .verify(link.split_once("upn=").unwrap().1)
-                .unwrap()
-        )
+        ring(&[(1, [8; 32])]).sign(&env.keys.verify(link.split_once("upn=").unwrap().1).unwrap())
     );
     for bad in [
         forged.as_str(),
         foreign.as_str(),
         "/ls/click?upn=https://evil.example",
     ] {
-        let answer = desk.get(bad).await.expect(404);
+        let answer = env.get(bad).await.expect(404);
         assert!(answer.headers.get("location").is_none());
     }
-    assert!(desk.told().is_empty());
+    assert!(env.told().is_empty());
 }
 
 #[tokio::test]
 async fn a_click_leads_to_a_host_without_a_slash_that_was_not_there() {
-    let desk = TestApp::new().await;
+    let env = TestApp::new().await;
     for (url, want) in [
         ("https://example.com", "https://example.com"),
         ("https://example.com/", "https://example.com/"),
@@ -187,30 +182,30 @@ async fn a_click_leads_to_a_host_without_a_slash_that_was_not_there() {
             index: 0,
             url: url.to_owned(),
         };
-        let link = desk.link("/ls/click", action);
-        let answer = desk.get(&link).await.expect(302);
+        let link = env.link("/ls/click", action);
+        let answer = env.get(&link).await.expect(302);
         assert_eq!(answer.header("location"), want, "{url}");
     }
 }
 
 #[tokio::test]
 async fn opening_the_page_leaves_nothing_and_the_button_does() {
-    let desk = TestApp::new().await;
-    let link = desk.link("/asm/unsubscribe", LinkAction::Unsubscribe);
-    let page = desk.get(&link).await.expect(200);
+    let env = TestApp::new().await;
+    let link = env.link("/asm/unsubscribe", LinkAction::Unsubscribe);
+    let page = env.get(&link).await.expect(200);
     let text = String::from_utf8_lossy(&page.body).into_owned();
     assert!(
         text.contains(EMAIL) && text.contains("<form method=\"post\">"),
         "{text}"
     );
-    assert!(!desk.is_on(SuppressionList::Unsubscribes).await);
+    assert!(!env.is_on(SuppressionList::Unsubscribes).await);
     // RFC 8058, section 3.2.
-    desk.post(&link, "List-Unsubscribe=One-Click")
+    env.post(&link, "List-Unsubscribe=One-Click")
         .await
         .expect(200);
-    assert!(desk.is_on(SuppressionList::Unsubscribes).await);
-    desk.post(&link, "").await.expect(200);
-    let told = desk.told();
+    assert!(env.is_on(SuppressionList::Unsubscribes).await);
+    env.post(&link, "").await.expect(200);
+    let told = env.told();
     assert!(
         told.iter()
             .all(|event| event.kind == EventKind::Unsubscribe),
@@ -220,17 +215,17 @@ async fn opening_the_page_leaves_nothing_and_the_button_does() {
 
 #[tokio::test]
 async fn who_left_sees_what_the_account_decided() {
-    let desk = TestApp::new().await;
-    let link = desk.link("/asm/unsubscribe", LinkAction::Unsubscribe);
+    let env = TestApp::new().await;
+    let link = env.link("/asm/unsubscribe", LinkAction::Unsubscribe);
     let landing = async |url: &str, html: &str| {
         let (url, html) = (url.to_owned(), html.to_owned());
-        let done = desk.store.change_settings(&desk.account, |settings| {
+        let done = env.store.change_settings(&env.account, |settings| {
             settings.landing.url.clone_from(&url);
             settings.landing.html.clone_from(&html);
             Ok::<_, StoreError>(())
         });
         done.await.unwrap().unwrap();
-        desk.post(&link, "").await.expect(200)
+        env.post(&link, "").await.expect(200)
     };
     let text = |answer: &Response| String::from_utf8_lossy(&answer.body).into_owned();
 
@@ -252,33 +247,33 @@ async fn who_left_sees_what_the_account_decided() {
     assert!(shown.contains("is unsubscribed"), "{shown}");
 
     // Nobody looks at the answer to a mail client.
-    let silent = desk.post(&link, "List-Unsubscribe=One-Click").await;
+    let silent = env.post(&link, "List-Unsubscribe=One-Click").await;
     let silent = silent.expect(200);
     assert!(silent.headers.get("refresh").is_none() && !text(&silent).contains("Bye"));
-    assert!(desk.is_on(SuppressionList::Unsubscribes).await);
+    assert!(env.is_on(SuppressionList::Unsubscribes).await);
 }
 
 #[tokio::test]
 async fn a_group_is_left_and_joined_again_on_the_preferences_page() {
-    let desk = TestApp::new().await;
-    let (news, offers) = (desk.group("News <b>").await, desk.group("Offers").await);
-    let one = desk.link(
+    let env = TestApp::new().await;
+    let (news, offers) = (env.group("News <b>").await, env.group("Offers").await);
+    let one = env.link(
         "/asm/unsubscribe",
         LinkAction::GroupUnsubscribe { group: news },
     );
-    desk.post(&one, "").await.expect(200);
-    assert!(desk.is_on(SuppressionList::Group(news)).await);
-    assert_eq!(desk.told()[0].asm_group_id, Some(news));
+    env.post(&one, "").await.expect(200);
+    assert!(env.is_on(SuppressionList::Group(news)).await);
+    assert_eq!(env.told()[0].asm_group_id, Some(news));
 
     let display = vec![news, offers];
-    let link = desk.link(
+    let link = env.link(
         "/asm/preferences",
         LinkAction::Preferences {
             group: news,
             display,
         },
     );
-    let page = desk.get(&link).await.expect(200);
+    let page = env.get(&link).await.expect(200);
     let text = String::from_utf8_lossy(&page.body).into_owned();
     assert!(text.contains("News &#60;b&#62;"), "{text}");
     assert!(text.contains(&format!("name=\"g{news}\">")), "{text}");
@@ -288,43 +283,43 @@ async fn a_group_is_left_and_joined_again_on_the_preferences_page() {
     );
 
     assert_eq!((news, offers), (1, 2));
-    desk.post(&link, "g1=on").await.expect(200);
-    assert!(!desk.is_on(SuppressionList::Group(news)).await);
-    assert!(desk.is_on(SuppressionList::Group(offers)).await);
-    let kinds: Vec<_> = desk.told().iter().map(|event| event.kind).collect();
+    env.post(&link, "g1=on").await.expect(200);
+    assert!(!env.is_on(SuppressionList::Group(news)).await);
+    assert!(env.is_on(SuppressionList::Group(offers)).await);
+    let kinds: Vec<_> = env.told().iter().map(|event| event.kind).collect();
     assert_eq!(
         kinds,
         [EventKind::GroupResubscribe, EventKind::GroupUnsubscribe]
     );
     // The same once more changes nothing.
-    desk.post(&link, "g1=on").await.expect(200);
-    assert!(desk.told().is_empty());
-    desk.post(&link, "g1=on&all=on").await.expect(200);
-    assert!(desk.is_on(SuppressionList::Unsubscribes).await);
+    env.post(&link, "g1=on").await.expect(200);
+    assert!(env.told().is_empty());
+    env.post(&link, "g1=on&all=on").await.expect(200);
+    assert!(env.is_on(SuppressionList::Unsubscribes).await);
 }
 
 #[tokio::test]
 async fn who_leaves_a_group_that_is_gone_leaves_everything() {
-    let desk = TestApp::new().await;
-    let link = desk.link(
+    let env = TestApp::new().await;
+    let link = env.link(
         "/asm/unsubscribe",
         LinkAction::GroupUnsubscribe { group: 77 },
     );
-    let page = desk.get(&link).await.expect(200);
+    let page = env.get(&link).await.expect(200);
     let text = String::from_utf8_lossy(&page.body).into_owned();
     assert!(text.contains("no more mail?"), "{text}");
-    desk.post(&link, "").await.expect(200);
+    env.post(&link, "").await.expect(200);
     assert!(
-        desk.is_on(SuppressionList::Unsubscribes).await
-            && !desk.is_on(SuppressionList::Group(77)).await
+        env.is_on(SuppressionList::Unsubscribes).await
+            && !env.is_on(SuppressionList::Group(77)).await
     );
-    assert_eq!(desk.told()[0].kind, EventKind::Unsubscribe);
+    assert_eq!(env.told()[0].kind, EventKind::Unsubscribe);
 }
 
 #[tokio::test]
 async fn links_of_an_older_secret_still_work() {
-    let desk = TestApp::new().await;
-    let link = desk.link("/asm/unsubscribe", LinkAction::Unsubscribe);
+    let env = TestApp::new().await;
+    let link = env.link("/asm/unsubscribe", LinkAction::Unsubscribe);
     let (_, token) = link.split_once("upn=").unwrap();
     assert!(ring(&[(2, [9; 32]), (1, [7; 32])]).verify(token).is_ok());
     assert!(ring(&[(2, [9; 32])]).verify(token).is_err());

@@ -7,18 +7,18 @@ use posthaste_store::SuppressionList;
 use crate::TestApp;
 
 /// The preferences link of a mail to the first of two groups, 1 and 2.
-async fn groups(desk: &TestApp) -> String {
-    let (news, offers) = (desk.group("News").await, desk.group("Offers").await);
+async fn groups(app: &TestApp) -> String {
+    let (news, offers) = (app.group("News").await, app.group("Offers").await);
     assert_eq!((news, offers), (1, 2));
     let action = LinkAction::Preferences {
         group: news,
         display: vec![news, offers],
     };
-    desk.link("/asm/preferences", action)
+    app.link("/asm/preferences", action)
 }
 
-async fn page(desk: &TestApp, link: &str) -> String {
-    let page = desk.get(link).await.expect(200);
+async fn page(app: &TestApp, link: &str) -> String {
+    let page = app.get(link).await.expect(200);
     String::from_utf8_lossy(&page.body).into_owned()
 }
 
@@ -26,46 +26,46 @@ const ALL: &str = "name=\"all\" checked";
 
 #[tokio::test]
 async fn who_left_everything_is_told_so_and_may_come_back() {
-    let desk = TestApp::new().await;
-    let link = groups(&desk).await;
-    assert!(!page(&desk, &link).await.contains(ALL));
-    desk.post(&link, "g1=on&g2=on&all=on").await.expect(200);
-    let shown = page(&desk, &link).await;
+    let app = TestApp::new().await;
+    let link = groups(&app).await;
+    assert!(!page(&app, &link).await.contains(ALL));
+    app.post(&link, "g1=on&g2=on&all=on").await.expect(200);
+    let shown = page(&app, &link).await;
     assert!(shown.contains(ALL) && shown.contains("no mail at all, whatever"));
-    desk.told();
+    app.told();
 
     // Saved again as it is shown, nothing changes.
     let as_shown = "was_all=on&g1=on&g2=on&all=on";
-    desk.post(&link, as_shown).await.expect(200);
-    assert!(desk.told().is_empty() && desk.is_on(SuppressionList::Unsubscribes).await);
+    app.post(&link, as_shown).await.expect(200);
+    assert!(app.told().is_empty() && app.is_on(SuppressionList::Unsubscribes).await);
     // A page from before is no wish to come back.
-    desk.post(&link, "g1=on&g2=on").await.expect(200);
-    assert!(desk.is_on(SuppressionList::Unsubscribes).await);
+    app.post(&link, "g1=on&g2=on").await.expect(200);
+    assert!(app.is_on(SuppressionList::Unsubscribes).await);
 
-    desk.post(&link, "was_all=on&g1=on").await.expect(200);
-    assert!(!desk.is_on(SuppressionList::Unsubscribes).await);
+    app.post(&link, "was_all=on&g1=on").await.expect(200);
+    assert!(!app.is_on(SuppressionList::Unsubscribes).await);
     assert!(
-        !desk.is_on(SuppressionList::Group(1)).await && desk.is_on(SuppressionList::Group(2)).await
+        !app.is_on(SuppressionList::Group(1)).await && app.is_on(SuppressionList::Group(2)).await
     );
-    assert!(!page(&desk, &link).await.contains(ALL));
-    let kinds: Vec<_> = desk.told().iter().map(|event| event.kind).collect();
+    assert!(!page(&app, &link).await.contains(ALL));
+    let kinds: Vec<_> = app.told().iter().map(|event| event.kind).collect();
     assert_eq!(kinds, [EventKind::GroupUnsubscribe]);
 }
 
 #[tokio::test]
 async fn what_is_told_of_a_group_names_the_page_it_came_from() {
-    let desk = TestApp::new().await;
-    let link = groups(&desk).await;
-    let leave = desk.link(
+    let app = TestApp::new().await;
+    let link = groups(&app).await;
+    let leave = app.link(
         "/asm/unsubscribe",
         LinkAction::GroupUnsubscribe { group: 1 },
     );
     for (link, form) in [(&leave, ""), (&link, "g1=on&g2=on")] {
-        let ask = desk.api.post(link).header("host", "links.example");
+        let ask = app.api.post(link).header("host", "links.example");
         let ask = ask.header("x-forwarded-proto", "https");
         ask.body(form).send().await.expect(200);
     }
-    let told = desk.told();
+    let told = app.told();
     let told = told.iter().map(|event| (event.kind, event.url.as_deref()));
     let want = [
         (
@@ -82,25 +82,25 @@ async fn what_is_told_of_a_group_names_the_page_it_came_from() {
 
 #[tokio::test]
 async fn a_choice_that_could_not_be_told_is_told_when_it_is_made_again() {
-    let desk = TestApp::new().await;
-    let link = groups(&desk).await;
-    desk.post(&link, "g2=on").await.expect(200);
-    desk.told();
+    let app = TestApp::new().await;
+    let link = groups(&app).await;
+    app.post(&link, "g2=on").await.expect(200);
+    app.told();
     for (form, kinds) in [
         ("g1=on&g2=on", vec![EventKind::GroupResubscribe]),
         ("g1=on", vec![EventKind::GroupUnsubscribe]),
         ("g1=on&all=on", vec![EventKind::Unsubscribe]),
     ] {
-        desk.queues.set_broken(true);
-        desk.post(&link, form).await.expect(503);
-        desk.queues.set_broken(false);
-        assert!(desk.told().is_empty());
-        desk.post(&link, form).await.expect(200);
-        let told: Vec<_> = desk.told().iter().map(|event| event.kind).collect();
+        app.queues.set_broken(true);
+        app.post(&link, form).await.expect(503);
+        app.queues.set_broken(false);
+        assert!(app.told().is_empty());
+        app.post(&link, form).await.expect(200);
+        let told: Vec<_> = app.told().iter().map(|event| event.kind).collect();
         assert_eq!(told, kinds, "{form}");
     }
     assert!(
-        desk.is_on(SuppressionList::Unsubscribes).await
-            && desk.is_on(SuppressionList::Group(2)).await
+        app.is_on(SuppressionList::Unsubscribes).await
+            && app.is_on(SuppressionList::Group(2)).await
     );
 }

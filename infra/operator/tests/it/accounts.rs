@@ -7,8 +7,8 @@ use crate::TestApp;
 
 #[tokio::test]
 async fn an_account_is_created_with_a_key_that_opens() {
-    let desk = TestApp::new().await;
-    let made = desk
+    let app = TestApp::new().await;
+    let made = app
         .run("account create ann --email ann@example.com --region eu")
         .await
         .unwrap();
@@ -19,7 +19,7 @@ async fn an_account_is_created_with_a_key_that_opens() {
         made.text
     );
     let secret = Secret::parse(secret).unwrap();
-    let key = desk
+    let key = app
         .tools
         .store
         .key_by_id(secret.id())
@@ -28,24 +28,24 @@ async fn an_account_is_created_with_a_key_that_opens() {
         .unwrap();
     assert!(key.is_opened_by(&secret) && key.holds("mail.send") && !key.holds("billing.read"));
     assert_eq!(made.json["region"], "eu");
-    let bare = desk.run("account create bob --no-key").await.unwrap();
+    let bare = app.run("account create bob --no-key").await.unwrap();
     assert_eq!(bare.json.get("api_key"), None);
 }
 
 #[tokio::test]
 async fn accounts_are_listed_and_found_by_id_or_name() {
-    let desk = TestApp::new().await;
-    let ann = desk.run("account create ann --no-key").await.unwrap().json;
-    desk.hand.advance(1);
-    desk.run("account create sub --no-key --subuser-of ann")
+    let app = TestApp::new().await;
+    let ann = app.run("account create ann --no-key").await.unwrap().json;
+    app.hand.advance(1);
+    app.run("account create sub --no-key --subuser-of ann")
         .await
         .unwrap();
-    desk.hand.advance(1);
-    desk.run("account create shop --no-key --customer-of ann")
+    app.hand.advance(1);
+    app.run("account create shop --no-key --customer-of ann")
         .await
         .unwrap();
 
-    let list = desk.run("account list").await.unwrap();
+    let list = app.run("account list").await.unwrap();
     let names: Vec<_> = list
         .json
         .as_array()
@@ -59,32 +59,32 @@ async fn accounts_are_listed_and_found_by_id_or_name() {
 
     let id = ann["id"].as_str().unwrap();
     for named in ["ann", id] {
-        let show = desk.run(&format!("account show {named}")).await.unwrap();
+        let show = app.run(&format!("account show {named}")).await.unwrap();
         assert_eq!(show.json, ann);
     }
-    let sub = desk.run("account show sub").await.unwrap();
+    let sub = app.run("account show sub").await.unwrap();
     assert!(sub.text.contains("kind        subuser"), "{}", sub.text);
     assert_eq!(
         (&sub.json["parent"], &sub.json["customer"]),
         (&ann["id"], &json!(false))
     );
-    let shop = desk.run("account show shop").await.unwrap().json;
+    let shop = app.run("account show shop").await.unwrap().json;
     assert_eq!(
         (&shop["parent"], &shop["customer"]),
         (&ann["id"], &json!(true))
     );
     // A name that two have is not guessed at.
-    desk.run("account create ann --no-key --subuser-of ann")
+    app.run("account create ann --no-key --subuser-of ann")
         .await
         .unwrap();
-    assert_eq!(desk.exit_code("account show ann").await, 4);
+    assert_eq!(app.exit_code("account show ann").await, 4);
 }
 
 #[tokio::test]
 async fn what_cannot_be_created_is_refused() {
-    let desk = TestApp::new().await;
-    desk.run("account create ann --no-key").await.unwrap();
-    desk.run("account create sub --no-key --subuser-of ann")
+    let app = TestApp::new().await;
+    app.run("account create ann --no-key").await.unwrap();
+    app.run("account create sub --no-key --subuser-of ann")
         .await
         .unwrap();
     for (words, code) in [
@@ -107,47 +107,47 @@ async fn what_cannot_be_created_is_refused() {
         ("credits show nobody", 3),
         ("dead-letters list nobody", 3),
     ] {
-        assert_eq!(desk.exit_code(words).await, code, "{words}");
+        assert_eq!(app.exit_code(words).await, code, "{words}");
     }
-    assert_eq!(desk.tools.store.accounts().await.unwrap().len(), 2);
+    assert_eq!(app.tools.store.accounts().await.unwrap().len(), 2);
 }
 
 #[tokio::test]
 async fn a_name_that_is_taken_is_shown_when_that_is_asked_for() {
-    let desk = TestApp::new().await;
-    let first = desk.run("account create ann --if-absent").await.unwrap();
+    let app = TestApp::new().await;
+    let first = app.run("account create ann --if-absent").await.unwrap();
     assert!(first.json["api_key"].is_string(), "{}", first.json);
-    let refused = desk.run("account create ann").await.unwrap_err();
+    let refused = app.run("account create ann").await.unwrap_err();
     assert!(refused.to_string().contains("--if-absent"), "{refused}");
-    let ann = desk.run("account show ann").await.unwrap().json;
-    let again = desk.run("account create ann --if-absent").await.unwrap();
+    let ann = app.run("account show ann").await.unwrap().json;
+    let again = app.run("account create ann --if-absent").await.unwrap();
     assert_eq!(again.json, ann);
     assert!(again.text.contains(" exists;"), "{}", again.text);
-    let keys = desk.run("key list ann").await.unwrap().json;
+    let keys = app.run("key list ann").await.unwrap().json;
     assert_eq!(keys.as_array().unwrap().len(), 1);
-    assert_eq!(desk.tools.store.accounts().await.unwrap().len(), 1);
+    assert_eq!(app.tools.store.accounts().await.unwrap().len(), 1);
 }
 
 #[tokio::test]
 async fn a_suspension_and_its_end_are_told_to_webhooks_once() {
-    let desk = TestApp::new().await;
-    let ann = desk.run("account create ann --no-key").await.unwrap().json;
+    let app = TestApp::new().await;
+    let ann = app.run("account create ann --no-key").await.unwrap().json;
     let id = AccountId::parse(ann["id"].as_str().unwrap()).unwrap();
-    let status = async || desk.tools.store.account(&id).await.unwrap().unwrap().status;
+    let status = async || app.tools.store.account(&id).await.unwrap().unwrap().status;
     for (word, want, kind) in [
         ("suspend", AccountStatus::Suspended, "compliance_suspend"),
         ("resume", AccountStatus::Active, "account_reinstated"),
     ] {
-        let report = desk.run(&format!("account {word} ann")).await.unwrap();
+        let report = app.run(&format!("account {word} ann")).await.unwrap();
         assert!(
             report.text.contains("its webhooks are notified"),
             "{}",
             report.text
         );
         assert_eq!(status().await, want);
-        let again = desk.run(&format!("account {word} ann")).await.unwrap();
+        let again = app.run(&format!("account {word} ann")).await.unwrap();
         assert!(again.text.contains("already"), "{}", again.text);
-        let sent = desk.queues.drain("events");
+        let sent = app.queues.drain("events");
         let events: Vec<_> = sent
             .iter()
             .flat_map(|sent| EventBatch::from_text(&sent.0).unwrap().events)
@@ -160,83 +160,83 @@ async fn a_suspension_and_its_end_are_told_to_webhooks_once() {
         );
         assert_eq!(
             (event.reason.as_deref(), event.at),
-            (Some(kind), desk.hand.now())
+            (Some(kind), app.hand.now())
         );
         assert!(event.id.len() <= 100, "{}", event.id);
-        desk.hand.advance(1);
+        app.hand.advance(1);
     }
 }
 
 #[tokio::test]
 async fn neither_the_operator_nor_a_parent_undoes_what_the_other_decided() {
-    let desk = TestApp::new().await;
-    let ann = desk.run("account create ann --no-key").await.unwrap().json;
+    let app = TestApp::new().await;
+    let ann = app.run("account create ann --no-key").await.unwrap().json;
     let id = AccountId::parse(ann["id"].as_str().unwrap()).unwrap();
-    let status = async || desk.tools.store.account(&id).await.unwrap().unwrap().status;
+    let status = async || app.tools.store.account(&id).await.unwrap().unwrap().status;
     let disable = |account: &mut Account| account.status = account.status.disabled(true);
-    desk.tools.store.update_account(&id, disable).await.unwrap();
-    assert_eq!(desk.exit_code("account resume ann").await, 4);
+    app.tools.store.update_account(&id, disable).await.unwrap();
+    assert_eq!(app.exit_code("account resume ann").await, 4);
 
-    let both = desk.run("account suspend ann").await.unwrap();
+    let both = app.run("account suspend ann").await.unwrap();
     assert_eq!(status().await, AccountStatus::DisabledAndSuspended);
     let facts = (&both.json["disabled"], &both.json["suspended"]);
     assert_eq!(facts, (&json!(true), &json!(true)));
-    let resumed = desk.run("account resume ann").await.unwrap();
+    let resumed = app.run("account resume ann").await.unwrap();
     assert_eq!(status().await, AccountStatus::Disabled);
     let kept = "its parent keeps it disabled";
     assert!(resumed.text.ends_with(kept), "{}", resumed.text);
-    assert_eq!(desk.exit_code("account resume ann").await, 4);
+    assert_eq!(app.exit_code("account resume ann").await, 4);
 }
 
 #[tokio::test]
 async fn what_was_not_told_is_told_by_a_repeat_under_the_same_id() {
-    let mut desk = TestApp::new().await;
-    desk.run("account create ann --no-key").await.unwrap();
-    let told = |desk: &TestApp| {
-        let sent = desk.queues.drain("events").into_iter();
+    let mut app = TestApp::new().await;
+    app.run("account create ann --no-key").await.unwrap();
+    let told = |app: &TestApp| {
+        let sent = app.queues.drain("events").into_iter();
         let events = sent.flat_map(|(text, _)| EventBatch::from_text(&text).unwrap().events);
         events.map(|event| (event.id, event.at)).collect::<Vec<_>>()
     };
-    let at = desk.hand.now();
-    desk.queues.set_broken(true);
-    let failed = desk.run("account suspend ann").await.unwrap_err();
+    let at = app.hand.now();
+    app.queues.set_broken(true);
+    let failed = app.run("account suspend ann").await.unwrap_err();
     assert_eq!(failed.exit_code(), 1);
     assert!(failed.to_string().contains("run it again"), "{failed}");
-    let ann = desk.run("account show ann").await.unwrap();
+    let ann = app.run("account show ann").await.unwrap();
     assert_eq!(ann.json["status"], "suspended");
-    desk.hand.advance(60);
-    assert_eq!(desk.exit_code("account suspend ann").await, 1);
-    desk.queues.set_broken(false);
-    desk.run("account suspend ann").await.unwrap();
-    let first = told(&desk);
+    app.hand.advance(60);
+    assert_eq!(app.exit_code("account suspend ann").await, 1);
+    app.queues.set_broken(false);
+    app.run("account suspend ann").await.unwrap();
+    let first = told(&app);
     assert_eq!(first.len(), 1, "{first:?}");
     assert_eq!(first[0].1, at, "it happened when it was said first");
-    desk.run("account suspend ann").await.unwrap();
-    assert_eq!(told(&desk), []);
+    app.run("account suspend ann").await.unwrap();
+    assert_eq!(told(&app), []);
 
     // Another suspension, within the same second, is another event.
-    desk.run("account resume ann").await.unwrap();
-    desk.run("account suspend ann").await.unwrap();
-    let ids: Vec<_> = told(&desk).into_iter().map(|(id, _)| id).collect();
+    app.run("account resume ann").await.unwrap();
+    app.run("account suspend ann").await.unwrap();
+    let ids: Vec<_> = told(&app).into_iter().map(|(id, _)| id).collect();
     assert_eq!(ids.len(), 2);
     assert!(!ids.contains(&first[0].0), "{ids:?}");
 
     // Without a queue no webhook is notified, until one is named.
-    let queue = desk.tools.events.take();
-    let quiet = desk.run("account resume ann").await.unwrap();
+    let queue = app.tools.events.take();
+    let quiet = app.run("account resume ann").await.unwrap();
     assert!(quiet.text.contains("no events queue"), "{}", quiet.text);
-    desk.tools.events = queue;
-    let again = desk.run("account resume ann").await.unwrap();
+    app.tools.events = queue;
+    let again = app.run("account resume ann").await.unwrap();
     assert!(again.text.contains("are notified"), "{}", again.text);
-    assert_eq!(told(&desk).len(), 1);
+    assert_eq!(told(&app).len(), 1);
 }
 
 #[tokio::test]
 async fn an_owner_who_locked_himself_out_is_let_in_again() {
-    let desk = TestApp::new().await;
-    let ann = desk.run("account create ann --no-key").await.unwrap().json;
+    let app = TestApp::new().await;
+    let ann = app.run("account create ann --no-key").await.unwrap().json;
     let id = AccountId::parse(ann["id"].as_str().unwrap()).unwrap();
-    let open = desk.run("access show ann").await.unwrap();
+    let open = app.run("access show ann").await.unwrap();
     assert!(
         open.text.ends_with("is open to every address"),
         "{}",
@@ -246,37 +246,37 @@ async fn an_owner_who_locked_himself_out_is_let_in_again() {
         "192.0.2.0/24".parse().unwrap(),
         "10.0.0.1/32".parse().unwrap(),
     ];
-    let _added = desk
+    let _added = app
         .tools
         .store
-        .allow_ips(&id, &nets, desk.hand.now())
+        .allow_ips(&id, &nets, app.hand.now())
         .await
         .unwrap();
-    let shown = desk.run("access show ann").await.unwrap();
+    let shown = app.run("access show ann").await.unwrap();
     assert_eq!(shown.json[0]["ip"], "192.0.2.0/24");
-    let done = desk.run("access recover ann").await.unwrap();
+    let done = app.run("access recover ann").await.unwrap();
     assert_eq!(done.json["removed"], 2);
-    assert_eq!(desk.tools.store.allowed_ips(&id).await, Ok(vec![]));
+    assert_eq!(app.tools.store.allowed_ips(&id).await, Ok(vec![]));
     assert_eq!(
-        desk.run("access recover ann").await.unwrap().json["removed"],
+        app.run("access recover ann").await.unwrap().json["removed"],
         0
     );
 }
 
 #[tokio::test]
 async fn gzip_and_allowances_are_the_operators_switches() {
-    let desk = TestApp::new().await;
-    desk.run("account create ann --no-key").await.unwrap();
-    let off = desk.run("account gzip ann off").await.unwrap();
+    let app = TestApp::new().await;
+    app.run("account create ann --no-key").await.unwrap();
+    let off = app.run("account gzip ann off").await.unwrap();
     assert_eq!(off.json["gzip"], false);
     assert_eq!(
-        desk.run("account gzip ann on").await.unwrap().json["gzip"],
+        app.run("account gzip ann on").await.unwrap().json["gzip"],
         true
     );
 
-    let free = desk.run("credits show ann").await.unwrap();
+    let free = app.run("credits show ann").await.unwrap();
     assert_eq!(free.json["credits"], json!(null));
-    let set = desk.run("credits set ann 500 --every month").await.unwrap();
+    let set = app.run("credits set ann 500 --every month").await.unwrap();
     assert_eq!(set.json["credits"]["remain"], 500);
     assert_eq!(set.json["credits"]["frequency"], "monthly");
     assert!(
@@ -285,20 +285,20 @@ async fn gzip_and_allowances_are_the_operators_switches() {
         set.text
     );
     assert_eq!(
-        desk.run("account show ann").await.unwrap().json["metered"],
+        app.run("account show ann").await.unwrap().json["metered"],
         true
     );
-    let free = desk.run("credits unlimited ann").await.unwrap();
+    let free = app.run("credits unlimited ann").await.unwrap();
     assert!(free.text.ends_with("as much as it likes"), "{}", free.text);
 }
 
 #[tokio::test]
 async fn an_address_is_forgotten() {
     use posthaste_store::{AttemptOutcome, Claimant, CopyState, Described, Mark, SuppressionList};
-    let desk = TestApp::new().await;
-    desk.run("account create ann --no-key").await.unwrap();
-    let account = desk.tools.store.accounts().await.unwrap().remove(0).id;
-    let (store, now) = (&desk.tools.store, desk.hand.now());
+    let app = TestApp::new().await;
+    app.run("account create ann --no-key").await.unwrap();
+    let account = app.tools.store.accounts().await.unwrap().remove(0).id;
+    let (store, now) = (&app.tools.store, app.hand.now());
     let who = Claimant {
         owner: "test",
         single_process: true,
@@ -315,7 +315,7 @@ async fn an_address_is_forgotten() {
     let message = posthaste_testkit::entropy().message_id();
     let copy = (&account, &message, 0);
     let _ = store.claim(copy, 0, who, &what).await.unwrap();
-    let told = desk.run("account erase ann bob@example.com").await.unwrap();
+    let told = app.run("account erase ann bob@example.com").await.unwrap();
     assert!(told.print(false).contains("under way"));
     let outcome = AttemptOutcome {
         state: CopyState::Delivered,
@@ -328,7 +328,7 @@ async fn an_address_is_forgotten() {
     let put = store.suppress_all(&account, &bob, SuppressionList::Bounces, &mark);
     put.await.unwrap();
 
-    let told = desk.run("account erase ann Bob@Example.com").await.unwrap();
+    let told = app.run("account erase ann Bob@Example.com").await.unwrap();
     let json: serde_json::Value = serde_json::from_str(&told.print(true)).unwrap();
     assert_eq!(
         (&json["erased"], &json["under_way"]),
@@ -343,15 +343,15 @@ async fn an_address_is_forgotten() {
     );
     let lists = store.suppressed(&account, &bob[0]).await.unwrap();
     assert_eq!(lists.count(), 1);
-    desk.run("account erase ann bob@example.com --suppressions")
+    app.run("account erase ann bob@example.com --suppressions")
         .await
         .unwrap();
     let lists = store.suppressed(&account, &bob[0]).await.unwrap();
     assert_eq!(lists.count(), 0);
 
-    assert_eq!(desk.exit_code("account erase ann nonsense").await, 2);
+    assert_eq!(app.exit_code("account erase ann nonsense").await, 2);
     assert_eq!(
-        desk.exit_code("account erase nobody bob@example.com").await,
+        app.exit_code("account erase nobody bob@example.com").await,
         3
     );
 }

@@ -7,8 +7,8 @@ use crate::TestApp;
 
 #[tokio::test]
 async fn keys_of_every_kind_are_created_listed_and_revoked() {
-    let desk = TestApp::new().await;
-    desk.run("account create ann --no-key").await.unwrap();
+    let app = TestApp::new().await;
+    app.run("account create ann --no-key").await.unwrap();
     for (flags, kind, holds, lacks) in [
         ("", "full", "mail.send", "billing.read"),
         ("--billing", "billing", "billing.read", "mail.send"),
@@ -19,12 +19,12 @@ async fn keys_of_every_kind_are_created_listed_and_revoked() {
             "alerts.create",
         ),
     ] {
-        let made = desk
+        let made = app
             .run(&format!("key create ann --name {kind} {flags}"))
             .await
             .unwrap();
         let secret = Secret::parse(made.json["api_key"].as_str().unwrap()).unwrap();
-        let key = desk
+        let key = app
             .tools
             .store
             .key_by_id(secret.id())
@@ -32,9 +32,9 @@ async fn keys_of_every_kind_are_created_listed_and_revoked() {
             .unwrap()
             .unwrap();
         assert!(key.holds(holds) && !key.holds(lacks), "{kind}");
-        desk.hand.advance(1);
+        app.hand.advance(1);
     }
-    let list = desk.run("key list ann").await.unwrap();
+    let list = app.run("key list ann").await.unwrap();
     let kinds: Vec<_> = list
         .json
         .as_array()
@@ -44,19 +44,19 @@ async fn keys_of_every_kind_are_created_listed_and_revoked() {
         .collect();
     assert_eq!(kinds, ["full", "billing", "restricted"]);
     let id = list.json[0]["api_key_id"].as_str().unwrap();
-    assert_eq!(desk.exit_code(&format!("key revoke ann {id}")).await, 0);
-    assert_eq!(desk.exit_code(&format!("key revoke ann {id}")).await, 3);
-    assert_eq!(desk.exit_code("key revoke ann x").await, 3);
+    assert_eq!(app.exit_code(&format!("key revoke ann {id}")).await, 0);
+    assert_eq!(app.exit_code(&format!("key revoke ann {id}")).await, 3);
+    assert_eq!(app.exit_code("key revoke ann x").await, 3);
     for bad in ["nonsense", "billing.read", "validations.email.create"] {
         let words = format!("key create ann --scopes {bad}");
-        assert_eq!(desk.exit_code(&words).await, 2, "{bad}");
+        assert_eq!(app.exit_code(&words).await, 2, "{bad}");
     }
     let words = "posthaste key create ann --scopes mail.send,";
     assert!(crate::Line::try_parse_from(words.split(' ')).is_err());
     for _ in 0..98 {
-        desk.run("key create ann").await.unwrap();
+        app.run("key create ann").await.unwrap();
     }
-    assert_eq!(desk.exit_code("key create ann").await, 4);
+    assert_eq!(app.exit_code("key create ann").await, 4);
 }
 
 /// One event that nobody took, which happened `i` seconds after second 1000.
@@ -95,24 +95,24 @@ fn letter(account: &AccountId, webhook: &WebhookId, i: u8, died_at: Timestamp) -
 
 #[tokio::test]
 async fn dead_letters_are_listed_and_replayed_once() {
-    let desk = TestApp::new().await;
-    let ann = desk.run("account create ann --no-key").await.unwrap().json;
+    let app = TestApp::new().await;
+    let ann = app.run("account create ann --no-key").await.unwrap().json;
     let account = AccountId::parse(ann["id"].as_str().unwrap()).unwrap();
     let hooks = [
         WebhookId::from_bytes([1; 16]),
         WebhookId::from_bytes([2; 16]),
     ];
     for i in 0..150_u8 {
-        let letter = letter(&account, &hooks[usize::from(i % 2)], i, desk.hand.now());
-        let expires = desk.hand.now().plus(1_000);
-        desk.tools
+        let letter = letter(&account, &hooks[usize::from(i % 2)], i, app.hand.now());
+        let expires = app.hand.now().plus(1_000);
+        app.tools
             .store
             .put_dead_letter(&letter, expires)
             .await
             .unwrap();
     }
     let count = async |words: &str| {
-        let list = desk
+        let list = app
             .run(&format!("dead-letters list ann {words}"))
             .await
             .unwrap();
@@ -122,15 +122,15 @@ async fn dead_letters_are_listed_and_replayed_once() {
     assert_eq!(count(&format!("--webhook {}", hooks[0])).await, 75);
     assert_eq!(count("--since 1010 --until 1019").await, 10);
 
-    let done = desk
+    let done = app
         .run("dead-letters replay ann --until 1099")
         .await
         .unwrap();
     assert_eq!(done.json["events"], 100);
-    assert_eq!(desk.queues.drain("retries").len(), 100);
+    assert_eq!(app.queues.drain("retries").len(), 100);
     assert_eq!(count("").await, 50);
-    desk.run("dead-letters replay ann").await.unwrap();
-    let sent = desk.queues.drain("retries");
+    app.run("dead-letters replay ann").await.unwrap();
+    let sent = app.queues.drain("retries");
     let retries: Vec<_> = sent
         .iter()
         .map(|sent| WebhookRetry::from_text(&sent.0).unwrap().retry)
@@ -138,11 +138,11 @@ async fn dead_letters_are_listed_and_replayed_once() {
     assert!(
         retries
             .iter()
-            .all(|r| r.attempt == 0 && r.not_before == desk.hand.now())
+            .all(|r| r.attempt == 0 && r.not_before == app.hand.now())
     );
     assert_eq!((retries.len(), count("").await), (50, 0));
-    let mut tools = desk.tools.clone();
+    let mut tools = app.tools.clone();
     tools.retries = None;
-    let desk = TestApp { tools, ..desk };
-    assert_eq!(desk.exit_code("dead-letters replay ann").await, 4);
+    let app = TestApp { tools, ..app };
+    assert_eq!(app.exit_code("dead-letters replay ann").await, 4);
 }

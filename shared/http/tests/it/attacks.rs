@@ -8,7 +8,7 @@ use crate::TestApp;
 
 #[tokio::test]
 async fn only_the_path_as_it_is_written_finds_a_route() {
-    let desk = TestApp::new().await;
+    let app = TestApp::new().await;
     for (path, status) in [
         ("/v3/templates", 200),
         ("//v3/templates", 200),
@@ -27,7 +27,7 @@ async fn only_the_path_as_it_is_written_finds_a_route() {
         ("/v2/../v3/templates", 404),
         ("//evil.example/v3/templates", 404),
     ] {
-        let answer = desk.api.get(path).key(&desk.tenant.key).send().await;
+        let answer = app.api.get(path).key(&app.tenant.key).send().await;
         assert_eq!(answer.status.as_u16(), status, "{path}");
         if status == 404 {
             let (field, message) = answer.error();
@@ -42,7 +42,7 @@ async fn only_the_path_as_it_is_written_finds_a_route() {
 
 #[tokio::test]
 async fn no_trick_with_the_path_walks_around_the_guard() {
-    let desk = TestApp::new().await;
+    let app = TestApp::new().await;
     for path in [
         "/v3/templates",
         "//v3/templates",
@@ -51,11 +51,11 @@ async fn no_trick_with_the_path_walks_around_the_guard() {
         "/v3/templates/%ff",
         "/v3/templates/%00",
     ] {
-        let answer = desk.api.get(path).send().await.expect(401);
+        let answer = app.api.get(path).send().await.expect(401);
         assert_eq!(answer.error().1, "authorization required", "{path}");
     }
     // What a capture holds is data, whatever it looks like.
-    let get = |path: &str| desk.api.get(path).key(&desk.tenant.key).send();
+    let get = |path: &str| app.api.get(path).key(&app.tenant.key).send();
     assert_eq!(
         get("/v3/templates/..%2f..%2fx").await.expect(200).body,
         "../../x"
@@ -66,21 +66,21 @@ async fn no_trick_with_the_path_walks_around_the_guard() {
 
 #[tokio::test]
 async fn what_the_router_refuses_by_itself_has_our_shape() {
-    let desk = TestApp::new().await;
-    let ask = desk.api.get("/v3/loose/%ff").key(&desk.tenant.key);
+    let app = TestApp::new().await;
+    let ask = app.api.get("/v3/loose/%ff").key(&app.tenant.key);
     let answer = ask.send().await.expect(400);
     assert_eq!(answer.error(), (None, "bad request".to_owned()));
     assert_eq!(answer.header("content-type"), "application/json");
     // An answer of a handler is its own, whatever its type.
-    let ask = desk.api.get("/v3/loose/x").key(&desk.tenant.key);
+    let ask = app.api.get("/v3/loose/x").key(&app.tenant.key);
     assert_eq!(ask.send().await.expect(200).body, "x");
 }
 
 #[tokio::test]
 async fn a_second_key_in_the_headers_opens_nothing() {
-    let desk = TestApp::new().await;
-    let (good, name) = (format!("Bearer {}", desk.tenant.key), "authorization");
-    let get = || desk.api.get("/v3/templates");
+    let app = TestApp::new().await;
+    let (good, name) = (format!("Bearer {}", app.tenant.key), "authorization");
+    let get = || app.api.get("/v3/templates");
     for (first, second) in [
         (good.as_str(), good.as_str()),
         (good.as_str(), "Bearer x"),
@@ -96,10 +96,10 @@ async fn a_second_key_in_the_headers_opens_nothing() {
     for value in [
         format!("{good}, Bearer x"),
         format!("{good} x"),
-        format!("Bearer{}", desk.tenant.key),
-        format!("Basic {}", desk.tenant.key),
-        format!("Bearer\t{}", desk.tenant.key),
-        format!("Bearer {}\u{e4}", desk.tenant.key),
+        format!("Bearer{}", app.tenant.key),
+        format!("Basic {}", app.tenant.key),
+        format!("Bearer\t{}", app.tenant.key),
+        format!("Bearer {}\u{e4}", app.tenant.key),
     ] {
         get().header(name, &value).send().await.expect(401);
     }
@@ -111,38 +111,31 @@ async fn a_second_key_in_the_headers_opens_nothing() {
     ] {
         get().header(other, &good).send().await.expect(401);
     }
-    let in_query = format!("/v3/templates?access_token={}", desk.tenant.key);
-    desk.api.get(&in_query).send().await.expect(401);
+    let in_query = format!("/v3/templates?access_token={}", app.tenant.key);
+    app.api.get(&in_query).send().await.expect(401);
 }
 
 #[tokio::test]
 async fn a_method_in_a_header_is_not_a_method() {
-    let desk = TestApp::new().await;
-    let poor = desk
-        .tenant
-        .restricted(&desk.store, &["templates.read"])
-        .await;
+    let app = TestApp::new().await;
+    let poor = app.tenant.restricted(&app.store, &["templates.read"]).await;
     for name in [
         "x-http-method-override",
         "x-http-method",
         "x-method-override",
     ] {
-        let ask = desk
+        let ask = app
             .api
             .get("/v3/templates")
             .key(&poor)
             .header(name, "DELETE");
         ask.send().await.expect(200);
-        let ask = desk
-            .api
-            .post("/v3/templates")
-            .key(&poor)
-            .header(name, "GET");
+        let ask = app.api.post("/v3/templates").key(&poor).header(name, "GET");
         ask.send().await.expect(403);
     }
     for method in ["OPTIONS", "TRACE", "PROPFIND", "CONNECT"] {
         let method = method.parse().unwrap();
-        let ask = desk.api.ask(method, "/v3/templates").key(&desk.tenant.key);
+        let ask = app.api.ask(method, "/v3/templates").key(&app.tenant.key);
         let answer = ask.send().await.expect(405);
         assert_eq!(answer.error().1, "method not allowed");
         let cors = answer
@@ -155,8 +148,8 @@ async fn a_method_in_a_header_is_not_a_method() {
 
 #[tokio::test]
 async fn a_wrong_method_is_told_in_the_form_of_its_path() {
-    let desk = TestApp::new().await;
-    let among = Routes::new(desk.gate.clone()).among(&["/v3/mail/send", "/v3/scopes"]);
+    let app = TestApp::new().await;
+    let among = Routes::new(app.gate.clone()).among(&["/v3/mail/send", "/v3/scopes"]);
     let rest = Api::new(among);
     for (path, want) in [
         (
@@ -176,8 +169,8 @@ async fn a_wrong_method_is_told_in_the_form_of_its_path() {
 /// The address is known to the edge alone, which writes the body a second time.
 #[tokio::test]
 async fn an_error_with_the_address_of_its_help_has_the_length_of_its_body() {
-    let desk = TestApp::new().await;
-    let gate = desk.gate.clone();
+    let app = TestApp::new().await;
+    let gate = app.gate.clone();
     let gate = gate.with_public_url(Some("https://post.example"));
     let rest = Api::new(Routes::new(gate).among(&["/v3/scopes"]));
     for (path, status) in [("/v3/scopes", 405), ("/v3/none", 404)] {
@@ -197,27 +190,27 @@ async fn an_error_with_the_address_of_its_help_has_the_length_of_its_body() {
 
 #[tokio::test]
 async fn huge_headers_are_only_wrong() {
-    let desk = TestApp::new().await;
+    let app = TestApp::new().await;
     let huge = "A".repeat(1 << 20);
-    let get = || desk.api.get("/v3/templates");
+    let get = || app.api.get("/v3/templates");
     get().key(&huge).send().await.expect(401);
     get()
-        .key(&desk.tenant.key)
+        .key(&app.tenant.key)
         .as_if(&huge)
         .send()
         .await
         .expect(403);
     let many = (0..5_000).fold(get(), |ask, i| ask.header("x-many", &i.to_string()));
-    many.key(&desk.tenant.key).send().await.expect(200);
+    many.key(&app.tenant.key).send().await.expect(200);
 }
 
 #[tokio::test]
 async fn a_json_bomb_is_only_wrong() {
-    let desk = TestApp::new().await;
+    let app = TestApp::new().await;
     let post = |body: String| {
-        desk.api
+        app.api
             .post("/v3/templates")
-            .key(&desk.tenant.key)
+            .key(&app.tenant.key)
             .body(body)
     };
     let deep = |n: usize| format!("{}{}", "[".repeat(n), "]".repeat(n));
@@ -246,7 +239,7 @@ async fn a_json_bomb_is_only_wrong() {
             );
         }
     }
-    let not_utf8 = desk.api.post("/v3/templates").key(&desk.tenant.key);
+    let not_utf8 = app.api.post("/v3/templates").key(&app.tenant.key);
     not_utf8
         .body(&b"{\"a\":\"\xff\"}"[..])
         .send()
@@ -256,12 +249,12 @@ async fn a_json_bomb_is_only_wrong() {
 
 #[tokio::test]
 async fn a_body_of_more_than_eight_mebibytes_is_too_large() {
-    let desk = TestApp::new().await;
+    let app = TestApp::new().await;
     let body = |n: usize| format!("\"{}\"", "a".repeat(n - 2));
     let post = |n| {
-        desk.api
+        app.api
             .post("/v3/templates")
-            .key(&desk.tenant.key)
+            .key(&app.tenant.key)
             .body(body(n))
     };
     post(8 << 20).send().await.expect(200);
@@ -271,18 +264,18 @@ async fn a_body_of_more_than_eight_mebibytes_is_too_large() {
 
 #[tokio::test]
 async fn a_handler_that_panics_takes_nobody_with_it() {
-    let desk = TestApp::new().await;
-    let answer = desk
+    let app = TestApp::new().await;
+    let answer = app
         .api
         .delete("/v3/templates")
-        .key(&desk.tenant.key)
+        .key(&app.tenant.key)
         .send()
         .await
         .expect(500);
     assert_eq!(answer.error(), (None, "internal server error".to_owned()));
-    desk.api
+    app.api
         .get("/v3/templates")
-        .key(&desk.tenant.key)
+        .key(&app.tenant.key)
         .send()
         .await
         .expect(200);
@@ -290,8 +283,8 @@ async fn a_handler_that_panics_takes_nobody_with_it() {
 
 #[tokio::test]
 async fn the_function_behind_the_gateway_says_why_it_cannot_serve_another_ones_route() {
-    let desk = TestApp::new().await;
-    let routes = Routes::new(desk.gate.clone())
+    let app = TestApp::new().await;
+    let routes = Routes::new(app.gate.clone())
         .at(Method::GET, "/v3/scopes", Access::Public, scopes)
         .with_state(());
     let api = Api::new(routes.among(&["/v3/mail/send", "/v3/templates/{id}"]));

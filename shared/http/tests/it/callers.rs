@@ -9,9 +9,9 @@ const NOT_AUTHORIZED: &str = "Authenticated user is not authorized to send mail"
 
 #[tokio::test]
 async fn the_mail_endpoint_refuses_in_its_own_words_and_shape() {
-    let desk = TestApp::new().await;
-    let (api, key) = (&desk.api, &desk.tenant.key);
-    let poor = desk.tenant.restricted(&desk.store, &["alerts.read"]).await;
+    let app = TestApp::new().await;
+    let (api, key) = (&app.api, &app.tenant.key);
+    let poor = app.tenant.restricted(&app.store, &["alerts.read"]).await;
     let grant = "The provided authorization grant is invalid, expired, or revoked";
     let wrong = format!("{}X", key.get(..68).unwrap());
     let send = || api.post("/v3/mail/send");
@@ -36,12 +36,12 @@ async fn the_mail_endpoint_refuses_in_its_own_words_and_shape() {
 
 #[tokio::test]
 async fn a_parent_acts_for_its_subusers_and_customer_accounts() {
-    let desk = TestApp::new().await;
-    let (api, key) = (&desk.api, &desk.tenant.key);
-    let sub = desk.tenant.subuser(&desk.store, "Sub-1").await;
-    let mut customer = desk.tenant.subuser(&desk.store, "customer").await.account;
+    let app = TestApp::new().await;
+    let (api, key) = (&app.api, &app.tenant.key);
+    let sub = app.tenant.subuser(&app.store, "Sub-1").await;
+    let mut customer = app.tenant.subuser(&app.store, "customer").await.account;
     customer.customer = true;
-    let customer = desk
+    let customer = app
         .store
         .update_account(&customer.id, |account| account.customer = true)
         .await
@@ -92,11 +92,11 @@ async fn a_parent_acts_for_its_subusers_and_customer_accounts() {
 
 #[tokio::test]
 async fn nobody_acts_for_strangers() {
-    let desk = TestApp::new().await;
-    let (api, key) = (&desk.api, &desk.tenant.key);
-    let sub = desk.tenant.subuser(&desk.store, "sub").await;
-    let other = posthaste_testkit::Tenant::new(&desk.store, "other", desk.hand.now()).await;
-    let foreign = other.subuser(&desk.store, "theirs").await;
+    let app = TestApp::new().await;
+    let (api, key) = (&app.api, &app.tenant.key);
+    let sub = app.tenant.subuser(&app.store, "sub").await;
+    let other = posthaste_testkit::Tenant::new(&app.store, "other", app.hand.now()).await;
+    let foreign = other.subuser(&app.store, "theirs").await;
     let by_id = |tenant: &posthaste_testkit::Tenant| format!("account-id {}", tenant.account.id);
     for (key, named) in [
         (key, "nobody".to_owned()),
@@ -104,7 +104,7 @@ async fn nobody_acts_for_strangers() {
         (key, "theirs".to_owned()),
         (key, by_id(&foreign)),
         (key, by_id(&other)),
-        (key, by_id(&desk.tenant)),
+        (key, by_id(&app.tenant)),
         (key, "account-id".to_owned()),
         (key, "account-id aaaaaaaaaa".to_owned()),
         (key, "account-id ../../x".to_owned()),
@@ -114,7 +114,7 @@ async fn nobody_acts_for_strangers() {
         (key, "süb".to_owned()),
         (&sub.key, "sub".to_owned()),
         (&sub.key, "parent".to_owned()),
-        (&sub.key, by_id(&desk.tenant)),
+        (&sub.key, by_id(&app.tenant)),
         (&other.key, "sub".to_owned()),
         (&other.key, by_id(&sub)),
     ] {
@@ -138,39 +138,36 @@ async fn nobody_acts_for_strangers() {
 
 #[tokio::test]
 async fn the_parents_own_scopes_apply() {
-    let desk = TestApp::new().await;
-    desk.tenant.subuser(&desk.store, "sub").await;
-    let poor = desk
-        .tenant
-        .restricted(&desk.store, &["templates.read"])
-        .await;
-    let get = desk.api.get("/v3/templates").key(&poor).as_if("sub");
+    let app = TestApp::new().await;
+    app.tenant.subuser(&app.store, "sub").await;
+    let poor = app.tenant.restricted(&app.store, &["templates.read"]).await;
+    let get = app.api.get("/v3/templates").key(&poor).as_if("sub");
     get.send().await.expect(200);
-    let post = desk.api.post("/v3/templates").key(&poor).as_if("sub");
+    let post = app.api.post("/v3/templates").key(&poor).as_if("sub");
     post.send().await.expect(403);
-    let send = desk.api.post("/v3/mail/send").key(&poor).as_if("sub");
+    let send = app.api.post("/v3/mail/send").key(&poor).as_if("sub");
     send.send().await.expect(403);
 }
 
 #[tokio::test]
 async fn an_account_in_the_eu_is_sent_to_the_address_of_the_eu_where_there_is_another() {
-    let desk = TestApp::new().await;
-    let sub = desk.tenant.subuser(&desk.store, "sub").await;
+    let app = TestApp::new().await;
+    let sub = app.tenant.subuser(&app.store, "sub").await;
     let in_the_eu = |account: &mut posthaste_store::Account| account.region = Region::Eu;
-    let moved = desk.store.update_account(&sub.account.id, in_the_eu).await;
+    let moved = app.store.update_account(&sub.account.id, in_the_eu).await;
     assert!(moved.unwrap().is_some());
     let path = "/v3/templates";
     // One stack for all regions.
-    desk.api.get(path).key(&sub.key).send().await.expect(200);
+    app.api.get(path).key(&sub.key).send().await.expect(200);
 
-    let global = desk.with_eu_elsewhere("https://api.eu.example/mail/");
+    let global = app.with_eu_elsewhere("https://api.eu.example/mail/");
     let own = global.get(path).key(&sub.key).send().await.expect(403);
     assert!(
         own.error().1.ends_with("https://api.eu.example/mail"),
         "{}",
         own.error().1
     );
-    let acted = global.get(path).key(&desk.tenant.key).as_if("sub");
+    let acted = global.get(path).key(&app.tenant.key).as_if("sub");
     acted.send().await.expect(403);
     let sent = global
         .post("/v3/mail/send")
@@ -181,7 +178,7 @@ async fn an_account_in_the_eu_is_sent_to_the_address_of_the_eu_where_there_is_an
     assert!(sent.error().1.contains("https://api.eu.example"));
     global
         .get(path)
-        .key(&desk.tenant.key)
+        .key(&app.tenant.key)
         .send()
         .await
         .expect(200);
@@ -189,9 +186,9 @@ async fn an_account_in_the_eu_is_sent_to_the_address_of_the_eu_where_there_is_an
 
 #[tokio::test]
 async fn a_key_of_a_disabled_or_suspended_account_or_of_one_below_opens_nothing() {
-    let desk = TestApp::new().await;
-    let (api, parent) = (&desk.api, &desk.tenant);
-    let sub = parent.subuser(&desk.store, "sub").await;
+    let app = TestApp::new().await;
+    let (api, parent) = (&app.api, &app.tenant);
+    let sub = parent.subuser(&app.store, "sub").await;
     let under = {
         let account = posthaste_store::Account {
             parent: Some(sub.account.id.clone()),
@@ -199,19 +196,19 @@ async fn a_key_of_a_disabled_or_suspended_account_or_of_one_below_opens_nothing(
             ..posthaste_store::Account::new(
                 posthaste_testkit::entropy().account_id(),
                 "under",
-                desk.hand.now(),
+                app.hand.now(),
             )
         };
-        assert!(desk.store.create_account(&account).await.unwrap());
+        assert!(app.store.create_account(&account).await.unwrap());
         account
     };
-    let below = posthaste_testkit::key_of(&desk.store, &under).await;
+    let below = posthaste_testkit::key_of(&app.store, &under).await;
     let set = async |id, status| {
-        desk.store
+        app.store
             .update_account(id, |account| account.status = status)
             .await
             .unwrap();
-        desk.hand.advance(10);
+        app.hand.advance(10);
     };
     for (who, status) in [
         (&sub.account.id, AccountStatus::Disabled),
@@ -263,40 +260,40 @@ async fn a_key_of_a_disabled_or_suspended_account_or_of_one_below_opens_nothing(
 
 #[tokio::test]
 async fn a_deleted_account_and_its_keys_are_gone() {
-    let desk = TestApp::new().await;
-    let sub = desk.tenant.subuser(&desk.store, "sub").await;
-    let (api, key) = (&desk.api, &desk.tenant.key);
+    let app = TestApp::new().await;
+    let sub = app.tenant.subuser(&app.store, "sub").await;
+    let (api, key) = (&app.api, &app.tenant.key);
     let own = || api.get("/v3/templates").key(&sub.key).send();
     let acting = || api.get("/v3/templates").key(key).as_if("sub").send();
     own().await.expect(200);
-    desk.hand.advance(5);
+    app.hand.advance(5);
     // The name is remembered for five seconds longer than the account.
     acting().await.expect(200);
-    desk.store.delete_account(&sub.account).await.unwrap();
-    desk.hand.advance(5);
+    app.store.delete_account(&sub.account).await.unwrap();
+    app.hand.advance(5);
     own().await.expect(401);
     acting().await.expect(403);
     // The name is free again, and means the new one at once.
-    let again = desk.tenant.subuser(&desk.store, "sub").await;
+    let again = app.tenant.subuser(&app.store, "sub").await;
     let seen = acting().await.expect(200);
     assert_eq!(seen.json()["on_behalf"], true);
-    desk.store.delete_account(&again.account).await.unwrap();
+    app.store.delete_account(&again.account).await.unwrap();
 }
 
 #[tokio::test]
 async fn a_known_caller_costs_no_call() {
-    let desk = TestApp::new().await;
-    desk.tenant.subuser(&desk.store, "sub").await;
+    let app = TestApp::new().await;
+    app.tenant.subuser(&app.store, "sub").await;
     let ask = || {
-        desk.api
+        app.api
             .get("/v3/templates")
-            .key(&desk.tenant.key)
+            .key(&app.tenant.key)
             .as_if("sub")
     };
     ask().send().await.expect(200);
-    let calls = desk.fuse.calls();
+    let calls = app.fuse.calls();
     for _ in 0..3 {
         ask().send().await.expect(200);
     }
-    assert_eq!(desk.fuse.calls(), calls);
+    assert_eq!(app.fuse.calls(), calls);
 }

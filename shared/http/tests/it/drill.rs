@@ -8,12 +8,12 @@ use crate::{TestApp, per_minute};
 const LIMIT: u32 = 1_000;
 
 /// Calls every instance as often as `turns` says, all at once; how many calls passed.
-async fn drill(desk: &TestApp, turns: &[u32]) -> u32 {
+async fn drill(app: &TestApp, turns: &[u32]) -> u32 {
     let passed = Arc::new(AtomicU32::new(0));
     let mut instances = tokio::task::JoinSet::new();
     for turns in turns.iter().copied() {
-        let api = desk.instance(per_minute(LIMIT));
-        let (key, passed) = (desk.tenant.key.clone(), Arc::clone(&passed));
+        let api = app.instance(per_minute(LIMIT));
+        let (key, passed) = (app.tenant.key.clone(), Arc::clone(&passed));
         instances.spawn(async move {
             for _ in 0..turns {
                 let answer = api.get("/v3/templates").key(&key).send().await;
@@ -38,15 +38,15 @@ async fn eight_instances_pass_a_limit_of_a_thousand_together() {
         [5, 5, 5, 5, 400, 400, 400, 400],
         [60, 10, 1, 200, 30, 2, 100, 2_000],
     ] {
-        let desk = TestApp::with(per_minute(LIMIT)).await;
-        let before = desk.fuse.calls();
-        let passed = drill(&desk, &turns).await;
+        let app = TestApp::with(per_minute(LIMIT)).await;
+        let before = app.fuse.calls();
+        let passed = drill(&app, &turns).await;
         assert!(
             (950..=LIMIT).contains(&passed),
             "{turns:?}: {passed} passed"
         );
         // Each instance reads key and account and notes the caller: three calls. The rest leased.
-        let leases = desk.fuse.calls() - before - 8 * 3;
+        let leases = app.fuse.calls() - before - 8 * 3;
         assert!(
             leases < u64::from(passed) / 3,
             "{leases} leases for {passed} passes"
@@ -56,25 +56,25 @@ async fn eight_instances_pass_a_limit_of_a_thousand_together() {
 
 #[tokio::test]
 async fn the_next_minute_starts_over() {
-    let desk = TestApp::with(per_minute(LIMIT)).await;
-    assert!(drill(&desk, &[600, 600]).await >= 950);
-    desk.hand.advance(60);
-    assert!(drill(&desk, &[600, 600]).await >= 950);
+    let app = TestApp::with(per_minute(LIMIT)).await;
+    assert!(drill(&app, &[600, 600]).await >= 950);
+    app.hand.advance(60);
+    assert!(drill(&app, &[600, 600]).await >= 950);
 }
 
 #[tokio::test]
 async fn a_burst_at_an_empty_stock_waits_for_one_lease() {
-    let desk = TestApp::with(per_minute(10_000)).await;
-    let api = desk.instance(per_minute(10_000));
+    let app = TestApp::with(per_minute(10_000)).await;
+    let api = app.instance(per_minute(10_000));
     api.get("/v3/scopes")
-        .key(&desk.tenant.key)
+        .key(&app.tenant.key)
         .send()
         .await
         .expect(200);
-    let before = desk.fuse.calls();
-    let asks = (0..100).map(|_| api.get("/v3/templates").key(&desk.tenant.key).send());
+    let before = app.fuse.calls();
+    let asks = (0..100).map(|_| api.get("/v3/templates").key(&app.tenant.key).send());
     let answers = futures_util::future::join_all(asks).await;
     assert!(answers.iter().all(|answer| answer.status == 200));
     // Two blocks of 66, a 150th of the limit.
-    assert_eq!(desk.fuse.calls() - before, 2);
+    assert_eq!(app.fuse.calls() - before, 2);
 }

@@ -18,10 +18,10 @@ fn counter(answer: &Response) -> (u32, u32, i64) {
 
 #[tokio::test]
 async fn every_answer_carries_the_three_headers() {
-    let desk = TestApp::new().await;
-    let (api, key) = (&desk.api, &desk.tenant.key);
-    let poor = desk.tenant.restricted(&desk.store, &["alerts.read"]).await;
-    let now = desk.hand.now();
+    let app = TestApp::new().await;
+    let (api, key) = (&app.api, &app.tenant.key);
+    let poor = app.tenant.restricted(&app.store, &["alerts.read"]).await;
+    let now = app.hand.now();
     for (ask, status) in [
         (api.get("/v3/templates").key(key), 200),
         (api.post("/v3/mail/send").key(key), 202),
@@ -50,49 +50,46 @@ async fn every_answer_carries_the_three_headers() {
 
 #[tokio::test]
 async fn a_spent_limit_answers_429_with_its_reset_ahead() {
-    let desk = TestApp::with(per_minute(3)).await;
-    desk.hand.advance(59);
-    let get = || desk.api.get("/v3/templates").key(&desk.tenant.key).send();
+    let app = TestApp::with(per_minute(3)).await;
+    app.hand.advance(59);
+    let get = || app.api.get("/v3/templates").key(&app.tenant.key).send();
     for left in [2, 1, 0] {
         assert_eq!(counter(&get().await.expect(200)).1, left);
     }
-    let calls = desk.fuse.calls();
+    let calls = app.fuse.calls();
     for _ in 0..5 {
         let answer = get().await.expect(429);
         let want = r#"{"errors":[{"field":null,"message":"too many requests"}]}"#;
         assert_eq!(answer.body, want);
         let (limit, remaining, reset) = counter(&answer);
         assert_eq!((limit, remaining), (3, 0));
-        assert!(reset > desk.hand.now().0);
+        assert!(reset > app.hand.now().0);
     }
-    assert_eq!(desk.fuse.calls(), calls, "a spent limit writes nothing");
-    desk.hand.advance(1);
+    assert_eq!(app.fuse.calls(), calls, "a spent limit writes nothing");
+    app.hand.advance(1);
     get().await.expect(200);
 }
 
 #[tokio::test]
 async fn each_endpoint_and_each_account_has_its_own_count() {
-    let desk = TestApp::with(RateLimits {
+    let app = TestApp::with(RateLimits {
         endpoints: "POST /v3/templates=1".parse().unwrap(),
         ..per_minute(2)
     })
     .await;
-    let (api, key) = (&desk.api, &desk.tenant.key);
+    let (api, key) = (&app.api, &app.tenant.key);
     api.post("/v3/templates").key(key).send().await.expect(200);
     api.post("/v3/templates").key(key).send().await.expect(429);
     for path in ["/v3/templates", "/v3/templates/a", "/v3/scopes"] {
         api.get(path).key(key).send().await.expect(200);
         // Another key of the account shares its count.
-        let other = desk
-            .tenant
-            .restricted(&desk.store, &["templates.read"])
-            .await;
+        let other = app.tenant.restricted(&app.store, &["templates.read"]).await;
         api.get(path).key(&other).send().await.expect(200);
         api.get(path).key(key).send().await.expect(429);
     }
     // Ids in the path do not make endpoints.
     api.get("/v3/templates/b").key(key).send().await.expect(429);
-    let sub = desk.tenant.subuser(&desk.store, "sub").await;
+    let sub = app.tenant.subuser(&app.store, "sub").await;
     api.get("/v3/templates")
         .key(&sub.key)
         .send()
@@ -113,21 +110,21 @@ async fn each_endpoint_and_each_account_has_its_own_count() {
 
 #[tokio::test]
 async fn callers_without_a_key_are_counted_by_address() {
-    let desk = TestApp::with(per_minute(2)).await;
+    let app = TestApp::with(per_minute(2)).await;
     let from = |last| Some(IpAddr::V4(Ipv4Addr::new(198, 51, 100, last)));
-    let (api, key) = (&desk.api, &desk.tenant.key);
+    let (api, key) = (&app.api, &app.tenant.key);
     let get = |last| api.get("/v3/templates").from(from(last));
-    let calls = desk.fuse.calls();
+    let calls = app.fuse.calls();
     assert_eq!(
         counter(&get(1).send().await.expect(401)),
-        (2, 1, counter_reset(&desk))
+        (2, 1, counter_reset(&app))
     );
     api.get("/nowhere").from(from(1)).send().await.expect(404);
     get(1).send().await.expect(429);
     api.get("/nowhere").from(from(1)).send().await.expect(429);
     get(2).send().await.expect(401);
     assert_eq!(
-        desk.fuse.calls(),
+        app.fuse.calls(),
         calls,
         "a caller without a key costs no call"
     );
@@ -139,32 +136,32 @@ async fn callers_without_a_key_are_counted_by_address() {
     get(3).key(&wrong).send().await.expect(401);
 }
 
-fn counter_reset(desk: &TestApp) -> i64 {
-    desk.hand.now().0 / 60 * 60 + 60
+fn counter_reset(app: &TestApp) -> i64 {
+    app.hand.now().0 / 60 * 60 + 60
 }
 
 #[tokio::test]
 async fn mail_goes_out_even_when_nobody_can_count() {
-    let desk = TestApp::new().await;
-    let send = || desk.api.post("/v3/mail/send").key(&desk.tenant.key).send();
+    let app = TestApp::new().await;
+    let send = || app.api.post("/v3/mail/send").key(&app.tenant.key).send();
     send().await.expect(202);
-    desk.hand.advance(5);
-    desk.fuse.burn_after(0, false);
+    app.hand.advance(5);
+    app.fuse.burn_after(0, false);
     for _ in 0..2_000 {
         // Key and account are remembered; the counter row cannot be reached.
         send().await.expect(202);
     }
-    assert!(desk.fuse.mend());
+    assert!(app.fuse.mend());
 }
 
 #[tokio::test]
 async fn a_table_that_fails_is_a_500_that_tells_nothing() {
-    let desk = TestApp::new().await;
-    desk.fuse.burn_after(0, false);
-    let answer = desk
+    let app = TestApp::new().await;
+    app.fuse.burn_after(0, false);
+    let answer = app
         .api
         .get("/v3/scopes")
-        .key(&desk.tenant.key)
+        .key(&app.tenant.key)
         .send()
         .await
         .expect(500);

@@ -5,7 +5,7 @@ use posthaste_render::{
     AccountDefaults, Compiled, Generation, RenderError, TemplateVersion, plain_from_html,
 };
 
-use crate::desk::{BASE, HTML, TEXT, TestApp, mail, mail_of, part};
+use crate::test_app::{BASE, HTML, TEXT, TestApp, mail, mail_of, part};
 
 fn legacy<'a>(subject: &'a str, html: &'a str, plain: &'a str) -> Compiled {
     Compiled::compile(&TemplateVersion {
@@ -237,7 +237,7 @@ fn data_that_is_no_object_drops_the_recipient() {
 
 #[test]
 fn a_dynamic_template_has_the_names_of_the_service() {
-    let desk = TestApp::new();
+    let app = TestApp::new();
     let template = dynamic(
         "s",
         "<a href=\"{{{unsubscribe}}}\">x</a> <a href=\"{{{unsubscribe_preferences}}}\">y</a>",
@@ -245,11 +245,11 @@ fn a_dynamic_template_has_the_names_of_the_service() {
         false,
     );
     let mut mail = mail_with_data(&[], "{}");
-    let got = desk
+    let got = app
         .render(&mail, Some(&template), &AccountDefaults::default())
         .unwrap();
     assert_eq!(
-        desk.readable(part(&got, HTML)),
+        app.readable(part(&got, HTML)),
         format!(
             "<a href=\"{BASE}/asm/unsubscribe«unsubscribe»\">x</a> <a href=\"{BASE}/asm/unsubscribe«unsubscribe»\">y</a>"
         )
@@ -258,17 +258,17 @@ fn a_dynamic_template_has_the_names_of_the_service() {
         group_id: 12,
         groups_to_display: vec![12, 3],
     });
-    let got = desk
+    let got = app
         .render(&mail, Some(&template), &AccountDefaults::default())
         .unwrap();
     assert_eq!(
-        desk.readable(part(&got, HTML)),
+        app.readable(part(&got, HTML)),
         format!(
             "<a href=\"{BASE}/asm/unsubscribe«leave 12»\">x</a> <a href=\"{BASE}/asm/preferences«preferences 12 [12, 3]»\">y</a>"
         )
     );
     mail.personalizations[0].dynamic_template_data = Some(r#"{"unsubscribe":"own"}"#.to_owned());
-    let got = desk
+    let got = app
         .render(&mail, Some(&template), &AccountDefaults::default())
         .unwrap();
     assert!(part(&got, HTML).starts_with("<a href=\"own\">"));
@@ -283,18 +283,18 @@ fn the_accounts_own_html_goes_around_mails_without_a_template() {
         },
         ..AccountDefaults::default()
     };
-    let desk = TestApp::new();
+    let app = TestApp::new();
     let mail = mail_of(&[(TEXT, "t"), (HTML, "<p>h</p>")], "");
-    let got = desk.render(&mail, None, &account).unwrap();
+    let got = app.render(&mail, None, &account).unwrap();
     assert_eq!(
         (part(&got, TEXT), part(&got, HTML)),
         ("t", "<div><p>h</p></div>")
     );
-    let got = desk
+    let got = app
         .render(&mail, Some(&legacy("", "<b><%body%></b>", "")), &account)
         .unwrap();
     assert_eq!(part(&got, HTML), "<b><p>h</p></b>");
-    let got = desk
+    let got = app
         .render(&mail_of(&[(TEXT, "t")], ""), None, &account)
         .unwrap();
     assert_eq!(got.parts.len(), 1);

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use posthaste_render::{AccountDefaults, LinkAction};
 use serde::Deserialize;
 
-use crate::desk::{BASE, TestApp, mail_of, part};
+use crate::test_app::{BASE, TestApp, mail_of, part};
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/corpus/html")
@@ -49,13 +49,13 @@ fn mails() -> BTreeMap<String, String> {
 }
 
 fn render(html: &str, settings: &str) -> (TestApp, String) {
-    let desk = TestApp::new();
+    let app = TestApp::new();
     let mail = mail_of(&[("text/html", html)], settings);
-    let got = desk
+    let got = app
         .render(&mail, None, &AccountDefaults::default())
         .unwrap();
     let html = part(&got, "text/html").to_owned();
-    (desk, html)
+    (app, html)
 }
 
 #[test]
@@ -82,7 +82,7 @@ fn with_everything_off_each_mail_is_what_came() {
 
 /// Walks both texts; where they part, ours must have a click link in place of an attribute's value.
 /// Answers the targets.
-fn compare(name: &str, desk: &TestApp, before: &str, after: &str) -> Vec<String> {
+fn compare(name: &str, app: &TestApp, before: &str, after: &str) -> Vec<String> {
     let mut targets = Vec::new();
     let (mut before, mut after) = (before, after);
     let click = format!("{BASE}/ls/click?upn=");
@@ -105,7 +105,7 @@ fn compare(name: &str, desk: &TestApp, before: &str, after: &str) -> Vec<String>
         );
         let (link, rest) = link.split_once(quote).unwrap();
         let (raw, old) = before[same.len()..].split_once(quote).unwrap();
-        let LinkAction::Click { url, index, .. } = desk.token(link).action else {
+        let LinkAction::Click { url, index, .. } = app.token(link).action else {
             panic!("{name}: not a click token")
         };
         assert_eq!(usize::try_from(index).unwrap(), targets.len(), "{name}");
@@ -127,8 +127,8 @@ fn tracking_changes_the_intended_attributes_and_nothing_else() {
     let mut links = 0;
     for (name, html) in mails() {
         let settings = r#""tracking_settings":{"click_tracking":{"enable":true}}"#;
-        let (desk, got) = render(&html, settings);
-        let targets = compare(&name, &desk, &html, &got);
+        let (app, got) = render(&html, settings);
+        let targets = compare(&name, &app, &html, &got);
         let want = expected
             .remove(&name)
             .unwrap_or_else(|| panic!("{name} is not in links.json"));

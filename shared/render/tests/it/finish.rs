@@ -3,7 +3,7 @@
 use posthaste_model::Footer;
 use posthaste_render::{AccountDefaults, Effective, LinkAction, LinkPart, RenderError, effective};
 
-use crate::desk::{self, BASE, FOOTER, GROUP, HTML, TEXT, TestApp, html, mail_of, part, text};
+use crate::test_app::{self, BASE, FOOTER, GROUP, HTML, TEXT, TestApp, html, mail_of, part, text};
 
 #[test]
 fn a_footer_is_at_the_end_of_what_is_shown() {
@@ -71,12 +71,12 @@ fn without_links_nothing_is_signed() {
 
 #[test]
 fn the_pixel_is_at_the_end_or_at_its_tag() {
-    let desk = TestApp::new();
+    let app = TestApp::new();
     let open = |html: &str, fields: &str| {
         let settings =
             format!(r#""tracking_settings":{{"open_tracking":{{"enable":true{fields}}}}}"#);
         let mail = mail_of(&[(TEXT, "[px]"), (HTML, html)], &settings);
-        let got = desk
+        let got = app
             .render(&mail, None, &AccountDefaults::default())
             .unwrap();
         assert_eq!(part(&got, TEXT), "[px]");
@@ -98,7 +98,7 @@ fn the_pixel_is_at_the_end_or_at_its_tag() {
             .unwrap();
         assert!(url.starts_with("https://links.example.test/wf/open?upn="));
         assert_eq!(
-            desk.token(url).action,
+            app.token(url).action,
             LinkAction::Open {
                 part: LinkPart::Html
             }
@@ -120,24 +120,24 @@ fn footer_unsubscribe_line_and_pixel_come_in_this_order() {
 
 #[test]
 fn amp_gets_a_pixel_and_links_of_its_own_kind() {
-    let desk = TestApp::new();
+    let app = TestApp::new();
     let amp = "<!doctype html><html ⚡4email><body><a href=\"https://x.co/\">x</a><a href=\"https://x.co/{{id}}\">y</a></body></html>";
     let settings = r#""mail_settings":{"footer":{"enable":true,"html":"FOOT"}},
         "tracking_settings":{"open_tracking":{"enable":true},"click_tracking":{"enable":true}}"#;
     let mail = mail_of(&[("text/x-amp-html", amp)], settings);
-    let got = desk
+    let got = app
         .render(&mail, None, &AccountDefaults::default())
         .unwrap();
     assert_eq!(
-        desk.readable(part(&got, "text/x-amp-html")),
+        app.readable(part(&got, "text/x-amp-html")),
         format!(
             "<!doctype html><html ⚡4email><body><a href=\"{BASE}/ls/click«click amp 0 https://x.co/»\">x</a><a href=\"https://x.co/{{{{id}}}}\">y</a><amp-img src=\"{BASE}/wf/open«open amp»\" width=\"1\" height=\"1\" alt=\"\"></amp-img></body></html>"
         )
     );
-    let mut plain = desk.links();
+    let mut plain = app.links();
     plain.base = "http://127.0.0.1:8080/";
     let settings = effective(&AccountDefaults::default(), &mail);
-    let got = desk
+    let got = app
         .render_with(&mail, None, &settings, Some(plain))
         .unwrap();
     assert_eq!(part(&got, "text/x-amp-html"), amp);
@@ -176,7 +176,7 @@ fn a_few_bytes_that_become_links_do_not_outgrow_the_copy() {
 
 #[test]
 fn with_everything_off_the_content_is_what_came() {
-    let html = desk::ODD_HTML;
+    let html = test_app::ODD_HTML;
     let mail = mail_of(&[(TEXT, "t <% x %> https://x.co\r\n"), (HTML, html)], "");
     let off = Effective {
         footer: Footer {
@@ -186,9 +186,9 @@ fn with_everything_off_the_content_is_what_came() {
         },
         ..Effective::default()
     };
-    let desk = TestApp::new();
-    let got = desk
-        .render_with(&mail, None, &off, Some(desk.links()))
+    let app = TestApp::new();
+    let got = app
+        .render_with(&mail, None, &off, Some(app.links()))
         .unwrap();
     assert_eq!(got.parts, mail.content);
 }

@@ -12,7 +12,7 @@ use posthaste_render::{
 };
 use serde::Deserialize;
 
-use crate::desk::TestApp;
+use crate::test_app::TestApp;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -75,7 +75,7 @@ fn compile(version: &Version) -> Compiled {
     .unwrap()
 }
 
-fn show(out: &mut String, desk: &TestApp, copy: &Rendered) {
+fn show(out: &mut String, app: &TestApp, copy: &Rendered) {
     writeln!(out, "Subject: {}", copy.subject).unwrap();
     for mailbox in &copy.reply_to {
         writeln!(
@@ -87,14 +87,14 @@ fn show(out: &mut String, desk: &TestApp, copy: &Rendered) {
         .unwrap();
     }
     for (name, value) in &copy.headers {
-        writeln!(out, "{name}: {}", desk.readable(value)).unwrap();
+        writeln!(out, "{name}: {}", app.readable(value)).unwrap();
     }
     for part in &copy.parts {
         writeln!(
             out,
             "\n--- {}\n{}",
             part.mime_type,
-            desk.readable(&part.value)
+            app.readable(&part.value)
         )
         .unwrap();
     }
@@ -103,7 +103,7 @@ fn show(out: &mut String, desk: &TestApp, copy: &Rendered) {
 #[test]
 fn copies_are_as_they_were_reviewed() {
     let update = std::env::var_os("UPDATE_GOLDEN").is_some();
-    let desk = TestApp::new();
+    let app = TestApp::new();
     let mut seen = 0;
     let mut names: Vec<_> = fs::read_dir(folder())
         .unwrap()
@@ -127,10 +127,10 @@ fn copies_are_as_they_were_reviewed() {
                 copy,
                 template: template.as_ref(),
                 settings: &settings,
-                links: Some(desk.links()),
+                links: Some(app.links()),
             };
             match render(&input) {
-                Ok(rendered) => show(&mut out, &desk, &rendered),
+                Ok(rendered) => show(&mut out, &app, &rendered),
                 Err(error) => writeln!(out, "dropped: {error}").unwrap(),
             }
             out.push('\n');

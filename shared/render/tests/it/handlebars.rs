@@ -5,7 +5,7 @@ use handlebars::Handlebars;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use crate::desk;
+use crate::test_app;
 
 /// Keys in the order of the alphabet: the crate sorts them.
 fn data() -> Value {
@@ -118,14 +118,14 @@ proptest! {
         // The crate fails on `list.name`, where JavaScript finds nothing, and shows a list as
         // `[1, 2]` and an object as `[object]`, where JavaScript shows `1,2` and `[object Object]`.
         if let Some(theirs) = theirs(&template).filter(|theirs| !theirs.contains('[')) {
-            let ours = desk::template_html(&template, &data().to_string());
+            let ours = test_app::template_html(&template, &data().to_string());
             prop_assert_eq!(ours, theirs, "template: {:?}", template);
         }
     }
 
     #[test]
     fn no_template_makes_us_panic(template in "(\\{\\{|\\}\\}|\\{|\\}|#|/|~|!|--|if|else|each|a|\\.\\.|@|\"|'|\\(|\\)|\\[|\\]|=|\\||&|\\^|>|\\\\| |\n|[ -~é])*") {
-        desk::try_template(&template, "{\"a\":[1,{\"b\":\"c\"}]}");
+        test_app::try_template(&template, "{\"a\":[1,{\"b\":\"c\"}]}");
     }
 }
 
@@ -148,7 +148,7 @@ fn templates_render_as_the_original_renders_them() {
     let data = cases.data.to_string();
     let mut wrong = Vec::new();
     for (template, want) in &cases.cases {
-        let got = desk::try_template(template, &data);
+        let got = test_app::try_template(template, &data);
         if got.as_ref().and_then(|got| got.as_ref().ok()) != Some(want) {
             wrong.push(format!("{template:?}\n  want {want:?}\n  got  {got:?}"));
         }

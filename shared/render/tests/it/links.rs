@@ -2,7 +2,7 @@
 
 use posthaste_render::AccountDefaults;
 
-use crate::desk::{BASE, TestApp, html as with, mail_of, part, text as text_with};
+use crate::test_app::{BASE, TestApp, html as with, mail_of, part, text as text_with};
 
 const CLICK: &str = r#""tracking_settings":{"click_tracking":{"enable":true}}"#;
 
@@ -223,7 +223,7 @@ fn links_that_are_tracked_keep_everything_around_them() {
 
 #[test]
 fn links_are_counted_within_their_part() {
-    let desk = TestApp::new();
+    let app = TestApp::new();
     let settings = r#""tracking_settings":{"click_tracking":{"enable":true,"enable_text":true}}"#;
     let html = "<a href=\"https://a.co\">1</a><a href=\"#x\">-</a><a href=\"https://b.co\">2</a>";
     let mail = mail_of(
@@ -233,17 +233,17 @@ fn links_are_counted_within_their_part() {
         ],
         settings,
     );
-    let got = desk
+    let got = app
         .render(&mail, None, &AccountDefaults::default())
         .unwrap();
     assert_eq!(
-        desk.readable(part(&got, "text/plain")),
+        app.readable(part(&got, "text/plain")),
         format!(
             "{BASE}/ls/click«click text 0 https://a.co» and {BASE}/ls/click«click text 1 https://b.co»."
         )
     );
     assert!(
-        desk.readable(part(&got, "text/html"))
+        app.readable(part(&got, "text/html"))
             .contains("«click html 1 https://b.co»")
     );
 }
@@ -263,14 +263,14 @@ fn links_of_the_footer_are_tracked_after_those_of_the_mail() {
 
 #[test]
 fn the_thousand_and_first_link_is_not_tracked() {
-    let desk = TestApp::new();
+    let app = TestApp::new();
     let html = "<a href=\"https://x.co\">x</a>".repeat(1_001);
     let settings = r#""tracking_settings":{"click_tracking":{"enable":true,"enable_text":true}}"#;
     let mail = mail_of(
         &[("text/plain", "https://t.co"), ("text/html", &html)],
         settings,
     );
-    let got = desk
+    let got = app
         .render(&mail, None, &AccountDefaults::default())
         .unwrap();
     assert_eq!(part(&got, "text/html").matches("/ls/click").count(), 1_000);

@@ -8,11 +8,11 @@
 
 mod content;
 mod corpus;
-mod desk;
 mod finish;
 mod golden;
 mod handlebars;
 mod links;
 mod properties;
+mod test_app;
 mod unsubscribe;
 mod utm;

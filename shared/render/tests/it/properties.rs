@@ -3,7 +3,7 @@
 use posthaste_render::{AccountDefaults, LinkAction, LinkPart};
 use proptest::prelude::*;
 
-use crate::desk::{self, TestApp, html as with, mail_of, part};
+use crate::test_app::{self, TestApp, html as with, mail_of, part};
 
 const CLICK: &str = r#""tracking_settings":{"click_tracking":{"enable":true}}"#;
 
@@ -81,12 +81,12 @@ proptest! {
             '"' => "&#34;".to_owned(),
             c => c.to_string(),
         }).collect();
-        let desk = TestApp::new();
+        let app = TestApp::new();
         let mail = mail_of(&[("text/html", &format!("<p>a</p><a class=b href=\"{written}\">c</a>"))], CLICK);
-        let got = desk.render(&mail, None, &AccountDefaults::default()).unwrap();
+        let got = app.render(&mail, None, &AccountDefaults::default()).unwrap();
         let html = part(&got, "text/html");
         let link = html.strip_prefix("<p>a</p><a class=b href=\"").and_then(|h| h.strip_suffix("\">c</a>")).unwrap();
-        let said = desk.token(link);
+        let said = app.token(link);
         prop_assert_eq!(said.action, LinkAction::Click { part: LinkPart::Html, index: 0, url: url.to_owned() });
         prop_assert_eq!(said.recipient, 0);
         prop_assert_eq!(said.email.as_str(), "ann@example.test");
@@ -109,6 +109,6 @@ proptest! {
     fn tracking_changes_nothing_but_links(html in soup()) {
         // Putting each target back where its link stands gives the original, entities aside.
         let decoded = |text: &str| text.replace("&amp;", "&");
-        prop_assert_eq!(decoded(&desk::untrack(&with(&html, CLICK))), decoded(&html));
+        prop_assert_eq!(decoded(&test_app::untrack(&with(&html, CLICK))), decoded(&html));
     }
 }

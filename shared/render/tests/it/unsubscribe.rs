@@ -2,7 +2,7 @@
 
 use posthaste_render::{AccountDefaults, LinkAction, effective};
 
-use crate::desk::{BASE, GROUP, TEXT, TestApp, html, mail_of, text};
+use crate::test_app::{BASE, GROUP, TEXT, TestApp, html, mail_of, text};
 
 fn subscription(fields: &str) -> String {
     format!(r#""tracking_settings":{{"subscription_tracking":{{"enable":true{fields}}}}}"#)
@@ -126,10 +126,10 @@ fn with_a_group_subscription_tracking_adds_nothing() {
 
 #[test]
 fn a_mail_that_can_be_left_says_so_in_its_headers() {
-    let desk = TestApp::new();
+    let app = TestApp::new();
     let headers = |settings: &str| {
         let mail = mail_of(&[(TEXT, "x")], settings);
-        desk.render(&mail, None, &AccountDefaults::default())
+        app.render(&mail, None, &AccountDefaults::default())
             .unwrap()
             .headers
     };
@@ -147,7 +147,7 @@ fn a_mail_that_can_be_left_says_so_in_its_headers() {
             .and_then(|u| u.strip_suffix('>'))
             .unwrap();
         assert!(url.starts_with("https://links.example.test/asm/unsubscribe?upn="));
-        let token = desk.token(url);
+        let token = app.token(url);
         assert_eq!(
             (token.action, token.email.as_str()),
             (action, "ann@example.test")
@@ -166,18 +166,18 @@ fn a_mail_that_can_be_left_says_so_in_its_headers() {
 
 #[test]
 fn unsubscribe_mails_are_offered_where_they_are_received() {
-    let desk = TestApp::new();
+    let app = TestApp::new();
     let mail = mail_of(&[(TEXT, "x")], GROUP);
     let settings = effective(&AccountDefaults::default(), &mail);
-    let mut links = desk.links();
+    let mut links = app.links();
     links.mailbox = Some("leave@example.test");
-    let got = desk
+    let got = app
         .render_with(&mail, None, &settings, Some(links))
         .unwrap();
     let (_, mailto) = got.headers[0]
         .1
         .split_once(", <mailto:leave@example.test?subject=")
         .unwrap();
-    let token = desk.keys.verify(mailto.strip_suffix('>').unwrap()).unwrap();
+    let token = app.keys.verify(mailto.strip_suffix('>').unwrap()).unwrap();
     assert_eq!(token.action, LinkAction::GroupUnsubscribe { group: 5 });
 }

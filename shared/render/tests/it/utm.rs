@@ -1,6 +1,6 @@
 //! Parameters of Google Analytics that are added to links.
 
-use crate::desk::{BASE, html as with, text as text_with};
+use crate::test_app::{BASE, html as with, text as text_with};
 
 fn ganalytics(fields: &str) -> String {
     format!(r#""tracking_settings":{{"ganalytics":{{"enable":true,{fields}}}}}"#)

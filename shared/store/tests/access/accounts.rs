@@ -7,7 +7,7 @@ use posthaste_store::{
 };
 use posthaste_testkit::{Tenant, entropy};
 
-use crate::{NOW, desk};
+use crate::{NOW, new_account};
 
 fn under(parent: &Account, username: &str) -> Account {
     Account {
@@ -18,7 +18,7 @@ fn under(parent: &Account, username: &str) -> Account {
 
 #[tokio::test]
 async fn a_subusers_name_is_unique_under_its_parent_whatever_its_case() {
-    let (store, parent) = desk().await;
+    let (store, parent) = new_account().await;
     let other = Tenant::new(&store, "ann", NOW).await.account;
     assert!(store.create_account(&under(&parent, "Sub")).await.unwrap());
     assert!(!store.create_account(&under(&parent, "sUB")).await.unwrap());
@@ -36,7 +36,7 @@ async fn a_subusers_name_is_unique_under_its_parent_whatever_its_case() {
 
 #[tokio::test]
 async fn the_customer_accounts_of_a_parent_are_listed_by_id_in_pages() {
-    let (store, parent) = desk().await;
+    let (store, parent) = new_account().await;
     let mut ids = Vec::new();
     for _ in 0..3 {
         let customer = Account {
@@ -62,7 +62,7 @@ async fn the_customer_accounts_of_a_parent_are_listed_by_id_in_pages() {
 
 #[tokio::test]
 async fn a_customer_account_of_an_earlier_release_is_listed_too() {
-    let (store, parent) = desk().await;
+    let (store, parent) = new_account().await;
     // As it was stored: without a row under its parent.
     let orphan = Account::new(entropy().account_id(), "old", NOW);
     assert!(store.create_account(&orphan).await.unwrap());
@@ -80,7 +80,7 @@ async fn a_customer_account_of_an_earlier_release_is_listed_too() {
 
 #[tokio::test]
 async fn a_renamed_subuser_is_found_by_its_new_name_alone() {
-    let (store, parent) = desk().await;
+    let (store, parent) = new_account().await;
     let (one, two) = (under(&parent, "one"), under(&parent, "two"));
     for account in [&one, &two] {
         assert!(store.create_account(account).await.unwrap());
@@ -99,7 +99,7 @@ async fn a_renamed_subuser_is_found_by_its_new_name_alone() {
 
 #[tokio::test]
 async fn of_two_who_want_a_name_at_once_one_gets_it() {
-    let (store, parent) = desk().await;
+    let (store, parent) = new_account().await;
     let (one, two) = (under(&parent, "sub"), under(&parent, "sub"));
     let (a, b) = tokio::join!(store.create_account(&one), store.create_account(&two));
     assert!(a.unwrap() ^ b.unwrap());
@@ -111,7 +111,7 @@ async fn of_two_who_want_a_name_at_once_one_gets_it() {
 
 #[tokio::test]
 async fn changes_of_an_account_that_meet_are_both_kept() {
-    let (store, account) = desk().await;
+    let (store, account) = new_account().await;
     let nets = ["192.0.2.0/24".parse().unwrap()];
     let (status, region, listed) = tokio::join!(
         store.update_account(&account.id, |a| a.status = AccountStatus::Disabled),
@@ -128,7 +128,7 @@ async fn changes_of_an_account_that_meet_are_both_kept() {
 
 #[tokio::test]
 async fn a_deleted_account_leaves_nothing_behind() {
-    let (store, parent) = desk().await;
+    let (store, parent) = new_account().await;
     let parent = Tenant {
         account: parent,
         key: String::new(),
@@ -163,7 +163,7 @@ async fn a_deleted_account_leaves_nothing_behind() {
 
 #[tokio::test]
 async fn a_deleted_account_gives_back_what_it_held_elsewhere() {
-    let (store, parent) = desk().await;
+    let (store, parent) = new_account().await;
     let tenant = Tenant {
         account: parent.clone(),
         key: String::new(),
@@ -236,7 +236,7 @@ async fn a_deleted_account_gives_back_what_it_held_elsewhere() {
 
 #[tokio::test]
 async fn every_permit_of_a_window_is_given_once() {
-    let (store, account) = desk().await;
+    let (store, account) = new_account().await;
     let window = |number, endpoint| RateWindow {
         account: &account.id,
         endpoint,

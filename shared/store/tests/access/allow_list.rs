@@ -2,7 +2,7 @@ use ipnet::IpNet;
 use posthaste_model::AccountId;
 use posthaste_store::{Allow, Disallow};
 
-use crate::{NOW, desk};
+use crate::{NOW, new_account};
 
 fn nets(texts: &[&str]) -> Vec<IpNet> {
     texts.iter().map(|text| text.parse().unwrap()).collect()
@@ -10,7 +10,7 @@ fn nets(texts: &[&str]) -> Vec<IpNet> {
 
 #[tokio::test]
 async fn entries_have_ids_that_are_never_given_again() {
-    let (store, account) = desk().await;
+    let (store, account) = new_account().await;
     let id = &account.id;
     let two = nets(&["192.0.2.1/32", "198.51.100.0/24"]);
     let Allow::Added(added) = store.allow_ips(id, &two, NOW).await.unwrap() else {
@@ -30,7 +30,7 @@ async fn entries_have_ids_that_are_never_given_again() {
 
 #[tokio::test]
 async fn a_twin_is_refused_and_nothing_is_added() {
-    let (store, account) = desk().await;
+    let (store, account) = new_account().await;
     let id = &account.id;
     let one = nets(&["192.0.2.1/32"]);
     let _added = store.allow_ips(id, &one, NOW).await.unwrap();
@@ -46,7 +46,7 @@ async fn a_twin_is_refused_and_nothing_is_added() {
 
 #[tokio::test]
 async fn of_two_who_add_the_same_network_at_once_one_does() {
-    let (store, account) = desk().await;
+    let (store, account) = new_account().await;
     let one = nets(&["203.0.113.0/24"]);
     let add = || store.allow_ips(&account.id, &one, NOW);
     let (a, b, c) = tokio::join!(add(), add(), add());
@@ -59,7 +59,7 @@ async fn of_two_who_add_the_same_network_at_once_one_does() {
 
 #[tokio::test]
 async fn an_unknown_id_keeps_the_others_on_the_list() {
-    let (store, account) = desk().await;
+    let (store, account) = new_account().await;
     let id = &account.id;
     let two = nets(&["192.0.2.1/32", "198.51.100.0/24"]);
     let _added = store.allow_ips(id, &two, NOW).await.unwrap();
@@ -72,7 +72,7 @@ async fn an_unknown_id_keeps_the_others_on_the_list() {
 
 #[tokio::test]
 async fn a_long_list_is_added_and_cleared_in_pieces() {
-    let (store, account) = desk().await;
+    let (store, account) = new_account().await;
     let id = &account.id;
     let many: Vec<IpNet> = (0..250_u8)
         .map(|i| IpNet::new([198, 51, 100, i].into(), 32).unwrap())

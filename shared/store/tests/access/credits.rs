@@ -1,7 +1,7 @@
 use posthaste_model::Timestamp;
 use posthaste_store::{Account, Allowance, Frequency, Store};
 
-use crate::{NOW, desk};
+use crate::{NOW, new_account};
 
 async fn allot(store: &Store, account: &Account, frequency: Option<Frequency>) -> Account {
     let allowance = Allowance {
@@ -24,7 +24,7 @@ async fn state(store: &Store, account: &Account, now: Timestamp) -> (i64, i64, i
 
 #[tokio::test]
 async fn an_account_without_an_allowance_spends_what_it_likes() {
-    let (store, account) = desk().await;
+    let (store, account) = new_account().await;
     assert_eq!(
         store.spend_credits(&account, 1_000_000, NOW).await,
         Ok(1_000_000)
@@ -40,7 +40,7 @@ async fn an_account_without_an_allowance_spends_what_it_likes() {
 
 #[tokio::test]
 async fn what_is_past_the_allowance_is_not_granted() {
-    let (store, account) = desk().await;
+    let (store, account) = new_account().await;
     let account = allot(&store, &account, None).await;
     for (n, granted, left) in [(60, 60, 40), (0, 0, 40), (60, 40, 0), (1, 0, 0)] {
         assert_eq!(
@@ -58,7 +58,7 @@ async fn what_is_past_the_allowance_is_not_granted() {
 
 #[tokio::test]
 async fn many_who_spend_at_once_spend_each_credit_once() {
-    let (store, account) = desk().await;
+    let (store, account) = new_account().await;
     let account = allot(&store, &account, Some(Frequency::Daily)).await;
     for now in [NOW, NOW.next_day()] {
         let spend = (0..40).map(|_| store.spend_credits(&account, 3, now));
@@ -75,7 +75,7 @@ async fn a_recurring_allowance_is_filled_up_at_midnight() {
         (Frequency::Weekly, NOW.next_week()),
         (Frequency::Monthly, NOW.next_month()),
     ] {
-        let (store, account) = desk().await;
+        let (store, account) = new_account().await;
         let account = allot(&store, &account, Some(frequency)).await;
         assert_eq!(store.spend_credits(&account, 150, NOW).await, Ok(100));
         assert_eq!(store.spend_credits(&account, 1, next.plus(-1)).await, Ok(0));
@@ -87,7 +87,7 @@ async fn a_recurring_allowance_is_filled_up_at_midnight() {
 
 #[tokio::test]
 async fn what_is_left_can_be_changed_but_not_below_zero() {
-    let (store, account) = desk().await;
+    let (store, account) = new_account().await;
     let once = allot(&store, &account, None).await;
     assert_eq!(store.spend_credits(&once, 10, NOW).await, Ok(10));
     for (by, want) in [
@@ -114,7 +114,7 @@ async fn what_is_left_can_be_changed_but_not_below_zero() {
 
 #[tokio::test]
 async fn an_allowance_given_anew_is_not_undone_by_whoever_was_spending() {
-    let (store, account) = desk().await;
+    let (store, account) = new_account().await;
     for _ in 0..10 {
         let account = allot(&store, &account, None).await;
         assert_eq!(store.spend_credits(&account, 99, NOW).await, Ok(99));

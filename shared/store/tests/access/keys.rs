@@ -4,7 +4,7 @@ use posthaste_model::KeyId;
 use posthaste_store::{ApiKey, Granted, KeyKind, Maker, Regranted, Secret, Store};
 use posthaste_testkit::entropy;
 
-use crate::{NOW, desk};
+use crate::{NOW, new_account};
 
 /// A key that is the account's first, as it would make others.
 async fn maker(store: &Store, account: &posthaste_model::AccountId) -> Maker {
@@ -27,7 +27,7 @@ fn made_by(maker: &Maker) -> ApiKey {
 
 #[tokio::test]
 async fn a_maker_that_changed_since_it_was_read_makes_nothing() {
-    let (store, account) = desk().await;
+    let (store, account) = new_account().await;
     let old = maker(&store, &account.id).await;
     let key = made_by(&old);
     assert_eq!(store.grant_key(&key, 100, &old).await, Ok(Granted::Done));
@@ -71,7 +71,7 @@ async fn a_maker_that_changed_since_it_was_read_makes_nothing() {
 
 #[tokio::test]
 async fn a_revoked_maker_makes_nothing() {
-    let (store, account) = desk().await;
+    let (store, account) = new_account().await;
     let old = maker(&store, &account.id).await;
     assert_eq!(store.delete_key(&account.id, &old.key.id).await, Ok(true));
     let outdated = store.grant_key(&made_by(&old), 100, &old).await;

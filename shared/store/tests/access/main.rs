@@ -15,7 +15,7 @@ use posthaste_testkit::{Tenant, table};
 /// 2027-01-15, a Friday, 08:00 UTC.
 pub(crate) const NOW: Timestamp = Timestamp(1_800_000_000);
 
-pub(crate) async fn desk() -> (Store, Account) {
+pub(crate) async fn new_account() -> (Store, Account) {
     let store = table().await;
     let account = Tenant::new(&store, "ann", NOW).await.account;
     (store, account)

@@ -3,11 +3,11 @@
 use posthaste_store::{AccountSettings, StoreError};
 use posthaste_testkit::entropy;
 
-use crate::desk;
+use crate::new_account;
 
 #[tokio::test]
 async fn an_account_knows_how_often_its_settings_changed() {
-    let (store, account) = desk().await;
+    let (store, account) = new_account().await;
     assert_eq!(
         store.settings(&account.id).await.unwrap(),
         AccountSettings::default()
@@ -35,7 +35,7 @@ async fn an_account_knows_how_often_its_settings_changed() {
 
 #[tokio::test]
 async fn settings_go_with_their_account_and_do_not_come_without_one() {
-    let (store, account) = desk().await;
+    let (store, account) = new_account().await;
     let nobody = entropy().account_id();
     let switch = async |id| {
         let changed = store.change_settings(id, |settings| {

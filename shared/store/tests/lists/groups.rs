@@ -1,7 +1,7 @@
 use posthaste_model::AccountId;
 use posthaste_store::{Group, GroupChange, GroupSaved, Mark, Store, SuppressionList};
 
-use crate::{NOW, desk};
+use crate::{NOW, new_account};
 
 async fn make(store: &Store, account: &AccountId, name: &str, default: bool) -> Group {
     let made = store.create_group(account, (name, "about"), default).await;
@@ -13,7 +13,7 @@ async fn make(store: &Store, account: &AccountId, name: &str, default: bool) -> 
 
 #[tokio::test]
 async fn a_name_is_held_once_and_given_back() {
-    let (store, account) = desk().await;
+    let (store, account) = new_account().await;
     let news = make(&store, &account, "News", false).await;
     let taken = store.create_group(&account, (" news ", "x"), false).await;
     assert_eq!(taken.unwrap(), GroupSaved::NameTaken);
@@ -40,7 +40,7 @@ async fn a_name_is_held_once_and_given_back() {
 
 #[tokio::test]
 async fn the_two_hundred_and_first_group_is_refused() {
-    let (store, account) = desk().await;
+    let (store, account) = new_account().await;
     for i in 0..200 {
         make(&store, &account, &format!("g{i}"), false).await;
     }
@@ -54,7 +54,7 @@ async fn the_two_hundred_and_first_group_is_refused() {
 
 #[tokio::test]
 async fn one_group_at_most_is_the_default() {
-    let (store, account) = desk().await;
+    let (store, account) = new_account().await;
     let (a, b) = (
         make(&store, &account, "a", true).await,
         make(&store, &account, "b", true).await,
@@ -91,7 +91,7 @@ async fn one_group_at_most_is_the_default() {
 
 #[tokio::test]
 async fn a_group_counts_who_left_it_and_forgets_them_when_it_goes() {
-    let (store, account) = desk().await;
+    let (store, account) = new_account().await;
     let group = make(&store, &account, "news", false).await;
     let list = SuppressionList::Group(group.id);
     let emails: Vec<String> = (0..5).map(|i| format!("r{i}@example.com")).collect();
@@ -120,7 +120,7 @@ async fn a_group_counts_who_left_it_and_forgets_them_when_it_goes() {
 
 #[tokio::test]
 async fn that_a_group_is_written_to_is_noted_once_a_day() {
-    let (store, account) = desk().await;
+    let (store, account) = new_account().await;
     let group = make(&store, &account, "news", false).await;
     for (now, want) in [
         (NOW, NOW),

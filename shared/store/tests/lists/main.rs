@@ -25,7 +25,7 @@ use posthaste_testkit::{Tenant, table};
 
 pub(crate) const NOW: Timestamp = Timestamp(1_800_000_000);
 
-pub(crate) async fn desk() -> (Store, AccountId) {
+pub(crate) async fn new_account() -> (Store, AccountId) {
     let store = table().await;
     let account = Tenant::new(&store, "ann", NOW).await.account;
     (store, account.id)

@@ -1,7 +1,7 @@
 use posthaste_model::{BounceType, Event, EventKind, Timestamp};
 use posthaste_store::{ListWindow, Mark, Suppressed, SuppressionList};
 
-use crate::{NOW, desk};
+use crate::{NOW, new_account};
 
 fn texts(names: &[&str]) -> Vec<String> {
     names.iter().map(|&name| name.to_owned()).collect()
@@ -9,7 +9,7 @@ fn texts(names: &[&str]) -> Vec<String> {
 
 #[tokio::test]
 async fn an_address_may_be_on_several_lists_and_leave_each_alone() {
-    let (store, account) = desk().await;
+    let (store, account) = new_account().await;
     let ann = texts(&["ann@example.com"]);
     for list in [
         SuppressionList::Bounces,
@@ -52,7 +52,7 @@ async fn an_address_may_be_on_several_lists_and_leave_each_alone() {
 
 #[tokio::test]
 async fn a_list_is_read_latest_first_by_time_offset_and_wish() {
-    let (store, account) = desk().await;
+    let (store, account) = new_account().await;
     // Across every partition, and more than one slice of each.
     for i in 0..60_i64 {
         let email = texts(&[&format!("r{i:02}@example.com")]);
@@ -104,7 +104,7 @@ async fn a_list_is_read_latest_first_by_time_offset_and_wish() {
 
 #[tokio::test]
 async fn an_address_is_taken_off_more_lists_than_one_transaction_holds() {
-    let (store, account) = desk().await;
+    let (store, account) = new_account().await;
     let ann = texts(&["ann@example.com"]);
     for list in (1..=120)
         .map(SuppressionList::Group)
@@ -133,7 +133,7 @@ async fn an_address_is_taken_off_more_lists_than_one_transaction_holds() {
 
 #[tokio::test]
 async fn what_an_event_means_is_learnt_once() {
-    let (store, account) = desk().await;
+    let (store, account) = new_account().await;
     let event = |kind, at| {
         let email = "Ann@Example.COM".to_owned();
         let mut event = Event::new("id".into(), account.clone(), kind, Timestamp(at), email);
@@ -184,7 +184,7 @@ async fn what_an_event_means_is_learnt_once() {
 
 #[tokio::test]
 async fn changes_at_once_are_all_made() {
-    let (store, account) = desk().await;
+    let (store, account) = new_account().await;
     let join = |group| {
         let (store, account) = (store.clone(), account.clone());
         async move {

@@ -2,7 +2,7 @@ use posthaste_model::{AccountId, TemplateId, VersionId};
 use posthaste_store::{Placed, Store, StoreError, Template, Version, VersionTexts};
 use posthaste_testkit::entropy;
 
-use crate::{NOW, desk};
+use crate::{NOW, new_account};
 
 /// So many templates and versions the account may have in these tests.
 const LIMIT: i64 = 5;
@@ -48,7 +48,7 @@ async fn add(
 
 #[tokio::test]
 async fn of_two_versions_made_active_at_once_one_is() {
-    let (store, account) = desk().await;
+    let (store, account) = new_account().await;
     let id = template(&store, &account).await;
     for number in 1..=3 {
         let added = add(&store, &account, &id, &version(number, "s")).await;
@@ -75,7 +75,7 @@ async fn of_two_versions_made_active_at_once_one_is() {
 
 #[tokio::test]
 async fn what_is_added_at_once_keeps_to_the_limit() {
-    let (store, account) = desk().await;
+    let (store, account) = new_account().await;
     let id = template(&store, &account).await;
     let fits = async |number| {
         let added = add(&store, &account, &id, &version(number, "s")).await;
@@ -112,7 +112,7 @@ async fn what_is_added_at_once_keeps_to_the_limit() {
 
 #[tokio::test]
 async fn the_heads_of_a_template_are_held_to_what_its_row_can_hold() {
-    let (store, account) = desk().await;
+    let (store, account) = new_account().await;
     let id = template(&store, &account).await;
     let half = "x".repeat(125_000);
     for (number, subject) in [(1, half.as_str()), (2, "short")] {
@@ -137,7 +137,7 @@ async fn the_heads_of_a_template_are_held_to_what_its_row_can_hold() {
 
 #[tokio::test]
 async fn texts_come_back_whole_or_not_at_all() {
-    let (store, account) = desk().await;
+    let (store, account) = new_account().await;
     let id = version(1, "s").texts;
     let texts = VersionTexts {
         html_content: "<p>ä€🌼</p>".repeat(70_000),

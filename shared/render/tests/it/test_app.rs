@@ -198,8 +198,8 @@ pub(crate) fn text(value: &str, settings: &str) -> String {
 
 #[track_caller]
 fn readable(mime_type: &str, value: &str, settings: &str) -> String {
-    let desk = TestApp::new();
+    let app = TestApp::new();
     let mail = mail_of(&[(mime_type, value)], settings);
-    let got = desk.render(&mail, None, &AccountDefaults::default());
-    desk.readable(part(&got.unwrap(), mime_type))
+    let got = app.render(&mail, None, &AccountDefaults::default());
+    app.readable(part(&got.unwrap(), mime_type))
 }
