@@ -35,7 +35,7 @@ const QUOTA_WAIT: Duration = Duration::from_secs(600);
 
 /// The shortest and the longest wait for a relay that takes no mail, in seconds: as long as the
 /// outage has lasted, between these. With the longest pause between two probes, all mail leaves
-/// within a quarter of an hour of the relay taking mail again.
+/// within half an hour of the relay taking mail again.
 const WAITS: std::ops::RangeInclusive<i64> = 5..=600;
 
 /// Why a copy is not offered to the relay now.

@@ -166,7 +166,7 @@ async fn cost_of_outages(mails: usize) {
         assert_eq!(world.events.len(), 2 * mails);
 
         relay.follow(Script::new());
-        world.run_for(900).await;
+        world.run_for(1_800).await;
         assert_eq!((relay.received().len(), world.waiting()), (mails, 0));
         use EventKind::{Deferred, Delivered, Processed};
         for (message, kinds) in world.kinds() {
@@ -192,7 +192,7 @@ async fn the_rows_of_mail_that_waits_say_so_and_end_as_usual() {
     use EventKind::{Deferred, Delivered, Processed};
     for (end, kinds) in [
         (0, &[Processed, Deferred][..]),
-        (900, &[Processed, Deferred, Delivered]),
+        (1_800, &[Processed, Deferred, Delivered]),
     ] {
         if end > 0 {
             relay.follow(Script::new());
@@ -269,7 +269,7 @@ async fn a_wait_is_charged_once_when_it_ends() {
     let credits = world.app.store.credits(account, now);
     assert_eq!(credits.await.unwrap().unwrap().remain, 10);
     relay.follow(Script::new());
-    world.run_for(900).await;
+    world.run_for(1_800).await;
     assert_eq!(relay.received().len(), 10);
     let credits = world.app.store.credits(account, now);
     assert_eq!(credits.await.unwrap().unwrap().remain, 0);
@@ -303,7 +303,7 @@ async fn a_drop_that_ends_a_wait_is_not_that_of_a_first_attempt() {
     let store = &world.app.store;
     let listed = store.suppress_all(account, &emails, SuppressionList::Bounces, &mark);
     listed.await.unwrap();
-    world.run_for(900).await;
+    world.run_for(1_800).await;
     use EventKind::{Deferred, Dropped, Processed};
     assert_eq!(
         world.kinds()[job.message.as_str()],
@@ -335,7 +335,7 @@ async fn a_wait_that_could_not_be_recorded_loses_no_processed() {
     world.run_for(1).await;
     assert_eq!(world.waiting(), 4);
     relay.follow(Script::new());
-    world.run_for(900).await;
+    world.run_for(1_800).await;
     assert_eq!((relay.received().len(), world.waiting()), (4, 0));
     use EventKind::{Delivered, Processed};
     let kinds = &world.kinds()[job.message.as_str()];
@@ -353,6 +353,6 @@ async fn jobs_that_wait_do_not_multiply_while_events_cannot_be_queued() {
     assert_eq!(world.waiting(), 4);
     world.app.events = world.services.queues.queue("events");
     relay.follow(Script::new());
-    world.run_for(900).await;
+    world.run_for(1_800).await;
     assert_eq!((relay.received().len(), world.waiting()), (5, 0));
 }
