@@ -15,7 +15,6 @@ import os
 import pathlib
 import subprocess
 import sys
-import venv
 
 from host import Host, NotStarted
 
@@ -42,10 +41,7 @@ def build():
 
 def install(suites):
     if "python" in suites:
-        venv.create(VENV, with_pip=True)
-        wanted = ["--requirement", str(HERE / "requirements.txt")]
-        quiet = ["--quiet", "--disable-pip-version-check"]
-        subprocess.run([VENV / "bin" / "pip", "install", *quiet, *wanted], check=True)
+        subprocess.run([ROOT / "tests" / "venv", "clients"], check=True)
     if "node" in suites:
         quiet = ["--no-audit", "--no-fund", "--loglevel=error"]
         subprocess.run(["npm", "ci", *quiet], cwd=HERE / "node", check=True)

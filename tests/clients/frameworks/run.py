@@ -18,12 +18,11 @@ import pathlib
 import subprocess
 import sys
 import tempfile
-import venv
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[2]
 sys.path[:0] = [str(HERE), str(HERE.parent)]
-VENV = ROOT / "tests" / ".venv" / "frameworks"
+VENV = ROOT / "tests" / ".venv" / "clients-frameworks"
 SHARE = "/usr/share/php/Symfony/Component"
 INGRESS = "/rails/action_mailbox/sendgrid/inbound_emails"
 
@@ -61,11 +60,7 @@ def where(host):
 
 
 def anymail(start):
-    if not (VENV / "done").exists():
-        venv.create(VENV, with_pip=True)
-        wanted = ["--requirement", str(HERE / "requirements.txt")]
-        quietly(VENV / "bin" / "pip", "install", "--quiet", "--disable-pip-version-check", *wanted)
-        (VENV / "done").touch()
+    quietly(ROOT / "tests" / "venv", "clients/frameworks")
     command = [VENV / "bin" / "python", HERE / "anymail_suite.py", *where(start())]
     return lines(command, {**os.environ, "PYTHONPATH": str(HERE.parent / "python")})
 
