@@ -31,14 +31,14 @@ pub(crate) async fn finish(
     processed: Option<Event>,
     end: RecordResult,
 ) -> Result<Vec<Event>, WorkError> {
-    let told = end.event.as_ref();
-    let email = told.map(|event| Masked(&event.email).to_string());
+    let event = end.event.as_ref();
+    let email = event.map(|event| Masked(&event.email).to_string());
     let email = email.unwrap_or_default();
     let message = &job.message;
     let state = end.state;
     if let Some(patience) = end.retry {
         let wait = pause(patience, job.attempt, app.entropy.below(100));
-        let why = told.and_then(|event| event.response.as_deref());
+        let why = event.and_then(|event| event.response.as_deref());
         let why = why.unwrap_or_default();
         match patience {
             RetryReason::Sender | RetryReason::Unanswered => {
@@ -60,7 +60,7 @@ pub(crate) async fn finish(
         };
         again(app, &next, recipient, wait).await?;
     } else {
-        let kind = told.map(|event| event.kind.wire());
+        let kind = event.map(|event| event.kind.wire());
         tracing::debug!(message.id = %message, attempt.no = job.attempt, event.kind = kind, "message {message} to {email}: {state:?}");
     }
     let events: Vec<Event> = processed.into_iter().chain(end.event).collect();

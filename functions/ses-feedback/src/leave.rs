@@ -1,6 +1,7 @@
 //! Unsubscribe mails: the second address of `List-Unsubscribe` (RFC 2369, section 3.2). The subject
 //! of the mail is a signed token that names the list and the recipient.
 
+use data_encoding::HEXLOWER;
 use posthaste_mime::report;
 use posthaste_model::{LEAVE_MAILBOX, Timestamp};
 use posthaste_render::LinkAction;
@@ -23,7 +24,7 @@ pub(crate) async fn word(
     raw: &[u8],
     now: Timestamp,
 ) -> Result<Option<SesFeedback>, StoreError> {
-    let read = || (report::subject(raw), hex(&Sha256::digest(raw)));
+    let read = || (report::subject(raw), fingerprint(raw));
     let (subject, mail) = posthaste_offload::run(raw.len(), read).await;
     // A token has no white space: any was inserted in transit, where lines are folded.
     let subject: String = subject.split_whitespace().collect();
@@ -51,10 +52,9 @@ pub(crate) async fn word(
     }))
 }
 
-/// Enough of a hash to distinguish mails.
-fn hex(hash: &[u8]) -> String {
-    hash.iter()
-        .take(8)
-        .map(|byte| format!("{byte:02x}"))
-        .collect()
+/// Enough of a hash to distinguish mails: 64 bits, in hexadecimal digits.
+fn fingerprint(raw: &[u8]) -> String {
+    let mut hash = HEXLOWER.encode(&Sha256::digest(raw));
+    hash.truncate(16);
+    hash
 }

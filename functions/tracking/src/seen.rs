@@ -88,7 +88,7 @@ async fn count(
     if visit.is_probe {
         return;
     }
-    let told = match visit.told(app).await {
+    let recorded = match visit.first_event(app).await {
         Ok(copy) => {
             let mut event = visit.event(app, kind, copy.as_ref());
             fill(&mut event);
@@ -96,9 +96,9 @@ async fn count(
         }
         Err(refused) => Err(refused),
     };
-    if let Err(refused) = told {
+    if let Err(refused) = recorded {
         let message = &visit.token.message;
-        tracing::error!(message.id = %message, "{} of message {message} not told: {}", kind.wire(), refused.status);
+        tracing::error!(message.id = %message, "{} of message {message} not recorded: {}", kind.wire(), refused.status);
     }
 }
 

@@ -40,12 +40,12 @@ pub(crate) async fn leave(
     let Some(what) = what(&app, &visit).await? else {
         return Ok(gone());
     };
-    let told = visit.told(&app).await?;
+    let first = visit.first_event(&app).await?;
     let event = match &what {
-        What::Everything => visit.event(&app, EventKind::Unsubscribe, told.as_ref()),
+        What::Everything => visit.event(&app, EventKind::Unsubscribe, first.as_ref()),
         What::Group(group) => {
             let which = (EventKind::GroupUnsubscribe, group.id);
-            visit.group_event(&app, which, told.as_ref())
+            visit.group_event(&app, which, first.as_ref())
         }
     };
     let kind = event.kind;
@@ -97,10 +97,10 @@ pub(crate) async fn choose(
         return Ok(gone());
     };
     let form = posthaste_offload::run(body.len(), || Form::read(&body)).await;
-    let told = visit.told(&app).await?;
+    let first = visit.first_event(&app).await?;
     let mut events = Vec::new();
     if form.all && !state.off {
-        events.push(visit.event(&app, EventKind::Unsubscribe, told.as_ref()));
+        events.push(visit.event(&app, EventKind::Unsubscribe, first.as_ref()));
     }
     let mut back: Vec<_> = form.comes_back(&state).into_iter().collect();
     for group in &state.groups {
@@ -114,7 +114,7 @@ pub(crate) async fn choose(
         if kind == EventKind::GroupResubscribe {
             back.push(SuppressionList::Group(group.id));
         }
-        events.push(visit.group_event(&app, (kind, group.id), told.as_ref()));
+        events.push(visit.group_event(&app, (kind, group.id), first.as_ref()));
     }
     // In the other order a queue that fails would leave changed lists, and a retry would find no
     // events to report.

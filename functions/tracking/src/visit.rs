@@ -53,7 +53,7 @@ impl FromRequestParts<App> for Visit {
 
 impl Visit {
     /// The shared fields of the copy's own events. An old mail's row may have expired.
-    pub(crate) async fn told(&self, app: &App) -> Result<Option<Event>, Rejection> {
+    pub(crate) async fn first_event(&self, app: &App) -> Result<Option<Event>, Rejection> {
         let token = &self.token;
         let copy = app
             .store
@@ -62,9 +62,9 @@ impl Visit {
         Ok(copy.and_then(|copy| copy.events().into_iter().next()))
     }
 
-    /// An event of this visit, with what was `told` of the copy; without it, with the fields of the
-    /// link.
-    pub(crate) fn event(&self, app: &App, kind: EventKind, told: Option<&Event>) -> Event {
+    /// An event of this visit, with the fields of the copy's `first` event. Without one it has the
+    /// fields of the link.
+    pub(crate) fn event(&self, app: &App, kind: EventKind, first: Option<&Event>) -> Event {
         let token = &self.token;
         let nonce = app.entropy.below(u64::MAX);
         let id = format!(
@@ -79,11 +79,11 @@ impl Visit {
         event.recipient = token.recipient;
         event.useragent = Some(self.agent.clone());
         event.ip.clone_from(&self.ip);
-        if let Some(told) = told {
-            event.custom_args.clone_from(&told.custom_args);
-            event.category.clone_from(&told.category);
-            event.asm_group_id = told.asm_group_id;
-            event.template_id.clone_from(&told.template_id);
+        if let Some(first) = first {
+            event.custom_args.clone_from(&first.custom_args);
+            event.category.clone_from(&first.category);
+            event.asm_group_id = first.asm_group_id;
+            event.template_id.clone_from(&first.template_id);
         }
         event
     }
@@ -93,9 +93,9 @@ impl Visit {
         &self,
         app: &App,
         (kind, group): (EventKind, i64),
-        told: Option<&Event>,
+        first: Option<&Event>,
     ) -> Event {
-        let mut event = self.event(app, kind, told);
+        let mut event = self.event(app, kind, first);
         event.asm_group_id = Some(group);
         event.url = Some(self.page.clone());
         event

@@ -2,6 +2,7 @@
 
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
 /// Scripts, frames and plugins are off, and the document has no origin.
 const HARMLESS: &str =
@@ -99,6 +100,13 @@ pub(crate) fn raw(id: &str, download: bool, bytes: Vec<u8>) -> Response {
     response
 }
 
+/// What RFC 8187 codes in a name: all but the letters, digits and marks of RFC 3986 section 2.3.
+const CODED: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'-')
+    .remove(b'.')
+    .remove(b'_')
+    .remove(b'~');
+
 /// RFC 6266: an ASCII name for old clients and the real one in the form of RFC 8187. Characters
 /// that could end the header, leave the folder or hide the file are replaced.
 pub(crate) fn disposition(inline: bool, name: &str) -> String {
@@ -113,13 +121,7 @@ pub(crate) fn disposition(inline: bool, name: &str) -> String {
             }
         })
         .collect();
-    let mut coded = String::new();
-    for byte in name.bytes() {
-        match byte {
-            b if b.is_ascii_alphanumeric() || b"-._~".contains(&b) => coded.push(char::from(b)),
-            b => coded.push_str(&format!("%{b:02X}")),
-        }
-    }
+    let coded = utf8_percent_encode(&name, CODED);
     let kind = if inline { "inline" } else { "attachment" };
     format!("{kind}; filename=\"{ascii}\"; filename*=UTF-8''{coded}")
 }

@@ -11,6 +11,7 @@ use std::collections::HashMap;
 use askama::Template;
 use lol_html::html_content::{ContentType, Element, TextChunk};
 use lol_html::{HandlerResult, HtmlRewriter, MemorySettings, Settings, element, text};
+use percent_encoding::percent_decode_str;
 
 use crate::message::Full;
 
@@ -185,17 +186,7 @@ fn with_urls<'a>(value: &'a str, pictures: &Pictures<'_>) -> Cow<'a, str> {
 /// A content id out of a URL: `%40` is `@` (RFC 2392), `&amp;` is `&` (HTML).
 fn decoded(name: &str) -> String {
     let name = name.replace("&amp;", "&");
-    let mut bytes = Vec::with_capacity(name.len());
-    let mut rest = name.as_bytes();
-    while let [first, after @ ..] = rest {
-        let coded = after.get(..2).filter(|_| *first == b'%');
-        let byte = coded.and_then(|hex| u8::from_str_radix(str::from_utf8(hex).ok()?, 16).ok());
-        bytes.push(byte.unwrap_or(*first));
-        rest = after
-            .get(if byte.is_some() { 2 } else { 0 }..)
-            .unwrap_or_default();
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
+    percent_decode_str(&name).decode_utf8_lossy().into_owned()
 }
 
 /// HTML that cannot be read, shown as text.

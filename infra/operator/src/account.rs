@@ -136,7 +136,7 @@ async fn set(named: &str, suspended: bool, tools: &Tools) -> Result<Report, Comm
         return Err(CommandError::Refused(why));
     }
     let already = account.status.is_suspended() == suspended;
-    if already && account.verdict.is_none_or(|verdict| verdict.told) {
+    if already && account.verdict.is_none_or(|verdict| verdict.reported) {
         let text = format!(
             "account {} is {} already",
             account.id,
@@ -152,7 +152,7 @@ async fn set(named: &str, suspended: bool, tools: &Tools) -> Result<Report, Comm
             account.verdict = Some(SuspensionChange {
                 number: before + 1,
                 at: now,
-                told: false,
+                reported: false,
             });
         }
     });
@@ -245,7 +245,7 @@ async fn record_notice(
     let told = tools.store.update_account(&account.id, |account| {
         if account.verdict == Some(verdict) {
             account.verdict = Some(SuspensionChange {
-                told: true,
+                reported: true,
                 ..verdict
             });
         }

@@ -22,12 +22,12 @@ pub(super) fn read(mail: &ParsedMail<'_>, human: &Human) -> Option<Delivery> {
     }
     let titled = phrases::any(&subject, phrases::SUBJECTS)
         || phrases::any(&subject, phrases::DELAYED_SUBJECTS);
-    let told = phrases::any(&text, phrases::BODIES);
+    let says_so = phrases::any(&text, phrases::BODIES);
     let given = class.is_some() || phrases::any(&text, phrases::REASONS);
     let daemon = is_daemon(mail);
     let is_bounce = failed.is_some()
-        || (titled && (told || daemon || class.is_some()))
-        || (told && (daemon || given))
+        || (titled && (says_so || daemon || class.is_some()))
+        || (says_so && (daemon || given))
         || (daemon && class.is_some());
     if !is_bounce {
         return None;

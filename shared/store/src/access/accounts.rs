@@ -74,7 +74,8 @@ pub struct SuspensionChange {
     pub number: u64,
     pub at: Timestamp,
     /// Whether the change was reported to webhooks and to the owner's other systems.
-    pub told: bool,
+    #[serde(rename = "told")]
+    pub reported: bool,
 }
 
 /// One account.

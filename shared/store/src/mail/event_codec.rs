@@ -109,20 +109,20 @@ pub(crate) fn whole(
         if members.as_ref().is_some_and(is_underway) {
             place = Some(all.len() + 1);
         }
-        all.push(told(copy, members.as_ref(), text));
+        all.push(in_full(copy, members.as_ref(), text));
         before = members;
     }
     if let Some(last) = last {
         let base = texts.iter().find_map(|text| read(text, None));
         let members = read(last, base.as_ref()).or_else(|| alone(last, email));
         let place = place.unwrap_or(all.len());
-        all.insert(place, told(copy, members.as_ref(), last));
+        all.insert(place, in_full(copy, members.as_ref(), last));
     }
     all
 }
 
 /// The whole event as JSON; the text itself where it cannot be read.
-fn told(copy: CopyId<'_>, members: Option<&EventMembers>, text: &str) -> String {
+fn in_full(copy: CopyId<'_>, members: Option<&EventMembers>, text: &str) -> String {
     match members {
         Some(members) => Value::Object(expand(copy, members.clone())).to_string(),
         None => text.to_owned(),

@@ -175,8 +175,8 @@ impl Store {
     ) -> Result<bool, StoreError> {
         let pk = Key::message_pk(account, message);
         let key = Key::new(pk, format!("TOLD#{recipient:05}#{event}"));
-        let told = StoredFeedback { at: now };
-        let put = self.put_new(&key, &told, Some(now.plus(REMEMBERED)));
+        let mark = StoredFeedback { at: now };
+        let put = self.put_new(&key, &mark, Some(now.plus(REMEMBERED)));
         Ok(put.await? == Put::Stored)
     }
 }

@@ -113,14 +113,14 @@ impl Recipient {
 
     /// How often the copy was deferred.
     pub fn deferrals(&self) -> u32 {
-        let told = self
+        let listed = self
             .events()
             .iter()
             .filter(|e| e.kind == EventKind::Deferred)
             .count();
-        let told = u32::try_from(told).unwrap_or(u32::MAX);
+        let listed = u32::try_from(listed).unwrap_or(u32::MAX);
         // The last of the others is among those that are reported.
-        told.saturating_add(self.more_deferrals.saturating_sub(1))
+        listed.saturating_add(self.more_deferrals.saturating_sub(1))
     }
 
     /// The events that can be read.
