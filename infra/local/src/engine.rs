@@ -11,6 +11,7 @@ mod commands;
 mod dead;
 mod fair;
 mod hand_out;
+mod reply;
 mod suspects;
 
 use std::path::{Path, PathBuf};

@@ -1,5 +1,6 @@
 //! Converts a received mail to the fields of an inbound POST (API facts, section 4).
 
+mod content;
 mod form;
 mod named;
 mod part;
@@ -12,8 +13,8 @@ use serde_json::{Value, json};
 
 use crate::parse::charset::UTF8;
 use crate::parse::{Entity, unfolded};
+use content::Sorted;
 use people::People;
-use sort::Sorted;
 
 pub use form::{FileFacts, FormEntry, ParseForm};
 

@@ -26,9 +26,8 @@ use posthaste_model::{Attachment, Content, Disposition, Mailbox, Timestamp};
 use crate::media_type::MediaType;
 
 pub use body::is_body_type;
-pub(crate) use body::{write as write_text, write_type};
+pub(crate) use body::{wrap, write as write_text, write_type};
 pub use file::is_base64;
-pub(crate) use file::wrap;
 pub use header::{
     HEADER_RULES, HeaderRule, LONGEST_HEADER_NAME, header_rule, is_header_name, message_id,
 };

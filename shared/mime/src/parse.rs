@@ -19,6 +19,7 @@ use memchr::memmem;
 pub(crate) use fields::{HeaderFields, unfolded};
 pub(crate) use lines::{HeaderPiece, is_folded, is_parameter, lines, pieces, separators};
 pub(crate) use params::Parameterised;
+pub(crate) use strict::can_be_joined;
 pub(crate) use transfer::decoded;
 pub(crate) use words::{LONGEST, WordContext, encoded, text};
 

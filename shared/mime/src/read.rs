@@ -12,9 +12,8 @@ mod part;
 use crate::parse::{Entity, HeaderFields, MultipartParts, WordContext, text, unfolded};
 
 pub use address::MailAddress;
-pub use body::BodyKind;
 use body::Level;
-pub use part::{Disposition, MailPart};
+pub use part::{BodyKind, Disposition, MailPart};
 
 /// Multiparts inside multiparts.
 const DEEPEST: usize = 32;

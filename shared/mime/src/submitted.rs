@@ -7,6 +7,7 @@
 
 mod boundaries;
 mod clean;
+mod fields;
 mod flaw;
 mod head;
 mod long;

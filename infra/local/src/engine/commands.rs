@@ -2,39 +2,21 @@
 
 use std::collections::VecDeque;
 use std::path::PathBuf;
-use std::time::Duration;
 
 use posthaste_model::{Clock, Millis};
-use posthaste_queue::{DeadJob, EngineCommand, ReceivedMessage};
+use posthaste_queue::EngineCommand;
 use rusqlite::{Connection, Transaction};
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::mpsc;
 
 use super::dead;
 use super::fair::AccountTurns;
 use super::hand_out::{next_wake, serve};
+use super::reply::{CommitReply, Waiter, after};
 use super::suspects::Suspects;
 use crate::damage::{self, Damage};
 
 /// At most so many commands share one transaction.
 const MOST_AT_ONCE: usize = 1024;
-
-type CommandResult<T> = oneshot::Sender<Result<T, String>>;
-
-/// A worker that waits for messages.
-pub(super) struct Waiter {
-    pub(super) queue: String,
-    pub(super) most: usize,
-    pub(super) visibility: Duration,
-    pub(super) done: CommandResult<Vec<ReceivedMessage>>,
-}
-
-/// What is answered after the commit.
-pub(super) enum CommitReply {
-    Done(CommandResult<()>),
-    Messages(CommandResult<Vec<ReceivedMessage>>, Vec<ReceivedMessage>),
-    Dead(CommandResult<Vec<DeadJob>>, Vec<DeadJob>),
-    Replayed(CommandResult<usize>, usize),
-}
 
 /// The file, and the engine's state in memory.
 pub(super) struct Queues {
@@ -149,19 +131,6 @@ impl Queues {
     }
 }
 
-impl CommitReply {
-    /// Answers, once the transaction has ended. An answer that is no longer waited for is not an
-    /// error of the engine.
-    fn send(self, end: Result<(), String>) {
-        match self {
-            Self::Done(done) => drop(done.send(end)),
-            Self::Messages(done, messages) => drop(done.send(end.map(|()| messages))),
-            Self::Dead(done, letters) => drop(done.send(end.map(|()| letters))),
-            Self::Replayed(done, count) => drop(done.send(end.map(|()| count))),
-        }
-    }
-}
-
 /// Answers a command that was not reached because one before it failed.
 fn refuse(command: EngineCommand, end: &Result<(), String>) {
     let end = end.clone();
@@ -270,10 +239,4 @@ fn acquit(transaction: &Transaction<'_>, suspects: &mut Suspects, id: i64) -> ru
         suspects.acquit(id);
     }
     Ok(())
-}
-
-/// The instant `delay` from now, in milliseconds.
-pub(super) fn after(now: Millis, delay: Duration) -> i64 {
-    let delay = i64::try_from(delay.as_millis()).unwrap_or(i64::MAX);
-    now.0.saturating_add(delay)
 }

@@ -7,9 +7,9 @@ use posthaste_model::Millis;
 use posthaste_queue::ReceivedMessage;
 use rusqlite::{Connection, OptionalExtension as _, Row, Transaction};
 
-use super::commands::{CommitReply, Waiter, after};
 use super::dead::bury;
 use super::fair::AccountTurns;
+use super::reply::{CommitReply, Waiter, after};
 use super::suspects::{Pick, Suspects};
 
 /// A message handed out more often than this is a dead letter.

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use memchr::memmem;
 use serde_json::{Map, Value};
 
-use super::sort::{File, TextBody};
+use super::content::{File, TextBody};
 
 /// The usual boundary of SendGrid's posts (API facts, section 4).
 const USUAL: &str = "xYzZY";

@@ -1,21 +1,13 @@
 //! Texts with a name that are the body of a mail after all.
 
+use super::content::{NamedText, OpenMultipart, PartKind, Sorted};
 use super::part::invented;
-use super::sort::{Level, PartKind, Sorted};
 use crate::parse::{charset, decoded};
-
-/// A text that is listed as a file.
-pub(super) struct NamedText<'a> {
-    pub place: usize,
-    pub charset: Option<String>,
-    pub encoding: Option<&'a [u8]>,
-    pub body: &'a [u8],
-}
 
 impl<'a> Sorted<'a> {
     /// Ends the innermost level. Outlook names its texts in `Content-Type`: where a level has no
     /// other, and nothing below it has, they are the body. An alternative has one of each kind.
-    pub(super) fn close(&mut self, stack: &mut Vec<Level<'a>>) {
+    pub(super) fn close(&mut self, stack: &mut Vec<OpenMultipart<'a>>) {
         let Some(level) = stack.pop() else { return };
         let found = [level.has_text, level.has_html];
         let mut has_any = level.has_more || found.contains(&true);

@@ -10,7 +10,7 @@ use mail_builder::headers::raw::Raw;
 use mail_builder::headers::{Header, HeaderType};
 use mail_builder::mime::{BodyPart, MimePart};
 
-use super::{BuildError, file};
+use super::BuildError;
 use crate::media_type::{MediaType, is_token};
 
 /// Writes the part's own header, the empty line and the text.
@@ -30,7 +30,7 @@ pub(crate) fn write(
     if !kind.is_text() {
         write_type(&kind, out);
         out.extend_from_slice(b"Content-Transfer-Encoding: base64\r\n\r\n");
-        file::wrap(BASE64_STANDARD.encode(text).as_bytes(), out);
+        wrap(BASE64_STANDARD.encode(text).as_bytes(), out);
         return Ok(());
     }
     kind.set("charset", "utf-8".to_owned());
@@ -48,6 +48,17 @@ pub(crate) fn write(
     };
     part.write_part(out);
     Ok(())
+}
+
+/// Lines of 76 characters (RFC 2045, section 6.8), the missing padding added.
+pub(crate) fn wrap(text: &[u8], out: &mut Vec<u8>) {
+    for line in text.chunks(76) {
+        out.extend_from_slice(line);
+        if line.len() % 4 != 0 {
+            out.resize(out.len() + 4 - line.len() % 4, b'=');
+        }
+        out.extend_from_slice(b"\r\n");
+    }
 }
 
 /// Whether a text of this type can be (an alternative of) the body of a mail.

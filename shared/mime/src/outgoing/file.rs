@@ -11,7 +11,7 @@ use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 use posthaste_model::{Attachment, Disposition};
 
 use super::BuildError;
-use super::body::write_type;
+use super::body::{wrap, write_type};
 use super::header::one_line;
 use crate::media_type::MediaType;
 
@@ -163,17 +163,6 @@ pub fn is_base64(text: &[u8]) -> bool {
         rest => padding.is_empty() || padding.len() == 4 - rest,
     };
     whole && data.iter().all(alphabet)
-}
-
-/// Lines of 76 characters (RFC 2045, section 6.8), the missing padding added.
-pub(crate) fn wrap(text: &[u8], out: &mut Vec<u8>) {
-    for line in text.chunks(76) {
-        out.extend_from_slice(line);
-        if line.len() % 4 != 0 {
-            out.resize(out.len() + 4 - line.len() % 4, b'=');
-        }
-        out.extend_from_slice(b"\r\n");
-    }
 }
 
 /// The bytes as lines that need no encoding, or `None`. Lone line feeds become CRLF, as required on

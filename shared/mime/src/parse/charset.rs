@@ -97,22 +97,6 @@ fn has_sequence(bytes: &[u8]) -> bool {
     bytes.utf8_chunks().any(|chunk| !chunk.valid().is_ascii())
 }
 
-/// Whether ASCII letters and line ends represent themselves, so that two texts can be joined.
-pub(crate) fn can_be_joined(label: &str) -> bool {
-    let label = label.to_ascii_lowercase();
-    let wide = [
-        "utf-16",
-        "utf16",
-        "utf-32",
-        "utf32",
-        "ucs",
-        "iso-10646",
-        "unicode",
-        "csunicode",
-    ];
-    !wide.iter().any(|start| label.starts_with(start))
-}
-
 fn is_utf8(label: &str) -> bool {
     [
         "utf-8",

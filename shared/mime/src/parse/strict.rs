@@ -18,7 +18,7 @@ pub(super) fn is_sound(label: &str, bytes: &[u8]) -> bool {
         return false;
     }
     let Some(charset) = Encoding::for_label(label.as_bytes()) else {
-        let is_plain = bytes.is_ascii() && super::charset::can_be_joined(&label);
+        let is_plain = bytes.is_ascii() && can_be_joined(&label);
         return is_plain || COMPLETE.contains(&label.as_str());
     };
     match charset {
@@ -35,6 +35,22 @@ pub(super) fn is_sound(label: &str, bytes: &[u8]) -> bool {
         _ if charset == SHIFT_JIS => decodes(charset, bytes) && is_shift_jis(bytes),
         _ => false,
     }
+}
+
+/// Whether ASCII letters and line ends represent themselves, so that two texts can be joined.
+pub(crate) fn can_be_joined(label: &str) -> bool {
+    let label = label.to_ascii_lowercase();
+    let wide = [
+        "utf-16",
+        "utf16",
+        "utf-32",
+        "utf32",
+        "ucs",
+        "iso-10646",
+        "unicode",
+        "csunicode",
+    ];
+    !wide.iter().any(|start| label.starts_with(start))
 }
 
 /// Names that browsers know and Python does not.

@@ -2,14 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::part::{Disposition, MailPart};
-
-/// A part that is shown as the mail's text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum BodyKind {
-    Text,
-    Html,
-}
+use super::part::{BodyKind, Disposition, MailPart};
 
 /// The state of one multipart while its parts are read.
 #[derive(Clone, Debug)]

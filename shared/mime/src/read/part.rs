@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 
-use super::BodyKind;
 use crate::media_type::{is_token, is_type};
 use crate::parse::{Entity, MultipartParts, Parameterised, charset, decoded};
 
@@ -17,6 +16,13 @@ pub enum Disposition {
     /// Missing, or another word.
     #[default]
     Unset,
+}
+
+/// A part that is shown as the mail's text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BodyKind {
+    Text,
+    Html,
 }
 
 /// A part, or the mail itself.

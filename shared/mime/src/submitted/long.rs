@@ -5,15 +5,10 @@ use base64::prelude::BASE64_STANDARD;
 use encodify::qp;
 
 use super::Flaw;
-use super::clean::{fields, put_field};
-use super::write::{WRITTEN, is_one_of};
+use super::fields::{LONGEST_LINE, WRITTEN, fields, is_one_of, put_field};
 use super::{Leaf, Leaves};
 use crate::outgoing::wrap;
 use crate::parse::{Entity, Parameterised, decoded};
-
-/// Octets of a line without its line end (RFC 5321, section 4.5.3.1.6, and RFC 5322, section
-/// 2.1.1).
-pub(super) const LONGEST_LINE: usize = 998;
 
 /// Whether a line of the text is too long.
 pub(super) fn has_long_line(text: &[u8]) -> bool {

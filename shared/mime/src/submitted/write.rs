@@ -6,19 +6,13 @@ use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use posthaste_model::Content;
 
-use super::clean::{fields, put_field};
+use super::fields::{OURS, WRITTEN, fields, is_one_of, put_field};
 use super::{Changes, HTML, PLAIN};
 use super::{Leaf, Leaves};
 use crate::media_type::MediaType;
 use crate::outgoing::{addresses, unstructured, wrap, write_text, write_type};
 use crate::parse::{Entity, unfolded};
 use crate::{BuildError, Stamp};
-
-/// Fields that only the service reads, removed from the mail.
-pub(super) const OURS: [&str; 3] = ["bcc", "resent-bcc", "x-smtpapi"];
-
-/// Fields that describe the encoding of a text.
-pub(super) const WRITTEN: [&str; 3] = ["content-type", "content-transfer-encoding", "content-md5"];
 
 /// A piece of the mail and its replacement.
 type Edit = (Range<usize>, Vec<u8>);
@@ -283,12 +277,6 @@ fn put(name: &str, changes: &Changes<'_>, out: &mut Vec<u8>) {
         "Reply-To" => addresses(name, changes.reply_to, out),
         _ => unstructured(name, changes.subject.unwrap_or_default(), out),
     }
-}
-
-pub(super) fn is_one_of(name: &[u8], names: &[&str]) -> bool {
-    names
-        .iter()
-        .any(|wanted| name.eq_ignore_ascii_case(wanted.as_bytes()))
 }
 
 #[cfg(test)]
