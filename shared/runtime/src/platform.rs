@@ -11,7 +11,7 @@ use posthaste_blob::Blob;
 use posthaste_http::{Authorizer, RateLimits};
 use posthaste_model::{Clock, EmailAddress, Entropy, Hostname, PublicUrl};
 use posthaste_queue::{Bus, Queue};
-use posthaste_store::Store;
+use posthaste_store::{DUE_SHARDS, Store};
 
 use crate::aws_names::{QueueUrl, ResourceName};
 use crate::{ConfigError, Env};
@@ -160,7 +160,7 @@ impl Platform {
     }
 
     /// The table named by `TABLE_NAME`, with `DUE_SHARDS` partitions for the due rows of one minute
-    /// (16: some 16,000 of them a second).
+    /// (by default as many as on every other platform).
     pub fn store(&self) -> Result<Store, ConfigError> {
         let aws = match &self.services {
             // Its functions share the memory of which minutes are listed.
@@ -173,7 +173,7 @@ impl Platform {
         let store = Store::open(in_a_region(aws)?, table.as_str())
             .with_clock(self.clock())
             .with_jitter(self.entropy());
-        Ok(store.with_due_shards(self.vars.positive("DUE_SHARDS", 16)?))
+        Ok(store.with_due_shards(self.vars.positive("DUE_SHARDS", DUE_SHARDS)?))
     }
 
     /// The queue whose URL is in the variable `name`.

@@ -40,7 +40,7 @@ pub use item::StoredRow;
 pub use list::PageQuery;
 pub use range::ResultPage;
 pub use rows::{Put, RowChange};
-pub use store::Store;
+pub use store::{DUE_SHARDS, Store};
 pub use transact::{Transact, Write};
 
 pub(crate) use expression::{Expression, UpdateBuilder, names_of};

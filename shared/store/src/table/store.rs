@@ -13,9 +13,9 @@ use posthaste_model::{Clock, Entropy, Millis};
 use super::error::StoreError;
 use super::minutes::ListedMinutes;
 
-/// Partitions for the due rows of one minute, unless configured otherwise: enough for some 4,000 of
+/// Partitions for the due rows of one minute, unless configured otherwise: enough for some 16,000 of
 /// them a second.
-const DUE_SHARDS: u16 = 4;
+pub const DUE_SHARDS: u16 = 16;
 
 /// The table. Cheap to clone; the connection is made at the first call.
 #[derive(Clone)]
