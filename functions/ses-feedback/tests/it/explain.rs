@@ -60,16 +60,16 @@ fn a_bounce_suppresses_as_its_table_says() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Prints what each `*.eml` of the folder `BOUNCES` is read as, and the shares. A `table.txt` there,
+/// Prints what each `*.eml` of the folder `POSTHASTE_BOUNCES` is read as, and the shares. A `table.txt` there,
 /// in the form of our own, states what is known of them (its columns 1, 2 and 5).
 #[test]
-#[ignore = "measures a folder named by BOUNCES; see CONTRIBUTING.md"]
+#[ignore = "measures a folder named by POSTHASTE_BOUNCES; see CONTRIBUTING.md"]
 #[expect(
     clippy::disallowed_methods,
     reason = "the folder is no setting of the service"
 )]
 fn measure() {
-    let folder = PathBuf::from(std::env::var("BOUNCES").unwrap());
+    let folder = PathBuf::from(std::env::var("POSTHASTE_BOUNCES").unwrap());
     let table = table(&folder);
     let (mut known, mut read, mut tidy, mut suppressing) = (0, 0, 0, 0);
     let (mut wrong, mut missed) = (Vec::new(), Vec::new());
