@@ -12,7 +12,8 @@ use posthaste_metrics::Metric;
 use posthaste_model::{AccountId, Event};
 use posthaste_queue::{Disposition, EventBatch, JobError};
 use posthaste_runtime::WorkError;
-use serde_json::Value;
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
 
 use crate::App;
 use crate::{count, forward};
@@ -20,8 +21,11 @@ use crate::{count, forward};
 /// The delay before a failed write is retried.
 const PAUSE: Duration = Duration::from_secs(60);
 
-/// The member of a message that holds such events.
-const MEMBER: &str = "unrecorded";
+/// A message of the retries queue with events that are not recorded yet.
+#[derive(Deserialize, Serialize)]
+struct UnrecordedEvents<T> {
+    unrecorded: T,
+}
 
 /// Writes everything now, or queues it for later.
 pub(crate) async fn record(app: &App, account: &AccountId, events: &[Event]) -> Disposition {
@@ -69,17 +73,19 @@ async fn later(app: &App, account: &AccountId, events: &[Event]) -> Disposition 
 }
 
 fn to_texts(events: &[Event]) -> Result<Vec<String>, JobError> {
-    let texts = EventBatch::to_texts(events)?.into_iter();
-    Ok(texts
-        .map(|text| format!("{{\"{MEMBER}\":{text}}}"))
-        .collect())
+    let batches = EventBatch::to_texts(events)?.into_iter();
+    let texts = batches.map(|batch| {
+        let unrecorded = RawValue::from_string(batch)?;
+        Ok::<_, JobError>(serde_json::to_string(&UnrecordedEvents { unrecorded })?)
+    });
+    texts.collect()
 }
 
 /// The events of a deferred message; `None` for any other message.
 pub(crate) fn read(text: &str) -> Option<Vec<Event>> {
-    let value: Value = serde_json::from_str(text).ok()?;
-    let inside = value.get(MEMBER)?.to_string();
-    Some(EventBatch::from_text(&inside).ok()?.events)
+    let message: UnrecordedEvents<&RawValue> = serde_json::from_str(text).ok()?;
+    let batch = EventBatch::from_text(message.unrecorded.get());
+    Some(batch.ok()?.events)
 }
 
 /// Writes the search rows, if the deployment enables the search. A separate metric shows their

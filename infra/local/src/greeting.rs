@@ -1,6 +1,6 @@
 //! What the host says at its start: where everything is, and the first mail to paste.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::host::Host;
 use crate::start::HostSettings;
@@ -97,7 +97,7 @@ Ctrl-C stops.",
 fn steps(host: &Host, settings: &HostSettings, base: &str) -> String {
     // Without a key the commands show a placeholder.
     let key = host.key.as_deref().unwrap_or("YOUR_API_KEY");
-    let post = |path: &str, body: &str| {
+    let post = |path: &str, body: Value| {
         format!(
             "  curl -i {base}{path} \\
     -H 'Authorization: Bearer {key}' -H 'Content-Type: application/json' \\
@@ -106,18 +106,26 @@ fn steps(host: &Host, settings: &HostSettings, base: &str) -> String {
     };
     let mail = post(
         "/v3/mail/send",
-        &format!(
-            r#"{{"personalizations":[{{"to":[{{"email":"you@example.com"}}]}}],"from":{{"email":"{SENDER}"}},"subject":"Hello","content":[{{"type":"text/plain","value":"It works."}}]}}"#
-        ),
+        json!({
+            "personalizations": [{"to": [{"email": "you@example.com"}]}],
+            "from": {"email": SENDER},
+            "subject": "Hello",
+            "content": [{"type": "text/plain", "value": "It works."}],
+        }),
     );
     if !settings.strict_senders {
         return format!("Send the first mail:\n\n{mail}");
     }
     let proof = post(
         "/v3/verified_senders",
-        &format!(
-            r#"{{"nickname":"Me","from_email":"{SENDER}","reply_to":"{SENDER}","address":"1 Street","city":"Town","country":"Land"}}"#
-        ),
+        json!({
+            "nickname": "Me",
+            "from_email": SENDER,
+            "reply_to": SENDER,
+            "address": "1 Street",
+            "city": "Town",
+            "country": "Land",
+        }),
     );
     let (sender, letter) = match settings.relay {
         None => (

@@ -3,6 +3,7 @@
 
 use posthaste_model::Event;
 use serde::{Deserialize, Serialize};
+use serde_json::value::{RawValue, to_raw_value};
 
 use crate::JobError;
 
@@ -20,22 +21,22 @@ pub struct EventBatch {
 
 impl EventBatch {
     /// The events as messages of the queue.
-    ///
-    /// # Errors
-    /// Never for events that were read from JSON.
     pub fn to_texts(events: &[Event]) -> Result<Vec<String>, JobError> {
         let mut texts = Vec::new();
-        let mut open = String::new();
+        let (mut open, mut size) = (Vec::new(), 0);
         for event in events {
-            let json = serde_json::to_string(event)?;
-            if !open.is_empty() && open.len() + json.len() > LARGEST {
-                texts.push(close(&mut open));
+            let json = to_raw_value(event)?;
+            // With its comma.
+            let more = json.get().len() + 1;
+            if !open.is_empty() && size + more > LARGEST {
+                texts.push(message(&open)?);
+                (open, size) = (Vec::new(), 0);
             }
-            open.push(if open.is_empty() { ' ' } else { ',' });
-            open.push_str(&json);
+            open.push(json);
+            size += more;
         }
         if !open.is_empty() {
-            texts.push(close(&mut open));
+            texts.push(message(&open)?);
         }
         Ok(texts)
     }
@@ -45,18 +46,23 @@ impl EventBatch {
     /// # Errors
     /// When it is not one, or of a form newer than this release.
     pub fn from_text(text: &str) -> Result<Self, JobError> {
-        let happened: Self = serde_json::from_str(text)?;
-        match happened.v {
-            0 | 1 => Ok(happened),
+        let batch: Self = serde_json::from_str(text)?;
+        match batch.v {
+            0 | 1 => Ok(batch),
             newer => Err(JobError::TooNew(newer)),
         }
     }
 }
 
-fn close(open: &mut String) -> String {
-    let text = format!("{{\"v\":1,\"events\":[{}]}}", open.trim_start());
-    open.clear();
-    text
+/// An [`EventBatch`] of events that are JSON already, because their size decides which message each is in.
+#[derive(Serialize)]
+struct WrittenBatch<'a> {
+    v: u8,
+    events: &'a [Box<RawValue>],
+}
+
+fn message(events: &[Box<RawValue>]) -> Result<String, JobError> {
+    Ok(serde_json::to_string(&WrittenBatch { v: 1, events })?)
 }
 
 #[cfg(test)]
@@ -65,7 +71,7 @@ mod tests {
     use posthaste_model::{AccountId, EventKind, Timestamp};
 
     #[test]
-    fn events_are_packed_into_messages_and_come_back_in_order() {
+    fn events_are_put_into_messages_and_come_back_in_order() {
         let account = AccountId::from_bytes([7; 10]);
         let events: Vec<_> = (0..500)
             .map(|i| {

@@ -111,9 +111,6 @@ pub struct BounceMail {
 
 impl BounceMail {
     /// The job as queue text.
-    ///
-    /// # Errors
-    /// Never for texts.
     pub fn to_text(&self) -> Result<String, JobError> {
         Ok(serde_json::to_string(self)?)
     }

@@ -76,9 +76,6 @@ fn first_version() -> u8 {
 
 impl WebhookRetry {
     /// The events as messages of the queue: several if they are many.
-    ///
-    /// # Errors
-    /// Never for events that were read from JSON.
     pub fn to_texts(&self) -> Result<Vec<String>, JobError> {
         let mut texts = Vec::new();
         write(&self.retry, &self.events, &mut texts)?;
