@@ -37,7 +37,8 @@ impl ConfirmationMail {
     /// [`posthaste_notices`]).
     pub(crate) async fn write_first(
         state: &AppState,
-        who: (&Caller, &GatewayName),
+        caller: &Caller,
+        gateway: &GatewayName,
         (before, after): (&Forward, &Forward),
         is_named: bool,
     ) -> Result<Option<Self>, Rejection> {
@@ -47,7 +48,7 @@ impl ConfirmationMail {
             if again && !is_named {
                 continue;
             }
-            if let Some(mail) = Self::write(state, who, to, again).await? {
+            if let Some(mail) = Self::write(state, caller, gateway, to, again).await? {
                 return Ok(Some(mail));
             }
         }
@@ -56,7 +57,8 @@ impl ConfirmationMail {
 
     async fn write(
         state: &AppState,
-        (caller, gateway): (&Caller, &GatewayName),
+        caller: &Caller,
+        gateway: &GatewayName,
         to: EmailAddress,
         again: bool,
     ) -> Result<Option<Self>, Rejection> {

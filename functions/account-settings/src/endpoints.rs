@@ -67,7 +67,7 @@ pub(crate) async fn change(
     body: Map<String, Value>,
     setting: &'static Setting,
 ) -> Result<Json<Value>, Rejection> {
-    let mail = confirmation(&state, (&caller, &gateway), &body, setting).await?;
+    let mail = confirmation(&state, &caller, &gateway, &body, setting).await?;
     let changed = state.store.change_settings(caller.id(), |all| {
         setting.change(all, &body).map_err(Rejection::from)
     });
@@ -90,16 +90,17 @@ pub(crate) async fn change(
 /// The confirmation mail that the changed setting requires before it forwards anything.
 async fn confirmation(
     state: &AppState,
-    who: (&Caller, &GatewayName),
+    caller: &Caller,
+    gateway: &GatewayName,
     body: &Map<String, Value>,
     setting: &Setting,
 ) -> Result<Option<ConfirmationMail>, Rejection> {
     let Some(forward) = setting.forward else {
         return Ok(None);
     };
-    let mut all: AccountSettings = state.store.settings(who.0.id()).await?;
+    let mut all: AccountSettings = state.store.settings(caller.id()).await?;
     let before = forward(&all).clone();
     setting.change(&mut all, body)?;
     let is_named = body.contains_key("email");
-    ConfirmationMail::write_first(state, who, (&before, forward(&all)), is_named).await
+    ConfirmationMail::write_first(state, caller, gateway, (&before, forward(&all)), is_named).await
 }

@@ -16,19 +16,17 @@ pub(crate) const LONGEST_NAME: usize = 100;
 const LONGEST_SUBJECT: usize = 255;
 
 /// Applies a draft to a new version, which must have a name and a subject.
-///
-/// # Errors
-/// As [`apply`].
 pub(crate) async fn apply_new(
     template: &TemplateId,
     draft: Draft,
-    changed: (&mut Version, &mut VersionTexts),
+    version: &mut Version,
+    texts: &mut VersionTexts,
 ) -> Result<(), Rejection> {
     let mut found = Problems::default();
     for (field, given) in [("name", &draft.name), ("subject", &draft.subject)] {
         found.unless(given.is_some(), field, "missing required argument");
     }
-    apply_with(template, draft, changed, found).await
+    apply_with(template, draft, version, texts, found).await
 }
 
 /// Applies a draft to a version and its texts: omitted fields are unchanged, and all problems are
@@ -39,27 +37,30 @@ pub(crate) async fn apply_new(
 pub(crate) async fn apply(
     template: &TemplateId,
     draft: Draft,
-    changed: (&mut Version, &mut VersionTexts),
+    version: &mut Version,
+    texts: &mut VersionTexts,
 ) -> Result<(), Rejection> {
-    apply_with(template, draft, changed, Problems::default()).await
+    apply_with(template, draft, version, texts, Problems::default()).await
 }
 
 async fn apply_with(
     template: &TemplateId,
     draft: Draft,
-    changed: (&mut Version, &mut VersionTexts),
+    version: &mut Version,
+    texts: &mut VersionTexts,
     found: Problems,
 ) -> Result<(), Rejection> {
     let own = [&draft.html_content, &draft.plain_content, &draft.test_data];
     let own: usize = own.into_iter().flatten().map(String::len).sum();
-    let size = own + changed.1.html_content.len() + changed.1.plain_content.len();
-    posthaste_offload::run(size, || apply_draft(template, draft, changed, found)).await
+    let size = own + texts.html_content.len() + texts.plain_content.len();
+    posthaste_offload::run(size, || apply_draft(template, draft, version, texts, found)).await
 }
 
 fn apply_draft(
     template: &TemplateId,
     draft: Draft,
-    (version, texts): (&mut Version, &mut VersionTexts),
+    version: &mut Version,
+    texts: &mut VersionTexts,
     mut found: Problems,
 ) -> Result<(), Rejection> {
     name(draft.name.as_deref(), &mut found);

@@ -36,7 +36,7 @@ pub(crate) async fn create(
         has_content: false,
     };
     let mut texts = VersionTexts::default();
-    check::apply_new(&template.id, draft, (&mut version, &mut texts)).await?;
+    check::apply_new(&template.id, draft, &mut version, &mut texts).await?;
     let account = caller.id();
     app.store.put_texts(account, &version.texts, &texts).await?;
     let added = app
@@ -76,7 +76,7 @@ pub(crate) async fn update(
     let mut new = old.clone();
     let mut texts = texts(&app, &caller, &old).await?;
     let active = draft.active;
-    check::apply(&template.id, draft, (&mut new, &mut texts)).await?;
+    check::apply(&template.id, draft, &mut new, &mut texts).await?;
     new.texts = app.entropy.version_id();
     new.updated_at = app.clock.now();
     let account = caller.id();

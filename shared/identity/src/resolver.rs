@@ -57,9 +57,6 @@ impl Resolver {
     }
 
     /// One name server, by UDP with TCP for what does not fit.
-    ///
-    /// # Errors
-    /// Never for a valid address.
     pub fn server(address: SocketAddr) -> Result<Self, DnsError> {
         let mut server = NameServerConfig::udp_and_tcp(address.ip());
         for connection in &mut server.connections {

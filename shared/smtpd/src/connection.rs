@@ -60,6 +60,12 @@ enum Closed {
 
 type SessionResult<T> = Result<T, Closed>;
 
+/// A message that was received to its end.
+enum ReceivedData {
+    Message(Vec<u8>),
+    Refused(SmtpReply),
+}
+
 impl<H: Handler> Connection<H> {
     pub(crate) fn new(
         stream: Box<dyn Io>,
@@ -165,8 +171,10 @@ impl<H: Handler> Connection<H> {
         self.say(SmtpReply::new(354, "", "go ahead, end with <CRLF>.<CRLF>"))?;
         let mut grant = Grant::default();
         let reply = match self.receive(shared, &mut grant).await? {
-            Ok(message) => shared.handler.data(&self.session, envelope, message).await,
-            Err(reply) => reply,
+            ReceivedData::Message(message) => {
+                shared.handler.data(&self.session, envelope, message).await
+            }
+            ReceivedData::Refused(reply) => reply,
         };
         if reply.is_positive() {
             self.protocol.reset_errors();
@@ -274,12 +282,12 @@ fn complaint(line: &SmtpLine) -> SmtpReply {
 }
 
 impl<H: Handler> Connection<H> {
-    /// Reads a message to its end; the inner `Err` is the reason for its refusal.
+    /// Reads a message to its end.
     async fn receive(
         &mut self,
         shared: &ServerState<H>,
         grant: &mut Grant,
-    ) -> SessionResult<Result<Vec<u8>, SmtpReply>> {
+    ) -> SessionResult<ReceivedData> {
         let config = &shared.config;
         let end = Instant::now() + config.limits.message;
         let mut message = DataReader::new(config.max_size);
@@ -307,17 +315,17 @@ impl<H: Handler> Connection<H> {
             self.read(pause.min(end)).await?;
         }
         Ok(if message.is_too_long() {
-            Err(too_long(config))
+            ReceivedData::Refused(too_long(config))
         } else if !room {
-            Err(SmtpReply::new(452, "4.3.1", "no room for the message now"))
+            ReceivedData::Refused(SmtpReply::new(452, "4.3.1", "no room for the message now"))
         } else if message.has_bare_line_ends() && config.bare_line_ends == BareLineEnds::Refuse {
-            Err(SmtpReply::new(
+            ReceivedData::Refused(SmtpReply::new(
                 554,
                 "5.6.0",
                 "the message has bare CR or LF",
             ))
         } else {
-            Ok(message.into_body())
+            ReceivedData::Message(message.into_body())
         })
     }
 }

@@ -25,9 +25,10 @@
 //!     type Identity = ();
 //!
 //!     async fn rcpt(&self, _: &Session<()>, _: &SmtpEnvelope, to: &str) -> Result<(), SmtpReply> {
-//!         match to.ends_with("@example.com") {
-//!             true => Ok(()),
-//!             false => Err(SmtpReply::new(550, "5.7.1", "this server does not relay")),
+//!         if to.ends_with("@example.com") {
+//!             Ok(())
+//!         } else {
+//!             Err(SmtpReply::new(550, "5.7.1", "this server does not relay"))
 //!         }
 //!     }
 //!

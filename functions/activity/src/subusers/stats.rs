@@ -80,7 +80,7 @@ pub(crate) async fn sums(
     let days = Days::read(&query, app.clock.now())?;
     let order = order(&query, &posthaste_store::METRICS)?;
     let accounts = all_subusers(&app, &caller).await?;
-    ranked(&app, accounts, (days, &order, &query)).await
+    ranked(&app, accounts, days, &order, &query).await
 }
 
 /// Every subuser in the month that `date` lies in, or those called by `subuser`.
@@ -95,7 +95,7 @@ pub(crate) async fn month(
         None => all_subusers(&app, &caller).await?,
         Some(name) => named_subusers(&app, &caller, ("subuser", &[name])).await?,
     };
-    months(&app, accounts, (days, &order, &query)).await
+    months(&app, accounts, days, &order, &query).await
 }
 
 /// One subuser in the month that `date` lies in.
@@ -111,16 +111,18 @@ pub(crate) async fn month_of_one(
     let mut named = all.into_iter();
     let account = named.find(|account| account.username.eq_ignore_ascii_case(&name));
     let account = account.ok_or_else(Rejection::not_found)?;
-    months(&app, vec![account], (days, &order, &query)).await
+    months(&app, vec![account], days, &order, &query).await
 }
 
 /// The sums of a month, each with a person's names, which our accounts do not have.
 async fn months(
     app: &App,
     accounts: Vec<Account>,
-    asked: (Days, &SumOrder, &Query),
+    days: Days,
+    order: &SumOrder,
+    query: &Query,
 ) -> Result<Json<StatsPeriod>, Rejection> {
-    let Json(mut period) = ranked(app, accounts, asked).await?;
+    let Json(mut period) = ranked(app, accounts, days, order, query).await?;
     for stats in &mut period.stats {
         stats.first_name = Some("");
         stats.last_name = Some("");
@@ -131,7 +133,9 @@ async fn months(
 async fn ranked(
     app: &App,
     accounts: Vec<Account>,
-    (days, order, query): (Days, &SumOrder, &Query),
+    days: Days,
+    order: &SumOrder,
+    query: &Query,
 ) -> Result<Json<StatsPeriod>, Rejection> {
     let (limit, offset) = (query.limit(5, 500)?, query.offset()?);
     let rows = rows(app, accounts, days).await?;

@@ -103,7 +103,7 @@ impl Store {
     /// Removes entries by their ids, all of them or none (99 at a time).
     ///
     /// # Errors
-    /// When the table fails or the list keeps changing.
+    /// [`StoreError::Contended`] when the list keeps changing.
     pub async fn disallow_ips(
         &self,
         account: &AccountId,
@@ -131,7 +131,7 @@ impl Store {
     /// there were.
     ///
     /// # Errors
-    /// When the table fails or the list keeps changing.
+    /// [`StoreError::Contended`] when the list keeps changing.
     pub async fn clear_allowed_ips(&self, account: &AccountId) -> Result<usize, StoreError> {
         let listed = self.allowed_ips(account).await?;
         let ids: Vec<_> = listed.iter().map(|entry| entry.id).collect();

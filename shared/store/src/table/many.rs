@@ -16,7 +16,7 @@ impl Store {
     /// Many rows at once, in no order; keys without a row are skipped.
     ///
     /// # Errors
-    /// When the table fails or keeps leaving keys unread.
+    /// [`StoreError::Throttled`] when DynamoDB keeps leaving keys unread.
     pub async fn get_many<T: DeserializeOwned>(
         &self,
         keys: &[Key],
