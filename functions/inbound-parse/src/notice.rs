@@ -4,110 +4,61 @@
 use std::net::IpAddr;
 
 use posthaste_blob::BlobError;
-use posthaste_queue::{Judged, Scored};
+use posthaste_queue::{Judged, Scored, SesReceipt};
 use posthaste_runtime::WorkError;
-use serde::Deserialize;
 
 use crate::accept::{ArrivedMail, MailFate, accept};
 use crate::app::App;
 
-/// A mail in the bucket.
-#[derive(Deserialize)]
-pub(crate) struct ArrivalNotice {
-    mail: NotifiedMail,
-    receipt: Receipt,
-}
-
-#[derive(Deserialize)]
-struct NotifiedMail {
-    #[serde(default)]
-    source: String,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Receipt {
-    recipients: Vec<String>,
-    #[serde(default)]
-    spf_verdict: NoticeEvent,
-    #[serde(default)]
-    dkim_verdict: NoticeEvent,
-    #[serde(default)]
-    spam_verdict: NoticeEvent,
-    #[serde(default)]
-    virus_verdict: NoticeEvent,
-    action: ReceiptAction,
-}
-
-#[derive(Default, Deserialize)]
-struct NoticeEvent {
-    #[serde(default)]
-    status: String,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct ReceiptAction {
-    object_key: String,
-}
-
-impl ArrivalNotice {
-    /// Reads a notice, delivered by SNS without its own envelope.
-    pub(crate) fn from_text(text: &str) -> Option<Self> {
-        serde_json::from_str(text).ok()
-    }
-
-    /// SES names no domain with its DKIM verdict; the sender's domain is used.
-    fn judged(&self) -> Judged {
-        let receipt = &self.receipt;
-        let spf = match receipt.spf_verdict.status.as_str() {
-            "PASS" => "pass",
-            "FAIL" => "fail",
-            "GRAY" => "neutral",
-            "PROCESSING_FAILED" => "temperror",
-            _ => "none",
-        };
-        let domain = self.mail.source.rsplit_once('@').map(|(_, domain)| domain);
-        let dkim = match (domain, receipt.dkim_verdict.status.as_str()) {
-            (Some(domain), status @ ("PASS" | "FAIL")) => {
-                vec![(domain.to_owned(), status == "PASS")]
-            }
-            _ => Vec::new(),
-        };
-        let (spam, virus) = (&receipt.spam_verdict.status, &receipt.virus_verdict.status);
-        let report = format!("SES: spam {spam}, virus {virus}");
-        // SES has verdicts and no scores: 5 is SpamAssassin's default threshold. Without a verdict,
-        // because the rule scans nothing or the scan failed, there is no score.
-        let score = match (spam.as_str(), virus.as_str()) {
-            ("FAIL", _) | (_, "FAIL") => Some(5.0),
-            ("PASS", _) => Some(0.0),
-            _ => None,
-        };
-        let (spam, unscored) = match score {
-            Some(score) => (Some(Scored { score, report }), None),
-            None => (None, Some(report)),
-        };
-        Judged {
-            spf: spf.to_owned(),
-            dkim,
-            spam,
-            unscored,
+/// SES names no domain with its DKIM verdict; the sender's domain is used.
+fn judged(receipt: &SesReceipt) -> Judged {
+    let spf = match receipt.spf.status.as_str() {
+        "PASS" => "pass",
+        "FAIL" => "fail",
+        "GRAY" => "neutral",
+        "PROCESSING_FAILED" => "temperror",
+        _ => "none",
+    };
+    let domain = receipt.source.rsplit_once('@').map(|(_, domain)| domain);
+    let dkim = match (domain, receipt.dkim.status.as_str()) {
+        (Some(domain), status @ ("PASS" | "FAIL")) => {
+            vec![(domain.to_owned(), status == "PASS")]
         }
+        _ => Vec::new(),
+    };
+    let (spam, virus) = (&receipt.spam.status, &receipt.virus.status);
+    let report = format!("SES: spam {spam}, virus {virus}");
+    // SES has verdicts and no scores: 5 is SpamAssassin's default threshold. Without a verdict,
+    // because the rule scans nothing or the scan failed, there is no score.
+    let score = match (spam.as_str(), virus.as_str()) {
+        ("FAIL", _) | (_, "FAIL") => Some(5.0),
+        ("PASS", _) => Some(0.0),
+        _ => None,
+    };
+    let (spam, unscored) = match score {
+        Some(score) => (Some(Scored { score, report }), None),
+        None => (None, Some(report)),
+    };
+    Judged {
+        spf: spf.to_owned(),
+        dkim,
+        spam,
+        unscored,
     }
 }
 
-/// Turns the mail of a notice into jobs. A repeated notice is a no-op.
-pub(crate) async fn take(app: &App, notice: &ArrivalNotice) -> Result<(), WorkError> {
-    let key = &notice.receipt.action.object_key;
+/// Turns a mail in the bucket into jobs. A repeated notice is a no-op.
+pub(crate) async fn take(app: &App, receipt: &SesReceipt) -> Result<(), WorkError> {
+    let key = &receipt.object_key;
     let raw = match app.blob.get(key).await {
         Ok(raw) => raw,
         Err(BlobError::Missing(_)) => return Ok(()),
         Err(error) => return Err(error.into()),
     };
-    let judged = notice.judged();
+    let judged = judged(receipt);
     let arrived = ArrivedMail {
-        from: &notice.mail.source,
-        to: &notice.receipt.recipients,
+        from: &receipt.source,
+        to: &receipt.recipients,
         ip: client(&raw),
         hello: "",
         // SES writes a `Received` field of its own.

@@ -9,8 +9,7 @@ use posthaste_runtime::WorkError;
 use posthaste_store::{ArrivalStage, Arriving, Due, DueTarget, LostMail};
 use posthaste_webhook::{Attempted, Next, PostOutcome, RetryFate, Schedule};
 
-use crate::notice::ArrivalNotice;
-use crate::{App, accept, post};
+use crate::{App, accept, notice, post};
 
 /// The duration of a claim in seconds: longer than the longest POST can take.
 const LEASE: i64 = 300;
@@ -29,9 +28,9 @@ async fn work(app: &App, record: &SqsMessage) -> Disposition {
                 tracing::info!("an announcement of AWS on the inbound queue: {kind}");
                 return Disposition::Done;
             }
-            SnsContent::Message(text) => match ArrivalNotice::from_text(&text) {
-                Some(notice) => crate::notice::take(app, &notice).await,
-                None => {
+            SnsContent::Message(text) => match serde_json::from_str(&text) {
+                Ok(receipt) => notice::take(app, &receipt).await,
+                Err(_) => {
                     // It goes to the dead letters, where a release that can read it picks it up.
                     tracing::error!(error = %no_job, "an inbound message cannot be read: {no_job}");
                     return Disposition::Fail;

@@ -6,8 +6,8 @@ use posthaste_blob::BlobError;
 use posthaste_metrics::Metric;
 use posthaste_model::{Event, EventKind, Masked};
 use posthaste_queue::{
-    BatchResult, BounceMail, Disposition, EventBatch, SnsContent, SqsEvent, SqsMessage, gather,
-    is_repeat,
+    BatchResult, BounceMail, Disposition, EventBatch, SesReceipt, SnsContent, SqsEvent, SqsMessage,
+    gather, is_repeat,
 };
 use posthaste_runtime::WorkError;
 use serde::Deserialize;
@@ -25,32 +25,6 @@ struct Done {
     event: Option<Event>,
     /// A raw mail that is no longer needed.
     blob: Option<String>,
-}
-
-/// A mail that SES has stored in the bucket, as announced by the topic of the receipt rule.
-#[derive(Deserialize)]
-struct SesNotice {
-    #[serde(default)]
-    mail: ReceivedMail,
-    receipt: Receipt,
-}
-
-#[derive(Default, Deserialize)]
-struct ReceivedMail {
-    #[serde(default)]
-    source: String,
-}
-
-#[derive(Deserialize)]
-struct Receipt {
-    recipients: Vec<String>,
-    action: ReceiptAction,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct ReceiptAction {
-    object_key: String,
 }
 
 /// Handles a batch of the feedback queue.
@@ -162,7 +136,7 @@ async fn read(app: &App, text: &str) -> Result<ReadMessage, WorkError> {
     // Every job of this service has a version, those of later releases too.
     let own = value.get("v").or(value.get("blob"));
     let mail = match (value.get("receipt"), own) {
-        (Some(_), _) => bounce_mail(SesNotice::deserialize(&value).map_err(unreadable)?),
+        (Some(_), _) => bounce_mail(SesReceipt::deserialize(&value).map_err(unreadable)?),
         (None, Some(_)) => BounceMail::from_text(&text)?,
         (None, None) => {
             tracing::warn!(
@@ -197,11 +171,11 @@ async fn read(app: &App, text: &str) -> Result<ReadMessage, WorkError> {
     })
 }
 
-fn bounce_mail(notice: SesNotice) -> BounceMail {
+fn bounce_mail(receipt: SesReceipt) -> BounceMail {
     BounceMail {
         v: 1,
-        blob: notice.receipt.action.object_key,
-        from: notice.mail.source,
-        to: notice.receipt.recipients,
+        blob: receipt.object_key,
+        from: receipt.source,
+        to: receipt.recipients,
     }
 }

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::{RawValue, to_raw_value};
 
 use crate::JobError;
+use crate::job::read_versioned;
 
 /// One message of the event queue stays below this, so that every SQS queue takes ten in a call.
 const LARGEST: usize = 24 * 1024;
@@ -46,11 +47,7 @@ impl EventBatch {
     /// # Errors
     /// When it is not one, or of a form newer than this release.
     pub fn from_text(text: &str) -> Result<Self, JobError> {
-        let batch: Self = serde_json::from_str(text)?;
-        match batch.v {
-            0 | 1 => Ok(batch),
-            newer => Err(JobError::TooNew(newer)),
-        }
+        read_versioned(text, 1, |batch: &Self| batch.v)
     }
 }
 

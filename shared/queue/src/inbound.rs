@@ -7,6 +7,7 @@ use posthaste_model::{AccountId, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use crate::JobError;
+use crate::job::read_versioned;
 
 /// A received mail that is to be posted. The mail itself is stored in `blob`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -88,11 +89,7 @@ impl Inbound {
     /// # Errors
     /// When it is not one, or of a form newer than this release.
     pub fn from_text(text: &str) -> Result<Self, JobError> {
-        let job: Self = serde_json::from_str(text)?;
-        match job.v {
-            0 | 1 => Ok(job),
-            newer => Err(JobError::TooNew(newer)),
-        }
+        read_versioned(text, 1, |job: &Self| job.v)
     }
 }
 
@@ -120,11 +117,7 @@ impl BounceMail {
     /// # Errors
     /// When it is not one, or of a form newer than this release.
     pub fn from_text(text: &str) -> Result<Self, JobError> {
-        let job: Self = serde_json::from_str(text)?;
-        match job.v {
-            0 | 1 => Ok(job),
-            newer => Err(JobError::TooNew(newer)),
-        }
+        read_versioned(text, 1, |job: &Self| job.v)
     }
 }
 

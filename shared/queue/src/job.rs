@@ -7,6 +7,7 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use posthaste_model::{AccountId, KeyId, Mail, MessageId, Millis, Span, Timestamp};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 /// A mail whose JSON is at most this many bytes stays uncompressed: compression would cost more
@@ -89,6 +90,20 @@ pub enum JobError {
     Packed(String),
     #[error("a mail of {0} bytes as JSON is above {MOST_UNPACKED}")]
     TooLarge(usize),
+}
+
+/// Reads a text of a queue of which this release knows the forms up to `newest`.
+pub(crate) fn read_versioned<T: DeserializeOwned>(
+    text: &str,
+    newest: u8,
+    form: impl Fn(&T) -> u8,
+) -> Result<T, JobError> {
+    let read: T = serde_json::from_str(text)?;
+    let form = form(&read);
+    if form > newest {
+        return Err(JobError::TooNew(form));
+    }
+    Ok(read)
 }
 
 /// Bytes of a mail's JSON, packed or not: what an accepted request becomes, and room for control characters, of
@@ -199,11 +214,7 @@ impl Job {
     /// # Errors
     /// When it is not one, or of a form newer than this release.
     pub fn from_text(text: &str) -> Result<Self, JobError> {
-        let job: Self = serde_json::from_str(text)?;
-        match job.v {
-            0..=2 => Ok(job),
-            newer => Err(JobError::TooNew(newer)),
-        }
+        read_versioned(text, 2, |job: &Self| job.v)
     }
 
     /// The first recipient, which names a piece of scheduled mail.

@@ -14,6 +14,7 @@ mod job;
 mod local;
 mod queue;
 mod requeue;
+mod ses_receipt;
 mod sns;
 mod webhook_retry;
 
@@ -27,6 +28,7 @@ pub use job::{Job, JobBody, JobError, LARGEST_INLINE, Packed, Packing, unpack};
 pub use local::{DeadJob, DeadJobs, EngineCommand, Local, ReceivedMessage};
 pub use queue::{LONGEST_DELAY, Queue};
 pub use requeue::{RETURNS, SUSPECT, handle_sqs, is_repeat};
+pub use ses_receipt::{SesReceipt, SesVerdict};
 pub use sns::SnsContent;
 pub use webhook_retry::{Retry, WebhookRetry};
 

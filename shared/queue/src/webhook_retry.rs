@@ -8,7 +8,7 @@ use base64::engine::general_purpose::STANDARD;
 use posthaste_model::{AccountId, Event, Timestamp, WebhookId};
 use serde::{Deserialize, Serialize};
 
-use crate::job::{compress, unzip};
+use crate::job::{compress, read_versioned, unzip};
 use crate::{JobError, LARGEST_INLINE};
 
 /// The largest text: SQS bills each 64 KB as one request.
@@ -87,10 +87,7 @@ impl WebhookRetry {
     /// # Errors
     /// When it is not one, or of a form newer than this release.
     pub fn from_text(text: &str) -> Result<Self, JobError> {
-        let read: WebhookRetryRead = serde_json::from_str(text)?;
-        if read.v > 1 {
-            return Err(JobError::TooNew(read.v));
-        }
+        let read = read_versioned(text, 1, |read: &WebhookRetryRead| read.v)?;
         let events = match read.undelivered {
             ReadEvents::Plain(events) => events,
             ReadEvents::Packed(packed) => {
