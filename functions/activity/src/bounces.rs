@@ -10,23 +10,12 @@ use axum::response::{IntoResponse as _, Response};
 use jiff::ToSpan as _;
 use jiff::civil::Date;
 use posthaste_http::{Caller, PathParams, Query, Rejection};
-use posthaste_model::Problems;
+use posthaste_model::{Classification, Problems};
 use posthaste_store::DayBounces;
 use serde::Serialize;
 
 use crate::App;
 use crate::days::{MOST, day};
-
-/// The classifications by their names in this list (API facts 3.3). Events say `Technical`.
-const NAMES: [&str; 7] = [
-    "Content",
-    "Frequency or Volume Too High",
-    "Invalid Address",
-    "Mailbox Unavailable",
-    "Reputation",
-    "Technical Failure",
-    "Unclassified",
-];
 
 #[derive(Serialize)]
 struct BounceStats {
@@ -75,20 +64,20 @@ pub(crate) async fn of_one(
     query: Query,
     headers: HeaderMap,
 ) -> Result<Response, Rejection> {
-    let wanted = NAMES.iter().find(|known| known.eq_ignore_ascii_case(&name));
+    let mut known = Classification::ALL.into_iter();
+    let wanted = known.find(|class| class.list_name().eq_ignore_ascii_case(&name));
     let wanted = wanted.ok_or_else(Rejection::not_found)?;
     let rows = rows(&app, &caller, &query).await?;
-    let by_domain = |row: &DayBounces| (shown(&row.class) == *wanted).then(|| row.domain.clone());
+    let by_domain = |row: &DayBounces| (row.class == wanted.as_str()).then(|| row.domain.clone());
     let stat = |(domain, count)| Stat::Domain { domain, count };
     Ok(answer(&headers, "domain", counted(&rows, by_domain), stat))
 }
 
-/// What events call `Technical` is a `Technical Failure` here.
+/// The name in this list of a class as events have it.
 fn shown(class: &str) -> &str {
-    match class {
-        "Technical" => "Technical Failure",
-        other => other,
-    }
+    let mut known = Classification::ALL.into_iter();
+    let known = known.find(|known| known.as_str() == class);
+    known.map_or(class, |known| known.list_name())
 }
 
 /// The rows of the requested days; by default all stored days up to today.

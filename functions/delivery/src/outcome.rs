@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use posthaste_mailer::{Attempt, Cause, Classification, meaning};
+use posthaste_mailer::{Attempt, Cause, meaning};
 use posthaste_model::{
-    BounceType, Category, DropReason, Event, EventKind, Mail, Millis, Timestamp,
+    BounceType, Category, Classification, DropReason, Event, EventKind, Mail, Millis, Timestamp,
 };
 use posthaste_queue::Job;
 use posthaste_store::CopyState;

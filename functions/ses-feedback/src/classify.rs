@@ -1,8 +1,8 @@
 //! Derives the type and classification of a bounce from a delivery report.
 
-use posthaste_mailer::{Classification, EnhancedStatus, RefusalStage, bounce_type, classify};
+use posthaste_mailer::{EnhancedStatus, RefusalStage, bounce_type, classify};
 use posthaste_mime::report;
-use posthaste_model::BounceType;
+use posthaste_model::{BounceType, Classification};
 
 use crate::feedback::Bounced;
 

@@ -6,8 +6,8 @@
 
 use std::collections::BTreeMap;
 
-use posthaste_mailer::{Classification, RefusalStage, TAG_ACCOUNT, TAG_MESSAGE, TAG_RECIPIENT};
-use posthaste_model::{AccountId, BounceType, DropReason, MessageId, Timestamp};
+use posthaste_mailer::{RefusalStage, TAG_ACCOUNT, TAG_MESSAGE, TAG_RECIPIENT};
+use posthaste_model::{AccountId, BounceType, Classification, DropReason, MessageId, Timestamp};
 use serde::Deserialize;
 use serde_json::Value;
 

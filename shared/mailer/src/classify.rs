@@ -9,48 +9,10 @@
 mod rows;
 mod text;
 
-use posthaste_model::BounceType;
+use posthaste_model::{BounceType, Classification};
 
 use crate::{EnhancedStatus, RefusalStage};
 use rows::{CodeRow, Row};
-
-/// The `bounce_classification` of an event.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Classification {
-    InvalidAddress,
-    Technical,
-    Content,
-    Reputation,
-    Volume,
-    MailboxUnavailable,
-    Unclassified,
-}
-
-impl Classification {
-    /// Every classification.
-    pub const ALL: [Self; 7] = [
-        Self::InvalidAddress,
-        Self::Technical,
-        Self::Content,
-        Self::Reputation,
-        Self::Volume,
-        Self::MailboxUnavailable,
-        Self::Unclassified,
-    ];
-
-    /// The word in an event. (The classification list of the API says `Technical Failure`.)
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::InvalidAddress => "Invalid Address",
-            Self::Technical => "Technical",
-            Self::Content => "Content",
-            Self::Reputation => "Reputation",
-            Self::Volume => "Frequency or Volume Too High",
-            Self::MailboxUnavailable => "Mailbox Unavailable",
-            Self::Unclassified => "Unclassified",
-        }
-    }
-}
 
 /// What a refusal for good means, and by which row of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -12,7 +12,7 @@ mod smtp;
 mod status;
 
 pub use attempt::{Attempt, Cause, Envelope, RefusalStage, SendLimit, Tags};
-pub use classify::{Classification, RefusalMeaning, bounce_type, classify, meaning};
+pub use classify::{RefusalMeaning, bounce_type, classify, meaning};
 pub use relay_url::{InvalidRelayUrl, RelayUrl, Tls};
 pub use ses::{
     InvalidPools, Pools, Ses, SesAccount, SesDomain, SesError, TAG_ACCOUNT, TAG_MESSAGE,

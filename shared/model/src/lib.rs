@@ -6,6 +6,7 @@
 mod address;
 pub mod batch;
 pub mod breaker;
+mod classification;
 mod drop_reason;
 mod entropy;
 mod event;
@@ -26,6 +27,7 @@ pub use address::{
     EmailAddress, InvalidAddress, LONGEST as LONGEST_ADDRESS, LONGEST_LOCAL, LONGEST_ON_THE_WIRE,
     Mailbox,
 };
+pub use classification::Classification;
 pub use drop_reason::DropReason;
 pub use entropy::Entropy;
 pub use event::{BounceType, Category, Event, EventKind, Pool, UrlOffset};

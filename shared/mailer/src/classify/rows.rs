@@ -12,9 +12,8 @@ mod recipient;
 mod sender;
 mod trust;
 
-use posthaste_model::BounceType;
+use posthaste_model::{BounceType, Classification};
 
-use super::Classification;
 use crate::RefusalStage;
 
 pub(super) use codes::{by_code, by_status};

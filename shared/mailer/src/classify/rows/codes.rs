@@ -3,7 +3,7 @@
 
 use super::About::{Address, AddressAtRcpt, Mail};
 use super::{About, CodeRow};
-use crate::Classification::{
+use posthaste_model::Classification::{
     self, Content, InvalidAddress, MailboxUnavailable, Reputation, Technical, Volume,
 };
 

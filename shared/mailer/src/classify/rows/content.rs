@@ -2,7 +2,7 @@
 
 use super::About::Mail;
 use super::Row;
-use crate::Classification::{Content, Reputation, Volume};
+use posthaste_model::Classification::{Content, Reputation, Volume};
 
 /// From what says most to what says least.
 pub(super) const ROWS: &[Row] = &[

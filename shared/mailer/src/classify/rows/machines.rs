@@ -2,7 +2,7 @@
 
 use super::About::Mail;
 use super::Row;
-use crate::Classification::Technical;
+use posthaste_model::Classification::Technical;
 
 /// Sentences with words that rows of the mail would take for theirs.
 pub(super) const FIRST: &[Row] = &[

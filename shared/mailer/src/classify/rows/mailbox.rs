@@ -2,7 +2,7 @@
 
 use super::About::Mail;
 use super::Row;
-use crate::Classification::{MailboxUnavailable, Volume};
+use posthaste_model::Classification::{MailboxUnavailable, Volume};
 
 /// A full mailbox; and a quota that is not the mailbox's.
 pub(super) const ROWS: &[Row] = &[

@@ -2,7 +2,7 @@
 
 use super::About::Address;
 use super::Row;
-use crate::Classification::{InvalidAddress, MailboxUnavailable};
+use posthaste_model::Classification::{InvalidAddress, MailboxUnavailable};
 
 /// Sentences with words that the rows of the sender and of the mail would take for theirs.
 pub(super) const FIRST: &[Row] = &[

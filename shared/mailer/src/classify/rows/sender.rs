@@ -2,7 +2,7 @@
 
 use super::About::Mail;
 use super::Row;
-use crate::Classification::{Reputation, Technical};
+use posthaste_model::Classification::{Reputation, Technical};
 
 pub(super) const ROWS: &[Row] = &[
     Row {

@@ -2,7 +2,7 @@
 
 use super::About::Mail;
 use super::Row;
-use crate::Classification::{Reputation, Volume};
+use posthaste_model::Classification::{Reputation, Volume};
 
 /// The rate first: a sender that is too fast is often called suspicious as well.
 pub(super) const ROWS: &[Row] = &[
