@@ -25,7 +25,8 @@ pub(crate) async fn create(
     JsonBody(wanted): JsonBody<KeyRequest>,
 ) -> Result<(StatusCode, Json<CreatedKey>), Rejection> {
     let name = wanted.check(Missing::OnCreate)?;
-    for _ in 0..MAX_ATTEMPTS {
+    let mut attempts = state.app.store.conflict_attempts();
+    while attempts.next().await {
         let maker = current_maker(&state, &caller, CREATE).await?;
         let grant = match &wanted.scopes {
             None => Grant::of_maker(&maker.key),
@@ -78,7 +79,8 @@ pub(crate) async fn put(
         return Ok(Json(Whole::from(&key)));
     };
     let key_id = KeyId::parse(&id).map_err(|_| missing())?;
-    for _ in 0..MAX_ATTEMPTS {
+    let mut attempts = state.app.store.conflict_attempts();
+    while attempts.next().await {
         let maker = current_maker(&state, &caller, UPDATE).await?;
         let grant = Grant::named(&maker.key, names)?;
         let change = |key: &mut ApiKey| {
@@ -135,9 +137,6 @@ fn missing() -> Rejection {
     let message = "unable to find API Key to update";
     Rejection::plain(StatusCode::NOT_FOUND, message)
 }
-
-/// The number of reads of a key that changes while it is used.
-const MAX_ATTEMPTS: u32 = 5;
 
 /// The caller's key as it is now.
 ///

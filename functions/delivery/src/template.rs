@@ -11,9 +11,6 @@ use posthaste_store::{Store, StoreError};
 #[derive(Clone, Debug, Default)]
 pub struct Templates(Arc<Cache<(AccountId, String), Arc<Compiled>>>);
 
-/// The number of lookups of a text that is replaced while it is read.
-const MAX_ATTEMPTS: u32 = 3;
-
 /// Why a template is unavailable.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum NoTemplate {
@@ -43,7 +40,9 @@ impl Templates {
         }
         let gone = |why: &str| NoTemplate::Gone(format!("template {name} {why}"));
         let id = TemplateId::parse(name).map_err(|_| gone("does not exist"))?;
-        for _ in 0..MAX_ATTEMPTS {
+        // A text may be replaced while it is read.
+        let mut attempts = store.conflict_attempts();
+        while attempts.next().await {
             let found = store.template(account, &id).await?;
             let template = found.ok_or_else(|| gone("does not exist any more"))?;
             let version = template.active();

@@ -93,8 +93,8 @@ impl App {
         caller: &Caller,
         first: impl Fn() -> Result<Webhook, Rejection>,
     ) -> Result<OldestWebhook, Rejection> {
-        const MAX_ATTEMPTS: u32 = 5;
-        for _ in 0..MAX_ATTEMPTS {
+        let mut attempts = self.store.conflict_attempts();
+        while attempts.next().await {
             if let Some(webhook) = self.oldest(caller).await? {
                 return Ok(OldestWebhook::Existing(webhook.id));
             }

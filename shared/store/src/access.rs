@@ -13,7 +13,7 @@ mod settings;
 mod username;
 
 pub use account_cache::AccountCache;
-pub(crate) use account_cache::MOST_ABOVE;
+pub(crate) use account_cache::Ancestors;
 pub use accounts::{Account, AccountStatus, Region, Renamed, SuspensionChange};
 pub use allowed_ips::{Allow, AllowedIp, Disallow};
 pub use api_keys::{ApiKey, Granted, KeyKind, Maker, Regranted, Secret};

@@ -70,7 +70,7 @@ pub use schedule::{
 };
 pub use stats::{Added, Bounced, DayBounces, DayStats, METRICS, Tally};
 pub use table::{
-    DUE_SHARDS, Embedded, PageQuery, Put, ResultPage, RowChange, Store, StoreError, StoredRow,
-    TableResponse, Transact, Write, largest,
+    Attempts, DUE_SHARDS, Embedded, PageQuery, Put, ResultPage, RowChange, Store, StoreError,
+    StoredRow, TableResponse, Transact, Write, largest,
 };
 pub use webhooks::{CreateOutcome, DeadLetter, DeadLetterFilter, Saved, Signing, Webhook};

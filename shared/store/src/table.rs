@@ -34,6 +34,7 @@ mod store;
 mod transact;
 mod update;
 
+pub use attempts::Attempts;
 pub use embedded::{Embedded, TableResponse};
 pub use error::StoreError;
 pub use item::StoredRow;

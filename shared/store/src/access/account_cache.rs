@@ -10,7 +10,33 @@ use super::accounts::{Account, AccountStatus};
 use crate::table::{Store, StoreError};
 
 /// How many accounts can be above one: a subuser, under a customer account, under its parent.
-pub(crate) const MOST_ABOVE: usize = 3;
+const MOST_ABOVE: usize = 3;
+
+/// The way from an account to those above it, the nearest first.
+pub(crate) struct Ancestors {
+    above: Option<AccountId>,
+    left: usize,
+}
+
+impl Ancestors {
+    pub(crate) fn of(account: &Account) -> Self {
+        Self {
+            above: account.parent.clone(),
+            left: MOST_ABOVE,
+        }
+    }
+
+    /// The next account above. It ends the way unless it is passed to [`Self::go_on`].
+    pub(crate) fn next(&mut self) -> Option<AccountId> {
+        self.left = self.left.checked_sub(1)?;
+        self.above.take()
+    }
+
+    /// Goes on above an account.
+    pub(crate) fn go_on(&mut self, from: &Account) {
+        self.above.clone_from(&from.parent);
+    }
+}
 
 /// Reads accounts of a table through a cache. Only accounts that exist are cached.
 pub struct AccountCache {
@@ -46,16 +72,13 @@ impl AccountCache {
     /// that is disabled or suspended.
     pub async fn effective_status(&self, account: &Account) -> Result<AccountStatus, StoreError> {
         let mut status = account.status;
-        let mut above = account.parent.clone();
-        for _ in 0..MOST_ABOVE {
-            let Some(id) = above.filter(|_| status == AccountStatus::Active) else {
-                break;
-            };
-            let Some(parent) = self.account(&id).await? else {
-                break;
-            };
+        let mut above = Ancestors::of(account);
+        while status == AccountStatus::Active
+            && let Some(id) = above.next()
+            && let Some(parent) = self.account(&id).await?
+        {
             status = parent.status;
-            above = parent.parent.clone();
+            above.go_on(&parent);
         }
         Ok(status)
     }

@@ -15,7 +15,7 @@ use posthaste_model::{AccountId, EmailAddress, MessageId, Timestamp};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-use crate::access::{Account, MOST_ABOVE};
+use crate::access::{Account, Ancestors};
 use crate::key::Key;
 use crate::lists::SuppressionList;
 use crate::table::{RowChange, Store, StoreError, StoredRow, Transact, Write};
@@ -139,10 +139,11 @@ impl Store {
     /// The account and those above it, the topmost last.
     pub async fn accounts_upwards(&self, account: &Account) -> Result<Vec<AccountId>, StoreError> {
         let mut line = vec![account.id.clone()];
-        let mut above = account.parent.clone();
-        for _ in 0..MOST_ABOVE {
-            let Some(id) = above else { break };
-            above = self.account(&id).await?.and_then(|account| account.parent);
+        let mut above = Ancestors::of(account);
+        while let Some(id) = above.next() {
+            if let Some(parent) = self.account(&id).await? {
+                above.go_on(&parent);
+            }
             line.push(id);
         }
         Ok(line)

@@ -17,7 +17,7 @@ const LONGEST_WAIT: Duration = Duration::from_millis(256);
 /// The attempts of one conditional write or transaction. Of several writers that met, each waits
 /// for a random part of the time, so that they do not meet again.
 #[derive(Debug)]
-pub(crate) struct Attempts {
+pub struct Attempts {
     left: u32,
     /// Before the next attempt.
     wait: Duration,
@@ -39,7 +39,7 @@ impl Attempts {
     }
 
     /// Waits until the next attempt is due, the first one at once; `false` when there is no other.
-    pub(crate) async fn next(&mut self) -> bool {
+    pub async fn next(&mut self) -> bool {
         let Some(left) = self.left.checked_sub(1) else {
             return false;
         };
@@ -62,7 +62,7 @@ impl Attempts {
 
 impl Store {
     /// The attempts of a write that may meet another.
-    pub(crate) fn conflict_attempts(&self) -> Attempts {
+    pub fn conflict_attempts(&self) -> Attempts {
         Attempts::new(self.jitter.clone())
     }
 
