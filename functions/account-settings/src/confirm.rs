@@ -2,12 +2,11 @@
 //! behind it. As with verified senders, opening the page confirms nothing: mail scanners open every
 //! link; the button confirms.
 
-use askama::Template;
 use axum::extract::State;
-use axum::http::StatusCode;
 use axum::response::Response;
-use posthaste_http::{Caller, GatewayName, PathParams, Rejection, page};
+use posthaste_http::{Caller, GatewayName, PathParams, Rejection};
 use posthaste_model::{AccountId, EmailAddress};
+use posthaste_notices::page::{self, ConfirmPage};
 use posthaste_notices::{Cleared, NoticeRequest};
 use posthaste_store::{Forward, SYSTEM_MAIL_PAUSE, SenderLink};
 
@@ -126,26 +125,6 @@ impl ConfirmationMail {
     }
 }
 
-#[derive(Template)]
-#[template(
-    ext = "html",
-    source = r#"<p>May the bounces and spam reports of an account be forwarded to <b>{{ email }}</b>?</p>
-<form method="post"><button>Yes, forward them</button></form>"#
-)]
-struct AskPage<'a> {
-    email: &'a str,
-}
-
-#[derive(Template)]
-#[template(ext = "html", source = "<p><b>{{ email }}</b> is confirmed.</p>")]
-struct ConfirmedPage<'a> {
-    email: &'a str,
-}
-
-#[derive(Template)]
-#[template(ext = "html", source = "<p>Ask for a new one.</p>")]
-struct GonePage;
-
 /// `GET`: whose address it is, and a button.
 pub(crate) async fn ask(
     State(state): State<AppState>,
@@ -153,12 +132,14 @@ pub(crate) async fn ask(
 ) -> Result<Response, Rejection> {
     let now = state.notices.clock.now();
     let Some(linked) = state.store.linked_forward(&token, now).await? else {
-        return Ok(gone());
+        return Ok(page::expired());
     };
-    let body = AskPage {
+    let body = ConfirmPage {
+        question: "May the bounces and spam reports of an account be forwarded to",
         email: &linked.email,
+        button: "Yes, forward them",
     };
-    Ok(page(StatusCode::OK, "Confirm your address", &body))
+    Ok(page::ask("Confirm your address", &body))
 }
 
 /// `POST`: the button.
@@ -168,17 +149,9 @@ pub(crate) async fn accept(
 ) -> Result<Response, Rejection> {
     let now = state.notices.clock.now();
     let Some(confirmed) = state.store.confirm_forward(&token, now).await? else {
-        return Ok(gone());
+        return Ok(page::expired());
     };
     let account = &confirmed.account;
     tracing::info!(account.id = %account, "an address that account {account} forwards to is confirmed");
-    let body = ConfirmedPage {
-        email: &confirmed.email,
-    };
-    Ok(page(StatusCode::OK, "Thank you", &body))
-}
-
-fn gone() -> Response {
-    let title = "This link does not work any more";
-    page(StatusCode::NOT_FOUND, title, &GonePage)
+    Ok(page::confirmed(&confirmed.email, None))
 }

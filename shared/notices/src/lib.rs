@@ -6,6 +6,7 @@
 //! limit (see `posthaste_store`, system mails). A refused request changes nothing.
 
 mod note;
+pub mod page;
 
 use std::time::Duration;
 
