@@ -5,13 +5,12 @@
 //! field table. Stage 3, the checks that depend on the account (sender identity, template, groups,
 //! batch), follows in `account`. `ERRORS.md` lists every message.
 
-mod args;
 mod attachments;
 mod content;
 mod envelope;
 mod headers;
-mod labels;
 mod mailboxes;
+mod metadata;
 mod settings;
 
 use posthaste_model::{HORIZON, Mail, Personalization, Problem, Timestamp, due};
@@ -62,7 +61,7 @@ pub fn decode_and_check(
 /// `None` only if a problem was found.
 fn check(wire: wire::Mail<'_>, schedule: SendAt, found: &mut ValidationErrors) -> Option<Mail> {
     let root = &JsonPath::Root;
-    let template_id = labels::template_id(wire.template_id);
+    let template_id = metadata::template_id(wire.template_id);
     let dynamic = template_id
         .as_deref()
         .is_some_and(|id| id.starts_with("d-"));
@@ -77,14 +76,14 @@ fn check(wire: wire::Mail<'_>, schedule: SendAt, found: &mut ValidationErrors) -
     let content = content::parts(wire.content, template_id.is_some(), found);
     let attachments = attachments::all(wire.attachments, found);
     let headers = headers::check(wire.headers, root, &headers::MESSAGE, found);
-    let categories = labels::categories(wire.categories, found);
-    let custom_args = args::of_message(wire.custom_args, found);
+    let categories = metadata::categories(wire.categories, found);
+    let custom_args = metadata::of_message(wire.custom_args, found);
     check_merged_args(&custom_args, &personalizations, found);
-    let sections = args::sections(wire.sections, found);
+    let sections = metadata::sections(wire.sections, found);
     let send_at = schedule.check(wire.send_at, root, found);
-    let batch_id = labels::batch_id(wire.batch_id, found);
+    let batch_id = metadata::batch_id(wire.batch_id, found);
     let asm = settings::asm(wire.asm, found);
-    let ip_pool_name = labels::ip_pool_name(wire.ip_pool_name, found);
+    let ip_pool_name = metadata::ip_pool_name(wire.ip_pool_name, found);
     let mail_settings = settings::mail(wire.mail_settings, found);
 
     Some(Mail {
@@ -112,13 +111,13 @@ fn check(wire: wire::Mail<'_>, schedule: SendAt, found: &mut ValidationErrors) -
 
 /// Custom arguments of the message count in every envelope that does not override them.
 fn check_merged_args(
-    message: &args::ArgsMap,
+    message: &metadata::ArgsMap,
     envelopes: &[Personalization],
     found: &mut ValidationErrors,
 ) {
     let all = JsonPath::Root.key("personalizations");
     for (i, envelope) in envelopes.iter().enumerate() {
-        args::check_merged(message, &envelope.custom_args, &all.index(i), found);
+        metadata::check_merged(message, &envelope.custom_args, &all.index(i), found);
     }
 }
 

@@ -3,7 +3,7 @@
 use posthaste_model::{Mailbox, Personalization, Role};
 
 use super::mailboxes::{self, ErrorTexts};
-use super::{SendAt, args, content, headers};
+use super::{SendAt, content, headers, metadata};
 use crate::errors::{JsonPath, ValidationErrors, quote_value};
 use crate::wire;
 
@@ -76,9 +76,9 @@ fn one(
             .and_then(|from| mailboxes::from(Some(from), at, found)),
         subject: content::subject(given.subject, at, found),
         headers: headers::check(given.headers, at, &headers::ENVELOPE, found),
-        substitutions: args::substitutions(given.substitutions, at, dynamic, found),
+        substitutions: metadata::substitutions(given.substitutions, at, dynamic, found),
         dynamic_template_data: given.dynamic_template_data.map(|data| data.0),
-        custom_args: args::of_envelope(given.custom_args, at, found),
+        custom_args: metadata::of_envelope(given.custom_args, at, found),
         send_at: schedule.check(given.send_at, at, found),
     };
     check_unique(&envelope, at, found);

@@ -1,14 +1,17 @@
-//! Custom arguments and substitutions: objects of strings with a size.
+//! What a send is labelled with: template, categories, batch and pool, custom arguments and
+//! substitutions.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use crate::errors::{JsonPath, ValidationErrors};
+use posthaste_model::BatchId;
+
+use crate::errors::{JsonPath, ValidationErrors, quote_value};
 use crate::wire;
 
 pub(super) type ArgsMap = BTreeMap<String, String>;
 
 /// Keys and values together, in bytes (SPEC, "Limits"); the wire drops what is larger.
-const MOST: usize = 10_000;
+const MOST_ARGS: usize = 10_000;
 
 /// Keys of `sections` together, in bytes: they are searched for at once, in memory that grows with
 /// them. Their values are bounded by the request alone.
@@ -16,6 +19,103 @@ const MOST_SECTION_KEYS: usize = 256 * 1024;
 
 const ARGS_TOO_BIG: &str = "The combined size of both global and personalization custom arguments may not exceed 10,000 bytes per personalization.";
 const ARGS_EMPTY: &str = "custom_args cannot be empty.";
+
+const CATEGORIES: usize = 10;
+/// Of one category, in characters.
+const CATEGORY: usize = 255;
+
+/// An empty id is none.
+pub(super) fn template_id(given: Option<wire::TextValue<'_>>) -> Option<String> {
+    given
+        .filter(|id| !id.is_empty())
+        .map(wire::TextValue::into_string)
+}
+
+/// At most ten, each of 1 to 255 ASCII characters, no two the same.
+pub(super) fn categories(
+    given: Option<wire::JsonList<wire::TextValue<'_>, 11>>,
+    found: &mut ValidationErrors,
+) -> Vec<String> {
+    let (root, given) = (JsonPath::Root, given.unwrap_or_default());
+    let at = &root.key("categories");
+    let count = given.count;
+    if count > CATEGORIES {
+        found.push_error(
+            at,
+            format!(
+                "There is a limit of {CATEGORIES} categories for each email that is sent. You provided {count} categories."
+            ),
+        );
+    }
+    let mut seen = BTreeSet::new();
+    for (i, category) in given.items.iter().enumerate() {
+        let (text, at) = (&**category, &at.index(i));
+        if text.chars().count() > CATEGORY {
+            let text = quote_value(text);
+            found.push_error(
+                at,
+                format!(
+                    "Each category must not be longer than {CATEGORY} characters. {text} exceeds this limit"
+                ),
+            );
+        }
+        if text.is_empty() {
+            found.push_error(
+                at,
+                "Each category must be at least one character in length.",
+            );
+        }
+        if !text.is_ascii() {
+            found.push_error(at, "Categories can not contain non-ASCII characters.");
+        }
+        if !seen.insert(text) {
+            let text = quote_value(text);
+            found.push_error(
+                at,
+                format!(
+                    "The categories must be a unique list, and you have included {text} more than once."
+                ),
+            );
+        }
+    }
+    given
+        .items
+        .into_iter()
+        .map(wire::TextValue::into_string)
+        .collect()
+}
+
+/// An id of the right form; whether it belongs to the account is checked later. An empty id is
+/// none.
+pub(super) fn batch_id(
+    given: Option<wire::TextValue<'_>>,
+    found: &mut ValidationErrors,
+) -> Option<BatchId> {
+    let given = given.filter(|id| !id.is_empty())?;
+    let parsed = BatchId::parse(&given).ok();
+    if parsed.is_none() {
+        found.push_error(
+            &JsonPath::Root.key("batch_id"),
+            "The batch_id must be a valid batch ID.",
+        );
+    }
+    parsed
+}
+
+/// 2 to 64 characters (SPEC, "Limits").
+pub(super) fn ip_pool_name(
+    given: Option<wire::TextValue<'_>>,
+    found: &mut ValidationErrors,
+) -> Option<String> {
+    let name = given?.into_string();
+    if !(2..=64).contains(&name.chars().count()) {
+        found.push_error(
+            &JsonPath::Root.key("ip_pool_name"),
+            "The IP pool name must be 2 to 64 characters long.",
+        );
+    }
+    Some(name)
+}
 
 /// `custom_args` of an envelope.
 pub(super) fn of_envelope(
@@ -79,7 +179,7 @@ pub(super) fn check_merged(
     }
     let inherited = message.iter().filter(|(key, _)| !own.contains_key(*key));
     let bytes: usize = inherited.chain(own).map(|(k, v)| k.len() + v.len()).sum();
-    if bytes > MOST {
+    if bytes > MOST_ARGS {
         found.push_error(&at.key("custom_args"), ARGS_TOO_BIG);
     }
 }
