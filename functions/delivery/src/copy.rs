@@ -43,11 +43,11 @@ struct CopyRow<'a> {
 /// one, or not at all: then it is dropped for that reason.
 pub(crate) async fn deliver(
     app: &App,
-    order: JobContext<'_>,
+    context: JobContext<'_>,
     copy: RecipientCopy<'_>,
     made: Result<Option<&Compiled>, DropReason>,
 ) -> Result<CopyResult, WorkError> {
-    let JobContext { job, mail, .. } = order;
+    let JobContext { job, mail, .. } = context;
     let admitted = match made {
         Ok(_) => app.relay.admit(&job.account).await.map(Some),
         Err(_) => Ok(None),
@@ -61,7 +61,7 @@ pub(crate) async fn deliver(
     let rendered = match made {
         Err(reason) => Err(reason),
         Ok(_) if must_wait && !begins => Ok(Rendered::default()),
-        Ok(template) => render_in_room(app, order, copy, template, &mut room).await,
+        Ok(template) => render_in_room(app, context, copy, template, &mut room).await,
     };
     let message_id = app.message_id(&job.message, mail, copy);
     let about = EventContext {
@@ -90,7 +90,7 @@ pub(crate) async fn deliver(
     };
     match (admitted, &rendered) {
         (Err(wait), Ok(_)) if must_wait => Ok(waiting(&about, row, wait, false)),
-        (admitted, _) => attempt(app, order, copy, (about, row), (rendered, admitted)).await,
+        (admitted, _) => attempt(app, context, copy, (about, row), (rendered, admitted)).await,
     }
 }
 
@@ -120,7 +120,7 @@ fn waiting(
 /// expired.
 async fn attempt(
     app: &App,
-    order: JobContext<'_>,
+    context: JobContext<'_>,
     copy: RecipientCopy<'_>,
     (about, row): (EventContext<'_>, CopyRow<'_>),
     (rendered, admitted): (
@@ -128,7 +128,7 @@ async fn attempt(
         Result<Option<RelayPermit<'_>>, RelayWait>,
     ),
 ) -> Result<CopyResult, WorkError> {
-    let JobContext { job, mail, .. } = order;
+    let JobContext { job, mail, .. } = context;
     let which = (&job.account, &job.message, copy.recipient);
     // Before the claim: a table that fails here costs a repeat, not the copy.
     let signer = signer(app, &job.account, row.from).await?;
@@ -160,7 +160,7 @@ async fn attempt(
             Ok(at(app.clock.now_ms()).expired(response))
         }
         (Ok(rendered), Ok(permit)) => {
-            hand_over(app, order, copy, (rendered, signer, permit), at).await
+            hand_over(app, context, copy, (rendered, signer, permit), at).await
         }
     };
     match end {
@@ -204,15 +204,15 @@ async fn signer(
 /// Renders the copy once there is memory for it, which `room` holds until the copy is handed over.
 async fn render_in_room(
     app: &App,
-    order: JobContext<'_>,
+    context: JobContext<'_>,
     copy: RecipientCopy<'_>,
     template: Option<&Compiled>,
     room: &mut Option<Room>,
 ) -> Result<Rendered, DropReason> {
-    let carried = carried_size(order.mail);
-    let size = rendered_size(order, copy, template);
+    let carried = carried_size(context.mail);
+    let size = rendered_size(context, copy, template);
     let held = room.insert(app.memory.room(size.min(MAX_OUTPUT) + carried).await);
-    let rendering = || render(app, order, copy, template);
+    let rendering = || render(app, context, copy, template);
     let rendered = posthaste_offload::run(size, rendering).await;
     held.shrink(rendered.as_ref().map_or(0, texts_size) + carried);
     rendered
@@ -220,11 +220,11 @@ async fn render_in_room(
 
 fn render(
     app: &App,
-    order: JobContext<'_>,
+    context: JobContext<'_>,
     copy: RecipientCopy<'_>,
     template: Option<&Compiled>,
 ) -> Result<Rendered, DropReason> {
-    let job = order.job;
+    let job = context.job;
     let mailbox = app.identity.leave_mailbox();
     let links = app.tracking.as_ref().map(|base| Links {
         base: base.as_str(),
@@ -235,10 +235,10 @@ fn render(
         mailbox: mailbox.as_deref(),
     });
     let input = Input {
-        mail: order.mail,
+        mail: context.mail,
         copy,
         template,
-        settings: order.effective,
+        settings: context.effective,
         links,
     };
     posthaste_render::render(&input).map_err(|e| DropReason::Unsendable(e.to_string()))
@@ -276,12 +276,12 @@ fn finished(
 /// not look at the mail.
 async fn hand_over<'a>(
     app: &App,
-    order: JobContext<'_>,
+    context: JobContext<'_>,
     copy: RecipientCopy<'_>,
     (rendered, signer, permit): (Rendered, Option<Arc<Signer>>, Option<RelayPermit<'_>>),
     about: impl Fn(Millis) -> EventContext<'a>,
 ) -> Result<RecordResult, RelayWait> {
-    let JobContext { job, mail, .. } = order;
+    let JobContext { job, mail, .. } = context;
     let from = mail.from_of(copy.personalization);
     let boundary = format!("{}.{}", job.message, copy.recipient);
     let extra: Vec<(&str, String)> = rendered
@@ -324,10 +324,10 @@ async fn hand_over<'a>(
             return Ok(about(app.clock.now_ms()).unbuilt());
         }
     };
-    if is_spam(app, order, &bytes).await {
+    if is_spam(app, context, &bytes).await {
         return Ok(about(app.clock.now_ms()).dropped(&DropReason::SpamContent));
     }
-    let envelope = envelope(app, order, copy, &rendered);
+    let envelope = envelope(app, context, copy, &rendered);
     let begun = app.clock.now_ms();
     let attempt = app.mailer.hand_over(&envelope, &bytes).await;
     let now = app.clock.now_ms();
@@ -342,8 +342,8 @@ async fn hand_over<'a>(
 }
 
 /// Whether the filter blocks the mail. It is asked at the first attempt.
-async fn is_spam(app: &App, order: JobContext<'_>, bytes: &[u8]) -> bool {
-    let JobContext { job, settings, .. } = order;
+async fn is_spam(app: &App, context: JobContext<'_>, bytes: &[u8]) -> bool {
+    let JobContext { job, settings, .. } = context;
     match app.spam.as_ref().filter(|_| job.attempt == 0) {
         Some(spam) => {
             let now = app.clock.now_ms();
@@ -366,11 +366,11 @@ fn largest(mail: &Mail) -> usize {
 /// The envelope of a copy.
 fn envelope(
     app: &App,
-    order: JobContext<'_>,
+    context: JobContext<'_>,
     copy: RecipientCopy<'_>,
     rendered: &Rendered,
 ) -> Envelope {
-    let JobContext { job, mail, .. } = order;
+    let JobContext { job, mail, .. } = context;
     let from = mail.from_of(copy.personalization);
     let sender = from.email.wire();
     let foreign = |mailbox: &Mailbox| mailbox.email.needs_smtputf8();

@@ -25,13 +25,13 @@ const LINK: usize = 1_024;
 /// The maximum size in octets of the mail's texts once rendered, with the values inserted, and the work of preparing
 /// the tags.
 pub(crate) fn rendered_size(
-    order: JobContext<'_>,
+    context: JobContext<'_>,
     copy: RecipientCopy<'_>,
     template: Option<&Compiled>,
 ) -> usize {
     let JobContext {
         mail, effective, ..
-    } = order;
+    } = context;
     // A template is compiled, and its loops over the data can produce any size.
     if template.is_some() {
         return posthaste_offload::UNKNOWN;

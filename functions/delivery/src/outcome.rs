@@ -38,8 +38,8 @@ impl From<Cause> for RetryReason {
 
 /// The pause after attempt `attempt` (from 0), plus up to a tenth of `jitter` (0 to 99), so that
 /// copies which failed together are not retried together.
-pub fn pause(patience: RetryReason, attempt: u32, jitter: u64) -> Duration {
-    let (first, most) = match patience {
+pub fn pause(reason: RetryReason, attempt: u32, jitter: u64) -> Duration {
+    let (first, most) = match reason {
         RetryReason::Recipient | RetryReason::Sender => (60_000, 3_600_000),
         RetryReason::Unanswered => (120_000, 3_600_000),
     };
@@ -359,7 +359,7 @@ mod tests {
 
     #[test]
     fn pauses_grow_to_their_limit() {
-        let seconds = |patience, attempt| pause(patience, attempt, 0).as_secs();
+        let seconds = |reason, attempt| pause(reason, attempt, 0).as_secs();
         let recipient: Vec<_> = (0..8).map(|n| seconds(RetryReason::Recipient, n)).collect();
         assert_eq!(recipient, [60, 120, 240, 480, 960, 1920, 3600, 3600]);
         let unanswered = (0..5).map(|n| seconds(RetryReason::Unanswered, n));

@@ -36,11 +36,11 @@ pub(crate) async fn finish(
     let email = email.unwrap_or_default();
     let message = &job.message;
     let state = end.state;
-    if let Some(patience) = end.retry {
-        let wait = pause(patience, job.attempt, app.entropy.below(100));
+    if let Some(reason) = end.retry {
+        let wait = pause(reason, job.attempt, app.entropy.below(100));
         let why = event.and_then(|event| event.response.as_deref());
         let why = why.unwrap_or_default();
-        match patience {
+        match reason {
             RetryReason::Sender | RetryReason::Unanswered => {
                 posthaste_metrics::record(&[Metric::RelayTrouble.of(1)]);
                 tracing::error!(message.id = %message, attempt.no = job.attempt, "the relay does not take message {message}: {why}");

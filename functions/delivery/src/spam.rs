@@ -16,14 +16,17 @@ use posthaste_store::{AccountSettings, SpamCheck};
 #[derive(Clone, Debug)]
 pub struct Spam {
     filter: Filter,
-    trouble: Arc<Cache<(), ()>>,
+    recent_failure: Arc<Cache<(), ()>>,
 }
 
 impl Spam {
     /// Uses this filter.
     pub fn new(filter: Filter) -> Self {
-        let trouble = Arc::default();
-        Self { filter, trouble }
+        let recent_failure = Arc::default();
+        Self {
+            filter,
+            recent_failure,
+        }
     }
 
     /// Whether the mail is blocked as spam.
@@ -34,7 +37,7 @@ impl Spam {
         settings: &AccountSettings,
         now: Millis,
     ) -> bool {
-        if self.trouble.get(&(), now).is_some() {
+        if self.recent_failure.get(&(), now).is_some() {
             return false;
         }
         match self.filter.score(mail).await {
@@ -49,7 +52,7 @@ impl Spam {
                 | SpamError::Refused(_)
                 | SpamError::Garbled),
             ) => {
-                self.trouble.put((), (), now);
+                self.recent_failure.put((), (), now);
                 tracing::error!(error = %error, "mails leave unchecked for spam for now: {error}");
                 false
             }

@@ -130,9 +130,9 @@ async fn work(app: &App, record: &SqsMessage) -> JobResult {
         Err(WorkError::Store(error)) if error.is_permanent() => {
             return drop_all(app, &job, &mail, mail.copies(), &error).await;
         }
-        Err(trouble) => {
-            tracing::warn!(message.id = %job.message, "message {} must wait: {trouble}", job.message);
-            return trouble.disposition().into();
+        Err(error) => {
+            tracing::warn!(message.id = %job.message, "message {} must wait: {error}", job.message);
+            return error.disposition().into();
         }
     };
     let copies: Vec<_> = mail
@@ -225,7 +225,7 @@ async fn deliver_copies(
             return Disposition::Retry.into();
         }
     };
-    let order = JobContext {
+    let context = JobContext {
         job,
         mail,
         settings: &settings,
@@ -240,7 +240,7 @@ async fn deliver_copies(
             let listed = || lists.reason(mail, copy, &settings, now);
             let made = made.and_then(|template| listed().map_or(Ok(template), Err));
             async move {
-                let done = deliver(app, order, copy, made).await;
+                let done = deliver(app, context, copy, made).await;
                 match done.as_ref().err().and_then(WorkError::permanent) {
                     Some(error) => drop_copy(app, job, mail, copy, error)
                         .await
@@ -269,7 +269,7 @@ async fn gathered(app: &App, job: &Job, ends: Vec<Result<CopyResult, WorkError>>
                 result.relay_trouble += usize::from(copy.is_out());
                 waiting.push(copy);
             }
-            Err(trouble) => result.postpone(job, &trouble),
+            Err(error) => result.postpone(job, &error),
         }
     }
     let (starting, waiting): (Vec<_>, Vec<_>) =
@@ -285,20 +285,20 @@ async fn gathered(app: &App, job: &Job, ends: Vec<Result<CopyResult, WorkError>>
     });
     match begin_waiting(app, job, starting).await {
         Ok(events) => result.events.extend(events),
-        Err(trouble) => result.postpone(job, &trouble),
+        Err(error) => result.postpone(job, &error),
     }
     match jobs {
         Ok(jobs) if matches!(result.disposition, Disposition::Done) => result.waiting = jobs,
         Ok(_) => {}
-        Err(trouble) => result.postpone(job, &trouble),
+        Err(error) => result.postpone(job, &error),
     }
     result
 }
 
 impl JobResult {
-    fn postpone(&mut self, job: &Job, trouble: &WorkError) {
-        tracing::warn!(message.id = %job.message, "a copy of message {} must wait: {trouble}", job.message);
-        self.disposition = self.disposition.and(trouble.disposition());
+    fn postpone(&mut self, job: &Job, error: &WorkError) {
+        tracing::warn!(message.id = %job.message, "a copy of message {} must wait: {error}", job.message);
+        self.disposition = self.disposition.and(error.disposition());
     }
 }
 
@@ -314,7 +314,7 @@ async fn drop_all<'a>(
     for copy in copies.filter(|copy| job.holds(copy.recipient)) {
         match drop_copy(app, job, mail, copy, error).await {
             Ok(events) => result.events.extend(events),
-            Err(trouble) => result.postpone(job, &trouble),
+            Err(error) => result.postpone(job, &error),
         }
     }
     result
@@ -335,8 +335,8 @@ async fn decide(app: &App, job: &Job, mail: &Mail, text: &str) -> Result<SendDec
     if !matches!(leave, SendDecision::Deliver) {
         return Ok(leave);
     }
-    let barred = app.accounts.suspension_reason(&job.account).await?;
-    Ok(barred.map_or(SendDecision::Deliver, SendDecision::Drop))
+    let reason = app.accounts.suspension_reason(&job.account).await?;
+    Ok(reason.map_or(SendDecision::Deliver, SendDecision::Drop))
 }
 
 /// Reads the state of the job and its batch again, at the moment of sending.

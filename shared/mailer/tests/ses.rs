@@ -157,7 +157,7 @@ fn tags_are_what_ses_allows() {
 
 #[tokio::test]
 async fn what_ses_answers_becomes_an_attempt_after_one_call() {
-    let ours = "deferred by our trouble";
+    let ours = "deferred by a relay error";
     let sender = "deferred for its sender";
     for (status, kind, body, want) in [
         (

@@ -20,7 +20,7 @@ pub(super) use codes::{by_code, by_status};
 
 /// What a refusal is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum About {
+pub(super) enum RefusalSubject {
     /// The address: it is suppressed.
     Address,
     /// The address, if it was refused at RCPT: at DATA it may be the sender's, or another's.
@@ -29,7 +29,7 @@ pub(super) enum About {
     Mail,
 }
 
-impl About {
+impl RefusalSubject {
     /// What a refusal at this stage means for the address.
     pub(super) fn kind(self, stage: RefusalStage) -> BounceType {
         match self {
@@ -45,7 +45,7 @@ impl About {
 pub(super) struct Row {
     /// Names the row in an explanation.
     pub(super) name: &'static str,
-    pub(super) about: About,
+    pub(super) about: RefusalSubject,
     pub(super) class: Classification,
     pub(super) says: &'static [&'static str],
 }
@@ -54,14 +54,14 @@ pub(super) struct Row {
 #[derive(Debug)]
 pub(super) struct CodeRow {
     pub(super) name: &'static str,
-    pub(super) about: About,
+    pub(super) about: RefusalSubject,
     pub(super) class: Classification,
 }
 
 /// A refusal without a word or a code that decides.
 pub(super) const NOTHING: CodeRow = CodeRow {
     name: "unknown",
-    about: About::Mail,
+    about: RefusalSubject::Mail,
     class: Classification::Unclassified,
 };
 

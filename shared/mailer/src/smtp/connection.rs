@@ -40,7 +40,7 @@ pub(super) struct RelayFailure {
 #[derive(Debug)]
 pub(super) enum Why {
     Refused(RelayReply),
-    Trouble(WireError),
+    Wire(WireError),
     /// The client refuses, or is unable.
     Local(String),
 }
@@ -50,8 +50,8 @@ impl RelayFailure {
         Self::new(step, Why::Refused(reply))
     }
 
-    pub(super) fn trouble(step: Step, trouble: WireError) -> Self {
-        Self::new(step, Why::Trouble(trouble))
+    pub(super) fn wire(step: Step, error: WireError) -> Self {
+        Self::new(step, Why::Wire(error))
     }
 
     pub(super) fn local(text: impl Into<String>) -> Self {
@@ -118,8 +118,8 @@ impl Connection {
         }
         if Instant::now() > offer.ready_by {
             // Closing the connection ends the transaction, and no message was begun.
-            let trouble = WireError::Silent(self.timeouts.ready);
-            return Err(RelayFailure::trouble(Step::Data, trouble));
+            let error = WireError::Silent(self.timeouts.ready);
+            return Err(RelayFailure::wire(Step::Data, error));
         }
         let reply = self.send_message(offer.message).await?;
         // Whatever the answer, the transaction is over (RFC 5321 section 4.1.1.4).
@@ -165,9 +165,9 @@ impl Connection {
         }
         let first = steps.first().map_or(Step::MailFrom, |(step, _)| *step);
         let sent = self.wire.write(&self.out, self.timeouts.command).await;
-        sent.map_err(|trouble| RelayFailure {
+        sent.map_err(|error| RelayFailure {
             not_attempted: true,
-            ..RelayFailure::trouble(first, trouble)
+            ..RelayFailure::wire(first, error)
         })?;
         let mut failure = None;
         for (step, _) in steps {
@@ -203,11 +203,11 @@ impl Connection {
                 .wire
                 .write(command.as_bytes(), self.timeouts.command)
                 .await;
-            sent.map_err(|trouble| {
+            sent.map_err(|error| {
                 self.broken = true;
                 RelayFailure {
                     not_attempted: *step == first,
-                    ..RelayFailure::trouble(*step, trouble)
+                    ..RelayFailure::wire(*step, error)
                 }
             })?;
             let reply = self.next(*step, first).await?;
@@ -220,12 +220,12 @@ impl Connection {
 
     async fn next(&mut self, step: Step, first: Step) -> Result<RelayReply, RelayFailure> {
         let reply = self.wire.reply(self.timeouts.command).await;
-        reply.map_err(|trouble| {
+        reply.map_err(|error| {
             self.broken = true;
-            let not_attempted = step == first && !matches!(trouble, WireError::Silent(_));
+            let not_attempted = step == first && !matches!(error, WireError::Silent(_));
             RelayFailure {
                 not_attempted,
-                ..RelayFailure::trouble(step, trouble)
+                ..RelayFailure::wire(step, error)
             }
         })
     }
@@ -246,17 +246,17 @@ impl Connection {
         self.broken = true;
         let limit = self.timeouts.message;
         let written = timeout(limit, self.write_message(message)).await;
-        if let Err(trouble) = written.unwrap_or(Err(WireError::Slow(limit))) {
+        if let Err(error) = written.unwrap_or(Err(WireError::Slow(limit))) {
             // A relay that hangs up in the middle may have said why.
             return match self.wire.reply(GRACE).await {
                 Ok(reply) if !reply.is_positive() => {
                     Err(RelayFailure::refused(Step::Message, reply))
                 }
-                Ok(_) | Err(_) => Err(RelayFailure::trouble(Step::Message, trouble)),
+                Ok(_) | Err(_) => Err(RelayFailure::wire(Step::Message, error)),
             };
         }
         let reply = self.wire.reply(self.timeouts.accept).await;
-        reply.map_err(|trouble| RelayFailure::trouble(Step::Message, trouble))
+        reply.map_err(|error| RelayFailure::wire(Step::Message, error))
     }
 
     async fn write_message(&mut self, message: &[u8]) -> Result<(), WireError> {

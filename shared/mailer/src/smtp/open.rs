@@ -21,14 +21,14 @@ use crate::reply::{Capabilities, RelayReply};
 pub(super) async fn open(config: &SmtpConfig, tls: &TlsCache) -> Result<Connection, RelayFailure> {
     let stream = connect(config).await?;
     let local = stream.local_addr().ok().map(|address| address.ip());
-    let door = Connector {
+    let connector = Connector {
         config,
         tls,
         hello: config.hello.clone().unwrap_or_else(|| literal(local)),
     };
     let mut connection = match config.relay.tls {
-        Tls::Wrapped => door.wrapped(stream).await?,
-        Tls::Required | Tls::Opportunistic | Tls::None => door.clear(stream).await?,
+        Tls::Wrapped => connector.wrapped(stream).await?,
+        Tls::Required | Tls::Opportunistic | Tls::None => connector.clear(stream).await?,
     };
     if let Some(login) = &config.relay.login {
         log_in(&mut connection, login).await?;
@@ -46,13 +46,13 @@ pub(super) async fn open(config: &SmtpConfig, tls: &TlsCache) -> Result<Connecti
 async fn connect(config: &SmtpConfig) -> Result<TcpStream, RelayFailure> {
     let target = (config.relay.host.as_str(), config.relay.port);
     let limit = config.timeouts.connect;
-    let trouble = match timeout(limit, TcpStream::connect(target)).await {
+    let error = match timeout(limit, TcpStream::connect(target)).await {
         Ok(Ok(stream)) => {
             // Without it the kernel holds small writes back until the relay has acknowledged the
             // last one, and a connection carries some twenty mails a second.
             stream
                 .set_nodelay(true)
-                .map_err(|e| RelayFailure::trouble(Step::Connect, e.into()))?;
+                .map_err(|e| RelayFailure::wire(Step::Connect, e.into()))?;
             return Ok(stream);
         }
         Ok(Err(error)) => format!(
@@ -64,7 +64,7 @@ async fn connect(config: &SmtpConfig) -> Result<TcpStream, RelayFailure> {
             config.relay.authority()
         ),
     };
-    Err(RelayFailure::local(trouble))
+    Err(RelayFailure::local(error))
 }
 
 /// The name for EHLO of a host without one: its address (RFC 5321 section 4.1.4).
@@ -153,16 +153,13 @@ impl Connector<'_> {
             Ok(Err(error)) => Err(RelayFailure::local(format!(
                 "TLS with the relay failed: {error}"
             ))),
-            Err(_) => Err(RelayFailure::trouble(
-                Step::Connect,
-                WireError::Silent(limit),
-            )),
+            Err(_) => Err(RelayFailure::wire(Step::Connect, WireError::Silent(limit))),
         }
     }
 
     async fn greeting<S: Io>(&self, wire: &mut Wire<S>) -> Result<(), RelayFailure> {
         let reply = wire.reply(self.config.timeouts.command).await;
-        let reply = reply.map_err(|trouble| RelayFailure::trouble(Step::Connect, trouble))?;
+        let reply = reply.map_err(|error| RelayFailure::wire(Step::Connect, error))?;
         if reply.code == 220 {
             return Ok(());
         }
@@ -191,7 +188,7 @@ impl Connector<'_> {
         command: &str,
     ) -> Result<RelayReply, RelayFailure> {
         let reply = wire.ask(command, self.config.timeouts.command).await;
-        reply.map_err(|trouble| RelayFailure::trouble(Step::Connect, trouble))
+        reply.map_err(|error| RelayFailure::wire(Step::Connect, error))
     }
 }
 
@@ -215,7 +212,7 @@ async fn log_in(connection: &mut Connection, login: &Login) -> Result<(), RelayF
     let last = lines.len();
     for (at, line) in lines.iter().enumerate() {
         let reply = connection.wire.ask(line, limit).await;
-        let reply = reply.map_err(|trouble| RelayFailure::trouble(Step::Connect, trouble))?;
+        let reply = reply.map_err(|error| RelayFailure::wire(Step::Connect, error))?;
         let wanted = if at + 1 == last { 235 } else { 334 };
         if reply.code != wanted {
             return Err(RelayFailure::refused(Step::Connect, reply));

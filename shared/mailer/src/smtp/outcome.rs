@@ -35,7 +35,7 @@ pub(super) fn attempt_of(failure: RelayFailure, ip: Option<String>, tls: bool) -
             let verdict = classify_reply(failure.step, &reply);
             (reply, verdict)
         }
-        Why::Trouble(trouble) => return lost(trouble.to_string(), ip),
+        Why::Wire(error) => return lost(error.to_string(), ip),
         Why::Local(text) => return lost(text, ip),
     };
     let cause = match verdict {
@@ -68,7 +68,7 @@ pub(super) fn attempt_of(failure: RelayFailure, ip: Option<String>, tls: bool) -
 pub(super) fn reason(failure: RelayFailure) -> String {
     match failure.why {
         Why::Refused(reply) => reply.line(),
-        Why::Trouble(trouble) => trouble.to_string(),
+        Why::Wire(error) => error.to_string(),
         Why::Local(text) => text,
     }
 }

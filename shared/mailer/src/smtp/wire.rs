@@ -28,7 +28,7 @@ pub(super) enum WireError {
     #[error("the relay did not take the whole message within {0:?}")]
     Slow(Duration),
     #[error(transparent)]
-    Nonsense(#[from] ProtocolError),
+    Protocol(#[from] ProtocolError),
 }
 
 /// A stream and the bytes read ahead from it.

@@ -26,7 +26,7 @@ async fn a_mail_is_encrypted_as_the_url_says() {
     let wrapped = Tls::Wrapped(ours.server.clone());
     let foreign = Tls::StartTls(other.server.clone());
     let accepted = "accepted 250";
-    let ours_fault = "deferred by our trouble";
+    let ours_fault = "deferred by a relay error";
     for (tls, url, trusted, want, arrived) in [
         (
             &starttls,
@@ -114,7 +114,7 @@ async fn what_is_wrong_with_tls_is_said() {
     config.authorities =
         Some(b"-----BEGIN CERTIFICATE-----\n!!\n-----END CERTIFICATE-----\n".to_vec());
     let attempt = hand_over(&mailer(config), "ann@example.com").await;
-    assert_eq!(outcome(&attempt), "deferred by our trouble");
+    assert_eq!(outcome(&attempt), "deferred by a relay error");
 }
 
 #[tokio::test]

@@ -90,7 +90,7 @@ fn outcome(attempt: &Attempt) -> String {
         Attempt::Deferred {
             cause: Cause::Relay,
             ..
-        } => "deferred by our trouble".to_owned(),
+        } => "deferred by a relay error".to_owned(),
         Attempt::Bounced {
             code,
             stage: RefusalStage::Rcpt,

@@ -32,27 +32,35 @@ async fn check(pipelining: bool, rules: &[(At, &str, &str)]) {
 }
 
 const RULES: [(At, &str, &str); 25] = [
-    (At::Connect, "421 4.3.2 too busy", "deferred by our trouble"),
+    (
+        At::Connect,
+        "421 4.3.2 too busy",
+        "deferred by a relay error",
+    ),
     (
         At::Connect,
         "554 5.7.1 we do not know you",
-        "deferred by our trouble",
+        "deferred by a relay error",
     ),
-    (At::Hello, "550 5.7.1 not you", "deferred by our trouble"),
-    (At::Hello, "421 4.7.0 not now", "deferred by our trouble"),
-    (At::Auth, "454 4.7.0 later", "deferred by our trouble"),
-    (At::Auth, "535 5.7.8 wrong", "deferred by our trouble"),
-    (At::MailFrom, "530 5.7.0 log in", "deferred by our trouble"),
+    (At::Hello, "550 5.7.1 not you", "deferred by a relay error"),
+    (At::Hello, "421 4.7.0 not now", "deferred by a relay error"),
+    (At::Auth, "454 4.7.0 later", "deferred by a relay error"),
+    (At::Auth, "535 5.7.8 wrong", "deferred by a relay error"),
+    (
+        At::MailFrom,
+        "530 5.7.0 log in",
+        "deferred by a relay error",
+    ),
     (
         At::MailFrom,
         "550 5.7.1 sender refused",
         "deferred for its sender",
     ),
-    (At::MailFrom, "451 4.3.0 later", "deferred by our trouble"),
-    (At::MailFrom, "421 4.3.2 bye", "deferred by our trouble"),
+    (At::MailFrom, "451 4.3.0 later", "deferred by a relay error"),
+    (At::MailFrom, "421 4.3.2 bye", "deferred by a relay error"),
     (At::MailFrom, "552 5.3.4 too big", "bounced 552 at data"),
     (At::RcptTo, "450 4.2.1 busy", "deferred by the recipient"),
-    (At::RcptTo, "421 4.3.2 bye", "deferred by our trouble"),
+    (At::RcptTo, "421 4.3.2 bye", "deferred by a relay error"),
     (At::RcptTo, "550 5.1.1 no such user", "bounced 550 at rcpt"),
     (At::RcptTo, "553 no", "bounced 553 at rcpt"),
     (
@@ -60,10 +68,10 @@ const RULES: [(At, &str, &str); 25] = [
         "554 5.7.1 Relay access denied",
         "deferred for its sender",
     ),
-    (At::RcptTo, "530 5.7.0 log in", "deferred by our trouble"),
+    (At::RcptTo, "530 5.7.0 log in", "deferred by a relay error"),
     (At::Data, "451 4.3.0 later", "deferred by the recipient"),
     (At::Data, "554 5.6.0 no", "bounced 554 at data"),
-    (At::Data, "421 4.3.2 bye", "deferred by our trouble"),
+    (At::Data, "421 4.3.2 bye", "deferred by a relay error"),
     (
         At::Message,
         "451 4.7.1 greylisted",
@@ -76,7 +84,7 @@ const RULES: [(At, &str, &str); 25] = [
     ),
     (At::Message, "550 5.7.1 spam", "bounced 550 at data"),
     (At::Message, "554 no", "bounced 554 at data"),
-    (At::Message, "421 4.3.2 bye", "deferred by our trouble"),
+    (At::Message, "421 4.3.2 bye", "deferred by a relay error"),
 ];
 
 #[tokio::test]
@@ -141,7 +149,7 @@ async fn lost_at(pipelining: bool, at: At, does: Does) {
     let relay = Relay::start(script).await;
     let mailer = mailer(hasty(&format!("smtp://ann:x@{}", relay.addr())));
     let attempt = hand_over(&mailer, "ann@example.com").await;
-    assert_eq!(outcome(&attempt), "deferred by our trouble", "{shown}");
+    assert_eq!(outcome(&attempt), "deferred by a relay error", "{shown}");
     assert!(
         response(&attempt).starts_with("the relay "),
         "{shown}: {attempt:?}"
@@ -157,7 +165,7 @@ async fn no_server_at_the_address_is_a_failure_of_the_relay() {
     let url = relay.url();
     relay.stop().await;
     let attempt = hand_over(&mailer(config(&url)), "ann@example.com").await;
-    assert_eq!(outcome(&attempt), "deferred by our trouble");
+    assert_eq!(outcome(&attempt), "deferred by a relay error");
     assert!(
         response(&attempt).starts_with("cannot connect to the relay 127.0.0.1:"),
         "{attempt:?}"
@@ -172,7 +180,7 @@ async fn a_login_that_is_wrong_or_not_offered_is_our_trouble_and_stays_secret() 
         "ann@example.com",
     )
     .await;
-    assert_eq!(outcome(&attempt), "deferred by our trouble");
+    assert_eq!(outcome(&attempt), "deferred by a relay error");
     assert!(response(&attempt).starts_with("535 "), "{attempt:?}");
     let open = Relay::start(Script::new()).await;
     let mailer = mailer(config(&format!("smtp://ann:geheim@{}", open.addr())));

@@ -1,8 +1,8 @@
 //! What a refusal is about by its codes, where its words do not tell: RFC 3463 sections 3.2 to 3.8,
 //! the registry of RFC 5248, and RFC 5321 section 4.2.3.
 
-use super::About::{Address, AddressAtRcpt, Mail};
-use super::{About, CodeRow};
+use super::RefusalSubject::{Address, AddressAtRcpt, Mail};
+use super::{CodeRow, RefusalSubject};
 use posthaste_model::Classification::{
     self, Content, InvalidAddress, MailboxUnavailable, Reputation, Technical, Volume,
 };
@@ -10,7 +10,7 @@ use posthaste_model::Classification::{
 /// Subject, details from and to, what it is about, class; the first that matches counts.
 type StatusRow = (u16, (u16, u16), CodeRow);
 
-const fn row(name: &'static str, about: About, class: Classification) -> CodeRow {
+const fn row(name: &'static str, about: RefusalSubject, class: Classification) -> CodeRow {
     CodeRow { name, about, class }
 }
 

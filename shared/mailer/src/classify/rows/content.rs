@@ -1,6 +1,6 @@
 //! Refusals of this mail: its content, its size, a rule it breaks.
 
-use super::About::Mail;
+use super::RefusalSubject::Mail;
 use super::Row;
 use posthaste_model::Classification::{Content, Reputation, Volume};
 

@@ -1,6 +1,6 @@
 //! Refusals by the receiver's machines, or by the network.
 
-use super::About::Mail;
+use super::RefusalSubject::Mail;
 use super::Row;
 use posthaste_model::Classification::Technical;
 

@@ -1,6 +1,6 @@
 //! Refusals of a mailbox that may take the next mail.
 
-use super::About::Mail;
+use super::RefusalSubject::Mail;
 use super::Row;
 use posthaste_model::Classification::{MailboxUnavailable, Volume};
 

@@ -1,6 +1,6 @@
 //! Refusals of the recipient's address.
 
-use super::About::Address;
+use super::RefusalSubject::Address;
 use super::Row;
 use posthaste_model::Classification::{InvalidAddress, MailboxUnavailable};
 

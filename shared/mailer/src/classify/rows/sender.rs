@@ -1,6 +1,6 @@
 //! Refusals of the sender: its address, its domain, its right to send.
 
-use super::About::Mail;
+use super::RefusalSubject::Mail;
 use super::Row;
 use posthaste_model::Classification::{Reputation, Technical};
 

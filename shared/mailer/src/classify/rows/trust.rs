@@ -1,6 +1,6 @@
 //! Refusals of the sending address: its rate, its listing, its name.
 
-use super::About::Mail;
+use super::RefusalSubject::Mail;
 use super::Row;
 use posthaste_model::Classification::{Reputation, Volume};
 
