@@ -165,7 +165,9 @@ impl Eraser<'_> {
             };
             self.store.rebury(&row.key, &rest).await?;
         }
-        self.store.unbury(std::slice::from_ref(&row.key)).await?;
+        self.store
+            .delete_dead_letters(std::slice::from_ref(&row.key))
+            .await?;
         Ok(true)
     }
 

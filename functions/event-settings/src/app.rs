@@ -79,7 +79,7 @@ impl App {
             signing: None,
             failing_since: None,
             slow_since: None,
-            untold: None,
+            unreported: None,
         }
     }
 

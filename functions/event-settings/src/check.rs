@@ -83,7 +83,7 @@ fn check_flags(
         Patch::Set(enabled) => {
             if enabled && !webhook.enabled {
                 webhook.failing_since = None;
-                webhook.untold = None;
+                webhook.unreported = None;
             }
             webhook.enabled = enabled;
         }

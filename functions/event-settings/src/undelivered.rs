@@ -134,6 +134,8 @@ async fn requeue(app: &App, row: &StoredRow<DeadLetter>) -> Result<(), Rejection
     let messages = texts.into_iter().map(|text| (text, Duration::ZERO));
     let sent = app.retries.send_all(messages.collect()).await;
     sent.map_err(|e| Rejection::unavailable(&e))?;
-    app.store.unbury(std::slice::from_ref(&row.key)).await?;
+    app.store
+        .delete_dead_letters(std::slice::from_ref(&row.key))
+        .await?;
     Ok(())
 }

@@ -28,7 +28,7 @@ pub struct App {
     /// The hostname that receives mail.
     pub hostname: Hostname,
     /// Concurrent posts; each may hold a mail and its form in memory.
-    pub at_once: usize,
+    pub concurrency: usize,
     /// Seconds for which raw mails and their results are stored.
     pub retention: i64,
     /// Identifies this process where no other can post from this table (the local host), so that a
@@ -71,7 +71,7 @@ impl App {
             clock: platform.clock(),
             entropy: platform.entropy(),
             hostname: vars.parsed("MAIL_HOSTNAME")?,
-            at_once: vars.positive("AT_ONCE", 2)?,
+            concurrency: vars.positive("AT_ONCE", 2)?,
             retention: vars
                 .positive("RETENTION_DAYS", 30_i64)?
                 .saturating_mul(86_400),

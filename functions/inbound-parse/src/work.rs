@@ -16,7 +16,7 @@ const LEASE: i64 = 300;
 
 /// Handles a batch of the inbound queue.
 pub async fn handle(app: &App, event: &SqsEvent) -> BatchResult {
-    each(event, app.at_once, |record| work(app, record)).await
+    each(event, app.concurrency, |record| work(app, record)).await
 }
 
 async fn work(app: &App, record: &SqsMessage) -> Disposition {
@@ -154,7 +154,7 @@ async fn finish(
 /// the mail; in this order the claim absorbs the second job.
 async fn again(app: &App, later: &Inbound, at: Timestamp) -> Result<(), WorkError> {
     let due = Due {
-        lane: DueTarget::Inbound,
+        target: DueTarget::Inbound,
         account: later.account.clone(),
         at,
         id: format!("{}#{:03}", later.id, later.attempt),

@@ -108,16 +108,16 @@ async fn reschedule(
     let mut moves = Vec::new();
     for row in parts {
         if row.value.stage == PartStage::Waiting {
-            let carried = app.store.carried(account, &row.value).await?;
-            check_move(app, account, &row.value, &carried, to).await?;
-            moves.push((row.value, carried));
+            let pending = app.store.pending_rows(account, &row.value).await?;
+            check_move(app, account, &row.value, &pending, to).await?;
+            moves.push((row.value, pending));
         }
     }
     if moves.is_empty() {
         return Err(fail::left());
     }
-    for (part, carried) in moves {
-        move_part(app, account, &part, &carried, to).await?;
+    for (part, pending) in moves {
+        move_part(app, account, &part, &pending, to).await?;
     }
     Ok(())
 }
@@ -126,7 +126,7 @@ async fn check_move(
     app: &App,
     account: &AccountId,
     part: &ScheduledPart,
-    carried: &PendingRows,
+    pending: &PendingRows,
     to: Timestamp,
 ) -> Result<(), Rejection> {
     let latest = part.accepted_at.map(|at| at.plus(app.horizon));
@@ -140,7 +140,7 @@ async fn check_move(
         ));
     }
     // A queued job cannot be recalled: it arrives at its time, and can only be postponed.
-    if carried.job().is_none() && to < part.at {
+    if pending.job().is_none() && to < part.at {
         return Err(Rejection::on(
             "send_at",
             "the message leaves within minutes: it can be cancelled or put off, but not brought \
@@ -172,12 +172,12 @@ async fn move_part(
     app: &App,
     account: &AccountId,
     part: &ScheduledPart,
-    carried: &PendingRows,
+    pending: &PendingRows,
     to: Timestamp,
 ) -> Result<(), Rejection> {
     let moved = app.store.move_piece(account, part, to).await;
     let moved = moved.map_err(fail::not_moved)?;
-    let Some(text) = carried.job() else {
+    let Some(text) = pending.job() else {
         return Ok(());
     };
     let mut job = Job::from_text(text).map_err(|e| Rejection::internal(&e))?;
@@ -186,6 +186,6 @@ async fn move_part(
     let now = app.store.carry(account, &moved, text, &app.clock).await?;
     let sent = app.send.send_all(now).await;
     sent.map_err(|e| fail::queue(&e))?;
-    app.store.forget_carried(carried, to).await?;
+    app.store.forget_pending_rows(pending, to).await?;
     Ok(())
 }

@@ -28,7 +28,7 @@ pub struct App {
     /// The time after which a sweep starts no new turn and leaves the rest to the next.
     pub budget: Duration,
     /// How many partitions are read at once.
-    pub at_once: usize,
+    pub concurrency: usize,
 }
 
 impl App {
@@ -45,7 +45,7 @@ impl App {
             // The rule fires every minute: a sweep that ends before the next one begins does not
             // read the same rows at the same time.
             budget: Duration::from_secs(vars.positive("SWEEP_SECONDS", 45)?),
-            at_once: vars.positive("SWEEP_AT_ONCE", 16)?,
+            concurrency: vars.positive("SWEEP_AT_ONCE", 16)?,
         })
     }
 }

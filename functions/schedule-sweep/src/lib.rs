@@ -2,7 +2,7 @@
 //!
 //! An EventBridge rule calls it every minute; the local host does the same, and once more at
 //! startup. It reads the rows due within the next minutes and any older rows, and sends each to the
-//! queue of its lane with a delay, so that it is processed at its second. A row is deleted after
+//! queue of its target with a delay, so that it is processed at its second. A row is deleted after
 //! its queue accepted it: a sweep that crashes in between is repeated, and duplicates are absorbed
 //! by the receiver. So sweeps may overlap, repeat, be late or be missed.
 //!

@@ -64,7 +64,7 @@ pub async fn sweep(app: &App, share: Share) -> Result<Swept, StoreError> {
     let mut swept = Swept::default();
     let mut running = FuturesUnordered::new();
     loop {
-        while running.len() < app.at_once.max(1) && app.clock.now_ms().0 < end {
+        while running.len() < app.concurrency.max(1) && app.clock.now_ms().0 < end {
             let Some(turn) = line.pop_front() else { break };
             running.push(take(app, turn));
         }

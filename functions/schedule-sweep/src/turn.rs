@@ -77,7 +77,7 @@ async fn page(
     let (mut send, mut retries, mut inbound) = (Vec::new(), Vec::new(), Vec::new());
     let mut own = Vec::new();
     for row in page.rows {
-        match row.value.lane {
+        match row.value.target {
             DueTarget::Send => send.push(row),
             DueTarget::Webhook => retries.push(row),
             DueTarget::Inbound => inbound.push(row),
@@ -95,7 +95,7 @@ async fn page(
     }
     let now = app.clock.now();
     for row in own.into_iter().filter(|row| row.value.at <= now) {
-        match row.value.lane {
+        match row.value.target {
             DueTarget::Release => release(app, &row, &mut end).await?,
             DueTarget::Expire => expire(app, &row, &mut end).await?,
             DueTarget::Send | DueTarget::Webhook | DueTarget::Inbound => {}

@@ -23,7 +23,7 @@ pub struct App {
     pub bounce_domain: Option<Hostname>,
     pub clock: Clock,
     /// The number of messages processed concurrently.
-    pub at_once: usize,
+    pub concurrency: usize,
 }
 
 impl App {
@@ -39,7 +39,7 @@ impl App {
             keys: vars.parsed("STACK_SECRET")?,
             bounce_domain: vars.optional("BOUNCE_DOMAIN")?,
             clock: platform.clock(),
-            at_once: vars.positive("AT_ONCE", 10)?,
+            concurrency: vars.positive("AT_ONCE", 10)?,
         })
     }
 

@@ -23,18 +23,18 @@ pub(crate) async fn record(
     let now = app.clock.now();
     let id = word.event_id();
     let mut early = false;
-    let news = |row: &Recipient| {
+    let change = |row: &Recipient| {
         early = id.is_some() && is_early(row, now);
         if early {
             return None;
         }
-        news(word, id.as_deref(), row)
+        update(word, id.as_deref(), row)
     };
-    let heard = app.store.record_feedback(copy, now, news).await?;
-    match heard {
-        FeedbackOutcome::New(news) => Ok(news.event),
-        FeedbackOutcome::Known(_) if early => Err(WorkError::Busy),
-        FeedbackOutcome::Known(row) => {
+    let outcome = app.store.record_feedback(copy, now, change).await?;
+    match outcome {
+        FeedbackOutcome::New(update) => Ok(update.event),
+        FeedbackOutcome::Unchanged(_) if early => Err(WorkError::Busy),
+        FeedbackOutcome::Unchanged(row) => {
             let mut events = row.events().into_iter();
             let mine = events.find(|event| Some(&event.id) == id.as_ref());
             match (&word.kind, mine) {
@@ -86,7 +86,7 @@ fn is_early(row: &Recipient, now: Timestamp) -> bool {
 }
 
 /// The update for the row, if the feedback is new to it.
-fn news(word: &SesFeedback, id: Option<&str>, row: &Recipient) -> Option<FeedbackUpdate> {
+fn update(word: &SesFeedback, id: Option<&str>, row: &Recipient) -> Option<FeedbackUpdate> {
     let state = match &word.kind {
         FeedbackKind::Handed => Some(CopyState::Handed),
         FeedbackKind::Delivered { .. } => Some(CopyState::Delivered),

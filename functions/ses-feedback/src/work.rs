@@ -29,7 +29,7 @@ struct Done {
 
 /// Handles a batch of the feedback queue.
 pub async fn handle(app: &App, event: &SqsEvent) -> BatchResult {
-    let ends = gather(event, app.at_once, |message| work(app, message)).await;
+    let ends = gather(event, app.concurrency, |message| work(app, message)).await;
     let (mut result, mut done) = (BatchResult::default(), Vec::new());
     let (mut events, mut blobs) = (Vec::new(), Vec::new());
     for (id, end) in ends {

@@ -71,7 +71,7 @@ pub(crate) async fn record_failure(app: &App, webhook: &Webhook, outcome: &PostO
             if disabled {
                 webhook.enabled = false;
                 webhook.updated_at = now;
-                webhook.untold = Some(outcome.to_string());
+                webhook.unreported = Some(outcome.to_string());
             }
             webhook.failing_since = webhook.failing_since.or(Some(now));
             Ok::<_, StoreError>(webhook)
@@ -95,7 +95,7 @@ pub(crate) async fn record_failure(app: &App, webhook: &Webhook, outcome: &PostO
 /// Publishes the notice that a webhook was disabled, if one is due. If the bus fails, the notice is
 /// retried with the next event of the account or the next retry of the webhook.
 pub(crate) async fn announce(app: &App, webhook: &Webhook) {
-    let Some(reason) = &webhook.untold else {
+    let Some(reason) = &webhook.unreported else {
         return;
     };
     let notice = BusEvent {
@@ -115,7 +115,7 @@ pub(crate) async fn announce(app: &App, webhook: &Webhook) {
     let changed = app
         .store
         .change_webhook(&webhook.account, &webhook.id, |mut webhook| {
-            webhook.untold = None;
+            webhook.unreported = None;
             Ok::<_, StoreError>(webhook)
         });
     if let Err(error) = changed.await {

@@ -129,8 +129,8 @@ mod tests {
         );
         let back: Vec<_> = texts.iter().flat_map(|text| read(text).unwrap()).collect();
         assert_eq!(back, events);
-        let news = EventBatch::to_texts(&events).unwrap();
-        for other in [news.first().unwrap().as_str(), "", "{}", "[]"] {
+        let batches = EventBatch::to_texts(&events).unwrap();
+        for other in [batches.first().unwrap().as_str(), "", "{}", "[]"] {
             assert_eq!(read(other), None, "{other}");
         }
         let newer = texts.first().unwrap().replacen("\"v\":1", "\"v\":9", 1);

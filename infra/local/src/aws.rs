@@ -50,7 +50,7 @@ pub struct Api {
     server: Server,
     /// The address it listens on.
     pub address: SocketAddr,
-    door: (TcpListener, Submission),
+    submission_port: (TcpListener, Submission),
     /// The address that accepts mail by SMTP.
     pub submission: SocketAddr,
 }
@@ -96,7 +96,7 @@ impl Api {
             .transpose()?;
         let (listener, address) =
             listen("API", "--port", args, args.port.unwrap_or(API_PORT)).await?;
-        let (door, submitting) = listen(
+        let (port, submitting) = listen(
             "submission port",
             "--submission-port",
             args,
@@ -117,7 +117,7 @@ impl Api {
             listener,
             server,
             address,
-            door: (door, submission),
+            submission_port: (port, submission),
             submission: submitting,
         })
     }
@@ -129,9 +129,9 @@ impl Api {
             stop.await;
             signal.send_replace(true);
         });
-        let (listener, door) = self.door;
+        let (listener, submission) = self.submission_port;
         let (certificate, until) = (self.server.tls.clone(), stopped(stopping.clone()));
-        let submitting = tokio::spawn(submission::serve(listener, door, certificate, until));
+        let submitting = tokio::spawn(submission::serve(listener, submission, certificate, until));
         self.server.run(self.listener, stopped(stopping)).await;
         // It ends by itself; a panic in it affects nothing else.
         let _ = submitting.await;

@@ -184,9 +184,9 @@ impl Host {
             parse: inbound_parse::App::from_env(&platform)?,
             feedback: ses_feedback::App::from_env(&platform)?,
         };
-        let (until, door) = (stop.clone(), received.clone());
+        let (until, handler) = (stop.clone(), received.clone());
         let inbound = tokio::spawn(async move {
-            inbound::serve(smtp_listener, door, stopped(until)).await;
+            inbound::serve(smtp_listener, handler, stopped(until)).await;
         });
         let port = Submission {
             app: mail_send::App::from_env(&platform)?,
@@ -222,7 +222,7 @@ impl Host {
         let page = mailbox.clone().router(sources(&table.store, &answers));
         let page = match settings.mailbox_login.clone() {
             None => page,
-            Some(login) => login.around(page),
+            Some(login) => login.protect(page),
         };
         let routes = api::router(settings, &platform, &gate, &table, first.key.as_ref())?;
         let api_server = server("API", tls, routes);
@@ -292,7 +292,7 @@ impl Host {
     /// Stops accepting, lets requests and jobs in progress finish, and closes the files. Messages
     /// left on the queues are handled at the next start.
     pub async fn stop(self) {
-        const PATIENCE: Duration = Duration::from_secs(10);
+        const TIMEOUT: Duration = Duration::from_secs(10);
         let Stop {
             signal,
             servers,
@@ -310,16 +310,16 @@ impl Host {
         for task in servers.into_iter().chain(pollers) {
             // A hand-over that hangs is abandoned; its claim is taken again at the next start.
             let abort = task.abort_handle();
-            if tokio::time::timeout(PATIENCE, task).await.is_err() {
+            if tokio::time::timeout(TIMEOUT, task).await.is_err() {
                 abort.abort();
             }
         }
         mailer.close().await;
         relay.0.send_replace(true);
-        let _ = tokio::time::timeout(PATIENCE, relay.1).await;
+        let _ = tokio::time::timeout(TIMEOUT, relay.1).await;
         drop((self.store, self.sweep));
         let engine = tokio::task::spawn_blocking(move || engine.stop());
-        let _ = tokio::time::timeout(PATIENCE, engine).await;
+        let _ = tokio::time::timeout(TIMEOUT, engine).await;
         table.stop().await;
     }
 }

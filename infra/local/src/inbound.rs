@@ -97,9 +97,9 @@ fn not_stored(error: &dyn std::fmt::Display) -> SmtpReply {
 /// Serves the port until `stop` resolves.
 pub(crate) async fn serve(
     listener: TcpListener,
-    door: InboundHandler,
+    handler: InboundHandler,
     stop: impl Future<Output = ()>,
 ) {
-    let config = Config::new(door.parse.hostname.as_str());
-    posthaste_smtpd::serve(listener, config, Arc::new(door), stop).await;
+    let config = Config::new(handler.parse.hostname.as_str());
+    posthaste_smtpd::serve(listener, config, Arc::new(handler), stop).await;
 }

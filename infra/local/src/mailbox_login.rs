@@ -42,7 +42,7 @@ impl MailboxLogin {
     }
 
     /// The routes, behind this login.
-    pub(crate) fn around(self, routes: Router) -> Router {
+    pub(crate) fn protect(self, routes: Router) -> Router {
         routes.layer(middleware::from_fn_with_state(self, check))
     }
 }

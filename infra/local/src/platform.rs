@@ -123,7 +123,7 @@ fn queues(engine: &Engine) -> impl Fn(&str) -> Queue + Send + Sync + 'static {
 /// The domains of external senders are in the DNS, on a laptop as anywhere.
 fn inbound_dns(dns: &DnsSettings) -> Option<Resolver> {
     match dns {
-        DnsSettings::Nobody => None,
+        DnsSettings::Disabled => None,
         DnsSettings::Zone(zone) => Some(Resolver::Zone(Arc::clone(zone))),
         DnsSettings::System => Resolver::system()
             .inspect_err(

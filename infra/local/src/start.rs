@@ -21,7 +21,7 @@ pub enum DnsSettings {
     /// The system's own name servers.
     System,
     /// None: what cannot be checked is `none`.
-    Nobody,
+    Disabled,
     /// For tests.
     Zone(Arc<Zone>),
 }
@@ -159,7 +159,7 @@ impl HostSettings {
             tls: args.tls_cert.clone().zip(args.tls_key.clone()),
             strict_senders: args.strict_senders,
             inbound_dns: if args.no_inbound_dns {
-                DnsSettings::Nobody
+                DnsSettings::Disabled
             } else {
                 DnsSettings::System
             },
@@ -223,7 +223,7 @@ impl HostSettings {
             public_url: None,
             tls: None,
             strict_senders: false,
-            inbound_dns: DnsSettings::Nobody,
+            inbound_dns: DnsSettings::Disabled,
             spam_filter: None,
             outgoing_spam_filter: None,
             search_days: 30,

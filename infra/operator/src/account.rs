@@ -242,7 +242,7 @@ async fn record_notice(
     verdict: SuspensionChange,
     tools: &Tools,
 ) -> Result<(), CommandError> {
-    let told = tools.store.update_account(&account.id, |account| {
+    let changed = tools.store.update_account(&account.id, |account| {
         if account.verdict == Some(verdict) {
             account.verdict = Some(SuspensionChange {
                 reported: true,
@@ -250,7 +250,7 @@ async fn record_notice(
             });
         }
     });
-    told.await?;
+    changed.await?;
     Ok(())
 }
 

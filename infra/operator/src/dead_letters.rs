@@ -142,6 +142,9 @@ async fn send(
         .map(|text| (text, Duration::ZERO))
         .collect();
     queue.send_all(messages).await?;
-    tools.store.unbury(std::slice::from_ref(&row.key)).await?;
+    tools
+        .store
+        .delete_dead_letters(std::slice::from_ref(&row.key))
+        .await?;
     Ok(())
 }

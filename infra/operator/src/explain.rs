@@ -57,7 +57,7 @@ impl At {
 }
 
 /// What is said of a reply or of a bounce.
-struct Told {
+struct Explanation {
     kind: &'static str,
     note: Option<&'static str>,
     class: Option<&'static str>,
@@ -84,7 +84,7 @@ impl Explain {
     }
 }
 
-fn of_reply(reply: &str, stage: SmtpStage) -> Option<Told> {
+fn of_reply(reply: &str, stage: SmtpStage) -> Option<Explanation> {
     let explained = posthaste_mailer::explain(reply, stage)?;
     let row = explained.meaning;
     let status = explained.status.map(|status| status.to_string());
@@ -104,7 +104,7 @@ fn of_reply(reply: &str, stage: SmtpStage) -> Option<Told> {
         Fate::Accepted | Fate::Deferred(Cause::Recipient) | Fate::Refused(_) => None,
     };
     let refused = explained.fate != Fate::Accepted;
-    Some(Told {
+    Some(Explanation {
         kind,
         note,
         class: refused.then(|| row.class.as_str()),
@@ -116,7 +116,7 @@ fn of_reply(reply: &str, stage: SmtpStage) -> Option<Told> {
     })
 }
 
-fn of_file(path: &Path) -> Result<Told, CommandError> {
+fn of_file(path: &Path) -> Result<Explanation, CommandError> {
     let name = path.display();
     let open = std::fs::File::open(path).map_err(|error| {
         CommandError::NotFound(format!(
@@ -138,7 +138,7 @@ fn of_file(path: &Path) -> Result<Told, CommandError> {
         other => kind_of(other)
             .and_then(|kind| SuppressionList::of_bounce(kind, read.status.as_deref(), read.class)),
     };
-    Ok(Told {
+    Ok(Explanation {
         kind: read.kind,
         note: None,
         class: read.class,
@@ -176,7 +176,7 @@ fn kind_of(name: &str) -> Option<BounceType> {
     all.into_iter().find(|kind| word(*kind) == name)
 }
 
-impl Told {
+impl Explanation {
     fn report(self) -> Report {
         let suppressed = self.list.is_some_and(SuppressionList::keeps_back);
         let list = self.list.map(SuppressionList::name);

@@ -79,7 +79,7 @@ impl Blob {
     pub fn bucket(bucket: &str, setting: impl Fn(&str) -> Option<String>) -> Self {
         // If a bucket hangs, a function must have the time to report it: it is cut off at 29
         // seconds.
-        let patience = ClientOptions::new()
+        let timeouts = ClientOptions::new()
             .with_connect_timeout(Duration::from_secs(3))
             .with_read_timeout(Duration::from_secs(10))
             .with_timeout(Duration::from_secs(20));
@@ -89,7 +89,7 @@ impl Blob {
         };
         let mut builder = AmazonS3Builder::new()
             .with_bucket_name(bucket)
-            .with_client_options(patience.clone())
+            .with_client_options(timeouts.clone())
             .with_retry(retries);
         if let Some(region) = setting("AWS_REGION") {
             builder = builder.with_region(region);
@@ -111,7 +111,7 @@ impl Blob {
             // Only emulators have an endpoint setting, and they may use plain HTTP.
             builder = builder
                 .with_endpoint(endpoint)
-                .with_client_options(patience.with_allow_http(true));
+                .with_client_options(timeouts.with_allow_http(true));
         }
         let make = move || builder.build().map_err(|e| e.to_string());
         Self(Arc::new(Backend::Bucket(LazyLock::new(Box::new(make)))))

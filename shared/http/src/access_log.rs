@@ -31,9 +31,9 @@ impl AccessLog {
     }
 
     /// The attempt, if it is to be recorded.
-    pub(crate) fn news(&self, attempt: AccessAttempt) -> Option<AccessAttempt> {
-        let news = self.seen.should_record(&attempt, self.clock.now());
-        news.then_some(attempt)
+    pub(crate) fn unrecorded(&self, attempt: AccessAttempt) -> Option<AccessAttempt> {
+        let is_new = self.seen.should_record(&attempt, self.clock.now());
+        is_new.then_some(attempt)
     }
 
     /// Records an attempt. A failure to do so does not fail the request.
@@ -102,8 +102,8 @@ mod tests {
             (179, false, true),
             (180, true, true),
         ] {
-            let news = notes.should_record(&note(allowed), Timestamp(at));
-            assert_eq!(news, want, "{allowed} at {at}");
+            let is_new = notes.should_record(&note(allowed), Timestamp(at));
+            assert_eq!(is_new, want, "{allowed} at {at}");
         }
     }
 

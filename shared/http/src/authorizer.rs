@@ -287,7 +287,7 @@ impl Authorizer {
         auth_method: &'static str,
         allowed: bool,
     ) -> Option<AccessAttempt> {
-        self.state.access_log.news(AccessAttempt {
+        self.state.access_log.unrecorded(AccessAttempt {
             account: account.id.clone(),
             ip: ip?,
             auth_method,

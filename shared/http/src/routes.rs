@@ -125,7 +125,7 @@ impl Routes {
     /// For the function that answers all unmatched requests: on these paths of other functions it
     /// answers that the method is wrong, on every other path that there is nothing.
     #[must_use]
-    pub fn among(mut self, elsewhere: &'static [&'static str]) -> Self {
+    pub fn with_fallback_paths(mut self, elsewhere: &'static [&'static str]) -> Self {
         self.elsewhere = elsewhere;
         self
     }

@@ -26,7 +26,7 @@ use tokio::time::timeout;
 use crate::{DnsRecords, Resolver, Zone};
 
 /// The deadline of all look-ups of one check; a result missing by then is a temporary error.
-const PATIENCE: Duration = Duration::from_secs(15);
+const TIMEOUT: Duration = Duration::from_secs(15);
 
 /// Result of an SPF check (RFC 7208, section 2.6).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,8 +82,8 @@ pub async fn check_received(resolver: &Resolver, came: Came<'_>, raw: &[u8]) -> 
     };
     // Separately: a finished result is used, whatever the other waits for.
     let (spf, dkim) = tokio::join!(
-        timeout(PATIENCE, spf(&authenticator, &names, came)),
-        timeout(PATIENCE, signatures::check(&authenticator, &names, raw)),
+        timeout(TIMEOUT, spf(&authenticator, &names, came)),
+        timeout(TIMEOUT, signatures::check(&authenticator, &names, raw)),
     );
     CheckedSender {
         spf: spf.unwrap_or(unknown.spf),

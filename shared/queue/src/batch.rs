@@ -115,14 +115,14 @@ fn span(record: &SqsMessage, id: &str) -> Span {
 /// Runs `work` on the records of a batch and returns their results.
 pub async fn each<'a, F>(
     event: &'a SqsEvent,
-    at_once: usize,
+    concurrency: usize,
     work: impl Fn(&'a SqsMessage) -> F,
 ) -> BatchResult
 where
     F: Future<Output = Disposition>,
 {
     let mut result = BatchResult::default();
-    for (id, end) in gather(event, at_once, work).await {
+    for (id, end) in gather(event, concurrency, work).await {
         result.add(id, end.unwrap_or(Disposition::Fail));
     }
     result

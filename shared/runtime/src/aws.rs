@@ -23,7 +23,7 @@ use crate::Env;
 
 /// How long a call may take. If a service hangs, a function must have the time to report it: at 29
 /// seconds it is cut off, and the gateway answers with an error of its own.
-fn patience() -> TimeoutConfig {
+fn timeouts() -> TimeoutConfig {
     TimeoutConfig::builder()
         .connect_timeout(Duration::from_millis(3_100))
         .operation_attempt_timeout(Duration::from_secs(5))
@@ -39,7 +39,7 @@ pub(crate) fn of_function(vars: &Env) -> SdkConfig {
     let name = vars.get("AWS_SDK_UA_APP_ID");
     let mut config = SdkConfig::builder()
         .behavior_version(BehaviorVersion::latest())
-        .timeout_config(patience())
+        .timeout_config(timeouts())
         .retry_config(RetryConfig::standard())
         .sleep_impl(TokioSleep::new())
         .time_source(SystemTimeSource::new())
@@ -64,7 +64,7 @@ pub(crate) fn of_function(vars: &Env) -> SdkConfig {
 /// The configuration of a process started by hand: region, credentials and profiles are looked up
 /// wherever the AWS tools look, except what the variables name.
 pub(crate) async fn of_host(vars: &Env) -> SdkConfig {
-    let mut loader = aws_config::defaults(BehaviorVersion::latest()).timeout_config(patience());
+    let mut loader = aws_config::defaults(BehaviorVersion::latest()).timeout_config(timeouts());
     if let Some(endpoint) = vars.get("AWS_ENDPOINT_URL") {
         loader = loader.endpoint_url(endpoint);
     }

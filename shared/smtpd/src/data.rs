@@ -7,7 +7,7 @@
 use bytes::{Buf as _, BytesMut};
 
 /// Bytes skipped after an overlong line before the connection is closed.
-const PATIENCE: usize = 64 * 1024;
+const MOST_SKIPPED: usize = 64 * 1024;
 
 /// State between two reads.
 #[derive(Debug, Default)]
@@ -34,7 +34,7 @@ impl LineBuffer {
                 self.skipped += inbox.len();
                 inbox.clear();
             }
-            return (self.skipped > PATIENCE).then_some(SmtpLine::Flood);
+            return (self.skipped > MOST_SKIPPED).then_some(SmtpLine::Flood);
         };
         let line = inbox.split_to(end);
         inbox.advance(1);

@@ -55,8 +55,8 @@ pub async fn serve<H: Handler>(
                     id += 1;
                     match open.acquire(peer.ip()) {
                         Some(permit) => {
-                            let guest = Client { stream, peer, id, _permit: permit };
-                            connections.spawn(serve_client(guest, Arc::clone(&shared), stopped.clone()));
+                            let client = Client { stream, peer, id, _permit: permit };
+                            connections.spawn(serve_client(client, Arc::clone(&shared), stopped.clone()));
                         }
                         None => refuse(stream, &refusals, &mut connections),
                     }
@@ -93,23 +93,23 @@ struct Client {
 }
 
 async fn serve_client<H: Handler>(
-    guest: Client,
+    client: Client,
     shared: Arc<ServerState<H>>,
     stop: watch::Receiver<bool>,
 ) {
     // Replies are written whole: there is nothing to wait for before sending them.
-    if guest.stream.set_nodelay(true).is_err() {
+    if client.stream.set_nodelay(true).is_err() {
         return;
     }
     let session = Session {
-        id: guest.id,
-        peer: guest.peer,
+        id: client.id,
+        peer: client.peer,
         tls: false,
         hello: String::new(),
         esmtp: false,
         identity: None,
     };
-    let stream = Box::new(guest.stream);
+    let stream = Box::new(client.stream);
     Connection::new(stream, session, shared, stop).run().await;
 }
 

@@ -14,7 +14,7 @@ use crate::{rspamd, spamd};
 /// grows with the mail.
 pub const LARGEST: usize = 2 * 1024 * 1024;
 
-const PATIENCE: Duration = Duration::from_secs(10);
+const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// A spam filter, from a URL. Cheap to clone.
 ///
@@ -182,7 +182,7 @@ fn parameters(url: &Url) -> Result<(Option<f64>, Duration), InvalidFilter> {
             return Err(InvalidFilter::Parameter);
         }
     }
-    Ok((threshold, timeout.unwrap_or(PATIENCE)))
+    Ok((threshold, timeout.unwrap_or(TIMEOUT)))
 }
 
 #[cfg(test)]

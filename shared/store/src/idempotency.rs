@@ -17,7 +17,7 @@ use crate::table::{Put, RowChange, Store, StoreError};
 pub const REMEMBERED: i64 = 24 * 3600;
 
 /// Seconds after which a request without an outcome counts as dead: twice the gateway's timeout.
-pub const PATIENCE: i64 = 60;
+pub const LONGEST_REQUEST: i64 = 60;
 
 /// The stored state of a key.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -81,7 +81,7 @@ impl Store {
             body: posthaste_offload::run(request.body.len(), || hash(request.body)).await,
             message: fresh.clone(),
             at: now,
-            lease: Some(now.plus(PATIENCE)),
+            lease: Some(now.plus(LONGEST_REQUEST)),
         };
         let expires = Some(now.plus(REMEMBERED));
         // Most keys are new: one call.

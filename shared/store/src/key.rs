@@ -53,21 +53,21 @@
 //! | piece of scheduled mail | `M#<account>#<message>`  | `LATER#<first recipient>`        |
 //! | listing of a batch   | `B#<account>#<batch>#<p>`   | `<at>#<message>#<first>`         |
 //! | held message         | `HELD#<account>#<batch>#<p>`| `<at>#<message>#<first>`         |
-//! | due row              | `DUE#<minute>#<shard>`      | `<account>#<at>#<lane>#<id>`     |
+//! | due row              | `DUE#<minute>#<shard>`      | `<account>#<at>#<target>#<id>`     |
 //! | minute with due rows | `DUES#<p>`                  | `<minute>#<shards>`              |
 //!
 //! `<p>` is one of a fixed number of partitions. Numbers in sort keys are padded. A row that must
 //! be found before the account is known (a key by its id) names the account inside.
 
-mod later;
 mod lists;
+mod schedule;
 
 use std::borrow::Cow;
 
 use ipnet::IpNet;
 use posthaste_model::{AccountId, KeyId, MessageId, TemplateId, VersionId, WebhookId, cut};
 
-pub(crate) use later::{HeldCursor, LAST, MINUTE_PARTS, SPREAD, hash, minute, padded, share};
+pub(crate) use schedule::{HeldCursor, LAST, MINUTE_PARTS, SPREAD, hash, minute, padded, share};
 
 /// External text as the end of a sort key, which DynamoDB limits to 1,024 bytes: a longer one is
 /// cut and ends with its hash.

@@ -45,7 +45,7 @@ pub use access::{
     KeyKind, LONGEST_USERNAME, Landing, Maker, Profile, RateWindow, Region, Regranted, Renamed,
     Secret, SpamCheck, SuspensionChange, Whitelist, is_username,
 };
-pub use idempotency::{Acquire, IdempotentRequest, KeyHold, PATIENCE, REMEMBERED};
+pub use idempotency::{Acquire, IdempotentRequest, KeyHold, LONGEST_REQUEST, REMEMBERED};
 pub use identity::{
     Borrower, Counted, CountedMail, DkimKey, Domain, ForwardTo, Lent, Resaved, SYSTEM_MAIL_PAUSE,
     SYSTEM_MAIL_PERIOD, SYSTEM_MAILS_PER_ACCOUNT, SYSTEM_MAILS_PER_ADDRESS, SenderAuthority,

@@ -1,11 +1,11 @@
 //! Who is not to be mailed: the suppression lists of an account, and its unsubscribe groups.
 //!
-//! `suppressions.rs` has the row of an address, `change.rs` writes it, `learn.rs` does so from
+//! `suppressions.rs` has the row of an address, `change.rs` writes it, `apply.rs` does so from
 //! events, and `pages.rs` reads a list in the order of time.
 
+mod apply;
 mod change;
 mod groups;
-mod learn;
 mod pages;
 mod suppressions;
 

@@ -22,7 +22,7 @@ const UNSTATED: i64 = 600;
 /// A token is renewed this long before it expires, in seconds, or at half of a shorter lifetime.
 const MARGIN: i64 = 60;
 /// How long a failure is cached, in seconds: a dead token URL is not called for every post.
-const PATIENCE: i64 = 5;
+const FAILURE_LIFE: i64 = 5;
 /// How many tokens are cached. Past that, the one used longest ago is fetched again when needed.
 const MOST: usize = 10_000;
 
@@ -119,7 +119,7 @@ impl Tokens {
         }
         let (token, life) = match fetch(client, credentials).await {
             Ok((token, life)) => (Ok(token), life),
-            Err(problem) => (Err(problem), PATIENCE),
+            Err(problem) => (Err(problem), FAILURE_LIFE),
         };
         *kept = Some(CachedToken {
             credentials: credentials.clone(),

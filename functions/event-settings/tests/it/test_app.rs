@@ -98,7 +98,7 @@ impl TestApp {
             signing: None,
             failing_since: None,
             slow_since: None,
-            untold: None,
+            unreported: None,
         };
         let created = self.store.create_webhook(&webhook, 99).await.unwrap();
         assert_eq!(created, CreateOutcome::Done);

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use mail_send::Senders;
 use posthaste_queue::Job;
-use posthaste_store::{Acquire, IdempotentRequest, PATIENCE, REMEMBERED};
+use posthaste_store::{Acquire, IdempotentRequest, LONGEST_REQUEST, REMEMBERED};
 use posthaste_testkit::{Response, Tenant, entropy};
 use serde_json::{Value, json};
 
@@ -101,7 +101,7 @@ async fn of_many_at_once_one_sends() {
             202 => drop(ids.insert(id(answer))),
             409 => {
                 let wait: i64 = answer.header("retry-after").parse().unwrap();
-                assert!((1..=PATIENCE).contains(&wait), "{wait}");
+                assert!((1..=LONGEST_REQUEST).contains(&wait), "{wait}");
                 let (field, message) = answer.error();
                 assert_eq!(field, None);
                 assert_eq!(
@@ -153,7 +153,7 @@ async fn who_died_is_followed_under_the_same_message_id() {
     let begun = app.store.begin(request, &died, app.hand.now()).await;
     assert!(matches!(begun.unwrap(), Acquire::Acquired(_)));
 
-    app.hand.advance(PATIENCE - 1);
+    app.hand.advance(LONGEST_REQUEST - 1);
     let busy = send(&app, "order-1", &good()).await.expect(409);
     assert_eq!(busy.header("retry-after"), "1");
     // Whoever comes with another body learns so at once: the first mail may have left.
@@ -181,7 +181,7 @@ async fn a_request_whose_lease_ended_frees_nothing() {
     let Acquire::Acquired(slow) = begun.unwrap() else {
         panic!("a free key")
     };
-    app.hand.advance(PATIENCE);
+    app.hand.advance(LONGEST_REQUEST);
     let begun = app.store.begin(request, &second, app.hand.now()).await;
     let Acquire::Acquired(quick) = begun.unwrap() else {
         panic!("a key whose lease ran out")

@@ -15,9 +15,9 @@ use crate::world::{End, TestEnv};
 const MINUTE: i64 = 60;
 const HOUR: i64 = 3600;
 
-fn due(world: &TestEnv, lane: DueTarget, at: Timestamp, id: &str) -> Due {
+fn due(world: &TestEnv, target: DueTarget, at: Timestamp, id: &str) -> Due {
     Due {
-        lane,
+        target,
         account: world.account().clone(),
         at,
         id: id.to_owned(),
@@ -268,7 +268,7 @@ async fn an_account_that_floods_a_minute_waits_for_the_others() {
     world.store.put_due(&others, &clock).await.unwrap();
     world.hand.set(at);
     let mut app = world.app.clone();
-    app.at_once = 1;
+    app.concurrency = 1;
 
     let swept = sweep(&app, Share::ALL).await.unwrap();
 
@@ -305,7 +305,7 @@ async fn a_sweep_that_runs_out_of_time_goes_on_in_the_next_call() {
         hand.clock().now_ms()
     });
     app.budget = Duration::from_secs(9);
-    app.at_once = 1;
+    app.concurrency = 1;
 
     let mut calls = 0;
     loop {

@@ -88,7 +88,7 @@ impl TestEnv {
             signing: None,
             failing_since: None,
             slow_since: None,
-            untold: None,
+            unreported: None,
         }
     }
 

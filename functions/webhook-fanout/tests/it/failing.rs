@@ -227,7 +227,7 @@ async fn the_bus_hears_of_a_webhook_that_is_switched_off_once_and_surely() {
         env.send_events(&env.events(1)).await;
         assert_eq!(bus.posts().len(), 2);
     }
-    assert_eq!(env.stored(&webhook).await.untold, None);
+    assert_eq!(env.stored(&webhook).await.unreported, None);
 
     let entry: Value = serde_json::from_slice(&bus.posts()[1].body).unwrap();
     let entry = &entry["Entries"][0];
@@ -251,14 +251,14 @@ async fn what_waits_for_the_webhook_brings_the_notice_too() {
     receiver.script([Reply::status(500)]);
     env.send_events(&env.events(1)).await;
     webhook.enabled = false;
-    webhook.untold = Some("answered 500".to_owned());
+    webhook.unreported = Some("answered 500".to_owned());
     let off = webhook.clone();
     let off = |_| Ok::<_, posthaste_store::StoreError>(off.clone());
     let changed = env.store.change_webhook(&webhook.account, &webhook.id, off);
     let _saved = changed.await.unwrap();
     env.next_retries().await;
     assert_eq!(bus.posts().len(), 1);
-    assert_eq!(env.stored(&webhook).await.untold, None);
+    assert_eq!(env.stored(&webhook).await.unreported, None);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -282,7 +282,7 @@ async fn a_failing_webhook_that_its_owner_disables_is_not_announced() {
     });
     env.try_one().await;
     let stored = env.stored(&webhook).await;
-    assert_eq!((stored.enabled, stored.untold), (false, None));
+    assert_eq!((stored.enabled, stored.unreported), (false, None));
     assert!(bus.posts().is_empty());
 }
 

@@ -9,7 +9,11 @@ use rusqlite::{OptionalExtension as _, Transaction};
 const NO_ACCOUNT: &str = "-";
 
 /// Moves a message to the dead letters.
-pub(super) fn bury(transaction: &Transaction<'_>, id: i64, now: Millis) -> rusqlite::Result<()> {
+pub(super) fn put_dead_letter(
+    transaction: &Transaction<'_>,
+    id: i64,
+    now: Millis,
+) -> rusqlite::Result<()> {
     transaction.execute(
         "INSERT INTO dead (id, queue, at, count, body, deaths)
          SELECT id, queue, ?2, count, body,

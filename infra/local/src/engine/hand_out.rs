@@ -7,7 +7,7 @@ use posthaste_model::Millis;
 use posthaste_queue::ReceivedMessage;
 use rusqlite::{Connection, OptionalExtension as _, Row, Transaction};
 
-use super::dead::bury;
+use super::dead::put_dead_letter;
 use super::fair::AccountTurns;
 use super::reply::{CommitReply, Waiter, after};
 use super::suspects::{Pick, Suspects};
@@ -76,7 +76,7 @@ fn take(
     let mut handed = Vec::new();
     for message in found {
         if message.count > MOST_RECEIVES {
-            bury(transaction, message.id, now)?;
+            put_dead_letter(transaction, message.id, now)?;
             suspects.acquit(message.id);
             tracing::error!(
                 "queue message {} was handed out too often and is a dead letter now",

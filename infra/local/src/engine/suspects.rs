@@ -15,7 +15,7 @@
 use posthaste_model::Millis;
 use rusqlite::Connection;
 
-use super::dead::bury;
+use super::dead::put_dead_letter;
 
 /// A job during which the process died this often in a row becomes a dead letter. A job beside it
 /// may have caused the first death and, less likely, the second; the others are its own.
@@ -89,7 +89,7 @@ pub(super) fn take_stock(database: &mut Connection, now: Millis) -> rusqlite::Re
             continue;
         };
         if deaths >= MOST_DEATHS {
-            bury(&transaction, id, now)?;
+            put_dead_letter(&transaction, id, now)?;
             tracing::error!(
                 queue.name = queue,
                 job.id = id,

@@ -58,7 +58,7 @@ async fn is_any_due(store: &Store) -> Result<bool, StoreError> {
 }
 
 async fn names_one_when_due(store: &Store, due: &Due) -> Result<bool, StoreError> {
-    Ok(match due.lane {
+    Ok(match due.target {
         DueTarget::Send => names_one(SEND, &due.body),
         DueTarget::Inbound => names_one(INBOUND, &due.body),
         // Every held message has one.

@@ -149,7 +149,7 @@ async fn a_method_in_a_header_is_not_a_method() {
 #[tokio::test]
 async fn a_wrong_method_is_told_in_the_form_of_its_path() {
     let app = TestApp::new().await;
-    let among = Routes::new(app.gate.clone()).among(&["/v3/mail/send", "/v3/scopes"]);
+    let among = Routes::new(app.gate.clone()).with_fallback_paths(&["/v3/mail/send", "/v3/scopes"]);
     let rest = Api::new(among);
     for (path, want) in [
         (
@@ -172,7 +172,7 @@ async fn an_error_with_the_address_of_its_help_has_the_length_of_its_body() {
     let app = TestApp::new().await;
     let gate = app.gate.clone();
     let gate = gate.with_public_url(Some("https://post.example"));
-    let rest = Api::new(Routes::new(gate).among(&["/v3/scopes"]));
+    let rest = Api::new(Routes::new(gate).with_fallback_paths(&["/v3/scopes"]));
     for (path, status) in [("/v3/scopes", 405), ("/v3/none", 404)] {
         let answer = rest.delete(path).send().await.expect(status);
         let body = answer.json();
@@ -287,7 +287,7 @@ async fn the_function_behind_the_gateway_says_why_it_cannot_serve_another_ones_r
     let routes = Routes::new(app.gate.clone())
         .at(Method::GET, "/v3/scopes", Access::Public, scopes)
         .with_state(());
-    let api = Api::new(routes.among(&["/v3/mail/send", "/v3/templates/{id}"]));
+    let api = Api::new(routes.with_fallback_paths(&["/v3/mail/send", "/v3/templates/{id}"]));
     for (path, status, message) in [
         ("/v3/mail/send", 405, "method not allowed"),
         ("//v3/mail/send", 404, "not found: the path begins with two"),

@@ -35,7 +35,7 @@ pub enum FeedbackOutcome {
     /// Written for the first time.
     New(Box<FeedbackUpdate>),
     /// The row had it all.
-    Known(Box<Recipient>),
+    Unchanged(Box<Recipient>),
     /// There is no such copy, or it has been forgotten.
     Missing,
 }
@@ -64,12 +64,12 @@ fn rank(state: CopyState) -> u8 {
 }
 
 /// Whether the row lists as many deferrals as it may, and this is one more.
-fn replaces_last(row: &Recipient, news: &FeedbackUpdate) -> bool {
-    row.is_full() && matches!(&news.event, Some(event) if event.kind == EventKind::Deferred)
+fn replaces_last(row: &Recipient, change: &FeedbackUpdate) -> bool {
+    row.is_full() && matches!(&change.event, Some(event) if event.kind == EventKind::Deferred)
 }
 
 impl Store {
-    /// Records a report about a copy. `news` returns what to write, given the current row, and may
+    /// Records a report about a copy. `change` returns what to write, given the current row, and may
     /// run several times; `None` when the row has it already.
     ///
     /// While a process hands the copy over, it owns the state: a final one waits until it is done.
@@ -77,23 +77,23 @@ impl Store {
         &self,
         copy: (&AccountId, &MessageId, u32),
         now: Timestamp,
-        mut news: impl FnMut(&Recipient) -> Option<FeedbackUpdate>,
+        mut change: impl FnMut(&Recipient) -> Option<FeedbackUpdate>,
     ) -> Result<FeedbackOutcome, StoreError> {
         let mut attempts = self.conflict_attempts();
         while attempts.next().await {
             let Some(row) = self.recipient(copy.0, copy.1, copy.2).await? else {
                 return Ok(FeedbackOutcome::Missing);
             };
-            let Some(news) = news(&row) else {
-                return Ok(FeedbackOutcome::Known(Box::new(row)));
+            let Some(change) = change(&row) else {
+                return Ok(FeedbackOutcome::Unchanged(Box::new(row)));
             };
-            let added = match self.add_news(copy, &row, &news, now).await {
+            let added = match self.add_feedback(copy, &row, &change, now).await {
                 // Releases before this one let a row grow: all events except the first are removed.
                 Err(StoreError::Validation(_)) => self.shrink(copy, &row).await.map(|()| false),
                 added => added,
             };
             if added? {
-                return Ok(FeedbackOutcome::New(Box::new(news)));
+                return Ok(FeedbackOutcome::New(Box::new(change)));
             }
         }
         let (account, message, recipient) = copy;
@@ -103,16 +103,16 @@ impl Store {
     }
 
     /// Writes the report if the row is unchanged since it was read; returns whether it did.
-    async fn add_news(
+    async fn add_feedback(
         &self,
         copy: (&AccountId, &MessageId, u32),
         row: &Recipient,
-        news: &FeedbackUpdate,
+        change: &FeedbackUpdate,
         now: Timestamp,
     ) -> Result<bool, StoreError> {
         let update = UpdateBuilder::default().set("updated_at", number(now.0));
-        let mut update = match &news.event {
-            Some(event) if replaces_last(row, news) => update
+        let mut update = match &change.event {
+            Some(event) if replaces_last(row, change) => update
                 .set("last_deferred", text(event_codec::later(copy, event)?))
                 .add("more_deferrals", 1),
             Some(event) if row.listed > 0 => {
@@ -121,7 +121,7 @@ impl Store {
             }
             event => update.append("events", event_codec::list(copy, event.as_slice())?),
         };
-        if let Some(next) = news.state.filter(|next| rank(*next) > rank(row.state)) {
+        if let Some(next) = change.state.filter(|next| rank(*next) > rank(row.state)) {
             let word = text(next.word());
             if row.state != CopyState::Claimed {
                 update = update.set("state", word);

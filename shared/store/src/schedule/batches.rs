@@ -229,7 +229,7 @@ impl Store {
 /// The order to release what a batch holds.
 pub(crate) fn release(account: &AccountId, batch: &BatchId, at: Timestamp) -> Due {
     Due {
-        lane: DueTarget::Release,
+        target: DueTarget::Release,
         account: account.clone(),
         at,
         id: batch.to_string(),

@@ -71,14 +71,16 @@ impl DueTarget {
 /// Work that is due at a second.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Due {
-    pub lane: DueTarget,
+    /// The queue that the message goes to.
+    #[serde(rename = "lane")]
+    pub target: DueTarget,
     pub account: AccountId,
     /// When it leaves.
     pub at: Timestamp,
     /// Distinguishes it from other work of the account at this second: writing the same id twice
     /// writes one row. Printable ASCII without spaces.
     pub id: String,
-    /// The message for the lane's queue, verbatim; at most 256 KB.
+    /// The message, verbatim; at most 256 KB.
     pub body: String,
 }
 
@@ -91,7 +93,7 @@ impl Due {
         body: String,
     ) -> Self {
         Self {
-            lane: DueTarget::Send,
+            target: DueTarget::Send,
             account: account.clone(),
             at,
             id: format!("{message}#{first:05}#{attempt:03}"),
@@ -107,8 +109,8 @@ impl Due {
 
     /// The sort key: by account first, so that the sweep can step over one that floods a minute.
     fn sk(&self) -> String {
-        let (account, at, lane) = (&self.account, padded(self.at), self.lane.word());
-        format!("{account}#{at}#{lane}#{}", self.id)
+        let (account, at, target) = (&self.account, padded(self.at), self.target.word());
+        format!("{account}#{at}#{target}#{}", self.id)
     }
 
     /// Which of `shards` partitions it lies in.
@@ -183,7 +185,7 @@ impl Store {
     }
 
     /// Stores what is due later than [`NEAR`] seconds from now, and returns the rest as (body,
-    /// delay) for the caller to send to the queue of its lane. All of `dues` must be of one lane.
+    /// delay) for the caller to send to the queue of its target. All of `dues` must have one target.
     ///
     /// # Errors
     /// When the table fails; then nothing was given back, and the caller repeats all of it.

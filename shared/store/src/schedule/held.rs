@@ -19,7 +19,7 @@ use crate::table::{PageQuery, Range, ResultPage, Store, StoreError, StoredRow, p
 
 /// Seconds for which an order to release held messages is honored although the pause still exists:
 /// more than a request that removes one can take.
-const PATIENCE: i64 = 900;
+const RELEASE_GRACE: i64 = 900;
 
 /// A held message.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -125,7 +125,7 @@ impl Store {
             range.after = last;
         };
         // An order is written before the pause it refers to is removed.
-        let heeded = pause.is_none() || now.since(ordered) > PATIENCE;
+        let heeded = pause.is_none() || now.since(ordered) > RELEASE_GRACE;
         Ok(Released {
             done: rows.is_empty() && heeded,
             rows,
@@ -159,7 +159,7 @@ impl Store {
     /// The held message that a due row of [`DueTarget::Expire`] refers to, if it is still held.
     ///
     /// # Errors
-    /// When the table fails or the row is not of this lane.
+    /// When the table fails or the row has another target.
     pub async fn expired(&self, due: &Due) -> Result<Option<StoredRow<HeldMessage>>, StoreError> {
         let order: Expiring = serde_json::from_str(&due.body)
             .map_err(|e| StoreError::Unreadable(format!("{}: {e}", due.id)))?;
@@ -211,7 +211,7 @@ fn expiring(account: &AccountId, batch: &BatchId, held: &HeldMessage) -> Result<
         at: held.at,
     };
     Ok(Due {
-        lane: DueTarget::Expire,
+        target: DueTarget::Expire,
         account: account.clone(),
         at: expiry(held.at),
         id: format!("{}#{:05}", held.message, held.first),

@@ -100,7 +100,7 @@ impl Store {
     }
 
     /// The rows that carry the job of a piece.
-    pub async fn carried(
+    pub async fn pending_rows(
         &self,
         account: &AccountId,
         piece: &ScheduledPart,
@@ -124,7 +124,7 @@ impl Store {
 
     /// Sets another second for a piece. From here on its job, made for whatever second, waits for
     /// this one. The caller then makes a job for it, [defers](Store::defer) that and
-    /// [forgets](Store::forget_carried) the rows that carried the old one: a crash in between
+    /// [forgets](Store::forget_pending_rows) the rows that carried the old one: a crash in between
     /// delays the piece at worst.
     pub async fn move_piece(
         &self,
@@ -174,13 +174,13 @@ impl Store {
     ///
     /// # Errors
     /// When the table fails; their jobs are ignored when they come.
-    pub async fn forget_carried(
+    pub async fn forget_pending_rows(
         &self,
-        carried: &PendingRows,
+        pending: &PendingRows,
         to: Timestamp,
     ) -> Result<(), StoreError> {
-        let dues = carried.dues.iter().filter(|row| row.value.at != to);
-        let held = carried.held.iter().filter(|row| row.value.at != to);
+        let dues = pending.dues.iter().filter(|row| row.value.at != to);
+        let held = pending.held.iter().filter(|row| row.value.at != to);
         let dues = dues.map(|row| row.key.clone());
         let keys: Vec<Key> = dues.chain(held.map(|row| row.key.clone())).collect();
         self.delete_many(&keys).await

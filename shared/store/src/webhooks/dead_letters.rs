@@ -125,7 +125,7 @@ impl Store {
     }
 
     /// Deletes letters that were replayed.
-    pub async fn unbury(&self, keys: &[Key]) -> Result<(), StoreError> {
+    pub async fn delete_dead_letters(&self, keys: &[Key]) -> Result<(), StoreError> {
         self.delete_many(keys).await
     }
 }

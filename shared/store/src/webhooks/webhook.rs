@@ -51,7 +51,8 @@ pub struct Webhook {
     pub slow_since: Option<Timestamp>,
     /// Why it was disabled, until that was reported to the owner's other systems.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub untold: Option<String>,
+    #[serde(rename = "untold")]
+    pub unreported: Option<String>,
 }
 
 /// The key pair of a webhook whose posts are signed.

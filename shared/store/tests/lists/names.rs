@@ -51,7 +51,7 @@ fn webhook(account: &AccountId) -> Webhook {
         signing: None,
         failing_since: None,
         slow_since: None,
-        untold: None,
+        unreported: None,
     }
 }
 

@@ -152,7 +152,7 @@ async fn a_webhook_and_a_parse_setting_with_the_longest_urls() {
         }),
         failing_since: Some(NOW),
         slow_since: Some(NOW),
-        untold: Some("r".repeat(1_024)),
+        unreported: Some("r".repeat(1_024)),
     };
     let made = store.create_webhook(&webhook, 5).await.unwrap();
     assert!(matches!(made, CreateOutcome::Done));

@@ -46,7 +46,7 @@ async fn run(root: &Path, jobs: &[(Waits, &str)]) -> Result<(), FolderError> {
                     sent.unwrap();
                 }
                 Waits::DeadOn(queue) => bury(&file, queue, job),
-                Waits::UntilDue(lane) => defer(&table.store, &hand, *lane, job).await,
+                Waits::UntilDue(target) => defer(&table.store, &hand, *target, job).await,
                 Waits::HeldByItsBatch => hold(&table.store, &hand, job).await,
             }
         }
@@ -63,9 +63,9 @@ fn bury(file: &Path, queue: &str, job: &str) {
     database.execute(sql, (queue, job)).unwrap();
 }
 
-async fn defer(store: &Store, hand: &TestClock, lane: DueTarget, job: &str) {
+async fn defer(store: &Store, hand: &TestClock, target: DueTarget, job: &str) {
     let due = Due {
-        lane,
+        target,
         account: entropy().account_id(),
         at: hand.now().plus(3600),
         id: "x".to_owned(),
