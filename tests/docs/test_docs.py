@@ -28,6 +28,14 @@ class Pages(unittest.TestCase):
         found = [(line, word) for line, word, _ in words.wrong_words(text)]
         self.assertEqual(sorted(found), [(1, "but for"), (6, "Contract")])
 
+    def test_of_a_source_comments_and_texts_are_read_and_its_tests_are_not(self):
+        text = (
+            "/// All but\n/// for `the original`.\nfn told(c: char) -> &str {\n    if c == '\"' { return \"told\"; } // told\n"
+            '    r#"but "somebody" is"#;\n    "none \\\n     of ours"\n}\n#[cfg(test)]\nmod tests {\n// told\n'
+        )
+        found = [(line, word) for line, word, _ in words.wrong_words(words.source_prose(text))]
+        self.assertEqual(sorted(found), [(1, "but for"), (4, "told"), (5, "somebody"), (6, "none of ours")])
+
     def test_links_to_missing_files_and_headings_are_found(self):
         with tempfile.TemporaryDirectory() as folder:
             other = pathlib.Path(folder) / "other.md"

@@ -1,4 +1,5 @@
-"""Checks every page that git tracks: the words, the links, the marks of its blocks, and the README's length."""
+"""Checks every page that git tracks: the words, the links, the marks of its blocks, and the README's length. Of the
+template and of the sources only the words: those of comments and of texts."""
 
 import pathlib
 import re
@@ -25,7 +26,7 @@ BANNED = {
     r"again and again": "repeatedly",
     r"for want of": "because … is missing",
     r"learnt": "recorded",
-    r"whoever|nobody|somebody|himself|herself": "name the component or the role",
+    r"whoever|nobody|somebody|everybody|himself|herself": "name the component or the role",
     r"he|his|him": "name the component or the role",
     r"told": "reported",
     r"otherwise than": "unlike",
@@ -47,6 +48,10 @@ HEADINGS = {
 }
 # GitHub shows these as they were written then.
 HISTORY = {"CHANGELOG.md"}
+# A comment, or a text in one of the forms that Rust has; a character, so that a quotation mark begins no text.
+SOURCE = re.compile(r"""//[^\n]*|r(#+)".*?"\1|"(?:[^"\\]|\\.)*"|'(?:\\.|[^\\'\n])'""", re.DOTALL)
+# Words of mail servers, looked for in what they write.
+DATA = "shared/mime/src/report/phrases/"
 
 
 def pages():
@@ -55,6 +60,28 @@ def pages():
         cwd=ROOT, check=True, capture_output=True, text=True,
     )
     return [ROOT / name for name in sorted(listed.stdout.split("\0")) if name and (ROOT / name).exists()]
+
+
+def sources():
+    """The sources of the service, without those of tests."""
+    listed = subprocess.run(["git", "ls-files", "-z", "*/src/*.rs"], cwd=ROOT, check=True, capture_output=True, text=True)
+    for name in sorted(listed.stdout.split("\0")):
+        is_test = "/tests/" in name or name.endswith("tests.rs") or name.startswith("shared/testkit/")
+        if name and not is_test and not name.startswith(DATA) and (ROOT / name).exists():
+            yield ROOT / name
+
+
+def source_prose(text):
+    """What a source says in comments and in texts of more than one word, each on its line."""
+    text = text.split("#[cfg(test)]\nmod tests {")[0]
+    lines = [""] * (text.count("\n") + 1)
+    for found in SOURCE.finditer(text):
+        said = found.group()
+        if said.startswith("//") or " " in said:
+            first = text.count("\n", 0, found.start())
+            for number, line in enumerate(said.split("\n"), first):
+                lines[number] += " " + re.sub(r"^//[/!]?|\\$", "", line)
+    return "\n".join(lines)
 
 
 def wrong_words(text):
@@ -104,9 +131,11 @@ def unexplained(text, template):
 
 
 def faults(path):
-    """What is wrong with one page, one text each. Of the template only its words are looked at."""
+    """What is wrong with one page, one text each. Of the template and of sources only the words are looked at."""
     text, name = path.read_text(encoding="utf-8"), path.relative_to(ROOT)
-    if path.suffix == ".yaml":
+    if path.suffix == ".rs":
+        text = source_prose(text)
+    if path.suffix in (".yaml", ".rs"):
         yield from (f"{name}:{line}: {word!r}; write: {better}" for line, word, better in wrong_words(text))
         return
     try:
@@ -132,12 +161,12 @@ def faults(path):
 
 
 def main():
-    listed = [*pages(), ROOT / "template.yaml"]
-    found = [fault for path in listed for fault in faults(path)]
+    listed, code = [*pages(), ROOT / "template.yaml"], list(sources())
+    found = [fault for path in [*listed, *code] for fault in faults(path)]
     for fault in found:
         print(fault)
-    print(f"pages: {len(listed)}, faults: {len(found)}")
-    return 1 if found or not listed else 0
+    print(f"pages: {len(listed)}, sources: {len(code)}, faults: {len(found)}")
+    return 1 if found or not listed or not code else 0
 
 
 if __name__ == "__main__":

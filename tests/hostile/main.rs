@@ -1,7 +1,7 @@
 //! Inputs written to hurt, before everything that reads or rewrites strangers' bytes.
 //!
 //! Whatever the bytes are, the work grows with their number and no faster, and the stack does not
-//! grow with them. Each shape is as large as its door takes it, and each reader gets it on a thread
+//! grow with them. Each shape is as large as its reader takes it, and each reader gets it on a thread
 //! with a stack of 256 KiB. There is no measuring of time: what is quadratic takes hours at this
 //! size, so a limit of a minute tells the two apart on any machine.
 //!

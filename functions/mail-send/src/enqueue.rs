@@ -265,7 +265,7 @@ mod tests {
             reached.sort_unstable();
             let all = u32::try_from(recipients).unwrap();
             assert_eq!(reached, (0..all).collect::<Vec<u32>>());
-            // A job of a later send is known by its second and its first recipient.
+            // A job of scheduled mail is known by its second and its first recipient.
             let names = jobs.iter().map(|job| (job.due, job.spans[0].from));
             let names: std::collections::BTreeSet<_> = names.collect();
             assert_eq!(names.len(), jobs.len());

@@ -52,9 +52,9 @@ impl VerificationMail {
     pub(crate) async fn post(self, app: &App) -> Result<(), Rejection> {
         let url = &self.url;
         let text = format!(
-            "Somebody asked to send mail from your address.\n\n\
-             If that was you, open this page within two days and confirm:\n\n{url}\n\n\
-             If it was not you, do nothing: no mail will be sent in your name.\n"
+            "An account of this mail service asked to send mail from your address.\n\n\
+             If that was your request, open this page within two days and confirm:\n\n{url}\n\n\
+             If it was not, do nothing: no mail will be sent in your name.\n"
         );
         let subject = "Please confirm your sender address";
         app.notices.send(self.cleared, subject, text).await

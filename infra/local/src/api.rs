@@ -47,7 +47,7 @@ fn durable(routes: Router, disk: Disk) -> Router {
     routes.layer(layer)
 }
 
-/// Replaces a key that is none of the service's (`--any-key`), and sends one that is as `Bearer`,
+/// Replaces a key that the service did not issue (`--any-key`), and sends one that it did as `Bearer`,
 /// whatever its scheme.
 #[derive(Clone)]
 struct AnyKey {

@@ -191,7 +191,7 @@ pub(crate) fn check_path(root: &Path) -> Result<(), FolderError> {
     }
 }
 
-/// Bytes that are no text stay in it as signs that no secret has, so that who reads it refuses it.
+/// Bytes that are no text stay in it as signs that no secret has, so that the reader of the secret refuses it.
 fn read_secret(path: &Path) -> Result<Option<String>, FolderError> {
     match fs::read(path) {
         Ok(bytes) => Ok(Some(String::from_utf8_lossy(&bytes).trim().to_owned())),

@@ -20,7 +20,7 @@ enum FixedOutcome {
 }
 
 impl FixedOutcome {
-    /// The outcome of an address at `outcome.test`, a domain that is nobody's (RFC 6761); of those of Amazon's
+    /// The outcome of an address at `outcome.test`, a domain that is reserved for tests (RFC 6761); of those of Amazon's
     /// mailbox simulator and of Resend that mean the same. A tag (`bounced+1@…`) makes no difference.
     fn of(address: &str) -> Option<Self> {
         let (local, domain) = address.rsplit_once('@')?;

@@ -82,17 +82,17 @@ pub struct HostSettings {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum UnsafeFlags {
     #[error(
-        "{flag} lets everybody send who reaches this host, and --host {host} opens it to your network: add \
+        "{flag} accepts mail without a key, and --host {host} opens this host to your network: add \
          --open-to-network if that is meant"
     )]
     Network { flag: &'static str, host: IpAddr },
     #[error(
-        "{flag} lets everybody send real mail through --relay: add --open-with-relay if that is meant"
+        "{flag} accepts mail without a key and --relay sends it: add --open-with-relay if that is meant"
     )]
     Relay { flag: &'static str },
 }
 
-/// Refuses what lets everybody send where the host is open to a network, or mail leaves it, unless a flag of its
+/// Refuses what accepts mail without a key where the host is open to a network, or mail leaves it, unless a flag of its
 /// own says so.
 fn check_open(args: &Args, flag: &'static str) -> Result<(), UnsafeFlags> {
     if !args.host.to_canonical().is_loopback() && !args.open_to_network {

@@ -9,7 +9,7 @@ pub(crate) enum Dmarc {
     /// The policy, and the domain that has it: this one or one above it.
     Policy(String, String),
     None,
-    /// Nobody could be asked; why.
+    /// No name server answered; why.
     Unknown(String),
 }
 

@@ -25,7 +25,7 @@ pub enum BodyFault {
 }
 
 /// The memory that a request may take of what the host has for all bodies together: a body that is
-/// unpacked counts like one that was sent so.
+/// decompressed counts like one that was sent so.
 ///
 /// A host that bounds it puts this into the request's extensions; elsewhere there is always room
 /// (Lambda handles one request at a time).
@@ -33,8 +33,8 @@ pub enum BodyFault {
 pub struct BodyRoom(Option<Arc<dyn Fn(usize) -> bool + Send + Sync>>);
 
 impl BodyRoom {
-    /// `cover` gets the bytes that the request takes in all, what it sent and what that is unpacked
-    /// to, and reserves them until the request is answered; `false` when there is not enough left.
+    /// `cover` gets the bytes that the request takes in all, what it sent and what that is
+    /// decompressed to, and reserves them until the request is answered; `false` when there is not enough left.
     pub fn new(cover: impl Fn(usize) -> bool + Send + Sync + 'static) -> Self {
         Self(Some(Arc::new(cover)))
     }

@@ -5,7 +5,7 @@
 //!
 //! Mails are read here because no crate fits. `mail-parser` 0.11 overflows its stack on 6 MB of
 //! nested `message/rfc822`, takes minutes for 2 MB of boundaries that never occur, and converts texts
-//! to UTF-8 where the inbound form needs the original bytes; its tables of charsets are used.
+//! to UTF-8 where the inbound form needs the received bytes; its tables of charsets are used.
 //! `mailparse` refuses a whole mail for one line of the header that is no field, which gateways
 //! produce.
 //!

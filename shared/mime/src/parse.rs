@@ -4,7 +4,7 @@
 //! The splitting is implemented here rather than with `mail-parser` for three reasons, each
 //! observed with its version 0.11.9: a 6 MB mail of nested `message/rfc822` overflows its stack, a
 //! 2 MB mail of boundaries that never occur takes it minutes, and it converts text to UTF-8, while
-//! the inbound form needs the original bytes. Its charset tables are used.
+//! the inbound form needs the received bytes. Its charset tables are used.
 
 pub(crate) mod charset;
 mod fields;

@@ -86,7 +86,7 @@ pub enum JobError {
     TooNew(u8),
     #[error("job is not JSON of the known form: {0}")]
     Json(#[from] serde_json::Error),
-    #[error("packed mail cannot be unpacked: {0}")]
+    #[error("compressed mail cannot be decompressed: {0}")]
     Packed(String),
     #[error("a mail of {0} bytes as JSON is above {MOST_UNPACKED}")]
     TooLarge(usize),
@@ -106,7 +106,7 @@ pub(crate) fn read_versioned<T: DeserializeOwned>(
     Ok(read)
 }
 
-/// Bytes of a mail's JSON, packed or not: what an accepted request becomes, and room for control characters, of
+/// Bytes of a mail's JSON, compressed or not: what an accepted request becomes, and room for control characters, of
 /// which JSON makes six bytes. The reader is held to it, so the writer is too.
 const MOST_UNPACKED: usize = 96 << 20;
 

@@ -119,7 +119,7 @@ pub(super) fn expected(root: &Path) -> io::Result<DataFiles> {
     match fs::read(root.join(LIST)) {
         Ok(text) => match serde_json::from_slice::<DataFiles>(&text) {
             Ok(list) => return Ok(list),
-            // A slip of who took a name out of it, too: saying nothing, it would come back.
+            // Also after a mistake of an editor: without a warning, a name taken out would come back.
             Err(error) => tracing::warn!(
                 "the list {} cannot be read ({error}), it is made anew: every part counts as missing \
                  that is not there",

@@ -1,5 +1,5 @@
-//! Bodies: request bodies count against a budget, may not pause for long and tell who is waited
-//! for; the end of the response body ends the request.
+//! Bodies: request bodies count against a budget, may not pause for long and report which side
+//! is waited for; the end of the response body ends the request.
 
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

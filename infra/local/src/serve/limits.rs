@@ -33,7 +33,7 @@ const HANDSHAKE: Duration = Duration::from_secs(10);
 /// A request that takes longer to answer, once it was received, is a long wait.
 const LONG_WAIT: Duration = Duration::from_secs(10);
 
-/// Bytes of request bodies that are being received or handled, and of what they are unpacked to,
+/// Bytes of request bodies that are being received or handled, and of what they are decompressed to,
 /// over all connections of the process.
 const BODIES: usize = 256 * 1024 * 1024;
 
@@ -59,7 +59,7 @@ pub struct HttpLimits {
     /// For an answer to begin, after the service has read what it wants of the request's body,
     /// before the request counts among `streams`.
     pub long_wait: Duration,
-    /// Bytes of request bodies in progress, packed and unpacked; a body that no longer fits is
+    /// Bytes of request bodies in progress, compressed and decompressed; a body that no longer fits is
     /// answered 503.
     pub bodies: usize,
 }

@@ -74,7 +74,7 @@ pub struct Timeouts {
 
 impl Timeouts {
     /// The longest that a hand-over can take: [`ready`](Self::ready), one more command, the message and its reply.
-    /// Whoever claims a mail to hand it over claims it for longer, or another sends it too.
+    /// A claim of a mail must last longer, or another process sends it too.
     pub fn total(&self) -> Duration {
         self.ready + self.command + self.message + self.accept + GRACE
     }

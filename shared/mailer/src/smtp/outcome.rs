@@ -103,7 +103,7 @@ pub struct Explained {
     pub status: Option<EnhancedStatus>,
     pub fate: Fate,
     /// The row of the table, and what it says. A reply that defers has no type or classification
-    /// in the contract: these would be its own if it was for good.
+    /// in the v3 API: these would be its own if it was for good.
     pub meaning: RefusalMeaning,
 }
 

@@ -92,7 +92,7 @@ fn encode(leaf: &Leaf, raw: &[u8], leaves: &Leaves, out: &mut Vec<u8>) -> Result
     Ok(body)
 }
 
-/// The bytes as quoted-printable, unless base64 is shorter, or lines that end otherwise than with
+/// The bytes as quoted-printable, unless base64 is shorter, or lines that do not end with
 /// CRLF would be lost.
 fn quoted(bytes: &[u8]) -> Option<Vec<u8>> {
     let lone = |at: usize| match bytes.get(at) {

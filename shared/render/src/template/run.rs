@@ -213,7 +213,7 @@ pub(crate) fn eval<'a>(
         Expr::Lookup { from, key } => {
             let from = eval(scope, from, budget)?;
             let key = eval(scope, key, budget)?;
-            // What is false is given back, as the original does: `{{lookup 0 "x"}}` is 0.
+            // What is false is given back, as SendGrid does: `{{lookup 0 "x"}}` is 0.
             if !from.is_true() {
                 from
             } else {

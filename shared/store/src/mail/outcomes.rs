@@ -125,7 +125,7 @@ impl Store {
     }
 
     /// Records in one write that a copy waits for the relay, with the events that report it. Its
-    /// attempt is claimed by nobody afterwards, so that a later job of the same attempt may.
+    /// attempt is unclaimed afterwards, so that a later job of the same attempt may claim it.
     ///
     /// `is_held` says whether the caller holds the claim. Returns whether that was written: not
     /// where it was before, another process holds the copy, or it has ended.

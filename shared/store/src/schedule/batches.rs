@@ -79,7 +79,7 @@ impl Store {
         now: Timestamp,
     ) -> Result<Put, StoreError> {
         let row = Batch { created_at: now };
-        // Stored longer than it is valid, so that an expired id can be told from a mistyped one.
+        // Stored longer than it is valid, so that an expired id can be distinguished from a mistyped one.
         let expires = Some(now.plus(4 * BATCH_LIFE));
         self.put_new(&Key::batch(account, batch), &row, expires)
             .await

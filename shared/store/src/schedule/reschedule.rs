@@ -16,7 +16,7 @@ const MOST_MOVES: usize = 50;
 /// Why a piece was not moved.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MoveError {
-    #[error("it has left, or was cancelled or moved by somebody else")]
+    #[error("it has left, or another request cancelled or moved it")]
     TooLate,
     #[error("it was moved {MOST_MOVES} times already")]
     TooOften,

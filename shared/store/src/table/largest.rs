@@ -10,7 +10,7 @@
 //! | suppressed address | 5 lists and 200 groups, reasons 1 KB | [`SUPPRESSED`] |
 //! | counters of a day | one category; a longer sort key ends with a hash | [`COUNTED`] |
 //! | due row, held message, dead letter, lost mail | one message of a queue, 256 KB | [`CARRIER`] |
-//! | mail and tracking settings | each text at the door, together 340 KB | [`SETTINGS`] |
+//! | mail and tracking settings | each text in the request, together 340 KB | [`SETTINGS`] |
 //! | template | names and subjects of all versions 250 KB, 300 versions | [`TEMPLATE`] |
 //! | texts of a version | parts of 300 KB | [`VERSION_TEXT`] |
 //! | domain | 1,000 borrowers | [`DOMAIN`] |
@@ -18,7 +18,7 @@
 //! | API key | 1,000 known scopes, name 255 characters | [`API_KEY`] |
 //! | holds of an account | 100 batches | [`HOLDS`] |
 //! | webhook, parse setting | URLs and names 1 or 2 KB each, 3 times that in their standard form | [`WEBHOOK`] |
-//! | verified sender | characters of each field at the door | [`SENDER`] |
+//! | verified sender | characters of each field in the request | [`SENDER`] |
 //! | system mails of an account, of an address | 5 and 2 entries of a second and a hash | [`SMALL`] |
 //! | address to forward to | an address of 320 characters, a hash | [`SMALL`] |
 //! | unsubscribe group | name 30 characters, description 100 | [`SMALL`] |

@@ -50,8 +50,11 @@ pub struct Webhook {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slow_since: Option<Timestamp>,
     /// Why it was disabled, until that was reported to the owner's other systems.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[serde(rename = "untold")]
+    #[serde(
+        rename = "untold",
+        default,
+        skip_serializing_if = "Option::is_none"
+    )]
     pub unreported: Option<String>,
 }
 
