@@ -4,7 +4,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use posthaste_mime::report::{self, Original, Report};
+use posthaste_mime::report::{self, Original, MailReport};
 
 fuzz_target!(|raw: &[u8]| {
     report::attached(raw);
@@ -15,10 +15,10 @@ fuzz_target!(|raw: &[u8]| {
     assert!(report::read(&forwarded).is_none());
 });
 
-fn check(report: Option<Report>) {
+fn check(report: Option<MailReport>) {
     let lines = match report {
         None => return,
-        Some(Report::Delivery(delivery)) => {
+        Some(MailReport::Delivery(delivery)) => {
             assert!(delivery.recipients.len() <= 1_001);
             let mut lines = original(&delivery.original);
             lines.extend(delivery.reporting_mta);
@@ -37,7 +37,7 @@ fn check(report: Option<Report>) {
             }
             lines
         }
-        Some(Report::Complaint(complaint)) => {
+        Some(MailReport::Complaint(complaint)) => {
             assert!(complaint.recipients.len() <= 1_000);
             let mut lines = original(&complaint.original);
             lines.push(complaint.feedback_type);

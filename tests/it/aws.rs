@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use clap::Parser as _;
-use posthaste::{Api, Cli};
+use posthaste::{ApiServer, Cli};
 use posthaste_runtime::{Env, Platform};
 use tokio::net::TcpStream;
 use tokio::sync::oneshot;
@@ -13,7 +13,7 @@ use crate::doors::exchange;
 use crate::smtp::Smtp;
 use crate::template::read::Template;
 
-async fn opened(flags: &[&str]) -> Api {
+async fn opened(flags: &[&str]) -> ApiServer {
     let template = Template::read();
     let mut variables = BTreeMap::new();
     for stanza in template.functions().values() {
@@ -25,7 +25,7 @@ async fn opened(flags: &[&str]) -> Api {
     let vars = Env::new(move |name| variables.get(name).cloned());
     let all = [&["posthaste", "--aws", "--port", "0"][..], flags].concat();
     let args = Cli::try_parse_from(all).expect("flags of --aws").run;
-    let api = Api::open(&args, &Platform::host(vars).await).await;
+    let api = ApiServer::open(&args, &Platform::host(vars).await).await;
     api.expect("free ports")
 }
 

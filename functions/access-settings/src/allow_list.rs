@@ -6,7 +6,7 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use ipnet::IpNet;
 use posthaste_http::{AllowList, Caller, ClientIp, JsonBody, PathParams, Query, Rejection};
 use posthaste_model::{Problem, Problems};
-use posthaste_store::{Allow, AllowedIp, Attempt, Disallow};
+use posthaste_store::{Allow, AllowedIp, AttemptSummary, Disallow};
 use serde::{Deserialize, Serialize};
 
 use crate::{AppState, net};
@@ -69,8 +69,8 @@ pub(crate) struct AccessAttemptView {
     location: &'static str,
 }
 
-impl From<Attempt> for AccessAttemptView {
-    fn from(attempt: Attempt) -> Self {
+impl From<AttemptSummary> for AccessAttemptView {
+    fn from(attempt: AttemptSummary) -> Self {
         Self {
             allowed: attempt.allowed,
             auth_method: attempt.auth_method,

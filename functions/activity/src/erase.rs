@@ -21,7 +21,7 @@ use posthaste_http::{Caller, PathParams, Query, Rejection};
 use posthaste_model::{AccountId, EmailAddress, Masked, Timestamp};
 use posthaste_queue::{Inbound, JobError, WebhookRetry};
 use posthaste_store::{
-    CopyState, DeadLetter, DeadLetterFilter, Store, StoreError, StoredRow, Trace,
+    CopyState, CopyTrace, DeadLetter, DeadLetterFilter, Store, StoreError, StoredRow,
 };
 use serde_json::json;
 
@@ -110,7 +110,7 @@ impl Eraser<'_> {
     }
 
     /// Erases a copy and returns the number of rows; `None` when it is in progress.
-    async fn copy(&self, trace: &Trace, now: Timestamp) -> Result<Option<usize>, Unerased> {
+    async fn copy(&self, trace: &CopyTrace, now: Timestamp) -> Result<Option<usize>, Unerased> {
         let over = now.since(trace.accepted_at) >= OVER;
         if !over && matches!(trace.state, CopyState::Claimed | CopyState::Deferred) {
             return Ok(None);

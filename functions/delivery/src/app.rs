@@ -18,7 +18,7 @@ use crate::context::LEASE;
 use crate::cost::CopyMemory;
 use crate::dkim::Dkim;
 use crate::relay::RelayGate;
-use crate::spam::Spam;
+use crate::spam::SpamFilter;
 use crate::template::Templates;
 
 /// The dependencies of `delivery`.
@@ -40,7 +40,7 @@ pub struct App {
     /// Signs for the sender's domain; `None` when the relay signs.
     pub dkim: Option<Dkim>,
     /// Scores mails before they are sent.
-    pub spam: Option<Spam>,
+    pub spam: Option<SpamFilter>,
     pub templates: Templates,
     /// Identifies this process in claims.
     pub owner: String,
@@ -97,9 +97,9 @@ impl App {
             Some(mailer) => mailer,
             None => mailer(platform)?,
         };
-        let spam = match platform.part::<Spam>() {
+        let spam = match platform.part::<SpamFilter>() {
             Some(spam) => Some(spam),
-            None => vars.optional("SPAM_FILTER")?.map(Spam::new),
+            None => vars.optional("SPAM_FILTER")?.map(SpamFilter::new),
         };
         let shares = vars.positive("DELIVERY_CONCURRENCY", 1)?;
         let process = platform.process();

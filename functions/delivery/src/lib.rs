@@ -33,6 +33,6 @@ pub use cost::CopyMemory;
 pub use dkim::Dkim;
 pub use outcome::{RetryReason, pause};
 pub use relay::RelayGate;
-pub use spam::Spam;
+pub use spam::SpamFilter;
 pub use template::Templates;
 pub use work::handle;

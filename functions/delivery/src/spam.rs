@@ -14,12 +14,12 @@ use posthaste_store::{AccountSettings, SpamCheck};
 
 /// The filter, and whether it is failing.
 #[derive(Clone, Debug)]
-pub struct Spam {
+pub struct SpamFilter {
     filter: Filter,
     recent_failure: Arc<Cache<(), ()>>,
 }
 
-impl Spam {
+impl SpamFilter {
     /// Uses this filter.
     pub fn new(filter: Filter) -> Self {
         let recent_failure = Arc::default();

@@ -8,7 +8,7 @@ use posthaste_model::{Clock, Entropy, WebhookId};
 use posthaste_queue::Queue;
 use posthaste_runtime::{Error, Platform};
 use posthaste_store::{CreateOutcome, Store, Webhook};
-use posthaste_webhook::{Config, Guard, Sealer, WebhookClient};
+use posthaste_webhook::{ClientConfig, Guard, Sealer, WebhookClient};
 
 use crate::fail;
 
@@ -36,9 +36,9 @@ impl App {
         Ok(Self {
             store: platform.store()?,
             retries: platform.queue("RETRIES_QUEUE_URL")?,
-            client: WebhookClient::open(Config {
+            client: WebhookClient::open(ClientConfig {
                 guard: platform.part::<Guard>().unwrap_or_default(),
-                ..Config::default()
+                ..ClientConfig::default()
             })?,
             sealer: Arc::new(vars.parsed("STACK_SECRET")?),
             clock: platform.clock(),

@@ -6,7 +6,7 @@ use axum::extract::State;
 use posthaste_http::{Caller, JsonBody, PathParams, Rejection};
 use posthaste_model::WebhookId;
 use posthaste_store::{Saved, Signing, Webhook};
-use posthaste_webhook::{KeyPair, signing_place};
+use posthaste_webhook::{WebhookKeyPair, signing_place};
 
 use crate::App;
 use crate::app::OldestWebhook;
@@ -109,7 +109,7 @@ async fn change(
 }
 
 fn new_pair(app: &App, webhook: &Webhook) -> Result<Signing, Rejection> {
-    let pair = KeyPair::generate(&app.entropy).map_err(|e| Rejection::internal(&e))?;
+    let pair = WebhookKeyPair::generate(&app.entropy).map_err(|e| Rejection::internal(&e))?;
     let place = signing_place(&webhook.account, &webhook.id);
     Ok(Signing {
         public_key: pair.public_key().to_owned(),

@@ -6,8 +6,8 @@ use posthaste_http::{Caller, JsonBody, Rejection};
 use posthaste_model::Problems;
 use posthaste_store::Webhook;
 use posthaste_webhook::{
-    Credentials, KeyPair, Post, Tokens, Unopened, batch, check_url, oauth_place, samples,
-    signing_place,
+    OauthCredentials, Post, Tokens, Unopened, WebhookKeyPair, batch, check_url, oauth_place,
+    samples, signing_place,
 };
 use url::Url;
 
@@ -75,7 +75,7 @@ fn wanted_url(field: &str, text: Option<&str>, app: &App, found: &mut Problems) 
     }
 }
 
-fn signer(app: &App, webhook: &Webhook) -> Result<Option<KeyPair>, Rejection> {
+fn signer(app: &App, webhook: &Webhook) -> Result<Option<WebhookKeyPair>, Rejection> {
     let Some(signing) = &webhook.signing else {
         return Ok(None);
     };
@@ -96,7 +96,7 @@ fn credentials(
     body: &Trial,
     url: &Url,
     webhook: Option<&Webhook>,
-) -> Result<Option<Credentials>, Rejection> {
+) -> Result<Option<OauthCredentials>, Rejection> {
     let given = |text: &Option<String>| text.clone().filter(|text| !text.is_empty());
     let stored_id = webhook.and_then(|w| w.oauth_client_id.clone());
     let stored_url = webhook.and_then(|w| w.oauth_token_url.as_deref());
@@ -128,7 +128,7 @@ fn credentials(
             return Err(Rejection::on("oauth_client_secret", message));
         }
     };
-    Ok(Some(Credentials {
+    Ok(Some(OauthCredentials {
         client_id,
         client_secret,
         token_url,

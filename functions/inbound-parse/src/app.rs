@@ -9,7 +9,7 @@ use posthaste_queue::Queue;
 use posthaste_runtime::{Error, Platform};
 use posthaste_spam::Filter;
 use posthaste_store::Store;
-use posthaste_webhook::{Config, Guard, WebhookClient};
+use posthaste_webhook::{ClientConfig, Guard, WebhookClient};
 
 /// The dependencies of `inbound-parse`.
 #[derive(Clone)]
@@ -42,11 +42,11 @@ pub struct SenderChecks(pub Option<Resolver>);
 
 impl App {
     /// Limits of the posts: a mail of 30 MB takes longer.
-    pub fn bounds(guard: Guard) -> Config {
-        Config {
+    pub fn bounds(guard: Guard) -> ClientConfig {
+        ClientConfig {
             guard,
             total: Duration::from_secs(60),
-            ..Config::default()
+            ..ClientConfig::default()
         }
     }
 

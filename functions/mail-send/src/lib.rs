@@ -36,7 +36,7 @@ use posthaste_store::Store;
 pub use accept::submit;
 pub use account::Senders;
 pub use check::{CheckedMail, SendLimits, decode_and_check};
-pub use template::{TemplateFields, Templates};
+pub use template::{TemplateFields, TemplateFieldsCache};
 
 /// The dependencies of the function.
 #[derive(Clone)]
@@ -50,7 +50,7 @@ pub struct App {
     pub entropy: Entropy,
     pub limits: SendLimits,
     pub senders: Senders,
-    pub templates: Templates,
+    pub templates: TemplateFieldsCache,
     /// Whether mails can be searched: then scheduled mail is listed until it leaves.
     pub searches: bool,
 }
@@ -74,7 +74,7 @@ impl App {
             } else {
                 Senders::verified()
             },
-            templates: Templates::default(),
+            templates: TemplateFieldsCache::default(),
             searches: platform.env().or_default("SEARCH_DAYS", 0_u32)? > 0,
         })
     }

@@ -12,7 +12,7 @@ use crate::errors::{CONTENT_REQUIRED, SUBJECT_REQUIRED, quote_value};
 use crate::{App, size};
 
 /// The fields of templates, cached for a few seconds.
-pub type Templates = Arc<Cache<(AccountId, String), TemplateFields>>;
+pub type TemplateFieldsCache = Arc<Cache<(AccountId, String), TemplateFields>>;
 
 /// The fields that the active version of a template supplies.
 #[derive(Clone, Copy, Debug)]

@@ -4,7 +4,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use posthaste_http::{Caller, JsonBody, Rejection};
-use posthaste_identity::{KeyPair, Plan, records};
+use posthaste_identity::{KeyPair, RecordPlan, records};
 use posthaste_model::{AccountId, EmailAddress, Problems};
 use posthaste_store::{DkimKey, Domain, Lent, Put};
 
@@ -155,7 +155,7 @@ async fn make(app: &App, account: &AccountId, wanted: DomainRequest) -> Result<D
         .iter()
         .map(|key| (key.selector.as_str(), key.public.as_str()))
         .collect();
-    let plan = Plan {
+    let plan = RecordPlan {
         domain: &wanted.domain,
         subdomain: &wanted.subdomain,
         automatic: wanted.automatic,

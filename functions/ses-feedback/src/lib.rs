@@ -22,5 +22,5 @@ mod work;
 
 pub use accept::{accept, wants};
 pub use app::App;
-pub use mail::{Explained, explain};
+pub use mail::{ExplainedMail, explain};
 pub use work::handle;

@@ -7,7 +7,7 @@
 
 use posthaste_mailer::RefusalStage;
 use posthaste_mime::report::{
-    self, Complaint, Delivery, Original, Recipient, Report, ReportAction,
+    self, Complaint, Delivery, MailReport, Original, ReportAction, ReportedRecipient,
 };
 use posthaste_model::{BounceType, Timestamp, Verp};
 
@@ -56,27 +56,27 @@ fn is_null_sender(from: &str) -> bool {
 }
 
 /// What a report says about its copy.
-fn feedback(report: &Report) -> Option<FeedbackKind> {
+fn feedback(report: &MailReport) -> Option<FeedbackKind> {
     match report {
-        Report::Delivery(delivery) => of_delivery(delivery),
-        Report::Complaint(complaint) => of_complaint(complaint),
+        MailReport::Delivery(delivery) => of_delivery(delivery),
+        MailReport::Complaint(complaint) => of_complaint(complaint),
     }
 }
 
 /// A mail to a mailbox for complaints with the mail complained of attached.
-fn complaint(app: &App, to: &[String], raw: &[u8]) -> Option<Report> {
+fn complaint(app: &App, to: &[String], raw: &[u8]) -> Option<MailReport> {
     let mut locals = to.iter().filter_map(|address| app.local(address));
     let meant = locals.any(accept::is_for_complaints);
     let complaint = meant.then(|| report::attached(raw)).flatten();
-    complaint.map(Report::Complaint)
+    complaint.map(MailReport::Complaint)
 }
 
 /// The copy whose mail a report returns: by its envelope sender, or by the signed token of its
 /// `List-Unsubscribe`, which stays where a reporting service removes the envelope.
-fn copy(app: &App, report: &Report) -> Option<Verp> {
+fn copy(app: &App, report: &MailReport) -> Option<Verp> {
     let (original, named) = match report {
-        Report::Delivery(delivery) => (&delivery.original, None),
-        Report::Complaint(complaint) => (&complaint.original, complaint.mail_from.as_deref()),
+        MailReport::Delivery(delivery) => (&delivery.original, None),
+        MailReport::Complaint(complaint) => (&complaint.original, complaint.mail_from.as_deref()),
     };
     let path = original.header("Return-Path");
     let path = path.map(|path| path.trim_matches(['<', '>', ' ']));
@@ -106,7 +106,7 @@ fn by_link(app: &App, original: &Original) -> Option<Verp> {
 fn of_delivery(delivery: &Delivery) -> Option<FeedbackKind> {
     let of = |action| {
         let mut all = delivery.recipients.iter();
-        all.find(|recipient: &&Recipient| recipient.action == action)
+        all.find(|recipient: &&ReportedRecipient| recipient.action == action)
     };
     if let Some(failed) = of(ReportAction::Failed) {
         let (status, said) = (failed.status.as_deref(), failed.diagnostic.as_deref());
@@ -136,7 +136,7 @@ fn of_complaint(complaint: &Complaint) -> Option<FeedbackKind> {
 
 /// What a mail reports, as its event would say.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Explained {
+pub struct ExplainedMail {
     /// `bounce`, `blocked` or `expired`; `deferred`, `spamreport` or `unsubscribe`. Of the first
     /// three, `bounce` suppresses the address.
     pub kind: &'static str,
@@ -152,9 +152,9 @@ pub struct Explained {
 
 /// Reads a mail as if it had come from the null sender to the envelope sender of a copy; `None`
 /// when it reports nothing about one.
-pub fn explain(raw: &[u8]) -> Option<Explained> {
+pub fn explain(raw: &[u8]) -> Option<ExplainedMail> {
     let report = report::bounce(raw)?;
-    let mut explained = Explained {
+    let mut explained = ExplainedMail {
         kind: "",
         recipient: stated_recipient(&report),
         status: None,
@@ -190,9 +190,9 @@ pub fn explain(raw: &[u8]) -> Option<Explained> {
 }
 
 /// The address that did not get its mail, or that complains.
-fn stated_recipient(report: &Report) -> String {
+fn stated_recipient(report: &MailReport) -> String {
     match report {
-        Report::Delivery(delivery) => {
+        MailReport::Delivery(delivery) => {
             let lost = |action| {
                 let mut all = delivery.recipients.iter();
                 all.find(|one| one.action == action)
@@ -200,6 +200,8 @@ fn stated_recipient(report: &Report) -> String {
             let one = lost(ReportAction::Failed).or_else(|| lost(ReportAction::Delayed));
             one.map(|one| one.address.clone()).unwrap_or_default()
         }
-        Report::Complaint(complaint) => complaint.recipients.first().cloned().unwrap_or_default(),
+        MailReport::Complaint(complaint) => {
+            complaint.recipients.first().cloned().unwrap_or_default()
+        }
     }
 }

@@ -7,7 +7,9 @@ use posthaste_model::{Clock, EmailAddress, Entropy, Event, Timestamp};
 use posthaste_queue::{Bus, Queue};
 use posthaste_runtime::{Error, Platform};
 use posthaste_store::{Store, Webhook};
-use posthaste_webhook::{Config, Guard, PostOutcome, Schedule, Sealer, Tokens, WebhookClient};
+use posthaste_webhook::{
+    ClientConfig, Guard, PostOutcome, Schedule, Sealer, Tokens, WebhookClient,
+};
 
 use crate::breaker::WebhookBreakers;
 
@@ -133,9 +135,9 @@ impl App {
             events: platform.queue("EVENTS_QUEUE_URL")?,
             retries: platform.queue("RETRIES_QUEUE_URL")?,
             bus: platform.bus()?,
-            client: WebhookClient::open(Config {
+            client: WebhookClient::open(ClientConfig {
                 guard: platform.part::<Guard>().unwrap_or_default(),
-                ..Config::default()
+                ..ClientConfig::default()
             })?,
             tokens: Arc::new(Tokens::new(platform.clock())),
             sealer: Arc::new(vars.parsed("STACK_SECRET")?),

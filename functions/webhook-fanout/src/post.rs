@@ -6,8 +6,8 @@ use posthaste_model::Event;
 use posthaste_queue::Disposition;
 use posthaste_store::Webhook;
 use posthaste_webhook::{
-    Credentials, KeyPair, Post, PostOutcome, RetryAfter, RetryFate, Schedule, Unopened, batch,
-    event_json, oauth_place, signing_place,
+    OauthCredentials, Post, PostOutcome, RetryAfter, RetryFate, Schedule, Unopened, WebhookKeyPair,
+    batch, event_json, oauth_place, signing_place,
 };
 use url::Url;
 
@@ -25,8 +25,8 @@ const EVENT: usize = 1024;
 struct Means<'a> {
     webhook: &'a Webhook,
     url: Url,
-    signer: Option<KeyPair>,
-    credentials: Option<Credentials>,
+    signer: Option<WebhookKeyPair>,
+    credentials: Option<OauthCredentials>,
 }
 
 impl<'a> Means<'a> {
@@ -47,7 +47,7 @@ impl<'a> Means<'a> {
             let sealed = webhook.oauth_client_secret.as_deref();
             let place = oauth_place(account, id);
             let secret = sealed.map(|sealed| app.sealer.open_text(&place, sealed));
-            Ok::<_, String>(Credentials {
+            Ok::<_, String>(OauthCredentials {
                 client_id: client_id.clone(),
                 client_secret: secret.transpose().map_err(unopened)?.unwrap_or_default(),
                 token_url: token_url.parse().map_err(unreadable)?,

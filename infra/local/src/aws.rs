@@ -9,7 +9,7 @@ use std::fmt;
 use std::io;
 use std::net::SocketAddr;
 
-use posthaste_listen::Budget;
+use posthaste_listen::MemoryBudget;
 use posthaste_model::PublicUrl;
 use posthaste_runtime::{Error, Platform};
 use posthaste_submission::{self as submission, SmtpAccess, Submission};
@@ -45,7 +45,7 @@ impl AwsError {
 }
 
 /// The API and the port for submission, listening.
-pub struct Api {
+pub struct ApiServer {
     listener: TcpListener,
     server: Server,
     /// The address it listens on.
@@ -55,13 +55,13 @@ pub struct Api {
     pub submission: SocketAddr,
 }
 
-impl fmt::Debug for Api {
+impl fmt::Debug for ApiServer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Api({}, {})", self.address, self.submission)
+        write!(f, "ApiServer({}, {})", self.address, self.submission)
     }
 }
 
-impl Api {
+impl ApiServer {
     /// Opens the stack that the variables of its functions name, and listens.
     pub async fn open(args: &Args, platform: &Platform) -> Result<Self, AwsError> {
         let gate = platform.gate().map_err(|e| AwsError::Config(e.into()))?;
@@ -108,7 +108,7 @@ impl Api {
         serve::allow_files(&limits, 1, 1);
         let server = Server {
             name: "API",
-            bodies: Budget::new(limits.bodies),
+            bodies: MemoryBudget::new(limits.bodies),
             limits,
             tls,
             router,

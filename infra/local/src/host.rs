@@ -7,7 +7,7 @@ use std::time::Duration;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use posthaste_blob::Blob;
-use posthaste_listen::Budget;
+use posthaste_listen::MemoryBudget;
 use posthaste_mailbox::{DEFAULT_LIMIT, Mailbox};
 use posthaste_mailer::{Mailer, RelayUrl, Smtp, SmtpConfig};
 use posthaste_model::{AccountId, PublicUrl};
@@ -211,7 +211,7 @@ impl Host {
         });
         let submitting: Vec<_> = submitting.collect();
         let https = tls.is_some();
-        let bodies = Budget::new(settings.http.bodies);
+        let bodies = MemoryBudget::new(settings.http.bodies);
         let server = |name, tls, router| Server {
             name,
             limits: settings.http.clone(),

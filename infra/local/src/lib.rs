@@ -33,7 +33,7 @@ mod table;
 mod workers;
 
 pub use args::{Args, Cli, Command};
-pub use aws::{Api, AwsError};
+pub use aws::{ApiServer, AwsError};
 pub use certificates::TlsError;
 pub use engine::{Engine, EngineError};
 pub use folder::FolderError;

@@ -7,8 +7,8 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 
 use posthaste::{
-    Api, Args, AwsError, Cli, Command, Host, HostSettings, Operator, StartError, certificates,
-    greeting,
+    ApiServer, Args, AwsError, Cli, Command, Host, HostSettings, Operator, StartError,
+    certificates, greeting,
 };
 use posthaste_runtime::{ConfigError, Env, Platform};
 
@@ -150,7 +150,7 @@ fn serve_aws(args: &Args) -> Result<(), Box<dyn Error>> {
         .build()?;
     runtime.block_on(async {
         let platform = Platform::host(posthaste_runtime::variables()).await;
-        let api = Api::open(args, &platform).await?;
+        let api = ApiServer::open(args, &platform).await?;
         let scheme = args.tls_cert.as_ref().map_or("http", |_| "https");
         let (address, submission) = (api.address, api.submission);
         say(&if args.json {

@@ -92,7 +92,7 @@ fn own(settings: &HostSettings, parts: &HostParts<'_>) -> Extensions {
         own.insert(filter);
     }
     if let Some(filter) = settings.outgoing_spam_filter.clone() {
-        own.insert(delivery::Spam::new(filter));
+        own.insert(delivery::SpamFilter::new(filter));
     }
     // The embedded relay takes any envelope sender; a real one may look the domain up.
     if settings.relay.is_some() && settings.bounce_domain.is_none() {

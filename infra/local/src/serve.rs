@@ -20,7 +20,7 @@ use std::time::Duration;
 
 use axum::Router;
 use posthaste_listen::{
-    AcceptFailures, Budget, ConnectionLimiter, LinePace, Permit, RefusalTurn, Refusals,
+    AcceptFailures, ConnectionLimiter, LinePace, MemoryBudget, Permit, RefusalTurn, Refusals,
 };
 use rustls::ServerConfig;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
@@ -53,7 +53,7 @@ pub(crate) struct Server {
     pub(crate) name: &'static str,
     pub(crate) limits: HttpLimits,
     /// For the bodies of all ports together.
-    pub(crate) bodies: Budget,
+    pub(crate) bodies: MemoryBudget,
     pub(crate) tls: Option<Arc<ServerConfig>>,
     pub(crate) router: Router,
 }

@@ -152,7 +152,7 @@ fn of_file(path: &Path) -> Result<Explanation, CommandError> {
 
 /// The row that decided about a bounce: by the server's words with the code of the report, or
 /// without it, where the two disagree.
-fn row_of(read: &ses_feedback::Explained) -> Option<RefusalMeaning> {
+fn row_of(read: &ses_feedback::ExplainedMail) -> Option<RefusalMeaning> {
     let reason = read.reason.as_deref()?;
     let code = reason.get(..3).and_then(|digits| digits.parse().ok());
     let status: Option<EnhancedStatus> = read.status.as_deref().and_then(|s| s.parse().ok());

@@ -13,7 +13,7 @@ use crate::auth_cache::{AuthCache, Credentials};
 use crate::credentials::{bearer, on_behalf_of};
 use crate::lease::Leases;
 use crate::limit::{AnonymousLimiter, LimitPeriod};
-use crate::{Access, Caller, Dialect, Permit, RateLimits, Rejection};
+use crate::{Access, Caller, Dialect, RateDecision, RateLimits, Rejection};
 
 /// The scope of all sending: an account that may not send gets its own error.
 const SENDING: &str = "mail.send";
@@ -51,14 +51,14 @@ pub(crate) struct AuthRequest<'a> {
 /// A request that is admitted.
 pub(crate) struct Authorized {
     pub(crate) caller: Caller,
-    pub(crate) permit: Permit,
+    pub(crate) permit: RateDecision,
     pub(crate) note: Option<AccessAttempt>,
 }
 
 /// A request that is refused.
 pub(crate) struct AuthRefusal {
     pub(crate) rejection: Rejection,
-    pub(crate) permit: Permit,
+    pub(crate) permit: RateDecision,
     pub(crate) note: Option<AccessAttempt>,
 }
 
@@ -117,7 +117,7 @@ impl Authorizer {
     }
 
     /// Counts a call without a key, by address.
-    pub(crate) fn permit_for_anonymous(&self, ip: Option<IpAddr>) -> Permit {
+    pub(crate) fn permit_for_anonymous(&self, ip: Option<IpAddr>) -> RateDecision {
         let period = LimitPeriod::at(self.state.clock.now(), self.state.limits.period);
         self.state
             .anonymous
@@ -137,7 +137,7 @@ impl Authorizer {
             Ok(lets_in) => lets_in,
             Err(rejection) => return Err(self.refuse_anonymous(rejection, asked.ip)),
         };
-        let note = |permit: &Permit| {
+        let note = |permit: &RateDecision| {
             // Past the limit nothing is recorded: writes do not grow with the number of calls.
             let noted = permit.allowed.then_some(&held.account)?;
             self.note(noted, asked.ip, "bearer", lets_in)
@@ -264,7 +264,7 @@ impl Authorizer {
     }
 
     /// Takes one permit of an account at an endpoint, named by method and path template.
-    pub async fn take(&self, account: &AccountId, endpoint: &Arc<str>) -> Permit {
+    pub async fn take(&self, account: &AccountId, endpoint: &Arc<str>) -> RateDecision {
         let period = LimitPeriod::at(self.state.clock.now(), self.state.limits.period);
         let limit = self.state.limits.of(endpoint);
         let who = (account.clone(), Arc::clone(endpoint));

@@ -9,7 +9,7 @@ use posthaste_store::StoreError;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::Permit;
+use crate::RateDecision;
 
 /// The path of the catalogue of errors, in which each error has an anchor.
 pub const CATALOGUE_PATH: &str = "/docs/errors";
@@ -86,7 +86,7 @@ struct ErrorBody<'e> {
 /// A limit that is reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limited {
-    pub permit: Permit,
+    pub permit: RateDecision,
     /// Seconds until the period ends.
     pub retry_after: i64,
 }
@@ -111,7 +111,7 @@ impl Rejection {
     /// 429, the generic body, for a limit of `limit` in a period that ends at `until`. The
     /// rate-limit headers name that limit, and `Retry-After` the seconds to its end.
     pub fn too_many(limit: u32, until: Timestamp, now: Timestamp) -> Self {
-        let permit = Permit {
+        let permit = RateDecision {
             allowed: false,
             limit,
             remaining: 0,

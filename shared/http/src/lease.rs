@@ -11,7 +11,7 @@ use posthaste_cache::BoundedMap;
 use posthaste_model::AccountId;
 use posthaste_store::{RateWindow, Store};
 
-use crate::Permit;
+use crate::RateDecision;
 use crate::limit::LimitPeriod;
 
 /// An account at an endpoint (method and path template).
@@ -51,7 +51,7 @@ impl Leases {
         who: Who,
         limit: u32,
         period: LimitPeriod,
-    ) -> Permit {
+    ) -> RateDecision {
         let slot = self.0.update(who.clone(), |slot| Arc::clone(slot));
         let mut block = slot.lock().await;
         if block.period != period.number {
@@ -99,8 +99,8 @@ impl Block {
     }
 }
 
-fn permit(allowed: bool, limit: u32, remaining: u32, period: LimitPeriod) -> Permit {
-    Permit {
+fn permit(allowed: bool, limit: u32, remaining: u32, period: LimitPeriod) -> RateDecision {
+    RateDecision {
         allowed,
         limit,
         remaining: if allowed { remaining } else { 0 },

@@ -32,7 +32,7 @@ pub use caller::{Access, Caller};
 pub use edge::{ClientIp, GatewayName, RequestId, finish};
 pub use error::{CATALOGUE_PATH, Dialect, Limited, Rejection};
 pub use json::{JsonBody, body_is_json, parse};
-pub use limit::{Endpoints, InvalidEndpoints, Permit, RateLimits};
+pub use limit::{Endpoints, InvalidEndpoints, RateDecision, RateLimits};
 pub use page::page;
 pub use request_url::{Pagination, RequestUrl};
 pub use routes::{Route, Routes};

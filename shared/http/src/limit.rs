@@ -104,7 +104,7 @@ impl LimitPeriod {
 
 /// The rate-limit result of one request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Permit {
+pub struct RateDecision {
     pub allowed: bool,
     pub limit: u32,
     pub remaining: u32,
@@ -112,7 +112,7 @@ pub struct Permit {
     pub reset: Timestamp,
 }
 
-impl Permit {
+impl RateDecision {
     /// The one place that writes the rate-limit headers.
     pub fn write(&self, headers: &mut HeaderMap) {
         headers.insert("x-ratelimit-limit", HeaderValue::from(self.limit));
@@ -145,7 +145,12 @@ impl AnonymousLimiter {
     const MOST: usize = 50_000;
 
     /// Counts one call.
-    pub(crate) fn count(&self, ip: Option<IpAddr>, limit: u32, period: LimitPeriod) -> Permit {
+    pub(crate) fn count(
+        &self,
+        ip: Option<IpAddr>,
+        limit: u32,
+        period: LimitPeriod,
+    ) -> RateDecision {
         let used = self.0.update(ip.map(ip_prefix), |count| {
             if count.period != period.number {
                 *count = CallCount {
@@ -156,7 +161,7 @@ impl AnonymousLimiter {
             count.calls = count.calls.saturating_add(1);
             count.calls
         });
-        Permit {
+        RateDecision {
             allowed: used <= limit,
             limit,
             remaining: limit.saturating_sub(used),

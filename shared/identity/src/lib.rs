@@ -7,6 +7,6 @@ mod received;
 mod resolver;
 
 pub use dkim::{DkimError, KeyPair, Signer, place};
-pub use proof::{Plan, RecordCheck, Target, check, judge, records};
+pub use proof::{RecordCheck, RecordPlan, Target, check, judge, records};
 pub use received::{Came, CheckedSender, SpfCheck, check_received};
 pub use resolver::{DnsError, DnsRecords, Resolver, Zone};

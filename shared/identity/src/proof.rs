@@ -17,7 +17,7 @@ pub struct Target {
 
 /// The records a domain needs.
 #[derive(Clone, Copy, Debug)]
-pub struct Plan<'a> {
+pub struct RecordPlan<'a> {
     pub domain: &'a str,
     pub subdomain: &'a str,
     /// Whether this installation manages the subdomain: one CNAME, instead of mail and SPF records.
@@ -30,7 +30,7 @@ pub struct Plan<'a> {
 ///
 /// The public keys are in the owner's own zone: this installation has no zone that a CNAME could
 /// point to, and so the keys are the same whichever relay signs with them.
-pub fn records(plan: &Plan<'_>, target: &Target) -> Vec<Record> {
+pub fn records(plan: &RecordPlan<'_>, target: &Target) -> Vec<Record> {
     let record = |name: &str, kind, host: String, data: String| Record {
         name: name.to_owned(),
         kind,
@@ -38,7 +38,7 @@ pub fn records(plan: &Plan<'_>, target: &Target) -> Vec<Record> {
         data,
         valid: false,
     };
-    let Plan {
+    let RecordPlan {
         domain, subdomain, ..
     } = plan;
     let host = format!("{subdomain}.{domain}");
@@ -166,7 +166,7 @@ mod tests {
     }
 
     fn plan(automatic: bool) -> Vec<Record> {
-        let plan = Plan {
+        let plan = RecordPlan {
             domain: "example.com",
             subdomain: "em1",
             automatic,

@@ -7,5 +7,5 @@ mod limits;
 
 pub use accept::{AcceptFailures, LinePace};
 pub use limits::{
-    Budget, ConnectionLimiter, ConnectionLimits, Grant, Permit, RefusalTurn, Refusals,
+    ConnectionLimiter, ConnectionLimits, Grant, MemoryBudget, Permit, RefusalTurn, Refusals,
 };

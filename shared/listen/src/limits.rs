@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use posthaste_model::ip_prefix;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// A [`Budget`] is counted in pieces of this many bytes.
+/// A [`MemoryBudget`] is counted in pieces of this many bytes.
 const PIECE: usize = 64 * 1024;
 
 /// How many connections may be open at a time.
@@ -125,7 +125,7 @@ impl Default for Refusals {
 
 /// Memory shared by all messages or bodies in progress; clones share it.
 #[derive(Clone, Debug)]
-pub struct Budget(Arc<Semaphore>);
+pub struct MemoryBudget(Arc<Semaphore>);
 
 /// The part that one message holds, released when dropped.
 #[derive(Debug, Default)]
@@ -134,7 +134,7 @@ pub struct Grant {
     permit: Option<OwnedSemaphorePermit>,
 }
 
-impl Budget {
+impl MemoryBudget {
     /// A budget of this many bytes, in pieces of 64 KiB.
     pub fn new(bytes: usize) -> Self {
         let pieces = bytes.div_ceil(PIECE).clamp(1, Semaphore::MAX_PERMITS);
@@ -198,7 +198,7 @@ mod tests {
 
     #[test]
     fn grants_grow_until_nothing_is_left_and_come_back() {
-        let budget = Budget::new(4 * PIECE);
+        let budget = MemoryBudget::new(4 * PIECE);
         let (mut one, mut two) = (Grant::default(), Grant::default());
         assert!(budget.cover(&mut one, 1));
         assert!(budget.cover(&mut one, PIECE), "already covered");

@@ -17,8 +17,8 @@ use crate::read::ParsedMail;
 
 use human::Human;
 
-pub use fields::{Delivery, Recipient, ReportAction};
-pub use reply::{Reply, reply};
+pub use fields::{Delivery, ReportAction, ReportedRecipient};
+pub use reply::{QuotedReply, reply};
 
 /// The most parts of a report that are read.
 const MOST_PARTS: usize = 20;
@@ -28,12 +28,12 @@ const MOST: usize = 1_000;
 
 /// The content of a report.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Report {
+pub enum MailReport {
     Delivery(Delivery),
     Complaint(Complaint),
 }
 
-impl Report {
+impl MailReport {
     /// Whether it says nothing about any recipient.
     fn is_empty(&self) -> bool {
         matches!(self, Self::Delivery(delivery) if delivery.recipients.is_empty())
@@ -96,7 +96,7 @@ impl Original {
 ///
 /// The machine-readable part must be directly in the outermost multipart, so a forwarded bounce is
 /// not a report. Of several, the first with content counts: some gateways add an empty one.
-pub fn read(raw: &[u8]) -> Option<Report> {
+pub fn read(raw: &[u8]) -> Option<MailReport> {
     let mail = Entity::read(raw);
     let [kind] = mail.fields().pick(["Content-Type"]);
     let kind = Parameterised::read(kind?);
@@ -118,7 +118,7 @@ pub fn read(raw: &[u8]) -> Option<Report> {
             report = better(report, machine(&kind.value, &body()));
         }
     }
-    let complained = || fields::marked_complaint(&original).map(Report::Complaint);
+    let complained = || fields::marked_complaint(&original).map(MailReport::Complaint);
     report
         .or_else(complained)
         .map(|report| about(report, original))
@@ -131,7 +131,7 @@ pub fn read(raw: &[u8]) -> Option<Report> {
 ///
 /// The words decide here, so the caller must know by the addresses that the mail answers one of its
 /// own.
-pub fn bounce(raw: &[u8]) -> Option<Report> {
+pub fn bounce(raw: &[u8]) -> Option<MailReport> {
     let mail = ParsedMail::read(raw);
     let human = Human::read(&mail);
     let mut report = None;
@@ -148,11 +148,11 @@ pub fn bounce(raw: &[u8]) -> Option<Report> {
     let mut report = match report {
         Some(report) if !report.is_empty() => report,
         _ => fields::marked_complaint(&original)
-            .map(Report::Complaint)
-            .or_else(|| human.fields().map(Report::Delivery))
-            .or_else(|| plain::read(&mail, &human).map(Report::Delivery))?,
+            .map(MailReport::Complaint)
+            .or_else(|| human.fields().map(MailReport::Delivery))
+            .or_else(|| plain::read(&mail, &human).map(MailReport::Delivery))?,
     };
-    if let Report::Delivery(delivery) = &mut report {
+    if let MailReport::Delivery(delivery) = &mut report {
         let mut silent = delivery.silent().peekable();
         if silent.peek().is_some() {
             let said = human.diagnostic();
@@ -195,15 +195,15 @@ fn is_original(media_type: &str) -> bool {
     )
 }
 
-fn machine(media_type: &str, body: &[u8]) -> Report {
+fn machine(media_type: &str, body: &[u8]) -> MailReport {
     match media_type {
-        "message/feedback-report" => Report::Complaint(fields::complaint(body)),
-        _ => Report::Delivery(fields::delivery(body)),
+        "message/feedback-report" => MailReport::Complaint(fields::complaint(body)),
+        _ => MailReport::Delivery(fields::delivery(body)),
     }
 }
 
 /// The first report, unless only the next one has content.
-fn better(first: Option<Report>, next: Report) -> Option<Report> {
+fn better(first: Option<MailReport>, next: MailReport) -> Option<MailReport> {
     match first {
         Some(first) if !first.is_empty() || next.is_empty() => Some(first),
         _ => Some(next),
@@ -211,10 +211,10 @@ fn better(first: Option<Report>, next: Report) -> Option<Report> {
 }
 
 /// The report with the mail it returns.
-fn about(mut report: Report, original: Original) -> Report {
+fn about(mut report: MailReport, original: Original) -> MailReport {
     match &mut report {
-        Report::Delivery(delivery) => delivery.original = original,
-        Report::Complaint(complaint) => complaint.original = original,
+        MailReport::Delivery(delivery) => delivery.original = original,
+        MailReport::Complaint(complaint) => complaint.original = original,
     }
     report
 }

@@ -6,7 +6,7 @@ use crate::budget::{Budget, RenderError};
 use crate::content::essence;
 use crate::html;
 use crate::link::Maker;
-use crate::rewrite::{Count, Links};
+use crate::rewrite::{Count, LinkRewriter};
 use crate::settings::Effective;
 use crate::token::LinkPart;
 use crate::unsubscribe::{Unsubscribe, UnsubscribeForm};
@@ -16,7 +16,7 @@ pub(crate) struct Finish<'a> {
     settings: &'a Effective,
     maker: Option<Maker<'a>>,
     unsubscribe: Option<Unsubscribe<'a>>,
-    links: Links<'a>,
+    links: LinkRewriter<'a>,
     /// Tags and links are a few bytes that expand to hundreds.
     budget: &'a mut Budget,
 }
@@ -32,7 +32,7 @@ impl<'a> Finish<'a> {
             settings,
             maker,
             unsubscribe,
-            links: Links::new(maker, settings.click.enable, &settings.ganalytics),
+            links: LinkRewriter::new(maker, settings.click.enable, &settings.ganalytics),
             budget,
         }
     }

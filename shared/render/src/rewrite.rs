@@ -9,7 +9,7 @@ use crate::html::{self, Edit};
 use crate::link::Maker;
 use crate::token::LinkPart;
 
-/// Links tracked in one mail (API facts 7).
+/// LinkRewriter tracked in one mail (API facts 7).
 const MOST: usize = 1_000;
 
 /// A longer target yields a link that API Gateway refuses (10,240 bytes of request line and
@@ -17,7 +17,7 @@ const MOST: usize = 1_000;
 const LONGEST_TARGET: usize = 4_096;
 
 /// Rewrites the links of one copy, part after part.
-pub(crate) struct Links<'a> {
+pub(crate) struct LinkRewriter<'a> {
     maker: Option<Maker<'a>>,
     click: bool,
     utm: Vec<(&'static str, &'a str)>,
@@ -36,7 +36,7 @@ impl Count {
     }
 }
 
-impl<'a> Links<'a> {
+impl<'a> LinkRewriter<'a> {
     /// `maker` signs the links when clicks are tracked.
     pub(crate) fn new(maker: Option<Maker<'a>>, click: bool, ganalytics: &'a Ganalytics) -> Self {
         let utm = [

@@ -95,13 +95,13 @@ pub enum InvalidKey {
     Form,
 }
 
-type Signer = Hmac<Sha256>;
+type TokenSigner = Hmac<Sha256>;
 
 /// The secrets that sign and verify links. The first one signs; all of them verify.
 #[derive(Clone)]
 pub struct KeyRing {
-    current: (u8, Signer),
-    older: Vec<(u8, Signer)>,
+    current: (u8, TokenSigner),
+    older: Vec<(u8, TokenSigner)>,
 }
 
 /// `<id>:<URL-safe base64>`, several joined by commas, the signing key first: the form of the
@@ -124,7 +124,7 @@ impl std::str::FromStr for KeyRing {
     }
 }
 
-fn marked(signer: &Signer, text: &str) -> u32 {
+fn marked(signer: &TokenSigner, text: &str) -> u32 {
     let tag = signer
         .clone()
         .chain_update(b"mark:")
@@ -149,7 +149,7 @@ impl KeyRing {
     /// # Errors
     /// When there is no key, a secret is shorter than 32 bytes, or an id comes twice.
     pub fn new(keys: &[(u8, &[u8])]) -> Result<Self, InvalidKey> {
-        let mut signers: Vec<(u8, Signer)> = Vec::with_capacity(keys.len());
+        let mut signers: Vec<(u8, TokenSigner)> = Vec::with_capacity(keys.len());
         for (id, secret) in keys {
             if secret.len() < SHORTEST_SECRET {
                 return Err(InvalidKey::Short { id: *id });
@@ -158,7 +158,7 @@ impl KeyRing {
                 return Err(InvalidKey::Twice { id: *id });
             }
             let mut signer =
-                Signer::new_from_slice(secret).map_err(|_| InvalidKey::Short { id: *id })?;
+                TokenSigner::new_from_slice(secret).map_err(|_| InvalidKey::Short { id: *id })?;
             signer.update(DOMAIN);
             signers.push((*id, signer));
         }

@@ -16,7 +16,7 @@ pub struct Config {
     /// Recipients of one mail.
     pub max_recipients: usize,
     pub auth: Auth,
-    pub tls: Tls,
+    pub tls: ServerTls,
     pub offers: Extensions,
     pub bare_line_ends: BareLineEnds,
     pub limits: SmtpLimits,
@@ -36,7 +36,7 @@ pub enum Auth {
 /// How connections are encrypted. Where encryption is available, AUTH is offered only on encrypted
 /// connections (RFC 4954 section 4).
 #[derive(Clone, Default)]
-pub enum Tls {
+pub enum ServerTls {
     #[default]
     Off,
     /// When the client requests it (RFC 3207).
@@ -103,7 +103,7 @@ impl Config {
             max_size: 30 * 1024 * 1024,
             max_recipients: 1000,
             auth: Auth::Off,
-            tls: Tls::Off,
+            tls: ServerTls::Off,
             offers: Extensions::default(),
             bare_line_ends: BareLineEnds::Keep,
             limits: SmtpLimits::default(),
@@ -152,7 +152,7 @@ impl SmtpLimits {
     }
 }
 
-impl fmt::Debug for Tls {
+impl fmt::Debug for ServerTls {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Off => "Off",

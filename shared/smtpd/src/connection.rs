@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::{Buf as _, BytesMut};
-use posthaste_listen::{Budget, Grant};
+use posthaste_listen::{Grant, MemoryBudget};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::sync::watch;
 use tokio::time::{Instant, timeout, timeout_at};
@@ -15,7 +15,7 @@ use crate::command;
 use crate::data::{DataReader, LineBuffer, SmtpLine};
 use crate::protocol::{Next, Protocol, too_long};
 use crate::reply::{AfterReply, SmtpReply};
-use crate::{BareLineEnds, Config, Handler, Session, Tls};
+use crate::{BareLineEnds, Config, Handler, ServerTls, Session};
 
 /// Octets read at a time.
 const PIECE: usize = 16 * 1024;
@@ -36,7 +36,7 @@ impl<T: AsyncRead + AsyncWrite + Send + Unpin> Io for T {}
 pub(crate) struct ServerState<H> {
     pub(crate) config: Config,
     pub(crate) handler: Arc<H>,
-    pub(crate) budget: Budget,
+    pub(crate) budget: MemoryBudget,
 }
 
 pub(crate) struct Connection<H: Handler> {
@@ -97,7 +97,7 @@ impl<H: Handler> Connection<H> {
 
     async fn talk(&mut self) -> SessionResult<()> {
         let shared = Arc::clone(&self.shared);
-        if let Tls::Wrapped(tls) = &shared.config.tls {
+        if let ServerTls::Wrapped(tls) = &shared.config.tls {
             self.encrypt(tls).await?;
         }
         if let Err(reply) = shared.handler.connected(&self.session).await {

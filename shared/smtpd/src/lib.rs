@@ -69,7 +69,7 @@ mod reply;
 mod sasl;
 mod server;
 
-pub use config::{Auth, BareLineEnds, Config, Extensions, SmtpLimits, Tls};
+pub use config::{Auth, BareLineEnds, Config, Extensions, ServerTls, SmtpLimits};
 pub use handler::{Handler, Login, Session, SmtpEnvelope};
 pub use reply::SmtpReply;
 pub use server::serve;

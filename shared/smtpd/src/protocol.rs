@@ -2,7 +2,7 @@
 //! the handler's answers.
 
 use crate::command::{MailFrom, SmtpCommand};
-use crate::{Auth, Config, SmtpEnvelope, SmtpReply, Tls};
+use crate::{Auth, Config, ServerTls, SmtpEnvelope, SmtpReply};
 
 /// The state of a conversation, and its use of the limits.
 #[derive(Debug, Default)]
@@ -165,8 +165,8 @@ impl Protocol {
     fn start_tls(&self, config: &Config) -> Next {
         match config.tls {
             _ if self.tls => out_of_order("the connection is encrypted"),
-            Tls::StartTls(_) => Next::StartTls,
-            Tls::Off | Tls::Wrapped(_) => {
+            ServerTls::StartTls(_) => Next::StartTls,
+            ServerTls::Off | ServerTls::Wrapped(_) => {
                 Next::Say(SmtpReply::new(502, "5.5.1", "TLS is not offered"))
             }
         }
@@ -187,7 +187,7 @@ impl Protocol {
 
     /// Whether a password would travel encrypted, if this port can encrypt at all.
     fn may_log_in(&self, config: &Config) -> bool {
-        self.tls || matches!(config.tls, Tls::Off)
+        self.tls || matches!(config.tls, ServerTls::Off)
     }
 
     /// HELO or EHLO was accepted: returns the reply.
@@ -206,7 +206,7 @@ impl Protocol {
 
     fn extensions(&self, config: &Config) -> Vec<String> {
         let offers = &config.offers;
-        let may_start_tls = matches!(config.tls, Tls::StartTls(_)) && !self.tls;
+        let may_start_tls = matches!(config.tls, ServerTls::StartTls(_)) && !self.tls;
         let may_log_in = config.auth != Auth::Off && self.may_log_in(config);
         let all = [
             (offers.pipelining, "PIPELINING".to_owned()),

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use posthaste_listen::{
-    AcceptFailures, Budget, ConnectionLimiter, ConnectionLimits, Permit, RefusalTurn, Refusals,
+    AcceptFailures, ConnectionLimiter, ConnectionLimits, MemoryBudget, Permit, RefusalTurn,
+    Refusals,
 };
 use tokio::io::{AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
@@ -37,7 +38,7 @@ pub async fn serve<H: Handler>(
     let mut failures = AcceptFailures::new("SMTP port");
     let farewell = config.limits.farewell;
     let shared = Arc::new(ServerState {
-        budget: Budget::new(config.limits.buffered),
+        budget: MemoryBudget::new(config.limits.buffered),
         config,
         handler,
     });

@@ -17,7 +17,7 @@ pub(crate) use account_cache::Ancestors;
 pub use accounts::{Account, AccountStatus, Region, Renamed, SuspensionChange};
 pub use allowed_ips::{Allow, AllowedIp, Disallow};
 pub use api_keys::{ApiKey, Granted, KeyKind, Maker, Regranted, Secret};
-pub use attempts::{AccessRecord, Attempt};
+pub use attempts::{AccessRecord, AttemptSummary};
 pub use credits::{Allowance, Credits, Frequency};
 pub use profile::Profile;
 pub use rates::RateWindow;

@@ -41,7 +41,7 @@ mod webhooks;
 
 pub use access::{
     AccessRecord, Account, AccountCache, AccountSettings, AccountStatus, Allow, Allowance,
-    AllowedIp, ApiKey, Attempt, BouncePurge, Credits, Disallow, Forward, Frequency, Granted,
+    AllowedIp, ApiKey, AttemptSummary, BouncePurge, Credits, Disallow, Forward, Frequency, Granted,
     KeyKind, LONGEST_USERNAME, Landing, Maker, Profile, RateWindow, Region, Regranted, Renamed,
     Secret, SpamCheck, SuspensionChange, Whitelist, is_username,
 };
@@ -62,7 +62,7 @@ pub use mail::{
     LONGEST_SUBJECT, MOST_VISITS, Placed, Recipient, SearchStatus, Seek, Sought, Template, Version,
     VersionTexts, Visit, VisitKind,
 };
-pub use privacy::{Looked, Trace};
+pub use privacy::{CopyTrace, Looked};
 pub use schedule::{
     Batch, BatchListing, Due, DueCursor, DuePage, DueTarget, Entries, GRACE, HeldMessage,
     HoldError, Minute, MoveError, NEAR, PendingRows, Reach, Released, ScheduledMail, ScheduledPart,

@@ -4,4 +4,4 @@ mod delete_account;
 mod erase;
 mod erased;
 
-pub use erase::{Looked, Trace};
+pub use erase::{CopyTrace, Looked};

@@ -20,7 +20,7 @@ use posthaste_http::{Authorizer, Caller};
 use posthaste_mime::submitted::SubmittedHead;
 use posthaste_model::Hostname;
 use posthaste_smtpd::{
-    Auth, BareLineEnds, Config, Handler, Login, Session, SmtpEnvelope, SmtpReply, Tls,
+    Auth, BareLineEnds, Config, Handler, Login, ServerTls, Session, SmtpEnvelope, SmtpReply,
 };
 use posthaste_store::{Secret, Store, StoreError};
 use tokio::net::TcpListener;
@@ -123,7 +123,7 @@ impl Submission {
             SmtpAccess::OpenToThisMachine(_) | SmtpAccess::Open(_) => Auth::Optional,
             SmtpAccess::KeyRequired | SmtpAccess::AnyLogin(_) => Auth::Required,
         };
-        config.tls = tls.map_or(Tls::Off, Tls::StartTls);
+        config.tls = tls.map_or(ServerTls::Off, ServerTls::StartTls);
         // Differences in what servers accept as a line end allow mail to be smuggled.
         config.bare_line_ends = BareLineEnds::Refuse;
         config

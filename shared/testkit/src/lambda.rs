@@ -30,7 +30,7 @@ pub type LambdaResult = Result<Value, Value>;
 
 /// A running function, until dropped.
 #[derive(Debug)]
-pub struct Function {
+pub struct LambdaFunction {
     child: Child,
     state: Arc<Events>,
     events: mpsc::UnboundedSender<(String, Value)>,
@@ -52,7 +52,7 @@ struct Running {
     answers: HashMap<String, oneshot::Sender<LambdaResult>>,
 }
 
-impl Function {
+impl LambdaFunction {
     /// Starts the binary with these variables and those that Lambda itself sets, without the rest
     /// of this process's environment.
     ///
@@ -126,7 +126,7 @@ impl Function {
     }
 }
 
-impl Drop for Function {
+impl Drop for LambdaFunction {
     fn drop(&mut self) {
         // A process that has ended already only needs reaping.
         let _ = self.child.kill();

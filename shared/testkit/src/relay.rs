@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use posthaste_smtpd::{
-    Auth, Config, Extensions, Handler, Login, Session, SmtpEnvelope, SmtpLimits, SmtpReply, Tls,
-    serve,
+    Auth, Config, Extensions, Handler, Login, ServerTls, Session, SmtpEnvelope, SmtpLimits,
+    SmtpReply, serve,
 };
 use tokio::net::TcpListener;
 use tokio::sync::{oneshot, watch};
@@ -53,7 +53,7 @@ struct Rule {
 pub struct Script {
     rules: Vec<Rule>,
     offers: Extensions,
-    tls: Tls,
+    tls: ServerTls,
     login: Option<(String, String)>,
     max_size: Option<usize>,
 }
@@ -104,7 +104,7 @@ impl Script {
 
     /// Encrypts, on STARTTLS or from the first byte.
     #[must_use]
-    pub fn encrypting(mut self, tls: Tls) -> Self {
+    pub fn encrypting(mut self, tls: ServerTls) -> Self {
         self.tls = tls;
         self
     }

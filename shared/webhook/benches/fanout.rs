@@ -6,7 +6,7 @@ use std::hint::black_box;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use posthaste_model::{AccountId, Category, Entropy, Event, EventKind, MessageId, Timestamp};
-use posthaste_webhook::{KeyPair, batch, event_json};
+use posthaste_webhook::{WebhookKeyPair, batch, event_json};
 
 const EVENTS: usize = 100;
 const NOW: Timestamp = Timestamp(1_700_000_000);
@@ -34,7 +34,7 @@ fn events(entropy: &Entropy) -> Vec<Event> {
 
 fn fanout(c: &mut Criterion) {
     let entropy = Entropy::counting();
-    let pair = KeyPair::generate(&entropy).expect("the counter gives usable bytes");
+    let pair = WebhookKeyPair::generate(&entropy).expect("the counter gives usable bytes");
     let events = events(&entropy);
     let json: Vec<_> = events.iter().map(event_json).collect();
     let body = batch::pack(&json).remove(0).body;

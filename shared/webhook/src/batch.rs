@@ -7,7 +7,7 @@ use http::header::{ACCEPT_ENCODING, CONTENT_TYPE, USER_AGENT};
 use http::{HeaderMap, HeaderName, HeaderValue};
 use posthaste_model::Timestamp;
 
-use crate::KeyPair;
+use crate::WebhookKeyPair;
 
 /// The largest body, in bytes: 768 KB.
 pub const LARGEST: usize = 768 * 1024;
@@ -19,7 +19,7 @@ pub const TIMESTAMP: HeaderName = HeaderName::from_static("x-twilio-email-event-
 
 /// One body, and the events that are in it, as a range of those given.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Packed {
+pub struct PostBody {
     pub body: Bytes,
     pub events: Range<usize>,
 }
@@ -28,7 +28,7 @@ pub struct Packed {
 ///
 /// The layout is `[{…},\r\n{…}]\r\n`: receivers verify signatures over these very bytes. An event
 /// that is larger than the limit by itself gets a body of its own.
-pub fn pack<S: AsRef<str>>(events: &[S]) -> Vec<Packed> {
+pub fn pack<S: AsRef<str>>(events: &[S]) -> Vec<PostBody> {
     const AROUND: usize = "[]\r\n".len();
     const BETWEEN: usize = ",\r\n".len();
     let mut packed = Vec::new();
@@ -54,7 +54,7 @@ pub fn pack<S: AsRef<str>>(events: &[S]) -> Vec<Packed> {
     packed
 }
 
-fn body<S: AsRef<str>>(events: &[S], range: Range<usize>, size: usize) -> Packed {
+fn body<S: AsRef<str>>(events: &[S], range: Range<usize>, size: usize) -> PostBody {
     let mut text = String::with_capacity(size);
     let mut before = "[";
     for event in events.get(range.clone()).unwrap_or_default() {
@@ -63,14 +63,14 @@ fn body<S: AsRef<str>>(events: &[S], range: Range<usize>, size: usize) -> Packed
         before = ",\r\n";
     }
     text.push_str("]\r\n");
-    Packed {
+    PostBody {
         body: text.into(),
         events: range,
     }
 }
 
 /// The headers of an event post; with a key pair also the signature of `body` at `now`.
-pub fn headers(signer: Option<&KeyPair>, now: Timestamp, body: &[u8]) -> HeaderMap {
+pub fn headers(signer: Option<&WebhookKeyPair>, now: Timestamp, body: &[u8]) -> HeaderMap {
     let mut headers = HeaderMap::with_capacity(6);
     headers.insert(USER_AGENT, HeaderValue::from_static("SendGrid Event API"));
     headers.insert(
@@ -149,7 +149,7 @@ mod tests {
         );
         assert_eq!(plain.get(SIGNATURE), None);
 
-        let pair = KeyPair::from_bytes(&[1; 32]).unwrap();
+        let pair = WebhookKeyPair::from_bytes(&[1; 32]).unwrap();
         let signed = headers(Some(&pair), Timestamp(1_600_112_492), b"[]\r\n");
         assert_eq!(signed.get(TIMESTAMP).unwrap(), "1600112492");
         assert_eq!(

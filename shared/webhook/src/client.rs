@@ -14,9 +14,9 @@ use crate::link::{UrlProblem, judge_host};
 use crate::resolve::Judged;
 use crate::{Guard, HttpAnswer, Names, PostOutcome, Refusal, RequestStage, RetryAfter};
 
-/// Bounds of a request. `Config::default()` has those of SPEC.md's webhooks.
+/// Bounds of a request. `ClientConfig::default()` has those of SPEC.md's webhooks.
 #[derive(Clone, Debug)]
-pub struct Config {
+pub struct ClientConfig {
     pub guard: Guard,
     /// Look-up, TCP and TLS together.
     pub connect: Duration,
@@ -28,7 +28,7 @@ pub struct Config {
     pub body_cap: usize,
 }
 
-impl Default for Config {
+impl Default for ClientConfig {
     fn default() -> Self {
         Self {
             guard: Guard::default(),
@@ -74,12 +74,12 @@ pub struct WebhookClient {
 
 impl WebhookClient {
     /// A client that resolves names with the system's resolver.
-    pub fn open(config: Config) -> Result<Self, ClientError> {
+    pub fn open(config: ClientConfig) -> Result<Self, ClientError> {
         Self::with_names(config, Names::system())
     }
 
     /// A client that resolves names with `names`.
-    pub fn with_names(config: Config, names: Names) -> Result<Self, ClientError> {
+    pub fn with_names(config: ClientConfig, names: Names) -> Result<Self, ClientError> {
         let guard = Arc::new(config.guard);
         let judged = Judged {
             names,

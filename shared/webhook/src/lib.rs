@@ -7,12 +7,12 @@
 //! ```no_run
 //! use posthaste_model::Timestamp;
 //! use posthaste_webhook::{
-//!     Attempted, Config, Guard, KeyPair, Next, Post, RetryFate, Schedule, WebhookClient, batch,
+//!     Attempted, ClientConfig, Guard, WebhookKeyPair, Next, Post, RetryFate, Schedule, WebhookClient, batch,
 //!     check_url,
 //! };
 //!
-//! # async fn example(pair: KeyPair, now: Timestamp) -> Result<(), Box<dyn std::error::Error>> {
-//! let client = WebhookClient::open(Config::default())?;
+//! # async fn example(pair: WebhookKeyPair, now: Timestamp) -> Result<(), Box<dyn std::error::Error>> {
+//! let client = WebhookClient::open(ClientConfig::default())?;
 //! let url = check_url("https://hooks.example.com/events", &Guard::default())?;
 //! for packed in batch::pack(&[r#"{"event":"open"}"#, r#"{"event":"click"}"#]) {
 //!     let headers = batch::headers(Some(&pair), now, &packed.body);
@@ -57,13 +57,13 @@ mod seal;
 mod sign;
 mod wire;
 
-pub use client::{ClientError, Config, Post, WebhookClient};
+pub use client::{ClientConfig, ClientError, Post, WebhookClient};
 pub use guard::{Guard, Refusal, Why};
 pub use link::{LONGEST_URL, UrlProblem, check_url};
-pub use oauth::{Credentials, Tokens};
+pub use oauth::{OauthCredentials, Tokens};
 pub use outcome::{HttpAnswer, PostOutcome, RequestStage, RetryAfter, TokenProblem};
 pub use resolve::Names;
 pub use retry::{Attempted, Next, RetryFate, Schedule};
 pub use seal::{InvalidSecret, Sealer, Unopened, oauth_place, signing_place};
-pub use sign::{KeyPair, UnusableKey};
+pub use sign::{UnusableKey, WebhookKeyPair};
 pub use wire::event_json;

@@ -28,16 +28,16 @@ const MOST: usize = 10_000;
 
 /// The credentials of a webhook for its token URL. The secret does not print.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Credentials {
+pub struct OauthCredentials {
     pub client_id: String,
     /// Empty when the owner set none.
     pub client_secret: String,
     pub token_url: Url,
 }
 
-impl fmt::Debug for Credentials {
+impl fmt::Debug for OauthCredentials {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Credentials({})", self.client_id)
+        write!(f, "OauthCredentials({})", self.client_id)
     }
 }
 
@@ -50,7 +50,7 @@ pub struct Tokens {
 }
 
 struct CachedToken {
-    credentials: Credentials,
+    credentials: OauthCredentials,
     token: Result<HeaderValue, TokenProblem>,
     until: Timestamp,
 }
@@ -75,7 +75,7 @@ impl Tokens {
         &self,
         client: &WebhookClient,
         webhook: &str,
-        credentials: &Credentials,
+        credentials: &OauthCredentials,
         post: Post,
     ) -> PostOutcome {
         let token = match self.token(client, webhook, credentials, None).await {
@@ -102,7 +102,7 @@ impl Tokens {
         &self,
         client: &WebhookClient,
         webhook: &str,
-        credentials: &Credentials,
+        credentials: &OauthCredentials,
         refused: Option<&HeaderValue>,
     ) -> Result<HeaderValue, TokenProblem> {
         let slot = self
@@ -139,7 +139,7 @@ fn with_token(post: &Post, token: &HeaderValue) -> Post {
 /// Calls the token URL: the form's grant type, the credentials as HTTP Basic (RFC 6749, 2.3.1).
 async fn fetch(
     client: &WebhookClient,
-    credentials: &Credentials,
+    credentials: &OauthCredentials,
 ) -> Result<(HeaderValue, i64), TokenProblem> {
     let encoded = |text: &str| byte_serialize(text.as_bytes()).collect::<String>();
     let (id, secret) = (&credentials.client_id, &credentials.client_secret);
@@ -281,7 +281,7 @@ mod tests {
 
     #[test]
     fn neither_a_secret_nor_a_token_prints() {
-        let credentials = Credentials {
+        let credentials = OauthCredentials {
             client_id: "id".into(),
             client_secret: "hush".into(),
             token_url: Url::parse("https://u:hush@example.com/").unwrap(),

@@ -11,7 +11,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use posthaste_model::{AccountId, Entropy, WebhookId};
 
-use crate::KeyPair;
+use crate::WebhookKeyPair;
 
 /// Secrets shorter than the cipher's key weaken it.
 const SHORTEST_SECRET: usize = 32;
@@ -112,10 +112,10 @@ impl Sealer {
     }
 
     /// Opens a signing key.
-    pub fn open_pair(&self, place: &str, sealed: &str) -> Result<KeyPair, Unopened> {
+    pub fn open_pair(&self, place: &str, sealed: &str) -> Result<WebhookKeyPair, Unopened> {
         let bytes = self.open(place, sealed)?;
         let bytes = bytes.as_slice().try_into().map_err(|_| Unopened)?;
-        KeyPair::from_bytes(bytes).map_err(|_| Unopened)
+        WebhookKeyPair::from_bytes(bytes).map_err(|_| Unopened)
     }
 
     /// Opens a secret that is text.

@@ -21,18 +21,18 @@ pub struct UnusableKey;
 
 /// The key pair of one webhook. Does not print.
 #[derive(Clone)]
-pub struct KeyPair {
+pub struct WebhookKeyPair {
     private: SigningKey,
     public: String,
 }
 
-impl fmt::Debug for KeyPair {
+impl fmt::Debug for WebhookKeyPair {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "KeyPair({})", self.public)
+        write!(f, "WebhookKeyPair({})", self.public)
     }
 }
 
-impl KeyPair {
+impl WebhookKeyPair {
     /// A new pair, by trying candidates (FIPS 186-5, A.2.2). One in four thousand million fails,
     /// so a source that gives none within eight is broken.
     pub fn generate(entropy: &Entropy) -> Result<Self, UnusableKey> {

@@ -1,17 +1,17 @@
 //! Mails to the bounce domain: delivery reports, bounces in words and complaints.
 
-use posthaste_mime::report::{self, Report};
+use posthaste_mime::report::{self, MailReport};
 
 use crate::guard::survive;
 use crate::shapes::{MAIL, bounces, reports, structures};
 
-fn is_bounded(report: Option<Report>) {
+fn is_bounded(report: Option<MailReport>) {
     match report {
-        Some(Report::Delivery(delivery)) => {
+        Some(MailReport::Delivery(delivery)) => {
             assert!(delivery.recipients.len() <= 1_001);
             assert!(delivery.original.headers.len() <= 1_000);
         }
-        Some(Report::Complaint(complaint)) => assert!(complaint.recipients.len() <= 1_000),
+        Some(MailReport::Complaint(complaint)) => assert!(complaint.recipients.len() <= 1_000),
         None => {}
     }
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use posthaste_model::Timestamp;
 use posthaste_store::Store;
-use posthaste_testkit::lambda::Function;
+use posthaste_testkit::lambda::LambdaFunction;
 use posthaste_testkit::{TABLE, Tenant, dynamodb};
 use serde_json::{Value, json};
 
@@ -35,15 +35,15 @@ impl Stage {
         }
     }
 
-    pub(super) async fn mail_send(&self) -> Function {
-        Function::start(&binary("mail-send"), self.variables()).await
+    pub(super) async fn mail_send(&self) -> LambdaFunction {
+        LambdaFunction::start(&binary("mail-send"), self.variables()).await
     }
 
-    pub(super) async fn api_keys(&self) -> Function {
-        Function::start(&binary("api-keys"), self.variables()).await
+    pub(super) async fn api_keys(&self) -> LambdaFunction {
+        LambdaFunction::start(&binary("api-keys"), self.variables()).await
     }
 
-    pub(super) async fn delivery(&self, relay: &str) -> Function {
+    pub(super) async fn delivery(&self, relay: &str) -> LambdaFunction {
         let mut variables = self.variables();
         // As template.yaml makes it: letters and digits, 64 of them.
         let secret = format!("1:{}", "Ab3d".repeat(16));
@@ -54,7 +54,7 @@ impl Stage {
             ("HOSTNAME_OF_SERVICE", "mail.example.com".to_owned()),
             ("BOUNCE_DOMAIN", "bounce.example.com".to_owned()),
         ]);
-        Function::start(&binary("delivery"), variables).await
+        LambdaFunction::start(&binary("delivery"), variables).await
     }
 
     fn variables(&self) -> Vec<(&'static str, String)> {
@@ -68,7 +68,7 @@ impl Stage {
     }
 
     /// What the gateway would answer to this call.
-    pub(super) async fn call(&self, function: &Function, call: Call) -> Answer {
+    pub(super) async fn call(&self, function: &LambdaFunction, call: Call) -> Answer {
         let outcome = function.invoke(call.event(&self.tenant.key)).await;
         Answer::read(&outcome.expect("an answer, not an error"))
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use delivery::Spam;
+use delivery::SpamFilter;
 use posthaste_spam::Filter;
 use posthaste_testkit::relay::{At, Does, Script};
 use serde_json::json;
@@ -14,7 +14,7 @@ use crate::lists::TestApp;
 
 /// A spamd that gives a mail a point for every `viagra` in it, with a threshold of 3; and how
 /// often it was asked.
-async fn spamd() -> (Spam, Arc<AtomicUsize>) {
+async fn spamd() -> (SpamFilter, Arc<AtomicUsize>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     let asked = Arc::new(AtomicUsize::new(0));
@@ -34,7 +34,7 @@ async fn spamd() -> (Spam, Arc<AtomicUsize>) {
         }
     });
     let filter = Filter::parse(&format!("spamd://{address}")).unwrap();
-    (Spam::new(filter), asked)
+    (SpamFilter::new(filter), asked)
 }
 
 fn text(count: usize) -> serde_json::Value {
@@ -98,7 +98,7 @@ async fn a_filter_that_is_down_keeps_no_mail_back() {
     drop(closed);
     let mut app = TestApp::new(Script::new()).await;
     let filter = Filter::parse(&format!("spamd://{address}")).unwrap();
-    app.app.spam = Some(Spam::new(filter));
+    app.app.spam = Some(SpamFilter::new(filter));
     let ends = app.send(&["ann@example.com", "bob@example.com"], text(9));
     let kinds: Vec<_> = ends.await.into_iter().map(|(kind, _)| kind).collect();
     assert_eq!(kinds, ["delivered", "delivered"]);

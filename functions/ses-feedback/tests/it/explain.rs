@@ -100,7 +100,7 @@ fn measure() {
             read += usize::from(is_read);
             tidy += usize::from(matches!(
                 posthaste_mime::report::read(&raw),
-                Some(posthaste_mime::report::Report::Delivery(report)) if !report.recipients.is_empty()
+                Some(posthaste_mime::report::MailReport::Delivery(report)) if !report.recipients.is_empty()
             ));
             if !is_read {
                 missed.push(name);

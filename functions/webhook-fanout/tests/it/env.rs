@@ -7,7 +7,9 @@ use posthaste_model::{AccountId, Entropy, Event, EventKind, MessageId, Timestamp
 use posthaste_queue::{EventBatch, WebhookRetry};
 use posthaste_store::{Claim, Claimant, CreateOutcome, Described, Signing, Store, Webhook};
 use posthaste_testkit::{Queues, Receiver, Services, TestClock, sqs_event, table};
-use posthaste_webhook::{Config, Guard, KeyPair, WebhookClient, oauth_place, signing_place};
+use posthaste_webhook::{
+    ClientConfig, Guard, WebhookClient, WebhookKeyPair, oauth_place, signing_place,
+};
 use webhook_fanout::{App, handle};
 
 pub(crate) const SOON: Duration = Duration::from_secs(5);
@@ -25,10 +27,10 @@ pub(crate) struct TestEnv {
 /// The worker of one process. It does not wait long for the silent.
 fn worker(services: &Services, entropy: &Entropy) -> App {
     let mut app = services.open(App::from_env);
-    app.client = WebhookClient::open(Config {
+    app.client = WebhookClient::open(ClientConfig {
         guard: Guard::with_loopback(),
         total: Duration::from_millis(300),
-        ..Config::default()
+        ..ClientConfig::default()
     })
     .unwrap();
     // The same in every run.
@@ -106,7 +108,7 @@ impl TestEnv {
     }
 
     pub(crate) fn sign(&self, webhook: &mut Webhook) {
-        let pair = KeyPair::generate(&self.entropy).unwrap();
+        let pair = WebhookKeyPair::generate(&self.entropy).unwrap();
         let place = signing_place(&webhook.account, &webhook.id);
         let sealed = self
             .app

@@ -9,19 +9,19 @@ use std::time::Duration;
 use axum::body::{Body, Bytes};
 use hyper::body::{Frame, Incoming, SizeHint};
 use posthaste_http::BodyFault;
-use posthaste_listen::{Budget, Grant};
+use posthaste_listen::{Grant, MemoryBudget};
 use tokio::time::{Instant, Sleep};
 
 /// The part of the budget that one request holds, from the first byte of its body until it is
 /// answered: handlers hold the body in memory.
 #[derive(Debug)]
 pub(super) struct Reservation {
-    budget: Budget,
+    budget: MemoryBudget,
     grant: Mutex<Grant>,
 }
 
 impl Reservation {
-    pub(super) fn new(budget: Budget) -> Self {
+    pub(super) fn new(budget: MemoryBudget) -> Self {
         Self {
             budget,
             grant: Mutex::default(),

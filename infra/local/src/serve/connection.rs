@@ -18,7 +18,7 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
 use posthaste_http::{BodyRoom, Rejection};
-use posthaste_listen::{Budget, ConnectionLimiter, Permit};
+use posthaste_listen::{ConnectionLimiter, MemoryBudget, Permit};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until};
@@ -35,7 +35,7 @@ const LONGEST_HEAD: usize = 64 * 1024;
 /// State shared by all connections of a port.
 pub(super) struct PortState {
     pub(super) limits: HttpLimits,
-    pub(super) bodies: Budget,
+    pub(super) bodies: MemoryBudget,
     pub(super) router: Router,
     pub(super) open: ConnectionLimiter,
     pub(super) streams: ConnectionLimiter,

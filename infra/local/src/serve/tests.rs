@@ -16,7 +16,7 @@ use axum::routing::{get, post};
 use axum::{Extension, Router};
 use futures_util::stream;
 use posthaste_http::{BodyRoom, RawBody, no_room};
-use posthaste_listen::{Budget, ConnectionLimits};
+use posthaste_listen::{ConnectionLimits, MemoryBudget};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, DuplexStream};
 use tokio::sync::{Mutex, Notify, mpsc, watch};
 use tokio::task::JoinHandle;
@@ -101,7 +101,7 @@ impl Port {
         let (stop, stopped) = watch::channel(false);
         let server = Server {
             name: "API",
-            bodies: Budget::new(limits.bodies),
+            bodies: MemoryBudget::new(limits.bodies),
             limits,
             tls,
             router,

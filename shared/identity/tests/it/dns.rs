@@ -6,7 +6,7 @@ use std::sync::Arc;
 use hickory_resolver::proto::op::{Message, MessageType, ResponseCode};
 use hickory_resolver::proto::rr::rdata::{CNAME, MX, TXT};
 use hickory_resolver::proto::rr::{Name, RData, Record};
-use posthaste_identity::{Plan, Resolver, Target, Zone, check, records};
+use posthaste_identity::{RecordPlan, Resolver, Target, Zone, check, records};
 use posthaste_model::RecordKind;
 use tokio::net::UdpSocket;
 
@@ -103,7 +103,7 @@ async fn all_records_of_a_domain_are_judged_together() {
         mail_host: "mx.post.example".into(),
         spf: "include:spf.post.example".into(),
     };
-    let plan = Plan {
+    let plan = RecordPlan {
         domain: "example.com",
         subdomain: "em1",
         automatic: true,

@@ -11,7 +11,7 @@ use mail_auth::common::verify::DomainKey;
 use mail_auth::{
     AuthenticatedMessage, DkimResult, MessageAuthenticator, Parameters, ResolverCache, Txt,
 };
-use posthaste_identity::{KeyPair, Plan, Signer, Target, records};
+use posthaste_identity::{KeyPair, RecordPlan, Signer, Target, records};
 
 const MAIL: &str = "Message-ID: <1@example.com>\r\nDate: Fri, 27 Nov 2026 23:01:22 +0000\r\n\
     From: =?utf-8?q?M=C3=BCller?= <ann@example.com>\r\nTo: bob@example.org,\r\n eve@example.org\r\n\
@@ -48,7 +48,7 @@ fn published(public: &str) -> Published {
         mail_host: "m.example".into(),
         spf: "include:s.example".into(),
     };
-    let plan = Plan {
+    let plan = RecordPlan {
         domain: "example.com",
         subdomain: "em",
         automatic: true,

@@ -1,14 +1,18 @@
 //! Relays with and without TLS, trusted and not.
 
 use posthaste_mailer::Attempt;
-use posthaste_smtpd::Tls;
+use posthaste_smtpd::ServerTls;
 use posthaste_testkit::Certificate;
 use posthaste_testkit::relay::{Relay, Script};
 
 use crate::{config, hand_over, mailer, outcome, response};
 
 /// One mail; the outcome, and whether the relay got it encrypted.
-async fn send(tls: &Tls, url: &str, trusted: Option<&Certificate>) -> (Attempt, Option<bool>) {
+async fn send(
+    tls: &ServerTls,
+    url: &str,
+    trusted: Option<&Certificate>,
+) -> (Attempt, Option<bool>) {
     let relay = Relay::start(Script::new().encrypting(tls.clone())).await;
     let url = url.replace("HOST", &relay.addr().to_string());
     let mut config = config(&url);
@@ -22,9 +26,9 @@ async fn send(tls: &Tls, url: &str, trusted: Option<&Certificate>) -> (Attempt, 
 async fn a_mail_is_encrypted_as_the_url_says() {
     let ours = Certificate::of(&["127.0.0.1"]);
     let other = Certificate::of(&["mail.example.com"]);
-    let starttls = Tls::StartTls(ours.server.clone());
-    let wrapped = Tls::Wrapped(ours.server.clone());
-    let foreign = Tls::StartTls(other.server.clone());
+    let starttls = ServerTls::StartTls(ours.server.clone());
+    let wrapped = ServerTls::Wrapped(ours.server.clone());
+    let foreign = ServerTls::StartTls(other.server.clone());
     let accepted = "accepted 250";
     let ours_fault = "deferred by a relay error";
     for (tls, url, trusted, want, arrived) in [
@@ -68,20 +72,26 @@ async fn a_mail_is_encrypted_as_the_url_says() {
             None,
         ),
         (
-            &Tls::Off,
+            &ServerTls::Off,
             "smtp://HOST?tls=required",
             Some(&ours),
             ours_fault,
             None,
         ),
         (
-            &Tls::Off,
+            &ServerTls::Off,
             "smtp://HOST?tls=opportunistic",
             None,
             accepted,
             Some(false),
         ),
-        (&Tls::Off, "smtps://HOST", Some(&ours), ours_fault, None),
+        (
+            &ServerTls::Off,
+            "smtps://HOST",
+            Some(&ours),
+            ours_fault,
+            None,
+        ),
     ] {
         let (attempt, got) = send(tls, url, trusted).await;
         assert_eq!(
@@ -98,10 +108,10 @@ async fn a_mail_is_encrypted_as_the_url_says() {
 #[tokio::test]
 async fn what_is_wrong_with_tls_is_said() {
     let ours = Certificate::of(&["127.0.0.1"]);
-    let (attempt, _) = send(&Tls::Off, "smtp://HOST?tls=required", None).await;
+    let (attempt, _) = send(&ServerTls::Off, "smtp://HOST?tls=required", None).await;
     assert_eq!(response(&attempt), "the relay does not offer STARTTLS");
     let (attempt, _) = send(
-        &Tls::StartTls(ours.server),
+        &ServerTls::StartTls(ours.server),
         "smtp://HOST?tls=required",
         None,
     )
@@ -121,7 +131,7 @@ async fn what_is_wrong_with_tls_is_said() {
 async fn a_login_travels_encrypted() {
     let ours = Certificate::of(&["127.0.0.1"]);
     let script = Script::new()
-        .encrypting(Tls::StartTls(ours.server.clone()))
+        .encrypting(ServerTls::StartTls(ours.server.clone()))
         .wanting_login("ann", "x");
     let relay = Relay::start(script).await;
     let mut config = config(&format!("smtp://ann:x@{}?tls=required", relay.addr()));

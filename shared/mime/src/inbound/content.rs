@@ -38,7 +38,7 @@ pub(super) struct File<'a> {
 }
 
 /// A multipart that is being read.
-pub(super) struct OpenMultipart<'a> {
+pub(super) struct PartLevel<'a> {
     pub(super) parts: MultipartParts<'a>,
     pub(super) kind: PartKind,
     /// Parts begun so far.
@@ -157,7 +157,7 @@ impl<'a> TextBody<'a> {
     }
 }
 
-impl<'a> OpenMultipart<'a> {
+impl<'a> PartLevel<'a> {
     pub(super) fn new(parts: MultipartParts<'a>, subtype: &str) -> Self {
         Self {
             parts,

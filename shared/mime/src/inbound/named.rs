@@ -1,13 +1,13 @@
 //! Texts with a name that are the body of a mail after all.
 
-use super::content::{NamedText, OpenMultipart, PartKind, Sorted};
+use super::content::{NamedText, PartKind, PartLevel, Sorted};
 use super::part::invented;
 use crate::parse::{charset, decoded};
 
 impl<'a> Sorted<'a> {
     /// Ends the innermost level. Outlook names its texts in `Content-Type`: where a level has no
     /// other, and nothing below it has, they are the body. An alternative has one of each kind.
-    pub(super) fn close(&mut self, stack: &mut Vec<OpenMultipart<'a>>) {
+    pub(super) fn close(&mut self, stack: &mut Vec<PartLevel<'a>>) {
         let Some(level) = stack.pop() else { return };
         let found = [level.has_text, level.has_html];
         let mut has_any = level.has_more || found.contains(&true);

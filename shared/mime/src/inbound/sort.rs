@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::content::{File, NamedText, OpenMultipart, PartKind, Sorted};
+use super::content::{File, NamedText, PartKind, PartLevel, Sorted};
 use super::part::PartHeader;
 use crate::parse::{Entity, charset, decoded};
 
@@ -44,9 +44,9 @@ impl<'a> Sorted<'a> {
     fn entity(
         &mut self,
         entity: Entity<'a>,
-        mut level: Option<&mut OpenMultipart<'a>>,
+        mut level: Option<&mut PartLevel<'a>>,
         may_nest: bool,
-    ) -> Option<OpenMultipart<'a>> {
+    ) -> Option<PartLevel<'a>> {
         let in_digest = level.as_ref().is_some_and(|l| l.kind == PartKind::Digest);
         if let Some(level) = &mut level {
             level.read += 1;
@@ -54,7 +54,7 @@ impl<'a> Sorted<'a> {
         let part = PartHeader::read(&entity.fields(), in_digest, self.fallback_charset());
         if let Some(subtype) = part.media_type.strip_prefix("multipart/") {
             return match part.parts(entity.body) {
-                Some(parts) if may_nest => Some(OpenMultipart::new(parts, subtype)),
+                Some(parts) if may_nest => Some(PartLevel::new(parts, subtype)),
                 Some(_) => {
                     self.file(entity.body, part);
                     None
@@ -70,12 +70,7 @@ impl<'a> Sorted<'a> {
         None
     }
 
-    fn leaf(
-        &mut self,
-        body: &'a [u8],
-        part: PartHeader<'a>,
-        level: Option<&mut OpenMultipart<'a>>,
-    ) {
+    fn leaf(&mut self, body: &'a [u8], part: PartHeader<'a>, level: Option<&mut PartLevel<'a>>) {
         let is_html = match part.media_type.as_str() {
             "text/plain" => false,
             "text/html" => true,
@@ -141,7 +136,7 @@ impl<'a> Sorted<'a> {
     }
 
     /// There are too many parts: the rest of each open level becomes one file.
-    fn give_up(&mut self, stack: &[OpenMultipart<'a>]) {
+    fn give_up(&mut self, stack: &[PartLevel<'a>]) {
         for level in stack.iter().rev() {
             let rest = level.parts.rest();
             if !rest.is_empty() {

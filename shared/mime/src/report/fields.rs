@@ -9,13 +9,13 @@ use crate::parse::{HeaderFields, WordContext, text};
 pub struct Delivery {
     /// The reporting server.
     pub reporting_mta: Option<String>,
-    pub recipients: Vec<Recipient>,
+    pub recipients: Vec<ReportedRecipient>,
     pub original: Original,
 }
 
 impl Delivery {
     /// The recipients without a diagnostic whose mail did not arrive.
-    pub(super) fn silent(&mut self) -> impl Iterator<Item = &mut Recipient> {
+    pub(super) fn silent(&mut self) -> impl Iterator<Item = &mut ReportedRecipient> {
         self.recipients.iter_mut().filter(|recipient| {
             let lost = matches!(
                 recipient.action,
@@ -28,7 +28,7 @@ impl Delivery {
 
 /// The result of the mail for one recipient.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Recipient {
+pub struct ReportedRecipient {
     /// The address of the last delivery attempt.
     pub address: String,
     /// The sender's original address, where forwarding has changed it.
@@ -119,7 +119,7 @@ pub(super) fn delivery(body: &[u8]) -> Delivery {
         let (Some(address), Some(action)) = (last.or_else(|| original.clone()), action) else {
             continue;
         };
-        delivery.recipients.push(Recipient {
+        delivery.recipients.push(ReportedRecipient {
             address,
             original,
             action,

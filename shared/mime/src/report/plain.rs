@@ -3,7 +3,7 @@
 //! There is no standard. What calls itself a bounce is one, if its text or its sender agrees; what
 //! calls itself an automatic reply first (RFC 3834, section 3.1.5: the subject begins so) is none.
 
-use super::fields::{self, Delivery, Recipient, ReportAction};
+use super::fields::{self, Delivery, ReportAction, ReportedRecipient};
 use super::human::Human;
 use super::{phrases, reply};
 use crate::read::ParsedMail;
@@ -35,7 +35,7 @@ pub(super) fn read(mail: &ParsedMail<'_>, human: &Human) -> Option<Delivery> {
     let diagnostic = human.diagnostic();
     let stated = |said: &String| reply(said).status.map(str::to_owned);
     let first = failed.as_deref().and_then(|all| all.split(',').next());
-    let recipient = Recipient {
+    let recipient = ReportedRecipient {
         address: first
             .map(fields::address)
             .or_else(|| human.recipient())

@@ -4,7 +4,7 @@
 
 /// A quoted reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Reply<'a> {
+pub struct QuotedReply<'a> {
     /// From the code on; all of the text without a code.
     pub words: &'a str,
     pub code: Option<u16>,
@@ -13,10 +13,10 @@ pub struct Reply<'a> {
 }
 
 /// The first reply in a text. What follows it is its own: `421 try again later [505]`.
-pub fn reply(text: &str) -> Reply<'_> {
+pub fn reply(text: &str) -> QuotedReply<'_> {
     let found = codes(text).next();
     let words = found.and_then(|(at, _)| text.get(at..)).unwrap_or(text);
-    Reply {
+    QuotedReply {
         words,
         code: found.map(|(_, code)| code),
         status: statuses(words).next(),
@@ -54,7 +54,7 @@ const AFTER: [&str; 15] = [
     "%",
 ];
 
-/// Reply codes of refusals: three digits, neither part of a word, an address or a number, nor an
+/// QuotedReply codes of refusals: three digits, neither part of a word, an address or a number, nor an
 /// amount.
 fn codes(text: &str) -> impl Iterator<Item = (usize, u16)> {
     let bytes = text.as_bytes();

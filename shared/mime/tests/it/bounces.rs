@@ -3,7 +3,9 @@
 use std::fs;
 use std::path::PathBuf;
 
-use posthaste_mime::report::{self, Complaint, Delivery, Reply, Report, ReportAction, reply};
+use posthaste_mime::report::{
+    self, Complaint, Delivery, MailReport, QuotedReply, ReportAction, reply,
+};
 
 fn folder() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/corpus/bounces")
@@ -54,8 +56,8 @@ fn every_bounce_of_the_corpus_is_read_as_its_table_says() {
         };
         let raw = fs::read(folder().join(format!("{name}.eml"))).unwrap();
         let got = match report::bounce(&raw) {
-            Some(Report::Delivery(delivery)) => of_delivery(&delivery),
-            Some(Report::Complaint(complaint)) => of_complaint(&complaint),
+            Some(MailReport::Delivery(delivery)) => of_delivery(&delivery),
+            Some(MailReport::Complaint(complaint)) => of_complaint(&complaint),
             None => row([Some("none"), None, None, None]),
         };
         mails += 1;
@@ -154,7 +156,7 @@ fn replies_are_told_from_other_numbers() {
         ("", "", None, None),
         ("ü550", "550", Some(550), None),
     ] {
-        let want = Reply {
+        let want = QuotedReply {
             words,
             code,
             status,

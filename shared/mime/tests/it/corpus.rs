@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use posthaste_mime::inbound::{Facts, FormEntry, Mode, Signature, Spf, form};
-use posthaste_mime::report::{self, Original, Report, ReportAction};
+use posthaste_mime::report::{self, MailReport, Original, ReportAction};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
@@ -187,9 +187,9 @@ fn original(original: &Original) -> Value {
     json!({ "message_id": original.message_id(), "subject": original.header("subject") })
 }
 
-fn described(report: Report) -> Value {
+fn described(report: MailReport) -> Value {
     match report {
-        Report::Delivery(delivery) => {
+        MailReport::Delivery(delivery) => {
             let recipients: Vec<_> = delivery
                 .recipients
                 .iter()
@@ -210,7 +210,7 @@ fn described(report: Report) -> Value {
             let original = original(&delivery.original);
             json!({ "kind": "delivery", "recipients": recipients, "original": original })
         }
-        Report::Complaint(c) => json!({
+        MailReport::Complaint(c) => json!({
             "kind": "complaint", "feedback_type": c.feedback_type, "recipients": c.recipients,
             "mail_from": c.mail_from, "source_ip": c.source_ip, "user_agent": c.user_agent,
             "original": original(&c.original),

@@ -9,11 +9,11 @@ use super::{AUTH_LINE, Closed, Connection, ServerState, SessionResult, complaint
 use crate::data::SmtpLine;
 use crate::reply::SmtpReply;
 use crate::sasl::{self, Step};
-use crate::{Handler, Tls};
+use crate::{Handler, ServerTls};
 
 impl<H: Handler> Connection<H> {
     pub(super) async fn start_tls(&mut self, shared: &ServerState<H>) -> SessionResult<()> {
-        let Tls::StartTls(tls) = &shared.config.tls else {
+        let ServerTls::StartTls(tls) = &shared.config.tls else {
             return Ok(());
         };
         if !self.inbox.is_empty() {

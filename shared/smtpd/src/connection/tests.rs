@@ -42,7 +42,7 @@ fn talk(pieces: &[Vec<u8>]) -> (Vec<u8>, Vec<Vec<u8>>) {
             ..Config::new("mx.test")
         };
         let shared = Arc::new(ServerState {
-            budget: Budget::new(1024),
+            budget: MemoryBudget::new(1024),
             config,
             handler: Arc::new(Counter::default()),
         });

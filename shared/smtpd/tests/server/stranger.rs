@@ -4,7 +4,7 @@ use lettre::address::Envelope as Addressed;
 use lettre::transport::smtp::authentication::{Credentials, Mechanism};
 use lettre::transport::smtp::client::{Certificate as Trusted, Tls as Wanted, TlsParameters};
 use lettre::{AsyncSmtpTransport, AsyncTransport, Tokio1Executor};
-use posthaste_smtpd::{Auth, Config, Tls};
+use posthaste_smtpd::{Auth, Config, ServerTls};
 
 use crate::tls::certificate;
 use crate::{Server, config};
@@ -18,17 +18,17 @@ async fn lettre_sends_with_every_login_and_every_encryption() {
         .build()
         .unwrap();
     for (tls, wanted) in [
-        (Tls::Off, Wanted::None),
+        (ServerTls::Off, Wanted::None),
         (
-            Tls::StartTls(certificate.server.clone()),
+            ServerTls::StartTls(certificate.server.clone()),
             Wanted::Required(parameters.clone()),
         ),
         (
-            Tls::Wrapped(certificate.server.clone()),
+            ServerTls::Wrapped(certificate.server.clone()),
             Wanted::Wrapper(parameters),
         ),
     ] {
-        let encrypted = !matches!(tls, Tls::Off);
+        let encrypted = !matches!(tls, ServerTls::Off);
         let server = Server::start(Config {
             auth: Auth::Required,
             tls,

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use posthaste_smtpd::{Auth, Config, Tls};
+use posthaste_smtpd::{Auth, Config, ServerTls};
 use rustls::crypto::aws_lc_rs;
 use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer, ServerName};
 use rustls::{ClientConfig, RootCertStore, ServerConfig};
@@ -66,7 +66,7 @@ impl Certificate {
 #[tokio::test]
 async fn starttls_forgets_what_was_said_before_and_opens_the_login() {
     let certificate = certificate();
-    let tls = Tls::StartTls(certificate.server.clone());
+    let tls = ServerTls::StartTls(certificate.server.clone());
     let server = Server::start(Config {
         auth: Auth::Required,
         tls,
@@ -108,7 +108,7 @@ async fn starttls_forgets_what_was_said_before_and_opens_the_login() {
 
 #[tokio::test]
 async fn text_sent_ahead_of_tls_ends_the_connection() {
-    let tls = Tls::StartTls(certificate().server);
+    let tls = ServerTls::StartTls(certificate().server);
     let server = Server::start(Config { tls, ..config() }).await;
     let mut client = Client::greeted(&server).await;
     client.send(b"STARTTLS\r\nRSET\r\n").await;
@@ -121,7 +121,7 @@ async fn text_sent_ahead_of_tls_ends_the_connection() {
 #[tokio::test]
 async fn a_port_may_be_encrypted_from_the_first_byte() {
     let certificate = certificate();
-    let tls = Tls::Wrapped(certificate.server.clone());
+    let tls = ServerTls::Wrapped(certificate.server.clone());
     let server = Server::start(Config { tls, ..config() }).await;
     let stream = TcpStream::connect(server.addr).await.unwrap();
     let mut client = certificate.encrypt(stream).await;
@@ -137,7 +137,7 @@ async fn a_port_may_be_encrypted_from_the_first_byte() {
 async fn a_handshake_that_fails_or_never_comes_ends_the_connection() {
     let certificate = certificate();
     let mut config = config();
-    config.tls = Tls::Wrapped(certificate.server.clone());
+    config.tls = ServerTls::Wrapped(certificate.server.clone());
     config.limits.handshake = std::time::Duration::from_millis(100);
     let server = Server::start(config).await;
     let stream = TcpStream::connect(server.addr).await.unwrap();

@@ -19,7 +19,7 @@ const MOST: usize = 2_000;
 
 /// Similar attempts, as one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Attempt {
+pub struct AttemptSummary {
     /// The address of the latest of them.
     pub ip: IpAddr,
     /// `bearer` for a key in a header, `basic` for one over SMTP.
@@ -69,12 +69,12 @@ impl Store {
         &self,
         account: &AccountId,
         now: Timestamp,
-    ) -> Result<Vec<Attempt>, StoreError> {
+    ) -> Result<Vec<AttemptSummary>, StoreError> {
         let pk = Key::attempts_pk(account);
         let page = PageQuery::first(MOST);
         let (refused, let_in) = futures_util::try_join!(
-            self.list::<Attempt>(&pk, "0#", &page),
-            self.list::<Attempt>(&pk, "1#", &page),
+            self.list::<AttemptSummary>(&pk, "0#", &page),
+            self.list::<AttemptSummary>(&pk, "1#", &page),
         )?;
         let rows = refused.into_iter().chain(let_in);
         let mut seen: Vec<_> = rows.map(|row| row.value).collect();

@@ -55,7 +55,7 @@ struct Points {
 }
 
 #[derive(Debug, Deserialize)]
-struct Counted {
+struct GroupCount {
     n: i64,
 }
 
@@ -162,7 +162,7 @@ impl Store {
             .iter()
             .map(|row| count_key(account, row.value.id))
             .collect();
-        let counts: Vec<StoredRow<Counted>> = self.get_many(&keys).await?;
+        let counts: Vec<StoredRow<GroupCount>> = self.get_many(&keys).await?;
         let fill = |mut group: Group| {
             let key = count_key(account, group.id);
             let count = counts.iter().find(|row| row.key == key);

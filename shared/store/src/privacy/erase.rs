@@ -18,7 +18,7 @@ const KEPT: i64 = 7 * 86_400;
 
 /// A copy that was found, and what shows whether it is still in progress.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Trace {
+pub struct CopyTrace {
     pub message: MessageId,
     pub recipient: u32,
     pub state: CopyState,
@@ -28,7 +28,7 @@ pub struct Trace {
 /// What one page of the table held.
 #[derive(Clone, Debug, Default)]
 pub struct Looked {
-    pub found: Vec<Trace>,
+    pub found: Vec<CopyTrace>,
     /// The count given to [`Store::looked_through`] for the pages before.
     pub left: usize,
     next: Option<Key>,
@@ -64,7 +64,7 @@ fn start(stopped: &Stopped) -> TableItem {
 
 /// The copy in an item, if it went to this address: also one whose time is over and that DynamoDB has
 /// yet to delete.
-fn trace(item: TableItem, account: &AccountId, folded: &str) -> Option<Trace> {
+fn trace(item: TableItem, account: &AccountId, folded: &str) -> Option<CopyTrace> {
     let row = from_item::<Recipient>(item).ok()?;
     let same =
         EmailAddress::parse_stored(&row.value.email).is_ok_and(|email| email.folded() == folded);
@@ -72,7 +72,7 @@ fn trace(item: TableItem, account: &AccountId, folded: &str) -> Option<Trace> {
         return None;
     }
     let message = row.key.pk.strip_prefix(&format!("M#{account}#"))?;
-    Some(Trace {
+    Some(CopyTrace {
         message: MessageId::parse(message).ok()?,
         recipient: row.key.recipient_number()?,
         state: row.value.state,
@@ -87,9 +87,9 @@ impl Store {
         account: &AccountId,
         message: &MessageId,
         recipient: u32,
-    ) -> Result<Option<Trace>, StoreError> {
+    ) -> Result<Option<CopyTrace>, StoreError> {
         let row = self.recipient(account, message, recipient).await?;
-        Ok(row.map(|row| Trace {
+        Ok(row.map(|row| CopyTrace {
             message: message.clone(),
             recipient,
             state: row.state,

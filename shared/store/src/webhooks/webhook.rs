@@ -50,11 +50,7 @@ pub struct Webhook {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slow_since: Option<Timestamp>,
     /// Why it was disabled, until that was reported to the owner's other systems.
-    #[serde(
-        rename = "untold",
-        default,
-        skip_serializing_if = "Option::is_none"
-    )]
+    #[serde(rename = "untold", default, skip_serializing_if = "Option::is_none")]
     pub unreported: Option<String>,
 }
 

@@ -33,7 +33,7 @@ const OPENSSL_BODY: &str = "[{\"email\":\"hello@world.com\",\"event\":\"dropped\
 
 #[test]
 fn a_private_key_has_the_public_key_that_openssl_gives_it() {
-    let pair = KeyPair::from_bytes(&private(OPENSSL_PRIVATE)).unwrap();
+    let pair = WebhookKeyPair::from_bytes(&private(OPENSSL_PRIVATE)).unwrap();
     assert_eq!(pair.public_key(), OPENSSL_PUBLIC);
     assert_eq!(pair.public_key().len(), 124);
     assert_eq!(pair.to_bytes(), private(OPENSSL_PRIVATE));
@@ -62,7 +62,7 @@ fn signatures_are_those_of_rfc_6979() {
     ];
     let want = STANDARD.encode(der.concat());
 
-    let pair = KeyPair::from_bytes(&private(x)).unwrap();
+    let pair = WebhookKeyPair::from_bytes(&private(x)).unwrap();
     for (timestamp, body) in [("", "sample"), ("sam", "ple"), ("sample", "")] {
         assert_eq!(pair.sign(timestamp, body.as_bytes()), want);
     }
@@ -70,8 +70,8 @@ fn signatures_are_those_of_rfc_6979() {
 
 #[test]
 fn every_signature_verifies_and_holds_only_for_its_bytes() {
-    let pair = KeyPair::generate(&Entropy::counting()).unwrap();
-    let other = KeyPair::generate(&Entropy::new(|slice| slice.fill(7))).unwrap();
+    let pair = WebhookKeyPair::generate(&Entropy::counting()).unwrap();
+    let other = WebhookKeyPair::generate(&Entropy::new(|slice| slice.fill(7))).unwrap();
     for n in 0..64_u8 {
         let body = vec![n; usize::from(n)];
         let time = format!("{}", 1_600_000_000 + i64::from(n));
@@ -89,14 +89,17 @@ fn every_signature_verifies_and_holds_only_for_its_bytes() {
 fn bytes_outside_the_group_are_no_key() {
     let order = "FFFFFFFF00000000FFFFFFFFFFFFFFFFBCE6FAADA7179E84F3B9CAC2FC632551";
     for bytes in [[0; 32], [0xff; 32], private(order)] {
-        assert_eq!(KeyPair::from_bytes(&bytes).err(), Some(UnusableKey));
+        assert_eq!(WebhookKeyPair::from_bytes(&bytes).err(), Some(UnusableKey));
     }
     let broken = Entropy::new(|slice| slice.fill(0xff));
-    assert_eq!(KeyPair::generate(&broken).err(), Some(UnusableKey));
+    assert_eq!(WebhookKeyPair::generate(&broken).err(), Some(UnusableKey));
 }
 
 #[test]
 fn a_private_key_does_not_print() {
-    let pair = KeyPair::from_bytes(&private(OPENSSL_PRIVATE)).unwrap();
-    assert_eq!(format!("{pair:?}"), format!("KeyPair({OPENSSL_PUBLIC})"));
+    let pair = WebhookKeyPair::from_bytes(&private(OPENSSL_PRIVATE)).unwrap();
+    assert_eq!(
+        format!("{pair:?}"),
+        format!("WebhookKeyPair({OPENSSL_PUBLIC})")
+    );
 }

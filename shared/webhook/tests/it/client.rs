@@ -7,7 +7,7 @@ use http::{HeaderValue, Method};
 use posthaste_model::Timestamp;
 use posthaste_testkit::{Receiver, Reply};
 use posthaste_webhook::{
-    Config, KeyPair, PostOutcome, RequestStage, RetryAfter, WebhookClient, batch,
+    ClientConfig, PostOutcome, RequestStage, RetryAfter, WebhookClient, WebhookKeyPair, batch,
 };
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
@@ -118,7 +118,7 @@ async fn a_silent_receiver_costs_the_time_limit_and_no_more() {
 #[tokio::test]
 async fn a_body_that_stalls_or_never_ends_is_cut_and_the_status_remains() {
     let receiver = Receiver::start().await.unwrap();
-    let client = WebhookClient::open(Config {
+    let client = WebhookClient::open(ClientConfig {
         body_cap: 100,
         ..impatient()
     })
@@ -250,7 +250,7 @@ async fn posts_to_one_receiver_share_a_connection() {
 
 #[tokio::test]
 async fn the_bounds_are_those_that_are_promised() {
-    let config = Config::default();
+    let config = ClientConfig::default();
     // A timeout of ten seconds; a body of which sixteen kilobytes are read.
     assert_eq!(
         (config.total, config.body_cap),
@@ -296,7 +296,7 @@ async fn a_dead_receiver_does_not_delay_a_live_one() {
 async fn the_headers_of_an_event_post_are_spelled_as_receivers_look_them_up() {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/", listener.local_addr().unwrap());
-    let pair = KeyPair::from_bytes(&[1; 32]).unwrap();
+    let pair = WebhookKeyPair::from_bytes(&[1; 32]).unwrap();
     let mut signed = post(&url);
     signed.headers = batch::headers(Some(&pair), Timestamp(7), &signed.body);
     let client = WebhookClient::open(loopback()).unwrap();

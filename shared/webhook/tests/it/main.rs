@@ -13,19 +13,19 @@ mod oauth;
 use std::time::Duration;
 
 use http::HeaderMap;
-use posthaste_webhook::{Config, Guard, Post, PostOutcome, check_url};
+use posthaste_webhook::{ClientConfig, Guard, Post, PostOutcome, check_url};
 
 pub(crate) const SOON: Duration = Duration::from_secs(5);
 
-pub(crate) fn loopback() -> Config {
-    Config {
+pub(crate) fn loopback() -> ClientConfig {
+    ClientConfig {
         guard: Guard::with_loopback(),
-        ..Config::default()
+        ..ClientConfig::default()
     }
 }
 
-pub(crate) fn impatient() -> Config {
-    Config {
+pub(crate) fn impatient() -> ClientConfig {
+    ClientConfig {
         total: Duration::from_millis(200),
         body: Duration::from_millis(100),
         ..loopback()

@@ -7,14 +7,14 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use posthaste_testkit::Receiver;
-use posthaste_webhook::{Config, Names, Post, PostOutcome, RequestStage, WebhookClient, Why};
+use posthaste_webhook::{ClientConfig, Names, Post, PostOutcome, RequestStage, WebhookClient, Why};
 
 use crate::{loopback, post, status};
 
 #[tokio::test]
 async fn an_address_in_the_url_is_judged_on_every_attempt() {
     let receiver = Receiver::start().await.unwrap();
-    let client = WebhookClient::open(Config::default()).unwrap();
+    let client = WebhookClient::open(ClientConfig::default()).unwrap();
     let port = receiver.address().port();
     for host in [
         "127.0.0.1",
@@ -114,7 +114,7 @@ async fn a_name_without_an_address_is_said_to_have_none() {
 #[tokio::test]
 async fn a_look_up_that_hangs_is_bounded() {
     let stuck = Names::new(|_| std::future::pending());
-    let config = Config {
+    let config = ClientConfig {
         connect: Duration::from_millis(50),
         ..loopback()
     };

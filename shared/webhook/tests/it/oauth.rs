@@ -7,7 +7,8 @@ use http::{HeaderMap, StatusCode};
 use posthaste_model::{Clock, Millis};
 use posthaste_testkit::{Receiver, Reply};
 use posthaste_webhook::{
-    Config, Credentials, Guard, Post, PostOutcome, TokenProblem, Tokens, WebhookClient, check_url,
+    ClientConfig, Guard, OauthCredentials, Post, PostOutcome, TokenProblem, Tokens, WebhookClient,
+    check_url,
 };
 
 use crate::SOON;
@@ -18,7 +19,7 @@ struct Stage {
     client: WebhookClient,
     server: Receiver,
     hook: Receiver,
-    credentials: Credentials,
+    credentials: OauthCredentials,
 }
 
 impl Stage {
@@ -31,13 +32,13 @@ impl Stage {
         Self {
             tokens: Tokens::new(clock),
             seconds,
-            client: WebhookClient::open(Config {
+            client: WebhookClient::open(ClientConfig {
                 guard: Guard::with_loopback(),
-                ..Config::default()
+                ..ClientConfig::default()
             })
             .unwrap(),
             hook: Receiver::start().await.unwrap(),
-            credentials: Credentials {
+            credentials: OauthCredentials {
                 client_id: "cli:ent".into(),
                 client_secret: "s&cret".into(),
                 token_url: check_url(&url, &Guard::with_loopback()).unwrap(),
