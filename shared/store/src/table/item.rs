@@ -74,8 +74,11 @@ pub(crate) fn from_item<T: DeserializeOwned>(item: TableItem) -> Result<StoredRo
 }
 
 impl Store {
-    /// The row inside an item that was read; `None` when its time is over. Every read of rows goes
-    /// through here, so none of them needs to know that DynamoDB deletes late.
+    /// The row inside an item that was read; `None` when its time is over. Reads of rows go
+    /// through here, so that they need not know that DynamoDB deletes late. Three do not: that of due
+    /// rows, which never expire ([`Store::due_page`]), and the two that look for what an erasure has to
+    /// delete, which is also what DynamoDB has yet to delete ([`Store::unindex`], and the scan in
+    /// `privacy/erase.rs`).
     pub(super) fn row<T: DeserializeOwned>(
         &self,
         item: TableItem,
