@@ -21,10 +21,11 @@ pub(crate) fn router(
     settings: &HostSettings,
     platform: &Platform,
     gate: &Authorizer,
+    mail_send: &mail_send::App,
     table: &Table,
     key: Option<&String>,
 ) -> Result<Router, StartError> {
-    let routes = functions::routes(platform, gate)?.into_router();
+    let routes = functions::routes(platform, gate, mail_send)?.into_router();
     let routes = durable(routes, table.disk.clone());
     let routes = match key.filter(|_| settings.any_key) {
         None => routes,

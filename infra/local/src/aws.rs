@@ -84,7 +84,8 @@ impl ApiServer {
             .env()
             .parsed::<PublicUrl>("PUBLIC_URL")
             .map_err(|e| AwsError::Config(e.into()))?;
-        let routes = functions::routes(platform, &gate).map_err(AwsError::Config)?;
+        let routes =
+            functions::routes(platform, &gate, &submission.app).map_err(AwsError::Config)?;
         let router = health::routes(
             platform.store().map_err(|e| AwsError::Config(e.into()))?,
             platform.clock(),

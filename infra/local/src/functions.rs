@@ -68,11 +68,18 @@ pub const FUNCTIONS: [(&str, Function); 18] = [
     ("webhook-fanout", worker!(webhook_fanout)),
 ];
 
-/// Every route of every function.
-pub fn routes(platform: &Platform, gate: &Authorizer) -> Result<Routes, Error> {
+/// Every route of every function. The app of mail/send is the one that the SMTP ports submit to, so that a
+/// process caches senders and templates once.
+pub fn routes(
+    platform: &Platform,
+    gate: &Authorizer,
+    mail_send: &mail_send::App,
+) -> Result<Routes, Error> {
     let mut all = Routes::new(gate.clone());
-    for (_, function) in FUNCTIONS {
-        if let Function::Http(open) = function {
+    for (name, function) in FUNCTIONS {
+        if name == "mail-send" {
+            all = all.merge(mail_send::routes(mail_send.clone(), gate.clone()));
+        } else if let Function::Http(open) = function {
             all = all.merge(open(platform, gate.clone())?);
         }
     }

@@ -188,8 +188,9 @@ impl Host {
         let inbound = tokio::spawn(async move {
             inbound::serve(smtp_listener, handler, stopped(until)).await;
         });
+        let mail_send = mail_send::App::from_env(&platform)?;
         let port = Submission {
-            app: mail_send::App::from_env(&platform)?,
+            app: mail_send.clone(),
             gate: gate.clone(),
             hostname: settings.hostname.clone(),
             access: access(settings, first.key.as_ref()),
@@ -224,7 +225,14 @@ impl Host {
             None => page,
             Some(login) => login.protect(page),
         };
-        let routes = api::router(settings, &platform, &gate, &table, first.key.as_ref())?;
+        let routes = api::router(
+            settings,
+            &platform,
+            &gate,
+            &mail_send,
+            &table,
+            first.key.as_ref(),
+        )?;
         let api_server = server("API", tls, routes);
         let mut servers = vec![
             tokio::spawn(api_server.run(api_listener, stopped(stop.clone()))),
