@@ -70,8 +70,8 @@ mod tests {
 
     #[tokio::test]
     async fn a_table_that_cannot_be_read_is_said_within_seconds() {
-        let fuse = FailAfter::default();
-        let store = Store::open(&fuse.around(&dynamodb().await), TABLE);
+        let faults = FailAfter::default();
+        let store = Store::open(&faults.around(&dynamodb().await), TABLE);
         store.create_table().await.unwrap();
         let clock = TestClock::default();
         let health = Health {
@@ -80,11 +80,11 @@ mod tests {
             last: Arc::default(),
         };
         assert!(health.is_well().await);
-        fuse.burn_after(0, false);
+        faults.fail_after(0, false);
         assert!(health.is_well().await, "the answer of just now");
         clock.advance(VALID);
         assert!(!health.is_well().await);
-        fuse.mend();
+        faults.restore();
         clock.advance(VALID);
         assert!(health.is_well().await);
     }

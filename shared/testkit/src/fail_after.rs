@@ -1,4 +1,4 @@
-//! Simulates a crash: a fuse that fails after so many external calls.
+//! Simulates a crash: fails after so many external calls.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
@@ -14,14 +14,14 @@ use aws_smithy_runtime_api::client::orchestrator::HttpRequest;
 use aws_smithy_runtime_api::client::result::ConnectorError;
 use aws_smithy_runtime_api::client::runtime_components::RuntimeComponents;
 
-/// Once it has blown, every call through it fails, as for a killed process: earlier calls stay
-/// done, later ones do nothing. Clones are the same fuse.
+/// Past its limit every call through it fails, as for a killed process: earlier calls stay
+/// done, later ones do nothing. Clones share the limit.
 #[derive(Clone, Debug, Default)]
 pub struct FailAfter(Arc<State>);
 
 #[derive(Debug, Default)]
 struct State {
-    lit: AtomicBool,
+    limited: AtomicBool,
     left: AtomicI64,
     deaf: AtomicBool,
     calls: AtomicU64,
@@ -29,7 +29,7 @@ struct State {
 
 /// The fate of one call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Spark {
+pub enum CallFate {
     Pass,
     /// It is carried out, but the answer never arrives.
     Deaf,
@@ -38,15 +38,15 @@ pub enum Spark {
 
 impl FailAfter {
     /// Lets `calls` more calls through. With `deaf`, one more is carried out whose answer is lost.
-    pub fn burn_after(&self, calls: u32, deaf: bool) {
+    pub fn fail_after(&self, calls: u32, deaf: bool) {
         self.0.left.store(i64::from(calls), Ordering::SeqCst);
         self.0.deaf.store(deaf, Ordering::SeqCst);
-        self.0.lit.store(true, Ordering::SeqCst);
+        self.0.limited.store(true, Ordering::SeqCst);
     }
 
-    /// Lets everything through again. Returns whether the fuse had blown.
-    pub fn mend(&self) -> bool {
-        self.0.lit.swap(false, Ordering::SeqCst) && self.0.left.load(Ordering::SeqCst) < 0
+    /// Lets everything through again. Returns whether the limit was reached.
+    pub fn restore(&self) -> bool {
+        self.0.limited.swap(false, Ordering::SeqCst) && self.0.left.load(Ordering::SeqCst) < 0
     }
 
     /// Calls so far, including failed ones.
@@ -55,24 +55,24 @@ impl FailAfter {
     }
 
     /// One call.
-    pub fn spark(&self) -> Spark {
+    pub fn call(&self) -> CallFate {
         self.0.calls.fetch_add(1, Ordering::SeqCst);
-        if !self.0.lit.load(Ordering::SeqCst) {
-            return Spark::Pass;
+        if !self.0.limited.load(Ordering::SeqCst) {
+            return CallFate::Pass;
         }
         match self.0.left.fetch_sub(1, Ordering::SeqCst) {
-            1.. => Spark::Pass,
-            0 if self.0.deaf.load(Ordering::SeqCst) => Spark::Deaf,
-            _ => Spark::Fail,
+            1.. => CallFate::Pass,
+            0 if self.0.deaf.load(Ordering::SeqCst) => CallFate::Deaf,
+            _ => CallFate::Fail,
         }
     }
 
-    /// The same configuration with every call going through this fuse, without retries.
+    /// The same configuration with every call counted here, without retries.
     #[must_use]
     pub fn around(&self, config: &SdkConfig) -> SdkConfig {
-        let client = Fused {
+        let client = LimitedClient {
             inner: Builder::new().build_http(),
-            fuse: self.clone(),
+            faults: self.clone(),
         };
         let config = config.clone().into_builder();
         let config = config.http_client(SharedHttpClient::new(client));
@@ -81,31 +81,31 @@ impl FailAfter {
 }
 
 #[derive(Clone, Debug)]
-struct Fused<T> {
+struct LimitedClient<T> {
     inner: T,
-    fuse: FailAfter,
+    faults: FailAfter,
 }
 
-impl HttpClient for Fused<SharedHttpClient> {
+impl HttpClient for LimitedClient<SharedHttpClient> {
     fn http_connector(
         &self,
         settings: &HttpConnectorSettings,
         components: &RuntimeComponents,
     ) -> SharedHttpConnector {
-        SharedHttpConnector::new(Fused {
+        SharedHttpConnector::new(LimitedClient {
             inner: self.inner.http_connector(settings, components),
-            fuse: self.fuse.clone(),
+            faults: self.faults.clone(),
         })
     }
 }
 
-impl HttpConnector for Fused<SharedHttpConnector> {
+impl HttpConnector for LimitedClient<SharedHttpConnector> {
     fn call(&self, request: HttpRequest) -> HttpConnectorFuture {
-        let dead = || ConnectorError::io("the fuse has burnt".into());
-        match self.fuse.spark() {
-            Spark::Pass => self.inner.call(request),
-            Spark::Fail => HttpConnectorFuture::ready(Err(dead())),
-            Spark::Deaf => {
+        let dead = || ConnectorError::io("no more calls in this test".into());
+        match self.faults.call() {
+            CallFate::Pass => self.inner.call(request),
+            CallFate::Fail => HttpConnectorFuture::ready(Err(dead())),
+            CallFate::Deaf => {
                 let running = self.inner.call(request);
                 HttpConnectorFuture::new(async move {
                     running.await?;
@@ -124,23 +124,23 @@ mod tests {
 
     #[tokio::test]
     async fn what_was_done_before_the_fuse_burnt_stays_done() {
-        let fuse = FailAfter::default();
-        let store = Store::open(&fuse.around(&crate::dynamodb().await), crate::TABLE);
+        let faults = FailAfter::default();
+        let store = Store::open(&faults.around(&crate::dynamodb().await), crate::TABLE);
         store.create_table().await.unwrap();
         let now = Clock::new(|| Millis(0)).now();
         let account = crate::entropy().account_id();
         let batch = crate::entropy().batch_id();
         let exists = || store.batch_exists(&account, &batch, now);
 
-        fuse.burn_after(0, false);
+        faults.fail_after(0, false);
         assert!(store.create_batch(&account, &batch, now).await.is_err());
         assert!(exists().await.is_err());
-        assert!(fuse.mend());
+        assert!(faults.restore());
         assert!(!exists().await.unwrap());
 
-        fuse.burn_after(0, true);
+        faults.fail_after(0, true);
         assert!(store.create_batch(&account, &batch, now).await.is_err());
-        assert!(fuse.mend());
+        assert!(faults.restore());
         assert!(exists().await.unwrap());
         assert_eq!(now, Timestamp(0));
     }

@@ -19,7 +19,7 @@ pub use api::{Api, Ask, HOME, Response};
 pub use app::TestApp;
 pub use certificate::Certificate;
 pub use clock::TestClock;
-pub use fail_after::{FailAfter, Spark};
+pub use fail_after::{CallFate, FailAfter};
 pub use fault_proxy::FaultProxy;
 pub use lines::CapturedLog;
 pub use queues::{Queues, Sent, sqs_event};

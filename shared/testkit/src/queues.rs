@@ -7,7 +7,7 @@ use std::time::Duration;
 use posthaste_queue::{EngineCommand, Local, Queue, SqsEvent, SqsMessage};
 use tokio::sync::mpsc;
 
-use crate::{FailAfter, Spark};
+use crate::{CallFate, FailAfter};
 
 /// A message as it was sent, with the delay it was sent with.
 pub type Sent = (String, Duration);
@@ -16,7 +16,7 @@ pub type Sent = (String, Duration);
 struct State {
     queues: HashMap<String, VecDeque<Sent>>,
     broken: bool,
-    fuse: FailAfter,
+    faults: FailAfter,
 }
 
 /// A set of queues.
@@ -29,14 +29,14 @@ pub struct Queues {
 impl Queues {
     /// An empty set; a queue is created when it is first named. They end with the test's runtime.
     pub fn start() -> Self {
-        Self::with_fuse(FailAfter::default())
+        Self::failing_after(FailAfter::default())
     }
 
-    /// The same; once the fuse has blown, sending fails.
-    pub fn with_fuse(fuse: FailAfter) -> Self {
+    /// The same; once the limit of calls is reached, sending fails.
+    pub fn failing_after(faults: FailAfter) -> Self {
         let (engine, mut commands) = mpsc::unbounded_channel();
         let state = Arc::new(Mutex::new(State {
-            fuse,
+            faults,
             ..State::default()
         }));
         let kept = Arc::clone(&state);
@@ -89,16 +89,16 @@ fn obey(state: &mut State, command: EngineCommand) {
             messages,
             done,
         } => {
-            let mut spark = state.fuse.spark();
+            let mut fate = state.faults.call();
             if state.broken {
-                spark = Spark::Fail;
+                fate = CallFate::Fail;
             }
-            if spark != Spark::Fail {
+            if fate != CallFate::Fail {
                 state.queues.entry(queue).or_default().extend(messages);
             }
-            let answer = match spark {
-                Spark::Pass => Ok(()),
-                Spark::Deaf | Spark::Fail => Err("the test broke the queues".to_owned()),
+            let answer = match fate {
+                CallFate::Pass => Ok(()),
+                CallFate::Deaf | CallFate::Fail => Err("the test broke the queues".to_owned()),
             };
             let _ = done.send(answer);
         }

@@ -90,10 +90,10 @@ impl Services {
         self
     }
 
-    /// With fresh queues that take nothing once the fuse has blown.
+    /// With fresh queues that take nothing once the limit of calls is reached.
     #[must_use]
-    pub fn fuse(mut self, fuse: FailAfter) -> Self {
-        self.queues = Queues::with_fuse(fuse);
+    pub fn failing_after(mut self, faults: FailAfter) -> Self {
+        self.queues = Queues::failing_after(faults);
         self
     }
 

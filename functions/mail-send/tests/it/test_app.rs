@@ -10,7 +10,7 @@ use serde_json::Value;
 pub(crate) struct TestApp {
     app: posthaste_testkit::TestApp,
     /// Burns between the handler and its queue.
-    pub(crate) fuse: FailAfter,
+    pub(crate) faults: FailAfter,
 }
 
 impl Deref for TestApp {
@@ -32,14 +32,14 @@ impl TestApp {
     }
 
     async fn with(senders: Senders, search_days: &str) -> Self {
-        let fuse = FailAfter::default();
-        let services = Services::start().await.fuse(fuse.clone());
+        let faults = FailAfter::default();
+        let services = Services::start().await.failing_after(faults.clone());
         let mut services = services.var("SEARCH_DAYS", search_days);
         if matches!(senders, Senders::Any) {
             services = services.any_sender();
         }
         let app = posthaste_testkit::TestApp::on(services, App::from_env, routes).await;
-        Self { app, fuse }
+        Self { app, faults }
     }
 
     /// A request with the account's key, still without a body.

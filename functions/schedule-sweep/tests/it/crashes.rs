@@ -4,64 +4,63 @@ use posthaste_store::ScheduledMail;
 use posthaste_testkit::entropy;
 use schedule_sweep::{Share, sweep};
 
-use crate::world::{End, TestEnv, job};
+use crate::env::{End, TestEnv, job};
 
 const MINUTE: i64 = 60;
 const HOUR: i64 = 3600;
 
 #[tokio::test]
 async fn a_sweep_may_die_at_any_call_and_nothing_is_lost_or_sent_twice() {
-    let mut world = TestEnv::new().await;
+    let mut env = TestEnv::new().await;
     let mut died = 0;
     for calls in 0..16 {
         for deaf in [false, true] {
-            let at = world.now().plus(10 * MINUTE);
+            let at = env.now().plus(10 * MINUTE);
             let messages = [
-                world.send_later(at, None).await,
-                world.send_later(at.plus(1), None).await,
-                world.send_later(at.plus(70), None).await,
+                env.send_later(at, None).await,
+                env.send_later(at.plus(1), None).await,
+                env.send_later(at.plus(70), None).await,
             ];
-            world.hand.set(at.plus(-30));
+            env.hand.set(at.plus(-30));
 
-            world.fuse.burn_after(calls, deaf);
-            world.try_sweep().await;
-            died += u32::from(world.fuse.mend());
-            world.sweep().await;
-            world.wait_until(at.plus(2 * MINUTE)).await;
+            env.faults.fail_after(calls, deaf);
+            env.try_sweep().await;
+            died += u32::from(env.faults.restore());
+            env.sweep().await;
+            env.wait_until(at.plus(2 * MINUTE)).await;
 
             for (message, at) in messages.iter().zip([at, at.plus(1), at.plus(70)]) {
-                assert_eq!(world.ends(message, at), [(End::Sent, 0)], "{calls} {deaf}");
+                assert_eq!(env.ends(message, at), [(End::Sent, 0)], "{calls} {deaf}");
             }
         }
     }
-    assert!(died > 16, "the fuse burnt in {died} sweeps only");
+    assert!(died > 16, "only {died} sweeps died");
 }
 
 #[tokio::test]
 async fn a_worker_may_die_at_any_call_while_it_holds_a_message_back() {
-    let mut world = TestEnv::new().await;
+    let mut env = TestEnv::new().await;
     for calls in 0..12 {
         for deaf in [false, true] {
-            let start = world.now();
-            let batch = world.open_batch().await;
+            let start = env.now();
+            let batch = env.open_batch().await;
             let at = start.plus(20 * MINUTE);
-            let message = world.send_later(at, Some(&batch)).await;
-            world.hold(&batch, "pause").await.expect(201);
-            world.hand.set(at);
-            world.sweep().await;
+            let message = env.send_later(at, Some(&batch)).await;
+            env.hold(&batch, "pause").await.expect(201);
+            env.hand.set(at);
+            env.sweep().await;
 
-            world.fuse.burn_after(calls, deaf);
-            world.deliver().await;
-            world.fuse.mend();
-            world.resume(&batch).await.expect(204);
-            world.deliver().await;
+            env.faults.fail_after(calls, deaf);
+            env.deliver().await;
+            env.faults.restore();
+            env.resume(&batch).await.expect(204);
+            env.deliver().await;
 
-            let ends = world.ends(&message, at);
+            let ends = env.ends(&message, at);
             assert_eq!(ends, [(End::Sent, 0)], "{calls} {deaf}");
             assert!(
-                world
-                    .store
-                    .held(world.account(), &batch)
+                env.store
+                    .held(env.account(), &batch)
                     .await
                     .unwrap()
                     .is_empty()
@@ -72,32 +71,32 @@ async fn a_worker_may_die_at_any_call_while_it_holds_a_message_back() {
 
 #[tokio::test]
 async fn a_resume_may_die_at_any_call_and_the_sweep_finishes_it() {
-    let mut world = TestEnv::new().await;
+    let mut env = TestEnv::new().await;
     for calls in 0..24 {
         for deaf in [false, true] {
-            let start = world.now();
-            let batch = world.open_batch().await;
+            let start = env.now();
+            let batch = env.open_batch().await;
             let at = start.plus(20 * MINUTE);
             let mut messages = Vec::new();
             for _ in 0..3 {
-                messages.push(world.send_later(at, Some(&batch)).await);
+                messages.push(env.send_later(at, Some(&batch)).await);
             }
-            world.hold(&batch, "pause").await.expect(201);
-            world.hand.set(at);
-            world.sweep().await;
-            world.deliver().await;
+            env.hold(&batch, "pause").await.expect(201);
+            env.hand.set(at);
+            env.sweep().await;
+            env.deliver().await;
 
-            world.fuse.burn_after(calls, deaf);
-            world.resume(&batch).await;
-            world.fuse.mend();
-            if world.status(&batch).await.is_some() {
-                world.resume(&batch).await.expect(204);
+            env.faults.fail_after(calls, deaf);
+            env.resume(&batch).await;
+            env.faults.restore();
+            if env.status(&batch).await.is_some() {
+                env.resume(&batch).await.expect(204);
             }
-            world.sweep().await;
-            world.deliver().await;
+            env.sweep().await;
+            env.deliver().await;
 
             for message in &messages {
-                let ends = world.ends(message, at);
+                let ends = env.ends(message, at);
                 assert_eq!(ends, [(End::Sent, 0)], "{calls} {deaf}");
             }
         }
@@ -106,19 +105,19 @@ async fn a_resume_may_die_at_any_call_and_the_sweep_finishes_it() {
 
 #[tokio::test]
 async fn a_move_may_die_at_any_call_and_the_message_still_leaves_once() {
-    let mut world = TestEnv::new().await;
+    let mut env = TestEnv::new().await;
     for calls in 0..14 {
         for (deaf, wait) in [(false, 40), (true, 40), (false, 20), (true, 0)] {
-            let start = world.now();
+            let start = env.now();
             let (old, new) = (start.plus(30 * MINUTE), start.plus(wait * MINUTE));
-            let message = world.send_later(old, None).await;
+            let message = env.send_later(old, None).await;
 
-            world.fuse.burn_after(calls, deaf);
-            let moved = world.move_message(&message, new).await.status == 200;
-            world.fuse.mend();
-            world.pass_until(start.plus(HOUR)).await;
+            env.faults.fail_after(calls, deaf);
+            let moved = env.move_message(&message, new).await.status == 200;
+            env.faults.restore();
+            env.pass_until(start.plus(HOUR)).await;
 
-            let ends = world.ends(&message, start);
+            let ends = env.ends(&message, start);
             assert_eq!(ends.len(), 1, "{calls} {deaf} {wait}: {ends:?}");
             let late = ends[0].1 / 1000;
             if moved {
@@ -136,76 +135,75 @@ async fn a_move_may_die_at_any_call_and_the_message_still_leaves_once() {
 
 #[tokio::test]
 async fn overlapping_sweeps_send_nothing_twice() {
-    let mut world = TestEnv::new().await;
-    let at = world.now().plus(10 * MINUTE);
+    let mut env = TestEnv::new().await;
+    let at = env.now().plus(10 * MINUTE);
     let mut messages = Vec::new();
     for n in 0..60 {
-        messages.push(world.send_later(at.plus(n % 7), None).await);
+        messages.push(env.send_later(at.plus(n % 7), None).await);
     }
-    world.hand.set(at.plus(-MINUTE));
+    env.hand.set(at.plus(-MINUTE));
 
     let sweeps = tokio::join!(
-        sweep(&world.app, Share::ALL),
-        sweep(&world.app, Share::ALL),
-        sweep(&world.app, Share::ALL)
+        sweep(&env.app, Share::ALL),
+        sweep(&env.app, Share::ALL),
+        sweep(&env.app, Share::ALL)
     );
     for swept in [sweeps.0, sweeps.1, sweeps.2] {
         assert_eq!(swept.unwrap().failed, 0);
     }
-    world.collect();
-    world.wait_until(at.plus(MINUTE)).await;
+    env.collect();
+    env.wait_until(at.plus(MINUTE)).await;
 
-    assert_eq!(world.left.len(), messages.len());
+    assert_eq!(env.left.len(), messages.len());
 }
 
 #[tokio::test]
 async fn a_pause_removed_while_a_worker_holds_a_message_back_holds_nothing() {
-    let mut world = TestEnv::new().await;
+    let mut env = TestEnv::new().await;
     for round in 0..20 {
-        let start = world.now();
-        let batch = world.open_batch().await;
+        let start = env.now();
+        let batch = env.open_batch().await;
         let at = start.plus(20 * MINUTE);
         let message = entropy().message_id();
-        world.accept(&message, 0, at, Some(&batch)).await.unwrap();
-        world.hold(&batch, "pause").await.expect(201);
-        world.hand.set(at);
-        let job = job(world.account(), &message, 0, at, Some(&batch))
+        env.accept(&message, 0, at, Some(&batch)).await.unwrap();
+        env.hold(&batch, "pause").await.expect(201);
+        env.hand.set(at);
+        let job = job(env.account(), &message, 0, at, Some(&batch))
             .to_text()
             .unwrap();
         let later = ScheduledMail {
-            account: world.account(),
+            account: env.account(),
             message: &message,
             first: 0,
             recipients: 1,
-            accepted: world.now(),
+            accepted: env.now(),
             at,
             batch: Some(&batch),
             job: &job,
         };
         let path = format!("/v3/user/scheduled_sends/{batch}");
-        let clock = world.hand.clock();
+        let clock = env.hand.clock();
 
         // They interleave differently in every round: each awaits its own replies.
-        let resume = world.api.delete(&path).key(&world.tenant.key).send();
+        let resume = env.api.delete(&path).key(&env.tenant.key).send();
         let worker = async {
             for _ in 0..round % 5 {
                 tokio::task::yield_now().await;
             }
-            world.store.begin_delivery(&later, &clock).await
+            env.store.begin_delivery(&later, &clock).await
         };
         let (fate, answer) = tokio::join!(worker, resume);
         answer.expect(204);
         let _ = fate.unwrap();
-        world.sweep().await;
-        world.deliver().await;
+        env.sweep().await;
+        env.deliver().await;
 
         // Whoever came first: it is on its way, and no row remembers it.
-        let left = world.ends(&message, at);
+        let left = env.ends(&message, at);
         assert_eq!(left, [(End::Sent, 0)], "round {round}");
         assert!(
-            world
-                .store
-                .held(world.account(), &batch)
+            env.store
+                .held(env.account(), &batch)
                 .await
                 .unwrap()
                 .is_empty()

@@ -5,9 +5,9 @@
 //! die or run at the same time, `laws` random interleavings against a simple reference.
 
 mod crashes;
+mod env;
 mod holds;
 mod journeys;
 mod laws;
 mod moving;
 mod sweeping;
-mod world;

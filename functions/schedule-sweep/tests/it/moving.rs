@@ -3,37 +3,37 @@
 use posthaste_testkit::entropy;
 use serde_json::json;
 
-use crate::world::{End, TestEnv, refusal};
+use crate::env::{End, TestEnv, refusal};
 
 const MINUTE: i64 = 60;
 const HOUR: i64 = 3600;
 
 #[tokio::test]
 async fn a_message_can_be_cancelled_until_the_moment_it_leaves() {
-    let mut world = TestEnv::new().await;
-    let start = world.now();
+    let mut env = TestEnv::new().await;
+    let start = env.now();
     let at = start.plus(HOUR);
-    let message = world.send_later(at, None).await;
+    let message = env.send_later(at, None).await;
     // The sweep has given it to the queue by now.
-    world.pass_until(at.plus(-1)).await;
+    env.pass_until(at.plus(-1)).await;
 
-    world.cancel_message(&message).await.expect(204);
-    world.cancel_message(&message).await.expect(204);
-    world.pass_until(at.plus(HOUR)).await;
+    env.cancel_message(&message).await.expect(204);
+    env.cancel_message(&message).await.expect(204);
+    env.pass_until(at.plus(HOUR)).await;
 
-    assert_eq!(world.ends(&message, at), [(End::Dropped("Cancelled"), 0)]);
+    assert_eq!(env.ends(&message, at), [(End::Dropped("Cancelled"), 0)]);
 }
 
 #[tokio::test]
 async fn a_message_that_left_can_neither_be_cancelled_nor_moved() {
-    let mut world = TestEnv::new().await;
-    let at = world.now().plus(HOUR);
-    let message = world.send_later(at, None).await;
-    world.pass_until(at.plus(MINUTE)).await;
+    let mut env = TestEnv::new().await;
+    let at = env.now().plus(HOUR);
+    let message = env.send_later(at, None).await;
+    env.pass_until(at.plus(MINUTE)).await;
 
     for answer in [
-        world.cancel_message(&message).await,
-        world.move_message(&message, at.plus(HOUR)).await,
+        env.cancel_message(&message).await,
+        env.move_message(&message, at.plus(HOUR)).await,
     ] {
         let (code, text) = refusal(&answer);
         assert_eq!(
@@ -41,161 +41,143 @@ async fn a_message_that_left_can_neither_be_cancelled_nor_moved() {
             (400, "the message has left already or was dropped")
         );
     }
-    assert_eq!(world.ends(&message, at), [(End::Sent, 0)]);
+    assert_eq!(env.ends(&message, at), [(End::Sent, 0)]);
 }
 
 #[tokio::test]
 async fn a_moved_message_leaves_at_its_new_second_and_only_then() {
-    let mut world = TestEnv::new().await;
-    let start = world.now();
-    let later = world.send_later(start.plus(HOUR), None).await;
-    let earlier = world.send_later(start.plus(5 * HOUR), None).await;
-    let at_once = world.send_later(start.plus(5 * HOUR), None).await;
-    world.pass_until(start.plus(10 * MINUTE)).await;
+    let mut env = TestEnv::new().await;
+    let start = env.now();
+    let later = env.send_later(start.plus(HOUR), None).await;
+    let earlier = env.send_later(start.plus(5 * HOUR), None).await;
+    let at_once = env.send_later(start.plus(5 * HOUR), None).await;
+    env.pass_until(start.plus(10 * MINUTE)).await;
 
-    world
-        .move_message(&later, start.plus(4 * HOUR))
+    env.move_message(&later, start.plus(4 * HOUR))
         .await
         .expect(200);
-    world
-        .move_message(&earlier, start.plus(2 * HOUR))
+    env.move_message(&earlier, start.plus(2 * HOUR))
         .await
         .expect(200);
-    world.move_message(&at_once, start).await.expect(200);
-    world.pass_until(start.plus(6 * HOUR)).await;
+    env.move_message(&at_once, start).await.expect(200);
+    env.pass_until(start.plus(6 * HOUR)).await;
 
-    assert_eq!(world.ends(&later, start.plus(4 * HOUR)), [(End::Sent, 0)]);
-    assert_eq!(world.ends(&earlier, start.plus(2 * HOUR)), [(End::Sent, 0)]);
+    assert_eq!(env.ends(&later, start.plus(4 * HOUR)), [(End::Sent, 0)]);
+    assert_eq!(env.ends(&earlier, start.plus(2 * HOUR)), [(End::Sent, 0)]);
     assert_eq!(
-        world.ends(&at_once, start.plus(10 * MINUTE)),
+        env.ends(&at_once, start.plus(10 * MINUTE)),
         [(End::Sent, 0)]
     );
 }
 
 #[tokio::test]
 async fn a_message_in_the_queue_can_be_put_off_but_not_brought_forward() {
-    let mut world = TestEnv::new().await;
-    let start = world.now();
+    let mut env = TestEnv::new().await;
+    let start = env.now();
     let at = start.plus(HOUR);
-    let message = world.send_later(at, None).await;
-    world.pass_until(at.plus(-MINUTE)).await;
+    let message = env.send_later(at, None).await;
+    env.pass_until(at.plus(-MINUTE)).await;
 
-    let (code, text) = refusal(&world.move_message(&message, at.plus(-30)).await);
+    let (code, text) = refusal(&env.move_message(&message, at.plus(-30)).await);
     assert_eq!(code, 400);
     assert!(text.contains("not brought forward"), "{text}");
-    world
-        .move_message(&message, at.plus(HOUR))
+    env.move_message(&message, at.plus(HOUR)).await.expect(200);
+    env.move_message(&message, at.plus(2 * HOUR))
         .await
         .expect(200);
-    world
-        .move_message(&message, at.plus(2 * HOUR))
-        .await
-        .expect(200);
-    assert_eq!(
-        world.move_message(&message, at.plus(HOUR)).await.status,
-        400
-    );
+    assert_eq!(env.move_message(&message, at.plus(HOUR)).await.status, 400);
     // Once its old second has come, it lies in the table again.
-    world.pass_until(at.plus(MINUTE)).await;
-    assert_eq!(world.left, []);
-    world
-        .move_message(&message, at.plus(30 * MINUTE))
+    env.pass_until(at.plus(MINUTE)).await;
+    assert_eq!(env.left, []);
+    env.move_message(&message, at.plus(30 * MINUTE))
         .await
         .expect(200);
-    world.pass_until(at.plus(3 * HOUR)).await;
+    env.pass_until(at.plus(3 * HOUR)).await;
 
-    assert_eq!(world.ends(&message, at.plus(30 * MINUTE)), [(End::Sent, 0)]);
+    assert_eq!(env.ends(&message, at.plus(30 * MINUTE)), [(End::Sent, 0)]);
 }
 
 #[tokio::test]
 async fn a_message_put_off_while_it_travels_again_still_leaves_once() {
-    let mut world = TestEnv::new().await;
-    let start = world.now();
-    let message = world.send_later(start.plus(HOUR), None).await;
+    let mut env = TestEnv::new().await;
+    let start = env.now();
+    let message = env.send_later(start.plus(HOUR), None).await;
     let mut at = start.plus(HOUR);
     // Each time a minute before it would leave, when the sweep has it in the queue.
     for _ in 0..4 {
-        world.pass_until(at.plus(-MINUTE)).await;
+        env.pass_until(at.plus(-MINUTE)).await;
         at = at.plus(20 * MINUTE);
-        world.move_message(&message, at).await.expect(200);
+        env.move_message(&message, at).await.expect(200);
     }
-    world.pass_until(at.plus(HOUR)).await;
-    assert_eq!(world.ends(&message, at), [(End::Sent, 0)]);
+    env.pass_until(at.plus(HOUR)).await;
+    assert_eq!(env.ends(&message, at), [(End::Sent, 0)]);
 }
 
 #[tokio::test]
 async fn a_paused_message_past_its_time_can_be_cancelled_or_moved() {
-    let mut world = TestEnv::new().await;
-    let start = world.now();
-    let batch = world.open_batch().await;
-    let dropped = world
-        .send_later(start.plus(20 * MINUTE), Some(&batch))
-        .await;
-    let moved = world
-        .send_later(start.plus(20 * MINUTE), Some(&batch))
-        .await;
-    world.hold(&batch, "pause").await.expect(201);
-    world.pass_until(start.plus(HOUR)).await;
+    let mut env = TestEnv::new().await;
+    let start = env.now();
+    let batch = env.open_batch().await;
+    let dropped = env.send_later(start.plus(20 * MINUTE), Some(&batch)).await;
+    let moved = env.send_later(start.plus(20 * MINUTE), Some(&batch)).await;
+    env.hold(&batch, "pause").await.expect(201);
+    env.pass_until(start.plus(HOUR)).await;
 
-    world.cancel_message(&dropped).await.expect(204);
-    world
-        .move_message(&moved, start.plus(2 * HOUR))
+    env.cancel_message(&dropped).await.expect(204);
+    env.move_message(&moved, start.plus(2 * HOUR))
         .await
         .expect(200);
-    world.deliver().await;
+    env.deliver().await;
     assert_eq!(
-        world.ends(&dropped, start.plus(HOUR)),
+        env.ends(&dropped, start.plus(HOUR)),
         [(End::Dropped("Cancelled"), 0)]
     );
-    world.resume(&batch).await.expect(204);
-    world.pass_until(start.plus(3 * HOUR)).await;
+    env.resume(&batch).await.expect(204);
+    env.pass_until(start.plus(3 * HOUR)).await;
 
     // The pause is gone, but its owner moved it to this second.
-    assert_eq!(world.ends(&moved, start.plus(2 * HOUR)), [(End::Sent, 0)]);
-    assert_eq!(world.left.len(), 2);
+    assert_eq!(env.ends(&moved, start.plus(2 * HOUR)), [(End::Sent, 0)]);
+    assert_eq!(env.left.len(), 2);
 }
 
 #[tokio::test]
 async fn moving_is_no_way_around_a_pause() {
-    let mut world = TestEnv::new().await;
-    let start = world.now();
-    let batch = world.open_batch().await;
-    let message = world.send_later(start.plus(HOUR), Some(&batch)).await;
-    world.wait_until(start.plus(1)).await;
-    world.hold(&batch, "cancel").await.expect(201);
+    let mut env = TestEnv::new().await;
+    let start = env.now();
+    let batch = env.open_batch().await;
+    let message = env.send_later(start.plus(HOUR), Some(&batch)).await;
+    env.wait_until(start.plus(1)).await;
+    env.hold(&batch, "cancel").await.expect(201);
 
-    let (code, text) = refusal(&world.move_message(&message, start.plus(MINUTE)).await);
+    let (code, text) = refusal(&env.move_message(&message, start.plus(MINUTE)).await);
     assert_eq!(code, 400);
     assert!(text.contains("paused or cancelled"), "{text}");
-    world
-        .move_message(&message, start.plus(11 * MINUTE))
+    env.move_message(&message, start.plus(11 * MINUTE))
         .await
         .expect(200);
-    world.pass_until(start.plus(2 * HOUR)).await;
+    env.pass_until(start.plus(2 * HOUR)).await;
 
-    let ends = world.ends(&message, start.plus(11 * MINUTE));
+    let ends = env.ends(&message, start.plus(11 * MINUTE));
     assert_eq!(ends, [(End::Dropped("Cancelled"), 0)]);
 }
 
 #[tokio::test]
 async fn only_what_has_not_left_of_a_mail_is_cancelled() {
-    let mut world = TestEnv::new().await;
-    let start = world.now();
+    let mut env = TestEnv::new().await;
+    let start = env.now();
     let message = entropy().message_id();
-    world
-        .accept(&message, 0, start.plus(20 * MINUTE), None)
+    env.accept(&message, 0, start.plus(20 * MINUTE), None)
         .await
         .unwrap();
-    world
-        .accept(&message, 2, start.plus(HOUR), None)
+    env.accept(&message, 2, start.plus(HOUR), None)
         .await
         .unwrap();
-    world.pass_until(start.plus(30 * MINUTE)).await;
+    env.pass_until(start.plus(30 * MINUTE)).await;
 
-    world.cancel_message(&message).await.expect(204);
+    env.cancel_message(&message).await.expect(204);
     let path = format!("/v3/user/scheduled_sends/messages/{message}");
-    let shown = world.call("GET", &path, None).await.expect(200).json();
-    world.pass_until(start.plus(2 * HOUR)).await;
+    let shown = env.call("GET", &path, None).await.expect(200).json();
+    env.pass_until(start.plus(2 * HOUR)).await;
 
     let sends = json!([
         {"send_at": start.0 + 20 * MINUTE, "recipients": 1, "batch_id": null, "status": "sent"},
@@ -205,7 +187,7 @@ async fn only_what_has_not_left_of_a_mail_is_cancelled() {
         shown,
         json!({"message_id": message.as_str(), "sends": sends})
     );
-    let ends: Vec<_> = world
+    let ends: Vec<_> = env
         .left
         .iter()
         .map(|left| (left.first, left.end.clone()))
@@ -215,15 +197,13 @@ async fn only_what_has_not_left_of_a_mail_is_cancelled() {
 
 #[tokio::test]
 async fn the_listing_of_a_batch_follows_its_messages() {
-    let mut world = TestEnv::new().await;
-    let start = world.now();
-    let batch = world.open_batch().await;
+    let mut env = TestEnv::new().await;
+    let start = env.now();
+    let batch = env.open_batch().await;
     let path = format!("/v3/user/scheduled_sends/{batch}/messages");
-    let a = world.send_later(start.plus(HOUR), Some(&batch)).await;
-    let b = world
-        .send_later(start.plus(30 * MINUTE), Some(&batch))
-        .await;
-    let c = world.send_later(start.plus(2 * HOUR), Some(&batch)).await;
+    let a = env.send_later(start.plus(HOUR), Some(&batch)).await;
+    let b = env.send_later(start.plus(30 * MINUTE), Some(&batch)).await;
+    let c = env.send_later(start.plus(2 * HOUR), Some(&batch)).await;
     let seen = |answer: serde_json::Value| -> Vec<(String, i64, String)> {
         let rows = answer["messages"].as_array().unwrap().iter();
         rows.map(|m| {
@@ -240,7 +220,7 @@ async fn the_listing_of_a_batch_follows_its_messages() {
         (message.to_string(), wait, status.to_owned())
     };
 
-    let list = seen(world.call("GET", &path, None).await.expect(200).json());
+    let list = seen(env.call("GET", &path, None).await.expect(200).json());
     let all = [
         row(&b, 30 * MINUTE, "scheduled"),
         row(&a, HOUR, "scheduled"),
@@ -248,23 +228,20 @@ async fn the_listing_of_a_batch_follows_its_messages() {
     ];
     assert_eq!(list, all);
 
-    world.cancel_message(&c).await.expect(204);
-    world
-        .move_message(&a, start.plus(3 * HOUR))
-        .await
-        .expect(200);
-    world.hold(&batch, "pause").await.expect(201);
-    world.pass_until(start.plus(HOUR)).await;
-    let list = seen(world.call("GET", &path, None).await.expect(200).json());
+    env.cancel_message(&c).await.expect(204);
+    env.move_message(&a, start.plus(3 * HOUR)).await.expect(200);
+    env.hold(&batch, "pause").await.expect(201);
+    env.pass_until(start.plus(HOUR)).await;
+    let list = seen(env.call("GET", &path, None).await.expect(200).json());
     assert_eq!(
         list,
         [row(&b, 30 * MINUTE, "paused"), row(&a, 3 * HOUR, "paused")]
     );
 
-    world.resume(&batch).await.expect(204);
-    world.pass_until(start.plus(4 * HOUR)).await;
+    env.resume(&batch).await.expect(204);
+    env.pass_until(start.plus(4 * HOUR)).await;
     assert_eq!(
-        seen(world.call("GET", &path, None).await.expect(200).json()),
+        seen(env.call("GET", &path, None).await.expect(200).json()),
         []
     );
 }

@@ -10,15 +10,15 @@ use posthaste_testkit::TABLE;
 use schedule_sweep::{Share, sweep};
 use serde_json::json;
 
-use crate::world::{End, TestEnv};
+use crate::env::{End, TestEnv};
 
 const MINUTE: i64 = 60;
 const HOUR: i64 = 3600;
 
-fn due(world: &TestEnv, target: DueTarget, at: Timestamp, id: &str) -> Due {
+fn due(env: &TestEnv, target: DueTarget, at: Timestamp, id: &str) -> Due {
     Due {
         target,
-        account: world.account().clone(),
+        account: env.account().clone(),
         at,
         id: id.to_owned(),
         body: format!("body of {id}"),
@@ -27,22 +27,18 @@ fn due(world: &TestEnv, target: DueTarget, at: Timestamp, id: &str) -> Due {
 
 #[tokio::test]
 async fn every_lane_goes_to_its_own_queue_with_the_right_delay() {
-    let world = TestEnv::new().await;
-    let at = world.now().plus(HOUR);
+    let env = TestEnv::new().await;
+    let at = env.now().plus(HOUR);
     let dues = [
-        due(&world, DueTarget::Send, at, "a"),
-        due(&world, DueTarget::Webhook, at.plus(5), "b"),
-        due(&world, DueTarget::Inbound, at.plus(-5), "c"),
+        due(&env, DueTarget::Send, at, "a"),
+        due(&env, DueTarget::Webhook, at.plus(5), "b"),
+        due(&env, DueTarget::Inbound, at.plus(-5), "c"),
     ];
-    world
-        .store
-        .put_due(&dues, &world.hand.clock())
-        .await
-        .unwrap();
-    world.hand.set(at.plus(-10));
-    world.hand.advance_ms(250);
+    env.store.put_due(&dues, &env.hand.clock()).await.unwrap();
+    env.hand.set(at.plus(-10));
+    env.hand.advance_ms(250);
 
-    let swept = sweep(&world.app, Share::ALL).await.unwrap();
+    let swept = sweep(&env.app, Share::ALL).await.unwrap();
 
     assert_eq!(swept.sent, 3);
     let wait = Duration::from_millis;
@@ -51,24 +47,24 @@ async fn every_lane_goes_to_its_own_queue_with_the_right_delay() {
         ("retries", "body of b", wait(14_750)),
         ("inbound", "body of c", wait(4_750)),
     ] {
-        assert_eq!(world.queues.drain(queue), [(body.to_owned(), delay)]);
+        assert_eq!(env.queues.drain(queue), [(body.to_owned(), delay)]);
     }
 }
 
 #[tokio::test]
 async fn work_for_the_past_is_found_by_the_next_sweep() {
-    let world = TestEnv::new().await;
-    let clock = world.hand.clock();
+    let env = TestEnv::new().await;
+    let clock = env.hand.clock();
     for late in [0, 59, 61, GRACE, HOUR, 90 * 24 * HOUR] {
-        let at = world.now().plus(-late);
-        let rows = [due(&world, DueTarget::Webhook, at, "late")];
-        world.store.put_due(&rows, &clock).await.unwrap();
+        let at = env.now().plus(-late);
+        let rows = [due(&env, DueTarget::Webhook, at, "late")];
+        env.store.put_due(&rows, &clock).await.unwrap();
         assert_eq!(
-            sweep(&world.app, Share::ALL).await.unwrap().sent,
+            sweep(&env.app, Share::ALL).await.unwrap().sent,
             1,
             "{late} s late"
         );
-        assert_eq!(world.queues.drain("retries").len(), 1);
+        assert_eq!(env.queues.drain("retries").len(), 1);
     }
 }
 
@@ -87,95 +83,86 @@ fn script(times: &[Timestamp]) -> Clock {
 
 #[tokio::test]
 async fn a_writer_that_slept_through_its_minute_lists_it_anew() {
-    let mut world = TestEnv::new().await;
-    let start = world.now();
+    let mut env = TestEnv::new().await;
+    let start = env.now();
     let at = start.plus(30 * MINUTE);
     // This instance has listed the minute before, and remembers it.
-    let first = [due(&world, DueTarget::Webhook, at, "first")];
-    world
-        .store
-        .put_due(&first, &world.hand.clock())
-        .await
-        .unwrap();
-    world.pass_until(start.plus(2 * HOUR)).await;
-    world.sweep().await;
-    assert_eq!(world.queues.drain("retries").len(), 1);
-    assert_eq!(world.store.due_minutes(world.now()).await.unwrap(), []);
+    let first = [due(&env, DueTarget::Webhook, at, "first")];
+    env.store.put_due(&first, &env.hand.clock()).await.unwrap();
+    env.pass_until(start.plus(2 * HOUR)).await;
+    env.sweep().await;
+    assert_eq!(env.queues.drain("retries").len(), 1);
+    assert_eq!(env.store.due_minutes(env.now()).await.unwrap(), []);
 
     // A call that began before the minute and was carried out after it was struck off.
-    let slow = script(&[world.now()]);
-    let second = [due(&world, DueTarget::Webhook, at, "second")];
-    world.store.put_due(&second, &slow).await.unwrap();
-    world.sweep().await;
+    let slow = script(&[env.now()]);
+    let second = [due(&env, DueTarget::Webhook, at, "second")];
+    env.store.put_due(&second, &slow).await.unwrap();
+    env.sweep().await;
 
-    assert_eq!(world.queues.drain("retries").len(), 1);
+    assert_eq!(env.queues.drain("retries").len(), 1);
 }
 
 #[tokio::test]
 async fn a_minute_written_to_while_it_is_read_is_not_struck_off() {
-    let world = TestEnv::new().await;
-    let at = world.now().plus(-HOUR);
-    let clock = world.hand.clock();
-    let rows = [due(&world, DueTarget::Webhook, at, "x")];
-    world.store.put_due(&rows, &clock).await.unwrap();
-    sweep(&world.app, Share::ALL).await.unwrap();
+    let env = TestEnv::new().await;
+    let at = env.now().plus(-HOUR);
+    let clock = env.hand.clock();
+    let rows = [due(&env, DueTarget::Webhook, at, "x")];
+    env.store.put_due(&rows, &clock).await.unwrap();
+    sweep(&env.app, Share::ALL).await.unwrap();
     // The sweep lists the minute and finds it empty; a row is written; then the sweep removes the minute.
-    let minutes = world.store.due_minutes(world.now()).await.unwrap();
+    let minutes = env.store.due_minutes(env.now()).await.unwrap();
     assert_eq!(minutes.len(), 1);
-    assert!(minutes[0].is_over(world.now()));
-    world.store.put_due(&rows, &clock).await.unwrap();
+    assert!(minutes[0].is_over(env.now()));
+    env.store.put_due(&rows, &clock).await.unwrap();
 
-    assert!(!world.store.close_minute(&minutes[0]).await.unwrap());
+    assert!(!env.store.close_minute(&minutes[0]).await.unwrap());
 
-    assert_eq!(sweep(&world.app, Share::ALL).await.unwrap().sent, 1);
-    let minutes = world.store.due_minutes(world.now()).await.unwrap();
-    assert!(world.store.close_minute(&minutes[0]).await.unwrap());
+    assert_eq!(sweep(&env.app, Share::ALL).await.unwrap().sent, 1);
+    let minutes = env.store.due_minutes(env.now()).await.unwrap();
+    assert!(env.store.close_minute(&minutes[0]).await.unwrap());
 }
 
 #[tokio::test]
 async fn a_table_without_due_rows_costs_a_sweep_nothing_but_the_list() {
-    let mut world = TestEnv::new().await;
-    let start = world.now();
+    let mut env = TestEnv::new().await;
+    let start = env.now();
     for minute in 6..20 {
-        world.send_later(start.plus(minute * MINUTE), None).await;
+        env.send_later(start.plus(minute * MINUTE), None).await;
     }
-    world.pass_until(start.plus(20 * MINUTE)).await;
-    assert_eq!(world.left.len(), 14);
+    env.pass_until(start.plus(20 * MINUTE)).await;
+    assert_eq!(env.left.len(), 14);
     // The last minute and its grace, and one sweep to see that it is empty.
-    world
-        .pass_until(start.plus(20 * MINUTE + GRACE + MINUTE))
+    env.pass_until(start.plus(20 * MINUTE + GRACE + MINUTE))
         .await;
-    assert_eq!(world.sweep().await.sent, 0);
+    assert_eq!(env.sweep().await.sent, 0);
 
     assert_eq!(
-        world
-            .store
-            .due_minutes(world.now().plus(HOUR))
-            .await
-            .unwrap(),
+        env.store.due_minutes(env.now().plus(HOUR)).await.unwrap(),
         []
     );
 }
 
 #[tokio::test]
 async fn the_number_of_partitions_may_change_at_any_time() {
-    let mut world = TestEnv::new().await;
-    let at = world.now().plus(HOUR);
-    let clock = world.hand.clock();
+    let mut env = TestEnv::new().await;
+    let at = env.now().plus(HOUR);
+    let clock = env.hand.clock();
     for (shards, name) in [(1, "a"), (9, "b"), (3, "c")] {
         // Another instance, with another configuration.
-        let store = Store::open(&world.config, TABLE).with_due_shards(shards);
+        let store = Store::open(&env.config, TABLE).with_due_shards(shards);
         let rows: Vec<Due> = (0..20)
-            .map(|n| due(&world, DueTarget::Webhook, at, &format!("{name}{n}")))
+            .map(|n| due(&env, DueTarget::Webhook, at, &format!("{name}{n}")))
             .collect();
         store.put_due(&rows, &clock).await.unwrap();
     }
 
-    world.hand.set(at);
-    let swept = world.sweep().await;
+    env.hand.set(at);
+    let swept = env.sweep().await;
 
     assert_eq!((swept.sent, swept.failed), (60, 0));
-    let mut bodies: Vec<_> = world
+    let mut bodies: Vec<_> = env
         .queues
         .drain("retries")
         .into_iter()
@@ -188,18 +175,14 @@ async fn the_number_of_partitions_may_change_at_any_time() {
 
 #[tokio::test]
 async fn a_row_that_cannot_be_read_stays_and_stops_nothing() {
-    let mut world = TestEnv::new().await;
-    let start = world.now();
+    let mut env = TestEnv::new().await;
+    let start = env.now();
     let at = start.plus(HOUR);
     let rows: Vec<Due> = (0..8)
-        .map(|n| due(&world, DueTarget::Webhook, at, &format!("{n}")))
+        .map(|n| due(&env, DueTarget::Webhook, at, &format!("{n}")))
         .collect();
-    world
-        .store
-        .put_due(&rows, &world.hand.clock())
-        .await
-        .unwrap();
-    let client = aws_sdk_dynamodb::Client::new(&world.config);
+    env.store.put_due(&rows, &env.hand.clock()).await.unwrap();
+    let client = aws_sdk_dynamodb::Client::new(&env.config);
     for shard in 0..4 {
         // What a newer release might write.
         let text = |value: String| AttributeValue::S(value);
@@ -207,29 +190,29 @@ async fn a_row_that_cannot_be_read_stays_and_stops_nothing() {
             .put_item()
             .table_name(TABLE)
             .item("pk", text(format!("DUE#{:010}#{shard}", at.0 / 60)))
-            .item("sk", text(format!("{}#{}#future#x", world.account(), at.0)))
+            .item("sk", text(format!("{}#{}#future#x", env.account(), at.0)))
             .item("lane", text("future".to_owned()));
         put.send().await.unwrap();
     }
 
-    world.hand.set(at);
-    let swept = world.sweep().await;
+    env.hand.set(at);
+    let swept = env.sweep().await;
     assert_eq!((swept.sent, swept.unreadable, swept.failed), (8, 4, 0));
     // It stays however long, so that the newer release finds it.
-    world.pass_until(at.plus(HOUR)).await;
-    assert_eq!(world.sweep().await.unreadable, 4);
-    assert_eq!(world.queues.drain("retries").len(), 8);
+    env.pass_until(at.plus(HOUR)).await;
+    assert_eq!(env.sweep().await.unreadable, 4);
+    assert_eq!(env.queues.drain("retries").len(), 8);
 }
 
 #[tokio::test]
 async fn a_queue_that_fails_loses_nothing_and_is_reported() {
-    let mut world = TestEnv::new().await;
-    let at = world.now().plus(HOUR);
-    let message = world.send_later(at, None).await;
-    world.hand.set(at.plus(-MINUTE));
-    world.queues.set_broken(true);
+    let mut env = TestEnv::new().await;
+    let at = env.now().plus(HOUR);
+    let message = env.send_later(at, None).await;
+    env.hand.set(at.plus(-MINUTE));
+    env.queues.set_broken(true);
 
-    let error = schedule_sweep::handle(&world.app, json!({}))
+    let error = schedule_sweep::handle(&env.app, json!({}))
         .await
         .unwrap_err();
     assert!(
@@ -237,43 +220,43 @@ async fn a_queue_that_fails_loses_nothing_and_is_reported() {
         "{error}"
     );
 
-    world.queues.set_broken(false);
-    world.sweep().await;
-    world.wait_until(at.plus(MINUTE)).await;
-    assert_eq!(world.ends(&message, at), [(End::Sent, 0)]);
+    env.queues.set_broken(false);
+    env.sweep().await;
+    env.wait_until(at.plus(MINUTE)).await;
+    assert_eq!(env.ends(&message, at), [(End::Sent, 0)]);
 }
 
 #[tokio::test]
 async fn an_account_that_floods_a_minute_waits_for_the_others() {
-    let world = TestEnv::new().await;
-    let at = world.now().plus(HOUR);
-    let clock = world.hand.clock();
+    let env = TestEnv::new().await;
+    let at = env.now().plus(HOUR);
+    let clock = env.hand.clock();
     // Sorts before the others, and has far more than a page in every partition.
     let small = |id: &str, at| Due {
         account: posthaste_model::AccountId::parse("zzzzzzzzzz").unwrap(),
-        ..due(&world, DueTarget::Webhook, at, id)
+        ..due(&env, DueTarget::Webhook, at, id)
     };
     let flood: Vec<Due> = (0..900)
         .map(|n| Due {
             account: posthaste_model::AccountId::parse("aaaaaaaaaa").unwrap(),
-            ..due(&world, DueTarget::Webhook, at, &format!("flood{n}"))
+            ..due(&env, DueTarget::Webhook, at, &format!("flood{n}"))
         })
         .collect();
-    world.store.put_due(&flood, &clock).await.unwrap();
+    env.store.put_due(&flood, &clock).await.unwrap();
     let others = [
         small("same", at),
         small("next", at.plus(MINUTE)),
         small("later", at.plus(130)),
     ];
-    world.store.put_due(&others, &clock).await.unwrap();
-    world.hand.set(at);
-    let mut app = world.app.clone();
+    env.store.put_due(&others, &clock).await.unwrap();
+    env.hand.set(at);
+    let mut app = env.app.clone();
     app.concurrency = 1;
 
     let swept = sweep(&app, Share::ALL).await.unwrap();
 
     assert_eq!(swept.sent, 903);
-    let sent = world.queues.drain("retries");
+    let sent = env.queues.drain("retries");
     for id in ["same", "next", "later"] {
         let before = sent
             .iter()
@@ -286,20 +269,16 @@ async fn an_account_that_floods_a_minute_waits_for_the_others() {
 
 #[tokio::test]
 async fn a_sweep_that_runs_out_of_time_goes_on_in_the_next_call() {
-    let world = TestEnv::new().await;
-    let at = world.now().plus(HOUR);
+    let env = TestEnv::new().await;
+    let at = env.now().plus(HOUR);
     let rows: Vec<Due> = (0..500)
-        .map(|n| due(&world, DueTarget::Webhook, at.plus(n % 50), &format!("{n}")))
+        .map(|n| due(&env, DueTarget::Webhook, at.plus(n % 50), &format!("{n}")))
         .collect();
-    world
-        .store
-        .put_due(&rows, &world.hand.clock())
-        .await
-        .unwrap();
-    world.hand.set(at);
+    env.store.put_due(&rows, &env.hand.clock()).await.unwrap();
+    env.hand.set(at);
     // Whoever looks at this clock moves it by a second.
-    let hand = world.hand.clone();
-    let mut app = world.app.clone();
+    let hand = env.hand.clone();
+    let mut app = env.app.clone();
     app.clock = Clock::new(move || {
         hand.advance(1);
         hand.clock().now_ms()
@@ -322,7 +301,7 @@ async fn a_sweep_that_runs_out_of_time_goes_on_in_the_next_call() {
     }
 
     assert!(calls > 2, "{calls} calls");
-    let mut bodies: Vec<_> = world
+    let mut bodies: Vec<_> = env
         .queues
         .drain("retries")
         .into_iter()
@@ -336,30 +315,26 @@ async fn a_sweep_that_runs_out_of_time_goes_on_in_the_next_call() {
 
 #[tokio::test]
 async fn parts_share_the_work_and_none_closes_what_another_has_to_do() {
-    let mut world = TestEnv::new().await;
-    let at = world.now().plus(HOUR);
+    let mut env = TestEnv::new().await;
+    let at = env.now().plus(HOUR);
     let rows: Vec<Due> = (0..100)
-        .map(|n| due(&world, DueTarget::Webhook, at, &format!("{n}")))
+        .map(|n| due(&env, DueTarget::Webhook, at, &format!("{n}")))
         .collect();
-    world
-        .store
-        .put_due(&rows, &world.hand.clock())
-        .await
-        .unwrap();
-    world.hand.set(at.plus(HOUR));
+    env.store.put_due(&rows, &env.hand.clock()).await.unwrap();
+    env.hand.set(at.plus(HOUR));
     let part = |part| Share { part, of: 2 };
 
-    let first = sweep(&world.app, part(0)).await.unwrap();
+    let first = sweep(&env.app, part(0)).await.unwrap();
     for _ in 0..2 {
         // Its own partitions are empty now, the others are not.
-        assert_eq!(sweep(&world.app, part(0)).await.unwrap().closed, 0);
+        assert_eq!(sweep(&env.app, part(0)).await.unwrap().closed, 0);
     }
-    let second = sweep(&world.app, part(1)).await.unwrap();
-    assert_eq!(sweep(&world.app, part(1)).await.unwrap().closed, 0);
-    assert_eq!(sweep(&world.app, part(0)).await.unwrap().closed, 1);
+    let second = sweep(&env.app, part(1)).await.unwrap();
+    assert_eq!(sweep(&env.app, part(1)).await.unwrap().closed, 0);
+    assert_eq!(sweep(&env.app, part(0)).await.unwrap().closed, 1);
 
     assert!(first.sent > 0 && second.sent > 0);
     assert_eq!(first.sent + second.sent, 100);
-    assert_eq!(world.queues.drain("retries").len(), 100);
-    assert_eq!(world.sweep().await.sent, 0);
+    assert_eq!(env.queues.drain("retries").len(), 100);
+    assert_eq!(env.sweep().await.sent, 0);
 }

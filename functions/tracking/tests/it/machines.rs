@@ -31,10 +31,13 @@ async fn a_machine_that_opens_or_clicks_is_marked() {
         for link in links(&app) {
             app.api.get(&link).header("user-agent", agent).send().await;
         }
-        let told = app.told();
-        let kinds: Vec<_> = told.iter().map(|event| event.kind).collect();
+        let published = app.published();
+        let kinds: Vec<_> = published.iter().map(|event| event.kind).collect();
         assert_eq!(kinds, [EventKind::Open, EventKind::Click]);
-        let got: Vec<_> = told.iter().map(|event| event.sg_machine_open).collect();
+        let got: Vec<_> = published
+            .iter()
+            .map(|event| event.sg_machine_open)
+            .collect();
         assert_eq!(got, marks, "{agent}");
     }
 }
@@ -46,5 +49,5 @@ async fn who_only_looks_whether_a_link_works_has_seen_and_clicked_nothing() {
         let ask = app.api.ask(Method::HEAD, link);
         ask.header("user-agent", PERSON).send().await.expect(status);
     }
-    assert!(app.told().is_empty());
+    assert!(app.published().is_empty());
 }

@@ -61,7 +61,7 @@ impl TestApp {
         self.api.ask(Method::POST, path).body(form).send().await
     }
 
-    fn told(&self) -> Vec<posthaste_model::Event> {
+    fn published(&self) -> Vec<posthaste_model::Event> {
         let texts = self.queues.drain("events");
         let read =
             |(text, _): &(String, std::time::Duration)| EventBatch::from_text(text).unwrap().events;
@@ -103,12 +103,12 @@ async fn the_pixel_is_shown_to_everybody_and_counted_when_it_is_ours() {
     let answer = env.get(&link).await.expect(200);
     assert_eq!(answer.header("content-type"), "image/gif");
     assert!(answer.body.starts_with(b"GIF89a"));
-    let told = env.told();
-    assert_eq!(told.len(), 1);
-    assert_eq!(told[0].kind, EventKind::Open);
-    assert_eq!(told[0].email, EMAIL);
-    assert_eq!(told[0].recipient, 3);
-    assert_eq!(told[0].sg_machine_open, Some(true));
+    let published = env.published();
+    assert_eq!(published.len(), 1);
+    assert_eq!(published[0].kind, EventKind::Open);
+    assert_eq!(published[0].email, EMAIL);
+    assert_eq!(published[0].recipient, 3);
+    assert_eq!(published[0].sg_machine_open, Some(true));
     for other in [
         "/wf/open",
         "/wf/open?upn=x",
@@ -116,7 +116,7 @@ async fn the_pixel_is_shown_to_everybody_and_counted_when_it_is_ours() {
     ] {
         env.get(other).await.expect(200);
     }
-    assert!(env.told().is_empty());
+    assert!(env.published().is_empty());
 }
 
 #[tokio::test]
@@ -136,9 +136,9 @@ async fn a_click_leads_to_the_signed_url_and_nowhere_else() {
         answer.header("location"),
         "https://example.com/%C3%A4?q=a%20b&x=%20"
     );
-    let told = env.told();
-    assert_eq!(told[0].url.as_deref(), Some(url.as_str()));
-    assert_eq!(told[0].url_offset.as_ref().unwrap().index, 4);
+    let published = env.published();
+    assert_eq!(published[0].url.as_deref(), Some(url.as_str()));
+    assert_eq!(published[0].url_offset.as_ref().unwrap().index, 4);
     // A token with one letter changed, and one of another secret.
     let mut forged = link.clone();
     let last = if forged.pop() == Some('A') { 'B' } else { 'A' };
@@ -155,7 +155,7 @@ async fn a_click_leads_to_the_signed_url_and_nowhere_else() {
         let answer = env.get(bad).await.expect(404);
         assert!(answer.headers.get("location").is_none());
     }
-    assert!(env.told().is_empty());
+    assert!(env.published().is_empty());
 }
 
 #[tokio::test]
@@ -205,11 +205,12 @@ async fn opening_the_page_leaves_nothing_and_the_button_does() {
         .expect(200);
     assert!(env.is_on(SuppressionList::Unsubscribes).await);
     env.post(&link, "").await.expect(200);
-    let told = env.told();
+    let published = env.published();
     assert!(
-        told.iter()
+        published
+            .iter()
             .all(|event| event.kind == EventKind::Unsubscribe),
-        "{told:?}"
+        "{published:?}"
     );
 }
 
@@ -263,7 +264,7 @@ async fn a_group_is_left_and_joined_again_on_the_preferences_page() {
     );
     env.post(&one, "").await.expect(200);
     assert!(env.is_on(SuppressionList::Group(news)).await);
-    assert_eq!(env.told()[0].asm_group_id, Some(news));
+    assert_eq!(env.published()[0].asm_group_id, Some(news));
 
     let display = vec![news, offers];
     let link = env.link(
@@ -286,14 +287,14 @@ async fn a_group_is_left_and_joined_again_on_the_preferences_page() {
     env.post(&link, "g1=on").await.expect(200);
     assert!(!env.is_on(SuppressionList::Group(news)).await);
     assert!(env.is_on(SuppressionList::Group(offers)).await);
-    let kinds: Vec<_> = env.told().iter().map(|event| event.kind).collect();
+    let kinds: Vec<_> = env.published().iter().map(|event| event.kind).collect();
     assert_eq!(
         kinds,
         [EventKind::GroupResubscribe, EventKind::GroupUnsubscribe]
     );
     // The same once more changes nothing.
     env.post(&link, "g1=on").await.expect(200);
-    assert!(env.told().is_empty());
+    assert!(env.published().is_empty());
     env.post(&link, "g1=on&all=on").await.expect(200);
     assert!(env.is_on(SuppressionList::Unsubscribes).await);
 }
@@ -313,7 +314,7 @@ async fn who_leaves_a_group_that_is_gone_leaves_everything() {
         env.is_on(SuppressionList::Unsubscribes).await
             && !env.is_on(SuppressionList::Group(77)).await
     );
-    assert_eq!(env.told()[0].kind, EventKind::Unsubscribe);
+    assert_eq!(env.published()[0].kind, EventKind::Unsubscribe);
 }
 
 #[tokio::test]

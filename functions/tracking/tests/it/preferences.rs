@@ -32,12 +32,12 @@ async fn who_left_everything_is_told_so_and_may_come_back() {
     app.post(&link, "g1=on&g2=on&all=on").await.expect(200);
     let shown = page(&app, &link).await;
     assert!(shown.contains(ALL) && shown.contains("no mail at all, whatever"));
-    app.told();
+    app.published();
 
     // Saved again as it is shown, nothing changes.
     let as_shown = "was_all=on&g1=on&g2=on&all=on";
     app.post(&link, as_shown).await.expect(200);
-    assert!(app.told().is_empty() && app.is_on(SuppressionList::Unsubscribes).await);
+    assert!(app.published().is_empty() && app.is_on(SuppressionList::Unsubscribes).await);
     // A page from before is no wish to come back.
     app.post(&link, "g1=on&g2=on").await.expect(200);
     assert!(app.is_on(SuppressionList::Unsubscribes).await);
@@ -48,7 +48,7 @@ async fn who_left_everything_is_told_so_and_may_come_back() {
         !app.is_on(SuppressionList::Group(1)).await && app.is_on(SuppressionList::Group(2)).await
     );
     assert!(!page(&app, &link).await.contains(ALL));
-    let kinds: Vec<_> = app.told().iter().map(|event| event.kind).collect();
+    let kinds: Vec<_> = app.published().iter().map(|event| event.kind).collect();
     assert_eq!(kinds, [EventKind::GroupUnsubscribe]);
 }
 
@@ -65,8 +65,10 @@ async fn what_is_told_of_a_group_names_the_page_it_came_from() {
         let ask = ask.header("x-forwarded-proto", "https");
         ask.body(form).send().await.expect(200);
     }
-    let told = app.told();
-    let told = told.iter().map(|event| (event.kind, event.url.as_deref()));
+    let published = app.published();
+    let published = published
+        .iter()
+        .map(|event| (event.kind, event.url.as_deref()));
     let want = [
         (
             EventKind::GroupUnsubscribe,
@@ -77,7 +79,7 @@ async fn what_is_told_of_a_group_names_the_page_it_came_from() {
             Some("https://links.example/asm/preferences"),
         ),
     ];
-    assert_eq!(told.collect::<Vec<_>>(), want);
+    assert_eq!(published.collect::<Vec<_>>(), want);
 }
 
 #[tokio::test]
@@ -85,7 +87,7 @@ async fn a_choice_that_could_not_be_told_is_told_when_it_is_made_again() {
     let app = TestApp::new().await;
     let link = groups(&app).await;
     app.post(&link, "g2=on").await.expect(200);
-    app.told();
+    app.published();
     for (form, kinds) in [
         ("g1=on&g2=on", vec![EventKind::GroupResubscribe]),
         ("g1=on", vec![EventKind::GroupUnsubscribe]),
@@ -94,10 +96,10 @@ async fn a_choice_that_could_not_be_told_is_told_when_it_is_made_again() {
         app.queues.set_broken(true);
         app.post(&link, form).await.expect(503);
         app.queues.set_broken(false);
-        assert!(app.told().is_empty());
+        assert!(app.published().is_empty());
         app.post(&link, form).await.expect(200);
-        let told: Vec<_> = app.told().iter().map(|event| event.kind).collect();
-        assert_eq!(told, kinds, "{form}");
+        let published: Vec<_> = app.published().iter().map(|event| event.kind).collect();
+        assert_eq!(published, kinds, "{form}");
     }
     assert!(
         app.is_on(SuppressionList::Unsubscribes).await

@@ -291,9 +291,9 @@ async fn a_known_caller_costs_no_call() {
             .as_if("sub")
     };
     ask().send().await.expect(200);
-    let calls = app.fuse.calls();
+    let calls = app.faults.calls();
     for _ in 0..3 {
         ask().send().await.expect(200);
     }
-    assert_eq!(app.fuse.calls(), calls);
+    assert_eq!(app.faults.calls(), calls);
 }

@@ -128,14 +128,14 @@ async fn ten_thousand_entries_are_read_once() {
     assert!(matches!(done, Ok(Allow::Added(added)) if added.len() == 10_000));
     let from = |text| Some(ip(text));
     app.get().from(from("10.0.78.30")).send().await.expect(200);
-    let calls = app.fuse.calls();
+    let calls = app.faults.calls();
     for _ in 0..20 {
         app.hand.advance(1);
         app.get().from(from("10.0.78.31")).send().await.expect(403);
         app.get().from(from("10.0.78.30")).send().await.expect(200);
     }
     // Over twenty seconds: key and account read anew twice, one lease or two, two notes.
-    let calls = app.fuse.calls() - calls;
+    let calls = app.faults.calls() - calls;
     assert!(calls <= 10, "{calls} calls: the list was read again");
 }
 
@@ -166,11 +166,11 @@ async fn attempts_are_noted_once_a_minute_for_each_address_and_outcome() {
         app.get().send().await.expect(403);
         app.get().from(None).send().await.expect(403);
     }
-    let calls = app.fuse.calls();
+    let calls = app.faults.calls();
     app.get().from(inside).send().await.expect(200);
     app.get().send().await.expect(403);
     assert_eq!(
-        app.fuse.calls(),
+        app.faults.calls(),
         calls,
         "the same attempt is not written twice in a minute"
     );
@@ -218,9 +218,9 @@ async fn nothing_is_noted_past_the_limit() {
     for _ in 0..3 {
         app.api.get("/v3/templates").send().await.expect(401);
     }
-    let calls = app.fuse.calls();
+    let calls = app.faults.calls();
     app.get().send().await.expect(429);
-    let read = app.fuse.calls() - calls;
+    let read = app.faults.calls() - calls;
     app.get().send().await.expect(429);
     assert_eq!(seen().await, []);
     // Key, account and list were read; nothing was written.
@@ -288,13 +288,13 @@ async fn a_storm_of_strangers_hides_none_of_the_owners_own() {
 async fn a_note_that_cannot_be_written_stops_nobody() {
     let app = TestApp::new().await;
     app.get().send().await.expect(200);
-    app.fuse.burn_after(0, false);
+    app.faults.fail_after(0, false);
     app.get()
         .from(Some(ip("203.0.113.7")))
         .send()
         .await
         .expect(200);
-    assert!(app.fuse.mend());
+    assert!(app.faults.restore());
 }
 
 #[tokio::test]
@@ -303,10 +303,10 @@ async fn a_list_that_cannot_be_read_lets_nobody_in() {
     app.allow(&["203.0.113.0/24"]).await;
     let api = app.instance(per_minute(100));
     // Key and account can still be read, the list cannot.
-    app.fuse.burn_after(2, false);
+    app.faults.fail_after(2, false);
     let ask = api.get("/v3/templates").key(&app.tenant.key);
     ask.from(Some(ip("203.0.113.1"))).send().await.expect(500);
-    assert!(app.fuse.mend());
+    assert!(app.faults.restore());
 }
 
 #[tokio::test]

@@ -39,14 +39,14 @@ async fn eight_instances_pass_a_limit_of_a_thousand_together() {
         [60, 10, 1, 200, 30, 2, 100, 2_000],
     ] {
         let app = TestApp::with(per_minute(LIMIT)).await;
-        let before = app.fuse.calls();
+        let before = app.faults.calls();
         let passed = drill(&app, &turns).await;
         assert!(
             (950..=LIMIT).contains(&passed),
             "{turns:?}: {passed} passed"
         );
         // Each instance reads key and account and notes the caller: three calls. The rest leased.
-        let leases = app.fuse.calls() - before - 8 * 3;
+        let leases = app.faults.calls() - before - 8 * 3;
         assert!(
             leases < u64::from(passed) / 3,
             "{leases} leases for {passed} passes"
@@ -71,10 +71,10 @@ async fn a_burst_at_an_empty_stock_waits_for_one_lease() {
         .send()
         .await
         .expect(200);
-    let before = app.fuse.calls();
+    let before = app.faults.calls();
     let asks = (0..100).map(|_| api.get("/v3/templates").key(&app.tenant.key).send());
     let answers = futures_util::future::join_all(asks).await;
     assert!(answers.iter().all(|answer| answer.status == 200));
     // Two blocks of 66, a 150th of the limit.
-    assert_eq!(app.fuse.calls() - before, 2);
+    assert_eq!(app.faults.calls() - before, 2);
 }

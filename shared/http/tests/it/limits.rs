@@ -56,7 +56,7 @@ async fn a_spent_limit_answers_429_with_its_reset_ahead() {
     for left in [2, 1, 0] {
         assert_eq!(counter(&get().await.expect(200)).1, left);
     }
-    let calls = app.fuse.calls();
+    let calls = app.faults.calls();
     for _ in 0..5 {
         let answer = get().await.expect(429);
         let want = r#"{"errors":[{"field":null,"message":"too many requests"}]}"#;
@@ -65,7 +65,7 @@ async fn a_spent_limit_answers_429_with_its_reset_ahead() {
         assert_eq!((limit, remaining), (3, 0));
         assert!(reset > app.hand.now().0);
     }
-    assert_eq!(app.fuse.calls(), calls, "a spent limit writes nothing");
+    assert_eq!(app.faults.calls(), calls, "a spent limit writes nothing");
     app.hand.advance(1);
     get().await.expect(200);
 }
@@ -114,7 +114,7 @@ async fn callers_without_a_key_are_counted_by_address() {
     let from = |last| Some(IpAddr::V4(Ipv4Addr::new(198, 51, 100, last)));
     let (api, key) = (&app.api, &app.tenant.key);
     let get = |last| api.get("/v3/templates").from(from(last));
-    let calls = app.fuse.calls();
+    let calls = app.faults.calls();
     assert_eq!(
         counter(&get(1).send().await.expect(401)),
         (2, 1, counter_reset(&app))
@@ -124,7 +124,7 @@ async fn callers_without_a_key_are_counted_by_address() {
     api.get("/nowhere").from(from(1)).send().await.expect(429);
     get(2).send().await.expect(401);
     assert_eq!(
-        app.fuse.calls(),
+        app.faults.calls(),
         calls,
         "a caller without a key costs no call"
     );
@@ -146,18 +146,18 @@ async fn mail_goes_out_even_when_nobody_can_count() {
     let send = || app.api.post("/v3/mail/send").key(&app.tenant.key).send();
     send().await.expect(202);
     app.hand.advance(5);
-    app.fuse.burn_after(0, false);
+    app.faults.fail_after(0, false);
     for _ in 0..2_000 {
         // Key and account are remembered; the counter row cannot be reached.
         send().await.expect(202);
     }
-    assert!(app.fuse.mend());
+    assert!(app.faults.restore());
 }
 
 #[tokio::test]
 async fn a_table_that_fails_is_a_500_that_tells_nothing() {
     let app = TestApp::new().await;
-    app.fuse.burn_after(0, false);
+    app.faults.fail_after(0, false);
     let answer = app
         .api
         .get("/v3/scopes")

@@ -25,7 +25,7 @@ use serde_json::{Value, json};
 /// An instance over a table whose calls are counted, and an account to call it with.
 pub(crate) struct TestApp {
     pub(crate) store: Store,
-    pub(crate) fuse: FailAfter,
+    pub(crate) faults: FailAfter,
     pub(crate) hand: TestClock,
     pub(crate) gate: Authorizer,
     pub(crate) api: Api,
@@ -38,8 +38,8 @@ impl TestApp {
     }
 
     pub(crate) async fn with(limits: RateLimits) -> Self {
-        let (fuse, hand) = (FailAfter::default(), TestClock::default());
-        let store = Store::open(&fuse.around(&dynamodb().await), TABLE);
+        let (faults, hand) = (FailAfter::default(), TestClock::default());
+        let store = Store::open(&faults.around(&dynamodb().await), TABLE);
         store.create_table().await.unwrap();
         let tenant = Tenant::new(&store, "parent", hand.now()).await;
         let gate = Authorizer::new(store.clone(), hand.clock(), limits);
@@ -47,7 +47,7 @@ impl TestApp {
             api: api(&gate),
             gate,
             store,
-            fuse,
+            faults,
             hand,
             tenant,
         }

@@ -2,7 +2,7 @@
 
 use posthaste_model::{MessageId, Timestamp};
 
-use crate::world::End;
+use crate::env::End;
 
 const TEN_MINUTES: i64 = 600;
 const THREE_DAYS: i64 = 72 * 3600;

@@ -1,4 +1,4 @@
-//! Takes the steps in the world and in the reference, and compares.
+//! Takes the steps in the env and in the reference, and compares.
 //!
 //! After a crash either of two states is right. The reference then takes over the one that is,
 //! after making sure that it is one of the two.
@@ -10,10 +10,10 @@ use schedule_sweep::{Share, sweep};
 
 use super::reference::{Course, Message, Reference, Wish};
 use super::{Crash, Step};
-use crate::world::{End, TestEnv};
+use crate::env::{End, TestEnv};
 
 struct Run {
-    world: TestEnv,
+    env: TestEnv,
     batches: Vec<BatchId>,
     begun: Timestamp,
     reference: Reference,
@@ -25,11 +25,11 @@ struct Run {
 }
 
 pub(super) async fn run(steps: &[Step]) {
-    let mut world = TestEnv::new().await;
-    let batches = vec![world.open_batch().await, world.open_batch().await];
+    let mut env = TestEnv::new().await;
+    let batches = vec![env.open_batch().await, env.open_batch().await];
     let mut run = Run {
-        begun: world.now(),
-        world,
+        begun: env.now(),
+        env,
         batches,
         reference: Reference::default(),
         compared: 0,
@@ -45,13 +45,13 @@ pub(super) async fn run(steps: &[Step]) {
 impl Run {
     fn light(&self, crash: Crash) {
         if let Some((calls, deaf)) = crash {
-            self.world.fuse.burn_after(calls, deaf);
+            self.env.faults.fail_after(calls, deaf);
         }
     }
 
     /// Whether the process died in the step.
     fn died(&mut self) -> bool {
-        let died = self.world.fuse.mend();
+        let died = self.env.faults.restore();
         self.vague |= died;
         died
     }
@@ -60,16 +60,16 @@ impl Run {
         match *step {
             // Only as long as the batch ids are valid: what mail/send refuses is not tested here.
             Step::Pass { seconds } => {
-                let age = self.world.now().since(self.begun) + seconds;
+                let age = self.env.now().since(self.begun) + seconds;
                 if age < BATCH_LIFE {
-                    self.world.hand.advance(seconds);
+                    self.env.hand.advance(seconds);
                 }
             }
             Step::Accept { wait, batch, crash } => self.accept(wait, batch, crash).await,
             Step::Deliver { crash } => self.deliver(crash).await,
             Step::Sweep { crash } => {
                 self.light(crash);
-                let swept = self.world.try_sweep().await;
+                let swept = self.env.try_sweep().await;
                 if !self.died() {
                     let swept = swept.unwrap();
                     assert_eq!((swept.failed, swept.unreadable), (0, 0));
@@ -77,10 +77,10 @@ impl Run {
                 }
             }
             Step::SweepTwice => {
-                let app = &self.world.app;
+                let app = &self.env.app;
                 let (a, b) = tokio::join!(sweep(app, Share::ALL), sweep(app, Share::ALL));
                 assert_eq!(a.unwrap().failed + b.unwrap().failed, 0);
-                self.world.collect();
+                self.env.collect();
             }
             Step::Hold {
                 batch,
@@ -102,15 +102,15 @@ impl Run {
 
     async fn accept(&mut self, wait: i64, batch: Option<usize>, crash: Crash) {
         let id = entropy().message_id();
-        let at = self.world.now().plus(wait);
-        let latest = self.world.now().plus(posthaste_model::HORIZON);
+        let at = self.env.now().plus(wait);
+        let latest = self.env.now().plus(posthaste_model::HORIZON);
         let name = batch.map(|batch| self.batches[batch].clone());
         self.light(crash);
-        let accepted = self.world.accept(&id, 0, at, name.as_ref()).await.is_ok();
+        let accepted = self.env.accept(&id, 0, at, name.as_ref()).await.is_ok();
         assert!(self.died() || accepted);
         self.reference.messages.push(Message {
             id,
-            accepted_at: self.world.now(),
+            accepted_at: self.env.now(),
             at,
             latest,
             batch,
@@ -122,12 +122,12 @@ impl Run {
     /// A worker that died may have decided about a message without finishing it.
     async fn deliver(&mut self, crash: Crash) {
         self.light(crash);
-        let done = self.world.deliver().await;
+        let done = self.env.deliver().await;
         if !self.died() {
             assert!(done);
         }
         self.compare();
-        let now = self.world.now();
+        let now = self.env.now();
         for i in 0..self.reference.messages.len() {
             let message = self.reference.messages[i].clone();
             if message.course != Course::Waiting {
@@ -153,18 +153,18 @@ impl Run {
 
     async fn stage(&self, message: &Message) -> Option<PartStage> {
         let pieces = self
-            .world
+            .env
             .store
-            .pieces(self.world.account(), &message.id)
+            .pieces(self.env.account(), &message.id)
             .await
             .unwrap();
         pieces.first().map(|row| row.value.stage)
     }
 
     async fn actual(&self, batch: usize) -> Option<Wish> {
-        let (account, now) = (self.world.account(), self.world.now());
+        let (account, now) = (self.env.account(), self.env.now());
         let hold = self
-            .world
+            .env
             .store
             .hold_on(account, &self.batches[batch], now)
             .await
@@ -199,19 +199,19 @@ impl Run {
 
     async fn hold(&mut self, batch: usize, status: &'static str, crash: Crash) {
         let before = self.reference.wishes[batch];
-        let since = self.world.now();
+        let since = self.env.now();
         let late = self.reference.is_too_late(batch, since);
         let name = self.batches[batch].clone();
         self.light(crash);
-        let answer = self.world.hold(&name, status).await;
+        let answer = self.env.hold(&name, status).await;
         let died = self.died();
         let cancel = status == "cancel";
         let mut after = before.or(Some(Wish { cancel, since }));
         if !died {
             let valid = self
-                .world
+                .env
                 .store
-                .batch_exists(self.world.account(), &name, since)
+                .batch_exists(self.env.account(), &name, since)
                 .await;
             let valid = valid.unwrap();
             if !valid || self.check_late(&answer, late) {
@@ -228,7 +228,7 @@ impl Run {
         let late = before.is_some_and(|wish| self.reference.is_too_late(batch, wish.since));
         let name = self.batches[batch].clone();
         self.light(crash);
-        let answer = self.world.turn(&name, status).await;
+        let answer = self.env.turn(&name, status).await;
         let died = self.died();
         let cancel = status == "cancel";
         let mut after = before.map(|wish| Wish { cancel, ..wish });
@@ -248,7 +248,7 @@ impl Run {
         let before = self.reference.wishes[batch];
         let name = self.batches[batch].clone();
         self.light(crash);
-        let answer = self.world.resume(&name).await;
+        let answer = self.env.resume(&name).await;
         let died = self.died();
         if !died {
             assert_eq!(answer.status, if before.is_some() { 204 } else { 404 });
@@ -264,7 +264,7 @@ impl Run {
             return;
         }
         self.light(crash);
-        let answer = self.world.cancel_message(&message.id).await;
+        let answer = self.env.cancel_message(&message.id).await;
         let died = self.died();
         let waiting = message.course == Course::Waiting;
         if !died {
@@ -295,16 +295,16 @@ impl Run {
         if !message.accepted {
             return;
         }
-        let now = self.world.now();
+        let now = self.env.now();
         let to = now.plus(wait).max(now);
         self.light(crash);
-        let answer = self.world.move_message(&message.id, now.plus(wait)).await;
+        let answer = self.env.move_message(&message.id, now.plus(wait)).await;
         let died = self.died();
         let waiting = message.course == Course::Waiting;
         let pieces = self
-            .world
+            .env
             .store
-            .pieces(self.world.account(), &message.id)
+            .pieces(self.env.account(), &message.id)
             .await
             .unwrap();
         let at = pieces[0].value.at;
@@ -328,7 +328,7 @@ impl Run {
 
     /// Every new end is the one the reference names, and the first of its message.
     fn compare(&mut self) {
-        while let Some(left) = self.world.left.get(self.compared).cloned() {
+        while let Some(left) = self.env.left.get(self.compared).cloned() {
             self.compared += 1;
             let known = self
                 .reference
@@ -346,7 +346,7 @@ impl Run {
     /// After a sweep and all that is in the queue, nothing is left that should have ended.
     async fn caught_up(&mut self) {
         self.deliver(None).await;
-        let now = self.world.now();
+        let now = self.env.now();
         for message in self.reference.messages.iter().filter(|m| m.accepted) {
             // A message cancelled alone is dropped at its time.
             if now >= message.at {
@@ -363,16 +363,16 @@ impl Run {
     /// Long enough for everything to end, whatever the wishes.
     async fn finish(&mut self) {
         let last = self.reference.messages.iter().map(|m| m.at).max();
-        let last = last.unwrap_or(Timestamp(0)).max(self.world.now());
+        let last = last.unwrap_or(Timestamp(0)).max(self.env.now());
         for end in [
-            self.world.now(),
+            self.env.now(),
             last,
             last.plus(73 * 3600),
             last.plus(74 * 3600),
         ] {
-            self.world.hand.set(end);
+            self.env.hand.set(end);
             for _ in 0..2 {
-                self.world.sweep().await;
+                self.env.sweep().await;
                 self.caught_up().await;
                 self.compare();
             }
@@ -380,17 +380,12 @@ impl Run {
         for message in self.reference.messages.iter().filter(|m| m.accepted) {
             assert!(matches!(message.course, Course::Ended(_)), "{message:?}");
         }
-        let account = self.world.account().clone();
+        let account = self.env.account().clone();
         for batch in &self.batches {
-            let held = self.world.store.held(&account, batch).await.unwrap();
+            let held = self.env.store.held(&account, batch).await.unwrap();
             assert!(held.is_empty(), "{held:?}");
         }
-        let minutes = self
-            .world
-            .store
-            .due_minutes(self.world.now())
-            .await
-            .unwrap();
+        let minutes = self.env.store.due_minutes(self.env.now()).await.unwrap();
         assert_eq!(minutes, []);
     }
 }

@@ -35,7 +35,7 @@ pub(crate) struct Left {
 pub(crate) struct TestEnv {
     pub(crate) config: SdkConfig,
     pub(crate) hand: TestClock,
-    pub(crate) fuse: FailAfter,
+    pub(crate) faults: FailAfter,
     pub(crate) store: Store,
     pub(crate) queues: Queues,
     pub(crate) app: App,
@@ -49,19 +49,21 @@ pub(crate) struct TestEnv {
 
 impl TestEnv {
     pub(crate) async fn new() -> Self {
-        let fuse = FailAfter::default();
+        let faults = FailAfter::default();
         let config = dynamodb().await;
-        let store = Store::open(&fuse.around(&config), TABLE);
+        let store = Store::open(&faults.around(&config), TABLE);
         store.create_table().await.unwrap();
         let limits = RateLimits {
             requests: 1_000_000,
             ..RateLimits::default()
         };
-        let services = Services::on(store).fuse(fuse.clone()).limits(limits);
+        let services = Services::on(store)
+            .failing_after(faults.clone())
+            .limits(limits);
         let services = services.var("SWEEP_AT_ONCE", "4");
         Self {
             config,
-            fuse,
+            faults,
             tenant: Tenant::new(&services.store, "later", services.clock.now()).await,
             app: services.open(App::from_env),
             api: services.api(mail_batch::App::from_env, mail_batch::routes),
@@ -245,7 +247,7 @@ impl TestEnv {
             }
         };
         // From here on it is delivery's own business, tested there: it neither dies nor repeats.
-        self.fuse.mend();
+        self.faults.restore();
         let copy = (&job.account, &job.message, first);
         let who = Claimant {
             owner: "test",

@@ -203,9 +203,9 @@ async fn what_failed_half_way_goes_on_at_once() {
     let app = TestApp::new(Senders::Any).await;
     for (key, deaf) in [("order-1", false), ("order-2", true)] {
         // The queue fails; or it takes the mail and its answer is lost.
-        app.fuse.burn_after(0, deaf);
+        app.faults.fail_after(0, deaf);
         send(&app, key, &good()).await.expect(503);
-        assert!(app.fuse.mend());
+        assert!(app.faults.restore());
         let before = queued(&app);
         assert_eq!(before.len(), usize::from(deaf));
         let sent = send(&app, key, &good()).await.expect(202);
