@@ -11,7 +11,6 @@ mod commands;
 mod dead;
 mod fair;
 mod hand_out;
-mod reply;
 mod suspects;
 
 use std::path::{Path, PathBuf};

@@ -6,12 +6,11 @@
 //! `multipart/encrypted` are never changed, nor are attached messages.
 
 mod boundaries;
-mod clean;
 mod fields;
 mod flaw;
 mod head;
-mod long;
 mod mailboxes;
+mod received;
 mod write;
 
 use std::ops::Range;
@@ -22,9 +21,9 @@ use crate::parse::{Entity, MultipartParts, Parameterised, charset, decoded};
 use crate::{BuildError, Stamp};
 use boundaries::Boundaries;
 
-pub use clean::received;
 pub use flaw::Flaw;
 pub use head::SubmittedHead;
+pub use received::received;
 
 const PLAIN: &str = "text/plain";
 const HTML: &str = "text/html";

@@ -6,7 +6,6 @@
 mod address;
 pub mod batch;
 pub mod breaker;
-mod classification;
 mod drop_reason;
 mod entropy;
 mod event;
@@ -27,10 +26,9 @@ pub use address::{
     EmailAddress, InvalidAddress, LONGEST as LONGEST_ADDRESS, LONGEST_LOCAL, LONGEST_ON_THE_WIRE,
     Mailbox,
 };
-pub use classification::Classification;
 pub use drop_reason::DropReason;
 pub use entropy::Entropy;
-pub use event::{BounceType, Category, Event, EventKind, Pool, UrlOffset};
+pub use event::{BounceType, Category, Classification, Event, EventKind, Pool, UrlOffset};
 pub use hostname::{Hostname, InvalidHostname, LONGEST as LONGEST_HOSTNAME};
 pub use ids::{AccountId, BatchId, InvalidId, KeyId, MessageId, TemplateId, VersionId, WebhookId};
 pub use net::{Record, RecordKind, ip_prefix, is_server_name};

@@ -10,8 +10,7 @@ use tokio::sync::mpsc;
 
 use super::dead;
 use super::fair::AccountTurns;
-use super::hand_out::{next_wake, serve};
-use super::reply::{CommitReply, Waiter, after};
+use super::hand_out::{CommitReply, Waiter, after, next_wake, serve};
 use super::suspects::Suspects;
 use crate::damage::{self, Damage};
 

@@ -4,12 +4,12 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use posthaste_model::Millis;
-use posthaste_queue::ReceivedMessage;
+use posthaste_queue::{DeadJob, ReceivedMessage};
 use rusqlite::{Connection, OptionalExtension as _, Row, Transaction};
+use tokio::sync::oneshot;
 
 use super::dead::put_dead_letter;
 use super::fair::AccountTurns;
-use super::reply::{CommitReply, Waiter, after};
 use super::suspects::{Pick, Suspects};
 
 /// A message handed out more often than this is a dead letter.
@@ -17,6 +17,37 @@ pub(super) const MOST_RECEIVES: u32 = 50;
 
 /// The clock may be set forward in between, or the machine wake from sleep.
 const LOOK_AGAIN: Duration = Duration::from_secs(5);
+
+type CommandResult<T> = oneshot::Sender<Result<T, String>>;
+
+/// A worker that waits for messages.
+pub(super) struct Waiter {
+    pub(super) queue: String,
+    pub(super) most: usize,
+    pub(super) visibility: Duration,
+    pub(super) done: CommandResult<Vec<ReceivedMessage>>,
+}
+
+/// What is answered after the commit.
+pub(super) enum CommitReply {
+    Done(CommandResult<()>),
+    Messages(CommandResult<Vec<ReceivedMessage>>, Vec<ReceivedMessage>),
+    Dead(CommandResult<Vec<DeadJob>>, Vec<DeadJob>),
+    Replayed(CommandResult<usize>, usize),
+}
+
+impl CommitReply {
+    /// Answers, once the transaction has ended. An answer that is no longer waited for is not an
+    /// error of the engine.
+    pub(super) fn send(self, end: Result<(), String>) {
+        match self {
+            Self::Done(done) => drop(done.send(end)),
+            Self::Messages(done, messages) => drop(done.send(end.map(|()| messages))),
+            Self::Dead(done, letters) => drop(done.send(end.map(|()| letters))),
+            Self::Replayed(done, count) => drop(done.send(end.map(|()| count))),
+        }
+    }
+}
 
 /// Hands visible messages to waiting workers: workers in the order in which they asked.
 pub(super) fn serve(
@@ -138,4 +169,10 @@ fn first_visible(database: &Connection, queue: &str, suspects: &Suspects) -> Opt
         .optional()
         .ok()
         .flatten()
+}
+
+/// The instant `delay` from now, in milliseconds.
+pub(super) fn after(now: Millis, delay: Duration) -> i64 {
+    let delay = i64::try_from(delay.as_millis()).unwrap_or(i64::MAX);
+    now.0.saturating_add(delay)
 }
