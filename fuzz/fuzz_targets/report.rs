@@ -4,7 +4,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use posthaste_mime::report::{self, Original, MailReport};
+use posthaste_mime::report::{self, MailReport, Original};
 
 fuzz_target!(|raw: &[u8]| {
     report::attached(raw);
