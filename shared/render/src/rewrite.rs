@@ -9,7 +9,7 @@ use crate::html::{self, Edit};
 use crate::link::Maker;
 use crate::token::LinkPart;
 
-/// LinkRewriter tracked in one mail (API facts 7).
+/// Links tracked in one mail (API facts 7).
 const MOST: usize = 1_000;
 
 /// A longer target yields a link that API Gateway refuses (10,240 bytes of request line and

@@ -54,7 +54,7 @@ const AFTER: [&str; 15] = [
     "%",
 ];
 
-/// QuotedReply codes of refusals: three digits, neither part of a word, an address or a number, nor an
+/// Reply codes of refusals: three digits, neither part of a word, an address or a number, nor an
 /// amount.
 fn codes(text: &str) -> impl Iterator<Item = (usize, u16)> {
     let bytes = text.as_bytes();
