@@ -2,6 +2,7 @@
 
 mod every_field;
 mod every_route;
+mod parameters;
 mod strangers;
 
 use posthaste::functions::FUNCTIONS;

@@ -29,6 +29,10 @@ const SMALL: &[(&str, &str)] = &[
         "the frame of every public page, whichever function answers with it",
     ),
     (
+        "shared/http/src/undelivered.rs",
+        "the query and the page of two functions' lists of what was given up",
+    ),
+    (
         "shared/queue/src/client.rs",
         "clients that are built on first use, which SQS and EventBridge share",
     ),

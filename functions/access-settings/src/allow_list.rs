@@ -271,7 +271,7 @@ pub(crate) async fn attempts(
     caller: Caller,
     query: Query,
 ) -> Result<Json<EntryList<AccessAttemptView>>, Rejection> {
-    let limit = query.limit(20, 500)?;
+    let limit = query.checked(|query| query.limit(20, 500))?;
     let now = state.app.clock.now();
     let seen = state.app.store.attempts(caller.id(), now).await?;
     let result = seen

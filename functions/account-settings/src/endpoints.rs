@@ -31,10 +31,8 @@ pub(crate) async fn list(
     query: Query,
     settings: &'static [Setting],
 ) -> Result<Json<SettingList>, Rejection> {
-    let (limit, offset) = (
-        query.limit(settings.len(), settings.len())?,
-        query.offset()?,
-    );
+    let all = settings.len();
+    let (limit, offset) = query.checked(|query| (query.limit(all, all), query.offset()))?;
     let all = state.store.settings(caller.id()).await?;
     let item = |setting: &Setting| {
         let [title, description] = setting.listed?;

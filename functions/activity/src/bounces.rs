@@ -10,7 +10,7 @@ use axum::response::{IntoResponse as _, Response};
 use jiff::ToSpan as _;
 use jiff::civil::Date;
 use posthaste_http::{Caller, PathParams, Query, Rejection};
-use posthaste_model::{Classification, Problems};
+use posthaste_model::Classification;
 use posthaste_store::DayBounces;
 use serde::Serialize;
 
@@ -82,15 +82,13 @@ fn shown(class: &str) -> &str {
 
 /// The rows of the requested days; by default all stored days up to today.
 async fn rows(app: &App, caller: &Caller, query: &Query) -> Result<Vec<DayBounces>, Rejection> {
-    let mut found = Problems::default();
-    let (start, end) = (
-        day(query, "start_date", &mut found),
-        day(query, "end_date", &mut found),
-    );
-    if start.zip(end).is_some_and(|(start, end)| start > end) {
-        found.add("end_date", "end_date must not lie before start_date");
-    }
-    found.into_result()?;
+    let (start, end) = query.checked(|query| {
+        let (start, end) = (day(query, "start_date"), day(query, "end_date"));
+        if start.zip(end).is_some_and(|(start, end)| start > end) {
+            query.refuse("end_date", "end_date must not lie before start_date");
+        }
+        (start, end)
+    })?;
     let today: Date = app.clock.now().day().parse().unwrap_or_default();
     let end = end.unwrap_or(today);
     let oldest = today.checked_sub(MOST.days()).unwrap_or(today);

@@ -2,11 +2,14 @@
 
 use jiff::ToSpan as _;
 use jiff::civil::Date;
-use posthaste_http::{Query, Rejection};
-use posthaste_model::{Problems, Timestamp};
+use posthaste_http::QueryReader;
+use posthaste_model::Timestamp;
 
 /// The maximum number of days in one answer: the retention of statistics.
 pub(crate) const MOST: i32 = 400;
+
+/// What a parameter that has to be given is refused with when it is not.
+pub(crate) const MISSING: &str = "missing required parameter";
 
 /// How days are put together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,55 +29,49 @@ pub(crate) struct Days {
 
 impl Days {
     /// Reads `start_date` (required), `end_date` (today when left out) and `aggregated_by`.
-    pub(crate) fn read(query: &Query, now: Timestamp) -> Result<Self, Rejection> {
-        let mut found = Problems::default();
-        let start = day(query, "start_date", &mut found);
-        let end = day(query, "end_date", &mut found);
+    pub(crate) fn read(query: &mut QueryReader<'_>, now: Timestamp) -> Self {
+        let start = day(query, "start_date");
+        let end = day(query, "end_date");
         if query.text("start_date").is_none() {
-            found.add("start_date", "missing required parameter");
+            query.refuse("start_date", MISSING);
         }
-        let by = match query.text("aggregated_by") {
-            None | Some("day") => By::Day,
-            Some("week") => By::Week,
-            Some("month") => By::Month,
-            Some(_) => {
-                found.add("aggregated_by", "aggregated_by must be day, week or month");
-                By::Day
-            }
+        let by = |text: &str| match text {
+            "day" => Some(By::Day),
+            "week" => Some(By::Week),
+            "month" => Some(By::Month),
+            _ => None,
         };
-        let end = end.or_else(|| now.day().parse().ok());
-        if let (Some(start), Some(end)) = (start, end) {
+        let message = "aggregated_by must be day, week or month";
+        let by = query.parsed("aggregated_by", by, message);
+        let is_wrong = query.text("end_date").is_some() && end.is_none();
+        let end = end.unwrap_or_else(|| now.day().parse().unwrap_or_default());
+        if let Some(start) = start.filter(|_| !is_wrong) {
             let days = start.until(end).map_or(i32::MAX, |span| span.get_days());
             if days < 0 {
-                found.add("end_date", "end_date must not lie before start_date");
+                query.refuse("end_date", "end_date must not lie before start_date");
             } else if days >= MOST {
-                found.add(
-                    "start_date",
-                    format!("at most {MOST} days can be asked for"),
-                );
+                let message = format!("at most {MOST} days can be asked for");
+                query.refuse("start_date", message);
             }
         }
-        found.into_result()?;
-        let missing = || Rejection::on("start_date", "missing required parameter");
-        Ok(Self {
-            start: start.ok_or_else(missing)?,
-            end: end.ok_or_else(missing)?,
-            by,
-        })
+        Self {
+            start: start.unwrap_or_default(),
+            end,
+            by: by.unwrap_or(By::Day),
+        }
     }
 
     /// The month that `date` (required) lies in, whole.
-    pub(crate) fn month(query: &Query) -> Result<Self, Rejection> {
-        let mut found = Problems::default();
-        let date = day(query, "date", &mut found);
-        found.into_result()?;
-        let missing = || Rejection::on("date", "missing required parameter");
-        let date = date.ok_or_else(missing)?;
-        Ok(Self {
+    pub(crate) fn month(query: &mut QueryReader<'_>) -> Self {
+        if query.text("date").is_none() {
+            query.refuse("date", MISSING);
+        }
+        let date = day(query, "date").unwrap_or_default();
+        Self {
             start: date.first_of_month(),
             end: date.last_of_month(),
             by: By::Month,
-        })
+        }
     }
 
     /// The first day of the period that a day falls into, but no day before the start.
@@ -103,12 +100,8 @@ impl Days {
 }
 
 /// One day of the query.
-pub(crate) fn day(query: &Query, name: &str, found: &mut Problems) -> Option<Date> {
-    let text = query.text(name)?;
+pub(crate) fn day(query: &mut QueryReader<'_>, name: &str) -> Option<Date> {
     // The parser takes other forms too.
-    let read = text.parse().ok().filter(|_| text.len() == 10);
-    if read.is_none() {
-        found.add(name, format!("{name} must be a date, YYYY-MM-DD"));
-    }
-    read
+    let read = |text: &str| text.parse().ok().filter(|_| text.len() == 10);
+    query.parsed(name, read, &format!("{name} must be a date, YYYY-MM-DD"))
 }

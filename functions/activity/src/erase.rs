@@ -224,7 +224,7 @@ pub(crate) async fn forget(
         blob: &app.blob,
         account: caller.id(),
         address: &address,
-        suppressions: query.flag("suppressions")?,
+        suppressions: query.checked(|query| query.flag("suppressions"))?,
     };
     let done = eraser.run(app.clock.now(), PAGES).await;
     let progress = done.map_err(|error: Unerased| Rejection::unavailable(&error))?;

@@ -65,13 +65,17 @@ pub(crate) async fn find(
     if let Err(error) = &query {
         problems.push(Problem::on("query", error.to_string()));
     }
-    let (Some(limit), Ok(query)) = (limit, query) else {
+    let mut subusers = search.subusers.unwrap_or_default();
+    let named = subusers.pop();
+    if !subusers.is_empty() {
+        problems.push(Problem::on("subusers", "name one subuser at a time"));
+    }
+    let (Some(limit), Ok(query), []) = (limit, query, problems.as_slice()) else {
         return Err(Rejection::all(StatusCode::BAD_REQUEST, problems));
     };
-    let account = match search.subusers.unwrap_or_default().as_slice() {
-        [] => caller.id().clone(),
-        [one] => subuser(&app, &caller, "subusers", one).await?,
-        _ => return Err(Rejection::on("subusers", "name one subuser at a time")),
+    let account = match named {
+        None => caller.id().clone(),
+        Some(one) => subuser(&app, &caller, "subusers", &one).await?,
     };
     let found = look_up(&app, &account, &query, limit).await?;
     let mails = with_copies(&app, &account, found.mails).await?;

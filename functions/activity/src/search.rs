@@ -8,17 +8,17 @@ use std::ops::RangeInclusive;
 use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderName, HeaderValue};
-use posthaste_http::{Caller, Query as Parameters, Rejection};
+use posthaste_http::{Caller, Query as Parameters, QueryReader, Rejection};
 use posthaste_model::{AccountId, MessageId};
 use posthaste_store::{Seek, Sought, WaitingCopies};
 use serde::Serialize;
 
 use crate::App;
 use crate::mail::{CopyDetails, FoundMail};
-use crate::query::{FieldSet, InvalidQuery, Query};
+use crate::query::{FieldSet, Query};
 
 /// The maximum number of mails that one search examines. A search that reaches it sets a header.
-const EXAMINED: usize = 10_000;
+pub(crate) const EXAMINED: usize = 10_000;
 
 /// Mails read at a time.
 const LOT: usize = 500;
@@ -30,7 +30,7 @@ const EXAMINED_WAITING: usize = 500;
 pub(crate) const LIMITS: RangeInclusive<usize> = 1..=1_000;
 
 /// Reports that older mails were not examined.
-const INCOMPLETE: HeaderName = HeaderName::from_static("x-search-incomplete");
+pub(crate) const INCOMPLETE: HeaderName = HeaderName::from_static("x-search-incomplete");
 
 #[derive(Serialize)]
 pub(crate) struct MessageList {
@@ -56,10 +56,10 @@ pub(crate) async fn find(
     caller: Caller,
     parameters: Parameters,
 ) -> Result<([(HeaderName, HeaderValue); 1], Json<MessageList>), Rejection> {
-    let limit = limit(&parameters)?;
-    let text = parameters.text("query").unwrap_or_default();
-    let query = Query::read(text, FieldSet::Messages);
-    let query = query.map_err(|error: InvalidQuery| Rejection::on("query", error.to_string()))?;
+    let (limit, query) = parameters.checked(|parameters| {
+        let limit = parameters.limit_within(10, LIMITS);
+        (limit, query_of(parameters))
+    })?;
     let LookUp {
         mut mails,
         is_complete,
@@ -70,18 +70,22 @@ pub(crate) async fn find(
     Ok(([(INCOMPLETE, incomplete)], Json(MessageList { messages })))
 }
 
-/// `limit` of 1 to 1000, 10 when it is left out.
-fn limit(parameters: &Parameters) -> Result<usize, Rejection> {
-    let wrong = || {
-        let (least, most) = (LIMITS.start(), LIMITS.end());
-        Rejection::on(
-            "limit",
-            format!("limit must be a number from {least} to {most}"),
-        )
-    };
-    let limit = parameters.number("limit").map_err(|_| wrong())?;
-    let limit = limit.map_or(Ok(10), usize::try_from).map_err(|_| wrong())?;
-    LIMITS.contains(&limit).then_some(limit).ok_or_else(wrong)
+/// The mails that `query` asks for: all of them without one.
+pub(crate) fn query_of(parameters: &mut QueryReader<'_>) -> Query {
+    let text = parameters.text("query").unwrap_or_default();
+    Query::read(text, FieldSet::Messages).unwrap_or_else(|error| {
+        parameters.refuse("query", error.to_string());
+        Query::All(Vec::new())
+    })
+}
+
+/// Refuses a search where the deployment stores no rows for it.
+pub(crate) fn check_searches(app: &App) -> Result<(), Rejection> {
+    if app.searches {
+        return Ok(());
+    }
+    let why = "the search over messages is disabled on this service";
+    Err(Rejection::bad(why))
 }
 
 /// What a search found.
@@ -103,10 +107,7 @@ pub(crate) async fn look_up(
     query: &Query,
     limit: usize,
 ) -> Result<LookUp, Rejection> {
-    if !app.searches {
-        let why = "the search over messages is disabled on this service";
-        return Err(Rejection::bad(why));
-    }
+    check_searches(app)?;
     let (store, until, since) = (&app.store, query.until(), query.since());
     let names = KnownNames::of(app, account, query).await?;
     let (waiting, all_waiting) = waiting(app, account, query, &names).await?;
@@ -168,7 +169,7 @@ async fn waiting(
 }
 
 /// The first `limit` of these mails that match. Patterns are compared off the threads that serve.
-async fn matching(mails: Vec<FoundMail>, query: &Query, limit: usize) -> Vec<FoundMail> {
+pub(crate) async fn matching(mails: Vec<FoundMail>, query: &Query, limit: usize) -> Vec<FoundMail> {
     let size = if query.has_pattern() {
         posthaste_offload::UNKNOWN
     } else {
@@ -202,13 +203,17 @@ pub(crate) async fn waiting_copy(
 
 /// The names that a query compares; empty where it compares none.
 #[derive(Debug, Default)]
-struct KnownNames {
+pub(crate) struct KnownNames {
     templates: BTreeMap<String, String>,
     groups: BTreeMap<i64, String>,
 }
 
 impl KnownNames {
-    async fn of(app: &App, account: &AccountId, query: &Query) -> Result<Self, Rejection> {
+    pub(crate) async fn of(
+        app: &App,
+        account: &AccountId,
+        query: &Query,
+    ) -> Result<Self, Rejection> {
         let mut names = Self::default();
         let needs = query.needs();
         if needs.template_names {
@@ -222,7 +227,7 @@ impl KnownNames {
         Ok(names)
     }
 
-    fn with(&self, row: Seek) -> FoundMail {
+    pub(crate) fn with(&self, row: Seek) -> FoundMail {
         let template = row.template_id.as_ref();
         let group = row.asm_group_id.as_ref();
         FoundMail {

@@ -10,7 +10,7 @@ use posthaste_store::{DayStats, METRICS};
 use serde::Serialize;
 
 use crate::App;
-use crate::days::Days;
+use crate::days::{Days, MISSING};
 
 pub(crate) type Metrics = BTreeMap<&'static str, i64>;
 
@@ -68,8 +68,11 @@ pub(crate) async fn global(
     caller: Caller,
     query: Query,
 ) -> Result<Json<Vec<StatsPeriod>>, Rejection> {
-    let days = Days::read(&query, app.clock.now())?;
-    let (limit, offset) = (query.limit(500, 500)?, query.offset()?);
+    let now = app.clock.now();
+    let (days, limit, offset) = query.checked(|query| {
+        let days = Days::read(query, now);
+        (days, query.limit(500, 500), query.offset())
+    })?;
     let rows = rows(&app, &caller, days).await?;
     let periods = summed(&rows, days, "");
     let periods = periods.into_iter().skip(offset).take(limit);
@@ -90,19 +93,21 @@ pub(crate) async fn by_category(
     caller: Caller,
     query: Query,
 ) -> Result<Json<Vec<StatsPeriod>>, Rejection> {
-    let days = Days::read(&query, app.clock.now())?;
-    let mut seen = BTreeSet::new();
-    let names: Vec<&str> = query
-        .all("categories")
-        .filter(|name| !name.is_empty() && seen.insert(*name))
-        .collect();
-    if names.is_empty() {
-        return Err(Rejection::on("categories", "missing required parameter"));
-    }
-    if names.len() > MOST_CATEGORIES {
-        let message = format!("name at most {MOST_CATEGORIES} categories");
-        return Err(Rejection::on("categories", message));
-    }
+    let now = app.clock.now();
+    let (days, names) = query.checked(|query| {
+        let days = Days::read(query, now);
+        let mut seen = BTreeSet::new();
+        let named = query.all("categories").filter(|name| !name.is_empty());
+        let names: Vec<&str> = named.filter(|name| seen.insert(*name)).collect();
+        if names.is_empty() {
+            query.refuse("categories", MISSING);
+        }
+        if names.len() > MOST_CATEGORIES {
+            let message = format!("name at most {MOST_CATEGORIES} categories");
+            query.refuse("categories", message);
+        }
+        (days, names)
+    })?;
     let rows = rows(&app, &caller, days).await?;
     let of = |name: &str| (name.to_owned(), summed(&rows, days, name));
     let mut all: Vec<_> = names.into_iter().map(of).collect();
@@ -163,10 +168,11 @@ pub(crate) async fn categories(
     caller: Caller,
     query: Query,
 ) -> Result<Json<Vec<Category>>, Rejection> {
-    let (limit, offset) = (query.limit(50, 1000)?, query.offset()?);
-    if query.text("sort_by").is_some_and(|by| by != "category") {
-        return Err(Rejection::on("sort_by", "invalid sort value"));
-    }
+    let (limit, offset) = query.checked(|query| {
+        let known = |by: &str| (by == "category").then_some(());
+        let _ = query.parsed("sort_by", known, "invalid sort value");
+        (query.limit(50, 1000), query.offset())
+    })?;
     let begin = query.text("category").unwrap_or_default();
     let rows = app
         .store

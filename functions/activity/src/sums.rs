@@ -6,8 +6,7 @@ use std::collections::BTreeMap;
 
 use axum::Json;
 use axum::extract::State;
-use posthaste_http::{Caller, Query, Rejection};
-use posthaste_model::Problems;
+use posthaste_http::{Caller, Query, QueryReader, Rejection};
 use posthaste_store::METRICS;
 
 use crate::App;
@@ -20,9 +19,11 @@ pub(crate) async fn by_category(
     caller: Caller,
     query: Query,
 ) -> Result<Json<StatsPeriod>, Rejection> {
-    let days = Days::read(&query, app.clock.now())?;
-    let (limit, offset) = (query.limit(5, 500)?, query.offset()?);
-    let order = order(&query, &METRICS)?;
+    let now = app.clock.now();
+    let (days, page_of, order) = query.checked(|query| {
+        let days = Days::read(query, now);
+        (days, SumPage::read(query), SumOrder::read(query, &METRICS))
+    })?;
     let mut sums: BTreeMap<String, Metrics> = BTreeMap::new();
     for row in rows(&app, &caller, days).await? {
         if row.category.is_empty() {
@@ -33,7 +34,7 @@ pub(crate) async fn by_category(
             *value += row.metric(name);
         }
     }
-    let page = page(sums.into_iter().collect(), &order, (offset, limit));
+    let page = page(sums.into_iter().collect(), order, page_of);
     Ok(Json(StatsPeriod {
         date: days.start.to_string(),
         stats: page
@@ -42,7 +43,24 @@ pub(crate) async fn by_category(
     }))
 }
 
+/// Which of the sums are shown.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SumPage {
+    limit: usize,
+    offset: usize,
+}
+
+impl SumPage {
+    pub(crate) fn read(query: &mut QueryReader<'_>) -> Self {
+        Self {
+            limit: query.limit(5, 500),
+            offset: query.offset(),
+        }
+    }
+}
+
 /// What comes first.
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct SumOrder {
     metric: &'static str,
     ascending: bool,
@@ -51,8 +69,8 @@ pub(crate) struct SumOrder {
 /// A part of the sums in this order; equals stay in the order they came in.
 pub(crate) fn page(
     mut sums: Vec<(String, Metrics)>,
-    order: &SumOrder,
-    (offset, limit): (usize, usize),
+    order: SumOrder,
+    SumPage { limit, offset }: SumPage,
 ) -> impl Iterator<Item = (String, Metrics)> {
     let by = |sums: &Metrics| sums.get(order.metric).copied().unwrap_or_default();
     if order.ascending {
@@ -63,26 +81,22 @@ pub(crate) fn page(
     sums.into_iter().skip(offset).take(limit)
 }
 
-/// The counter to sort by, one of these, `delivered` when none is named; and whether the least
-/// comes first.
-pub(crate) fn order(query: &Query, metrics: &[&'static str]) -> Result<SumOrder, Rejection> {
-    let mut found = Problems::default();
-    let wanted = query.text("sort_by_metric").unwrap_or("delivered");
-    let metric = metrics.iter().find(|known| **known == wanted);
-    if metric.is_none() {
-        found.add("sort_by_metric", "invalid sort value");
-    }
-    let ascending = match query.text("sort_by_direction") {
-        None | Some("desc") => false,
-        Some("asc") => true,
-        Some(_) => {
-            found.add("sort_by_direction", "sort_by_direction must be asc or desc");
-            false
+impl SumOrder {
+    /// The counter to sort by, one of these, `delivered` when none is named; and whether the least
+    /// comes first.
+    pub(crate) fn read(query: &mut QueryReader<'_>, metrics: &[&'static str]) -> Self {
+        let known = |wanted: &str| metrics.iter().find(|metric| **metric == wanted).copied();
+        let metric = query.parsed("sort_by_metric", known, "invalid sort value");
+        let ascending = |text: &str| match text {
+            "asc" => Some(true),
+            "desc" => Some(false),
+            _ => None,
+        };
+        let message = "sort_by_direction must be asc or desc";
+        let ascending = query.parsed("sort_by_direction", ascending, message);
+        Self {
+            metric: metric.unwrap_or("delivered"),
+            ascending: ascending.unwrap_or(false),
         }
-    };
-    found.into_result()?;
-    Ok(SumOrder {
-        metric: metric.copied().unwrap_or("delivered"),
-        ascending,
-    })
+    }
 }

@@ -127,7 +127,7 @@ pub(crate) async fn list(
     query: Query,
 ) -> Result<Json<KeyList>, Rejection> {
     // An account holds no more than a hundred.
-    let limit = query.limit(100, 100)?;
+    let limit = query.checked(|query| query.limit(100, 100))?;
     let keys = state.app.store.keys(caller.id()).await?;
     let result = keys.iter().take(limit).map(Brief::from).collect();
     Ok(Json(KeyList { result }))

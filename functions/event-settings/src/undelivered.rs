@@ -7,9 +7,10 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use posthaste_http::{
-    Caller, JsonBody, MAX_REPLAYED, Query, Rejection, UndeliveredPage, UndeliveredQuery,
+    Caller, JsonBody, MAX_REPLAYED, Query, QueryReader, Rejection, UndeliveredPage,
+    UndeliveredQuery,
 };
-use posthaste_model::{Problems, Timestamp, WebhookId};
+use posthaste_model::{Timestamp, WebhookId};
 use posthaste_queue::WebhookRetry;
 use posthaste_store::{DeadLetter, DeadLetterFilter, StoredRow};
 use serde::{Deserialize, Serialize};
@@ -49,31 +50,26 @@ pub(crate) async fn list(
     caller: Caller,
     query: Query,
 ) -> Result<Json<UndeliveredPage<DeadLetterView>>, Rejection> {
-    let wanted = filter(&query)?;
+    let wanted = query.checked(filter)?;
     let rows = app.store.dead_letters(caller.id(), &wanted).await?;
     Ok(Json(UndeliveredPage::of(&rows, wanted.limit)))
 }
 
-fn filter(query: &Query) -> Result<DeadLetterFilter, Rejection> {
-    let mut found = Problems::default();
+fn filter(query: &mut QueryReader<'_>) -> DeadLetterFilter {
     let mut second = |name: &str| {
-        let second = query.text(name)?.parse().ok().map(Timestamp);
         let message = format!("{name} must be a Unix timestamp");
-        found.unless(second.is_some(), name, &message);
-        second
+        query.parsed(name, |text| text.parse().ok().map(Timestamp), &message)
     };
     let (since, until) = (second("since"), second("until"));
-    let UndeliveredQuery { limit, after } = UndeliveredQuery::read(query, &mut found);
-    let webhook = query.text("webhook_id").map(WebhookId::parse).transpose();
-    found.unless(webhook.is_ok(), "webhook_id", "Invalid id provided.");
-    found.into_result()?;
-    Ok(DeadLetterFilter {
+    let UndeliveredQuery { limit, after } = UndeliveredQuery::read(query);
+    let id = |text: &str| WebhookId::parse(text).ok();
+    DeadLetterFilter {
         since,
         until,
-        webhook: webhook.unwrap_or_default(),
+        webhook: query.parsed("webhook_id", id, "Invalid id provided."),
         after,
         limit,
-    })
+    }
 }
 
 /// The letters to replay; all of them by default.

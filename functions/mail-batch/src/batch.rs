@@ -1,12 +1,11 @@
 //! Batches: their ids, and the messages in them. The list of messages is an extension of the v3 API.
 
 use axum::Json;
-use axum::extract::{Query, State};
+use axum::extract::State;
 use axum::http::StatusCode;
-use posthaste_http::{Caller, PathParams, Rejection};
-use posthaste_model::{BatchId, Problems};
+use posthaste_http::{Caller, PathParams, Query, Rejection};
+use posthaste_model::BatchId;
 use posthaste_store::Put;
-use serde::Deserialize;
 
 use crate::wire::{Batch, BatchEntry, Listing};
 use crate::{App, fail};
@@ -51,31 +50,6 @@ pub(crate) async fn validate(
     }
 }
 
-/// Which part of the list.
-#[derive(Deserialize)]
-pub(crate) struct ListRange {
-    limit: Option<String>,
-    after: Option<String>,
-}
-
-impl ListRange {
-    fn check(self) -> Result<(usize, Option<String>), Problems> {
-        let mut found = Problems::default();
-        let limit = self.limit.map_or(Some(MOST), |text| text.parse().ok());
-        let limit = limit.filter(|limit| (1..=MOST).contains(limit));
-        found.unless(
-            limit.is_some(),
-            "limit",
-            "limit must be a number from 1 to 500",
-        );
-        let after = self.after.filter(|after| !after.is_empty());
-        let known = after.as_deref().is_none_or(is_place);
-        found.unless(known, "after", "after must be the next of a page before");
-        found.into_result()?;
-        Ok((limit.unwrap_or(MOST), after))
-    }
-}
-
 /// `<second>#<message id>#<first recipient>`.
 fn is_place(text: &str) -> bool {
     let of_an_id = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'#' | b'-' | b'_');
@@ -88,9 +62,15 @@ pub(crate) async fn list(
     State(app): State<App>,
     caller: Caller,
     PathParams(batch_id): PathParams<String>,
-    Query(part): Query<ListRange>,
+    query: Query,
 ) -> Result<Json<Listing>, Rejection> {
-    let (limit, after) = part.check()?;
+    let (limit, after) = query.checked(|query| {
+        let limit = query.limit_within(MOST, 1..=MOST);
+        // An empty one is that of the first page.
+        let place = |text: &str| (text.is_empty() || is_place(text)).then(|| text.to_owned());
+        let after = query.parsed("after", place, "after must be the next of a page before");
+        (limit, after.filter(|after| !after.is_empty()))
+    })?;
     let batch = BatchId::parse(&batch_id).map_err(|_| fail::unknown_batch())?;
     if app.store.batch(caller.id(), &batch).await?.is_none() {
         return Err(fail::unknown_batch());

@@ -1,11 +1,11 @@
 //! Create, list, get, update, delete.
 
 use axum::Json;
-use axum::extract::{RawQuery, State};
+use axum::extract::State;
 use axum::http::header::WARNING;
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
-use posthaste_http::{Caller, JsonBody, PathParams, Rejection};
+use posthaste_http::{Caller, JsonBody, PathParams, Query, Rejection};
 use posthaste_model::{Patch, Problems};
 use posthaste_store::{ParseSetting, Put};
 use serde::Serialize;
@@ -105,30 +105,14 @@ pub(crate) async fn create(
 pub(crate) async fn list(
     State(app): State<App>,
     caller: Caller,
-    RawQuery(query): RawQuery,
+    query: Query,
 ) -> Result<Json<SettingList>, Rejection> {
-    let (offset, limit) = page(query.as_deref().unwrap_or_default())?;
+    let all = usize::MAX;
+    let (offset, limit) = query.checked(|query| (query.offset(), query.limit(all, all)))?;
     let settings = app.store.parse_settings(caller.id()).await?;
     let page = settings.into_iter().skip(offset).take(limit);
     let result = page.map(Into::into).collect();
     Ok(Json(SettingList { result }))
-}
-
-/// The number of settings to skip, and the number to show.
-fn page(query: &str) -> Result<(usize, usize), Rejection> {
-    let (mut found, mut offset, mut limit) = (Problems::default(), 0, usize::MAX);
-    for (name, value) in url::form_urlencoded::parse(query.as_bytes()) {
-        let number = value.parse::<usize>().ok();
-        match (&*name, number) {
-            ("limit", Some(number @ 1..)) => limit = number,
-            ("limit", _) => found.add(&*name, "limit must be a whole number above 0"),
-            ("offset", Some(number)) => offset = number,
-            ("offset", None) => found.add(&*name, "offset must be a whole number"),
-            _ => {}
-        }
-    }
-    found.into_result()?;
-    Ok((offset, limit))
 }
 
 /// `GET …/settings/{hostname}`.

@@ -3,11 +3,10 @@
 use std::collections::BTreeMap;
 
 use axum::Json;
-use axum::extract::{RawQuery, State};
+use axum::extract::State;
 use jiff::civil::Date;
 use jiff::{Span, ToSpan as _};
-use posthaste_http::{Caller, Rejection};
-use posthaste_model::Problems;
+use posthaste_http::{Caller, Query, QueryReader, Rejection};
 use serde::Serialize;
 
 use crate::App;
@@ -52,11 +51,11 @@ struct StatsRequest {
 pub(crate) async fn read(
     State(app): State<App>,
     caller: Caller,
-    RawQuery(query): RawQuery,
+    query: Query,
 ) -> Result<Json<Vec<ParsePeriod>>, Rejection> {
     let today = app.clock.now().day().parse();
     let today: Date = today.map_err(|e: jiff::Error| Rejection::internal(&e))?;
-    let asked = asked(query.as_deref().unwrap_or_default(), today)?;
+    let asked = query.checked(|query| asked(query, today))?;
     let ends = (asked.first.to_string(), asked.last.to_string());
     let days = app.store.received(caller.id(), &ends.0, &ends.1).await?;
     let mut periods: BTreeMap<Date, i64> = BTreeMap::new();
@@ -87,52 +86,40 @@ fn start(day: Date, by: By) -> Date {
     }
 }
 
-fn asked(query: &str, today: Date) -> Result<StatsRequest, Rejection> {
-    let mut found = Problems::default();
-    let (mut first, mut last, mut by) = (None, today, By::Day);
-    let (mut limit, mut offset) = (PAGE, 0);
-    for (name, value) in url::form_urlencoded::parse(query.as_bytes()) {
-        let date = || value.parse::<Date>().ok().filter(|_| value.len() == 10);
-        match &*name {
-            "start_date" | "end_date" if date().is_none() => {
-                found.add(&*name, format!("{name} must be a date, YYYY-MM-DD"));
-                first = first.or(Some(today));
-            }
-            "start_date" => first = date(),
-            "end_date" => last = date().unwrap_or(today),
-            "aggregated_by" => match &*value {
-                "day" => by = By::Day,
-                "week" => by = By::Week,
-                "month" => by = By::Month,
-                _ => found.add(&*name, "aggregated_by must be day, week or month"),
-            },
-            "limit" => match value.parse() {
-                Ok(number @ 1..=PAGE) => limit = number,
-                Ok(_) | Err(_) => found.add(&*name, format!("limit must be from 1 to {PAGE}")),
-            },
-            "offset" => match value.parse() {
-                Ok(number) => offset = number,
-                Err(_) => found.add(&*name, "offset must be a whole number"),
-            },
-            _ => {}
+fn asked(query: &mut QueryReader<'_>, today: Date) -> StatsRequest {
+    let mut day = |name| {
+        let read = |text: &str| text.parse().ok().filter(|_| text.len() == 10);
+        query.parsed(name, read, &format!("{name} must be a date, YYYY-MM-DD"))
+    };
+    let (first, last): (Option<Date>, Option<Date>) = (day("start_date"), day("end_date"));
+    let by = |text: &str| match text {
+        "day" => Some(By::Day),
+        "week" => Some(By::Week),
+        "month" => Some(By::Month),
+        _ => None,
+    };
+    let by = query.parsed(
+        "aggregated_by",
+        by,
+        "aggregated_by must be day, week or month",
+    );
+    if query.text("start_date").is_none() {
+        query.refuse("start_date", "start_date is required");
+    }
+    let is_wrong = query.text("end_date").is_some() && last.is_none();
+    let last = last.unwrap_or(today);
+    if let Some(first) = first.filter(|_| !is_wrong) {
+        if first > last {
+            query.refuse("end_date", "end_date must not be before start_date");
+        } else if (last - first).get_days() > MOST_DAYS {
+            query.refuse("start_date", "the dates are more than ten years apart");
         }
     }
-    match first {
-        None => found.add("start_date", "start_date is required"),
-        Some(first) if first > last => {
-            found.add("end_date", "end_date must not be before start_date");
-        }
-        Some(first) if (last - first).get_days() > MOST_DAYS => {
-            found.add("start_date", "the dates are more than ten years apart");
-        }
-        Some(_) => {}
-    }
-    found.into_result()?;
-    Ok(StatsRequest {
+    StatsRequest {
         first: first.unwrap_or(today),
         last,
-        by,
-        limit,
-        offset,
-    })
+        by: by.unwrap_or(By::Day),
+        limit: query.limit_within(PAGE, 1..=PAGE),
+        offset: query.offset(),
+    }
 }

@@ -7,7 +7,6 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use posthaste_http::{Caller, MAX_REPLAYED, Query, Rejection, UndeliveredPage, UndeliveredQuery};
-use posthaste_model::Problems;
 use posthaste_queue::Inbound;
 use posthaste_store::{LostMail, StoredRow};
 use serde::Serialize;
@@ -46,9 +45,7 @@ pub(crate) async fn list(
     caller: Caller,
     query: Query,
 ) -> Result<Json<UndeliveredPage<LostMailView>>, Rejection> {
-    let mut found = Problems::default();
-    let UndeliveredQuery { limit, after } = UndeliveredQuery::read(&query, &mut found);
-    found.into_result()?;
+    let UndeliveredQuery { limit, after } = query.checked(UndeliveredQuery::read)?;
     let rows = app.store.lost_mails(caller.id(), after, limit).await?;
     Ok(Json(UndeliveredPage::of(&rows, limit)))
 }

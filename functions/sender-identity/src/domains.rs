@@ -19,8 +19,10 @@ pub(crate) async fn list(
     caller: Caller,
     query: Query,
 ) -> Result<Json<Vec<DomainView>>, Rejection> {
-    let (limit, offset) = (query.limit(500, 500)?, query.offset()?);
-    let exclude = query.flag("exclude_subusers")?;
+    let (limit, offset, exclude) = query.checked(|query| {
+        let (limit, offset) = (query.limit(500, 500), query.offset());
+        (limit, offset, query.flag("exclude_subusers"))
+    })?;
     let username = query.text("username").filter(|text| !text.is_empty());
     let named = query
         .text("domain")

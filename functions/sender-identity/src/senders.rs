@@ -173,12 +173,14 @@ pub(crate) async fn list(
     caller: Caller,
     query: Query,
 ) -> Result<Json<Results<Vec<ShownSender>>>, Rejection> {
-    let limit = query.limit(500, 500)?;
-    let id = |name| -> Result<Option<i64>, Rejection> {
-        let number = query.number(name)?;
-        Ok(number.map(|n| i64::try_from(n).unwrap_or(i64::MAX)))
-    };
-    let (last_seen, only) = (id("lastSeenID")?.unwrap_or(0), id("id")?);
+    let (limit, last_seen, only) = query.checked(|query| {
+        let limit = query.limit(500, 500);
+        let mut id = |name| {
+            let number = query.number(name);
+            number.map(|n| i64::try_from(n).unwrap_or(i64::MAX))
+        };
+        (limit, id("lastSeenID").unwrap_or(0), id("id"))
+    })?;
     let all = app.store.senders(caller.id()).await?.into_iter();
     let wanted = all.filter(|s| s.id > last_seen && only.is_none_or(|id| s.id == id));
     Ok(Json(Results {

@@ -6,7 +6,7 @@ use std::net::IpAddr;
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use posthaste_http::{Caller, JsonBody, PathParams, Query, Rejection};
+use posthaste_http::{Caller, JsonBody, PathParams, Query, QueryReader, Rejection};
 use posthaste_model::{AccountId, EmailAddress, Problems};
 use posthaste_store::{Account, Region, is_username};
 
@@ -72,9 +72,10 @@ pub(crate) async fn list(
     query: Query,
 ) -> Result<Json<Vec<Subuser>>, Rejection> {
     check_parent(&caller)?;
-    let (limit, offset) = (query.limit(500, 500)?, query.offset()?);
-    let include_region = query.flag("include_region")?;
-    let region = region(query.text("region"))?;
+    let (limit, offset, include_region, region) = query.checked(|query| {
+        let (limit, offset) = (query.limit(500, 500), query.offset());
+        (limit, offset, query.flag("include_region"), region(query))
+    })?;
     let found = match query.text("username") {
         Some(name) => Vec::from_iter(state.subuser(&caller, name).await?),
         None => state.app.store.subusers(caller.id()).await?,
@@ -97,22 +98,28 @@ pub(crate) async fn customers(
     query: Query,
 ) -> Result<Json<CustomerList>, Rejection> {
     check_parent(&caller)?;
-    let limit = query.limit(10, 100)?;
-    let after = query.text("offset").filter(|text| !text.is_empty());
-    let after = after.map(AccountId::parse).transpose();
-    let after = after.map_err(|_| Rejection::on("offset", "offset must be an account id"))?;
+    let (limit, after) = query.checked(|query| {
+        let id = |text: &str| match text {
+            "" => Some(None),
+            text => AccountId::parse(text).ok().map(Some),
+        };
+        let after = query.parsed("offset", id, "offset must be an account id");
+        (query.limit(10, 100), after.flatten())
+    })?;
     let store = &state.app.store;
     let found = store.customers(caller.id(), after.as_ref(), limit);
     Ok(Json(CustomerList::of(&found.await?)))
 }
 
-fn region(text: Option<&str>) -> Result<Option<Region>, Rejection> {
-    match text {
-        None | Some("all") => Ok(None),
-        Some("global") => Ok(Some(Region::Global)),
-        Some("eu") => Ok(Some(Region::Eu)),
-        Some(_) => Err(Rejection::on("region", "region must be all, global or eu")),
-    }
+fn region(query: &mut QueryReader<'_>) -> Option<Region> {
+    let named = |text: &str| match text {
+        "all" => Some(None),
+        "global" => Some(Some(Region::Global)),
+        "eu" => Some(Some(Region::Eu)),
+        _ => None,
+    };
+    let region = query.parsed("region", named, "region must be all, global or eu");
+    region.flatten()
 }
 
 /// One subuser, by its name.
@@ -122,7 +129,7 @@ pub(crate) async fn one(
     PathParams(name): PathParams<String>,
     query: Query,
 ) -> Result<Json<Subuser>, Rejection> {
-    let include_region = query.flag("include_region")?;
+    let include_region = query.checked(|query| query.flag("include_region"))?;
     let account = state.subuser(&caller, &name).await?;
     let account = account.ok_or_else(Rejection::not_found)?;
     Ok(Json(Subuser::of(&account, include_region)))

@@ -19,7 +19,7 @@ pub(crate) async fn all(
     query: Query,
     address: RequestUrl,
 ) -> Result<(HeaderMap, Json<Vec<Left>>), Rejection> {
-    let window = everyone(&query)?;
+    let window = query.checked(everyone)?;
     let ListWindow { offset, limit, .. } = with_rows_behind(&window, AHEAD);
     let mut all = Vec::new();
     let wanted = offset.saturating_add(limit);

@@ -43,11 +43,8 @@ pub(crate) async fn list(
     caller: Caller,
     query: Query,
 ) -> Result<Json<Vec<GroupView>>, Rejection> {
-    let mut ids = Vec::new();
-    for id in query.all("id") {
-        let id = id.parse::<i64>();
-        ids.push(id.map_err(|_| Rejection::on("id", "id must be a number"))?);
-    }
+    let ids: Result<Vec<i64>, _> = query.all("id").map(str::parse).collect();
+    let ids = ids.map_err(|_| Rejection::on("id", "id must be a number"))?;
     let groups = if ids.is_empty() {
         app.store.groups(caller.id()).await?
     } else {

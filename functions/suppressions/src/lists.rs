@@ -3,7 +3,9 @@
 use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
-use posthaste_http::{Caller, JsonBody, Pagination, PathParams, Query, Rejection, RequestUrl};
+use posthaste_http::{
+    Caller, JsonBody, Pagination, PathParams, Query, QueryReader, Rejection, RequestUrl,
+};
 use posthaste_model::Timestamp;
 use posthaste_store::{BouncePurge, ListWindow, Suppressed, SuppressedAddress, SuppressionList};
 
@@ -22,7 +24,7 @@ pub(crate) async fn page<K: ListKind>(
     query: Query,
     address: RequestUrl,
 ) -> Result<(HeaderMap, Json<Vec<SuppressionEntry>>), Rejection> {
-    let mut window = window(&query)?;
+    let mut window = query.checked(window)?;
     window.from = window.from.max(forgotten::<K>(&app, &caller).await?);
     if window
         .from
@@ -98,22 +100,21 @@ async fn forgotten<K: ListKind>(
 }
 
 /// The paging that every list takes.
-pub(crate) fn window(query: &Query) -> Result<ListWindow, Rejection> {
-    let second = |name| -> Result<Option<Timestamp>, Rejection> {
-        let number = query.number(name)?;
-        Ok(number.map(|n| Timestamp(i64::try_from(n).unwrap_or(i64::MAX))))
+fn window(query: &mut QueryReader<'_>) -> ListWindow {
+    let mut second = |name| {
+        let number = query.number(name);
+        number.map(|n| Timestamp(i64::try_from(n).unwrap_or(i64::MAX)))
     };
-    let (from, to) = (second("start_time")?, second("end_time")?);
+    let (from, to) = (second("start_time"), second("end_time"));
     if from.zip(to).is_some_and(|(from, to)| from > to) {
-        let message = "end_time must not be before start_time";
-        return Err(Rejection::on("end_time", message));
+        query.refuse("end_time", "end_time must not be before start_time");
     }
-    Ok(ListWindow {
+    ListWindow {
         from,
         to,
-        offset: query.offset()?,
-        limit: query.limit(PAGE, PAGE)?,
-    })
+        offset: query.offset(),
+        limit: query.limit(PAGE, PAGE),
+    }
 }
 
 /// `GET …/{email}`: the address as a list of one or none.

@@ -3,7 +3,7 @@
 use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
-use posthaste_http::{Caller, JsonBody, PathParams, Query, Rejection, RequestUrl};
+use posthaste_http::{Caller, JsonBody, PathParams, Query, QueryReader, Rejection, RequestUrl};
 use posthaste_store::{ListWindow, Mark, SuppressionList};
 
 use crate::App;
@@ -41,7 +41,7 @@ pub(crate) async fn list(
     query: Query,
     address: RequestUrl,
 ) -> Result<(HeaderMap, Json<Vec<String>>), Rejection> {
-    let window = everyone(&query)?;
+    let window = query.checked(everyone)?;
     let group = app.group(&caller, &id).await?;
     let (list, reach) = (
         SuppressionList::Group(group.id),
@@ -56,12 +56,12 @@ pub(crate) async fn list(
 
 /// A window without a limit of its own: these lists are returned whole (API facts, appendix A). The
 /// maximum response size of a function bounds them.
-pub(crate) fn everyone(query: &Query) -> Result<ListWindow, Rejection> {
+pub(crate) fn everyone(query: &mut QueryReader<'_>) -> ListWindow {
     const MOST: usize = 100_000;
-    Ok(ListWindow {
-        offset: query.offset()?,
-        ..ListWindow::first(query.limit(MOST, MOST)?)
-    })
+    ListWindow {
+        offset: query.offset(),
+        ..ListWindow::first(query.limit(MOST, MOST))
+    }
 }
 
 /// `POST …/search`: those of these addresses that left the group.

@@ -2,7 +2,7 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use posthaste_http::{Query, Rejection, RequestUrl};
+use posthaste_http::{QueryReader, RequestUrl};
 use posthaste_model::TemplateId;
 use posthaste_store::Template;
 use serde_json::{Value, json};
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::wire::{TemplateBody, generation};
 
 /// The largest `page_size` (API facts, section 1).
-const LARGEST_PAGE: u64 = 200;
+const LARGEST_PAGE: usize = 200;
 
 /// The requested page.
 pub(crate) struct PageRequest {
@@ -23,41 +23,31 @@ pub(crate) struct PageRequest {
 
 impl PageRequest {
     /// Reads `generations`, `page_size`, `page_token`.
-    ///
-    /// # Errors
-    /// 400 about the parameter that is wrong.
-    pub(crate) fn read(query: &Query) -> Result<Self, Rejection> {
+    pub(crate) fn read(query: &mut QueryReader<'_>) -> Self {
         let named = query.all("generations").flat_map(|all| all.split(','));
         let mut generations: Vec<String> = named.map(str::to_owned).collect();
         if generations.is_empty() {
             generations.push("legacy".to_owned());
         }
         if !generations.iter().all(|g| g == "legacy" || g == "dynamic") {
-            return Err(Rejection::on(
-                "generations",
-                "generations must be legacy, dynamic, or both with a comma between them",
-            ));
+            let message = "generations must be legacy, dynamic, or both with a comma between them";
+            query.refuse("generations", message);
         }
-        let size = match query.number("page_size")? {
-            Some(size) if !(1..=LARGEST_PAGE).contains(&size) => {
-                return Err(Rejection::on(
-                    "page_size",
-                    format!("page_size must be 1 to {LARGEST_PAGE}"),
-                ));
-            }
-            size => size.and_then(|size| usize::try_from(size).ok()),
+        let pages = 1..=LARGEST_PAGE;
+        let inside = |text: &str| text.parse().ok().filter(|size| pages.contains(size));
+        let message = format!("page_size must be 1 to {LARGEST_PAGE}");
+        let size = query.parsed("page_size", inside, &message);
+        // An empty token is that of the first page.
+        let place = |token: &str| match token {
+            "" => Some(None),
+            token => place(token).map(Some),
         };
-        let from = match query.text("page_token").filter(|token| !token.is_empty()) {
-            Some(token) => Some(place(token).ok_or_else(|| {
-                Rejection::on("page_token", "page_token is not one of this service's")
-            })?),
-            None => None,
-        };
-        Ok(Self {
+        let message = "page_token is not one of this service's";
+        Self {
             generations,
             size,
-            from,
-        })
+            from: query.parsed("page_token", place, message).flatten(),
+        }
     }
 
     pub(crate) fn takes(&self, id: &TemplateId) -> bool {

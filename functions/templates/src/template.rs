@@ -49,7 +49,7 @@ pub(crate) async fn list(
     query: Query,
     address: RequestUrl,
 ) -> Result<Json<Value>, Rejection> {
-    let wanted = page::PageRequest::read(&query)?;
+    let wanted = query.checked(page::PageRequest::read)?;
     let all = app.store.templates(caller.id()).await?;
     let all: Vec<_> = all.into_iter().filter(|t| wanted.takes(&t.id)).collect();
     Ok(Json(wanted.answer(&all, &address)))

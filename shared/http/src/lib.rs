@@ -37,4 +37,4 @@ pub use page::page;
 pub use request_url::{Pagination, RequestUrl};
 pub use routes::{Route, Routes};
 pub use undelivered::{MAX_REPLAYED, UndeliveredPage, UndeliveredQuery};
-pub use uri::{Captures, PathParams, Query};
+pub use uri::{Captures, PathParams, Query, QueryReader};

@@ -1,11 +1,10 @@
 //! Lists of what was given up (webhook posts, received mails) and can be replayed: their query and
 //! their pages. An extension of the v3 API.
 
-use posthaste_model::Problems;
 use posthaste_store::StoredRow;
 use serde::Serialize;
 
-use crate::Query;
+use crate::QueryReader;
 
 /// Items replayed by one call, which says whether there are more.
 pub const MAX_REPLAYED: usize = 200;
@@ -27,22 +26,13 @@ pub struct UndeliveredQuery {
 }
 
 impl UndeliveredQuery {
-    /// Reads `limit` and `after`, and reports what no page of such a list has.
-    pub fn read(query: &Query, found: &mut Problems) -> Self {
-        let after = query.text("after").filter(|after| !after.is_empty());
-        let is_key = after.is_none_or(|after| after.len() <= LONGEST_KEY);
-        found.unless(is_key, "after", "after is not the next of a page");
-        let limit = query.text("limit").map(str::parse);
+    /// Reads `limit` and `after`, and refuses what no page of such a list has.
+    pub fn read(query: &mut QueryReader<'_>) -> Self {
+        let is_key = |after: &str| (after.len() <= LONGEST_KEY).then(|| after.to_owned());
+        let after = query.parsed("after", is_key, "after is not the next of a page");
         Self {
-            after: after.map(str::to_owned),
-            limit: match limit {
-                None => PAGE,
-                Some(Ok(limit @ 1..=LARGEST_PAGE)) => limit,
-                Some(_) => {
-                    found.add("limit", format!("limit must be from 1 to {LARGEST_PAGE}"));
-                    PAGE
-                }
-            },
+            after: after.filter(|after| !after.is_empty()),
+            limit: query.limit_within(PAGE, 1..=LARGEST_PAGE),
         }
     }
 }

@@ -1,9 +1,11 @@
 //! Path and query parameters; invalid ones are refused in the shape of the v3 API.
 
 use std::convert::Infallible;
+use std::ops::RangeInclusive;
 
 use axum::extract::{FromRequestParts, RawPathParams};
 use axum::http::request::Parts;
+use posthaste_model::Problems;
 use url::form_urlencoded;
 
 use crate::Rejection;
@@ -82,50 +84,104 @@ impl Query {
         self.0.iter().map(|(name, value)| (&**name, &**value))
     }
 
-    /// A number that is not negative.
+    /// Reads several parameters. What `read` returns for a parameter that is wrong is a placeholder:
+    /// it is dropped.
     ///
     /// # Errors
-    /// 400 about the parameter when its value is anything else.
-    pub fn number(&self, name: &str) -> Result<Option<u64>, Rejection> {
-        let Some(text) = self.text(name) else {
-            return Ok(None);
+    /// 400 that names every wrong parameter at once, in the order in which they were read.
+    pub fn checked<'q, T>(
+        &'q self,
+        read: impl FnOnce(&mut QueryReader<'q>) -> T,
+    ) -> Result<T, Rejection> {
+        let mut reader = QueryReader {
+            query: self,
+            problems: Problems::default(),
         };
-        let read = text.parse().map(Some);
-        read.map_err(|_| Rejection::on(name, format!("{name} must be a number, 0 or more")))
+        let value = read(&mut reader);
+        reader.problems.into_result()?;
+        Ok(value)
+    }
+}
+
+/// Reads the parameters of a query into values, and collects what is wrong with them.
+#[derive(Debug)]
+pub struct QueryReader<'q> {
+    query: &'q Query,
+    problems: Problems,
+}
+
+impl<'q> QueryReader<'q> {
+    /// Reports a problem of a parameter.
+    pub fn refuse(&mut self, name: &str, message: impl Into<String>) {
+        self.problems.add(name, message);
     }
 
-    /// How many items are requested: `limit`, `default` when it is left out, at most `most`.
-    ///
-    /// # Errors
-    /// 400 about `limit` when it is not a positive number.
-    pub fn limit(&self, default: usize, most: usize) -> Result<usize, Rejection> {
-        match self.number("limit") {
-            Ok(None) => Ok(default),
-            Ok(Some(n)) if n > 0 => Ok(usize::try_from(n).unwrap_or(most).min(most)),
-            Ok(Some(_)) | Err(_) => Err(Rejection::on("limit", "limit must be a positive number")),
-        }
+    /// The first value of a name.
+    pub fn text(&self, name: &str) -> Option<&'q str> {
+        self.query.text(name)
+    }
+
+    /// The first value of a name that is not empty.
+    pub fn filled(&self, name: &str) -> Option<&'q str> {
+        self.text(name).filter(|text| !text.is_empty())
+    }
+
+    /// Every value of a name.
+    pub fn all<'n>(&self, name: &'n str) -> impl Iterator<Item = &'q str> + use<'q, 'n> {
+        let named = self.query.0.iter().filter(move |(n, _)| n == name);
+        named.map(|(_, value)| value.as_str())
+    }
+
+    /// A value that `parse` reads; `message` says what it has to be.
+    pub fn parsed<T>(
+        &mut self,
+        name: &str,
+        parse: impl FnOnce(&str) -> Option<T>,
+        message: &str,
+    ) -> Option<T> {
+        let value = parse(self.text(name)?);
+        self.problems.unless(value.is_some(), name, message);
+        value
+    }
+
+    /// A number that is not negative.
+    pub fn number(&mut self, name: &str) -> Option<u64> {
+        let message = format!("{name} must be a number, 0 or more");
+        self.parsed(name, |text| text.parse().ok(), &message)
+    }
+
+    /// How many items are requested: `limit`, `default` when it is left out; more than `most` are
+    /// `most`.
+    pub fn limit(&mut self, default: usize, most: usize) -> usize {
+        let positive = |text: &str| text.parse::<u64>().ok().filter(|n| *n > 0);
+        let given = self.parsed("limit", positive, "limit must be a positive number");
+        given.map_or(default, |n| usize::try_from(n).unwrap_or(most).min(most))
+    }
+
+    /// How many items are requested, where a number outside of the range is refused.
+    pub fn limit_within(&mut self, default: usize, range: RangeInclusive<usize>) -> usize {
+        let (least, most) = (range.start(), range.end());
+        let message = format!("limit must be a number from {least} to {most}");
+        let inside = |text: &str| text.parse().ok().filter(|n| range.contains(n));
+        self.parsed("limit", inside, &message).unwrap_or(default)
     }
 
     /// How many items to skip: `offset`.
-    ///
-    /// # Errors
-    /// 400 about `offset` when it is not a number, 0 or more.
-    pub fn offset(&self) -> Result<usize, Rejection> {
-        let offset = self.number("offset")?.unwrap_or(0);
-        Ok(usize::try_from(offset).unwrap_or(usize::MAX))
+    pub fn offset(&mut self) -> usize {
+        let offset = self.number("offset").unwrap_or(0);
+        usize::try_from(offset).unwrap_or(usize::MAX)
     }
 
     /// A parameter that is `true` or `false`; false when it is left out.
-    ///
-    /// # Errors
-    /// 400 about the parameter when its value is anything else.
-    pub fn flag(&self, name: &str) -> Result<bool, Rejection> {
-        match self.text(name) {
-            None | Some("false" | "False" | "0") => Ok(false),
+    pub fn flag(&mut self, name: &str) -> bool {
+        let read = |text: &str| match text {
+            "false" | "False" | "0" => Some(false),
             // Python clients send the literal of their language.
-            Some("true" | "True" | "1") => Ok(true),
-            Some(_) => Err(Rejection::on(name, format!("{name} must be true or false"))),
-        }
+            "true" | "True" | "1" => Some(true),
+            _ => None,
+        };
+        let message = format!("{name} must be true or false");
+        self.parsed(name, read, &message).unwrap_or(false)
     }
 }
 
@@ -146,7 +202,7 @@ mod tests {
             ("limit=7x", None),
             ("offset=3&limit=%37", Some(7)),
         ] {
-            let got = Query::read(query).limit(20, 500).ok();
+            let got = Query::read(query).checked(|read| read.limit(20, 500)).ok();
             assert_eq!(got, want, "{query}");
         }
     }
@@ -169,7 +225,44 @@ mod tests {
             ("f=yes", None),
             ("f=", None),
         ] {
-            assert_eq!(Query::read(query).flag("f").ok(), want, "{query}");
+            let got = Query::read(query).checked(|read| read.flag("f")).ok();
+            assert_eq!(got, want, "{query}");
         }
+    }
+
+    #[test]
+    fn every_wrong_parameter_is_named_at_once_in_order() {
+        let query = Query::read("limit=0&offset=x&f=maybe&n=-1&g=true&w=9");
+        let refused = query.checked(|read| {
+            let known = |text: &str| (text == "known").then_some(());
+            (
+                read.offset(),
+                read.limit(5, 10),
+                read.flag("g"),
+                read.flag("f"),
+                read.number("n"),
+                read.limit_within(1, 2..=3),
+                read.parsed("w", known, "w must be known"),
+            )
+        });
+        let problems = refused.unwrap_err().problems.into_iter();
+        let named: Vec<_> = problems
+            .map(|problem| (problem.field.unwrap_or_default(), problem.message))
+            .collect();
+        let named: Vec<_> = named
+            .iter()
+            .map(|(f, m)| (f.as_str(), m.as_str()))
+            .collect();
+        assert_eq!(
+            named,
+            [
+                ("offset", "offset must be a number, 0 or more"),
+                ("limit", "limit must be a positive number"),
+                ("f", "f must be true or false"),
+                ("n", "n must be a number, 0 or more"),
+                ("limit", "limit must be a number from 2 to 3"),
+                ("w", "w must be known"),
+            ]
+        );
     }
 }

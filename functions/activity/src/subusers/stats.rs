@@ -3,14 +3,14 @@
 use axum::Json;
 use axum::extract::State;
 use futures_util::{StreamExt as _, TryStreamExt as _};
-use posthaste_http::{Caller, PathParams, Query, Rejection};
+use posthaste_http::{Caller, PathParams, Query, QueryReader, Rejection};
 use posthaste_store::{Account, DayStats, Store, StoreError};
 
 use super::{all_subusers, check_parent, named_subusers};
 use crate::App;
-use crate::days::Days;
+use crate::days::{Days, MISSING};
 use crate::stats::{Metrics, Stats, StatsPeriod, summed, zeros};
-use crate::sums::{SumOrder, order, page};
+use crate::sums::{SumOrder, SumPage, page};
 
 /// The number of subusers whose counters are read at once.
 pub(crate) const AT_ONCE: usize = 16;
@@ -38,13 +38,17 @@ pub(crate) async fn by_day(
     caller: Caller,
     query: Query,
 ) -> Result<Json<Vec<StatsPeriod>>, Rejection> {
-    let days = Days::read(&query, app.clock.now())?;
-    let (limit, offset) = (query.limit(500, 500)?, query.offset()?);
-    let names: Vec<&str> = query.all("subusers").filter(|n| !n.is_empty()).collect();
+    let now = app.clock.now();
     check_parent(&caller)?;
-    if names.is_empty() {
-        return Err(Rejection::on("subusers", "missing required parameter"));
-    }
+    let (days, limit, offset, names) = query.checked(|query| {
+        let days = Days::read(query, now);
+        let named = query.all("subusers").filter(|name| !name.is_empty());
+        let names: Vec<&str> = named.collect();
+        if names.is_empty() {
+            query.refuse("subusers", MISSING);
+        }
+        (days, query.limit(500, 500), query.offset(), names)
+    })?;
     let accounts = named_subusers(&app, &caller, ("subusers", &names)).await?;
     if accounts.len().saturating_mul(days.periods().len()) > MOST_STATS {
         let message = format!(
@@ -71,16 +75,38 @@ pub(crate) async fn by_day(
     Ok(Json(periods.collect()))
 }
 
+/// The sums of subusers that a request asks for.
+#[derive(Clone, Copy, Debug)]
+struct Ranking {
+    days: Days,
+    order: SumOrder,
+    page: SumPage,
+}
+
+impl Ranking {
+    fn of_month(query: &mut QueryReader<'_>) -> Self {
+        Self {
+            days: Days::month(query),
+            order: SumOrder::read(query, &OF_MONTHS),
+            page: SumPage::read(query),
+        }
+    }
+}
+
 /// Every subuser over the whole time asked about, the busiest first.
 pub(crate) async fn sums(
     State(app): State<App>,
     caller: Caller,
     query: Query,
 ) -> Result<Json<StatsPeriod>, Rejection> {
-    let days = Days::read(&query, app.clock.now())?;
-    let order = order(&query, &posthaste_store::METRICS)?;
+    let now = app.clock.now();
+    let wanted = query.checked(|query| Ranking {
+        days: Days::read(query, now),
+        order: SumOrder::read(query, &posthaste_store::METRICS),
+        page: SumPage::read(query),
+    })?;
     let accounts = all_subusers(&app, &caller).await?;
-    ranked(&app, accounts, days, &order, &query).await
+    ranked(&app, accounts, wanted).await
 }
 
 /// Every subuser in the month that `date` lies in, or those called by `subuser`.
@@ -89,13 +115,12 @@ pub(crate) async fn month(
     caller: Caller,
     query: Query,
 ) -> Result<Json<StatsPeriod>, Rejection> {
-    let days = Days::month(&query)?;
-    let order = order(&query, &OF_MONTHS)?;
+    let wanted = query.checked(Ranking::of_month)?;
     let accounts = match query.text("subuser") {
         None => all_subusers(&app, &caller).await?,
         Some(name) => named_subusers(&app, &caller, ("subuser", &[name])).await?,
     };
-    months(&app, accounts, days, &order, &query).await
+    months(&app, accounts, wanted).await
 }
 
 /// One subuser in the month that `date` lies in.
@@ -105,24 +130,21 @@ pub(crate) async fn month_of_one(
     PathParams(name): PathParams<String>,
     query: Query,
 ) -> Result<Json<StatsPeriod>, Rejection> {
-    let days = Days::month(&query)?;
-    let order = order(&query, &OF_MONTHS)?;
+    let wanted = query.checked(Ranking::of_month)?;
     let all = all_subusers(&app, &caller).await?;
     let mut named = all.into_iter();
     let account = named.find(|account| account.username.eq_ignore_ascii_case(&name));
     let account = account.ok_or_else(Rejection::not_found)?;
-    months(&app, vec![account], days, &order, &query).await
+    months(&app, vec![account], wanted).await
 }
 
 /// The sums of a month, each with a person's names, which our accounts do not have.
 async fn months(
     app: &App,
     accounts: Vec<Account>,
-    days: Days,
-    order: &SumOrder,
-    query: &Query,
+    wanted: Ranking,
 ) -> Result<Json<StatsPeriod>, Rejection> {
-    let Json(mut period) = ranked(app, accounts, days, order, query).await?;
+    let Json(mut period) = ranked(app, accounts, wanted).await?;
     for stats in &mut period.stats {
         stats.first_name = Some("");
         stats.last_name = Some("");
@@ -133,16 +155,17 @@ async fn months(
 async fn ranked(
     app: &App,
     accounts: Vec<Account>,
-    days: Days,
-    order: &SumOrder,
-    query: &Query,
+    Ranking {
+        days,
+        order,
+        page: page_of,
+    }: Ranking,
 ) -> Result<Json<StatsPeriod>, Rejection> {
-    let (limit, offset) = (query.limit(5, 500)?, query.offset()?);
     let rows = rows(app, accounts, days).await?;
     let sums = rows
         .into_iter()
         .map(|(account, rows)| (account.username, sum(&rows)));
-    let page = page(sums.collect(), order, (offset, limit));
+    let page = page(sums.collect(), order, page_of);
     Ok(Json(StatsPeriod {
         date: days.start.to_string(),
         stats: page
