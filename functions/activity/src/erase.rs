@@ -1,6 +1,6 @@
 //! `DELETE /v3/messages/recipients/{email}`, an extension: erases the stored data of one address,
-//! which are copies of mails with their events, search rows, undelivered events and received mails,
-//! bodies of large mails.
+//! which are copies of mails with their events, search rows (also of scheduled mail), undelivered
+//! events and received mails, bodies of large mails.
 //!
 //! The table has no index of addresses when the search is off, so it is scanned page by page; the
 //! position is stored in the table, and the next run continues from there. Mail in progress is
@@ -91,6 +91,9 @@ impl Eraser<'_> {
         for _ in 0..pages {
             let page = self.store.look_through(self.account, &folded).await?;
             let mut left = page.left;
+            for listing in &page.listings {
+                progress.erased += self.store.unlist_waiting(listing, &folded).await?;
+            }
             for trace in &page.found {
                 match self.copy(trace, now).await? {
                     Some(erased) => progress.erased += erased,

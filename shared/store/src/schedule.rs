@@ -16,4 +16,5 @@ pub use due::{Due, DueCursor, DuePage, DueTarget, GRACE, Minute, NEAR};
 pub use held::{HeldMessage, Released};
 pub use reschedule::{MoveError, PendingRows};
 pub use scheduled_mail::{BatchListing, Entries, Reach, ScheduledMail, ScheduledPart};
+pub(crate) use waiting::listing_of;
 pub use waiting::{WaitingCopies, WaitingCopy, WaitingPage};

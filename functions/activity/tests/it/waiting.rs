@@ -42,6 +42,14 @@ impl TestApp {
         message
     }
 
+    /// The addresses in the rows of what waits.
+    async fn addresses(&self) -> Vec<String> {
+        let account = &self.tenant.account.id;
+        let page = self.store.waiting(account, None, None, 100).await.unwrap();
+        let copies = page.rows.into_iter().flat_map(|row| row.copies);
+        copies.map(|copy| copy.to).collect()
+    }
+
     async fn listed(&self, path: &str) -> Vec<String> {
         let found = self.get(path).await.expect(200).json();
         let found = found["messages"].as_array().unwrap().iter();
@@ -61,6 +69,39 @@ fn piece<'a>(app: &'a TestApp, message: &'a MessageId, at: Timestamp) -> Schedul
         batch: None,
         job: "{}",
     }
+}
+
+#[tokio::test]
+async fn scheduled_mail_is_not_found_by_an_erased_address_any_more() {
+    let app = TestApp::new().await;
+    let key = entropy().key_id();
+    let (message, other) = (app.scheduled(&key).await, app.scheduled(&key).await);
+    let erase = |address: &str| {
+        let path = format!("/v3/messages/recipients/{address}");
+        let call = app.api.delete(&path).key(&app.tenant.key);
+        async move { call.send().await.expect(204) }
+    };
+    erase("Ann@Example.com").await;
+    let mut left = vec![message.of_copy(1), other.of_copy(1)];
+    let mut found = app.listed("/v3/messages").await;
+    left.sort();
+    found.sort();
+    assert_eq!(found, left);
+    app.get(&format!("/v3/messages/{}", message.of_copy(0)))
+        .await
+        .expect(404);
+    // The sender and the subject were stored with the first copy.
+    let answer = app
+        .get(&format!("/v3/messages/{}", message.of_copy(1)))
+        .await;
+    let answer = answer.expect(200).json();
+    assert_eq!(answer["from_email"], "me@example.com");
+    assert_eq!(answer["subject"], "Later");
+    assert_eq!(app.addresses().await, ["Bob@example.com"; 2]);
+
+    erase("bob@example.com").await;
+    assert!(app.listed("/v3/messages").await.is_empty());
+    assert!(app.addresses().await.is_empty());
 }
 
 #[tokio::test]
@@ -107,7 +148,7 @@ async fn scheduled_mail_is_found_until_it_leaves() {
         assert_eq!(app.listed(&path).await, want, "{path}");
     }
     for id in [&first, &message.as_str().to_owned()] {
-        let told = app
+        let answer = app
             .get(&format!("/v3/messages/{id}"))
             .await
             .expect(200)
@@ -122,7 +163,7 @@ async fn scheduled_mail_is_found_until_it_leaves() {
             ("api_key_id", json!(key)),
             ("events", json!([])),
         ] {
-            assert_eq!(told[field], want, "{field}");
+            assert_eq!(answer[field], want, "{field}");
         }
     }
     let log = app

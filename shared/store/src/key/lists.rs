@@ -50,7 +50,12 @@ impl Key {
 
     /// Where scheduled mail is found in the same order, one of [`SPREAD`] partitions.
     pub(crate) fn waiting_pk(account: &AccountId, part: u16) -> String {
-        format!("WAITS#{account}#{part}")
+        format!("{}{part}", Self::waiting_pks(account))
+    }
+
+    /// What all partitions of an account's waiting copies begin with.
+    pub(crate) fn waiting_pks(account: &AccountId) -> String {
+        format!("WAITS#{account}#")
     }
 
     /// The partition that a message falls into.

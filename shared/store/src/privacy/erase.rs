@@ -11,6 +11,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::key::Key;
 use crate::mail::{CopyState, Recipient};
+use crate::schedule::listing_of;
 use crate::table::{Expression, Store, StoreError, TableItem, from_item, names_of, text, text_of};
 
 /// Seconds after which the position of an abandoned scan expires.
@@ -29,6 +30,8 @@ pub struct CopyTrace {
 #[derive(Clone, Debug, Default)]
 pub struct Looked {
     pub found: Vec<CopyTrace>,
+    /// Rows of look-ups that list a copy to the address before it leaves.
+    pub listings: Vec<Key>,
     /// The count given to [`Store::looked_through`] for the pages before.
     pub left: usize,
     next: Option<Key>,
@@ -103,35 +106,46 @@ impl Store {
         account: &AccountId,
         folded: &str,
     ) -> Result<Looked, StoreError> {
-        const PARTS: &str = "#pk, #sk, #email, #state, #accepted_at";
+        const PARTS: &str = "#pk, #sk, #email, #state, #accepted_at, #copies";
         let stopped = self.get::<Stopped>(&place(account, folded)).await?;
         let stopped = stopped.map(|row| row.value);
-        let copies = Expression::new(
-            "begins_with(#pk, :messages) AND begins_with(#sk, :copies)",
+        let rows = Expression::new(
+            "(begins_with(#pk, :messages) AND begins_with(#sk, :copies)) \
+             OR begins_with(#pk, :waiting)",
             [
                 ("messages", text(format!("M#{account}#"))),
                 ("copies", text("R#")),
+                ("waiting", text(Key::waiting_pks(account))),
             ],
         );
         let scan = self
             .client
             .scan()
             .table_name(&*self.table)
-            .set_filter_expression(copies.text())
+            .set_filter_expression(rows.text())
             .projection_expression(PARTS)
             .set_expression_attribute_names(names_of([PARTS]))
-            .set_expression_attribute_values(copies.values())
+            .set_expression_attribute_values(rows.values())
             .set_exclusive_start_key(stopped.as_ref().map(start));
         let got = scan.send().await.map_err(StoreError::from_sdk)?;
         let items = got.items.unwrap_or_default();
         let last = got.last_evaluated_key.filter(|key| !key.is_empty());
         let next = last.and_then(|key| Some(Key::new(text_of(&key, "pk")?, text_of(&key, "sk")?)));
-        let found = items
-            .into_iter()
-            .filter_map(|item| trace(item, account, folded))
-            .collect();
-        let left = stopped.map_or(0, |stopped| stopped.left);
-        Ok(Looked { found, left, next })
+        let (mut found, mut listings) = (Vec::new(), Vec::new());
+        for item in items {
+            let pk = text_of(&item, "pk").unwrap_or_default();
+            if pk.starts_with(&Key::waiting_pks(account)) {
+                listings.extend(listing_of(item, folded));
+            } else {
+                found.extend(trace(item, account, folded));
+            }
+        }
+        Ok(Looked {
+            found,
+            listings,
+            left: stopped.map_or(0, |stopped| stopped.left),
+            next,
+        })
     }
 
     /// Stores the position after a processed page, and how many copies were left so far; deletes it

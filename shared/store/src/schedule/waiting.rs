@@ -7,12 +7,14 @@
 use std::collections::BTreeMap;
 
 use posthaste_model::batch::PartStage;
-use posthaste_model::{AccountId, KeyId, MessageId, Timestamp};
+use posthaste_model::{AccountId, EmailAddress, KeyId, MessageId, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use super::scheduled_mail::ScheduledPart;
 use crate::key::Key;
-use crate::table::{Range, Store, StoreError, put_request};
+use crate::table::{
+    Put, Range, Store, StoreError, TableItem, UpdateBuilder, from_item, number, put_request,
+};
 
 /// Bytes of addresses, senders and subjects in one row.
 const ROOM: usize = 32_000;
@@ -70,6 +72,27 @@ impl WaitingCopies {
         })
     }
 
+    /// The copies that go to other addresses than this one (as it compares), each with the sender and
+    /// subject that it has here.
+    fn without(&self, folded: &str) -> Vec<WaitingCopy> {
+        let (mut last_from, mut last_subject) = ("", "");
+        let mut rest = Vec::new();
+        for (copy, from, subject) in self.each() {
+            if copy.is_to(folded) {
+                continue;
+            }
+            let own_from = Some(from).filter(|from| *from != last_from);
+            let own_subject = Some(subject).filter(|subject| *subject != last_subject);
+            rest.push(WaitingCopy {
+                from: own_from.unwrap_or_default().to_owned(),
+                subject: own_subject.map(str::to_owned),
+                ..copy.clone()
+            });
+            (last_from, last_subject) = (from, subject);
+        }
+        rest
+    }
+
     /// In rows that a table takes.
     fn rows(&self) -> Vec<Self> {
         let mut rows: Vec<Self> = Vec::new();
@@ -96,6 +119,28 @@ impl WaitingCopies {
         }
         rows
     }
+}
+
+impl WaitingCopy {
+    /// Whether it goes to this address (as it compares).
+    fn is_to(&self, folded: &str) -> bool {
+        EmailAddress::parse_stored(&self.to).is_ok_and(|to| to.folded() == folded)
+    }
+}
+
+/// The copies in a row of any kind; none in rows of other kinds.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct ListedCopies {
+    copies: Vec<WaitingCopy>,
+}
+
+/// The key of an item, if it lists a copy that waits to go to this address (as it compares): also one
+/// whose time is over and that DynamoDB has yet to delete.
+pub(crate) fn listing_of(item: TableItem, folded: &str) -> Option<Key> {
+    let row = from_item::<ListedCopies>(item).ok()?;
+    let is_listed = row.value.copies.iter().any(|copy| copy.is_to(folded));
+    is_listed.then_some(row.key)
 }
 
 /// Some of the listings of an account, the latest accepted first.
@@ -176,6 +221,36 @@ impl Store {
         }
     }
 
+    /// Removes the copies to an address (as it compares) from a listing; returns how many they were.
+    pub async fn unlist_waiting(&self, key: &Key, folded: &str) -> Result<usize, StoreError> {
+        let mut attempts = self.conflict_attempts();
+        while attempts.next().await {
+            let Some(row) = self.get::<WaitingCopies>(key).await? else {
+                return Ok(0);
+            };
+            let rest = row.value.without(folded);
+            let removed = row.value.copies.len() - rest.len();
+            let is_done = if removed == 0 {
+                true
+            } else if rest.is_empty() {
+                self.delete_if(key, row.rev).await? == Put::Stored
+            } else {
+                let rest = serde_dynamo::to_attribute_value(&rest)
+                    .map_err(|e| StoreError::Unreadable(e.to_string()))?;
+                // An update, because it leaves the time at which the row expires.
+                let update = UpdateBuilder::default()
+                    .set("copies", rest)
+                    .set("rev", number(row.rev + 1))
+                    .condition("#rev = :read", [("read", number(row.rev))]);
+                self.update(key, &update).await?
+            };
+            if is_done {
+                return Ok(removed);
+            }
+        }
+        Err(StoreError::Contended(format!("{} {}", key.pk, key.sk)))
+    }
+
     async fn still_waiting(
         &self,
         account: &AccountId,
@@ -204,6 +279,48 @@ fn range(until: Option<Timestamp>) -> Range {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_left_of_a_listing_says_the_same_of_each_copy() {
+        let copy = |(n, to, from, subject): (u32, &str, &str, Option<&str>)| WaitingCopy {
+            recipient: n,
+            to: to.to_owned(),
+            from: from.to_owned(),
+            subject: subject.map(str::to_owned),
+        };
+        let copies = [
+            (0, "ann@example.com", "a@example.com", Some("one")),
+            (1, "bob@example.com", "", None),
+            (2, "Ann@Example.com", "b@example.com", Some("two")),
+            (3, "cat@example.com", "", Some("")),
+            (4, "ann@example.com", "", None),
+            (5, "dan@example.com", "", None),
+        ];
+        let whole = WaitingCopies {
+            message: MessageId::from_bytes([1; 16]),
+            piece: 0,
+            accepted_at: Timestamp(100),
+            template_id: None,
+            asm_group_id: None,
+            categories: Vec::new(),
+            key: None,
+            copies: copies.map(copy).to_vec(),
+        };
+        let shown = |row: &WaitingCopies| -> Vec<_> {
+            let each = row.each().map(|(copy, from, subject)| {
+                format!("{} {} {from} {subject}", copy.recipient, copy.to)
+            });
+            each.filter(|line| !line.to_lowercase().contains("ann@"))
+                .collect()
+        };
+        let rest = WaitingCopies {
+            copies: whole.without("ann@example.com"),
+            ..whole.clone()
+        };
+        assert_eq!(rest.copies.len(), 3);
+        assert_eq!(shown(&rest), shown(&whole));
+        assert_eq!(whole.without("eve@example.com").len(), 6);
+    }
 
     #[test]
     fn a_listing_is_cut_into_rows_that_say_the_same() {
