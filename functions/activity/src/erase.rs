@@ -1,6 +1,7 @@
 //! `DELETE /v3/messages/recipients/{email}`, an extension: erases the stored data of one address,
 //! which are copies of mails with their events, search rows (also of scheduled mail), undelivered
-//! events and received mails, bodies of large mails.
+//! events and received mails, bodies of large mails; and every requested download, because a query
+//! may name the address.
 //!
 //! The table has no index of addresses when the search is off, so it is scanned page by page; the
 //! position is stored in the table, and the next run continues from there. Mail in progress is
@@ -79,6 +80,7 @@ impl Eraser<'_> {
         if self.suppressions {
             progress.erased += self.lists(&folded).await?;
         }
+        progress.erased += self.store.forget_downloads(self.account).await?;
         // Found at once by the search, where it was on; the rest by looking at everything.
         let known = self.store.unindex(self.account, &folded).await?;
         progress.erased += known.len();

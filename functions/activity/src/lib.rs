@@ -4,6 +4,7 @@
 
 mod bounces;
 mod days;
+mod download;
 mod erase;
 mod logs;
 mod mail;
@@ -17,7 +18,7 @@ mod sums;
 use axum::http::Method;
 use posthaste_blob::Blob;
 use posthaste_http::{Access, Authorizer, Routes};
-use posthaste_model::Clock;
+use posthaste_model::{Clock, Entropy, PublicUrl};
 use posthaste_runtime::{ConfigError, Platform};
 use posthaste_store::Store;
 
@@ -30,17 +31,23 @@ pub struct App {
     /// Stores the bodies of large mails and undelivered received mails.
     pub blob: Blob,
     pub clock: Clock,
+    /// Makes the ids and the secrets of downloads.
+    pub entropy: Entropy,
+    /// Base URL of the links to downloads; if missing, the URL at which the gateway was called.
+    pub public_url: Option<PublicUrl>,
     /// Whether mails can be searched: whether `webhook-fanout` writes the rows for it.
     pub searches: bool,
 }
 
 impl App {
-    /// Reads `TABLE_NAME`, `BUCKET_NAME`, `SEARCH_DAYS`.
+    /// Reads `TABLE_NAME`, `BUCKET_NAME`, `SEARCH_DAYS`, `PUBLIC_URL` (the gateway's).
     pub fn from_env(platform: &Platform) -> Result<Self, ConfigError> {
         Ok(Self {
             store: platform.store()?,
             blob: platform.blob()?,
             clock: platform.clock(),
+            entropy: platform.entropy(),
+            public_url: platform.env().optional("PUBLIC_URL")?,
             searches: platform.env().or_default("SEARCH_DAYS", 0_u32)? > 0,
         })
     }
@@ -67,6 +74,7 @@ fn of_subusers(routes: Routes<App>) -> Routes<App> {
 
 /// The function's routes, each with its scope.
 pub fn routes(app: App, gate: Authorizer) -> Routes {
+    const DOWNLOAD: &str = "/v3/messages/download/{download_uuid}";
     const CLASSES: &str = "/v3/suppression/bounces/classifications";
     const CLASS: &str = "/v3/suppression/bounces/classifications/{classification}";
     // The v3 API documents one path and answers the other (API facts 1, suppressions).
@@ -83,6 +91,14 @@ pub fn routes(app: App, gate: Authorizer) -> Routes {
     of_subusers(Routes::new(gate))
         .at(Method::GET, "/v3/messages", activity, search::find)
         .at(Method::GET, "/v3/messages/{msg_id}", activity, message::one)
+        .at(
+            Method::POST,
+            "/v3/messages/download",
+            activity,
+            download::request,
+        )
+        .at(Method::GET, DOWNLOAD, activity, download::link)
+        .at(Method::GET, download::FILE, Access::Public, download::open)
         .at(Method::POST, "/v3/logs", activity, logs::find)
         .at(Method::GET, "/v3/logs/{sg_message_id}", activity, logs::one)
         .at(

@@ -19,51 +19,51 @@ use crate::search::waiting_copy;
 /// The v3 API has no value for a mail without a group or an event that is no bounce: `asm_group_id`
 /// and `bounce_type` are required and never null, from 1 and `soft` or `hard`. Both have the empty
 /// value of their type then, as the other fields do.
-#[derive(Serialize)]
+#[derive(Default, Serialize)]
 pub(crate) struct MessageDetail {
-    from_email: String,
-    msg_id: String,
-    subject: String,
-    to_email: String,
-    status: &'static str,
+    pub(crate) from_email: String,
+    pub(crate) msg_id: String,
+    pub(crate) subject: String,
+    pub(crate) to_email: String,
+    pub(crate) status: &'static str,
     /// Empty without a template.
-    template_id: String,
+    pub(crate) template_id: String,
     /// 0 without a group.
-    asm_group_id: i64,
+    pub(crate) asm_group_id: i64,
     /// Empty: there are no teammates here.
-    teammate: &'static str,
+    pub(crate) teammate: &'static str,
     /// Empty when no key sent it, as with a notice of the service.
-    api_key_id: String,
-    events: Vec<EventDetail>,
+    pub(crate) api_key_id: String,
+    pub(crate) events: Vec<EventDetail>,
     /// The client that sent it; empty when it is not known.
-    originating_ip: String,
-    categories: Vec<String>,
+    pub(crate) originating_ip: String,
+    pub(crate) categories: Vec<String>,
     /// The custom arguments: the text of a JSON object.
-    unique_args: String,
+    pub(crate) unique_args: String,
     /// The address that handed it to the receiving side; empty when it is not known.
-    outbound_ip: String,
+    pub(crate) outbound_ip: String,
     /// Addresses belong to the relay, which many senders may share.
-    outbound_ip_type: &'static str,
+    pub(crate) outbound_ip_type: &'static str,
 }
 
 /// One event, in the words of the activity feed. The fields that may be absent are optional in the
 /// v3 API too.
 #[derive(Serialize)]
-struct EventDetail {
-    event_name: &'static str,
-    processed: String,
+pub(crate) struct EventDetail {
+    pub(crate) event_name: &'static str,
+    pub(crate) processed: String,
     #[serde(skip_serializing_if = "Option::is_none")]
-    reason: Option<String>,
+    pub(crate) reason: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    attempt_num: Option<u32>,
+    pub(crate) attempt_num: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    url: Option<String>,
+    pub(crate) url: Option<String>,
     /// `soft` or `hard`; empty for what is no bounce.
-    bounce_type: &'static str,
+    pub(crate) bounce_type: &'static str,
     /// Empty for what is no open or click.
-    http_user_agent: String,
+    pub(crate) http_user_agent: String,
     /// Empty: the relay does not report which server took the mail.
-    mx_server: &'static str,
+    pub(crate) mx_server: &'static str,
 }
 
 /// One copy, by its `sg_message_id`, or by the `X-Message-Id` of a mail to one recipient.
@@ -123,7 +123,7 @@ impl MessageDetail {
         }
     }
 
-    fn of(row: Recipient, message: &MessageId, recipient: u32) -> Self {
+    pub(crate) fn of(row: Recipient, message: &MessageId, recipient: u32) -> Self {
         let events = row.events();
         let details = CopyDetails::of(&row);
         let (opens, clicks) = (row.visits(VisitKind::Open), row.visits(VisitKind::Click));

@@ -13,6 +13,7 @@ use axum::http::request::Parts;
 use axum::http::{HeaderValue, Method, StatusCode, Uri, header};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse as _, Response};
+use posthaste_model::PublicUrl;
 use tracing::Instrument as _;
 use tracing::field::Empty;
 
@@ -34,6 +35,17 @@ impl<S: Sync> FromRequestParts<S> for ClientIp {
 /// from a header, or a caller could have links mailed that lead to its own site.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GatewayName(pub Option<Arc<str>>);
+
+impl GatewayName {
+    /// The URL by which the service is reached: the configured one, or else that of the gateway.
+    pub fn base(&self, public_url: Option<&PublicUrl>) -> Option<String> {
+        match (public_url, &self.0) {
+            (Some(url), _) => Some(url.to_string()),
+            (None, Some(name)) => Some(format!("https://{name}")),
+            (None, None) => None,
+        }
+    }
+}
 
 impl<S: Sync> FromRequestParts<S> for GatewayName {
     type Rejection = Infallible;

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::{AccountId, BatchId, KeyId, MessageId, TemplateId, VersionId, WebhookId};
+use crate::{AccountId, BatchId, DownloadId, KeyId, MessageId, TemplateId, VersionId, WebhookId};
 
 type Fill = dyn Fn(&mut [u8]) + Send + Sync;
 
@@ -81,6 +81,11 @@ impl Entropy {
     /// A new id for a dynamic template.
     pub fn dynamic_template_id(&self) -> TemplateId {
         TemplateId::dynamic(self.bytes())
+    }
+
+    /// A new id for a requested download.
+    pub fn download_id(&self) -> DownloadId {
+        DownloadId::from_bytes(self.bytes())
     }
 
     /// A new id for a version of a template.

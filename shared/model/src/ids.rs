@@ -127,6 +127,12 @@ id!(
     "template version id",
     is_uuid
 );
+id!(
+    /// A requested download: a UUID in its usual form.
+    DownloadId,
+    "download id",
+    is_uuid
+);
 
 fn lower_hex(byte: u8) -> bool {
     byte.is_ascii_hexdigit() && !byte.is_ascii_uppercase()
@@ -217,6 +223,13 @@ impl TemplateId {
 }
 
 impl VersionId {
+    /// A version 4 UUID made of these random bytes.
+    pub fn from_bytes(bytes: [u8; 16]) -> Self {
+        Self(uuid(bytes))
+    }
+}
+
+impl DownloadId {
     /// A version 4 UUID made of these random bytes.
     pub fn from_bytes(bytes: [u8; 16]) -> Self {
         Self(uuid(bytes))

@@ -30,7 +30,9 @@ pub use drop_reason::DropReason;
 pub use entropy::Entropy;
 pub use event::{BounceType, Category, Classification, Event, EventKind, Pool, UrlOffset};
 pub use hostname::{Hostname, InvalidHostname, LONGEST as LONGEST_HOSTNAME};
-pub use ids::{AccountId, BatchId, InvalidId, KeyId, MessageId, TemplateId, VersionId, WebhookId};
+pub use ids::{
+    AccountId, BatchId, DownloadId, InvalidId, KeyId, MessageId, TemplateId, VersionId, WebhookId,
+};
 pub use net::{Record, RecordKind, ip_prefix, is_server_name};
 pub use public_url::{InvalidPublicUrl, LONGEST as LONGEST_PUBLIC_URL, PublicUrl};
 pub use request::{Patch, Problem, Problems};

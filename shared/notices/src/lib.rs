@@ -88,11 +88,8 @@ impl Notices {
     /// # Errors
     /// When this installation has no public URL.
     pub fn link(&self, gateway: &GatewayName, path: &str) -> Result<FreshLink, Rejection> {
-        let base = match (&self.public_url, &gateway.0) {
-            (Some(url), _) => url.to_string(),
-            (None, Some(name)) => format!("https://{name}"),
-            (None, None) => return Err(Rejection::internal(&"PUBLIC_URL is not set")),
-        };
+        let base = gateway.base(self.public_url.as_ref());
+        let base = base.ok_or_else(|| Rejection::internal(&"PUBLIC_URL is not set"))?;
         let token = URL_SAFE_NO_PAD.encode(self.entropy.bytes::<32>());
         Ok(FreshLink {
             link: SenderLink::new(&token, self.clock.now().plus(LINK_LIFE)),

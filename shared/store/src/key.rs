@@ -65,7 +65,9 @@ mod schedule;
 use std::borrow::Cow;
 
 use ipnet::IpNet;
-use posthaste_model::{AccountId, KeyId, MessageId, TemplateId, VersionId, WebhookId, cut};
+use posthaste_model::{
+    AccountId, DownloadId, KeyId, MessageId, TemplateId, VersionId, WebhookId, cut,
+};
 
 pub(crate) use schedule::{HeldCursor, LAST, MINUTE_PARTS, SPREAD, hash, minute, padded, share};
 
@@ -227,6 +229,16 @@ impl Key {
     /// A request with an idempotency key, by the hash of that key. A partition of its own each.
     pub(crate) fn replay(account: &AccountId, hash: &str) -> Self {
         Self::new(format!("ONCE#{account}#{hash}"), "ONCE")
+    }
+
+    /// A requested download of search results.
+    pub(crate) fn download(account: &AccountId, id: &DownloadId) -> Self {
+        Self::of_account(account, format!("{}{id}", Self::downloads()))
+    }
+
+    /// What the sort keys of an account's downloads begin with.
+    pub(crate) fn downloads() -> &'static str {
+        "DOWNLOAD#"
     }
 
     pub(crate) fn dead_letters_pk(account: &AccountId) -> String {

@@ -58,9 +58,9 @@ pub use lists::{
     SuppressionList,
 };
 pub use mail::{
-    AttemptOutcome, Claim, Claimant, CopyState, Described, FeedbackOutcome, FeedbackUpdate,
-    LONGEST_SUBJECT, MOST_VISITS, Placed, Recipient, SearchStatus, Seek, Sought, Template, Version,
-    VersionTexts, Visit, VisitKind,
+    AttemptOutcome, Claim, Claimant, CopyState, Described, Download, FeedbackOutcome,
+    FeedbackUpdate, LONGEST_SUBJECT, MOST_VISITS, Placed, Recipient, SearchStatus, Seek, Sought,
+    Template, Version, VersionTexts, Visit, VisitKind,
 };
 pub use privacy::{CopyTrace, Looked};
 pub use schedule::{

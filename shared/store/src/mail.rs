@@ -3,8 +3,10 @@
 //! The row of a copy is the record of what happened to it: it is claimed before the relay is called
 //! (`messages.rs`), records how each attempt ended (`outcomes.rs`), what is reported later
 //! (`feedback.rs`), and who opened or clicked (`visits.rs`). `event_codec.rs` is how its events are
-//! written; `search.rs` has the rows of the search, beside those of the copies, and `search_row.rs` what one says.
+//! written; `search.rs` has the rows of the search, beside those of the copies, `search_row.rs` what one
+//! says, and `downloads.rs` the requested downloads of what a search finds.
 
+mod downloads;
 mod event_codec;
 mod feedback;
 mod messages;
@@ -14,6 +16,7 @@ mod search_row;
 mod templates;
 mod visits;
 
+pub use downloads::Download;
 pub use feedback::{FeedbackOutcome, FeedbackUpdate};
 pub use messages::{Claim, Claimant, CopyState, Described, LONGEST_SUBJECT, Recipient};
 pub use outcomes::AttemptOutcome;

@@ -17,7 +17,7 @@ const ANY_KEY: [(&str, &str); 1] = [("GET /v3/scopes", "a key may always know wh
 const SCOPES: &str = include_str!("scopes.txt");
 
 /// Paths that need no key at all, by how they begin, and why.
-const PUBLIC: [(&str, &str); 6] = [
+const PUBLIC: [(&str, &str); 7] = [
     (
         "/forwards/confirm/",
         "a link in a mail to an address that reports are to be forwarded to, with a secret token",
@@ -25,6 +25,10 @@ const PUBLIC: [(&str, &str); 6] = [
     (
         "/senders/verify/",
         "a link in a mail to whoever shall confirm an address, signed",
+    ),
+    (
+        "/downloads/messages/",
+        "a link that a key asked for, signed",
     ),
     ("/wf/open", "the pixel of a mail, signed"),
     ("/ls/click", "a link of a mail, signed"),

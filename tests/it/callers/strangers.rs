@@ -16,6 +16,7 @@ pub(crate) struct Ids {
     message: String,
     /// A mail that has left.
     sent: String,
+    download: String,
     subuser: String,
     webhook: String,
     template: String,
@@ -36,6 +37,7 @@ impl Ids {
             batch: "b".repeat(32),
             message: "C".repeat(22),
             sent: "D".repeat(22),
+            download: "00000000-0000-4000-8000-00000000abcf".to_owned(),
             subuser: "nobody-of-this-name".to_owned(),
             webhook: "00000000-0000-4000-8000-00000000abcd".to_owned(),
             template: format!("d-{}", "0a".repeat(16)),
@@ -122,6 +124,10 @@ impl Ids {
             .expect("text")
             .to_owned();
         house.delivered(&left).await;
+        let path = "/v3/messages/download";
+        let download = house.call(&post, path, house.key(), &json!({})).await;
+        let download = download.headers["location"].to_str().expect("text");
+        let download = download.rsplit('/').next().expect("an id").to_owned();
         let hold = json!({"batch_id": batch, "status": "pause"});
         house.made(post, "/v3/user/scheduled_sends", &hold).await;
         Self {
@@ -132,6 +138,7 @@ impl Ids {
                 .expect("text")
                 .to_owned(),
             sent: left,
+            download,
             subuser: "theirs".to_owned(),
             webhook: text(&hook, "id"),
             version: text(&version, "id"),
@@ -154,6 +161,7 @@ impl Ids {
             "batch_id" => self.batch.clone(),
             "message_id" => self.message.clone(),
             "msg_id" | "sg_message_id" => self.sent.clone(),
+            "download_uuid" => self.download.clone(),
             "subuser_name" => self.subuser.clone(),
             "id" if route.path.contains("/webhooks/event/") => self.webhook.clone(),
             "template_id" => self.template.clone(),
@@ -213,6 +221,7 @@ impl Ids {
             &self.batch,
             &self.message,
             &self.sent,
+            &self.download,
             &self.subuser,
             &self.webhook,
             &self.template,

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod bounces;
+mod download;
 mod erase;
 mod logs;
 mod search;
@@ -69,6 +70,17 @@ impl TestApp {
 
     /// A copy that somebody is handing over.
     pub(crate) async fn claimed(&self, email: &str) -> MessageId {
+        self.described(&Described {
+            email,
+            from: "me@example.com",
+            subject: "Hello",
+            accepted_at: self.hand.now(),
+        })
+        .await
+    }
+
+    /// A copy of this description that somebody is handing over.
+    pub(crate) async fn described(&self, described: &Described<'_>) -> MessageId {
         let (id, message) = (&self.tenant.account.id, entropy().message_id());
         let now = self.hand.now();
         let who = Claimant {
@@ -78,14 +90,8 @@ impl TestApp {
             lease: 60,
             retention: 30 * DAY,
         };
-        let described = Described {
-            email,
-            from: "me@example.com",
-            subject: "Hello",
-            accepted_at: now,
-        };
         let which = (id, &message, 0);
-        let claim = self.store.claim(which, 0, who, &described).await.unwrap();
+        let claim = self.store.claim(which, 0, who, described).await.unwrap();
         assert_eq!(claim, Claim::Won);
         message
     }

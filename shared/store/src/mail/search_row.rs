@@ -6,7 +6,7 @@ use posthaste_model::{Category, Event, EventKind, KeyId, MessageId, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use super::messages::Recipient;
-use crate::key::hash;
+use crate::key::{Key, hash};
 use crate::schedule::{WaitingCopies, WaitingCopy};
 
 /// Marks of events that a row remembers, so that an event that comes twice counts once. Repeats
@@ -114,6 +114,11 @@ impl Seek {
             expires: Timestamp(0),
             seen: Vec::new(),
         }
+    }
+
+    /// Its place in the order of time, after which a search can continue.
+    pub fn place(&self) -> String {
+        Key::seek_place(self.accepted_at, &self.message, self.recipient)
     }
 
     /// The kinds of events that the mail had. Of a row written before kinds were stored, those that

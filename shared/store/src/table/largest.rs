@@ -6,6 +6,7 @@
 //! | recipient's copy | subject 1 KB; custom arguments and categories once; 20 events listed, and each kind of end; of other deferrals the last; words of servers 1 KB each; 119 opens and 119 clicks, URLs 500 and programs 200 bytes | [`COPY`] |
 //! | copy that cannot be recorded | address and one event | [`SMALL`] |
 //! | search row, its pointer | subject 1 KB, ten categories, a key, 64 marks | [`SEARCHED`] |
+//! | requested download | a query of 8 KB, a secret | [`DOWNLOAD`] |
 //! | scheduled mail in look-ups | addresses, senders and subjects of 32 KB, ten categories | [`WAITING`] |
 //! | suppressed address | 5 lists and 200 groups, reasons 1 KB | [`SUPPRESSED`] |
 //! | counters of a day | one category; a longer sort key ends with a hash | [`COUNTED`] |
@@ -30,6 +31,9 @@ pub const COPY: usize = 390_000;
 
 /// Of a search row.
 pub const SEARCHED: usize = 20_000;
+
+/// Of a requested download of search results.
+pub const DOWNLOAD: usize = 9_000;
 
 /// Of scheduled mail as look-ups show it.
 pub const WAITING: usize = 80_000;
