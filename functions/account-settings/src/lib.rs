@@ -19,6 +19,7 @@ use posthaste_store::Store;
 use serde_json::{Map, Value};
 
 use table::{MAIL, Setting, TRACKING};
+pub use user::{Price, Prices};
 
 /// The dependencies of the function.
 #[derive(Clone)]
@@ -26,15 +27,22 @@ pub struct App {
     pub store: Store,
     /// Sends the mails that confirm a forwarding address.
     pub notices: Notices,
+    /// What mails cost.
+    pub prices: Prices,
 }
 
 impl App {
     /// Reads `TABLE_NAME`, `SEND_QUEUE_URL`, `BOUNCE_DOMAIN`, `SYSTEM_SENDER` (`no-reply` at the
-    /// bounce domain), `PUBLIC_URL` (the gateway's).
+    /// bounce domain), `PUBLIC_URL` (the gateway's), `SERVICE_PRICE` (0), `RELAY_PRICE` (0).
     pub fn from_env(platform: &Platform) -> Result<Self, Error> {
+        let price = |name| platform.env().or_default(name, Price::default());
         Ok(Self {
             store: platform.store()?,
             notices: Notices::open(platform)?,
+            prices: Prices {
+                service: price("SERVICE_PRICE")?,
+                relay: price("RELAY_PRICE")?,
+            },
         })
     }
 }
@@ -44,6 +52,7 @@ impl App {
 struct AppState {
     store: Store,
     notices: Notices,
+    prices: Prices,
     /// The authorizer, which applies changes made by this instance at once.
     gate: Authorizer,
 }
@@ -53,6 +62,7 @@ pub fn routes(app: App, gate: Authorizer) -> Routes {
     let state = AppState {
         store: app.store,
         notices: app.notices,
+        prices: app.prices,
         gate: gate.clone(),
     };
     let mut routes = user::routes(Routes::new(gate))

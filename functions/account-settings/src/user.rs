@@ -1,5 +1,6 @@
 //! `/v3/user/…`: the account itself. Clients use these calls to learn whether a key is valid.
 
+mod cost;
 mod credits;
 
 use axum::Json;
@@ -12,6 +13,8 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use crate::AppState;
+
+pub use cost::{Price, Prices};
 
 /// The routes, each with its scope. A billing key opens what is about billing.
 pub(crate) fn routes(routes: Routes<AppState>) -> Routes<AppState> {
@@ -41,6 +44,13 @@ pub(crate) fn routes(routes: Routes<AppState>) -> Routes<AppState> {
             "/v3/user/credits",
             billing("user.credits.read"),
             credits::read,
+        )
+        // All of it is billing, which a Full Access key leaves out (SPEC, "Authentication").
+        .at(
+            Method::GET,
+            "/v3/user/cost",
+            scope("billing.read"),
+            cost::read,
         )
         .at(Method::GET, EMAIL, scope("user.email.read"), email)
         .at(Method::PUT, EMAIL, scope("user.email.update"), change_email)

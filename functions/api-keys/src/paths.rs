@@ -87,6 +87,7 @@ pub const PATHS: &[&str] = &[
     "/v3/tracking_settings/open",
     "/v3/tracking_settings/subscription",
     "/v3/user/account",
+    "/v3/user/cost",
     "/v3/user/credits",
     "/v3/user/email",
     "/v3/user/multifactor_authentication",

@@ -80,7 +80,7 @@ impl CreditsView {
 }
 
 /// The first day of the month that a moment lies in, `YYYY-MM-01`.
-fn first_of_month(at: Timestamp) -> String {
+pub(super) fn first_of_month(at: Timestamp) -> String {
     let mut day = at.day();
     day.truncate("YYYY-MM".len());
     let _ = write!(day, "-01");

@@ -1,7 +1,10 @@
 //! `/v3/user/…`.
 
-use posthaste_store::{Allowance, Borrower, Frequency, Lent};
-use posthaste_testkit::Response;
+use std::collections::BTreeMap;
+
+use account_settings::{App, routes};
+use posthaste_store::{Allowance, Borrower, Frequency, Lent, Tally};
+use posthaste_testkit::{Response, Services};
 use serde_json::{Value, json};
 
 use crate::TestApp;
@@ -80,12 +83,13 @@ async fn credits_are_those_of_the_allowance_and_a_months_usage_without_one() {
 }
 
 #[tokio::test]
-async fn a_billing_key_opens_credits_and_account_and_nothing_else() {
+async fn a_billing_key_opens_what_is_about_billing_and_nothing_else() {
     let app = TestApp::new().await;
     let key = app.tenant.restricted(&app.store, &["billing.read"]).await;
     for (path, status) in [
         ("/v3/user/credits", 200),
         ("/v3/user/account", 200),
+        ("/v3/user/cost", 200),
         ("/v3/user/email", 403),
         ("/v3/user/profile", 403),
         ("/v3/mail_settings", 403),
@@ -93,6 +97,73 @@ async fn a_billing_key_opens_credits_and_account_and_nothing_else() {
         let got = app.api.get(path).key(&key).send().await;
         assert_eq!(got.status, status, "{path}");
     }
+    app.get("/v3/user/cost").await.expect(403);
+}
+
+#[tokio::test]
+async fn a_cost_is_that_of_the_mails_of_the_days_at_the_prices_of_the_service() {
+    let services = Services::start().await.var("SERVICE_PRICE", "12.43");
+    let services = services.var("RELAY_PRICE", "100");
+    let app = posthaste_testkit::TestApp::on(services, App::from_env, routes).await;
+    let (id, key) = (
+        &app.tenant.account.id,
+        app.tenant.restricted(&app.store, &["billing.read"]),
+    );
+    let key = key.await;
+    let now = app.hand.now();
+    let today = now.day();
+    let (month, before) = (format!("{}-01", &today[..7]), now.plus(-40 * 86_400).day());
+    for (day, category, mails) in [
+        (&today, "", 3_000),
+        (&today, "news", 3_000),
+        (&month, "", 1_000),
+        (&before, "", 500),
+    ] {
+        let counters = BTreeMap::from([("requests", mails), ("processed", mails - 100)]);
+        let tally = Tally {
+            counters: BTreeMap::from([((day.clone(), category.to_owned()), counters)]),
+            ..Tally::default()
+        };
+        let batch = format!("{day}{category}");
+        app.store
+            .count_batch(id, &batch, &tally, now)
+            .await
+            .unwrap();
+    }
+    let read = async |query: &str| {
+        let path = format!("/v3/user/cost{query}");
+        app.api.get(&path).key(&key).send().await
+    };
+    let prices = json!({"service": "12.4300", "relay": "100.0000"});
+    assert_eq!(
+        read("").await.expect(200).json(),
+        json!({"start_date": month, "end_date": today, "currency": "USD",
+            "usage": {"requests": 4_000, "processed": 3_800}, "price_per_million": prices,
+            "cost": {"service": "0.049720", "relay": "0.380000", "total": "0.429720"}})
+    );
+    let one = read(&format!("?start_date={before}&end_date={before}")).await;
+    let one = one.expect(200).json();
+    assert_eq!(one["usage"], json!({"requests": 500, "processed": 400}));
+    assert_eq!(one["cost"]["total"], "0.046215");
+    for (query, fields) in [
+        ("?start_date=1&end_date=x", &["start_date", "end_date"][..]),
+        ("?start_date=2026-02-30", &["start_date"]),
+        (
+            "?start_date=2020-01-01&end_date=2021-02-04",
+            &["start_date"],
+        ),
+        ("?start_date=2020-01-02&end_date=2020-01-01", &["end_date"]),
+    ] {
+        let answer = read(query).await.expect(400).json();
+        let errors = answer["errors"].as_array().unwrap().iter();
+        let answer: Vec<_> = errors
+            .map(|error| error["field"].as_str().unwrap())
+            .collect();
+        assert_eq!(answer, fields, "{query}");
+    }
+    read("?start_date=2020-01-01&end_date=2021-02-03")
+        .await
+        .expect(200);
 }
 
 #[tokio::test]
