@@ -3,6 +3,12 @@
 //! Omitting the scopes grants Full Access; a list makes a restricted key, or a billing key when it
 //! contains only billing scopes (API facts, section 1: a key has billing scopes or others, never
 //! both).
+//!
+//! The "admin" set of some clients is the whole published list, billing included, and is meant as
+//! Full Access, which leaves billing out (API facts, appendix B; SPEC, "Authentication"). So does the
+//! key made of it. Any other mixture is refused.
+
+use std::collections::BTreeSet;
 
 use axum::http::StatusCode;
 use posthaste_http::Rejection;
@@ -36,7 +42,9 @@ impl Grant {
         let mut found = Problems::default();
         check_names(names, &mut found);
         found.into_result()?;
-        let beyond = |name: &str| !may_grant(maker, name);
+        let is_admin_set = is_admin_set(names);
+        let is_granted = |name: &str| !(is_admin_set && scope::is_billing(name));
+        let beyond = |name: &str| is_granted(name) && !may_grant(maker, name);
         let beyond = (0..).zip(names).filter(|(_, name)| beyond(name));
         let beyond: Vec<_> = beyond
             .map(|(i, name)| {
@@ -47,7 +55,8 @@ impl Grant {
         if !beyond.is_empty() {
             return Err(Rejection::all(StatusCode::FORBIDDEN, beyond));
         }
-        let mut scopes = names.to_vec();
+        let granted = names.iter().filter(|name| is_granted(name));
+        let mut scopes: Vec<String> = granted.cloned().collect();
         scopes.sort_unstable();
         scopes.dedup();
         let billing = scopes.iter().any(|name| scope::is_billing(name));
@@ -65,6 +74,14 @@ impl Grant {
 fn may_grant(maker: &ApiKey, name: &str) -> bool {
     let validation = maker.kind == KeyKind::Full && scope::is_validation(name);
     maker.holds(name) || scope::is_mark(name) || validation
+}
+
+/// Whether a list names everything that the published one calls "admin" (API facts, appendix B).
+fn is_admin_set(names: &[String]) -> bool {
+    let names: BTreeSet<&str> = names.iter().map(String::as_str).collect();
+    let is_extra = |name: &str| name.starts_with("credentials.") || name == "user.timezone.update";
+    let mut admin = scope::ALL.iter().filter(|name| !is_extra(name));
+    admin.all(|name| names.contains(name))
 }
 
 /// Reports what is wrong with a list of scopes, whatever key names it.
@@ -85,7 +102,8 @@ pub(crate) fn check_names(names: &[String], found: &mut Problems) {
         .filter(is_billing)
         .map(String::as_str)
         .collect();
-    if !billing.is_empty() && billing.len() < names.len() {
+    let is_mixed = !billing.is_empty() && billing.len() < names.len();
+    if is_mixed && !is_admin_set(names) {
         let message = format!(
             "a key holds billing scopes or others, never both: leave out {}",
             billing.join(", ")
@@ -171,6 +189,27 @@ mod tests {
         assert_eq!(refused, Err((403, on("scopes.0"))));
         let mixed = named(&billing, &["billing.read", "mail.send"]);
         assert_eq!(mixed, Err((400, on("scopes"))));
+    }
+
+    #[test]
+    fn the_admin_set_of_a_client_is_granted_without_billing() {
+        let full = maker(KeyKind::Full, &[]);
+        let all = scope::ALL.to_vec();
+        let without = |begin: &str| -> Vec<&str> {
+            let rest = all.iter().filter(|name| !name.starts_with(begin));
+            rest.copied().collect()
+        };
+        let grant = named(&full, &all).unwrap();
+        assert_eq!(grant.kind, KeyKind::Restricted);
+        assert_eq!(grant.scopes, without("billing."));
+        assert!(named(&full, &without("credentials.")).is_ok());
+        // A list that leaves anything else out was put together by hand.
+        for begin in ["mail.send", "billing.read", "user.timezone.read"] {
+            assert_eq!(named(&full, &without(begin)), Err((400, on("scopes"))));
+        }
+        let few = maker(KeyKind::Restricted, &["mail.send"]);
+        let (status, fields) = named(&few, &all).unwrap_err();
+        assert_eq!((status, fields.len()), (403, all.len() - 4 - 1));
     }
 
     #[test]
