@@ -11,6 +11,7 @@
 
 mod account;
 mod app;
+mod breakers;
 mod context;
 mod copy;
 mod cost;

@@ -30,8 +30,9 @@ impl From<Cause> for RetryReason {
     fn from(cause: Cause) -> Self {
         match cause {
             Cause::Recipient => Self::Recipient,
-            // A relay that takes nothing: the copy waits, and only its end is decided here.
-            Cause::Sender | Cause::Relay => Self::Sender,
+            // A relay that takes nothing, or not this mail: the copy waits, and only its end is
+            // decided here.
+            Cause::Sender | Cause::Mail | Cause::Relay => Self::Sender,
         }
     }
 }

@@ -215,7 +215,7 @@ pub(crate) fn must_wait(app: &App, job: &Job) -> Option<Duration> {
     if is_expired(job, app.clock.now_ms()) {
         return None;
     }
-    let wait = app.relay.is_out()?;
+    let wait = app.relay.is_out(&job.account)?;
     Some(wait.delay(Some(since), app.clock.now(), app.entropy.below(100)))
 }
 

@@ -11,17 +11,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use posthaste_mailer::{Attempt, Cause, Mailer, SendLimit, SesAccount};
-use posthaste_model::breaker::{Admission, Breaker, BreakerPolicy};
 use posthaste_model::{AccountId, Clock, Millis, Timestamp};
 
+use crate::breakers::{Probes, RelayBreakers};
 use crate::pace::{Quota, RatePause, SendPace};
-
-/// Three copies in a row that the relay does not take for a reason of its own open the breaker.
-const POLICY: BreakerPolicy = BreakerPolicy {
-    failures: 3,
-    first_pause: 10,
-    longest_pause: 300,
-};
 
 /// Milliseconds for which a quota that was read is used.
 const QUOTA_FRESH: i64 = 300_000;
@@ -41,7 +34,7 @@ const WAITS: std::ops::RangeInclusive<i64> = 5..=600;
 /// Why a copy is not offered to the relay now.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum RelayWait {
-    /// The relay takes no mail. The text says why, as in a deferral.
+    /// The relay takes no mail, or breaks off at mails of this account. The text says why, as in a deferral.
     Outage { since: Timestamp, response: String },
     /// The sending rate or the quota of the day is used up.
     Quota {
@@ -101,14 +94,14 @@ pub struct RelayGate {
 pub(crate) struct RelayPermit<'a> {
     gate: &'a RelayGate,
     account: &'a AccountId,
-    is_probe: bool,
+    probes: Probes,
     is_paced: bool,
 }
 
 impl RelayPermit<'_> {
     /// Takes account of what became of the offer; a wait where the relay did not look at the mail.
     pub(crate) fn note(mut self, attempt: &Attempt) -> Option<RelayWait> {
-        (self.is_probe, self.is_paced) = (false, false);
+        (self.probes, self.is_paced) = (Probes::default(), false);
         self.gate.note(self.account, attempt)
     }
 }
@@ -116,9 +109,8 @@ impl RelayPermit<'_> {
 impl Drop for RelayPermit<'_> {
     fn drop(&mut self) {
         let mut state = self.gate.state();
-        if self.is_probe {
-            state.breaker.cancel_probe(self.gate.clock.now());
-        }
+        let now = self.gate.clock.now();
+        state.breakers.cancel(self.account, self.probes, now);
         if self.is_paced
             && let Some(pace) = &mut state.pace
         {
@@ -128,9 +120,7 @@ impl Drop for RelayPermit<'_> {
 }
 
 struct GateState {
-    breaker: Breaker,
-    /// What the relay said last when it took no mail.
-    response: String,
+    breakers: RelayBreakers,
     /// `None` until the quota was read, and for a relay without one.
     pace: Option<SendPace>,
     /// The pause of a relay without a quota that can be read, as SES by SMTP.
@@ -149,8 +139,7 @@ impl RelayGate {
             clock,
             shares: shares.max(1),
             state: Mutex::new(GateState {
-                breaker: Breaker::new(POLICY),
-                response: String::new(),
+                breakers: RelayBreakers::new(),
                 pace: None,
                 pause: RatePause::default(),
                 read_at: Millis(0),
@@ -164,30 +153,27 @@ impl RelayGate {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Admits one copy of an account's mail. While the breaker is open, one copy for each pause
+    /// Admits one copy of an account's mail. While a breaker is open, one copy for each pause
     /// probes: first whether the relay can be reached, then, if it can, by being offered.
     pub(crate) async fn admit<'a>(
         &'a self,
         account: &'a AccountId,
     ) -> Result<RelayPermit<'a>, RelayWait> {
         let now = self.clock.now();
-        let admission = self.state().breaker.admit(now);
+        let Some(probes) = self.state().breakers.admit(account, now) else {
+            return Err(self.outage(account, now));
+        };
         let mut permit = RelayPermit {
             gate: self,
             account,
-            is_probe: matches!(admission, Admission::Probe),
+            probes,
             is_paced: false,
         };
-        match admission {
-            Admission::Closed => {}
-            Admission::Open { .. } => return Err(self.outage(now)),
-            Admission::Probe => {
-                if let Err(response) = self.mailer.check().await {
-                    permit.is_probe = false;
-                    let now = self.clock.now();
-                    return Err(self.fail(response, now));
-                }
-            }
+        if probes.relay
+            && let Err(response) = self.mailer.check().await
+        {
+            permit.probes.relay = false;
+            return Err(self.fail(account, &response, self.clock.now()));
         }
         self.read_quota().await;
         permit.is_paced = self.take_turn(account)?;
@@ -221,11 +207,11 @@ impl RelayGate {
         })
     }
 
-    /// The wait for a relay that is known to take no mail, before a probe is due.
-    pub(crate) fn is_out(&self) -> Option<RelayWait> {
+    /// The wait for a relay that is known to take no mail of this account, before a probe is due.
+    pub(crate) fn is_out(&self, account: &AccountId) -> Option<RelayWait> {
         let now = self.clock.now();
-        let is_closed = self.state().breaker.is_refusing(now);
-        is_closed.then(|| self.outage(now))
+        let is_refusing = self.state().breakers.is_refusing(account, now);
+        is_refusing.then(|| self.outage(account, now))
     }
 
     /// The most copies that leave at once, at least one; without a quota, any number.
@@ -242,14 +228,19 @@ impl RelayGate {
                 cause: Cause::Relay,
                 response,
                 ..
-            } => Some(self.fail(response.clone(), now.seconds())),
+            } => Some(self.fail(account, response, now.seconds())),
+            Attempt::Deferred {
+                cause: Cause::Mail,
+                response,
+                ..
+            } => Some(self.break_off(account, response, now.seconds())),
             Attempt::Unanswered { response } => {
-                self.fail(response.clone(), now.seconds());
+                self.fail(account, response, now.seconds());
                 None
             }
             Attempt::Throttled { response, limit } => {
                 let state = &mut *self.state();
-                state.breaker.record_success();
+                state.breakers.record_success(account);
                 let (limit, response) = (*limit, response.clone());
                 let wait = match (limit, &mut state.pace) {
                     (SendLimit::Rate, Some(pace)) => {
@@ -276,33 +267,39 @@ impl RelayGate {
             | Attempt::Bounced { .. }
             | Attempt::Unsupported => {
                 let mut state = self.state();
-                if let Some(since) = state.breaker.opened() {
+                if let Some(since) = state.breakers.record_success(account) {
                     tracing::info!("the relay takes mail again, after {since}");
                 }
-                state.breaker.record_success();
                 state.pause.accepted();
                 None
             }
         }
     }
 
-    fn fail(&self, response: String, now: Timestamp) -> RelayWait {
-        let mut state = self.state();
-        if state.breaker.record_failure(now) {
+    fn fail(&self, account: &AccountId, response: &str, now: Timestamp) -> RelayWait {
+        if self.state().breakers.relay_failed(response, now) {
             tracing::error!("the relay takes no mail, which waits from now on: {response}");
         } else {
             tracing::warn!("the relay takes no mail: {response}");
         }
-        state.response = response;
-        drop(state);
-        self.outage(now)
+        self.outage(account, now)
     }
 
-    fn outage(&self, now: Timestamp) -> RelayWait {
+    fn break_off(&self, account: &AccountId, response: &str, now: Timestamp) -> RelayWait {
+        if self.state().breakers.mail_failed(account, response, now) {
+            tracing::error!(account.id = %account, "the relay breaks off at mails, which wait from now on: {response}");
+        } else {
+            tracing::warn!(account.id = %account, "the relay breaks off at a mail: {response}");
+        }
+        self.outage(account, now)
+    }
+
+    fn outage(&self, account: &AccountId, now: Timestamp) -> RelayWait {
         let state = self.state();
+        let (since, response) = state.breakers.outage(account, now);
         RelayWait::Outage {
-            since: state.breaker.opened().unwrap_or(now),
-            response: state.response.clone(),
+            since,
+            response: response.to_owned(),
         }
     }
 

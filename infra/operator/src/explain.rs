@@ -101,6 +101,7 @@ fn of_reply(reply: &str, stage: SmtpStage) -> Option<Explanation> {
         Fate::Deferred(Cause::Relay | Cause::Sender) => {
             Some("the relay refuses the service, not the recipient")
         }
+        Fate::Deferred(Cause::Mail) => Some("the relay breaks off at this mail"),
         Fate::Accepted | Fate::Deferred(Cause::Recipient) | Fate::Refused(_) => None,
     };
     let refused = explained.fate != Fate::Accepted;

@@ -89,6 +89,10 @@ pub enum Cause {
     /// it. It concerns the operator or the account, and must never count against the recipient; mail
     /// of other senders may pass.
     Sender,
+    /// The relay broke the connection off while it was offered this mail, after it had greeted and
+    /// logged in the service. That may be the mail's own fault, as with a filter that fails at its
+    /// content, or the relay's.
+    Mail,
     /// The relay takes no mail at all: the connection, TLS, the login or the account. It concerns
     /// the operator, and must never count against the recipient.
     Relay,

@@ -3,9 +3,11 @@
 #![expect(
     clippy::unwrap_used,
     clippy::indexing_slicing,
+    clippy::panic,
     reason = "a test that cannot go on fails"
 )]
 
+mod breaking_off;
 mod credits;
 mod erased;
 mod lists;

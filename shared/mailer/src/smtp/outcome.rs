@@ -4,7 +4,7 @@
 use posthaste_model::BounceType;
 
 use super::connection::{RelayFailure, Why};
-use super::reply_class::{ReplyClass, Step, classify_reply};
+use super::reply_class::{ReplyClass, Step, cause_of, classify_reply};
 use crate::reply::RelayReply;
 use crate::{Attempt, Cause, EnhancedStatus, RefusalMeaning, RefusalStage, meaning};
 
@@ -35,8 +35,8 @@ pub(super) fn attempt_of(failure: RelayFailure, ip: Option<String>, tls: bool) -
             let verdict = classify_reply(failure.step, &reply);
             (reply, verdict)
         }
-        Why::Wire(error) => return lost(error.to_string(), ip),
-        Why::Local(text) => return lost(text, ip),
+        Why::Wire(error) => return lost(error.to_string(), cause_of(failure.step), ip),
+        Why::Local(text) => return lost(text, Cause::Relay, ip),
     };
     let cause = match verdict {
         ReplyClass::Bounced(stage) => {
@@ -73,11 +73,11 @@ pub(super) fn reason(failure: RelayFailure) -> String {
     }
 }
 
-fn lost(response: String, ip: Option<String>) -> Attempt {
+fn lost(response: String, cause: Cause, ip: Option<String>) -> Attempt {
     Attempt::Deferred {
         response,
         status: None,
-        cause: Cause::Relay,
+        cause,
         ip,
     }
 }

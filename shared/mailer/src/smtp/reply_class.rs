@@ -43,7 +43,7 @@ pub(super) fn classify_reply(step: Step, reply: &RelayReply) -> ReplyClass {
             ReplyClass::Throttled(limit.unwrap_or(SendLimit::Rate))
         }
         // 421 means that the relay closes the connection, whatever the command.
-        4 if reply.code == 421 => ReplyClass::Deferred(Cause::Relay),
+        4 if reply.code == 421 => ReplyClass::Deferred(cause_of(step)),
         4 if step >= Step::RcptTo => ReplyClass::Deferred(Cause::Recipient),
         // `450 4.1.8 Sender address rejected: Domain not found`, `451 4.7.1 …`.
         4 if step == Step::MailFrom && is_about_sender(reply) => {
@@ -51,6 +51,14 @@ pub(super) fn classify_reply(step: Step, reply: &RelayReply) -> ReplyClass {
         }
         5 => refusal(step, reply),
         _ => ReplyClass::Deferred(Cause::Relay),
+    }
+}
+
+/// The cause of a connection that breaks at this step.
+pub(super) fn cause_of(step: Step) -> Cause {
+    match step {
+        Step::Connect | Step::Reset => Cause::Relay,
+        Step::MailFrom | Step::RcptTo | Step::Data | Step::Message => Cause::Mail,
     }
 }
 

@@ -91,6 +91,9 @@ fn outcome(attempt: &Attempt) -> String {
             cause: Cause::Relay,
             ..
         } => "deferred by a relay error".to_owned(),
+        Attempt::Deferred {
+            cause: Cause::Mail, ..
+        } => "deferred by an error at this mail".to_owned(),
         Attempt::Bounced {
             code,
             stage: RefusalStage::Rcpt,

@@ -91,7 +91,11 @@ async fn a_relay_that_leaves_after_hearing_of_the_mail_has_had_its_attempt() {
         );
         relay.follow(Script::new().on(at, Does::HangUp).times(1));
         let attempt = hand_over(&mailer, "bob@example.com").await;
-        assert_eq!(outcome(&attempt), "deferred by a relay error", "{at:?}");
+        assert_eq!(
+            outcome(&attempt),
+            "deferred by an error at this mail",
+            "{at:?}"
+        );
         assert_eq!(relay.connections(), 1, "{at:?}");
     }
 }

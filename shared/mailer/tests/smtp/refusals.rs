@@ -57,10 +57,18 @@ const RULES: [(At, &str, &str); 25] = [
         "deferred for its sender",
     ),
     (At::MailFrom, "451 4.3.0 later", "deferred by a relay error"),
-    (At::MailFrom, "421 4.3.2 bye", "deferred by a relay error"),
+    (
+        At::MailFrom,
+        "421 4.3.2 bye",
+        "deferred by an error at this mail",
+    ),
     (At::MailFrom, "552 5.3.4 too big", "bounced 552 at data"),
     (At::RcptTo, "450 4.2.1 busy", "deferred by the recipient"),
-    (At::RcptTo, "421 4.3.2 bye", "deferred by a relay error"),
+    (
+        At::RcptTo,
+        "421 4.3.2 bye",
+        "deferred by an error at this mail",
+    ),
     (At::RcptTo, "550 5.1.1 no such user", "bounced 550 at rcpt"),
     (At::RcptTo, "553 no", "bounced 553 at rcpt"),
     (
@@ -71,7 +79,11 @@ const RULES: [(At, &str, &str); 25] = [
     (At::RcptTo, "530 5.7.0 log in", "deferred by a relay error"),
     (At::Data, "451 4.3.0 later", "deferred by the recipient"),
     (At::Data, "554 5.6.0 no", "bounced 554 at data"),
-    (At::Data, "421 4.3.2 bye", "deferred by a relay error"),
+    (
+        At::Data,
+        "421 4.3.2 bye",
+        "deferred by an error at this mail",
+    ),
     (
         At::Message,
         "451 4.7.1 greylisted",
@@ -84,7 +96,11 @@ const RULES: [(At, &str, &str); 25] = [
     ),
     (At::Message, "550 5.7.1 spam", "bounced 550 at data"),
     (At::Message, "554 no", "bounced 554 at data"),
-    (At::Message, "421 4.3.2 bye", "deferred by a relay error"),
+    (
+        At::Message,
+        "421 4.3.2 bye",
+        "deferred by an error at this mail",
+    ),
 ];
 
 #[tokio::test]
@@ -142,6 +158,10 @@ async fn lost_at(pipelining: bool, at: At, does: Does) {
         ..Extensions::default()
     };
     let shown = format!("{at:?} {does:?} pipelining {pipelining}");
+    let error = match at {
+        At::Connect | At::Hello | At::Auth => "deferred by a relay error",
+        At::MailFrom | At::RcptTo | At::Data | At::Message => "deferred by an error at this mail",
+    };
     let script = Script::new()
         .offering(offers)
         .wanting_login("ann", "x")
@@ -149,7 +169,7 @@ async fn lost_at(pipelining: bool, at: At, does: Does) {
     let relay = Relay::start(script).await;
     let mailer = mailer(hasty(&format!("smtp://ann:x@{}", relay.addr())));
     let attempt = hand_over(&mailer, "ann@example.com").await;
-    assert_eq!(outcome(&attempt), "deferred by a relay error", "{shown}");
+    assert_eq!(outcome(&attempt), error, "{shown}");
     assert!(
         response(&attempt).starts_with("the relay "),
         "{shown}: {attempt:?}"
