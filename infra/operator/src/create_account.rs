@@ -114,7 +114,7 @@ fn found(wanted: &CreateAccount, existing: &Account) -> Result<Report, CommandEr
 /// Refuses a name that cannot be in the on-behalf-of header, and an address that is none.
 fn check(wanted: &CreateAccount) -> Result<(), CommandError> {
     if !is_username(&wanted.username) {
-        let rule = "a user name is 1 to 64 visible ASCII characters without /, and none of `.`, \
+        let rule = "a user name is 1 to 64 visible ASCII characters without `/`, `?` and `%`, and none of `.`, \
                     `..`, `stats` and `reputations`";
         return Err(CommandError::Usage(rule.to_owned()));
     }

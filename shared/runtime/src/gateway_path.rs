@@ -4,6 +4,10 @@
 //! reads the event parses the result as a URL: there `#` begins a fragment, `?` a query, `\` is a
 //! slash, `..` leads upwards, and `%41` would be decoded once more. So the path is taken from the
 //! event, and each segment is encoded again.
+//!
+//! What the gateway itself loses cannot be had back: it ends the path at a decoded `?`, decodes
+//! `%25` twice, and refuses what is no escape after that (seen on AWS in 2026). Emulators keep
+//! `%25`, which is therefore taken for a `%`.
 
 use std::borrow::Cow;
 
@@ -58,7 +62,8 @@ fn encoded(raw: &str, pattern: Option<&str>) -> String {
         } else if i > 0 {
             path.push('/');
         }
-        path.extend(utf8_percent_encode(segment, ENCODED));
+        let segment = segment.replace("%25", "%");
+        path.extend(utf8_percent_encode(&segment, ENCODED));
     }
     path
 }

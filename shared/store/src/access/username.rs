@@ -7,9 +7,10 @@ pub const LONGEST_USERNAME: usize = 64;
 const RESERVED: [&str; 4] = [".", "..", "reputations", "stats"];
 
 /// Whether a user name is valid: it appears in the on-behalf-of header and in paths, where clients
-/// resolve dots.
+/// resolve dots, and AWS's gateway ends at a decoded `?` and decodes `%25` twice: the path of
+/// another account.
 pub fn is_username(name: &str) -> bool {
-    let visible = |b: u8| b.is_ascii_graphic() && b != b'/';
+    let visible = |b: u8| b.is_ascii_graphic() && !matches!(b, b'/' | b'?' | b'%');
     (1..=LONGEST_USERNAME).contains(&name.len())
         && name.bytes().all(visible)
         && !RESERVED.contains(&name.to_ascii_lowercase().as_str())
@@ -31,6 +32,8 @@ mod tests {
             " a",
             "ä",
             "a/b",
+            "a?b",
+            "a%41",
             "a\n",
             ".",
             "..",
