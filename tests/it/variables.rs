@@ -20,7 +20,7 @@ use crate::template::read::{Template, root};
 const PAGE: &str = "infra/VARIABLES.md";
 
 /// Names in the form of a variable that are something else.
-const NO_VARIABLES: [&str; 9] = [
+const NO_VARIABLES: [&str; 10] = [
     // Of cargo, at build time.
     "CARGO_MANIFEST_DIR",
     "CARGO_PKG_VERSION",
@@ -32,6 +32,7 @@ const NO_VARIABLES: [&str; 9] = [
     "NOT_STARTED",
     "PROCESSING_FAILED",
     "R_PARTS_DIFFER",
+    "TEMPORARY_FAILURE",
     "USE_DEFAULT_VALUE",
 ];
 

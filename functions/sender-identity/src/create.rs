@@ -177,6 +177,7 @@ async fn make(app: &App, account: &AccountId, wanted: DomainRequest) -> Result<D
         automatic_security: wanted.automatic,
         created_at: now,
         checked_at: None,
+        given_to_ses: None,
         records,
         keys,
         subusers: Vec::new(),

@@ -14,27 +14,41 @@ use posthaste_store::Domain;
 use crate::App;
 use crate::wire::{Result as Shown, Validated};
 
-/// Looks the records up and stores the result.
+/// Why a record that was found is not valid yet.
+const UNCONFIRMED: &str =
+    "SES has the key and has not confirmed it yet, which takes some minutes: validate again then";
+
+/// Looks the records up and stores the result. With SES as the relay the domain is valid once SES
+/// has confirmed it too.
 pub(crate) async fn validate(
     State(app): State<App>,
     caller: Caller,
     PathParams(id): PathParams<String>,
 ) -> Result<Json<Validated>, Rejection> {
     let domain = app.domain(&caller, &id).await?;
-    let checks = look_up(&app, &domain.records).await?;
+    let mut checks = look_up(&app, &domain.records).await?;
     let now = app.clock.now();
+    let mut given_to_ses = domain.given_to_ses;
+    if let Some(ses) = &app.ses
+        && checks.iter().all(|check| check.reason.is_none())
+    {
+        match ask_ses(&app, ses, &domain).await? {
+            SesAnswer::Confirmed => {}
+            SesAnswer::Given => {
+                given_to_ses = Some(now);
+                unconfirmed(&mut checks);
+            }
+            SesAnswer::Pending => unconfirmed(&mut checks),
+        }
+    }
     let keep = |domain: &mut Domain| {
         domain.checked_at = Some(now);
+        domain.given_to_ses = given_to_ses;
         for record in &mut domain.records {
             let check = checks.iter().find(|v| v.name == record.name);
             record.valid = check.is_some_and(|v| v.reason.is_none());
         }
     };
-    if let Some(ses) = &app.ses
-        && checks.iter().all(|check| check.reason.is_none())
-    {
-        hand_key(&app, ses, &domain).await?;
-    }
     let kept = app
         .store
         .update_domain(caller.id(), domain.id, keep)
@@ -67,6 +81,47 @@ fn spf(checks: &[RecordCheck]) -> Option<RecordCheck> {
         name: "spf".to_owned(),
         reason: of_spf.find_map(|check| check.reason.clone()),
     })
+}
+
+/// What SES says of a domain whose records were just found.
+enum SesAnswer {
+    /// It accepts mail of the domain, and has found the key in the DNS.
+    Confirmed,
+    /// It was just given the key.
+    Given,
+    /// It has the key, and has not found it yet.
+    Pending,
+}
+
+/// Gives SES the key once, and then asks whether it has confirmed it: a key that is given again is
+/// looked up from the beginning, and SES takes one such call a second.
+async fn ask_ses(app: &App, ses: &Ses, domain: &Domain) -> Result<SesAnswer, Rejection> {
+    if domain.given_to_ses.is_none() && !domain.is_valid() {
+        hand_key(app, ses, domain).await?;
+        return Ok(SesAnswer::Given);
+    }
+    let known = ses.domain(&domain.domain).await;
+    let known = known.map_err(|e| Rejection::unavailable(&e))?;
+    let accepts = known.as_ref().is_some_and(|known| known.verified);
+    match known.as_ref().map_or("NOT_STARTED", |known| &known.dkim) {
+        // SES gives up after 72 hours.
+        "NOT_STARTED" | "FAILED" => {
+            hand_key(app, ses, domain).await?;
+            Ok(SesAnswer::Given)
+        }
+        // A look-up that fails for now takes nothing back.
+        "SUCCESS" | "TEMPORARY_FAILURE" if accepts => Ok(SesAnswer::Confirmed),
+        _ => Ok(SesAnswer::Pending),
+    }
+}
+
+/// The record of the key that signs is not valid before SES says so.
+fn unconfirmed(checks: &mut [RecordCheck]) {
+    for check in checks {
+        if ["dkim1", "dkim"].contains(&check.name.as_str()) {
+            check.reason = Some(UNCONFIRMED.to_owned());
+        }
+    }
 }
 
 /// Gives SES the key of a domain whose records were just found. Not before: SES has one key for a

@@ -75,9 +75,27 @@ async fn a_domain_that_is_there_gets_the_key_of_today() {
 }
 
 #[tokio::test]
+async fn a_call_that_ses_refuses_for_its_rate_is_made_again() {
+    let busy = || {
+        let too_many = json!({"message": "Rate exceeded"});
+        (429, "TooManyRequestsException", too_many)
+    };
+    let known = state(true, "SUCCESS");
+    let answers = vec![busy(), (200, "", json!({})), busy(), (200, "", known)];
+    let (ses, calls) = ses(answers).await;
+    ses.add_domain("example.com", "s1", b"key").await.unwrap();
+    assert!(ses.domain("example.com").await.unwrap().unwrap().verified);
+    assert_eq!(calls.lock().unwrap().len(), 4);
+}
+
+fn state(verified: bool, dkim: &str) -> Value {
+    json!({"VerifiedForSendingStatus": verified, "DkimAttributes": {"Status": dkim}})
+}
+
+#[tokio::test]
 async fn a_sender_is_made_known_once_and_ses_mails_him() {
     let taken = (400, "AlreadyExistsException", json!({}));
-    let no = (400, "LimitExceededException", json!({}));
+    let no = (400, "BadRequestException", json!({}));
     let (ses, calls) = ses(vec![(200, "", json!({})), taken, no]).await;
     let ann = EmailAddress::parse("Ann@m\u{fc}ller.example").unwrap();
     ses.add_sender(&ann).await.unwrap();
@@ -94,8 +112,8 @@ async fn a_sender_is_made_known_once_and_ses_mails_him() {
 async fn a_refusal_is_reported_and_the_key_is_not() {
     let no = (
         400,
-        "LimitExceededException",
-        json!({"message": "too many identities"}),
+        "BadRequestException",
+        json!({"message": "no such selector"}),
     );
     let (ses, _) = ses(vec![no]).await;
     let error = ses
@@ -104,7 +122,7 @@ async fn a_refusal_is_reported_and_the_key_is_not() {
         .unwrap_err();
     assert_eq!(
         error.to_string(),
-        "SES answered LimitExceededException: too many identities"
+        "SES answered BadRequestException: no such selector"
     );
 }
 

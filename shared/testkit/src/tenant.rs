@@ -70,6 +70,7 @@ impl Tenant {
             automatic_security: true,
             created_at: self.account.created_at,
             checked_at: None,
+            given_to_ses: None,
             records: vec![Record {
                 name: "mail_cname".into(),
                 kind: RecordKind::Cname,

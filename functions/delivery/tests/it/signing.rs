@@ -57,6 +57,7 @@ impl TestApp {
             automatic_security: true,
             created_at: self.hand.now(),
             checked_at: None,
+            given_to_ses: None,
             records: vec![Record {
                 name: "dkim1".into(),
                 kind: RecordKind::Txt,

@@ -31,6 +31,7 @@ impl TestApp {
             automatic_security: true,
             created_at: self.hand.now(),
             checked_at: None,
+            given_to_ses: None,
             records: vec![Record {
                 name: "mail_cname".into(),
                 kind: RecordKind::Cname,

@@ -52,6 +52,7 @@ impl TestApp {
             automatic_security: true,
             created_at: self.hand.now(),
             checked_at: None,
+            given_to_ses: None,
             records: vec![Record {
                 name: "mail_cname".to_owned(),
                 kind: RecordKind::Cname,

@@ -1,28 +1,40 @@
 //! SES gets the key of a domain once the records are published, and the address of a sender once the
-//! mailed link was followed; neither before.
+//! mailed link was followed; neither before. A domain is valid once SES has confirmed it.
 
 use std::sync::{Arc, Mutex};
 
 use aws_config::{BehaviorVersion, Region, SdkConfig};
 use aws_sdk_sesv2::config::{Credentials, SharedCredentialsProvider};
 use axum::Router;
-use axum::http::StatusCode;
+use axum::http::{Method, StatusCode, Uri};
 use posthaste_mailer::Ses;
 use serde_json::{Value, json};
 
 use crate::TestApp;
 
+/// The bodies of calls; a call without one is a question, and has its path.
 type Calls = Arc<Mutex<Vec<Value>>>;
 
+/// An SES that answers with this status, and knows every domain in the state that is set.
 async fn ses(status: StatusCode) -> (Ses, Calls) {
+    let (ses, calls, _) = ses_with_states(status).await;
+    (ses, calls)
+}
+
+async fn ses_with_states(status: StatusCode) -> (Ses, Calls, Arc<Mutex<Value>>) {
     let calls = Calls::default();
-    let log = Arc::clone(&calls);
-    let answer = move |request: String| {
-        let log = Arc::clone(&log);
+    let state = Arc::new(Mutex::new(json!({})));
+    let (log, known) = (Arc::clone(&calls), Arc::clone(&state));
+    let answer = move |method: Method, uri: Uri, request: String| {
+        let (log, known) = (Arc::clone(&log), Arc::clone(&known));
         async move {
+            if method == Method::GET {
+                log.lock().unwrap().push(json!(uri.path()));
+                return (status, known.lock().unwrap().to_string());
+            }
             let body = serde_json::from_str(&request).unwrap();
             log.lock().unwrap().push(body);
-            (status, "{}")
+            (status, "{}".to_owned())
         }
     };
     let app = Router::new().fallback(answer);
@@ -36,27 +48,61 @@ async fn ses(status: StatusCode) -> (Ses, Calls) {
         .credentials_provider(SharedCredentialsProvider::new(credentials))
         .endpoint_url(url)
         .build();
-    (Ses::new(&aws, None), calls)
+    (Ses::new(&aws, None), calls, state)
+}
+
+/// What SES says of a domain.
+fn state(verified: bool, dkim: &str) -> Value {
+    json!({"VerifiedForSendingStatus": verified, "DkimAttributes": {"Status": dkim}})
 }
 
 #[tokio::test]
-async fn a_key_goes_to_ses_when_its_records_are_found() {
-    let (ses, calls) = ses(StatusCode::OK).await;
+async fn a_key_goes_to_ses_once_and_the_domain_is_valid_when_ses_says_so() {
+    let (ses, calls, known) = ses_with_states(StatusCode::OK).await;
     let app = TestApp::with(false, Some(ses)).await;
     let domain = app.domain("example.com").await;
     app.validate(&domain).await;
     assert!(calls.lock().unwrap().is_empty(), "nothing is proven yet");
 
     app.publish(&domain);
-    assert_eq!(app.validate(&domain).await["valid"], true);
+    let is_valid = async |verified, dkim| {
+        *known.lock().unwrap() = state(verified, dkim);
+        let answer = app.validate(&domain).await;
+        let key = &answer["validation_results"]["dkim1"];
+        assert_eq!(key["valid"], answer["valid"], "{answer}");
+        let why = key["reason"].as_str().unwrap_or_default();
+        assert_eq!(answer["valid"] == false, why.contains("SES"), "{answer}");
+        answer["valid"] == true
+    };
+    assert!(!is_valid(false, "PENDING").await);
+    assert!(!is_valid(false, "PENDING").await);
+    assert!(!is_valid(true, "PENDING").await);
+    assert!(is_valid(true, "SUCCESS").await);
+    // Looked up again, for now without success.
+    assert!(is_valid(true, "TEMPORARY_FAILURE").await);
 
     let calls = calls.lock().unwrap();
-    assert_eq!(calls.len(), 1);
+    assert_eq!(calls.len(), 5);
     assert_eq!(calls[0]["EmailIdentity"], "example.com");
     assert_eq!(
         calls[0]["DkimSigningAttributes"]["DomainSigningSelector"],
         "s1"
     );
+    let asked = json!("/v2/email/identities/example.com");
+    assert!(calls[1..].iter().all(|call| *call == asked), "{calls:?}");
+}
+
+#[tokio::test]
+async fn a_key_that_ses_has_given_up_on_goes_there_again() {
+    let (ses, calls, known) = ses_with_states(StatusCode::OK).await;
+    let app = TestApp::with(false, Some(ses)).await;
+    let domain = app.domain("example.com").await;
+    app.publish(&domain);
+    app.validate(&domain).await;
+    *known.lock().unwrap() = state(false, "FAILED");
+    assert_eq!(app.validate(&domain).await["valid"], false);
+    let calls = calls.lock().unwrap();
+    assert_eq!(calls[0], calls[2]);
 }
 
 #[tokio::test]
@@ -107,12 +153,14 @@ async fn a_sender_that_ses_refuses_is_not_verified() {
 
 #[tokio::test]
 async fn a_sender_of_an_authenticated_domain_needs_no_verification() {
-    let (ses, calls) = ses(StatusCode::OK).await;
+    let (ses, calls, known) = ses_with_states(StatusCode::OK).await;
     let app = TestApp::with(false, Some(ses)).await;
     let domain = app.domain("example.org").await;
     app.publish(&domain);
     app.validate(&domain).await;
+    *known.lock().unwrap() = state(true, "SUCCESS");
+    app.validate(&domain).await;
     let made = app.post("/v3/verified_senders", &ann(), 201).await;
     assert_eq!(made["verified"], true);
-    assert_eq!(calls.lock().unwrap().len(), 1, "the domain's own call");
+    assert_eq!(calls.lock().unwrap().len(), 2, "the domain's own calls");
 }

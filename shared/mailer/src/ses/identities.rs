@@ -4,7 +4,10 @@
 //! records whichever relay carries the mail.
 
 use std::fmt;
+use std::time::Duration;
 
+use aws_sdk_sesv2::config::retry::RetryConfig;
+use aws_sdk_sesv2::config::{Builder, Config};
 use aws_sdk_sesv2::error::{ProvideErrorMetadata, SdkError};
 use aws_sdk_sesv2::types::{DkimSigningAttributes, DkimSigningAttributesOrigin};
 use base64::Engine as _;
@@ -53,6 +56,15 @@ pub struct SesAccount {
     pub sent_in_a_day: f64,
 }
 
+/// SES takes one call a second of each kind that is about identities, over all processes of the account: a call
+/// that is refused for that is repeated after some one, two and four seconds.
+fn patient() -> Builder {
+    let retries = RetryConfig::standard()
+        .with_max_attempts(4)
+        .with_initial_backoff(Duration::from_secs(1));
+    Config::builder().retry_config(retries)
+}
+
 impl Ses {
     /// Lets SES sign for a domain with this key (PKCS #8), whether or not the domain is registered.
     pub async fn add_domain(
@@ -74,6 +86,8 @@ impl Ses {
             .create_email_identity()
             .email_identity(domain)
             .dkim_signing_attributes(key.clone())
+            .customize()
+            .config_override(patient())
             .send()
             .await;
         match created {
@@ -85,7 +99,9 @@ impl Ses {
             .put_email_identity_dkim_signing_attributes()
             .email_identity(domain)
             .signing_attributes_origin(DkimSigningAttributesOrigin::External)
-            .signing_attributes(key);
+            .signing_attributes(key)
+            .customize()
+            .config_override(patient());
         put.send().await.map(drop).map_err(|e| SesError::of(&e))
     }
 
@@ -100,6 +116,8 @@ impl Ses {
         let created = client
             .create_email_identity()
             .email_identity(address.wire())
+            .customize()
+            .config_override(patient())
             .send()
             .await;
         match created {
@@ -120,6 +138,8 @@ impl Ses {
         let got = client
             .get_email_identity()
             .email_identity(domain)
+            .customize()
+            .config_override(patient())
             .send()
             .await;
         let got = match got {

@@ -34,6 +34,9 @@ pub struct Domain {
     /// When its records were last looked up.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub checked_at: Option<Timestamp>,
+    /// When SES was given its key.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub given_to_ses: Option<Timestamp>,
     /// The records to publish, as returned to the owner.
     pub records: Vec<Record>,
     /// The first one signs.

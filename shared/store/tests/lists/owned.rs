@@ -116,6 +116,7 @@ async fn a_domain_is_lent_to_a_thousand_subusers_and_no_more() {
         automatic_security: true,
         created_at: NOW,
         checked_at: Some(NOW),
+        given_to_ses: Some(NOW),
         records: vec![record; 6],
         keys: vec![key; 2],
         subusers: (0..999).map(borrower).collect(),
