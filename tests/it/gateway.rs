@@ -8,6 +8,9 @@
     reason = "a test that cannot go on has failed"
 )]
 
+#[cfg(target_os = "linux")]
+mod memory;
+mod objects;
 pub(crate) mod sqs;
 mod stage;
 

@@ -53,7 +53,7 @@ pub struct App {
     pub tracking: Option<PublicUrl>,
     /// Seconds the table keeps a copy's row.
     pub retention: i64,
-    /// Bounds the memory of copies that are made and handed over.
+    /// Bounds the memory of mails from the bucket, and of copies that are made and handed over.
     pub memory: CopyMemory,
     /// Caches accounts, their settings, and whether they have an allowance.
     pub accounts: Arc<SenderAccounts>,
@@ -117,6 +117,7 @@ impl App {
                 Mailer::Ses(_) => None,
                 Mailer::Smtp(_) => Some(Dkim::new(Arc::new(vars.parsed("STACK_SECRET")?))),
             },
+            memory: CopyMemory::new(&mailer),
             relay: Arc::new(RelayGate::new(mailer.clone(), platform.clock(), shares)),
             mailer,
             clock: platform.clock(),
@@ -133,7 +134,6 @@ impl App {
             concurrency: vars.positive("AT_ONCE", 10)?,
             tracking: vars.optional("TRACKING_URL")?.or(public_url),
             retention: days.saturating_mul(86_400),
-            memory: CopyMemory::default(),
         })
     }
 

@@ -1,8 +1,9 @@
-//! What a copy costs: the work of making it, which decides where that runs, and the memory that it takes until it is
-//! handed over.
+//! What a mail and its copies cost: the work of making a copy, which decides where that runs, and the memory that both
+//! take until they are handed over.
 
 use std::sync::Arc;
 
+use posthaste_mailer::Mailer;
 use posthaste_model::{Mail, RecipientCopy};
 use posthaste_offload::INLINE;
 use posthaste_render::{Compiled, Rendered};
@@ -13,11 +14,20 @@ use crate::context::JobContext;
 /// Bytes of all copies of this process that are made or handed over. A function has 512 MB.
 const MOST_BYTES: usize = 192 << 20;
 
+/// Bytes of all mails of this process that were read from the bucket, and of one that is being read.
+const MOST_LOADED: usize = 176 << 20;
+
+/// What reading a mail from the bucket takes: compressed, as JSON, and as a mail.
+const LOADING: usize = 128 << 20;
+
 /// The bytes of one permit.
 const PERMIT: usize = 1 << 10;
 
 /// A copy is composed out of its texts and files.
 const TIMES: usize = 2;
+
+/// SES gets it in base64, within JSON.
+const TIMES_BY_SES: usize = 4;
 
 /// Bytes that a link takes which an unsubscribe tag becomes, at least.
 const LINK: usize = 1_024;
@@ -78,6 +88,16 @@ pub(crate) fn carried_size(mail: &Mail) -> usize {
     files.sum::<usize>() + header_size(mail) + crate::submitted::size(mail)
 }
 
+/// What a mail takes that was read: its texts and what its copies carry.
+pub(crate) fn loaded_size(mail: &Mail) -> usize {
+    let texts: usize = mail.content.iter().map(|text| text.value.len()).sum();
+    let tags = mail
+        .personalizations
+        .iter()
+        .map(|one| bytes(&one.substitutions));
+    texts + carried_size(mail) + bytes(&mail.sections) + tags.sum::<usize>()
+}
+
 fn header_size(mail: &Mail) -> usize {
     let people = std::iter::once(&mail.from).chain(&mail.reply_to);
     let names = people.map(|one| one.name.as_ref().map_or(0, String::len));
@@ -85,43 +105,82 @@ fn header_size(mail: &Mail) -> usize {
     names.sum::<usize>() + subject + bytes(&mail.headers)
 }
 
-/// The memory of the copies that are under way. Clones share it.
+/// The memory of the mails and copies that are under way. Clones share it.
+///
+/// A job that holds room for its mail waits for room for its copies, never the reverse: they are counted apart, so that
+/// no two jobs wait for each other.
 #[derive(Clone, Debug)]
-pub struct CopyMemory(Arc<Semaphore>);
-
-impl Default for CopyMemory {
-    fn default() -> Self {
-        Self(Arc::new(Semaphore::new(MOST_BYTES / PERMIT)))
-    }
+pub struct CopyMemory {
+    copies: Arc<Semaphore>,
+    mails: Arc<Semaphore>,
+    times: usize,
 }
 
-/// The memory of one copy, until it is dropped.
-pub(crate) struct Room(Option<OwnedSemaphorePermit>);
+/// The memory of one mail or copy, until it is dropped.
+pub(crate) struct Room {
+    permits: Option<OwnedSemaphorePermit>,
+    times: usize,
+}
 
 impl CopyMemory {
+    /// The memory of a function, whose copies leave by this relay.
+    pub fn new(mailer: &Mailer) -> Self {
+        Self::of(match mailer {
+            Mailer::Smtp(_) => TIMES,
+            Mailer::Ses(_) => TIMES_BY_SES,
+        })
+    }
+
+    fn of(times: usize) -> Self {
+        Self {
+            copies: Arc::new(Semaphore::new(MOST_BYTES / PERMIT)),
+            mails: Arc::new(Semaphore::new(MOST_LOADED / PERMIT)),
+            times,
+        }
+    }
+
+    /// Waits until there is room to read a mail from the bucket. It is shrunk to the mail.
+    pub(crate) async fn room_to_load(&self) -> Room {
+        let permits = self.mails.clone().acquire_many_owned(permits(LOADING, 1));
+        Room {
+            permits: permits.await.ok(),
+            times: 1,
+        }
+    }
+
     /// Waits until there is room for a copy of so many bytes. Small ones do not wait.
     pub(crate) async fn room(&self, bytes: usize) -> Room {
+        let times = self.times;
         if bytes <= INLINE {
-            return Room(None);
+            return Room {
+                permits: None,
+                times,
+            };
         }
         // Never closed.
-        Room(self.0.clone().acquire_many_owned(permits(bytes)).await.ok())
+        let permits = permits(bytes, times);
+        Room {
+            permits: self.copies.clone().acquire_many_owned(permits).await.ok(),
+            times,
+        }
     }
 }
 
 impl Room {
     /// Gives back what is more than so many bytes take.
     pub(crate) fn shrink(&mut self, bytes: usize) {
-        if let Some(held) = &mut self.0 {
-            let excess = held.num_permits().saturating_sub(permits(bytes) as usize);
+        if let Some(held) = &mut self.permits {
+            let excess = held
+                .num_permits()
+                .saturating_sub(permits(bytes, self.times) as usize);
             drop(held.split(excess));
         }
     }
 }
 
 /// At most all of them: a single copy always finds room in the end.
-fn permits(bytes: usize) -> u32 {
-    let wanted = bytes.saturating_mul(TIMES).min(MOST_BYTES) / PERMIT;
+fn permits(bytes: usize, times: usize) -> u32 {
+    let wanted = bytes.saturating_mul(times).min(MOST_BYTES) / PERMIT;
     u32::try_from(wanted).unwrap_or(u32::MAX)
 }
 
@@ -143,7 +202,7 @@ mod tests {
 
     #[tokio::test]
     async fn large_copies_wait_for_their_room_and_small_ones_for_nothing() {
-        let memory = CopyMemory::default();
+        let memory = CopyMemory::of(TIMES);
         let mut first = memory.room(MOST_BYTES).await;
         assert!(memory.room(INLINE + 1).now_or_never().is_none());
         assert!(memory.room(INLINE).now_or_never().is_some());
@@ -153,5 +212,22 @@ mod tests {
         assert!(memory.room(INLINE + 1).now_or_never().is_none());
         drop(first);
         assert!(memory.room(INLINE + 1).now_or_never().is_some());
+    }
+
+    #[tokio::test]
+    async fn mails_are_read_while_there_is_memory_for_the_largest() {
+        const LARGE: usize = 40 << 20;
+        let memory = CopyMemory::of(TIMES_BY_SES);
+        let mut first = memory.room_to_load().await;
+        assert!(memory.room_to_load().now_or_never().is_none());
+        first.shrink(LARGE);
+        let mut second = memory.room_to_load().now_or_never().expect("room");
+        second.shrink(LARGE);
+        // 80 MB are held, and what reading takes does not fit beside them.
+        assert!(memory.room_to_load().now_or_never().is_none());
+        // Jobs that hold a mail find room for copies, whatever waits to be read.
+        assert!(memory.room(LARGE).now_or_never().is_some());
+        drop(first);
+        assert!(memory.room_to_load().now_or_never().is_some());
     }
 }

@@ -9,6 +9,7 @@ use posthaste_queue::{Disposition, Job, JobBody, JobError, unpack};
 use posthaste_runtime::WorkError;
 
 use crate::App;
+use crate::cost::{Room, loaded_size};
 
 /// A job with more recipients than this is split into ranges first, so that no invocation runs past
 /// half its timeout.
@@ -34,25 +35,33 @@ impl Unloadable {
     }
 }
 
-/// The mail of a job.
-pub(crate) async fn load(app: &App, job: &mut Job) -> Result<Mail, Unloadable> {
+/// The mail of a job, with the memory that it takes if it was large enough for the bucket.
+pub(crate) async fn load(app: &App, job: &mut Job) -> Result<(Mail, Option<Room>), Unloadable> {
+    let mut room = None;
     let mail = match &mut job.body {
         // A compressed body is larger than it looks.
         JobBody::Packed(packed) => posthaste_offload::run(UNKNOWN, || packed.unpack()).await?,
-        JobBody::Blob(name) => match app.blob.get(name).await {
-            Ok(bytes) => posthaste_offload::run(UNKNOWN, || unpack(&bytes)).await?,
-            Err(BlobError::Missing(name)) => {
-                return Err(Unloadable::Bodiless(name));
+        JobBody::Blob(name) => {
+            room = Some(app.memory.room_to_load().await);
+            match app.blob.get(name).await {
+                Ok(bytes) => posthaste_offload::run(UNKNOWN, || unpack(&bytes)).await?,
+                Err(BlobError::Missing(name)) => {
+                    return Err(Unloadable::Bodiless(name));
+                }
+                Err(error @ BlobError::Unreachable(_)) => {
+                    return Err(Unloadable::Later(error));
+                }
             }
-            Err(error @ BlobError::Unreachable(_)) => {
-                return Err(Unloadable::Later(error));
-            }
-        },
+        }
         JobBody::Mail(mail) => (**mail).clone(),
     };
     let size = crate::submitted::size(&mail);
     let opened = || crate::submitted::opened(mail);
-    Ok(posthaste_offload::run(size, opened).await)
+    let mail = posthaste_offload::run(size, opened).await;
+    if let Some(room) = &mut room {
+        room.shrink(loaded_size(&mail));
+    }
+    Ok((mail, room))
 }
 
 /// Replaces a large job by jobs of at most [`RANGE`] recipients. Running twice creates each range

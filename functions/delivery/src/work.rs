@@ -16,6 +16,7 @@ use tracing::field::display;
 use crate::App;
 use crate::context::JobContext;
 use crate::copy::{CopyResult, deliver};
+use crate::cost::Room;
 use crate::jobs::{RANGE, Unloadable, load, split_job};
 use crate::record::{alarm, begin_waiting, drop_copy, must_wait, waiting_jobs};
 use crate::template::NoTemplate;
@@ -89,8 +90,8 @@ async fn publish(app: &App, events: &[Event]) -> Result<(), WorkError> {
     Ok(())
 }
 
-/// A job and its mail; otherwise what becomes of the message.
-async fn read_job(app: &App, text: &str) -> Result<(Job, Mail), JobResult> {
+/// A job and its mail, with the memory of that; otherwise what becomes of the message.
+async fn read_job(app: &App, text: &str) -> Result<(Job, Mail, Option<Room>), JobResult> {
     let job = posthaste_offload::run(text.len(), || Job::from_text(text)).await;
     let loaded = match job {
         Ok(mut job) => {
@@ -104,7 +105,8 @@ async fn read_job(app: &App, text: &str) -> Result<(Job, Mail), JobResult> {
                     ..Disposition::Done.into()
                 });
             }
-            load(app, &mut job).await.map(|mail| (job, mail))
+            let loaded = load(app, &mut job).await;
+            loaded.map(|(mail, room)| (job, mail, room))
         }
         Err(error) => Err(Unloadable::from(error)),
     };
@@ -119,7 +121,7 @@ async fn read_job(app: &App, text: &str) -> Result<(Job, Mail), JobResult> {
 /// Handles one job: splits it, or delivers its copies.
 async fn work(app: &App, record: &SqsMessage) -> JobResult {
     let text = record.body.as_deref().unwrap_or_default();
-    let (job, mail) = match read_job(app, text).await {
+    let (job, mail, _room) = match read_job(app, text).await {
         Ok(read) => read,
         Err(result) => return result,
     };

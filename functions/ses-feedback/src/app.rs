@@ -1,11 +1,14 @@
 //! The dependencies of the worker.
 
+use std::sync::Arc;
+
 use posthaste_blob::Blob;
 use posthaste_model::{Clock, Hostname, Verp};
 use posthaste_queue::Queue;
 use posthaste_render::KeyRing;
 use posthaste_runtime::{ConfigError, Platform};
 use posthaste_store::Store;
+use tokio::sync::Mutex;
 
 /// The dependencies of `ses-feedback`.
 #[derive(Clone)]
@@ -24,6 +27,8 @@ pub struct App {
     pub clock: Clock,
     /// The number of messages processed concurrently.
     pub concurrency: usize,
+    /// Held while a mail is in memory: SES takes mails of up to 40 MB, and a function has 256 MB.
+    pub mail_in_memory: Arc<Mutex<()>>,
 }
 
 impl App {
@@ -40,6 +45,7 @@ impl App {
             bounce_domain: vars.optional("BOUNCE_DOMAIN")?,
             clock: platform.clock(),
             concurrency: vars.positive("AT_ONCE", 10)?,
+            mail_in_memory: Arc::default(),
         })
     }
 

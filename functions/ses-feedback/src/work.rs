@@ -146,6 +146,7 @@ async fn read(app: &App, text: &str) -> Result<ReadMessage, WorkError> {
             return Ok(ReadMessage::default());
         }
     };
+    let _alone = app.mail_in_memory.lock().await;
     let raw = match app.blob.get(&mail.blob).await {
         Ok(raw) => raw,
         // Read by an earlier run of the same message.

@@ -17,6 +17,7 @@ pub(super) struct Stage {
     pub(super) queues: Sqs,
     pub(super) tenant: Tenant,
     dynamodb: String,
+    objects: String,
 }
 
 impl Stage {
@@ -29,6 +30,7 @@ impl Stage {
         let endpoint = config.endpoint_url().expect("an endpoint");
         Self {
             dynamodb: endpoint.to_owned(),
+            objects: super::objects::serve().await,
             queues: Sqs::start().await,
             store,
             tenant,
@@ -61,6 +63,7 @@ impl Stage {
         vec![
             ("AWS_ENDPOINT_URL_DYNAMODB", self.dynamodb.clone()),
             ("AWS_ENDPOINT_URL_SQS", self.queues.endpoint()),
+            ("AWS_ENDPOINT_URL_S3", self.objects.clone()),
             ("TABLE_NAME", TABLE.to_owned()),
             ("SEND_QUEUE_URL", self.queues.url("send")),
             ("BUCKET_NAME", "posthaste".to_owned()),

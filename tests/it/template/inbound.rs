@@ -1,5 +1,6 @@
 //! The way of a received mail: MX, SES's rule, bucket, topic, queue, function.
 
+use posthaste_runtime::{Env, Platform};
 use serde_yaml_ng::Value;
 
 use super::read::{Template, texts};
@@ -191,4 +192,22 @@ fn the_mx_is_told_and_made_where_the_zone_is_known() {
     for parameter in ["InboundHostname", "InboundHostedZone"] {
         assert_eq!(template.0["Parameters"][parameter]["Default"], "");
     }
+}
+
+/// SES takes mails of up to 40 MB. One takes less than four times its size while it is read and posted, as
+/// shared/mime/tests/memory.rs measures.
+#[tokio::test]
+async fn the_largest_mails_that_ses_takes_fit_into_the_memory() {
+    const LARGEST: usize = 40 << 20;
+    const TIMES: usize = 4;
+    /// What the process and Lambda need whatever the mails.
+    const ELSE: usize = 96 << 20;
+    let template = Template::read();
+    let stanza = &template.functions()["inbound-parse"];
+    let variables = template.variables(stanza);
+    let vars = Env::new(move |name| variables.get(name).cloned());
+    let app = inbound_parse::App::from_env(&Platform::function(vars)).unwrap();
+    let megabytes = stanza["MemorySize"].as_u64().unwrap();
+    let memory = usize::try_from(megabytes).unwrap() << 20;
+    assert!(app.concurrency * TIMES * LARGEST + ELSE <= memory);
 }
