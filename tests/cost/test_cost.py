@@ -9,6 +9,7 @@ import unittest
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "stack"))
 
 import bill
+import days
 import journal
 import mails
 import units
@@ -81,6 +82,31 @@ class Bill(unittest.TestCase):
         # 5 connections, 3 polls a minute each, 730 hours.
         self.assertEqual(lines["polling 1 queues"].quantity, 5 * 3 * 60 * 730)
         self.assertEqual(lines["sweep: reads"].quantity, 8 * 60 * 730)
+
+
+class Days(unittest.TestCase):
+    def test_a_message_comes_back_after_as_long_as_the_outage_has_lasted(self):
+        # The figures that functions/delivery/tests/it/outage.rs holds the worker to.
+        self.assertEqual([days.returns(3600 * hours) for hours in (1, 24)], [15, 173])
+        self.assertEqual(days.returns(1), 1)
+
+    def test_waiting_costs_one_write_whatever_it_lasts_and_requests_by_the_time(self):
+        of = lambda seconds: {line.price: line.quantity for line in days.outage(seconds)}
+        hour, day = of(3_600), of(86_400)
+        self.assertEqual((hour["dynamodb_write"], day["dynamodb_write"]), (100_000, 100_000))
+        # Received, sent on and deleted by the ten; and the event of each.
+        self.assertEqual(hour["sqs_request"], 15 * 10_000 * 3 + 12_000)
+        self.assertEqual(day["lambda_request"], 173 * 10_000)
+
+    def test_three_days_cost_little_beside_what_a_write_for_each_attempt_would(self):
+        self.assertLess(days.dollars(days.outage(3 * 86_400)), 15)
+
+    def test_a_million_of_each_is_billed_by_prices_that_there_are(self):
+        for lines in (days.opened(), days.scheduled(), days.received(), days.starts()):
+            self.assertTrue(all(line.price in PRICES for line in lines))
+            self.assertGreater(days.dollars(lines), 0)
+        # Twice as many cost twice as much.
+        self.assertAlmostEqual(days.dollars(days.opened(2_000_000)), 2 * days.dollars(days.opened()))
 
 
 class Logs(unittest.TestCase):

@@ -1,0 +1,149 @@
+#!/usr/bin/env python3
+"""What other days cost than those that tests/cost/run counts: an outage of the relay, opens and clicks, scheduled and
+received mail, and starts of functions.
+
+    tests/cost/days.py
+
+A model: each quantity says where its count is from. That of an outage is held by a simulation of the worker
+(functions/delivery/tests/it/outage.rs), the others are read from the code that is named.
+"""
+
+from bill import MILLION, PRICES, Line, polled
+from units import KB, chunks
+
+WAITING = 100_000
+# Bytes of a small mail as a message, and of its job as a row.
+MESSAGE = 3_000
+# Messages of a batch of delivery and of fan-out, as the template has them.
+JOBS, NEWS = 10, 100
+# Seconds of the shortest and the longest wait, and the part of one that is random (functions/delivery/src/relay.rs).
+SHORTEST, LONGEST, RANDOM = 5, 600, 0.25
+ARCHITECTURE = "x86_64"
+
+
+def invocations(count, milliseconds, megabytes):
+    """Lambda's lines."""
+    seconds = count * (milliseconds + 0.5) / 1000
+    return [
+        Line("Lambda", "lambda_request", count),
+        Line("Lambda", f"lambda_gb_second_{ARCHITECTURE}", seconds * megabytes / 1024),
+    ]
+
+
+def logged(lines, size=700):
+    return Line("CloudWatch", "log_gb", lines * size / 1e9)
+
+
+def returns(seconds):
+    """How often a message comes back in an outage of so many seconds, the first time included."""
+    at, count = 0.0, 0
+    while at < seconds:
+        at += min(max(at, SHORTEST), LONGEST) * (1 - RANDOM / 2)
+        count += 1
+    return count
+
+
+def outage(seconds, mails=WAITING):
+    """Mails that wait for a relay that takes none, beside what they cost when they leave: one write when the wait
+    begins, one event, and a message that comes back after as long as the outage has lasted."""
+    batches = returns(seconds) * mails / JOBS
+    receives, deletes = polled([JOBS], MESSAGE)
+    sends = chunks(JOBS * MESSAGE, 64 * KB)
+    # The events of a batch are one message, which is received with others.
+    events = mails / JOBS * (1 + 2 / 10)
+    return [
+        Line("DynamoDB", "dynamodb_write", mails),
+        Line("SQS", "sqs_request", batches * (receives + deletes + sends) + events),
+        # Ten messages that are read and sent on.
+        *invocations(batches, 25, 512),
+        logged(batches),
+    ]
+
+
+def opened(visits=MILLION):
+    """First opens, or first clicks, of as many mails, with a webhook: functions/tracking/src/seen.rs, then
+    functions/webhook-fanout/src/visits.rs and count.rs."""
+    receives, deletes = polled([NEWS], 600)
+    return [
+        Line("API Gateway", "http_request", visits),
+        *invocations(visits, 3, 256),
+        # The event; then its share of a batch.
+        Line("SQS", "sqs_request", visits * (1 + (receives + deletes) / NEWS)),
+        *invocations(visits / NEWS, 300, 512),
+        # The row of the copy, with the visit above one KB; the mark of the first; the day's counters, by the batch.
+        Line("DynamoDB", "dynamodb_write", visits * (2 + 1 + 6 / NEWS)),
+        logged(visits * (1 + 1 / NEWS)),
+        Line("Transfer", "transfer_gb", visits * 600 / 1e9),
+    ]
+
+
+def scheduled(mails=MILLION):
+    """Mails that leave in more than fifteen minutes, beside what others cost: shared/store/src/schedule,
+    functions/schedule-sweep/src/turn.rs."""
+    row = chunks(MESSAGE + 500, KB)
+    return [
+        # The piece; the due row with its job; its deletion; and the piece again when it leaves.
+        Line("DynamoDB", "dynamodb_write", mails * (1 + row + row + 1)),
+        # The due row in a page, and the piece, consistently.
+        Line("DynamoDB", "dynamodb_read", mails * (chunks(MESSAGE + 500, 4 * KB) + 1)),
+    ]
+
+
+def received(mails=MILLION):
+    """Mails of 20 KB that SES receives and a receiver takes, without SES's own price: functions/inbound-parse/src.
+    Each is two messages: SES's notice, and the job that is made of it."""
+    receives, deletes = polled([2], 1_500)
+    return [
+        Line("S3", "s3_put", mails),
+        # Its head for the notice, and all of it for the post.
+        Line("S3", "s3_get", 2 * mails),
+        Line("SNS", "sns_publish", mails),
+        Line("SQS", "sqs_request", mails * (1 + 1 + 2 * (receives + deletes) / 2)),
+        # The claim, the day's counter, the end.
+        Line("DynamoDB", "dynamodb_write", 3 * mails),
+        # The hostname's owner, the claim, the setting.
+        Line("DynamoDB", "dynamodb_read", 3 * mails),
+        # Half of the invocations wait for a receiver that takes 150 ms.
+        *invocations(mails, 100, 512),
+        logged(mails),
+        Line("Transfer", "transfer_gb", mails * 25_000 / 1e9),
+    ]
+
+
+def starts(count=10_000):
+    """Starts of functions with 512 MB that read two secrets, 150 ms each: Lambda bills a start like any other time."""
+    return [
+        *invocations(0, 0, 512),
+        Line("Lambda", f"lambda_gb_second_{ARCHITECTURE}", count * 0.15 * 512 / 1024),
+        Line("Secrets Manager", "secret_call", 2 * count),
+    ]
+
+
+def dollars(lines):
+    return sum(line.dollars for line in lines)
+
+
+def table(bills):
+    """Dollars by service, as Markdown."""
+    print("| | " + " | ".join(bills) + " |\n|" + "---|" * (len(bills) + 1))
+    services = dict.fromkeys(line.service for lines in bills.values() for line in lines if line.dollars)
+    for service in services:
+        of = [sum(line.dollars for line in lines if line.service == service) for lines in bills.values()]
+        print(f"| {service} | " + " | ".join(f"{each:.2f}" if each else "" for each in of) + " |")
+    print("| **all** | " + " | ".join(f"**{dollars(lines):.2f}**" for lines in bills.values()) + " |\n")
+
+
+def main():
+    print(f"Prices of {PRICES['region']}, {PRICES['date']}. Per {WAITING:,} mails that wait for the relay:\n")
+    hours = {"1 hour": 1, "24 hours": 24, "72 hours": 72}
+    table({name: outage(3600 * each) for name, each in hours.items()})
+    print("A message comes back " + ", ".join(f"{returns(3600 * each)} times in {name}" for name, each in hours.items()))
+    print(f"\nA million mails that wait for an hour: ${dollars(outage(3600, MILLION)):.2f}. Per million:\n")
+    table({"opens, or clicks": opened(), "scheduled mails": scheduled(), "received mails": received()})
+    ses = PRICES["ses_mail"]
+    print(f"SES's own price of a million received mails: ${MILLION * ses['dollars'] / ses['per']:.0f}, and its chunks.")
+    print(f"Ten thousand starts: ${dollars(starts()):.3f}.")
+
+
+if __name__ == "__main__":
+    main()
