@@ -49,6 +49,8 @@ def functions():
             path = found[1]
         elif (found := re.fullmatch(r" {12}([a-z]+): [&*](\S+)", line)) and names.get(found[2], ()) is None:
             names[found[2]] = (found[1].upper(), path)
+    # CloudFormation calls it once in the life of a stack.
+    names.pop("first-account")
     return names
 
 

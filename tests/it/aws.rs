@@ -25,7 +25,8 @@ async fn opened(flags: &[&str]) -> ApiServer {
     let vars = Env::new(move |name| variables.get(name).cloned());
     let all = [&["posthaste", "--aws", "--port", "0"][..], flags].concat();
     let args = Cli::try_parse_from(all).expect("flags of --aws").run;
-    let api = ApiServer::open(&args, &Platform::host(vars).await).await;
+    let platform = Platform::host_with_secrets(vars).await;
+    let api = ApiServer::open(&args, &platform.expect("no secret to read")).await;
     api.expect("free ports")
 }
 

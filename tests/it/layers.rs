@@ -13,7 +13,7 @@ fn level(name: &str) -> Option<u8> {
         "posthaste-cache" => 1,
         "posthaste-mime" | "posthaste-render" | "posthaste-store" | "posthaste-blob"
         | "posthaste-queue" | "posthaste-mailer" | "posthaste-webhook" | "posthaste-smtpapi"
-        | "posthaste-listen" | "posthaste-identity" | "posthaste-spam" => 2,
+        | "posthaste-listen" | "posthaste-identity" | "posthaste-secrets" | "posthaste-spam" => 2,
         "posthaste-http" | "posthaste-smtpd" => 3,
         "posthaste-runtime" => 4,
         "posthaste-notices" => 5,
@@ -71,13 +71,14 @@ fn every_room_depends_only_on_the_rooms_below_it() {
 
 #[test]
 fn each_outside_thing_has_one_room_that_knows_it() {
-    let owners: [(&str, &[&str]); 9] = [
+    let owners: [(&str, &[&str]); 10] = [
         (
             "aws-sdk-dynamodb",
             &["posthaste-store", "posthaste-testkit"],
         ),
         ("aws-sdk-sqs", &["posthaste-queue"]),
         ("aws-sdk-eventbridge", &["posthaste-queue"]),
+        ("aws-sdk-secretsmanager", &["posthaste-secrets"]),
         ("aws-sdk-sesv2", &["posthaste-mailer", "sender-identity"]),
         ("lambda_http", &["posthaste-hello", "posthaste-runtime"]),
         ("lambda_runtime", &["posthaste-runtime"]),

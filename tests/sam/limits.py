@@ -56,10 +56,8 @@ BUSY = {
     "OutgoingSpamFilter": "rspamd://" + "f" * 60 + ".example.com:11333",
     "SecretRing": "arn:aws:secretsmanager:ap-southeast-1:123456789012:secret:" + "r" * 60,
     "SecretRingVersion": "v" * 36,
+    "Owner": "o" * 64,
 }
-# What a dynamic reference is replaced by before it reaches the function: a ring of three keys.
-RING = 3 * (64 + len("1:,"))
-
 
 def size(value):
     """Bytes of a value as compact JSON."""
@@ -81,12 +79,8 @@ def resource_policies(stack):
 
 
 def environment(properties):
-    """Bytes of a function's variables, with a ring in place of each reference to one."""
-    total = 0
-    for name, value in properties["Environment"]["Variables"].items():
-        value = str(value)
-        total += len(name) + (RING + 2 if "{{resolve:" in value else len(value.encode()))
-    return total
+    """Bytes of a function's variables."""
+    return sum(len(name) + len(str(value).encode()) for name, value in properties["Environment"]["Variables"].items())
 
 
 def routes(document):
@@ -121,7 +115,8 @@ def of_state(plain):
     """What a deployment or a deletion could lose."""
     for name, resource in plain["Resources"].items():
         properties = resource.get("Properties", {})
-        if resource["Type"] in STATEFUL:
+        # What a parameter says is made again from it.
+        if resource["Type"] in STATEFUL and "SecretString" not in properties:
             for policy in ("DeletionPolicy", "UpdateReplacePolicy"):
                 if resource.get(policy) != "Retain":
                     yield f"{name} has no {policy}: Retain"
@@ -130,8 +125,10 @@ def of_state(plain):
         if resource["Type"] == "AWS::S3::Bucket":
             if properties.get("VersioningConfiguration", {}).get("Status") != "Enabled":
                 yield f"{name} keeps no versions"
-        if resource["Type"] == "AWS::SecretsManager::Secret" and properties.get("GenerateSecretString") != SECRET:
+        if properties.get("GenerateSecretString", SECRET) != SECRET:
             yield f"{name} would be generated anew"
+    if not any("GenerateSecretString" in resource.get("Properties", {}) for resource in plain["Resources"].values()):
+        yield "there is no secret that is generated"
     for name, parameter in plain["Parameters"].items():
         if name.endswith("Concurrency") and not {"MinValue", "MaxValue"} <= set(parameter):
             yield f"{name} has no MinValue or MaxValue"
@@ -161,7 +158,12 @@ def of_public_routes(stack):
 def of_receiving(plain):
     """Whether parameters are refused that need SES's receiving where there is none, and nothing of it is made."""
     off, bounces, inbound = {"Receiving": "false"}, {"BounceDomain": "b.example"}, {"InboundHostname": "i.example"}
-    cases = ({}, False), (off, False), (off | bounces, True), (off | inbound, True), (bounces | inbound, False)
+    # Paris has no receiving endpoint; Jakarta has one, and no bucket for it.
+    paris, jakarta, anyway = {"region": "eu-west-3"}, {"region": "ap-southeast-3"}, {"Receiving": "anyway"}
+    cases = (
+        ({}, False), (off, False), (off | bounces, True), (off | inbound, True), (bounces | inbound, False),
+        (paris, True), (jakarta, True), (paris | off, False), (paris | anyway, False), (paris | off | bounces, True),
+    )
     for given, refused in cases:
         stack = Stack(plain, **given)
         is_refused = any(
@@ -170,6 +172,8 @@ def of_receiving(plain):
         )
         if is_refused != refused:
             yield f"{given} is {'' if is_refused else 'not '}refused"
+    if not [name for name, _ in Stack(plain, **paris, **anyway).resources("AWS::SES::ReceiptRuleSet")]:
+        yield "there are no rules for received mail with Receiving=anyway"
     rules = ("AWS::SES::ReceiptRuleSet", "AWS::SES::ReceiptRule")
     left = [name for kind in rules for name, _ in Stack(plain, **off).resources(kind)]
     if left:
@@ -181,9 +185,11 @@ def write(stack, plain):
     (OUT / "policies").mkdir(parents=True, exist_ok=True)
     (OUT / "plain.json").write_text(json.dumps(plain, indent=1))
     (OUT / "api.json").write_text(json.dumps(stack.document(), indent=1))
-    for name, role in stack.resources("AWS::IAM::Role"):
-        for policy in role["Policies"]:
-            (OUT / "policies" / f"{name}.json").write_text(json.dumps(policy["PolicyDocument"], indent=1))
+    # With SES as the relay, and with a relay, filters and a first account.
+    for suffix, one in (("", stack), ("-busy", Stack(plain, **BUSY))):
+        for name, role in one.resources("AWS::IAM::Role"):
+            for policy in role["Policies"]:
+                (OUT / "policies" / f"{name}{suffix}.json").write_text(json.dumps(policy["PolicyDocument"], indent=1))
 
 
 def main():

@@ -50,8 +50,9 @@ def translated():
 class Stack:
     """The values of a stack with every parameter at its default, or as given."""
 
-    def __init__(self, plain, **given):
+    def __init__(self, plain, region=REGION, **given):
         self.plain = plain
+        self.pseudo = PSEUDO | {"AWS::Region": region}
         self.parameters = {name: one.get("Default", "") for name, one in plain["Parameters"].items()} | given
 
     def value(self, value):
@@ -92,13 +93,15 @@ class Stack:
             return str(left) == str(right)
         if kind == "Fn::Not":
             return not self.met(body[0])
+        if kind == "Fn::Contains":
+            return self.value(body[1]) in body[0]
         return (all if kind == "Fn::And" else any)(map(self.met, body))
 
     def ref(self, name):
         if name == "AWS::NoValue":
             return None
-        if name in PSEUDO:
-            return PSEUDO[name]
+        if name in self.pseudo:
+            return self.pseudo[name]
         if name in self.parameters:
             return self.parameters[name]
         return self.physical(name)
@@ -109,7 +112,9 @@ class Stack:
         made = f"{STACK}-{name}-1A2B3C4D5E6F"
         if kind == "AWS::SQS::Queue":
             return f"https://sqs.{REGION}.amazonaws.com/{ACCOUNT}/{made}"
-        if kind in ("AWS::SNS::Topic", "AWS::IAM::ManagedPolicy", "AWS::SecretsManager::Secret"):
+        if kind == "AWS::SecretsManager::Secret":
+            return f"arn:aws:secretsmanager:{REGION}:{ACCOUNT}:secret:{made}"
+        if kind in ("AWS::SNS::Topic", "AWS::IAM::ManagedPolicy"):
             return f"arn:aws:service:{REGION}:{ACCOUNT}:{made}"
         return "a1b2c3d4e5" if kind == "AWS::ApiGatewayV2::Api" else made[:64]
 

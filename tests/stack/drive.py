@@ -12,10 +12,11 @@ import re
 import smtplib
 import sys
 import time
+import urllib.parse
 
-from parts import Api, AwsHost, first_key, surroundings, until
+from parts import Api, AwsHost, surroundings, until
 from rights import Record
-from stack import client, deploy, template
+from stack import change, client, deploy, template
 from tap import Tap
 
 SENDER = "news@example.com"
@@ -80,6 +81,51 @@ def unknown(api):
         if not body["errors"][0]["message"]:
             sys.exit(f"{method} {path} is refused in another shape: {body}")
     step("what no route takes is refused in the API's shape")
+
+
+# Local parts of which a path becomes another one when it is parsed once too often.
+ODD = ("a#b", "a?b", "%41", "a/b", "a+b", "a&b=c")
+
+
+def paths(api):
+    """Addresses in paths, which the gateway decodes, are those that the caller meant: each list loses that entry alone."""
+    group, _ = api.expect(201, "POST", "/v3/asm/groups", {"name": "Odd", "description": "Odd addresses"})
+    group = group["id"]
+    plain = ["a@example.com", "A@example.com", "b@example.com"]
+    odd = [f"{local}@example.com" for local in ODD]
+    api.expect(201, "POST", "/v3/asm/suppressions/global", {"recipient_emails": plain + odd})
+    api.expect(201, "POST", f"/v3/asm/groups/{group}/suppressions", {"recipient_emails": plain + odd})
+    left = {one.lower() for one in plain + odd}
+    for address in odd:
+        encoded = urllib.parse.quote(address, safe="")
+        found, _ = api.expect(200, "GET", f"/v3/asm/suppressions/global/{encoded}")
+        if found != {"recipient_email": address.lower()}:
+            sys.exit(f"GET of {address} found {found}")
+        api.expect(204, "DELETE", f"/v3/asm/suppressions/global/{encoded}")
+        api.expect(204, "DELETE", f"/v3/asm/groups/{group}/suppressions/{encoded}")
+        # The erasure of this person's data alone.
+        erase = f"/v3/messages/recipients/{encoded}?suppressions=true"
+        until(f"{address} is erased", lambda: api.call("DELETE", erase)[0] == 204, 30)
+        left.remove(address.lower())
+        listed, _ = api.expect(200, "GET", "/v3/suppression/unsubscribes?limit=100")
+        grouped, _ = api.expect(200, "GET", f"/v3/asm/groups/{group}/suppressions")
+        if {one["email"] for one in listed} != left or set(grouped) != left:
+            sys.exit(f"{address} is deleted; left: {listed} and {grouped}, not {left}")
+    for address in plain:
+        api.expect(204, "DELETE", f"/v3/asm/suppressions/global/{address}")
+    api.expect(204, "DELETE", f"/v3/asm/groups/{group}")
+    api.expect(404, "GET", "/v3/user/webhooks/parse/settings/a%23b.example.com")
+    api.expect(400, "GET", "/v3/subusers/%2E%2E/credits")
+    step(f"{len(odd)} addresses in paths that the gateway decodes are those that were meant")
+
+
+def seen(api):
+    """HEAD and GET on the routes of recipients are answered by their function."""
+    for path in ("/wf/open", "/ls/click", "/asm/unsubscribe", "/asm/preferences"):
+        answers = {method: api.call(method, path)[0] for method in ("GET", "HEAD")}
+        if len(set(answers.values())) != 1 or set(answers.values()) & {403, 405, 500, 502, 503}:
+            sys.exit(f"{path}: {answers}")
+    step("HEAD on the routes of recipients is answered as GET is")
 
 
 def sender(api, relay):
@@ -214,14 +260,48 @@ def webhook(api, relay, emulator, resources):
     step("events reach the fan-out; what a webhook does not take waits for another try")
 
 
-def figures(emulator):
-    """The functions write figures where CloudWatch looks for them."""
+def value_of(emulator, secret):
+    return client("secretsmanager", emulator.url).get_secret_value(SecretId=secret)["SecretString"]
+
+
+def owner(emulator):
+    """The key that was made with the stack, from the secret that the outputs name."""
+    outputs = client("cloudformation", emulator.url).describe_stacks(StackName="posthaste")["Stacks"][0]["Outputs"]
+    outputs = {one["OutputKey"]: one["OutputValue"] for one in outputs}
+    key = value_of(emulator, outputs["OwnerKeyArn"])
+    step("the stack was made with its first account, whose key is in the secret of an output")
+    return key
+
+
+def configuration(emulator, secrets):
+    """No function's configuration shows a secret."""
+    shown = client("lambda", emulator.url).list_functions()["Functions"]
+    for function in shown:
+        for name, value in function.get("Environment", {}).get("Variables", {}).items():
+            if any(secret in value for secret in secrets):
+                sys.exit(f"{function['FunctionName']} shows a secret in {name}")
+    step(f"{len(shown)} functions, none of which shows the ring, the relay or the key in its variables")
+
+
+def changed(emulator, parameters, key, api):
+    """A deployment of another owner makes no account and no key, and the first stays."""
+    change(emulator.url, {**parameters, "Owner": "other"})
+    if owner(emulator) != key:
+        sys.exit("an update has made another key")
+    api.expect(200, "GET", "/v3/scopes")
+    step("an update makes no other account and no other key")
+
+
+def figures(emulator, secrets):
+    """The functions write figures where CloudWatch looks for them, and no secret."""
     logs = client("logs", emulator.url)
     found = set()
     for group in logs.describe_log_groups()["logGroups"]:
         name = group["logGroupName"]
         for event in logs.filter_log_events(logGroupName=name)["events"]:
             found |= set(re.findall(r'"Name":"([a-z_]+)"', event["message"]))
+            if any(secret in event["message"] for secret in secrets):
+                sys.exit(f"{name} has a secret in it")
     return found
 
 
@@ -232,15 +312,20 @@ def main():
         parameters = {
             "Delivery": f"smtp://127.0.0.1:{relay.port}?tls=none",
             "HostnameOfService": "mail.example.com",
+            "Owner": "owner",
         }
         resources = deploy(emulator.url, binaries, parameters, called=tap.url)
         step(f"deployed: {len(resources)} resources")
-        key = first_key(posthaste, resources["Table"], emulator.url)
+        key = owner(emulator)
+        secrets = [key, parameters["Delivery"], value_of(emulator, resources["StackSecret"])]
+        configuration(emulator, secrets)
         api = Api(emulator.port, resources["Api"], key)
         routes(emulator, resources)
         unknown(api)
         sends = keys(api)
         subusers(api)
+        paths(api)
+        seen(api)
         sender(api, relay)
         now(api, relay, sends)
         suppressed(api, relay)
@@ -248,7 +333,8 @@ def main():
         webhook(api, relay, emulator, resources)
         later(api, relay)
         record.save(pathlib.Path("target/stack/drive.json"), resources)
-        told = figures(emulator)
+        changed(emulator, parameters, key, api)
+        told = figures(emulator, secrets)
         if not {"accepted", "delivered"} <= told:
             sys.exit(f"figures are missing: {sorted(told)}")
         step(f"figures in the logs: {', '.join(sorted(told))}")

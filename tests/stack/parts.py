@@ -129,7 +129,7 @@ class Api:
             body = json.dumps(body)
         connection.request(method, path, body, headers)
         answer = connection.getresponse()
-        text = answer.read().decode()
+        text = answer.read().decode(errors="replace")
         try:
             decoded = json.loads(text) if text else None
         except ValueError:

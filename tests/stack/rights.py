@@ -43,6 +43,8 @@ AT_TIMES = {"sqs:ChangeMessageVisibility"}
 
 MISSING = "without it S3 answers 403 and not 404 for what is not there, which tests on S3 in memory ask for"
 RECEIVING = "received mail, which the emulator has not: tests/it/mx.rs"
+OWN_RING = {("secretsmanager:GetSecretValue", "SecretRing"): "a ring of the owner's: tests/stack/restore.py"}
+FILTER = "a spam filter, which is no part of the stack: shared/runtime/src/held.rs"
 FAR = "work that is due in more than fifteen minutes: its tests/it"
 # Rights that no journey here uses, and the test that does.
 NOT_TAKEN = {
@@ -54,6 +56,8 @@ NOT_TAKEN = {
         ("s3:ListBucket", "Bucket"): MISSING,
     },
     "delivery": {
+        **OWN_RING,
+        ("secretsmanager:GetSecretValue", "OutgoingFilterSecret"): FILTER,
         ("s3:ListBucket", "Bucket"): MISSING,
         ("ses:SendEmail", "identity/*"): "SES's API takes raw mail by this action or by SendRawEmail; only it says which",
         ("ses:SendEmail", "configuration-set/*"): "the same",
@@ -63,8 +67,12 @@ NOT_TAKEN = {
         ("ses:SendRawEmail", "configuration-set/${ConfigurationSet}"): "the same",
         ("ses:SendRawEmail", "configuration-set/${MailSet}"): "the same",
     },
-    "event-settings": {("sqs:SendMessage", "RetriesQueue"): "a replay of undelivered events: its tests/it"},
+    "event-settings": {
+        **OWN_RING,
+        ("sqs:SendMessage", "RetriesQueue"): "a replay of undelivered events: its tests/it",
+    },
     "inbound-parse": {
+        ("secretsmanager:GetSecretValue", "FilterSecret"): FILTER,
         ("s3:GetObject", "Bucket/received/*"): RECEIVING,
         ("s3:DeleteObject", "Bucket/received/*"): RECEIVING,
         ("s3:GetObject", "Bucket/inbound/*"): RECEIVING,
@@ -81,16 +89,23 @@ NOT_TAKEN = {
         ("sqs:SendMessage", "SendQueue"): FAR,
     },
     "sender-identity": {
-        ("ses:PutEmailIdentityDkimSigningAttributes", "identity/*"): "the DNS of a domain, which the emulator has not",
+        **OWN_RING,
+        ("ses:GetEmailIdentity", "identity/*"): "the DNS of a domain, which the emulator has not",
+        ("ses:PutEmailIdentityDkimSigningAttributes", "identity/*"): "the same",
     },
     "ses-feedback": {
+        **OWN_RING,
         ("s3:GetObject", "Bucket/bounces/*"): "bounces by mail: its tests/it/mails",
         ("s3:DeleteObject", "Bucket/bounces/*"): "the same",
         ("s3:ListBucket", "Bucket"): MISSING,
         ("sqs:SendMessage", "FeedbackQueue"): "what has to wait: shared/queue",
     },
-    "tracking": {("sqs:SendMessage", "EventsQueue"): "opens and clicks: its tests/it"},
+    "tracking": {
+        **OWN_RING,
+        ("sqs:SendMessage", "EventsQueue"): "opens and clicks: its tests/it",
+    },
     "webhook-fanout": {
+        **OWN_RING,
         ("events:PutEvents", "Bus"): "notices, and PublishEvents: its tests/it",
         ("sqs:SendMessage", "EventsQueue"): "what has to wait: shared/queue",
     },
@@ -147,6 +162,8 @@ class Record:
 
 def named(resource):
     """A resource of a statement as a pattern over logical names: `Table`, `Bucket/mail/*`, `identity/*`."""
+    if isinstance(resource, dict) and "Ref" in resource:
+        return resource["Ref"]
     if isinstance(resource, dict) and "Fn::GetAtt" in resource:
         value = resource["Fn::GetAtt"]
         return value.split(".")[0] if isinstance(value, str) else value[0]

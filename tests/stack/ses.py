@@ -217,8 +217,8 @@ def events(mails, outbound, feedback, api):
 
 
 def by_smtp(mails, relay, emulator, raw):
-    """The same stack with another parameter: every mail must be the one that SES got."""
-    change(emulator.url, {"Delivery": f"smtp://127.0.0.1:{relay.port}?tls=none"})
+    """The same stack with another parameter: every mail must be the one that SES got. The stack's resources then."""
+    resources = change(emulator.url, {"Delivery": f"smtp://127.0.0.1:{relay.port}?tls=none"})
     for sample in SAMPLES:
         subject, everybody = sample["subject"], recipients(sample)
         message = mails.send(sample)
@@ -231,6 +231,7 @@ def by_smtp(mails, relay, emulator, raw):
         mails.until(message, "delivered", "processed", "delivered")
     size = sum(map(len, raw.values()))
     step(f"told to deliver by SMTP, the stack makes the same {len(raw)} mails: {size} bytes, but for ids and dates")
+    return resources
 
 
 def jobs(endpoint, resources):
@@ -268,7 +269,7 @@ def main():
             heard_of(mails, outbound, feedback, jobs(emulator.url, resources))
             events(mails, outbound, feedback, api)
             check(not relay.raw, "the relay got a mail meanwhile")
-            by_smtp(mails, relay, emulator, raw)
+            resources |= by_smtp(mails, relay, emulator, raw)
             record.save(pathlib.Path("target/stack/ses.json"), resources)
     print("the stack delivers by SES as it must")
     return 0

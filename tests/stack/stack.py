@@ -72,8 +72,7 @@ def translated(endpoint):
     for name, resource in list(plain["Resources"].items()):
         if resource["Type"] == "AWS::ApiGatewayV2::Api":
             plain["Resources"].update(routed(name, resource))
-        if resource["Type"] == "AWS::SecretsManager::Secret":
-            made = resource["Properties"]["GenerateSecretString"]
+        if made := resource.get("Properties", {}).get("GenerateSecretString"):
             made["ExcludeCharacters"] = string.punctuation
         if resource["Type"] == "AWS::Lambda::EventSourceMapping":
             scaling = resource["Properties"].get("ScalingConfig", {})

@@ -47,13 +47,14 @@ macro_rules! worker {
 }
 
 /// By the name of its folder in `functions`.
-pub const FUNCTIONS: [(&str, Function); 18] = [
+pub const FUNCTIONS: [(&str, Function); 19] = [
     ("access-settings", http!(access_settings)),
     ("account-settings", http!(account_settings)),
     ("activity", http!(activity)),
     ("api-keys", http!(api_keys)),
     ("delivery", worker!(delivery)),
     ("event-settings", http!(event_settings)),
+    ("first-account", worker!(first_account)),
     ("inbound-parse", worker!(inbound_parse)),
     ("mail-batch", http!(mail_batch)),
     ("mail-send", http!(mail_send)),

@@ -149,7 +149,7 @@ fn serve_aws(args: &Args) -> Result<(), Box<dyn Error>> {
         .enable_all()
         .build()?;
     runtime.block_on(async {
-        let platform = Platform::host(posthaste_runtime::variables()).await;
+        let platform = Platform::host_with_secrets(posthaste_runtime::variables()).await?;
         let api = ApiServer::open(args, &platform).await?;
         let scheme = args.tls_cert.as_ref().map_or("http", |_| "https");
         let (address, submission) = (api.address, api.submission);

@@ -6,13 +6,16 @@ use axum::extract::Request;
 use axum::middleware::{Next, from_fn};
 use axum::response::Response;
 use lambda_http::request::RequestContext;
-use lambda_http::{RequestExt as _, tower::ServiceBuilder};
+use lambda_http::{RequestExt as _, tower::Service as _};
 use lambda_runtime::{LambdaEvent, service_fn};
 use posthaste_http::{ClientIp, GatewayName, RequestId, Routes};
 use posthaste_queue::{BatchResult, Queue, SqsEvent, handle_sqs};
+use posthaste_secrets::Secrets;
 use serde::{Serialize, de::DeserializeOwned};
 
 use crate::Platform;
+use crate::held::HeldVariables;
+use crate::opened::Opened;
 
 /// Why a function stopped.
 pub type Error = lambda_runtime::Error;
@@ -26,18 +29,44 @@ fn block_on(life: impl Future<Output = Result<(), Error>>) -> Result<(), Error> 
     runtime.block_on(life)
 }
 
+/// The secrets that this function's variables name, read.
+async fn held() -> Result<HeldVariables, Error> {
+    let vars = crate::variables();
+    let secrets = Secrets::aws(&crate::aws::of_function(&vars));
+    Ok(HeldVariables::read(vars, secrets, crate::clock()).await?)
+}
+
 /// Runs an HTTP function until Lambda stops it.
-pub fn http(build: impl FnOnce(&Platform) -> Result<Routes, Error>) -> Result<(), Error> {
+pub fn http(build: impl Fn(&Platform) -> Result<Routes, Error> + Send + Sync) -> Result<(), Error> {
     block_on(async move {
-        let router = build(&Platform::function(crate::variables()))?.into_router();
-        let service = ServiceBuilder::new().service(router.layer(from_fn(gateway)));
+        let route = |platform: &Platform| {
+            let router = build(platform)?.into_router();
+            Ok(router.layer(from_fn(gateway)))
+        };
+        let opened = Opened::open(held().await?, route).await?;
+        let service = service_fn(async |request: lambda_http::Request| {
+            let mut router = opened.app().await;
+            router.call(request).await
+        });
         lambda_http::run(service).await
     })
 }
 
+/// Opens an app that lives as long as the process: leaking it spares every event a clone. Another is opened only after
+/// a secret was changed.
+fn leaked<A, E>(
+    build: impl Fn(&Platform) -> Result<A, E>,
+) -> impl Fn(&Platform) -> Result<&'static A, Error>
+where
+    A: 'static,
+    Error: From<E>,
+{
+    move |platform| Ok(&*Box::leak(Box::new(build(platform)?)))
+}
+
 /// Runs a worker until Lambda stops it: `handle` gets each event.
 pub fn worker<A, I, O, F>(
-    build: impl FnOnce(&Platform) -> Result<A, Error>,
+    build: impl Fn(&Platform) -> Result<A, Error>,
     handle: impl Fn(&'static A, I) -> F,
 ) -> Result<(), Error>
 where
@@ -47,9 +76,10 @@ where
     F: Future<Output = Result<O, Error>>,
 {
     block_on(async move {
-        // The app lives as long as the process; leaking it once spares every event a clone.
-        let app: &'static A = Box::leak(Box::new(build(&Platform::function(crate::variables()))?));
-        let service = service_fn(|event: LambdaEvent<I>| handle(app, event.payload));
+        let opened = Opened::open(held().await?, leaked(build)).await?;
+        let service = service_fn(async |event: LambdaEvent<I>| {
+            handle(opened.app().await, event.payload).await
+        });
         lambda_runtime::run(service).await
     })
 }
@@ -57,7 +87,7 @@ where
 /// Runs a worker of queues until Lambda stops it: `handle` gets each batch. `own` names the queues
 /// that the function reads, to which jobs to retry are sent anew.
 pub fn queue_worker<A, E>(
-    build: impl FnOnce(&Platform) -> Result<A, E>,
+    build: impl Fn(&Platform) -> Result<A, E>,
     own: impl Fn(&'static A) -> Vec<&'static Queue>,
     handle: impl AsyncFn(&'static A, &SqsEvent) -> BatchResult,
 ) -> Result<(), Error>
@@ -66,13 +96,14 @@ where
     Error: From<E>,
 {
     block_on(async move {
-        let platform = Platform::function(crate::variables());
-        let app: &'static A = Box::leak(Box::new(build(&platform)?));
-        let (queues, entropy) = (own(app), platform.entropy());
+        let opened = Opened::open(held().await?, leaked(build)).await?;
+        let entropy = crate::entropy();
         let service = service_fn(async |event: LambdaEvent<SqsEvent>| {
+            let app = opened.app().await;
             // Boxed, or the compiler's queries about the futures of the larger workers nest too
             // deep.
             let handle = async |event: &SqsEvent| Box::pin(handle(app, event)).await;
+            let queues = own(app);
             let handled = handle_sqs(&queues, event.payload, &entropy, handle);
             Ok::<_, Error>(Box::pin(handled).await)
         });

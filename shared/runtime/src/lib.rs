@@ -7,10 +7,12 @@ mod aws;
 mod aws_names;
 mod config;
 mod gateway_path;
+mod held;
 mod json_log_layer;
 mod lambda;
 mod logs;
 mod metrics;
+mod opened;
 mod platform;
 mod system;
 #[cfg(test)]

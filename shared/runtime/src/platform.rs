@@ -11,9 +11,11 @@ use posthaste_blob::Blob;
 use posthaste_http::{Authorizer, RateLimits};
 use posthaste_model::{Clock, EmailAddress, Entropy, Hostname, PublicUrl};
 use posthaste_queue::{Bus, Queue};
+use posthaste_secrets::Secrets;
 use posthaste_store::{DUE_SHARDS, Store};
 
 use crate::aws_names::{QueueUrl, ResourceName};
+use crate::held::HeldVariables;
 use crate::{ConfigError, Env};
 
 /// Read once at cold start.
@@ -80,6 +82,13 @@ impl Platform {
         Self::on_aws(vars, aws)
     }
 
+    /// The same with what the secrets hold that its variables name, as infra/VARIABLES.md says. They are read once.
+    pub async fn host_with_secrets(vars: Env) -> Result<Self, ConfigError> {
+        let aws = crate::aws::of_host(&vars).await;
+        let held = HeldVariables::read(vars, Secrets::aws(&aws), crate::clock()).await?;
+        Ok(Self::on_aws(held.env(), aws))
+    }
+
     fn on_aws(vars: Env, aws: SdkConfig) -> Self {
         Self {
             vars,
@@ -105,6 +114,14 @@ impl Platform {
                 name.to_owned(),
                 "a local process does not call AWS".to_owned(),
             )),
+        }
+    }
+
+    /// The secrets of the AWS account, for the function that writes one; those that hold variables were read before.
+    pub fn secrets(&self) -> Result<Secrets, ConfigError> {
+        match self.part() {
+            Some(secrets) => Ok(secrets),
+            None => Ok(Secrets::aws(in_a_region(self.aws("OWNER_SECRET_ARN")?)?)),
         }
     }
 

@@ -54,12 +54,13 @@ impl Template {
     }
 
     /// The routes of the API's document by the logical name of the function that answers them, as
-    /// `GET /v3/scopes`; the one for everything else is `$default`.
+    /// `GET /v3/scopes`; the one for everything else is `$default`. A parameter that takes the rest of
+    /// the path (`{email+}`) is one like others to the function.
     pub(crate) fn routes(&self) -> BTreeMap<String, Vec<String>> {
         let api = &self.of_type("AWS::Serverless::HttpApi")["Api"];
         let mut found: BTreeMap<String, Vec<String>> = BTreeMap::new();
         for (path, item) in api["DefinitionBody"]["paths"].as_mapping().unwrap() {
-            let path = path.as_str().unwrap();
+            let path = path.as_str().unwrap().replace("+}", "}");
             for (method, operation) in item.as_mapping().unwrap() {
                 let method = method.as_str().unwrap();
                 if method == "parameters" {
@@ -104,7 +105,33 @@ impl Template {
             .map(|(name, value)| (name, filled_in(&value)))
             .collect();
         found.insert("AWS_REGION".to_owned(), "us-east-1".to_owned());
+        for (variable, secret) in self.held(&found) {
+            found.insert(variable, secret);
+        }
         found
+    }
+
+    /// What the process reads at its start from the secrets that these variables name.
+    fn held(&self, variables: &BTreeMap<String, String>) -> Vec<(String, String)> {
+        let is_empty = |name: &str| variables.get(name).is_none_or(String::is_empty);
+        let named = variables.iter().filter_map(|(name, secret)| {
+            let variable = name.strip_suffix("_ARN")?;
+            (is_empty(variable) && !secret.is_empty()).then_some((variable, secret))
+        });
+        let read = named.filter_map(|(variable, secret)| {
+            let made = &self.0["Resources"][secret.as_str()]["Properties"];
+            let value = match (made.get("SecretString"), made.get("GenerateSecretString")) {
+                (Some(value), _) => self.resolve(value),
+                (None, Some(make)) => {
+                    assert_eq!(make["ExcludePunctuation"], true, "base64url has none of it");
+                    let length = make["PasswordLength"].as_u64().unwrap();
+                    format!("1:{}", "Z".repeat(usize::try_from(length).unwrap()))
+                }
+                (None, None) => return None,
+            };
+            Some((variable.to_owned(), value))
+        });
+        read.collect()
     }
 
     /// The text of a value.
@@ -201,26 +228,18 @@ impl Template {
         listed.map(kept).filter(Value::is_mapping).collect()
     }
 
-    /// Parameters by their defaults and the secret as Secrets Manager would make it; everything
-    /// else stands as written.
+    /// Parameters by their defaults; everything else as written.
     fn substitute(&self, text: &str) -> String {
-        let Some((before, rest)) = text.split_once("{{resolve:secretsmanager:${") else {
-            let parameters = self.0["Parameters"].as_mapping().unwrap();
-            return parameters
-                .iter()
-                .fold(text.to_owned(), |text, (name, one)| {
-                    let name = format!("${{{}}}", name.as_str().unwrap());
-                    match one.get("Default") {
-                        Some(default) => text.replace(&name, &self.resolve(default)),
-                        None => text,
-                    }
-                });
-        };
-        let (name, _) = rest.split_once('}').unwrap();
-        let make = &self.0["Resources"][name]["Properties"]["GenerateSecretString"];
-        assert_eq!(make["ExcludePunctuation"], true, "base64url has none of it");
-        let length = make["PasswordLength"].as_u64().unwrap();
-        format!("{before}{}", "Z".repeat(usize::try_from(length).unwrap()))
+        let parameters = self.0["Parameters"].as_mapping().unwrap();
+        parameters
+            .iter()
+            .fold(text.to_owned(), |text, (name, one)| {
+                let name = format!("${{{}}}", name.as_str().unwrap());
+                match one.get("Default") {
+                    Some(default) => text.replace(&name, &self.resolve(default)),
+                    None => text,
+                }
+            })
     }
 }
 

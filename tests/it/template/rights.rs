@@ -120,6 +120,47 @@ fn every_function_has_a_role_of_its_own_with_its_log_and_its_queues() {
     }
 }
 
+/// The secrets that a function's variables name, and those that its role lets it read.
+#[test]
+fn a_function_may_read_the_secrets_that_hold_its_variables_and_no_other() {
+    const READ: &str = "secretsmanager:GetSecretValue";
+    let template = Template::read();
+    let mut readers = 0;
+    for (name, stanza) in template.functions() {
+        let mut named = BTreeSet::new();
+        let variables = stanza.get("Environment").map(|own| &own["Variables"]);
+        for (variable, value) in variables.and_then(Value::as_mapping).into_iter().flatten() {
+            if variable.as_str().unwrap().ends_with("_ARN") {
+                named.extend(of_secrets(&template, value));
+            }
+        }
+        let mut readable = BTreeSet::new();
+        for policy in template.policies(&stanza) {
+            read::walk(&policy, &mut |value| {
+                if read::texts(&value["Action"])
+                    .iter()
+                    .any(|text| text == READ)
+                {
+                    assert_eq!(value["Effect"], "Allow");
+                    readable.extend(of_secrets(&template, &value["Resource"]));
+                }
+            });
+        }
+        assert_eq!(named, readable, "{name}");
+        readers += usize::from(!readable.is_empty());
+    }
+    assert_eq!(readers, 8);
+}
+
+/// The secrets in a value: those of this template, and the ring of the owner's.
+fn of_secrets(template: &Template, value: &Value) -> BTreeSet<String> {
+    let secrets = template.of_type("AWS::SecretsManager::Secret");
+    let texts = read::texts(value).into_iter();
+    texts
+        .filter(|text| text == "SecretRing" || secrets.contains_key(text))
+        .collect()
+}
+
 /// What has to wait is sent anew to the queue that it came from, whose URL is a variable.
 #[test]
 fn who_reads_a_queue_may_write_to_it_and_knows_its_url() {

@@ -33,6 +33,7 @@ async fn with_ses_the_domains_keys_go_there_and_with_a_relay_they_do_not() {
             .collect();
         let wanted = [
             "ses:CreateEmailIdentity",
+            "ses:GetEmailIdentity",
             "ses:PutEmailIdentityDkimSigningAttributes",
         ];
         assert_eq!(actions, if by_ses { &wanted[..] } else { &[] });
